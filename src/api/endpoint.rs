@@ -1,0 +1,358 @@
+//! An endpoint is a value: one struct says method, route, inputs and output of an operation, once.
+
+use crate::api::error::Unreadable;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+pub use reqwest::Method;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use std::fmt::Debug;
+
+/// How the inputs that are not in the path travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Body {
+    /// In the query string: reads and deletions.
+    Query,
+    /// As form fields: writes.
+    Form,
+    /// As a JSON object: commit creation alone.
+    Json,
+}
+
+/// One operation of the interface: a struct whose fields are its inputs, those in the path among them.
+///
+/// A slot `{name}` of [`Endpoint::ROUTE`] takes its value from the field of that name; `{*name}` takes a path whose
+/// slashes stay. What is left travels as [`Endpoint::BODY`] says. Declared with [`endpoints!`](crate::endpoints).
+pub trait Endpoint: Serialize + DeserializeOwned + Clone + Debug + Send + Sync + 'static {
+    /// The name of the struct, as documentation and tests list it.
+    const NAME: &'static str;
+    /// The HTTP method.
+    const METHOD: Method;
+    /// The path below `/api/v4`, with its slots.
+    const ROUTE: &'static str;
+    /// How the inputs outside the path travel.
+    const BODY: Body;
+    /// The section of the specification that it comes from.
+    const SECTION: &'static str;
+    /// The routes whose replies a success of this write makes stale.
+    const TOUCHES: &'static [&'static str];
+    /// What the server answers.
+    type Output: Reply;
+
+    /// The call as data, for page 1 of a list too.
+    fn request(&self) -> Request {
+        Request::new(self)
+    }
+}
+
+/// What the tables of the documentation and the tests know of an endpoint.
+#[derive(Clone, Debug)]
+pub struct Description {
+    /// [`Endpoint::NAME`].
+    pub name: &'static str,
+    /// [`Endpoint::METHOD`].
+    pub method: Method,
+    /// [`Endpoint::ROUTE`].
+    pub route: &'static str,
+    /// [`Endpoint::SECTION`].
+    pub section: &'static str,
+    /// Names of all inputs, those of the path among them.
+    pub fields: &'static [&'static str],
+    /// [`Endpoint::TOUCHES`].
+    pub touches: &'static [&'static str],
+}
+
+/// A body that an endpoint may answer with.
+pub trait Reply: Sized + Send + Sync + 'static {
+    /// The `Accept` header that asks for it.
+    const ACCEPT: &'static str;
+    /// Reads it from a successful reply; the error says which field could not be read.
+    fn read(body: &[u8], content_type: Option<&str>) -> Result<Self, Unreadable>;
+}
+
+impl<T: DeserializeOwned + Send + Sync + 'static> Reply for T {
+    const ACCEPT: &'static str = "application/json";
+    fn read(body: &[u8], _: Option<&str>) -> Result<Self, Unreadable> {
+        // The fast path keeps no track of where it is; only a failure pays for the path to the field.
+        serde_json::from_slice(body).or_else(|_| {
+            let mut reader = serde_json::Deserializer::from_slice(body);
+            serde_path_to_error::deserialize(&mut reader)
+                .map_err(|e| Unreadable { field: e.path().to_string(), reason: e.inner().to_string() })
+        })
+    }
+}
+
+/// Raw content: a blob, an archive, a trace, an artifact, the text of a snippet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Raw {
+    /// The bytes as they came.
+    pub bytes: Vec<u8>,
+    /// `Content-Type`, where the server named one.
+    pub content_type: Option<String>,
+}
+
+impl Reply for Raw {
+    const ACCEPT: &'static str = "*/*";
+    fn read(body: &[u8], content_type: Option<&str>) -> Result<Self, Unreadable> {
+        Ok(Raw { bytes: body.to_vec(), content_type: content_type.map(str::to_owned) })
+    }
+}
+
+/// A reply whose body says nothing (204, or words of no use to a program).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Nothing;
+
+impl Reply for Nothing {
+    const ACCEPT: &'static str = "application/json";
+    fn read(_: &[u8], _: Option<&str>) -> Result<Self, Unreadable> {
+        Ok(Nothing)
+    }
+}
+
+/// One call as data: comparable, so that the interface can tell whether it is in flight, known or stale.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Request {
+    /// `GET`, `POST`, `PUT` or `DELETE`.
+    pub method: &'static str,
+    /// The route it was made from, with its slots.
+    pub route: &'static str,
+    /// The path below `/api/v4`, slots filled and encoded.
+    pub path: String,
+    /// Inputs outside the path; arrays as `name[]`, one pair an element.
+    pub fields: Vec<(String, String)>,
+    /// The JSON body, where the operation takes one.
+    pub json: Option<String>,
+    /// How `fields` travel.
+    pub form: bool,
+    /// Page (from 1) and entries a page, where one page of a list is meant.
+    pub page: Option<(u32, u32)>,
+    /// The `Accept` header.
+    pub accept: &'static str,
+}
+
+/// Everything but the unreserved characters of RFC 3986 is encoded: ids hold slashes, refs hold anything.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// Encodes one segment of a path, slashes too.
+pub fn encode(segment: &str) -> String {
+    utf8_percent_encode(segment, SEGMENT).to_string()
+}
+
+/// Decodes a segment; bytes that are not UTF-8 become replacement characters.
+pub fn decode(segment: &str) -> String {
+    percent_decode_str(segment).decode_utf8_lossy().into_owned()
+}
+
+impl Request {
+    /// The request that `endpoint` stands for.
+    pub fn new<E: Endpoint>(endpoint: &E) -> Request {
+        // A struct of plain fields always serialises to an object; anything else would be a mistake in its declaration.
+        let mut inputs = match serde_json::to_value(endpoint) {
+            Ok(Value::Object(map)) => map,
+            _ => Map::new(),
+        };
+        let path = fill(E::ROUTE, &mut inputs);
+        inputs.retain(|_, value| !value.is_null());
+        let (fields, json) = match E::BODY {
+            Body::Json => (Vec::new(), Some(Value::Object(inputs).to_string())),
+            Body::Query | Body::Form => (pairs(&inputs), None),
+        };
+        Request {
+            method: method_name(&E::METHOD),
+            route: E::ROUTE,
+            path,
+            fields,
+            json,
+            form: E::BODY == Body::Form,
+            page: None,
+            accept: E::Output::ACCEPT,
+        }
+    }
+
+    /// The same list, one page of it.
+    pub fn at_page(mut self, page: u32, per_page: u32) -> Request {
+        self.page = Some((page, per_page));
+        self
+    }
+
+    /// Whether it only reads, so that it may be sent again without harm.
+    pub fn is_read(&self) -> bool {
+        self.method == "GET"
+    }
+
+    /// Path and query, with the page; never the fields of a form, which may hold secrets.
+    pub fn target(&self) -> String {
+        let mut query: Vec<String> = Vec::new();
+        if !self.form {
+            query.extend(self.fields.iter().map(|(k, v)| format!("{}={}", encode_key(k), encode(v))));
+        }
+        if let Some((page, per_page)) = self.page {
+            query.push(format!("page={page}"));
+            query.push(format!("per_page={per_page}"));
+        }
+        if query.is_empty() { self.path.clone() } else { format!("{}?{}", self.path, query.join("&")) }
+    }
+
+    /// `GET /projects/1?page=2`: what errors and the log say.
+    pub fn line(&self) -> String {
+        format!("{} {}", self.method, self.target())
+    }
+}
+
+fn encode_key(key: &str) -> String {
+    // Brackets are part of the interface's names and stay readable in the request line.
+    encode(key).replace("%5B", "[").replace("%5D", "]")
+}
+
+fn method_name(method: &Method) -> &'static str {
+    match method.as_str() {
+        "POST" => "POST",
+        "PUT" => "PUT",
+        "DELETE" => "DELETE",
+        _ => "GET",
+    }
+}
+
+/// Takes the values of the slots of `route` out of `inputs` and puts them into the path.
+fn fill(route: &str, inputs: &mut Map<String, Value>) -> String {
+    let mut path = String::with_capacity(route.len() + 16);
+    for segment in route.split('/').skip(1) {
+        path.push('/');
+        match segment.strip_prefix('{').and_then(|s| s.strip_suffix('}')) {
+            None => path.push_str(segment),
+            Some(slot) => {
+                let (name, deep) = match slot.strip_prefix('*') {
+                    Some(name) => (name, true),
+                    None => (slot, false),
+                };
+                let value = inputs.remove(name).map(|v| scalar(&v)).unwrap_or_default();
+                if deep {
+                    path.push_str(&value.split('/').map(encode).collect::<Vec<_>>().join("/"));
+                } else {
+                    path.push_str(&encode(&value));
+                }
+            }
+        }
+    }
+    path
+}
+
+fn scalar(value: &Value) -> String {
+    match value {
+        Value::String(s) => s.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
+fn pairs(inputs: &Map<String, Value>) -> Vec<(String, String)> {
+    let mut out = Vec::new();
+    for (name, value) in inputs {
+        match value {
+            Value::Array(items) => out.extend(items.iter().map(|item| (format!("{name}[]"), scalar(item)))),
+            Value::Object(map) => out.extend(map.iter().map(|(key, item)| (format!("{name}[{key}]"), scalar(item)))),
+            other => out.push((name.clone(), scalar(other))),
+        }
+    }
+    out
+}
+
+/// Declares the endpoints of one area and lists them in `ALL`.
+///
+/// ```ignore
+/// endpoints! {
+///     section "Branches";
+///     /// Protects a branch; idempotent.
+///     PUT "/projects/{id}/repository/branches/{branch}/protect" => Branch,
+///     touches ["/projects/{id}/repository/branches"];
+///     struct ProtectBranch {
+///         id: Id,
+///         branch: String,
+///         developers_can_push: Option<bool>,
+///     }
+/// }
+/// ```
+/// `GET` and `DELETE` send their inputs in the query, `POST` and `PUT` as a form, `JSON POST` as JSON.
+/// Every input that is not required is an `Option`; structs with only optional inputs derive nothing special: write
+/// `..Default::default()` at the call.
+#[macro_export]
+macro_rules! endpoints {
+    (
+        section $section:literal;
+        $(
+            $(#[$meta:meta])*
+            $($verb:ident)+ $route:literal => $output:ty
+            $(, touches [$($touched:literal),* $(,)?])?;
+            struct $name:ident { $($(#[$fmeta:meta])* $field:ident: $type:ty),* $(,)? }
+        )*
+    ) => {
+        $(
+            $(#[$meta])*
+            #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+            pub struct $name { $($(#[$fmeta])* pub $field: $type),* }
+
+            impl $crate::api::Endpoint for $name {
+                const NAME: &'static str = stringify!($name);
+                const METHOD: $crate::api::endpoint::Method = $crate::endpoints!(@method $($verb)+);
+                const ROUTE: &'static str = $route;
+                const BODY: $crate::api::Body = $crate::endpoints!(@body $($verb)+);
+                const SECTION: &'static str = $section;
+                const TOUCHES: &'static [&'static str] = &[$($($touched),*)?];
+                type Output = $output;
+            }
+        )*
+
+        /// The endpoints of this area, in the order of the specification.
+        pub const ALL: &[$crate::api::Description] = &[
+            $($crate::api::Description {
+                name: stringify!($name),
+                method: $crate::endpoints!(@method $($verb)+),
+                route: $route,
+                section: $section,
+                fields: &[$(stringify!($field)),*],
+                touches: &[$($($touched),*)?],
+            }),*
+        ];
+    };
+    (@method GET) => { $crate::api::endpoint::Method::GET };
+    (@method POST) => { $crate::api::endpoint::Method::POST };
+    (@method PUT) => { $crate::api::endpoint::Method::PUT };
+    (@method DELETE) => { $crate::api::endpoint::Method::DELETE };
+    (@method JSON POST) => { $crate::api::endpoint::Method::POST };
+    (@body GET) => { $crate::api::Body::Query };
+    (@body DELETE) => { $crate::api::Body::Query };
+    (@body POST) => { $crate::api::Body::Form };
+    (@body PUT) => { $crate::api::Body::Form };
+    (@body JSON POST) => { $crate::api::Body::Json };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::branches::{ListBranches, ProtectBranch};
+
+    #[test]
+    fn a_slot_is_encoded_and_leaves_the_query() {
+        let request = ListBranches { id: "a/b".into(), search: Some("x y".into()) }.request().at_page(2, 50);
+        assert_eq!(request.line(), "GET /projects/a%2Fb/repository/branches?search=x%20y&page=2&per_page=50");
+    }
+
+    #[test]
+    fn a_write_sends_a_form_and_its_line_hides_the_fields() {
+        let request = ProtectBranch {
+            id: "7".into(),
+            branch: "feature/rows".into(),
+            developers_can_push: Some(true),
+            developers_can_merge: None,
+        }
+        .request();
+        assert_eq!(request.line(), "PUT /projects/7/repository/branches/feature%2Frows/protect");
+        assert_eq!(request.fields, [("developers_can_push".to_string(), "true".to_string())]);
+    }
+
+    #[test]
+    fn an_unreadable_reply_names_the_field() {
+        let error = <Vec<crate::api::branches::Branch>>::read(br#"[{"name": 3}]"#, None).unwrap_err();
+        assert_eq!(error.field, "[0].name");
+    }
+}

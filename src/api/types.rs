@@ -1,0 +1,182 @@
+//! Scalar types of the wire: ids, times, and enumerations that servers may extend.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Deserializer, Serialize};
+use std::fmt;
+
+/// The specification's `integer/string`: a number, or the full path of a project or group (`acme/rocket-ui`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct Id(pub String);
+
+impl Id {
+    /// The number, where it is one.
+    pub fn number(&self) -> Option<u64> {
+        self.0.parse().ok()
+    }
+
+    /// The text that goes on the wire, not yet encoded.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<&str> for Id {
+    fn from(text: &str) -> Id {
+        Id(text.to_owned())
+    }
+}
+
+impl From<String> for Id {
+    fn from(text: String) -> Id {
+        Id(text)
+    }
+}
+
+impl From<u64> for Id {
+    fn from(number: u64) -> Id {
+        Id(number.to_string())
+    }
+}
+
+impl<'de> Deserialize<'de> for Id {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Id, D::Error> {
+        struct Visitor;
+        impl serde::de::Visitor<'_> for Visitor {
+            type Value = Id;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a number or a path")
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Id, E> {
+                Ok(Id(text.to_owned()))
+            }
+            fn visit_u64<E>(self, number: u64) -> Result<Id, E> {
+                Ok(Id(number.to_string()))
+            }
+            fn visit_i64<E>(self, number: i64) -> Result<Id, E> {
+                Ok(Id(number.to_string()))
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+/// An ISO 8601 time as the server wrote it, offset kept (a commit carries its author's).
+///
+/// The text is kept, and read when it is needed: a server that writes a date badly must not make a whole reply
+/// unreadable.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Time(pub String);
+
+impl Time {
+    /// The point in time; `None` where the text is no date.
+    pub fn instant(&self) -> Option<Timestamp> {
+        if let Ok(instant) = self.0.parse::<Timestamp>() {
+            return Some(instant);
+        }
+        // A bare date counts from its first moment in UTC.
+        self.0.parse::<jiff::civil::Date>().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok().map(|z| z.timestamp())
+    }
+
+    /// The time in the form that servers write: UTC, milliseconds, `Z`.
+    pub fn from_instant(instant: Timestamp) -> Time {
+        Time(format!("{instant:.3}"))
+    }
+
+    /// The text as it came.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for Time {
+    fn from(text: &str) -> Time {
+        Time(text.to_owned())
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A field that some views of a resource leave out: outside `None` it is absent, inside `None` it is null.
+///
+/// Declare it with `#[serde(default, skip_serializing_if = "Option::is_none", with = "crate::api::types::extra")]`.
+pub type Extra<T> = Option<Option<T>>;
+
+/// Reads and writes an [`Extra`] field.
+pub mod extra {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    /// A field that is there was meant to be there, null or not.
+    pub fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(d: D) -> Result<super::Extra<T>, D::Error> {
+        Option::<T>::deserialize(d).map(Some)
+    }
+
+    /// Absent fields never come here: `skip_serializing_if` keeps them out.
+    pub fn serialize<T: Serialize, S: Serializer>(value: &super::Extra<T>, s: S) -> Result<S::Ok, S::Error> {
+        value.as_ref().and_then(Option::as_ref).serialize(s)
+    }
+}
+
+/// Declares an enumeration of words that a server may extend: an unknown word is kept and shown.
+#[macro_export]
+macro_rules! open_enum {
+    ($(#[$meta:meta])* pub enum $name:ident { $($(#[$vmeta:meta])* $variant:ident = $word:literal),* $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+        pub enum $name {
+            $($(#[$vmeta])* $variant,)*
+            /// A word that the specification does not name, as the server wrote it.
+            Other(String),
+        }
+
+        impl $name {
+            /// The words that the specification names.
+            pub const KNOWN: &'static [&'static str] = &[$($word),*];
+
+            /// The word on the wire.
+            pub fn as_str(&self) -> &str {
+                match self { $(Self::$variant => $word,)* Self::Other(word) => word }
+            }
+
+            /// Whether the specification names it.
+            pub fn is_known(&self) -> bool {
+                !matches!(self, Self::Other(_))
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(word: &str) -> Self {
+                match word { $($word => Self::$variant,)* other => Self::Other(other.to_owned()) }
+            }
+        }
+
+        impl Default for $name {
+            fn default() -> Self { Self::Other(String::new()) }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { f.write_str(self.as_str()) }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> { s.serialize_str(self.as_str()) }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+                Ok(Self::from(<std::borrow::Cow<'de, str> as serde::Deserialize>::deserialize(d)?.as_ref()))
+            }
+        }
+    };
+}

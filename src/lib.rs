@@ -1,0 +1,5 @@
+//! labscope: a terminal front end to source-hosting servers that speak the REST API v4.
+
+pub mod api;
+
+pub mod ui;

@@ -1,0 +1,3 @@
+//! The drawing kit: themes, text, tables, documents, diffs, traces. It draws strings and rows and knows no resource.
+
+pub mod theme;

@@ -1,0 +1,404 @@
+//! Themes: what every role looks like. Colours live here and nowhere else.
+
+use ratatui::style::{Color, Modifier, Style};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fmt;
+
+macro_rules! roles {
+    ($($(#[$doc:meta])* $variant:ident = $key:literal),* $(,)?) => {
+        /// What a piece of the screen means; a theme says how it looks.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum Role { $($(#[$doc])* $variant),* }
+
+        impl Role {
+            /// All roles; a theme file names each of them.
+            pub const ALL: &'static [Role] = &[$(Role::$variant),*];
+
+            /// The key in a theme file.
+            pub fn key(self) -> &'static str {
+                match self { $(Role::$variant => $key),* }
+            }
+        }
+    };
+}
+
+roles! {
+    /// Ordinary text on the terminal's own background.
+    Text = "text",
+    /// Secondary text: ages, counts, hints.
+    Dim = "dim",
+    /// Rules between panes, gutters, skeletons.
+    Faint = "faint",
+    /// Title of the focused pane; headings.
+    Title = "title",
+    /// Title of a pane without focus.
+    TitleDim = "title_dim",
+    /// Focus, the thing that matters, keys in the footer.
+    Accent = "accent",
+    /// References that open something.
+    Link = "link",
+    /// Tint of the selected row, over its own colours.
+    Selected = "selected",
+    /// Tint of the selected row in a pane without focus.
+    SelectedDim = "selected_dim",
+    /// The mark before the selected row.
+    Mark = "mark",
+    /// Rows marked with Space, and selected text.
+    Marked = "marked",
+    /// What a search or a filter found.
+    Match = "match",
+    /// The match under the cursor.
+    MatchCurrent = "match_current",
+    /// Background of overlays.
+    Overlay = "overlay",
+    /// Border of overlays.
+    Border = "border",
+    /// A field that can be typed into.
+    Input = "input",
+    /// A key name, in help and footer.
+    Key = "key",
+    /// Names of branches, tags and commits.
+    Ref = "ref",
+    /// User names.
+    User = "user",
+    /// Labels, badges.
+    Label = "label",
+    /// Good news; status success, merged.
+    Success = "success",
+    /// Status failed, errors.
+    Failed = "failed",
+    /// Status running; things alive.
+    Running = "running",
+    /// Status created, pending, waiting.
+    Pending = "pending",
+    /// Status manual.
+    Manual = "manual",
+    /// Status canceled, skipped; closed things.
+    Canceled = "canceled",
+    /// Attention: drafts, staleness, warnings.
+    Warning = "warning",
+    /// Text of an added line's sign and counts.
+    Added = "added",
+    /// Text of a removed line's sign and counts.
+    Removed = "removed",
+    /// Tint of an added line.
+    AddedLine = "added_line",
+    /// Tint of a removed line.
+    RemovedLine = "removed_line",
+    /// Tint of the words added within a line.
+    AddedWord = "added_word",
+    /// Tint of the words removed within a line.
+    RemovedWord = "removed_word",
+    /// Hunk headers.
+    Hunk = "hunk",
+    /// Line numbers.
+    LineNumber = "line_number",
+    /// Series of charts, from quiet to strong.
+    Chart = "chart",
+    ChartStrong = "chart_strong",
+    SyntaxKeyword = "syntax.keyword",
+    SyntaxFunction = "syntax.function",
+    SyntaxType = "syntax.type",
+    SyntaxString = "syntax.string",
+    SyntaxNumber = "syntax.number",
+    SyntaxConstant = "syntax.constant",
+    SyntaxComment = "syntax.comment",
+    SyntaxVariable = "syntax.variable",
+    SyntaxOperator = "syntax.operator",
+    SyntaxPunctuation = "syntax.punctuation",
+    SyntaxTag = "syntax.tag",
+    SyntaxAttribute = "syntax.attribute",
+    SyntaxHeading = "syntax.heading",
+    SyntaxEmphasis = "syntax.emphasis",
+    SyntaxStrong = "syntax.strong",
+    SyntaxInvalid = "syntax.invalid",
+    AnsiBlack = "ansi.black",
+    AnsiRed = "ansi.red",
+    AnsiGreen = "ansi.green",
+    AnsiYellow = "ansi.yellow",
+    AnsiBlue = "ansi.blue",
+    AnsiMagenta = "ansi.magenta",
+    AnsiCyan = "ansi.cyan",
+    AnsiWhite = "ansi.white",
+    AnsiBrightBlack = "ansi.bright_black",
+    AnsiBrightRed = "ansi.bright_red",
+    AnsiBrightGreen = "ansi.bright_green",
+    AnsiBrightYellow = "ansi.bright_yellow",
+    AnsiBrightBlue = "ansi.bright_blue",
+    AnsiBrightMagenta = "ansi.bright_magenta",
+    AnsiBrightCyan = "ansi.bright_cyan",
+    AnsiBrightWhite = "ansi.bright_white",
+}
+
+/// Whether a theme is made for a dark or a light terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Background {
+    Dark,
+    Light,
+}
+
+/// How many colours the terminal shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// `NO_COLOR`: attributes only.
+    None,
+    /// The sixteen of the terminal's own palette.
+    Sixteen,
+    /// The 256 of xterm.
+    Indexed,
+    /// 24 bits.
+    True,
+}
+
+/// A complete set of styles, one for each role.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Theme {
+    /// The name by which `--theme` asks for it.
+    pub name: String,
+    /// The terminal that it is made for.
+    pub background: Background,
+    styles: Vec<Style>,
+}
+
+/// A theme file that cannot be used: which key, and why.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ThemeError(pub String);
+
+impl fmt::Display for ThemeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ThemeError {}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    name: String,
+    background: Background,
+    palette: BTreeMap<String, String>,
+    styles: BTreeMap<String, Entry>,
+}
+
+/// `"accent"`, or `{ fg = "accent", bg = "…", bold = true }`; colours are names of the palette.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Entry {
+    Fg(String),
+    Full(Full),
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+struct Full {
+    fg: Option<String>,
+    bg: Option<String>,
+    bold: bool,
+    dim: bool,
+    italic: bool,
+    underline: bool,
+    reverse: bool,
+    strike: bool,
+}
+
+/// The themes in the binary, complete files under `themes/`.
+pub const BUILT_IN: &[(&str, &str)] =
+    &[("dark", include_str!("../../themes/dark.toml")), ("light", include_str!("../../themes/light.toml"))];
+
+impl Theme {
+    /// Reads a theme file; every role must be there, and nothing else.
+    pub fn parse(text: &str) -> Result<Theme, ThemeError> {
+        let file: File = toml::from_str(text).map_err(|e| ThemeError(e.to_string()))?;
+        let colour = |key: &str, name: &str| -> Result<Color, ThemeError> {
+            let hex = file
+                .palette
+                .get(name)
+                .ok_or_else(|| ThemeError(format!("styles.{key}: the palette has no colour \"{name}\"")))?;
+            parse_colour(hex).ok_or_else(|| ThemeError(format!("palette.{name}: \"{hex}\" is not #rrggbb or \"none\"")))
+        };
+        let mut styles = Vec::with_capacity(Role::ALL.len());
+        for role in Role::ALL {
+            let key = role.key();
+            let entry = file
+                .styles
+                .get(key)
+                .ok_or_else(|| ThemeError(format!("styles: \"{key}\" is missing; a theme names every role")))?;
+            let mut style = Style::new();
+            match entry {
+                Entry::Fg(fg) => style.fg = Some(colour(key, fg)?),
+                Entry::Full(full) => {
+                    style.fg = full.fg.as_deref().map(|c| colour(key, c)).transpose()?;
+                    style.bg = full.bg.as_deref().map(|c| colour(key, c)).transpose()?;
+                    for (on, modifier) in [
+                        (full.bold, Modifier::BOLD),
+                        (full.dim, Modifier::DIM),
+                        (full.italic, Modifier::ITALIC),
+                        (full.underline, Modifier::UNDERLINED),
+                        (full.reverse, Modifier::REVERSED),
+                        (full.strike, Modifier::CROSSED_OUT),
+                    ] {
+                        if on {
+                            style = style.add_modifier(modifier);
+                        }
+                    }
+                }
+            }
+            styles.push(style);
+        }
+        if let Some(unknown) = file.styles.keys().find(|k| !Role::ALL.iter().any(|r| r.key() == k.as_str())) {
+            return Err(ThemeError(format!("styles: \"{unknown}\" is not a role")));
+        }
+        Ok(Theme { name: file.name, background: file.background, styles })
+    }
+
+    /// A theme of the binary by name; `None` where there is none of that name.
+    pub fn built_in(name: &str) -> Option<Theme> {
+        let (_, text) = BUILT_IN.iter().find(|(n, _)| *n == name)?;
+        Theme::parse(text).ok()
+    }
+
+    /// The theme for a terminal whose background is known.
+    pub fn for_background(background: Background) -> Theme {
+        let name = match background {
+            Background::Dark => "dark",
+            Background::Light => "light",
+        };
+        Theme::built_in(name).unwrap_or_else(Theme::plain)
+    }
+
+    /// Attributes only: what is left where no colour may be used.
+    pub fn plain() -> Theme {
+        Theme { name: "plain".into(), background: Background::Dark, styles: vec![Style::new(); Role::ALL.len()] }
+            .with_depth(Depth::None)
+    }
+
+    /// How `role` looks.
+    pub fn style(&self, role: Role) -> Style {
+        self.styles.get(role as usize).copied().unwrap_or_default()
+    }
+
+    /// The same theme for a terminal of fewer colours.
+    pub fn with_depth(mut self, depth: Depth) -> Theme {
+        for (role, style) in Role::ALL.iter().zip(self.styles.iter_mut()) {
+            match depth {
+                Depth::True => {}
+                Depth::Indexed => {
+                    style.fg = style.fg.map(to_indexed);
+                    style.bg = style.bg.map(to_indexed);
+                }
+                Depth::Sixteen => {
+                    style.fg = style.fg.map(to_sixteen);
+                    // A tint has no counterpart among sixteen colours: selection becomes reverse, other tints go.
+                    style.bg = None;
+                    attribute_twin(*role, style);
+                }
+                Depth::None => {
+                    style.fg = None;
+                    style.bg = None;
+                    attribute_twin(*role, style);
+                }
+            }
+        }
+        self
+    }
+}
+
+/// What stands for a tint where there are none.
+fn attribute_twin(role: Role, style: &mut Style) {
+    match role {
+        Role::Selected | Role::MatchCurrent => *style = style.add_modifier(Modifier::REVERSED),
+        Role::Match | Role::AddedWord | Role::RemovedWord => *style = style.add_modifier(Modifier::UNDERLINED),
+        Role::Marked | Role::Title | Role::Key => *style = style.add_modifier(Modifier::BOLD),
+        _ => {}
+    }
+}
+
+fn parse_colour(text: &str) -> Option<Color> {
+    if text == "none" {
+        return Some(Color::Reset);
+    }
+    let hex = text.strip_prefix('#').filter(|h| h.len() == 6 && h.is_ascii())?;
+    let byte = |at: usize| u8::from_str_radix(hex.get(at..at + 2)?, 16).ok();
+    Some(Color::Rgb(byte(0)?, byte(2)?, byte(4)?))
+}
+
+fn to_indexed(colour: Color) -> Color {
+    let Color::Rgb(r, g, b) = colour else { return colour };
+    let level = |v: u8| {
+        if v < 48 {
+            0
+        } else if v < 115 {
+            1
+        } else {
+            (v - 35) / 40
+        }
+    };
+    let (lr, lg, lb) = (level(r), level(g), level(b));
+    let cube = |l: u8| if l == 0 { 0i32 } else { 55 + 40 * i32::from(l) };
+    let distance =
+        |x: i32, y: i32, z: i32| (x - i32::from(r)).pow(2) + (y - i32::from(g)).pow(2) + (z - i32::from(b)).pow(2);
+    let mean = (i32::from(r) + i32::from(g) + i32::from(b)) / 3;
+    let step = ((mean - 3) / 10).clamp(0, 23);
+    let grey = 8 + 10 * step;
+    if distance(grey, grey, grey) < distance(cube(lr), cube(lg), cube(lb)) {
+        Color::Indexed(232 + step as u8)
+    } else {
+        Color::Indexed(16 + 36 * lr + 6 * lg + lb)
+    }
+}
+
+fn to_sixteen(colour: Color) -> Color {
+    let Color::Rgb(r, g, b) = colour else { return colour };
+    let (max, min) = (r.max(g).max(b), r.min(g).min(b));
+    if max - min < 40 {
+        return match max {
+            0..64 => Color::Black,
+            64..150 => Color::DarkGray,
+            150..210 => Color::Gray,
+            _ => Color::Reset,
+        };
+    }
+    let mid = max - (max - min) / 2;
+    match (r > mid, g > mid, b > mid) {
+        (true, false, false) => Color::Red,
+        (false, true, false) => Color::Green,
+        (true, true, false) => Color::Yellow,
+        (false, false, true) => Color::Blue,
+        (true, false, true) => Color::Magenta,
+        (false, true, true) => Color::Cyan,
+        _ => Color::Reset,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_theme_in_the_binary_is_complete() {
+        for (name, text) in BUILT_IN {
+            let theme = Theme::parse(text).unwrap_or_else(|e| panic!("{name}: {e}"));
+            assert_eq!(&theme.name, name);
+        }
+    }
+
+    #[test]
+    fn a_missing_role_and_an_unknown_colour_are_named() {
+        let (_, dark) = BUILT_IN[0];
+        let without: String = dark.lines().filter(|l| !l.starts_with("hunk ")).collect::<Vec<_>>().join("\n");
+        assert!(Theme::parse(&without).unwrap_err().0.contains("\"hunk\" is missing"));
+        let wrong = dark.replacen("text = \"fg\"", "text = \"nope\"", 1);
+        assert!(Theme::parse(&wrong).unwrap_err().0.contains("no colour \"nope\""));
+    }
+
+    #[test]
+    fn without_colour_the_selection_is_still_seen() {
+        let theme = Theme::for_background(Background::Dark).with_depth(Depth::None);
+        assert!(theme.style(Role::Selected).add_modifier.contains(Modifier::REVERSED));
+        assert_eq!(theme.style(Role::Added).fg, None);
+    }
+}
