@@ -1,0 +1,4 @@
+//! The local server: the REST API v4 over records in memory and real git repositories.
+
+pub mod records;
+pub mod world;

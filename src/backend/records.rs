@@ -1,0 +1,679 @@
+//! What the backend remembers: one plain struct per kind of thing, as it is kept in memory and in the store.
+//!
+//! Records name one another by id. Absent fields take their defaults, so that a data folder of an older version loads.
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Declares a closed set of words of the wire.
+macro_rules! words {
+    ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $word:literal),* $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+        pub enum $name { $(#[serde(rename = $word)] $(#[$vmeta])* $variant),* }
+
+        impl $name {
+            /// Every value, in order.
+            pub const ALL: &'static [$name] = &[$($name::$variant),*];
+
+            /// The word on the wire.
+            pub fn as_str(self) -> &'static str {
+                match self { $($name::$variant => $word),* }
+            }
+
+            /// The value of a word of the wire.
+            pub fn from_word(word: &str) -> Option<$name> {
+                match word { $($word => Some($name::$variant),)* _ => None }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    };
+}
+
+words! {
+    /// Who may see a project, a group or a snippet.
+    Visibility { #[default] Private = "private", Internal = "internal", Public = "public" }
+}
+
+words! {
+    /// Where a job, a pipeline or a commit status stands.
+    Status {
+        #[default] Created = "created",
+        Pending = "pending",
+        Running = "running",
+        Failed = "failed",
+        Success = "success",
+        Canceled = "canceled",
+        Skipped = "skipped",
+        Manual = "manual",
+    }
+}
+
+impl Status {
+    /// Whether it has run its course.
+    pub fn is_finished(self) -> bool {
+        matches!(self, Status::Failed | Status::Success | Status::Canceled)
+    }
+}
+
+words! {
+    /// Where a merge request or an issue stands.
+    State { #[default] Opened = "opened", Closed = "closed", Merged = "merged" }
+}
+
+words! {
+    /// Where a milestone stands.
+    MilestoneState { #[default] Active = "active", Closed = "closed" }
+}
+
+words! {
+    /// Which jobs a runner takes.
+    RunnerAccess { #[default] NotProtected = "not_protected", RefProtected = "ref_protected" }
+}
+
+/// A row of a [`Table`](super::world::Table).
+pub trait Record: Clone + Serialize + serde::de::DeserializeOwned {
+    /// Its number, unique in its table and never used again.
+    fn id(&self) -> u64;
+    /// Gives it its number.
+    fn set_id(&mut self, id: u64);
+}
+
+/// Declares a record: derives, and its id.
+macro_rules! record {
+    ($(#[$meta:meta])* $name:ident { $($(#[$fmeta:meta])* $field:ident: $type:ty),* $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(default)]
+        pub struct $name {
+            /// Unique in its table; 0 until it is added.
+            pub id: u64,
+            $($(#[$fmeta])* pub $field: $type),*
+        }
+
+        impl Record for $name {
+            fn id(&self) -> u64 { self.id }
+            fn set_id(&mut self, id: u64) { self.id = id; }
+        }
+    };
+}
+
+/// Access levels of a member.
+pub mod level {
+    /// Sees.
+    pub const GUEST: u8 = 10;
+    /// Sees code.
+    pub const REPORTER: u8 = 20;
+    /// Pushes.
+    pub const DEVELOPER: u8 = 30;
+    /// Runs the project.
+    pub const MAINTAINER: u8 = 40;
+    /// Owns it.
+    pub const OWNER: u8 = 50;
+}
+
+/// An account at a provider of sign-ins.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Identity {
+    pub provider: String,
+    pub extern_uid: String,
+}
+
+record! {
+    /// A person.
+    User {
+        username: String,
+        name: String,
+        email: String,
+        blocked: bool,
+        admin: bool,
+        /// The number of the person's own namespace; numbers of groups and namespaces are one sequence
+        /// ([`World::add_user`](super::world::World::add_user) draws it).
+        namespace_id: u64,
+        avatar_url: Option<String>,
+        bio: Option<String>,
+        location: Option<String>,
+        /// Account name at a messaging service.
+        messenger_id: String,
+        /// Account name at a professional network.
+        network_profile: String,
+        /// Account name at a microblogging service.
+        microblog_account: String,
+        website_url: String,
+        organization: String,
+        created_at: Timestamp,
+        updated_at: Timestamp,
+        confirmed_at: Option<Timestamp>,
+        last_sign_in_at: Option<Timestamp>,
+        current_sign_in_at: Option<Timestamp>,
+        last_activity_on: Option<Date>,
+        theme_id: u64,
+        color_scheme_id: u64,
+        projects_limit: u64,
+        can_create_group: bool,
+        two_factor_enabled: bool,
+        external: bool,
+        shared_runners_minutes_limit: Option<u64>,
+        identities: Vec<Identity>,
+        custom_attributes: BTreeMap<String, String>,
+    }
+}
+
+record! {
+    /// A credential of a user.
+    Token { user: u64, name: String, secret: String }
+}
+
+/// What a directory says about who is in a group.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DirectoryLink {
+    pub cn: String,
+    pub group_access: u8,
+    pub provider: String,
+}
+
+record! {
+    /// A group of projects, perhaps inside another.
+    Group {
+        name: String,
+        path: String,
+        parent: Option<u64>,
+        description: String,
+        visibility: Visibility,
+        lfs_enabled: bool,
+        request_access_enabled: bool,
+        membership_lock: bool,
+        share_with_group_lock: bool,
+        shared_runners_minutes_limit: Option<u64>,
+        avatar_url: Option<String>,
+        created_at: Timestamp,
+        custom_attributes: BTreeMap<String, String>,
+        directory_links: Vec<DirectoryLink>,
+    }
+}
+
+/// What a person is a member of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Place {
+    Group(u64),
+    Project(u64),
+}
+
+impl Default for Place {
+    fn default() -> Place {
+        Place::Project(0)
+    }
+}
+
+record! {
+    /// A person's place in a group or a project.
+    Member {
+        place: Place,
+        user: u64,
+        /// One of [`level`].
+        level: u8,
+        created_at: Timestamp,
+    }
+}
+
+/// Whose a project is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Namespace {
+    User(u64),
+    Group(u64),
+}
+
+impl Default for Namespace {
+    fn default() -> Namespace {
+        Namespace::User(0)
+    }
+}
+
+/// A group that a project is shared with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Share {
+    pub group: u64,
+    pub level: u8,
+}
+
+/// A branch that only maintainers push to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ProtectedBranch {
+    pub name: String,
+    pub developers_can_push: bool,
+    pub developers_can_merge: bool,
+}
+
+record! {
+    /// A project; its repository is the folder `<id>.git` of the repositories.
+    Project {
+        name: String,
+        path: String,
+        namespace: Namespace,
+        description: Option<String>,
+        /// `None` while the repository is empty.
+        default_branch: Option<String>,
+        visibility: Visibility,
+        tag_list: Vec<String>,
+        creator: u64,
+        created_at: Timestamp,
+        last_activity_at: Timestamp,
+        archived: bool,
+        /// The project that it was forked from.
+        forked_from: Option<u64>,
+        /// Who starred it.
+        stars: BTreeSet<u64>,
+        /// Features that are switched off; all others are on.
+        issues_disabled: bool,
+        merge_requests_disabled: bool,
+        jobs_disabled: bool,
+        wiki_disabled: bool,
+        snippets_disabled: bool,
+        shared_runners_disabled: bool,
+        public_jobs_disabled: bool,
+        container_registry_enabled: bool,
+        resolve_outdated_diff_discussions: bool,
+        only_allow_merge_if_pipeline_succeeds: bool,
+        only_allow_merge_if_all_discussions_are_resolved: bool,
+        printing_merge_requests_link_enabled: bool,
+        request_access_enabled: bool,
+        lfs_enabled: bool,
+        approvals_before_merge: u64,
+        runners_token: String,
+        import_url: Option<String>,
+        ci_config_path: Option<String>,
+        avatar_url: Option<String>,
+        shared_with: Vec<Share>,
+        protected_branches: Vec<ProtectedBranch>,
+        custom_attributes: BTreeMap<String, String>,
+    }
+}
+
+/// Time planned and spent, in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TimeSpent {
+    pub estimate: u64,
+    pub spent: u64,
+}
+
+/// Two ends of a diff, kept when the branches may go.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Range {
+    /// The merge base at that time.
+    pub base: String,
+    /// The head of the source branch at that time.
+    pub head: String,
+}
+
+record! {
+    /// A request to merge one branch into another.
+    MergeRequest {
+        /// Its number in the target project.
+        iid: u64,
+        source_project: u64,
+        target_project: u64,
+        source_branch: String,
+        target_branch: String,
+        title: String,
+        description: String,
+        state: State,
+        author: u64,
+        assignee: Option<u64>,
+        labels: Vec<String>,
+        milestone: Option<u64>,
+        created_at: Timestamp,
+        updated_at: Timestamp,
+        merged_at: Option<Timestamp>,
+        merged_by: Option<u64>,
+        closed_at: Option<Timestamp>,
+        closed_by: Option<u64>,
+        /// What it holds once merged or closed; while open, the branches say.
+        range: Option<Range>,
+        merge_commit_sha: Option<String>,
+        merge_when_pipeline_succeeds: bool,
+        should_remove_source_branch: Option<bool>,
+        force_remove_source_branch: bool,
+        squash: bool,
+        discussion_locked: Option<bool>,
+        approvals_before_merge: Option<u64>,
+        allow_maintainer_to_push: bool,
+        subscribers: BTreeSet<u64>,
+        /// Emoji to the people who gave it; `thumbsup` and `thumbsdown` are the votes.
+        reactions: BTreeMap<String, BTreeSet<u64>>,
+        time: TimeSpent,
+    }
+}
+
+record! {
+    /// An issue.
+    Issue {
+        /// Its number in the project.
+        iid: u64,
+        project: u64,
+        title: String,
+        description: String,
+        state: State,
+        author: u64,
+        assignees: Vec<u64>,
+        labels: Vec<String>,
+        milestone: Option<u64>,
+        created_at: Timestamp,
+        updated_at: Timestamp,
+        closed_at: Option<Timestamp>,
+        due_date: Option<Date>,
+        confidential: bool,
+        discussion_locked: Option<bool>,
+        reactions: BTreeMap<String, BTreeSet<u64>>,
+        time: TimeSpent,
+    }
+}
+
+record! {
+    /// A label of a project.
+    Label { project: u64, name: String, color: String, description: String }
+}
+
+record! {
+    /// A milestone of a project.
+    Milestone {
+        /// Its number in the project.
+        iid: u64,
+        project: u64,
+        title: String,
+        description: String,
+        state: MilestoneState,
+        start_date: Option<Date>,
+        due_date: Option<Date>,
+        created_at: Timestamp,
+        updated_at: Timestamp,
+    }
+}
+
+record! {
+    /// An epic of a group.
+    Epic {
+        /// Its number in the group.
+        iid: u64,
+        group: u64,
+        title: String,
+        description: String,
+        author: u64,
+        labels: Vec<String>,
+        start_date: Option<Date>,
+        end_date: Option<Date>,
+        created_at: Timestamp,
+        updated_at: Timestamp,
+    }
+}
+
+/// What a note is written on, by the number of its record (never the number in the project).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Noteable {
+    MergeRequest(u64),
+    Issue(u64),
+    Snippet(u64),
+    Epic(u64),
+}
+
+impl Default for Noteable {
+    fn default() -> Noteable {
+        Noteable::MergeRequest(0)
+    }
+}
+
+record! {
+    /// A comment, or what the system says happened.
+    Note {
+        on: Noteable,
+        body: String,
+        author: u64,
+        created_at: Timestamp,
+        updated_at: Timestamp,
+        /// Written by the system: "closed", "changed title".
+        system: bool,
+        attachment: Option<String>,
+    }
+}
+
+record! {
+    /// A snippet of a project.
+    Snippet {
+        project: u64,
+        title: String,
+        file_name: String,
+        description: String,
+        content: String,
+        visibility: Visibility,
+        author: u64,
+        created_at: Timestamp,
+        updated_at: Timestamp,
+        /// What made it, where that was kept: user agent and address.
+        user_agent: Option<(String, String)>,
+    }
+}
+
+record! {
+    /// The jobs of one commit on one ref.
+    Pipeline {
+        project: u64,
+        ref_name: String,
+        tag: bool,
+        sha: String,
+        status: Status,
+        user: Option<u64>,
+        created_at: Timestamp,
+        started_at: Option<Timestamp>,
+        finished_at: Option<Timestamp>,
+        /// Made by statuses from outside, without jobs.
+        external: bool,
+    }
+}
+
+/// The files that a job left.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Artifacts {
+    pub filename: String,
+    /// Bytes of the archive.
+    pub size: u64,
+    pub expire_at: Option<Timestamp>,
+}
+
+record! {
+    /// One job. Its trace is the row of the same id in `traces`, its archive in `archives`.
+    Job {
+        project: u64,
+        pipeline: u64,
+        name: String,
+        stage: String,
+        status: Status,
+        ref_name: String,
+        tag: bool,
+        sha: String,
+        user: Option<u64>,
+        runner: Option<u64>,
+        created_at: Timestamp,
+        started_at: Option<Timestamp>,
+        finished_at: Option<Timestamp>,
+        erased_at: Option<Timestamp>,
+        coverage: Option<f64>,
+        allow_failure: bool,
+        /// Waits for a person to start it.
+        manual: bool,
+        /// A newer job of the name took its place.
+        retried: bool,
+        tag_list: Vec<String>,
+        artifacts: Option<Artifacts>,
+        /// The environment that it deploys to, by name.
+        environment: Option<String>,
+        /// What plays when it runs here: the name of a script that the runner knows.
+        script: Option<String>,
+    }
+}
+
+record! {
+    /// What a job printed. Its id is the job's.
+    Trace {
+        #[serde(with = "bytes")]
+        bytes: Vec<u8>,
+    }
+}
+
+record! {
+    /// The archive of a job's artifacts. Its id is the job's.
+    Archive {
+        #[serde(with = "bytes")]
+        bytes: Vec<u8>,
+    }
+}
+
+record! {
+    /// A machine that runs jobs.
+    Runner {
+        description: String,
+        name: Option<String>,
+        active: bool,
+        is_shared: bool,
+        contacted_at: Option<Timestamp>,
+        architecture: Option<String>,
+        platform: Option<String>,
+        revision: Option<String>,
+        version: Option<String>,
+        token: String,
+        tag_list: Vec<String>,
+        run_untagged: bool,
+        locked: bool,
+        access_level: RunnerAccess,
+        projects: BTreeSet<u64>,
+    }
+}
+
+record! {
+    /// What a tag was released with.
+    Release { project: u64, tag: String, description: String, created_at: Timestamp }
+}
+
+record! {
+    /// Where a project is deployed to.
+    Environment { project: u64, name: String, external_url: Option<String> }
+}
+
+record! {
+    /// One deployment.
+    Deployment {
+        /// Its number in the project.
+        iid: u64,
+        project: u64,
+        environment: u64,
+        ref_name: String,
+        sha: String,
+        user: u64,
+        job: Option<u64>,
+        created_at: Timestamp,
+    }
+}
+
+record! {
+    /// A key for SSH.
+    SshKey { user: u64, title: String, key: String, created_at: Timestamp }
+}
+
+record! {
+    /// A key for signatures.
+    GpgKey { user: u64, key: String, created_at: Timestamp }
+}
+
+record! {
+    /// Who is told of what happens on the server.
+    Hook {
+        url: String,
+        token: Option<String>,
+        push_events: bool,
+        tag_push_events: bool,
+        merge_requests_events: bool,
+        enable_ssl_verification: bool,
+        created_at: Timestamp,
+    }
+}
+
+record! {
+    /// What a tool says about a commit.
+    CommitStatus {
+        project: u64,
+        pipeline: u64,
+        sha: String,
+        ref_name: Option<String>,
+        name: String,
+        status: Status,
+        target_url: Option<String>,
+        description: Option<String>,
+        coverage: Option<f64>,
+        allow_failure: bool,
+        author: u64,
+        created_at: Timestamp,
+        started_at: Option<Timestamp>,
+        finished_at: Option<Timestamp>,
+        /// A newer one of the name took its place.
+        retried: bool,
+    }
+}
+
+record! {
+    /// A comment on a commit, perhaps on a line of its diff.
+    CommitComment {
+        project: u64,
+        sha: String,
+        note: String,
+        author: u64,
+        path: Option<String>,
+        line: Option<u64>,
+        /// `new` or `old`.
+        line_type: Option<String>,
+        created_at: Timestamp,
+    }
+}
+
+record! {
+    /// What a person wants to hear of.
+    NotificationSetting {
+        user: u64,
+        /// `None`: everywhere.
+        place: Option<Place>,
+        level: String,
+        email: Option<String>,
+        /// For the level `custom`: which events.
+        events: BTreeMap<String, bool>,
+    }
+}
+
+record! {
+    /// A licence of the server.
+    License {
+        starts_at: Option<Date>,
+        expires_at: Option<Date>,
+        /// `Name`, `Company`, `Email`.
+        licensee: BTreeMap<String, String>,
+        user_limit: Option<u64>,
+        add_ons: BTreeMap<String, u64>,
+    }
+}
+
+/// Bytes as Base64, so that a megabyte of trace stays about a megabyte.
+mod bytes {
+    use base64::{Engine, engine::general_purpose::STANDARD};
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub fn serialize<S: Serializer>(bytes: &[u8], s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(&STANDARD.encode(bytes))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<u8>, D::Error> {
+        STANDARD.decode(String::deserialize(d)?).map_err(D::Error::custom)
+    }
+}

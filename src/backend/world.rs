@@ -1,0 +1,380 @@
+//! Everything that the server knows beside the repositories: tables of records, copied on write.
+//!
+//! A [`World`] is cheap to clone: its tables are shared until one of them changes. A request reads a snapshot and
+//! holds no lock; a write works on a clone that takes the old one's place only when the handler has succeeded and the
+//! store has the changes, so a failed or panicking handler leaves nothing half done.
+
+use super::records::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Rows of one kind by id. Ids grow and are never used again.
+#[derive(Clone, Debug)]
+pub struct Table<T> {
+    rows: Arc<BTreeMap<u64, Arc<T>>>,
+    last: u64,
+    /// Ids that were added, changed or removed since the last [`Table::take_changes`].
+    changed: BTreeSet<u64>,
+}
+
+impl<T> Default for Table<T> {
+    fn default() -> Table<T> {
+        Table { rows: Arc::default(), last: 0, changed: BTreeSet::new() }
+    }
+}
+
+impl<T: Record> Table<T> {
+    /// The row of that number.
+    pub fn get(&self, id: u64) -> Option<&T> {
+        self.rows.get(&id).map(Arc::as_ref)
+    }
+
+    /// All rows, oldest first.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
+        self.rows.values().map(Arc::as_ref)
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The next number, which nothing else will get.
+    pub fn draw_id(&mut self) -> u64 {
+        self.last += 1;
+        self.last
+    }
+
+    /// Adds a row under a new number, or under its own where that is not 0 (a world with fixed ids; a trace, whose
+    /// number is its job's). Answers the number.
+    pub fn add(&mut self, mut row: T) -> u64 {
+        let id = if row.id() == 0 { self.draw_id() } else { row.id() };
+        row.set_id(id);
+        self.last = self.last.max(id);
+        Arc::make_mut(&mut self.rows).insert(id, Arc::new(row));
+        self.changed.insert(id);
+        id
+    }
+
+    /// The row of that number, to be changed.
+    pub fn get_mut(&mut self, id: u64) -> Option<&mut T> {
+        // Looked up first: asking for a row that is not there must not copy the table.
+        if !self.rows.contains_key(&id) {
+            return None;
+        }
+        self.changed.insert(id);
+        Arc::make_mut(&mut self.rows).get_mut(&id).map(Arc::make_mut)
+    }
+
+    /// Takes a row out.
+    pub fn remove(&mut self, id: u64) -> Option<T> {
+        if !self.rows.contains_key(&id) {
+            return None;
+        }
+        self.changed.insert(id);
+        Arc::make_mut(&mut self.rows).remove(&id).map(Arc::unwrap_or_clone)
+    }
+
+    /// Takes out all rows for which `gone` holds.
+    pub fn remove_where(&mut self, gone: impl Fn(&T) -> bool) -> Vec<T> {
+        let ids: Vec<u64> = self.iter().filter(|row| gone(row)).map(Record::id).collect();
+        ids.into_iter().filter_map(|id| self.remove(id)).collect()
+    }
+
+    fn take_changes(&mut self, table: &'static str, out: &mut Vec<Change>) {
+        if self.changed.is_empty() {
+            return;
+        }
+        for id in std::mem::take(&mut self.changed) {
+            let row = self.rows.get(&id).and_then(|row| serde_json::to_vec(row.as_ref()).ok());
+            out.push(Change { table, id, row });
+        }
+        out.push(Change { table: LAST, id: table_key(table), row: Some(self.last.to_le_bytes().to_vec()) });
+    }
+
+    fn load(&mut self, id: u64, row: &[u8]) -> Result<(), String> {
+        let mut row: T = serde_json::from_slice(row).map_err(|e| format!("row {id} cannot be read: {e}"))?;
+        row.set_id(id);
+        self.last = self.last.max(id);
+        Arc::make_mut(&mut self.rows).insert(id, Arc::new(row));
+        Ok(())
+    }
+}
+
+/// The store's table of the last number that each table gave out.
+pub const LAST: &str = "last_ids";
+
+/// One row to write, or to take out of the store.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// The table's name.
+    pub table: &'static str,
+    /// The row's number.
+    pub id: u64,
+    /// The row as JSON; `None` where it is gone.
+    pub row: Option<Vec<u8>>,
+}
+
+fn table_key(table: &str) -> u64 {
+    World::TABLES.iter().position(|name| *name == table).unwrap_or(usize::MAX) as u64
+}
+
+/// Declares the world: a table a field, and what the store needs to go over all of them.
+macro_rules! tables {
+    ($($field:ident: $record:ty),* $(,)?) => {
+        /// All records of the server.
+        #[derive(Clone, Debug, Default)]
+        pub struct World { $(pub $field: Table<$record>),* }
+
+        impl World {
+            /// The tables' names. A new one goes to the end: the store numbers them by their place.
+            pub const TABLES: &'static [&'static str] = &[$(stringify!($field)),*];
+
+            /// What changed since this was last asked, for the store.
+            pub fn take_changes(&mut self) -> Vec<Change> {
+                let mut out = Vec::new();
+                $(self.$field.take_changes(stringify!($field), &mut out);)*
+                out
+            }
+
+            /// Whether anything changed since the changes were last taken.
+            pub fn is_changed(&self) -> bool {
+                $(!self.$field.changed.is_empty())||*
+            }
+
+            /// Takes a row from the store; unknown tables are of a newer version and are left alone.
+            pub fn load(&mut self, table: &str, id: u64, row: &[u8]) -> Result<(), String> {
+                if table == LAST {
+                    let last = row.try_into().map(u64::from_le_bytes).map_err(|_| "a damaged counter".to_string())?;
+                    match World::TABLES.get(id as usize).copied() {
+                        $(Some(stringify!($field)) => self.$field.last = self.$field.last.max(last),)*
+                        _ => {}
+                    }
+                    return Ok(());
+                }
+                match table {
+                    $(stringify!($field) => self.$field.load(id, row),)*
+                    _ => Ok(()),
+                }
+            }
+        }
+    };
+}
+
+tables! {
+    users: User,
+    tokens: Token,
+    groups: Group,
+    members: Member,
+    projects: Project,
+    merge_requests: MergeRequest,
+    issues: Issue,
+    labels: Label,
+    milestones: Milestone,
+    epics: Epic,
+    notes: Note,
+    snippets: Snippet,
+    pipelines: Pipeline,
+    jobs: Job,
+    traces: Trace,
+    archives: Archive,
+    runners: Runner,
+    releases: Release,
+    environments: Environment,
+    deployments: Deployment,
+    ssh_keys: SshKey,
+    gpg_keys: GpgKey,
+    hooks: Hook,
+    commit_statuses: CommitStatus,
+    commit_comments: CommitComment,
+    notification_settings: NotificationSetting,
+    licenses: License,
+}
+
+impl World {
+    /// Adds a person and draws the number of their namespace.
+    pub fn add_user(&mut self, mut user: User) -> u64 {
+        if user.namespace_id == 0 {
+            user.namespace_id = self.groups.draw_id();
+        }
+        self.users.add(user)
+    }
+
+    /// The person of that name, in any case.
+    pub fn user_named(&self, username: &str) -> Option<&User> {
+        self.users.iter().find(|user| user.username.eq_ignore_ascii_case(username))
+    }
+
+    /// `acme/web`: the path of a group with those above it. Stops at a loop, which no write makes.
+    pub fn group_path(&self, id: u64) -> String {
+        self.group_chain(id).iter().rev().map(|group| group.path.as_str()).collect::<Vec<_>>().join("/")
+    }
+
+    /// `Acme / Web`: the name of a group with those above it.
+    pub fn group_name(&self, id: u64) -> String {
+        self.group_chain(id).iter().rev().map(|group| group.name.as_str()).collect::<Vec<_>>().join(" / ")
+    }
+
+    /// A group and those above it, from the inside out.
+    pub fn group_chain(&self, id: u64) -> Vec<&Group> {
+        let mut chain: Vec<&Group> = Vec::new();
+        let mut next = self.groups.get(id);
+        while let Some(group) = next {
+            if chain.iter().any(|seen| seen.id == group.id) {
+                break;
+            }
+            chain.push(group);
+            next = group.parent.and_then(|parent| self.groups.get(parent));
+        }
+        chain
+    }
+
+    /// `acme/web` or `ada`: the path of a project's namespace.
+    pub fn namespace_path(&self, namespace: Namespace) -> String {
+        match namespace {
+            Namespace::User(id) => self.users.get(id).map(|user| user.username.clone()).unwrap_or_default(),
+            Namespace::Group(id) => self.group_path(id),
+        }
+    }
+
+    /// `Acme / Web` or `Ada Lovelace`: the name of a project's namespace.
+    pub fn namespace_name(&self, namespace: Namespace) -> String {
+        match namespace {
+            Namespace::User(id) => self.users.get(id).map(|user| user.name.clone()).unwrap_or_default(),
+            Namespace::Group(id) => self.group_name(id),
+        }
+    }
+
+    /// `acme/web/shop`: the full path of a project.
+    pub fn project_path(&self, project: &Project) -> String {
+        format!("{}/{}", self.namespace_path(project.namespace), project.path)
+    }
+
+    /// The project of that full path, in any case.
+    pub fn project_at(&self, path: &str) -> Option<&Project> {
+        let (_, last) = path.rsplit_once('/')?;
+        self.projects
+            .iter()
+            .find(|p| p.path.eq_ignore_ascii_case(last) && self.project_path(p).eq_ignore_ascii_case(path))
+    }
+
+    /// The group of that full path, in any case.
+    pub fn group_at(&self, path: &str) -> Option<&Group> {
+        let last = path.rsplit_once('/').map_or(path, |(_, last)| last);
+        self.groups
+            .iter()
+            .find(|g| g.path.eq_ignore_ascii_case(last) && self.group_path(g.id).eq_ignore_ascii_case(path))
+    }
+
+    /// The jobs of a pipeline that count: those that no newer one took the place of.
+    pub fn pipeline_jobs(&self, pipeline: u64) -> impl Iterator<Item = &Job> {
+        self.jobs.iter().filter(move |job| job.pipeline == pipeline && !job.retried)
+    }
+
+    /// Sets a pipeline's status, start and end from its jobs.
+    ///
+    /// A failure counts unless it is allowed; what runs or waits makes the whole run or wait; jobs that wait for a
+    /// person count only where nothing else is there.
+    pub fn settle_pipeline(&mut self, id: u64) {
+        let jobs: Vec<&Job> = self.pipeline_jobs(id).collect();
+        if jobs.is_empty() {
+            return;
+        }
+        let any = |status: Status| jobs.iter().any(|job| job.status == status && !job.allow_failure);
+        let every = |status: Status| jobs.iter().all(|job| job.status == status);
+        let started_once = jobs.iter().any(|job| job.status.is_finished());
+        let live = jobs.iter().any(|job| job.status == Status::Running);
+        let waiting = jobs.iter().any(|job| matches!(job.status, Status::Pending | Status::Created));
+        let status = if every(Status::Created) {
+            Status::Created
+        } else if every(Status::Skipped) {
+            Status::Skipped
+        } else if live || (waiting && started_once && !any(Status::Failed) && !any(Status::Canceled)) {
+            Status::Running
+        } else if any(Status::Failed) {
+            Status::Failed
+        } else if any(Status::Canceled) {
+            Status::Canceled
+        } else if waiting {
+            Status::Pending
+        } else if jobs.iter().all(|job| matches!(job.status, Status::Manual | Status::Skipped)) {
+            Status::Manual
+        } else {
+            Status::Success
+        };
+        let started_at = jobs.iter().filter_map(|job| job.started_at).min();
+        let finished_at = status.is_finished().then(|| jobs.iter().filter_map(|job| job.finished_at).max()).flatten();
+        let wanted = (status, started_at, finished_at);
+        let is_so = |p: &Pipeline| (p.status, p.started_at, p.finished_at) == wanted;
+        if self.pipelines.get(id).is_none_or(is_so) {
+            return;
+        }
+        if let Some(pipeline) = self.pipelines.get_mut(id) {
+            (pipeline.status, pipeline.started_at, pipeline.finished_at) = wanted;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_never_given_out_twice_even_after_a_restart() {
+        let mut world = World::default();
+        let first = world.notes.add(Note::default());
+        world.notes.remove(first);
+        let mut again = World::default();
+        for change in world.take_changes() {
+            if let Some(row) = change.row {
+                again.load(change.table, change.id, &row).unwrap();
+            }
+        }
+        assert!(again.notes.is_empty());
+        assert_eq!(again.notes.add(Note::default()), first + 1);
+    }
+
+    #[test]
+    fn a_snapshot_does_not_see_later_changes() {
+        let mut world = World::default();
+        let id = world.users.add(User { name: "Ada".into(), ..User::default() });
+        let snapshot = world.clone();
+        world.users.get_mut(id).unwrap().name = "Grace".into();
+        assert_eq!(snapshot.users.get(id).unwrap().name, "Ada");
+    }
+
+    #[test]
+    fn a_pipeline_follows_its_jobs() {
+        let mut world = World::default();
+        let pipeline = world.pipelines.add(Pipeline::default());
+        let job = |status, allow_failure| Job { pipeline, status, allow_failure, ..Job::default() };
+        let build = world.jobs.add(job(Status::Success, false));
+        let lint = world.jobs.add(job(Status::Failed, true));
+        let status = |world: &mut World| {
+            world.settle_pipeline(pipeline);
+            world.pipelines.get(pipeline).unwrap().status
+        };
+        assert_eq!(status(&mut world), Status::Success, "a failure that is allowed does not count");
+        world.jobs.get_mut(lint).unwrap().allow_failure = false;
+        assert_eq!(status(&mut world), Status::Failed);
+        world.jobs.get_mut(build).unwrap().status = Status::Running;
+        assert_eq!(status(&mut world), Status::Running);
+    }
+
+    #[test]
+    fn a_path_names_one_project() {
+        let mut world = World::default();
+        let top = world.groups.add(Group { path: "acme".into(), ..Group::default() });
+        let sub = world.groups.add(Group { path: "web".into(), parent: Some(top), ..Group::default() });
+        let namespace = Namespace::Group(sub);
+        let id = world.projects.add(Project { path: "shop".into(), namespace, ..Project::default() });
+        assert_eq!(world.project_at("Acme/web/SHOP").map(|p| p.id), Some(id));
+        assert_eq!(world.project_at("acme/shop"), None);
+        assert_eq!(world.group_at("acme/web").map(|g| g.id), Some(sub));
+    }
+}
