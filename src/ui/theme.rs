@@ -160,6 +160,8 @@ pub struct Theme {
     pub name: String,
     /// The terminal that it is made for.
     pub background: Background,
+    /// What the terminal shows of colours that are not the theme's own.
+    depth: Depth,
     styles: Vec<Style>,
 }
 
@@ -252,7 +254,7 @@ impl Theme {
         if let Some(unknown) = file.styles.keys().find(|k| !Role::ALL.iter().any(|r| r.key() == k.as_str())) {
             return Err(ThemeError(format!("styles: \"{unknown}\" is not a role")));
         }
-        Ok(Theme { name: file.name, background: file.background, styles })
+        Ok(Theme { name: file.name, background: file.background, depth: Depth::True, styles })
     }
 
     /// A theme of the binary by name; `None` where there is none of that name.
@@ -272,8 +274,8 @@ impl Theme {
 
     /// Attributes only: what is left where no colour may be used.
     pub fn plain() -> Theme {
-        Theme { name: "plain".into(), background: Background::Dark, styles: vec![Style::new(); Role::ALL.len()] }
-            .with_depth(Depth::None)
+        let styles = vec![Style::new(); Role::ALL.len()];
+        Theme { name: "plain".into(), background: Background::Dark, depth: Depth::True, styles }.with_depth(Depth::None)
     }
 
     /// How `role` looks.
@@ -281,8 +283,19 @@ impl Theme {
         self.styles.get(role as usize).copied().unwrap_or_default()
     }
 
+    /// A colour that the shown text itself asks for (a trace's), as far as the terminal shows it.
+    pub fn foreign(&self, colour: Color) -> Option<Color> {
+        match self.depth {
+            Depth::True => Some(colour),
+            Depth::Indexed => Some(to_indexed(colour)),
+            Depth::Sixteen => Some(to_sixteen(from_indexed(colour))),
+            Depth::None => None,
+        }
+    }
+
     /// The same theme for a terminal of fewer colours.
     pub fn with_depth(mut self, depth: Depth) -> Theme {
+        self.depth = depth;
         for (role, style) in Role::ALL.iter().zip(self.styles.iter_mut()) {
             match depth {
                 Depth::True => {}
@@ -348,6 +361,17 @@ fn to_indexed(colour: Color) -> Color {
         Color::Indexed(232 + step as u8)
     } else {
         Color::Indexed(16 + 36 * lr + 6 * lg + lb)
+    }
+}
+
+/// The colour cube and the greys of xterm as 24 bits; the first sixteen stay names.
+fn from_indexed(colour: Color) -> Color {
+    let Color::Indexed(n) = colour else { return colour };
+    let cube = |l: u8| if l == 0 { 0 } else { 55 + 40 * l };
+    match n {
+        0..=15 => colour,
+        16..=231 => Color::Rgb(cube((n - 16) / 36), cube((n - 16) / 6 % 6), cube((n - 16) % 6)),
+        232.. => Color::Rgb(8 + 10 * (n - 232), 8 + 10 * (n - 232), 8 + 10 * (n - 232)),
     }
 }
 

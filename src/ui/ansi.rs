@@ -1,0 +1,612 @@
+//! Terminal output as text: colours and attributes are kept, carriage returns and erasures are obeyed within their line,
+//! and every other escape sequence is dropped. One pass over bytes, nothing is kept but the look at a line's start.
+
+use crate::ui::layers::escaped;
+use crate::ui::theme::{Role, Theme};
+use ratatui::style::{Color, Modifier, Style};
+use std::ops::Range;
+use unicode_width::UnicodeWidthChar;
+
+/// Columns of one line that are worked on; what is right of them is left out.
+pub const COLUMNS: usize = 64 * 1024;
+/// Bytes of one line that are worked on.
+pub const BYTES: usize = 256 * 1024;
+const TAB: usize = 8;
+const MARKS: usize = 8;
+
+const BOLD: u8 = 1;
+const DIM: u8 = 2;
+const ITALIC: u8 = 4;
+const UNDERLINE: u8 = 8;
+const INVERSE: u8 = 16;
+const STRIKE: u8 = 32;
+
+/// The sixteen named colours, in the order of their numbers.
+const NAMED: [Role; 16] = [
+    Role::AnsiBlack,
+    Role::AnsiRed,
+    Role::AnsiGreen,
+    Role::AnsiYellow,
+    Role::AnsiBlue,
+    Role::AnsiMagenta,
+    Role::AnsiCyan,
+    Role::AnsiWhite,
+    Role::AnsiBrightBlack,
+    Role::AnsiBrightRed,
+    Role::AnsiBrightGreen,
+    Role::AnsiBrightYellow,
+    Role::AnsiBrightBlue,
+    Role::AnsiBrightMagenta,
+    Role::AnsiBrightCyan,
+    Role::AnsiBrightWhite,
+];
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Ink {
+    #[default]
+    Default,
+    Named(u8),
+    Indexed(u8),
+    Rgb(u8, u8, u8),
+}
+
+impl Ink {
+    fn indexed(n: u16) -> Option<Ink> {
+        match u8::try_from(n).ok()? {
+            n @ 0..=15 => Some(Ink::Named(n)),
+            n => Some(Ink::Indexed(n)),
+        }
+    }
+
+    fn colour(self, theme: &Theme) -> Option<Color> {
+        match self {
+            Ink::Default => None,
+            Ink::Named(n) => NAMED.get(usize::from(n)).and_then(|role| theme.style(*role).fg),
+            Ink::Indexed(n) => theme.foreign(Color::Indexed(n)),
+            Ink::Rgb(r, g, b) => theme.foreign(Color::Rgb(r, g, b)),
+        }
+    }
+}
+
+/// The look that text has at some byte of the output: what the SGR sequences before it left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct State {
+    fg: Ink,
+    bg: Ink,
+    flags: u8,
+}
+
+/// Text of one look.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Bytes of [`Line::text`].
+    pub range: Range<usize>,
+    pub look: State,
+}
+
+/// One line as a terminal would show it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Line {
+    /// No control or bidi characters, no tabs.
+    pub text: String,
+    /// Sorted; text of the default look is in none of them.
+    pub runs: Vec<Run>,
+    /// The line is longer than what is worked on.
+    pub cut: bool,
+}
+
+impl Line {
+    /// The runs as a layer for [`crate::ui::layers::paint`].
+    pub fn layer(&self, theme: &Theme) -> Vec<(Range<usize>, Style)> {
+        self.runs.iter().map(|run| (run.range.clone(), run.look.style(theme))).collect()
+    }
+
+    fn push(&mut self, text: &str, look: State) {
+        let start = self.text.len();
+        self.text.push_str(text);
+        if look == State::default() || text.is_empty() {
+            return;
+        }
+        let end = self.text.len();
+        match self.runs.last_mut() {
+            Some(last) if last.look == look && last.range.end == start => last.range.end = end,
+            _ => self.runs.push(Run { range: start..end, look }),
+        }
+    }
+}
+
+impl State {
+    /// How text of this look is drawn.
+    pub fn style(self, theme: &Theme) -> Style {
+        let mut style = Style::new();
+        style.fg = self.fg.colour(theme);
+        style.bg = self.bg.colour(theme);
+        for (flag, modifier) in [
+            (BOLD, Modifier::BOLD),
+            (DIM, Modifier::DIM),
+            (ITALIC, Modifier::ITALIC),
+            (UNDERLINE, Modifier::UNDERLINED),
+            (INVERSE, Modifier::REVERSED),
+            (STRIKE, Modifier::CROSSED_OUT),
+        ] {
+            if self.flags & flag != 0 {
+                style = style.add_modifier(modifier);
+            }
+        }
+        style
+    }
+
+    /// Goes over `bytes` for their SGR sequences alone.
+    pub fn advance(&mut self, bytes: &[u8]) {
+        let mut rest = bytes;
+        while let Some(at) = memchr::memchr(0x1b, rest) {
+            rest = rest.get(at..).unwrap_or_default();
+            let (len, sequence) = escape(rest);
+            if let Escape::Csi { parameters, last: b'm' } = sequence {
+                self.sgr(parameters);
+            }
+            rest = rest.get(len..).unwrap_or_default();
+        }
+    }
+
+    fn sgr(&mut self, parameters: &[u8]) {
+        if parameters.iter().any(|c| !matches!(c, b'0'..=b'9' | b';' | b':')) {
+            return;
+        }
+        let mut parts = parameters.split(|c| *c == b';');
+        while let Some(part) = parts.next() {
+            let mut sub = part.split(|c| *c == b':').map(number);
+            let code = sub.next().unwrap_or(0);
+            match code {
+                0 => *self = State::default(),
+                1 => self.flags |= BOLD,
+                2 => self.flags |= DIM,
+                3 => self.flags |= ITALIC,
+                4 if sub.next() == Some(0) => self.flags &= !UNDERLINE,
+                4 | 21 => self.flags |= UNDERLINE,
+                7 => self.flags |= INVERSE,
+                9 => self.flags |= STRIKE,
+                22 => self.flags &= !(BOLD | DIM),
+                23 => self.flags &= !ITALIC,
+                24 => self.flags &= !UNDERLINE,
+                27 => self.flags &= !INVERSE,
+                29 => self.flags &= !STRIKE,
+                30..=37 => self.fg = Ink::Named((code - 30) as u8),
+                90..=97 => self.fg = Ink::Named((code - 82) as u8),
+                39 => self.fg = Ink::Default,
+                40..=47 => self.bg = Ink::Named((code - 40) as u8),
+                100..=107 => self.bg = Ink::Named((code - 92) as u8),
+                49 => self.bg = Ink::Default,
+                38 | 48 => {
+                    let ink = if part.contains(&b':') {
+                        colour(&mut sub, true)
+                    } else {
+                        colour(&mut parts.by_ref().map(number), false)
+                    };
+                    match (code, ink) {
+                        (38, Some(ink)) => self.fg = ink,
+                        (_, Some(ink)) => self.bg = ink,
+                        (_, None) => {}
+                    }
+                }
+                // The colour of the underline is not drawn, but its numbers must not be taken for attributes.
+                58 if !part.contains(&b':') => {
+                    colour(&mut parts.by_ref().map(number), false);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// `5;n` or `2;r;g;b` behind a 38 or 48; the form with colons may hold a colour space before the three.
+fn colour(numbers: &mut dyn Iterator<Item = u16>, colons: bool) -> Option<Ink> {
+    match numbers.next()? {
+        5 => Ink::indexed(numbers.next()?),
+        2 => {
+            let (a, b, c) = (numbers.next()?, numbers.next()?, numbers.next()?);
+            let (r, g, b) = match colons.then(|| numbers.next()).flatten() {
+                Some(d) => (b, c, d),
+                None => (a, b, c),
+            };
+            let byte = |n: u16| n.min(255) as u8;
+            Some(Ink::Rgb(byte(r), byte(g), byte(b)))
+        }
+        _ => None,
+    }
+}
+
+fn number(digits: &[u8]) -> u16 {
+    digits.iter().fold(0u16, |n, c| n.saturating_mul(10).saturating_add(u16::from(c.wrapping_sub(b'0').min(9))))
+}
+
+enum Escape<'a> {
+    Csi { parameters: &'a [u8], last: u8 },
+    Other,
+}
+
+/// The escape sequence at the start of `bytes` (which start with ESC) and its length, at least 1. A sequence without an
+/// end goes up to the first byte that cannot belong to it.
+fn escape(bytes: &[u8]) -> (usize, Escape<'_>) {
+    match bytes.get(1) {
+        Some(b'[') => {
+            let mut at = 2;
+            loop {
+                match bytes.get(at) {
+                    Some(0x20..=0x3f) => at += 1,
+                    Some(last @ 0x40..=0x7e) => {
+                        return (at + 1, Escape::Csi { parameters: bytes.get(2..at).unwrap_or_default(), last: *last });
+                    }
+                    Some(0x18 | 0x1a) => return (at + 1, Escape::Other),
+                    _ => return (at, Escape::Other),
+                }
+            }
+        }
+        // OSC, DCS, SOS, PM and APC carry text of any length up to ST; BEL ends them too.
+        Some(b']' | b'P' | b'X' | b'^' | b'_') => {
+            let mut at = 2;
+            while let Some(found) =
+                bytes.get(at..).and_then(|rest| rest.iter().position(|b| matches!(b, 0x07 | 0x18 | 0x1a | 0x1b)))
+            {
+                at += found;
+                match (bytes.get(at), bytes.get(at + 1)) {
+                    (Some(0x1b), Some(b'\\')) => return (at + 2, Escape::Other),
+                    (Some(0x1b), _) => return (at, Escape::Other),
+                    _ => return (at + 1, Escape::Other),
+                }
+            }
+            (bytes.len(), Escape::Other)
+        }
+        Some(0x20..=0x2f) => {
+            let middle = bytes.iter().skip(1).take_while(|b| matches!(b, 0x20..=0x2f)).count();
+            match bytes.get(1 + middle) {
+                Some(0x30..=0x7e) => (2 + middle, Escape::Other),
+                _ => (1 + middle, Escape::Other),
+            }
+        }
+        Some(0x30..=0x7e) => (2, Escape::Other),
+        _ => (1, Escape::Other),
+    }
+}
+
+/// Whether anything of `bytes` would be seen: text other than blanks.
+pub fn is_visible(bytes: &[u8]) -> bool {
+    let mut rest = bytes;
+    while let Some(first) = rest.first() {
+        let len = match first {
+            0x1b => escape(rest).0,
+            0x21..=0x7e | 0x80.. => return true,
+            _ => 1,
+        };
+        rest = rest.get(len..).unwrap_or_default();
+    }
+    false
+}
+
+/// One line of output (without its line feed) as a terminal shows it in the end, from the look `state` at its start; `state`
+/// becomes the look at the line's end. Of a line longer than [`BYTES`] the last redrawn part is taken, or else its beginning,
+/// and the look at its end is not known.
+pub fn parse_line(state: &mut State, line: &[u8]) -> Line {
+    let mut line = line;
+    while let Some((b'\r', before)) = line.split_last() {
+        line = before;
+    }
+    let long = line.len() > BYTES;
+    if long {
+        let tail = line.get(line.len() - COLUMNS..).unwrap_or_default();
+        line = match memchr::memchr(b'\r', tail) {
+            Some(at) => tail.get(at + 1..).unwrap_or_default(),
+            None => line.get(..BYTES).unwrap_or_default(),
+        };
+    }
+    let start = *state;
+    let mut parsed = match append(state, line) {
+        Some(parsed) => parsed,
+        None => {
+            *state = start;
+            overwrite(state, line)
+        }
+    };
+    parsed.cut |= long;
+    parsed
+}
+
+/// Most lines only ever add text. `None` where the cursor moves back.
+fn append(state: &mut State, line: &[u8]) -> Option<Line> {
+    let mut out = Line::default();
+    let mut column = 0;
+    let mut marks = 0;
+    let mut rest = line;
+    while let Some(&first) = rest.first() {
+        let len = match first {
+            0x20..=0x7e => {
+                let len = rest.iter().position(|b| !matches!(b, 0x20..=0x7e)).unwrap_or(rest.len());
+                let fits = len.min(COLUMNS.saturating_sub(column));
+                out.push(std::str::from_utf8(rest.get(..fits)?).ok()?, *state);
+                out.cut |= fits < len;
+                column += fits;
+                marks = 0;
+                len
+            }
+            0x80.. => {
+                let len = rest.iter().position(|b| *b < 0x80).unwrap_or(rest.len());
+                each_char(rest.get(..len)?, &mut |c, width| {
+                    marks = if width == 0 { marks + 1 } else { 0 };
+                    if column + width > COLUMNS {
+                        out.cut = true;
+                    } else if marks <= MARKS {
+                        column += width;
+                        out.push(c.encode_utf8(&mut [0; 4]), *state);
+                    }
+                });
+                len
+            }
+            0x1b => {
+                let (len, sequence) = escape(rest);
+                if let Escape::Csi { parameters, last } = sequence {
+                    match (last, number(parameters)) {
+                        (b'm', _) => state.sgr(parameters),
+                        (b'K', 0) => {}
+                        (b'K' | b'G', _) => return None,
+                        _ => {}
+                    }
+                }
+                len
+            }
+            b'\r' | 0x08 => return None,
+            b'\t' => {
+                let stop = ((column / TAB + 1) * TAB).min(COLUMNS);
+                out.push("        ".get(..stop.saturating_sub(column)).unwrap_or_default(), *state);
+                column = stop;
+                1
+            }
+            _ => 1,
+        };
+        rest = rest.get(len..)?;
+    }
+    Some(out)
+}
+
+/// Calls `put` for every character that bytes beyond ASCII stand for, with its width.
+fn each_char(bytes: &[u8], put: &mut dyn FnMut(char, usize)) {
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            if matches!(c, '\u{80}'..='\u{9f}') {
+                continue;
+            }
+            match escaped(c) {
+                Some(shown) => shown.chars().for_each(|c| put(c, 1)),
+                None => put(c, c.width().unwrap_or(1)),
+            }
+        }
+        if !chunk.invalid().is_empty() {
+            put(char::REPLACEMENT_CHARACTER, 1);
+        }
+    }
+}
+
+/// One column; the right half of a wide character is a cell without text.
+#[derive(Clone, Default)]
+struct Cell {
+    text: String,
+    look: State,
+}
+
+struct Cells {
+    cells: Vec<Cell>,
+    column: usize,
+    cut: bool,
+}
+
+impl Cells {
+    fn put(&mut self, c: char, width: usize, look: State) {
+        if width == 0 {
+            let before = self.column.checked_sub(1);
+            let base =
+                before.and_then(|at| (0..=at).rev().find(|at| self.cells.get(*at).is_some_and(|c| !c.text.is_empty())));
+            if let Some(cell) = base.and_then(|at| self.cells.get_mut(at)) {
+                if cell.text.chars().count() <= MARKS {
+                    cell.text.push(c);
+                }
+            }
+            return;
+        }
+        let end = self.column + width;
+        if end > COLUMNS {
+            self.cut = true;
+            return;
+        }
+        if self.cells.len() < end {
+            self.cells.resize(end, Cell { text: " ".into(), look: State::default() });
+        }
+        // A wide character of which one half is overwritten is gone as a whole.
+        if self.cells.get(self.column).is_some_and(|cell| cell.text.is_empty()) {
+            self.blank(self.column.saturating_sub(1));
+        }
+        if self.cells.get(end).is_some_and(|cell| cell.text.is_empty()) {
+            self.blank(end);
+        }
+        for at in self.column..end {
+            if let Some(cell) = self.cells.get_mut(at) {
+                cell.text.clear();
+                cell.look = look;
+                if at == self.column {
+                    cell.text.push(c);
+                }
+            }
+        }
+        self.column = end;
+    }
+
+    fn blank(&mut self, at: usize) {
+        if let Some(cell) = self.cells.get_mut(at) {
+            *cell = Cell { text: " ".into(), look: State::default() };
+        }
+    }
+}
+
+/// A line whose cursor moves: progress bars and the like.
+fn overwrite(state: &mut State, line: &[u8]) -> Line {
+    let mut cells = Cells { cells: Vec::new(), column: 0, cut: false };
+    let mut rest = line;
+    while let Some(&first) = rest.first() {
+        let len = match first {
+            0x20..=0x7e => {
+                cells.put(char::from(first), 1, *state);
+                1
+            }
+            0x80.. => {
+                let len = rest.iter().position(|b| *b < 0x80).unwrap_or(rest.len());
+                each_char(rest.get(..len).unwrap_or_default(), &mut |c, width| cells.put(c, width, *state));
+                len
+            }
+            0x1b => {
+                let (len, sequence) = escape(rest);
+                if let Escape::Csi { parameters, last } = sequence {
+                    match (last, number(parameters)) {
+                        (b'm', _) => state.sgr(parameters),
+                        (b'K', 0) => {
+                            if cells.cells.get(cells.column).is_some_and(|cell| cell.text.is_empty()) {
+                                cells.blank(cells.column.saturating_sub(1));
+                            }
+                            cells.cells.truncate(cells.column);
+                        }
+                        (b'K', 1) => (0..=cells.column).for_each(|at| cells.blank(at)),
+                        (b'K', _) => cells.cells.clear(),
+                        (b'G', n) => cells.column = usize::from(n).saturating_sub(1).min(cells.cells.len()),
+                        _ => {}
+                    }
+                }
+                len
+            }
+            b'\r' => {
+                cells.column = 0;
+                1
+            }
+            0x08 => {
+                cells.column = cells.column.saturating_sub(1);
+                1
+            }
+            b'\t' => {
+                let stop = ((cells.column / TAB + 1) * TAB).min(COLUMNS);
+                while cells.column < stop {
+                    cells.put(' ', 1, *state);
+                }
+                1
+            }
+            _ => 1,
+        };
+        rest = rest.get(len..).unwrap_or_default();
+    }
+    let mut out = Line { cut: cells.cut, ..Line::default() };
+    for cell in &cells.cells {
+        out.push(&cell.text, cell.look);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::layers::tests::Noise;
+    use crate::ui::theme::Background;
+
+    fn shown(line: &str) -> String {
+        parse_line(&mut State::default(), line.as_bytes()).text
+    }
+
+    #[test]
+    fn colours_become_roles_of_the_theme() {
+        let theme = Theme::for_background(Background::Dark);
+        let mut state = State::default();
+        let line =
+            parse_line(&mut state, b"ok \x1b[1;31mbad\x1b[0m \x1b[38;5;200mx\x1b[48;2;1;2;3my\x1b[38:2::9:8:7mz");
+        assert_eq!(line.text, "ok bad xyz");
+        let layer = line.layer(&theme);
+        assert_eq!(
+            layer[0],
+            (3..6, Style::new().fg(theme.style(Role::AnsiRed).fg.unwrap()).add_modifier(Modifier::BOLD))
+        );
+        assert_eq!(layer[1].1.fg, Some(Color::Indexed(200)));
+        assert_eq!(layer[2].1.bg, Some(Color::Rgb(1, 2, 3)));
+        assert_eq!(layer[3].1.fg, Some(Color::Rgb(9, 8, 7)));
+        // The look goes on in the next line.
+        assert_eq!(parse_line(&mut state, b"more").runs.len(), 1);
+    }
+
+    #[test]
+    fn without_colour_foreign_colours_go_too() {
+        let theme = Theme::plain();
+        let line = parse_line(&mut State::default(), b"\x1b[31;48;2;1;2;3ma\x1b[38;5;200mb");
+        assert!(line.layer(&theme).iter().all(|(_, s)| s.fg.is_none() && s.bg.is_none()));
+    }
+
+    #[test]
+    fn the_final_state_of_a_progress_bar_shows() {
+        assert_eq!(shown("10%\r50%\r100%"), "100%");
+        assert_eq!(shown("downloading\rdone"), "doneloading");
+        assert_eq!(shown("downloading\r\x1b[Kdone"), "done");
+        assert_eq!(shown("downloading\x1b[2K\x1b[1Gdone"), "done");
+        assert_eq!(shown("ab\x08c\r"), "ac");
+        assert_eq!(shown("日本\rx"), "x 本");
+        assert_eq!(shown("e\u{301}x\x08y"), "e\u{301}y");
+    }
+
+    #[test]
+    fn sequences_other_than_looks_are_dropped_whole() {
+        assert_eq!(
+            shown("a\x1b]0;title\x07b\x1b]8;;http://x\x1b\\c\x1bPq#0\x1b\\d\x1b[2Je\x1b(Bf\x1b7g\x07h"),
+            "abcdefgh"
+        );
+        assert_eq!(shown("a\x1b[?25lb\x1b[>4;1mc"), "abc");
+        assert_eq!(shown("a\u{202e}b\u{9b}31mc"), "a<U+202E>b31mc");
+        assert_eq!(shown("a\tb"), "a       b");
+        assert_eq!(parse_line(&mut State::default(), b"a\xffb\xe6\x97").text, "a\u{fffd}b\u{fffd}");
+        assert_eq!(shown("x\x1b]never ends"), "x");
+    }
+
+    #[test]
+    fn a_very_long_line_is_cut_and_says_so() {
+        let long = "x".repeat(COLUMNS + 10);
+        let line = parse_line(&mut State::default(), long.as_bytes());
+        assert!(line.cut);
+        assert_eq!(line.text.len(), COLUMNS);
+        let mut huge = "10%\r".repeat(100_000);
+        huge.push_str("100%");
+        assert_eq!(shown(&huge), "100%");
+    }
+
+    #[test]
+    fn no_bytes_break_it_and_none_of_them_reach_the_terminal() {
+        let likely: &[&[u8]] = &[
+            b"\x1b[",
+            b"\x1b]",
+            b"\x1b",
+            b"m",
+            b";",
+            b"38",
+            b"2",
+            b"\r",
+            b"\x08",
+            b"\t",
+            b"K",
+            b"1",
+            "日".as_bytes(),
+            b"\x1b\\",
+            b"\xe2\x80\xae",
+        ];
+        let mut noise = Noise(42);
+        for _ in 0..3000 {
+            let bytes = noise.bytes(80, likely);
+            let mut state = State::default();
+            let line = parse_line(&mut state, &bytes);
+            assert!(line.text.chars().all(|c| !c.is_control() && escaped(c).is_none()), "{bytes:?}");
+            assert!(line.runs.iter().all(|r| line.text.get(r.range.clone()).is_some()), "{bytes:?}");
+            let mut quick = State::default();
+            quick.advance(&bytes);
+            if !bytes.is_empty() {
+                assert_eq!(quick, state, "{bytes:?}");
+            }
+        }
+    }
+}
