@@ -1,19 +1,24 @@
 //! Branches of a project's repository (specification, "Branches").
 
-use crate::api::types::Id;
-use crate::api::{Nothing, types::Time};
-use serde::{Deserialize, Serialize};
+use crate::api::commits::Commit;
+use crate::api::{Id, Nothing};
 
-/// A branch and the commit at its head.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Branch {
-    pub name: String,
-    pub merged: bool,
-    pub protected: bool,
-    pub developers_can_push: bool,
-    pub developers_can_merge: bool,
-    pub created: Option<Time>,
+crate::resource! {
+    /// A branch and the commit at its head.
+    pub struct Branch {
+        name: String,
+        /// Whether the default branch holds it whole.
+        merged: bool,
+        protected: bool,
+        developers_can_push: bool,
+        developers_can_merge: bool,
+        commit: Option<Commit>,
+    }
+    newer {
+        default: bool,
+        can_push: bool,
+        web_url: String,
+    }
 }
 
 crate::endpoints! {
@@ -27,9 +32,13 @@ crate::endpoints! {
         search: Option<String>,
     }
 
+    /// Reads one branch.
+    GET "/projects/{id}/repository/branches/{branch}" => Branch;
+    struct GetBranch { id: Id, branch: String }
+
     /// Protects a branch; protecting it again changes nothing.
     PUT "/projects/{id}/repository/branches/{branch}/protect" => Branch,
-    touches ["/projects/{id}/repository/branches"];
+    touches ["/projects/{id}/repository/branches", "/projects/{id}/repository/branches/{branch}"];
     struct ProtectBranch {
         id: Id,
         branch: String,
@@ -37,8 +46,29 @@ crate::endpoints! {
         developers_can_merge: Option<bool>,
     }
 
+    /// Ends the protection of a branch; doing it again changes nothing.
+    PUT "/projects/{id}/repository/branches/{branch}/unprotect" => Branch,
+    touches ["/projects/{id}/repository/branches", "/projects/{id}/repository/branches/{branch}"];
+    struct UnprotectBranch { id: Id, branch: String }
+
+    /// Creates a branch.
+    POST "/projects/{id}/repository/branches" => Branch,
+    touches ["/projects/{id}/repository/branches"];
+    struct CreateBranch {
+        id: Id,
+        /// Its name.
+        branch: String,
+        /// Where it starts: a branch or a commit's hash.
+        r#ref: String,
+    }
+
     /// Deletes a branch.
     DELETE "/projects/{id}/repository/branches/{branch}" => Nothing,
-    touches ["/projects/{id}/repository/branches"];
+    touches ["/projects/{id}/repository/branches", "/projects/{id}/repository/branches/{branch}"];
     struct DeleteBranch { id: Id, branch: String }
+
+    /// Deletes every branch that the default branch holds, except protected ones.
+    DELETE "/projects/{id}/repository/merged_branches" => Nothing,
+    touches ["/projects/{id}/repository/branches", "/projects/{id}/repository/branches/{branch}"];
+    struct DeleteMergedBranches { id: Id }
 }

@@ -257,6 +257,14 @@ fn pairs(inputs: &Map<String, Value>) -> Vec<(String, String)> {
     out
 }
 
+/// The name of an input on the wire: a raw identifier (`r#ref`) without its mark.
+pub const fn input_name(field: &'static str) -> &'static str {
+    match field.as_bytes() {
+        [b'r', b'#', ..] => field.split_at(2).1,
+        _ => field,
+    }
+}
+
 /// Declares the endpoints of one area and lists them in `ALL`.
 ///
 /// ```ignore
@@ -309,7 +317,7 @@ macro_rules! endpoints {
                 method: $crate::endpoints!(@method $($verb)+),
                 route: $route,
                 section: $section,
-                fields: &[$(stringify!($field)),*],
+                fields: &[$($crate::api::endpoint::input_name(stringify!($field))),*],
                 touches: &[$($($touched),*)?],
             }),*
         ];

@@ -4,13 +4,47 @@
 //! mounts its handler by that type, and the interface uses it as the key of what it shows.
 
 pub mod branches;
+pub mod commits;
+pub mod deployments;
 pub mod endpoint;
 pub mod error;
+pub mod groups;
+pub mod hooks;
+pub mod jobs;
+pub mod license;
+pub mod merge_requests;
+pub mod notes;
+pub mod notifications;
+pub mod projects;
+pub mod repository;
+pub mod runners;
+pub mod search;
+pub mod snippets;
+pub mod tags;
 pub mod types;
+pub mod users;
 
 pub use endpoint::{Body, Description, Endpoint, Nothing, Raw, Reply, Request};
 pub use error::{Error, Fault};
-pub use types::{Id, Time};
+pub use types::{Extra, Id, Known, Time};
 
 /// Every operation that the client knows, by area.
-pub const AREAS: &[(&str, &[Description])] = &[("branches", branches::ALL)];
+pub const AREAS: &[(&str, &[Description])] = &[
+    ("branches", branches::ALL),
+    ("commits", commits::ALL),
+    ("deployments", deployments::ALL),
+    ("groups", groups::ALL),
+    ("hooks", hooks::ALL),
+    ("jobs", jobs::ALL),
+    ("license", license::ALL),
+    ("merge_requests", merge_requests::ALL),
+    ("notes", notes::ALL),
+    ("notifications", notifications::ALL),
+    ("projects", projects::ALL),
+    ("repository", repository::ALL),
+    ("runners", runners::ALL),
+    ("search", search::ALL),
+    ("snippets", snippets::ALL),
+    ("tags", tags::ALL),
+    ("users", users::ALL),
+];

@@ -128,6 +128,61 @@ pub mod extra {
     }
 }
 
+/// What an [`Extra`] field holds, absent and null being one to a reader.
+pub trait Known<T> {
+    /// The value, where the server sent one.
+    fn known(&self) -> Option<&T>;
+}
+
+impl<T> Known<T> for Extra<T> {
+    fn known(&self) -> Option<&T> {
+        self.as_ref().and_then(Option::as_ref)
+    }
+}
+
+/// Reads a field that has a default: null is the default, too, because servers write null where the specification
+/// does not say so.
+pub fn lenient<'de, T: Deserialize<'de> + Default, D: Deserializer<'de>>(d: D) -> Result<T, D::Error> {
+    Option::<T>::deserialize(d).map(Option::unwrap_or_default)
+}
+
+/// Declares a resource: a struct that reads whatever a server sends and writes what the specification states.
+///
+/// Reading: no field is required, null is the default, unknown fields are ignored. Writing: the fields of the struct
+/// are always there (`Option` as null); those under `views` are [`Extra`](crate::api::types::Extra), and only in the
+/// views that set them; those under `newer` are `Option`, which servers of today send and the specification does not
+/// know, written only where they are set.
+#[macro_export]
+macro_rules! resource {
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident { $($(#[$fmeta:meta])* $field:ident: $type:ty),* $(,)? }
+        $(views { $($(#[$vmeta:meta])* $view:ident: $vtype:ty),* $(,)? })?
+        $(newer { $($(#[$nmeta:meta])* $new:ident: $ntype:ty),* $(,)? })?
+    ) => {
+        #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(default)]
+        $(#[$meta])*
+        pub struct $name {
+            $(
+                $(#[$fmeta])*
+                #[serde(deserialize_with = "crate::api::types::lenient")]
+                pub $field: $type,
+            )*
+            $($(
+                $(#[$vmeta])*
+                #[serde(skip_serializing_if = "Option::is_none", with = "crate::api::types::extra")]
+                pub $view: $crate::api::types::Extra<$vtype>,
+            )*)?
+            $($(
+                $(#[$nmeta])*
+                #[serde(skip_serializing_if = "Option::is_none")]
+                pub $new: Option<$ntype>,
+            )*)?
+        }
+    };
+}
+
 /// Declares an enumeration of words that a server may extend: an unknown word is kept and shown.
 #[macro_export]
 macro_rules! open_enum {

@@ -1,0 +1,54 @@
+//! Deployments: which commit runs where (specification, "Deployments").
+
+use crate::api::jobs::Job;
+use crate::api::users::User;
+use crate::api::{Id, Time};
+
+crate::resource! {
+    /// A place to which a project is deployed.
+    pub struct Environment {
+        id: u64,
+        name: String,
+        external_url: Option<String>,
+    }
+    newer {
+        slug: String,
+    }
+}
+
+crate::resource! {
+    /// One deployment of a commit to an environment.
+    pub struct Deployment {
+        id: u64,
+        iid: u64,
+        r#ref: String,
+        sha: String,
+        created_at: Option<Time>,
+        user: Option<User>,
+        environment: Option<Environment>,
+        /// The job that deployed it.
+        deployable: Option<Box<Job>>,
+    }
+    newer {
+        status: String,
+        updated_at: Time,
+    }
+}
+
+crate::endpoints! {
+    section "Deployments";
+
+    /// Lists a project's deployments.
+    GET "/projects/{id}/deployments" => Vec<Deployment>;
+    struct ListDeployments {
+        id: Id,
+        /// `id` (where absent), `iid`, `created_at` or `ref`.
+        order_by: Option<String>,
+        /// `asc` (where absent) or `desc`.
+        sort: Option<String>,
+    }
+
+    /// Reads one deployment.
+    GET "/projects/{id}/deployments/{deployment_id}" => Deployment;
+    struct GetDeployment { id: Id, deployment_id: u64 }
+}

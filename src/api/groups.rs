@@ -1,0 +1,179 @@
+//! Groups, their subgroups and projects, and their links to a directory (specification, "Groups").
+
+use crate::api::projects::{Project, Visibility};
+use crate::api::users::CustomAttribute;
+use crate::api::{Id, Nothing, Time};
+use std::collections::BTreeMap;
+
+crate::resource! {
+    /// Bytes that a group's projects hold.
+    pub struct GroupStatistics {
+        storage_size: u64,
+        repository_size: u64,
+        lfs_objects_size: u64,
+        job_artifacts_size: u64,
+    }
+}
+
+crate::resource! {
+    /// A group; the detail adds its projects.
+    pub struct Group {
+        id: u64,
+        name: String,
+        path: String,
+        description: Option<String>,
+        visibility: Visibility,
+        lfs_enabled: bool,
+        avatar_url: Option<String>,
+        web_url: String,
+        request_access_enabled: bool,
+        full_name: String,
+        full_path: String,
+        parent_id: Option<u64>,
+    }
+    views {
+        statistics: GroupStatistics,
+        shared_runners_minutes_limit: u64,
+        projects: Vec<Project>,
+        shared_projects: Vec<Project>,
+        custom_attributes: Vec<CustomAttribute>,
+    }
+    newer {
+        archived: bool,
+        created_at: Time,
+        ldap_cn: String,
+        marked_for_deletion_on: Time,
+    }
+}
+
+crate::resource! {
+    /// A link of a group to a group of a directory.
+    pub struct LdapGroupLink {
+        cn: Option<String>,
+        /// An access level.
+        group_access: u64,
+        provider: String,
+    }
+}
+
+crate::endpoints! {
+    section "Groups";
+
+    /// Lists the groups that the caller may see.
+    GET "/groups" => Vec<Group>;
+    struct ListGroups {
+        skip_groups: Option<Vec<u64>>,
+        all_available: Option<bool>,
+        /// Part of a name or path.
+        search: Option<String>,
+        /// `name` (where absent) or `path`.
+        order_by: Option<String>,
+        /// `asc` (where absent) or `desc`.
+        sort: Option<String>,
+        statistics: Option<bool>,
+        with_custom_attributes: Option<bool>,
+        owned: Option<bool>,
+        custom_attributes: Option<BTreeMap<String, String>>,
+    }
+
+    /// Lists the groups directly in a group.
+    GET "/groups/{id}/subgroups" => Vec<Group>;
+    struct ListSubgroups {
+        id: Id,
+        skip_groups: Option<Vec<u64>>,
+        all_available: Option<bool>,
+        search: Option<String>,
+        order_by: Option<String>,
+        sort: Option<String>,
+        statistics: Option<bool>,
+        with_custom_attributes: Option<bool>,
+        owned: Option<bool>,
+        custom_attributes: Option<BTreeMap<String, String>>,
+    }
+
+    /// Lists the projects of a group.
+    GET "/groups/{id}/projects" => Vec<Project>;
+    struct ListGroupProjects {
+        id: Id,
+        archived: Option<bool>,
+        visibility: Option<String>,
+        /// `id`, `name`, `path`, `created_at` (where absent), `updated_at` or `last_activity_at`.
+        order_by: Option<String>,
+        /// `asc` or `desc` (where absent).
+        sort: Option<String>,
+        search: Option<String>,
+        simple: Option<bool>,
+        owned: Option<bool>,
+        starred: Option<bool>,
+        with_custom_attributes: Option<bool>,
+    }
+
+    /// Reads one group with its projects.
+    GET "/groups/{id}" => Group;
+    struct GetGroup { id: Id, with_custom_attributes: Option<bool> }
+
+    /// Creates a group, or a subgroup.
+    POST "/groups" => Group,
+    touches ["/groups", "/groups/{id}/subgroups"];
+    struct CreateGroup {
+        name: String,
+        path: String,
+        description: Option<String>,
+        visibility: Option<String>,
+        lfs_enabled: Option<bool>,
+        request_access_enabled: Option<bool>,
+        parent_id: Option<u64>,
+        shared_runners_minutes_limit: Option<u64>,
+    }
+
+    /// Moves a project into a group, for administrators.
+    POST "/groups/{id}/projects/{project_id}" => Group,
+    touches ["/groups/{id}", "/groups/{id}/projects", "/projects", "/projects/{id}", "/users/{user_id}/projects"];
+    struct TransferProject { id: Id, project_id: Id }
+
+    /// Changes a group.
+    PUT "/groups/{id}" => Group,
+    touches ["/groups", "/groups/{id}", "/groups/{id}/subgroups"];
+    struct UpdateGroup {
+        id: Id,
+        name: Option<String>,
+        path: Option<String>,
+        description: Option<String>,
+        membership_lock: Option<bool>,
+        share_with_group_lock: Option<bool>,
+        visibility: Option<String>,
+        lfs_enabled: Option<bool>,
+        request_access_enabled: Option<bool>,
+        shared_runners_minutes_limit: Option<u64>,
+    }
+
+    /// Deletes a group with all its projects.
+    DELETE "/groups/{id}" => Nothing,
+    touches ["/groups", "/groups/{id}", "/groups/{id}/subgroups", "/projects", "/projects/{id}"];
+    struct DeleteGroup { id: Id }
+
+    /// Takes over the members of the directory's group.
+    POST "/groups/{id}/ldap_sync" => Nothing;
+    struct SyncLdap { id: Id }
+
+    /// Links a group to a group of a directory.
+    POST "/groups/{id}/ldap_group_links" => LdapGroupLink,
+    touches ["/groups/{id}"];
+    struct AddLdapLink {
+        id: Id,
+        cn: String,
+        /// An access level.
+        group_access: u64,
+        provider: String,
+    }
+
+    /// Removes a link to a directory.
+    DELETE "/groups/{id}/ldap_group_links/{cn}" => Nothing,
+    touches ["/groups/{id}"];
+    struct DeleteLdapLink { id: Id, cn: String }
+
+    /// Removes a link to one of several directories.
+    DELETE "/groups/{id}/ldap_group_links/{provider}/{cn}" => Nothing,
+    touches ["/groups/{id}"];
+    struct DeleteLdapProviderLink { id: Id, provider: String, cn: String }
+}

@@ -1,0 +1,66 @@
+//! System hooks, for administrators (specification, "System hooks").
+
+use crate::api::{Nothing, Time};
+
+crate::resource! {
+    /// A URL that is told what happens. Its secret never comes back.
+    pub struct Hook {
+        id: u64,
+        url: String,
+        created_at: Option<Time>,
+        push_events: bool,
+        tag_push_events: bool,
+        merge_requests_events: bool,
+        enable_ssl_verification: bool,
+    }
+    newer {
+        name: String,
+        description: String,
+    }
+}
+
+crate::resource! {
+    /// What a test of a hook delivers. Servers of today answer with the hook instead: `url` and `id` are then set.
+    pub struct HookTest {
+        project_id: Option<u64>,
+        owner_email: Option<String>,
+        owner_name: Option<String>,
+        name: Option<String>,
+        path: Option<String>,
+        event_name: Option<String>,
+    }
+    newer {
+        id: u64,
+        url: String,
+    }
+}
+
+crate::endpoints! {
+    section "System hooks";
+
+    /// Lists the system hooks.
+    GET "/hooks" => Vec<Hook>;
+    struct ListHooks {}
+
+    /// Adds a system hook.
+    POST "/hooks" => Hook,
+    touches ["/hooks"];
+    struct CreateHook {
+        url: String,
+        /// A secret that comes with every delivery, and never back from here.
+        token: Option<String>,
+        push_events: Option<bool>,
+        tag_push_events: Option<bool>,
+        merge_requests_events: Option<bool>,
+        enable_ssl_verification: Option<bool>,
+    }
+
+    /// Tests a hook: the server delivers a sample and answers with it.
+    GET "/hooks/{id}" => HookTest;
+    struct TestHook { id: u64 }
+
+    /// Removes a hook.
+    DELETE "/hooks/{id}" => Nothing,
+    touches ["/hooks"];
+    struct DeleteHook { id: u64 }
+}

@@ -1,0 +1,46 @@
+//! The licence of the server, for administrators (specification, "License").
+
+use crate::api::Time;
+use std::collections::BTreeMap;
+
+crate::resource! {
+    /// Who may use the server, and until when.
+    pub struct License {
+        /// A date.
+        starts_at: Option<Time>,
+        /// A date.
+        expires_at: Option<Time>,
+        licensee: Option<Licensee>,
+        user_limit: Option<u64>,
+        active_users: Option<u64>,
+        /// Names and how many of each.
+        add_ons: BTreeMap<String, u64>,
+    }
+    newer {
+        plan: String,
+        expired: bool,
+    }
+}
+
+crate::resource! {
+    /// To whom it was given.
+    #[serde(rename_all = "PascalCase")]
+    pub struct Licensee {
+        name: Option<String>,
+        company: Option<String>,
+        email: Option<String>,
+    }
+}
+
+crate::endpoints! {
+    section "License";
+
+    /// Reads the licence; `None` where none is installed.
+    GET "/license" => Option<License>;
+    struct GetLicense {}
+
+    /// Installs a licence.
+    POST "/license" => License,
+    touches ["/license"];
+    struct AddLicense { license: String }
+}

@@ -1,0 +1,333 @@
+//! Projects (specification, "Projects").
+
+use crate::api::users::{CustomAttribute, User};
+use crate::api::{Id, Time};
+use std::collections::BTreeMap;
+
+crate::open_enum! {
+    /// Who may see a project, group or snippet.
+    pub enum Visibility {
+        Private = "private",
+        Internal = "internal",
+        Public = "public",
+    }
+}
+
+crate::resource! {
+    /// A project as runners and jobs name it.
+    pub struct ProjectBrief {
+        id: u64,
+        name: String,
+        name_with_namespace: String,
+        path: String,
+        path_with_namespace: String,
+    }
+    views {
+        description: String,
+        created_at: Time,
+    }
+}
+
+crate::resource! {
+    /// The group or user that a project belongs to.
+    pub struct Namespace {
+        id: u64,
+        name: String,
+        path: String,
+        /// `group` or `user`.
+        kind: String,
+        full_path: String,
+    }
+    newer {
+        parent_id: u64,
+        web_url: String,
+    }
+}
+
+crate::resource! {
+    /// What the caller may do, and how loud it is.
+    pub struct Access {
+        /// 10 guest, 20 reporter, 30 developer, 40 maintainer, 50 owner.
+        access_level: u64,
+        notification_level: Option<u64>,
+    }
+}
+
+crate::resource! {
+    /// What the caller may do in a project, by the project and by its group.
+    pub struct Permissions {
+        project_access: Option<Access>,
+        group_access: Option<Access>,
+    }
+}
+
+crate::resource! {
+    /// A group that a project is shared with.
+    pub struct SharedGroup {
+        group_id: u64,
+        group_name: String,
+        group_access_level: u64,
+    }
+}
+
+crate::resource! {
+    /// Bytes and commits of a project.
+    pub struct ProjectStatistics {
+        commit_count: u64,
+        storage_size: u64,
+        repository_size: u64,
+        lfs_objects_size: u64,
+        job_artifacts_size: u64,
+    }
+}
+
+crate::resource! {
+    /// Addresses of what belongs to a project.
+    pub struct Links {
+        #[serde(rename = "self")]
+        this: String,
+        issues: Option<String>,
+        merge_requests: Option<String>,
+        repo_branches: Option<String>,
+        labels: Option<String>,
+        events: Option<String>,
+        members: Option<String>,
+    }
+}
+
+crate::resource! {
+    /// A project. A simple listing and search results carry fewer fields; those are under `views`.
+    pub struct Project {
+        id: u64,
+        name: String,
+        name_with_namespace: String,
+        path: String,
+        path_with_namespace: String,
+        web_url: String,
+    }
+    views {
+        description: String,
+        /// Null for an empty repository, absent where the caller may not read the code.
+        default_branch: String,
+        visibility: Visibility,
+        ssh_url_to_repo: String,
+        http_url_to_repo: String,
+        tag_list: Vec<String>,
+        owner: User,
+        issues_enabled: bool,
+        merge_requests_enabled: bool,
+        jobs_enabled: bool,
+        wiki_enabled: bool,
+        snippets_enabled: bool,
+        resolve_outdated_diff_discussions: bool,
+        container_registry_enabled: bool,
+        archived: bool,
+        shared_runners_enabled: bool,
+        public_jobs: bool,
+        only_allow_merge_if_pipeline_succeeds: bool,
+        only_allow_merge_if_all_discussions_are_resolved: bool,
+        #[serde(alias = "printing_merge_request_link_enabled")]
+        printing_merge_requests_link_enabled: bool,
+        request_access_enabled: bool,
+        lfs_enabled: bool,
+        open_issues_count: u64,
+        creator_id: u64,
+        forks_count: u64,
+        star_count: u64,
+        approvals_before_merge: u64,
+        created_at: Time,
+        last_activity_at: Time,
+        namespace: Namespace,
+        import_status: String,
+        import_error: String,
+        permissions: Permissions,
+        avatar_url: String,
+        /// A secret.
+        runners_token: String,
+        shared_with_groups: Vec<SharedGroup>,
+        repository_storage: String,
+        ci_config_path: String,
+        statistics: ProjectStatistics,
+        #[serde(rename = "_links")]
+        links: Links,
+        custom_attributes: Vec<CustomAttribute>,
+    }
+    newer {
+        /// Another word for `tag_list`.
+        topics: Vec<String>,
+        empty_repo: bool,
+        readme_url: String,
+        forked_from_project: ProjectBrief,
+        merge_method: String,
+        marked_for_deletion_at: Time,
+    }
+}
+
+impl Project {
+    /// The default branch, where there is one and the caller may know it.
+    pub fn default_branch(&self) -> Option<&str> {
+        self.default_branch.as_ref()?.as_deref().filter(|name| !name.is_empty())
+    }
+
+    /// What it is about, or nothing.
+    pub fn description(&self) -> &str {
+        self.description.as_ref().and_then(Option::as_deref).unwrap_or_default()
+    }
+
+    /// Its topics, under either name.
+    pub fn topics(&self) -> &[String] {
+        let tags = self.tag_list.as_ref().and_then(Option::as_ref);
+        self.topics.as_ref().or(tags).map_or(&[], Vec::as_slice)
+    }
+
+    /// Who may see it, where the server said.
+    pub fn visibility(&self) -> Option<&Visibility> {
+        self.visibility.as_ref()?.as_ref()
+    }
+
+    /// Whether it is closed to changes.
+    pub fn is_archived(&self) -> bool {
+        matches!(self.archived, Some(Some(true)))
+    }
+
+    /// Whether its repository holds nothing yet, as far as the server said.
+    pub fn is_empty(&self) -> bool {
+        self.empty_repo.unwrap_or(matches!(self.default_branch, Some(None)))
+    }
+
+    /// The highest access level that the caller has in it.
+    pub fn access_level(&self) -> Option<u64> {
+        let permissions = self.permissions.as_ref()?.as_ref()?;
+        [&permissions.project_access, &permissions.group_access].into_iter().flatten().map(|a| a.access_level).max()
+    }
+}
+
+crate::endpoints! {
+    section "Projects";
+
+    /// Lists the projects that the caller may see.
+    GET "/projects" => Vec<Project>;
+    struct ListProjects {
+        archived: Option<bool>,
+        /// A word of [`Visibility`].
+        visibility: Option<String>,
+        /// `id`, `name`, `path`, `created_at` (where absent), `updated_at` or `last_activity_at`.
+        order_by: Option<String>,
+        /// `asc` or `desc` (where absent).
+        sort: Option<String>,
+        search: Option<String>,
+        /// Only id, URL, name and path.
+        simple: Option<bool>,
+        owned: Option<bool>,
+        membership: Option<bool>,
+        starred: Option<bool>,
+        statistics: Option<bool>,
+        with_custom_attributes: Option<bool>,
+        with_issues_enabled: Option<bool>,
+        with_merge_requests_enabled: Option<bool>,
+        custom_attributes: Option<BTreeMap<String, String>>,
+    }
+
+    /// Reads one project.
+    GET "/projects/{id}" => Project;
+    struct GetProject { id: Id, statistics: Option<bool>, with_custom_attributes: Option<bool> }
+
+    /// Lists the users of a project.
+    GET "/projects/{id}/users" => Vec<User>;
+    struct ListProjectUsers { id: Id, search: Option<String> }
+
+    /// Creates a project; one of `name` and `path` is needed.
+    POST "/projects" => Project,
+    touches ["/projects", "/users/{user_id}/projects", "/groups/{id}/projects", "/groups/{id}"];
+    struct CreateProject {
+        name: Option<String>,
+        path: Option<String>,
+        /// The caller's own where absent.
+        namespace_id: Option<u64>,
+        default_branch: Option<String>,
+        description: Option<String>,
+        issues_enabled: Option<bool>,
+        merge_requests_enabled: Option<bool>,
+        jobs_enabled: Option<bool>,
+        wiki_enabled: Option<bool>,
+        snippets_enabled: Option<bool>,
+        resolve_outdated_diff_discussions: Option<bool>,
+        container_registry_enabled: Option<bool>,
+        shared_runners_enabled: Option<bool>,
+        visibility: Option<String>,
+        import_url: Option<String>,
+        public_jobs: Option<bool>,
+        only_allow_merge_if_pipeline_succeeds: Option<bool>,
+        only_allow_merge_if_all_discussions_are_resolved: Option<bool>,
+        lfs_enabled: Option<bool>,
+        request_access_enabled: Option<bool>,
+        tag_list: Option<Vec<String>>,
+        printing_merge_request_link_enabled: Option<bool>,
+        ci_config_path: Option<String>,
+        repository_storage: Option<String>,
+        approvals_before_merge: Option<u64>,
+    }
+
+    /// Creates a project that another user owns, for administrators.
+    POST "/projects/user/{user_id}" => Project,
+    touches ["/projects", "/users/{user_id}/projects"];
+    struct CreateUserProject {
+        user_id: u64,
+        name: String,
+        path: Option<String>,
+        namespace_id: Option<u64>,
+        default_branch: Option<String>,
+        description: Option<String>,
+        issues_enabled: Option<bool>,
+        merge_requests_enabled: Option<bool>,
+        jobs_enabled: Option<bool>,
+        wiki_enabled: Option<bool>,
+        snippets_enabled: Option<bool>,
+        resolve_outdated_diff_discussions: Option<bool>,
+        container_registry_enabled: Option<bool>,
+        shared_runners_enabled: Option<bool>,
+        visibility: Option<String>,
+        import_url: Option<String>,
+        public_jobs: Option<bool>,
+        only_allow_merge_if_pipeline_succeeds: Option<bool>,
+        only_allow_merge_if_all_discussions_are_resolved: Option<bool>,
+        lfs_enabled: Option<bool>,
+        request_access_enabled: Option<bool>,
+        tag_list: Option<Vec<String>>,
+        printing_merge_request_link_enabled: Option<bool>,
+        ci_config_path: Option<String>,
+        repository_storage: Option<String>,
+        approvals_before_merge: Option<u64>,
+    }
+
+    /// Changes a project. The specification lists `name` as required; servers that run do not ask for it.
+    PUT "/projects/{id}" => Project,
+    touches ["/projects", "/projects/{id}", "/users/{user_id}/projects", "/groups/{id}/projects", "/groups/{id}"];
+    struct UpdateProject {
+        id: Id,
+        name: Option<String>,
+        path: Option<String>,
+        default_branch: Option<String>,
+        description: Option<String>,
+        issues_enabled: Option<bool>,
+        merge_requests_enabled: Option<bool>,
+        jobs_enabled: Option<bool>,
+        wiki_enabled: Option<bool>,
+        snippets_enabled: Option<bool>,
+        resolve_outdated_diff_discussions: Option<bool>,
+        container_registry_enabled: Option<bool>,
+        shared_runners_enabled: Option<bool>,
+        visibility: Option<String>,
+        import_url: Option<String>,
+        public_jobs: Option<bool>,
+        only_allow_merge_if_pipeline_succeeds: Option<bool>,
+        only_allow_merge_if_all_discussions_are_resolved: Option<bool>,
+        lfs_enabled: Option<bool>,
+        request_access_enabled: Option<bool>,
+        tag_list: Option<Vec<String>>,
+        printing_merge_request_link_enabled: Option<bool>,
+        ci_config_path: Option<String>,
+        repository_storage: Option<String>,
+        approvals_before_merge: Option<u64>,
+    }
+}

@@ -1,0 +1,323 @@
+//! Users, the caller, and their keys (specification, "Users").
+
+use crate::api::projects::Project;
+use crate::api::{Id, Nothing, Time};
+use std::collections::BTreeMap;
+
+crate::resource! {
+    /// A user as other resources name one: the specification's brief user.
+    pub struct User {
+        id: u64,
+        name: String,
+        username: String,
+        /// `active`, `blocked`, and more on newer servers.
+        state: String,
+        avatar_url: Option<String>,
+        web_url: String,
+    }
+    views {
+        /// The author of a note, comment or snippet.
+        email: String,
+        created_at: Time,
+    }
+}
+
+crate::resource! {
+    /// A user as the users' own endpoints show one; how much depends on who asks.
+    pub struct Profile {
+        id: u64,
+        name: String,
+        username: String,
+        /// `active`, `blocked`, and more on newer servers.
+        state: String,
+        avatar_url: Option<String>,
+        web_url: String,
+    }
+    views {
+        created_at: Time,
+        bio: String,
+        location: String,
+        /// An account name; servers that run call it `skype`.
+        #[serde(alias = "skype")]
+        messenger_id: String,
+        /// An account name; servers that run call it `linkedin`.
+        #[serde(alias = "linkedin")]
+        network_profile: String,
+        /// An account name; servers that run call it `twitter`.
+        #[serde(alias = "twitter")]
+        microblog_account: String,
+        website_url: String,
+        organization: String,
+        email: String,
+        is_admin: bool,
+        last_sign_in_at: Time,
+        confirmed_at: Time,
+        theme_id: u64,
+        /// A date.
+        last_activity_on: Time,
+        color_scheme_id: u64,
+        projects_limit: u64,
+        current_sign_in_at: Time,
+        identities: Vec<Identity>,
+        can_create_group: bool,
+        can_create_project: bool,
+        two_factor_enabled: bool,
+        external: bool,
+        shared_runners_minutes_limit: u64,
+        custom_attributes: Vec<CustomAttribute>,
+    }
+    newer {
+        public_email: String,
+        job_title: String,
+        pronouns: String,
+        bot: bool,
+        locked: bool,
+        followers: u64,
+        following: u64,
+        local_time: String,
+    }
+}
+
+impl Profile {
+    /// The same user, as other resources name one.
+    pub fn brief(&self) -> User {
+        User {
+            id: self.id,
+            name: self.name.clone(),
+            username: self.username.clone(),
+            state: self.state.clone(),
+            avatar_url: self.avatar_url.clone(),
+            web_url: self.web_url.clone(),
+            ..User::default()
+        }
+    }
+}
+
+crate::resource! {
+    /// An account elsewhere by which a user signs in.
+    pub struct Identity {
+        provider: String,
+        extern_uid: String,
+    }
+}
+
+crate::resource! {
+    /// A word that administrators keep about a user, group or project.
+    pub struct CustomAttribute {
+        key: String,
+        value: String,
+    }
+}
+
+crate::resource! {
+    /// A public SSH key.
+    pub struct SshKey {
+        id: u64,
+        title: String,
+        key: String,
+        created_at: Option<Time>,
+    }
+    views {
+        /// Whose it is: the lookup by id alone.
+        user: Box<Profile>,
+    }
+    newer {
+        expires_at: Time,
+        last_used_at: Time,
+        /// `auth`, `signing` or `auth_and_signing`.
+        usage_type: String,
+    }
+}
+
+crate::resource! {
+    /// A public GPG key, armoured.
+    pub struct GpgKey {
+        id: u64,
+        key: String,
+        created_at: Option<Time>,
+    }
+}
+
+crate::endpoints! {
+    section "Users";
+
+    /// Lists users.
+    GET "/users" => Vec<Profile>;
+    struct ListUsers {
+        /// Only `true` means anything.
+        active: Option<bool>,
+        /// Only `true` means anything.
+        blocked: Option<bool>,
+        /// Part of a name, user name or e-mail address.
+        search: Option<String>,
+        username: Option<String>,
+        extern_uid: Option<String>,
+        provider: Option<String>,
+        external: Option<bool>,
+        created_after: Option<Time>,
+        created_before: Option<Time>,
+        custom_attributes: Option<BTreeMap<String, String>>,
+        with_custom_attributes: Option<bool>,
+        /// `id` (where absent), `name`, `username`, `created_at` or `updated_at`; for administrators.
+        order_by: Option<String>,
+        /// `asc` or `desc` (where absent); for administrators.
+        sort: Option<String>,
+    }
+
+    /// Reads one user.
+    GET "/users/{id}" => Profile;
+    struct GetUser { id: u64, with_custom_attributes: Option<bool> }
+
+    /// Creates a user, for administrators; one of `password` and `reset_password` is needed.
+    POST "/users" => Profile,
+    touches ["/users"];
+    struct CreateUser {
+        email: String,
+        username: String,
+        name: String,
+        password: Option<String>,
+        /// Sends a link to set a password; wins over `password`.
+        reset_password: Option<bool>,
+        messenger_id: Option<String>,
+        network_profile: Option<String>,
+        microblog_account: Option<String>,
+        website_url: Option<String>,
+        organization: Option<String>,
+        projects_limit: Option<u64>,
+        extern_uid: Option<String>,
+        provider: Option<String>,
+        bio: Option<String>,
+        location: Option<String>,
+        admin: Option<bool>,
+        can_create_group: Option<bool>,
+        skip_confirmation: Option<bool>,
+        external: Option<bool>,
+        shared_runners_minutes_limit: Option<u64>,
+    }
+
+    /// Changes a user, for administrators.
+    PUT "/users/{id}" => Profile,
+    touches ["/users", "/users/{id}", "/user"];
+    struct UpdateUser {
+        id: u64,
+        email: Option<String>,
+        username: Option<String>,
+        name: Option<String>,
+        /// The user must choose another at the next sign-in.
+        password: Option<String>,
+        messenger_id: Option<String>,
+        network_profile: Option<String>,
+        microblog_account: Option<String>,
+        website_url: Option<String>,
+        organization: Option<String>,
+        projects_limit: Option<u64>,
+        extern_uid: Option<String>,
+        provider: Option<String>,
+        bio: Option<String>,
+        location: Option<String>,
+        admin: Option<bool>,
+        can_create_group: Option<bool>,
+        skip_reconfirmation: Option<bool>,
+        external: Option<bool>,
+        shared_runners_minutes_limit: Option<u64>,
+    }
+
+    /// Deletes a user, for administrators.
+    DELETE "/users/{id}" => Nothing,
+    touches ["/users", "/users/{id}"];
+    struct DeleteUser {
+        id: u64,
+        /// Deletes what the user made, too, instead of leaving it to the ghost user.
+        hard_delete: Option<bool>,
+    }
+
+    /// Reads the caller.
+    GET "/user" => Profile;
+    struct GetCurrentUser {
+        /// The user to act as, for administrators.
+        sudo: Option<u64>,
+    }
+
+    /// Lists the caller's SSH keys.
+    GET "/user/keys" => Vec<SshKey>;
+    struct ListKeys {}
+
+    /// Lists the SSH keys of a user.
+    GET "/users/{id}/keys" => Vec<SshKey>;
+    struct ListUserKeys { id: Id }
+
+    /// Reads one of the caller's SSH keys.
+    GET "/user/keys/{key_id}" => SshKey;
+    struct GetKey { key_id: u64 }
+
+    /// Adds an SSH key of the caller.
+    POST "/user/keys" => SshKey,
+    touches ["/user/keys"];
+    struct AddKey { title: String, key: String }
+
+    /// Adds an SSH key of a user, for administrators.
+    POST "/users/{id}/keys" => SshKey,
+    touches ["/users/{id}/keys"];
+    struct AddUserKey { id: u64, title: String, key: String }
+
+    /// Deletes an SSH key of the caller.
+    DELETE "/user/keys/{key_id}" => Nothing,
+    touches ["/user/keys", "/user/keys/{key_id}"];
+    struct DeleteKey { key_id: u64 }
+
+    /// Deletes an SSH key of a user, for administrators.
+    DELETE "/users/{id}/keys/{key_id}" => Nothing,
+    touches ["/users/{id}/keys"];
+    struct DeleteUserKey { id: u64, key_id: u64 }
+
+    /// Lists the caller's GPG keys.
+    GET "/user/gpg_keys" => Vec<GpgKey>;
+    struct ListGpgKeys {}
+
+    /// Reads one of the caller's GPG keys.
+    GET "/user/gpg_keys/{key_id}" => GpgKey;
+    struct GetGpgKey { key_id: u64 }
+
+    /// Adds a GPG key of the caller.
+    POST "/user/gpg_keys" => GpgKey,
+    touches ["/user/gpg_keys"];
+    struct AddGpgKey { key: String }
+
+    /// Deletes a GPG key of the caller.
+    DELETE "/user/gpg_keys/{key_id}" => Nothing,
+    touches ["/user/gpg_keys", "/user/gpg_keys/{key_id}"];
+    struct DeleteGpgKey { key_id: u64 }
+
+    /// Lists the GPG keys of a user.
+    GET "/users/{id}/gpg_keys" => Vec<GpgKey>;
+    struct ListUserGpgKeys { id: u64 }
+
+    /// Reads one GPG key of a user.
+    GET "/users/{id}/gpg_keys/{key_id}" => GpgKey;
+    struct GetUserGpgKey { id: u64, key_id: u64 }
+
+    /// Finds an SSH key and whose it is, for administrators.
+    GET "/keys/{id}" => SshKey;
+    struct LookUpKey { id: u64 }
+
+    /// Lists the projects of a user.
+    GET "/users/{user_id}/projects" => Vec<Project>;
+    struct ListUserProjects {
+        /// A number or a user name.
+        user_id: Id,
+        archived: Option<bool>,
+        visibility: Option<String>,
+        order_by: Option<String>,
+        sort: Option<String>,
+        search: Option<String>,
+        simple: Option<bool>,
+        owned: Option<bool>,
+        membership: Option<bool>,
+        starred: Option<bool>,
+        statistics: Option<bool>,
+        with_custom_attributes: Option<bool>,
+        with_issues_enabled: Option<bool>,
+        with_merge_requests_enabled: Option<bool>,
+        custom_attributes: Option<BTreeMap<String, String>>,
+    }
+}
