@@ -1,5 +1,15 @@
 //! The drawing kit: themes, text, tables, documents, diffs, traces. It draws strings and rows and knows no resource.
 
 pub mod ansi;
+pub mod chart;
+pub mod doc;
+pub mod glyph;
+pub mod input;
 pub mod layers;
+pub mod line;
+pub mod panels;
+pub mod popup;
+pub mod state;
+pub mod table;
+pub mod text;
 pub mod theme;

@@ -1,0 +1,101 @@
+//! Small charts made of characters: sparklines, bars, progress.
+
+use crate::ui::theme::{Role, Theme};
+use crate::ui::{glyph, line, text};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+const LEVELS_ASCII: [char; 8] = ['_', '_', '.', '.', '-', '-', '=', '#'];
+const EIGHTHS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+
+/// The last values as a line of at most `width` columns, from 0 to the largest of them; where there are more values
+/// than columns, each column shows the largest of its share.
+pub fn sparkline(values: &[f64], width: usize) -> String {
+    let levels = if glyph::ascii() { LEVELS_ASCII } else { LEVELS };
+    let columns = values.len().min(width);
+    let share = |column: usize| {
+        let (from, to) = (column * values.len() / columns, (column + 1) * values.len() / columns);
+        values.get(from..to).unwrap_or_default().iter().copied().filter(|v| v.is_finite()).fold(0.0, f64::max)
+    };
+    let heights: Vec<f64> = (0..columns).map(share).collect();
+    let top = heights.iter().copied().fold(0.0, f64::max);
+    heights
+        .iter()
+        .map(|height| {
+            let level = if top > 0.0 { (height / top * 7.0).round() as usize } else { 0 };
+            levels.get(level).copied().unwrap_or(' ')
+        })
+        .collect()
+}
+
+/// A bar of exactly `width` columns, filled from the left to `fraction` (0 to 1) by eighths of a column.
+pub fn bar(fraction: f64, width: usize) -> String {
+    let fraction = if fraction.is_finite() { fraction.clamp(0.0, 1.0) } else { 0.0 };
+    let eighths = (fraction * width as f64 * 8.0).round() as usize;
+    let (full, rest) = (eighths / 8, eighths % 8);
+    let mut out = if glyph::ascii() { "#".repeat(full) } else { "█".repeat(full) };
+    if full < width {
+        out.push(if glyph::ascii() { ' ' } else { EIGHTHS.get(rest).copied().unwrap_or(' ') });
+        out.extend(std::iter::repeat_n(' ', width - full - 1));
+    }
+    out
+}
+
+/// A progress bar on the first line of `area`: the bar, then `label` (bytes, rate) at the right. Without a `fraction`,
+/// where the end is not known, only the label.
+pub fn progress(buf: &mut Buffer, area: Rect, theme: &Theme, fraction: Option<f64>, label: &str) {
+    let style = theme.style(Role::Dim);
+    let Some(fraction) = fraction else {
+        line::draw(buf, area, &[(label, style)]);
+        return;
+    };
+    let percent = format!("{:>3.0}%", fraction.clamp(0.0, 1.0) * 100.0);
+    let taken = text::width(label) + percent.len() + 2;
+    let bar = bar(fraction, usize::from(area.width).saturating_sub(taken).min(40));
+    let tint = theme.style(Role::Chart).patch(theme.style(Role::Input));
+    let tint = ratatui::style::Style { fg: theme.style(Role::Chart).fg, ..tint };
+    line::draw(
+        buf,
+        area,
+        &[(bar.as_str(), tint), (" ", style), (&percent, theme.style(Role::Text)), (" ", style), (label, style)],
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sparkline_spans_nothing_to_the_largest() {
+        assert_eq!(sparkline(&[0.0, 1.0, 2.0, 7.0], 10), "▁▂▃█");
+        assert_eq!(sparkline(&[0.0, 0.0], 10), "▁▁");
+        assert_eq!(sparkline(&[1.0, 9.0, 1.0, 1.0], 2), "█▂");
+        assert_eq!(sparkline(&[f64::NAN, -3.0, 5.0], 3), "▁▁█");
+        assert_eq!(sparkline(&[], 3), "");
+        assert_eq!(sparkline(&[1.0], 0), "");
+    }
+
+    #[test]
+    fn a_bar_always_has_its_width() {
+        assert_eq!(bar(0.5, 4), "██  ");
+        assert_eq!(bar(0.3, 4), "█▎  ");
+        assert_eq!(bar(1.0, 4), "████");
+        for fraction in [-1.0, 0.0, 0.01, 0.99, 2.0, f64::NAN] {
+            for width in 0..9 {
+                assert_eq!(text::width(&bar(fraction, width)), width);
+            }
+        }
+    }
+
+    #[test]
+    fn progress_fits_any_width() {
+        let theme = Theme::plain();
+        for width in 0..60 {
+            let area = Rect::new(0, 0, width, 1);
+            let mut buf = Buffer::empty(area);
+            progress(&mut buf, area, &theme, Some(0.4), "13.1 kB  2 kB/s");
+            progress(&mut buf, area, &theme, None, "13.1 kB");
+        }
+    }
+}

@@ -1,0 +1,414 @@
+//! Documents: a window on lines that are built only where they are seen. Blobs, diffs, traces, help.
+
+use crate::ui::theme::{Role, Theme};
+use crate::ui::{glyph, line, table, text};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::ops::Range;
+
+/// Columns that one step of scrolling sideways moves.
+pub const SIDEWAYS: usize = 8;
+
+/// One line, as it is drawn. Its text is cleaned while it is drawn.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DocLine<'a> {
+    /// Left of the text, and never scrolled sideways: numbers, signs.
+    pub gutter: Vec<(String, Style)>,
+    pub spans: Vec<(Cow<'a, str>, Style)>,
+    /// A tint over the whole width.
+    pub fill: Option<Style>,
+    /// Styles over parts of the text: what a search found. In bytes of all spans together.
+    pub marks: Vec<(Range<usize>, Style)>,
+}
+
+impl<'a> DocLine<'a> {
+    /// A line of one style.
+    pub fn new(text: impl Into<Cow<'a, str>>, style: Style) -> DocLine<'a> {
+        DocLine { spans: vec![(text.into(), style)], ..DocLine::default() }
+    }
+}
+
+/// Which part of a document is in sight, and where the cursor stands.
+#[derive(Clone, Debug)]
+pub struct DocState {
+    /// The first line in sight, as of the last draw.
+    pub top: Cell<usize>,
+    /// Columns scrolled sideways.
+    pub left: usize,
+    /// The line under the cursor; behind the last line while following.
+    pub cursor: usize,
+    /// Lines in sight at the last draw.
+    pub height: Cell<usize>,
+    /// Columns of text in sight at the last draw.
+    pub width: Cell<usize>,
+    /// Stays at the end while lines come in; moving up turns it off.
+    pub follow: bool,
+    /// Whether the cursor's line is tinted.
+    pub cursor_line: bool,
+}
+
+impl Default for DocState {
+    fn default() -> DocState {
+        DocState {
+            top: Cell::new(0),
+            left: 0,
+            cursor: 0,
+            height: Cell::new(0),
+            width: Cell::new(0),
+            follow: false,
+            cursor_line: true,
+        }
+    }
+}
+
+impl DocState {
+    /// At the first line.
+    pub fn new() -> DocState {
+        DocState::default()
+    }
+
+    /// At the end, and staying there.
+    pub fn following() -> DocState {
+        DocState { follow: true, ..DocState::default() }
+    }
+
+    /// The line under the cursor, of `len`.
+    pub fn at(&self, len: usize) -> usize {
+        if self.follow { len.saturating_sub(1) } else { self.cursor.min(len.saturating_sub(1)) }
+    }
+
+    /// Moves the cursor by `by` lines.
+    pub fn move_by(&mut self, by: isize, len: usize) {
+        let from = self.at(len);
+        if by < 0 {
+            self.follow = false;
+        }
+        self.cursor = from.saturating_add_signed(by).min(len.saturating_sub(1));
+    }
+
+    /// Moves by whole pages.
+    pub fn page_by(&mut self, pages: isize, len: usize) {
+        let page = self.height.get().saturating_sub(1).max(1) as isize;
+        self.scroll_with(pages.saturating_mul(page), len);
+    }
+
+    /// Moves by half pages.
+    pub fn half_page_by(&mut self, halves: isize, len: usize) {
+        let half = (self.height.get() / 2).max(1) as isize;
+        self.scroll_with(halves.saturating_mul(half), len);
+    }
+
+    /// To the first line and column.
+    pub fn first(&mut self) {
+        self.follow = false;
+        self.cursor = 0;
+        self.left = 0;
+    }
+
+    /// To the last line.
+    pub fn last(&mut self, len: usize) {
+        self.cursor = len.saturating_sub(1);
+    }
+
+    /// To `line`, counted from 0; brought to the middle where it was out of sight.
+    pub fn goto(&mut self, line: usize, len: usize) {
+        self.follow = false;
+        self.cursor = line.min(len.saturating_sub(1));
+        let (top, height) = (self.top.get(), self.height.get());
+        if height > 0 && !(top..top + height).contains(&self.cursor) {
+            self.top.set(self.cursor.saturating_sub(height / 2));
+        }
+    }
+
+    /// Scrolls by `by` lines (the wheel); the cursor follows only as far as it must to stay in sight.
+    pub fn scroll_by(&mut self, by: isize, len: usize) {
+        let height = self.height.get().max(1);
+        let from = self.at(len);
+        if by < 0 {
+            self.follow = false;
+        }
+        let top = self.top.get().saturating_add_signed(by).min(len.saturating_sub(height));
+        self.top.set(top);
+        let margin = margin(height);
+        let lowest = if top == 0 { 0 } else { top + margin };
+        let highest = if top + height >= len { len } else { top + height - margin };
+        self.cursor = from.clamp(lowest, highest.saturating_sub(1).max(lowest)).min(len.saturating_sub(1));
+    }
+
+    /// Scrolls sideways by columns.
+    pub fn left_by(&mut self, by: isize) {
+        self.left = self.left.saturating_add_signed(by);
+    }
+
+    /// Brings the columns `columns` of the text into sight: a match far to the right.
+    pub fn show_columns(&mut self, columns: Range<usize>) {
+        let width = self.width.get().max(1);
+        if columns.start < self.left || columns.end > self.left + width {
+            let whole = columns.end.saturating_sub(columns.start).min(width);
+            // Back at the start of the line where that is enough, else a third of the way in.
+            self.left = if columns.end <= width { 0 } else { columns.start.saturating_sub((width - whole) / 3) };
+        }
+    }
+
+    /// The line at `y`, counted from the top of the area last drawn into; `None` below the last.
+    pub fn line_at(&self, y: u16, len: usize) -> Option<usize> {
+        let y = usize::from(y);
+        (y < self.height.get()).then_some(self.top.get() + y).filter(|line| *line < len)
+    }
+
+    /// Cursor and window together, as paging does.
+    fn scroll_with(&mut self, by: isize, len: usize) {
+        self.move_by(by, len);
+        self.top.set(self.top.get().saturating_add_signed(by));
+    }
+
+    /// Brings the cursor into a window of `height` lines, and says where the window starts.
+    fn window(&self, len: usize, height: usize) -> usize {
+        let cursor = self.at(len);
+        let margin = margin(height);
+        let lowest = (cursor + margin + 1).saturating_sub(height);
+        let highest = cursor.saturating_sub(margin);
+        let top = self.top.get().clamp(lowest.min(highest), highest).min(len.saturating_sub(height));
+        self.top.set(top);
+        self.height.set(height);
+        top
+    }
+}
+
+/// Lines kept in sight above and below the cursor.
+fn margin(height: usize) -> usize {
+    match height {
+        0..=6 => 0,
+        7..=14 => 1,
+        _ => 3,
+    }
+}
+
+/// Draws the lines in sight of a document of `len`; `line` is asked for those alone, and of each only what is in sight
+/// is walked, as far as its text allows. The first column of `area` holds the mark of the cursor, `gutter_width` columns
+/// after it the gutter, the last the scroll thumb.
+#[allow(clippy::too_many_arguments)]
+pub fn draw<'a>(
+    buf: &mut Buffer,
+    area: Rect,
+    theme: &Theme,
+    focused: bool,
+    state: &DocState,
+    len: usize,
+    gutter_width: u16,
+    line: impl Fn(usize) -> DocLine<'a>,
+) {
+    let area = area.intersection(buf.area);
+    let top = state.window(len, usize::from(area.height));
+    let gutter_width = gutter_width.min(area.width.saturating_sub(2));
+    let text_area =
+        Rect { x: area.x.saturating_add(1 + gutter_width), width: area.width.saturating_sub(2 + gutter_width), ..area };
+    state.width.set(usize::from(text_area.width));
+    if area.is_empty() {
+        return;
+    }
+    for (i, y) in (top..len).zip(area.y..area.bottom()) {
+        let built = line(i);
+        let row = Rect { y, height: 1, ..area };
+        if let Some(fill) = built.fill {
+            buf.set_style(row, fill);
+        }
+        let here = state.cursor_line && i == state.at(len);
+        if here {
+            buf.set_style(row, theme.style(if focused { Role::Selected } else { Role::SelectedDim }));
+            let mark = theme.style(if focused { Role::Mark } else { Role::Faint });
+            line::set(buf, area.x, y, glyph::mark(), 1, mark);
+        }
+        line::draw(buf, Rect { x: area.x + 1, width: gutter_width, ..row }, &built.gutter);
+        text_line(buf, Rect { y, height: 1, ..text_area }, theme, state.left, &built);
+    }
+    table::thumb(buf, area, theme, top, len);
+}
+
+/// The columns of one line from `left` on. Where more follows to the right, the last column says so.
+fn text_line(buf: &mut Buffer, area: Rect, theme: &Theme, left: usize, built: &DocLine) {
+    let room = usize::from(area.width);
+    if room == 0 {
+        return;
+    }
+    // Column of the line and byte of all spans where the current span starts; the last cell written, and its width.
+    let (mut column, mut byte) = (0, 0);
+    let mut last = (0, 0);
+    for (span, style) in &built.spans {
+        let mut walk = text::cells_at(span, column);
+        walk.skip_to(left);
+        for piece in walk.by_ref() {
+            let end = piece.column + piece.width;
+            if end <= left {
+                continue;
+            }
+            let at = byte + piece.at.start;
+            let marked = built.marks.iter().rev().find(|(range, _)| range.contains(&at));
+            let style = marked.map_or(*style, |(_, over)| style.patch(*over));
+            if end > left + room {
+                let x = area.right() - 1;
+                // Half of a wide character cannot stay before the mark.
+                if let (first, 2..) = last
+                    && first + 1 == x
+                {
+                    line::set(buf, first, area.y, " ", 1, Style::new());
+                }
+                line::set(buf, x, area.y, glyph::cut(), 1, theme.style(Role::Faint));
+                return;
+            }
+            if piece.column < left {
+                // The right half of a wide character: its cell, without it.
+                for x in 0..end - left {
+                    line::set(buf, area.x + x as u16, area.y, " ", 1, style);
+                }
+                continue;
+            }
+            let x = area.x + (piece.column - left) as u16;
+            line::set(buf, x, area.y, &piece.symbol, piece.width, style);
+            last = (x, piece.width);
+        }
+        column = walk.column();
+        byte += span.len();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn screen<'a>(
+        width: u16,
+        height: u16,
+        state: &DocState,
+        len: usize,
+        line: impl Fn(usize) -> DocLine<'a>,
+    ) -> Vec<String> {
+        let area = Rect::new(0, 0, width, height);
+        let mut buf = Buffer::empty(area);
+        draw(&mut buf, area, &Theme::plain(), true, state, len, 4, line);
+        let rows = buf.content().chunks(usize::from(width.max(1)));
+        rows.map(|row| row.iter().map(|c| c.symbol()).collect::<String>().trim_end().to_string()).collect()
+    }
+
+    fn numbered(i: usize) -> DocLine<'static> {
+        DocLine {
+            gutter: vec![(format!("{:>3}", i + 1), Style::new())],
+            ..DocLine::new(format!("line {i}"), Style::new())
+        }
+    }
+
+    #[test]
+    fn a_million_lines_cost_what_a_screen_of_them_costs() {
+        let asked = Cell::new(0);
+        let mut state = DocState::new();
+        state.last(1_000_000);
+        let rows = screen(30, 10, &state, 1_000_000, |i| {
+            asked.set(asked.get() + 1);
+            numbered(i)
+        });
+        assert_eq!(asked.get(), 10);
+        assert!(rows[9].starts_with("▌100 line 999999") || rows[9].contains("line 999999"), "{rows:?}");
+    }
+
+    #[test]
+    fn a_line_of_ten_megabytes_is_walked_only_where_it_is_seen() {
+        let long = "0123456789".repeat(1_000_000);
+        let mut state = DocState::new();
+        let line = |_| DocLine::new(long.as_str(), Style::new());
+        assert_eq!(screen(16, 1, &state, 1, line)[0], "▌    012345678…");
+        state.left_by(5_000_003);
+        assert_eq!(screen(16, 1, &state, 1, line)[0], "▌    345678901…");
+    }
+
+    #[test]
+    fn wide_characters_are_clipped_at_both_edges() {
+        let mut state = DocState::new();
+        let line = |_| DocLine::new("世界世界x", Style::new());
+        // The buffer shows the second cell of a wide character as a space.
+        assert_eq!(screen(11, 1, &state, 1, line)[0], "▌    世 界 …");
+        state.left_by(1);
+        assert_eq!(screen(14, 1, &state, 1, line)[0], "▌     界 世 界 x");
+        state.left_by(7);
+        assert_eq!(screen(14, 1, &state, 1, line)[0], "▌    x");
+        state.left_by(90);
+        assert_eq!(screen(14, 1, &state, 1, line)[0], "▌");
+    }
+
+    #[test]
+    fn matches_are_marked_over_spans_and_hostile_text_is_shown() {
+        let theme = Theme::for_background(crate::ui::theme::Background::Dark);
+        let found = theme.style(Role::Match);
+        let area = Rect::new(0, 0, 20, 1);
+        let mut buf = Buffer::empty(area);
+        let spans = vec![("\u{1b}ab".into(), Style::new()), ("cd".into(), Style::new())];
+        let line = |_| DocLine { spans: spans.clone(), marks: vec![(2..4, found)], ..DocLine::default() };
+        let state = DocState { cursor_line: false, ..DocState::new() };
+        draw(&mut buf, area, &theme, true, &state, 1, 0, line);
+        let row: String = (1..6).map(|x| buf[(x, 0)].symbol()).collect();
+        assert_eq!(row, "␛abcd");
+        let marked: Vec<bool> = (1..6).map(|x| Some(buf[(x, 0)].bg) == found.bg).collect();
+        assert_eq!(marked, [false, false, true, true, false]);
+    }
+
+    #[test]
+    fn following_stays_at_the_end_until_one_moves_up() {
+        let mut state = DocState::following();
+        assert!(screen(30, 5, &state, 100, numbered)[4].contains("line 99"));
+        assert!(screen(30, 5, &state, 200, numbered)[4].contains("line 199"));
+        state.move_by(-1, 200);
+        assert!(!state.follow);
+        assert_eq!(state.at(300), 198);
+        assert!(
+            screen(30, 5, &state, 300, numbered).iter().any(|row| row.starts_with('▌') && row.contains("line 198"))
+        );
+    }
+
+    #[test]
+    fn a_line_that_is_gone_to_comes_to_the_middle() {
+        let mut state = DocState::new();
+        screen(30, 20, &state, 1_000, numbered);
+        state.goto(500, 1_000);
+        screen(30, 20, &state, 1_000, numbered);
+        assert_eq!(state.top.get(), 490);
+        state.goto(502, 1_000);
+        screen(30, 20, &state, 1_000, numbered);
+        assert_eq!(state.top.get(), 490, "in sight: nothing moves");
+        assert_eq!(state.line_at(3, 1_000), Some(493));
+        state.page_by(-1, 1_000);
+        state.half_page_by(1, 1_000);
+        state.scroll_by(-9_999, 1_000);
+        screen(30, 20, &state, 1_000, numbered);
+        assert_eq!(state.top.get(), 0);
+        state.goto(9_999, 10);
+        assert_eq!(state.at(10), 9);
+    }
+
+    #[test]
+    fn a_match_far_to_the_right_is_brought_into_sight() {
+        let mut state = DocState::new();
+        screen(46, 3, &state, 3, numbered);
+        state.show_columns(10..14);
+        assert_eq!(state.left, 0);
+        state.show_columns(100..104);
+        assert!(state.left <= 100 && 104 <= state.left + state.width.get());
+        state.show_columns(2..4);
+        assert_eq!(state.left, 0);
+    }
+
+    #[test]
+    fn no_area_is_too_small() {
+        for width in 0..12 {
+            for height in 0..4 {
+                for len in [0, 1, 50] {
+                    for left in [0, 1, 99] {
+                        let state = DocState { left, ..DocState::new() };
+                        screen(width, height, &state, len, |_| DocLine::new("a世界\tb", Style::new()));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! One line of styled text: drawn into an area, cut to its width, left and right parts that keep apart.
+
+use crate::ui::{glyph, text};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use std::borrow::Cow;
+
+/// Builds a line from pieces of text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spans<'a>(pub Vec<(Cow<'a, str>, Style)>);
+
+impl<'a> Spans<'a> {
+    /// Nothing yet.
+    pub fn new() -> Spans<'a> {
+        Spans::default()
+    }
+
+    /// Appends text.
+    pub fn text(mut self, text: impl Into<Cow<'a, str>>, style: Style) -> Spans<'a> {
+        self.0.push((text.into(), style));
+        self
+    }
+
+    /// Appends `columns` spaces.
+    pub fn space(self, columns: usize) -> Spans<'a> {
+        self.text(" ".repeat(columns), Style::new())
+    }
+
+    /// In columns.
+    pub fn width(&self) -> usize {
+        width(&self.0)
+    }
+}
+
+impl<'a> std::ops::Deref for Spans<'a> {
+    type Target = [(Cow<'a, str>, Style)];
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+/// Where a line that is too long loses text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// At its end: titles.
+    End,
+    /// In its middle: paths.
+    Middle,
+}
+
+/// Columns of all spans together.
+pub fn width<T: AsRef<str>>(spans: &[(T, Style)]) -> usize {
+    spans.iter().map(|(text, _)| text::width(text.as_ref())).sum()
+}
+
+/// Draws spans on the first line of `area`, cut at its width with `…`; says how many columns they took.
+/// Styles are laid over what the cells have: a tint drawn before shines through.
+pub fn draw<T: AsRef<str>>(buf: &mut Buffer, area: Rect, spans: &[(T, Style)]) -> u16 {
+    draw_cut(buf, area, spans, Cut::End)
+}
+
+/// Like [`draw`], cut where `cut` says.
+pub fn draw_cut<T: AsRef<str>>(buf: &mut Buffer, area: Rect, spans: &[(T, Style)], cut: Cut) -> u16 {
+    let area = area.intersection(buf.area);
+    if area.is_empty() {
+        return 0;
+    }
+    let room = usize::from(area.width);
+    let total = spans.iter().try_fold(0, |sum, (text, _)| {
+        let sum = sum + text::width_up_to(text.as_ref(), room + 1);
+        if sum > room { Err(sum) } else { Ok(sum) }
+    });
+    let mut pen = Pen { x: area.x, y: area.y, end: area.right() };
+    if total.is_ok() {
+        pen.all(buf, spans);
+        return pen.x - area.x;
+    }
+    let bytes: usize = spans.iter().map(|(text, _)| text.as_ref().len()).sum();
+    // Beyond this a line is no path, and its end would cost a walk over all of it.
+    let tail =
+        if cut == Cut::Middle && room >= 5 && bytes < 64 * 1024 { tail(spans, (room - 1) * 3 / 5) } else { vec![] };
+    let tail_width = tail.iter().map(|(_, width, _)| *width as u16).sum::<u16>();
+    pen.end = area.right() - 1 - tail_width;
+    let style = pen.all(buf, spans);
+    pen.end += 1;
+    pen.put(buf, glyph::cut(), 1, style);
+    pen.end = area.right();
+    for (symbol, width, style) in &tail {
+        pen.put(buf, symbol, *width, *style);
+    }
+    pen.x - area.x
+}
+
+/// Draws `left` from the left and `right` up to the right edge; where both do not fit, `right` keeps its place and
+/// `left` is cut. A right part that would take the whole line goes.
+pub fn pair<T: AsRef<str>, U: AsRef<str>>(buf: &mut Buffer, area: Rect, left: &[(T, Style)], right: &[(U, Style)]) {
+    let wide = width(right).min(usize::from(u16::MAX)) as u16;
+    if wide == 0 || wide + 2 > area.width {
+        draw(buf, area, left);
+        return;
+    }
+    draw(buf, Rect { width: area.width - wide - 1, ..area }, left);
+    draw(buf, Rect { x: area.right() - wide, width: wide, ..area }, right);
+}
+
+/// The last `room` columns of the spans.
+fn tail<T: AsRef<str>>(spans: &[(T, Style)], room: usize) -> Vec<(String, usize, Style)> {
+    let mut out = Vec::new();
+    let mut used = 0;
+    'spans: for (text, style) in spans.iter().rev() {
+        let pieces: Vec<_> = text::cells(text.as_ref()).collect();
+        for piece in pieces.into_iter().rev() {
+            if used + piece.width > room {
+                break 'spans;
+            }
+            used += piece.width;
+            out.push((piece.symbol.into_owned(), piece.width, *style));
+        }
+    }
+    out.reverse();
+    out
+}
+
+struct Pen {
+    x: u16,
+    y: u16,
+    end: u16,
+}
+
+impl Pen {
+    /// Writes one symbol if it fits whole.
+    fn put(&mut self, buf: &mut Buffer, symbol: &str, width: usize, style: Style) -> bool {
+        let Some(next) = u16::try_from(width).ok().and_then(|w| self.x.checked_add(w)).filter(|next| *next <= self.end)
+        else {
+            return false;
+        };
+        set(buf, self.x, self.y, symbol, width, style);
+        self.x = next;
+        true
+    }
+
+    /// Writes spans up to the end; says the style of the last symbol.
+    fn all<T: AsRef<str>>(&mut self, buf: &mut Buffer, spans: &[(T, Style)]) -> Style {
+        let mut last = Style::new();
+        for (text, style) in spans {
+            for piece in text::cells(text.as_ref()) {
+                last = *style;
+                if !self.put(buf, &piece.symbol, piece.width, *style) {
+                    return last;
+                }
+            }
+        }
+        last
+    }
+}
+
+/// Writes one symbol of `width` columns; the cells behind a wide one keep their tint but no text.
+pub fn set(buf: &mut Buffer, x: u16, y: u16, symbol: &str, width: usize, style: Style) {
+    for (i, x) in (x..).take(width).enumerate() {
+        if let Some(cell) = buf.cell_mut((x, y)) {
+            cell.set_symbol(if i == 0 { symbol } else { " " }).set_style(style);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(width: u16, draw: impl FnOnce(&mut Buffer, Rect)) -> String {
+        let area = Rect::new(0, 0, width, 1);
+        let mut buf = Buffer::empty(area);
+        draw(&mut buf, area);
+        buf.content().iter().map(|cell| cell.symbol()).collect()
+    }
+
+    fn plain(text: &str) -> Vec<(&str, Style)> {
+        vec![(text, Style::new())]
+    }
+
+    #[test]
+    fn a_line_is_cut_at_its_end_or_in_its_middle() {
+        assert_eq!(shown(8, |b, a| _ = draw(b, a, &plain("abcdefgh"))), "abcdefgh");
+        assert_eq!(shown(8, |b, a| _ = draw(b, a, &plain("abcdefghi"))), "abcdefg…");
+        let path = [("src/render/", Style::new()), ("frame.rs", Style::new().bold())];
+        assert_eq!(shown(15, |b, a| _ = draw_cut(b, a, &path, Cut::Middle)), "src/re…frame.rs");
+    }
+
+    #[test]
+    fn the_right_part_keeps_its_place() {
+        assert_eq!(shown(12, |b, a| pair(b, a, &plain("left"), &plain("3h"))), "left      3h");
+        assert_eq!(shown(12, |b, a| pair(b, a, &plain("a long left part"), &plain("3h"))), "a long l… 3h");
+        assert_eq!(shown(4, |b, a| pair(b, a, &plain("left"), &plain("right"))), "left");
+    }
+
+    #[test]
+    fn hostile_text_and_tiny_areas_are_harmless() {
+        assert_eq!(shown(10, |b, a| _ = draw(b, a, &plain("\u{1b}[2J\u{202e}"))), "␛[2J<U+20…");
+        for width in 0..4 {
+            let out = shown(width, |b, a| pair(b, a, &plain("世界"), &plain("世")));
+            assert!(text::width(&out) >= usize::from(width), "{out:?}");
+        }
+        let mut buf = Buffer::empty(Rect::new(0, 0, 3, 1));
+        draw(&mut buf, Rect::new(2, 5, 90, 4), &plain("outside"));
+    }
+}

@@ -1,0 +1,274 @@
+//! Panes beside each other: which of them are in sight, where they stand, which has the focus, and the rules between them.
+
+use crate::ui::theme::{Role, Theme};
+use crate::ui::{glyph, line};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::cell::RefCell;
+
+/// From this many columns two panes stand side by side.
+pub const TWO: u16 = 100;
+/// From this many columns three do.
+pub const THREE: u16 = 150;
+
+/// What a pane asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ask {
+    /// The fewest columns it is of use in.
+    pub min: u16,
+    /// Its share of the width.
+    pub weight: u16,
+}
+
+/// A rule that stands between two panes: which pane is before it, its column, and from where to where it can be dragged.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Divider {
+    before: usize,
+    x: u16,
+    from: u16,
+    to: u16,
+    whole: u16,
+}
+
+/// The panes of one place.
+#[derive(Clone, Debug, Default)]
+pub struct Panels {
+    count: usize,
+    focus: usize,
+    zoom: bool,
+    /// The share of the width that a person gave to a pane by dragging the rule behind it.
+    shares: Vec<Option<f32>>,
+    held: Option<usize>,
+    dividers: RefCell<Vec<Divider>>,
+    area: RefCell<Rect>,
+}
+
+impl Panels {
+    /// `count` panes, the first of which has the focus.
+    pub fn new(count: usize) -> Panels {
+        Panels { count, shares: vec![None; count], ..Panels::default() }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The index of the pane that has the focus.
+    pub fn focus(&self) -> usize {
+        self.focus
+    }
+
+    /// Gives the focus to a pane.
+    pub fn set_focus(&mut self, index: usize) {
+        self.focus = index.min(self.count.saturating_sub(1));
+    }
+
+    /// To the next pane, around the end.
+    pub fn next(&mut self) {
+        self.focus = (self.focus + 1) % self.count.max(1);
+    }
+
+    /// To the previous pane, around the start.
+    pub fn prev(&mut self) {
+        self.focus = (self.focus + self.count.max(1) - 1) % self.count.max(1);
+    }
+
+    /// Shows the focused pane alone, or all again.
+    pub fn toggle_zoom(&mut self) {
+        self.zoom = !self.zoom;
+    }
+
+    /// Whether the focused pane stands alone.
+    pub fn zoomed(&self) -> bool {
+        self.zoom
+    }
+
+    /// Where each pane stands; `None` for those out of sight. The focused one is always in sight.
+    pub fn layout(&self, area: Rect, asks: &[Ask]) -> Vec<Option<Rect>> {
+        self.dividers.borrow_mut().clear();
+        *self.area.borrow_mut() = area;
+        let mut out = vec![None; self.count];
+        let fit = match area.width {
+            _ if self.zoom => 1,
+            ..TWO => 1,
+            TWO..THREE => 2,
+            THREE.. => 3,
+        };
+        let shown = fit.min(self.count);
+        // The window of panes that holds the focus, as far left as can be.
+        let first = (self.focus + 1).saturating_sub(shown);
+        let ask = |i: usize| asks.get(i).copied().unwrap_or(Ask { min: 20, weight: 1 });
+        let mut left = area;
+        for i in first..first + shown {
+            let after: Vec<Ask> = (i + 1..first + shown).map(ask).collect();
+            if after.is_empty() {
+                if let Some(slot) = out.get_mut(i) {
+                    *slot = Some(left);
+                }
+                break;
+            }
+            let (mine, rules) = (ask(i), after.len() as u16);
+            let weights = u32::from(mine.weight) + after.iter().map(|a| u32::from(a.weight)).sum::<u32>();
+            let free = left.width.saturating_sub(rules);
+            let want = match self.shares.get(i).copied().flatten() {
+                Some(share) => (share * f32::from(area.width)).round() as u16,
+                None => (u32::from(free) * u32::from(mine.weight) / weights.max(1)) as u16,
+            };
+            let least_after = after.iter().map(|a| a.min).sum::<u16>().min(free);
+            let width = want.max(mine.min).min(free - least_after).max(free.min(1));
+            if let Some(slot) = out.get_mut(i) {
+                *slot = Some(Rect { width, ..left });
+            }
+            let x = left.x + width;
+            let to = left.right().saturating_sub(least_after + rules);
+            self.dividers.borrow_mut().push(Divider { before: i, x, from: left.x, to, whole: area.width });
+            left = Rect { x: x + 1, width: left.width.saturating_sub(width + 1), ..left };
+        }
+        out
+    }
+
+    /// Draws the vertical rules between the panes of the last layout.
+    pub fn rules(&self, buf: &mut Buffer, theme: &Theme) {
+        let area = self.area.borrow().intersection(buf.area);
+        for divider in self.dividers.borrow().iter() {
+            let role = if self.held == Some(divider.before) { Role::Accent } else { Role::Faint };
+            for y in area.y..area.bottom() {
+                line::set(buf, divider.x, y, glyph::divider(), 1, theme.style(role));
+            }
+        }
+    }
+
+    /// Takes hold of the rule at column `x`, if there is one; a click right beside it counts only where the pane left of
+    /// it has its scroll bar.
+    pub fn grab(&mut self, x: u16) -> bool {
+        self.held = self.dividers.borrow().iter().find(|d| d.x == x).map(|d| d.before);
+        self.held.is_some()
+    }
+
+    /// Moves the rule that is held to column `x`, as far as the panes allow.
+    pub fn drag(&mut self, x: u16) {
+        let held = self.dividers.borrow().iter().find(|d| Some(d.before) == self.held).copied();
+        let Some(divider) = held else { return };
+        let x = x.clamp(divider.from.min(divider.to), divider.to);
+        if let Some(share) = self.shares.get_mut(divider.before) {
+            *share = Some(f32::from(x - divider.from.min(x)) / f32::from(divider.whole.max(1)));
+        }
+    }
+
+    /// Lets go of the rule.
+    pub fn release(&mut self) {
+        self.held = None;
+    }
+
+    /// Whether a rule is held.
+    pub fn dragging(&self) -> bool {
+        self.held.is_some()
+    }
+}
+
+/// Draws the title line of a pane on the first row of `area`: the title on a rule, facts dim at its right end. Gives
+/// what is left for the content.
+pub fn title(buf: &mut Buffer, area: Rect, theme: &Theme, focused: bool, left: &str, right: &str) -> Rect {
+    let line = Rect { height: area.height.min(1), ..area }.intersection(buf.area);
+    let content = Rect { y: area.y.saturating_add(line.height), height: area.height.saturating_sub(1), ..area };
+    if line.is_empty() {
+        return content;
+    }
+    let rule = theme.style(Role::Faint);
+    for x in line.x..line.right() {
+        line::set(buf, x, line.y, glyph::rule(), 1, rule);
+    }
+    let style = theme.style(if focused { Role::Title } else { Role::TitleDim });
+    let room = usize::from(line.width);
+    let facts = format!(" {right} ");
+    let wide = crate::ui::text::width(&facts);
+    // The title matters more: facts that would leave it less than a third go.
+    let keep = !right.is_empty() && wide + room / 3 <= room && wide + 4 <= room;
+    let title = crate::ui::text::fit_middle(left, room.saturating_sub(if keep { wide + 3 } else { 2 }));
+    if !title.is_empty() {
+        let name = [(" ", rule), (title.as_str(), style), (" ", rule)];
+        line::draw(buf, line, &name);
+    }
+    if keep {
+        let place = Rect { x: line.right() - wide as u16, width: wide as u16, ..line };
+        line::draw(buf, place, &[(facts.as_str(), theme.style(Role::Dim))]);
+    }
+    content
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ASKS: &[Ask] = &[Ask { min: 20, weight: 1 }, Ask { min: 40, weight: 3 }, Ask { min: 30, weight: 1 }];
+
+    fn widths(panels: &Panels, width: u16) -> Vec<Option<u16>> {
+        panels.layout(Rect::new(0, 1, width, 20), ASKS).into_iter().map(|r| r.map(|r| r.width)).collect()
+    }
+
+    #[test]
+    fn the_width_decides_how_many_stand_side_by_side() {
+        let mut panels = Panels::new(3);
+        assert_eq!(widths(&panels, 99), [Some(99), None, None]);
+        assert_eq!(widths(&panels, 101), [Some(25), Some(75), None]);
+        assert_eq!(widths(&panels, 152), [Some(30), Some(90), Some(30)]);
+        panels.prev();
+        assert_eq!(panels.focus(), 2);
+        assert_eq!(widths(&panels, 99), [None, None, Some(99)]);
+        assert_eq!(widths(&panels, 101), [None, Some(70), Some(30)]);
+        panels.toggle_zoom();
+        assert_eq!(widths(&panels, 200), [None, None, Some(200)]);
+        panels.next();
+        assert_eq!(panels.focus(), 0);
+    }
+
+    #[test]
+    fn a_rule_is_dragged_within_what_the_panes_need() {
+        let mut panels = Panels::new(2);
+        widths(&panels, 120);
+        assert!(!panels.grab(7) && panels.grab(29));
+        panels.drag(60);
+        assert_eq!(widths(&panels, 120), [Some(60), Some(59), None].get(..2).unwrap());
+        panels.drag(119);
+        assert_eq!(widths(&panels, 120), [Some(79), Some(40)]);
+        panels.drag(0);
+        assert_eq!(widths(&panels, 120), [Some(20), Some(99)]);
+        panels.release();
+        panels.drag(60);
+        assert_eq!(widths(&panels, 120), [Some(20), Some(99)]);
+    }
+
+    #[test]
+    fn titles_sit_on_the_rule() {
+        let row = |width: u16, left: &str, right: &str| -> String {
+            let area = Rect::new(0, 0, width, 2);
+            let mut buf = Buffer::empty(area);
+            let content = title(&mut buf, area, &Theme::plain(), true, left, right);
+            assert_eq!(content, Rect::new(0, 1, width, 1));
+            (0..width).map(|x| buf[(x, 0)].symbol()).collect()
+        };
+        assert_eq!(row(20, "Files", "412 lines"), " Files ── 412 lines ");
+        let cut = row(20, "src/render/frame.rs", "412 lines");
+        assert!(cut.contains('…') && cut.ends_with(" ─ 412 lines "), "{cut:?}");
+        assert_eq!(row(8, "Files", "412 lines"), " Files ─");
+        for width in 0..9 {
+            row(width, "世界世界", "世");
+        }
+    }
+
+    #[test]
+    fn no_area_is_too_small() {
+        for count in 0..4 {
+            let mut panels = Panels::new(count);
+            for width in [0, 1, 20, 100, 101, 150, u16::MAX] {
+                panels.next();
+                let rects = panels.layout(Rect::new(0, 0, width, 5), ASKS);
+                assert!(count == 0 || rects.get(panels.focus()).is_some_and(Option::is_some));
+                panels.rules(&mut Buffer::empty(Rect::new(0, 0, 30, 5)), &Theme::plain());
+                panels.grab(20);
+                panels.drag(u16::MAX);
+            }
+        }
+    }
+}

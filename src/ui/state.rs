@@ -1,0 +1,137 @@
+//! What stands where content would: while it loads, when there is none, when it failed.
+
+use crate::ui::theme::{Role, Theme};
+use crate::ui::{glyph, line, text};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+/// The widest that a block of prose gets; longer lines are hard to read.
+const MEASURE: u16 = 72;
+
+/// Rows of quiet dots, where nothing was known before.
+pub fn skeleton(buf: &mut Buffer, area: Rect, theme: &Theme) {
+    let style = theme.style(Role::Faint);
+    // Uneven, as text is; fewer and fewer, for nobody knows how many there will be.
+    for (y, share) in (area.y..area.bottom()).zip([46u32, 62, 38, 54, 30, 44, 24, 16]) {
+        let width = u32::from(area.width.saturating_sub(4).min(MEASURE)) * share / 62;
+        let dots = format!("{} ", glyph::skeleton()).repeat(width as usize / 2);
+        line::draw(buf, Rect::new(area.x.saturating_add(2), y, width as u16, 1), &[(dots.as_str(), style)]);
+    }
+}
+
+/// Why there is nothing, and what to press.
+pub fn empty(buf: &mut Buffer, area: Rect, theme: &Theme, why: &str, hint: &str) {
+    block(buf, area, vec![(why, theme.style(Role::Text), ""), (hint, theme.style(Role::Dim), "")]);
+}
+
+/// What failed: `title` in words, what was `tried` (the request line), what the server `said`, and what to do next.
+/// Parts that are empty take no place; where the area is small, the advice goes last but one and the request first.
+pub fn failure(buf: &mut Buffer, area: Rect, theme: &Theme, title: &str, tried: &str, said: &str, advice: &str) {
+    let title = format!("{} {title}", glyph::wrong());
+    let (dim, ordinary) = (theme.style(Role::Dim), theme.style(Role::Text));
+    let mut parts = vec![
+        (title.as_str(), theme.style(Role::Failed), ""),
+        (said, ordinary, ""),
+        (tried, dim, "tried  "),
+        (advice, theme.style(Role::Accent), ""),
+    ];
+    if area.height < 6 {
+        parts.remove(2);
+    }
+    block(buf, area, parts);
+}
+
+/// Paragraphs with a line between them where there is room, wrapped, a little from the top.
+fn block(buf: &mut Buffer, area: Rect, parts: Vec<(&str, Style, &str)>) {
+    if area.is_empty() {
+        return;
+    }
+    let indent = if area.width > 24 { 2 } else { 0 };
+    let width = (area.width - indent * 2).min(MEASURE);
+    let mut paragraphs: Vec<(Vec<String>, Style)> = parts
+        .into_iter()
+        .filter(|(words, _, _)| !words.is_empty())
+        .map(|(words, style, label)| {
+            let lines = text::wrap(&format!("{label}{words}"), usize::from(width), usize::from(area.height));
+            (lines, style)
+        })
+        .collect();
+    let height = |paragraphs: &[(Vec<String>, Style)]| paragraphs.iter().map(|(lines, _)| lines.len()).sum::<usize>();
+    let room = usize::from(area.height);
+    // The longest gives way first, so that every part keeps at least its first line.
+    while height(&paragraphs) > room {
+        match paragraphs.iter_mut().max_by_key(|(lines, _)| lines.len()) {
+            Some((lines, _)) if lines.len() > 1 => {
+                lines.pop();
+                if let Some(last) = lines.last_mut() {
+                    let kept = text::head(last, usize::from(width) - 1);
+                    *last = format!("{}{}", kept.trim_end_matches(glyph::cut()), glyph::cut());
+                }
+            }
+            _ => {
+                paragraphs.pop();
+            }
+        }
+    }
+    let gaps = paragraphs.len().saturating_sub(1);
+    let spaced = height(&paragraphs) + gaps <= room;
+    let used = height(&paragraphs) + if spaced { gaps } else { 0 };
+    let mut y = area.y + ((room - used) / 3).min(4) as u16;
+    for (lines, style) in &paragraphs {
+        for words in lines {
+            line::draw(buf, Rect::new(area.x + indent, y, width, 1), &[(words.as_str(), *style)]);
+            y += 1;
+        }
+        y += u16::from(spaced);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn screen(width: u16, height: u16, draw: impl FnOnce(&mut Buffer, Rect, &Theme)) -> String {
+        let area = Rect::new(0, 0, width, height);
+        let mut buf = Buffer::empty(area);
+        draw(&mut buf, area, &Theme::plain());
+        let rows = buf.content().chunks(usize::from(width.max(1)));
+        rows.map(|row| row.iter().map(|c| c.symbol()).collect::<String>().trim_end().to_string() + "\n").collect()
+    }
+
+    fn denied(buf: &mut Buffer, area: Rect, theme: &Theme) {
+        let said = "403 Forbidden: insufficient scope";
+        failure(buf, area, theme, "The jobs cannot be read", "GET /projects/7/jobs", said, "r tries again");
+    }
+
+    #[test]
+    fn a_failure_says_what_was_tried_what_came_back_and_what_to_do() {
+        let out = screen(60, 12, denied);
+        for part in ["✗ The jobs cannot be read", "403 Forbidden", "tried  GET /projects/7/jobs", "r tries again"] {
+            assert!(out.contains(part), "{part} in\n{out}");
+        }
+    }
+
+    #[test]
+    fn a_small_failure_keeps_the_title_and_the_advice() {
+        let out = screen(20, 5, denied);
+        assert!(out.contains("✗ The jobs cannot") && out.contains("r tries again") && out.contains("403"), "{out}");
+    }
+
+    #[test]
+    fn an_empty_list_says_why_and_what_to_press() {
+        let out = screen(30, 5, |b, a, t| empty(b, a, t, "No branch matches.", "Esc clears"));
+        assert_eq!(out, "  No branch matches.\n\n  Esc clears\n\n\n");
+    }
+
+    #[test]
+    fn no_area_is_too_small() {
+        for width in 0..26 {
+            for height in 0..8 {
+                screen(width, height, denied);
+                screen(width, height, |b, a, t| empty(b, a, t, "Nothing here", "a adds one"));
+                screen(width, height, skeleton);
+            }
+        }
+    }
+}

@@ -1,0 +1,639 @@
+//! Tables: columns that align, a selection that stays on its thing, and only the rows in sight ever built.
+
+use crate::ui::theme::{Role, Theme};
+use crate::ui::{glyph, line, text};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use std::borrow::Cow;
+use std::cell::{Cell as Shared, RefCell};
+use std::collections::BTreeSet;
+
+/// How wide a column is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// Always so many columns of the screen.
+    Fixed(u16),
+    /// As wide as the widest cell in sight, within these; with nothing in it, it takes no place.
+    Fit { min: u16, max: u16 },
+    /// What is left, shared by weight, and at least `min`.
+    Fill { min: u16, weight: u16 },
+}
+
+/// One column of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its title; a table without titles has no header line.
+    pub title: &'static str,
+    pub size: Size,
+    /// Stands right: numbers, ages.
+    pub right: bool,
+    /// 0 is always kept; where the table is narrow the highest number leaves first.
+    pub priority: u8,
+    /// Cut in the middle: paths.
+    pub middle: bool,
+}
+
+impl Column {
+    /// A column that is always kept, stands left and is cut at its end.
+    pub const fn new(title: &'static str, size: Size) -> Column {
+        Column { title, size, right: false, priority: 0, middle: false }
+    }
+
+    /// Stands right.
+    pub const fn right(self) -> Column {
+        Column { right: true, ..self }
+    }
+
+    /// Leaves when the table is narrow, the highest number first.
+    pub const fn priority(self, priority: u8) -> Column {
+        Column { priority, ..self }
+    }
+
+    /// Is cut in the middle.
+    pub const fn middle(self) -> Column {
+        Column { middle: true, ..self }
+    }
+}
+
+/// The text of one cell, in pieces of different roles.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cell {
+    pub spans: Vec<(Cow<'static, str>, Role)>,
+}
+
+impl Cell {
+    /// A cell with nothing in it.
+    pub fn empty() -> Cell {
+        Cell::default()
+    }
+
+    /// With more text behind what is there.
+    pub fn and(mut self, text: impl Into<Cow<'static, str>>, role: Role) -> Cell {
+        self.spans.push((text.into(), role));
+        self
+    }
+}
+
+impl<T: Into<Cow<'static, str>>> From<(T, Role)> for Cell {
+    fn from((text, role): (T, Role)) -> Cell {
+        Cell { spans: vec![(text.into(), role)] }
+    }
+}
+
+/// One row.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Row {
+    pub cells: Vec<Cell>,
+    /// All of it secondary: archived, merged, stale.
+    pub dim: bool,
+    /// Marked with Space.
+    pub marked: bool,
+    /// The title of a section: the first cell over the whole width, a rule behind it.
+    pub heading: bool,
+}
+
+impl Row {
+    /// An ordinary row.
+    pub fn new(cells: Vec<Cell>) -> Row {
+        Row { cells, ..Row::default() }
+    }
+
+    /// The title of a section. Whether it can be selected is the caller's matter: see [`ListState::settle`].
+    pub fn heading(text: impl Into<Cow<'static, str>>) -> Row {
+        Row { cells: vec![(text, Role::TitleDim).into()], heading: true, ..Row::default() }
+    }
+
+    /// The same row, secondary.
+    pub fn dim(self, dim: bool) -> Row {
+        Row { dim, ..self }
+    }
+
+    /// The same row, marked.
+    pub fn marked(self, marked: bool) -> Row {
+        Row { marked, ..self }
+    }
+}
+
+/// What is selected and marked in a list, and which part of it is in sight.
+#[derive(Clone, Debug, Default)]
+pub struct ListState {
+    selected: usize,
+    /// The key of what is selected, as of the last [`ListState::sync`]; `None` after the selection moved.
+    key: Option<String>,
+    marked: BTreeSet<String>,
+    top: Shared<usize>,
+    height: Shared<usize>,
+    header: Shared<usize>,
+    len: Shared<usize>,
+    /// The natural widths seen so far, so that columns do not jump while rows scroll by.
+    widths: RefCell<(u16, Vec<u16>)>,
+}
+
+impl ListState {
+    /// At the first row.
+    pub fn new() -> ListState {
+        ListState::default()
+    }
+
+    /// The index of the selected row.
+    pub fn selected(&self) -> usize {
+        self.selected
+    }
+
+    /// Selects row `index` of `len`, or the nearest there is.
+    pub fn select(&mut self, index: usize, len: usize) {
+        let index = index.min(len.saturating_sub(1));
+        if index != self.selected {
+            self.selected = index;
+            self.key = None;
+        }
+    }
+
+    /// Moves the selection by `by` rows.
+    pub fn move_by(&mut self, by: isize, len: usize) {
+        self.select(self.selected.saturating_add_signed(by), len);
+    }
+
+    /// Moves the selection by whole pages.
+    pub fn page_by(&mut self, pages: isize, len: usize) {
+        let page = self.height().saturating_sub(1).max(1) as isize;
+        self.move_by(pages.saturating_mul(page), len);
+        self.top.set(self.top.get().saturating_add_signed(pages.saturating_mul(page)));
+    }
+
+    /// Moves the selection by half pages (`C-d`, `C-u`).
+    pub fn half_page_by(&mut self, halves: isize, len: usize) {
+        self.move_by(halves.saturating_mul((self.height() / 2).max(1) as isize), len);
+    }
+
+    /// Selects the first row.
+    pub fn first(&mut self) {
+        self.select(0, 1);
+    }
+
+    /// Selects the last row.
+    pub fn last(&mut self, len: usize) {
+        self.select(usize::MAX, len);
+    }
+
+    /// Scrolls by `by` rows (the wheel); the selection follows only as far as it must to stay in sight.
+    pub fn scroll_by(&mut self, by: isize, len: usize) {
+        let height = self.height().max(1);
+        let top = self.top.get().saturating_add_signed(by).min(len.saturating_sub(height));
+        self.top.set(top);
+        let margin = margin(height);
+        let lowest = if top == 0 { 0 } else { top + margin };
+        let highest = if top + height >= len { len } else { top + height - margin };
+        self.select(self.selected.clamp(lowest, highest.saturating_sub(1).max(lowest)), len);
+    }
+
+    /// Where the selection stands on a row that cannot be selected (a heading), goes on to the next that can, downwards
+    /// or upwards, else the other way.
+    pub fn settle(&mut self, len: usize, down: bool, selectable: impl Fn(usize) -> bool) {
+        if len == 0 || selectable(self.selected) {
+            return;
+        }
+        let below = (self.selected + 1..len).find(|i| selectable(*i));
+        let above = (0..self.selected.min(len)).rev().find(|i| selectable(*i));
+        if let Some(index) = if down { below.or(above) } else { above.or(below) } {
+            self.select(index, len);
+        }
+    }
+
+    /// Keeps the selection on the same thing after the list changed; call it after every update. Costs one key while
+    /// nothing changed, else a search outwards from where the thing was. What is gone leaves the selection where it was.
+    pub fn sync(&mut self, len: usize, key_of: impl Fn(usize) -> String) {
+        if len == 0 {
+            // The key stays: a list that is loaded anew is empty for a while.
+            return;
+        }
+        let at = self.selected.min(len - 1);
+        let found = match &self.key {
+            None => at,
+            Some(key) => (0..len)
+                .flat_map(|d| [at.checked_add(d).filter(|i| *i < len), at.checked_sub(d).filter(|_| d > 0)])
+                .flatten()
+                .take(2 * len)
+                .find(|i| key_of(*i) == *key)
+                .unwrap_or(at),
+        };
+        // What comes in above pushes the list down; what is looked at stays where it is on the screen.
+        let top = self.top.get();
+        if self.key.is_some() && found != self.selected && top > 0 {
+            self.top.set((top + found).saturating_sub(self.selected));
+        }
+        self.selected = found;
+        self.key = Some(key_of(found));
+    }
+
+    /// Selects the thing with `key` at the next [`ListState::sync`] (a target, the thing that was just made).
+    pub fn want(&mut self, key: impl Into<String>) {
+        self.key = Some(key.into());
+    }
+
+    /// Rows in sight at the last draw.
+    pub fn height(&self) -> usize {
+        self.height.get()
+    }
+
+    /// The first row in sight at the last draw.
+    pub fn top(&self) -> usize {
+        self.top.get()
+    }
+
+    /// The row at `y`, counted from the top of the area last drawn into; `None` on the header and below the last row.
+    pub fn row_at(&self, y: u16) -> Option<usize> {
+        let line = usize::from(y).checked_sub(self.header.get()).filter(|line| *line < self.height.get())?;
+        Some(self.top.get() + line).filter(|row| *row < self.len.get())
+    }
+
+    /// Marks the thing with `key`, or takes the mark away.
+    pub fn toggle_mark(&mut self, key: impl Into<String>) {
+        let key = key.into();
+        if !self.marked.remove(&key) {
+            self.marked.insert(key);
+        }
+    }
+
+    /// The keys that are marked.
+    pub fn marked(&self) -> &BTreeSet<String> {
+        &self.marked
+    }
+
+    /// Whether the thing with `key` is marked.
+    pub fn is_marked(&self, key: &str) -> bool {
+        self.marked.contains(key)
+    }
+
+    /// Takes all marks away.
+    pub fn clear_marks(&mut self) {
+        self.marked.clear();
+    }
+
+    /// Brings the selection into the window of `height` rows, and says where the window starts.
+    fn window(&self, len: usize, height: usize) -> usize {
+        let selected = self.selected.min(len.saturating_sub(1));
+        let margin = margin(height);
+        let lowest = (selected + margin + 1).saturating_sub(height);
+        let highest = selected.saturating_sub(margin);
+        let top = self.top.get().clamp(lowest.min(highest), highest).min(len.saturating_sub(height));
+        self.top.set(top);
+        self.height.set(height);
+        self.len.set(len);
+        top
+    }
+}
+
+/// Rows kept in sight above and below the selection.
+fn margin(height: usize) -> usize {
+    match height {
+        0..=6 => 0,
+        7..=14 => 1,
+        _ => 2,
+    }
+}
+
+/// Columns of the screen between two columns of the table.
+const GAP: u16 = 2;
+/// The mark of the selection and a space.
+const LEAD: u16 = 2;
+
+/// Draws the rows in sight of a list of `len`; `row` is asked for those alone. The last column of the area belongs to
+/// the scroll thumb, the first to the mark of the selection.
+#[allow(clippy::too_many_arguments)]
+pub fn draw(
+    buf: &mut Buffer,
+    area: Rect,
+    theme: &Theme,
+    focused: bool,
+    state: &ListState,
+    columns: &[Column],
+    len: usize,
+    row: impl Fn(usize) -> Row,
+) {
+    let area = area.intersection(buf.area);
+    let header = u16::from(area.height > 3 && columns.iter().any(|c| !c.title.is_empty()));
+    state.header.set(usize::from(header));
+    let body = Rect { y: area.y + header, height: area.height - header, ..area };
+    let top = state.window(len, usize::from(body.height));
+    if area.is_empty() {
+        return;
+    }
+    let rows: Vec<Row> = (top..len).take(usize::from(body.height)).map(row).collect();
+    let room = area.width.saturating_sub(LEAD + 1);
+    let widths = arrange(columns, &natural(state, area.width, columns, &rows), room);
+
+    if header > 0 {
+        let style = theme.style(Role::Dim);
+        let titles = columns.iter().map(|c| vec![(Cow::Borrowed(c.title), style)]);
+        cells(buf, Rect { height: 1, ..area }, columns, &widths, titles);
+    }
+    for ((i, row), y) in rows.into_iter().enumerate().zip(body.y..) {
+        let line = Rect { y, height: 1, ..area };
+        let role = |role| theme.style(if row.dim { Role::Dim } else { role });
+        if row.heading {
+            heading(buf, line, theme, &row);
+        } else {
+            let texts = row.cells.iter().map(|cell| cell.spans.iter().map(|(t, r)| (t.clone(), role(*r))).collect());
+            cells(buf, line, columns, &widths, texts);
+        }
+        if row.marked {
+            buf.set_style(line, theme.style(Role::Marked));
+        }
+        if top + i == state.selected.min(len.saturating_sub(1)) {
+            buf.set_style(line, theme.style(if focused { Role::Selected } else { Role::SelectedDim }));
+            let mark = theme.style(if focused { Role::Mark } else { Role::Faint });
+            line::set(buf, area.x, y, glyph::mark(), 1, mark);
+        }
+    }
+    thumb(buf, body, theme, top, len);
+}
+
+/// A heading: its text, and a rule to the right edge.
+fn heading(buf: &mut Buffer, area: Rect, theme: &Theme, row: &Row) {
+    let spans: Vec<(&str, Style)> =
+        row.cells.iter().flat_map(|c| &c.spans).map(|(t, role)| (t.as_ref(), theme.style(*role))).collect();
+    let place = Rect { x: area.x.saturating_add(LEAD), width: area.width.saturating_sub(LEAD + 1), ..area };
+    let used = line::draw(buf, place, &spans);
+    for x in (place.x + used + 1..place.right()).skip(usize::from(used == 0)) {
+        line::set(buf, x, area.y, glyph::rule(), 1, theme.style(Role::Faint));
+    }
+}
+
+fn cells(
+    buf: &mut Buffer,
+    area: Rect,
+    columns: &[Column],
+    widths: &[Option<u16>],
+    texts: impl Iterator<Item = Vec<(Cow<'static, str>, Style)>>,
+) {
+    let end = area.right().saturating_sub(1);
+    let mut x = area.x.saturating_add(LEAD);
+    for ((column, width), spans) in columns.iter().zip(widths).zip(texts) {
+        let Some(width) = *width else { continue };
+        let width = width.min(end.saturating_sub(x));
+        if width == 0 {
+            continue;
+        }
+        let taken = if column.right { line::width(&spans).min(usize::from(width)) as u16 } else { width };
+        let place = Rect { x: x + width - taken, width: taken, ..area };
+        line::draw_cut(buf, place, &spans, if column.middle { line::Cut::Middle } else { line::Cut::End });
+        x = x.saturating_add(width + GAP);
+    }
+}
+
+/// The natural width of every column: of the widest cell seen since the table got its width.
+fn natural(state: &ListState, width: u16, columns: &[Column], rows: &[Row]) -> Vec<u16> {
+    let mut seen = state.widths.borrow_mut();
+    if seen.0 != width || seen.1.len() != columns.len() {
+        *seen = (width, vec![0; columns.len()]);
+    }
+    for (i, (column, widest)) in columns.iter().zip(seen.1.iter_mut()).enumerate() {
+        let Size::Fit { min, max } = column.size else { continue };
+        let cells = rows.iter().filter(|row| !row.heading).filter_map(|row| row.cells.get(i));
+        let longest = cells.map(|cell| cell.spans.iter().map(|(t, _)| text::width_up_to(t, usize::from(max))).sum());
+        let longest: usize = longest.max().unwrap_or(0);
+        if longest > 0 {
+            let titled = longest.max(text::width(column.title)).min(usize::from(max)) as u16;
+            *widest = (*widest).max(titled.max(min));
+        }
+    }
+    seen.1.clone()
+}
+
+/// Shares `room` among the columns; `None` for one that has no place.
+fn arrange(columns: &[Column], natural: &[u16], room: u16) -> Vec<Option<u16>> {
+    let room = u32::from(room);
+    let mut widths: Vec<Option<u16>> = columns
+        .iter()
+        .zip(natural)
+        .map(|(column, natural)| match column.size {
+            Size::Fixed(width) => Some(width),
+            Size::Fit { .. } => Some(*natural).filter(|width| *width > 0),
+            Size::Fill { min, .. } => Some(min),
+        })
+        .collect();
+    let used = |widths: &[Option<u16>]| {
+        let kept = widths.iter().flatten().count() as u32;
+        widths.iter().flatten().map(|w| u32::from(*w)).sum::<u32>() + kept.saturating_sub(1) * u32::from(GAP)
+    };
+    while used(&widths) > room {
+        let kept =
+            columns.iter().zip(widths.iter_mut()).filter(|(column, width)| column.priority > 0 && width.is_some());
+        match kept.max_by_key(|(column, _)| column.priority) {
+            Some((_, width)) => *width = None,
+            None => break,
+        }
+    }
+    // What cannot leave gives way, down to its least, from the right.
+    for i in (0..columns.len()).rev() {
+        let over = used(&widths).saturating_sub(room).min(u32::from(u16::MAX)) as u16;
+        if let (Some(Size::Fit { min, .. }), Some(Some(width))) = (columns.get(i).map(|c| c.size), widths.get_mut(i)) {
+            *width = width.saturating_sub(over).max(min).min(*width);
+        }
+    }
+    let free = room.saturating_sub(used(&widths));
+    let weight = |column: &Column| if let Size::Fill { weight, .. } = column.size { u32::from(weight) } else { 0 };
+    let total: u32 = columns.iter().zip(&widths).filter(|(_, w)| w.is_some()).map(|(c, _)| weight(c)).sum();
+    let (mut left, mut weights) = (free, total);
+    for (column, width) in columns.iter().zip(widths.iter_mut()) {
+        let Some(width) = width else { continue };
+        let weight = weight(column);
+        if weight > 0 && weights > 0 {
+            let share = left * weight / weights;
+            *width = width.saturating_add(share as u16);
+            left -= share;
+            weights -= weight;
+        }
+    }
+    widths
+}
+
+/// The thumb of a list or document of `len` lines, of which those from `top` are in sight, in the last column.
+pub fn thumb(buf: &mut Buffer, area: Rect, theme: &Theme, top: usize, len: usize) {
+    let height = usize::from(area.height);
+    if len <= height || area.is_empty() {
+        return;
+    }
+    let size = (height * height / len).clamp(1, height);
+    let from = (top as u128 * (height - size) as u128).div_ceil((len - height) as u128) as usize;
+    for y in from.min(height - size)..(from + size).min(height) {
+        line::set(buf, area.right() - 1, area.y + y as u16, glyph::thumb(), 1, theme.style(Role::Faint));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COLUMNS: &[Column] = &[
+        Column::new("", Size::Fixed(1)),
+        Column::new("Branch", Size::Fill { min: 8, weight: 1 }),
+        Column::new("By", Size::Fit { min: 2, max: 10 }).priority(2),
+        Column::new("Age", Size::Fit { min: 3, max: 6 }).right().priority(1),
+    ];
+
+    fn branch(name: &str, by: &'static str, age: &'static str) -> Row {
+        Row::new(vec![
+            ("✓", Role::Success).into(),
+            (name.to_string(), Role::Text).into(),
+            (by, Role::User).into(),
+            (age, Role::Dim).into(),
+        ])
+    }
+
+    fn screen(width: u16, height: u16, state: &ListState, len: usize, row: impl Fn(usize) -> Row) -> Vec<String> {
+        let area = Rect::new(0, 0, width, height);
+        let mut buf = Buffer::empty(area);
+        draw(&mut buf, area, &Theme::plain(), true, state, COLUMNS, len, row);
+        let rows = buf.content().chunks(usize::from(width.max(1)));
+        rows.map(|row| row.iter().map(|c| c.symbol()).collect::<String>().trim_end().to_string()).collect()
+    }
+
+    fn two(i: usize) -> Row {
+        if i == 0 { branch("main", "ada", "3h") } else { branch("世界/feature-with-a-long-name", "bo", "12w") }
+    }
+
+    #[test]
+    fn columns_align_and_ages_stand_right() {
+        assert_eq!(
+            screen(40, 4, &ListState::new(), 2, two),
+            [
+                "     Branch                    By   Age",
+                "▌ ✓  main                      ada   3h",
+                "  ✓  世 界 /feature-with-a-lon…  bo   12w",
+                "",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_least_important_column_goes_first() {
+        assert!(screen(23, 4, &ListState::new(), 2, two)[1].starts_with("▌ ✓  main"));
+        assert!(!screen(23, 4, &ListState::new(), 2, two)[1].contains("ada"));
+        assert!(screen(23, 4, &ListState::new(), 2, two)[1].contains("3h"));
+        assert_eq!(screen(16, 4, &ListState::new(), 2, two)[1], "▌ ✓  main");
+    }
+
+    #[test]
+    fn an_empty_column_takes_no_place() {
+        let rows = screen(30, 4, &ListState::new(), 1, |_| branch("main", "", "3h"));
+        assert_eq!(rows[0], "     Branch               Age");
+    }
+
+    #[test]
+    fn columns_do_not_jump_while_rows_scroll_by() {
+        let mut state = ListState::new();
+        let row = |i: usize| branch("b", if i == 0 { "a-long-name" } else { "bo" }, "1d");
+        let before = screen(40, 6, &state, 100, row)[0].clone();
+        state.select(90, 100);
+        assert_eq!(screen(40, 6, &state, 100, row)[0], before);
+    }
+
+    #[test]
+    fn a_million_rows_cost_what_a_screen_of_them_costs() {
+        let asked = Shared::new(0);
+        let mut state = ListState::new();
+        state.last(1_000_000);
+        let rows = screen(40, 20, &state, 1_000_000, |i| {
+            asked.set(asked.get() + 1);
+            branch(&format!("row {i}"), "ada", "3h")
+        });
+        assert_eq!(asked.get(), 19);
+        assert!(rows[19].starts_with("▌ ✓  row 999999") && rows[19].ends_with('▐'), "{rows:?}");
+    }
+
+    #[test]
+    fn the_selection_stays_on_its_thing() {
+        let mut state = ListState::new();
+        let before = ["a", "b", "c"];
+        state.select(1, 3);
+        state.sync(3, |i| before[i].into());
+        let after = ["new", "a", "x", "b"];
+        state.sync(4, |i| after[i].into());
+        assert_eq!(state.selected(), 3);
+        state.sync(0, |_| String::new());
+        state.sync(3, |i| before[i].into());
+        assert_eq!(state.selected(), 1);
+        let without = ["a"];
+        state.sync(1, |i| without[i].into());
+        assert_eq!(state.selected(), 0);
+        state.want("c");
+        state.sync(3, |i| before[i].into());
+        assert_eq!(state.selected(), 2);
+    }
+
+    #[test]
+    fn what_is_looked_at_stays_where_it_is_when_rows_come_in_above() {
+        let mut state = ListState::new();
+        state.select(50, 100);
+        state.sync(100, |i| i.to_string());
+        let row = |i: usize| branch(&i.to_string(), "", "");
+        screen(30, 12, &state, 100, row);
+        let line = state.selected() - state.top();
+        state.sync(105, |i| if i < 5 { format!("new {i}") } else { (i - 5).to_string() });
+        screen(30, 12, &state, 105, row);
+        assert_eq!((state.selected(), state.selected() - state.top()), (55, line));
+    }
+
+    #[test]
+    fn moving_stays_within_the_list() {
+        let mut state = ListState::new();
+        state.move_by(-1, 0);
+        state.move_by(5, 3);
+        assert_eq!(state.selected(), 2);
+        screen(30, 10, &state, 100, |_| Row::default());
+        state.page_by(2, 100);
+        assert!(state.selected() > 10);
+        state.page_by(-9, 100);
+        assert_eq!(state.selected(), 0);
+        state.scroll_by(30, 100);
+        assert!(state.selected() >= 30, "the selection stays in sight");
+        state.settle(100, true, |i| i % 10 == 5);
+        assert_eq!(state.selected() % 10, 5);
+    }
+
+    #[test]
+    fn a_click_finds_its_row() {
+        let state = ListState::new();
+        screen(40, 4, &state, 2, two);
+        assert_eq!([0, 1, 2, 3, 9].map(|y| state.row_at(y)), [None, Some(0), Some(1), None, None]);
+    }
+
+    #[test]
+    fn a_heading_has_a_rule_and_marks_and_dimming_are_seen() {
+        let mut state = ListState::new();
+        state.select(1, 2);
+        let rows = screen(20, 3, &state, 2, |i| if i == 0 { Row::heading("build") } else { two(0).marked(true) });
+        assert_eq!(rows[0], "  build ───────────");
+        state.toggle_mark("a");
+        state.toggle_mark("b");
+        state.toggle_mark("a");
+        assert!(state.is_marked("b") && !state.is_marked("a") && state.marked().len() == 1);
+    }
+
+    #[test]
+    fn the_selected_row_is_tinted_over_the_whole_width_and_keeps_its_colours() {
+        let theme = Theme::for_background(crate::ui::theme::Background::Dark);
+        let area = Rect::new(0, 0, 40, 3);
+        let mut buf = Buffer::empty(area);
+        draw(&mut buf, area, &theme, true, &ListState::new(), COLUMNS, 2, two);
+        let tint = theme.style(Role::Selected).bg.unwrap();
+        assert!((0..40).all(|x| buf[(x, 0)].bg == tint));
+        assert_eq!(buf[(2, 0)].fg, theme.style(Role::Success).fg.unwrap());
+    }
+
+    #[test]
+    fn no_area_is_too_small() {
+        for width in 0..30 {
+            for height in 0..6 {
+                for len in [0, 1, 50] {
+                    screen(width, height, &ListState::new(), len, |i| {
+                        if i % 7 == 0 { Row::heading("世界") } else { two(i) }
+                    });
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,531 @@
+//! Text as a terminal shows it: cleaned of everything that could drive it, measured, cut, padded, and facts put in few words.
+
+use crate::ui::glyph;
+use ratatui::buffer::CellWidth;
+use std::borrow::Cow;
+use std::fmt::Write;
+use std::ops::Range;
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthChar;
+
+/// Columns between two tab stops.
+pub const TAB: usize = 4;
+
+/// Marks that one character may carry; more are shown as codes, or a hostile line would pile them over its neighbours.
+const MARKS: u8 = 8;
+
+/// What a character is drawn as.
+enum Sight {
+    Plain,
+    Picture(char),
+    Tab,
+    Code,
+}
+
+/// Reads characters in order, for some are harmless only after certain others.
+#[derive(Default)]
+struct Eye {
+    previous: Option<char>,
+    marks: u8,
+}
+
+impl Eye {
+    fn see(&mut self, c: char) -> Sight {
+        let sight = match c {
+            ' '..='~' => {
+                self.marks = 0;
+                Sight::Plain
+            }
+            '\t' => Sight::Tab,
+            '\0'..='\u{1f}' => Sight::Picture(char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{2426}')),
+            '\u{7f}' => Sight::Picture('\u{2421}'),
+            // Joiners belong to emoji and to scripts from Hebrew on; in Latin text they only hide.
+            '\u{200c}' | '\u{200d}' if self.marks < MARKS && self.previous.is_some_and(|p| p >= '\u{590}') => {
+                self.marks += 1;
+                Sight::Plain
+            }
+            _ if hides(c) => Sight::Code,
+            _ if c.width() == Some(0) => {
+                if self.previous.is_none() || self.marks >= MARKS {
+                    Sight::Code
+                } else {
+                    self.marks += 1;
+                    Sight::Plain
+                }
+            }
+            _ => {
+                self.marks = 0;
+                Sight::Plain
+            }
+        };
+        match sight {
+            Sight::Plain => self.previous = Some(c),
+            _ => *self = Eye::default(),
+        }
+        sight
+    }
+}
+
+/// Characters that draw nothing, reorder what is around them, or end a line.
+fn hides(c: char) -> bool {
+    matches!(c,
+        '\u{80}'..='\u{9f}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
+        | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+fn clean(text: &str) -> bool {
+    if is_printable(text.as_bytes()) {
+        return true;
+    }
+    let mut eye = Eye::default();
+    text.chars().all(|c| matches!(eye.see(c), Sight::Plain))
+}
+
+fn is_printable(bytes: &[u8]) -> bool {
+    bytes.iter().all(|b| (0x20..0x7f).contains(b))
+}
+
+/// `text` with everything that a terminal would obey, reorder or hide made visible: control characters as pictures
+/// (`␛`), the rest as `<U+202E>`, tabs as spaces. Doing it twice changes nothing.
+pub fn shown(text: &str) -> Cow<'_, str> {
+    if clean(text) { Cow::Borrowed(text) } else { Cow::Owned(cells(text).map(|piece| piece.symbol).collect()) }
+}
+
+/// One cell or two of a line as it is drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Piece<'a> {
+    /// Where in the source it comes from, in bytes.
+    pub at: Range<usize>,
+    /// What to draw.
+    pub symbol: Cow<'a, str>,
+    /// The column, from 0 at the start of the line.
+    pub column: usize,
+    /// In columns; never 0.
+    pub width: usize,
+}
+
+/// Walks `text` as it is drawn, one symbol at a time and no further than asked: a line may hold ten million bytes.
+pub fn cells(text: &str) -> Cells<'_> {
+    cells_at(text, 0)
+}
+
+/// Like [`cells`], for text that starts at `column` of its line: tabs go to the line's stops.
+pub fn cells_at(text: &str, column: usize) -> Cells<'_> {
+    Cells { text, at: 0, column, expanded: String::new(), expanded_from: 0..0 }
+}
+
+/// See [`cells`].
+#[derive(Clone, Debug)]
+pub struct Cells<'a> {
+    text: &'a str,
+    at: usize,
+    column: usize,
+    /// What is left of a visible stand-in for hostile characters.
+    expanded: String,
+    expanded_from: Range<usize>,
+}
+
+impl Cells<'_> {
+    /// The column that was reached.
+    pub fn column(&self) -> usize {
+        self.column
+    }
+
+    /// Passes over whole symbols until the next one would reach past `column`; plain ASCII costs next to nothing.
+    pub fn skip_to(&mut self, column: usize) {
+        while self.column < column {
+            if self.expanded.is_empty() {
+                let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+                let want = (column - self.column).min(rest.len());
+                let run = rest.iter().take(want).position(|b| !(0x20..0x7f).contains(b)).unwrap_or(want);
+                // The last byte of a run may carry marks that follow it.
+                let run = run.saturating_sub(1);
+                if run > 0 {
+                    self.at += run;
+                    self.column += run;
+                    continue;
+                }
+            }
+            let before = self.clone();
+            match self.next() {
+                None => return,
+                Some(piece) if piece.column + piece.width > column => {
+                    *self = before;
+                    return;
+                }
+                Some(_) => {}
+            }
+        }
+    }
+
+    fn step(&mut self, at: Range<usize>, symbol: Cow<'_, str>) -> (Range<usize>, usize, usize) {
+        let width = symbol_width(&symbol);
+        let column = self.column;
+        self.column += width;
+        (at, column, width)
+    }
+}
+
+impl<'a> Iterator for Cells<'a> {
+    type Item = Piece<'a>;
+
+    fn next(&mut self) -> Option<Piece<'a>> {
+        loop {
+            if let Some(c) = self.expanded.chars().next() {
+                self.expanded.remove(0);
+                let symbol = c.to_string();
+                let (at, column, width) = self.step(self.expanded_from.clone(), Cow::Borrowed(&symbol));
+                return Some(Piece { at, symbol: Cow::Owned(symbol), column, width });
+            }
+            let text: &'a str = self.text;
+            let bytes = text.as_bytes();
+            let first = *bytes.get(self.at)?;
+            let alone = bytes.get(self.at + 1).is_none_or(u8::is_ascii);
+            if alone && (0x20..0x7f).contains(&first) {
+                let at = self.at..self.at + 1;
+                self.at += 1;
+                let column = self.column;
+                self.column += 1;
+                return Some(Piece { symbol: Cow::Borrowed(text.get(at.clone())?), at, column, width: 1 });
+            }
+            let grapheme = text.get(self.at..)?.graphemes(true).next()?;
+            let at = self.at..self.at + grapheme.len();
+            self.at = at.end;
+            if clean(grapheme) {
+                let (at, column, width) = self.step(at, Cow::Borrowed(grapheme));
+                if width > 0 {
+                    return Some(Piece { at, symbol: Cow::Borrowed(grapheme), column, width });
+                }
+                continue;
+            }
+            self.expanded_from = at;
+            let mut eye = Eye::default();
+            for c in grapheme.chars() {
+                match eye.see(c) {
+                    Sight::Plain => self.expanded.push(c),
+                    Sight::Picture(picture) => self.expanded.push(picture),
+                    Sight::Tab => self.expanded.extend(std::iter::repeat_n(' ', TAB - self.column % TAB)),
+                    Sight::Code => {
+                        let _ = write!(self.expanded, "<U+{:04X}>", u32::from(c));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Columns of one grapheme, as the buffer counts them.
+fn symbol_width(symbol: &str) -> usize {
+    usize::from(symbol.cell_width())
+}
+
+/// Columns that `text` takes when drawn.
+pub fn width(text: &str) -> usize {
+    if is_printable(text.as_bytes()) { text.len() } else { cells(text).map(|piece| piece.width).sum() }
+}
+
+/// Like [`width`], but stops counting at `limit`, for text that may be very long.
+pub fn width_up_to(text: &str, limit: usize) -> usize {
+    if text.len() <= limit && is_printable(text.as_bytes()) {
+        return text.len();
+    }
+    let mut total = 0;
+    for piece in cells(text) {
+        total += piece.width;
+        if total >= limit {
+            return limit;
+        }
+    }
+    total
+}
+
+/// The start of `text`, at most `width` columns, without a mark where it was cut.
+pub fn head(text: &str, width: usize) -> String {
+    let mut out = String::new();
+    for piece in cells(text).take_while(|piece| piece.column + piece.width <= width) {
+        out.push_str(&piece.symbol);
+    }
+    out
+}
+
+/// `text` in at most `width` columns, cleaned, cut at the end with `…`.
+pub fn fit(text: &str, width: usize) -> String {
+    if width == 0 {
+        return String::new();
+    }
+    if width_up_to(text, width + 1) <= width {
+        return shown(text).into_owned();
+    }
+    let mut out = head(text, width - 1);
+    out.push_str(glyph::cut());
+    out
+}
+
+/// `text` in at most `width` columns, cleaned, cut in the middle: both ends of a path matter, its last more.
+pub fn fit_middle(text: &str, width: usize) -> String {
+    if width < 5 || width_up_to(text, width + 1) <= width || text.len() > 64 * 1024 {
+        return fit(text, width);
+    }
+    let pieces: Vec<Piece> = cells(text).collect();
+    let end = (width - 1) * 3 / 5;
+    let mut used = 0;
+    let mut from = pieces.len();
+    while let Some(piece) = from.checked_sub(1).and_then(|i| pieces.get(i)) {
+        if used + piece.width > end {
+            break;
+        }
+        used += piece.width;
+        from -= 1;
+    }
+    let mut out = head(text, width - 1 - used);
+    out.push_str(glyph::cut());
+    out.extend(pieces.iter().skip(from).map(|piece| piece.symbol.as_ref()));
+    out
+}
+
+/// `text` in exactly `width` columns, cut with `…` or followed by spaces.
+pub fn pad(text: &str, width: usize) -> String {
+    let mut out = fit(text, width);
+    let used = self::width(&out);
+    out.extend(std::iter::repeat_n(' ', width.saturating_sub(used)));
+    out
+}
+
+/// `text` in exactly `width` columns, cut with `…` or preceded by spaces.
+pub fn pad_left(text: &str, width: usize) -> String {
+    let fitted = fit(text, width);
+    let mut out = " ".repeat(width.saturating_sub(self::width(&fitted)));
+    out.push_str(&fitted);
+    out
+}
+
+/// `text` broken into lines of at most `width` columns, at spaces where there are some; line ends in it are kept.
+/// At most `limit` lines, the last cut with `…` where more would follow.
+pub fn wrap(text: &str, width: usize, limit: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    if width == 0 || limit == 0 {
+        return lines;
+    }
+    'lines: for source in text.lines() {
+        let mut line = String::new();
+        let mut used = 0;
+        for word in source.split_word_bounds() {
+            if lines.len() > limit {
+                break 'lines;
+            }
+            let blank = word.chars().all(char::is_whitespace);
+            let wide = width_up_to(word, width + 1);
+            if used + wide <= width {
+                if !(blank && used == 0 && !lines.is_empty()) {
+                    line.push_str(&shown(word));
+                    used += wide;
+                }
+                continue;
+            }
+            if used > 0 {
+                lines.push(line.trim_end().to_string());
+                line = String::new();
+                used = 0;
+            }
+            if blank {
+                continue;
+            }
+            // Longer than a line: cut where it must be.
+            for piece in cells(word) {
+                if used + piece.width > width && used > 0 {
+                    lines.push(std::mem::take(&mut line));
+                    used = 0;
+                    if lines.len() > limit {
+                        break 'lines;
+                    }
+                }
+                line.push_str(&piece.symbol);
+                used += piece.width;
+            }
+        }
+        lines.push(line.trim_end().to_string());
+    }
+    if lines.len() > limit {
+        lines.truncate(limit);
+        if let Some(last) = lines.last_mut() {
+            let kept = head(last, width - 1);
+            *last = format!("{}{}", kept.trim_end(), glyph::cut());
+        }
+    }
+    lines
+}
+
+/// How long ago, in few words: `now`, `3m`, `3h`, `2d`, `5w`, `1y`; the future as `in 3m`. In seconds.
+pub fn ago(seconds: i64) -> String {
+    let s = seconds.unsigned_abs();
+    let (minute, hour, day) = (60, 3_600, 86_400);
+    let words = match s {
+        _ if s < minute => return "now".into(),
+        _ if s < hour => format!("{}m", s / minute),
+        _ if s < day => format!("{}h", s / hour),
+        _ if s < 7 * day => format!("{}d", s / day),
+        _ if s < 365 * day => format!("{}w", s / (7 * day)),
+        _ => format!("{}y", s / (365 * day)),
+    };
+    if seconds < 0 { format!("in {words}") } else { words }
+}
+
+/// A duration in seconds: `0m48s`, `1h02m`, `2d03h`.
+pub fn duration(seconds: f64) -> String {
+    // The cast saturates: what is not a number, or negative, is nothing.
+    let s = seconds as u64;
+    let (minutes, hours, days) = (s / 60, s / 3_600, s / 86_400);
+    match s {
+        0..3_600 => format!("{minutes}m{:02}s", s % 60),
+        3_600..86_400 => format!("{hours}h{:02}m", minutes % 60),
+        _ => format!("{days}d{:02}h", hours % 24),
+    }
+}
+
+/// A size: `512 B`, `13.1 kB`, `2.0 MB`.
+pub fn bytes(size: u64) -> String {
+    if size < 1000 {
+        return format!("{size} B");
+    }
+    let mut value = size as f64 / 1000.0;
+    let mut unit = "kB";
+    for next in ["MB", "GB", "TB", "PB", "EB"] {
+        // 999.95 would be printed as 1000.0.
+        if value < 999.95 {
+            break;
+        }
+        value /= 1000.0;
+        unit = next;
+    }
+    format!("{value:.1} {unit}")
+}
+
+/// A number with its thousands apart: `1,024`.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(c);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clean_text_is_not_copied() {
+        for text in ["", "fn main() {}", "Grüße, 世界 👩‍💻", "cafe\u{301}", "می\u{200c}خواهم"] {
+            assert!(matches!(shown(text), Cow::Borrowed(_)), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_terminal_would_obey_is_shown() {
+        assert_eq!(shown("a\u{1b}[31mb\r\n\u{7f}\0"), "a␛[31mb␍␊␡␀");
+        assert_eq!(shown("\u{9b}31m"), "<U+009B>31m");
+        assert_eq!(shown("if \u{202e}x\u{2066}\u{2028}"), "if <U+202E>x<U+2066><U+2028>");
+        assert_eq!(shown("pass\u{200b}word\u{200d}s\u{feff}\u{ad}"), "pass<U+200B>word<U+200D>s<U+FEFF><U+00AD>");
+        assert_eq!(shown("\u{301}x"), "<U+0301>x");
+        assert_eq!(shown("a\tb\t世\tc"), "a   b   世  c");
+    }
+
+    #[test]
+    fn marks_do_not_pile_up() {
+        let text = format!("a{}", "\u{301}".repeat(9));
+        assert_eq!(shown(&text), format!("a{}<U+0301>", "\u{301}".repeat(8)));
+    }
+
+    #[test]
+    fn no_character_survives_that_moves_the_cursor_or_hides() {
+        for code in 0..0x11_0000 {
+            let Some(c) = char::from_u32(code) else { continue };
+            let text = format!("a{c}b");
+            let out = shown(&text);
+            assert!(!out.chars().any(|c| c.is_control() || hides(c)), "U+{code:04X}");
+            assert!(shown(&out) == out, "U+{code:04X} twice");
+        }
+    }
+
+    #[test]
+    fn widths_are_what_the_buffer_draws() {
+        for text in ["", "abc", "世界", "e\u{301}", "👩‍💻x", "a\tb", "\u{1b}", "ｶﾞ", "\u{202e}", "🇩🇪"]
+        {
+            let mut buf = ratatui::buffer::Buffer::empty(ratatui::layout::Rect::new(0, 0, 40, 1));
+            let (x, _) = buf.set_stringn(0, 0, shown(text), 40, ratatui::style::Style::new());
+            assert_eq!(usize::from(x), width(text), "{text:?}");
+            assert_eq!(width_up_to(text, 1_000), width(text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn cutting_never_halves_a_wide_character() {
+        assert_eq!(fit("世界世界", 8), "世界世界");
+        assert_eq!(fit("世界世界", 7), "世界世…");
+        assert_eq!(fit("世界世界", 6), "世界…");
+        assert_eq!(fit("abc", 1), "…");
+        assert_eq!(fit("abc", 0), "");
+        for width in 0..12 {
+            for text in ["世界世界世", "a世b界c", "plain text here", "x\u{1b}\u{202e}y"] {
+                assert!(self::width(&fit(text, width)) <= width);
+                assert!(self::width(&fit_middle(text, width)) <= width);
+                assert_eq!(self::width(&pad(text, width)), width);
+                assert_eq!(self::width(&pad_left(text, width)), width);
+            }
+        }
+    }
+
+    #[test]
+    fn a_path_is_cut_in_its_middle() {
+        assert_eq!(fit_middle("src/render/frame.rs", 19), "src/render/frame.rs");
+        assert_eq!(fit_middle("src/render/frame.rs", 15), "src/re…frame.rs");
+    }
+
+    #[test]
+    fn walking_can_start_at_a_column() {
+        let line = format!("{}世\u{1b}x", "a".repeat(100));
+        let mut walk = cells(&line);
+        walk.skip_to(101);
+        let next = walk.next().unwrap();
+        assert_eq!((next.symbol.as_ref(), next.column), ("世", 100), "a wide symbol across the edge is not passed");
+        let mut walk = cells(&line);
+        walk.skip_to(102);
+        assert_eq!(walk.map(|p| p.symbol).collect::<String>(), "␛x");
+        let mut walk = cells("e\u{301}f");
+        walk.skip_to(1);
+        assert_eq!(walk.next().unwrap().symbol, "f");
+    }
+
+    #[test]
+    fn lines_break_at_words_and_say_when_they_were_cut() {
+        assert_eq!(wrap("the quick brown fox", 10, 9), ["the quick", "brown fox"]);
+        assert_eq!(wrap("one\n\ntwo", 10, 9), ["one", "", "two"]);
+        assert_eq!(wrap("abcdefghij", 4, 9), ["abcd", "efgh", "ij"]);
+        assert_eq!(wrap("世界世界", 5, 9), ["世界", "世界"]);
+        assert_eq!(wrap("a b c d e f", 3, 2), ["a b", "c…"]);
+        assert!(wrap("x", 0, 3).is_empty());
+    }
+
+    #[test]
+    fn ages_durations_sizes_and_counts_are_short() {
+        let ages = [0, 59, 60, 3_599, 3_600, 86_399, 86_400, 6 * 86_400, 36 * 86_400, 364 * 86_400, 800 * 86_400];
+        let words = ["now", "now", "1m", "59m", "1h", "23h", "1d", "6d", "5w", "52w", "2y"];
+        assert_eq!(ages.map(ago), words);
+        assert_eq!(ago(-180), "in 3m");
+        assert_eq!(ago(i64::MIN).split(' ').next(), Some("in"));
+        assert_eq!(
+            [48.9, 62.0, 3_720.0, 183_600.0, f64::NAN, -4.0].map(duration),
+            ["0m48s", "1m02s", "1h02m", "2d03h", "0m00s", "0m00s"]
+        );
+        assert_eq!(
+            [0, 999, 1_000, 13_100, 999_999, u64::MAX].map(bytes),
+            ["0 B", "999 B", "1.0 kB", "13.1 kB", "1.0 MB", "18.4 EB"]
+        );
+        assert_eq!([0, 999, 1_000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
+    }
+}
