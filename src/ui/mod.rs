@@ -13,3 +13,4 @@ pub mod state;
 pub mod table;
 pub mod text;
 pub mod theme;
+pub mod trace;

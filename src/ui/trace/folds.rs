@@ -1,0 +1,116 @@
+//! Which sections of a trace are folded, and where its lines then stand on the screen.
+
+use super::{Section, Trace};
+use std::collections::BTreeSet;
+
+/// Lines that are not shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Hidden {
+    start: usize,
+    /// One past the last; `usize::MAX` for a section that is still open, so that growth changes nothing here.
+    end: usize,
+    /// Hidden lines before `start`.
+    before: usize,
+}
+
+/// The folded sections of one trace. After more bytes came, [`Folds::refresh`] takes the new sections in.
+#[derive(Clone, Debug, Default)]
+pub struct Folds {
+    /// Heading lines of the sections that are not as the runner asked for them.
+    turned: BTreeSet<usize>,
+    hidden: Vec<Hidden>,
+    revision: Option<u64>,
+}
+
+impl Folds {
+    /// Whether only the heading of `section` is shown.
+    pub fn is_folded(&self, section: &Section) -> bool {
+        section.collapsed != self.turned.contains(&section.line)
+    }
+
+    /// Takes in what changed in the trace's sections; costs nothing where nothing did.
+    pub fn refresh(&mut self, trace: &Trace) {
+        if self.revision != Some(trace.sections.revision) {
+            self.rebuild(trace);
+        }
+    }
+
+    /// Folds or unfolds the innermost section around `line`; tells the line of its heading.
+    pub fn toggle(&mut self, trace: &Trace, line: usize) -> Option<usize> {
+        let section = innermost(trace, line)?;
+        if !self.turned.remove(&section.line) {
+            self.turned.insert(section.line);
+        }
+        self.rebuild(trace);
+        Some(section.line)
+    }
+
+    /// Folds all sections, or unfolds them.
+    pub fn set_all(&mut self, trace: &Trace, folded: bool) {
+        self.turned = trace.sections().iter().filter(|s| s.collapsed != folded).map(|s| s.line).collect();
+        self.rebuild(trace);
+    }
+
+    /// Unfolds what hides `line`.
+    pub fn reveal(&mut self, trace: &Trace, line: usize) {
+        for section in trace.sections().iter().filter(|s| holds(s, line) && s.line != line) {
+            if self.is_folded(section) && !self.turned.remove(&section.line) {
+                self.turned.insert(section.line);
+            }
+        }
+        self.rebuild(trace);
+    }
+
+    fn rebuild(&mut self, trace: &Trace) {
+        self.revision = Some(trace.sections.revision);
+        self.hidden.clear();
+        let mut before = 0;
+        let mut reached = 0;
+        // Headings come in order and sections nest, so what lies within a hidden part is passed over.
+        for section in trace.sections() {
+            let (start, end) = (section.line + 1, section.end.unwrap_or(usize::MAX));
+            let hidden = section.collapsed != self.turned.contains(&section.line);
+            if hidden && start >= reached && end > start {
+                self.hidden.push(Hidden { start, end, before });
+                before += end - start;
+                reached = end;
+            }
+        }
+    }
+
+    /// Rows that the trace takes on the screen.
+    pub fn rows(&self, trace: &Trace) -> usize {
+        let lines = trace.len_lines();
+        let gone = self.hidden.last().map_or(0, |last| last.before + last.end.min(lines).saturating_sub(last.start));
+        lines.saturating_sub(gone)
+    }
+
+    /// The line that stands in a row.
+    pub fn line(&self, row: usize) -> usize {
+        let at = self.hidden.partition_point(|h| h.start - h.before <= row);
+        match at.checked_sub(1).and_then(|at| self.hidden.get(at)) {
+            Some(last) => row.saturating_add(last.before).saturating_add(last.end - last.start),
+            None => row,
+        }
+    }
+
+    /// The row of a line; of a hidden line, the row of the heading that hides it.
+    pub fn row(&self, line: usize) -> usize {
+        let at = self.hidden.partition_point(|h| h.start <= line);
+        match at.checked_sub(1).and_then(|at| self.hidden.get(at)) {
+            Some(last) if line < last.end => (last.start - last.before).saturating_sub(1),
+            Some(last) => line - last.before - (last.end - last.start),
+            None => line,
+        }
+    }
+}
+
+fn holds(section: &Section, line: usize) -> bool {
+    section.line <= line && section.end.is_none_or(|end| line < end)
+}
+
+fn innermost(trace: &Trace, line: usize) -> Option<&Section> {
+    let sections = trace.sections();
+    let upto = sections.partition_point(|s| s.line <= line);
+    sections.iter().take(upto).rev().find(|s| holds(s, line))
+}

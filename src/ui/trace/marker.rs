@@ -1,0 +1,124 @@
+//! What runners write into a trace beside its text: marks of sections, and the time before each line.
+
+use crate::ui::ansi::{BYTES, is_visible};
+use memchr::memmem::Finder;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+/// Bytes of the time before a line: `2026-06-21T00:00:00.123456Z 00O `.
+pub const STAMP: usize = 32;
+/// What ends a marker, and what runners write before one.
+const END: &[u8] = b"\r\x1b[0K";
+const BEFORE: &[u8] = b"\x1b[0K";
+/// Longest name, and longest options, of a section.
+const NAME: usize = 256;
+
+static SECTION: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"section_"));
+
+/// `section_start:1560896352:name[collapsed=true]\r\x1b[0K`, or the same with `section_end`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Marker {
+    /// Its first byte (an erasure before it included) and one past its last one.
+    pub start: usize,
+    pub end: usize,
+    pub begins: bool,
+    /// Seconds since 1970.
+    pub time: u64,
+    pub name: String,
+    pub collapsed: bool,
+}
+
+/// The time before a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp<'a> {
+    /// UTC, 27 characters.
+    pub time: &'a str,
+    /// The line goes on from the one before.
+    pub goes_on: bool,
+}
+
+impl Stamp<'_> {
+    pub fn read(line: &[u8]) -> Option<Stamp<'_>> {
+        let (time, rest) = line.get(..STAMP)?.split_at_checked(27)?;
+        let shape = b"0000-00-00T00:00:00.000000Z";
+        let fits = time.iter().zip(shape).all(|(c, s)| if *s == b'0' { c.is_ascii_digit() } else { c == s });
+        let (stream, last) = match rest {
+            [b' ', a, b, stream @ (b'O' | b'E'), last] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit() => {
+                (stream, *last)
+            }
+            _ => return None,
+        };
+        let goes_on = match last {
+            b' ' => false,
+            b'+' => true,
+            _ => return None,
+        };
+        (fits && stream.is_ascii()).then_some(Stamp { time: std::str::from_utf8(time).ok()?, goes_on })
+    }
+}
+
+/// All markers of one line, in order.
+pub fn all(line: &[u8]) -> Vec<Marker> {
+    let mut found: Vec<Marker> = Vec::new();
+    let mut from = 0;
+    while let Some(marker) = next(line, from) {
+        from = marker.end;
+        found.push(marker);
+    }
+    found
+}
+
+/// The first marker that begins at `from` or later.
+fn next(line: &[u8], from: usize) -> Option<Marker> {
+    let mut at = from;
+    while let Some(found) = SECTION.find(line.get(at..)?) {
+        let start = at + found;
+        if let Some(mut marker) = read(line, start) {
+            while line.get(from..marker.start).is_some_and(|before| before.ends_with(BEFORE)) {
+                marker.start -= BEFORE.len();
+            }
+            return Some(marker);
+        }
+        at = start + 1;
+    }
+    None
+}
+
+fn read(line: &[u8], start: usize) -> Option<Marker> {
+    let rest = line.get(start..)?.strip_prefix(b"section_")?;
+    let (begins, rest) = match rest.strip_prefix(b"start:") {
+        Some(rest) => (true, rest),
+        None => (false, rest.strip_prefix(b"end:")?),
+    };
+    let digits = rest.iter().take(20).take_while(|c| c.is_ascii_digit()).count();
+    let time = std::str::from_utf8(rest.get(..digits)?).ok()?.parse().ok()?;
+    let rest = rest.get(digits..)?.strip_prefix(b":")?;
+    let len =
+        rest.iter().take(NAME).take_while(|c| c.is_ascii_alphanumeric() || matches!(c, b'_' | b'.' | b'-')).count();
+    let name = std::str::from_utf8(rest.get(..len)?).ok().filter(|name| !name.is_empty())?.to_owned();
+    let rest = rest.get(len..)?;
+    let (options, rest) = match rest.strip_prefix(b"[") {
+        Some(inner) => {
+            let len = inner.iter().take(NAME).position(|c| *c == b']')?;
+            (inner.get(..len)?, inner.get(len + 1..)?)
+        }
+        None => (rest.get(..0)?, rest),
+    };
+    let rest = rest.strip_prefix(END)?;
+    let collapsed = options.split(|c| *c == b',').any(|option| option == b"collapsed=true");
+    Some(Marker { start, end: line.len() - rest.len(), begins, time, name, collapsed })
+}
+
+/// Where the text of a raw line is: behind its time and its markers, before a marker that follows the text.
+pub fn content(line: &[u8], stamped: bool) -> Range<usize> {
+    let mut start = if stamped && Stamp::read(line).is_some() { STAMP } else { 0 };
+    // Beyond what is drawn of a line, markers are not looked for.
+    let head = line.get(..line.len().min(BYTES)).unwrap_or_default();
+    while let Some(marker) = next(head, start) {
+        if is_visible(line.get(start..marker.start).unwrap_or_default()) {
+            return start..marker.start;
+        }
+        start = marker.end;
+    }
+    start..line.len()
+}

@@ -1,0 +1,210 @@
+//! What a trace shows, whatever way its bytes came in.
+
+use super::*;
+use crate::ui::layers::tests::Noise;
+use crate::ui::theme::Background;
+
+fn trace(text: &str) -> (Trace, Folds) {
+    let mut trace = Trace::default();
+    trace.push(text.as_bytes());
+    let mut folds = Folds::default();
+    folds.refresh(&trace);
+    (trace, folds)
+}
+
+fn shown(trace: &Trace, folds: &Folds) -> Vec<String> {
+    trace.view(0..usize::MAX, folds).into_iter().map(|row| row.text.text).collect()
+}
+
+const JOB: &str = "Running with gitlab-runner\n\
+    section_start:100:prepare[collapsed=true]\r\x1b[0K\x1b[0K\x1b[36;1mPreparing environment\x1b[0;m\nhost one\n\
+    section_end:104:prepare\r\x1b[0Ksection_start:104:script\r\x1b[0K\x1b[0KExecuting\n$ make\n\
+    section_start:105:inner\r\x1b[0Kinner part\ncc a.c\n\x1b[0Ksection_end:106:inner\r\x1b[0K\n\
+    \x1b[31mred\nstill red\x1b[0m\n\
+    section_end:189:script\r\x1b[0K\x1b[32;1mJob succeeded\x1b[0;m\nta";
+
+#[test]
+fn sections_are_named_timed_and_nested_and_their_marks_are_not_shown() {
+    let (trace, mut folds) = trace(JOB);
+    folds.set_all(&trace, false);
+    assert_eq!(
+        shown(&trace, &folds),
+        [
+            "Running with gitlab-runner",
+            "Preparing environment",
+            "host one",
+            "Executing",
+            "$ make",
+            "inner part",
+            "cc a.c",
+            "red",
+            "still red",
+            "Job succeeded",
+            "ta"
+        ]
+    );
+    let sections: Vec<_> =
+        trace.sections().iter().map(|s| (s.name.as_str(), s.line, s.end, s.seconds, s.depth, s.collapsed)).collect();
+    assert_eq!(
+        sections,
+        [
+            ("prepare", 1, Some(3), Some(4), 0, true),
+            ("script", 3, Some(9), Some(85), 0, false),
+            ("inner", 5, Some(7), Some(1), 1, false)
+        ]
+    );
+}
+
+#[test]
+fn folding_hides_lines_and_rows_still_find_them() {
+    let (trace, mut folds) = trace(JOB);
+    // As the runner asked for it: the first section is folded.
+    assert_eq!(folds.rows(&trace), 10);
+    assert_eq!(folds.line(2), 3);
+    assert_eq!(folds.toggle(&trace, 4), Some(3));
+    assert_eq!(
+        shown(&trace, &folds),
+        ["Running with gitlab-runner", "Preparing environment", "Executing", "Job succeeded", "ta"]
+    );
+    assert_eq!(folds.row(7), 2, "a hidden line stands at its heading");
+    for row in 0..folds.rows(&trace) {
+        assert_eq!(folds.row(folds.line(row)), row);
+    }
+    folds.reveal(&trace, 6);
+    assert_eq!(folds.line(folds.row(6)), 6);
+}
+
+#[test]
+fn a_heading_is_drawn_with_its_mark_and_duration() {
+    let (trace, folds) = trace(JOB);
+    let theme = Theme::for_background(Background::Dark);
+    let layout = Layout { numbers: 3, times: false, width: 40, left: 0 };
+    let rows = trace.view(1..4, &folds);
+    let drawn: Vec<String> = rows.iter().map(|row| row.draw(&theme, &layout, &[]).to_string()).collect();
+    assert_eq!(drawn[0], "  2  ▸ Preparing environment        0:04");
+    assert_eq!(drawn[1], "  4  ▾ Executing                    1:25");
+    assert_eq!(drawn[2], "  5  $ make");
+    let found = rows[2].draw(&theme, &layout, &[(2..6, Role::Match)]);
+    let hit = found.spans.iter().find(|s| s.content == "make").map(|s| s.style.bg);
+    assert_eq!(hit, Some(theme.style(Role::Match).bg));
+}
+
+#[test]
+fn looks_go_on_over_lines_and_over_blocks() {
+    let mut text = String::from("\x1b[31mstart\n");
+    for line in 0..60_000 {
+        text.push_str(&format!("line number {line} of a long trace\n"));
+    }
+    let (trace, folds) = trace(&text);
+    assert!(trace.blocks.len() > 1);
+    assert_eq!(trace.len_lines(), 60_001);
+    for line in [0, 1, 255, 256, 257, 30_000, 59_999, 60_000] {
+        let row = &trace.view(line..line + 1, &folds)[0];
+        assert_eq!(row.text.runs.len(), 1, "line {line}");
+        if line > 0 {
+            assert_eq!(row.text.text, format!("line number {} of a long trace", line - 1));
+        }
+    }
+}
+
+#[test]
+fn times_are_split_off_and_lines_go_on() {
+    let (trace, folds) = trace(
+        "2026-06-21T00:00:00.123456Z 00O section_start:7:a_b\r\x1b[0K\n\
+         2026-06-21T00:00:01.123456Z 00O 10%\n\
+         2026-06-21T00:00:02.123456Z 00O+ 20%\n\
+         2026-06-21T00:00:03.123456Z 01E done\n\
+         2026-06-21T00:00:04.123456Z 01E+!\n\
+         2026-06-2",
+    );
+    assert!(trace.has_times());
+    assert_eq!(shown(&trace, &folds), ["a b", "10% 20%", "done!"]);
+    let row = &trace.view(1..2, &folds)[0];
+    let layout = Layout { numbers: 0, times: true, width: 40, left: 0 };
+    assert_eq!(row.draw(&Theme::plain(), &layout, &[]).to_string(), "00:00:01 10% 20%");
+}
+
+#[test]
+fn errors_are_found_both_ways_and_in_what_is_being_written() {
+    let (trace, _) = trace(
+        "ok\n\x1b[1;31merror\x1b[0m\x1b[1m: no such thing\nerrors: none?\n0 failed\nthread 'x' panicked at a.rs\nfine\nERROR now",
+    );
+    assert_eq!(trace.next_error(0), Some(1));
+    assert_eq!(trace.next_error(2), Some(4));
+    assert_eq!(trace.next_error(5), Some(6));
+    assert_eq!(trace.next_error(7), None);
+    assert_eq!(trace.next_error(900), None);
+    assert_eq!(trace.previous_error(6), Some(4));
+    assert_eq!(trace.previous_error(4), Some(1));
+    assert_eq!(trace.previous_error(1), None);
+}
+
+#[test]
+fn a_search_sees_what_is_shown() {
+    let (trace, _) = trace("a \x1b[31mfo\x1b[0mo b\nfoo\n");
+    let found = trace.search(&Regex::new("foo").unwrap(), &|| false);
+    assert_eq!(found.matches, [Match { line: 0, range: 2..5 }, Match { line: 1, range: 0..3 }]);
+    assert!(!found.capped);
+    assert!(trace.search(&Regex::new("foo").unwrap(), &|| true).matches.is_empty());
+}
+
+#[test]
+fn a_shorter_trace_starts_again() {
+    let (mut trace, mut folds) = trace(JOB);
+    trace.reset();
+    folds.refresh(&trace);
+    assert_eq!((trace.len_lines(), trace.bytes_len(), folds.rows(&trace)), (0, 0, 0));
+    trace.push(b"again");
+    assert_eq!(shown(&trace, &folds), ["again"]);
+}
+
+#[test]
+fn chunks_may_end_anywhere() {
+    let likely: &[&[u8]] = &[
+        b"section_start:1:a\r\x1b[0K",
+        b"section_end:9:a\r\x1b[0K",
+        b"section_start:1:b[collapsed=true]\r\x1b[0K",
+        b"section_end:9:b\r\x1b[0K",
+        b"\n",
+        b"text",
+        b"\x1b[31m",
+        b"\r",
+        b" ",
+        b"error: x\n",
+        b"\n2026-06-21T00:00:00.123456Z 00O ",
+        b"\n2026-06-21T00:00:00.123456Z 00O+",
+    ];
+    let mut noise = Noise(99);
+    for round in 0..400 {
+        let mut bytes = noise.bytes(600, likely);
+        if round % 2 == 0 {
+            bytes.splice(0..0, b"2026-06-21T00:00:00.123456Z 00O ".iter().copied());
+        }
+        let mut whole = Trace::default();
+        whole.push(&bytes);
+        let mut parts = Trace::default();
+        let mut folds = Folds::default();
+        let mut rest = &bytes[..];
+        while !rest.is_empty() {
+            let (head, tail) = rest.split_at(noise.below(rest.len()) + 1);
+            parts.push(head);
+            folds.refresh(&parts);
+            let rows = folds.rows(&parts);
+            assert_eq!(parts.view(0..usize::MAX, &folds).len(), rows);
+            rest = tail;
+        }
+        let mut other = Folds::default();
+        other.refresh(&whole);
+        assert_eq!(whole.view(0..usize::MAX, &other), parts.view(0..usize::MAX, &folds));
+        assert_eq!(whole.sections(), parts.sections());
+        let lines = whole.len_lines();
+        for line in 0..lines {
+            assert!(other.row(line) < other.rows(&whole).max(1), "{bytes:?}");
+            let _ = (whole.next_error(line), whole.previous_error(line));
+            // Any line alone looks as it does among the others.
+            let row = other.row(line);
+            let all = whole.view(0..usize::MAX, &other);
+            assert_eq!(whole.view(row..row + 1, &other)[0], all[row]);
+        }
+    }
+}
