@@ -1,4 +1,5 @@
 //! The local server: the REST API v4 over records in memory and real git repositories.
 
+pub mod demo;
 pub mod records;
 pub mod world;

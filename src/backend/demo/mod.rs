@@ -1,0 +1,6 @@
+//! The demo world: made by code from the files under `assets/world/`, the same every time.
+
+pub mod archive;
+pub mod generate;
+pub mod history;
+pub mod repository;

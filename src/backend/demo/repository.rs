@@ -1,0 +1,97 @@
+//! Puts a replayed history on disk as a bare repository: one pack, one file of refs.
+
+use super::history::History;
+use git2::{Repository, RepositoryInitOptions};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+
+/// Which refs of a history a repository shows: a fork and its origin share one history.
+#[derive(Clone, Debug, Default)]
+pub struct Refs<'a> {
+    /// Branches to leave out.
+    pub hidden: &'a [String],
+    /// The only branches to show, where not empty.
+    pub only: &'a [String],
+    /// Refs beside branches and tags (`refs/merge-requests/1/head`), as full names.
+    pub more: &'a [(String, git2::Oid)],
+}
+
+/// Makes the bare repository at `path`.
+pub fn write(history: &History, refs: &Refs<'_>, path: &Path) -> Result<(), git2::Error> {
+    let repository = Repository::init_opts(
+        path,
+        RepositoryInitOptions::new().bare(true).mkpath(true).external_template(false).initial_head("main"),
+    )?;
+    if history.objects.is_empty() {
+        return Ok(());
+    }
+    {
+        let odb = repository.odb()?;
+        let memory = odb.add_new_mempack_backend(1000)?;
+        let mut builder = repository.packbuilder()?;
+        for (id, kind, bytes) in &history.objects {
+            odb.write(*kind, bytes)?;
+            builder.insert_object(*id, None)?;
+        }
+        builder.write(&repository.path().join("objects/pack"), 0o444)?;
+        memory.reset()?;
+    }
+    let mut rows: BTreeMap<String, (String, Option<String>)> = BTreeMap::new();
+    for (name, id) in &history.branches {
+        if !refs.hidden.contains(name) && (refs.only.is_empty() || refs.only.contains(name)) {
+            rows.insert(format!("refs/heads/{name}"), (id.to_string(), None));
+        }
+    }
+    if refs.only.is_empty() {
+        for (name, (id, commit)) in &history.tags {
+            let peeled = (id != commit).then(|| commit.to_string());
+            rows.insert(format!("refs/tags/{name}"), (id.to_string(), peeled));
+        }
+    }
+    rows.extend(refs.more.iter().map(|(name, id)| (name.clone(), (id.to_string(), None))));
+    let mut packed = String::from("# pack-refs with: peeled fully-peeled sorted \n");
+    for (name, (id, peeled)) in rows {
+        let _ = writeln!(packed, "{id} {name}");
+        if let Some(peeled) = peeled {
+            let _ = writeln!(packed, "^{peeled}");
+        }
+    }
+    std::fs::write(repository.path().join("packed-refs"), packed).map_err(|e| git2::Error::from_str(&e.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::archive::Archive;
+    use super::super::history::{Person, replay};
+    use super::*;
+
+    fn people() -> Vec<Person> {
+        ["ada", "bo", "cem", "dora", "eli"]
+            .map(|name| Person { username: name.into(), name: name.into(), email: format!("{name}@x"), offset: 60 })
+            .to_vec()
+    }
+
+    #[test]
+    fn a_repository_of_some_size_is_whole() {
+        let archive = Archive::parse(include_str!("../../../assets/world/repositories/rocket-ui.txt"));
+        let script = include_str!("../../../assets/world/repositories/rocket-ui.history");
+        let history = replay(script, &archive, &people()).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("1.git");
+        let hidden = ["docs-typos".to_owned()];
+        write(&history, &Refs { hidden: &hidden, ..Refs::default() }, &path).unwrap();
+
+        let repository = Repository::open_bare(&path).unwrap();
+        let mut walk = repository.revwalk().unwrap();
+        walk.push_head().unwrap();
+        assert!(walk.count() > 100);
+        let head = repository.head().unwrap().peel_to_tree().unwrap();
+        assert!(head.get_path(Path::new("src/render/frame.rs")).is_ok());
+        let branches: Vec<_> = repository.branches(None).unwrap().flatten().collect();
+        let names: Vec<_> = branches.iter().filter_map(|(b, _)| b.name().ok().flatten()).collect();
+        assert!(names.contains(&"feature/rows") && !names.contains(&"docs-typos"), "{names:?}");
+        let tag = repository.revparse_single("v0.3.2").unwrap();
+        assert_eq!(tag.kind(), Some(git2::ObjectType::Tag));
+    }
+}
