@@ -53,8 +53,7 @@ pub fn progress(buf: &mut Buffer, area: Rect, theme: &Theme, fraction: Option<f6
     let percent = format!("{:>3.0}%", fraction.clamp(0.0, 1.0) * 100.0);
     let taken = text::width(label) + percent.len() + 2;
     let bar = bar(fraction, usize::from(area.width).saturating_sub(taken).min(40));
-    let tint = theme.style(Role::Chart).patch(theme.style(Role::Input));
-    let tint = ratatui::style::Style { fg: theme.style(Role::Chart).fg, ..tint };
+    let tint = theme.style(Role::Input).patch(theme.style(Role::Chart));
     line::draw(
         buf,
         area,

@@ -195,6 +195,13 @@ mod tests {
     }
 
     #[test]
+    fn spans_are_built_piece_by_piece() {
+        let spans = Spans::new().text("main", Style::new()).space(2).text(format!("{}h", 3), Style::new());
+        assert_eq!(spans.width(), 8);
+        assert_eq!(shown(10, |b, a| pair(b, a, &spans, &Spans::new())), "main  3h  ");
+    }
+
+    #[test]
     fn hostile_text_and_tiny_areas_are_harmless() {
         assert_eq!(shown(10, |b, a| _ = draw(b, a, &plain("\u{1b}[2J\u{202e}"))), "␛[2J<U+20…");
         for width in 0..4 {

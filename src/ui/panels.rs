@@ -139,8 +139,7 @@ impl Panels {
         }
     }
 
-    /// Takes hold of the rule at column `x`, if there is one; a click right beside it counts only where the pane left of
-    /// it has its scroll bar.
+    /// Takes hold of the rule at column `x`, if there is one.
     pub fn grab(&mut self, x: u16) -> bool {
         self.held = self.dividers.borrow().iter().find(|d| d.x == x).map(|d| d.before);
         self.held.is_some()

@@ -26,7 +26,7 @@ pub fn empty(buf: &mut Buffer, area: Rect, theme: &Theme, why: &str, hint: &str)
 }
 
 /// What failed: `title` in words, what was `tried` (the request line), what the server `said`, and what to do next.
-/// Parts that are empty take no place; where the area is small, the advice goes last but one and the request first.
+/// Parts that are empty take no place; in a small area the request goes, and every other part keeps its first line.
 pub fn failure(buf: &mut Buffer, area: Rect, theme: &Theme, title: &str, tried: &str, said: &str, advice: &str) {
     let title = format!("{} {title}", glyph::wrong());
     let (dim, ordinary) = (theme.style(Role::Dim), theme.style(Role::Text));

@@ -214,7 +214,6 @@ impl ListState {
             Some(key) => (0..len)
                 .flat_map(|d| [at.checked_add(d).filter(|i| *i < len), at.checked_sub(d).filter(|_| d > 0)])
                 .flatten()
-                .take(2 * len)
                 .find(|i| key_of(*i) == *key)
                 .unwrap_or(at),
         };
@@ -386,7 +385,7 @@ fn cells(
 /// The natural width of every column: of the widest cell seen since the table got its width.
 fn natural(state: &ListState, width: u16, columns: &[Column], rows: &[Row]) -> Vec<u16> {
     let mut seen = state.widths.borrow_mut();
-    if seen.0 != width || seen.1.len() != columns.len() {
+    if seen.0 != width || seen.1.len() != columns.len() || rows.is_empty() {
         *seen = (width, vec![0; columns.len()]);
     }
     for (i, (column, widest)) in columns.iter().zip(seen.1.iter_mut()).enumerate() {

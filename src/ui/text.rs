@@ -240,6 +240,23 @@ pub fn width_up_to(text: &str, limit: usize) -> usize {
     total
 }
 
+/// The columns in which `bytes` of `text` are drawn: where a match stands.
+pub fn columns(text: &str, bytes: Range<usize>) -> Range<usize> {
+    let printable = text.as_bytes().get(..bytes.end).is_some_and(is_printable);
+    // A character after the range may be a mark that joins its last one: it adds no column.
+    if printable {
+        return bytes;
+    }
+    let (mut from, mut to) = (None, 0);
+    for piece in cells(text).take_while(|piece| piece.at.start < bytes.end) {
+        to = piece.column + piece.width;
+        if piece.at.end > bytes.start {
+            from = from.or(Some(piece.column));
+        }
+    }
+    from.unwrap_or(to)..to
+}
+
 /// The start of `text`, at most `width` columns, without a mark where it was cut.
 pub fn head(text: &str, width: usize) -> String {
     let mut out = String::new();
@@ -406,7 +423,7 @@ pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
             out.push(',');
         }
         out.push(c);
@@ -499,6 +516,14 @@ mod tests {
         let mut walk = cells("e\u{301}f");
         walk.skip_to(1);
         assert_eq!(walk.next().unwrap().symbol, "f");
+    }
+
+    #[test]
+    fn a_match_is_found_by_its_columns() {
+        assert_eq!(columns("plain text", 6..10), 6..10);
+        assert_eq!(columns("世界\tabc", 7..10), 8..11);
+        assert_eq!(columns("\u{1b}x", 1..2), 1..2);
+        assert_eq!(columns("世", 90..95), 2..2);
     }
 
     #[test]

@@ -324,7 +324,9 @@ impl Theme {
 fn attribute_twin(role: Role, style: &mut Style) {
     match role {
         Role::Selected | Role::MatchCurrent => *style = style.add_modifier(Modifier::REVERSED),
-        Role::Match | Role::AddedWord | Role::RemovedWord => *style = style.add_modifier(Modifier::UNDERLINED),
+        Role::Match | Role::AddedWord | Role::RemovedWord | Role::Input => {
+            *style = style.add_modifier(Modifier::UNDERLINED)
+        }
         Role::Marked | Role::Title | Role::Key => *style = style.add_modifier(Modifier::BOLD),
         _ => {}
     }
@@ -352,6 +354,12 @@ fn to_indexed(colour: Color) -> Color {
     };
     let (lr, lg, lb) = (level(r), level(g), level(b));
     let cube = |l: u8| if l == 0 { 0i32 } else { 55 + 40 * i32::from(l) };
+    // A dark tint of strong hue would come out grey, or in another hue: the cube has nothing between 0 and 95.
+    let (max, min) = (r.max(g).max(b), r.min(g).min(b));
+    if max < 95 && max - min >= 36 {
+        let lit = |v: u8| u8::from(v > min + (max - min) / 2);
+        return Color::Indexed(16 + 36 * lit(r) + 6 * lit(g) + lit(b));
+    }
     let distance =
         |x: i32, y: i32, z: i32| (x - i32::from(r)).pow(2) + (y - i32::from(g)).pow(2) + (z - i32::from(b)).pow(2);
     let mean = (i32::from(r) + i32::from(g) + i32::from(b)) / 3;
@@ -417,6 +425,102 @@ mod tests {
         assert!(Theme::parse(&without).unwrap_err().0.contains("\"hunk\" is missing"));
         let wrong = dark.replacen("text = \"fg\"", "text = \"nope\"", 1);
         assert!(Theme::parse(&wrong).unwrap_err().0.contains("no colour \"nope\""));
+    }
+
+    /// The ratio of WCAG 2.2, "contrast ratio"; 4.5 is AA for text, 3 for large text and graphics.
+    fn contrast(a: Color, b: Color) -> f64 {
+        let luminance = |colour| {
+            let Color::Rgb(r, g, b) = from_indexed(colour) else { panic!("{colour:?} has no known look") };
+            let channel = |v: u8| {
+                let v = f64::from(v) / 255.0;
+                if v <= 0.04045 { v / 12.92 } else { ((v + 0.055) / 1.055).powf(2.4) }
+            };
+            0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b)
+        };
+        let (a, b) = (luminance(a), luminance(b));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    /// Roles that draw no text of their own colour: rules, and the black that traces put on coloured backgrounds.
+    const NOT_TEXT: &[Role] = &[Role::Faint, Role::Border, Role::AnsiBlack];
+
+    const TINTS: &[Role] = &[
+        Role::Selected,
+        Role::SelectedDim,
+        Role::Marked,
+        Role::Match,
+        Role::Overlay,
+        Role::Input,
+        Role::AddedLine,
+        Role::RemovedLine,
+        Role::AddedWord,
+        Role::RemovedWord,
+    ];
+
+    fn backgrounds(theme: &Theme) -> &'static [(&'static str, Color)] {
+        match theme.background {
+            Background::Dark => &[("black", Color::Rgb(0, 0, 0)), ("ink", Color::Rgb(0x10, 0x13, 0x18))],
+            Background::Light => &[("white", Color::Rgb(255, 255, 255)), ("paper", Color::Rgb(0xfa, 0xfa, 0xfa))],
+        }
+    }
+
+    #[test]
+    fn all_text_can_be_read_on_the_terminal_and_on_every_tint() {
+        let mut bad = Vec::new();
+        for theme in [Background::Dark, Background::Light].map(Theme::for_background) {
+            let tints = TINTS.iter().filter_map(|tint| Some((tint.key(), theme.style(*tint).bg?)));
+            let tints: Vec<_> = tints.collect();
+            assert_eq!(tints.len(), TINTS.len());
+            for role in Role::ALL.iter().filter(|role| !NOT_TEXT.contains(role)) {
+                let style = theme.style(*role);
+                let Some(fg) = style.fg else { continue };
+                let own = style.bg.map(|bg| (role.key(), bg));
+                let on: Vec<_> = match own {
+                    Some(own) => vec![own],
+                    None => backgrounds(&theme).iter().copied().chain(tints.iter().copied()).collect(),
+                };
+                for (name, bg) in on {
+                    let ratio = contrast(fg, bg);
+                    // Numbers of lines are beside the text; over tints they may step back.
+                    let least = if *role == Role::LineNumber && bg != backgrounds(&theme)[0].1 { 3.0 } else { 4.5 };
+                    if ratio < least {
+                        bad.push(format!("{}: {} on {name} is {ratio:.2}", theme.name, role.key()));
+                    }
+                }
+            }
+        }
+        assert!(bad.is_empty(), "{bad:#?}");
+    }
+
+    #[test]
+    fn with_256_colours_the_main_text_can_be_read_and_changed_words_keep_their_hue() {
+        for theme in [Background::Dark, Background::Light].map(Theme::for_background) {
+            let theme = theme.with_depth(Depth::Indexed);
+            for role in [Role::Text, Role::Dim, Role::Accent, Role::Success, Role::Failed, Role::Warning, Role::Ref] {
+                let fg = theme.style(role).fg.unwrap();
+                assert!(contrast(fg, backgrounds(&theme)[1].1) >= 4.5, "{} {}", theme.name, role.key());
+                let selected = contrast(fg, theme.style(Role::Selected).bg.unwrap());
+                assert!(selected >= 4.0, "{} {} selected {selected}", theme.name, role.key());
+            }
+        }
+        let dark = Theme::for_background(Background::Dark).with_depth(Depth::Indexed);
+        assert_eq!(dark.style(Role::AddedWord).bg, Some(Color::Indexed(22)));
+        assert_eq!(dark.style(Role::RemovedWord).bg, Some(Color::Indexed(52)));
+    }
+
+    #[test]
+    fn tints_are_told_from_the_terminal_and_from_each_other() {
+        for theme in [Background::Dark, Background::Light].map(Theme::for_background) {
+            let bg = |role: Role| theme.style(role).bg.unwrap();
+            for (role, least) in
+                [(Role::Selected, 1.15), (Role::SelectedDim, 1.1), (Role::AddedLine, 1.1), (Role::RemovedLine, 1.1)]
+            {
+                let ratio = contrast(bg(role), backgrounds(&theme)[1].1);
+                assert!(ratio >= least, "{} {} {ratio}", theme.name, role.key());
+            }
+            assert!(contrast(bg(Role::AddedWord), bg(Role::AddedLine)) >= 1.15, "{}", theme.name);
+            assert!(contrast(bg(Role::RemovedWord), bg(Role::RemovedLine)) >= 1.15, "{}", theme.name);
+        }
     }
 
     #[test]
