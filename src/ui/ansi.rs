@@ -1,7 +1,7 @@
 //! Terminal output as text: colours and attributes are kept, carriage returns and erasures are obeyed within their line,
 //! and every other escape sequence is dropped. One pass over bytes, nothing is kept but the look at a line's start.
 
-use crate::ui::layers::escaped;
+use crate::ui::text;
 use crate::ui::theme::{Role, Theme};
 use ratatui::style::{Color, Modifier, Style};
 use std::ops::Range;
@@ -96,7 +96,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// The runs as a layer for [`crate::ui::layers::paint`].
+    /// The runs as a layer for [`crate::ui::layers::blend`].
     pub fn layer(&self, theme: &Theme) -> Vec<(Range<usize>, Style)> {
         self.runs.iter().map(|run| (run.range.clone(), run.look.style(theme))).collect()
     }
@@ -244,16 +244,15 @@ fn escape(bytes: &[u8]) -> (usize, Escape<'_>) {
         }
         // OSC, DCS, SOS, PM and APC carry text of any length up to ST; BEL ends them too.
         Some(b']' | b'P' | b'X' | b'^' | b'_') => {
-            let mut at = 2;
-            while let Some(found) =
-                bytes.get(at..).and_then(|rest| rest.iter().position(|b| matches!(b, 0x07 | 0x18 | 0x1a | 0x1b)))
-            {
-                at += found;
-                match (bytes.get(at), bytes.get(at + 1)) {
-                    (Some(0x1b), Some(b'\\')) => return (at + 2, Escape::Other),
-                    (Some(0x1b), _) => return (at, Escape::Other),
-                    _ => return (at + 1, Escape::Other),
-                }
+            let body = bytes.get(2..).unwrap_or_default();
+            if let Some(found) = body.iter().position(|b| matches!(b, 0x07 | 0x18 | 0x1a | 0x1b)) {
+                let at = 2 + found;
+                let len = match (bytes.get(at), bytes.get(at + 1)) {
+                    (Some(0x1b), Some(b'\\')) => at + 2,
+                    (Some(0x1b), _) => at,
+                    _ => at + 1,
+                };
+                return (len, Escape::Other);
             }
             (bytes.len(), Escape::Other)
         }
@@ -374,9 +373,11 @@ fn each_char(bytes: &[u8], put: &mut dyn FnMut(char, usize)) {
             if matches!(c, '\u{80}'..='\u{9f}') {
                 continue;
             }
-            match escaped(c) {
-                Some(shown) => shown.chars().for_each(|c| put(c, 1)),
-                None => put(c, c.width().unwrap_or(1)),
+            // Joiners hold emoji together; what they hide elsewhere is shown when the line is drawn.
+            if text::hides(c) && !matches!(c, '\u{200c}' | '\u{200d}') {
+                format!("<U+{:04X}>", u32::from(c)).chars().for_each(|c| put(c, 1));
+            } else {
+                put(c, c.width().unwrap_or(1));
             }
         }
         if !chunk.invalid().is_empty() {
@@ -404,10 +405,10 @@ impl Cells {
             let before = self.column.checked_sub(1);
             let base =
                 before.and_then(|at| (0..=at).rev().find(|at| self.cells.get(*at).is_some_and(|c| !c.text.is_empty())));
-            if let Some(cell) = base.and_then(|at| self.cells.get_mut(at)) {
-                if cell.text.chars().count() <= MARKS {
-                    cell.text.push(c);
-                }
+            if let Some(cell) = base.and_then(|at| self.cells.get_mut(at))
+                && cell.text.chars().count() <= MARKS
+            {
+                cell.text.push(c);
             }
             return;
         }
@@ -600,7 +601,7 @@ mod tests {
             let bytes = noise.bytes(80, likely);
             let mut state = State::default();
             let line = parse_line(&mut state, &bytes);
-            assert!(line.text.chars().all(|c| !c.is_control() && escaped(c).is_none()), "{bytes:?}");
+            assert!(line.text.chars().all(|c| !c.is_control() && c != '\u{202e}'), "{bytes:?}");
             assert!(line.runs.iter().all(|r| line.text.get(r.range.clone()).is_some()), "{bytes:?}");
             let mut quick = State::default();
             quick.advance(&bytes);

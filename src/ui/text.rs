@@ -67,7 +67,7 @@ impl Eye {
 }
 
 /// Characters that draw nothing, reorder what is around them, or end a line.
-fn hides(c: char) -> bool {
+pub fn hides(c: char) -> bool {
     matches!(c,
         '\u{80}'..='\u{9f}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
         | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'

@@ -7,17 +7,17 @@ mod marker;
 pub use folds::Folds;
 
 use crate::ui::ansi::{self, State};
-use crate::ui::layers::paint;
+use crate::ui::doc::DocLine;
+use crate::ui::layers::blend;
 use crate::ui::theme::{Role, Theme};
+use crate::ui::{glyph, text};
 use marker::{Marker, STAMP, Stamp};
 use ratatui::style::Style;
-use ratatui::text::{Line, Span};
 use regex::Regex;
 use regex::bytes::Regex as Bytes;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
-use unicode_width::UnicodeWidthStr;
 
 /// Bytes after which a block is closed and never copied again.
 const BLOCK: usize = 1 << 20;
@@ -124,14 +124,20 @@ pub struct Heading {
 /// How rows are laid out.
 #[derive(Clone, Debug)]
 pub struct Layout {
-    /// Columns of the line number; 0 hides it.
+    /// Digits of the line number; 0 hides it.
     pub numbers: usize,
-    /// Show the time of day before the text, where it is known.
+    /// A column for the time of day.
     pub times: bool,
-    /// Columns in all.
+    /// Columns right of the gutter, for what stands at their end.
     pub width: usize,
-    /// Columns scrolled to the right.
-    pub left: usize,
+}
+
+impl Layout {
+    /// Columns that the gutter takes.
+    pub fn gutter(&self) -> usize {
+        let numbers = if self.numbers > 0 { self.numbers + 2 } else { 0 };
+        numbers + if self.times { 10 } else { 0 }
+    }
 }
 
 /// A place that a search found.
@@ -482,47 +488,36 @@ impl Block {
 }
 
 impl Row {
-    /// The row as it is drawn; `matches` are ranges of its text with the role that marks them, sorted.
-    pub fn draw(&self, theme: &Theme, layout: &Layout, matches: &[(Range<usize>, Role)]) -> Line<'static> {
-        let mut spans = Vec::new();
-        let mut used = 0;
-        let mut put = |text: String, role: Role, used: &mut usize| {
-            *used += text.width();
-            spans.push(Span::styled(text, theme.style(role)));
-        };
+    /// The row as it is drawn; `matches` are ranges of its text with the role that marks them.
+    pub fn draw(&self, theme: &Theme, layout: &Layout, matches: &[(Range<usize>, Role)]) -> DocLine<'_> {
+        let mut line = DocLine::default();
         if layout.numbers > 0 {
-            put(format!("{:>1$}  ", self.line + 1, layout.numbers), Role::LineNumber, &mut used);
+            let number = format!("{:>1$}  ", self.line + 1, layout.numbers);
+            line.gutter.push((number, theme.style(Role::LineNumber)));
         }
-        if let Some(time) = self.time.as_deref().filter(|_| layout.times) {
-            put(format!("{:<9}", time.get(11..19).unwrap_or_default()), Role::Dim, &mut used);
+        if layout.times {
+            let time = self.time.as_deref().and_then(|time| time.get(11..19)).unwrap_or_default();
+            line.gutter.push((format!("{time:<8}  "), theme.style(Role::Dim)));
         }
-        let mut base = theme.style(Role::Text);
-        let mut after = String::new();
-        if let Some(heading) = &self.heading {
-            let mark = if heading.folded { "▸ " } else { "▾ " };
-            put(format!("{}{mark}", "  ".repeat(heading.depth.min(8))), Role::Accent, &mut used);
-            base = theme.style(Role::Title);
-            after = heading.seconds.map(duration).unwrap_or_default();
-        }
-        let room = layout.width.saturating_sub(used + if after.is_empty() { 0 } else { after.width() + 2 });
-        let found: Vec<(Range<usize>, Style)> =
-            matches.iter().map(|(r, role)| (r.clone(), theme.style(*role))).collect();
-        let looks = self.text.layer(theme);
-        spans.extend(paint(&self.text.text, base, &[&looks, &found], layout.left..layout.left + room));
-        if !after.is_empty() {
-            let text: usize = spans.iter().map(Span::width).sum();
-            let gap = layout.width.saturating_sub(text + after.width());
-            spans.push(Span::raw(" ".repeat(gap)));
-            spans.push(Span::styled(after, theme.style(Role::Dim)));
-        }
-        Line::from(spans)
+        let Some(heading) = &self.heading else {
+            line.spans = blend(&self.text.text, theme.style(Role::Text), &[&self.text.layer(theme)]);
+            line.marks = matches.iter().map(|(range, role)| (range.clone(), theme.style(*role))).collect();
+            return line;
+        };
+        let mark = if heading.folded { glyph::folded() } else { glyph::unfolded() };
+        let mark = format!("{}{mark} ", "  ".repeat(heading.depth.min(8)));
+        let shift = mark.len();
+        let took = heading.seconds.map(|seconds| text::duration(seconds as f64)).unwrap_or_default();
+        let room = layout.width.saturating_sub(text::width(&mark) + text::width(&took) + 1);
+        let gap = room.saturating_sub(text::width_up_to(&self.text.text, room)) + 1;
+        line.spans.push((mark.into(), theme.style(Role::Accent)));
+        line.spans.extend(blend(&self.text.text, theme.style(Role::Title), &[&self.text.layer(theme)]));
+        line.spans.push((" ".repeat(gap).into(), Style::new()));
+        line.spans.push((took.into(), theme.style(Role::Dim)));
+        let shifted = |range: &Range<usize>| range.start + shift..range.end + shift;
+        line.marks = matches.iter().map(|(range, role)| (shifted(range), theme.style(*role))).collect();
+        line
     }
-}
-
-/// `0:04`, `1:02:03`.
-fn duration(seconds: u64) -> String {
-    let (h, m, s) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    if h > 0 { format!("{h}:{m:02}:{s:02}") } else { format!("{m}:{s:02}") }
 }
 
 /// The sections of a trace, as their markers come.
