@@ -193,10 +193,23 @@ impl Request {
         if query.is_empty() { self.path.clone() } else { format!("{}?{}", self.path, query.join("&")) }
     }
 
-    /// `GET /projects/1?page=2`: what errors and the log say.
+    /// `GET /projects/1?page=2`: what errors and the log say, without secrets.
     pub fn line(&self) -> String {
-        format!("{} {}", self.method, self.target())
+        mask(&format!("{} {}", self.method, self.target()))
     }
+}
+
+/// Inputs whose values nobody may read in an error or a log.
+const SECRETS: [&str; 6] = ["private_token", "job_token", "job-token", "access_token", "token", "password"];
+
+/// Replaces the values of secret inputs in the query of a request line.
+pub fn mask(line: &str) -> String {
+    let Some((path, query)) = line.split_once('?') else { return line.to_owned() };
+    let shown = |pair: &str| match pair.split_once('=') {
+        Some((key, _)) if SECRETS.iter().any(|secret| key.eq_ignore_ascii_case(secret)) => format!("{key}=***"),
+        _ => pair.to_owned(),
+    };
+    format!("{path}?{}", query.split('&').map(shown).collect::<Vec<_>>().join("&"))
 }
 
 fn encode_key(key: &str) -> String {
@@ -356,6 +369,20 @@ mod tests {
         .request();
         assert_eq!(request.line(), "PUT /projects/7/repository/branches/feature%2Frows/protect");
         assert_eq!(request.fields, [("developers_can_push".to_string(), "true".to_string())]);
+    }
+
+    #[test]
+    fn a_request_line_tells_no_secret() {
+        let request =
+            crate::api::jobs::GetArtifacts { id: 1_u64.into(), job_id: 2, job_token: Some("s3cret".into()) }.request();
+        assert_eq!(request.target(), "/projects/1/jobs/2/artifacts?job_token=s3cret");
+        assert_eq!(request.line(), "GET /projects/1/jobs/2/artifacts?job_token=***");
+    }
+
+    #[test]
+    fn an_input_with_a_raw_name_travels_without_its_mark() {
+        let fields = crate::api::repository::ALL[0].fields;
+        assert_eq!(fields, ["id", "path", "ref", "recursive"]);
     }
 
     #[test]

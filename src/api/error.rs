@@ -1,7 +1,11 @@
 //! What can go wrong with a call, in the terms of the person who made it.
 
+use serde_json::Value;
+use std::error::Error as StdError;
 use std::fmt;
+use std::io::ErrorKind;
 use std::time::Duration;
+use url::Url;
 
 /// A call that failed: what was tried, and what came of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -141,3 +145,154 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// How much of a server's words is kept.
+const LONGEST_WORDS: usize = 300;
+
+/// What the body of an error says, in one line without control characters.
+///
+/// Servers put it under `message` or `error`, as text, as a list, or as lists by field, at any depth; proxies answer
+/// with text or with a web page, whose title is taken.
+pub fn words_of(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(body);
+    let words = match serde_json::from_str::<Value>(&text) {
+        Ok(value) => words_of_json(&value),
+        Err(_) if text.trim_start().starts_with('<') => title_of(&text),
+        Err(_) => text.into_owned(),
+    };
+    let mut line = String::new();
+    for word in words.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    match line.char_indices().nth(LONGEST_WORDS) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
+        None => line,
+    }
+}
+
+fn words_of_json(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) => joined(items.iter().map(words_of_json), "; "),
+        Value::Object(map) => {
+            // The words proper come first; what else is in the object says it again, or is of no use to a person.
+            for key in ["error_description", "message", "error"] {
+                if let Some(inner) = map.get(key).filter(|inner| !inner.is_null()) {
+                    return words_of_json(inner);
+                }
+            }
+            joined(map.iter().map(|(field, said)| by_field(field, said)), "; ")
+        }
+        other => other.to_string(),
+    }
+}
+
+/// `{"title": ["is too short", "is taken"]}` is said as `title is too short, is taken`.
+fn by_field(field: &str, said: &Value) -> String {
+    let words = match said {
+        Value::Array(items) => joined(items.iter().map(words_of_json), ", "),
+        other => words_of_json(other),
+    };
+    if field == "base" { words } else { format!("{field} {words}") }
+}
+
+fn joined(parts: impl Iterator<Item = String>, between: &str) -> String {
+    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(between)
+}
+
+fn title_of(page: &str) -> String {
+    // ASCII alone changes its case, so that places in the copy are places in the page.
+    let lower = page.to_ascii_lowercase();
+    let inside = |tag: &str| {
+        let open = lower.find(&format!("<{tag}"))?;
+        let start = open + lower.get(open..)?.find('>')? + 1;
+        let end = start + lower.get(start..)?.find("</")?;
+        page.get(start..end)
+    };
+    inside("title").or_else(|| inside("h1")).unwrap_or_default().to_owned()
+}
+
+/// What a failure to send, or to hear back, means to a person. `waited` is the timeout that applied.
+pub(crate) fn network_fault(error: &reqwest::Error, url: &Url, waited: Duration) -> Fault {
+    if error.is_timeout() {
+        return Fault::Timeout(waited);
+    }
+    let host = url.host_str().unwrap_or_default();
+    let place = match url.port() {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
+    };
+    let mut last = String::new();
+    let mut cause: Option<&(dyn StdError + 'static)> = Some(error);
+    while let Some(current) = cause {
+        last = current.to_string();
+        if let Some(io) = current.downcast_ref::<std::io::Error>() {
+            if let Some(tls) = io.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+                return Fault::Tls(tls_words(tls, host));
+            }
+            match io.kind() {
+                ErrorKind::ConnectionRefused => return Fault::Offline(format!("connection refused by {place}")),
+                ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted | ErrorKind::BrokenPipe => {
+                    return Fault::Offline(format!("{place} broke the connection"));
+                }
+                ErrorKind::TimedOut => return Fault::Timeout(waited),
+                ErrorKind::NetworkUnreachable | ErrorKind::HostUnreachable => {
+                    return Fault::Offline(format!("no way to {place}: {io}"));
+                }
+                _ => {}
+            }
+        }
+        if let Some(tls) = current.downcast_ref::<rustls::Error>() {
+            return Fault::Tls(tls_words(tls, host));
+        }
+        // The layers below have no types for these.
+        if last.starts_with("dns error") {
+            return Fault::Offline(format!("host {host} does not resolve"));
+        }
+        if last.starts_with("invalid HTTP") {
+            let reason = format!("{place} does not speak HTTP");
+            return Fault::Unreadable(Unreadable { field: ".".into(), reason });
+        }
+        if last.starts_with("connection closed before message completed") {
+            return Fault::Offline(format!("{place} closed the connection without an answer"));
+        }
+        cause = current.source();
+    }
+    Fault::Offline(format!("no connection to {place}: {last}"))
+}
+
+fn tls_words(error: &rustls::Error, host: &str) -> String {
+    use rustls::{CertificateError as Bad, Error};
+    match error {
+        Error::InvalidCertificate(Bad::UnknownIssuer) => {
+            format!("the certificate of {host} is signed by an unknown authority")
+        }
+        Error::InvalidCertificate(Bad::Expired | Bad::ExpiredContext { .. }) => {
+            format!("the certificate of {host} has expired")
+        }
+        Error::InvalidCertificate(Bad::NotValidYet | Bad::NotValidYetContext { .. }) => {
+            format!("the certificate of {host} is not valid yet")
+        }
+        Error::InvalidCertificate(Bad::NotValidForName | Bad::NotValidForNameContext { .. }) => {
+            format!("the certificate is not for {host}")
+        }
+        Error::InvalidCertificate(Bad::Revoked) => format!("the certificate of {host} is revoked"),
+        Error::InvalidMessage(_) => format!("{host} does not speak TLS here; perhaps the address begins with http://"),
+        other => format!("{host}: {other}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_error_is_cut_between_characters() {
+        let words = words_of("ö".repeat(1000).as_bytes());
+        assert_eq!(words.chars().count(), LONGEST_WORDS + 1);
+    }
+}

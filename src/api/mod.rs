@@ -4,6 +4,7 @@
 //! mounts its handler by that type, and the interface uses it as the key of what it shows.
 
 pub mod branches;
+pub mod client;
 pub mod commits;
 pub mod deployments;
 pub mod endpoint;
@@ -15,6 +16,7 @@ pub mod license;
 pub mod merge_requests;
 pub mod notes;
 pub mod notifications;
+pub mod page;
 pub mod projects;
 pub mod repository;
 pub mod runners;
@@ -24,8 +26,10 @@ pub mod tags;
 pub mod types;
 pub mod users;
 
+pub use client::{Client, Server};
 pub use endpoint::{Body, Description, Endpoint, Nothing, Raw, Reply, Request};
 pub use error::{Error, Fault};
+pub use page::{Page, PageInfo};
 pub use types::{Extra, Id, Known, Time};
 
 /// Every operation that the client knows, by area.

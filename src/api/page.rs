@@ -1,0 +1,112 @@
+//! Pages of lists: what the headers of a reply say of them.
+
+use reqwest::header::{HeaderMap, LINK};
+use url::form_urlencoded;
+
+/// Where a page stands in its list. Servers leave out what they do not count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PageInfo {
+    /// This page, from 1.
+    pub page: Option<u32>,
+    /// Entries on a full page.
+    pub per_page: Option<u32>,
+    /// The page after it; `None` on the last. It may turn out to be empty.
+    pub next: Option<u32>,
+    /// Entries in all.
+    pub total: Option<u64>,
+    /// Pages in all.
+    pub total_pages: Option<u64>,
+}
+
+/// One page of a list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Page<T> {
+    /// What it holds.
+    pub items: T,
+    /// Where it stands.
+    pub info: PageInfo,
+}
+
+impl PageInfo {
+    /// Reads `X-Page`, `X-Per-Page`, `X-Next-Page`, `X-Total`, `X-Total-Pages` and, where there is no `X-Next-Page`,
+    /// `Link`.
+    pub fn from_headers(headers: &HeaderMap) -> PageInfo {
+        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        // Past the last page the header is there and empty: then a link has no say.
+        let next = match text("x-next-page") {
+            Some(number) => number.trim().parse().ok(),
+            None => headers.get_all(LINK).iter().filter_map(|v| v.to_str().ok()).find_map(next_of_link),
+        };
+        PageInfo {
+            page: text("x-page").and_then(|n| n.trim().parse().ok()),
+            per_page: text("x-per-page").and_then(|n| n.trim().parse().ok()),
+            next,
+            total: text("x-total").and_then(|n| n.trim().parse().ok()),
+            total_pages: text("x-total-pages").and_then(|n| n.trim().parse().ok()),
+        }
+    }
+}
+
+/// The page number in the query of the link with `rel="next"`. Its host is not followed: behind a proxy it can be one
+/// that the caller cannot reach.
+fn next_of_link(link: &str) -> Option<u32> {
+    let mut rest = link;
+    // A URL may hold commas, so links are told apart by their angle brackets.
+    while let Some((_, after)) = rest.split_once('<') {
+        let (url, parameters) = after.split_once('>')?;
+        let end = parameters.find('<').unwrap_or(parameters.len());
+        let (own, following) = parameters.split_at(end);
+        let is_next = own.split([';', ',']).any(|p| {
+            let p = p.trim();
+            p.eq_ignore_ascii_case("rel=next") || p.eq_ignore_ascii_case("rel=\"next\"")
+        });
+        if is_next {
+            let query = url.split_once('?').map_or("", |(_, query)| query);
+            return form_urlencoded::parse(query.as_bytes())
+                .find(|(key, _)| key == "page")
+                .and_then(|(_, number)| number.parse().ok());
+        }
+        rest = following;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reqwest::header::HeaderName;
+
+    fn info(headers: &[(&'static str, &str)]) -> PageInfo {
+        let map = headers.iter().map(|(k, v)| (HeaderName::from_static(k), v.parse().unwrap())).collect();
+        PageInfo::from_headers(&map)
+    }
+
+    #[test]
+    fn the_headers_say_where_the_page_stands() {
+        let page = info(&[
+            ("x-page", "2"),
+            ("x-per-page", "20"),
+            ("x-next-page", "3"),
+            ("x-total", "41"),
+            ("x-total-pages", "3"),
+        ]);
+        let expected =
+            PageInfo { page: Some(2), per_page: Some(20), next: Some(3), total: Some(41), total_pages: Some(3) };
+        assert_eq!(page, expected);
+    }
+
+    #[test]
+    fn an_empty_next_page_ends_the_list_whatever_the_link_says() {
+        assert_eq!(info(&[("x-next-page", ""), ("link", "<http://h/x?page=3>; rel=\"next\"")]).next, None);
+    }
+
+    #[test]
+    fn without_the_header_the_link_names_the_next_page() {
+        let link = "<http://other/a?labels=a,b&page=1&per_page=5>; rel=\"prev\", \
+                    <http://other/a?labels=a,b&page=3&per_page=5>; rel=\"next\", <http://other/a?page=9>; rel=\"last\"";
+        assert_eq!(info(&[("link", link)]).next, Some(3));
+        assert_eq!(info(&[("link", "<http://h/a?page=3>; rel=\"last\"")]).next, None);
+        assert_eq!(info(&[("link", "<http://h/a?page=3")]).next, None);
+        assert_eq!(info(&[]).next, None);
+    }
+}
