@@ -513,7 +513,7 @@ mod tests {
         for theme in [Background::Dark, Background::Light].map(Theme::for_background) {
             let bg = |role: Role| theme.style(role).bg.unwrap();
             for (role, least) in
-                [(Role::Selected, 1.15), (Role::SelectedDim, 1.1), (Role::AddedLine, 1.1), (Role::RemovedLine, 1.1)]
+                [(Role::Selected, 1.2), (Role::SelectedDim, 1.1), (Role::AddedLine, 1.1), (Role::RemovedLine, 1.1)]
             {
                 let ratio = contrast(bg(role), backgrounds(&theme)[1].1);
                 assert!(ratio >= least, "{} {} {ratio}", theme.name, role.key());
