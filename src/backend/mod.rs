@@ -3,3 +3,8 @@
 pub mod demo;
 pub mod records;
 pub mod world;
+pub mod page;
+pub mod params;
+pub mod reject;
+pub mod auth;
+pub mod store;

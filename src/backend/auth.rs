@@ -1,0 +1,227 @@
+//! Who calls, and what they may see and do.
+//!
+//! What a caller may not see does not exist for them (404); what they see and may not change is refused (403).
+
+use super::params::Inputs;
+use super::records::{Group, Namespace, Place, Project, Snippet, Visibility, level};
+use super::reject::Reject;
+use super::world::World;
+use axum::http::HeaderMap;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A caller's place in everything, worked out once a request.
+#[derive(Clone, Debug, Default)]
+pub struct Rights {
+    /// `None`: nobody is signed in.
+    pub user: Option<u64>,
+    pub admin: bool,
+    /// Sees only what they are a member of, and what is public.
+    external: bool,
+    groups: BTreeMap<u64, u8>,
+    projects: BTreeMap<u64, u8>,
+}
+
+/// Finds the caller of a request by its token.
+///
+/// # Errors
+/// 401 for a token that nobody has, on public things too; 403 for one of a blocked user; 403 and 404 for `sudo`.
+pub fn authenticate(world: &World, headers: &HeaderMap, inputs: &Inputs) -> Result<Rights, Reject> {
+    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let input = |name: &str| match inputs.get(name) {
+        Some(Value::String(text)) => Some(text.clone()),
+        Some(Value::Number(number)) => Some(number.to_string()),
+        _ => None,
+    };
+    let bearer = || {
+        let value = header("authorization")?;
+        let (scheme, token) = value.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then(|| token.trim().to_owned())
+    };
+    let secret =
+        header("private-token").or_else(|| input("private_token")).or_else(bearer).or_else(|| input("access_token"));
+    let Some(secret) = secret.filter(|secret| !secret.is_empty()) else { return Ok(Rights::default()) };
+    let token = world.tokens.iter().find(|token| same(&token.secret, &secret)).ok_or_else(Reject::unauthorized)?;
+    let user = world.users.get(token.user).ok_or_else(Reject::unauthorized)?;
+    if user.blocked {
+        return Err(Reject::forbidden_because("User is blocked"));
+    }
+    let Some(sudo) = header("sudo").or_else(|| input("sudo")).filter(|who| !who.is_empty()) else {
+        return Ok(Rights::of(world, user.id));
+    };
+    if !user.admin {
+        return Err(Reject::forbidden_because("Must be admin to use sudo"));
+    }
+    let other = match sudo.parse() {
+        Ok(id) => world.users.get(id),
+        Err(_) => world.user_named(&sudo),
+    };
+    match other {
+        Some(other) => Ok(Rights::of(world, other.id)),
+        None => Err(Reject::not_found(&format!("User with ID or username '{sudo}'"))),
+    }
+}
+
+/// Compares secrets in a time that does not tell how much of them agrees.
+fn same(a: &str, b: &str) -> bool {
+    a.len() == b.len() && a.bytes().zip(b.bytes()).fold(0, |unlike, (x, y)| unlike | (x ^ y)) == 0
+}
+
+impl Rights {
+    /// What `user` may do.
+    pub fn of(world: &World, user: u64) -> Rights {
+        let mut rights = Rights { user: Some(user), ..Rights::default() };
+        if let Some(user) = world.users.get(user) {
+            rights.admin = user.admin;
+            rights.external = user.external;
+        }
+        for member in world.members.iter().filter(|member| member.user == user) {
+            let (levels, id) = match member.place {
+                Place::Group(id) => (&mut rights.groups, id),
+                Place::Project(id) => (&mut rights.projects, id),
+            };
+            let level = levels.entry(id).or_default();
+            *level = (*level).max(member.level);
+        }
+        rights
+    }
+
+    /// The level in a group by membership, in it or in one above it; 0 for none.
+    pub fn in_group(&self, world: &World, group: u64) -> u8 {
+        if self.groups.is_empty() {
+            return 0;
+        }
+        let levels = world.group_chain(group).into_iter().filter_map(|group| self.groups.get(&group.id));
+        levels.copied().max().unwrap_or(0)
+    }
+
+    /// The level in a project by membership of the project alone; 0 for none.
+    pub fn directly_in(&self, project: &Project) -> u8 {
+        let owns = matches!(project.namespace, Namespace::User(owner) if Some(owner) == self.user);
+        let own = if owns { level::OWNER } else { 0 };
+        own.max(self.projects.get(&project.id).copied().unwrap_or(0))
+    }
+
+    /// The level in a project by membership: its own, its groups', and of groups that it is shared with.
+    pub fn in_project(&self, world: &World, project: &Project) -> u8 {
+        let by_group = match project.namespace {
+            Namespace::Group(group) => self.in_group(world, group),
+            Namespace::User(_) => 0,
+        };
+        let shared = project.shared_with.iter().map(|share| self.in_group(world, share.group).min(share.level));
+        self.directly_in(project).max(by_group).max(shared.max().unwrap_or(0))
+    }
+
+    /// The level in a project that counts: an administrator owns everything.
+    pub fn level(&self, world: &World, project: &Project) -> u8 {
+        if self.admin { level::OWNER } else { self.in_project(world, project) }
+    }
+
+    /// The level in a group that counts.
+    pub fn group_level(&self, world: &World, group: u64) -> u8 {
+        if self.admin { level::OWNER } else { self.in_group(world, group) }
+    }
+
+    fn sees(&self, visibility: Visibility) -> bool {
+        match visibility {
+            Visibility::Public => true,
+            Visibility::Internal => self.user.is_some() && !self.external,
+            Visibility::Private => false,
+        }
+    }
+
+    /// Whether the caller may know of a project.
+    pub fn sees_project(&self, world: &World, project: &Project) -> bool {
+        self.admin || self.sees(project.visibility) || self.in_project(world, project) > 0
+    }
+
+    /// Whether the caller may read a project's code: guests of a private project may not.
+    pub fn reads_code(&self, world: &World, project: &Project) -> bool {
+        self.admin || self.sees(project.visibility) || self.in_project(world, project) >= level::REPORTER
+    }
+
+    /// Whether the caller may know of a group: members, and those of a project or group inside it, may.
+    pub fn sees_group(&self, world: &World, group: &Group) -> bool {
+        let inside = |id: u64| world.group_chain(id).iter().any(|above| above.id == group.id);
+        self.admin
+            || self.sees(group.visibility)
+            || self.in_group(world, group.id) > 0
+            || self.groups.keys().any(|id| inside(*id))
+            || self.projects.keys().filter_map(|id| world.projects.get(*id)).any(|project| match project.namespace {
+                Namespace::Group(id) => inside(id),
+                Namespace::User(_) => false,
+            })
+    }
+
+    /// Whether the caller may know of a snippet of a project that they see.
+    pub fn sees_snippet(&self, world: &World, project: &Project, snippet: &Snippet) -> bool {
+        self.sees(snippet.visibility)
+            || self.user == Some(snippet.author)
+            || self.admin
+            || self.in_project(world, project) > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::records::{Member, Share, Token, User};
+
+    fn world() -> World {
+        let mut world = World::default();
+        for (name, admin, blocked) in [("root", true, false), ("ada", false, false), ("eve", false, true)] {
+            let user = world.add_user(User { username: name.into(), admin, blocked, ..User::default() });
+            world.tokens.add(Token { user, secret: format!("{name}-token"), ..Token::default() });
+        }
+        let top = world.groups.add(Group { path: "top".into(), ..Group::default() });
+        let sub = world.groups.add(Group { path: "sub".into(), parent: Some(top), ..Group::default() });
+        world.members.add(Member { place: Place::Group(top), user: 2, level: level::DEVELOPER, ..Member::default() });
+        world.projects.add(Project { namespace: Namespace::Group(sub), ..Project::default() });
+        let share = Share { group: top, level: level::GUEST };
+        world.projects.add(Project { namespace: Namespace::User(1), shared_with: vec![share], ..Project::default() });
+        world.projects.add(Project { namespace: Namespace::User(1), ..Project::default() });
+        world
+    }
+
+    fn caller(headers: &[(&'static str, &str)]) -> Result<Rights, Reject> {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.insert(*name, value.parse().unwrap());
+        }
+        authenticate(&world(), &map, &Inputs::new())
+    }
+
+    #[test]
+    fn a_token_is_taken_in_every_form_and_an_unknown_one_is_refused() {
+        assert_eq!(caller(&[("private-token", "ada-token")]).unwrap().user, Some(2));
+        assert_eq!(caller(&[("authorization", "Bearer ada-token")]).unwrap().user, Some(2));
+        assert_eq!(caller(&[]).unwrap().user, None);
+        assert_eq!(caller(&[("private-token", "nobody")]).unwrap_err().status, 401);
+        assert_eq!(caller(&[("private-token", "eve-token")]).unwrap_err().status, 403);
+    }
+
+    #[test]
+    fn only_an_administrator_acts_as_another() {
+        let sudo = |token, who| caller(&[("private-token", token), ("sudo", who)]);
+        assert_eq!(sudo("root-token", "ada").unwrap().user, Some(2));
+        assert_eq!(sudo("root-token", "2").unwrap().user, Some(2));
+        assert_eq!(sudo("ada-token", "root").unwrap_err().status, 403);
+        assert_eq!(
+            sudo("root-token", "nobody").unwrap_err().body["message"],
+            "404 User with ID or username 'nobody' Not Found"
+        );
+    }
+
+    #[test]
+    fn membership_reaches_down_and_through_shares() {
+        let world = world();
+        let ada = Rights::of(&world, 2);
+        let level = |id| ada.level(&world, world.projects.get(id).unwrap());
+        assert_eq!(level(1), level::DEVELOPER);
+        assert_eq!(level(2), level::GUEST);
+        assert_eq!(level(3), 0);
+        assert!(!ada.reads_code(&world, world.projects.get(2).unwrap()));
+        assert!(!ada.sees_project(&world, world.projects.get(3).unwrap()));
+        assert!(Rights::of(&world, 1).sees_project(&world, world.projects.get(1).unwrap()));
+    }
+}

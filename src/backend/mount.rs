@@ -1,0 +1,248 @@
+//! Mounts handlers by the type of their endpoint, and does for each request what all have in common.
+
+use super::auth::authenticate;
+use super::call::{Answer, Outcome, Reading, Writing};
+use super::engine::Engine;
+use super::page::{self, Paging};
+use super::params::{self, Inputs};
+use super::reject::Reject;
+use super::world::World;
+use crate::api::{Endpoint, Nothing, Raw};
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{OriginalUri, RawPathParams, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::Response;
+use axum::routing::{MethodFilter, on};
+use serde::Serialize;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// The largest body that is taken.
+const BODY_LIMIT: usize = 64 << 20;
+
+/// Where every path begins.
+pub const ROOT: &str = "/api/v4";
+
+/// A body that can be sent: JSON, raw bytes, or nothing.
+pub trait Render {
+    /// Content type and bytes; `None` for no body.
+    fn render(self) -> Result<Option<(String, Vec<u8>)>, Reject>;
+}
+
+impl<T: Serialize> Render for T {
+    fn render(self) -> Result<Option<(String, Vec<u8>)>, Reject> {
+        let bytes = serde_json::to_vec(&self).map_err(Reject::failed)?;
+        Ok(Some(("application/json".into(), bytes)))
+    }
+}
+
+impl Render for Raw {
+    fn render(self) -> Result<Option<(String, Vec<u8>)>, Reject> {
+        Ok(Some((self.content_type.unwrap_or_else(|| "text/plain".into()), self.bytes)))
+    }
+}
+
+impl Render for Nothing {
+    fn render(self) -> Result<Option<(String, Vec<u8>)>, Reject> {
+        Ok(None)
+    }
+}
+
+/// A handler that only reads.
+pub type Reader<E> = for<'a> fn(&Reading<'a>, E) -> Outcome<<E as Endpoint>::Output>;
+/// A handler that changes the world.
+pub type Writer<E> = for<'a> fn(&mut Writing<'a>, E) -> Outcome<<E as Endpoint>::Output>;
+
+/// The routes as they are mounted.
+#[derive(Default)]
+pub struct Mount {
+    router: Router<Arc<Engine>>,
+    mounted: Vec<&'static str>,
+}
+
+impl Mount {
+    /// Mounts a handler that only reads. It runs on a snapshot and holds nobody up.
+    pub fn read<E: Endpoint>(self, handler: Reader<E>) -> Mount
+    where
+        E::Output: Render,
+    {
+        self.mount::<E>(move |engine, incoming| {
+            engine.tick();
+            let world = engine.snapshot();
+            let mut call = incoming.call(engine, &world, false)?;
+            let inputs = params::read(&call.inputs)?;
+            call.paging = Paging::read(&call.inputs)?;
+            let paging = call.paging;
+            incoming.render::<E>(handler(&call, inputs)?, paging, &call.base_url)
+        })
+    }
+
+    /// Mounts a handler that writes. It needs a caller, and its changes count only if it succeeds.
+    pub fn write<E: Endpoint>(self, handler: Writer<E>) -> Mount
+    where
+        E::Output: Render,
+    {
+        self.mount::<E>(move |engine, incoming| {
+            engine.write(|world| {
+                let mut call = incoming.call(engine, world, true)?;
+                let inputs = params::read(&call.inputs)?;
+                let answer = handler(&mut call, inputs)?;
+                incoming.render::<E>(answer, call.paging, &call.base_url)
+            })
+        })
+    }
+
+    fn mount<E: Endpoint>(
+        mut self,
+        run: impl Fn(&Engine, &Incoming) -> Result<Response, Reject> + Copy + Send + Sync + 'static,
+    ) -> Mount {
+        let method = MethodFilter::try_from(E::METHOD).unwrap_or(MethodFilter::GET);
+        let handler = move |State(engine): State<Arc<Engine>>, slots: RawPathParams, request: Request| async move {
+            let slots = slots.iter().map(|(name, value)| (name.to_owned(), Value::String(value.to_owned()))).collect();
+            let answered = match Incoming::receive(request, slots).await {
+                Ok(incoming) => {
+                    // Git and the disk block, so handlers run where that holds nobody up.
+                    let work = tokio::task::spawn_blocking(move || run(&engine, &incoming));
+                    work.await.unwrap_or_else(|panic| Err(Reject::failed(panic)))
+                }
+                Err(reject) => Err(reject),
+            };
+            answered.unwrap_or_else(refuse)
+        };
+        self.router = self.router.route(&format!("{ROOT}{}", E::ROUTE), on(method, handler));
+        self.mounted.push(E::NAME);
+        self
+    }
+
+    /// The names of the endpoints that are mounted.
+    pub fn mounted(&self) -> &[&'static str] {
+        &self.mounted
+    }
+
+    /// The whole service.
+    pub fn into_router(self, engine: Arc<Engine>) -> Router {
+        self.router
+            .fallback(async || refuse(Reject::error(404, "404 Not Found")))
+            .method_not_allowed_fallback(async || refuse(Reject::error(405, "405 Not Allowed")))
+            .layer(tower_http::compression::CompressionLayer::new().quality(tower_http::CompressionLevel::Fastest))
+            .with_state(engine)
+    }
+}
+
+/// A request whose body has arrived.
+struct Incoming {
+    path: String,
+    query: String,
+    headers: HeaderMap,
+    inputs: Inputs,
+}
+
+impl Incoming {
+    async fn receive(request: Request, slots: Inputs) -> Result<Incoming, Reject> {
+        let (parts, body) = request.into_parts();
+        let body = axum::body::to_bytes(body, BODY_LIMIT)
+            .await
+            .map_err(|_| Reject::error(413, "413 Request Entity Too Large"))?;
+        let uri = parts.extensions.get::<OriginalUri>().map_or(&parts.uri, |OriginalUri(uri)| uri);
+        let (path, query) = (uri.path().to_owned(), uri.query().unwrap_or_default().to_owned());
+        let mut inputs = Inputs::new();
+        params::add_pairs(&mut inputs, query.as_bytes());
+        add_body(&mut inputs, &parts, &body)?;
+        // The path says what is meant, whatever the other inputs are called.
+        inputs.extend(slots);
+        Ok(Incoming { path, query, headers: parts.headers, inputs })
+    }
+
+    /// Finds the caller. Whether there must be one comes before whether the inputs are right.
+    fn call<W: std::ops::Deref<Target = World>>(
+        &self,
+        engine: &Engine,
+        world: W,
+        needs_caller: bool,
+    ) -> Result<super::call::Call<W>, Reject> {
+        let rights = authenticate(&world, &self.headers, &self.inputs)?;
+        if needs_caller && rights.user.is_none() {
+            return Err(Reject::unauthorized());
+        }
+        Ok(super::call::Call {
+            world,
+            rights,
+            now: engine.clock.now(),
+            base_url: self.base_url().unwrap_or_else(|| engine.base_url.clone()),
+            inputs: self.inputs.clone(),
+            paging: Paging { page: 1, per_page: 20 },
+            headers: self.headers.clone(),
+            repositories: engine.repositories.clone(),
+        })
+    }
+
+    /// The server as the caller names it, so that links work through a forwarded port.
+    fn base_url(&self) -> Option<String> {
+        let host = self.headers.get(header::HOST)?.to_str().ok()?;
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':' | '[' | ']' | '_');
+        (!host.is_empty() && host.chars().all(plain)).then(|| format!("http://{host}"))
+    }
+
+    fn render<E: Endpoint>(&self, answer: Answer<E::Output>, paging: Paging, base: &str) -> Result<Response, Reject>
+    where
+        E::Output: Render,
+    {
+        let Answer { body, status, extent, headers } = answer;
+        let body = body.render()?;
+        let usual = match (E::METHOD.as_str(), &body) {
+            (_, None) => 204,
+            ("POST", _) => 201,
+            _ => 200,
+        };
+        let mut response = reply(status.unwrap_or(usual), body);
+        if let Some(extent) = extent {
+            let url = format!("{base}{}", self.path);
+            response.headers_mut().extend(page::headers(paging, extent, &url, &self.query));
+        }
+        response.headers_mut().extend(headers);
+        Ok(response)
+    }
+}
+
+/// Adds the inputs that a body holds, by its content type; without one it is read as a form.
+fn add_body(inputs: &mut Inputs, parts: &Parts, body: &Bytes) -> Result<(), Reject> {
+    if body.is_empty() {
+        return Ok(());
+    }
+    let content_type = parts.headers.get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
+    let kind = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    if kind == "application/json" {
+        match serde_json::from_slice(body) {
+            Ok(Value::Object(map)) => inputs.extend(map),
+            Ok(_) => {}
+            Err(_) => return Err(Reject::error(400, "The request body is not valid JSON")),
+        }
+    } else if kind == "multipart/form-data" {
+        params::add_multipart(inputs, content_type, body);
+    } else {
+        params::add_pairs(inputs, body);
+    }
+    Ok(())
+}
+
+fn reply(status: u16, body: Option<(String, Vec<u8>)>) -> Response {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if let Some((content_type, bytes)) = body {
+        if let Ok(content_type) = HeaderValue::from_str(&content_type) {
+            headers.insert(header::CONTENT_TYPE, content_type);
+        }
+        *response.body_mut() = Body::from(bytes);
+    }
+    response
+}
+
+fn refuse(reject: Reject) -> Response {
+    let bytes = serde_json::to_vec(&reject.body).unwrap_or_default();
+    reply(reject.status, Some(("application/json".into(), bytes)))
+}

@@ -1,0 +1,465 @@
+//! Reads the inputs of a request into the struct of its endpoint, as leniently as the servers of this interface do.
+//!
+//! Path slots, query and body (form or JSON) are merged, whatever the method. Numbers and booleans may be text, one
+//! scalar stands for an array of one, and an empty text for a number is no number.
+
+use super::reject::Reject;
+use serde::de::value::{BorrowedStrDeserializer, StringDeserializer};
+use serde::de::{self, DeserializeOwned, DeserializeSeed, IntoDeserializer, Visitor};
+use serde_json::{Map, Value};
+use std::fmt;
+
+/// The inputs of a request by name.
+pub type Inputs = Map<String, Value>;
+
+/// Adds the pairs of a query or a form: `a=1`, `a[]=1`, `a[key]=1`, `a[][key]=1`.
+pub fn add_pairs(inputs: &mut Inputs, encoded: &[u8]) {
+    for (name, value) in url::form_urlencoded::parse(encoded) {
+        add_pair(inputs, &name, Value::String(value.into_owned()));
+    }
+}
+
+/// Adds one named value; brackets in the name make arrays and objects.
+pub fn add_pair(inputs: &mut Inputs, name: &str, value: Value) {
+    let (first, rest) = match name.find('[') {
+        Some(at) if at > 0 && name.ends_with(']') => name.split_at(at),
+        _ => (name, ""),
+    };
+    let keys: Vec<&str> = rest.trim_start_matches('[').trim_end_matches(']').split("][").collect();
+    let keys = if rest.is_empty() { Vec::new() } else { keys };
+    match inputs.get_mut(first) {
+        Some(slot) => put(slot, &keys, value),
+        None => {
+            let mut slot = Value::Null;
+            put(&mut slot, &keys, value);
+            inputs.insert(first.to_owned(), slot);
+        }
+    }
+}
+
+/// Adds the fields of a `multipart/form-data` body. Of a file its name alone is kept: nothing here stores uploads.
+pub fn add_multipart(inputs: &mut Inputs, content_type: &str, body: &[u8]) {
+    let Some((_, boundary)) = content_type.split_once("boundary=") else { return };
+    let boundary = boundary.split(';').next().unwrap_or_default().trim().trim_matches('"');
+    let mark = format!("--{boundary}");
+    let finder = memchr::memmem::Finder::new(mark.as_bytes());
+    let starts: Vec<usize> = finder.find_iter(body).collect();
+    for pair in starts.windows(2) {
+        let (Some(from), Some(to)) = (pair.first(), pair.get(1)) else { continue };
+        let part = body.get(from + mark.len()..*to).unwrap_or_default();
+        let Some(split) = memchr::memmem::find(part, b"\r\n\r\n") else { continue };
+        let (head, value) = part.split_at(split);
+        let head = String::from_utf8_lossy(head);
+        let quoted = |key: &str| head.split_once(key)?.1.split_once('"').map(|(value, _)| value.to_owned());
+        let Some(name) = quoted(" name=\"") else { continue };
+        let text = String::from_utf8_lossy(value.get(4..).unwrap_or_default());
+        let text = quoted(" filename=\"").unwrap_or_else(|| text.strip_suffix("\r\n").unwrap_or(&text).to_owned());
+        add_pair(inputs, &name, Value::String(text));
+    }
+}
+
+fn put(slot: &mut Value, keys: &[&str], value: Value) {
+    let Some((key, deeper)) = keys.split_first() else {
+        *slot = value;
+        return;
+    };
+    if key.is_empty() {
+        if !slot.is_array() {
+            *slot = Value::Array(Vec::new());
+        }
+        let Value::Array(items) = slot else { return };
+        // `a[][x]=1&a[][y]=2` is one element; a key that comes again begins the next.
+        let grows = match (deeper.first(), items.last()) {
+            (Some(key), Some(Value::Object(last))) => last.contains_key(*key) && deeper.len() == 1,
+            _ => true,
+        };
+        if grows {
+            items.push(Value::Null);
+        }
+        if let Some(last) = items.last_mut() {
+            put(last, deeper, value);
+        }
+    } else {
+        if !slot.is_object() {
+            *slot = Value::Object(Map::new());
+        }
+        let Value::Object(map) = slot else { return };
+        put(map.entry(key.to_owned()).or_insert(Value::Null), deeper, value);
+    }
+}
+
+/// Reads `inputs` as an `E`.
+///
+/// # Errors
+/// 400 `{"error": "title is missing, page is invalid"}`: everything that is wrong, not only the first.
+pub fn read<E: DeserializeOwned>(inputs: &Inputs) -> Result<E, Reject> {
+    let mut given: Vec<(String, Given)> =
+        inputs.iter().map(|(name, value)| (name.clone(), Given::Value(value.clone()))).collect();
+    let mut flaws: Vec<Flaw> = Vec::new();
+    loop {
+        let found = match E::deserialize(Reader(given.clone())) {
+            Ok(value) if flaws.is_empty() => return Ok(value),
+            Ok(_) => break,
+            Err(flaw) => flaw,
+        };
+        // Set aside and read again, so that the flaws after it are found too.
+        let top = found.field.split('[').next().unwrap_or_default().to_owned();
+        let is_empty = found.kind == Kind::Empty;
+        let known = flaws.iter().any(|flaw| flaw.field == found.field);
+        if !is_empty {
+            flaws.push(found);
+        }
+        if known {
+            break;
+        }
+        given.retain(|(name, _)| *name != top);
+        if !is_empty {
+            given.push((top, Given::Anything));
+        }
+    }
+    let mut words: Vec<String> = flaws.iter().map(Flaw::to_string).collect();
+    words.dedup();
+    Err(Reject::error(400, words.join(", ")))
+}
+
+/// What is wrong with an input.
+#[derive(Debug)]
+struct Flaw {
+    field: String,
+    kind: Kind,
+}
+
+#[derive(Debug, PartialEq)]
+enum Kind {
+    Missing,
+    Invalid,
+    NoValidValue,
+    /// An empty text where a number should be: as if it were not there.
+    Empty,
+}
+
+impl Flaw {
+    fn invalid() -> Flaw {
+        Flaw { field: String::new(), kind: Kind::Invalid }
+    }
+
+    /// Puts the name of what holds it before its own.
+    fn inside(mut self, outer: &str) -> Flaw {
+        self.field = match self.field.split_once('[') {
+            _ if self.field.is_empty() => outer.to_owned(),
+            Some((first, rest)) if !first.is_empty() => format!("{outer}[{first}][{rest}"),
+            Some(_) => format!("{outer}{}", self.field),
+            None => format!("{outer}[{}]", self.field),
+        };
+        self
+    }
+}
+
+impl fmt::Display for Flaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.kind {
+            Kind::Missing => "is missing",
+            Kind::Invalid | Kind::Empty => "is invalid",
+            Kind::NoValidValue => "does not have a valid value",
+        };
+        write!(f, "{} {what}", self.field)
+    }
+}
+
+impl std::error::Error for Flaw {}
+
+impl de::Error for Flaw {
+    fn custom<T: fmt::Display>(_: T) -> Flaw {
+        Flaw::invalid()
+    }
+    fn missing_field(field: &'static str) -> Flaw {
+        Flaw { field: field.to_owned(), kind: Kind::Missing }
+    }
+    fn unknown_variant(_: &str, _: &'static [&'static str]) -> Flaw {
+        Flaw { field: String::new(), kind: Kind::NoValidValue }
+    }
+}
+
+/// A value, or the stand-in for one that was set aside, which reads as anything.
+#[derive(Clone, Debug)]
+enum Given {
+    Value(Value),
+    Anything,
+}
+
+struct Reader(Vec<(String, Given)>);
+
+impl<'de> de::Deserializer<'de> for Reader {
+    type Error = Flaw;
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Flaw> {
+        visitor.visit_map(Fields { rest: self.0.into_iter(), current: None })
+    }
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+    }
+}
+
+struct Fields {
+    rest: std::vec::IntoIter<(String, Given)>,
+    current: Option<(String, Given)>,
+}
+
+impl<'de> de::MapAccess<'de> for Fields {
+    type Error = Flaw;
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Flaw> {
+        self.current = self.rest.next();
+        let Some((name, _)) = &self.current else { return Ok(None) };
+        seed.deserialize(StringDeserializer::<Flaw>::new(name.clone())).map(Some)
+    }
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Flaw> {
+        let (name, given) = self.current.take().ok_or_else(Flaw::invalid)?;
+        seed.deserialize(given).map_err(|flaw| flaw.inside(&name))
+    }
+}
+
+struct Items(std::iter::Enumerate<std::vec::IntoIter<Value>>);
+
+impl<'de> de::SeqAccess<'de> for Items {
+    type Error = Flaw;
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Flaw> {
+        let Some((at, value)) = self.0.next() else { return Ok(None) };
+        seed.deserialize(Given::Value(value)).map(Some).map_err(|flaw| {
+            // A plain element of an array takes the name of the array; a field of one says which element.
+            if flaw.field.is_empty() { flaw } else { flaw.inside(&format!("[{at}]")) }
+        })
+    }
+}
+
+impl Given {
+    /// The text of a scalar.
+    fn text(&self) -> Result<String, Flaw> {
+        match self {
+            Given::Anything => Ok(String::new()),
+            Given::Value(Value::String(text)) => Ok(text.clone()),
+            Given::Value(value @ (Value::Number(_) | Value::Bool(_))) => Ok(value.to_string()),
+            Given::Value(_) => Err(Flaw::invalid()),
+        }
+    }
+
+    /// The text of what should be a number.
+    fn number<T: std::str::FromStr + Default>(&self) -> Result<T, Flaw> {
+        if let Given::Anything = self {
+            return Ok(T::default());
+        }
+        let text = self.text()?;
+        match text.trim() {
+            "" => Err(Flaw { field: String::new(), kind: Kind::Empty }),
+            digits => digits.parse().map_err(|_| Flaw::invalid()),
+        }
+    }
+}
+
+macro_rules! numbers {
+    ($($method:ident $visit:ident $type:ty),* $(,)?) => {
+        $(fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Flaw> {
+            visitor.$visit(self.number::<$type>()?)
+        })*
+    };
+}
+
+impl<'de> de::Deserializer<'de> for Given {
+    type Error = Flaw;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Flaw> {
+        match self {
+            Given::Anything => visitor.visit_str(""),
+            Given::Value(Value::Null) => visitor.visit_unit(),
+            Given::Value(Value::Bool(yes)) => visitor.visit_bool(yes),
+            Given::Value(Value::String(text)) => visitor.visit_string(text),
+            Given::Value(Value::Number(n)) => match (n.as_u64(), n.as_i64()) {
+                (Some(n), _) => visitor.visit_u64(n),
+                (_, Some(n)) => visitor.visit_i64(n),
+                _ => visitor.visit_f64(n.as_f64().unwrap_or_default()),
+            },
+            Given::Value(Value::Array(items)) => visitor.visit_seq(Items(items.into_iter().enumerate())),
+            Given::Value(Value::Object(map)) => visitor.visit_map(fields(map)),
+        }
+    }
+
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Flaw> {
+        match self.text()?.trim().to_ascii_lowercase().as_str() {
+            "true" | "t" | "1" | "yes" | "y" | "on" => visitor.visit_bool(true),
+            "false" | "f" | "0" | "no" | "n" | "off" => visitor.visit_bool(false),
+            "" if matches!(self, Given::Anything) => visitor.visit_bool(false),
+            "" => Err(Flaw { field: String::new(), kind: Kind::Empty }),
+            _ => Err(Flaw::invalid()),
+        }
+    }
+
+    numbers! {
+        deserialize_i8 visit_i8 i8,
+        deserialize_i16 visit_i16 i16,
+        deserialize_i32 visit_i32 i32,
+        deserialize_i64 visit_i64 i64,
+        deserialize_u8 visit_u8 u8,
+        deserialize_u16 visit_u16 u16,
+        deserialize_u32 visit_u32 u32,
+        deserialize_u64 visit_u64 u64,
+        deserialize_f32 visit_f32 f32,
+        deserialize_f64 visit_f64 f64,
+    }
+
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Flaw> {
+        visitor.visit_string(self.text()?)
+    }
+
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Flaw> {
+        visitor.visit_string(self.text()?)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Flaw> {
+        match self {
+            Given::Anything | Given::Value(Value::Null) => visitor.visit_none(),
+            some => visitor.visit_some(some),
+        }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Flaw> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Flaw> {
+        let items = match self {
+            Given::Anything | Given::Value(Value::Null) => Vec::new(),
+            Given::Value(Value::Array(items)) => items,
+            // `a[0]=x&a[1]=y`: an array with its places written out.
+            Given::Value(Value::Object(map)) if map.keys().all(|key| key.parse::<u32>().is_ok()) => {
+                map.into_iter().map(|(_, value)| value).collect()
+            }
+            Given::Value(Value::String(text)) if text.is_empty() => Vec::new(),
+            Given::Value(scalar) => vec![scalar],
+        };
+        visitor.visit_seq(Items(items.into_iter().enumerate()))
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Flaw> {
+        match self {
+            Given::Anything => visitor.visit_map(fields(Map::new())),
+            Given::Value(Value::Object(map)) => visitor.visit_map(fields(map)),
+            Given::Value(_) => Err(Flaw::invalid()),
+        }
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Flaw> {
+        self.deserialize_map(visitor)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Flaw> {
+        match (&self, variants.first()) {
+            (Given::Anything, Some(first)) => {
+                BorrowedStrDeserializer::<Flaw>::new(first).deserialize_enum(name, variants, visitor)
+            }
+            _ => visitor.visit_enum(IntoDeserializer::<Flaw>::into_deserializer(self.text()?)),
+        }
+    }
+
+    serde::forward_to_deserialize_any! {
+        i128 u128 char bytes byte_buf unit unit_struct tuple tuple_struct identifier ignored_any
+    }
+}
+
+fn fields(map: Map<String, Value>) -> Fields {
+    let rest: Vec<(String, Given)> = map.into_iter().map(|(name, value)| (name, Given::Value(value))).collect();
+    Fields { rest: rest.into_iter(), current: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Deserialize;
+    use std::collections::BTreeMap;
+
+    #[derive(Debug, Deserialize, PartialEq, Default)]
+    struct Example {
+        title: String,
+        page: Option<u32>,
+        open: Option<bool>,
+        scope: Option<Vec<String>>,
+        ids: Option<Vec<u64>>,
+        attributes: Option<BTreeMap<String, String>>,
+        actions: Option<Vec<Action>>,
+    }
+
+    #[derive(Debug, Deserialize, PartialEq, Default)]
+    struct Action {
+        action: String,
+        force: Option<bool>,
+    }
+
+    fn form(text: &str) -> Result<Example, String> {
+        let mut inputs = Inputs::new();
+        add_pairs(&mut inputs, text.as_bytes());
+        read(&inputs).map_err(|reject| {
+            assert_eq!(reject.status, 400);
+            reject.body["error"].as_str().unwrap_or_default().to_owned()
+        })
+    }
+
+    #[test]
+    fn text_is_read_as_what_it_should_be() {
+        let example = form("title=5&page=+7&open=Yes&scope=failed&ids[]=3&ids[]=4&attributes[a.b]=c").unwrap();
+        assert_eq!(example.title, "5");
+        assert_eq!(example.page, Some(7));
+        assert_eq!(example.open, Some(true));
+        assert_eq!(example.scope, Some(vec!["failed".to_string()]));
+        assert_eq!(example.ids, Some(vec![3, 4]));
+        assert_eq!(example.attributes, Some(BTreeMap::from([("a.b".to_string(), "c".to_string())])));
+    }
+
+    #[test]
+    fn json_may_write_numbers_as_text_and_text_as_numbers() {
+        let Value::Object(inputs) = serde_json::json!({"title": 12, "page": "3", "open": 1, "ids": "9"}) else {
+            unreachable!()
+        };
+        let example: Example = read(&inputs).unwrap();
+        assert_eq!((example.title.as_str(), example.page, example.open), ("12", Some(3), Some(true)));
+        assert_eq!(example.ids, Some(vec![9]));
+    }
+
+    #[test]
+    fn a_multipart_form_is_a_form() {
+        let body = "--x\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\ntwo\r\nlines\r\n--x\r\n\
+                    Content-Disposition: form-data; name=\"ids[]\"\r\n\r\n7\r\n--x--\r\n";
+        let mut inputs = Inputs::new();
+        add_multipart(&mut inputs, "multipart/form-data; boundary=x", body.as_bytes());
+        let example: Example = read(&inputs).unwrap();
+        assert_eq!((example.title.as_str(), example.ids), ("two\r\nlines", Some(vec![7])));
+    }
+
+    #[test]
+    fn an_empty_number_is_no_number() {
+        assert_eq!(form("title=x&page=&open=").unwrap(), Example { title: "x".into(), ..Example::default() });
+    }
+
+    #[test]
+    fn everything_that_is_wrong_is_named() {
+        assert_eq!(form("page=abc&open=maybe").unwrap_err(), "open is invalid, page is invalid, title is missing");
+        assert_eq!(form("").unwrap_err(), "title is missing");
+        assert_eq!(form("title=x&ids[]=one").unwrap_err(), "ids is invalid");
+    }
+
+    #[test]
+    fn arrays_of_objects_are_read_and_a_flaw_in_one_says_where() {
+        let example = form("title=x&actions[][action]=a&actions[][force]=on&actions[][action]=b").unwrap();
+        let actions = example.actions.unwrap();
+        assert_eq!(actions.len(), 2);
+        assert_eq!(actions[0], Action { action: "a".into(), force: Some(true) });
+        assert_eq!(form("title=x&actions[][force]=1").unwrap_err(), "actions[0][action] is missing");
+    }
+}
