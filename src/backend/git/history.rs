@@ -1,0 +1,212 @@
+//! Logs: which commits a ref holds, which of them touch a path, and who made them.
+
+use super::{Git, Head, lossy};
+use crate::api::repository::Contributor;
+use crate::backend::reject::Reject;
+use git2::{Oid, Sort};
+use std::collections::HashMap;
+
+/// After a page is full, how many more commits are looked at to learn the total.
+const COUNTED: usize = 5_000;
+/// How many commits the list of contributors looks at.
+const CONTRIBUTED: usize = 2_000;
+/// A day: how far the clocks of committers may be apart.
+const SKEW: i64 = 24 * 60 * 60;
+
+/// Which commits to list.
+#[derive(Clone, Debug, Default)]
+pub struct LogQuery {
+    /// Where to start; more than one for "every commit".
+    pub from: Vec<Oid>,
+    /// Commits that these hold are left out.
+    pub without: Vec<Oid>,
+    /// Only those that changed this file or folder.
+    pub path: Option<String>,
+    /// Seconds since 1970, inclusive, by the date of commit.
+    pub since: Option<i64>,
+    pub until: Option<i64>,
+}
+
+/// One page of a log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Page {
+    pub commits: Vec<Oid>,
+    /// The length of the whole log, where counting it was cheap.
+    pub total: Option<usize>,
+    /// Whether there are commits after the page.
+    pub more: bool,
+}
+
+impl Git {
+    /// One page of a log, newest first.
+    pub fn log(&self, query: &LogQuery, skip: usize, take: usize) -> Result<Page, Reject> {
+        let mut walk = self.repo.revwalk()?;
+        walk.set_sorting(Sort::TIME)?;
+        for id in &query.from {
+            walk.push(*id)?;
+        }
+        for id in &query.without {
+            walk.hide(*id)?;
+        }
+        let mut touches = match &query.path {
+            Some(path) => Some(Touches::new(self, path, query.from.first().copied())),
+            None => None,
+        };
+        let mut page = Page { commits: Vec::new(), total: None, more: false };
+        let (mut found, mut beyond) = (0, 0);
+        for id in walk {
+            let id = id?;
+            if page.more {
+                beyond += 1;
+                if beyond > COUNTED {
+                    return Ok(page);
+                }
+            }
+            if query.since.is_some() || query.until.is_some() {
+                let when = self.repo.find_commit(id)?.time().seconds();
+                if query.since.is_some_and(|since| when < since) || query.until.is_some_and(|until| when > until) {
+                    continue;
+                }
+            }
+            if let Some(touches) = &mut touches
+                && !touches.by(id)?
+            {
+                continue;
+            }
+            if found >= skip && page.commits.len() < take {
+                page.commits.push(id);
+            } else if found >= skip {
+                page.more = true;
+            }
+            found += 1;
+        }
+        page.total = Some(found);
+        Ok(page)
+    }
+
+    /// The commits of `to` that `from` does not hold, newest first, and whether there are more than `most`.
+    pub fn between(&self, from: Oid, to: Oid, most: usize) -> Result<(Vec<Oid>, bool), Reject> {
+        let mut walk = self.repo.revwalk()?;
+        walk.set_sorting(Sort::TIME | Sort::TOPOLOGICAL)?;
+        walk.push(to)?;
+        walk.hide(from)?;
+        let mut out = Vec::new();
+        for id in walk {
+            if out.len() == most {
+                return Ok((out, true));
+            }
+            out.push(id?);
+        }
+        Ok((out, false))
+    }
+
+    /// Which of `heads` hold a commit.
+    pub fn heads_that_hold(&self, heads: Vec<Head>, commit: Oid) -> Result<Vec<Head>, Reject> {
+        let made = self.repo.find_commit(commit)?.time().seconds();
+        let can_hold = |head: &Head| {
+            // A head that is older than the commit cannot hold it; saves walking its whole history.
+            let at = self.repo.find_commit(head.commit).map(|found| found.time().seconds());
+            at.is_ok_and(|at| at >= made - SKEW) && self.holds(head.commit, commit)
+        };
+        Ok(heads.into_iter().filter(can_hold).collect())
+    }
+
+    /// How many commits the default branch has.
+    pub fn count_commits(&self) -> Result<u64, Reject> {
+        let Some(head) = self.default_head() else { return Ok(0) };
+        let mut walk = self.repo.revwalk()?;
+        walk.push(head)?;
+        Ok(walk.count() as u64)
+    }
+
+    /// Who made the latest commits of the default branch, merges left out, in the order of their first commit.
+    pub fn contributors(&self) -> Result<Vec<Contributor>, Reject> {
+        let Some(head) = self.default_head() else { return Ok(Vec::new()) };
+        let mut walk = self.repo.revwalk()?;
+        walk.set_sorting(Sort::TIME)?;
+        walk.push(head)?;
+        let mut people: Vec<Contributor> = Vec::new();
+        let mut places: HashMap<String, usize> = HashMap::new();
+        let mut left = CONTRIBUTED;
+        for id in walk {
+            let commit = self.repo.find_commit(id?)?;
+            if commit.parent_count() > 1 {
+                continue;
+            }
+            if left == 0 {
+                break;
+            }
+            left -= 1;
+            let author = commit.author();
+            let email = lossy(author.email_bytes());
+            let place = *places.entry(email.to_lowercase()).or_insert_with(|| {
+                // The newest commit comes first and gives the name.
+                people.push(Contributor { name: lossy(author.name_bytes()), email, ..Contributor::default() });
+                people.len() - 1
+            });
+            if let Some(person) = people.get_mut(place) {
+                person.commits += 1;
+            }
+        }
+        people.reverse();
+        Ok(people)
+    }
+}
+
+/// Tells which commits changed a path. What a commit has there is looked up once, though each is also a parent.
+struct Touches<'a> {
+    git: &'a Git,
+    /// The names on the way, as the repository writes them.
+    names: Vec<Vec<u8>>,
+    known: HashMap<Oid, Option<Oid>>,
+}
+
+impl<'a> Touches<'a> {
+    fn new(git: &'a Git, path: &str, at: Option<Oid>) -> Touches<'a> {
+        let names = match at.and_then(|at| git.repo.find_commit(at).ok()?.tree().ok()) {
+            Some(tree) => git.raw_names(&tree, path),
+            None => path.split('/').filter(|name| !name.is_empty()).map(|name| name.as_bytes().to_vec()).collect(),
+        };
+        Touches { git, names, known: HashMap::new() }
+    }
+
+    /// Whether a commit differs there from each of its parents.
+    fn by(&mut self, id: Oid) -> Result<bool, Reject> {
+        let own = self.at(id)?;
+        // A commit is met again only as a parent, and those come later: it may be forgotten.
+        self.known.remove(&id);
+        let parents: Vec<Oid> = self.git.repo.find_commit(id)?.parent_ids().collect();
+        if parents.is_empty() {
+            return Ok(own.is_some());
+        }
+        for parent in parents {
+            if self.at(parent)? == own {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn at(&mut self, id: Oid) -> Result<Option<Oid>, Reject> {
+        if let Some(known) = self.known.get(&id) {
+            return Ok(*known);
+        }
+        let found = self.look(id)?;
+        self.known.insert(id, found);
+        Ok(found)
+    }
+
+    fn look(&self, id: Oid) -> Result<Option<Oid>, Reject> {
+        // The parent of a shallow clone's oldest commit is not there: as if nothing had been.
+        let Ok(commit) = self.git.repo.find_commit(id) else { return Ok(None) };
+        let mut found = commit.tree_id();
+        for name in &self.names {
+            let Ok(tree) = self.git.repo.find_tree(found) else { return Ok(None) };
+            match tree.get_name_bytes(name) {
+                Some(entry) => found = entry.id(),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(found))
+    }
+}

@@ -1,0 +1,161 @@
+//! A person's own repository, served without being written to.
+//!
+//! A bare repository of ours reads the objects of theirs through `objects/info/alternates` and has copies of their
+//! refs: whatever is changed here stays here. Nothing but refs is copied, so a large repository takes no longer.
+
+use super::{Git, lossy};
+use git2::{ErrorCode, Oid, Repository, RepositoryOpenFlags};
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Why a path cannot be served.
+#[derive(Debug, thiserror::Error)]
+pub enum LocalError {
+    #[error("{0} does not exist")]
+    Missing(String),
+    #[error("{0} is not in a git repository; give the path of one, or make one with git init")]
+    NotARepository(String),
+    #[error("the git repository at {path} cannot be read: {why}")]
+    Unreadable { path: String, why: String },
+}
+
+/// What was found at a path.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Adopted {
+    /// The folder's name.
+    pub name: String,
+    /// `None` where there is no commit yet.
+    pub default_branch: Option<String>,
+}
+
+/// Makes `target` a bare repository with the refs of the repository that `path` is in, and its objects within reach.
+///
+/// # Errors
+/// A sentence each for a path that does not exist, that is in no repository, and for a repository that git refuses.
+pub fn adopt(path: &Path, target: &Path) -> Result<Adopted, LocalError> {
+    let shown = path.display().to_string();
+    let unreadable = |why: String| LocalError::Unreadable { path: shown.clone(), why };
+    if !path.exists() {
+        return Err(LocalError::Missing(shown));
+    }
+    // Upwards from the path, past `.git` files of worktrees and submodules, bare or not.
+    let source = Repository::open_ext(path, RepositoryOpenFlags::CROSS_FS, &[] as &[&OsStr]).map_err(|error| {
+        if error.code() == ErrorCode::NotFound {
+            LocalError::NotARepository(shown.clone())
+        } else {
+            unreadable(error.message().to_owned())
+        }
+    })?;
+    share(&source, target).map_err(|why| unreadable(why.to_string()))
+}
+
+/// What went wrong on the way, for the person's eyes.
+type Failure = Box<dyn std::error::Error>;
+
+fn share(source: &Repository, target: &Path) -> Result<Adopted, Failure> {
+    let bare = Repository::init_bare(target)?;
+    let common = source.commondir().canonicalize()?;
+    fs::create_dir_all(target.join("objects/info"))?;
+    let objects = common.join("objects");
+    fs::write(target.join("objects/info/alternates"), [objects.as_os_str().as_encoded_bytes(), b"\n"].concat())?;
+    if common.join("shallow").exists() {
+        fs::copy(common.join("shallow"), target.join("shallow"))?;
+    }
+    drop(bare);
+
+    let refs = refs_of(source)?;
+    write_refs(target, &refs)?;
+
+    let default_branch = default_branch(source, target, &refs)?;
+    let bare = Repository::open_bare(target)?;
+    if let Some(name) = &default_branch {
+        bare.set_head(&format!("refs/heads/{name}"))?;
+    }
+    Ok(Adopted { name: name_of(source, &common), default_branch })
+}
+
+/// Branches and tags by full name. Where there is no branch of its own, as in a mirror, the remotes' count.
+fn refs_of(source: &Repository) -> Result<Vec<(Vec<u8>, Oid)>, git2::Error> {
+    let read = |glob: &str| -> Result<Vec<(Vec<u8>, Oid)>, git2::Error> {
+        let mut out = Vec::new();
+        for reference in source.references_glob(glob)? {
+            // A ref to a ref, or a broken one, is left out when nothing is at its end.
+            let Ok(reference) = reference.and_then(|reference| reference.resolve().map(|end| (reference, end))) else {
+                continue;
+            };
+            let (reference, end) = reference;
+            out.extend(end.target().map(|id| (reference.name_bytes().to_vec(), id)));
+        }
+        Ok(out)
+    };
+    let mut refs = read("refs/heads/*")?;
+    if refs.is_empty() {
+        let prefix = b"refs/remotes/";
+        let mut remote = read("refs/remotes/*")?;
+        // `origin` first: of two branches of one name its own counts.
+        remote.sort_by_key(|(name, _)| !name.starts_with(b"refs/remotes/origin/"));
+        for (name, id) in remote {
+            let rest = name.get(prefix.len()..).unwrap_or_default();
+            let Some(slash) = memchr::memchr(b'/', rest) else { continue };
+            let branch = rest.get(slash + 1..).unwrap_or_default();
+            let name = [b"refs/heads/", branch].concat();
+            if branch != b"HEAD" && !refs.iter().any(|(known, _)| *known == name) {
+                refs.push((name, id));
+            }
+        }
+    }
+    refs.extend(read("refs/tags/*")?);
+    refs.sort();
+    Ok(refs)
+}
+
+fn write_refs(target: &Path, refs: &[(Vec<u8>, Oid)]) -> Result<(), std::io::Error> {
+    // In one file, however many there are. Names are bytes; git forbids line ends in them.
+    let mut packed = b"# pack-refs with: sorted \n".to_vec();
+    for (name, id) in refs {
+        packed.extend_from_slice(id.to_string().as_bytes());
+        packed.push(b' ');
+        packed.extend_from_slice(name);
+        packed.push(b'\n');
+    }
+    fs::write(target.join("packed-refs"), packed)
+}
+
+/// The branch that HEAD names; with a detached HEAD one that holds its commit, else a new one called by its hash.
+fn default_branch(source: &Repository, target: &Path, refs: &[(Vec<u8>, Oid)]) -> Result<Option<String>, Failure> {
+    let branches: Vec<(String, Oid)> = refs
+        .iter()
+        .filter_map(|(name, id)| Some((std::str::from_utf8(name.strip_prefix(b"refs/heads/")?).ok()?.to_owned(), *id)))
+        .collect();
+    let head = source.find_reference("HEAD")?;
+    if let Some(name) = head.symbolic_target_bytes().and_then(|name| name.strip_prefix(b"refs/heads/")) {
+        let name = lossy(name);
+        if branches.iter().any(|(branch, _)| *branch == name) {
+            return Ok(Some(name));
+        }
+        // HEAD names a branch without a commit; another may have some.
+        let usual = branches.iter().find(|(name, _)| matches!(name.as_str(), "main" | "master" | "trunk"));
+        return Ok(usual.or(branches.first()).map(|(name, _)| name.clone()));
+    }
+    let Some(commit) = head.target() else { return Ok(branches.first().map(|(name, _)| name.clone())) };
+    let git = Git { repo: Repository::open_bare(target)?, default_branch: None };
+    let at = branches.iter().find(|(_, id)| *id == commit);
+    if let Some((name, _)) = at.or_else(|| branches.iter().find(|(_, id)| git.holds(*id, commit))) {
+        return Ok(Some(name.clone()));
+    }
+    let name: String = commit.to_string().chars().take(8).collect();
+    git.repo.branch(&name, &git.repo.find_commit(commit)?, false)?;
+    Ok(Some(name))
+}
+
+/// The name of the folder that a person would call the repository by.
+fn name_of(source: &Repository, common: &Path) -> String {
+    let folder: PathBuf = match source.workdir() {
+        Some(work) => work.to_path_buf(),
+        None => common.to_path_buf(),
+    };
+    let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = name.strip_suffix(".git").filter(|rest| !rest.is_empty()).unwrap_or(&name).to_owned();
+    if name.is_empty() { "repository".into() } else { name }
+}

@@ -1,0 +1,229 @@
+//! A project's repository: refs, commits, history. Opened for each request (a fifth of a millisecond).
+//!
+//! Names and texts in a repository are bytes; what is not UTF-8 is shown with replacement characters.
+
+mod change;
+mod diff;
+mod history;
+mod local;
+mod tree;
+
+pub use diff::Changes;
+pub use history::{LogQuery, Page};
+pub use local::{LocalError, adopt};
+
+use super::reject::Reject;
+use crate::api::Time;
+use crate::api::commits::{Commit as CommitView, Stats};
+use git2::{BranchType, ObjectType, Oid, Repository};
+use jiff::Timestamp;
+use jiff::fmt::temporal::DateTimePrinter;
+use jiff::tz::{Offset, TimeZone};
+use std::path::Path;
+
+/// An open repository.
+pub struct Git {
+    repo: Repository,
+    default_branch: Option<String>,
+}
+
+/// A branch or a tag by name, and the commit that it leads to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Head {
+    pub name: String,
+    pub commit: Oid,
+}
+
+/// A tag; `message` is its annotation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TagHead {
+    pub name: String,
+    /// The tag object, or the commit of a light tag.
+    pub target: Oid,
+    pub commit: Oid,
+    pub message: Option<String>,
+}
+
+/// Text of unknown encoding, for people.
+pub fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+impl Git {
+    /// Opens the repository of a folder.
+    ///
+    /// # Errors
+    /// 500 where it is not there or is damaged.
+    pub fn open(path: &Path, default_branch: Option<&str>) -> Result<Git, Reject> {
+        let repo = Repository::open_bare(path)?;
+        Ok(Git { repo, default_branch: default_branch.map(str::to_owned) })
+    }
+
+    /// libgit2's own handle, for what has no method here.
+    pub fn repo(&self) -> &Repository {
+        &self.repo
+    }
+
+    /// The default branch's head; `None` while the repository is empty.
+    pub fn default_head(&self) -> Option<Oid> {
+        self.branch(self.default_branch.as_deref()?)
+    }
+
+    /// The head of a branch.
+    pub fn branch(&self, name: &str) -> Option<Oid> {
+        let reference = self.repo.find_branch(name, BranchType::Local).ok()?;
+        reference.get().peel_to_commit().ok().map(|commit| commit.id())
+    }
+
+    /// All branches by name.
+    pub fn branches(&self) -> Result<Vec<Head>, Reject> {
+        let mut out = Vec::new();
+        for reference in self.repo.references_glob("refs/heads/*")? {
+            let reference = reference?;
+            let name = reference.name_bytes();
+            let name = lossy(name.strip_prefix(b"refs/heads/").unwrap_or(name));
+            if let Some(commit) = reference.target() {
+                out.push(Head { name, commit });
+            }
+        }
+        out.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(out)
+    }
+
+    /// All tags that lead to a commit, by name.
+    pub fn tags(&self) -> Result<Vec<TagHead>, Reject> {
+        let mut out = Vec::new();
+        for reference in self.repo.references_glob("refs/tags/*")? {
+            out.extend(tag_head(&reference?));
+        }
+        out.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(out)
+    }
+
+    /// One tag.
+    pub fn tag(&self, name: &str) -> Option<TagHead> {
+        tag_head(&self.repo.find_reference(&format!("refs/tags/{name}")).ok()?)
+    }
+
+    /// The commit that a branch, a tag, `HEAD` or a hash (whole, or at least four digits of it) names.
+    pub fn resolve(&self, name: &str) -> Option<Oid> {
+        if name == "HEAD" {
+            return self.default_head();
+        }
+        self.branch(name).or_else(|| self.tag(name).map(|tag| tag.commit)).or_else(|| self.by_hash(name))
+    }
+
+    /// The commit of a ref or hash, of the default branch where none is named.
+    ///
+    /// # Errors
+    /// 404 for `what` where there is none.
+    pub fn commit_at(&self, name: Option<&str>, what: &str) -> Result<git2::Commit<'_>, Reject> {
+        let id = match name.filter(|name| !name.is_empty()) {
+            Some(name) => self.resolve(name),
+            None => self.default_head(),
+        };
+        let commit = id.and_then(|id| self.repo.find_commit(id).ok());
+        commit.ok_or_else(|| Reject::not_found(what))
+    }
+
+    fn by_hash(&self, hash: &str) -> Option<Oid> {
+        let is_hash = (4..=40).contains(&hash.len()) && hash.bytes().all(|b| b.is_ascii_hexdigit());
+        if !is_hash {
+            return None;
+        }
+        let object = self.repo.find_object_by_prefix(hash, None).ok()?;
+        object.peel_to_commit().ok().map(|commit| commit.id())
+    }
+
+    /// The bytes of a blob.
+    ///
+    /// # Errors
+    /// 404 where no blob has that hash.
+    pub fn blob(&self, sha: &str) -> Result<(Oid, Vec<u8>), Reject> {
+        let missing = || Reject::not_found("Blob");
+        let is_hash = (4..=40).contains(&sha.len()) && sha.bytes().all(|b| b.is_ascii_hexdigit());
+        if !is_hash {
+            return Err(missing());
+        }
+        let object = self.repo.find_object_by_prefix(sha, Some(ObjectType::Blob)).map_err(|_| missing())?;
+        let blob = object.into_blob().map_err(|_| missing())?;
+        Ok((blob.id(), blob.content().to_vec()))
+    }
+
+    /// A commit as it goes on the wire.
+    pub fn show(&self, id: Oid) -> Result<CommitView, Reject> {
+        Ok(show(&self.repo.find_commit(id)?))
+    }
+
+    /// A commit with the lines that it added and deleted against its first parent.
+    pub fn show_with_stats(&self, id: Oid) -> Result<CommitView, Reject> {
+        let (additions, deletions) = self.line_counts(id)?;
+        let stats = Stats { additions, deletions, total: additions + deletions };
+        Ok(CommitView { stats: Some(Some(stats)), ..self.show(id)? })
+    }
+
+    /// Whether `holder` is `commit` or has it in its history.
+    pub fn holds(&self, holder: Oid, commit: Oid) -> bool {
+        holder == commit || self.repo.graph_descendant_of(holder, commit).unwrap_or(false)
+    }
+
+    /// The newest commit that both have in their history.
+    pub fn merge_base(&self, one: Oid, other: Oid) -> Option<Oid> {
+        self.repo.merge_base(one, other).ok()
+    }
+
+    /// Whether `source` can be merged into `target` without a conflict.
+    pub fn merges_cleanly(&self, target: Oid, source: Oid) -> bool {
+        let merge = || {
+            let (target, source) = (self.repo.find_commit(target)?, self.repo.find_commit(source)?);
+            self.repo.merge_commits(&target, &source, None)
+        };
+        merge().is_ok_and(|index: git2::Index| !index.has_conflicts())
+    }
+}
+
+fn tag_head(reference: &git2::Reference<'_>) -> Option<TagHead> {
+    let name = reference.name_bytes();
+    let name = lossy(name.strip_prefix(b"refs/tags/").unwrap_or(name));
+    let target = reference.target()?;
+    let commit = reference.peel_to_commit().ok()?.id();
+    let message = match reference.peel(ObjectType::Tag) {
+        Ok(object) => object.as_tag().and_then(|tag| tag.message_bytes().map(lossy)),
+        Err(_) => None,
+    };
+    Some(TagHead { name, target, commit, message: message.map(|text| text.trim_end().to_owned()) })
+}
+
+/// A commit as it goes on the wire.
+pub fn show(commit: &git2::Commit<'_>) -> CommitView {
+    let id = commit.id().to_string();
+    let (author, committer) = (commit.author(), commit.committer());
+    let committed = time(committer.when());
+    CommitView {
+        short_id: id.chars().take(8).collect(),
+        title: commit.summary_bytes().map(lossy).unwrap_or_default(),
+        message: lossy(commit.message_bytes()),
+        author_name: lossy(author.name_bytes()),
+        author_email: lossy(author.email_bytes()),
+        authored_date: Some(time(author.when())),
+        committer_name: lossy(committer.name_bytes()),
+        committer_email: lossy(committer.email_bytes()),
+        committed_date: Some(committed.clone()),
+        created_at: Some(committed),
+        parent_ids: commit.parent_ids().map(|id| id.to_string()).collect(),
+        id,
+        ..CommitView::default()
+    }
+}
+
+/// A time of git with its own offset: `2018-01-01T10:00:00.000+02:00`.
+pub fn time(time: git2::Time) -> Time {
+    let instant = Timestamp::from_second(time.seconds()).unwrap_or_default();
+    let offset = Offset::from_seconds(time.offset_minutes().saturating_mul(60)).unwrap_or(Offset::UTC);
+    let zoned = instant.to_zoned(TimeZone::fixed(offset));
+    let text = DateTimePrinter::new().precision(Some(3)).timestamp_with_offset_to_string(&zoned.timestamp(), offset);
+    Time(text)
+}
+
+#[cfg(test)]
+mod tests;

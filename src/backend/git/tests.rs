@@ -1,0 +1,174 @@
+//! Repositories made for the occasion, read back.
+
+use super::*;
+use git2::Signature;
+
+struct Made {
+    folder: tempfile::TempDir,
+    repo: Repository,
+}
+
+impl Made {
+    fn new() -> Made {
+        let folder = tempfile::tempdir().unwrap();
+        let repo = Repository::init_bare(folder.path()).unwrap();
+        Made { folder, repo }
+    }
+
+    /// Commits a whole tree of files, names as bytes.
+    fn commit(&self, branch: &str, at: i64, files: &[(&[u8], &str)]) -> Oid {
+        let mut index = git2::Index::new().unwrap();
+        for (path, text) in files {
+            let entry = git2::IndexEntry {
+                ctime: git2::IndexTime::new(0, 0),
+                mtime: git2::IndexTime::new(0, 0),
+                dev: 0,
+                ino: 0,
+                mode: 0o100644,
+                uid: 0,
+                gid: 0,
+                file_size: 0,
+                id: self.repo.blob(text.as_bytes()).unwrap(),
+                flags: 0,
+                flags_extended: 0,
+                path: path.to_vec(),
+            };
+            index.add(&entry).unwrap();
+        }
+        let tree = self.repo.find_tree(index.write_tree_to(&self.repo).unwrap()).unwrap();
+        let by = Signature::new("Ada", "ada@example.com", &git2::Time::new(at, 120)).unwrap();
+        let name = format!("refs/heads/{branch}");
+        let parent = self.repo.find_reference(&name).ok().map(|found| found.peel_to_commit().unwrap());
+        let parents: Vec<&git2::Commit> = parent.iter().collect();
+        self.repo.commit(Some(&name), &by, &by, &format!("Change at {at}\n\nBody."), &tree, &parents).unwrap()
+    }
+
+    fn git(&self, default: &str) -> Git {
+        Git::open(self.folder.path(), Some(default)).unwrap()
+    }
+}
+
+#[test]
+fn a_log_of_a_path_has_only_what_changed_it_and_its_pages_join() {
+    let made = Made::new();
+    let mut all = Vec::new();
+    for at in 0..10 {
+        let text = if at % 3 == 0 { at } else { at - at % 3 };
+        all.push(made.commit("main", at, &[(b"src/a.rs", &text.to_string()), (b"b.txt", &at.to_string())]));
+    }
+    let git = made.git("main");
+    let from = vec![git.default_head().unwrap()];
+    let query = LogQuery { from: from.clone(), path: Some("src".into()), ..LogQuery::default() };
+    let log = git.log(&query, 0, 2).unwrap();
+    assert_eq!(log, Page { commits: vec![all[9], all[6]], total: Some(4), more: true });
+    assert_eq!(git.log(&query, 2, 2).unwrap().commits, [all[3], all[0]]);
+    let bounded = LogQuery { from, since: Some(2), until: Some(4), ..LogQuery::default() };
+    assert_eq!(git.log(&bounded, 0, 20).unwrap().commits, [all[4], all[3], all[2]]);
+}
+
+#[test]
+fn a_commit_keeps_its_authors_offset() {
+    let made = Made::new();
+    let id = made.commit("main", 1_514_793_600, &[(b"a", "1\n2\n")]);
+    let commit = made.git("main").show_with_stats(id).unwrap();
+    assert_eq!(commit.authored_date, Some(Time("2018-01-01T10:00:00.000+02:00".into())));
+    assert_eq!(
+        (commit.title.as_str(), commit.message.as_str()),
+        ("Change at 1514793600", "Change at 1514793600\n\nBody.")
+    );
+    assert_eq!(commit.stats.flatten().map(|s| (s.additions, s.deletions, s.total)), Some((2, 0, 2)));
+}
+
+#[test]
+fn a_diff_names_files_and_hunks_and_finds_renames() {
+    let made = Made::new();
+    let long: String = (0..50).map(|n| format!("line {n}\n")).collect();
+    made.commit("main", 1, &[(b"old.txt", &long), (b"same", "x"), (b"gone", "y\n")]);
+    let id = made.commit("main", 2, &[(b"new.txt", &long), (b"same", "x\n"), (b"bin", "\0\u{1}")]);
+    let changes = made.git("main").commit_changes(id).unwrap();
+    let of = |path: &str| changes.entries.iter().find(|e| e.new_path == path).unwrap();
+    assert_eq!(changes.count, 4);
+    assert!(of("new.txt").renamed_file && of("new.txt").diff.is_empty());
+    assert_eq!(of("new.txt").old_path, "old.txt");
+    assert_eq!(of("same").diff, "--- a/same\n+++ b/same\n@@ -1 +1 @@\n-x\n\\ No newline at end of file\n+x\n");
+    assert!(of("bin").new_file && of("bin").diff.is_empty());
+    assert_eq!((of("bin").a_mode.as_deref(), of("bin").b_mode.as_deref()), (Some("0"), Some("100644")));
+    assert!(of("gone").deleted_file && of("gone").diff.starts_with("--- a/gone\n+++ /dev/null\n@@ -1 +0,0 @@\n-y"));
+}
+
+#[test]
+fn folders_come_first_and_names_that_are_not_text_can_be_opened() {
+    let made = Made::new();
+    made.commit("main", 1, &[(b"a.txt", "1"), (b"z/deep/b", "2"), (b"caf\xe9/c", "3")]);
+    let git = made.git("main");
+    let root = git.commit_at(None, "Tree").unwrap().tree().unwrap();
+    let names = |path: &str, recursive| -> Vec<String> {
+        git.list(&root, path, recursive).unwrap().into_iter().map(|entry| entry.path).collect()
+    };
+    assert_eq!(names("", false), ["caf\u{fffd}", "z", "a.txt"]);
+    assert_eq!(names("", true), ["caf\u{fffd}", "z", "z/deep", "a.txt", "caf\u{fffd}/c", "z/deep/b"]);
+    assert_eq!(names("caf\u{fffd}", false), ["caf\u{fffd}/c"]);
+    assert_eq!(names("nowhere", false), [] as [&str; 0]);
+    let query =
+        LogQuery { from: vec![git.default_head().unwrap()], path: Some("caf\u{fffd}".into()), ..LogQuery::default() };
+    assert_eq!(git.log(&query, 0, 9).unwrap().commits.len(), 1);
+    assert_eq!(git.file(&root, "z/deep/b").unwrap().1, b"2");
+}
+
+#[test]
+fn refs_that_hold_a_commit_are_found() {
+    let made = Made::new();
+    let first = made.commit("main", 1, &[(b"a", "1")]);
+    let second = made.commit("main", 2, &[(b"a", "2")]);
+    let git = made.git("main");
+    git.create_branch("old", &first.to_string()).unwrap();
+    let holding = |id| -> Vec<String> {
+        git.heads_that_hold(git.branches().unwrap(), id).unwrap().into_iter().map(|head| head.name).collect()
+    };
+    assert_eq!(holding(first), ["main", "old"]);
+    assert_eq!(holding(second), ["main"]);
+    assert_eq!(git.resolve(&second.to_string()[..7]), Some(second));
+    assert_eq!(git.resolve("nowhere"), None);
+    assert_eq!(git.create_branch("old", "main").unwrap_err().body["message"], "Branch already exists");
+    assert_eq!(git.create_branch("a..b", "main").unwrap_err().body["message"], "Branch name is invalid");
+}
+
+#[test]
+fn an_adopted_repository_is_read_and_never_written() {
+    let made = Made::new();
+    let id = made.commit("main", 1, &[(b"a", "1")]);
+    made.commit("feature/x", 2, &[(b"a", "2")]);
+    let place = tempfile::tempdir().unwrap();
+    let target = place.path().join("1.git");
+    let adopted = adopt(made.folder.path(), &target).unwrap();
+    // The folder's HEAD names a branch that does not exist (`master`), so the usual one is taken.
+    assert_eq!(adopted.default_branch.as_deref(), Some("main"));
+    let git = Git::open(&target, Some("main")).unwrap();
+    assert_eq!(git.default_head(), Some(id));
+    git.create_branch("mine", "feature/x").unwrap();
+    git.delete_branch("main").unwrap();
+    assert!(made.repo.find_reference("refs/heads/mine").is_err());
+    assert!(made.repo.find_reference("refs/heads/main").is_ok());
+}
+
+#[test]
+fn a_detached_head_gets_a_branch_of_its_own() {
+    let made = Made::new();
+    let id = made.commit("main", 1, &[(b"a", "1")]);
+    made.repo.set_head_detached(id).unwrap();
+    let place = tempfile::tempdir().unwrap();
+    assert_eq!(adopt(made.folder.path(), &place.path().join("1.git")).unwrap().default_branch.as_deref(), Some("main"));
+    made.repo.find_reference("refs/heads/main").unwrap().delete().unwrap();
+    let adopted = adopt(made.folder.path(), &place.path().join("2.git")).unwrap();
+    assert_eq!(adopted.default_branch.as_deref(), id.to_string().get(..8));
+}
+
+#[test]
+fn what_is_no_repository_is_refused_in_a_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = tempfile::tempdir().unwrap();
+    let error = adopt(folder.path(), &place.path().join("1.git")).unwrap_err();
+    assert!(error.to_string().contains("is not in a git repository"), "{error}");
+    let error = adopt(&folder.path().join("nowhere"), &place.path().join("2.git")).unwrap_err();
+    assert!(error.to_string().ends_with("does not exist"), "{error}");
+}
