@@ -2,6 +2,7 @@
 
 pub mod ansi;
 pub mod chart;
+pub mod code;
 pub mod doc;
 pub mod glyph;
 pub mod input;
@@ -9,6 +10,7 @@ pub mod layers;
 pub mod line;
 pub mod panels;
 pub mod popup;
+pub mod search;
 pub mod state;
 pub mod table;
 pub mod text;

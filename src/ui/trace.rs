@@ -9,6 +9,7 @@ pub use folds::Folds;
 use crate::ui::ansi::{self, State};
 use crate::ui::doc::DocLine;
 use crate::ui::layers::blend;
+use crate::ui::search::{self, Found};
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{glyph, text};
 use marker::{Marker, STAMP, Stamp};
@@ -28,8 +29,6 @@ const CHECKPOINT_LINES: usize = 256;
 const CHECKPOINT_BYTES: usize = 1 << 18;
 /// Sections within sections; deeper ones are text without a heading of their own.
 const DEPTH: usize = 64;
-/// Matches that a search collects.
-const MATCHES: usize = 10_000;
 
 /// What is looked for as an error: the words that compilers, test runners and shells print, colours between them or not.
 static ERRORS: LazyLock<Option<Bytes>> = LazyLock::new(|| {
@@ -138,22 +137,6 @@ impl Layout {
         let numbers = if self.numbers > 0 { self.numbers + 2 } else { 0 };
         numbers + if self.times { 10 } else { 0 }
     }
-}
-
-/// A place that a search found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Match {
-    pub line: usize,
-    /// Bytes of the line's text as [`Row::text`] has it.
-    pub range: Range<usize>,
-}
-
-/// What a search found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
-    pub matches: Vec<Match>,
-    /// There are more than are listed.
-    pub capped: bool,
 }
 
 impl Trace {
@@ -408,21 +391,8 @@ impl Trace {
 
     /// Looks for `pattern` in the text of every line, until `cancelled` says so. For copies of the trace, off the loop.
     pub fn search(&self, pattern: &Regex, cancelled: &dyn Fn() -> bool) -> Found {
-        let mut found = Found::default();
-        for line in 0..self.len_lines() {
-            if line % 1024 == 0 && cancelled() {
-                break;
-            }
-            let Some(text) = self.text(line) else { break };
-            for hit in pattern.find_iter(&text).filter(|hit| !hit.is_empty()) {
-                if found.matches.len() == MATCHES {
-                    found.capped = true;
-                    return found;
-                }
-                found.matches.push(Match { line, range: hit.range() });
-            }
-        }
-        found
+        let texts = (0..self.len_lines()).filter_map(|line| Some((line, self.text(line)?)));
+        search::lines(texts, pattern, cancelled)
     }
 
     /// The first line from `from` on that looks like an error.

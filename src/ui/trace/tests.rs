@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::ui::layers::tests::Noise;
+use crate::ui::search::Match;
 use crate::ui::theme::Background;
 
 fn trace(text: &str) -> (Trace, Folds) {

@@ -1,0 +1,479 @@
+//! Source text: lines of any number, and their syntax as roles of a theme, worked out a piece at a time, never on the loop.
+
+mod scopes;
+
+use crate::ui::doc::DocLine;
+use crate::ui::layers::blend;
+use crate::ui::search::{self, Found};
+use crate::ui::theme::{Role, Theme};
+use ratatui::style::Style;
+use regex::Regex;
+use scopes::Scopes;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+use syntect::parsing::{ParseState, ScopeStack, SyntaxReference, SyntaxSet};
+
+/// Bytes at the start of a file by which it is told whether it is text.
+const PROBE: usize = 8 * 1024;
+/// Lines longer than this stay plain: the time that the expressions take grows faster than the line.
+pub const LINE: usize = 2 * 1024;
+/// Lines between two places where parsing can start again.
+const CHECKPOINT: usize = 64;
+/// Farther than this from a checkpoint, colours are guessed from the lines just above.
+const FAR: usize = 2000;
+/// Lines above the wanted ones from which such a guess starts.
+const RUN_UP: usize = 100;
+
+static SYNTAXES: LazyLock<SyntaxSet> = LazyLock::new(two_face::syntax::extra_newlines);
+
+/// Bytes of a line and what they are; sorted, none over another. Text that is nothing special is in none of them.
+pub type Spans = Vec<(Range<u32>, Role)>;
+
+/// A language whose syntax is known.
+#[derive(Clone, Copy, Debug)]
+pub struct Language(&'static SyntaxReference);
+
+impl PartialEq for Language {
+    fn eq(&self, other: &Language) -> bool {
+        self.0.scope == other.0.scope
+    }
+}
+
+impl Language {
+    /// The language of a file, by its name, or else by its first line. The first call takes some milliseconds.
+    pub fn detect(path: &str, first_line: &str) -> Option<Language> {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let ending = name.rsplit_once('.').map_or(name, |(_, ending)| ending);
+        let first_line = first_line.get(..first_line.len().min(LINE)).unwrap_or_default();
+        SYNTAXES
+            .find_syntax_by_extension(name)
+            .or_else(|| SYNTAXES.find_syntax_by_extension(ending))
+            .or_else(|| SYNTAXES.find_syntax_by_extension(&ending.to_lowercase()))
+            .or_else(|| SYNTAXES.find_syntax_by_first_line(first_line))
+            .and_then(Language::of)
+    }
+
+    /// The language of a name as Markdown has it behind a fence: `rust`, `sh`, `py`.
+    pub fn named(name: &str) -> Option<Language> {
+        SYNTAXES.find_syntax_by_token(name).and_then(Language::of)
+    }
+
+    fn of(syntax: &'static SyntaxReference) -> Option<Language> {
+        (syntax.name != "Plain Text").then_some(Language(syntax))
+    }
+
+    /// As people write it: `Rust`.
+    pub fn name(self) -> &'static str {
+        &self.0.name
+    }
+}
+
+/// What a file turns out to be.
+#[derive(Clone, Debug)]
+pub enum Content {
+    Text(Arc<Text>),
+    Binary(Arc<Vec<u8>>),
+}
+
+impl Content {
+    /// Tells text from other bytes and indexes its lines; one pass, no copy where the bytes are UTF-8.
+    pub fn read(bytes: Vec<u8>) -> Content {
+        if is_binary(&bytes) { Content::Binary(Arc::new(bytes)) } else { Content::Text(Arc::new(Text::new(bytes))) }
+    }
+}
+
+/// Whether bytes are something other than text: a NUL near the start, or much that is not UTF-8.
+pub fn is_binary(bytes: &[u8]) -> bool {
+    let probe = bytes.get(..bytes.len().min(PROBE)).unwrap_or_default();
+    let wrong: usize = probe.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
+    memchr::memchr(0, probe).is_some() || wrong > 3 + probe.len() / 10
+}
+
+/// Text whose lines are found at once.
+#[derive(Debug, Default)]
+pub struct Text {
+    text: String,
+    starts: Vec<usize>,
+}
+
+impl Text {
+    /// Bytes that are not UTF-8 become U+FFFD.
+    pub fn new(bytes: Vec<u8>) -> Text {
+        let text = String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
+        let mut starts = Vec::new();
+        if !text.is_empty() {
+            starts.push(0);
+            starts.extend(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1).filter(|at| *at < text.len()));
+        }
+        Text { text, starts }
+    }
+
+    /// Lines; a line feed at the end begins no further one.
+    pub fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
+
+    /// Bytes in all.
+    pub fn bytes_len(&self) -> usize {
+        self.text.len()
+    }
+
+    /// A line without its end; empty where there is none.
+    pub fn line(&self, line: usize) -> &str {
+        let Some(&start) = self.starts.get(line) else { return "" };
+        let end = self.starts.get(line + 1).copied().unwrap_or(self.text.len());
+        let line = self.text.get(start..end).unwrap_or_default();
+        let line = line.strip_suffix('\n').unwrap_or(line);
+        line.strip_suffix('\r').unwrap_or(line)
+    }
+
+    /// Looks for `pattern` in every line, until `cancelled` says so.
+    pub fn search(&self, pattern: &Regex, cancelled: &dyn Fn() -> bool) -> Found {
+        search::lines((0..self.len()).map(|line| (line, self.line(line))), pattern, cancelled)
+    }
+}
+
+/// Lines that were highlighted together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Block {
+    pub first_line: usize,
+    /// Fewer than were asked for where it was cancelled.
+    pub lines: Vec<Spans>,
+    /// The lines far above were not read: a comment or string that began there is not known.
+    pub approximate: bool,
+}
+
+/// The parser between two lines.
+#[derive(Clone)]
+struct Place {
+    parser: ParseState,
+    stack: ScopeStack,
+}
+
+impl Place {
+    fn new(language: Language) -> Place {
+        Place { parser: ParseState::new(language.0), stack: ScopeStack::new() }
+    }
+
+    /// Reads one line and goes to the next one.
+    fn line(&mut self, line: &str, buffer: &mut String, scopes: &mut Scopes) -> Spans {
+        let mut spans = Spans::new();
+        if line.len() > LINE {
+            return spans;
+        }
+        buffer.clear();
+        buffer.push_str(line);
+        buffer.push('\n');
+        let Ok(changes) = self.parser.parse_line(buffer, &SYNTAXES) else { return spans };
+        let mut at = 0;
+        for (change, operation) in &changes {
+            mark(&mut spans, line, at..(*change).min(line.len()), &self.stack, scopes);
+            at = (*change).min(line.len());
+            if self.stack.apply(operation).is_err() {
+                self.stack = ScopeStack::new();
+            }
+        }
+        mark(&mut spans, line, at..line.len(), &self.stack, scopes);
+        spans
+    }
+}
+
+fn mark(spans: &mut Spans, line: &str, range: Range<usize>, stack: &ScopeStack, scopes: &mut Scopes) {
+    if range.is_empty() {
+        return;
+    }
+    let Some(role) = scopes.role(stack.as_slice()) else { return };
+    // The grammar of Rust has one scope for `let` and for its types.
+    let role =
+        if role == Role::SyntaxType && line.get(range.clone()) == Some("let") { Role::SyntaxKeyword } else { role };
+    let (start, end) = (range.start as u32, range.end as u32);
+    match spans.last_mut() {
+        Some((last, same)) if *same == role && last.end == start => last.end = end,
+        _ => spans.push((start..end, role)),
+    }
+}
+
+/// Highlights a few lines that belong together, such as one side of a hunk or a fenced block.
+pub fn highlight_lines<'a>(language: Language, lines: impl Iterator<Item = &'a str>) -> Vec<Spans> {
+    let mut place = Place::new(language);
+    let mut scopes = Scopes::default();
+    let mut buffer = String::new();
+    lines.map(|line| place.line(line, &mut buffer, &mut scopes)).collect()
+}
+
+/// Highlights one text, any part of it at any time, from any thread.
+pub struct Highlighter {
+    text: Arc<Text>,
+    path: String,
+    language: OnceLock<Option<Language>>,
+    places: Mutex<BTreeMap<usize, Place>>,
+}
+
+impl Highlighter {
+    /// Cheap: nothing is read before it is asked for.
+    pub fn new(text: Arc<Text>, path: &str) -> Highlighter {
+        Highlighter { text, path: path.to_owned(), language: OnceLock::new(), places: Mutex::default() }
+    }
+
+    /// The language as far as it is known: highlighting finds it out.
+    pub fn language(&self) -> Option<Language> {
+        self.language.get().copied().flatten()
+    }
+
+    /// The roles in `lines`, until `cancelled` says so. For a worker: takes about 2 ms for a screen near lines that were read
+    /// before, and up to some 100 ms elsewhere.
+    pub fn highlight(&self, lines: Range<usize>, cancelled: &dyn Fn() -> bool) -> Block {
+        let end = lines.end.min(self.text.len());
+        let start = lines.start.min(end);
+        let mut block = Block { first_line: start, ..Block::default() };
+        let Some(language) = *self.language.get_or_init(|| Language::detect(&self.path, self.text.line(0))) else {
+            block.lines = vec![Spans::new(); end - start];
+            return block;
+        };
+        let (mut at, mut place) = self.nearest(start).unwrap_or_else(|| (0, Place::new(language)));
+        if start - at > FAR {
+            (at, place) = (start - RUN_UP, Place::new(language));
+            block.approximate = true;
+        }
+        let mut scopes = Scopes::default();
+        let mut buffer = String::new();
+        while at < end && !cancelled() {
+            if at.is_multiple_of(CHECKPOINT) && !block.approximate {
+                self.places.lock().unwrap_or_else(PoisonError::into_inner).entry(at).or_insert_with(|| place.clone());
+            }
+            let spans = place.line(self.text.line(at), &mut buffer, &mut scopes);
+            if at >= start {
+                block.lines.push(spans);
+            }
+            at += 1;
+        }
+        block
+    }
+
+    fn nearest(&self, line: usize) -> Option<(usize, Place)> {
+        let places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        places.range(..=line).next_back().map(|(at, place)| (*at, place.clone()))
+    }
+}
+
+/// What is highlighted of a text so far, in pieces that start at multiples of [`Highlights::PIECE`].
+#[derive(Clone, Debug, Default)]
+pub struct Highlights {
+    pieces: BTreeMap<usize, Arc<Block>>,
+}
+
+impl Highlights {
+    /// Lines of a piece.
+    pub const PIECE: usize = 128;
+
+    /// The spans of a line, where they are known.
+    pub fn line(&self, line: usize) -> Option<&Spans> {
+        let block = self.pieces.get(&(line / Self::PIECE))?;
+        block.lines.get(line.checked_sub(block.first_line)?)
+    }
+
+    /// The first piece among `visible` lines of a text of `len` lines that is not there yet: what to ask for next.
+    pub fn missing(&self, visible: Range<usize>, len: usize) -> Option<Range<usize>> {
+        let end = visible.end.min(len);
+        if visible.start >= end {
+            return None;
+        }
+        let piece = (visible.start / Self::PIECE..=(end - 1) / Self::PIECE).find(|p| !self.pieces.contains_key(p))?;
+        Some(piece * Self::PIECE..((piece + 1) * Self::PIECE).min(len))
+    }
+
+    /// Takes what was asked for; a part that was cancelled is left out.
+    pub fn insert(&mut self, wanted: &Range<usize>, block: Block) {
+        if block.lines.len() == wanted.len() {
+            self.pieces.insert(wanted.start / Self::PIECE, Arc::new(block));
+        }
+    }
+}
+
+/// Spans as a layer in the colours of `theme`.
+pub fn layer(spans: &Spans, theme: &Theme) -> Vec<(Range<usize>, Style)> {
+    spans.iter().map(|(range, role)| (range.start as usize..range.end as usize, theme.style(*role))).collect()
+}
+
+/// Columns of the gutter of [`draw`].
+pub fn gutter(text: &Text) -> usize {
+    digits(text.len()) + 2
+}
+
+fn digits(number: usize) -> usize {
+    number.max(100).ilog10() as usize + 1
+}
+
+/// One line of a text as it is drawn; plain where `spans` are not known yet.
+pub fn draw<'a>(text: &'a Text, line: usize, spans: Option<&Spans>, theme: &Theme) -> DocLine<'a> {
+    let looks = spans.map(|spans| layer(spans, theme)).unwrap_or_default();
+    DocLine {
+        gutter: vec![(format!("{:>1$}  ", line + 1, digits(text.len())), theme.style(Role::LineNumber))],
+        spans: blend(text.line(line), theme.style(Role::Text), &[&looks]),
+        ..DocLine::default()
+    }
+}
+
+/// Bytes in a row of [`hex`].
+pub const HEX: usize = 16;
+
+/// Rows that `len` bytes take.
+pub fn hex_rows(len: usize) -> usize {
+    len.div_ceil(HEX)
+}
+
+/// Sixteen bytes as numbers and as what is printable of them, with their offset.
+pub fn hex(bytes: &[u8], row: usize, theme: &Theme) -> DocLine<'static> {
+    let start = row.saturating_mul(HEX);
+    let part = bytes.get(start..bytes.len().min(start.saturating_add(HEX))).unwrap_or_default();
+    let mut numbers = String::new();
+    for at in 0..HEX {
+        match part.get(at) {
+            Some(byte) => numbers.push_str(&format!("{byte:02x} ")),
+            None => numbers.push_str("   "),
+        }
+        if at == HEX / 2 - 1 {
+            numbers.push(' ');
+        }
+    }
+    let printable = |b: &u8| if (0x20..0x7f).contains(b) { char::from(*b) } else { '.' };
+    DocLine {
+        gutter: vec![(format!("{start:08x}  "), theme.style(Role::LineNumber))],
+        spans: vec![
+            (numbers.into(), theme.style(Role::Text)),
+            (format!(" {}", part.iter().map(printable).collect::<String>()).into(), theme.style(Role::Dim)),
+        ],
+        ..DocLine::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::layers::tests::Noise;
+
+    fn text(text: &str) -> Arc<Text> {
+        Arc::new(Text::new(text.as_bytes().to_vec()))
+    }
+
+    fn named(line: &str, spans: &Spans) -> Vec<(String, Role)> {
+        spans.iter().map(|(r, role)| (line[r.start as usize..r.end as usize].to_owned(), *role)).collect()
+    }
+
+    #[test]
+    fn languages_are_known_by_name_ending_and_first_line() {
+        let name = |path, first| Language::detect(path, first).map(Language::name);
+        assert_eq!(name("src/main.rs", ""), Some("Rust"));
+        assert_eq!(name("a/Makefile", ""), Some("Makefile"));
+        assert_eq!(name("x.TS", ""), Some("TypeScript"));
+        assert_eq!(name("tool", "#!/usr/bin/env python3"), Some("Python"));
+        assert_eq!(name("Dockerfile", ""), Some("Dockerfile"));
+        assert_eq!(name("notes.txt", ""), None);
+        assert_eq!(Language::named("sh").map(Language::name), Some("Bourne Again Shell (bash)"));
+    }
+
+    #[test]
+    fn syntax_becomes_roles() {
+        let text = text("// note\npub fn draw(n: u32) -> &'static str {\n    \"x\\n\" // 7\n}\n");
+        let block = Highlighter::new(text.clone(), "a.rs").highlight(0..10, &|| false);
+        assert_eq!(block.lines.len(), 4);
+        assert_eq!(named(text.line(0), &block.lines[0]), [("// note".into(), Role::SyntaxComment)]);
+        let line = named(text.line(1), &block.lines[1]);
+        for wanted in [
+            ("pub", Role::SyntaxKeyword),
+            ("fn", Role::SyntaxKeyword),
+            ("draw", Role::SyntaxFunction),
+            ("u32", Role::SyntaxType),
+        ] {
+            assert!(line.contains(&(wanted.0.into(), wanted.1)), "{wanted:?} in {line:?}");
+        }
+        let line = named(text.line(2), &block.lines[2]);
+        assert!(line.contains(&("\\n".into(), Role::SyntaxConstant)), "{line:?}");
+        assert!(line.contains(&("// 7".into(), Role::SyntaxComment)), "{line:?}");
+    }
+
+    #[test]
+    fn any_part_looks_as_it_does_in_the_whole() {
+        let mut source = String::from("/* begins\n");
+        for n in 0..300 {
+            source.push_str(&format!("line {n}\n"));
+        }
+        source.push_str("ends */ fn main() {}\n");
+        let text = text(&source);
+        let whole = Highlighter::new(text.clone(), "a.rs").highlight(0..400, &|| false);
+        let parts = Highlighter::new(text, "a.rs");
+        for start in [250, 128, 200, 0, 290] {
+            let block = parts.highlight(start..start + 10, &|| false);
+            assert!(!block.approximate);
+            assert_eq!(block.lines, whole.lines[start..(start + 10).min(302)]);
+        }
+    }
+
+    #[test]
+    fn far_down_it_guesses_and_says_so_and_cancelling_ends_it() {
+        let text = text(&"let x = 1;\n".repeat(9000));
+        let highlighter = Highlighter::new(text, "a.rs");
+        let block = highlighter.highlight(8000..8010, &|| false);
+        assert!(block.approximate);
+        assert!(block.lines.iter().all(|line| !line.is_empty()));
+        assert!(highlighter.highlight(0..100, &|| true).lines.is_empty());
+        assert_eq!(highlighter.language().map(Language::name), Some("Rust"));
+    }
+
+    #[test]
+    fn pieces_are_asked_for_once() {
+        let mut known = Highlights::default();
+        assert_eq!(known.missing(100..150, 140), Some(0..128));
+        known.insert(&(0..128), Block { lines: vec![Spans::new(); 128], ..Block::default() });
+        assert_eq!(known.missing(100..150, 140), Some(128..140));
+        known.insert(&(128..140), Block { first_line: 128, ..Block::default() });
+        assert_eq!(known.missing(100..150, 140), Some(128..140), "a cancelled piece is not kept");
+        assert!(known.line(100).is_some());
+        assert!(known.line(130).is_none());
+        assert_eq!(known.missing(0..0, 0), None);
+    }
+
+    #[test]
+    fn lines_are_found_with_any_ending() {
+        let text = Text::new(b"a\r\n\nb\xff".to_vec());
+        assert_eq!((text.len(), text.line(0), text.line(1), text.line(2), text.line(3)), (3, "a", "", "b\u{fffd}", ""));
+        assert_eq!(Text::new(Vec::new()).len(), 0);
+        assert_eq!(Text::new(b"\n".to_vec()).len(), 1);
+    }
+
+    #[test]
+    fn binaries_are_told_from_text_and_shown_as_numbers() {
+        assert!(is_binary(b"\x89PNG\r\n\0\0"));
+        assert!(!is_binary("naïve 日本".as_bytes()));
+        assert!(!is_binary(b"latin \xe9 one"));
+        let line = hex(b"0123456789abcdefg\x01", 1, &Theme::plain());
+        assert_eq!(line.gutter[0].0, "00000010  ");
+        assert!(line.spans[0].0.starts_with("67 01    "));
+        assert_eq!(line.spans[1].0, " g.");
+        assert_eq!(hex_rows(17), 2);
+        assert_eq!(hex(b"", usize::MAX, &Theme::plain()).spans[1].0, " ");
+    }
+
+    #[test]
+    fn no_source_breaks_it() {
+        let mut noise = Noise(5);
+        let likely: &[&[u8]] =
+            &[b"\n", b"\"", b"/*", b"*/", b"fn ", b"{", b"}", b"<b>", b"'", b"${", "é".as_bytes(), b"\\", b"#", b"```"];
+        for path in ["a.rs", "a.ts", "a.html", "a.md", "a.sh", "a.py", "a.json", "a.yml", "a.c", "a.rb"] {
+            for _ in 0..10 {
+                let text = Arc::new(Text::new(noise.bytes(300, likely)));
+                let block = Highlighter::new(text.clone(), path).highlight(0..usize::MAX, &|| false);
+                assert_eq!(block.lines.len(), text.len());
+                for (at, spans) in block.lines.iter().enumerate() {
+                    draw(&text, at, Some(spans), &Theme::plain());
+                    assert!(spans.iter().all(|(r, _)| text.line(at).get(r.start as usize..r.end as usize).is_some()));
+                }
+            }
+        }
+    }
+}
