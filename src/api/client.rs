@@ -17,8 +17,6 @@ use url::Url;
 const MAX_HOPS: usize = 5;
 /// How often a call is sent again.
 const MAX_RETRIES: u32 = 3;
-/// The first pause before a call is sent again; each further one is twice as long.
-const FIRST_PAUSE: Duration = Duration::from_millis(250);
 /// A server that asks for a longer pause than this gets its way: the call fails and says how long.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// Replies from this size on are read on a thread of their own.
@@ -57,11 +55,13 @@ pub struct Timeouts {
     pub connect: Duration,
     /// For the next bytes of an answer.
     pub read: Duration,
+    /// Before a call is sent again; each further time is twice as long.
+    pub retry: Duration,
 }
 
 impl Default for Timeouts {
     fn default() -> Timeouts {
-        Timeouts { connect: Duration::from_secs(10), read: Duration::from_secs(30) }
+        Timeouts { connect: Duration::from_secs(10), read: Duration::from_secs(30), retry: Duration::from_millis(250) }
     }
 }
 
@@ -287,7 +287,7 @@ impl Client {
         let mut attempt = 0;
         loop {
             let outcome = self.follow(call).await;
-            let pause = FIRST_PAUSE * 2_u32.pow(attempt);
+            let pause = self.server.timeouts.retry * 2_u32.pow(attempt);
             let last = attempt == MAX_RETRIES;
             attempt += 1;
             let wait = match &outcome {

@@ -231,7 +231,7 @@ pub(crate) fn network_fault(error: &reqwest::Error, url: &Url, waited: Duration)
     while let Some(current) = cause {
         last = current.to_string();
         if let Some(io) = current.downcast_ref::<std::io::Error>() {
-            if let Some(tls) = io.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+            if let Some(tls) = tls_inside(io) {
                 return Fault::Tls(tls_words(tls, host));
             }
             match io.kind() {
@@ -263,6 +263,12 @@ pub(crate) fn network_fault(error: &reqwest::Error, url: &Url, waited: Duration)
         cause = current.source();
     }
     Fault::Offline(format!("no connection to {place}: {last}"))
+}
+
+/// An I/O error hides what it wraps from `source`, and may wrap another.
+fn tls_inside(io: &std::io::Error) -> Option<&rustls::Error> {
+    let inner = io.get_ref()?;
+    inner.downcast_ref().or_else(|| tls_inside(inner.downcast_ref()?))
 }
 
 fn tls_words(error: &rustls::Error, host: &str) -> String {

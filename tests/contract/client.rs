@@ -1,0 +1,356 @@
+//! How the client behaves towards servers that are slow, strange, broken or not there.
+
+use crate::scripted::{Scripted, answer};
+use futures::TryStreamExt;
+use labscope::api::branches::{Branch, CreateBranch, DeleteBranch, ListBranches};
+use labscope::api::client::{Client, Server, Timeouts};
+use labscope::api::commits::{CommitAction, CreateCommit};
+use labscope::api::endpoint::Method;
+use labscope::api::jobs::GetTrace;
+use labscope::api::projects::{GetProject, ListProjects};
+use labscope::api::{Endpoint, Fault};
+use std::time::Duration;
+use url::Url;
+
+fn at(url: &Url) -> Server {
+    let timeouts =
+        Timeouts { connect: Duration::from_secs(5), read: Duration::from_millis(500), retry: Duration::ZERO };
+    Server { token: Some("s3cret-token".into()), timeouts, ..Server::new(url.clone()) }
+}
+
+fn client(server: &Scripted) -> Client {
+    Client::new(at(&server.url)).expect("a client")
+}
+
+fn project() -> GetProject {
+    GetProject { id: "a/b".into(), ..GetProject::default() }
+}
+
+fn create_branch() -> CreateBranch {
+    CreateBranch { id: 1_u64.into(), branch: "über/rows".into(), r#ref: "main".into() }
+}
+
+#[tokio::test]
+async fn a_read_carries_the_token_and_is_decoded() {
+    let server = Scripted::start([answer(200, r#"{"id":7,"name":"b","new":[1]}"#)]).await;
+    let project = client(&server).call(&project()).await.expect("a project");
+    assert_eq!((project.id, project.name.as_str()), (7, "b"));
+    let asked = &server.asked()[0];
+    assert_eq!(asked.line, "GET /api/v4/projects/a%2Fb");
+    assert_eq!(asked.header("private-token"), "s3cret-token");
+    assert_eq!(asked.header("accept"), "application/json");
+    assert_eq!(asked.header("accept-encoding"), "gzip");
+}
+
+#[tokio::test]
+async fn a_write_sends_a_form_and_a_commit_sends_json() {
+    let server = Scripted::start([answer(201, "{}"), answer(201, "{}")]).await;
+    let client = client(&server);
+    client.call(&create_branch()).await.expect("a branch");
+    let commit = CreateCommit {
+        id: 1_u64.into(),
+        branch: "main".into(),
+        commit_message: "Say why".into(),
+        actions: vec![CommitAction { action: "delete".into(), file_path: "a".into(), ..CommitAction::default() }],
+        ..CreateCommit::default()
+    };
+    client.call(&commit).await.expect("a commit");
+    let asked = server.asked();
+    assert_eq!(asked[0].header("content-type"), "application/x-www-form-urlencoded");
+    assert_eq!(asked[0].body, "branch=%C3%BCber%2Frows&ref=main");
+    assert_eq!(asked[1].header("content-type"), "application/json");
+    let body = r#"{"actions":[{"action":"delete","file_path":"a"}],"branch":"main","commit_message":"Say why"}"#;
+    assert_eq!(asked[1].body, body);
+}
+
+#[tokio::test]
+async fn a_server_that_asks_for_patience_gets_it_from_reads_and_writes() {
+    let limited = || answer(429, "Retry later\n").with("retry-after", "0");
+    let server = Scripted::start([limited(), answer(200, "{}"), limited(), answer(201, "{}")]).await;
+    let client = client(&server);
+    client.call(&project()).await.expect("read at the second try");
+    client.call(&create_branch()).await.expect("written at the second try");
+    assert_eq!(server.asked().len(), 4);
+}
+
+#[tokio::test]
+async fn a_server_that_asks_for_too_much_patience_is_not_waited_for() {
+    let server = Scripted::start([answer(429, "").with("retry-after", "600")]).await;
+    let error = client(&server).call(&project()).await.unwrap_err();
+    assert_eq!(error.fault, Fault::Limited(Some(Duration::from_secs(600))));
+    assert_eq!(server.asked().len(), 1);
+}
+
+#[tokio::test]
+async fn a_read_survives_a_bad_gateway_and_a_write_is_not_sent_twice() {
+    let bad = || answer(502, "<html><head><title>502 Bad\u{7} Gateway</title></head></html>");
+    let server = Scripted::start([bad(), answer(200, "{}"), bad(), answer(201, "{}")]).await;
+    let client = client(&server);
+    client.call(&project()).await.expect("read at the second try");
+    let error = client.call(&create_branch()).await.unwrap_err();
+    assert_eq!(error.fault, Fault::Server(502, "502 Bad Gateway".into()));
+    assert_eq!(error.tried, "POST /projects/1/repository/branches");
+    assert_eq!(server.asked().len(), 3);
+}
+
+#[tokio::test]
+async fn a_read_is_given_up_after_three_more_tries() {
+    let server = Scripted::start((0..9).map(|_| answer(503, "busy"))).await;
+    let error = client(&server).call(&project()).await.unwrap_err();
+    assert_eq!(error.fault, Fault::Server(503, "busy".into()));
+    assert_eq!(server.asked().len(), 4);
+}
+
+#[tokio::test]
+async fn a_failure_of_the_server_itself_is_not_tried_again() {
+    let server = Scripted::start([answer(500, r#"{"message":"500 Internal Server Error"}"#)]).await;
+    let error = client(&server).call(&project()).await.unwrap_err();
+    assert_eq!(error.fault, Fault::Server(500, "500 Internal Server Error".into()));
+    assert_eq!(server.asked().len(), 1);
+}
+
+#[tokio::test]
+async fn a_redirect_to_another_host_goes_without_the_token() {
+    let storage = Scripted::start([answer(200, "bytes")]).await;
+    let there = storage.url.join("/signed?key=1").expect("an address");
+    let server = Scripted::start([answer(302, "").with("location", there.as_str())]).await;
+    let trace = GetTrace { id: 1_u64.into(), job_id: 2 };
+    let raw = client(&server).call(&trace).await.expect("the bytes of the storage");
+    assert_eq!(raw.bytes, b"bytes");
+    let asked = &storage.asked()[0];
+    assert_eq!(asked.line, "GET /signed?key=1");
+    assert!(!asked.headers.contains_key("private-token"));
+}
+
+#[tokio::test]
+async fn a_redirect_within_the_server_keeps_the_token() {
+    let moved = answer(301, "").with("location", "/api/v4/projects/7");
+    let server = Scripted::start([moved, answer(200, r#"{"id":7}"#)]).await;
+    assert_eq!(client(&server).call(&project()).await.expect("the moved project").id, 7);
+    assert_eq!(server.asked()[1].header("private-token"), "s3cret-token");
+}
+
+#[tokio::test]
+async fn a_circle_of_redirects_ends() {
+    let server = Scripted::start((0..20).map(|_| answer(302, "").with("location", "/api/v4/again"))).await;
+    let error = client(&server).call(&project()).await.unwrap_err();
+    assert!(matches!(error.fault, Fault::Refused(302, _)), "{error}");
+    assert_eq!(server.asked().len(), 6);
+}
+
+#[tokio::test]
+async fn a_write_is_not_sent_on() {
+    let server = Scripted::start([answer(307, "").with("location", "http://other.invalid/")]).await;
+    let error = client(&server).call(&create_branch()).await.unwrap_err();
+    assert!(error.said().contains("other.invalid"), "{error}");
+}
+
+#[tokio::test]
+async fn half_a_reply_is_not_taken_for_a_whole_one() {
+    let server = Scripted::start([answer(200, r#"{"id":"#).cut()]).await;
+    let error = client(&server).call(&project()).await.unwrap_err();
+    assert!(matches!(error.fault, Fault::Cut(_)), "{error}");
+}
+
+#[tokio::test]
+async fn what_is_not_json_is_named() {
+    for (body, said) in [
+        ("<html><title>Sign in</title>", "the reply is a web page, not JSON: Sign in"),
+        ("", "the reply is empty"),
+        ("hello there", "the reply is not JSON: hello there"),
+    ] {
+        let server = Scripted::start([answer(200, body)]).await;
+        let error = client(&server).call(&project()).await.unwrap_err();
+        let Fault::Unreadable(unreadable) = &error.fault else { panic!("{error}") };
+        assert_eq!((unreadable.field.as_str(), unreadable.reason.as_str()), (".", said));
+    }
+}
+
+#[tokio::test]
+async fn a_reply_of_another_shape_names_the_field() {
+    let big = format!(r#"[{}{{"name":"x","commit":{{"parent_ids":3}}}}]"#, r#"{"name":"y"},"#.repeat(30_000));
+    for body in [r#"[{"name":"x","commit":{"parent_ids":3}}]"#, &big] {
+        let server = Scripted::start([answer(200, body)]).await;
+        let error = client(&server).call(&ListBranches::default()).await.unwrap_err();
+        let Fault::Unreadable(unreadable) = &error.fault else { panic!("{error}") };
+        assert!(unreadable.field.ends_with("].commit.parent_ids"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn each_refusal_is_its_own_fault() {
+    let not_found = r#"{"message":"404 Project Not Found"}"#;
+    for (status, body, fault) in [
+        (401, r#"{"message":"401 Unauthorized"}"#, Fault::Unauthorized("401 Unauthorized".into())),
+        (403, r#"{"message":"403 Forbidden"}"#, Fault::Denied("403 Forbidden".into())),
+        (404, not_found, Fault::Missing("404 Project Not Found".into())),
+        (409, r#"{"message":"Release already exists"}"#, Fault::Refused(409, "Release already exists".into())),
+    ] {
+        let server = Scripted::start([answer(status, body)]).await;
+        assert_eq!(client(&server).call(&project()).await.unwrap_err().fault, fault);
+    }
+}
+
+#[tokio::test]
+async fn nothing_that_writes_is_sent_when_reading_alone_is_allowed() {
+    let server = Scripted::start([answer(200, "{}")]).await;
+    let client = Client::new(Server { read_only: true, ..at(&server.url) }).expect("a client");
+    let delete = DeleteBranch { id: 1_u64.into(), branch: "main".into() };
+    assert_eq!(client.call(&delete).await.unwrap_err().fault, Fault::ReadOnly);
+    assert_eq!(client.raw(Method::POST, "/projects", &[]).await.unwrap_err().fault, Fault::ReadOnly);
+    assert!(server.asked().is_empty());
+    client.call(&project()).await.expect("reads go through");
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_named() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let place = listener.local_addr().expect("an address");
+    drop(listener);
+    let url = Url::parse(&format!("http://{place}")).expect("an address");
+    let error = Client::new(at(&url)).expect("a client").call(&project()).await.unwrap_err();
+    assert_eq!(error.fault, Fault::Offline(format!("connection refused by {place}")));
+}
+
+#[tokio::test]
+async fn a_server_that_hangs_up_is_not_called_broken() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let url = Url::parse(&format!("http://{}", listener.local_addr().expect("an address"))).expect("an address");
+    tokio::spawn(async move { while listener.accept().await.is_ok() {} });
+    let error = Client::new(at(&url)).expect("a client").call(&project()).await.unwrap_err();
+    assert!(matches!(error.fault, Fault::Offline(_)), "{error}");
+}
+
+#[tokio::test]
+async fn a_server_that_says_nothing_times_out() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let mut server = at(&Url::parse(&format!("http://{}", listener.local_addr().expect("an address"))).expect("a URL"));
+    server.timeouts.read = Duration::from_millis(20);
+    let error = Client::new(server).expect("a client").call(&project()).await.unwrap_err();
+    assert_eq!(error.fault, Fault::Timeout(Duration::from_millis(20)));
+}
+
+#[tokio::test]
+async fn a_server_without_tls_is_not_trusted() {
+    let server = Scripted::start([]).await;
+    let mut url = server.url.clone();
+    url.set_scheme("https").expect("a scheme");
+    let error = Client::new(at(&url)).expect("a client").call(&project()).await.unwrap_err();
+    assert!(matches!(&error.fault, Fault::Tls(said) if said.contains("does not speak TLS")), "{error}");
+}
+
+#[test]
+fn a_bad_file_of_authorities_is_named() {
+    let url = Url::parse("https://h.invalid").expect("an address");
+    let server = Server { ca_cert: Some("/nonexistent/ca.pem".into()), ..Server::new(url.clone()) };
+    let error = Client::new(server).unwrap_err();
+    assert!(matches!(error.fault, Fault::Tls(_)) && error.tried.contains("/nonexistent/ca.pem"), "{error}");
+    let server =
+        Server { ca_cert: Some(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml").into()), ..Server::new(url) };
+    assert!(Client::new(server).unwrap_err().said().contains("holds no PEM certificate"));
+}
+
+#[tokio::test]
+async fn a_list_is_walked_by_its_headers_to_the_end() {
+    let server = Scripted::start([
+        answer(200, r#"[{"name":"a"},{"name":"b"}]"#).with("x-next-page", "2").with("x-total", "3"),
+        answer(200, r#"[{"name":"c"}]"#).with("link", "<http://elsewhere/x?page=3&per_page=2>; rel=\"next\""),
+        answer(200, "[]").with("x-next-page", ""),
+    ])
+    .await;
+    let list = ListBranches { id: 1_u64.into(), search: None };
+    let pages: Vec<_> = client(&server).all(list, 2).try_collect().await.expect("all pages");
+    let names: Vec<String> = pages.iter().flat_map(|page| page.items.iter().map(|b: &Branch| b.name.clone())).collect();
+    assert_eq!(names, ["a", "b", "c"]);
+    assert_eq!(pages[0].info.total, Some(3));
+    let lines: Vec<String> = server.asked().into_iter().map(|asked| asked.line).collect();
+    assert_eq!(lines[2], "GET /api/v4/projects/1/repository/branches?page=3&per_page=2");
+}
+
+#[tokio::test]
+async fn a_list_that_names_the_same_page_again_ends() {
+    let server = Scripted::start((0..5).map(|_| answer(200, "[]").with("x-next-page", "1"))).await;
+    let pages: Vec<_> = client(&server).all(ListProjects::default(), 20).try_collect().await.expect("one page");
+    assert_eq!(pages.len(), 1);
+}
+
+async fn fetched(client: &Client, from: u64) -> (u64, String) {
+    let request = GetTrace { id: 1_u64.into(), job_id: 2 }.request();
+    let mut download = client.stream(&request, from).await.expect("a trace");
+    let mut text = Vec::new();
+    while let Some(chunk) = download.chunk().await.expect("a chunk") {
+        text.extend_from_slice(&chunk);
+    }
+    (download.start, String::from_utf8(text).expect("text"))
+}
+
+#[tokio::test]
+async fn a_download_goes_on_where_it_was_if_the_server_can() {
+    let server = Scripted::start([
+        answer(200, "hello"),
+        answer(206, "world").with("content-range", "bytes 5-9/10"),
+        answer(200, "helloworld"),
+        answer(416, "").with("content-range", "bytes */10"),
+        answer(416, "").with("content-range", "bytes */3"),
+        answer(200, "new"),
+    ])
+    .await;
+    let client = client(&server);
+    assert_eq!(fetched(&client, 0).await, (0, "hello".into()));
+    assert_eq!(fetched(&client, 5).await, (5, "world".into()));
+    assert_eq!(fetched(&client, 5).await, (0, "helloworld".into()), "a server without ranges sends all");
+    assert_eq!(fetched(&client, 10).await, (10, String::new()), "there is nothing new");
+    assert_eq!(fetched(&client, 10).await, (0, "new".into()), "it is shorter than it was");
+    let ranges: Vec<String> = server.asked().iter().map(|asked| asked.header("range").to_owned()).collect();
+    assert_eq!(ranges, ["", "bytes=5-", "bytes=5-", "bytes=10-", "bytes=10-", ""]);
+}
+
+#[tokio::test]
+async fn a_download_that_breaks_off_says_so() {
+    let server = Scripted::start([answer(200, "hel").cut()]).await;
+    let request = GetTrace { id: 1_u64.into(), job_id: 2 }.request();
+    let mut download = client(&server).stream(&request, 0).await.expect("a trace");
+    assert_eq!(download.length, Some(13));
+    let mut outcome = download.chunk().await;
+    while let Ok(Some(_)) = outcome {
+        outcome = download.chunk().await;
+    }
+    assert!(matches!(outcome.unwrap_err().fault, Fault::Cut(_)));
+}
+
+#[tokio::test]
+async fn a_raw_call_hands_back_what_came() {
+    let server = Scripted::start([
+        answer(404, r#"{"message":"404 Not found"}"#),
+        answer(200, "[]").with("x-next-page", "2"),
+        answer(201, "{}"),
+    ])
+    .await;
+    let client = client(&server);
+    let field = [("name".to_owned(), "a b".to_owned())];
+    let missing = client.raw(Method::GET, "projects/9?x=1", &field).await.expect("a reply");
+    assert_eq!((missing.status, missing.body.as_ref()), (404, br#"{"message":"404 Not found"}"#.as_slice()));
+    let list = client.raw(Method::GET, "/api/v4/projects", &[]).await.expect("a reply");
+    assert_eq!(list.page.next, Some(2));
+    client.raw(Method::POST, "/projects", &field).await.expect("a reply");
+    let asked = server.asked();
+    assert_eq!(asked[0].line, "GET /api/v4/projects/9?x=1&name=a+b");
+    assert_eq!(asked[1].line, "GET /api/v4/projects");
+    assert_eq!((asked[2].line.as_str(), asked[2].body.as_str()), ("POST /api/v4/projects", "name=a+b"));
+}
+
+#[tokio::test]
+async fn a_name_of_dots_does_not_lead_elsewhere() {
+    let server = Scripted::start([answer(204, "")]).await;
+    let delete = DeleteBranch { id: 1_u64.into(), branch: "..".into() };
+    assert!(matches!(client(&server).call(&delete).await.unwrap_err().fault, Fault::Refused(400, _)));
+    assert!(server.asked().is_empty());
+}
+
+#[tokio::test]
+async fn no_error_shows_the_token() {
+    let server = Scripted::start([answer(500, "")]).await;
+    let client = client(&server);
+    let error = client.call(&project()).await.unwrap_err();
+    assert!(!format!("{error} {error:?} {client:?}").contains("s3cret"));
+}

@@ -1,0 +1,43 @@
+//! The bodies of errors, as servers of every age write them.
+
+use labscope::api::error::{Error, Fault, words_of};
+
+#[test]
+fn the_words_of_an_error_are_found_in_every_shape() {
+    for (body, words) in [
+        (r#"{"message":"404 Project Not Found"}"#, "404 Project Not Found"),
+        (r#"{"message":"403 Forbidden  - Job is not retryable"}"#, "403 Forbidden - Job is not retryable"),
+        (r#"{"error":"title is missing, body is missing"}"#, "title is missing, body is missing"),
+        (r#"{"message":["Cannot Create: it exists"]}"#, "Cannot Create: it exists"),
+        (
+            r#"{"message":{"fingerprint":["has already been taken"],"key":["has already been taken","is bad"]}}"#,
+            "fingerprint has already been taken; key has already been taken, is bad",
+        ),
+        (r#"{"message":{"base":["Only once"]}}"#, "Only once"),
+        (
+            r#"{"message":{"error":"Scope not supported without Elasticsearch!"}}"#,
+            "Scope not supported without Elasticsearch!",
+        ),
+        (r#"{"error":["one","two"]}"#, "one; two"),
+        (r#"{"message":"branch is required","error":"branch is required"}"#, "branch is required"),
+        (r#"{"error":"invalid_token","error_description":"Token is expired.","scope":"api"}"#, "Token is expired."),
+        ("Retry later\n", "Retry later"),
+        ("<html><head><TITLE>\n502 Bad\u{1b}[31m Gateway</title></head><body>nginx", "502 Bad [31m Gateway"),
+        ("<html><body><h1 class=x>Oops</h1>", "Oops"),
+        ("<html", ""),
+        ("", ""),
+        ("null", ""),
+    ] {
+        assert_eq!(words_of(body.as_bytes()), words, "{body}");
+    }
+}
+
+#[test]
+fn an_error_says_what_was_tried_what_came_and_what_to_do() {
+    let error = Error { tried: "GET /projects/9".into(), fault: Fault::Missing("404 Project Not Found".into()) };
+    assert_eq!(
+        error.to_string(),
+        "Not found: 404 Project Not Found (GET /projects/9). \
+         It may have been moved or deleted, or be hidden from your account."
+    );
+}

@@ -1,0 +1,118 @@
+//! A server that answers what it is told to, in turn, and remembers what it was asked.
+
+use axum::Router;
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::response::Response;
+use futures::{StreamExt, stream};
+use std::collections::VecDeque;
+use std::io;
+use std::sync::{Arc, Mutex};
+use url::Url;
+
+/// What the server was asked.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// `GET /api/v4/projects?page=1`.
+    pub line: String,
+    pub headers: HeaderMap,
+    pub body: String,
+}
+
+impl Asked {
+    /// A header as text; empty where it is absent.
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+}
+
+/// One answer of the script.
+#[derive(Clone, Debug, Default)]
+pub struct Answer {
+    status: u16,
+    headers: Vec<(&'static str, String)>,
+    body: String,
+    /// Close the connection after the body, though more was promised.
+    cut: bool,
+}
+
+/// An answer with a status and a body.
+pub fn answer(status: u16, body: &str) -> Answer {
+    Answer { status, body: body.to_owned(), ..Answer::default() }
+}
+
+impl Answer {
+    /// The same answer with one more header.
+    pub fn with(mut self, name: &'static str, value: &str) -> Answer {
+        self.headers.push((name, value.to_owned()));
+        self
+    }
+
+    /// The same answer, promised longer than it is.
+    pub fn cut(mut self) -> Answer {
+        self.cut = true;
+        self
+    }
+}
+
+#[derive(Default)]
+struct Script {
+    answers: Mutex<VecDeque<Answer>>,
+    asked: Mutex<Vec<Asked>>,
+}
+
+/// A server on a free port of this machine; it ends with the test's runtime.
+pub struct Scripted {
+    /// Its root.
+    pub url: Url,
+    script: Arc<Script>,
+}
+
+impl Scripted {
+    /// Starts a server that gives `answers` one after the other, and 500 when there are no more.
+    pub async fn start(answers: impl IntoIterator<Item = Answer>) -> Scripted {
+        let script = Arc::new(Script { answers: Mutex::new(answers.into_iter().collect()), ..Script::default() });
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let port = listener.local_addr().expect("a bound socket has an address").port();
+        let router = Router::new().fallback(reply).with_state(script.clone());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        let url = Url::parse(&format!("http://127.0.0.1:{port}")).expect("an address is a URL");
+        Scripted { url, script }
+    }
+
+    /// Everything that it was asked so far.
+    pub fn asked(&self) -> Vec<Asked> {
+        self.script.asked.lock().expect("no test panics while it holds this").clone()
+    }
+}
+
+async fn reply(State(script): State<Arc<Script>>, request: Request) -> Response {
+    let (head, body) = request.into_parts();
+    let body = to_bytes(body, 1 << 20).await.expect("a small body");
+    script.asked.lock().expect("no test panics while it holds this").push(Asked {
+        line: format!("{} {}", head.method, head.uri),
+        headers: head.headers,
+        body: String::from_utf8_lossy(&body).into_owned(),
+    });
+    let next = script.answers.lock().expect("no test panics while it holds this").pop_front();
+    let next = next.unwrap_or_else(|| answer(500, "the script is over"));
+    let mut builder = Response::builder().status(StatusCode::from_u16(next.status).expect("a status"));
+    for (name, value) in &next.headers {
+        let value = HeaderValue::from_str(value).expect("a header's value");
+        builder = builder.header(HeaderName::from_static(name), value);
+    }
+    let body = if next.cut {
+        builder = builder.header("content-length", next.body.len() + 10);
+        let sent = stream::iter([Ok(Bytes::from(next.body))]);
+        let broken = stream::once(async {
+            // One turn for the server to send what it has, before it hangs up.
+            tokio::task::yield_now().await;
+            Err(io::Error::from(io::ErrorKind::ConnectionReset))
+        });
+        Body::from_stream(sent.chain(broken))
+    } else {
+        Body::from(next.body)
+    };
+    builder.body(body).expect("a whole answer")
+}
