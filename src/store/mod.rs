@@ -1,0 +1,527 @@
+//! What is known of the server: replies with their age, documents that grow, results of work.
+
+pub mod want;
+
+use crate::api::endpoint::Request;
+use crate::api::{Endpoint, Error};
+use jiff::Timestamp;
+use std::any::Any;
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::sync::Arc;
+pub use want::{Cancelled, Derive, Follow, Load, PER_PAGE, Sink, Ticket, Value, Want, Work, Write};
+
+/// How many replies and results are kept that nobody looks at.
+const KEPT: usize = 600;
+
+/// A reply that came.
+#[derive(Clone)]
+pub struct Arrival {
+    /// What it says.
+    pub value: Value,
+    /// Rows, where it is a list.
+    pub len: usize,
+    /// The page after it, where there is one.
+    pub next: Option<u32>,
+    /// Rows of the whole list, where the server counts them.
+    pub total: Option<u64>,
+}
+
+impl std::fmt::Debug for Arrival {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Arrival({} rows, next {:?})", self.len, self.next)
+    }
+}
+
+#[derive(Default)]
+struct Entry {
+    known: Option<(Arrival, Timestamp)>,
+    error: Option<(Error, Timestamp)>,
+    stale: bool,
+    loading: bool,
+}
+
+/// All that is known under one request: one entry, or one a page.
+#[derive(Default)]
+struct Resource {
+    entries: Vec<Entry>,
+    /// `starts[i]` is the row at which page `i` begins; one more than there are known pages in a row.
+    starts: Vec<usize>,
+    used: Cell<u64>,
+}
+
+impl Resource {
+    fn recount(&mut self) {
+        self.starts.clear();
+        let mut at = 0;
+        self.starts.push(at);
+        for entry in &self.entries {
+            let Some((arrival, _)) = &entry.known else { break };
+            at += arrival.len;
+            self.starts.push(at);
+        }
+    }
+}
+
+struct Stream {
+    sink: Box<dyn Sink>,
+    over: bool,
+    error: Option<Error>,
+    used: Cell<u64>,
+}
+
+struct Made {
+    value: Value,
+    used: Cell<u64>,
+}
+
+/// Everything that is known. Only the app changes it; panes read.
+#[derive(Default)]
+pub struct Store {
+    resources: HashMap<Request, Resource>,
+    streams: HashMap<Request, Stream>,
+    made: HashMap<String, Made>,
+    /// Counts updates, so that what was looked at longest ago is forgotten first.
+    turn: u64,
+    /// When the server last answered anything.
+    heard: Option<Timestamp>,
+    /// The last failure to reach the server, while it is the last word.
+    lost: Option<Error>,
+}
+
+/// What is known of one reply.
+pub struct Remote<'a, T> {
+    /// The value, current or the last known.
+    pub value: Option<&'a T>,
+    /// The value, to keep or to hand to a worker.
+    shared: Option<&'a Value>,
+    /// When it came.
+    pub at: Option<Timestamp>,
+    /// Why the last try failed.
+    pub error: Option<&'a Error>,
+    /// Whether it is being asked for.
+    pub loading: bool,
+}
+
+impl<T: Send + Sync + 'static> Remote<'_, T> {
+    /// The value, shared.
+    pub fn arc(&self) -> Option<Arc<T>> {
+        self.shared.cloned().and_then(|value| value.downcast::<T>().ok())
+    }
+}
+
+/// The known rows of a list, across its pages.
+pub struct Rows<'a, T> {
+    resource: Option<&'a Resource>,
+    /// Whether the server has more than is known.
+    pub more: bool,
+    /// Whether a page is being asked for.
+    pub loading: bool,
+    /// Whether page 1 was ever answered.
+    pub known: bool,
+    /// Why the last try failed.
+    pub error: Option<&'a Error>,
+    /// Rows of the whole list, where the server counts them.
+    pub total: Option<u64>,
+    /// When the first page came.
+    pub at: Option<Timestamp>,
+    kind: std::marker::PhantomData<&'a T>,
+}
+
+impl<'a, T: 'static> Rows<'a, T> {
+    /// Rows that are known.
+    pub fn len(&self) -> usize {
+        self.resource.and_then(|r| r.starts.last().copied()).unwrap_or(0)
+    }
+
+    /// Whether no row is known.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The row `index`, where it is known.
+    pub fn get(&self, index: usize) -> Option<&'a T> {
+        let resource = self.resource?;
+        let page = resource.starts.partition_point(|start| *start <= index).checked_sub(1)?;
+        let (arrival, _) = resource.entries.get(page)?.known.as_ref()?;
+        arrival.value.downcast_ref::<Vec<T>>()?.get(index - resource.starts.get(page)?)
+    }
+
+    /// All known rows in order.
+    pub fn iter(&self) -> impl Iterator<Item = &'a T> + use<'a, T> {
+        let entries = self.resource.map(|r| r.entries.as_slice()).unwrap_or_default();
+        entries.iter().map_while(|e| e.known.as_ref()).filter_map(|(a, _)| a.value.downcast_ref::<Vec<T>>()).flatten()
+    }
+}
+
+/// A document that grows, as it stands.
+pub struct Growing<'a, S> {
+    /// The document.
+    pub sink: &'a S,
+    /// Whether nothing more will come.
+    pub over: bool,
+    /// Why reading stopped, where it did.
+    pub error: Option<&'a Error>,
+}
+
+impl Store {
+    /// What is known of the reply of `endpoint`.
+    pub fn get<E: Endpoint>(&self, endpoint: &E) -> Remote<'_, E::Output> {
+        let entry = self.resources.get(&endpoint.request()).and_then(|r| {
+            r.used.set(self.turn);
+            r.entries.first()
+        });
+        let shared = entry.and_then(|e| e.known.as_ref()).map(|(a, _)| &a.value);
+        Remote {
+            value: shared.and_then(|v| v.downcast_ref()),
+            shared,
+            at: entry.and_then(|e| e.known.as_ref()).map(|(_, at)| *at),
+            error: entry.and_then(|e| e.error.as_ref()).map(|(e, _)| e),
+            loading: entry.is_some_and(|e| e.loading),
+        }
+    }
+
+    /// The known rows of the list that `endpoint` names.
+    pub fn list<T: 'static, E: Endpoint<Output = Vec<T>>>(&self, endpoint: &E) -> Rows<'_, T> {
+        let resource = self.resources.get(&endpoint.request());
+        let entries = resource.map(|r| r.entries.as_slice()).unwrap_or_default();
+        if let Some(r) = resource {
+            r.used.set(self.turn);
+        }
+        let known = resource.map_or(0, |r| r.starts.len().saturating_sub(1));
+        let last = known.checked_sub(1).and_then(|i| entries.get(i)).and_then(|e| e.known.as_ref());
+        Rows {
+            resource,
+            more: last.is_some_and(|(a, _)| a.next.is_some()),
+            loading: entries.iter().any(|e| e.loading),
+            known: known > 0,
+            error: entries.iter().find_map(|e| e.error.as_ref()).map(|(e, _)| e),
+            total: entries.first().and_then(|e| e.known.as_ref()).and_then(|(a, _)| a.total),
+            at: entries.first().and_then(|e| e.known.as_ref()).map(|(_, at)| *at),
+            kind: std::marker::PhantomData,
+        }
+    }
+
+    /// The document that `request` feeds.
+    pub fn growing<S: Sink>(&self, request: &Request) -> Option<Growing<'_, S>> {
+        let stream = self.streams.get(request)?;
+        stream.used.set(self.turn);
+        let sink = (stream.sink.as_ref() as &dyn Any).downcast_ref::<S>()?;
+        Some(Growing { sink, over: stream.over, error: stream.error.as_ref() })
+    }
+
+    /// The result of a computation, where it was made.
+    pub fn made<T: 'static>(&self, key: &str) -> Option<&T> {
+        let made = self.made.get(key)?;
+        made.used.set(self.turn);
+        made.value.downcast_ref()
+    }
+
+    /// Why the last try of a request failed, where it did.
+    pub fn error_of(&self, request: &Request) -> Option<&Error> {
+        self.resources.get(request)?.entries.iter().find_map(|e| e.error.as_ref()).map(|(error, _)| error)
+    }
+
+    /// When the server last answered.
+    pub fn heard(&self) -> Option<Timestamp> {
+        self.heard
+    }
+
+    /// Why the server is out of reach, while it is.
+    pub fn lost(&self) -> Option<&Error> {
+        self.lost.as_ref()
+    }
+
+    // ---- what the app does to it
+
+    /// The next page of `load` to ask for at `now`, and when to look again where none is due yet.
+    pub fn due(&self, load: &Load, now: Timestamp) -> (Option<u32>, Option<Timestamp>) {
+        let resource = self.resources.get(&load.request);
+        let first = if load.pages == 0 { 0 } else { 1 };
+        let mut wake = None;
+        for index in 0..load.pages.max(1) as usize {
+            let page = first + index as u32;
+            let Some(entry) = resource.and_then(|r| r.entries.get(index)) else { return (Some(page), None) };
+            if entry.loading {
+                return (None, wake);
+            }
+            if let Some((error, at)) = &entry.error {
+                if entry.stale {
+                    return (Some(page), None);
+                }
+                if error.is_passing() {
+                    // What failed in passing is tried again by itself, in its own time.
+                    match later(*at, RETRY_SECONDS) {
+                        due if due <= now => return (Some(page), None),
+                        due => wake = earliest(wake, Some(due)),
+                    }
+                }
+                return (None, wake);
+            }
+            let Some((arrival, at)) = &entry.known else { return (Some(page), None) };
+            if entry.stale {
+                return (Some(page), None);
+            }
+            if let Some(every) = load.every {
+                match later(*at, every.as_secs_f64()) {
+                    due if due <= now => return (Some(page), None),
+                    due => wake = earliest(wake, Some(due)),
+                }
+            }
+            if arrival.next.is_none() {
+                break;
+            }
+        }
+        (None, wake)
+    }
+
+    /// Whether the stream of `follow` still has to be read.
+    pub fn follows(&self, follow: &Follow) -> bool {
+        self.streams.get(&follow.request).is_none_or(|s| !s.over && s.error.is_none())
+    }
+
+    /// Whether the result named `key` is still to be made.
+    pub fn lacks(&self, key: &str) -> bool {
+        !self.made.contains_key(key)
+    }
+
+    /// Bytes that a stream already holds.
+    pub fn held(&self, request: &Request) -> u64 {
+        self.streams.get(request).map_or(0, |s| s.sink.held())
+    }
+
+    /// A request went out, or was taken back.
+    pub fn set_loading(&mut self, ticket: &Ticket, loading: bool) {
+        match ticket {
+            Ticket::Load(request, page) => {
+                if let Some(entry) = self.entry(request, *page) {
+                    entry.loading = loading;
+                }
+            }
+            Ticket::Follow(_) | Ticket::Work(_) => {}
+        }
+    }
+
+    /// A reply, or the news that there is none.
+    pub fn arrived(&mut self, request: &Request, page: u32, outcome: Result<Arrival, Error>, now: Timestamp) {
+        self.note_reach(outcome.as_ref().err(), now);
+        let Some(entry) = self.entry(request, page) else { return };
+        entry.loading = false;
+        entry.stale = false;
+        match outcome {
+            Ok(arrival) => {
+                entry.known = Some((arrival, now));
+                entry.error = None;
+            }
+            Err(error) => entry.error = Some((error, now)),
+        }
+        if let Some(resource) = self.resources.get_mut(request) {
+            // A list that became shorter ends where the server says that it ends.
+            let index = page.saturating_sub(1) as usize;
+            let ended = matches!(resource.entries.get(index), Some(e) if e.error.is_none() && e.known.as_ref().is_some_and(|(a, _)| a.next.is_none()));
+            if ended {
+                resource.entries.truncate(index + 1);
+            }
+            resource.recount();
+        }
+    }
+
+    /// Remembers whether the server is within reach.
+    pub fn note_reach(&mut self, error: Option<&Error>, now: Timestamp) {
+        use crate::api::Fault;
+        match error {
+            Some(e) if matches!(e.fault, Fault::Offline(_) | Fault::Timeout(_) | Fault::Tls(_)) => {
+                self.lost = Some(e.clone());
+            }
+            _ => {
+                self.lost = None;
+                self.heard = Some(now);
+            }
+        }
+    }
+
+    /// The stream of `follow`, made where it is new.
+    pub fn open_stream(&mut self, follow: &Follow) {
+        let turn = self.turn;
+        self.streams.entry(follow.request.clone()).or_insert_with(|| Stream {
+            sink: (follow.sink)(),
+            over: false,
+            error: None,
+            used: Cell::new(turn),
+        });
+    }
+
+    /// Bytes of a stream; `restart` where what was held is no longer true.
+    pub fn grow(&mut self, request: &Request, bytes: &[u8], restart: bool) {
+        if let Some(stream) = self.streams.get_mut(request) {
+            if restart {
+                stream.sink.reset();
+            }
+            stream.sink.push(bytes);
+            stream.error = None;
+        }
+    }
+
+    /// The end of a stream, or why it broke off.
+    pub fn ended(&mut self, request: &Request, error: Option<Error>) {
+        if let Some(stream) = self.streams.get_mut(request) {
+            stream.over = error.is_none();
+            stream.error = error;
+        }
+    }
+
+    /// The result of a computation.
+    pub fn keep(&mut self, key: String, value: Value) {
+        let used = Cell::new(self.turn);
+        self.made.insert(key, Made { value, used });
+    }
+
+    /// Makes every reply of these routes stale: a write changed what they say.
+    pub fn touch(&mut self, routes: &[&str]) {
+        for (request, resource) in &mut self.resources {
+            if routes.contains(&request.route) {
+                for entry in &mut resource.entries {
+                    entry.stale = true;
+                }
+            }
+        }
+    }
+
+    /// Makes what `wants` name stale, so that it is asked for again.
+    pub fn refresh(&mut self, wants: &[Want]) {
+        for want in wants {
+            match want {
+                Want::Load(load) => {
+                    if let Some(resource) = self.resources.get_mut(&load.request) {
+                        for entry in &mut resource.entries {
+                            entry.stale = true;
+                        }
+                    }
+                }
+                Want::Follow(follow) => {
+                    if let Some(stream) = self.streams.get_mut(&follow.request) {
+                        stream.over = false;
+                        stream.error = None;
+                    }
+                }
+                Want::Work(_) => {}
+            }
+        }
+    }
+
+    /// A new turn: forgets what was looked at longest ago, where too much is kept.
+    pub fn turn(&mut self) {
+        self.turn += 1;
+        forget(&mut self.resources, |r| r.used.get());
+        forget(&mut self.streams, |s| s.used.get());
+        forget(&mut self.made, |m| m.used.get());
+    }
+
+    fn entry(&mut self, request: &Request, page: u32) -> Option<&mut Entry> {
+        let turn = self.turn;
+        let resource = self.resources.entry(request.clone()).or_default();
+        resource.used.set(turn);
+        let index = page.saturating_sub(1) as usize;
+        // Pages are asked for in order: at most one new entry at the end.
+        if resource.entries.len() == index {
+            resource.entries.push(Entry::default());
+        }
+        resource.entries.get_mut(index)
+    }
+}
+
+/// Seconds after which a request that failed in passing is sent again, while it is wanted.
+const RETRY_SECONDS: f64 = 10.0;
+
+fn later(at: Timestamp, seconds: f64) -> Timestamp {
+    at.checked_add(jiff::SignedDuration::from_millis((seconds * 1000.0) as i64)).unwrap_or(Timestamp::MAX)
+}
+
+/// The earlier of two moments, where there are any.
+pub fn earliest(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+fn forget<K: Clone + Eq + std::hash::Hash, V>(map: &mut HashMap<K, V>, used: impl Fn(&V) -> u64) {
+    if map.len() <= KEPT {
+        return;
+    }
+    let mut turns: Vec<u64> = map.values().map(&used).collect();
+    let middle = turns.len() / 2;
+    let (_, median, _) = turns.select_nth_unstable(middle);
+    let median = *median;
+    map.retain(|_, value| used(value) > median);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::Fault;
+    use crate::api::branches::{Branch, ListBranches};
+    use std::time::Duration;
+
+    fn rows(names: &[&str], next: Option<u32>) -> Arrival {
+        let rows: Vec<Branch> = names.iter().map(|n| Branch { name: (*n).to_string(), ..Branch::default() }).collect();
+        Arrival { len: rows.len(), value: Arc::new(rows), next, total: None }
+    }
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).expect("a second of the test's clock")
+    }
+
+    #[test]
+    fn pages_are_chained_and_asked_for_in_order() {
+        let list = ListBranches { id: "1".into(), search: None };
+        let load = Load::list(&list, 3);
+        let mut store = Store::default();
+        assert_eq!(store.due(&load, at(0)).0, Some(1));
+        store.arrived(&load.request, 1, Ok(rows(&["a", "b"], Some(2))), at(0));
+        assert_eq!(store.due(&load, at(0)).0, Some(2));
+        store.arrived(&load.request, 2, Ok(rows(&["c"], None)), at(0));
+        assert_eq!(store.due(&load, at(0)).0, None);
+        let known = store.list(&list);
+        let names: Vec<_> = (0..known.len()).filter_map(|i| known.get(i)).map(|b| b.name.as_str()).collect();
+        assert_eq!(names, ["a", "b", "c"]);
+        assert!(known.get(3).is_none());
+        assert!(!known.more);
+    }
+
+    #[test]
+    fn a_write_makes_what_it_touches_stale_and_the_old_rows_stay() {
+        let list = ListBranches { id: "1".into(), search: None };
+        let load = Load::list(&list, 1);
+        let mut store = Store::default();
+        store.arrived(&load.request, 1, Ok(rows(&["a"], None)), at(0));
+        store.touch(&["/projects/{id}/repository/branches"]);
+        assert_eq!(store.due(&load, at(0)).0, Some(1));
+        assert_eq!(store.list(&list).len(), 1);
+    }
+
+    #[test]
+    fn a_passing_failure_is_tried_again_in_its_time_and_a_denial_is_not() {
+        let list = ListBranches { id: "1".into(), search: None };
+        let load = Load::list(&list, 1);
+        let mut store = Store::default();
+        let error = |fault| Error { tried: "GET /x".into(), fault };
+        store.arrived(&load.request, 1, Err(error(Fault::Offline("gone".into()))), at(0));
+        assert_eq!(store.due(&load, at(1)), (None, Some(at(10))));
+        assert_eq!(store.due(&load, at(10)).0, Some(1));
+        assert!(store.lost().is_some());
+        store.arrived(&load.request, 1, Err(error(Fault::Denied("no".into()))), at(11));
+        assert_eq!(store.due(&load, at(1000)), (None, None));
+        assert!(store.lost().is_none());
+    }
+
+    #[test]
+    fn what_is_polled_is_due_when_it_is_old_and_says_when() {
+        let list = ListBranches { id: "1".into(), search: None };
+        let load = Load::list(&list, 1).every(Duration::from_secs(3));
+        let mut store = Store::default();
+        store.arrived(&load.request, 1, Ok(rows(&["a"], None)), at(0));
+        assert_eq!(store.due(&load, at(1)), (None, Some(at(3))));
+        assert_eq!(store.due(&load, at(3)).0, Some(1));
+    }
+}

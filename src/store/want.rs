@@ -1,0 +1,243 @@
+//! What a pane needs, as data: the app compares it with what is known and starts or cancels the difference.
+
+use crate::api::endpoint::Request;
+use crate::api::error::Unreadable;
+use crate::api::{Endpoint, Reply};
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A value of any type, shared between the task that made it, the store, and whoever looks at it.
+pub type Value = Arc<dyn Any + Send + Sync>;
+
+/// Whether the work is no longer wanted.
+pub type Cancelled<'a> = &'a dyn Fn() -> bool;
+
+/// Entries a page that lists ask for: the most that servers give.
+pub const PER_PAGE: u32 = 100;
+
+/// Something that a visible pane needs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Want {
+    /// A reply, or the first pages of a list.
+    Load(Load),
+    /// A document that grows while it is watched.
+    Follow(Follow),
+    /// Something computed off the loop from what is known.
+    Work(Work),
+}
+
+/// Names one thing in flight: what is started, cancelled, and answered.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Ticket {
+    /// A page of a reply; 0 for a reply that has no pages.
+    Load(Request, u32),
+    /// A stream.
+    Follow(Request),
+    /// A computation, by its key.
+    Work(String),
+}
+
+/// A reader of replies: the value, and how many rows it holds where it is a list.
+pub type Reader = fn(&[u8], Option<&str>) -> Result<(Value, usize), Unreadable>;
+
+/// A reply that is needed. Two are equal when their requests are.
+#[derive(Clone)]
+pub struct Load {
+    /// The request without a page.
+    pub request: Request,
+    /// How many pages of a list are needed; 0 for a reply that is no list.
+    pub pages: u32,
+    /// Ask again when the reply is older than this.
+    pub every: Option<Duration>,
+    /// Wait this long before asking, so that a filter that is being typed does not ask at each letter.
+    pub delay: Duration,
+    /// Reads the reply.
+    pub read: Reader,
+}
+
+impl Load {
+    /// The one reply of `endpoint`.
+    pub fn one<E: Endpoint>(endpoint: &E) -> Load {
+        Load {
+            request: endpoint.request(),
+            pages: 0,
+            every: None,
+            delay: Duration::ZERO,
+            read: |body, kind| E::Output::read(body, kind).map(|value| (Arc::new(value) as Value, 1)),
+        }
+    }
+
+    /// The first `pages` pages of the list that `endpoint` names, as many as there are.
+    pub fn list<T: Send + Sync + 'static, E: Endpoint<Output = Vec<T>>>(endpoint: &E, pages: u32) -> Load
+    where
+        Vec<T>: Reply,
+    {
+        Load {
+            pages: pages.max(1),
+            read: |body, kind| {
+                <Vec<T> as Reply>::read(body, kind).map(|rows| {
+                    let len = rows.len();
+                    (Arc::new(rows) as Value, len)
+                })
+            },
+            ..Load::one(endpoint)
+        }
+    }
+
+    /// Ask again whenever the reply is older than `age`.
+    pub fn every(mut self, age: Duration) -> Load {
+        self.every = Some(age);
+        self
+    }
+
+    /// Ask only when it has been wanted for that long.
+    pub fn after(mut self, delay: Duration) -> Load {
+        self.delay = delay;
+        self
+    }
+}
+
+impl PartialEq for Load {
+    fn eq(&self, other: &Load) -> bool {
+        self.request == other.request && self.pages == other.pages
+    }
+}
+
+impl fmt::Debug for Load {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Load({}, {} pages)", self.request.line(), self.pages)
+    }
+}
+
+/// A document that takes bytes as they come.
+pub trait Sink: Any + Send {
+    /// More bytes, cut anywhere.
+    fn push(&mut self, bytes: &[u8]);
+    /// What was held is no longer true: the document starts again.
+    fn reset(&mut self);
+    /// How many bytes it holds.
+    fn held(&self) -> u64;
+}
+
+/// A document that grows on the server, and the reply that tells whether it still does. Equal by request.
+#[derive(Clone)]
+pub struct Follow {
+    /// Where the bytes come from.
+    pub request: Request,
+    /// What tells whether it still grows; read before the bytes, so that the last ones are never missed.
+    pub status: Load,
+    /// Whether that reply says that nothing more will come.
+    pub over: fn(&Value) -> bool,
+    /// Makes the document.
+    pub sink: fn() -> Box<dyn Sink>,
+}
+
+impl PartialEq for Follow {
+    fn eq(&self, other: &Follow) -> bool {
+        self.request == other.request
+    }
+}
+
+impl fmt::Debug for Follow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Follow({})", self.request.line())
+    }
+}
+
+/// A computation over known things: highlighting, parsing, ranking.
+pub trait Derive: Send + Sync + 'static {
+    /// What it makes.
+    type Output: Send + Sync + 'static;
+    /// Names the result; the same key means the same result, so it holds what the input's identity is.
+    fn key(&self) -> String;
+    /// Makes it, on a worker; looks now and then whether it is still wanted.
+    fn run(&self, cancelled: Cancelled<'_>) -> Self::Output;
+}
+
+/// The body of a computation.
+pub type Run = Arc<dyn Fn(Cancelled<'_>) -> Value + Send + Sync>;
+
+/// A [`Derive`] without its type. Equal by key.
+#[derive(Clone)]
+pub struct Work {
+    /// Names the result.
+    pub key: String,
+    /// Makes it.
+    pub run: Run,
+}
+
+impl Work {
+    /// The computation `derive`.
+    pub fn new<D: Derive>(derive: D) -> Work {
+        Work { key: derive.key(), run: Arc::new(move |cancelled| Arc::new(derive.run(cancelled)) as Value) }
+    }
+}
+
+impl PartialEq for Work {
+    fn eq(&self, other: &Work) -> bool {
+        self.key == other.key
+    }
+}
+
+impl fmt::Debug for Work {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Work({})", self.key)
+    }
+}
+
+impl From<Load> for Want {
+    fn from(load: Load) -> Want {
+        Want::Load(load)
+    }
+}
+
+impl From<Follow> for Want {
+    fn from(follow: Follow) -> Want {
+        Want::Follow(follow)
+    }
+}
+
+impl From<Work> for Want {
+    fn from(work: Work) -> Want {
+        Want::Work(work)
+    }
+}
+
+/// A change to send. It is never sent twice by itself.
+#[derive(Clone)]
+pub struct Write {
+    /// The call.
+    pub request: Request,
+    /// Routes whose replies its success makes stale.
+    pub touches: &'static [&'static str],
+    /// Reads the reply.
+    pub read: Reader,
+    /// What is being done, for the footer: `comment on !12`.
+    pub what: String,
+}
+
+impl Write {
+    /// The change that `endpoint` makes; `what` names it for a person, as in "could not {what}".
+    pub fn new<E: Endpoint>(endpoint: &E, what: impl Into<String>) -> Write {
+        Write {
+            request: endpoint.request(),
+            touches: E::TOUCHES,
+            read: |body, kind| E::Output::read(body, kind).map(|value| (Arc::new(value) as Value, 1)),
+            what: what.into(),
+        }
+    }
+}
+
+impl PartialEq for Write {
+    fn eq(&self, other: &Write) -> bool {
+        self.request == other.request
+    }
+}
+
+impl fmt::Debug for Write {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Write({})", self.request.line())
+    }
+}
