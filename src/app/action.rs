@@ -1,0 +1,168 @@
+//! What panes and overlays ask of the app, and what the app asks of the runtime: all of it data.
+
+use super::command::Motion;
+use super::overlay::Overlay;
+use super::place::Place;
+use crate::api::Error;
+use crate::store::{Arrival, Ticket, Value, Want, Write};
+use crate::ui::theme::Background;
+use crossterm::event::{KeyEvent, MouseEvent};
+use jiff::Timestamp;
+
+/// How a message in the footer looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    /// Something worked.
+    Good,
+    /// Something to know.
+    Info,
+    /// Something that could not be done here.
+    Warning,
+    /// Something failed.
+    Bad,
+}
+
+/// What a pane, an overlay or a global command asks for.
+pub enum Action {
+    /// Open a place; the present one stays behind it.
+    Go(Place),
+    /// Open a place instead of the present one.
+    Replace(Place),
+    /// Back to where one came from.
+    Back,
+    /// Forward again.
+    Forward,
+    /// End labscope.
+    Quit,
+    /// Lay an overlay on top.
+    Open(Box<dyn Overlay>),
+    /// Run a command by its name.
+    Run(&'static str),
+    /// Move in what has the focus.
+    Move(Motion),
+    /// Begin to type what is sought.
+    Seek,
+    /// The next thing found, or the one before.
+    SeekNext(bool),
+    /// The text being sought; `done` when typing ended.
+    Sought(String),
+    /// An overlay's answer for the pane.
+    Answer(&'static str, String),
+    /// Change something on the server.
+    Send(Write),
+    /// The same, for a text that is kept under a key until the server has it.
+    SendKept(String, Write),
+    /// Go to the place of that name, in the project at hand where it needs one.
+    Named(&'static str),
+    /// Put into the clipboard; the first names it.
+    Copy(&'static str, String),
+    /// Open a page in the browser.
+    Browse(String),
+    /// Write text in the person's own editor; the answer goes to the overlay on top, else to the pane under the tag.
+    Edit { tag: &'static str, text: String, suffix: &'static str },
+    /// Say something in the footer.
+    Say(Tone, String),
+    /// Ask the server again for what is seen.
+    Refresh,
+    /// Next panel, or the one before.
+    Panel(bool),
+    /// One panel alone, or all of them again.
+    Zoom,
+    /// The tab of that number, from 0.
+    Tab(usize),
+    /// Esc: the innermost thing that is on, else back.
+    Escape,
+    /// Go to the sleep of C-z.
+    Suspend,
+    /// What can be copied here.
+    Copies,
+    /// The page of what is under the cursor.
+    BrowseHere,
+    /// All actions here.
+    Menu,
+    /// All commands and places.
+    Palette,
+    /// Anything by its name.
+    Anything,
+    /// The keys of this place.
+    Help,
+    /// A draft that is kept: key and text; `None` when it was sent or is empty.
+    Keep(String, Option<String>),
+}
+
+/// What reaches the app.
+#[derive(Debug)]
+pub enum Msg {
+    /// The time, before anything else of a turn.
+    Now(Timestamp),
+    /// A key.
+    Key(KeyEvent),
+    /// The mouse.
+    Mouse(MouseEvent),
+    /// Pasted text.
+    Paste(String),
+    /// The terminal's new size.
+    Resize(u16, u16),
+    /// The terminal told its background.
+    Background(Background),
+    /// The end of something that was started.
+    Arrived(Ticket, Result<Outcome, Error>),
+    /// A status that was read on the way of a stream.
+    Learned(crate::api::Request, Result<Arrival, Error>),
+    /// Bytes of a stream; `restart` where what was held is no longer true.
+    Bytes { request: crate::api::Request, bytes: Vec<u8>, restart: bool },
+    /// The end of a write.
+    Sent(u64, Result<Value, Error>),
+    /// The person's editor came back with this text, or could not be run.
+    Edited(&'static str, Result<String, String>),
+    /// Something the runtime has to say.
+    Say(Tone, String),
+    /// The program is asked to end.
+    Quit,
+}
+
+/// What came of something that was started.
+#[derive(Clone)]
+pub enum Outcome {
+    /// A reply.
+    Reply(Arrival),
+    /// A stream ended.
+    End,
+    /// A computation is done.
+    Made(Value),
+}
+
+impl std::fmt::Debug for Outcome {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Outcome::Reply(_) => "Reply",
+            Outcome::End => "End",
+            Outcome::Made(_) => "Made",
+        })
+    }
+}
+
+/// What the app asks of the runtime.
+#[derive(Clone, Debug, PartialEq)]
+// Effects are few and short-lived: boxing the large ones would only make them harder to read in tests.
+#[allow(clippy::large_enum_variant)]
+pub enum Effect {
+    /// Start what the ticket names; a stream goes on after the bytes that are held.
+    Start(Ticket, Want, u64),
+    /// Stop it.
+    Cancel(Ticket),
+    /// Send a write, once.
+    Send(u64, Write),
+    /// Put into the clipboard.
+    Copy(String),
+    /// Open a page in the browser.
+    Browse(String),
+    /// Run the person's editor on this text.
+    Edit { tag: &'static str, text: String, suffix: &'static str },
+    /// Keep a draft on disk, or drop it.
+    Keep(String, Option<String>),
+    /// Go to the sleep of C-z.
+    Suspend,
+    /// End.
+    Quit,
+}

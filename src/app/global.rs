@@ -1,0 +1,56 @@
+//! The commands of every place: moving, seeking, going, and what concerns the whole program.
+
+use super::action::Action;
+use super::command::{Command, Motion};
+
+/// Commands that no pane owns; each only asks the app for something.
+pub const GLOBAL: &[Command<()>] = &[
+    Command::new("move.down", &["j", "Down"], "Move down", |(), cx| cx.act(Action::Move(Motion::Down))),
+    Command::new("move.up", &["k", "Up"], "Move up", |(), cx| cx.act(Action::Move(Motion::Up))),
+    Command::new("move.left", &["h", "Left"], "Move left", |(), cx| cx.act(Action::Move(Motion::Left))),
+    Command::new("move.right", &["l", "Right"], "Move right", |(), cx| cx.act(Action::Move(Motion::Right))),
+    Command::new("move.first", &["g g", "Home"], "First line", |(), cx| cx.act(Action::Move(Motion::First))),
+    Command::new("move.last", &["G", "End"], "Last line", |(), cx| cx.act(Action::Move(Motion::Last))),
+    Command::new("move.half_down", &["C-d"], "Half a page down", |(), cx| cx.act(Action::Move(Motion::HalfDown))),
+    Command::new("move.half_up", &["C-u"], "Half a page up", |(), cx| cx.act(Action::Move(Motion::HalfUp))),
+    Command::new("move.page_down", &["PageDown", "C-f"], "Page down", |(), cx| {
+        cx.act(Action::Move(Motion::PageDown));
+    }),
+    Command::new("move.page_up", &["PageUp", "C-b"], "Page up", |(), cx| cx.act(Action::Move(Motion::PageUp))),
+    Command::new("seek", &["/"], "Filter the list, or search", |(), cx| cx.act(Action::Seek)),
+    Command::new("seek.next", &["n"], "Next match", |(), cx| cx.act(Action::SeekNext(true))),
+    Command::new("seek.prev", &["N"], "Previous match", |(), cx| cx.act(Action::SeekNext(false))),
+    Command::new("panel.next", &["Tab"], "Next pane", |(), cx| cx.act(Action::Panel(true))),
+    Command::new("panel.prev", &["S-Tab"], "Previous pane", |(), cx| cx.act(Action::Panel(false))),
+    Command::new("panel.zoom", &["z"], "Zoom the pane", |(), cx| cx.act(Action::Zoom)),
+    Command::new("tab.1", &["1"], "First tab", |(), cx| cx.act(Action::Tab(0))),
+    Command::new("tab.2", &["2"], "Second tab", |(), cx| cx.act(Action::Tab(1))),
+    Command::new("tab.3", &["3"], "Third tab", |(), cx| cx.act(Action::Tab(2))),
+    Command::new("tab.4", &["4"], "Fourth tab", |(), cx| cx.act(Action::Tab(3))),
+    Command::new("tab.5", &["5"], "Fifth tab", |(), cx| cx.act(Action::Tab(4))),
+    Command::new("tab.6", &["6"], "Sixth tab", |(), cx| cx.act(Action::Tab(5))),
+    Command::new("tab.7", &["7"], "Seventh tab", |(), cx| cx.act(Action::Tab(6))),
+    Command::new("tab.8", &["8"], "Eighth tab", |(), cx| cx.act(Action::Tab(7))),
+    Command::new("tab.9", &["9"], "Ninth tab", |(), cx| cx.act(Action::Tab(8))),
+    Command::new("back", &["q", "Esc", "Backspace"], "Back", |(), cx| cx.act(Action::Escape)),
+    Command::new("forward", &["M-Right"], "Forward again", |(), cx| cx.act(Action::Forward)),
+    Command::new("palette", &[":"], "Command line: places and commands", |(), cx| cx.act(Action::Palette)),
+    Command::new("anything", &["C-p"], "Go to anything", |(), cx| cx.act(Action::Anything)),
+    Command::new("actions", &["a"], "All actions here", |(), cx| cx.act(Action::Menu)),
+    Command::new("help", &["?", "F1"], "Keys of this place", |(), cx| cx.act(Action::Help)),
+    Command::new("refresh", &["r", "C-l"], "Ask the server again", |(), cx| cx.act(Action::Refresh)),
+    Command::new("browse", &["o"], "Open in the browser", |(), cx| cx.act(Action::BrowseHere)),
+    Command::new("copy", &["y"], "Copy", |(), cx| cx.act(Action::Copies)),
+    Command::new("go.home", &["g h"], "Go home", |(), cx| cx.act(Action::Named("home"))),
+    Command::new("go.projects", &["g p"], "Go to projects", |(), cx| cx.act(Action::Named("projects"))),
+    Command::new("go.branches", &["g b"], "Go to branches", |(), cx| cx.act(Action::Named("branches"))),
+    Command::new("go.files", &["g f"], "Go to files", |(), cx| cx.act(Action::Named("files"))),
+    Command::new("go.tags", &["g t"], "Go to tags", |(), cx| cx.act(Action::Named("tags"))),
+    Command::new("go.commits", &["g c"], "Go to commits", |(), cx| cx.act(Action::Named("commits"))),
+    Command::new("go.mrs", &["g m"], "Go to merge requests", |(), cx| cx.act(Action::Named("mrs"))),
+    Command::new("go.jobs", &["g j"], "Go to jobs", |(), cx| cx.act(Action::Named("jobs"))),
+    Command::new("go.runners", &["g r"], "Go to runners", |(), cx| cx.act(Action::Named("runners"))),
+    Command::new("go.search", &["g s"], "Go to search", |(), cx| cx.act(Action::Named("search"))),
+    Command::new("suspend", &["C-z"], "Suspend", |(), cx| cx.act(Action::Suspend)),
+    Command::new("quit", &["Q", "C-c"], "Quit", |(), cx| cx.act(Action::Quit)),
+];

@@ -1,0 +1,173 @@
+//! Keys as people write them (`C-d`, `g h`, `S-Tab`), and finding what a sequence means.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use std::fmt;
+
+/// One key with its modifiers, in one spelling: a shifted letter is the capital letter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd)]
+pub struct Key {
+    /// The key.
+    pub code: KeyCode,
+    /// With Control.
+    pub ctrl: bool,
+    /// With Alt.
+    pub alt: bool,
+    /// With Shift, for keys that have no capital.
+    pub shift: bool,
+}
+
+impl Key {
+    /// The key of a terminal's event.
+    pub fn of(event: KeyEvent) -> Key {
+        let code = if event.code == KeyCode::BackTab { KeyCode::Tab } else { event.code };
+        let shift = event.code == KeyCode::BackTab
+            || event.modifiers.contains(KeyModifiers::SHIFT) && !matches!(code, KeyCode::Char(_));
+        let ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
+        let code = match code {
+            // Terminals differ in whether a letter with Control comes as a capital.
+            KeyCode::Char(c) if ctrl => KeyCode::Char(c.to_ascii_lowercase()),
+            other => other,
+        };
+        Key { code, ctrl, alt: event.modifiers.contains(KeyModifiers::ALT), shift }
+    }
+
+    /// Reads one key: `a`, `C-a`, `M-x`, `S-Tab`, `Enter`, `F5`, `Space`.
+    pub fn parse(text: &str) -> Option<Key> {
+        let mut key = Key { code: KeyCode::Null, ctrl: false, alt: false, shift: false };
+        let mut rest = text;
+        while let Some((modifier, after)) = rest.split_once('-').filter(|(m, after)| m.len() == 1 && !after.is_empty())
+        {
+            match modifier {
+                "C" => key.ctrl = true,
+                "M" => key.alt = true,
+                "S" => key.shift = true,
+                _ => return None,
+            }
+            rest = after;
+        }
+        let mut chars = rest.chars();
+        key.code = match (chars.next(), chars.next()) {
+            (Some(c), None) => KeyCode::Char(c),
+            _ => NAMED
+                .iter()
+                .find(|(name, _)| *name == rest)
+                .map(|(_, code)| *code)
+                .or_else(|| rest.strip_prefix('F').and_then(|n| n.parse().ok()).map(KeyCode::F))?,
+        };
+        Some(key)
+    }
+
+    /// The character that it types, where it types one.
+    pub fn typed(self) -> Option<char> {
+        match self.code {
+            KeyCode::Char(c) if !self.ctrl && !self.alt => Some(c),
+            _ => None,
+        }
+    }
+}
+
+const NAMED: &[(&str, KeyCode)] = &[
+    ("Enter", KeyCode::Enter),
+    ("Esc", KeyCode::Esc),
+    ("Tab", KeyCode::Tab),
+    ("Space", KeyCode::Char(' ')),
+    ("Backspace", KeyCode::Backspace),
+    ("Delete", KeyCode::Delete),
+    ("Insert", KeyCode::Insert),
+    ("Up", KeyCode::Up),
+    ("Down", KeyCode::Down),
+    ("Left", KeyCode::Left),
+    ("Right", KeyCode::Right),
+    ("Home", KeyCode::Home),
+    ("End", KeyCode::End),
+    ("PageUp", KeyCode::PageUp),
+    ("PageDown", KeyCode::PageDown),
+];
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (on, prefix) in [(self.ctrl, "C-"), (self.alt, "M-"), (self.shift, "S-")] {
+            if on {
+                f.write_str(prefix)?;
+            }
+        }
+        if let Some((name, _)) = NAMED.iter().find(|(_, code)| *code == self.code) {
+            return f.write_str(name);
+        }
+        match self.code {
+            KeyCode::Char(c) => write!(f, "{c}"),
+            KeyCode::F(n) => write!(f, "F{n}"),
+            _ => f.write_str("?"),
+        }
+    }
+}
+
+/// Keys pressed one after another: `g h`.
+pub type Chord = Vec<Key>;
+
+/// Reads a sequence of keys with blanks between them.
+pub fn parse_chord(text: &str) -> Option<Chord> {
+    let keys: Option<Chord> = text.split_whitespace().map(Key::parse).collect();
+    keys.filter(|k| !k.is_empty())
+}
+
+/// A sequence as people write it.
+pub fn show(chord: &[Key]) -> String {
+    chord.iter().map(Key::to_string).collect::<Vec<_>>().join(" ")
+}
+
+/// What the keys pressed so far mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meaning<T> {
+    /// Nothing begins like this.
+    Nothing,
+    /// Something longer begins like this.
+    Prefix,
+    /// This.
+    Found(T),
+}
+
+/// Looks `pressed` up among `(chord, what)`; earlier rows win.
+pub fn find<'a, T>(pressed: &[Key], rows: impl Iterator<Item = (&'a [Key], T)>) -> Meaning<T> {
+    let mut prefix = false;
+    for (chord, what) in rows {
+        if chord == pressed {
+            return Meaning::Found(what);
+        }
+        prefix |= chord.len() > pressed.len() && chord.starts_with(pressed);
+    }
+    if prefix { Meaning::Prefix } else { Meaning::Nothing }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_spelling_reads_back_as_it_was_written() {
+        for text in ["a", "G", "C-d", "S-Tab", "Enter", "F5", "Space", "M-x", "-", "C--", "?", "[", "PageDown"] {
+            let key = Key::parse(text).unwrap_or_else(|| panic!("{text}"));
+            assert_eq!(key.to_string(), text);
+        }
+        assert_eq!(Key::parse("X-a"), None);
+        assert_eq!(parse_chord("g h").map(|c| show(&c)).as_deref(), Some("g h"));
+    }
+
+    #[test]
+    fn a_terminal_s_event_has_one_spelling() {
+        let event = |code, modifiers| Key::of(KeyEvent::new(code, modifiers)).to_string();
+        assert_eq!(event(KeyCode::Char('G'), KeyModifiers::SHIFT), "G");
+        assert_eq!(event(KeyCode::BackTab, KeyModifiers::SHIFT), "S-Tab");
+        assert_eq!(event(KeyCode::Char('C'), KeyModifiers::CONTROL), "C-c");
+    }
+
+    #[test]
+    fn a_prefix_waits_and_an_exact_row_wins() {
+        let rows = [(parse_chord("g h").unwrap_or_default(), 1), (parse_chord("x").unwrap_or_default(), 2)];
+        let look =
+            |text: &str| find(&parse_chord(text).unwrap_or_default(), rows.iter().map(|(c, w)| (c.as_slice(), *w)));
+        assert_eq!(look("g"), Meaning::Prefix);
+        assert_eq!(look("g h"), Meaning::Found(1));
+        assert_eq!(look("y"), Meaning::Nothing);
+    }
+}

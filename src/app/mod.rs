@@ -1,0 +1,717 @@
+//! The app: one plain state machine between what reaches it and what it asks for. Nothing here waits.
+
+pub mod action;
+pub mod bindings;
+pub mod command;
+pub mod frame;
+pub mod global;
+pub mod keymap;
+pub mod overlay;
+pub mod pane;
+pub mod place;
+pub mod reconcile;
+pub mod target;
+
+use crate::api::Fault;
+use crate::store::{Store, Ticket, Want, Write, earliest};
+use crate::ui::theme::Theme;
+use action::{Action, Effect, Msg, Outcome, Tone};
+use bindings::Bindings;
+use command::{Command, Motion};
+use crossterm::event::{KeyEventKind, MouseButton, MouseEventKind};
+use global::GLOBAL;
+use jiff::{SignedDuration, Timestamp};
+use keymap::{Key, Meaning};
+use overlay::confirm::Confirm;
+use overlay::help::{Help, Row};
+use overlay::picker::{Item, Picker};
+use overlay::prompt::Prompt;
+use overlay::{Overlay, Stay};
+pub use pane::{AnyPane, Cx, Entry, Needs, Pane, Pointer, Seek, Session, View};
+pub use place::Place;
+use std::collections::{HashMap, HashSet};
+
+/// Seconds that a message stays in the footer.
+const MESSAGE_SECONDS: i64 = 6;
+/// Places that are kept to go back to.
+const HISTORY: usize = 100;
+
+/// A write that is on its way.
+struct Pending {
+    write: Write,
+    /// The key of the kept text that it carries.
+    kept: Option<String>,
+}
+
+/// The whole state of the interface.
+pub struct App {
+    /// What is known of the server.
+    pub store: Store,
+    /// How it looks.
+    pub theme: Theme,
+    /// Whether the person chose the theme, so that the terminal's background does not.
+    pub theme_is_chosen: bool,
+    theme_changed: bool,
+    session: Session,
+    registry: &'static [Entry],
+    bindings: Bindings,
+    panes: Vec<Box<dyn AnyPane>>,
+    /// Places gone back from, nearest last.
+    ahead: Vec<Place>,
+    overlays: Vec<Box<dyn Overlay>>,
+    pressed: Vec<Key>,
+    message: Option<(Tone, String, Timestamp)>,
+    in_flight: HashSet<Ticket>,
+    writes: HashMap<u64, Pending>,
+    next_write: u64,
+    drafts: HashMap<String, String>,
+    /// Whether the place at hand was named by a target, so that a missing one gives way to the nearest.
+    named: bool,
+    now: Timestamp,
+    size: (u16, u16),
+    last_press: Option<(u16, u16, Timestamp)>,
+    dirty: bool,
+    quitting: bool,
+    wake: Option<Timestamp>,
+}
+
+/// What the app is made of.
+pub struct Setup {
+    /// The panes there are.
+    pub registry: &'static [Entry],
+    /// Their keys.
+    pub bindings: Bindings,
+    /// Who is signed in where.
+    pub session: Session,
+    /// How it looks at first.
+    pub theme: Theme,
+    /// Whether the person chose that theme.
+    pub theme_is_chosen: bool,
+    /// Texts kept from before, by key.
+    pub drafts: HashMap<String, String>,
+    /// Where to begin.
+    pub place: Place,
+    /// The time.
+    pub now: Timestamp,
+    /// Width and height of the screen.
+    pub size: (u16, u16),
+}
+
+impl App {
+    /// The app at its first place, and what that needs.
+    pub fn new(setup: Setup) -> (App, Vec<Effect>) {
+        let mut app = App {
+            store: Store::default(),
+            theme: setup.theme,
+            theme_is_chosen: setup.theme_is_chosen,
+            theme_changed: false,
+            session: setup.session,
+            registry: setup.registry,
+            bindings: setup.bindings,
+            panes: Vec::new(),
+            ahead: Vec::new(),
+            overlays: Vec::new(),
+            pressed: Vec::new(),
+            message: None,
+            in_flight: HashSet::new(),
+            writes: HashMap::new(),
+            next_write: 1,
+            drafts: setup.drafts,
+            named: true,
+            now: setup.now,
+            size: setup.size,
+            last_press: None,
+            dirty: true,
+            quitting: false,
+            wake: None,
+        };
+        let mut effects = Vec::new();
+        app.open(setup.place);
+        app.named = true;
+        app.settle(&mut effects);
+        (app, effects)
+    }
+
+    /// Takes a message in, and says what is to be done for it.
+    pub fn update(&mut self, msg: Msg) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        self.take(msg, &mut effects);
+        self.settle(&mut effects);
+        effects
+    }
+
+    /// Whether the screen is no longer true; asking answers once.
+    pub fn take_dirty(&mut self) -> bool {
+        std::mem::take(&mut self.dirty)
+    }
+
+    /// The screen is not true yet: draw it when there is time.
+    pub fn set_dirty(&mut self) {
+        self.dirty = true;
+    }
+
+    /// Whether the theme was changed by the terminal's answer; asking answers once.
+    pub fn take_theme_changed(&mut self) -> bool {
+        std::mem::take(&mut self.theme_changed)
+    }
+
+    /// When to bring the time again; `None` while nothing is live.
+    pub fn wake_at(&self) -> Option<Timestamp> {
+        let message = self.message.as_ref().map(|(_, _, until)| *until);
+        earliest(self.wake, message)
+    }
+
+    /// Whether it is to end.
+    pub fn is_quitting(&self) -> bool {
+        self.quitting
+    }
+
+    /// The place at hand.
+    pub fn place(&self) -> Place {
+        self.panes.last().map(|p| p.place()).unwrap_or_default()
+    }
+
+    /// A text kept under `key`.
+    pub fn draft(&self, key: &str) -> Option<&str> {
+        self.drafts.get(key).map(String::as_str)
+    }
+
+    fn view_of(&self) -> View<'_> {
+        View {
+            store: &self.store,
+            theme: &self.theme,
+            now: self.now,
+            session: &self.session,
+            drafts: &self.drafts,
+            size: self.size,
+        }
+    }
+
+    fn take(&mut self, msg: Msg, effects: &mut Vec<Effect>) {
+        if !matches!(msg, Msg::Now(_)) {
+            self.dirty = true;
+        }
+        match msg {
+            Msg::Now(now) => self.set_now(now),
+            Msg::Resize(width, height) => self.size = (width, height),
+            Msg::Background(background) => {
+                if !self.theme_is_chosen {
+                    self.theme = Theme::for_background(background);
+                    self.theme_changed = true;
+                }
+            }
+            Msg::Key(event) if event.kind == KeyEventKind::Release => {}
+            Msg::Key(event) => self.key(Key::of(event), effects),
+            Msg::Paste(text) => self.with_overlay(effects, |overlay, cx| {
+                overlay.paste(&text, cx);
+                Stay::Open
+            }),
+            Msg::Mouse(event) => self.mouse(event, effects),
+            Msg::Arrived(ticket, outcome) => self.arrived(ticket, outcome),
+            Msg::Learned(request, outcome) => self.store.arrived(&request, 0, outcome, self.now),
+            Msg::Bytes { request, bytes, restart } => {
+                self.store.note_reach(None, self.now);
+                self.store.grow(&request, &bytes, restart);
+            }
+            Msg::Sent(number, outcome) => self.sent(number, outcome, effects),
+            Msg::Edited(tag, outcome) => self.edited(tag, outcome, effects),
+            Msg::Say(tone, text) => self.say(tone, text),
+            Msg::Quit => self.act(Action::Quit, effects),
+        }
+    }
+
+    fn set_now(&mut self, now: Timestamp) {
+        // Time alone changes the screen only where a clock runs or a message ends.
+        let second = |t: Timestamp| t.as_second();
+        if second(now) != second(self.now) && self.panes.last().is_some_and(|p| p.ticks(&self.view_of())) {
+            self.dirty = true;
+        }
+        self.now = now;
+        if self.message.as_ref().is_some_and(|(_, _, until)| *until <= now) {
+            self.message = None;
+            self.dirty = true;
+        }
+    }
+
+    fn arrived(&mut self, ticket: Ticket, outcome: Result<Outcome, crate::api::Error>) {
+        // A reply to what is no longer wanted is dropped.
+        if !self.in_flight.remove(&ticket) {
+            return;
+        }
+        match (ticket, outcome) {
+            (Ticket::Load(request, page), Ok(Outcome::Reply(reply))) => {
+                self.store.arrived(&request, page, Ok(reply), self.now);
+            }
+            (Ticket::Load(request, page), Err(error)) => self.store.arrived(&request, page, Err(error), self.now),
+            (Ticket::Follow(request), Ok(_)) => self.store.ended(&request, None),
+            (Ticket::Follow(request), Err(error)) => {
+                self.store.note_reach(Some(&error), self.now);
+                self.store.ended(&request, Some(error));
+            }
+            (Ticket::Work(key), Ok(Outcome::Made(value))) => self.store.keep(key, value),
+            (Ticket::Load(..) | Ticket::Work(_), _) => {}
+        }
+    }
+
+    fn sent(
+        &mut self,
+        number: u64,
+        outcome: Result<crate::store::Value, crate::api::Error>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(pending) = self.writes.remove(&number) else { return };
+        self.store.note_reach(outcome.as_ref().err(), self.now);
+        let mut shown = false;
+        for index in (0..self.overlays.len()).rev() {
+            match self.overlays.get_mut(index).and_then(|o| o.sent(number, &outcome)) {
+                Some(Stay::Close) => {
+                    self.overlays.remove(index);
+                }
+                Some(Stay::Open) => shown = true,
+                None => {}
+            }
+        }
+        match &outcome {
+            Ok(_) => {
+                self.store.touch(pending.write.touches);
+                if let Some(key) = pending.kept {
+                    self.drafts.remove(&key);
+                    effects.push(Effect::Keep(key, None));
+                }
+                self.say(Tone::Good, format!("Done: {}", pending.write.what));
+            }
+            Err(error) if !shown => {
+                let kept = if pending.kept.is_some() { " The text is kept." } else { "" };
+                self.say(Tone::Bad, format!("Could not {}: {}.{kept}", pending.write.what, error.said()));
+            }
+            Err(_) => {}
+        }
+    }
+
+    fn edited(&mut self, tag: &'static str, outcome: Result<String, String>, effects: &mut Vec<Effect>) {
+        match outcome {
+            Err(why) => self.say(Tone::Bad, why),
+            Ok(text) if tag.is_empty() => self.with_overlay(effects, |overlay, cx| {
+                overlay.edited(text, cx);
+                Stay::Open
+            }),
+            Ok(text) => self.with_pane(effects, |pane, cx| pane.answer(tag, text, cx)),
+        }
+    }
+
+    fn say(&mut self, tone: Tone, text: String) {
+        let until = self.now.checked_add(SignedDuration::from_secs(MESSAGE_SECONDS)).unwrap_or(Timestamp::MAX);
+        self.message = Some((tone, text, until));
+        self.dirty = true;
+    }
+
+    fn key(&mut self, key: Key, effects: &mut Vec<Effect>) {
+        if !self.overlays.is_empty() {
+            return self.with_overlay(effects, |overlay, cx| overlay.key(key, cx));
+        }
+        let pane = self.panes.last().map(|p| p.id()).unwrap_or_default();
+        self.pressed.push(key);
+        match self.bindings.meaning(pane, &self.pressed) {
+            Meaning::Prefix => {}
+            Meaning::Found(id) => {
+                self.pressed.clear();
+                self.act(Action::Run(id), effects);
+            }
+            Meaning::Nothing => {
+                let alone = self.pressed.len() == 1;
+                self.pressed.clear();
+                // A sequence that leads nowhere is dropped, but Esc and quit keep their meaning after it.
+                if !alone && matches!(key.code, crossterm::event::KeyCode::Char('c')) && key.ctrl {
+                    self.act(Action::Quit, effects);
+                }
+            }
+        }
+    }
+
+    fn mouse(&mut self, event: crossterm::event::MouseEvent, effects: &mut Vec<Effect>) {
+        let (column, row) = (event.column, event.row);
+        let pointer = match event.kind {
+            MouseEventKind::Down(MouseButton::Left) => {
+                let double = self.last_press.is_some_and(|(c, r, at)| {
+                    (c, r) == (column, row) && self.now.duration_since(at) < SignedDuration::from_millis(400)
+                });
+                self.last_press = if double { None } else { Some((column, row, self.now)) };
+                Pointer::Press { column, row, double }
+            }
+            MouseEventKind::Drag(MouseButton::Left) => Pointer::Drag { column, row },
+            MouseEventKind::Up(MouseButton::Left) => Pointer::Release,
+            MouseEventKind::ScrollDown => Pointer::Wheel { column, row, rows: 3 },
+            MouseEventKind::ScrollUp => Pointer::Wheel { column, row, rows: -3 },
+            _ => return,
+        };
+        if !self.overlays.is_empty() {
+            return self.with_overlay(effects, |overlay, cx| overlay.pointer(pointer, cx));
+        }
+        if let Some(panels) = self.panes.last_mut().and_then(|p| p.panels()) {
+            match pointer {
+                Pointer::Press { column, .. } if panels.grab(column) => return,
+                Pointer::Drag { column, .. } if panels.dragging() => return panels.drag(column),
+                Pointer::Release => return panels.release(),
+                _ => {}
+            }
+        }
+        if let (Pointer::Press { column, .. }, true) = (pointer, row == frame::tabs_row(self))
+            && let Some(tab) = frame::tab_at(self, column)
+        {
+            return self.act(Action::Tab(tab), effects);
+        }
+        self.with_pane(effects, |pane, cx| pane.pointer(pointer, cx));
+    }
+
+    /// Lets the top overlay do something, then does what it asked for.
+    fn with_overlay(&mut self, effects: &mut Vec<Effect>, run: impl FnOnce(&mut dyn Overlay, &mut Cx) -> Stay) {
+        let Some(mut overlay) = self.overlays.pop() else { return };
+        let mut cx = Cx { view: self.view_of(), actions: Vec::new() };
+        let stay = run(overlay.as_mut(), &mut cx);
+        let actions = cx.actions;
+        if stay == Stay::Open {
+            self.overlays.push(overlay);
+        }
+        for action in actions {
+            self.act(action, effects);
+        }
+    }
+
+    /// Lets the pane at hand do something, then does what it asked for.
+    fn with_pane(&mut self, effects: &mut Vec<Effect>, run: impl FnOnce(&mut dyn AnyPane, &mut Cx)) {
+        let Some(mut pane) = self.panes.pop() else { return };
+        let mut cx = Cx { view: self.view_of(), actions: Vec::new() };
+        run(pane.as_mut(), &mut cx);
+        let actions = cx.actions;
+        self.panes.push(pane);
+        for action in actions {
+            self.act(action, effects);
+        }
+    }
+
+    fn act(&mut self, action: Action, effects: &mut Vec<Effect>) {
+        match action {
+            Action::Go(place) => self.go(place),
+            Action::Replace(place) => {
+                self.panes.pop();
+                self.open(place);
+            }
+            Action::Named(name) => self.go_named(name),
+            Action::Back => self.back(),
+            Action::Forward => match self.ahead.pop() {
+                Some(place) => self.open(place),
+                None => self.say(Tone::Info, "There is nothing ahead.".into()),
+            },
+            Action::Escape => self.escape(effects),
+            Action::Quit => {
+                self.quitting = true;
+                effects.push(Effect::Quit);
+            }
+            Action::Open(overlay) => self.overlays.push(overlay),
+            Action::Run(id) => self.run(id, effects),
+            Action::Move(motion) => self.with_pane(effects, |pane, cx| pane.motion(motion, cx)),
+            Action::Seek => self.seek(),
+            Action::SeekNext(forward) => self.with_pane(effects, |pane, cx| pane.seek_next(forward, cx)),
+            Action::Sought(text) => self.with_pane(effects, |pane, cx| pane.set_sought(&text, cx)),
+            Action::Answer(tag, value) => self.with_pane(effects, |pane, cx| pane.answer(tag, value, cx)),
+            Action::Send(write) => self.send(write, None, effects),
+            Action::SendKept(key, write) => self.send(write, Some(key), effects),
+            Action::Keep(key, text) => {
+                match &text {
+                    Some(text) => self.drafts.insert(key.clone(), text.clone()),
+                    None => self.drafts.remove(&key),
+                };
+                effects.push(Effect::Keep(key, text));
+            }
+            Action::Copy(what, text) => {
+                self.say(Tone::Good, format!("Copied {what}"));
+                effects.push(Effect::Copy(text));
+            }
+            Action::Browse(url) => effects.push(Effect::Browse(url)),
+            Action::Edit { tag, text, suffix } => effects.push(Effect::Edit { tag, text, suffix }),
+            Action::Say(tone, text) => self.say(tone, text),
+            Action::Refresh => {
+                let wants = self.wants();
+                self.store.refresh(&wants);
+            }
+            Action::Panel(forward) => {
+                if let Some(panels) = self.panes.last_mut().and_then(|p| p.panels()) {
+                    if forward { panels.next() } else { panels.prev() }
+                }
+            }
+            Action::Zoom => {
+                if let Some(panels) = self.panes.last_mut().and_then(|p| p.panels()) {
+                    panels.toggle_zoom();
+                }
+            }
+            Action::Tab(index) => {
+                if self.panes.last().is_some_and(|p| index < p.tabs().titles.len()) {
+                    self.with_pane(effects, |pane, cx| pane.select_tab(index, cx));
+                }
+            }
+            Action::Suspend => effects.push(Effect::Suspend),
+            Action::Copies => self.copies(effects),
+            Action::BrowseHere => match self.panes.last().and_then(|p| p.url(&self.view_of())) {
+                Some(url) => {
+                    self.say(Tone::Info, format!("Opening {}", crate::ui::text::shown(&url)));
+                    effects.push(Effect::Browse(url));
+                }
+                None => self.say(Tone::Warning, "Nothing here has a page of its own.".into()),
+            },
+            Action::Menu => self.menu(),
+            Action::Palette => self.palette(),
+            Action::Anything => self.anything(),
+            Action::Help => self.help(),
+        }
+    }
+
+    fn run(&mut self, id: &'static str, effects: &mut Vec<Effect>) {
+        let mut known = false;
+        self.with_pane(effects, |pane, cx| known = pane.run(id, cx));
+        if known {
+            return;
+        }
+        if let Some(command) = GLOBAL.iter().find(|c| c.id == id) {
+            let mut cx = Cx { view: self.view_of(), actions: Vec::new() };
+            (command.run)(&mut (), &mut cx);
+            for action in cx.actions {
+                self.act(action, effects);
+            }
+        }
+    }
+
+    fn send(&mut self, write: Write, kept: Option<String>, effects: &mut Vec<Effect>) {
+        let number = self.next_write;
+        self.next_write += 1;
+        if let Some(overlay) = self.overlays.last_mut() {
+            overlay.sending(number);
+        }
+        self.writes.insert(number, Pending { write: write.clone(), kept });
+        if self.session.read_only {
+            let error = crate::api::Error { tried: write.request.line(), fault: Fault::ReadOnly };
+            return self.sent(number, Err(error), effects);
+        }
+        effects.push(Effect::Send(number, write));
+    }
+
+    // ---- places
+
+    fn go(&mut self, place: Place) {
+        if self.place() == place {
+            return;
+        }
+        self.ahead.clear();
+        self.open(place);
+        if self.panes.len() > HISTORY {
+            self.panes.remove(0);
+        }
+    }
+
+    fn open(&mut self, place: Place) {
+        self.pressed.clear();
+        self.named = false;
+        let Some(entry) = self.registry.iter().find(|e| e.id == place.pane) else {
+            return self.say(Tone::Warning, format!("There is no place called \"{}\".", place.pane));
+        };
+        let pane = (entry.open)(&place, &self.view_of());
+        self.panes.push(pane);
+        self.dirty = true;
+    }
+
+    fn go_named(&mut self, name: &'static str) {
+        let Some(entry) = self.registry.iter().find(|e| e.id == name) else {
+            return self.say(Tone::Warning, format!("There is no place called \"{name}\"."));
+        };
+        match self.place_named(entry) {
+            Ok(place) => self.go(place),
+            Err(why) => self.say(Tone::Warning, why),
+        }
+    }
+
+    /// The place that a bare name means here.
+    fn place_named(&self, entry: &Entry) -> Result<Place, String> {
+        let here = self.place();
+        let mut place = Place::new(entry.id);
+        match entry.needs {
+            Needs::Nothing => {
+                // A place that can show one project shows the one at hand.
+                place.project = here.project;
+                Ok(place)
+            }
+            Needs::Project => match here.project {
+                Some(project) => {
+                    place.project = Some(project);
+                    place.git_ref = here.git_ref;
+                    Ok(place)
+                }
+                None => Err(format!("\"{}\" is a place of a project: open one first.", entry.id)),
+            },
+            Needs::Item => Err(format!("\"{}\" is opened from its list.", entry.id)),
+        }
+    }
+
+    fn back(&mut self) {
+        if self.panes.len() > 1 {
+            if let Some(pane) = self.panes.pop() {
+                self.ahead.push(pane.place());
+            }
+            self.pressed.clear();
+            self.named = false;
+            return;
+        }
+        // The first place may have been named by a target: what is nearest above it is behind it.
+        match self.place().above() {
+            Some(above) => {
+                self.panes.clear();
+                self.open(above);
+            }
+            None => {
+                let quit = self.bindings.first("quit").to_owned();
+                self.say(Tone::Info, format!("This is the first place; {quit} quits."));
+            }
+        }
+    }
+
+    fn escape(&mut self, effects: &mut Vec<Effect>) {
+        let mut done = false;
+        self.with_pane(effects, |pane, cx| done = pane.escape(cx));
+        if !done {
+            self.back();
+        }
+    }
+
+    // ---- overlays that the app itself opens
+
+    fn seek(&mut self) {
+        let Some(pane) = self.panes.last() else { return };
+        let label = match pane.seek() {
+            Some(Seek::Filter) => "filter",
+            Some(Seek::Search) => "search",
+            None => return self.say(Tone::Info, "There is nothing to search here.".into()),
+        };
+        self.overlays.push(Box::new(Prompt::seek(label, pane.sought())));
+    }
+
+    fn copies(&mut self, effects: &mut Vec<Effect>) {
+        let mut copies = self.panes.last().map(|p| p.copies(&self.view_of())).unwrap_or_default();
+        if let Some(url) = self.panes.last().and_then(|p| p.url(&self.view_of())) {
+            copies.push(("URL", url));
+        }
+        match copies.len() {
+            0 => self.say(Tone::Warning, "There is nothing to copy here.".into()),
+            1 => {
+                if let Some((what, text)) = copies.pop() {
+                    self.act(Action::Copy(what, text), effects);
+                }
+            }
+            _ => {
+                let items = copies
+                    .into_iter()
+                    .map(|(what, text)| Item::act(what, Action::Copy(what, text.clone())).detail(text))
+                    .collect();
+                self.overlays.push(Box::new(Picker::new("Copy", "", items)));
+            }
+        }
+    }
+
+    /// The commands of the pane at hand, as things to choose.
+    fn command_items(&self) -> Vec<Item> {
+        let Some(pane) = self.panes.last() else { return Vec::new() };
+        let view = self.view_of();
+        pane.commands()
+            .into_iter()
+            .map(|info| {
+                let mut item = Item::act(info.title, Action::Run(info.id)).note(self.bindings.shown(info.id));
+                item.why_not = pane.can(info.id, &view).and_then(Result::err).map(|why| why.into_owned());
+                item
+            })
+            .collect()
+    }
+
+    fn menu(&mut self) {
+        let items = self.command_items();
+        if items.is_empty() {
+            return self.say(Tone::Info, "There are no actions here.".into());
+        }
+        self.overlays.push(Box::new(Picker::new("Actions", "", items)));
+    }
+
+    fn place_items(&self) -> Vec<Item> {
+        self.registry
+            .iter()
+            .filter(|entry| entry.needs != Needs::Item)
+            .map(|entry| {
+                let mut item = Item::act(entry.id, Action::Named(entry.id)).detail(entry.title);
+                item.why_not = self.place_named(entry).err();
+                item
+            })
+            .collect()
+    }
+
+    fn palette(&mut self) {
+        let mut items = self.place_items();
+        items.extend(self.command_items());
+        items.extend(GLOBAL.iter().map(|c| Item::act(c.title, Action::Run(c.id)).note(self.bindings.shown(c.id))));
+        let free = |text: &str| match target::parse(text, "") {
+            Ok(place) => Action::Go(place),
+            Err(error) => Action::Say(Tone::Warning, error.to_string()),
+        };
+        let picker =
+            Picker::new("Command", "", items).free(free, "a place, a command, or a target such as group/project!12");
+        self.overlays.push(Box::new(picker));
+    }
+
+    fn anything(&mut self) {
+        let source = Box::new(reconcile::Anything::new(&self.place()));
+        let free = |text: &str| match target::parse(text, "") {
+            Ok(place) => Action::Go(place),
+            Err(error) => Action::Say(Tone::Warning, error.to_string()),
+        };
+        let picker =
+            Picker::of("Go to anything", "", source, &self.view_of()).free(free, "project, merge request, job, ref");
+        self.overlays.push(Box::new(picker));
+    }
+
+    fn help(&mut self) {
+        let mut rows = Vec::new();
+        if let Some(pane) = self.panes.last() {
+            let title = self.registry.iter().find(|e| e.id == pane.id()).map_or("", |e| e.title);
+            rows.push(Row::Heading(title.to_owned()));
+            for info in pane.commands() {
+                rows.push(Row::Keys(self.bindings.shown(info.id).to_owned(), info.title.to_owned()));
+            }
+            rows.push(Row::Heading(String::new()));
+        }
+        rows.push(Row::Heading("Everywhere".into()));
+        for command in GLOBAL.iter().map(Command::info) {
+            rows.push(Row::Keys(self.bindings.shown(command.id).to_owned(), command.title.to_owned()));
+        }
+        self.overlays.push(Box::new(Help::new(rows)));
+    }
+
+    /// Asks before doing `action`.
+    pub fn confirm(title: &str, question: String, action: Action) -> Action {
+        Action::Open(Box::new(Confirm::new(title, question, action)))
+    }
+
+    fn wants(&self) -> Vec<Want> {
+        let view = self.view_of();
+        let mut wants = reconcile::session_wants(&view);
+        if let Some(pane) = self.panes.last() {
+            wants.extend(pane.wants(&view));
+        }
+        for overlay in &self.overlays {
+            wants.extend(overlay.wants(&view));
+        }
+        wants
+    }
+}
+
+impl Motion {
+    /// Moves a list's selection.
+    pub fn apply(self, list: &mut crate::ui::table::ListState, len: usize) {
+        if let Some(rows) = self.rows(list.height()) {
+            list.move_by(rows, len);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! What lies on top of a place: a stack, top first for keys, bottom first for drawing.
+
+pub mod composer;
+pub mod confirm;
+pub mod help;
+pub mod picker;
+pub mod prompt;
+
+use super::keymap::Key;
+use super::pane::{Cx, Pointer, View};
+use crate::api::Error;
+use crate::store::{Value, Want};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+/// Whether an overlay stays after a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stay {
+    Open,
+    Close,
+}
+
+/// A layer on top of a place.
+pub trait Overlay {
+    /// What it needs from the server.
+    fn wants(&self, _view: &View) -> Vec<Want> {
+        Vec::new()
+    }
+    /// Draws it over `screen`, the whole terminal; says where the cursor stands, where it has one.
+    fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)>;
+    /// A key; all keys come here while it is on top.
+    fn key(&mut self, key: Key, cx: &mut Cx) -> Stay;
+    /// Pasted text.
+    fn paste(&mut self, _text: &str, _cx: &mut Cx) {}
+    /// The mouse.
+    fn pointer(&mut self, _pointer: Pointer, _cx: &mut Cx) -> Stay {
+        Stay::Open
+    }
+    /// Something that it may show has changed.
+    fn changed(&mut self, _view: &View) {}
+    /// The write of that number, asked for by this overlay, goes out.
+    fn sending(&mut self, _number: u64) {}
+    /// A write ended; `None` where it is not this overlay's.
+    fn sent(&mut self, _number: u64, _outcome: &Result<Value, Error>) -> Option<Stay> {
+        None
+    }
+    /// The person's own editor came back.
+    fn edited(&mut self, _text: String, _cx: &mut Cx) {}
+}

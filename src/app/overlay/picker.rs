@@ -1,0 +1,336 @@
+//! Choosing by fuzzy name: palette, actions, refs, and everything else that is one of many.
+
+use super::{Overlay, Stay};
+use crate::app::action::Action;
+use crate::app::command::Motion;
+use crate::app::keymap::Key;
+use crate::app::pane::{Cx, Pointer, View};
+use crate::store::Want;
+use crate::ui::input::Input;
+use crate::ui::theme::Role;
+use crate::ui::{line, popup, state, table, text};
+use crossterm::event::KeyCode;
+use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::cell::Cell;
+
+/// One thing to choose.
+pub struct Item {
+    /// What is matched and shown first.
+    pub label: String,
+    /// What stands beside it.
+    pub detail: String,
+    /// Keys that do the same, or another note at the right.
+    pub note: String,
+    /// Why it cannot be chosen here.
+    pub why_not: Option<String>,
+    /// What choosing it does.
+    pub choice: Choice,
+}
+
+/// What choosing does.
+pub enum Choice {
+    /// Asks the app for that.
+    Act(Action),
+    /// Answers the pane, under the picker's tag.
+    Answer(String),
+}
+
+impl Item {
+    /// A thing that answers the pane with `value`.
+    pub fn answer(label: impl Into<String>, value: impl Into<String>) -> Item {
+        Item {
+            label: label.into(),
+            detail: String::new(),
+            note: String::new(),
+            why_not: None,
+            choice: Choice::Answer(value.into()),
+        }
+    }
+
+    /// A thing that asks the app for `action`.
+    pub fn act(label: impl Into<String>, action: Action) -> Item {
+        Item { choice: Choice::Act(action), ..Item::answer(label, "") }
+    }
+
+    /// With a text beside it.
+    pub fn detail(mut self, detail: impl Into<String>) -> Item {
+        self.detail = detail.into();
+        self
+    }
+
+    /// With a note at the right.
+    pub fn note(mut self, note: impl Into<String>) -> Item {
+        self.note = note.into();
+        self
+    }
+}
+
+/// Where the things come from, when they are not all known at once.
+pub trait Source {
+    /// What is needed for the text typed so far.
+    fn wants(&self, view: &View, typed: &str) -> Vec<Want>;
+    /// What is known now.
+    fn items(&self, view: &View, typed: &str) -> Vec<Item>;
+    /// Whether more may come.
+    fn loading(&self, view: &View, typed: &str) -> bool;
+}
+
+/// What Enter does with a text that matches nothing.
+pub type Free = fn(&str) -> Action;
+
+/// A list with a line above it to narrow it.
+pub struct Picker {
+    title: String,
+    placeholder: &'static str,
+    tag: &'static str,
+    input: Input,
+    items: Vec<Item>,
+    /// Items that match, best first, with the letters that matched.
+    ranked: Vec<(usize, Vec<u32>)>,
+    list: table::ListState,
+    source: Option<Box<dyn Source>>,
+    loading: bool,
+    free: Option<Free>,
+    matcher: Matcher,
+    area: Cell<Rect>,
+}
+
+impl Picker {
+    /// A picker among `items`; answers go to the pane under `tag`.
+    pub fn new(title: impl Into<String>, tag: &'static str, items: Vec<Item>) -> Picker {
+        let mut picker = Picker {
+            title: title.into(),
+            placeholder: "type to narrow",
+            tag,
+            input: Input::default(),
+            items,
+            ranked: Vec::new(),
+            list: table::ListState::default(),
+            source: None,
+            loading: false,
+            free: None,
+            matcher: Matcher::new(Config::DEFAULT.match_paths()),
+            area: Cell::default(),
+        };
+        picker.rank();
+        picker
+    }
+
+    /// A picker whose items come from the server.
+    pub fn of(title: impl Into<String>, tag: &'static str, source: Box<dyn Source>, view: &View) -> Picker {
+        let mut picker = Picker { source: Some(source), ..Picker::new(title, tag, Vec::new()) };
+        picker.changed(view);
+        picker
+    }
+
+    /// What Enter does with a text that matches nothing.
+    pub fn free(mut self, free: Free, placeholder: &'static str) -> Picker {
+        self.free = Some(free);
+        self.placeholder = placeholder;
+        self
+    }
+
+    fn rank(&mut self) {
+        let typed = self.input.text();
+        if typed.trim().is_empty() {
+            self.ranked = (0..self.items.len()).map(|i| (i, Vec::new())).collect();
+            return;
+        }
+        let pattern = Pattern::parse(typed, CaseMatching::Smart, Normalization::Smart);
+        let mut buffer = Vec::new();
+        let mut scored: Vec<(u32, usize, Vec<u32>)> = Vec::new();
+        for (index, item) in self.items.iter().enumerate() {
+            let mut letters = Vec::new();
+            let score = pattern.indices(Utf32Str::new(&item.label, &mut buffer), &mut self.matcher, &mut letters);
+            // The text beside it counts too, below every match of the name itself.
+            let score = score.map(|s| s + 10_000).or_else(|| {
+                letters.clear();
+                pattern.score(Utf32Str::new(&item.detail, &mut buffer), &mut self.matcher)
+            });
+            if let Some(score) = score {
+                letters.sort_unstable();
+                letters.dedup();
+                scored.push((score, index, letters));
+            }
+        }
+        scored.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+        self.ranked = scored.into_iter().map(|(_, index, letters)| (index, letters)).collect();
+    }
+
+    fn typed(&mut self) {
+        self.rank();
+        self.list.select(0, self.ranked.len());
+    }
+
+    fn choose(&mut self, cx: &mut Cx) -> Stay {
+        let Some((index, _)) = self.ranked.get(self.list.selected()) else {
+            return match self.free {
+                Some(free) if !self.input.text().trim().is_empty() => {
+                    cx.act(free(self.input.text().trim()));
+                    Stay::Close
+                }
+                _ => Stay::Open,
+            };
+        };
+        let index = *index;
+        if self.items.get(index).is_none_or(|item| item.why_not.is_some()) {
+            return Stay::Open;
+        }
+        match self.items.swap_remove(index).choice {
+            Choice::Act(action) => cx.act(action),
+            Choice::Answer(value) => cx.act(Action::Answer(self.tag, value)),
+        }
+        Stay::Close
+    }
+}
+
+impl Overlay for Picker {
+    fn wants(&self, view: &View) -> Vec<Want> {
+        self.source.as_ref().map(|s| s.wants(view, self.input.text())).unwrap_or_default()
+    }
+
+    fn changed(&mut self, view: &View) {
+        if let Some(source) = &self.source {
+            self.items = source.items(view, self.input.text());
+            self.loading = source.loading(view, self.input.text());
+            self.rank();
+            self.list.select(self.list.selected(), self.ranked.len());
+        }
+    }
+
+    fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
+        let theme = view.theme;
+        let height = (self.ranked.len().max(3) as u16 + 4).min(screen.height.saturating_sub(4)).max(6);
+        let width = (screen.width * 3 / 5).clamp(50, 90);
+        let inner = popup::draw(buf, screen, theme, &self.title, width, height);
+        if inner.height < 3 {
+            return None;
+        }
+        let input = Rect { height: 1, ..inner };
+        let cursor = self.input.draw(buf, input, theme, true, self.placeholder);
+        let body = Rect { y: inner.y + 2, height: inner.height - 2, ..inner };
+        self.area.set(body);
+        if self.ranked.is_empty() {
+            if self.loading {
+                state::skeleton(buf, body, theme);
+            } else {
+                state::empty(
+                    buf,
+                    body,
+                    theme,
+                    "Nothing matches.",
+                    if self.free.is_some() { "Enter opens it as a target" } else { "" },
+                );
+            }
+            return cursor;
+        }
+        let columns = [
+            table::Column::new("", table::Size::Fill { min: 20, weight: 1 }),
+            table::Column::new("", table::Size::Fit { min: 0, max: 30 }).right().priority(1),
+        ];
+        table::draw(buf, body, theme, true, &self.list, &columns, self.ranked.len(), |row| {
+            let Some((item, letters)) = self.ranked.get(row).and_then(|(i, l)| Some((self.items.get(*i)?, l))) else {
+                return table::Row::default();
+            };
+            let dead = item.why_not.is_some();
+            let mut spans = letters_shown(&item.label, letters, if dead { Role::Dim } else { Role::Text });
+            let beside = item.why_not.as_deref().unwrap_or(&item.detail);
+            if !beside.is_empty() {
+                spans.push((format!("  {}", text::shown(beside)).into(), Role::Dim));
+            }
+            table::Row::new(vec![table::Cell { spans }, table::Cell::from((item.note.clone(), Role::Key))])
+        });
+        if self.ranked.len() > body.height as usize {
+            let count = format!(
+                "{} of {}",
+                text::count(self.list.selected() as u64 + 1),
+                text::count(self.ranked.len() as u64)
+            );
+            let at = Rect { y: inner.y + 1, height: 1, ..inner };
+            line::pair(buf, at, &[("", theme.style(Role::Dim))], &[(count, theme.style(Role::Dim))]);
+        }
+        cursor
+    }
+
+    fn key(&mut self, key: Key, cx: &mut Cx) -> Stay {
+        let height = self.list.height();
+        let len = self.ranked.len();
+        match (key.code, key.ctrl) {
+            (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => return Stay::Close,
+            (KeyCode::Enter, _) => return self.choose(cx),
+            (KeyCode::Up, _) | (KeyCode::Char('p' | 'k'), true) => self.list.move_by(-1, len),
+            (KeyCode::Down, _) | (KeyCode::Char('n' | 'j'), true) => self.list.move_by(1, len),
+            (KeyCode::PageUp, _) => self.list.move_by(Motion::PageUp.rows(height).unwrap_or(0), len),
+            (KeyCode::PageDown, _) => self.list.move_by(Motion::PageDown.rows(height).unwrap_or(0), len),
+            _ => {
+                if edit(&mut self.input, key) {
+                    self.typed();
+                    self.changed(&cx.view);
+                }
+            }
+        }
+        Stay::Open
+    }
+
+    fn paste(&mut self, text: &str, cx: &mut Cx) {
+        self.input.paste(text);
+        self.typed();
+        self.changed(&cx.view);
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> Stay {
+        let len = self.ranked.len();
+        match pointer {
+            Pointer::Wheel { rows, .. } => self.list.move_by(rows.into(), len),
+            Pointer::Press { column, row, .. } => {
+                let area = self.area.get();
+                if !area.contains((column, row).into()) {
+                    return Stay::Close;
+                }
+                if let Some(index) = self.list.row_at(row - area.y) {
+                    self.list.select(index, len);
+                    return self.choose(cx);
+                }
+            }
+            Pointer::Drag { .. } | Pointer::Release => {}
+        }
+        Stay::Open
+    }
+}
+
+/// The label with the letters that matched in the colour of matches.
+fn letters_shown(label: &str, letters: &[u32], role: Role) -> Vec<(std::borrow::Cow<'static, str>, Role)> {
+    let mut spans: Vec<(String, Role)> = Vec::new();
+    for (index, c) in label.chars().enumerate() {
+        let hit = letters.binary_search(&(index as u32)).is_ok();
+        let role = if hit { Role::Accent } else { role };
+        match spans.last_mut() {
+            Some((run, r)) if *r == role => run.push(c),
+            _ => spans.push((c.to_string(), role)),
+        }
+    }
+    spans.into_iter().map(|(run, role)| (text::shown(&run).into_owned().into(), role)).collect()
+}
+
+/// Applies a key to a line of text; `false` where it is no editing key.
+pub fn edit(input: &mut Input, key: Key) -> bool {
+    match (key.code, key.ctrl, key.alt) {
+        (KeyCode::Char(c), false, false) => input.insert(c),
+        (KeyCode::Backspace, false, false) | (KeyCode::Char('h'), true, _) => input.backspace(),
+        (KeyCode::Backspace, _, _) | (KeyCode::Char('w'), true, _) => input.delete_word(),
+        (KeyCode::Delete, ..) => input.delete(),
+        (KeyCode::Char('u'), true, _) => input.delete_to_start(),
+        (KeyCode::Char('k'), true, _) => input.delete_to_end(),
+        (KeyCode::Left, true, _) | (KeyCode::Char('b'), _, true) => input.word_left(),
+        (KeyCode::Right, true, _) | (KeyCode::Char('f'), _, true) => input.word_right(),
+        (KeyCode::Left, ..) | (KeyCode::Char('b'), true, _) => input.left(),
+        (KeyCode::Right, ..) | (KeyCode::Char('f'), true, _) => input.right(),
+        (KeyCode::Home, ..) | (KeyCode::Char('a'), true, _) => input.home(),
+        (KeyCode::End, ..) | (KeyCode::Char('e'), true, _) => input.end(),
+        _ => return false,
+    }
+    true
+}

@@ -1,0 +1,337 @@
+//! What a place is made of: the trait of panes, what they may see, and what they may ask for.
+
+use super::action::{Action, Tone};
+use super::command::{Command, Info, Motion, WhyNot};
+use super::place::Place;
+use crate::store::{Store, Want};
+use crate::ui::panels::Panels;
+use crate::ui::theme::{Role, Theme};
+use jiff::Timestamp;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::collections::HashMap;
+
+/// Who is signed in where.
+#[derive(Clone, Debug, Default)]
+pub struct Session {
+    /// A short name for the server: `demo`, `local`, or its host.
+    pub server: String,
+    /// Root of its web pages, without a slash at the end.
+    pub web_url: String,
+    /// Whether writes are refused before they are sent.
+    pub read_only: bool,
+    /// Whether nothing is ever sent.
+    pub offline: bool,
+    /// Whether a token is there.
+    pub signed_in: bool,
+}
+
+/// Everything that a pane may look at.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    /// What is known.
+    pub store: &'a Store,
+    /// How roles look.
+    pub theme: &'a Theme,
+    /// The moment of this update.
+    pub now: Timestamp,
+    /// Who is signed in where.
+    pub session: &'a Session,
+    /// Texts that are kept until the server has them, by key.
+    pub drafts: &'a HashMap<String, String>,
+    /// Width and height of the screen.
+    pub size: (u16, u16),
+}
+
+impl View<'_> {
+    /// The signed-in user, once known.
+    pub fn me(&self) -> Option<&crate::api::users::Profile> {
+        self.store.get(&crate::api::users::GetCurrentUser::default()).value
+    }
+}
+
+/// What an update may look at and ask for.
+pub struct Cx<'a> {
+    /// What is known.
+    pub view: View<'a>,
+    /// What was asked for, in order.
+    pub actions: Vec<Action>,
+}
+
+impl Cx<'_> {
+    /// Asks for `action`.
+    pub fn act(&mut self, action: Action) {
+        self.actions.push(action);
+    }
+
+    /// Goes to `place`.
+    pub fn go(&mut self, place: Place) {
+        self.act(Action::Go(place));
+    }
+
+    /// Says something in the footer for a moment.
+    pub fn say(&mut self, tone: Tone, text: impl Into<String>) {
+        self.act(Action::Say(tone, text.into()));
+    }
+}
+
+/// One step of the breadcrumb.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Crumb {
+    /// The text, cleaned where it came from a server.
+    pub text: String,
+    /// How it looks.
+    pub role: Role,
+}
+
+impl Crumb {
+    /// A step of the way.
+    pub fn new(text: impl Into<String>, role: Role) -> Crumb {
+        Crumb { text: text.into(), role }
+    }
+}
+
+/// What `/` does in a pane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seek {
+    /// Keeps the rows that fit.
+    Filter,
+    /// Goes to what fits.
+    Search,
+}
+
+/// A button or the wheel of the mouse, in screen cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pointer {
+    /// Pressed; the second of two quick presses opens.
+    Press { column: u16, row: u16, double: bool },
+    /// Moved while pressed.
+    Drag { column: u16, row: u16 },
+    /// Let go.
+    Release,
+    /// Turned, down positive.
+    Wheel { column: u16, row: u16, rows: i16 },
+}
+
+/// A pane whose tabs are picked with `1`…`9`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tabs {
+    /// Titles, left to right.
+    pub titles: &'static [&'static str],
+    /// The one that is shown.
+    pub selected: usize,
+}
+
+/// A place a person can be. One file in `panes/` each.
+pub trait Pane: Sized + 'static {
+    /// The name of the place, and its command after `:`.
+    const ID: &'static str;
+    /// What it shows, for the palette and the help.
+    const TITLE: &'static str;
+    /// What a place must name for this pane to open.
+    const NEEDS: Needs = Needs::Nothing;
+    /// What can be done here.
+    const COMMANDS: &'static [Command<Self>];
+
+    /// Opens it at `place`. What it needs from the server it says in [`Pane::wants`].
+    fn open(place: &Place, view: &View) -> Self;
+    /// Where it stands now; opening that place again shows the same.
+    fn place(&self) -> Place;
+    /// The way here, for the first line of the screen.
+    fn crumbs(&self, view: &View) -> Vec<Crumb>;
+    /// What it needs now. Called after every update: cheap, and without effect.
+    fn wants(&self, view: &View) -> Vec<Want>;
+    /// Draws it. Never waits, never parses; costs what is visible.
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer);
+    /// Something it may show has changed: keep selections on their things, finish what waited.
+    fn changed(&mut self, _cx: &mut Cx) {}
+    /// Moves in what has the focus.
+    fn motion(&mut self, motion: Motion, cx: &mut Cx);
+    /// The mouse.
+    fn pointer(&mut self, _pointer: Pointer, _cx: &mut Cx) {}
+    /// Its panels, where it has several: Tab, z and the divider are handled for it.
+    fn panels(&mut self) -> Option<&mut Panels> {
+        None
+    }
+    /// Its tabs, where it has some.
+    fn tabs(&self) -> Tabs {
+        Tabs::default()
+    }
+    /// Shows the tab `index`.
+    fn select_tab(&mut self, _index: usize, _cx: &mut Cx) {}
+    /// What `/` does with what has the focus; `None` where there is nothing to seek.
+    fn seek(&self) -> Option<Seek> {
+        None
+    }
+    /// The text sought now.
+    fn sought(&self) -> String {
+        String::new()
+    }
+    /// The text being sought changed; empty means that seeking ended.
+    fn set_sought(&mut self, _text: &str, _cx: &mut Cx) {}
+    /// Goes to the next thing found, or the one before.
+    fn seek_next(&mut self, _forward: bool, _cx: &mut Cx) {}
+    /// The answer of an overlay that was opened with `tag`.
+    fn answer(&mut self, _tag: &'static str, _value: String, _cx: &mut Cx) {}
+    /// Esc: undo the innermost thing that is on (a filter, a mark); `false` where there is none.
+    fn escape(&mut self, _cx: &mut Cx) -> bool {
+        false
+    }
+    /// The web page of what is under the cursor.
+    fn url(&self, _view: &View) -> Option<String> {
+        None
+    }
+    /// What `y` can copy here: name and text.
+    fn copies(&self, _view: &View) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+    /// Whether it shows a clock that runs, so that it is drawn every second.
+    fn ticks(&self, _view: &View) -> bool {
+        false
+    }
+}
+
+/// What a place must name for its pane to open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Nothing: it opens from anywhere.
+    Nothing,
+    /// A project.
+    Project,
+    /// A project and a thing in it: opened from lists, not by its name.
+    Item,
+}
+
+/// A pane without its type.
+pub trait AnyPane {
+    fn id(&self) -> &'static str;
+    fn place(&self) -> Place;
+    fn crumbs(&self, view: &View) -> Vec<Crumb>;
+    fn wants(&self, view: &View) -> Vec<Want>;
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer);
+    fn changed(&mut self, cx: &mut Cx);
+    fn motion(&mut self, motion: Motion, cx: &mut Cx);
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx);
+    fn panels(&mut self) -> Option<&mut Panels>;
+    fn tabs(&self) -> Tabs;
+    fn select_tab(&mut self, index: usize, cx: &mut Cx);
+    fn seek(&self) -> Option<Seek>;
+    fn sought(&self) -> String;
+    fn set_sought(&mut self, text: &str, cx: &mut Cx);
+    fn seek_next(&mut self, forward: bool, cx: &mut Cx);
+    fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx);
+    fn escape(&mut self, cx: &mut Cx) -> bool;
+    fn url(&self, view: &View) -> Option<String>;
+    fn copies(&self, view: &View) -> Vec<(&'static str, String)>;
+    fn ticks(&self, view: &View) -> bool;
+    /// The rows of its command table.
+    fn commands(&self) -> Vec<Info>;
+    /// Whether the command can be run now; `None` where it is not of this pane.
+    fn can(&self, id: &str, view: &View) -> Option<Result<(), WhyNot>>;
+    /// Runs a command of this pane; `false` where it has none of that name.
+    fn run(&mut self, id: &str, cx: &mut Cx) -> bool;
+}
+
+impl<P: Pane> AnyPane for P {
+    fn id(&self) -> &'static str {
+        P::ID
+    }
+    fn place(&self) -> Place {
+        Pane::place(self)
+    }
+    fn crumbs(&self, view: &View) -> Vec<Crumb> {
+        Pane::crumbs(self, view)
+    }
+    fn wants(&self, view: &View) -> Vec<Want> {
+        Pane::wants(self, view)
+    }
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        Pane::view(self, view, area, buf);
+    }
+    fn changed(&mut self, cx: &mut Cx) {
+        Pane::changed(self, cx);
+    }
+    fn motion(&mut self, motion: Motion, cx: &mut Cx) {
+        Pane::motion(self, motion, cx);
+    }
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
+        Pane::pointer(self, pointer, cx);
+    }
+    fn panels(&mut self) -> Option<&mut Panels> {
+        Pane::panels(self)
+    }
+    fn tabs(&self) -> Tabs {
+        Pane::tabs(self)
+    }
+    fn select_tab(&mut self, index: usize, cx: &mut Cx) {
+        Pane::select_tab(self, index, cx);
+    }
+    fn seek(&self) -> Option<Seek> {
+        Pane::seek(self)
+    }
+    fn sought(&self) -> String {
+        Pane::sought(self)
+    }
+    fn set_sought(&mut self, text: &str, cx: &mut Cx) {
+        Pane::set_sought(self, text, cx);
+    }
+    fn seek_next(&mut self, forward: bool, cx: &mut Cx) {
+        Pane::seek_next(self, forward, cx);
+    }
+    fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
+        Pane::answer(self, tag, value, cx);
+    }
+    fn escape(&mut self, cx: &mut Cx) -> bool {
+        Pane::escape(self, cx)
+    }
+    fn url(&self, view: &View) -> Option<String> {
+        Pane::url(self, view)
+    }
+    fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
+        Pane::copies(self, view)
+    }
+    fn ticks(&self, view: &View) -> bool {
+        Pane::ticks(self, view)
+    }
+    fn commands(&self) -> Vec<Info> {
+        P::COMMANDS.iter().map(Command::info).collect()
+    }
+    fn can(&self, id: &str, view: &View) -> Option<Result<(), WhyNot>> {
+        P::COMMANDS.iter().find(|c| c.id == id).map(|c| c.can(self, view))
+    }
+    fn run(&mut self, id: &str, cx: &mut Cx) -> bool {
+        let Some(command) = P::COMMANDS.iter().find(|c| c.id == id) else { return false };
+        match command.can(self, &cx.view) {
+            Ok(()) => (command.run)(self, cx),
+            Err(why) => cx.say(Tone::Warning, format!("{}: {why}", command.title)),
+        }
+        true
+    }
+}
+
+/// A row of the registry of panes.
+pub struct Entry {
+    /// [`Pane::ID`].
+    pub id: &'static str,
+    /// [`Pane::TITLE`].
+    pub title: &'static str,
+    /// [`Pane::NEEDS`].
+    pub needs: Needs,
+    /// Opens the pane.
+    pub open: fn(&Place, &View) -> Box<dyn AnyPane>,
+    /// The rows of its command table.
+    pub commands: fn() -> Vec<Info>,
+}
+
+impl Entry {
+    /// The row of `P`.
+    pub const fn of<P: Pane>() -> Entry {
+        Entry {
+            id: P::ID,
+            title: P::TITLE,
+            needs: P::NEEDS,
+            open: |place, view| Box::new(P::open(place, view)),
+            commands: || P::COMMANDS.iter().map(Command::info).collect(),
+        }
+    }
+}

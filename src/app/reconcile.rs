@@ -1,0 +1,197 @@
+//! Compares what is wanted with what is known and in flight, and starts or cancels the difference.
+
+use super::action::{Action, Effect, Tone};
+use super::overlay::picker::{Item, Source};
+use super::pane::View;
+use super::place::Place;
+use super::{App, Cx};
+use crate::api::projects::ListProjects;
+use crate::api::users::GetCurrentUser;
+use crate::store::{Load, Ticket, Want, earliest};
+use crate::ui::theme::Role;
+use jiff::SignedDuration;
+use std::collections::HashSet;
+use std::time::Duration;
+
+/// What every place needs: who is signed in.
+pub fn session_wants(view: &View) -> Vec<Want> {
+    if view.session.signed_in { vec![Load::one(&GetCurrentUser::default()).into()] } else { Vec::new() }
+}
+
+impl App {
+    /// After every message: panes learn what changed, then wants meet the store.
+    pub(super) fn settle(&mut self, effects: &mut Vec<Effect>) {
+        self.store.turn();
+        if let Some(mut pane) = self.panes.pop() {
+            let mut cx = Cx { view: self.view_of(), actions: Vec::new() };
+            pane.changed(&mut cx);
+            let actions = cx.actions;
+            self.panes.push(pane);
+            for action in actions {
+                self.act(action, effects);
+            }
+        }
+        let mut overlays = std::mem::take(&mut self.overlays);
+        for overlay in &mut overlays {
+            overlay.changed(&self.view_of());
+        }
+        self.overlays = overlays;
+        self.give_way();
+        self.reconcile(effects);
+    }
+
+    /// A place named by a target that does not exist gives way to the nearest that does, and says so.
+    fn give_way(&mut self) {
+        if !self.named {
+            return;
+        }
+        let Some(pane) = self.panes.last() else { return };
+        let view = self.view_of();
+        let missing = pane.wants(&view).iter().find_map(|want| match want {
+            Want::Load(load) => self.store.error_of(&load.request).filter(|e| e.is_missing()).cloned(),
+            _ => None,
+        });
+        let (Some(error), Some(above)) = (missing, pane.place().above()) else { return };
+        self.panes.pop();
+        self.open(above);
+        self.named = true;
+        self.say(Tone::Warning, format!("{} ({}). This is the nearest that exists.", error.title(), error.tried));
+    }
+
+    fn reconcile(&mut self, effects: &mut Vec<Effect>) {
+        let wants = self.wants();
+        let mut wanted: HashSet<Ticket> = HashSet::new();
+        let mut wake = None;
+        for want in wants {
+            match &want {
+                Want::Load(load) => {
+                    // Every page in flight of a wanted list stays in flight.
+                    wanted.extend(
+                        self.in_flight
+                            .iter()
+                            .filter(|t| matches!(t, Ticket::Load(r, _) if *r == load.request))
+                            .cloned(),
+                    );
+                    let (page, due) = self.store.due(load, self.now);
+                    wake = earliest(wake, due);
+                    if let Some(page) = page {
+                        self.start(Ticket::Load(load.request.clone(), page), want, 0, &mut wanted, effects);
+                    }
+                }
+                Want::Follow(follow) => {
+                    if self.store.follows(follow) {
+                        self.store.open_stream(follow);
+                        let held = self.store.held(&follow.request);
+                        self.start(Ticket::Follow(follow.request.clone()), want, held, &mut wanted, effects);
+                    }
+                }
+                Want::Work(work) => {
+                    if self.store.lacks(&work.key) {
+                        self.start(Ticket::Work(work.key.clone()), want, 0, &mut wanted, effects);
+                    }
+                }
+            }
+        }
+        let unwanted: Vec<Ticket> = self.in_flight.iter().filter(|t| !wanted.contains(t)).cloned().collect();
+        for ticket in unwanted {
+            self.in_flight.remove(&ticket);
+            self.store.set_loading(&ticket, false);
+            effects.push(Effect::Cancel(ticket));
+        }
+        if self.panes.last().is_some_and(|p| p.ticks(&self.view_of())) {
+            let next = self.now.checked_add(SignedDuration::from_secs(1)).unwrap_or(self.now);
+            wake = earliest(wake, Some(next));
+        }
+        self.wake = wake;
+    }
+
+    fn start(
+        &mut self,
+        ticket: Ticket,
+        want: Want,
+        held: u64,
+        wanted: &mut HashSet<Ticket>,
+        effects: &mut Vec<Effect>,
+    ) {
+        wanted.insert(ticket.clone());
+        if self.session.offline && !matches!(ticket, Ticket::Work(_)) {
+            return;
+        }
+        if self.in_flight.insert(ticket.clone()) {
+            self.store.set_loading(&ticket, true);
+            effects.push(Effect::Start(ticket, want, held));
+        }
+    }
+
+    /// How many requests are on their way.
+    pub fn requests_in_flight(&self) -> usize {
+        self.in_flight.iter().filter(|t| matches!(t, Ticket::Load(..))).count() + self.writes.len()
+    }
+}
+
+/// Where "go to anything" looks: the places of the project at hand, and the projects of the server.
+pub struct Anything {
+    here: Place,
+}
+
+impl Anything {
+    /// Seen from `here`.
+    pub fn new(here: &Place) -> Anything {
+        Anything { here: here.clone() }
+    }
+
+    fn projects(typed: &str) -> ListProjects {
+        ListProjects {
+            search: Some(typed.trim().to_owned()).filter(|t| !t.is_empty()),
+            simple: Some(true),
+            order_by: Some("last_activity_at".into()),
+            ..ListProjects::default()
+        }
+    }
+}
+
+impl Source for Anything {
+    fn wants(&self, _view: &View, typed: &str) -> Vec<Want> {
+        // Projects known before typing stay in the list beside what the server finds for the text.
+        vec![
+            Load::list(&Self::projects(""), 1).into(),
+            Load::list(&Self::projects(typed), 1).after(Duration::from_millis(120)).into(),
+        ]
+    }
+
+    fn items(&self, view: &View, typed: &str) -> Vec<Item> {
+        let mut items = Vec::new();
+        let mut seen = HashSet::new();
+        for list in [Self::projects(""), Self::projects(typed)] {
+            for project in view.store.list(&list).iter() {
+                if seen.insert(project.id) {
+                    let place = Place::new("files").project(project.path_with_namespace.as_str());
+                    items.push(Item::act(project.path_with_namespace.clone(), Action::Go(place)).note("project"));
+                }
+            }
+        }
+        if let Some(project) = &self.here.project {
+            for (name, what) in
+                [("mrs", "merge requests"), ("jobs", "jobs"), ("branches", "branches"), ("commits", "commits")]
+            {
+                let place = Place::new(name).project(project.as_str());
+                items.push(Item::act(format!("{project} {what}"), Action::Go(place)).note(name));
+            }
+        }
+        items
+    }
+
+    fn loading(&self, view: &View, typed: &str) -> bool {
+        view.store.list(&Self::projects(typed)).loading
+    }
+}
+
+/// The role of a tone in the footer.
+pub fn tone_role(tone: Tone) -> Role {
+    match tone {
+        Tone::Good => Role::Success,
+        Tone::Info => Role::Accent,
+        Tone::Warning => Role::Warning,
+        Tone::Bad => Role::Failed,
+    }
+}

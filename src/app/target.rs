@@ -1,0 +1,236 @@
+//! Targets: web addresses of a server, the part after its host, and short forms, read into places.
+
+use super::place::Place;
+use crate::api::endpoint::decode;
+
+/// A target that means no place, and why.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TargetError {
+    /// It is on another server.
+    #[error("{0} is on another server than {1}; name it with --host")]
+    OtherHost(String, String),
+    /// Nothing of the known forms.
+    #[error(
+        "\"{0}\" is no target; try group/project, group/project!12, group/project@REF:PATH:LINE, or a web address of the server"
+    )]
+    Unknown(String),
+    /// A thing that labscope cannot show yet.
+    #[error("labscope has no place for \"{0}\"")]
+    NoPlace(String),
+}
+
+/// Reads a target; `web_url` is the root of the server's pages, empty where any host will do.
+pub fn parse(text: &str, web_url: &str) -> Result<Place, TargetError> {
+    let text = text.trim();
+    let rest = match text.split_once("://") {
+        Some(_) => {
+            let root = web_url.trim_end_matches('/');
+            match text.strip_prefix(root).filter(|_| !root.is_empty()) {
+                Some(rest) => rest,
+                None if root.is_empty() => text.splitn(4, '/').nth(3).unwrap_or_default(),
+                None => {
+                    let host = text.splitn(4, '/').take(3).collect::<Vec<_>>().join("/");
+                    return Err(TargetError::OtherHost(host, root.to_owned()));
+                }
+            }
+        }
+        None => text,
+    };
+    let (rest, fragment) = rest.split_once('#').map_or((rest, None), |(r, f)| (r, Some(f)));
+    let rest = rest.trim_matches('/');
+    if let (Some(iid), true) = (fragment.filter(|f| is_number(f)), !rest.contains("/-/"))
+        && is_project(rest)
+    {
+        return Err(TargetError::NoPlace(format!("{rest}#{iid}")));
+    }
+    let (rest, query) = rest.split_once('?').map_or((rest, ""), |(r, q)| (r, q));
+    if rest.is_empty() {
+        return Ok(Place::new("projects"));
+    }
+    if let Some(place) = fixed(rest) {
+        return place;
+    }
+    if let Some(place) = short(rest) {
+        return Ok(place);
+    }
+    long(rest, fragment, query).ok_or_else(|| TargetError::Unknown(text.to_owned()))?
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.len() < 20 && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+fn is_project(text: &str) -> bool {
+    is_number(text)
+        || text.split('/').count() >= 2 && text.split('/').all(|part| !part.is_empty() && !part.contains(' '))
+}
+
+/// Addresses that belong to no project.
+fn fixed(rest: &str) -> Option<Result<Place, TargetError>> {
+    Some(Ok(match rest {
+        "projects" | "dashboard/projects" | "explore" | "explore/projects" | "dashboard" => Place::new("projects"),
+        "dashboard/merge_requests" | "merge_requests" => Place::new("mrs"),
+        "admin/runners" => Place::new("runners").tab("all"),
+        "admin/users" => return Some(Err(TargetError::NoPlace(rest.to_owned()))),
+        _ => return None,
+    }))
+}
+
+/// `group/project!12`, `group/project@REF`, `group/project@REF:PATH:LINE`.
+fn short(rest: &str) -> Option<Place> {
+    if let Some((project, iid)) = rest.rsplit_once('!')
+        && is_project(project)
+        && is_number(iid)
+    {
+        return Some(Place::new("mr").project(project).item(iid));
+    }
+    let (project, at) = rest.split_once('@')?;
+    if !is_project(project) || at.is_empty() || project.contains("/-/") {
+        return None;
+    }
+    let mut place = Place::new("files").project(project);
+    // A ref never holds a colon, so the first one begins the path.
+    let Some((git_ref, path)) = at.split_once(':') else { return Some(place.at(at)) };
+    place = place.at(git_ref);
+    match path.rsplit_once(':') {
+        Some((path, line)) if is_number(line) => Some(place.path(path).line(line.parse().ok()?)),
+        _ if path.is_empty() => Some(place),
+        _ => Some(place.path(path)),
+    }
+}
+
+const WORDS: &[&str] = &[
+    "tree",
+    "blob",
+    "raw",
+    "blame",
+    "commit",
+    "commits",
+    "compare",
+    "branches",
+    "tags",
+    "merge_requests",
+    "jobs",
+    "builds",
+    "pipelines",
+    "runners",
+    "snippets",
+    "deployments",
+    "environments",
+    "issues",
+    "network",
+    "graphs",
+];
+
+/// `group/project/-/tree/REF/PATH` and its kin, with or without `/-/`.
+fn long(rest: &str, fragment: Option<&str>, query: &str) -> Option<Result<Place, TargetError>> {
+    let (project, page) = match rest.split_once("/-/") {
+        Some((project, page)) => (project, page),
+        None => {
+            let parts: Vec<&str> = rest.split('/').collect();
+            // A project's path has two parts at least: the word that begins a page can only come after them.
+            match parts.iter().skip(2).position(|part| WORDS.contains(part)) {
+                Some(at) => {
+                    let begin: usize = parts.iter().take(at + 2).map(|p| p.len() + 1).sum();
+                    (rest.get(..begin - 1)?, rest.get(begin..)?)
+                }
+                None => (rest, ""),
+            }
+        }
+    };
+    if !is_project(project) {
+        return None;
+    }
+    let project = decode(project);
+    let place = |pane: &str| Place::new(pane).project(project.as_str());
+    let (word, tail) = page.split_once('/').unwrap_or((page, ""));
+    let tail = tail.trim_matches('/');
+    let parts: Vec<String> = tail.split('/').filter(|p| !p.is_empty()).map(decode).collect();
+    let first = parts.first().cloned();
+    Some(Ok(match (word, first) {
+        ("", _) => place("files"),
+        ("tree" | "blob" | "raw" | "blame", Some(git_ref)) => {
+            let mut place = place("files").at(git_ref);
+            let path = parts.get(1..).unwrap_or_default().join("/");
+            if !path.is_empty() {
+                place = place.path(path);
+            }
+            let line = fragment.and_then(|f| f.strip_prefix('L')).map(|l| l.split('-').next().unwrap_or(l));
+            match line.and_then(|l| l.parse().ok()) {
+                Some(line) => place.line(line),
+                None => place,
+            }
+        }
+        ("tree" | "blob", None) => place("files"),
+        ("commit", Some(sha)) => place("commit").item(sha),
+        ("commits" | "network", Some(_)) => place("commits").at(parts.join("/")),
+        ("commits" | "network", None) => place("commits"),
+        ("branches", _) => place("branches"),
+        ("tags", _) => place("tags"),
+        ("merge_requests", Some(iid)) if is_number(&iid) => {
+            let place = place("mr").item(iid);
+            match parts.get(1).map(String::as_str) {
+                Some("diffs") => place.tab("changes"),
+                Some("commits") => place.tab("commits"),
+                Some("pipelines") => place.tab("pipelines"),
+                _ => place,
+            }
+        }
+        ("merge_requests", _) => {
+            let state = query.split('&').find_map(|pair| pair.strip_prefix("state="));
+            match state {
+                Some(state) => place("mrs").tab(state),
+                None => place("mrs"),
+            }
+        }
+        ("jobs" | "builds", Some(id)) if is_number(&id) => place("job").item(id),
+        ("jobs" | "builds", _) => place("jobs"),
+        ("pipelines", Some(id)) if is_number(&id) => place("jobs").item(id),
+        ("pipelines", _) => place("jobs"),
+        ("runners", _) => place("runners"),
+        _ => return Some(Err(TargetError::NoPlace(rest.to_owned()))),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Place {
+        parse(text, "http://h:1").unwrap_or_else(|e| panic!("{text}: {e}"))
+    }
+
+    #[test]
+    fn web_addresses_old_and_new_open_their_places() {
+        let files = Place::new("files").project("acme/tools/cli");
+        assert_eq!(read("http://h:1/acme/tools/cli"), files);
+        assert_eq!(read("acme/tools/cli/-/tree/main/src/x y"), files.clone().at("main").path("src/x y"));
+        assert_eq!(read("acme/tools/cli/blob/main/src/a.rs#L10"), files.clone().at("main").path("src/a.rs").line(10));
+        assert_eq!(read("acme/cli/-/tree/feature%2Fx"), Place::new("files").project("acme/cli").at("feature/x"));
+        assert_eq!(
+            read("acme/cli/-/merge_requests/12/diffs"),
+            Place::new("mr").project("acme/cli").item(12).tab("changes")
+        );
+        assert_eq!(read("acme/cli/merge_requests/12"), Place::new("mr").project("acme/cli").item(12));
+        assert_eq!(read("acme/cli/-/jobs/123"), Place::new("job").project("acme/cli").item(123));
+        assert_eq!(read("acme/cli/-/pipelines/9"), Place::new("jobs").project("acme/cli").item(9));
+        assert_eq!(read("acme/cli/-/commit/abc"), Place::new("commit").project("acme/cli").item("abc"));
+        assert_eq!(read("admin/runners"), Place::new("runners").tab("all"));
+    }
+
+    #[test]
+    fn short_forms_open_their_places() {
+        assert_eq!(read("acme/cli!12"), Place::new("mr").project("acme/cli").item(12));
+        let files = Place::new("files").project("acme/cli");
+        assert_eq!(read("acme/cli@v1.0"), files.clone().at("v1.0"));
+        assert_eq!(read("acme/cli@feature/x:src/a.rs:7"), files.clone().at("feature/x").path("src/a.rs").line(7));
+        assert_eq!(read("acme/cli@main:src"), files.at("main").path("src"));
+    }
+
+    #[test]
+    fn what_is_no_target_says_so() {
+        assert!(matches!(parse("http://other/a/b", "http://h:1"), Err(TargetError::OtherHost(..))));
+        assert!(matches!(parse("no target", ""), Err(TargetError::Unknown(_))));
+        assert!(matches!(parse("acme/cli/-/wikis/home", ""), Err(TargetError::NoPlace(_))));
+    }
+}
