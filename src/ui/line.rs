@@ -167,12 +167,6 @@ pub fn set(buf: &mut Buffer, x: u16, y: u16, symbol: &str, width: usize, style: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::doc::{self, DocLine, DocState};
-    use crate::ui::input::Input;
-    use crate::ui::layers::tests::Noise;
-    use crate::ui::table::{self, Column, ListState, Row, Size};
-    use crate::ui::theme::{Role, Theme};
-    use crate::ui::{panels, popup, state};
 
     fn shown(width: u16, draw: impl FnOnce(&mut Buffer, Rect)) -> String {
         let area = Rect::new(0, 0, width, 1);
@@ -216,101 +210,5 @@ mod tests {
         }
         let mut buf = Buffer::empty(Rect::new(0, 0, 3, 1));
         draw(&mut buf, Rect::new(2, 5, 90, 4), &plain("outside"));
-    }
-
-    const NASTY: &[&str] = &[
-        "a",
-        " ",
-        "/",
-        "世",
-        "👩‍💻",
-        "🇩🇪",
-        "e\u{301}",
-        "\u{301}",
-        "\u{200d}",
-        "\u{fe0f}",
-        "☎\u{fe0f}",
-        "ｶﾞ",
-        "\t",
-        "\r\n",
-        "\u{1b}[31m",
-        "\u{9b}",
-        "\u{7f}",
-        "\0",
-        "\u{202e}",
-        "\u{2066}",
-        "\u{feff}",
-        "क्षि",
-        "\u{1160}",
-        "각",
-        "\u{e0041}",
-    ];
-
-    /// Nothing in the buffer drives a terminal, and no wide character is halved or covered.
-    fn assert_whole(buf: &Buffer, what: &str) {
-        for row in buf.content().chunks(usize::from(buf.area.width.max(1))) {
-            let mut covered = 0;
-            for (x, cell) in row.iter().enumerate() {
-                let symbol = cell.symbol();
-                assert!(
-                    !symbol.chars().any(|c| c.is_control() || text::hides(c)) || symbol.contains('\u{200d}'),
-                    "{what}"
-                );
-                if covered > 0 {
-                    assert_eq!(symbol, " ", "column {x} is half of a wide character: {what}");
-                    covered -= 1;
-                } else {
-                    covered = text::width(symbol).saturating_sub(1);
-                }
-            }
-            assert_eq!(covered, 0, "the last column holds half a wide character: {what}");
-        }
-    }
-
-    #[test]
-    fn whatever_is_drawn_stays_whole_and_harmless() {
-        let theme = Theme::plain();
-        let mut noise = Noise(42);
-        for round in 0..3_000 {
-            let words: String = (0..noise.below(14)).map(|_| NASTY[noise.below(NASTY.len())]).collect();
-            let area = Rect::new(0, 0, noise.below(24) as u16, noise.below(5) as u16);
-            let left = noise.below(12);
-            let what = format!("{words:?} in {area:?} from {left}");
-            let mut buf = Buffer::empty(area);
-            match round % 8 {
-                0 => _ = draw(&mut buf, area, &[(words.as_str(), Style::new()), ("世", Style::new())]),
-                1 => {
-                    _ = draw_cut(&mut buf, area, &[("世/", Style::new()), (words.as_str(), Style::new())], Cut::Middle)
-                }
-                2 => pair(&mut buf, area, &plain(&words), &plain("世h")),
-                3 => {
-                    let state = DocState { left, ..DocState::new() };
-                    let line = |_| DocLine::new(words.as_str(), Style::new());
-                    doc::draw(&mut buf, area, &theme, true, &state, 9, 2, line);
-                }
-                4 => {
-                    let columns = [
-                        Column::new("世", Size::Fill { min: 3, weight: 1 }).middle(),
-                        Column::new("", Size::Fit { min: 1, max: 9 }),
-                    ];
-                    let row = |_| Row::new(vec![(words.clone(), Role::Text).into(), (words.clone(), Role::Dim).into()]);
-                    table::draw(&mut buf, area, &theme, true, &ListState::new(), &columns, 9, row);
-                }
-                5 => {
-                    let mut input = Input::default();
-                    input.paste(&words);
-                    (0..left).for_each(|_| input.left());
-                    input.draw(&mut buf, area, &theme, true, "");
-                }
-                6 => {
-                    panels::title(&mut buf, area, &theme, true, &words, "世");
-                }
-                _ => {
-                    state::failure(&mut buf, area, &theme, &words, "GET /", &words, &words);
-                    popup::draw(&mut buf, area, &theme, &words, 3, 1);
-                }
-            }
-            assert_whole(&buf, &what);
-        }
     }
 }

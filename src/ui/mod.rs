@@ -8,7 +8,6 @@ pub mod glyph;
 pub mod input;
 pub mod layers;
 pub mod line;
-pub mod list;
 pub mod panels;
 pub mod popup;
 pub mod search;

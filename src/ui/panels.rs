@@ -41,7 +41,6 @@ pub struct Panels {
     held: Option<usize>,
     dividers: RefCell<Vec<Divider>>,
     area: RefCell<Rect>,
-    places: RefCell<Vec<Option<Rect>>>,
 }
 
 impl Panels {
@@ -126,19 +125,7 @@ impl Panels {
             self.dividers.borrow_mut().push(Divider { before: i, x, from: left.x, to, whole: area.width });
             left = Rect { x: x + 1, width: left.width.saturating_sub(width + 1), ..left };
         }
-        self.places.borrow_mut().clone_from(&out);
         out
-    }
-
-    /// Where a pane stood at the last layout, its title line included.
-    pub fn place(&self, index: usize) -> Option<Rect> {
-        self.places.borrow().get(index).copied().flatten()
-    }
-
-    /// The pane at a cell of the screen, as of the last layout: what was clicked, or what the wheel turns.
-    pub fn at(&self, column: u16, row: u16) -> Option<usize> {
-        let places = self.places.borrow();
-        places.iter().position(|place| place.is_some_and(|place| place.contains((column, row).into())))
     }
 
     /// Draws the vertical rules between the panes of the last layout.
@@ -249,15 +236,6 @@ mod tests {
         panels.release();
         panels.drag(60);
         assert_eq!(widths(&panels, 120), [Some(20), Some(99)]);
-    }
-
-    #[test]
-    fn a_click_finds_its_pane() {
-        let panels = Panels::new(2);
-        widths(&panels, 120);
-        assert_eq!([0, 28, 29, 30, 119].map(|x| panels.at(x, 5)), [Some(0), Some(0), None, Some(1), Some(1)]);
-        assert_eq!(panels.at(5, 0), None);
-        assert_eq!(panels.place(1).map(|place| place.x), Some(30));
     }
 
     #[test]

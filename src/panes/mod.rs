@@ -1,0 +1,9 @@
+//! The places a person can be, one file each. [`PANES`] is the only registry.
+
+pub mod list;
+pub mod projects;
+
+use crate::app::pane::Entry;
+
+/// Every place there is.
+pub const PANES: &[Entry] = &[Entry::of::<projects::Projects>()];

@@ -1,0 +1,146 @@
+//! The terminal's background, asked for after the first frame and found among the keys.
+//!
+//! The answer to OSC 11 comes through the same stream as keys, and crossterm hands it over as keys: `Alt-]` or `Esc ]`,
+//! then `11;rgb:hhhh/hhhh/hhhh`, then `Alt-\`, `Esc \` or `C-g`. For a moment after the question, keys that begin like
+//! that are held back; if they turn out to be a person's, they are handed on unchanged.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use std::time::{Duration, Instant};
+
+/// How long an answer may take to begin.
+const PATIENCE: Duration = Duration::from_millis(1500);
+/// How long a started answer may pause.
+const PAUSE: Duration = Duration::from_millis(60);
+
+/// What a key turned out to be.
+#[derive(Debug, PartialEq)]
+pub enum Reply {
+    /// Keys of the person.
+    Keys(Vec<KeyEvent>),
+    /// The answer: whether the background is light.
+    Background(bool),
+    /// Perhaps part of an answer.
+    Held,
+}
+
+/// Looks for the answer among the keys.
+pub struct Watch {
+    until: Option<Instant>,
+    held: Vec<KeyEvent>,
+    text: String,
+    last: Instant,
+}
+
+impl Watch {
+    /// Watches, if the question was asked.
+    pub fn new(asked: bool) -> Watch {
+        let now = Instant::now();
+        Watch { until: asked.then(|| now + PATIENCE), held: Vec::new(), text: String::new(), last: now }
+    }
+
+    /// When held keys are to be handed on; `None` while none are held.
+    pub fn deadline(&self) -> Option<Duration> {
+        (!self.held.is_empty()).then(|| (self.last + PAUSE).saturating_duration_since(Instant::now()))
+    }
+
+    /// Keys that were held for an answer that did not go on.
+    pub fn expired(&mut self) -> Vec<KeyEvent> {
+        if !self.held.is_empty() && self.last.elapsed() >= PAUSE {
+            self.text.clear();
+            return std::mem::take(&mut self.held);
+        }
+        Vec::new()
+    }
+
+    /// Takes a key in.
+    pub fn take(&mut self, key: KeyEvent) -> Reply {
+        let asked = self.until.is_some_and(|until| Instant::now() < until || !self.held.is_empty());
+        if !asked {
+            return Reply::Keys(vec![key]);
+        }
+        let before = self.text.len();
+        match (key.code, key.modifiers.contains(KeyModifiers::ALT), key.modifiers.contains(KeyModifiers::CONTROL)) {
+            (KeyCode::Esc, ..) => self.text.push('\x1b'),
+            (KeyCode::Char(c), true, _) => self.text.extend(['\x1b', c]),
+            (KeyCode::Char('g'), _, true) => self.text.push('\x07'),
+            (KeyCode::Char(c), false, false) => self.text.push(c),
+            _ => return self.give_up(key),
+        }
+        let fits = if self.text.len() <= OPENING.len() {
+            OPENING.starts_with(&self.text)
+        } else {
+            self.text.starts_with(OPENING)
+        };
+        if !fits || self.text.len() > 40 {
+            self.text.truncate(before);
+            return self.give_up(key);
+        }
+        self.held.push(key);
+        self.last = Instant::now();
+        if self.text.ends_with('\x07') || self.text.ends_with("\x1b\\") {
+            let answer = luminance(&self.text);
+            self.until = None;
+            let keys = std::mem::take(&mut self.held);
+            self.text.clear();
+            return match answer {
+                Some(luminance) => Reply::Background(luminance > 0.5),
+                None => Reply::Keys(keys),
+            };
+        }
+        Reply::Held
+    }
+
+    fn give_up(&mut self, key: KeyEvent) -> Reply {
+        self.text.clear();
+        let mut keys = std::mem::take(&mut self.held);
+        keys.push(key);
+        Reply::Keys(keys)
+    }
+}
+
+const OPENING: &str = "\x1b]11;rgb";
+
+/// How bright `…rgb:hhhh/hhhh/hhhh…` is, from 0 to 1.
+fn luminance(text: &str) -> Option<f64> {
+    let (_, colour) = text.split_once(':')?;
+    let colour = colour.trim_end_matches(['\x07', '\\', '\x1b']);
+    let mut channels = colour.split('/').map(|hex| {
+        let top = 16f64.powi(i32::try_from(hex.len()).ok()?) - 1.0;
+        Some(f64::from(u32::from_str_radix(hex, 16).ok()?) / top)
+    });
+    let (r, g, b) = (channels.next()??, channels.next()??, channels.next()??);
+    Some(0.2126 * r + 0.7152 * g + 0.0722 * b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(c: char, modifiers: KeyModifiers) -> KeyEvent {
+        KeyEvent::new(KeyCode::Char(c), modifiers)
+    }
+
+    fn feed(watch: &mut Watch, text: &str) -> Vec<Reply> {
+        text.chars().map(|c| watch.take(key(c, KeyModifiers::NONE))).collect()
+    }
+
+    #[test]
+    fn an_answer_tells_dark_from_light_and_types_nothing() {
+        for (answer, light) in [("11;rgb:ffff/ffff/f0f0", true), ("11;rgb:10/13/18", false)] {
+            let mut watch = Watch::new(true);
+            assert_eq!(watch.take(key(']', KeyModifiers::ALT)), Reply::Held);
+            assert!(feed(&mut watch, answer).iter().all(|r| *r == Reply::Held));
+            assert_eq!(watch.take(key('\\', KeyModifiers::ALT)), Reply::Background(light));
+            assert_eq!(watch.take(key('j', KeyModifiers::NONE)), Reply::Keys(vec![key('j', KeyModifiers::NONE)]));
+        }
+    }
+
+    #[test]
+    fn keys_of_a_person_are_handed_on_in_order() {
+        let mut watch = Watch::new(true);
+        let escape = KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE);
+        assert_eq!(watch.take(escape), Reply::Held);
+        assert_eq!(watch.take(key('j', KeyModifiers::NONE)), Reply::Keys(vec![escape, key('j', KeyModifiers::NONE)]));
+        assert_eq!(watch.take(key('k', KeyModifiers::NONE)), Reply::Keys(vec![key('k', KeyModifiers::NONE)]));
+    }
+}
