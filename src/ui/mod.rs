@@ -3,6 +3,7 @@
 pub mod ansi;
 pub mod chart;
 pub mod code;
+pub mod diff;
 pub mod doc;
 pub mod glyph;
 pub mod input;
@@ -16,3 +17,4 @@ pub mod table;
 pub mod text;
 pub mod theme;
 pub mod trace;
+pub mod words;

@@ -1,0 +1,119 @@
+//! Reads the text of one file's diff. Whatever the text is, all of it can be seen afterwards.
+
+use super::{FileDiff, Hunk, Kind, Line, Source};
+use std::ops::Range;
+
+/// Lines before the first hunk that say nothing beyond what [`Source`] says.
+const HEADERS: &[&str] = &[
+    "--- ",
+    "+++ ",
+    "diff ",
+    "index ",
+    "old mode ",
+    "new mode ",
+    "deleted file ",
+    "new file ",
+    "similarity ",
+    "dissimilarity ",
+    "rename ",
+    "copy ",
+    "Binary files ",
+];
+
+/// Line numbers of the two sides, and how many lines the hunk still has on each.
+#[derive(Default)]
+struct Counters {
+    old: u32,
+    new: u32,
+    old_left: u32,
+    new_left: u32,
+}
+
+/// Parses one file's diff; text that is not a diff becomes plain lines.
+pub fn parse(source: Source) -> FileDiff {
+    let mut file = FileDiff::default();
+    let mut counters = Counters::default();
+    let text = source.diff.as_str();
+    let mut at = 0;
+    while at < text.len() {
+        let rest = text.get(at..).unwrap_or_default();
+        let len = memchr::memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len());
+        let line = rest.get(..len).unwrap_or_default();
+        read(&mut file, &mut counters, line, at..at + line.len());
+        at += len + 1;
+    }
+    file.source = source;
+    file
+}
+
+fn read(file: &mut FileDiff, counters: &mut Counters, line: &str, range: Range<usize>) {
+    let inside = counters.old_left > 0 || counters.new_left > 0;
+    // No line of a hunk can look like this, so a hunk that counted wrong ends here.
+    if let Some((next, header)) = hunk_header(line) {
+        let (start, end) = (file.lines.len(), range.start + header);
+        let within = end + usize::from(line.get(header..).is_some_and(|rest| rest.starts_with(' ')));
+        file.hunks.push(Hunk { lines: start..start, header: range.start..end, within: within..range.end });
+        file.malformed |= inside;
+        *counters = next;
+        return;
+    }
+    let unread = line.is_empty() || HEADERS.iter().any(|header| line.starts_with(header));
+    if !inside && unread && (file.hunks.is_empty() || line.starts_with("--- ") || line.starts_with("+++ ")) {
+        return;
+    }
+    let body = range.start + 1..range.end;
+    let (kind, range) = match line.as_bytes().first() {
+        Some(b'+') if inside => (Kind::Added, body),
+        Some(b'-') if inside => (Kind::Removed, body),
+        Some(b' ') if inside => (Kind::Context, body),
+        // Mailers and editors cut trailing blanks, the sign of an empty line among them.
+        None | Some(b'\r') if inside => (Kind::Context, range.end..range.end),
+        Some(b'\\') if !file.hunks.is_empty() => (Kind::NoNewline, body),
+        _ => (Kind::Plain, range),
+    };
+    // The end of a line is no part of it; of a carriage return before it, a terminal would only show a mark on every line.
+    let end = if line.ends_with('\r') && range.end > range.start { range.end - 1 } else { range.end };
+    let range = range.start..end;
+    let (mut old, mut new) = (None, None);
+    if matches!(kind, Kind::Context | Kind::Removed) {
+        old = Some(counters.old);
+        counters.old = counters.old.saturating_add(1);
+        counters.old_left = counters.old_left.saturating_sub(1);
+    }
+    if matches!(kind, Kind::Context | Kind::Added) {
+        new = Some(counters.new);
+        counters.new = counters.new.saturating_add(1);
+        counters.new_left = counters.new_left.saturating_sub(1);
+    }
+    file.additions += usize::from(kind == Kind::Added);
+    file.deletions += usize::from(kind == Kind::Removed);
+    if kind == Kind::Plain {
+        file.malformed = true;
+        *counters = Counters::default();
+        let headed = file.hunks.last().is_some_and(|hunk| !hunk.header.is_empty());
+        if file.hunks.is_empty() || headed {
+            let start = file.lines.len();
+            file.hunks.push(Hunk { lines: start..start, header: 0..0, within: 0..0 });
+        }
+    }
+    file.lines.push(Line { kind, old, new, range });
+    if let Some(hunk) = file.hunks.last_mut() {
+        hunk.lines.end = file.lines.len();
+    }
+}
+
+/// `@@ -40,7 +40,9 @@`, and how many bytes of the line it takes.
+fn hunk_header(line: &str) -> Option<(Counters, usize)> {
+    let rest = line.strip_prefix("@@ -")?;
+    let (old, rest) = rest.split_once(" +")?;
+    let (new, _) = rest.split_once(" @@")?;
+    let side = |text: &str| -> Option<(u32, u32)> {
+        match text.split_once(',') {
+            Some((start, count)) => Some((start.parse().ok()?, count.parse().ok()?)),
+            None => Some((text.parse().ok()?, 1)),
+        }
+    };
+    let ((old_start, old_left), (new_start, new_left)) = (side(old)?, side(new)?);
+    let header = "@@ -".len() + old.len() + " +".len() + new.len() + " @@".len();
+    Some((Counters { old: old_start, new: new_start, old_left, new_left }, header))
+}

@@ -1,0 +1,108 @@
+//! What changed within a line: the words of the old one that are gone, and of the new one that came.
+
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+use std::ops::Range;
+
+/// Longer lines are not compared.
+const LINE: usize = 2 * 1024;
+/// Lines of more words are not compared.
+const WORDS: usize = 600;
+
+/// Byte ranges in the old and in the new line. `None` where the two have little in common, or are too long: then the whole
+/// lines are the change.
+pub fn changed(old: &str, new: &str) -> Option<(Vec<Range<u32>>, Vec<Range<u32>>)> {
+    if old.len() > LINE || new.len() > LINE {
+        return None;
+    }
+    let (old_words, new_words) = (words(old), words(new));
+    if old_words.len() > WORDS || new_words.len() > WORDS {
+        return None;
+    }
+    let (mut gone, mut came) = (Vec::new(), Vec::new());
+    let mut common = 0;
+    let mut at = (0, 0);
+    for operation in capture_diff_slices(Algorithm::Myers, &old_words, &new_words) {
+        let (old_part, new_part) = (operation.old_range(), operation.new_range());
+        let (old_text, new_text) = (old_words.get(old_part)?, new_words.get(new_part)?);
+        let end = (at.0 + length(old_text), at.1 + length(new_text));
+        if matches!(operation, DiffOp::Equal { .. }) {
+            common += old_text.iter().filter(|word| !is_blank(word)).map(|word| word.len()).sum::<usize>();
+        } else {
+            add(&mut gone, at.0..end.0, old);
+            add(&mut came, at.1..end.1, new);
+        }
+        at = end;
+    }
+    let solid = |line: &str| line.chars().filter(|c| !c.is_whitespace()).map(char::len_utf8).sum::<usize>();
+    (common * 3 >= solid(old).max(solid(new))).then_some((gone, came))
+}
+
+/// Identifiers and numbers, runs of blanks, and every other character by itself.
+fn words(line: &str) -> Vec<&str> {
+    let kind = |c: char| match c {
+        _ if c.is_alphanumeric() || c == '_' => 1,
+        _ if c.is_whitespace() => 2,
+        _ => 0,
+    };
+    let mut words = Vec::new();
+    let mut start = 0;
+    let mut last = 0;
+    for (at, c) in line.char_indices() {
+        let this = kind(c);
+        if at > start && (this != last || this == 0) {
+            words.extend(line.get(start..at));
+            start = at;
+        }
+        last = this;
+    }
+    words.extend(line.get(start..).filter(|word| !word.is_empty()));
+    words
+}
+
+fn length(words: &[&str]) -> usize {
+    words.iter().map(|word| word.len()).sum()
+}
+
+fn is_blank(text: &str) -> bool {
+    text.chars().all(char::is_whitespace)
+}
+
+/// Adds a range; over blanks alone it is joined to the one before it.
+fn add(ranges: &mut Vec<Range<u32>>, range: Range<usize>, line: &str) {
+    if range.is_empty() {
+        return;
+    }
+    let (start, end) = (range.start as u32, range.end as u32);
+    match ranges.last_mut() {
+        Some(last) if line.get(last.end as usize..range.start).is_some_and(is_blank) => last.end = end,
+        _ => ranges.push(start..end),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(old: &str, new: &str) -> Option<(Vec<String>, Vec<String>)> {
+        let cut = |line: &str, ranges: Vec<Range<u32>>| {
+            ranges.into_iter().map(|r| line[r.start as usize..r.end as usize].to_owned()).collect()
+        };
+        changed(old, new).map(|(gone, came)| (cut(old, gone), cut(new, came)))
+    }
+
+    #[test]
+    fn only_the_words_that_changed_are_named() {
+        let (gone, came) = seen("fn rows(&self) -> Vec<Row> {", "fn rows(&self, window: Range) -> Vec<Row> {").unwrap();
+        assert!(gone.is_empty());
+        assert_eq!(came, [", window: Range"]);
+        let (gone, came) = seen("let é = old_name + 1;", "let é = new_name + 1;").unwrap();
+        assert_eq!((gone, came), (vec!["old_name".to_owned()], vec!["new_name".to_owned()]));
+    }
+
+    #[test]
+    fn lines_that_have_little_in_common_have_no_words_to_show() {
+        assert_eq!(seen("completely different", "return 7;"), None);
+        assert_eq!(seen(&"a".repeat(5000), "a"), None);
+        assert_eq!(seen("", ""), Some((vec![], vec![])));
+    }
+}
