@@ -11,4 +11,5 @@ pub mod params;
 pub mod records;
 pub mod reject;
 pub mod store;
+pub mod runner;
 pub mod world;

@@ -512,8 +512,55 @@ record! {
         artifacts: Option<Artifacts>,
         /// The environment that it deploys to, by name.
         environment: Option<String>,
-        /// What plays when it runs here: the name of a script that the runner knows.
+        /// What plays when it runs here: the name of a [`Script`].
         script: Option<String>,
+        /// When it began to wait for a runner; `None`: since it was made.
+        queued_at: Option<Timestamp>,
+    }
+}
+
+record! {
+    /// What a job prints as time goes by, and how it ends.
+    Script {
+        name: String,
+        /// In the form of [`script`](super::demo::script).
+        text: String,
+        /// How it ends.
+        status: Status,
+        coverage: Option<f64>,
+    }
+}
+
+/// A job that a [`Schedule`] makes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Planned {
+    pub name: String,
+    pub stage: String,
+    pub script: Option<String>,
+    pub manual: bool,
+    pub allow_failure: bool,
+    pub environment: Option<String>,
+    pub runner: Option<u64>,
+    pub tag_list: Vec<String>,
+}
+
+record! {
+    /// Pipelines that run by themselves, one after the other.
+    Schedule {
+        project: u64,
+        user: u64,
+        /// Refs in turn, with their commits.
+        refs: Vec<(String, String)>,
+        jobs: Vec<Planned>,
+        /// Seconds between the end of one and the start of the next.
+        pause: u32,
+        /// Seconds that the first one is supposed to have been running.
+        head_start: u32,
+        /// How many were made.
+        turn: u64,
+        /// The newest.
+        pipeline: Option<u64>,
     }
 }
 

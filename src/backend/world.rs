@@ -194,6 +194,8 @@ tables! {
     commit_comments: CommitComment,
     notification_settings: NotificationSetting,
     licenses: License,
+    scripts: Script,
+    schedules: Schedule,
 }
 
 impl World {

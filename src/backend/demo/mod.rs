@@ -4,3 +4,5 @@ pub mod archive;
 pub mod generate;
 pub mod history;
 pub mod repository;
+pub mod schema;
+pub mod script;

@@ -1,0 +1,374 @@
+//! The form of a world file: what `--world FILE` takes, and what the demo world itself is written in.
+//!
+//! Records name one another by username, full path, title or name. Moments are ages before [`WorldFile::now`]
+//! (`3d`, `2h30m`, `40s`, `5w`) or dates (`2026-11-02`, `2026-11-02T10:00:00Z`).
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// Declares a part of the form: every key may be absent, an unknown one is a mistake.
+macro_rules! form {
+    ($(#[$meta:meta])* $name:ident { $($(#[$fmeta:meta])* $field:ident: $type:ty),* $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, Default, Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct $name { $($(#[$fmeta])* pub $field: $type),* }
+    };
+}
+
+/// Author, moment, text. An author written `*bo` makes it a note of the system about what bo did.
+pub type NoteForm = (String, String, String);
+
+form! {
+    /// A whole world, or a part of one.
+    WorldFile {
+        /// The moment that ages count from.
+        now: Option<String>,
+        users: Vec<UserForm>,
+        groups: Vec<GroupForm>,
+        projects: Vec<ProjectForm>,
+        merge_requests: Vec<MergeRequestForm>,
+        issues: Vec<IssueForm>,
+        milestones: Vec<MilestoneForm>,
+        epics: Vec<EpicForm>,
+        snippets: Vec<SnippetForm>,
+        releases: Vec<ReleaseForm>,
+        runners: Vec<RunnerForm>,
+        scripts: Vec<ScriptForm>,
+        templates: Vec<TemplateForm>,
+        pipelines: Vec<PipelineForm>,
+        schedules: Vec<ScheduleForm>,
+        ssh_keys: Vec<KeyForm>,
+        gpg_keys: Vec<KeyForm>,
+        hooks: Vec<HookForm>,
+        licenses: Vec<LicenseForm>,
+        notifications: Vec<NotificationForm>,
+    }
+}
+
+form! {
+    /// A person.
+    UserForm {
+        username: String,
+        name: String,
+        email: String,
+        admin: bool,
+        blocked: bool,
+        external: bool,
+        /// A credential with a known secret; without one the server makes its own.
+        token: Option<String>,
+        /// Minutes east of UTC, for commits.
+        offset: i32,
+        bio: Option<String>,
+        location: Option<String>,
+        organization: String,
+        website: String,
+        created: Option<String>,
+        /// When the person was last seen.
+        seen: Option<String>,
+    }
+}
+
+form! {
+    /// A group; its parent is what its path says.
+    GroupForm {
+        path: String,
+        name: String,
+        description: String,
+        visibility: String,
+        created: Option<String>,
+        /// Username to `guest`, `reporter`, `developer`, `maintainer`, `owner`.
+        members: BTreeMap<String, String>,
+    }
+}
+
+form! {
+    /// A project; its group or person is what its path says.
+    ProjectForm {
+        path: String,
+        name: String,
+        description: Option<String>,
+        visibility: String,
+        creator: String,
+        created: Option<String>,
+        active: Option<String>,
+        /// The name of a history; without one the repository is empty.
+        history: Option<String>,
+        /// A history written here; its files are in `files`.
+        script: Option<String>,
+        /// Files of `script`, as an archive (`-- PATH --`).
+        files: String,
+        /// Branches of the history that are not shown.
+        hidden: Vec<String>,
+        /// The only branches that are shown.
+        only: Vec<String>,
+        fork_of: Option<String>,
+        archived: bool,
+        topics: Vec<String>,
+        stars: Vec<String>,
+        members: BTreeMap<String, String>,
+        protected: Vec<String>,
+        /// `name #rrggbb description`.
+        labels: Vec<String>,
+    }
+}
+
+form! {
+    /// A merge request.
+    MergeRequestForm {
+        project: String,
+        iid: u64,
+        title: String,
+        source: String,
+        /// The fork that the source branch is in.
+        source_project: Option<String>,
+        target: Option<String>,
+        description: String,
+        /// `opened`, `closed` or `merged`; merged ones are found in the history by their merge commit.
+        state: Option<String>,
+        author: String,
+        assignee: Option<String>,
+        /// Who merged or closed it.
+        by: Option<String>,
+        labels: Vec<String>,
+        milestone: Option<String>,
+        created: String,
+        updated: Option<String>,
+        squash: bool,
+        thumbs_up: Vec<String>,
+        notes: Vec<NoteForm>,
+    }
+}
+
+form! {
+    /// An issue.
+    IssueForm {
+        project: String,
+        iid: u64,
+        title: String,
+        description: String,
+        state: Option<String>,
+        author: String,
+        assignees: Vec<String>,
+        labels: Vec<String>,
+        milestone: Option<String>,
+        created: String,
+        due: Option<String>,
+        confidential: bool,
+        notes: Vec<NoteForm>,
+    }
+}
+
+form! {
+    /// A milestone.
+    MilestoneForm {
+        project: String,
+        title: String,
+        description: String,
+        closed: bool,
+        start: Option<String>,
+        due: Option<String>,
+        created: String,
+    }
+}
+
+form! {
+    /// An epic.
+    EpicForm {
+        group: String,
+        title: String,
+        description: String,
+        author: String,
+        labels: Vec<String>,
+        start: Option<String>,
+        end: Option<String>,
+        created: String,
+        notes: Vec<NoteForm>,
+    }
+}
+
+form! {
+    /// A snippet.
+    SnippetForm {
+        project: String,
+        title: String,
+        file_name: String,
+        description: String,
+        content: String,
+        visibility: String,
+        author: String,
+        created: String,
+        notes: Vec<NoteForm>,
+    }
+}
+
+form! {
+    /// A release of a tag.
+    ReleaseForm { project: String, tag: String, description: String, created: String }
+}
+
+form! {
+    /// A runner.
+    RunnerForm {
+        name: String,
+        shared: bool,
+        paused: bool,
+        /// When it was last heard of; never, without.
+        contacted: Option<String>,
+        projects: Vec<String>,
+        tags: Vec<String>,
+        platform: Option<String>,
+        architecture: Option<String>,
+        version: Option<String>,
+        locked: bool,
+    }
+}
+
+form! {
+    /// What a job prints, and how it ends; `text` is described in [`script`](super::script).
+    ScriptForm { name: String, text: String, status: Option<String> }
+}
+
+form! {
+    /// Jobs of a pipeline, stage by stage.
+    TemplateForm { name: String, jobs: Vec<JobForm> }
+}
+
+form! {
+    /// A job of a template.
+    JobForm {
+        name: String,
+        stage: String,
+        script: Option<String>,
+        /// How long it took; as long as its script, without.
+        seconds: Option<u32>,
+        manual: bool,
+        allow_failure: bool,
+        coverage: Option<f64>,
+        environment: Option<String>,
+        runner: Option<String>,
+        tags: Vec<String>,
+    }
+}
+
+form! {
+    /// A pipeline of the past.
+    PipelineForm {
+        project: String,
+        ref_name: String,
+        /// Commits before the head of the ref.
+        back: usize,
+        template: String,
+        user: String,
+        created: String,
+        /// Job to `STATUS` or `STATUS SCRIPT`, where it is not a success.
+        outcome: BTreeMap<String, String>,
+    }
+}
+
+form! {
+    /// Pipelines that run now, one after the other.
+    ScheduleForm {
+        project: String,
+        /// Refs in turn.
+        refs: Vec<String>,
+        template: String,
+        user: String,
+        /// Seconds between the end of one and the start of the next.
+        pause: u32,
+        /// Seconds that the first has been running when the server starts.
+        head_start: u32,
+    }
+}
+
+form! {
+    /// An SSH or GPG key.
+    KeyForm { user: String, title: String, key: String, created: String }
+}
+
+form! {
+    /// A system hook.
+    HookForm { url: String, token: Option<String>, push: bool, tag_push: bool, merge_requests: bool, created: String }
+}
+
+form! {
+    /// A licence.
+    LicenseForm {
+        name: String,
+        company: String,
+        email: String,
+        starts: Option<String>,
+        expires: Option<String>,
+        user_limit: Option<u64>,
+        add_ons: BTreeMap<String, u64>,
+    }
+}
+
+form! {
+    /// What a person wants to hear of.
+    NotificationForm {
+        user: String,
+        group: Option<String>,
+        project: Option<String>,
+        level: String,
+        email: Option<String>,
+        events: BTreeMap<String, bool>,
+    }
+}
+
+/// Why a world could not be made: the file, the key, and what is wrong there.
+#[derive(Debug, thiserror::Error)]
+#[error("{file}: {what}")]
+pub struct WorldError {
+    /// The file, or the name of an embedded one.
+    pub file: String,
+    /// Where in it, and what is wrong.
+    pub what: String,
+}
+
+impl WorldFile {
+    /// Reads a world file; `file` is what errors call it.
+    pub fn parse(file: &str, text: &str) -> Result<WorldFile, WorldError> {
+        toml::from_str(text).map_err(|e| {
+            let before = e.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+            let line = before.matches('\n').count() + 1;
+            WorldError { file: format!("{file}:{line}"), what: e.message().to_owned() }
+        })
+    }
+
+    /// Adds the records of another part.
+    pub fn join(&mut self, other: WorldFile) {
+        self.now = other.now.or(self.now.take());
+        self.users.extend(other.users);
+        self.groups.extend(other.groups);
+        self.projects.extend(other.projects);
+        self.merge_requests.extend(other.merge_requests);
+        self.issues.extend(other.issues);
+        self.milestones.extend(other.milestones);
+        self.epics.extend(other.epics);
+        self.snippets.extend(other.snippets);
+        self.releases.extend(other.releases);
+        self.runners.extend(other.runners);
+        self.scripts.extend(other.scripts);
+        self.templates.extend(other.templates);
+        self.pipelines.extend(other.pipelines);
+        self.schedules.extend(other.schedules);
+        self.ssh_keys.extend(other.ssh_keys);
+        self.gpg_keys.extend(other.gpg_keys);
+        self.hooks.extend(other.hooks);
+        self.licenses.extend(other.licenses);
+        self.notifications.extend(other.notifications);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistake_names_file_line_and_key() {
+        let error = WorldFile::parse("mine.toml", "[[users]]\nusername = \"ada\"\n\n[[users]]\nusrname = \"bo\"\n");
+        let text = error.unwrap_err().to_string();
+        assert!(text.starts_with("mine.toml:5: ") && text.contains("usrname"), "{text}");
+    }
+}
