@@ -86,6 +86,31 @@ pub struct Mistake {
     pub what: String,
 }
 
+impl History {
+    /// The newest commit that both have; parents stand before their children, so the one that stands last.
+    pub fn base(&self, a: Oid, b: Oid) -> Option<Oid> {
+        let (ours, theirs) = (self.ancestors(a), self.ancestors(b));
+        ours.intersection(&theirs).last().and_then(|i| self.commits.get(*i)).map(|c| c.id)
+    }
+
+    /// The commit `steps` before another, first parents only.
+    pub fn back(&self, from: Oid, steps: usize) -> Option<Oid> {
+        (0..steps).try_fold(from, |id, _| self.commits.iter().find(|c| c.id == id)?.parents.first().copied())
+    }
+
+    fn ancestors(&self, id: Oid) -> BTreeSet<usize> {
+        let index: HashMap<Oid, usize> = self.commits.iter().enumerate().map(|(i, c)| (c.id, i)).collect();
+        let mut seen = BTreeSet::new();
+        let mut todo = vec![id];
+        while let Some(index) = todo.pop().and_then(|id| index.get(&id).copied()) {
+            if seen.insert(index) {
+                todo.extend(self.commits.get(index).into_iter().flat_map(|c| c.parents.iter().copied()));
+            }
+        }
+        seen
+    }
+}
+
 #[derive(Clone, Debug)]
 struct Entry {
     content: Content,
@@ -343,7 +368,7 @@ impl Replay<'_> {
         if let Some(name) = &draft.merges {
             let theirs =
                 *self.out.branches.get(name).ok_or_else(|| mistake(draft.line, format!("no branch {name}")))?;
-            let base = head.and_then(|ours| self.base(ours, theirs)).map(|id| self.tree_of(id)).unwrap_or_default();
+            let base = head.and_then(|ours| self.out.base(ours, theirs)).map(|id| self.tree_of(id)).unwrap_or_default();
             tree = self.join(draft.line, &base, &tree, &self.tree_of(theirs))?;
             parents.push(theirs);
         }
@@ -365,24 +390,6 @@ impl Replay<'_> {
         self.trees.push(tree);
         self.out.branches.insert(self.branch.clone(), id);
         Ok(())
-    }
-
-    /// The newest commit that both have; commits are in order, so the one with the highest index.
-    fn base(&self, a: Oid, b: Oid) -> Option<Oid> {
-        let (ours, theirs) = (self.ancestors(a), self.ancestors(b));
-        ours.intersection(&theirs).last().and_then(|i| self.out.commits.get(*i)).map(|c| c.id)
-    }
-
-    fn ancestors(&self, id: Oid) -> BTreeSet<usize> {
-        let mut seen = BTreeSet::new();
-        let mut todo = vec![id];
-        while let Some(id) = todo.pop() {
-            let Some(index) = self.index.get(&id) else { continue };
-            if seen.insert(*index) {
-                todo.extend(self.out.commits.get(*index).into_iter().flat_map(|c| c.parents.iter().copied()));
-            }
-        }
-        seen
     }
 
     fn join(&mut self, at: usize, base: &Tree, ours: &Tree, theirs: &Tree) -> Result<Tree, Mistake> {

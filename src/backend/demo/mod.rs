@@ -2,7 +2,9 @@
 
 pub mod archive;
 pub mod generate;
+pub mod histories;
 pub mod history;
+pub mod load;
 pub mod repository;
 pub mod schema;
 pub mod script;

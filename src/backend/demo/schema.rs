@@ -226,7 +226,7 @@ form! {
 
 form! {
     /// What a job prints, and how it ends; `text` is described in [`script`](super::script).
-    ScriptForm { name: String, text: String, status: Option<String> }
+    ScriptForm { name: String, text: String, status: Option<String>, coverage: Option<f64> }
 }
 
 form! {

@@ -1,0 +1,788 @@
+//! Turns a world file into records and repositories.
+
+use super::archive::Archive;
+use super::history::{History, Person, replay};
+use super::repository::{Refs, write};
+use super::schema::*;
+use super::{histories, script};
+use crate::backend::records::*;
+use crate::backend::runner;
+use crate::backend::world::World;
+use git2::Oid;
+use jiff::{SignedDuration, Timestamp};
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Makes the records of a world, and its repositories as `<id>.git` under `repositories`.
+///
+/// `file` is what errors call the world file.
+pub fn load(file: &str, form: &WorldFile, repositories: &Path) -> Result<World, WorldError> {
+    let fail = |what: String| WorldError { file: file.to_owned(), what };
+    let mut load = Load {
+        now: Timestamp::UNIX_EPOCH,
+        world: World::default(),
+        histories: HashMap::new(),
+        merges: HashMap::new(),
+        heads: HashMap::new(),
+    };
+    load.now = match &form.now {
+        Some(text) => text.parse().map_err(|e| fail(format!("now: {e}")))?,
+        None => "2026-11-20T16:00:00Z".parse().map_err(|e| fail(format!("now: {e}")))?,
+    };
+    load.all(form).map_err(fail)?;
+    load.write_repositories(form, repositories).map_err(fail)?;
+    Ok(load.world)
+}
+
+type Result<T, E = String> = std::result::Result<T, E>;
+
+struct Load {
+    now: Timestamp,
+    world: World,
+    /// By the number of the project.
+    histories: HashMap<u64, Arc<History>>,
+    /// Heads of merge requests by project: what keeps their commits findable when branches are gone.
+    merges: HashMap<u64, Vec<(String, Oid)>>,
+    /// `heads` of histories by name, so that a fork shares its origin's.
+    heads: HashMap<String, Arc<History>>,
+}
+
+impl Load {
+    fn all(&mut self, form: &WorldFile) -> Result<()> {
+        for user in &form.users {
+            self.user(user).map_err(|e| format!("users.{}.{e}", user.username))?;
+        }
+        for group in &form.groups {
+            self.group(group).map_err(|e| format!("groups.{}.{e}", group.path))?;
+        }
+        self.replay_histories(form)?;
+        for project in &form.projects {
+            self.project(project).map_err(|e| format!("projects.{}.{e}", project.path))?;
+        }
+        for milestone in &form.milestones {
+            self.milestone(milestone).map_err(|e| format!("milestones.{}.{e}", milestone.title))?;
+        }
+        for request in &form.merge_requests {
+            self.merge_request(request)
+                .map_err(|e| format!("merge_requests.{}!{}.{e}", request.project, request.iid))?;
+        }
+        for issue in &form.issues {
+            self.issue(issue).map_err(|e| format!("issues.{}#{}.{e}", issue.project, issue.iid))?;
+        }
+        for epic in &form.epics {
+            self.epic(epic).map_err(|e| format!("epics.{}.{e}", epic.title))?;
+        }
+        for snippet in &form.snippets {
+            self.snippet(snippet).map_err(|e| format!("snippets.{}.{e}", snippet.title))?;
+        }
+        for release in &form.releases {
+            self.release(release).map_err(|e| format!("releases.{}.{e}", release.tag))?;
+        }
+        for one in &form.runners {
+            self.runner(one).map_err(|e| format!("runners.{}.{e}", one.name))?;
+        }
+        for one in &form.scripts {
+            let status = status(one.status.as_deref().unwrap_or("success"))
+                .map_err(|e| format!("scripts.{}.status: {e}", one.name))?;
+            let coverage = one.coverage;
+            self.world.scripts.add(Script { name: one.name.clone(), text: one.text.clone(), status, coverage, id: 0 });
+        }
+        let mut pipelines: Vec<(Timestamp, &PipelineForm)> = Vec::new();
+        for one in &form.pipelines {
+            pipelines
+                .push((self.when(&one.created).map_err(|e| format!("pipelines.{}.created: {e}", one.project))?, one));
+        }
+        // Numbers grow with time, whatever the order in the file.
+        pipelines.sort_by_key(|(at, _)| *at);
+        for (at, one) in pipelines {
+            self.pipeline(form, one, at).map_err(|e| format!("pipelines.{}.{}.{e}", one.project, one.ref_name))?;
+        }
+        for one in &form.schedules {
+            self.schedule(form, one).map_err(|e| format!("schedules.{}.{e}", one.project))?;
+        }
+        self.rest(form)
+    }
+
+    /// A moment: an age before `now`, a date, or a full time.
+    fn when(&self, text: &str) -> Result<Timestamp> {
+        if let Ok(time) = text.parse::<Timestamp>() {
+            return Ok(time);
+        }
+        if let Ok(date) = text.parse::<jiff::civil::Date>() {
+            let zoned = date.at(9, 30, 0, 0).to_zoned(jiff::tz::TimeZone::UTC).map_err(|e| e.to_string())?;
+            return Ok(zoned.timestamp());
+        }
+        let mut seconds = 0_i64;
+        let mut number = String::new();
+        for c in text.chars() {
+            let unit = match c {
+                '0'..='9' => {
+                    number.push(c);
+                    continue;
+                }
+                's' => 1,
+                'm' => 60,
+                'h' => 3600,
+                'd' => 86_400,
+                'w' => 604_800,
+                _ => return Err(format!("`{text}` is neither a date nor an age such as 3d4h")),
+            };
+            let count: i64 =
+                number.parse().map_err(|_| format!("`{text}` is neither a date nor an age such as 3d4h"))?;
+            number.clear();
+            seconds = seconds.saturating_add(count.saturating_mul(unit));
+        }
+        if !number.is_empty() || text.is_empty() {
+            return Err(format!("`{text}` is neither a date nor an age such as 3d4h"));
+        }
+        self.now.checked_sub(SignedDuration::from_secs(seconds)).map_err(|e| e.to_string())
+    }
+
+    fn when_or(&self, text: &Option<String>, key: &str, or: Timestamp) -> Result<Timestamp> {
+        text.as_ref().map_or(Ok(or), |text| self.when(text).map_err(|e| format!("{key}: {e}")))
+    }
+
+    fn user_id(&self, key: &str, username: &str) -> Result<u64> {
+        self.world.user_named(username).map(|u| u.id).ok_or_else(|| format!("{key}: there is no user {username}"))
+    }
+
+    fn project_id(&self, path: &str) -> Result<u64> {
+        self.world.project_at(path).map(|p| p.id).ok_or_else(|| format!("project: there is no project {path}"))
+    }
+
+    fn milestone_id(&self, project: u64, title: &Option<String>) -> Result<Option<u64>> {
+        let Some(title) = title else { return Ok(None) };
+        let found = self.world.milestones.iter().find(|m| m.project == project && m.title == *title);
+        found.map(|m| Some(m.id)).ok_or_else(|| format!("milestone: there is no milestone {title}"))
+    }
+
+    fn user(&mut self, form: &UserForm) -> Result<()> {
+        if form.username.is_empty() {
+            return Err("username: is missing".to_owned());
+        }
+        let created_at = self.when_or(&form.created, "created", self.now - SignedDuration::from_hours(24 * 700))?;
+        let seen = form.seen.as_ref().map(|text| self.when(text).map_err(|e| format!("seen: {e}"))).transpose()?;
+        let email = if form.email.is_empty() { format!("{}@acme.example", form.username) } else { form.email.clone() };
+        let id = self.world.add_user(User {
+            username: form.username.clone(),
+            name: if form.name.is_empty() { form.username.clone() } else { form.name.clone() },
+            email,
+            blocked: form.blocked,
+            admin: form.admin,
+            external: form.external,
+            bio: form.bio.clone(),
+            location: form.location.clone(),
+            organization: form.organization.clone(),
+            website_url: form.website.clone(),
+            created_at,
+            updated_at: created_at,
+            confirmed_at: Some(created_at),
+            last_sign_in_at: seen,
+            current_sign_in_at: seen,
+            last_activity_on: seen.map(|at| at.to_zoned(jiff::tz::TimeZone::UTC).date()),
+            theme_id: 1,
+            color_scheme_id: 2,
+            projects_limit: 100,
+            can_create_group: !form.external,
+            ..User::default()
+        });
+        if let Some(secret) = &form.token {
+            self.world.tokens.add(Token {
+                user: id,
+                name: "world file".into(),
+                secret: secret.clone(),
+                ..Token::default()
+            });
+        }
+        Ok(())
+    }
+
+    fn members(&mut self, place: Place, members: &BTreeMap<String, String>, at: Timestamp) -> Result<()> {
+        for (username, word) in members {
+            let user = self.user_id("members", username)?;
+            let level = match word.as_str() {
+                "guest" => level::GUEST,
+                "reporter" => level::REPORTER,
+                "developer" => level::DEVELOPER,
+                "maintainer" => level::MAINTAINER,
+                "owner" => level::OWNER,
+                other => return Err(format!("members.{username}: `{other}` is no level")),
+            };
+            self.world.members.add(Member { place, user, level, created_at: at, ..Member::default() });
+        }
+        Ok(())
+    }
+
+    fn group(&mut self, form: &GroupForm) -> Result<()> {
+        let created_at = self.when_or(&form.created, "created", self.now - SignedDuration::from_hours(24 * 690))?;
+        let (parent, path) = match form.path.rsplit_once('/') {
+            None => (None, form.path.as_str()),
+            Some((above, path)) => {
+                let parent = self.world.group_at(above).ok_or_else(|| format!("path: there is no group {above}"))?;
+                (Some(parent.id), path)
+            }
+        };
+        let id = self.world.groups.add(Group {
+            name: if form.name.is_empty() { path.to_owned() } else { form.name.clone() },
+            path: path.to_owned(),
+            parent,
+            description: form.description.clone(),
+            visibility: visibility(&form.visibility)?,
+            lfs_enabled: true,
+            request_access_enabled: true,
+            created_at,
+            ..Group::default()
+        });
+        self.members(Place::Group(id), &form.members, created_at)
+    }
+
+    /// Replays all histories that the projects name, side by side.
+    fn replay_histories(&mut self, form: &WorldFile) -> Result<()> {
+        let people: Vec<Person> = form
+            .users
+            .iter()
+            .map(|user| Person {
+                username: user.username.clone(),
+                name: if user.name.is_empty() { user.username.clone() } else { user.name.clone() },
+                email: if user.email.is_empty() {
+                    format!("{}@acme.example", user.username)
+                } else {
+                    user.email.clone()
+                },
+                offset: user.offset,
+            })
+            .collect();
+        let mut wanted: Vec<(String, String, Archive)> = Vec::new();
+        for project in &form.projects {
+            let name = project.history.clone().unwrap_or_else(|| project.path.clone());
+            if wanted.iter().any(|(known, ..)| *known == name) {
+                continue;
+            }
+            if let Some(history) = &project.history {
+                let found = histories::named(history);
+                let (script, archive) =
+                    found.ok_or_else(|| format!("projects.{}.history: there is no history {history}", project.path))?;
+                wanted.push((name, script.to_owned(), archive));
+            } else if let Some(script) = &project.script {
+                wanted.push((name, script.clone(), Archive::parse(&project.files)));
+            }
+        }
+        let people = &people;
+        let done: Vec<Result<(String, History)>> = std::thread::scope(|scope| {
+            let tasks: Vec<_> = wanted
+                .iter()
+                .map(|(name, script, archive)| {
+                    scope.spawn(move || match replay(script, archive, people) {
+                        Ok(history) => Ok((name.clone(), history)),
+                        Err(e) => Err(format!("history {name}: {e}")),
+                    })
+                })
+                .collect();
+            tasks
+                .into_iter()
+                .map(|task| task.join().unwrap_or_else(|_| Err("a history could not be replayed".into())))
+                .collect()
+        });
+        for one in done {
+            let (name, history) = one?;
+            self.heads.insert(name, Arc::new(history));
+        }
+        Ok(())
+    }
+
+    fn project(&mut self, form: &ProjectForm) -> Result<()> {
+        let (above, path) = form.path.rsplit_once('/').ok_or("path: needs a group or a person before the slash")?;
+        let namespace = match (self.world.group_at(above), self.world.user_named(above)) {
+            (Some(group), _) => Namespace::Group(group.id),
+            (None, Some(user)) => Namespace::User(user.id),
+            (None, None) => return Err(format!("path: there is no group or person {above}")),
+        };
+        let creator = match (form.creator.as_str(), namespace) {
+            ("", Namespace::User(id)) => id,
+            ("", Namespace::Group(_)) => self.world.users.iter().find(|u| u.admin).map_or(0, |u| u.id),
+            (name, _) => self.user_id("creator", name)?,
+        };
+        let history = self.heads.get(form.history.as_deref().unwrap_or(&form.path)).cloned();
+        let newest = history.as_ref().and_then(|h| h.commits.last()).map(|c| c.time);
+        let oldest = history.as_ref().and_then(|h| h.commits.first()).map(|c| c.time);
+        let of = |time: Option<i64>| time.and_then(|t| Timestamp::from_second(t).ok()).unwrap_or(self.now);
+        let created_at = self.when_or(&form.created, "created", of(oldest))?;
+        let last_activity_at = self.when_or(&form.active, "active", of(newest).max(created_at))?;
+        let stars = form.stars.iter().map(|name| self.user_id("stars", name)).collect::<Result<_>>()?;
+        let forked_from = form.fork_of.as_ref().map(|path| self.project_id(path)).transpose()?;
+        let protected = |name: &String| ProtectedBranch { name: name.clone(), ..ProtectedBranch::default() };
+        let id = self.world.projects.add(Project {
+            name: if form.name.is_empty() { path.to_owned() } else { form.name.clone() },
+            path: path.to_owned(),
+            namespace,
+            description: form.description.clone(),
+            default_branch: history.as_ref().map(|_| "main".to_owned()),
+            visibility: visibility(&form.visibility)?,
+            tag_list: form.topics.clone(),
+            creator,
+            created_at,
+            last_activity_at,
+            archived: form.archived,
+            forked_from,
+            stars,
+            request_access_enabled: true,
+            lfs_enabled: true,
+            printing_merge_requests_link_enabled: true,
+            runners_token: format!("rt-{path}"),
+            protected_branches: form.protected.iter().map(protected).collect(),
+            ..Project::default()
+        });
+        for label in &form.labels {
+            let mut words = label.splitn(3, ' ');
+            let (Some(name), Some(color)) = (words.next(), words.next()) else {
+                return Err(format!("labels: `{label}` is not `name #rrggbb words`"));
+            };
+            let description = words.next().unwrap_or_default().to_owned();
+            self.world.labels.add(Label { project: id, name: name.into(), color: color.into(), description, id: 0 });
+        }
+        if let Some(history) = history {
+            self.histories.insert(id, history);
+        }
+        self.members(Place::Project(id), &form.members, created_at)
+    }
+
+    fn milestone(&mut self, form: &MilestoneForm) -> Result<()> {
+        let project = self.project_id(&form.project)?;
+        let created_at = self.when(&form.created).map_err(|e| format!("created: {e}"))?;
+        let iid = self.world.milestones.iter().filter(|m| m.project == project).count() as u64 + 1;
+        self.world.milestones.add(Milestone {
+            id: 0,
+            iid,
+            project,
+            title: form.title.clone(),
+            description: form.description.clone(),
+            state: if form.closed { MilestoneState::Closed } else { MilestoneState::Active },
+            start_date: date("start", &form.start)?,
+            due_date: date("due", &form.due)?,
+            created_at,
+            updated_at: created_at,
+        });
+        Ok(())
+    }
+
+    fn notes(&mut self, on: Noteable, notes: &[NoteForm]) -> Result<Option<Timestamp>> {
+        let mut newest = None;
+        for (i, (author, at, body)) in notes.iter().enumerate() {
+            let (system, author) = author.strip_prefix('*').map_or((false, author.as_str()), |author| (true, author));
+            let created_at = self.when(at).map_err(|e| format!("notes[{i}]: {e}"))?;
+            let author = self.user_id(&format!("notes[{i}]"), author)?;
+            let body = body.trim_end().to_owned();
+            self.world.notes.add(Note {
+                on,
+                body,
+                author,
+                created_at,
+                updated_at: created_at,
+                system,
+                ..Note::default()
+            });
+            newest = newest.max(Some(created_at));
+        }
+        Ok(newest)
+    }
+
+    fn merge_request(&mut self, form: &MergeRequestForm) -> Result<()> {
+        let target_project = self.project_id(&form.project)?;
+        let source_project = match &form.source_project {
+            Some(path) => self.project_id(path).map_err(|e| format!("source_{e}"))?,
+            None => target_project,
+        };
+        let state = match form.state.as_deref().unwrap_or("opened") {
+            "opened" => State::Opened,
+            "closed" => State::Closed,
+            "merged" => State::Merged,
+            other => return Err(format!("state: `{other}` is none of opened, closed, merged")),
+        };
+        let target_branch = form.target.clone().unwrap_or_else(|| "main".into());
+        let history = self.histories.get(&target_project).cloned().ok_or("project: has no repository")?;
+        let (range, merge) = self.range(&history, form, &target_branch, state)?;
+        let created_at = self.when(&form.created).map_err(|e| format!("created: {e}"))?;
+        let author = self.user_id("author", &form.author)?;
+        let by = form.by.as_ref().map(|name| self.user_id("by", name)).transpose()?;
+        let thumbs = form.thumbs_up.iter().map(|name| self.user_id("thumbs_up", name)).collect::<Result<_>>()?;
+        let merged_at = merge.and_then(|(_, time)| Timestamp::from_second(time).ok());
+        let record = MergeRequest {
+            iid: form.iid,
+            source_project,
+            target_project,
+            source_branch: form.source.clone(),
+            target_branch,
+            title: form.title.clone(),
+            description: form.description.trim_end().to_owned(),
+            state,
+            author,
+            assignee: form.assignee.as_ref().map(|name| self.user_id("assignee", name)).transpose()?,
+            labels: form.labels.clone(),
+            milestone: self.milestone_id(target_project, &form.milestone)?,
+            created_at,
+            merged_at,
+            merged_by: by.filter(|_| state == State::Merged),
+            closed_by: by.filter(|_| state == State::Closed),
+            merge_commit_sha: merge.map(|(id, _)| id.to_string()),
+            squash: form.squash,
+            force_remove_source_branch: state == State::Merged,
+            reactions: if form.thumbs_up.is_empty() { BTreeMap::new() } else { [("thumbsup".into(), thumbs)].into() },
+            range: (state != State::Opened).then(|| Range { base: range.0.to_string(), head: range.1.to_string() }),
+            ..MergeRequest::default()
+        };
+        let id = self.world.merge_requests.add(record);
+        let newest = self.notes(Noteable::MergeRequest(id), &form.notes)?;
+        let updated = newest.max(merged_at).unwrap_or(created_at);
+        let updated_at = self.when_or(&form.updated, "updated", updated)?.max(created_at);
+        if let Some(request) = self.world.merge_requests.get_mut(id) {
+            request.updated_at = updated_at;
+            request.closed_at = (state == State::Closed).then_some(updated_at);
+        }
+        let name = format!("refs/merge-requests/{}/head", form.iid);
+        self.merges.entry(target_project).or_default().push((name, range.1));
+        Ok(())
+    }
+
+    /// Merge base and head of a request, and the commit that merged it.
+    #[allow(clippy::type_complexity)]
+    fn range(
+        &self,
+        history: &History,
+        form: &MergeRequestForm,
+        target: &str,
+        state: State,
+    ) -> Result<((Oid, Oid), Option<(Oid, i64)>)> {
+        if state == State::Merged {
+            let title = format!("Merge branch '{}'", form.source);
+            let merge = history.commits.iter().find(|c| c.title.starts_with(&title));
+            let merge = merge.ok_or_else(|| format!("source: no commit `{title}`"))?;
+            let [ours, theirs] = merge.parents.as_slice() else {
+                return Err(format!("source: `{title}` merges nothing"));
+            };
+            let base = history.base(*ours, *theirs).ok_or("source: shares nothing with the target")?;
+            return Ok(((base, *theirs), Some((merge.id, merge.time))));
+        }
+        let head = |name: &str| history.branches.get(name).copied();
+        let source = head(&form.source).ok_or_else(|| format!("source: there is no branch {}", form.source))?;
+        let target = head(target).ok_or_else(|| format!("target: there is no branch {target}"))?;
+        let base = history.base(source, target).ok_or("source: shares nothing with the target")?;
+        Ok(((base, source), None))
+    }
+
+    fn issue(&mut self, form: &IssueForm) -> Result<()> {
+        let project = self.project_id(&form.project)?;
+        let created_at = self.when(&form.created).map_err(|e| format!("created: {e}"))?;
+        let closed = form.state.as_deref() == Some("closed");
+        let id = self.world.issues.add(Issue {
+            iid: form.iid,
+            project,
+            title: form.title.clone(),
+            description: form.description.trim_end().to_owned(),
+            state: if closed { State::Closed } else { State::Opened },
+            author: self.user_id("author", &form.author)?,
+            assignees: form.assignees.iter().map(|name| self.user_id("assignees", name)).collect::<Result<_>>()?,
+            labels: form.labels.clone(),
+            milestone: self.milestone_id(project, &form.milestone)?,
+            created_at,
+            due_date: date("due", &form.due)?,
+            confidential: form.confidential,
+            ..Issue::default()
+        });
+        let updated_at = self.notes(Noteable::Issue(id), &form.notes)?.unwrap_or(created_at).max(created_at);
+        if let Some(issue) = self.world.issues.get_mut(id) {
+            issue.updated_at = updated_at;
+            issue.closed_at = closed.then_some(updated_at);
+        }
+        Ok(())
+    }
+
+    fn epic(&mut self, form: &EpicForm) -> Result<()> {
+        let group =
+            self.world.group_at(&form.group).ok_or_else(|| format!("group: there is no group {}", form.group))?.id;
+        let created_at = self.when(&form.created).map_err(|e| format!("created: {e}"))?;
+        let iid = self.world.epics.iter().filter(|e| e.group == group).count() as u64 + 1;
+        let id = self.world.epics.add(Epic {
+            id: 0,
+            iid,
+            group,
+            title: form.title.clone(),
+            description: form.description.trim_end().to_owned(),
+            author: self.user_id("author", &form.author)?,
+            labels: form.labels.clone(),
+            start_date: date("start", &form.start)?,
+            end_date: date("end", &form.end)?,
+            created_at,
+            updated_at: created_at,
+        });
+        self.notes(Noteable::Epic(id), &form.notes).map(|_| ())
+    }
+
+    fn snippet(&mut self, form: &SnippetForm) -> Result<()> {
+        let created_at = self.when(&form.created).map_err(|e| format!("created: {e}"))?;
+        let id = self.world.snippets.add(Snippet {
+            project: self.project_id(&form.project)?,
+            title: form.title.clone(),
+            file_name: form.file_name.clone(),
+            description: form.description.clone(),
+            content: form.content.clone(),
+            visibility: visibility(&form.visibility)?,
+            author: self.user_id("author", &form.author)?,
+            created_at,
+            updated_at: created_at,
+            ..Snippet::default()
+        });
+        self.notes(Noteable::Snippet(id), &form.notes).map(|_| ())
+    }
+
+    fn release(&mut self, form: &ReleaseForm) -> Result<()> {
+        let project = self.project_id(&form.project)?;
+        let created_at = self.when(&form.created).map_err(|e| format!("created: {e}"))?;
+        if !self.histories.get(&project).is_some_and(|history| history.tags.contains_key(&form.tag)) {
+            return Err("tag: there is no such tag".to_owned());
+        }
+        let description = form.description.trim_end().to_owned();
+        self.world.releases.add(Release { id: 0, project, tag: form.tag.clone(), description, created_at });
+        Ok(())
+    }
+
+    fn runner(&mut self, form: &RunnerForm) -> Result<()> {
+        let contacted_at = form.contacted.as_ref().map(|text| self.when(text).map_err(|e| format!("contacted: {e}")));
+        let projects = form.projects.iter().map(|path| self.project_id(path)).collect::<Result<_>>()?;
+        self.world.runners.add(Runner {
+            description: form.name.clone(),
+            name: form.version.as_ref().map(|_| "gitlab-runner".to_owned()),
+            active: !form.paused,
+            is_shared: form.shared,
+            contacted_at: contacted_at.transpose()?,
+            architecture: form.architecture.clone(),
+            platform: form.platform.clone(),
+            revision: form.version.as_ref().map(|_| "f100a208".to_owned()),
+            version: form.version.clone(),
+            token: format!("runner-{}", form.name),
+            tag_list: form.tags.clone(),
+            run_untagged: true,
+            locked: form.locked,
+            projects,
+            ..Runner::default()
+        });
+        Ok(())
+    }
+
+    fn planned<'f>(&self, form: &'f WorldFile, name: &str) -> Result<Vec<(Planned, &'f JobForm)>> {
+        let template = form.templates.iter().find(|template| template.name == name);
+        let template = template.ok_or_else(|| format!("template: there is no template {name}"))?;
+        let mut out = Vec::new();
+        for job in &template.jobs {
+            let runner = match &job.runner {
+                None => None,
+                Some(name) => {
+                    let found = self.world.runners.iter().find(|runner| runner.description == *name);
+                    Some(found.ok_or_else(|| format!("template.{}.runner: there is no runner {name}", job.name))?.id)
+                }
+            };
+            if let Some(name) = &job.script
+                && !self.world.scripts.iter().any(|script| script.name == *name)
+            {
+                return Err(format!("template.{}.script: there is no script {name}", job.name));
+            }
+            let planned = Planned {
+                name: job.name.clone(),
+                stage: job.stage.clone(),
+                script: job.script.clone(),
+                manual: job.manual,
+                allow_failure: job.allow_failure,
+                environment: job.environment.clone(),
+                runner,
+                tag_list: job.tags.clone(),
+            };
+            out.push((planned, job));
+        }
+        Ok(out)
+    }
+
+    fn pipeline(&mut self, form: &WorldFile, one: &PipelineForm, at: Timestamp) -> Result<()> {
+        let project = self.project_id(&one.project)?;
+        let history = self.histories.get(&project).cloned().ok_or("project: has no repository")?;
+        let tag = history.tags.get(&one.ref_name).map(|(_, commit)| *commit);
+        let head = tag.or_else(|| history.branches.get(&one.ref_name).copied());
+        let head = head.ok_or_else(|| format!("ref_name: there is no branch or tag {}", one.ref_name))?;
+        let sha = history.back(head, one.back).ok_or("back: the history is not that long")?.to_string();
+        let jobs = self.planned(form, &one.template)?;
+        let user = self.user_id("user", &one.user)?;
+        let plan = runner::Plan { project, user, ref_name: one.ref_name.clone(), sha, tag: tag.is_some(), at };
+        let planned: Vec<Planned> = jobs.iter().map(|(planned, _)| planned.clone()).collect();
+        let pipeline = runner::start(&mut self.world, &plan, &planned);
+        let ids: Vec<u64> = self.world.pipeline_jobs(pipeline).map(|job| job.id).collect();
+        let mut clock = at + SignedDuration::from_secs(2);
+        let mut stage = String::new();
+        let mut stage_end = clock;
+        let (mut broken, mut waiting) = (false, false);
+        let (mut broke, mut waits) = (false, false);
+        for (id, (planned, job)) in ids.into_iter().zip(&jobs) {
+            if stage != planned.stage {
+                stage.clone_from(&planned.stage);
+                clock = stage_end + SignedDuration::from_secs(2);
+                (broken, waiting) = (broken || broke, waiting || waits);
+            }
+            let said = one.outcome.get(&planned.name);
+            let (word, script) = match said {
+                Some(said) => said.split_once(' ').map_or((said.as_str(), None), |(word, script)| (word, Some(script))),
+                None if broken => ("skipped", None),
+                None if waiting => ("created", None),
+                None if planned.manual => ("manual", None),
+                None => ("success", None),
+            };
+            let status = status(word).map_err(|e| format!("outcome.{}: {e}", planned.name))?;
+            broke |= matches!(status, Status::Failed | Status::Canceled) && !planned.allow_failure;
+            waits |= matches!(status, Status::Pending | Status::Running | Status::Created) && said.is_some();
+            let script = script.map(str::to_owned).or_else(|| planned.script.clone());
+            if let Some(name) = &script
+                && !self.world.scripts.iter().any(|script| script.name == *name)
+            {
+                return Err(format!("outcome.{}: there is no script {name}", planned.name));
+            }
+            let text = self.world.scripts.iter().find(|s| Some(&s.name) == script.as_ref()).map(|s| s.text.clone());
+            let own = text.map_or(20_000, |text| script::Script::parse(&text).duration());
+            let length = job.seconds.map_or(own, |seconds| u64::from(seconds) * 1000);
+            let end = clock + SignedDuration::from_millis(i64::try_from(length).unwrap_or(0));
+            let any = planned.runner.or_else(|| {
+                self.world.runners.iter().find(|r| r.is_shared && r.active && r.contacted_at.is_some()).map(|r| r.id)
+            });
+            let Some(record) = self.world.jobs.get_mut(id) else { continue };
+            record.status = status;
+            record.script = script;
+            // What waits in a file waits for good: without a script nothing moves it.
+            if matches!(status, Status::Created | Status::Pending | Status::Running) {
+                record.script = None;
+            }
+            if status.is_finished() {
+                record.started_at = Some(clock);
+                record.finished_at = Some(end);
+                record.runner = any;
+                record.coverage = job.coverage.filter(|_| status == Status::Success);
+                stage_end = stage_end.max(end);
+            }
+            if status == Status::Running {
+                record.started_at = Some(clock);
+                record.runner = any;
+            }
+            let record = record.clone();
+            if status.is_finished()
+                && let Some(bytes) = runner::trace(&self.world, &record, end, true)
+            {
+                self.world.traces.add(Trace { id, bytes });
+            }
+            if status == Status::Success {
+                runner::deploy(&mut self.world, &record, end);
+            }
+        }
+        self.world.settle_pipeline(pipeline);
+        Ok(())
+    }
+
+    fn schedule(&mut self, form: &WorldFile, one: &ScheduleForm) -> Result<()> {
+        let project = self.project_id(&one.project)?;
+        let history = self.histories.get(&project).cloned().ok_or("project: has no repository")?;
+        let mut refs = Vec::new();
+        for name in &one.refs {
+            let head = history.branches.get(name).ok_or_else(|| format!("refs: there is no branch {name}"))?;
+            refs.push((name.clone(), head.to_string()));
+        }
+        let jobs = self.planned(form, &one.template)?.into_iter().map(|(planned, _)| planned).collect();
+        let user = self.user_id("user", &one.user)?;
+        let (pause, head_start) = (one.pause, one.head_start);
+        self.world.schedules.add(Schedule { project, user, refs, jobs, pause, head_start, ..Schedule::default() });
+        Ok(())
+    }
+
+    fn rest(&mut self, form: &WorldFile) -> Result<()> {
+        for (i, one) in form.ssh_keys.iter().enumerate() {
+            let user = self.user_id(&format!("ssh_keys[{i}].user"), &one.user)?;
+            let created_at = self.when(&one.created).map_err(|e| format!("ssh_keys[{i}].created: {e}"))?;
+            let (title, key) = (one.title.clone(), one.key.clone());
+            self.world.ssh_keys.add(SshKey { id: 0, user, title, key, created_at });
+        }
+        for (i, one) in form.gpg_keys.iter().enumerate() {
+            let user = self.user_id(&format!("gpg_keys[{i}].user"), &one.user)?;
+            let created_at = self.when(&one.created).map_err(|e| format!("gpg_keys[{i}].created: {e}"))?;
+            self.world.gpg_keys.add(GpgKey { id: 0, user, key: one.key.clone(), created_at });
+        }
+        for (i, one) in form.hooks.iter().enumerate() {
+            self.world.hooks.add(Hook {
+                url: one.url.clone(),
+                token: one.token.clone(),
+                push_events: one.push,
+                tag_push_events: one.tag_push,
+                merge_requests_events: one.merge_requests,
+                enable_ssl_verification: true,
+                created_at: self.when(&one.created).map_err(|e| format!("hooks[{i}].created: {e}"))?,
+                ..Hook::default()
+            });
+        }
+        for (i, one) in form.licenses.iter().enumerate() {
+            let licensee = [("Name", &one.name), ("Company", &one.company), ("Email", &one.email)];
+            self.world.licenses.add(License {
+                starts_at: date(&format!("licenses[{i}].starts"), &one.starts)?,
+                expires_at: date(&format!("licenses[{i}].expires"), &one.expires)?,
+                licensee: licensee.map(|(key, value)| (key.to_owned(), value.clone())).into(),
+                user_limit: one.user_limit,
+                add_ons: one.add_ons.clone(),
+                ..License::default()
+            });
+        }
+        for (i, one) in form.notifications.iter().enumerate() {
+            let user = self.user_id(&format!("notifications[{i}].user"), &one.user)?;
+            let place = match (&one.group, &one.project) {
+                (Some(path), _) => {
+                    let group = self.world.group_at(path);
+                    Some(Place::Group(
+                        group.ok_or_else(|| format!("notifications[{i}].group: there is no group {path}"))?.id,
+                    ))
+                }
+                (None, Some(path)) => Some(Place::Project(self.project_id(path)?)),
+                (None, None) => None,
+            };
+            let (level, email, events) = (one.level.clone(), one.email.clone(), one.events.clone());
+            self.world.notification_settings.add(NotificationSetting { id: 0, user, place, level, email, events });
+        }
+        Ok(())
+    }
+
+    fn write_repositories(&self, form: &WorldFile, root: &Path) -> Result<()> {
+        let empty = Arc::new(History::default());
+        let done: Vec<Result<()>> = std::thread::scope(|scope| {
+            let mut tasks = Vec::new();
+            for (project, form) in self.world.projects.iter().zip(&form.projects) {
+                let history = self.histories.get(&project.id).unwrap_or(&empty);
+                let more = self.merges.get(&project.id).map(Vec::as_slice).unwrap_or_default();
+                let path = root.join(format!("{}.git", project.id));
+                tasks.push(scope.spawn(move || {
+                    let refs = Refs { hidden: &form.hidden, only: &form.only, more };
+                    write(history, &refs, &path).map_err(|e| format!("projects.{}: {}", form.path, e.message()))
+                }));
+            }
+            tasks
+                .into_iter()
+                .map(|task| task.join().unwrap_or_else(|_| Err("a repository could not be written".into())))
+                .collect()
+        });
+        done.into_iter().collect()
+    }
+}
+
+fn visibility(word: &str) -> Result<Visibility> {
+    match word {
+        "" => Ok(Visibility::Private),
+        word => Visibility::from_word(word)
+            .ok_or_else(|| format!("visibility: `{word}` is none of private, internal, public")),
+    }
+}
+
+fn status(word: &str) -> Result<Status> {
+    Status::from_word(word).ok_or_else(|| format!("`{word}` is no status"))
+}
+
+fn date(key: &str, text: &Option<String>) -> Result<Option<jiff::civil::Date>> {
+    text.as_ref().map(|text| text.parse().map_err(|e| format!("{key}: {e}"))).transpose()
+}
