@@ -10,6 +10,6 @@ pub mod page;
 pub mod params;
 pub mod records;
 pub mod reject;
-pub mod store;
 pub mod runner;
+pub mod store;
 pub mod world;
