@@ -1,7 +1,56 @@
 //! The contract with servers: literal request lines, samples and error bodies, written from the specification and
 //! not from the code, because client and backend share their types and could be wrong together.
 
+#[macro_use]
+mod sample;
+
+mod branches;
 mod client;
+mod commits;
+mod deployments;
 mod errors;
+mod groups;
+mod hooks;
+mod jobs;
+mod license;
+mod merge_requests;
+mod notes;
+mod notifications;
+mod projects;
+mod repository;
+mod runners;
 #[path = "../support/scripted.rs"]
 mod scripted;
+mod search;
+mod snippets;
+mod tags;
+mod users;
+
+/// The specification has 143 rows; one of them, the search of groups, is the list of groups with an input.
+#[test]
+fn no_operation_is_missing() {
+    let count: usize = labscope::api::AREAS.iter().map(|(_, endpoints)| endpoints.len()).sum();
+    assert_eq!(count, 142);
+}
+
+#[test]
+fn no_two_operations_share_a_line_or_a_name() {
+    let all: Vec<_> = labscope::api::AREAS.iter().flat_map(|(_, endpoints)| endpoints.iter()).collect();
+    let mut lines: Vec<String> = all.iter().map(|e| format!("{} {}", e.method, e.route)).collect();
+    let mut names: Vec<&str> = all.iter().map(|e| e.name).collect();
+    lines.sort();
+    names.sort_unstable();
+    assert!(lines.windows(2).all(|pair| pair[0] != pair[1]));
+    assert!(names.windows(2).all(|pair| pair[0] != pair[1]));
+}
+
+/// A write that named a route which nothing reads would make nothing stale.
+#[test]
+fn every_route_that_a_write_touches_is_read_by_something() {
+    let all: Vec<_> = labscope::api::AREAS.iter().flat_map(|(_, endpoints)| endpoints.iter()).collect();
+    for endpoint in &all {
+        for route in endpoint.touches {
+            assert!(all.iter().any(|e| e.method == "GET" && e.route == *route), "{} touches {route}", endpoint.name);
+        }
+    }
+}

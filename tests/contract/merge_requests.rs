@@ -1,0 +1,120 @@
+//! Merge requests.
+
+use crate::sample::{acme, time, word};
+use labscope::api::merge_requests::*;
+
+requests! {
+    ListMergeRequests {
+        state: word("opened"),
+        order_by: word("updated_at"),
+        sort: word("asc"),
+        milestone: word("v1"),
+        view: word("simple"),
+        labels: word("a,b"),
+        created_after: time(),
+        created_before: time(),
+        updated_after: time(),
+        updated_before: time(),
+        scope: word("all"),
+        author_id: Some(1),
+        assignee_id: Some(2),
+        my_reaction_emoji: word("star"),
+        source_branch: word("s"),
+        target_branch: word("t"),
+        search: word("x"),
+    } => "GET /merge_requests?assignee_id=2&author_id=1&created_after=2018-01-01T00%3A00%3A00Z\
+          &created_before=2018-01-01T00%3A00%3A00Z&labels=a%2Cb&milestone=v1&my_reaction_emoji=star\
+          &order_by=updated_at&scope=all&search=x&sort=asc&source_branch=s&state=opened&target_branch=t\
+          &updated_after=2018-01-01T00%3A00%3A00Z&updated_before=2018-01-01T00%3A00%3A00Z&view=simple";
+    ListProjectMergeRequests {
+        id: acme(),
+        iids: Some(vec![42, 43]),
+        scope: word("assigned-to-me"),
+        ..ListProjectMergeRequests::default()
+    } => "GET /projects/acme%2Fui/merge_requests?iids[]=42&iids[]=43&scope=assigned-to-me";
+    GetMergeRequest { id: 1.into(), merge_request_iid: 5 } => "GET /projects/1/merge_requests/5";
+    ListParticipants { id: 1.into(), merge_request_iid: 5 } => "GET /projects/1/merge_requests/5/participants";
+    ListMergeRequestCommits { id: 1.into(), merge_request_iid: 5 } => "GET /projects/1/merge_requests/5/commits";
+    GetChanges { id: 1.into(), merge_request_iid: 5 } => "GET /projects/1/merge_requests/5/changes";
+    ListMergeRequestPipelines { id: 1.into(), merge_request_iid: 5 } => "GET /projects/1/merge_requests/5/pipelines";
+    CreateMergeRequest {
+        id: 1.into(),
+        source_branch: "s".into(),
+        target_branch: "t".into(),
+        title: "T".into(),
+        assignee_id: Some(2),
+        description: word("d"),
+        target_project_id: Some(3),
+        labels: word("a,b"),
+        milestone_id: Some(4),
+        remove_source_branch: Some(true),
+        approvals_before_merge: Some(1),
+        squash: Some(true),
+        allow_maintainer_to_push: Some(true),
+    } => "POST /projects/1/merge_requests | allow_maintainer_to_push=true&approvals_before_merge=1&assignee_id=2\
+          &description=d&labels=a,b&milestone_id=4&remove_source_branch=true&source_branch=s&squash=true\
+          &target_branch=t&target_project_id=3&title=T";
+    UpdateMergeRequest {
+        id: 1.into(),
+        merge_request_iid: 5,
+        state_event: word("close"),
+        assignee_id: Some(0),
+        labels: word(""),
+        ..UpdateMergeRequest::default()
+    } => "PUT /projects/1/merge_requests/5 | assignee_id=0&labels=&state_event=close";
+}
+
+samples! {
+    Milestone => r#"{"id": 5, "iid": 1, "project_id": 3, "title": "v2.0", "description": "Assumenda",
+        "state": "closed", "created_at": "2015-02-02T19:49:26.013Z", "updated_at": "2015-02-02T19:49:26.013Z",
+        "due_date": "2018-09-22", "start_date": null}"#;
+    MergeRequest => r#"{
+        "id": 1, "iid": 1, "project_id": 3, "source_project_id": 2, "target_project_id": 3, "title": "test1",
+        "description": "fixed login page css paddings", "state": "merged", "created_at": "2017-04-29T08:46:00Z",
+        "updated_at": "2017-04-29T08:46:00Z", "target_branch": "master", "source_branch": "test1", "upvotes": 0,
+        "downvotes": 0, "author": {"id": 1, "username": "admin", "name": "Administrator", "state": "active",
+            "avatar_url": null, "web_url": "https://h/admin"},
+        "assignee": null, "labels": ["Community", "Manage"], "work_in_progress": false,
+        "milestone": {"id": 5, "title": "v2.0"}, "merge_when_pipeline_succeeds": true,
+        "merge_status": "can_be_merged", "sha": "8888888888888888888888888888888888888888",
+        "merge_commit_sha": null, "user_notes_count": 1, "changes_count": "1000+",
+        "should_remove_source_branch": true, "force_remove_source_branch": false, "squash": false,
+        "web_url": "http://h/-/merge_requests/1", "discussion_locked": null,
+        "time_stats": {"time_estimate": 0, "total_time_spent": 0, "human_time_estimate": null,
+            "human_total_time_spent": null},
+        "approvals_before_merge": null, "subscribed": false, "allow_maintainer_to_push": false,
+        "closed_at": null, "latest_build_started_at": "2018-09-07T07:27:38.472Z",
+        "latest_build_finished_at": "2018-09-07T08:07:06.012Z", "first_deployed_to_production_at": null,
+        "pipeline": {"id": 29626725, "sha": "2be7ddb704c7b6b83732fdd5b9f09d5a397b5f8f", "ref": "patch-28",
+            "status": "success"},
+        "merged_by": {"id": 87854, "name": "D", "username": "d", "state": "active", "avatar_url": "https://a",
+            "web_url": "https://h/d"},
+        "merged_at": "2018-09-07T11:16:17.520Z", "closed_by": null,
+        "changes": [{"old_path": "VERSION", "new_path": "VERSION", "a_mode": "100644", "b_mode": "100644",
+            "diff": "--- a/VERSION\n+++ b/VERSION\n@@ -1 +1 @@\n-1.9.7\n+1.9.8\n", "new_file": false,
+            "renamed_file": false, "deleted_file": false}]
+    }"#;
+    MergeRequest => r#"{"id": 1, "iid": 1, "draft": true, "detailed_merge_status": "draft_status",
+        "reviewers": [{"id": 2, "name": "B"}], "assignees": [], "head_pipeline": {"id": 3, "status": "running"},
+        "references": {"short": "!1", "relative": "!1", "full": "a/b!1"}, "source_project_id": null}"#;
+}
+
+#[test]
+fn a_draft_is_known_by_its_flags_or_by_its_title() {
+    for (text, draft) in [
+        (r#"{"title": "Draft: x", "draft": false}"#, false),
+        (r#"{"title": "x", "draft": true}"#, true),
+        (r#"{"title": "x", "work_in_progress": true}"#, true),
+        (r#"{"title": "WIP: x"}"#, true),
+        (r#"{"title": "Drafting: x"}"#, false),
+    ] {
+        let read: MergeRequest = serde_json::from_str(text).expect("a merge request");
+        assert_eq!(read.is_draft(), draft, "{text}");
+    }
+}
+
+#[test]
+fn a_count_with_a_plus_says_that_changes_are_missing() {
+    let read: MergeRequest = serde_json::from_str(r#"{"changes_count": "437+"}"#).expect("a merge request");
+    assert!(read.is_overflowing());
+}

@@ -1,0 +1,41 @@
+//! Notification settings.
+
+use crate::sample::{acme, word};
+use labscope::api::notifications::*;
+
+requests! {
+    GetNotifications {} => "GET /notification_settings";
+    UpdateNotifications {
+        level: word("custom"),
+        notification_email: word("a@b"),
+        new_note: Some(true),
+        new_issue: Some(true),
+        reopen_issue: Some(true),
+        close_issue: Some(true),
+        reassign_issue: Some(true),
+        new_merge_request: Some(true),
+        reopen_merge_request: Some(true),
+        close_merge_request: Some(true),
+        reassign_merge_request: Some(true),
+        merge_merge_request: Some(true),
+        failed_pipeline: Some(true),
+        success_pipeline: Some(true),
+    } => "PUT /notification_settings | close_issue=true&close_merge_request=true&failed_pipeline=true&level=custom\
+          &merge_merge_request=true&new_issue=true&new_merge_request=true&new_note=true&notification_email=a@b\
+          &reassign_issue=true&reassign_merge_request=true&reopen_issue=true&reopen_merge_request=true\
+          &success_pipeline=true";
+    GetGroupNotifications { id: acme() } => "GET /groups/acme%2Fui/notification_settings";
+    UpdateGroupNotifications { id: 5.into(), level: word("watch"), ..UpdateGroupNotifications::default() } =>
+        "PUT /groups/5/notification_settings | level=watch";
+    GetProjectNotifications { id: acme() } => "GET /projects/acme%2Fui/notification_settings";
+    UpdateProjectNotifications { id: 5.into(), new_note: Some(false), ..UpdateProjectNotifications::default() } =>
+        "PUT /projects/5/notification_settings | new_note=false";
+}
+
+samples! {
+    NotificationSettings => r#"{"level": "participating", "notification_email": "admin@example.com"}"#;
+    NotificationSettings => r#"{"level": "custom", "events": {"new_note": true, "new_issue": false,
+        "reopen_issue": false, "close_issue": false, "reassign_issue": false, "new_merge_request": false,
+        "reopen_merge_request": false, "close_merge_request": false, "reassign_merge_request": false,
+        "merge_merge_request": false, "failed_pipeline": false, "success_pipeline": false}}"#;
+}

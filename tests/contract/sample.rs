@@ -1,0 +1,100 @@
+//! How a literal text and a type are held against each other.
+
+use labscope::api::{Description, Id, Request, Time};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+/// A project or group by its path.
+pub fn acme() -> Id {
+    "acme/ui".into()
+}
+
+/// A word that is an optional input.
+pub fn word(text: &str) -> Option<String> {
+    Some(text.to_owned())
+}
+
+/// A time that is an optional input.
+pub fn time() -> Option<Time> {
+    Some("2018-01-01T00:00:00Z".into())
+}
+
+/// States the request of every endpoint of an area: method, path and query, and after a bar the form or the JSON.
+macro_rules! requests {
+    ($($endpoint:ident { $($inputs:tt)* } => $text:literal;)*) => {
+        #[test]
+        fn every_request_is_as_the_specification_writes_it() {
+            use labscope::api::Endpoint;
+            let made = [$((<$endpoint as Endpoint>::NAME, $endpoint { $($inputs)* }.request(), $text)),*];
+            crate::sample::check_requests(ALL, &made);
+        }
+    };
+}
+
+/// Reads each sample as its type and writes it again: no key and no value may be lost.
+macro_rules! samples {
+    ($($resource:ty => $text:literal;)*) => {
+        #[test]
+        fn no_field_of_a_sample_is_lost() {
+            $(crate::sample::check_sample::<$resource>(stringify!($resource), $text);)*
+        }
+    };
+}
+
+/// Used by `requests!`.
+pub fn check_requests(area: &[Description], made: &[(&str, Request, &str)]) {
+    for (name, request, text) in made {
+        assert_eq!(&line(request), text, "{name}");
+    }
+    for endpoint in area {
+        assert!(made.iter().any(|(name, ..)| *name == endpoint.name), "no request of {} is stated", endpoint.name);
+    }
+}
+
+fn line(request: &Request) -> String {
+    let mut line = format!("{} {}", request.method, request.target());
+    if request.form && !request.fields.is_empty() {
+        let fields: Vec<String> = request.fields.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        line = format!("{line} | {}", fields.join("&"));
+    }
+    if let Some(json) = &request.json {
+        line = format!("{line} | {json}");
+    }
+    line
+}
+
+/// Used by `samples!`.
+pub fn check_sample<T: Serialize + DeserializeOwned>(name: &str, text: &str) {
+    let sample: Value = serde_json::from_str(text).unwrap_or_else(|e| panic!("the sample of {name}: {e}"));
+    let read: T = serde_json::from_value(sample.clone()).unwrap_or_else(|e| panic!("{name} is not read: {e}"));
+    let written = serde_json::to_value(read).unwrap_or_else(|e| panic!("{name} is not written: {e}"));
+    lost(name, &sample, &written);
+    // Servers leave out and write null what they please, and add what nobody expects.
+    let Value::Object(fields) = &sample else { return };
+    let nulls: Map<String, Value> = fields.keys().map(|key| (key.clone(), Value::Null)).collect();
+    let strange = Map::from_iter([("quite_new".to_owned(), Value::from(vec![1]))]);
+    for fields in [nulls, strange] {
+        serde_json::from_value::<T>(Value::Object(fields)).unwrap_or_else(|e| panic!("{name} is not read: {e}"));
+    }
+}
+
+fn lost(place: &str, sample: &Value, written: &Value) {
+    match (sample, written) {
+        (Value::Object(sample), Value::Object(written)) => {
+            for (key, value) in sample {
+                let place = format!("{place}.{key}");
+                lost(&place, value, written.get(key).unwrap_or_else(|| panic!("{place} is lost")));
+            }
+        }
+        (Value::Array(sample), Value::Array(written)) => {
+            assert_eq!(sample.len(), written.len(), "{place}");
+            for (index, (sample, written)) in sample.iter().zip(written).enumerate() {
+                lost(&format!("{place}[{index}]"), sample, written);
+            }
+        }
+        // 12 and 12.0 are one number.
+        (Value::Number(sample), Value::Number(written)) => assert_eq!(sample.as_f64(), written.as_f64(), "{place}"),
+        _ => assert_eq!(sample, written, "{place}"),
+    }
+}

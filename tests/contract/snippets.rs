@@ -1,0 +1,39 @@
+//! Snippets.
+
+use crate::sample::word;
+use labscope::api::snippets::*;
+
+requests! {
+    ListSnippets { id: 1.into() } => "GET /projects/1/snippets";
+    GetSnippet { id: 1.into(), snippet_id: 3 } => "GET /projects/1/snippets/3";
+    CreateSnippet {
+        id: 1.into(),
+        title: "T".into(),
+        file_name: "a.rb".into(),
+        code: "puts".into(),
+        visibility: "private".into(),
+        description: word("d"),
+        content: None,
+    } => "POST /projects/1/snippets | code=puts&description=d&file_name=a.rb&title=T&visibility=private";
+    UpdateSnippet { id: 1.into(), snippet_id: 3, title: word("U"), ..UpdateSnippet::default() } =>
+        "PUT /projects/1/snippets/3 | title=U";
+    DeleteSnippet { id: 1.into(), snippet_id: 3 } => "DELETE /projects/1/snippets/3";
+    GetSnippetText { id: 1.into(), snippet_id: 3 } => "GET /projects/1/snippets/3/raw";
+    GetUserAgentDetail { id: 1.into(), snippet_id: 3 } => "GET /projects/1/snippets/3/user_agent_detail";
+}
+
+samples! {
+    Snippet => r#"{"id": 1, "title": "test", "file_name": "add.rb", "description": "Ruby test snippet",
+        "author": {"id": 1, "username": "john", "email": "john@example.com", "name": "John Smith", "state": "active",
+            "created_at": "2012-05-23T08:00:58Z"},
+        "updated_at": "2012-06-28T10:52:04Z", "created_at": "2012-06-28T10:52:04Z", "web_url": "http://h/snippets/1",
+        "project_id": 9}"#;
+    UserAgentDetail => r#"{"user_agent": "AppleWebKit/537.36", "ip_address": "127.0.0.1",
+        "spam_check_submitted": false}"#;
+}
+
+#[test]
+fn the_name_that_servers_give_the_spam_check_is_read() {
+    let detail: UserAgentDetail = serde_json::from_str(r#"{"akismet_submitted": true}"#).expect("a detail");
+    assert!(detail.spam_check_submitted);
+}
