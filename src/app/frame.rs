@@ -4,7 +4,7 @@ use super::App;
 use super::pane::{Crumb, View};
 use super::reconcile::tone_role;
 use crate::ui::theme::Role;
-use crate::ui::{line, popup, text};
+use crate::ui::{line, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -175,9 +175,4 @@ pub fn tab_at(app: &App, column: u16) -> Option<usize> {
         x += width;
     }
     None
-}
-
-/// The rectangle below which an overlay must not draw: the whole screen.
-pub fn clear(buf: &mut Buffer, area: Rect, app: &App) {
-    popup::clear(buf, area, &app.theme);
 }

@@ -309,6 +309,8 @@ impl App {
         if !self.overlays.is_empty() {
             return self.with_overlay(effects, |overlay, cx| overlay.key(key, cx));
         }
+        // From the first key on, the place is the person's own, and does not give way any more.
+        self.named = false;
         let pane = self.panes.last().map(|p| p.id()).unwrap_or_default();
         self.pressed.push(key);
         match self.bindings.meaning(pane, &self.pressed) {

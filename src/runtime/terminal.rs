@@ -159,6 +159,8 @@ fn restore_on_panic() {
             if std::thread::current().name() == Some("main") {
                 restore();
                 before(info);
+            } else {
+                tracing::error!("a worker panicked: {info}");
             }
         }));
     });
