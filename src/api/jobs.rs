@@ -203,7 +203,12 @@ crate::endpoints! {
 
     /// Runs a job again; servers answer with the same job or with a new one.
     POST "/projects/{id}/jobs/{job_id}/retry" => Job,
-    touches ["/projects/{id}/jobs", "/projects/{id}/pipelines/{pipeline_id}/jobs", "/projects/{id}/jobs/{job_id}"];
+    touches [
+        "/projects/{id}/jobs",
+        "/projects/{id}/pipelines/{pipeline_id}/jobs",
+        "/projects/{id}/jobs/{job_id}",
+        "/projects/{id}/jobs/{job_id}/trace",
+    ];
     struct RetryJob { id: Id, job_id: u64 }
 
     /// Removes a job's artifacts and trace.

@@ -334,4 +334,9 @@ impl Entry {
             commands: || P::COMMANDS.iter().map(Command::info).collect(),
         }
     }
+
+    /// The same place under a second name; its commands are listed under the first alone.
+    pub const fn named(self, id: &'static str, title: &'static str) -> Entry {
+        Entry { id, title, commands: Vec::new, ..self }
+    }
 }

@@ -47,11 +47,14 @@ struct Resource {
     entries: Vec<Entry>,
     /// `starts[i]` is the row at which page `i` begins; one more than there are known pages in a row.
     starts: Vec<usize>,
+    /// Counts what came, so that an order derived from the rows is made again only when they changed.
+    revision: u64,
     used: Cell<u64>,
 }
 
 impl Resource {
     fn recount(&mut self) {
+        self.revision += 1;
         self.starts.clear();
         let mut at = 0;
         self.starts.push(at);
@@ -125,6 +128,8 @@ pub struct Rows<'a, T> {
     pub total: Option<u64>,
     /// When the first page came.
     pub at: Option<Timestamp>,
+    /// Another number whenever a page came: what was derived from the rows is to be made again.
+    pub revision: u64,
     kind: std::marker::PhantomData<&'a T>,
 }
 
@@ -198,6 +203,7 @@ impl Store {
             error: entries.iter().find_map(|e| e.error.as_ref()).map(|(e, _)| e),
             total: entries.first().and_then(|e| e.known.as_ref()).and_then(|(a, _)| a.total),
             at: entries.first().and_then(|e| e.known.as_ref()).map(|(_, at)| *at),
+            revision: resource.map_or(0, |r| r.revision),
             kind: std::marker::PhantomData,
         }
     }
@@ -376,8 +382,12 @@ impl Store {
         self.made.insert(key, Made { value, used });
     }
 
-    /// Makes every reply of these routes stale: a write changed what they say.
+    /// Makes every reply of these routes stale: a write changed what they say. Their streams may go on.
     pub fn touch(&mut self, routes: &[&str]) {
+        for (_, stream) in self.streams.iter_mut().filter(|(request, _)| routes.contains(&request.route)) {
+            stream.over = false;
+            stream.error = None;
+        }
         for (request, resource) in &mut self.resources {
             if routes.contains(&request.route) {
                 for entry in &mut resource.entries {
