@@ -9,6 +9,7 @@ pub mod glyph;
 pub mod input;
 pub mod layers;
 pub mod line;
+pub mod markdown;
 pub mod panels;
 pub mod popup;
 pub mod search;

@@ -1,0 +1,508 @@
+//! Markdown as styled lines of a given width. One pass over the parser's events: how deep the text nests makes no difference
+//! to the stack. What is rendered is worth keeping: code blocks are highlighted on the way.
+
+mod flow;
+mod table;
+
+use crate::ui::code::{Language, highlight_lines, layer};
+use crate::ui::doc::DocLine;
+use crate::ui::layers::blend;
+use crate::ui::theme::{Role, Theme};
+use crate::ui::{glyph, text};
+use flow::{Piece, Word};
+use pulldown_cmark::{
+    BlockQuoteKind, CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd, TextMergeStream,
+};
+use ratatui::style::{Modifier, Style};
+use regex::Regex;
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::LazyLock;
+use table::Table;
+
+/// Bytes that are rendered; what is behind them is left out, and a line says so.
+const BYTES: usize = 1 << 20;
+/// Bytes of code that are highlighted in one text.
+const CODE: usize = 16 * 1024;
+/// Lists and quotes within one another that still move the text to the right.
+const DEPTH: usize = 12;
+
+/// References to other things (`!12`, `group/project#3`, `@user`) and bare addresses.
+static REFERENCES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"https?://[^\s<>]*[^\s<>.,;:!?)'\x22\]]|(?:[A-Za-z0-9_][\w./-]*)?[!#][0-9]+\b|@[A-Za-z0-9_][\w.-]*")
+        .ok()
+});
+
+/// Something in the text that can be opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Where it is: the line, and the bytes of the line's spans together.
+    pub line: usize,
+    pub range: Range<usize>,
+    /// An address, a path relative to the text, or a reference as it is written (`!12`, `@user`).
+    pub target: String,
+}
+
+/// Text that is ready to be drawn.
+#[derive(Clone, Debug, Default)]
+pub struct Rendered {
+    pub lines: Vec<DocLine<'static>>,
+    /// In the order of the text; one that goes over a line's end is there once for each line.
+    pub links: Vec<Link>,
+}
+
+/// Renders `markdown` for `width` columns.
+pub fn render(markdown: &str, width: usize, theme: &Theme) -> Rendered {
+    let mut end = markdown.len().min(BYTES);
+    while !markdown.is_char_boundary(end) {
+        end -= 1;
+    }
+    let options = Options::ENABLE_TABLES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_FOOTNOTES
+        | Options::ENABLE_GFM
+        | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
+    let parser = Parser::new_ext(markdown.get(..end).unwrap_or_default(), options);
+    let mut renderer = Renderer::new(width.max(1), theme);
+    for event in TextMergeStream::new(parser) {
+        renderer.event(event);
+    }
+    renderer.flush();
+    if end < markdown.len() {
+        renderer.block();
+        renderer.word(&format!("{} the rest is left out", glyph::cut()), theme.style(Role::Dim));
+        renderer.flush();
+    }
+    renderer.out
+}
+
+/// What the lines of a block stand in.
+enum Container {
+    Quote,
+    /// An item: what stands before its first line (until it was written), and the columns of it.
+    Item {
+        mark: Option<String>,
+        columns: usize,
+    },
+    /// Too deep to be seen.
+    Flat,
+}
+
+struct Renderer<'t> {
+    theme: &'t Theme,
+    width: usize,
+    out: Rendered,
+    containers: Vec<Container>,
+    /// The next number of each list that is open; `None` for bullets.
+    lists: Vec<Option<u64>>,
+    /// The styles around the text, each with those around it.
+    styles: Vec<Style>,
+    /// Places in `targets` of the links around the text.
+    link: Vec<usize>,
+    targets: Vec<String>,
+    /// The text of the block so far.
+    pieces: Vec<Piece>,
+    /// A block has ended: the next one stands apart.
+    gap: bool,
+    code: Option<(Option<String>, String)>,
+    code_left: usize,
+    table: Option<Table>,
+}
+
+impl<'t> Renderer<'t> {
+    fn new(width: usize, theme: &'t Theme) -> Renderer<'t> {
+        Renderer {
+            theme,
+            width,
+            out: Rendered::default(),
+            containers: Vec::new(),
+            lists: Vec::new(),
+            styles: Vec::new(),
+            link: Vec::new(),
+            targets: Vec::new(),
+            pieces: Vec::new(),
+            gap: false,
+            code: None,
+            code_left: CODE,
+            table: None,
+        }
+    }
+
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Start(tag) => self.start(tag),
+            Event::End(tag) => self.end(tag),
+            Event::Text(text) => match &mut self.code {
+                Some((_, code)) => code.push_str(&text),
+                None => self.text(&text),
+            },
+            Event::Code(code) => self.word(&code, self.style().patch(self.theme.style(Role::SyntaxString))),
+            Event::InlineHtml(html) if html.trim_end_matches([' ', '/', '>']).eq_ignore_ascii_case("<br") => {
+                self.pieces.push(Piece::Break);
+            }
+            Event::Html(html) | Event::InlineHtml(html) => {
+                for (at, line) in html.trim_end_matches('\n').split('\n').enumerate() {
+                    if at > 0 {
+                        self.pieces.push(Piece::Break);
+                    }
+                    self.word(line, self.theme.style(Role::Dim));
+                }
+                if html.ends_with('\n') {
+                    self.pieces.push(Piece::Break);
+                }
+            }
+            Event::InlineMath(math) | Event::DisplayMath(math) => {
+                self.word(&math, self.theme.style(Role::SyntaxString))
+            }
+            Event::FootnoteReference(name) => self.word(&format!("[^{name}]"), self.theme.style(Role::Link)),
+            Event::SoftBreak => self.word(" ", self.style()),
+            Event::HardBreak => self.pieces.push(Piece::Break),
+            Event::Rule => {
+                self.block();
+                let room = self.room();
+                self.word(&glyph::rule().repeat(room), self.theme.style(Role::Faint));
+                self.flush();
+                self.gap = true;
+            }
+            Event::TaskListMarker(done) => {
+                let mark = match (done, glyph::ascii()) {
+                    (true, false) => "☑ ",
+                    (false, false) => "☐ ",
+                    (true, true) => "[x] ",
+                    (false, true) => "[ ] ",
+                };
+                if let Some(Container::Item { mark: place @ Some(_), columns }) = self.containers.last_mut() {
+                    *place = Some(mark.into());
+                    *columns = text::width(mark);
+                }
+            }
+        }
+    }
+
+    fn start(&mut self, tag: Tag<'_>) {
+        match tag {
+            Tag::Paragraph | Tag::HtmlBlock => self.block(),
+            Tag::Heading { level, .. } => {
+                self.block();
+                let role = if level <= HeadingLevel::H2 { Role::Title } else { Role::SyntaxHeading };
+                self.push_style(role);
+            }
+            Tag::BlockQuote(kind) => {
+                self.block();
+                self.enter(Container::Quote);
+                if let Some(kind) = kind {
+                    let (name, role) = match kind {
+                        BlockQuoteKind::Note => ("Note", Role::Accent),
+                        BlockQuoteKind::Tip => ("Tip", Role::Success),
+                        BlockQuoteKind::Important => ("Important", Role::Accent),
+                        BlockQuoteKind::Warning => ("Warning", Role::Warning),
+                        BlockQuoteKind::Caution => ("Caution", Role::Failed),
+                    };
+                    self.word(name, self.theme.style(role).add_modifier(Modifier::BOLD));
+                    self.flush();
+                }
+            }
+            Tag::CodeBlock(kind) => {
+                self.block();
+                let language = match kind {
+                    CodeBlockKind::Fenced(info) => {
+                        info.split([' ', ',', '{', '\t']).next().filter(|word| !word.is_empty()).map(str::to_owned)
+                    }
+                    CodeBlockKind::Indented => None,
+                };
+                self.code = Some((language, String::new()));
+            }
+            Tag::MetadataBlock(_) => {
+                self.block();
+                self.code = Some((Some("yaml".into()), String::new()));
+            }
+            Tag::List(first) => {
+                // Within an item the list follows its text at once.
+                if self.lists.is_empty() {
+                    self.block()
+                } else {
+                    self.flush()
+                }
+                self.lists.push(first);
+            }
+            Tag::Item => {
+                if std::mem::take(&mut self.gap) {
+                    self.blank();
+                }
+                let mark = match self.lists.last_mut() {
+                    Some(Some(number)) => {
+                        let mark = format!("{number}. ");
+                        *number = number.saturating_add(1);
+                        mark
+                    }
+                    _ if glyph::ascii() => "- ".into(),
+                    _ => "• ".into(),
+                };
+                self.enter(Container::Item { columns: text::width(&mark), mark: Some(mark) });
+            }
+            Tag::FootnoteDefinition(name) => {
+                self.block();
+                self.enter(Container::Item { mark: Some(format!("[^{}] ", text::shown(&name))), columns: 4 });
+            }
+            Tag::Table(alignments) => {
+                self.block();
+                self.table = Some(Table::new(alignments));
+            }
+            Tag::TableHead | Tag::TableRow => {
+                if let Some(table) = &mut self.table {
+                    table.row();
+                }
+            }
+            Tag::Emphasis => self.push_style(Role::SyntaxEmphasis),
+            Tag::Strong => self.push_style(Role::SyntaxStrong),
+            Tag::Strikethrough => {
+                let style = self.style().add_modifier(Modifier::CROSSED_OUT);
+                self.styles.push(style);
+            }
+            Tag::Link { dest_url, .. } => {
+                self.push_style(Role::Link);
+                self.target(&dest_url);
+            }
+            Tag::Image { dest_url, .. } => {
+                self.push_style(Role::Dim);
+                self.target(&dest_url);
+                self.word("[image: ", self.style());
+            }
+            Tag::DefinitionList | Tag::DefinitionListTitle | Tag::DefinitionListDefinition => self.block(),
+            Tag::TableCell | Tag::Superscript | Tag::Subscript => {}
+        }
+    }
+
+    fn end(&mut self, tag: TagEnd) {
+        match tag {
+            TagEnd::Paragraph | TagEnd::HtmlBlock | TagEnd::DefinitionListTitle | TagEnd::DefinitionListDefinition => {
+                self.flush();
+                self.gap = true;
+            }
+            TagEnd::Heading(level) => {
+                self.styles.pop();
+                self.flush();
+                if level == HeadingLevel::H1 {
+                    let room = self.room();
+                    self.word(&glyph::rule().repeat(room), self.theme.style(Role::Faint));
+                    self.flush();
+                }
+                self.gap = true;
+            }
+            TagEnd::BlockQuote(_) | TagEnd::FootnoteDefinition => {
+                self.flush();
+                self.containers.pop();
+                self.gap = true;
+            }
+            TagEnd::CodeBlock | TagEnd::MetadataBlock(_) => {
+                if let Some((language, code)) = self.code.take() {
+                    self.code_block(language.as_deref(), &code);
+                }
+                self.gap = true;
+            }
+            TagEnd::List(_) => {
+                self.lists.pop();
+                self.gap |= self.lists.is_empty();
+            }
+            TagEnd::Item => {
+                self.flush();
+                if matches!(self.containers.last(), Some(Container::Item { mark: Some(_), .. })) {
+                    self.line(Vec::new(), &[]);
+                }
+                self.containers.pop();
+            }
+            TagEnd::TableCell => {
+                let pieces = std::mem::take(&mut self.pieces);
+                if let Some(table) = &mut self.table {
+                    table.cell(pieces);
+                }
+            }
+            TagEnd::Table => {
+                if let Some(table) = self.table.take() {
+                    for words in table.lines(self.room(), self.theme) {
+                        self.words(words);
+                    }
+                }
+                self.gap = true;
+            }
+            TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => {
+                self.styles.pop();
+            }
+            TagEnd::Link => {
+                self.styles.pop();
+                self.link.pop();
+            }
+            TagEnd::Image => {
+                self.word("]", self.style());
+                self.styles.pop();
+                self.link.pop();
+            }
+            TagEnd::TableHead | TagEnd::TableRow | TagEnd::DefinitionList | TagEnd::Superscript | TagEnd::Subscript => {
+            }
+        }
+    }
+
+    fn style(&self) -> Style {
+        self.styles.last().copied().unwrap_or_else(|| self.theme.style(Role::Text))
+    }
+
+    fn push_style(&mut self, role: Role) {
+        let style = self.style().patch(self.theme.style(role));
+        self.styles.push(style);
+    }
+
+    fn target(&mut self, target: &str) {
+        self.link.push(self.targets.len());
+        self.targets.push(text::shown(target).into_owned());
+    }
+
+    fn enter(&mut self, container: Container) {
+        let deep = self.containers.len() >= DEPTH || self.room() < 8;
+        self.containers.push(if deep { Container::Flat } else { container });
+    }
+
+    /// Text as it is.
+    fn word(&mut self, text: &str, style: Style) {
+        self.pieces.push(Piece::Text { text: text::shown(text).into_owned(), style, link: self.link.last().copied() });
+    }
+
+    /// Text in which references are found.
+    fn text(&mut self, text: &str) {
+        let style = self.style();
+        let Some(references) = REFERENCES.as_ref().filter(|_| self.link.is_empty()) else {
+            self.word(text, style);
+            return;
+        };
+        let mut at = 0;
+        for hit in references.find_iter(text) {
+            let before = text.get(..hit.start()).and_then(|before| before.chars().next_back());
+            if before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '@' | '&' | '/' | '!' | '#')) {
+                continue;
+            }
+            self.word(text.get(at..hit.start()).unwrap_or_default(), style);
+            let role = if hit.as_str().starts_with('@') { Role::User } else { Role::Link };
+            self.target(hit.as_str());
+            self.word(hit.as_str(), style.patch(self.theme.style(role)));
+            self.link.pop();
+            at = hit.end();
+        }
+        self.word(text.get(at..).unwrap_or_default(), style);
+    }
+
+    /// Columns that containers leave.
+    fn room(&self) -> usize {
+        let taken: usize = self.containers.iter().take(DEPTH + 1).map(Container::columns).sum();
+        self.width.saturating_sub(taken).max(1)
+    }
+
+    /// A block begins.
+    fn block(&mut self) {
+        self.flush();
+        if std::mem::take(&mut self.gap) {
+            self.blank();
+        }
+    }
+
+    fn blank(&mut self) {
+        // The mark of an item that begins here belongs to the line after this one.
+        let quotes = self.containers.iter().take(DEPTH + 1).filter(|c| matches!(c, Container::Quote)).count();
+        let bar = format!("{} ", glyph::divider()).repeat(quotes);
+        let mut line = DocLine::default();
+        if quotes > 0 {
+            line.spans.push((bar.trim_end().to_owned().into(), self.theme.style(Role::Faint)));
+        }
+        if !self.out.lines.is_empty() {
+            self.out.lines.push(line);
+        }
+    }
+
+    /// Writes the text of the block so far.
+    fn flush(&mut self) {
+        let pieces = std::mem::take(&mut self.pieces);
+        for words in flow::lines(&pieces, self.room()) {
+            self.words(words);
+        }
+    }
+
+    fn words(&mut self, words: Vec<Word>) {
+        let mut spans: Vec<(Cow<'static, str>, Style)> = Vec::new();
+        let mut links: Vec<(Range<usize>, usize)> = Vec::new();
+        let mut at = 0;
+        for word in words {
+            let end = at + word.text.len();
+            if let Some(link) = word.link {
+                match links.last_mut() {
+                    Some((range, last)) if *last == link && range.end == at => range.end = end,
+                    _ => links.push((at..end, link)),
+                }
+            }
+            match spans.last_mut() {
+                Some((text, style)) if *style == word.style => text.to_mut().push_str(&word.text),
+                _ => spans.push((word.text.into(), word.style)),
+            }
+            at = end;
+        }
+        self.line(spans, &links);
+    }
+
+    /// Adds a line behind what its containers put before it.
+    fn line(&mut self, spans: Vec<(Cow<'static, str>, Style)>, links: &[(Range<usize>, usize)]) {
+        let mut line = DocLine::default();
+        for container in self.containers.iter_mut().take(DEPTH + 1) {
+            match container {
+                Container::Quote => {
+                    line.spans.push((format!("{} ", glyph::divider()).into(), self.theme.style(Role::Faint)));
+                }
+                Container::Item { mark, columns } => match mark.take() {
+                    Some(mark) => line.spans.push((mark.into(), self.theme.style(Role::Accent))),
+                    None => line.spans.push((" ".repeat(*columns).into(), Style::new())),
+                },
+                Container::Flat => {}
+            }
+        }
+        let shift: usize = line.spans.iter().map(|(text, _)| text.len()).sum();
+        let number = self.out.lines.len();
+        for (range, link) in links {
+            let Some(target) = self.targets.get(*link) else { continue };
+            let range = range.start + shift..range.end + shift;
+            self.out.links.push(Link { line: number, range, target: target.clone() });
+        }
+        line.spans.extend(spans);
+        self.out.lines.push(line);
+    }
+
+    /// Code is not wrapped: whoever draws it can scroll.
+    fn code_block(&mut self, name: Option<&str>, code: &str) {
+        let bar = (Cow::Owned(format!("{} ", glyph::divider())), self.theme.style(Role::Faint));
+        if let Some(name) = name {
+            self.line(vec![bar.clone(), (text::shown(name).into_owned().into(), self.theme.style(Role::Dim))], &[]);
+        }
+        let language = name.filter(|_| code.len() <= self.code_left).and_then(Language::named);
+        let looks = language.map(|language| {
+            self.code_left -= code.len();
+            highlight_lines(language, code.lines())
+        });
+        for (at, source) in code.lines().enumerate() {
+            let spans = looks.as_ref().and_then(|looks| looks.get(at)).map(|spans| layer(spans, self.theme));
+            let mut line = vec![bar.clone()];
+            for (part, style) in blend(source, self.theme.style(Role::Text), &[&spans.unwrap_or_default()]) {
+                line.push((Cow::Owned(text::shown(&part).into_owned()), style));
+            }
+            self.line(line, &[]);
+        }
+    }
+}
+
+impl Container {
+    fn columns(&self) -> usize {
+        match self {
+            Container::Quote => 2,
+            Container::Item { columns, .. } => *columns,
+            Container::Flat => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

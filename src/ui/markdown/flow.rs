@@ -1,0 +1,108 @@
+//! Breaks styled text into lines.
+
+use crate::ui::text;
+use ratatui::style::Style;
+
+/// Text of one style, or the end of a line. The text is clean.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Piece {
+    Text { text: String, style: Style, link: Option<usize> },
+    Break,
+}
+
+/// A part of a line of one style.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Word {
+    pub text: String,
+    pub style: Style,
+    pub link: Option<usize>,
+}
+
+/// What is being broken: finished lines, the line, and the word at its end, which may consist of several parts.
+struct Flow {
+    width: usize,
+    lines: Vec<Vec<Word>>,
+    line: Vec<Word>,
+    used: usize,
+    /// The blank before the word.
+    blank: Option<Word>,
+    word: Vec<Word>,
+    word_width: usize,
+}
+
+/// The pieces as lines of at most `width` columns, broken at blanks where there are some.
+pub fn lines(pieces: &[Piece], width: usize) -> Vec<Vec<Word>> {
+    let mut flow =
+        Flow { width, lines: Vec::new(), line: Vec::new(), used: 0, blank: None, word: Vec::new(), word_width: 0 };
+    for piece in pieces {
+        match piece {
+            Piece::Break => {
+                flow.end_word();
+                flow.end_line();
+            }
+            Piece::Text { text, style, link } => {
+                for part in text.split_inclusive([' ', '\n']) {
+                    let word = part.trim_end_matches([' ', '\n']);
+                    if !word.is_empty() {
+                        flow.word_width += text::width(word);
+                        flow.word.push(Word { text: word.to_owned(), style: *style, link: *link });
+                    }
+                    if word.len() < part.len() {
+                        flow.end_word();
+                        flow.blank = Some(Word { text: " ".into(), style: *style, link: *link });
+                    }
+                }
+            }
+        }
+    }
+    flow.end_word();
+    if !flow.line.is_empty() {
+        flow.end_line();
+    }
+    flow.lines
+}
+
+impl Flow {
+    fn end_line(&mut self) {
+        self.lines.push(std::mem::take(&mut self.line));
+        self.used = 0;
+        self.blank = None;
+    }
+
+    /// Puts the word at the end of the line, or at the start of the next one.
+    fn end_word(&mut self) {
+        if self.word.is_empty() {
+            return;
+        }
+        let blank = self.blank.take().filter(|_| self.used > 0);
+        let gap = usize::from(blank.is_some());
+        if self.used > 0 && self.used + gap + self.word_width > self.width {
+            self.end_line();
+        } else {
+            self.line.extend(blank);
+            self.used += gap;
+        }
+        let word = std::mem::take(&mut self.word);
+        if self.used + self.word_width <= self.width {
+            self.used += self.word_width;
+            self.line.extend(word);
+        } else {
+            word.into_iter().for_each(|part| self.cut(&part));
+        }
+        self.word_width = 0;
+    }
+
+    /// Puts a part of a word that is longer than a line, broken where it must be.
+    fn cut(&mut self, part: &Word) {
+        let mut text = String::new();
+        for piece in text::cells(&part.text) {
+            if self.used > 0 && self.used + piece.width > self.width {
+                self.line.push(Word { text: std::mem::take(&mut text), ..part.clone() });
+                self.end_line();
+            }
+            text.push_str(&piece.symbol);
+            self.used += piece.width;
+        }
+        self.line.push(Word { text, ..part.clone() });
+    }
+}

@@ -1,0 +1,126 @@
+//! Tables of Markdown: columns aligned, cut where they do not fit.
+
+use super::flow::{Piece, Word, lines};
+use crate::ui::theme::{Role, Theme};
+use crate::ui::{glyph, text};
+use pulldown_cmark::Alignment;
+use ratatui::style::{Modifier, Style};
+
+/// Columns between two cells.
+const GAP: usize = 3;
+/// Columns that a cell keeps, if there is any room.
+const LEAST: usize = 3;
+
+/// A table as it is read.
+pub struct Table {
+    alignments: Vec<Alignment>,
+    /// Each cell is a line of words; the first row is the heading.
+    rows: Vec<Vec<Vec<Word>>>,
+}
+
+impl Table {
+    pub fn new(alignments: Vec<Alignment>) -> Table {
+        Table { alignments, rows: Vec::new() }
+    }
+
+    /// A row begins.
+    pub fn row(&mut self) {
+        self.rows.push(Vec::new());
+    }
+
+    /// The next cell of the row.
+    pub fn cell(&mut self, pieces: Vec<Piece>) {
+        // A break within a cell is a blank: a row is a line.
+        let blank = |piece: Piece| match piece {
+            Piece::Break => Piece::Text { text: " ".into(), style: Style::new(), link: None },
+            text => text,
+        };
+        let pieces: Vec<Piece> = pieces.into_iter().map(blank).collect();
+        if let Some(row) = self.rows.last_mut() {
+            row.push(lines(&pieces, usize::MAX).into_iter().next().unwrap_or_default());
+        }
+    }
+
+    /// The table as lines of at most `width` columns.
+    pub fn lines(self, width: usize, theme: &Theme) -> Vec<Vec<Word>> {
+        let rule = theme.style(Role::Faint);
+        let plain = |text: String, style: Style| Word { text, style, link: None };
+        let count = self.alignments.len().min((width + GAP) / (LEAST + GAP)).max(1);
+        let widths = widths(&self.rows, count, width.saturating_sub(GAP * (count - 1)));
+        let mut out = Vec::new();
+        for (number, row) in self.rows.into_iter().enumerate() {
+            let mut line = Vec::new();
+            let mut cells = row.into_iter();
+            for (column, columns) in widths.iter().enumerate() {
+                if column > 0 {
+                    line.push(plain(format!(" {} ", glyph::divider()), rule));
+                }
+                let (mut words, used) = cut(cells.next().unwrap_or_default(), *columns);
+                if number == 0 {
+                    words.iter_mut().for_each(|word| word.style = word.style.add_modifier(Modifier::BOLD));
+                }
+                let blank = columns.saturating_sub(used);
+                let before = match self.alignments.get(column) {
+                    Some(Alignment::Right) => blank,
+                    Some(Alignment::Center) => blank / 2,
+                    _ => 0,
+                };
+                line.push(plain(" ".repeat(before), Style::new()));
+                line.extend(words);
+                if column + 1 < widths.len() {
+                    line.push(plain(" ".repeat(blank - before), Style::new()));
+                }
+            }
+            out.push(line);
+            if number == 0 {
+                let parts: Vec<String> = widths.iter().map(|columns| glyph::rule().repeat(*columns)).collect();
+                let cross = if glyph::ascii() { "-+-" } else { "─┼─" };
+                out.push(vec![plain(parts.join(cross), rule)]);
+            }
+        }
+        out
+    }
+}
+
+/// The widths of the columns: what their cells need, the widest cut to the same where it is too much.
+fn widths(rows: &[Vec<Vec<Word>>], count: usize, room: usize) -> Vec<usize> {
+    let mut needed = vec![1; count];
+    for row in rows {
+        for (cell, most) in row.iter().zip(needed.iter_mut()) {
+            let width: usize = cell.iter().map(|word| text::width_up_to(&word.text, room + 1)).sum();
+            *most = (*most).max(width.min(room.max(1)));
+        }
+    }
+    let total = |limit: usize| needed.iter().map(|width| (*width).min(limit)).sum::<usize>();
+    let (mut low, mut high) = (1, room.max(1));
+    while low < high {
+        let middle = (low + high).div_ceil(2);
+        if total(middle) <= room { low = middle } else { high = middle - 1 }
+    }
+    needed.iter().map(|width| (*width).min(low)).collect()
+}
+
+/// Words cut to a width, and the columns that they take then.
+fn cut(words: Vec<Word>, width: usize) -> (Vec<Word>, usize) {
+    let full: usize = words.iter().map(|word| text::width_up_to(&word.text, width + 1)).sum();
+    if full <= width {
+        return (words, full);
+    }
+    let mut out: Vec<Word> = Vec::new();
+    let mut left = width.saturating_sub(1);
+    let mut used = 0;
+    for word in words {
+        let kept = text::head(&word.text, left);
+        let columns = text::width(&kept);
+        let whole = kept.len() == word.text.len();
+        (left, used) = (left - columns.min(left), used + columns);
+        out.push(Word { text: kept, ..word });
+        if !whole {
+            break;
+        }
+    }
+    if let Some(last) = out.last_mut() {
+        last.text.push_str(glyph::cut());
+    }
+    (out, used + 1)
+}

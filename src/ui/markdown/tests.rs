@@ -1,0 +1,164 @@
+//! What Markdown looks like.
+
+use super::*;
+use crate::ui::layers::tests::Noise;
+use crate::ui::theme::Background;
+
+fn theme() -> Theme {
+    Theme::for_background(Background::Dark)
+}
+
+fn plain(line: &DocLine) -> String {
+    line.spans.iter().map(|(text, _)| text.as_ref()).collect()
+}
+
+fn shown(markdown: &str, width: usize) -> Vec<String> {
+    render(markdown, width, &theme()).lines.iter().map(plain).collect()
+}
+
+fn style_of(markdown: &str, word: &str) -> Style {
+    let rendered = render(markdown, 80, &theme());
+    let spans: Vec<_> = rendered.lines.into_iter().flat_map(|line| line.spans).collect();
+    spans.iter().find(|(text, _)| text == word).unwrap_or_else(|| panic!("{word} in {spans:?}")).1
+}
+
+#[test]
+fn paragraphs_are_wrapped_and_stand_apart() {
+    assert_eq!(
+        shown("one two\nthree four **five**, six\n\nend  \nhere", 12),
+        ["one two", "three four", "five, six", "", "end", "here"]
+    );
+    assert_eq!(shown("abcdefghij日本", 5), ["abcde", "fghij", "日本"]);
+}
+
+#[test]
+fn lists_nest_and_tasks_have_boxes() {
+    assert_eq!(
+        shown("- one\n- two\n  - deep deeper\n    text\n- [ ] open\n- [x] done\n\n3. a\n4. b\n\n   more\n-", 12),
+        [
+            "• one",
+            "• two",
+            "  • deep",
+            "    deeper",
+            "    text",
+            "☐ open",
+            "☑ done",
+            "",
+            "3. a",
+            "",
+            "4. b",
+            "",
+            "   more",
+            "",
+            "• "
+        ]
+    );
+}
+
+#[test]
+fn headings_quotes_rules_and_code() {
+    assert_eq!(
+        shown("# Head\ntext\n\n> quoted\n> > twice\n\n---\n```rust\nfn main() {}\n```\n", 10),
+        [
+            "Head",
+            "──────────",
+            "",
+            "text",
+            "",
+            "│ quoted",
+            "│",
+            "│ │ twice",
+            "",
+            "──────────",
+            "",
+            "│ rust",
+            "│ fn main() {}"
+        ]
+    );
+    assert_eq!(
+        style_of("```rust\nfn main() {}\n```", "fn"),
+        theme().style(Role::Text).patch(theme().style(Role::SyntaxKeyword))
+    );
+    assert_eq!(style_of("# Head", "Head").fg, theme().style(Role::Title).fg);
+    assert!(style_of("a ~~b~~", "b").add_modifier.contains(Modifier::CROSSED_OUT));
+    assert_eq!(style_of("a `b`", "b").fg, theme().style(Role::SyntaxString).fg);
+    assert_eq!(style_of("a <b>", "<b>").fg, theme().style(Role::Dim).fg);
+}
+
+#[test]
+fn tables_are_aligned_and_cut() {
+    let table = "| name | n |\n|:--|--:|\n| one | 1 |\n| a much longer one | 12 |\n";
+    assert_eq!(
+        shown(table, 40),
+        ["name              |  n", "------------------+---", "one               |  1", "a much longer one | 12"]
+            .map(|line| line.replace('|', "│").replace('+', "┼").replace('-', "─"))
+    );
+    assert_eq!(shown(table, 13)[3], "a much … │ 12");
+    assert!(shown("| a | b | c |\n|-|-|-|\n| 1 | 2 | 3 |", 4).iter().all(|line| text::width(line) <= 4));
+}
+
+#[test]
+fn links_and_references_are_listed() {
+    let rendered = render(
+        "- see [the docs](https://x/y) and !12, g/p#3 by @ada (https://z/a.b).\n- mail a@b.c, ![pic](p.png)",
+        80,
+        &theme(),
+    );
+    let seen: Vec<_> = rendered
+        .links
+        .iter()
+        .map(|link| (plain(&rendered.lines[link.line])[link.range.clone()].to_owned(), link.target.as_str()))
+        .collect();
+    assert_eq!(
+        seen,
+        [
+            ("the docs".to_owned(), "https://x/y"),
+            ("!12".to_owned(), "!12"),
+            ("g/p#3".to_owned(), "g/p#3"),
+            ("@ada".to_owned(), "@ada"),
+            ("https://z/a.b".to_owned(), "https://z/a.b"),
+            ("[image: pic]".to_owned(), "p.png"),
+        ]
+    );
+}
+
+#[test]
+fn no_text_breaks_it_and_none_of_it_drives_the_terminal() {
+    let likely: &[&[u8]] = &[
+        b"\n",
+        b"# ",
+        b"> ",
+        b"- ",
+        b"1. ",
+        b"```\n",
+        b"| a | b |\n|-|-|\n",
+        b"*",
+        b"**",
+        b"_",
+        b"[",
+        b"](",
+        b")",
+        b"<b>",
+        b"`",
+        b"    ",
+        b"!",
+        b"[ ] ",
+        b"\x1b[31m",
+        "\u{202e}".as_bytes(),
+        "日".as_bytes(),
+        b"~~",
+        b"---\n",
+        b"[^1]",
+        b"word ",
+    ];
+    let mut noise = Noise(3);
+    for round in 0..400 {
+        let text = String::from_utf8_lossy(&noise.bytes(300, likely)).into_owned();
+        for line in shown(&text, round % 50) {
+            assert!(line.chars().all(|c| !c.is_control() && c != '\u{202e}'), "{text:?} gives {line:?}");
+        }
+    }
+    for deep in ["> ", "- ", "*a ", "[", "<b>"] {
+        shown(&deep.repeat(5000), 40);
+    }
+}
