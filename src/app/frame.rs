@@ -1,10 +1,12 @@
 //! The frame around a place: the line on top, the tabs, the line at the bottom, and what lies over it.
 
 use super::App;
+use super::command::Command;
+use super::global::GLOBAL;
 use super::pane::{Crumb, View};
 use super::reconcile::tone_role;
 use crate::ui::theme::Role;
-use crate::ui::{line, text};
+use crate::ui::{line, popup, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -42,6 +44,7 @@ impl App {
             ),
         }
         self.bottom_line(&view, Rect { y: area.bottom() - 1, height: 1, ..area }, buf);
+        self.continuations(&view, content, buf);
         let mut cursor = None;
         for overlay in &self.overlays {
             cursor = overlay.view(&view, area, buf);
@@ -118,6 +121,31 @@ impl App {
         spans
     }
 
+    /// What the keys pressed so far can go on to, in columns above the last line.
+    fn continuations(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let Some(pane) = self.panes.last().filter(|_| !self.pressed.is_empty()) else { return };
+        let theme = view.theme;
+        let infos: Vec<_> = pane.commands().into_iter().chain(GLOBAL.iter().map(Command::info)).collect();
+        let rows: Vec<(String, &str)> = self
+            .bindings
+            .continuations(pane.id(), &self.pressed)
+            .into_iter()
+            .filter_map(|(keys, id)| Some((keys, infos.iter().find(|i| i.id == id)?.title)))
+            .collect();
+        let columns = usize::from(area.width / 30).clamp(1, rows.len().max(1));
+        let height = (rows.len().div_ceil(columns) as u16).min(area.height);
+        let panel = Rect { y: area.bottom() - height, height, ..area };
+        popup::clear(buf, panel, theme);
+        let width = area.width / columns as u16;
+        for (index, (keys, title)) in rows.iter().enumerate() {
+            let (column, row) = (index as u16 / height.max(1), index as u16 % height.max(1));
+            let at = Rect { x: area.x + column * width, y: panel.y + row, width, height: 1 };
+            let words =
+                [(format!(" {keys}"), theme.style(Role::Key)), (format!("  {title}"), theme.style(Role::Overlay))];
+            line::draw(buf, at.intersection(panel), &words);
+        }
+    }
+
     fn bottom_line(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let theme = view.theme;
         let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
@@ -126,13 +154,8 @@ impl App {
         if let Some((tone, words, _)) = &self.message {
             left.push((text::shown(words).into_owned(), theme.style(tone_role(*tone))));
         } else if !self.pressed.is_empty() {
-            // The keys pressed so far, and what they can go on to.
-            left.push((format!("{} ", super::keymap::show(&self.pressed)), key));
-            for (rest, id) in self.bindings.continuations(pane.map(|p| p.id()).unwrap_or_default(), &self.pressed) {
-                let name = id.rsplit('.').next().unwrap_or(id);
-                left.push((format!(" {rest}"), key));
-                left.push((format!(" {name} "), dim));
-            }
+            left.push((super::keymap::show(&self.pressed), key));
+            left.push((" …".into(), dim));
         } else if let Some(pane) = pane {
             for info in pane.commands().into_iter().filter(|i| !i.short.is_empty()) {
                 if matches!(pane.can(info.id, view), Some(Ok(()))) {

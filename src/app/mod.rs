@@ -11,6 +11,8 @@ pub mod pane;
 pub mod place;
 pub mod reconcile;
 pub mod target;
+#[cfg(test)]
+mod tests;
 
 use crate::api::Fault;
 use crate::store::{Store, Ticket, Want, Write, earliest};

@@ -7,6 +7,7 @@ use super::place::Place;
 use super::{App, Cx};
 use crate::api::projects::ListProjects;
 use crate::api::users::GetCurrentUser;
+use crate::api::{Error, Fault};
 use crate::store::{Load, Ticket, Want, earliest};
 use crate::ui::theme::Role;
 use jiff::SignedDuration;
@@ -55,7 +56,7 @@ impl App {
         self.panes.pop();
         self.open(above);
         self.named = true;
-        self.say(Tone::Warning, format!("{} ({}). This is the nearest that exists.", error.title(), error.tried));
+        self.say(Tone::Warning, format!("Not found: this is the nearest that exists ({}).", error.tried));
     }
 
     fn reconcile(&mut self, effects: &mut Vec<Effect>) {
@@ -102,7 +103,7 @@ impl App {
             let next = self.now.checked_add(SignedDuration::from_secs(1)).unwrap_or(self.now);
             wake = earliest(wake, Some(next));
         }
-        self.wake = wake;
+        self.wake = wake.filter(|_| !self.session.offline);
     }
 
     fn start(
@@ -113,13 +114,28 @@ impl App {
         wanted: &mut HashSet<Ticket>,
         effects: &mut Vec<Effect>,
     ) {
-        wanted.insert(ticket.clone());
         if self.session.offline && !matches!(ticket, Ticket::Work(_)) {
-            return;
+            return self.refuse(&ticket);
         }
+        wanted.insert(ticket.clone());
         if self.in_flight.insert(ticket.clone()) {
             self.store.set_loading(&ticket, true);
             effects.push(Effect::Start(ticket, want, held));
+        }
+    }
+
+    /// Under `--offline` nothing is asked for, and what is not known says why.
+    fn refuse(&mut self, ticket: &Ticket) {
+        let fault = Fault::Offline("labscope was started with --offline".into());
+        match ticket {
+            Ticket::Load(request, page) if self.store.error_of(request).is_none() => {
+                let error = Error { tried: request.line(), fault };
+                self.store.arrived(request, *page, Err(error), self.now);
+            }
+            Ticket::Follow(request) => {
+                self.store.ended(request, Some(Error { tried: request.line(), fault }));
+            }
+            Ticket::Load(..) | Ticket::Work(_) => {}
         }
     }
 

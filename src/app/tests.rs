@@ -1,0 +1,250 @@
+//! The app as a pure state machine: messages in, effects out, with a pane made for it.
+
+use super::action::{Action, Effect, Msg, Outcome, Tone};
+use super::bindings::Bindings;
+use super::command::{Command, Motion};
+use super::pane::{Crumb, Cx, Entry, Needs, Pane, Session, View};
+use super::place::Place;
+use super::{App, Setup};
+use crate::api::branches::{DeleteBranch, ListBranches};
+use crate::api::{Endpoint, Error, Fault, Nothing};
+use crate::store::{Arrival, Load, Ticket, Value, Want, Write};
+use crate::ui::theme::{Background, Role, Theme};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use jiff::Timestamp;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A pane that wants the branches of a project, polled while its filter is `live`.
+struct Probe {
+    place: Place,
+    filter: Option<String>,
+}
+
+impl Probe {
+    fn list(&self) -> ListBranches {
+        ListBranches { id: self.place.project.clone().unwrap_or_default(), search: self.filter.clone() }
+    }
+}
+
+impl Pane for Probe {
+    const ID: &'static str = "probe";
+    const TITLE: &'static str = "A probe";
+    const COMMANDS: &'static [Command<Self>] = &[
+        Command::new("probe.filter", &["f"], "Filter by x", |pane: &mut Self, _| pane.filter = Some("x".into())),
+        Command::new("probe.live", &["L"], "Poll", |pane: &mut Self, _| pane.filter = Some("live".into())),
+        Command::new("probe.delete", &["d"], "Delete", |_: &mut Self, cx| {
+            let write = Write::new(&DeleteBranch { id: "1".into(), branch: "x".into() }, "delete branch x");
+            cx.act(Action::Send(write));
+        })
+        .writes(),
+        Command::new("probe.other", &["p"], "Another", |_: &mut Self, cx| cx.go(Place::new("probe").project("2"))),
+    ];
+
+    fn open(place: &Place, _: &View) -> Self {
+        Probe { place: place.clone(), filter: None }
+    }
+    fn place(&self) -> Place {
+        self.place.clone()
+    }
+    fn crumbs(&self, _: &View) -> Vec<Crumb> {
+        vec![Crumb::new("probe", Role::Title)]
+    }
+    fn wants(&self, _: &View) -> Vec<Want> {
+        let load = Load::list(&self.list(), 1);
+        let live = self.filter.as_deref() == Some("live");
+        vec![if live { load.every(Duration::from_secs(2)) } else { load }.into()]
+    }
+    fn view(&self, _: &View, _: Rect, _: &mut Buffer) {}
+    fn motion(&mut self, _: Motion, _: &mut Cx) {}
+}
+
+/// Where a missing probe gives way to: the files of its project.
+struct Files(Place);
+
+impl Pane for Files {
+    const ID: &'static str = "files";
+    const TITLE: &'static str = "Files";
+    const NEEDS: Needs = Needs::Project;
+    const COMMANDS: &'static [Command<Self>] = &[];
+    fn open(place: &Place, _: &View) -> Self {
+        Files(place.clone())
+    }
+    fn place(&self) -> Place {
+        self.0.clone()
+    }
+    fn crumbs(&self, _: &View) -> Vec<Crumb> {
+        Vec::new()
+    }
+    fn wants(&self, _: &View) -> Vec<Want> {
+        Vec::new()
+    }
+    fn view(&self, _: &View, _: Rect, _: &mut Buffer) {}
+    fn motion(&mut self, _: Motion, _: &mut Cx) {}
+}
+
+const REGISTRY: &[Entry] = &[Entry::of::<Probe>(), Entry::of::<Files>()];
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(second).unwrap_or_default()
+}
+
+fn start(session: Session) -> (App, Vec<Effect>) {
+    App::new(Setup {
+        registry: REGISTRY,
+        bindings: Bindings::new(REGISTRY, &Default::default()).unwrap_or_default(),
+        session,
+        theme: Theme::for_background(Background::Dark),
+        theme_is_chosen: false,
+        drafts: Default::default(),
+        place: Place::new("probe").project("1"),
+        now: at(0),
+        size: (80, 24),
+    })
+}
+
+fn press(app: &mut App, key: char) -> Vec<Effect> {
+    app.update(Msg::Key(KeyEvent::new(KeyCode::Char(key), KeyModifiers::NONE)))
+}
+
+fn started(effects: &[Effect]) -> Vec<Ticket> {
+    effects.iter().filter_map(|e| if let Effect::Start(ticket, ..) = e { Some(ticket.clone()) } else { None }).collect()
+}
+
+fn branches(project: &str, search: Option<&str>) -> Ticket {
+    Ticket::Load(ListBranches { id: project.into(), search: search.map(str::to_owned) }.request(), 1)
+}
+
+fn nothing() -> Arrival {
+    Arrival { value: Arc::new(Vec::<crate::api::branches::Branch>::new()), len: 0, next: None, total: None }
+}
+
+fn screen(app: &App) -> String {
+    let mut buffer = Buffer::empty(Rect::new(0, 0, 80, 24));
+    app.view(buffer.area, &mut buffer);
+    buffer.content.chunks(80).map(|row| row.iter().map(|c| c.symbol()).collect::<String>() + "\n").collect()
+}
+
+#[test]
+fn what_a_pane_wants_is_started_once() {
+    let (mut app, effects) = start(Session::default());
+    assert_eq!(started(&effects), [branches("1", None)]);
+    assert_eq!(started(&press(&mut app, 'j')), []);
+}
+
+#[test]
+fn a_changed_want_cancels_the_old_request_and_its_late_reply_is_dropped() {
+    let (mut app, _) = start(Session::default());
+    let effects = press(&mut app, 'f');
+    assert_eq!(started(&effects), [branches("1", Some("x"))]);
+    assert!(effects.contains(&Effect::Cancel(branches("1", None))));
+    app.update(Msg::Arrived(branches("1", None), Ok(Outcome::Reply(nothing()))));
+    assert!(!app.store.list(&ListBranches { id: "1".into(), search: None }).known);
+}
+
+#[test]
+fn leaving_a_place_cancels_what_it_wanted_and_coming_back_asks_again() {
+    let (mut app, _) = start(Session::default());
+    let effects = press(&mut app, 'p');
+    assert!(effects.contains(&Effect::Cancel(branches("1", None))));
+    assert_eq!(started(&press(&mut app, 'q')), [branches("1", None)]);
+}
+
+#[test]
+fn a_live_list_is_polled_in_its_time_and_nothing_else_wakes_the_app() {
+    let (mut app, _) = start(Session::default());
+    app.update(Msg::Arrived(branches("1", None), Ok(Outcome::Reply(nothing()))));
+    assert_eq!(app.wake_at(), None);
+    press(&mut app, 'L');
+    app.update(Msg::Arrived(branches("1", Some("live")), Ok(Outcome::Reply(nothing()))));
+    assert_eq!(app.wake_at(), Some(at(2)));
+    assert_eq!(started(&app.update(Msg::Now(at(1)))), []);
+    assert_eq!(started(&app.update(Msg::Now(at(2)))), [branches("1", Some("live"))]);
+}
+
+#[test]
+fn a_write_makes_what_it_touches_stale_and_says_what_was_done() {
+    let (mut app, _) = start(Session::default());
+    app.update(Msg::Arrived(branches("1", None), Ok(Outcome::Reply(nothing()))));
+    let effects = press(&mut app, 'd');
+    assert!(matches!(effects.as_slice(), [Effect::Send(1, _)]));
+    let effects = app.update(Msg::Sent(1, Ok(Arc::new(Nothing) as Value)));
+    assert_eq!(started(&effects), [branches("1", None)]);
+    assert!(screen(&app).contains("Done: delete branch x"));
+}
+
+#[test]
+fn a_failed_write_says_why_and_changes_nothing() {
+    let (mut app, _) = start(Session::default());
+    press(&mut app, 'd');
+    let error = Error { tried: "DELETE /x".into(), fault: Fault::Denied("it is protected".into()) };
+    app.update(Msg::Sent(1, Err(error)));
+    assert!(screen(&app).contains("Could not delete branch x: it is protected."));
+}
+
+#[test]
+fn read_only_sends_no_write_and_says_so() {
+    let (mut app, _) = start(Session { read_only: true, ..Session::default() });
+    assert_eq!(press(&mut app, 'd'), []);
+    let screen = screen(&app);
+    assert!(screen.contains("Delete: labscope is read-only"), "{screen}");
+}
+
+#[test]
+fn offline_asks_for_nothing_and_is_never_woken() {
+    let (app, effects) = start(Session { offline: true, ..Session::default() });
+    assert_eq!(effects, []);
+    assert_eq!(app.wake_at(), None);
+    assert!(app.store.list(&ListBranches { id: "1".into(), search: None }).error.is_some());
+}
+
+#[test]
+fn a_target_that_does_not_exist_gives_way_to_the_nearest_that_does() {
+    let (mut app, _) = start(Session::default());
+    let error = Error { tried: "GET /projects/1/repository/branches".into(), fault: Fault::Missing("404".into()) };
+    app.update(Msg::Arrived(branches("1", None), Err(error)));
+    assert_eq!(app.place(), Place::new("files").project("1"));
+    assert!(screen(&app).contains("Not found: this is the nearest that exists"));
+}
+
+#[test]
+fn a_message_goes_away_in_its_time() {
+    let (mut app, _) = start(Session::default());
+    app.update(Msg::Arrived(branches("1", None), Ok(Outcome::Reply(nothing()))));
+    app.update(Msg::Say(Tone::Info, "for a moment".into()));
+    assert!(screen(&app).contains("for a moment"));
+    let until = app.wake_at().unwrap_or_default();
+    app.update(Msg::Now(until));
+    assert!(!screen(&app).contains("for a moment"));
+    assert_eq!(app.wake_at(), None);
+}
+
+#[test]
+fn the_start_of_a_sequence_shows_how_it_goes_on() {
+    let (mut app, _) = start(Session::default());
+    press(&mut app, 'g');
+    let screen = screen(&app);
+    assert!(screen.contains("h  Go home") && screen.contains("m  Go to merge requests"), "{screen}");
+}
+
+#[test]
+fn nothing_is_drawn_again_when_nothing_changed() {
+    let (mut app, _) = start(Session::default());
+    assert!(app.take_dirty());
+    app.update(Msg::Now(at(1)));
+    assert!(!app.take_dirty());
+    press(&mut app, 'j');
+    assert!(app.take_dirty());
+}
+
+#[test]
+fn no_size_of_the_terminal_is_too_small_to_draw() {
+    let (mut app, _) = start(Session::default());
+    press(&mut app, '?');
+    for (width, height) in [(0, 0), (1, 1), (20, 5), (44, 12), (300, 4)] {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
+        app.view(buffer.area, &mut buffer);
+    }
+}
