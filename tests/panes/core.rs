@@ -1,0 +1,239 @@
+//! The core that all panes stand on: keys, help, what is in flight, read-only, small screens, hostile text.
+
+use crate::harness::{Begin, Harness};
+use labscope::api::branches::ProtectBranch;
+use labscope::api::projects::{GetProject, ListProjects};
+use labscope::app::action::{Action, Msg, Outcome};
+use labscope::app::command::{Command, Info, Motion};
+use labscope::app::global::GLOBAL;
+use labscope::app::keymap::{parse_chord, show};
+use labscope::app::pane::{Crumb, Cx, Entry, Needs, Pane, View};
+use labscope::app::place::Place;
+use labscope::panes::PANES;
+use labscope::store::{Arrival, Load, Ticket, Want, Write};
+use labscope::ui::theme::Role;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use serde_json::json;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// A pane that needs one project and can change something.
+struct Probe;
+
+impl Pane for Probe {
+    const ID: &'static str = "probe";
+    const TITLE: &'static str = "Probe";
+    const COMMANDS: &'static [Command<Self>] = &[Command::new("probe.write", &["w"], "Write something", |_, cx| {
+        let protect = ProtectBranch { id: "7".into(), branch: "main".into(), ..ProtectBranch::default() };
+        cx.act(Action::Send(Write::new(&protect, "protect main")));
+    })
+    .writes()];
+
+    fn open(_: &Place, _: &View) -> Self {
+        Probe
+    }
+    fn place(&self) -> Place {
+        Place::new("probe").project("7")
+    }
+    fn crumbs(&self, _: &View) -> Vec<Crumb> {
+        vec![Crumb::new("probe", Role::Title)]
+    }
+    fn wants(&self, _: &View) -> Vec<Want> {
+        vec![Load::one(&GetProject { id: "7".into(), ..GetProject::default() }).into()]
+    }
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let known = view.store.get(&GetProject { id: "7".into(), ..GetProject::default() }).value;
+        let name = known.map_or("not known", |p| p.name.as_str());
+        labscope::ui::line::draw(buf, area, &[(name, view.theme.style(Role::Text))]);
+    }
+    fn motion(&mut self, _: Motion, _: &mut Cx) {}
+}
+
+const WITH_PROBE: &[Entry] = &[Entry::of::<Probe>(), Entry::of::<labscope::panes::projects::Projects>()];
+
+fn projects() -> Place {
+    Place::new("projects")
+}
+
+fn project(id: u64, path: &str) -> serde_json::Value {
+    json!({"id": id, "name": path, "path_with_namespace": path, "default_branch": "main", "visibility": "public"})
+}
+
+fn tables() -> Vec<(&'static str, Vec<Info>)> {
+    let global = GLOBAL.iter().map(Command::info).collect();
+    let panes = PANES.iter().map(|entry| (entry.id, (entry.commands)()));
+    std::iter::once(("", global)).chain(panes).collect()
+}
+
+#[test]
+fn every_key_of_the_command_tables_can_be_read_and_means_one_thing_in_its_place() {
+    let global: Vec<_> = GLOBAL.iter().flat_map(|c| c.keys).filter_map(|k| parse_chord(k)).collect();
+    for (pane, commands) in tables() {
+        let mut seen: Vec<(Vec<_>, &str)> = Vec::new();
+        for info in &commands {
+            for key in info.keys {
+                let chord = parse_chord(key).unwrap_or_else(|| panic!("{}: {key} is no key", info.id));
+                for (other, id) in &seen {
+                    let apart = !chord.starts_with(other) && !other.starts_with(&chord);
+                    assert!(apart, "{pane}: {} means {} and {id}", show(&chord), info.id);
+                }
+                if !pane.is_empty() {
+                    let hides = |g: &Vec<_>| g.len() > chord.len() && g.starts_with(&chord);
+                    assert!(!global.iter().any(hides), "{}: {key} hides a sequence of every place", info.id);
+                }
+                seen.push((chord, info.id));
+            }
+        }
+    }
+}
+
+#[test]
+fn commands_are_named_after_their_place_and_say_what_they_do() {
+    let mut seen = HashSet::new();
+    for (pane, commands) in tables() {
+        for info in commands {
+            assert!(seen.insert(info.id), "{} is there twice", info.id);
+            assert!(pane.is_empty() || info.id.starts_with(&format!("{pane}.")), "{} is not of {pane}", info.id);
+            assert!(info.title.starts_with(char::is_uppercase) && !info.title.ends_with('.'), "{}", info.title);
+        }
+    }
+}
+
+#[test]
+fn help_lists_every_command_of_its_place_and_of_every_place() {
+    for entry in PANES {
+        let place = match entry.needs {
+            Needs::Nothing => Place::new(entry.id),
+            Needs::Project => Place::new(entry.id).project("acme/rocket-ui"),
+            Needs::Item => Place::new(entry.id).project("acme/rocket-ui").item(1),
+        };
+        let mut harness = Begin::at(place).size(100, 240).open();
+        harness.press("?");
+        for info in (entry.commands)().into_iter().chain(GLOBAL.iter().map(Command::info)) {
+            let line = harness.line_with(info.title);
+            if let Some(key) = info.keys.first() {
+                assert!(line.contains(key), "{}: no {key} in {line:?}", entry.id);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_late_reply_is_dropped() {
+    let mut harness = Begin::at(projects()).open();
+    harness.press("/").type_text("roc");
+    let of = |words: &str| ListProjects {
+        search: Some(words.into()),
+        order_by: Some("last_activity_at".into()),
+        ..ListProjects::default()
+    };
+    let late = Ticket::Load(Load::one(&of("ro")).request, 1);
+    assert!(harness.cancelled.contains(&late), "{:?}", harness.cancelled);
+    let rows: Vec<labscope::api::projects::Project> = vec![Default::default()];
+    let arrival = Arrival { value: Arc::new(rows), len: 1, next: None, total: None };
+    harness.send(Msg::Arrived(late, Ok(Outcome::Reply(arrival))));
+    assert!(!harness.app.store.list(&of("ro")).known, "a reply that nobody waits for was kept");
+    harness.reply("GET /projects", [project(1, "acme/rocket-ui")]).settle().await;
+    harness.expect("acme/rocket-ui");
+}
+
+#[tokio::test]
+async fn leaving_a_place_cancels_its_loads() {
+    let mut harness = Begin::at(Place::new("probe")).registry(WITH_PROBE).open();
+    let waiting = |harness: &Harness| harness.waiting().iter().any(|line| line.starts_with("GET /projects/7"));
+    assert!(waiting(&harness), "{:?}", harness.waiting());
+    harness.press("g p");
+    assert!(!waiting(&harness), "{:?}", harness.waiting());
+    assert!(harness.cancelled.iter().any(|t| matches!(t, Ticket::Load(r, _) if r.path == "/projects/7")));
+    // The session is everybody's: who is signed in is still asked for.
+    assert!(harness.waiting().iter().any(|line| line == "GET /user"), "{:?}", harness.waiting());
+}
+
+#[tokio::test]
+async fn read_only_refuses_every_write_and_says_so() {
+    let mut harness = Begin::at(Place::new("probe")).registry(WITH_PROBE).read_only().open();
+    harness.press("w").settle().await;
+    harness.expect("read-only").expect("Write something: labscope is read-only");
+    assert!(!harness.asked.iter().any(|line| !line.starts_with("GET ")), "{:?}", harness.asked);
+    // A write that no command guards is stopped at the door.
+    let mut harness = Begin::at(Place::new("probe")).registry(WITH_PROBE).open();
+    harness.reply("PUT /projects/7/repository/branches/main/protect", json!({"name": "main"}));
+    harness.press("w").settle().await;
+    harness.expect("Done: protect main");
+}
+
+#[tokio::test]
+async fn a_write_that_fails_says_what_the_server_said() {
+    let mut harness = Begin::at(Place::new("probe")).registry(WITH_PROBE).open();
+    harness.fail("PUT /projects/7/repository/branches/main/protect", 403, "insufficient rights");
+    harness.press("w").settle().await;
+    harness.expect("Could not protect main: insufficient rights");
+}
+
+#[tokio::test]
+async fn no_screen_is_too_small_to_draw() {
+    for entry in PANES {
+        let place = Place::new(entry.id).project("acme/rocket-ui").item(1);
+        let mut harness = Begin::at(place).open();
+        for (width, height) in [(1, 1), (0, 0), (20, 5), (5, 40), (44, 12), (60, 13), (100, 12), (300, 100)] {
+            harness.screen(width, height);
+            harness.press("j").press("?");
+            harness.press("Esc");
+        }
+        let lines = harness.screen(20, 5);
+        assert!(lines.iter().any(|l| l.contains("needs 44x12")), "{}: {lines:?}", entry.id);
+    }
+}
+
+#[tokio::test]
+async fn hostile_text_is_shown_and_never_obeyed() {
+    let mut harness = Begin::at(projects()).size(120, 30).open();
+    let mut evil = project(1, "acme/\u{1b}[31mred\u{202e}live");
+    evil["description"] = json!("a\u{7}b\u{9b}2Jc\r\nd");
+    harness.reply("GET /projects", [evil]).settle().await;
+    harness.expect("acme/␛[31mred<U+202E>live").expect("a␇b<U+009B>2Jc");
+    let picture = harness.picture();
+    let bad = |c: char| c.is_control() && c != '\n' || ('\u{202a}'..='\u{202e}').contains(&c);
+    assert!(!picture.contains(bad), "{picture:?}");
+}
+
+#[tokio::test]
+async fn a_long_list_asks_for_its_pages_as_it_is_scrolled() {
+    let mut harness = Begin::at(projects()).open();
+    let rows: Vec<_> = (0..250).map(|n| project(n, &format!("acme/p{n}"))).collect();
+    harness.reply("GET /projects", rows).settle().await;
+    let pages = |harness: &Harness| harness.asked.iter().filter(|l| l.starts_with("GET /projects")).count();
+    assert_eq!(pages(&harness), 1, "{:?}", harness.asked);
+    harness.press("G").settle().await;
+    harness.press("G").settle().await;
+    harness.press("G").settle().await;
+    assert_eq!(pages(&harness), 3, "{:?}", harness.asked);
+    harness.expect("acme/p249");
+}
+
+#[tokio::test]
+async fn a_message_leaves_after_a_while() {
+    let mut harness = Begin::at(projects()).open();
+    harness.press("q").expect("This is the first place");
+    harness.pass(7).expect_no("This is the first place");
+}
+
+#[tokio::test]
+async fn a_server_out_of_reach_is_named_where_the_rows_would_be() {
+    let mut harness = Begin::at(projects()).open();
+    harness.unreachable("GET /projects").settle().await;
+    harness.expect("Server not reached").expect("connection refused by demo.test").expect("GET /projects?");
+    harness.expect("not reached");
+}
+
+#[tokio::test]
+async fn the_mouse_selects_and_the_wheel_scrolls() {
+    let mut harness = Begin::at(projects()).open();
+    let rows: Vec<_> = (0..60).map(|n| project(n, &format!("acme/p{n}"))).collect();
+    harness.reply("GET /projects", rows).settle().await;
+    harness.click_on("acme/p7");
+    assert!(harness.line_with("acme/p7 ").starts_with('▌'), "{}", harness.picture());
+    assert!(harness.style_of("acme/p7").bg.is_some());
+    harness.wheel_on("acme/p9", true).wheel_on("acme/p9", true).expect_no("acme/p2 ");
+}

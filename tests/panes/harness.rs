@@ -1,0 +1,575 @@
+//! The app without a terminal: keys and clicks go in, effects are done by the test itself, and the screen is read as text.
+
+use crossterm::event::{KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use jiff::{SignedDuration, Timestamp};
+use labscope::api::client::{Client, Server};
+use labscope::api::endpoint::Request;
+use labscope::api::{Error, Fault};
+use labscope::app::action::{Effect, Msg, Outcome};
+use labscope::app::bindings::Bindings;
+use labscope::app::keymap::{Key, parse_chord};
+use labscope::app::pane::{Entry, Session};
+use labscope::app::{App, Place, Setup};
+use labscope::runtime::executor::Executor;
+use labscope::store::{Arrival, Follow, Load, Ticket, Want, Write};
+use labscope::ui::text;
+use labscope::ui::theme::{Background, Theme};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use secrecy::SecretString;
+use serde::Serialize;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// The moment at which every test begins.
+pub const NOW: &str = "2026-06-15T12:00:00Z";
+/// How long a server on this machine may take to answer.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A reply of the script.
+enum Reply {
+    /// A list is cut into pages as the request asks.
+    Json(serde_json::Value),
+    Raw(Vec<u8>),
+    Fails(Error),
+}
+
+/// Who does what the app asks for.
+enum Answers {
+    /// The test, by request line. What it has no reply for stays in flight.
+    Script(HashMap<String, Reply>),
+    /// A server that runs, through the executor that the program has.
+    Server { executor: Box<Executor>, inbox: mpsc::Receiver<Msg> },
+}
+
+/// How to begin.
+pub struct Begin {
+    pub registry: &'static [Entry],
+    pub place: Place,
+    pub size: (u16, u16),
+    pub read_only: bool,
+    pub signed_in: bool,
+    pub background: Background,
+    pub drafts: HashMap<String, String>,
+    answers: Answers,
+}
+
+impl Begin {
+    /// All panes, at `place`, 80 columns by 24 rows, dark, signed in; replies come from [`Harness::reply`].
+    pub fn at(place: Place) -> Begin {
+        Begin {
+            registry: labscope::panes::PANES,
+            place,
+            size: (80, 24),
+            read_only: false,
+            signed_in: true,
+            background: Background::Dark,
+            drafts: HashMap::new(),
+            answers: Answers::Script(HashMap::new()),
+        }
+    }
+
+    /// On a screen of that size.
+    pub fn size(mut self, width: u16, height: u16) -> Begin {
+        self.size = (width, height);
+        self
+    }
+
+    /// With these panes instead of the program's.
+    pub fn registry(mut self, registry: &'static [Entry]) -> Begin {
+        self.registry = registry;
+        self
+    }
+
+    /// As with `--read-only`.
+    pub fn read_only(mut self) -> Begin {
+        self.read_only = true;
+        self
+    }
+
+    /// With the light theme.
+    pub fn light(mut self) -> Begin {
+        self.background = Background::Light;
+        self
+    }
+
+    /// Replies come from the server at `url`.
+    pub fn server(mut self, url: &str, token: &str) -> Begin {
+        let mut server = Server::new(url.parse().expect("the address of a server"));
+        server.token = Some(SecretString::from(token.to_owned())).filter(|_| !token.is_empty());
+        let (sender, inbox) = mpsc::channel(256);
+        let executor = Executor::new(Box::new(move || Client::new(server)), sender, None);
+        self.answers = Answers::Server { executor: Box::new(executor), inbox };
+        self
+    }
+
+    /// Opens the app there.
+    pub fn open(self) -> Harness {
+        let now: Timestamp = NOW.parse().expect("a time");
+        let setup = Setup {
+            registry: self.registry,
+            bindings: Bindings::new(self.registry, &HashMap::new()).expect("keys that can be read"),
+            session: Session {
+                server: "demo".into(),
+                web_url: "http://demo.test".into(),
+                read_only: self.read_only,
+                offline: false,
+                signed_in: self.signed_in,
+            },
+            theme: Theme::for_background(self.background),
+            theme_is_chosen: true,
+            drafts: self.drafts,
+            place: self.place,
+            now,
+            size: self.size,
+        };
+        let (app, effects) = App::new(setup);
+        let mut harness = Harness {
+            app,
+            answers: self.answers,
+            now,
+            size: self.size,
+            pending: Vec::new(),
+            cancelled: Vec::new(),
+            asked: Vec::new(),
+            copied: Vec::new(),
+            browsed: Vec::new(),
+            kept: HashMap::new(),
+            held: HashMap::new(),
+            in_flight: HashSet::new(),
+            buffer: Buffer::empty(Rect::default()),
+        };
+        harness.take(effects);
+        harness.draw();
+        harness
+    }
+}
+
+/// The app, and everything that it asked for.
+pub struct Harness {
+    pub app: App,
+    answers: Answers,
+    now: Timestamp,
+    size: (u16, u16),
+    /// What was started and has no answer yet.
+    pending: Vec<Effect>,
+    /// What was taken back, in order.
+    pub cancelled: Vec<Ticket>,
+    /// The request line of everything that was asked, in order; with the fields of forms.
+    pub asked: Vec<String>,
+    /// What went to the clipboard.
+    pub copied: Vec<String>,
+    /// What went to the browser.
+    pub browsed: Vec<String>,
+    /// Texts that are kept, by key.
+    pub kept: HashMap<String, String>,
+    /// Bytes of each stream that the app has.
+    held: HashMap<Request, usize>,
+    /// Tickets that a server has yet to answer; streams are not among them.
+    in_flight: HashSet<Ticket>,
+    buffer: Buffer,
+}
+
+impl Harness {
+    // ---- what goes in
+
+    /// Gives the reply to a request: `GET /projects/7`, with its query or without it, never with its page. A list is cut
+    /// into pages by itself.
+    pub fn reply(&mut self, line: &str, body: impl Serialize) -> &mut Harness {
+        self.script(line, Reply::Json(serde_json::to_value(body).expect("a body")))
+    }
+
+    /// Gives raw content: a blob, a trace.
+    pub fn reply_raw(&mut self, line: &str, bytes: impl Into<Vec<u8>>) -> &mut Harness {
+        self.script(line, Reply::Raw(bytes.into()))
+    }
+
+    /// Makes a request fail with a status and the server's words.
+    pub fn fail(&mut self, line: &str, status: u16, said: &str) -> &mut Harness {
+        let error = Error::from_status(line.to_owned(), status, said.to_owned(), None);
+        self.script(line, Reply::Fails(error))
+    }
+
+    /// Makes a request fail because the server is not within reach.
+    pub fn unreachable(&mut self, line: &str) -> &mut Harness {
+        let fault = Fault::Offline("connection refused by demo.test".into());
+        self.script(line, Reply::Fails(Error { tried: line.to_owned(), fault }))
+    }
+
+    fn script(&mut self, line: &str, reply: Reply) -> &mut Harness {
+        match &mut self.answers {
+            Answers::Script(replies) => replies.insert(line.to_owned(), reply),
+            Answers::Server { .. } => panic!("{line}: the replies come from a server"),
+        };
+        self
+    }
+
+    /// Presses keys: `j j Enter`, `C-d`.
+    pub fn press(&mut self, keys: &str) -> &mut Harness {
+        for key in parse_chord(keys).unwrap_or_else(|| panic!("{keys}: no keys")) {
+            self.key(key);
+        }
+        self
+    }
+
+    /// Types a text letter by letter.
+    pub fn type_text(&mut self, words: &str) -> &mut Harness {
+        for c in words.chars() {
+            self.press(if c == ' ' { "Space".to_owned() } else { c.to_string() }.as_str());
+        }
+        self
+    }
+
+    fn key(&mut self, key: Key) {
+        let mut modifiers = KeyModifiers::NONE;
+        modifiers.set(KeyModifiers::CONTROL, key.ctrl);
+        modifiers.set(KeyModifiers::ALT, key.alt);
+        modifiers.set(KeyModifiers::SHIFT, key.shift);
+        self.send(Msg::Key(KeyEvent::new(key.code, modifiers)));
+    }
+
+    /// Clicks on the first place where `words` are drawn.
+    pub fn click_on(&mut self, words: &str) -> &mut Harness {
+        let (column, row) = self.find(words).unwrap_or_else(|| panic!("no {words:?} on\n{}", self.picture()));
+        for kind in [MouseEventKind::Down(MouseButton::Left), MouseEventKind::Up(MouseButton::Left)] {
+            self.mouse(kind, column, row);
+        }
+        self
+    }
+
+    /// Clicks there twice.
+    pub fn double_click_on(&mut self, words: &str) -> &mut Harness {
+        self.click_on(words).click_on(words)
+    }
+
+    /// Turns the wheel over the first place where `words` are drawn, down or up.
+    pub fn wheel_on(&mut self, words: &str, down: bool) -> &mut Harness {
+        let (column, row) = self.find(words).unwrap_or_else(|| panic!("no {words:?} on\n{}", self.picture()));
+        self.mouse(if down { MouseEventKind::ScrollDown } else { MouseEventKind::ScrollUp }, column, row);
+        self
+    }
+
+    /// A button or the wheel at a cell.
+    pub fn mouse(&mut self, kind: MouseEventKind, column: u16, row: u16) {
+        self.send(Msg::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }));
+    }
+
+    /// Lets seconds go by.
+    pub fn pass(&mut self, seconds: i64) -> &mut Harness {
+        self.now += SignedDuration::from_secs(seconds);
+        self.send(Msg::Now(self.now));
+        self
+    }
+
+    /// Hands a message to the app, and draws.
+    pub fn send(&mut self, msg: Msg) {
+        if let Msg::Arrived(ticket, _) = &msg {
+            self.in_flight.remove(ticket);
+        }
+        let effects = self.app.update(msg);
+        self.take(effects);
+        self.draw();
+    }
+
+    // ---- what comes out
+
+    fn take(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            match effect {
+                Effect::Start(ticket, mut want, held) => {
+                    if let Want::Load(load) = &mut want {
+                        let page = if let Ticket::Load(_, page) = &ticket { *page } else { 0 };
+                        self.asked.push(paged(load, page).line());
+                        // Nobody types in a test: what waits for a pause would only make it slow.
+                        load.delay = Duration::ZERO;
+                    }
+                    if !matches!(ticket, Ticket::Follow(_)) {
+                        self.in_flight.insert(ticket.clone());
+                    }
+                    self.start(Effect::Start(ticket, want, held));
+                }
+                Effect::Send(number, write) => {
+                    self.asked.push(line_with_fields(&write));
+                    self.start(Effect::Send(number, write));
+                }
+                Effect::Cancel(ticket) => {
+                    self.pending.retain(|e| !matches!(e, Effect::Start(t, ..) if *t == ticket));
+                    self.in_flight.remove(&ticket);
+                    if let Answers::Server { executor, .. } = &mut self.answers {
+                        executor.take(Effect::Cancel(ticket.clone()));
+                    }
+                    self.cancelled.push(ticket);
+                }
+                Effect::Copy(words) => self.copied.push(words),
+                Effect::Browse(url) => self.browsed.push(url),
+                Effect::Keep(key, Some(words)) => _ = self.kept.insert(key, words),
+                Effect::Keep(key, None) => _ = self.kept.remove(&key),
+                Effect::Edit { .. } | Effect::Suspend | Effect::Quit => {}
+            }
+        }
+    }
+
+    fn start(&mut self, effect: Effect) {
+        match &mut self.answers {
+            Answers::Script(_) => self.pending.push(effect),
+            Answers::Server { executor, .. } => {
+                if matches!(effect, Effect::Send(..)) {
+                    self.pending.push(effect.clone());
+                }
+                executor.take(effect);
+            }
+        }
+    }
+
+    /// Answers what was asked, and what that asks for, until nothing is left that has an answer.
+    pub async fn settle(&mut self) -> &mut Harness {
+        match self.answers {
+            Answers::Script(_) => while self.answer_one() {},
+            Answers::Server { .. } => {
+                while !self.in_flight.is_empty() || !self.pending.is_empty() {
+                    self.hear().await;
+                }
+            }
+        }
+        self
+    }
+
+    /// Waits until the screen shows `words`, for what comes by itself from a server.
+    pub async fn until(&mut self, words: &str) -> &mut Harness {
+        while !self.shows(words) {
+            self.hear().await;
+        }
+        self
+    }
+
+    /// Takes one message of the server.
+    async fn hear(&mut self) {
+        let waiting = format!("{:?}\n{}", self.in_flight, self.picture());
+        let Answers::Server { inbox, .. } = &mut self.answers else { panic!("nothing comes by itself:\n{waiting}") };
+        let heard = tokio::time::timeout(PATIENCE, inbox.recv()).await;
+        let msg = heard.ok().flatten().unwrap_or_else(|| panic!("the server is silent about {waiting}"));
+        if let Msg::Sent(number, _) = &msg {
+            self.pending.retain(|e| !matches!(e, Effect::Send(n, _) if n == number));
+        }
+        self.send(msg);
+    }
+
+    /// The lines of everything that waits for an answer.
+    pub fn waiting(&self) -> Vec<String> {
+        let line = |effect: &Effect| match effect {
+            Effect::Start(Ticket::Load(request, _), ..) | Effect::Start(Ticket::Follow(request), ..) => request.line(),
+            Effect::Start(Ticket::Work(key), ..) => key.clone(),
+            Effect::Send(_, write) => line_with_fields(write),
+            _ => String::new(),
+        };
+        self.pending.iter().map(line).collect()
+    }
+
+    /// Answers the first request that has an answer; `false` where none has.
+    fn answer_one(&mut self) -> bool {
+        for index in 0..self.pending.len() {
+            let messages = match &self.pending[index] {
+                Effect::Start(ticket @ Ticket::Load(_, page), Want::Load(load), _) => {
+                    let Some(outcome) = self.arrival(load, *page) else { continue };
+                    vec![Msg::Arrived(ticket.clone(), outcome.map(Outcome::Reply))]
+                }
+                Effect::Start(ticket, Want::Work(work), _) => {
+                    vec![Msg::Arrived(ticket.clone(), Ok(Outcome::Made((work.run)(&|| false))))]
+                }
+                Effect::Start(_, Want::Follow(follow), _) => {
+                    let follow = follow.clone();
+                    match self.grown(&follow) {
+                        Some((messages, true)) => messages,
+                        Some((messages, false)) => {
+                            for msg in messages {
+                                self.send(msg);
+                            }
+                            return true;
+                        }
+                        None => continue,
+                    }
+                }
+                Effect::Send(number, write) => {
+                    let outcome = match self.scripted(&write.request) {
+                        Some(Reply::Json(body)) => {
+                            Ok((write.read)(body.to_string().as_bytes(), None).expect("a reply that can be read").0)
+                        }
+                        Some(Reply::Raw(bytes)) => Ok((write.read)(bytes, None).expect("a reply that can be read").0),
+                        Some(Reply::Fails(error)) => Err(error.clone()),
+                        None => continue,
+                    };
+                    vec![Msg::Sent(*number, outcome)]
+                }
+                other => panic!("{other:?} is not for a server"),
+            };
+            self.pending.remove(index);
+            for msg in messages {
+                self.send(msg);
+            }
+            return true;
+        }
+        false
+    }
+
+    fn scripted(&self, request: &Request) -> Option<&Reply> {
+        let Answers::Script(replies) = &self.answers else { return None };
+        let line = Request { page: None, ..request.clone() }.line();
+        let bare = line.split('?').next().unwrap_or_default();
+        replies.get(&line).or_else(|| replies.get(bare))
+    }
+
+    fn arrival(&self, load: &Load, page: u32) -> Option<Result<Arrival, Error>> {
+        let request = paged(load, page);
+        let mut arrival = Arrival { value: Arc::new(()), len: 1, next: None, total: None };
+        let body = match self.scripted(&request)? {
+            Reply::Fails(error) => return Some(Err(error.clone())),
+            Reply::Raw(bytes) => bytes.clone(),
+            Reply::Json(serde_json::Value::Array(rows)) if request.page.is_some() => {
+                let (page, size) = request.page.unwrap_or((1, 100));
+                let skipped = (page as usize - 1) * size as usize;
+                let rows: Vec<_> = rows.iter().skip(skipped).collect();
+                arrival.total = Some((skipped + rows.len()) as u64);
+                arrival.next = (rows.len() > size as usize).then_some(page + 1);
+                serde_json::to_vec(&rows[..rows.len().min(size as usize)]).expect("a body")
+            }
+            Reply::Json(body) => body.to_string().into_bytes(),
+        };
+        let (value, len) =
+            (load.read)(&body, None).unwrap_or_else(|e| panic!("{}: field {}: {}", request.line(), e.field, e.reason));
+        Some(Ok(Arrival { value, len, ..arrival }))
+    }
+
+    /// What is new of a stream, and whether that was all of it; `None` while nothing is.
+    fn grown(&mut self, follow: &Follow) -> Option<(Vec<Msg>, bool)> {
+        let status = self.arrival(&follow.status, 0)?;
+        let over = status.as_ref().is_ok_and(|arrival| (follow.over)(&arrival.value));
+        let Reply::Raw(bytes) = self.scripted(&follow.request)? else { return None };
+        let held = self.held.get(&follow.request).copied().unwrap_or(0);
+        let new = bytes.get(held..).unwrap_or_default().to_vec();
+        if new.is_empty() && !over {
+            return None;
+        }
+        self.held.insert(follow.request.clone(), held + new.len());
+        let request = follow.request.clone();
+        let mut messages = vec![
+            Msg::Learned(follow.status.request.clone(), status),
+            Msg::Bytes { request: request.clone(), bytes: new, restart: false },
+        ];
+        if over {
+            messages.push(Msg::Arrived(Ticket::Follow(request), Ok(Outcome::End)));
+        }
+        Some((messages, over))
+    }
+
+    fn draw(&mut self) {
+        let area = Rect::new(0, 0, self.size.0, self.size.1);
+        self.buffer = Buffer::empty(area);
+        self.app.view(area, &mut self.buffer);
+    }
+
+    /// Makes the terminal that large.
+    pub fn resize(&mut self, width: u16, height: u16) -> &mut Harness {
+        self.size = (width, height);
+        self.send(Msg::Resize(width, height));
+        self
+    }
+
+    /// The lines of the screen, without blanks at their ends.
+    pub fn screen(&mut self, width: u16, height: u16) -> Vec<String> {
+        if self.size != (width, height) {
+            self.resize(width, height);
+        }
+        self.lines()
+    }
+
+    /// The lines of the screen as it is.
+    pub fn lines(&self) -> Vec<String> {
+        (0..self.size.1).map(|y| self.cells(y).into_iter().map(|(_, s)| s).collect::<String>()).map(trimmed).collect()
+    }
+
+    /// The symbols of a row with their columns; a wide one once.
+    fn cells(&self, y: u16) -> Vec<(u16, &str)> {
+        let mut out = Vec::new();
+        let mut x = 0;
+        while let Some(cell) = self.buffer.cell((x, y)) {
+            out.push((x, cell.symbol()));
+            x += text::width(cell.symbol()).max(1) as u16;
+        }
+        out
+    }
+
+    /// The screen as one text, for snapshots; the time of day, which depends on the machine's zone, is left out.
+    pub fn picture(&self) -> String {
+        let clock = regex::Regex::new(r"✓ \d\d:\d\d").expect("an expression");
+        clock.replace_all(&self.lines().join("\n"), "✓ --:--").into_owned()
+    }
+
+    /// The cell where `words` begin.
+    fn find(&self, words: &str) -> Option<(u16, u16)> {
+        (0..self.size.1).find_map(|y| {
+            let cells = self.cells(y);
+            let line: String = cells.iter().map(|(_, s)| *s).collect();
+            let at = line.find(words)?;
+            let mut bytes = 0;
+            let cell = cells.iter().find(|(_, symbol)| {
+                bytes += symbol.len();
+                bytes > at
+            })?;
+            Some((cell.0, y))
+        })
+    }
+
+    /// Whether some line of the screen holds `words`.
+    pub fn shows(&self, words: &str) -> bool {
+        self.lines().iter().any(|line| line.contains(words))
+    }
+
+    /// Some line of the screen holds `words`.
+    #[track_caller]
+    pub fn expect(&self, words: &str) -> &Harness {
+        assert!(self.shows(words), "no {words:?} on\n{}", self.picture());
+        self
+    }
+
+    /// No line of the screen holds `words`.
+    #[track_caller]
+    pub fn expect_no(&self, words: &str) -> &Harness {
+        assert!(!self.shows(words), "{words:?} on\n{}", self.picture());
+        self
+    }
+
+    /// The first line that holds `words`.
+    #[track_caller]
+    pub fn line_with(&self, words: &str) -> String {
+        let found = self.lines().into_iter().find(|line| line.contains(words));
+        found.unwrap_or_else(|| panic!("no {words:?} on\n{}", self.picture()))
+    }
+
+    /// The style of the first cell of `words`.
+    #[track_caller]
+    pub fn style_of(&self, words: &str) -> ratatui::style::Style {
+        let found = self.find(words).and_then(|at| self.buffer.cell(at));
+        found.unwrap_or_else(|| panic!("no {words:?} on\n{}", self.picture())).style()
+    }
+}
+
+fn trimmed(line: String) -> String {
+    line.trim_end().to_owned()
+}
+
+fn paged(load: &Load, page: u32) -> Request {
+    if page == 0 { load.request.clone() } else { load.request.clone().at_page(page, labscope::store::PER_PAGE) }
+}
+
+/// `POST /projects/7/notes body=hello`.
+fn line_with_fields(write: &Write) -> String {
+    let mut line = write.request.line();
+    if write.request.form {
+        for (name, value) in &write.request.fields {
+            line.push_str(&format!(" {name}={value}"));
+        }
+    }
+    line
+}

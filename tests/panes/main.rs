@@ -1,0 +1,4 @@
+//! Panes as a person sees them: keys in, lines of the screen out, with replies that the test gives or a real server's.
+
+mod core;
+mod harness;
