@@ -408,9 +408,7 @@ impl Client {
 /// Reads a reply; a big one off the threads that keep everything moving.
 async fn read<R: Reply>(response: Response, tried: String) -> Result<R, Error> {
     let big = response.body.len() > BIG_BODY;
-    let work = move || {
-        R::read(&response.body, response.content_type.as_deref()).map_err(|error| explain(&response.body, error))
-    };
+    let work = move || R::read(&response.body, response.content_type.as_deref());
     let result = if big {
         let gone = |error: tokio::task::JoinError| Err(Unreadable { field: ".".into(), reason: error.to_string() });
         tokio::task::spawn_blocking(work).await.unwrap_or_else(gone)
@@ -418,22 +416,6 @@ async fn read<R: Reply>(response: Response, tried: String) -> Result<R, Error> {
         work()
     };
     result.map_err(|unreadable| Error { tried, fault: Fault::Unreadable(unreadable) })
-}
-
-/// Says what the body is where it is nothing that the interface answers with.
-fn explain(body: &[u8], error: Unreadable) -> Unreadable {
-    let start = body.trim_ascii_start();
-    let reason = match start.first() {
-        None => "the reply is empty".to_owned(),
-        Some(b'<') => match words_of(body) {
-            title if title.is_empty() => "the reply is a web page, not JSON".to_owned(),
-            title => format!("the reply is a web page, not JSON: {title}"),
-        },
-        Some(b'{' | b'[' | b'"') => return error,
-        Some(_) if serde_json::from_slice::<serde::de::IgnoredAny>(start).is_ok() => return error,
-        Some(_) => format!("the reply is not JSON: {}", words_of(body)),
-    };
-    Unreadable { field: ".".into(), reason }
 }
 
 fn cut(error: &reqwest::Error, tried: &str, read_timeout: Duration) -> Error {

@@ -1,6 +1,6 @@
 //! An endpoint is a value: one struct says method, route, inputs and output of an operation, once.
 
-use crate::api::error::Unreadable;
+use crate::api::error::{Unreadable, words_of};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 pub use reqwest::Method;
 use serde::Serialize;
@@ -76,10 +76,28 @@ impl<T: DeserializeOwned + Send + Sync + 'static> Reply for T {
         // The fast path keeps no track of where it is; only a failure pays for the path to the field.
         serde_json::from_slice(body).or_else(|_| {
             let mut reader = serde_json::Deserializer::from_slice(body);
-            serde_path_to_error::deserialize(&mut reader)
-                .map_err(|e| Unreadable { field: e.path().to_string(), reason: e.inner().to_string() })
+            serde_path_to_error::deserialize(&mut reader).map_err(|e| {
+                let error = Unreadable { field: e.path().to_string(), reason: e.inner().to_string() };
+                explain(body, error)
+            })
         })
     }
+}
+
+/// Says what the body is where it is nothing that the interface answers with.
+fn explain(body: &[u8], error: Unreadable) -> Unreadable {
+    let start = body.trim_ascii_start();
+    let reason = match start.first() {
+        None => "the reply is empty".to_owned(),
+        Some(b'<') => match words_of(body) {
+            title if title.is_empty() => "the reply is a web page, not JSON".to_owned(),
+            title => format!("the reply is a web page, not JSON: {title}"),
+        },
+        Some(b'{' | b'[' | b'"') => return error,
+        Some(_) if serde_json::from_slice::<serde::de::IgnoredAny>(start).is_ok() => return error,
+        Some(_) => format!("the reply is not JSON: {}", words_of(body)),
+    };
+    Unreadable { field: ".".into(), reason }
 }
 
 /// Raw content: a blob, an archive, a trace, an artifact, the text of a snippet.

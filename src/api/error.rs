@@ -1,5 +1,6 @@
 //! What can go wrong with a call, in the terms of the person who made it.
 
+use reqwest::StatusCode;
 use serde_json::Value;
 use std::error::Error as StdError;
 use std::fmt;
@@ -55,8 +56,13 @@ pub struct Unreadable {
 }
 
 impl Error {
-    /// The fault that a reply with an error status stands for; `said` is the server's message.
-    pub fn from_status(tried: String, status: u16, said: String, retry_after: Option<Duration>) -> Error {
+    /// The fault that a reply with an error status stands for; `said` is the server's message, and where it is empty
+    /// the status speaks.
+    pub fn from_status(tried: String, status: u16, mut said: String, retry_after: Option<Duration>) -> Error {
+        if said.is_empty() {
+            let name = StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
+            said = format!("{status} {}", name.unwrap_or("without a word"));
+        }
         let fault = match status {
             401 => Fault::Unauthorized(said),
             403 => Fault::Denied(said),
@@ -95,11 +101,8 @@ impl Error {
             Fault::Limited(Some(wait)) => format!("the server asks to wait {} s", wait.as_secs().max(1)),
             Fault::Limited(None) => "the server asks to slow down".into(),
             Fault::Refused(status, said) | Fault::Server(status, said) => {
-                if said.is_empty() {
-                    status.to_string()
-                } else {
-                    format!("{status}: {said}")
-                }
+                let number = status.to_string();
+                if said.starts_with(&number) { said.clone() } else { format!("{number}: {said}") }
             }
             Fault::Unreadable(u) if u.field == "." => u.reason.clone(),
             Fault::Unreadable(u) => format!("field {}: {}", u.field, u.reason),
@@ -287,6 +290,10 @@ fn tls_words(error: &rustls::Error, host: &str) -> String {
             format!("the certificate is not for {host}")
         }
         Error::InvalidCertificate(Bad::Revoked) => format!("the certificate of {host} is revoked"),
+        // The verifier's own error has no type that can be named here.
+        Error::InvalidCertificate(Bad::Other(inner)) if inner.to_string().contains("CaUsedAsEndEntity") => {
+            format!("the certificate of {host} is signed by itself, as an authority: it cannot be a host's, too")
+        }
         Error::InvalidMessage(_) => format!("{host} does not speak TLS here; perhaps the address begins with http://"),
         other => format!("{host}: {other}"),
     }

@@ -41,3 +41,16 @@ fn an_error_says_what_was_tried_what_came_and_what_to_do() {
          It may have been moved or deleted, or be hidden from your account."
     );
 }
+
+#[test]
+fn a_status_is_said_once_and_speaks_where_the_server_is_silent() {
+    for (status, words, said) in [
+        (404, "", "404 Not Found"),
+        (502, "502 Bad Gateway", "502 Bad Gateway"),
+        (409, "Release already exists", "409: Release already exists"),
+        (599, "", "599 without a word"),
+    ] {
+        let error = Error::from_status("GET /x".into(), status, words.into(), None);
+        assert_eq!(error.said(), said);
+    }
+}
