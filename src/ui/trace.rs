@@ -31,17 +31,35 @@ const CHECKPOINT_BYTES: usize = 1 << 18;
 const DEPTH: usize = 64;
 
 /// What is looked for as an error: the words that compilers, test runners and shells print, colours between them or not.
+/// Every branch begins with plain letters, by which the search skips what cannot match.
 static ERRORS: LazyLock<Option<Bytes>> = LazyLock::new(|| {
     Bytes::new(
         r"(?x-u)
-        (?:\b|\x1b\[[0-9;]*m) (?:
-            [eE]rror (?:\x1b\[[0-9;]*m)* (?:\[[A-Z]?[0-9]+\])? (?:\x1b\[[0-9;]*m)* :
-            | ERROR\b | FAILED\b | FAIL: | panicked\ at\b | [fF]atal (?:\x1b\[[0-9;]*m)* : | FATAL\b
-            | Traceback\ \(most | npm\ ERR! | Segmentation\ fault\b | Exception\ in\ thread\b | Job\ failed\b
-        )",
+        [eE]rror (?:\x1b\[[0-9;]*m)* (?:\[[A-Z]?[0-9]+\])? (?:\x1b\[[0-9;]*m)* :
+        | ERROR\b | FAILED\b | FAIL: | panicked\ at\b | [fF]atal (?:\x1b\[[0-9;]*m)* : | FATAL\b
+        | Traceback\ \(most | npm\ ERR! | Segmentation\ fault\b | Exception\ in\ thread\b | Job\ failed\b",
     )
     .ok()
 });
+
+/// Where errors are in some bytes.
+fn errors(bytes: &[u8]) -> impl Iterator<Item = usize> {
+    let hits = ERRORS.as_ref().map(|errors| errors.find_iter(bytes).map(|hit| hit.start()));
+    hits.into_iter().flatten().filter(|at| begins_word(bytes.get(..*at).unwrap_or_default()))
+}
+
+/// Whether a word begins behind `before`: `stderror:` is none, an `error:` behind a colour is.
+fn begins_word(before: &[u8]) -> bool {
+    let digits = |c: &u8| c.is_ascii_digit() || *c == b';';
+    match before.split_last() {
+        Some((b'm', colour)) => {
+            let kept = colour.len() - colour.iter().rev().take(32).take_while(|c| digits(c)).count();
+            colour.get(..kept).is_some_and(|rest| rest.ends_with(b"\x1b["))
+        }
+        Some((last, _)) => !(last.is_ascii_alphanumeric() || *last == b'_'),
+        None => true,
+    }
+}
 
 /// Some lines in the order of their bytes. Lines of a closed block never change, so copies of a trace share them.
 #[derive(Clone, Debug, Default)]
@@ -397,7 +415,6 @@ impl Trace {
 
     /// The first line from `from` on that looks like an error.
     pub fn next_error(&self, from: usize) -> Option<usize> {
-        let errors = ERRORS.as_ref()?;
         let first = self.blocks.partition_point(|block| block.first <= from).saturating_sub(1);
         self.blocks.iter().skip(first).find_map(|block| {
             let start = match from.checked_sub(block.first) {
@@ -406,14 +423,13 @@ impl Trace {
                 }
                 None => 0,
             };
-            let hit = errors.find(block.bytes.get(start..)?)?;
-            Some(block.line_of(start + hit.start(), self))
+            let hit = errors(block.bytes.get(start..)?).next()?;
+            Some(block.line_of(start + hit, self))
         })
     }
 
     /// The last line before `before` that looks like an error.
     pub fn previous_error(&self, before: usize) -> Option<usize> {
-        let errors = ERRORS.as_ref()?;
         let blocks = self.blocks.partition_point(|block| block.first < before);
         self.blocks.iter().take(blocks).rev().find_map(|block| {
             let mut end = match block.starts.get(before - block.first) {
@@ -426,8 +442,8 @@ impl Trace {
             loop {
                 let lower = upper.saturating_sub(CHECKPOINT_LINES);
                 let start = if lower == 0 { 0 } else { block.starts.get(lower).copied()? };
-                if let Some(hit) = errors.find_iter(block.bytes.get(start..end)?).last() {
-                    return Some(block.line_of(start + hit.start(), self));
+                if let Some(hit) = errors(block.bytes.get(start..end)?).last() {
+                    return Some(block.line_of(start + hit, self));
                 }
                 if lower == 0 {
                     return None;

@@ -134,7 +134,7 @@ fn times_are_split_off_and_lines_go_on() {
 #[test]
 fn errors_are_found_both_ways_and_in_what_is_being_written() {
     let (trace, _) = trace(
-        "ok\n\x1b[1;31merror\x1b[0m\x1b[1m: no such thing\nerrors: none?\n0 failed\nthread 'x' panicked at a.rs\nfine\nERROR now",
+        "ok\n\x1b[1;31merror\x1b[0m\x1b[1m: no such thing\nstderror: none?\n0 failed\nthread 'x' panicked at a.rs\nfine\nERROR now",
     );
     assert_eq!(trace.next_error(0), Some(1));
     assert_eq!(trace.next_error(2), Some(4));
