@@ -2,21 +2,41 @@
 
 use super::archive::Archive;
 
+/// A history's name, script and files, and the files that are not text.
+type Entry = (&'static str, &'static str, &'static str, &'static [(&'static str, &'static [u8])]);
+
 macro_rules! history {
-    ($name:literal) => {
+    ($name:literal $(, $path:literal = $file:literal)*) => {
         (
             $name,
             include_str!(concat!("../../../assets/world/repositories/", $name, ".history")),
             include_str!(concat!("../../../assets/world/repositories/", $name, ".txt")),
+            &[$(($path, include_bytes!(concat!("../../../assets/world/files/", $file)))),*],
         )
     };
 }
 
-/// Name, script and files.
-const ALL: &[(&str, &str, &str)] = &[history!("rocket-ui")];
+const ALL: &[Entry] = &[
+    history!("rocket-ui", "docs/table.png" = "table.png"),
+    history!("cli"),
+    history!("notebook", "figures/year.png" = "year.png", "data/raw/logger.bin" = "logger.bin"),
+    history!("handbook", "images/reviews.png" = "reviews.png"),
+    history!("terminfo-lite"),
+    history!("sparkline"),
+    history!("deploy"),
+    history!("rotation"),
+    history!("split-panes"),
+    history!("dotfiles"),
+    history!("reading-list"),
+    history!("station"),
+];
 
 /// The script and the files of a history.
 pub fn named(name: &str) -> Option<(&'static str, Archive)> {
-    let (_, script, files) = ALL.iter().find(|(known, ..)| *known == name)?;
-    Some((script, Archive::parse(files)))
+    let (_, script, files, binaries) = ALL.iter().find(|(known, ..)| *known == name)?;
+    let mut archive = Archive::parse(files);
+    for (path, bytes) in *binaries {
+        archive.insert_bytes(path, bytes);
+    }
+    Some((script, archive))
 }

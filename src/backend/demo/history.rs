@@ -223,7 +223,7 @@ fn is_commit(line: &str) -> bool {
     let first = words.next().unwrap_or_default();
     !first.is_empty()
         && first != "tag"
-        && first.bytes().all(|b| b.is_ascii_lowercase())
+        && first.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
         && matches!((words.next(), words.next(), words.next()), (None, ..) | (Some("merges"), Some(_), None))
 }
 

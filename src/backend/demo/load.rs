@@ -37,6 +37,14 @@ pub fn load(file: &str, form: &WorldFile, repositories: &Path) -> Result<World, 
 
 type Result<T, E = String> = std::result::Result<T, E>;
 
+/// The commits of a merge request.
+struct Span {
+    base: Oid,
+    head: Oid,
+    /// The commit that merged it, and when.
+    merge: Option<(Oid, i64)>,
+}
+
 struct Load {
     now: Timestamp,
     world: World,
@@ -401,7 +409,7 @@ impl Load {
         };
         let target_branch = form.target.clone().unwrap_or_else(|| "main".into());
         let history = self.histories.get(&target_project).cloned().ok_or("project: has no repository")?;
-        let (range, merge) = self.range(&history, form, &target_branch, state)?;
+        let Span { base, head, merge } = self.span(&history, form, &target_branch, state)?;
         let created_at = self.when(&form.created).map_err(|e| format!("created: {e}"))?;
         let author = self.user_id("author", &form.author)?;
         let by = form.by.as_ref().map(|name| self.user_id("by", name)).transpose()?;
@@ -428,7 +436,7 @@ impl Load {
             squash: form.squash,
             force_remove_source_branch: state == State::Merged,
             reactions: if form.thumbs_up.is_empty() { BTreeMap::new() } else { [("thumbsup".into(), thumbs)].into() },
-            range: (state != State::Opened).then(|| Range { base: range.0.to_string(), head: range.1.to_string() }),
+            range: (state != State::Opened).then(|| Range { base: base.to_string(), head: head.to_string() }),
             ..MergeRequest::default()
         };
         let id = self.world.merge_requests.add(record);
@@ -440,19 +448,12 @@ impl Load {
             request.closed_at = (state == State::Closed).then_some(updated_at);
         }
         let name = format!("refs/merge-requests/{}/head", form.iid);
-        self.merges.entry(target_project).or_default().push((name, range.1));
+        self.merges.entry(target_project).or_default().push((name, head));
         Ok(())
     }
 
     /// Merge base and head of a request, and the commit that merged it.
-    #[allow(clippy::type_complexity)]
-    fn range(
-        &self,
-        history: &History,
-        form: &MergeRequestForm,
-        target: &str,
-        state: State,
-    ) -> Result<((Oid, Oid), Option<(Oid, i64)>)> {
+    fn span(&self, history: &History, form: &MergeRequestForm, target: &str, state: State) -> Result<Span> {
         if state == State::Merged {
             let title = format!("Merge branch '{}'", form.source);
             let merge = history.commits.iter().find(|c| c.title.starts_with(&title));
@@ -461,13 +462,13 @@ impl Load {
                 return Err(format!("source: `{title}` merges nothing"));
             };
             let base = history.base(*ours, *theirs).ok_or("source: shares nothing with the target")?;
-            return Ok(((base, *theirs), Some((merge.id, merge.time))));
+            return Ok(Span { base, head: *theirs, merge: Some((merge.id, merge.time)) });
         }
         let head = |name: &str| history.branches.get(name).copied();
         let source = head(&form.source).ok_or_else(|| format!("source: there is no branch {}", form.source))?;
         let target = head(target).ok_or_else(|| format!("target: there is no branch {target}"))?;
         let base = history.base(source, target).ok_or("source: shares nothing with the target")?;
-        Ok(((base, source), None))
+        Ok(Span { base, head: source, merge: None })
     }
 
     fn issue(&mut self, form: &IssueForm) -> Result<()> {
@@ -749,25 +750,35 @@ impl Load {
         Ok(())
     }
 
+    /// Writes all repositories, side by side; those that share a history take the pack of the first.
     fn write_repositories(&self, form: &WorldFile, root: &Path) -> Result<()> {
         let empty = Arc::new(History::default());
-        let done: Vec<Result<()>> = std::thread::scope(|scope| {
-            let mut tasks = Vec::new();
-            for (project, form) in self.world.projects.iter().zip(&form.projects) {
-                let history = self.histories.get(&project.id).unwrap_or(&empty);
-                let more = self.merges.get(&project.id).map(Vec::as_slice).unwrap_or_default();
-                let path = root.join(format!("{}.git", project.id));
-                tasks.push(scope.spawn(move || {
-                    let refs = Refs { hidden: &form.hidden, only: &form.only, more };
-                    write(history, &refs, &path).map_err(|e| format!("projects.{}: {}", form.path, e.message()))
-                }));
-            }
-            tasks
-                .into_iter()
-                .map(|task| task.join().unwrap_or_else(|_| Err("a repository could not be written".into())))
-                .collect()
-        });
-        done.into_iter().collect()
+        let history = |id: u64| self.histories.get(&id).unwrap_or(&empty);
+        let folder = |id: u64| root.join(format!("{id}.git"));
+        let first = |id: u64| {
+            let shared = |other: &&Project| Arc::ptr_eq(history(other.id), history(id));
+            self.world.projects.iter().find(shared).map_or(id, |project| project.id)
+        };
+        let (firsts, others): (Vec<_>, Vec<_>) =
+            self.world.projects.iter().zip(&form.projects).partition(|(project, _)| first(project.id) == project.id);
+        let write = |project: &Project, form: &ProjectForm| {
+            let more = self.merges.get(&project.id).map(Vec::as_slice).unwrap_or_default();
+            let refs = Refs { hidden: &form.hidden, only: &form.only, more };
+            let from = Some(first(project.id)).filter(|first| *first != project.id).map(folder);
+            write(history(project.id), &refs, &folder(project.id), from.as_deref())
+                .map_err(|e| format!("projects.{}: {}", form.path, e.message()))
+        };
+        let write = &write;
+        for round in [firsts, others] {
+            let done: Vec<Result<()>> = std::thread::scope(|scope| {
+                let start = |(project, form)| scope.spawn(move || write(project, form));
+                let tasks: Vec<_> = round.into_iter().map(start).collect();
+                let lost = || Err("a repository could not be written".into());
+                tasks.into_iter().map(|task| task.join().unwrap_or_else(|_| lost())).collect()
+            });
+            done.into_iter().collect::<Result<()>>()?;
+        }
+        Ok(())
     }
 }
 

@@ -8,3 +8,185 @@ pub mod load;
 pub mod repository;
 pub mod schema;
 pub mod script;
+
+use super::world::World;
+use schema::{WorldError, WorldFile};
+use std::path::{Path, PathBuf};
+
+/// The parts of the demo world.
+const DEMO: &[(&str, &str)] = &[
+    ("people.toml", include_str!("../../../assets/world/people.toml")),
+    ("projects.toml", include_str!("../../../assets/world/projects.toml")),
+    ("requests.toml", include_str!("../../../assets/world/requests.toml")),
+    ("runners.toml", include_str!("../../../assets/world/runners.toml")),
+    ("pipelines.toml", include_str!("../../../assets/world/pipelines.toml")),
+];
+
+const EMPTY: &str = include_str!("../../../assets/world/empty.toml");
+
+/// Which world a server begins with: what `--world` takes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Choice {
+    /// The one worth looking at.
+    #[default]
+    Demo,
+    /// An administrator and one who is not, nothing else.
+    Empty,
+    /// A world file.
+    File(PathBuf),
+}
+
+impl Choice {
+    /// Reads `demo`, `empty` or a path.
+    pub fn read(word: &str) -> Choice {
+        match word {
+            "demo" => Choice::Demo,
+            "empty" => Choice::Empty,
+            path => Choice::File(PathBuf::from(path)),
+        }
+    }
+}
+
+/// Makes a world: its records, and its repositories as `<id>.git` under `repositories`.
+///
+/// # Errors
+/// A world file that cannot be read, with its line; one that names what is not there, with the key.
+pub fn build(choice: &Choice, repositories: &Path) -> Result<World, WorldError> {
+    match choice {
+        Choice::Demo => {
+            let mut all = WorldFile::default();
+            for (name, text) in DEMO {
+                all.join(WorldFile::parse(name, text)?);
+            }
+            load::load("demo", &all, repositories)
+        }
+        Choice::Empty => load::load("empty", &WorldFile::parse("empty.toml", EMPTY)?, repositories),
+        Choice::File(path) => {
+            let file = path.display().to_string();
+            let text = std::fs::read_to_string(path)
+                .map_err(|e| WorldError { file: file.clone(), what: format!("cannot be read: {e}") })?;
+            load::load(&file, &WorldFile::parse(&file, &text)?, repositories)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::records::{State, Status};
+    use crate::backend::runner;
+    use std::collections::BTreeSet;
+
+    fn fresh() -> (tempfile::TempDir, World) {
+        let folder = tempfile::tempdir().unwrap();
+        let world = build(&Choice::Demo, folder.path()).unwrap_or_else(|e| panic!("{e}"));
+        (folder, world)
+    }
+
+    /// One demo world for all tests that only read it.
+    fn demo() -> (&'static Path, World) {
+        static DEMO: std::sync::OnceLock<(tempfile::TempDir, World)> = std::sync::OnceLock::new();
+        let (folder, world) = DEMO.get_or_init(fresh);
+        (folder.path(), world.clone())
+    }
+
+    #[test]
+    fn the_demo_world_is_the_same_every_time() {
+        let ((folder, a), (_, b)) = (demo(), fresh());
+        let text = |world: &World| {
+            let mut world = world.clone();
+            world.take_changes().into_iter().map(|c| (c.table, c.id, c.row)).collect::<Vec<_>>()
+        };
+        assert!(text(&a) == text(&b));
+        let rocket = a.project_at("acme/rocket-ui").unwrap();
+        assert_eq!(rocket.id, 1);
+        let repository = git2::Repository::open_bare(folder.join("1.git")).unwrap();
+        assert_eq!(
+            repository.head().unwrap().target().unwrap().to_string(),
+            "5d67f82da8446630d891331b308a822c7075dd2c"
+        );
+    }
+
+    #[test]
+    fn every_merge_request_has_commits_and_a_diff() {
+        let (folder, world) = demo();
+        assert!(world.merge_requests.len() >= 12);
+        for request in world.merge_requests.iter() {
+            let name = format!("{}!{}", request.target_project, request.iid);
+            let open = |id| git2::Repository::open_bare(folder.join(format!("{id}.git"))).unwrap();
+            let (target, source) = (open(request.target_project), open(request.source_project));
+            let (base, head) = match &request.range {
+                Some(range) => (range.base.parse().unwrap(), range.head.parse().unwrap()),
+                None => {
+                    let head = |r: &git2::Repository, b: &str| r.refname_to_id(&format!("refs/heads/{b}")).unwrap();
+                    let head_of_source = head(&source, &request.source_branch);
+                    let head_of_target = head(&target, &request.target_branch);
+                    (target.merge_base(head_of_source, head_of_target).unwrap(), head_of_source)
+                }
+            };
+            let tree = |id| target.find_commit(id).unwrap().tree().unwrap();
+            let diff = target.diff_tree_to_tree(Some(&tree(base)), Some(&tree(head)), None).unwrap();
+            assert!(diff.deltas().len() > 0, "{name} changes nothing");
+            if request.title.starts_with("Icons") {
+                assert!(diff.deltas().len() > 1000);
+            }
+            assert_eq!(request.state == State::Merged, request.merge_commit_sha.is_some(), "{name}");
+        }
+        let states: BTreeSet<State> = world.merge_requests.iter().map(|r| r.state).collect();
+        assert_eq!(states.len(), 3);
+    }
+
+    #[test]
+    fn every_status_is_there_to_be_seen() {
+        let (_folder, mut world) = demo();
+        let now = "2026-11-21T09:00:00Z".parse().unwrap();
+        runner::advance(&mut world, now);
+        let statuses: BTreeSet<Status> = world.jobs.iter().map(|job| job.status).collect();
+        assert_eq!(statuses.len(), Status::ALL.len(), "{statuses:?}");
+        let longest = world.traces.iter().map(|t| t.bytes.iter().filter(|b| **b == b'\n').count()).max();
+        assert!(longest > Some(20_000));
+    }
+
+    #[test]
+    fn something_runs_whenever_one_looks() {
+        let (_folder, mut world) = demo();
+        let start = "2026-11-21T09:00:00Z".parse::<jiff::Timestamp>().unwrap();
+        let mut quiet = 0;
+        for second in (0..600).step_by(5) {
+            let now = start + jiff::SignedDuration::from_secs(second);
+            runner::advance(&mut world, now);
+            let running = world.jobs.iter().filter(|job| job.status == Status::Running).count();
+            quiet += usize::from(running == 0);
+        }
+        assert!(quiet < 24, "nothing ran {quiet} of 120 times");
+    }
+
+    #[test]
+    fn an_empty_world_has_an_administrator_and_one_who_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let world = build(&Choice::Empty, folder.path()).unwrap();
+        assert_eq!(world.users.iter().filter(|user| user.admin).count(), 1);
+        assert_eq!(world.users.len(), 2);
+        assert!(world.projects.is_empty());
+    }
+
+    #[test]
+    fn a_world_file_that_names_nobody_says_where() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mine.toml");
+        std::fs::write(&path, "[[projects]]\npath = \"zoe/thing\"\n").unwrap();
+        let error = build(&Choice::File(path), folder.path()).unwrap_err().to_string();
+        assert!(error.ends_with("mine.toml: projects.zoe/thing.path: there is no group or person zoe"), "{error}");
+    }
+
+    #[test]
+    fn a_world_file_may_write_its_own_history_and_jobs() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mine.toml");
+        std::fs::write(&path, include_str!("../../../assets/world/example.toml")).unwrap();
+        let world = build(&Choice::File(path), folder.path()).unwrap_or_else(|e| panic!("{e}"));
+        let job = world.jobs.iter().next().unwrap();
+        assert_eq!((job.name.as_str(), job.status), ("hello", Status::Failed));
+        assert!(String::from_utf8_lossy(&world.traces.get(job.id).unwrap().bytes).contains("src/main.rs:1"));
+    }
+}

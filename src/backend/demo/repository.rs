@@ -17,8 +17,8 @@ pub struct Refs<'a> {
     pub more: &'a [(String, git2::Oid)],
 }
 
-/// Makes the bare repository at `path`.
-pub fn write(history: &History, refs: &Refs<'_>, path: &Path) -> Result<(), git2::Error> {
+/// Makes the bare repository at `path`; its objects come from the repository `from`, where that has the same.
+pub fn write(history: &History, refs: &Refs<'_>, path: &Path, from: Option<&Path>) -> Result<(), git2::Error> {
     let repository = Repository::init_opts(
         path,
         RepositoryInitOptions::new().bare(true).mkpath(true).external_template(false).initial_head("main"),
@@ -26,16 +26,9 @@ pub fn write(history: &History, refs: &Refs<'_>, path: &Path) -> Result<(), git2
     if history.objects.is_empty() {
         return Ok(());
     }
-    {
-        let odb = repository.odb()?;
-        let memory = odb.add_new_mempack_backend(1000)?;
-        let mut builder = repository.packbuilder()?;
-        for (id, kind, bytes) in &history.objects {
-            odb.write(*kind, bytes)?;
-            builder.insert_object(*id, None)?;
-        }
-        builder.write(&repository.path().join("objects/pack"), 0o444)?;
-        memory.reset()?;
+    match from {
+        Some(from) => copy_packs(from, path).map_err(|e| git2::Error::from_str(&e.to_string()))?,
+        None => write_pack(history, &repository)?,
     }
     let mut rows: BTreeMap<String, (String, Option<String>)> = BTreeMap::new();
     for (name, id) in &history.branches {
@@ -60,27 +53,50 @@ pub fn write(history: &History, refs: &Refs<'_>, path: &Path) -> Result<(), git2
     std::fs::write(repository.path().join("packed-refs"), packed).map_err(|e| git2::Error::from_str(&e.to_string()))
 }
 
+fn write_pack(history: &History, repository: &Repository) -> Result<(), git2::Error> {
+    // Looking for deltas takes longer than all the rest. libgit2 leaves alone what is larger than this, which it reads
+    // under another key than git does.
+    repository.config()?.set_i64("pack.deltaCacheSize", 1)?;
+    let odb = repository.odb()?;
+    let memory = odb.add_new_mempack_backend(1000)?;
+    let mut builder = repository.packbuilder()?;
+    for (id, kind, bytes) in &history.objects {
+        odb.write(*kind, bytes)?;
+        builder.insert_object(*id, None)?;
+    }
+    builder.write(&repository.path().join("objects/pack"), 0o444)?;
+    memory.reset()
+}
+
+fn copy_packs(from: &Path, to: &Path) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(from.join("objects/pack"))? {
+        let entry = entry?;
+        std::fs::copy(entry.path(), to.join("objects/pack").join(entry.file_name()))?;
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::archive::Archive;
+    use super::super::histories::named;
     use super::super::history::{Person, replay};
     use super::*;
 
-    fn people() -> Vec<Person> {
-        ["ada", "bo", "cem", "dora", "eli"]
-            .map(|name| Person { username: name.into(), name: name.into(), email: format!("{name}@x"), offset: 60 })
-            .to_vec()
-    }
-
     #[test]
     fn a_repository_of_some_size_is_whole() {
-        let archive = Archive::parse(include_str!("../../../assets/world/repositories/rocket-ui.txt"));
-        let script = include_str!("../../../assets/world/repositories/rocket-ui.history");
-        let history = replay(script, &archive, &people()).unwrap();
+        let person = |name: &&str| Person {
+            username: (*name).into(),
+            name: (*name).into(),
+            email: format!("{name}@x"),
+            offset: 60,
+        };
+        let people: Vec<Person> = ["ada", "bo", "cem", "dora", "eli"].iter().map(person).collect();
+        let (script, archive) = named("rocket-ui").unwrap();
+        let history = replay(script, &archive, &people).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("1.git");
         let hidden = ["docs-typos".to_owned()];
-        write(&history, &Refs { hidden: &hidden, ..Refs::default() }, &path).unwrap();
+        write(&history, &Refs { hidden: &hidden, ..Refs::default() }, &path, None).unwrap();
 
         let repository = Repository::open_bare(&path).unwrap();
         let mut walk = repository.revwalk().unwrap();
