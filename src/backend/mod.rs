@@ -1,15 +1,29 @@
 //! The local server: the REST API v4 over records in memory and real git repositories.
 
 pub mod auth;
+mod branches;
 pub mod call;
+mod commits;
 pub mod demo;
 pub mod engine;
 pub mod git;
+mod groups;
 pub mod mount;
 pub mod page;
 pub mod params;
+mod projects;
 pub mod records;
 pub mod reject;
+mod repository;
+mod routes;
 pub mod runner;
+mod show;
+mod start;
 pub mod store;
+mod tags;
+mod users;
 pub mod world;
+
+pub use engine::Clock;
+pub use routes::all as routes;
+pub use start::{Options, Running, StartError, WorldKind, start};

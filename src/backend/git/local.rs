@@ -34,20 +34,44 @@ pub struct Adopted {
 /// # Errors
 /// A sentence each for a path that does not exist, that is in no repository, and for a repository that git refuses.
 pub fn adopt(path: &Path, target: &Path) -> Result<Adopted, LocalError> {
-    let shown = path.display().to_string();
-    let unreadable = |why: String| LocalError::Unreadable { path: shown.clone(), why };
-    if !path.exists() {
-        return Err(LocalError::Missing(shown));
-    }
-    // Upwards from the path, past `.git` files of worktrees and submodules, bare or not.
-    let source = Repository::open_ext(path, RepositoryOpenFlags::CROSS_FS, &[] as &[&OsStr]).map_err(|error| {
-        if error.code() == ErrorCode::NotFound {
-            LocalError::NotARepository(shown.clone())
-        } else {
-            unreadable(error.message().to_owned())
+    let source = open(path)?;
+    share(&source, target).map_err(|why| unreadable(path, why))
+}
+
+/// Takes over the refs of a repository that was adopted before, as they are now; branches made here stay.
+///
+/// # Errors
+/// As [`adopt`].
+pub fn refresh(path: &Path, target: &Path) -> Result<(), LocalError> {
+    let source = open(path)?;
+    let take = || -> Result<(), Failure> {
+        let bare = Repository::open_bare(target)?;
+        for (name, id) in refs_of(&source)? {
+            if let Ok(name) = std::str::from_utf8(&name) {
+                bare.reference(name, id, true, "taken over")?;
+            }
         }
-    })?;
-    share(&source, target).map_err(|why| unreadable(why.to_string()))
+        Ok(())
+    };
+    take().map_err(|why| unreadable(path, why))
+}
+
+fn unreadable(path: &Path, why: impl ToString) -> LocalError {
+    LocalError::Unreadable { path: path.display().to_string(), why: why.to_string() }
+}
+
+/// Opens the repository that a path is in: upwards, past `.git` files of worktrees and submodules, bare or not.
+fn open(path: &Path) -> Result<Repository, LocalError> {
+    if !path.exists() {
+        return Err(LocalError::Missing(path.display().to_string()));
+    }
+    Repository::open_ext(path, RepositoryOpenFlags::CROSS_FS, &[] as &[&OsStr]).map_err(|error| {
+        if error.code() == ErrorCode::NotFound {
+            LocalError::NotARepository(path.display().to_string())
+        } else {
+            unreadable(path, error.message())
+        }
+    })
 }
 
 /// What went wrong on the way, for the person's eyes.

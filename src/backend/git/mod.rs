@@ -8,9 +8,10 @@ mod history;
 mod local;
 mod tree;
 
+pub use change::Author;
 pub use diff::Changes;
 pub use history::{LogQuery, Page};
-pub use local::{LocalError, adopt};
+pub use local::{LocalError, adopt, refresh};
 
 use super::reject::Reject;
 use crate::api::Time;
@@ -49,6 +50,18 @@ pub fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
+/// Makes an empty bare repository whose HEAD names a branch to come.
+///
+/// # Errors
+/// 400 for a name that git does not allow.
+pub fn create(path: &Path, head: &str) -> Result<(), Reject> {
+    let name = format!("refs/heads/{head}");
+    if !git2::Reference::is_valid_name(&name) {
+        return Err(Reject::bad("Branch name is invalid"));
+    }
+    Ok(Repository::init_bare(path)?.set_head(&name)?)
+}
+
 impl Git {
     /// Opens the repository of a folder.
     ///
@@ -73,6 +86,11 @@ impl Git {
     pub fn branch(&self, name: &str) -> Option<Oid> {
         let reference = self.repo.find_branch(name, BranchType::Local).ok()?;
         reference.get().peel_to_commit().ok().map(|commit| commit.id())
+    }
+
+    /// Makes a branch the one that HEAD names.
+    pub fn set_head(&self, branch: &str) -> Result<(), Reject> {
+        Ok(self.repo.set_head(&format!("refs/heads/{branch}"))?)
     }
 
     /// All branches by name.

@@ -1,0 +1,158 @@
+//! Branches.
+
+use super::call::{Answer, Outcome, Reading, Writing, ok};
+use super::git::{Git, Head};
+use super::mount::Mount;
+use super::records::{Project, ProtectedBranch, Range, State, level};
+use super::reject::Reject;
+use super::show::holds;
+use super::world::World;
+use crate::api::Nothing;
+use crate::api::branches::*;
+use git2::Oid;
+use jiff::Timestamp;
+
+pub fn mount(mount: Mount) -> Mount {
+    mount
+        .read::<ListBranches>(list)
+        .read::<GetBranch>(get)
+        .write::<ProtectBranch>(protect)
+        .write::<UnprotectBranch>(unprotect)
+        .write::<CreateBranch>(create)
+        .write::<DeleteBranch>(delete)
+        .write::<DeleteMergedBranches>(delete_merged)
+}
+
+fn show(git: &Git, project: &Project, head: &Head) -> Result<Branch, Reject> {
+    let protection = project.protected_branches.iter().find(|protected| protected.name == head.name);
+    // As long as it is where the default branch is, it brings nothing that could have been merged.
+    let merged = git.default_head().is_some_and(|root| root != head.commit && git.holds(root, head.commit));
+    Ok(Branch {
+        name: head.name.clone(),
+        merged,
+        protected: protection.is_some(),
+        developers_can_push: protection.is_some_and(|p| p.developers_can_push),
+        developers_can_merge: protection.is_some_and(|p| p.developers_can_merge),
+        commit: Some(git.show(head.commit)?),
+        default: Some(project.default_branch.as_deref() == Some(&head.name)),
+        ..Branch::default()
+    })
+}
+
+fn head(git: &Git, name: &str) -> Result<Head, Reject> {
+    let commit = git.branch(name).ok_or_else(|| Reject::not_found("Branch"))?;
+    Ok(Head { name: name.to_owned(), commit })
+}
+
+fn list(call: &Reading, input: ListBranches) -> Outcome<Vec<Branch>> {
+    let (project, git) = call.repository(&input.id)?;
+    let mut heads = git.branches()?;
+    if let Some(part) = &input.search {
+        heads.retain(|head| holds(&head.name, part));
+    }
+    call.try_page(heads, |head| show(&git, project, &head))
+}
+
+fn get(call: &Reading, input: GetBranch) -> Outcome<Branch> {
+    let (project, git) = call.repository(&input.id)?;
+    ok(show(&git, project, &head(&git, &input.branch)?)?)
+}
+
+fn protect(call: &mut Writing, input: ProtectBranch) -> Outcome<Branch> {
+    let id = call.project_as(&input.id, level::MAINTAINER)?.id;
+    let git = call.repository_to_write(&input.id)?.1;
+    let head = head(&git, &input.branch)?;
+    let project = call.world.projects.get_mut(id).ok_or_else(Reject::no_record)?;
+    let known = project.protected_branches.iter().position(|protected| protected.name == input.branch);
+    if known.is_none() {
+        project.protected_branches.push(ProtectedBranch { name: input.branch, ..ProtectedBranch::default() });
+    }
+    let at = known.unwrap_or(project.protected_branches.len() - 1);
+    if let Some(protected) = project.protected_branches.get_mut(at) {
+        protected.developers_can_push = input.developers_can_push.unwrap_or(protected.developers_can_push);
+        protected.developers_can_merge = input.developers_can_merge.unwrap_or(protected.developers_can_merge);
+    }
+    ok(show(&git, project, &head)?)
+}
+
+fn unprotect(call: &mut Writing, input: UnprotectBranch) -> Outcome<Branch> {
+    let id = call.project_as(&input.id, level::MAINTAINER)?.id;
+    let git = call.repository_to_write(&input.id)?.1;
+    let head = head(&git, &input.branch)?;
+    let project = call.world.projects.get_mut(id).ok_or_else(Reject::no_record)?;
+    project.protected_branches.retain(|protected| protected.name != input.branch);
+    ok(show(&git, project, &head)?)
+}
+
+fn create(call: &mut Writing, input: CreateBranch) -> Outcome<Branch> {
+    let (project, git) = call.repository_to_write(&input.id)?;
+    let id = project.id;
+    let commit = git.create_branch(&input.branch, &input.r#ref)?;
+    let now = call.now;
+    let project = touch(call.world, id, now)?;
+    ok(show(&git, project, &Head { name: input.branch, commit })?)
+}
+
+/// Notes that something happened in a project.
+pub fn touch(world: &mut World, project: u64, now: Timestamp) -> Result<&Project, Reject> {
+    let project = world.projects.get_mut(project).ok_or_else(Reject::no_record)?;
+    project.last_activity_at = project.last_activity_at.max(now);
+    Ok(project)
+}
+
+fn delete(call: &mut Writing, input: DeleteBranch) -> Outcome<Nothing> {
+    let (project, git) = call.repository_to_write(&input.id)?;
+    let id = project.id;
+    let head = head(&git, &input.branch)?;
+    if project.default_branch.as_deref() == Some(&input.branch) {
+        return Err(Reject::bad("Cannot remove HEAD branch"));
+    }
+    if project.protected_branches.iter().any(|protected| protected.name == input.branch) {
+        return Err(Reject::message(403, "Protected branch cannot be removed"));
+    }
+    remove(call.world, &git, id, &head)?;
+    touch(call.world, id, call.now)?;
+    ok(Nothing)
+}
+
+/// Removes a branch; open merge requests of it keep what they hold.
+fn remove(world: &mut World, git: &Git, project: u64, head: &Head) -> Result<(), Reject> {
+    let held: Vec<(u64, Oid)> = world
+        .merge_requests
+        .iter()
+        .filter(|mr| mr.state == State::Opened && mr.source_project == project && mr.source_branch == head.name)
+        .filter(|mr| mr.target_project == project)
+        .filter_map(|mr| Some((mr.id, git.merge_base(git.branch(&mr.target_branch)?, head.commit)?)))
+        .collect();
+    for (id, base) in held {
+        if let Some(mr) = world.merge_requests.get_mut(id) {
+            mr.range = Some(Range { base: base.to_string(), head: head.commit.to_string() });
+        }
+    }
+    git.delete_branch(&head.name)
+}
+
+fn delete_merged(call: &mut Writing, input: DeleteMergedBranches) -> Outcome<Nothing> {
+    let (project, git) = call.repository_to_write(&input.id)?;
+    let id = project.id;
+    let open = |name: &str| {
+        call.world.merge_requests.iter().any(|mr| {
+            mr.state == State::Opened
+                && ((mr.source_project == id && mr.source_branch == name)
+                    || (mr.target_project == id && mr.target_branch == name))
+        })
+    };
+    let kept = |name: &str| {
+        project.default_branch.as_deref() == Some(name)
+            || project.protected_branches.iter().any(|protected| protected.name == name)
+            || open(name)
+    };
+    let Some(root) = git.default_head() else { return Ok(Answer::new(Nothing).status(202)) };
+    let gone: Vec<Head> =
+        git.branches()?.into_iter().filter(|head| !kept(&head.name) && git.holds(root, head.commit)).collect();
+    for head in &gone {
+        remove(call.world, &git, id, head)?;
+    }
+    touch(call.world, id, call.now)?;
+    Ok(Answer::new(Nothing).status(202))
+}

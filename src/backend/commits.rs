@@ -1,0 +1,347 @@
+//! Commits, comments on them, and what machines say of them.
+
+use super::branches::touch;
+use super::call::{Answer, Outcome, Reading, Writing, ok};
+use super::git::{Git, Head, LogQuery};
+use super::mount::Mount;
+use super::page::Extent;
+use super::records::{self, Pipeline, Project, Status, level};
+use super::reject::Reject;
+use super::show::{moment, there, time, times};
+use crate::api::commits::*;
+use crate::api::jobs::PipelineBrief;
+use git2::Oid;
+
+pub fn mount(mount: Mount) -> Mount {
+    mount
+        .read::<ListCommits>(list)
+        .read::<GetCommit>(get)
+        .read::<ListCommitRefs>(refs)
+        .read::<GetCommitDiff>(diff)
+        .read::<ListCommitComments>(comments)
+        .write::<CreateCommitComment>(comment)
+        .read::<ListCommitStatuses>(statuses)
+        .write::<SetCommitStatus>(set_status)
+}
+
+fn list(call: &Reading, input: ListCommits) -> Outcome<Vec<Commit>> {
+    let since = moment("since", &input.since)?.map(|at| at.as_second());
+    let until = moment("until", &input.until)?.map(|at| at.as_second());
+    let (_, git) = call.repository(&input.id)?;
+    let from = if input.all == Some(true) {
+        let tags = git.tags()?.into_iter().map(|tag| tag.commit);
+        git.branches()?.into_iter().map(|head| head.commit).chain(tags).collect()
+    } else {
+        match input.ref_name.as_deref().filter(|name| !name.is_empty()) {
+            Some(name) => vec![git.commit_at(Some(name), "Commit")?.id()],
+            // An empty repository has an empty log.
+            None => git.default_head().into_iter().collect(),
+        }
+    };
+    let path = input.path.filter(|path| !path.trim_matches('/').is_empty());
+    let query = LogQuery { from, path, since, until, ..LogQuery::default() };
+    let page = git.log(&query, call.paging.skip(), call.paging.per_page)?;
+    let mut answer = Answer::new(page.commits.into_iter().map(|id| git.show(id)).collect::<Result<Vec<_>, _>>()?);
+    answer.extent = Some(page.total.map_or(Extent::More(page.more), Extent::Total));
+    Ok(answer)
+}
+
+fn find(git: &Git, sha: &str) -> Result<Oid, Reject> {
+    Ok(git.commit_at(Some(sha), "Commit")?.id())
+}
+
+/// A pipeline as other things name it.
+pub fn pipeline_brief(pipeline: &Pipeline) -> PipelineBrief {
+    PipelineBrief {
+        id: pipeline.id,
+        sha: pipeline.sha.clone(),
+        r#ref: pipeline.ref_name.clone(),
+        status: pipeline.status.as_str().into(),
+        created_at: Some(time(pipeline.created_at)),
+        ..PipelineBrief::default()
+    }
+}
+
+fn get(call: &Reading, input: GetCommit) -> Outcome<Commit> {
+    let (project, git) = call.repository(&input.id)?;
+    let id = find(&git, &input.sha)?;
+    let mut commit = if input.stats == Some(false) { git.show(id)? } else { git.show_with_stats(id)? };
+    let last = call.world.pipelines.iter().rev().find(|p| p.project == project.id && p.sha == commit.id);
+    commit.status = Some(last.map(|pipeline| pipeline.status.as_str().to_owned()));
+    commit.last_pipeline = Some(last.map(pipeline_brief));
+    ok(commit)
+}
+
+fn refs(call: &Reading, input: ListCommitRefs) -> Outcome<Vec<CommitRef>> {
+    let kind = call.choice("type", input.r#type.as_deref(), &["all", "branch", "tag"])?;
+    let (_, git) = call.repository(&input.id)?;
+    let id = find(&git, &input.sha)?;
+    let mut out = Vec::new();
+    let mut add = |kind: &str, heads: Vec<Head>| -> Result<(), Reject> {
+        let holding = git.heads_that_hold(heads, id)?;
+        out.extend(holding.into_iter().map(|head| CommitRef { r#type: kind.into(), name: head.name }));
+        Ok(())
+    };
+    if kind != "tag" {
+        add("branch", git.branches()?)?;
+    }
+    if kind != "branch" {
+        let tags = git.tags()?.into_iter().map(|tag| Head { name: tag.name, commit: tag.commit });
+        add("tag", tags.collect())?;
+    }
+    call.page(out, |held| held)
+}
+
+fn diff(call: &Reading, input: GetCommitDiff) -> Outcome<Vec<DiffEntry>> {
+    let (_, git) = call.repository(&input.id)?;
+    ok(git.commit_changes(find(&git, &input.sha)?)?.entries)
+}
+
+fn comments(call: &Reading, input: ListCommitComments) -> Outcome<Vec<CommitComment>> {
+    let (project, git) = call.repository(&input.id)?;
+    let sha = find(&git, &input.sha)?.to_string();
+    let of_commit = |comment: &&records::CommitComment| comment.project == project.id && comment.sha == sha;
+    call.page(call.world.commit_comments.iter().filter(of_commit).collect(), |comment| CommitComment {
+        note: comment.note.clone(),
+        author: Some(call.author(comment.author)),
+        path: comment.path.clone(),
+        line: comment.line,
+        line_type: comment.line_type.clone(),
+        created_at: Some(time(comment.created_at)),
+    })
+}
+
+fn comment(call: &mut Writing, input: CreateCommitComment) -> Outcome<CommitComment> {
+    let (project, git) = call.repository(&input.id)?;
+    let (project, author) = (project.id, call.signed_in()?.id);
+    if input.note.trim().is_empty() {
+        return Err(Reject::error(400, "note is empty"));
+    }
+    if input.path.is_some() && input.line.is_none() {
+        return Err(Reject::error(400, "line is missing"));
+    }
+    let kind = call.choice("line_type", input.line_type.as_deref(), &["new", "old"])?.to_owned();
+    let id = find(&git, &input.sha)?;
+    let place = match (input.path, input.line) {
+        // A place that is not in the diff is dropped: the comment is on the commit as a whole.
+        (Some(path), Some(line)) if is_in_diff(&git, id, &path, line, kind == "old")? => Some((path, line)),
+        _ => None,
+    };
+    let mut made = records::CommitComment {
+        project,
+        sha: id.to_string(),
+        note: input.note,
+        author,
+        path: place.as_ref().map(|(path, _)| path.clone()),
+        line: place.as_ref().map(|(_, line)| *line),
+        line_type: place.map(|_| kind),
+        created_at: call.now,
+        ..records::CommitComment::default()
+    };
+    made.id = call.world.commit_comments.add(made.clone());
+    ok(CommitComment {
+        note: made.note,
+        author: Some(call.person(author)),
+        path: made.path,
+        line: made.line,
+        line_type: made.line_type,
+        created_at: Some(time(made.created_at)),
+    })
+}
+
+/// Whether a line of a file, by its number on the old or the new side, is part of a commit's diff.
+fn is_in_diff(git: &Git, commit: Oid, path: &str, line: u64, old_side: bool) -> Result<bool, Reject> {
+    let changes = git.commit_changes(commit)?;
+    let Some(entry) = changes.entries.iter().find(|entry| entry.new_path == path || entry.old_path == path) else {
+        return Ok(false);
+    };
+    let (mut old, mut new) = (0u64, 0u64);
+    for text in entry.diff.lines() {
+        if let Some(header) = text.strip_prefix("@@ -") {
+            let number = |part: &str| part.split([',', ' ']).next().and_then(|n| n.parse().ok()).unwrap_or(0u64);
+            old = number(header);
+            new = header.split_once('+').map_or(0, |(_, rest)| number(rest));
+            continue;
+        }
+        let (in_old, in_new) = match text.as_bytes().first() {
+            Some(b'-') => (true, false),
+            Some(b'+') => (false, true),
+            Some(b' ') => (true, true),
+            _ => continue,
+        };
+        if (old_side && in_old && old == line) || (!old_side && in_new && new == line) {
+            return Ok(true);
+        }
+        old += u64::from(in_old);
+        new += u64::from(in_new);
+    }
+    Ok(false)
+}
+
+fn statuses(call: &Reading, input: ListCommitStatuses) -> Outcome<Vec<CommitStatus>> {
+    let (project, git) = call.repository(&input.id)?;
+    let sha = find(&git, &input.sha)?.to_string();
+    let all = input.all == Some(true);
+    let name_fits = |name: &str| input.name.as_deref().is_none_or(|wanted| wanted == name);
+    let stage_fits = |stage: &str| input.stage.as_deref().is_none_or(|wanted| wanted == stage);
+    let posted = call
+        .world
+        .commit_statuses
+        .iter()
+        .filter(|s| s.project == project.id && s.sha == sha && (all || !s.retried))
+        .filter(|s| name_fits(&s.name) && stage_fits("external"))
+        .map(|status| show_status(call, status));
+    let jobs = call
+        .world
+        .jobs
+        .iter()
+        .filter(|job| job.project == project.id && job.sha == sha && (all || !job.retried))
+        .filter(|job| name_fits(&job.name) && stage_fits(&job.stage))
+        .map(|job| CommitStatus {
+            id: job.id,
+            sha: job.sha.clone(),
+            r#ref: Some(job.ref_name.clone()),
+            status: job.status.as_str().into(),
+            name: job.name.clone(),
+            target_url: Some(format!("{}/-/jobs/{}", call.project_url(project), job.id)),
+            coverage: job.coverage,
+            allow_failure: job.allow_failure,
+            created_at: Some(time(job.created_at)),
+            started_at: times(job.started_at),
+            finished_at: times(job.finished_at),
+            author: job.user.map(|user| call.person(user)),
+            ..CommitStatus::default()
+        });
+    let mut rows: Vec<CommitStatus> = posted.chain(jobs).collect();
+    match input.r#ref {
+        Some(wanted) => rows.retain(|row| row.r#ref.as_deref() == Some(&wanted)),
+        None => {
+            // The default branch's, as stated; a commit that only others hold shows theirs.
+            let at_default = |row: &CommitStatus| row.r#ref.is_none() || row.r#ref == project.default_branch;
+            if rows.iter().any(at_default) {
+                rows.retain(at_default);
+            }
+        }
+    }
+    rows.sort_by_key(|row| std::cmp::Reverse(row.id));
+    call.page(rows, |row| row)
+}
+
+fn show_status<W>(call: &super::call::Call<W>, status: &records::CommitStatus) -> CommitStatus
+where
+    W: std::ops::Deref<Target = super::world::World>,
+{
+    CommitStatus {
+        id: status.id,
+        sha: status.sha.clone(),
+        r#ref: status.ref_name.clone(),
+        status: status.status.as_str().into(),
+        name: status.name.clone(),
+        target_url: status.target_url.clone(),
+        description: status.description.clone(),
+        coverage: status.coverage,
+        allow_failure: status.allow_failure,
+        created_at: Some(time(status.created_at)),
+        started_at: times(status.started_at),
+        finished_at: times(status.finished_at),
+        author: Some(call.person(status.author)),
+        ..CommitStatus::default()
+    }
+}
+
+fn set_status(call: &mut Writing, input: SetCommitStatus) -> Outcome<CommitStatus> {
+    let project: Project = call.project_as(&input.id, level::DEVELOPER)?.clone();
+    let git = call.git(&project)?;
+    let author = call.signed_in()?.id;
+    let state = call.choice("state", Some(&input.state), StatusState::KNOWN)?;
+    let status = Status::from_word(state).ok_or_else(|| Reject::no_valid_value("state"))?;
+    let id = find(&git, &input.sha)?;
+    let sha = id.to_string();
+    let ref_name = match input.r#ref {
+        Some(name) => name,
+        None => {
+            let holding = git.heads_that_hold(git.branches()?, id)?;
+            let default = holding.iter().find(|head| Some(&head.name) == project.default_branch.as_ref());
+            let head = default.or(holding.first()).ok_or_else(|| Reject::not_found("References for commit"))?;
+            head.name.clone()
+        }
+    };
+    let name = input.name.or(input.context).filter(|n| !n.is_empty()).unwrap_or_else(|| "default".into());
+    let now = call.now;
+    let world = &mut *call.world;
+    let pipeline = world
+        .pipelines
+        .iter()
+        .rev()
+        .find(|p| p.project == project.id && p.sha == sha && p.ref_name == ref_name)
+        .map(|p| p.id);
+    let pipeline = pipeline.unwrap_or_else(|| {
+        world.pipelines.add(Pipeline {
+            project: project.id,
+            ref_name: ref_name.clone(),
+            sha: sha.clone(),
+            status,
+            user: Some(author),
+            created_at: now,
+            external: true,
+            ..Pipeline::default()
+        })
+    });
+    let same = |s: &&records::CommitStatus| {
+        s.pipeline == pipeline && s.name == name && s.author == author && !s.retried
+    };
+    let known = world.commit_statuses.iter().find(same).map(|s| (s.id, s.status));
+    let row = match known {
+        Some((id, Status::Pending | Status::Running)) => id,
+        other => {
+            if let Some(old) = other.and_then(|(id, _)| world.commit_statuses.get_mut(id)) {
+                old.retried = true;
+            }
+            world.commit_statuses.add(records::CommitStatus {
+                project: project.id,
+                pipeline,
+                sha,
+                ref_name: Some(ref_name),
+                name,
+                author,
+                created_at: now,
+                ..records::CommitStatus::default()
+            })
+        }
+    };
+    let Some(row) = world.commit_statuses.get_mut(row) else { return Err(Reject::no_record()) };
+    row.status = status;
+    row.target_url = input.target_url.or(row.target_url.take());
+    row.description = input.description.or(row.description.take());
+    row.coverage = input.coverage.or(row.coverage);
+    if row.started_at.is_none() && status != Status::Pending {
+        row.started_at = Some(now);
+    }
+    row.finished_at = status.is_finished().then_some(now);
+    let row = row.clone();
+    settle_external(call.world, pipeline, now);
+    touch(call.world, project.id, now)?;
+    ok(show_status(call, &row))
+}
+
+/// Sets the status of a pipeline that has no jobs from the statuses that were posted.
+fn settle_external(world: &mut super::world::World, pipeline: u64, now: jiff::Timestamp) {
+    if world.pipelines.get(pipeline).is_none_or(|p| !p.external) {
+        return;
+    }
+    let of_pipeline = |s: &&records::CommitStatus| s.pipeline == pipeline && !s.retried;
+    let states: Vec<Status> = world.commit_statuses.iter().filter(of_pipeline).map(|s| s.status).collect();
+    let any = |wanted: Status| states.contains(&wanted);
+    let ranked = [Status::Running, Status::Pending, Status::Failed, Status::Canceled];
+    let status = ranked.into_iter().find(|status| any(*status)).unwrap_or(Status::Success);
+    if let Some(pipeline) = world.pipelines.get_mut(pipeline) {
+        pipeline.status = status;
+        pipeline.finished_at = status.is_finished().then_some(now);
+    }
+}
+
+/// A commit as search finds it.
+pub fn found(mut commit: Commit, project: u64) -> Commit {
+    commit.project_id = there(project);
+    commit
+}

@@ -1,0 +1,307 @@
+//! Groups, their subgroups and projects, and their links to a directory.
+
+use super::call::{Answer, Call, Outcome, Reading, Writing, ok, order};
+use super::mount::Mount;
+use super::projects::{Filter, filter};
+use super::records::{self, DirectoryLink, Group, Member, Namespace, Place, Project, Visibility, level};
+use super::reject::Reject;
+use super::show::{holds, there, time};
+use super::users::{attributes, is_path};
+use super::world::World;
+use crate::api::Nothing;
+use crate::api::groups::Group as GroupView;
+use crate::api::groups::{
+    AddLdapLink, CreateGroup, DeleteGroup, DeleteLdapLink, DeleteLdapProviderLink, GetGroup, GroupStatistics,
+    LdapGroupLink, ListGroupProjects, ListGroups, ListSubgroups, SyncLdap, TransferProject, UpdateGroup,
+};
+use crate::api::projects::Project as ProjectView;
+use serde_json::json;
+use std::ops::Deref;
+use std::path::Path;
+
+pub fn mount(mount: Mount) -> Mount {
+    mount
+        .read::<ListGroups>(list)
+        .read::<ListSubgroups>(subgroups)
+        .read::<ListGroupProjects>(projects)
+        .read::<GetGroup>(get)
+        .write::<CreateGroup>(create)
+        .write::<TransferProject>(transfer)
+        .write::<UpdateGroup>(update)
+        .write::<DeleteGroup>(delete)
+        .write::<SyncLdap>(sync)
+        .write::<AddLdapLink>(add_link)
+        .write::<DeleteLdapLink>(delete_link)
+        .write::<DeleteLdapProviderLink>(delete_provider_link)
+}
+
+impl<W: Deref<Target = World>> Call<W> {
+    fn show_group(&self, group: &Group) -> GroupView {
+        let full_path = self.world.group_path(group.id);
+        GroupView {
+            id: group.id,
+            name: group.name.clone(),
+            path: group.path.clone(),
+            description: Some(group.description.clone()),
+            visibility: group.visibility.as_str().into(),
+            lfs_enabled: group.lfs_enabled,
+            avatar_url: group.avatar_url.clone(),
+            web_url: format!("{}/groups/{full_path}", self.base_url),
+            request_access_enabled: group.request_access_enabled,
+            full_name: self.world.group_name(group.id),
+            full_path,
+            parent_id: group.parent,
+            created_at: Some(time(group.created_at)),
+            ..GroupView::default()
+        }
+    }
+
+    fn show_group_detail(&self, group: &Group, with_attributes: bool) -> GroupView {
+        let (world, rights) = (&*self.world, &self.rights);
+        let show = |project: &Project| self.show_project(project, false, false);
+        let seen = || world.projects.iter().filter(|project| rights.sees_project(world, project));
+        let own = seen().filter(|project| project.namespace == Namespace::Group(group.id));
+        let shared = seen().filter(|project| project.shared_with.iter().any(|share| share.group == group.id));
+        GroupView {
+            projects: there(own.map(show).collect()),
+            shared_projects: there(shared.map(show).collect()),
+            shared_runners_minutes_limit: Some(group.shared_runners_minutes_limit),
+            custom_attributes: with_attributes.then(|| Some(attributes(&group.custom_attributes))),
+            ..self.show_group(group)
+        }
+    }
+
+    fn group_statistics(&self, group: &Group) -> GroupStatistics {
+        let inside = |project: &&Project| match project.namespace {
+            Namespace::Group(id) => self.world.group_chain(id).iter().any(|above| above.id == group.id),
+            Namespace::User(_) => false,
+        };
+        let mut sum = GroupStatistics::default();
+        for project in self.world.projects.iter().filter(inside) {
+            let one = self.statistics(project);
+            sum.storage_size += one.storage_size;
+            sum.repository_size += one.repository_size;
+            sum.lfs_objects_size += one.lfs_objects_size;
+            sum.job_artifacts_size += one.job_artifacts_size;
+        }
+        sum
+    }
+}
+
+macro_rules! listed {
+    ($call:expr, $input:expr, $of:expr) => {{
+        let (call, input) = ($call, $input);
+        let by = call.choice("order_by", input.order_by.as_deref(), &["name", "path"])?;
+        let descending = call.descending(input.sort.as_deref(), "asc")?;
+        let (world, rights) = (call.world, &call.rights);
+        let level = |group: &Group| rights.in_group(world, group.id);
+        let skipped = input.skip_groups.unwrap_or_default();
+        // Somebody who is signed in gets the groups they have a place in, unless all are asked for.
+        let all = input.all_available.unwrap_or(rights.user.is_none() || rights.admin);
+        let attributes: Vec<_> = input.custom_attributes.into_iter().flatten().filter(|_| rights.admin).collect();
+        let of = $of;
+        let found = |group: &&Group| {
+            of(group)
+                && rights.sees_group(world, group)
+                && !skipped.contains(&group.id)
+                && (all || level(group) > 0 || group.visibility != Visibility::Private)
+                && (input.owned != Some(true) || level(group) >= level::OWNER)
+                && input.search.as_ref().is_none_or(|part| holds(&group.name, part) || holds(&group.path, part))
+                && attributes.iter().all(|(key, value)| group.custom_attributes.get(key) == Some(value))
+        };
+        let mut rows: Vec<&Group> = world.groups.iter().filter(found).collect();
+        match by {
+            "path" => order(&mut rows, descending, |group| group.path.to_lowercase()),
+            _ => order(&mut rows, descending, |group| group.name.to_lowercase()),
+        }
+        let statistics = input.statistics == Some(true) && rights.admin;
+        let with_attributes = input.with_custom_attributes == Some(true) && rights.admin;
+        call.page(rows, |group| GroupView {
+            statistics: statistics.then(|| Some(call.group_statistics(group))),
+            custom_attributes: with_attributes.then(|| Some(attributes_of(group))),
+            ..call.show_group(group)
+        })
+    }};
+}
+
+fn attributes_of(group: &Group) -> Vec<crate::api::users::CustomAttribute> {
+    attributes(&group.custom_attributes)
+}
+
+fn list(call: &Reading, input: ListGroups) -> Outcome<Vec<GroupView>> {
+    listed!(call, input, |_: &Group| true)
+}
+
+fn subgroups(call: &Reading, input: ListSubgroups) -> Outcome<Vec<GroupView>> {
+    let parent = call.group(&input.id)?.id;
+    listed!(call, input, |group: &Group| group.parent == Some(parent))
+}
+
+fn projects(call: &Reading, input: ListGroupProjects) -> Outcome<Vec<ProjectView>> {
+    let group = call.group(&input.id)?.id;
+    super::projects::listed(call, filter!(input), |project| project.namespace == Namespace::Group(group))
+}
+
+fn get(call: &Reading, input: GetGroup) -> Outcome<GroupView> {
+    let group = call.group(&input.id)?;
+    ok(call.show_group_detail(group, input.with_custom_attributes == Some(true) && call.rights.admin))
+}
+
+fn check(world: &World, group: &Group) -> Result<(), Reject> {
+    if group.name.trim().is_empty() {
+        return Err(Reject::bad(json!({ "name": ["can't be blank"] })));
+    }
+    if !is_path(&group.path) {
+        let rule = "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-' or end in '.', '.git' or '.atom'.";
+        return Err(Reject::bad(json!({ "path": [rule] })));
+    }
+    let of_group = |g: &Group| g.id != group.id && g.parent == group.parent && g.path.eq_ignore_ascii_case(&group.path);
+    let of_user = group.parent.is_none() && world.user_named(&group.path).is_some();
+    if of_user || world.groups.iter().any(of_group) {
+        return Err(Reject::bad(json!({ "path": ["has already been taken"] })));
+    }
+    let most = group.parent.and_then(|parent| world.groups.get(parent)).map(|parent| parent.visibility);
+    if most.is_some_and(|most| group.visibility > most) {
+        let why = format!("{} is not allowed since the parent group has lower visibility", group.visibility);
+        return Err(Reject::bad(json!({ "visibility_level": [why] })));
+    }
+    Ok(())
+}
+
+fn visibility(word: &str) -> Result<Visibility, Reject> {
+    Visibility::from_word(word).ok_or_else(|| Reject::no_valid_value("visibility"))
+}
+
+fn create(call: &mut Writing, input: CreateGroup) -> Outcome<GroupView> {
+    let caller = call.signed_in()?.clone();
+    if let Some(parent) = input.parent_id {
+        call.group_as(&parent.into(), level::OWNER)?;
+    } else if !caller.can_create_group && !caller.admin {
+        return Err(Reject::forbidden());
+    }
+    let now = call.now;
+    let group = Group {
+        id: call.world.groups.draw_id(),
+        name: input.name,
+        path: input.path,
+        parent: input.parent_id,
+        description: input.description.unwrap_or_default(),
+        visibility: input.visibility.as_deref().map(visibility).transpose()?.unwrap_or_default(),
+        lfs_enabled: input.lfs_enabled.unwrap_or(true),
+        request_access_enabled: input.request_access_enabled.unwrap_or(false),
+        shared_runners_minutes_limit: input.shared_runners_minutes_limit.filter(|_| caller.admin),
+        created_at: now,
+        ..Group::default()
+    };
+    check(call.world, &group)?;
+    let id = call.world.groups.add(group.clone());
+    let place = Place::Group(id);
+    call.world.members.add(Member { place, user: caller.id, level: level::OWNER, created_at: now, id: 0 });
+    call.rights = super::auth::Rights::of(call.world, caller.id);
+    ok(call.show_group_detail(&group, false))
+}
+
+fn transfer(call: &mut Writing, input: TransferProject) -> Outcome<GroupView> {
+    call.administrator()?;
+    let group = call.group(&input.id)?.clone();
+    let project = call.project(&input.project_id)?.clone();
+    let namespace = Namespace::Group(group.id);
+    let same = |p: &Project| p.namespace == namespace && p.path.eq_ignore_ascii_case(&project.path);
+    if call.world.projects.iter().any(same) {
+        return Err(Reject::bad("Failed to transfer project: Project with same path in target namespace already exists"));
+    }
+    let now = call.now;
+    if let Some(project) = call.world.projects.get_mut(project.id) {
+        project.namespace = namespace;
+        project.last_activity_at = now;
+    }
+    ok(call.show_group_detail(&group, false))
+}
+
+fn update(call: &mut Writing, input: UpdateGroup) -> Outcome<GroupView> {
+    let mut group = call.group_as(&input.id, level::OWNER)?.clone();
+    group.name = input.name.unwrap_or(group.name);
+    group.path = input.path.unwrap_or(group.path);
+    group.description = input.description.unwrap_or(group.description);
+    group.membership_lock = input.membership_lock.unwrap_or(group.membership_lock);
+    group.share_with_group_lock = input.share_with_group_lock.unwrap_or(group.share_with_group_lock);
+    group.lfs_enabled = input.lfs_enabled.unwrap_or(group.lfs_enabled);
+    group.request_access_enabled = input.request_access_enabled.unwrap_or(group.request_access_enabled);
+    if let Some(word) = &input.visibility {
+        group.visibility = visibility(word)?;
+    }
+    if call.rights.admin {
+        group.shared_runners_minutes_limit = input.shared_runners_minutes_limit.or(group.shared_runners_minutes_limit);
+    }
+    check(call.world, &group)?;
+    call.world.groups.add(group.clone());
+    ok(call.show_group_detail(&group, false))
+}
+
+fn delete(call: &mut Writing, input: DeleteGroup) -> Outcome<Nothing> {
+    let id = call.group_as(&input.id, level::OWNER)?.id;
+    remove(call.world, &call.repositories, id);
+    Ok(Answer::new(Nothing))
+}
+
+/// Takes a group out, with the groups and projects in it.
+pub fn remove(world: &mut World, repositories: &Path, group: u64) {
+    let inside = |id: u64| world.group_chain(id).iter().any(|above| above.id == group);
+    let groups: Vec<u64> = world.groups.iter().map(|g| g.id).filter(|id| inside(*id)).collect();
+    let of_groups = |p: &&Project| matches!(p.namespace, Namespace::Group(id) if groups.contains(&id));
+    let projects: Vec<u64> = world.projects.iter().filter(of_groups).map(|project| project.id).collect();
+    for project in projects {
+        super::projects::remove(world, repositories, project);
+    }
+    for id in groups {
+        let epics: Vec<u64> = world.epics.remove_where(|epic| epic.group == id).iter().map(|epic| epic.id).collect();
+        world.notes.remove_where(|note| matches!(note.on, records::Noteable::Epic(epic) if epics.contains(&epic)));
+        world.members.remove_where(|member| member.place == Place::Group(id));
+        world.notification_settings.remove_where(|setting| setting.place == Some(Place::Group(id)));
+        world.groups.remove(id);
+    }
+}
+
+fn sync(call: &mut Writing, input: SyncLdap) -> Outcome<Nothing> {
+    let group = call.group_as(&input.id, level::OWNER)?;
+    // Without a link there is no directory to ask.
+    if group.directory_links.is_empty() {
+        return Err(Reject::error(404, "404 Not Found"));
+    }
+    Ok(Answer::new(Nothing).status(202))
+}
+
+fn add_link(call: &mut Writing, input: AddLdapLink) -> Outcome<LdapGroupLink> {
+    let id = call.group_as(&input.id, level::OWNER)?.id;
+    let access = u8::try_from(input.group_access).ok().filter(|level| [10, 20, 30, 40, 50].contains(level));
+    let group_access = access.ok_or_else(|| Reject::no_valid_value("group_access"))?;
+    let Some(group) = call.world.groups.get_mut(id) else { return Err(Reject::not_found("Group")) };
+    if group.directory_links.iter().any(|link| link.cn == input.cn && link.provider == input.provider) {
+        return Err(Reject::conflict("Linked LDAP group has already been taken"));
+    }
+    group.directory_links.push(DirectoryLink { cn: input.cn.clone(), group_access, provider: input.provider.clone() });
+    ok(LdapGroupLink {
+        cn: Some(input.cn),
+        group_access: input.group_access,
+        provider: input.provider,
+    })
+}
+
+fn delete_link(call: &mut Writing, input: DeleteLdapLink) -> Outcome<Nothing> {
+    unlink(call, &input.id, |link| link.cn == input.cn)
+}
+
+fn delete_provider_link(call: &mut Writing, input: DeleteLdapProviderLink) -> Outcome<Nothing> {
+    unlink(call, &input.id, |link| link.cn == input.cn && link.provider == input.provider)
+}
+
+fn unlink(call: &mut Writing, id: &crate::api::Id, is_it: impl Fn(&DirectoryLink) -> bool) -> Outcome<Nothing> {
+    let id = call.group_as(id, level::OWNER)?.id;
+    let Some(group) = call.world.groups.get_mut(id) else { return Err(Reject::not_found("Group")) };
+    let before = group.directory_links.len();
+    group.directory_links.retain(|link| !is_it(link));
+    if group.directory_links.len() == before {
+        return Err(Reject::message(404, "Linked LDAP group not found"));
+    }
+    ok(Nothing)
+}

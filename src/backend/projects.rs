@@ -1,0 +1,605 @@
+//! Projects.
+
+use super::call::{Call, Outcome, Reading, Writing, ok, order, repository_path};
+use super::mount::Mount;
+use super::records::{self, Namespace, Place, Project, State, User, Visibility, level};
+use super::reject::Reject;
+use super::show::{holds, there, time};
+use super::users::{attributes, is_path};
+use super::world::World;
+use crate::api::projects::Project as ProjectView;
+use crate::api::projects::{
+    Access, CreateProject, CreateUserProject, GetProject, Links, ListProjectUsers, ListProjects, Permissions, ProjectBrief,
+    ProjectStatistics, SharedGroup, UpdateProject,
+};
+use crate::api::users::User as UserView;
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
+use std::path::Path;
+
+pub fn mount(mount: Mount) -> Mount {
+    mount
+        .read::<ListProjects>(list)
+        .read::<GetProject>(get)
+        .read::<ListProjectUsers>(users)
+        .write::<CreateProject>(create)
+        .write::<CreateUserProject>(create_for_user)
+        .write::<UpdateProject>(update)
+}
+
+/// What all lists of projects can be narrowed and ordered by.
+#[derive(Default)]
+pub struct Filter {
+    pub archived: Option<bool>,
+    pub visibility: Option<String>,
+    pub order_by: Option<String>,
+    pub sort: Option<String>,
+    pub search: Option<String>,
+    pub simple: Option<bool>,
+    pub owned: Option<bool>,
+    pub membership: Option<bool>,
+    pub starred: Option<bool>,
+    pub statistics: Option<bool>,
+    pub with_custom_attributes: Option<bool>,
+    pub with_issues_enabled: Option<bool>,
+    pub with_merge_requests_enabled: Option<bool>,
+    pub custom_attributes: Option<BTreeMap<String, String>>,
+}
+
+/// Makes a [`Filter`] of what an endpoint of a list of projects takes.
+macro_rules! filter {
+    ($input:expr $(, $name:ident: $value:expr)* $(,)?) => {
+        Filter {
+            archived: $input.archived,
+            visibility: $input.visibility,
+            order_by: $input.order_by,
+            sort: $input.sort,
+            search: $input.search,
+            simple: $input.simple,
+            owned: $input.owned,
+            starred: $input.starred,
+            with_custom_attributes: $input.with_custom_attributes,
+            $($name: $value,)*
+            ..Filter::default()
+        }
+    };
+}
+pub(super) use filter;
+
+/// One page of the projects that the caller sees, that `of` lets through and that the filter fits.
+pub fn listed(call: &Reading, filter: Filter, of: impl Fn(&Project) -> bool) -> Outcome<Vec<ProjectView>> {
+    let visibility = match filter.visibility.as_deref().filter(|word| !word.is_empty()) {
+        None => None,
+        Some(word) => Some(Visibility::from_word(word).ok_or_else(|| Reject::no_valid_value("visibility"))?),
+    };
+    let words = ["created_at", "id", "name", "path", "updated_at", "last_activity_at"];
+    let by = call.choice("order_by", filter.order_by.as_deref(), &words)?;
+    let descending = call.descending(filter.sort.as_deref(), "desc")?;
+    let (world, rights) = (call.world, &call.rights);
+    let found = |project: &&Project| {
+        let yes = |wanted: Option<bool>, is: bool| wanted != Some(true) || is;
+        let level = || rights.in_project(world, project);
+        let attributes = filter.custom_attributes.iter().flatten().filter(|_| rights.admin);
+        of(project)
+            && rights.sees_project(world, project)
+            && filter.archived.is_none_or(|archived| archived == project.archived)
+            && visibility.is_none_or(|visibility| visibility == project.visibility)
+            && filter.search.as_ref().is_none_or(|part| {
+                holds(&project.name, part)
+                    || holds(&project.path, part)
+                    || project.description.as_ref().is_some_and(|text| holds(text, part))
+            })
+            && yes(filter.owned, level() >= level::OWNER)
+            && yes(filter.membership, level() > 0)
+            && yes(filter.starred, rights.user.is_some_and(|user| project.stars.contains(&user)))
+            && yes(filter.with_issues_enabled, !project.issues_disabled)
+            && yes(filter.with_merge_requests_enabled, !project.merge_requests_disabled)
+            && attributes.into_iter().all(|(key, value)| project.custom_attributes.get(key) == Some(value))
+    };
+    let mut rows: Vec<&Project> = world.projects.iter().filter(found).collect();
+    order(&mut rows, descending, |project| project.id);
+    match by {
+        "name" => order(&mut rows, descending, |project| project.name.to_lowercase()),
+        "path" => order(&mut rows, descending, |project| project.path.to_lowercase()),
+        "created_at" => order(&mut rows, descending, |project| project.created_at),
+        "updated_at" | "last_activity_at" => order(&mut rows, descending, |project| project.last_activity_at),
+        _ => {}
+    }
+    let statistics = filter.statistics == Some(true);
+    let with_attributes = filter.with_custom_attributes == Some(true) && rights.admin;
+    call.page(rows, |project| match filter.simple {
+        Some(true) => call.simple_project(project),
+        _ => call.show_project(project, statistics, with_attributes),
+    })
+}
+
+impl<W: Deref<Target = World>> Call<W> {
+    /// Id, address, name and path.
+    pub fn simple_project(&self, project: &Project) -> ProjectView {
+        let path = self.world.project_path(project);
+        ProjectView {
+            id: project.id,
+            name: project.name.clone(),
+            name_with_namespace: format!("{} / {}", self.world.namespace_name(project.namespace), project.name),
+            path: project.path.clone(),
+            web_url: format!("{}/{path}", self.base_url),
+            path_with_namespace: path,
+            ..ProjectView::default()
+        }
+    }
+
+    /// A project as search finds it.
+    pub fn found_project(&self, project: &Project) -> ProjectView {
+        let forks = self.world.projects.iter().filter(|fork| fork.forked_from == Some(project.id)).count();
+        let simple = self.simple_project(project);
+        let host = self.base_url.split_once("://").map_or("localhost", |(_, rest)| rest);
+        let host = host.split(':').next().unwrap_or(host);
+        ProjectView {
+            description: Some(project.description.clone()),
+            created_at: there(time(project.created_at)),
+            default_branch: Some(project.default_branch.clone()),
+            tag_list: there(project.tag_list.clone()),
+            ssh_url_to_repo: there(format!("git@{host}:{}.git", simple.path_with_namespace)),
+            http_url_to_repo: there(format!("{}.git", simple.web_url)),
+            avatar_url: Some(project.avatar_url.clone()),
+            star_count: there(project.stars.len() as u64),
+            forks_count: there(forks as u64),
+            last_activity_at: there(time(project.last_activity_at)),
+            ..simple
+        }
+    }
+
+    /// A project with everything that the caller may know of it.
+    pub fn show_project(&self, project: &Project, statistics: bool, with_attributes: bool) -> ProjectView {
+        let (world, rights) = (&*self.world, &self.rights);
+        let api = format!("{}{}/projects/{}", self.base_url, super::mount::ROOT, project.id);
+        let opened = |issue: &&records::Issue| issue.project == project.id && issue.state == State::Opened;
+        let shared = project.shared_with.iter().map(|share| SharedGroup {
+            group_id: share.group,
+            group_name: world.groups.get(share.group).map(|group| group.name.clone()).unwrap_or_default(),
+            group_access_level: share.level.into(),
+        });
+        let owner = match project.namespace {
+            Namespace::User(id) => {
+                let at = world.users.get(id).map(|user| time(user.created_at));
+                Some(Some(UserView { created_at: Some(at), ..self.person(id) }))
+            }
+            Namespace::Group(_) => None,
+        };
+        let runs = rights.level(world, project) >= level::MAINTAINER;
+        let original = project.forked_from.and_then(|id| world.projects.get(id));
+        let mut out = ProjectView {
+            visibility: there(project.visibility.as_str().into()),
+            owner,
+            issues_enabled: there(!project.issues_disabled),
+            merge_requests_enabled: there(!project.merge_requests_disabled),
+            jobs_enabled: there(!project.jobs_disabled),
+            wiki_enabled: there(!project.wiki_disabled),
+            snippets_enabled: there(!project.snippets_disabled),
+            resolve_outdated_diff_discussions: there(project.resolve_outdated_diff_discussions),
+            container_registry_enabled: there(project.container_registry_enabled),
+            archived: there(project.archived),
+            shared_runners_enabled: there(!project.shared_runners_disabled),
+            public_jobs: there(!project.public_jobs_disabled),
+            only_allow_merge_if_pipeline_succeeds: there(project.only_allow_merge_if_pipeline_succeeds),
+            only_allow_merge_if_all_discussions_are_resolved: there(
+                project.only_allow_merge_if_all_discussions_are_resolved,
+            ),
+            printing_merge_requests_link_enabled: there(project.printing_merge_requests_link_enabled),
+            request_access_enabled: there(project.request_access_enabled),
+            lfs_enabled: there(project.lfs_enabled),
+            open_issues_count: there(world.issues.iter().filter(opened).count() as u64),
+            creator_id: there(project.creator),
+            approvals_before_merge: there(project.approvals_before_merge),
+            namespace: there(self.show_namespace(project.namespace)),
+            import_status: there("none".into()),
+            import_error: Some(None),
+            permissions: rights.user.map(|_| Some(self.permissions(project))),
+            runners_token: runs.then(|| Some(project.runners_token.clone())),
+            shared_with_groups: there(shared.collect()),
+            repository_storage: rights.admin.then(|| Some("default".into())),
+            ci_config_path: Some(project.ci_config_path.clone()),
+            links: there(Links {
+                this: api.clone(),
+                issues: Some(format!("{api}/issues")),
+                merge_requests: Some(format!("{api}/merge_requests")),
+                repo_branches: Some(format!("{api}/repository/branches")),
+                labels: Some(format!("{api}/labels")),
+                events: Some(format!("{api}/events")),
+                members: Some(format!("{api}/members")),
+            }),
+            forked_from_project: original.filter(|p| rights.sees_project(world, p)).map(|p| self.project_brief(p)),
+            ..self.found_project(project)
+        };
+        if statistics {
+            out.statistics = there(self.statistics(project));
+        }
+        if with_attributes {
+            out.custom_attributes = there(attributes(&project.custom_attributes));
+        }
+        out
+    }
+
+    /// A project as jobs and runners name it.
+    pub fn project_brief(&self, project: &Project) -> ProjectBrief {
+        let simple = self.simple_project(project);
+        ProjectBrief {
+            id: simple.id,
+            name: simple.name,
+            name_with_namespace: simple.name_with_namespace,
+            path: simple.path,
+            path_with_namespace: simple.path_with_namespace,
+            ..ProjectBrief::default()
+        }
+    }
+
+    fn show_namespace(&self, namespace: Namespace) -> crate::api::projects::Namespace {
+        let full_path = self.world.namespace_path(namespace);
+        let (id, name, kind, parent_id) = match namespace {
+            Namespace::User(id) => {
+                let user = self.world.users.get(id);
+                (user.map_or(0, |u| u.namespace_id), user.map(|u| u.username.clone()), "user", None)
+            }
+            Namespace::Group(id) => {
+                let group = self.world.groups.get(id);
+                (id, group.map(|g| g.name.clone()), "group", group.and_then(|g| g.parent))
+            }
+        };
+        crate::api::projects::Namespace {
+            id,
+            name: name.unwrap_or_default(),
+            path: full_path.rsplit('/').next().unwrap_or_default().to_owned(),
+            kind: kind.into(),
+            full_path,
+            parent_id,
+            ..crate::api::projects::Namespace::default()
+        }
+    }
+
+    fn permissions(&self, project: &Project) -> Permissions {
+        let access = |level: u8, place: Place| {
+            let setting =
+                self.world.notification_settings.iter().find(|s| Some(s.user) == self.rights.user && s.place == Some(place));
+            let words = ["disabled", "participating", "watch", "global", "mention", "custom"];
+            let loud = setting.and_then(|s| words.iter().position(|word| *word == s.level)).unwrap_or(3);
+            (level > 0).then_some(Access { access_level: level.into(), notification_level: Some(loud as u64) })
+        };
+        let group_access = match project.namespace {
+            Namespace::Group(group) => access(self.rights.in_group(&self.world, group), Place::Group(group)),
+            Namespace::User(_) => None,
+        };
+        let project_access = access(self.rights.directly_in(project), Place::Project(project.id));
+        Permissions { project_access, group_access }
+    }
+
+    /// Commits and bytes. What cannot be read counts as nothing.
+    pub fn statistics(&self, project: &Project) -> ProjectStatistics {
+        let commit_count = self.git(project).and_then(|git| git.count_commits()).unwrap_or(0);
+        let repository_size = bytes_in(&repository_path(&self.repositories, project.id));
+        let artifacts = self.world.jobs.iter().filter(|job| job.project == project.id);
+        let job_artifacts_size = artifacts.filter_map(|job| job.artifacts.as_ref()).map(|a| a.size).sum();
+        ProjectStatistics {
+            commit_count,
+            storage_size: repository_size + job_artifacts_size,
+            repository_size,
+            lfs_objects_size: 0,
+            job_artifacts_size,
+        }
+    }
+}
+
+/// Bytes of all files below a folder.
+fn bytes_in(folder: &Path) -> u64 {
+    let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
+    let size = |entry: std::fs::DirEntry| match entry.metadata() {
+        Ok(meta) if meta.is_dir() => bytes_in(&entry.path()),
+        Ok(meta) => meta.len(),
+        Err(_) => 0,
+    };
+    entries.flatten().map(size).sum()
+}
+
+fn list(call: &Reading, input: ListProjects) -> Outcome<Vec<ProjectView>> {
+    let filter = filter!(input, membership: input.membership, statistics: input.statistics,
+        with_issues_enabled: input.with_issues_enabled,
+        with_merge_requests_enabled: input.with_merge_requests_enabled, custom_attributes: input.custom_attributes);
+    listed(call, filter, |_| true)
+}
+
+fn get(call: &Reading, input: GetProject) -> Outcome<ProjectView> {
+    let project = call.project(&input.id)?;
+    let with_attributes = input.with_custom_attributes == Some(true) && call.rights.admin;
+    ok(call.show_project(project, input.statistics == Some(true), with_attributes))
+}
+
+/// Everybody with a place in a project: by itself, by its groups, by being its owner.
+pub fn members(world: &World, project: &Project) -> BTreeSet<u64> {
+    let mut places = vec![Place::Project(project.id)];
+    let mut out = BTreeSet::new();
+    match project.namespace {
+        Namespace::User(owner) => {
+            out.insert(owner);
+        }
+        Namespace::Group(group) => places.extend(world.group_chain(group).iter().map(|g| Place::Group(g.id))),
+    }
+    out.extend(world.members.iter().filter(|member| places.contains(&member.place)).map(|member| member.user));
+    out
+}
+
+fn users(call: &Reading, input: ListProjectUsers) -> Outcome<Vec<UserView>> {
+    let project = call.project(&input.id)?;
+    let matches = |user: &&User| {
+        let part = input.search.as_deref().unwrap_or_default();
+        holds(&user.name, part) || holds(&user.username, part)
+    };
+    let people = members(call.world, project);
+    let rows: Vec<&User> = people.iter().filter_map(|id| call.world.users.get(*id)).filter(matches).collect();
+    call.page(rows, |user| call.person(user.id))
+}
+
+/// What can be set on a project, from any of the endpoints that set it.
+#[derive(Default)]
+struct Settings {
+    name: Option<String>,
+    path: Option<String>,
+    default_branch: Option<String>,
+    description: Option<String>,
+    issues_enabled: Option<bool>,
+    merge_requests_enabled: Option<bool>,
+    jobs_enabled: Option<bool>,
+    wiki_enabled: Option<bool>,
+    snippets_enabled: Option<bool>,
+    resolve_outdated_diff_discussions: Option<bool>,
+    container_registry_enabled: Option<bool>,
+    shared_runners_enabled: Option<bool>,
+    visibility: Option<String>,
+    import_url: Option<String>,
+    public_jobs: Option<bool>,
+    only_allow_merge_if_pipeline_succeeds: Option<bool>,
+    only_allow_merge_if_all_discussions_are_resolved: Option<bool>,
+    lfs_enabled: Option<bool>,
+    request_access_enabled: Option<bool>,
+    tag_list: Option<Vec<String>>,
+    printing_merge_request_link_enabled: Option<bool>,
+    ci_config_path: Option<String>,
+    approvals_before_merge: Option<u64>,
+}
+
+macro_rules! settings {
+    ($input:expr, $name:expr) => {
+        Settings {
+            name: $name,
+            path: $input.path,
+            default_branch: $input.default_branch,
+            description: $input.description,
+            issues_enabled: $input.issues_enabled,
+            merge_requests_enabled: $input.merge_requests_enabled,
+            jobs_enabled: $input.jobs_enabled,
+            wiki_enabled: $input.wiki_enabled,
+            snippets_enabled: $input.snippets_enabled,
+            resolve_outdated_diff_discussions: $input.resolve_outdated_diff_discussions,
+            container_registry_enabled: $input.container_registry_enabled,
+            shared_runners_enabled: $input.shared_runners_enabled,
+            visibility: $input.visibility,
+            import_url: $input.import_url,
+            public_jobs: $input.public_jobs,
+            only_allow_merge_if_pipeline_succeeds: $input.only_allow_merge_if_pipeline_succeeds,
+            only_allow_merge_if_all_discussions_are_resolved: $input.only_allow_merge_if_all_discussions_are_resolved,
+            lfs_enabled: $input.lfs_enabled,
+            request_access_enabled: $input.request_access_enabled,
+            tag_list: $input.tag_list,
+            printing_merge_request_link_enabled: $input.printing_merge_request_link_enabled,
+            ci_config_path: $input.ci_config_path,
+            approvals_before_merge: $input.approvals_before_merge,
+        }
+    };
+}
+
+impl Settings {
+    /// Puts what is set into a project.
+    fn apply(self, project: &mut Project) -> Result<(), Reject> {
+        let off = |field: &mut bool, enabled: Option<bool>| *field = enabled.map_or(*field, |enabled| !enabled);
+        let on = |field: &mut bool, value: Option<bool>| *field = value.unwrap_or(*field);
+        off(&mut project.issues_disabled, self.issues_enabled);
+        off(&mut project.merge_requests_disabled, self.merge_requests_enabled);
+        off(&mut project.jobs_disabled, self.jobs_enabled);
+        off(&mut project.wiki_disabled, self.wiki_enabled);
+        off(&mut project.snippets_disabled, self.snippets_enabled);
+        off(&mut project.shared_runners_disabled, self.shared_runners_enabled);
+        off(&mut project.public_jobs_disabled, self.public_jobs);
+        on(&mut project.container_registry_enabled, self.container_registry_enabled);
+        on(&mut project.resolve_outdated_diff_discussions, self.resolve_outdated_diff_discussions);
+        on(&mut project.only_allow_merge_if_pipeline_succeeds, self.only_allow_merge_if_pipeline_succeeds);
+        on(
+            &mut project.only_allow_merge_if_all_discussions_are_resolved,
+            self.only_allow_merge_if_all_discussions_are_resolved,
+        );
+        on(&mut project.printing_merge_requests_link_enabled, self.printing_merge_request_link_enabled);
+        on(&mut project.request_access_enabled, self.request_access_enabled);
+        on(&mut project.lfs_enabled, self.lfs_enabled);
+        if let Some(word) = self.visibility {
+            project.visibility = Visibility::from_word(&word).ok_or_else(|| Reject::no_valid_value("visibility"))?;
+        }
+        project.description = self.description.or(project.description.take());
+        project.ci_config_path = self.ci_config_path.or(project.ci_config_path.take());
+        project.import_url = self.import_url.or(project.import_url.take());
+        project.approvals_before_merge = self.approvals_before_merge.unwrap_or(project.approvals_before_merge);
+        if let Some(tags) = self.tag_list {
+            let split = tags.iter().flat_map(|tags| tags.split(',')).map(|tag| tag.trim().to_owned());
+            project.tag_list = split.filter(|tag| !tag.is_empty()).collect();
+        }
+        project.name = self.name.filter(|name| !name.is_empty()).unwrap_or(std::mem::take(&mut project.name));
+        project.path = self.path.filter(|path| !path.is_empty()).unwrap_or(std::mem::take(&mut project.path));
+        Ok(())
+    }
+}
+
+/// 400 where a project's name or path cannot be, or another of the namespace has it.
+fn check(world: &World, project: &Project) -> Result<(), Reject> {
+    let allowed = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | ' ' | '+') || u32::from(c) >= 0x1F000;
+    if !project.name.chars().all(allowed) || !project.name.starts_with(|c: char| c.is_alphanumeric() || c == '_') {
+        let rule = "can contain only letters, digits, emojis, '_', '.', dash, space. It must start with letter, digit, emoji or '_'.";
+        return Err(Reject::bad(json!({ "name": [rule] })));
+    }
+    if !is_path(&project.path) {
+        let rule = "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-', end in '.git' or end in '.atom'";
+        return Err(Reject::bad(json!({ "path": [rule] })));
+    }
+    let mut others = world.projects.iter().filter(|p| p.id != project.id && p.namespace == project.namespace);
+    let taken = others.clone().any(|p| p.name.eq_ignore_ascii_case(&project.name));
+    let path_taken = others.any(|p| p.path.eq_ignore_ascii_case(&project.path));
+    match (taken, path_taken) {
+        (false, false) => Ok(()),
+        (true, false) => Err(Reject::bad(json!({ "name": ["has already been taken"] }))),
+        (false, true) => Err(Reject::bad(json!({ "path": ["has already been taken"] }))),
+        (true, true) => {
+            Err(Reject::bad(json!({ "name": ["has already been taken"], "path": ["has already been taken"] })))
+        }
+    }
+}
+
+fn create(call: &mut Writing, input: CreateProject) -> Outcome<ProjectView> {
+    let caller = call.signed_in()?.clone();
+    let namespace = match input.namespace_id.filter(|id| *id != caller.namespace_id) {
+        None => Namespace::User(caller.id),
+        Some(id) => {
+            let group = call.world.groups.get(id).filter(|group| call.rights.sees_group(call.world, group));
+            let level = group.map_or(0, |group| call.rights.group_level(call.world, group.id));
+            if level < level::MAINTAINER {
+                return Err(Reject::bad(json!({ "namespace": ["is not valid"] })));
+            }
+            Namespace::Group(id)
+        }
+    };
+    if input.repository_storage.is_some() {
+        call.administrator()?;
+    }
+    let name = input.name.clone();
+    make(call, caller.id, namespace, settings!(input, name))
+}
+
+fn create_for_user(call: &mut Writing, input: CreateUserProject) -> Outcome<ProjectView> {
+    call.administrator()?;
+    let owner = call.world.users.get(input.user_id).ok_or_else(|| Reject::not_found("User"))?;
+    let (owner, own) = (owner.id, owner.namespace_id);
+    let namespace = match input.namespace_id.filter(|id| *id != own) {
+        None => Namespace::User(owner),
+        Some(id) if call.world.groups.get(id).is_some() => Namespace::Group(id),
+        Some(_) => return Err(Reject::bad(json!({ "namespace": ["is not valid"] }))),
+    };
+    let name = Some(input.name.clone());
+    make(call, owner, namespace, settings!(input, name))
+}
+
+fn make(call: &mut Writing, creator: u64, namespace: Namespace, mut settings: Settings) -> Outcome<ProjectView> {
+    let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+    let (name, path) = match (given(&settings.name), given(&settings.path)) {
+        (None, None) => {
+            return Err(Reject::error(400, "name, path are missing, at least one parameter must be provided"));
+        }
+        (Some(name), Some(path)) => (name, path),
+        (None, Some(path)) => (path.clone(), path),
+        (Some(name), None) => {
+            let dashed = name.to_lowercase();
+            let path = dashed.split(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '.' | '-'));
+            (name, path.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-"))
+        }
+    };
+    (settings.name, settings.path) = (Some(name), Some(path));
+    let head = settings.default_branch.take().filter(|branch| !branch.is_empty()).unwrap_or_else(|| "master".into());
+    let now = call.now;
+    let id = call.world.projects.draw_id();
+    let mut project = Project {
+        id,
+        namespace,
+        creator,
+        created_at: now,
+        last_activity_at: now,
+        request_access_enabled: true,
+        printing_merge_requests_link_enabled: true,
+        lfs_enabled: true,
+        runners_token: super::start::secret().unwrap_or_default(),
+        ..Project::default()
+    };
+    settings.apply(&mut project)?;
+    check(call.world, &project)?;
+    super::git::create(&repository_path(&call.repositories, id), &head)?;
+    call.world.projects.add(project.clone());
+    // The creator of a project in a group runs it, whatever the group says.
+    if matches!(namespace, Namespace::Group(_)) {
+        let place = Place::Project(id);
+        let member = records::Member { place, user: creator, level: level::MAINTAINER, created_at: now, id: 0 };
+        call.world.members.add(member);
+    }
+    if let Some(user) = call.rights.user {
+        call.rights = super::auth::Rights::of(call.world, user);
+    }
+    ok(call.show_project(&project, false, false))
+}
+
+fn update(call: &mut Writing, input: UpdateProject) -> Outcome<ProjectView> {
+    let mut project = call.project_as(&input.id, level::MAINTAINER)?.clone();
+    let name = input.name.clone();
+    if name.as_ref().is_some_and(|name| name.trim().is_empty()) {
+        return Err(Reject::bad(json!({ "name": ["can't be blank"] })));
+    }
+    let mut settings = settings!(input, name);
+    if let Some(branch) = settings.default_branch.take().filter(|branch| !branch.is_empty()) {
+        let git = call.git(&project)?;
+        if git.branch(&branch).is_none() {
+            return Err(Reject::bad(json!({ "base": ["Could not set the default branch"] })));
+        }
+        git.set_head(&branch)?;
+        project.default_branch = Some(branch);
+    }
+    let (old_path, old_visibility) = (project.path.clone(), project.visibility);
+    settings.apply(&mut project)?;
+    let owner_only = project.path != old_path || project.visibility != old_visibility;
+    if owner_only && call.rights.level(call.world, &project) < level::MAINTAINER {
+        return Err(Reject::forbidden());
+    }
+    check(call.world, &project)?;
+    call.world.projects.add(project.clone());
+    ok(call.show_project(&project, false, false))
+}
+
+/// Takes a project out, with everything in it.
+pub fn remove(world: &mut World, repositories: &Path, project: u64) {
+    let requests: BTreeSet<u64> =
+        world.merge_requests.remove_where(|mr| mr.target_project == project).iter().map(|mr| mr.id).collect();
+    let issues: BTreeSet<u64> = world.issues.remove_where(|i| i.project == project).iter().map(|i| i.id).collect();
+    let snippets: BTreeSet<u64> = world.snippets.remove_where(|s| s.project == project).iter().map(|s| s.id).collect();
+    world.notes.remove_where(|note| match note.on {
+        records::Noteable::MergeRequest(id) => requests.contains(&id),
+        records::Noteable::Issue(id) => issues.contains(&id),
+        records::Noteable::Snippet(id) => snippets.contains(&id),
+        records::Noteable::Epic(_) => false,
+    });
+    for job in world.jobs.remove_where(|job| job.project == project) {
+        world.traces.remove(job.id);
+        world.archives.remove(job.id);
+    }
+    world.pipelines.remove_where(|row| row.project == project);
+    world.labels.remove_where(|row| row.project == project);
+    world.milestones.remove_where(|row| row.project == project);
+    world.releases.remove_where(|row| row.project == project);
+    world.environments.remove_where(|row| row.project == project);
+    world.deployments.remove_where(|row| row.project == project);
+    world.commit_statuses.remove_where(|row| row.project == project);
+    world.commit_comments.remove_where(|row| row.project == project);
+    world.members.remove_where(|member| member.place == Place::Project(project));
+    world.notification_settings.remove_where(|setting| setting.place == Some(Place::Project(project)));
+    let serving: Vec<u64> =
+        world.runners.iter().filter(|runner| runner.projects.contains(&project)).map(|runner| runner.id).collect();
+    for id in serving {
+        if let Some(runner) = world.runners.get_mut(id) {
+            runner.projects.remove(&project);
+        }
+    }
+    world.projects.remove(project);
+    if let Err(error) = std::fs::remove_dir_all(repository_path(repositories, project)) {
+        tracing::warn!("the repository of project {project} stays behind: {error}");
+    }
+}
+

@@ -1,0 +1,69 @@
+//! Trees, blobs, comparisons and contributors.
+
+use super::call::{Answer, Outcome, Reading, ok, order};
+use super::mount::Mount;
+use super::reject::Reject;
+use crate::api::Raw;
+use crate::api::repository::*;
+
+/// How many commits a comparison lists at most.
+const MOST_COMMITS: usize = 5_000;
+
+pub fn mount(mount: Mount) -> Mount {
+    mount
+        .read::<ListTree>(tree)
+        .read::<GetBlob>(blob)
+        .read::<GetRawBlob>(raw)
+        .read::<Compare>(compare)
+        .read::<ListContributors>(contributors)
+}
+
+fn tree(call: &Reading, input: ListTree) -> Outcome<Vec<TreeEntry>> {
+    let (_, git) = call.repository(&input.id)?;
+    let root = git.commit_at(input.r#ref.as_deref(), "Tree")?.tree()?;
+    let entries = git.list(&root, input.path.as_deref().unwrap_or_default(), input.recursive == Some(true))?;
+    call.page(entries, |entry| entry)
+}
+
+fn blob(call: &Reading, input: GetBlob) -> Outcome<Blob> {
+    let (id, bytes) = call.repository(&input.id)?.1.blob(&input.sha)?;
+    ok(Blob::new(id.to_string(), &bytes))
+}
+
+fn raw(call: &Reading, input: GetRawBlob) -> Outcome<Raw> {
+    let (_, bytes) = call.repository(&input.id)?.1.blob(&input.sha)?;
+    Ok(Answer::new(Raw { bytes, content_type: Some("text/plain".into()) }).header("content-disposition", "inline"))
+}
+
+fn compare(call: &Reading, input: Compare) -> Outcome<Comparison> {
+    let (_, git) = call.repository(&input.id)?;
+    let from = git.commit_at(Some(&input.from), "Commit")?.id();
+    let to = git.commit_at(Some(&input.to), "Commit")?.id();
+    let (ids, cut) = git.between(from, to, MOST_COMMITS)?;
+    // What `to` brought since the two parted; of unrelated histories everything.
+    let changes = git.changes(git.merge_base(from, to), to)?;
+    let mut commits = ids.into_iter().map(|id| git.show(id)).collect::<Result<Vec<_>, Reject>>()?;
+    commits.reverse();
+    ok(Comparison {
+        commit: commits.last().cloned(),
+        commits,
+        diffs: changes.entries,
+        compare_timeout: cut || changes.overflow,
+        compare_same_ref: from == to,
+        ..Comparison::default()
+    })
+}
+
+fn contributors(call: &Reading, input: ListContributors) -> Outcome<Vec<Contributor>> {
+    let by = call.choice("order_by", input.order_by.as_deref(), &["date", "name", "email", "commits"])?;
+    let descending = call.descending(input.sort.as_deref(), "asc")?;
+    let mut people = call.repository(&input.id)?.1.contributors()?;
+    match by {
+        "name" => order(&mut people, descending, |person| person.name.to_lowercase()),
+        "email" => order(&mut people, descending, |person| person.email.to_lowercase()),
+        "commits" => order(&mut people, descending, |person| person.commits),
+        _ if descending => people.reverse(),
+        _ => {}
+    }
+    call.page(people, |person| person)
+}

@@ -1,0 +1,97 @@
+//! Small parts of what is answered, shared by the areas: times, people, addresses.
+
+use super::call::Call;
+use super::records::{Project, User};
+use super::world::World;
+use crate::api::users::User as UserView;
+use crate::api::{Extra, Time};
+use jiff::Timestamp;
+use jiff::civil::Date;
+use std::ops::Deref;
+
+/// A field that this view has, with a value.
+pub fn there<T>(value: T) -> Extra<T> {
+    Some(Some(value))
+}
+
+/// A moment on the wire.
+pub fn time(at: Timestamp) -> Time {
+    Time::from_instant(at)
+}
+
+/// A moment on the wire, where there is one.
+pub fn times(at: Option<Timestamp>) -> Option<Time> {
+    at.map(time)
+}
+
+/// A date on the wire.
+pub fn date(date: Option<Date>) -> Option<Time> {
+    date.map(|date| Time(date.to_string()))
+}
+
+/// The moment that an input names; `None` where it is absent.
+///
+/// # Errors
+/// 400 `created_after is invalid`.
+pub fn moment(name: &str, input: &Option<Time>) -> Result<Option<Timestamp>, super::reject::Reject> {
+    match input {
+        None => Ok(None),
+        Some(Time(text)) if text.is_empty() => Ok(None),
+        Some(time) => time.instant().map(Some).ok_or_else(|| super::reject::Reject::invalid(name)),
+    }
+}
+
+/// Whether `text` holds `part`, in any case.
+pub fn holds(text: &str, part: &str) -> bool {
+    text.to_lowercase().contains(&part.to_lowercase())
+}
+
+/// Whether a record may be listed under the given filter: absent filters let everything through.
+pub fn fits<T: PartialEq>(wanted: &Option<T>, value: &T) -> bool {
+    wanted.as_ref().is_none_or(|wanted| wanted == value)
+}
+
+/// `active` or `blocked`.
+pub fn user_state(user: &User) -> &'static str {
+    if user.blocked { "blocked" } else { "active" }
+}
+
+impl<W: Deref<Target = World>> Call<W> {
+    /// A person as other things name them; one who is gone is a ghost.
+    pub fn person(&self, id: u64) -> UserView {
+        match self.world.users.get(id) {
+            Some(user) => UserView {
+                id,
+                name: user.name.clone(),
+                username: user.username.clone(),
+                state: user_state(user).into(),
+                avatar_url: user.avatar_url.clone(),
+                web_url: format!("{}/{}", self.base_url, user.username),
+                ..UserView::default()
+            },
+            None => UserView {
+                id,
+                name: "Ghost User".into(),
+                username: "ghost".into(),
+                state: "active".into(),
+                web_url: format!("{}/ghost", self.base_url),
+                ..UserView::default()
+            },
+        }
+    }
+
+    /// An author: a person with address and date.
+    pub fn author(&self, id: u64) -> UserView {
+        let user = self.world.users.get(id);
+        UserView {
+            email: Some(user.map(|user| user.email.clone())),
+            created_at: Some(user.map(|user| time(user.created_at))),
+            ..self.person(id)
+        }
+    }
+
+    /// Where a project is in a browser.
+    pub fn project_url(&self, project: &Project) -> String {
+        format!("{}/{}", self.base_url, self.world.project_path(project))
+    }
+}

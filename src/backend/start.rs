@@ -1,0 +1,327 @@
+//! Starts and ends the server.
+
+use super::engine::{Clock, Engine};
+use super::git::{self, LocalError};
+use super::records::*;
+use super::store::{Store, StoreError};
+use super::world::World;
+use super::{call, routes};
+use rustls::crypto::ring;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+/// How long requests in flight may take when the server ends.
+const GRACE: Duration = Duration::from_secs(2);
+/// The group of the projects that stand for a person's own repositories.
+const LOCAL_GROUP: &str = "local";
+
+/// What the server starts with, where its data folder holds nothing yet.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum WorldKind {
+    /// An administrator, `root`, and a user, `dev`.
+    #[default]
+    Empty,
+}
+
+/// How to start a server.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where to listen; port 0 takes a free one.
+    pub listen: SocketAddr,
+    pub world: WorldKind,
+    /// Git repositories that become projects; they are read, never written.
+    pub repos: Vec<PathBuf>,
+    /// Where everything is kept; without it in a folder that goes when the server ends.
+    pub data: Option<PathBuf>,
+    pub clock: Clock,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            world: WorldKind::default(),
+            repos: Vec::new(),
+            data: None,
+            clock: Clock::system(),
+        }
+    }
+}
+
+/// Why a server does not start, as a sentence that says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error("{0} is in use; stop what listens there, or choose another port (0 takes a free one)")]
+    AddressInUse(SocketAddr),
+    #[error("cannot listen on {address}: {why}")]
+    Listen { address: SocketAddr, why: String },
+    #[error(transparent)]
+    Data(#[from] StoreError),
+    #[error(transparent)]
+    Repository(#[from] LocalError),
+    #[error("the world cannot be made: {0}")]
+    World(String),
+    #[error("the server's folder cannot be made: {0}")]
+    Folder(String),
+}
+
+/// A running server. Dropping it ends it, and removes what it was not told to keep.
+#[derive(Debug)]
+pub struct Running {
+    /// `http://127.0.0.1:PORT`.
+    pub base_url: String,
+    /// User name to token, of everyone who may sign in; `root` is an administrator.
+    pub tokens: BTreeMap<String, String>,
+    /// The user name that the interface signs in with: the first who is no administrator.
+    pub user: String,
+    /// The full path of the first project of [`Options::repos`].
+    pub project: Option<String>,
+    stop: oneshot::Sender<()>,
+    served: JoinHandle<()>,
+    /// Removed when the server is dropped; `None` under a data folder.
+    temporary: Option<TempDir>,
+}
+
+impl Running {
+    /// The token that the interface signs in with.
+    pub fn token(&self) -> &str {
+        self.tokens.get(&self.user).map_or("", String::as_str)
+    }
+
+    /// Ends the server: requests in flight are answered first, for two seconds at most.
+    pub async fn stop(self) {
+        let Running { stop, mut served, temporary, .. } = self;
+        // Nobody listens any more where the server has ended by itself.
+        let _ = stop.send(());
+        if tokio::time::timeout(GRACE, &mut served).await.is_err() {
+            served.abort();
+        }
+        drop(temporary);
+    }
+}
+
+/// Starts a server inside the running tokio runtime, and returns when it answers.
+///
+/// # Errors
+/// A sentence each for an address in use, a data folder in use, a path that is no repository, a mistake in a world file.
+pub async fn start(options: Options) -> Result<Running, StartError> {
+    let address = options.listen;
+    let listener = TcpListener::bind(address).await.map_err(|error| match error.kind() {
+        std::io::ErrorKind::AddrInUse => StartError::AddressInUse(address),
+        _ => StartError::Listen { address, why: error.to_string() },
+    })?;
+    let bound =
+        listener.local_addr().map_err(|error| StartError::Listen { address, why: error.to_string() })?;
+    let base_url = format!("http://{bound}");
+    let url = base_url.clone();
+    let prepared = tokio::task::spawn_blocking(move || prepare(options, url));
+    let Prepared { engine, temporary, project } =
+        prepared.await.map_err(|panic| StartError::World(panic.to_string()))??;
+
+    let world = engine.snapshot();
+    let tokens: BTreeMap<String, String> = world
+        .tokens
+        .iter()
+        .filter_map(|token| Some((world.users.get(token.user)?.username.clone(), token.secret.clone())))
+        .collect();
+    let user = person(&world).map(|user| user.username.clone()).unwrap_or_default();
+    let router = routes::all().into_router(Arc::new(engine));
+    let (stop, stopped) = oneshot::channel::<()>();
+    let served = tokio::spawn(async move {
+        // Small answers go out at once instead of waiting for more to send.
+        let listener = axum::serve::ListenerExt::tap_io(listener, |tcp| {
+            let _ = tcp.set_nodelay(true);
+        });
+        let ended = async {
+            let _ = stopped.await;
+        };
+        if let Err(error) = axum::serve(listener, router).with_graceful_shutdown(ended).await {
+            tracing::error!("the server ended: {error}");
+        }
+    });
+    Ok(Running { base_url, tokens, user, project, stop, served, temporary })
+}
+
+struct Prepared {
+    engine: Engine,
+    temporary: Option<TempDir>,
+    project: Option<String>,
+}
+
+fn prepare(options: Options, base_url: String) -> Result<Prepared, StartError> {
+    let folder = |error: std::io::Error| StartError::Folder(error.to_string());
+    let (store, mut world, root, temporary) = match &options.data {
+        Some(data) => {
+            let (store, world) = Store::open(data)?;
+            (Some(store), world, data.clone(), None)
+        }
+        None => {
+            let made = tempfile::Builder::new().prefix("labscope-").tempdir().map_err(folder)?;
+            (None, World::default(), made.path().to_path_buf(), Some(made))
+        }
+    };
+    let repositories = root.join("repositories");
+    std::fs::create_dir_all(&repositories).map_err(folder)?;
+    if world.users.is_empty() {
+        // A start that was killed may have left repositories that no record knows.
+        clear(&repositories).map_err(folder)?;
+        fill(&mut world, &options.world, &options.clock)?;
+    }
+    let mut project = None;
+    for path in &options.repos {
+        let added = add_repository(&mut world, path, &repositories, &options.clock)?;
+        project.get_or_insert(added);
+    }
+    give_tokens(&mut world)?;
+    if let Some(store) = &store {
+        let why = |why| StoreError::Failed { folder: root.display().to_string(), why };
+        store.commit(&world.take_changes()).map_err(why)?;
+    }
+    world.take_changes();
+    let engine = Engine::new(world, store, repositories, options.clock, base_url, |_, _| {});
+    Ok(Prepared { engine, temporary, project })
+}
+
+/// Removes `<number>.git` folders, and nothing else that may be there.
+fn clear(repositories: &Path) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(repositories)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let number = name.to_str().and_then(|name| name.strip_suffix(".git")).map(str::parse::<u64>);
+        if matches!(number, Some(Ok(_))) {
+            std::fs::remove_dir_all(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+fn fill(world: &mut World, kind: &WorldKind, clock: &Clock) -> Result<(), StartError> {
+    match kind {
+        WorldKind::Empty => empty(world, clock),
+    }
+    if !world.users.iter().any(|user| user.admin && !user.blocked) {
+        return Err(StartError::World("it has no user with admin = true".into()));
+    }
+    Ok(())
+}
+
+fn empty(world: &mut World, clock: &Clock) {
+    let now = clock.now();
+    let user = |username: &str, name: &str, admin: bool| User {
+        username: username.into(),
+        name: name.into(),
+        email: format!("{username}@localhost"),
+        admin,
+        created_at: now,
+        updated_at: now,
+        confirmed_at: Some(now),
+        projects_limit: 100_000,
+        can_create_group: true,
+        ..User::default()
+    };
+    world.add_user(user("root", "Administrator", true));
+    world.add_user(user("dev", "Developer", false));
+}
+
+/// The person whose server it is.
+fn person(world: &World) -> Option<&User> {
+    let mut active = world.users.iter().filter(|user| !user.blocked);
+    active.clone().find(|user| !user.admin).or_else(|| active.next())
+}
+
+/// Everybody who may sign in gets a token that cannot be guessed, unless they have one.
+fn give_tokens(world: &mut World) -> Result<(), StartError> {
+    let without: Vec<u64> = world
+        .users
+        .iter()
+        .filter(|user| !user.blocked && !world.tokens.iter().any(|token| token.user == user.id))
+        .map(|user| user.id)
+        .collect();
+    for user in without {
+        let secret = secret().ok_or_else(|| StartError::World("the system gives no random numbers".into()))?;
+        world.tokens.add(Token { user, name: "first start".into(), secret, ..Token::default() });
+    }
+    Ok(())
+}
+
+/// 160 random bits in hexadecimal.
+pub fn secret() -> Option<String> {
+    let mut bytes = [0u8; 20];
+    ring::default_provider().secure_random.fill(&mut bytes).ok()?;
+    Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Adds the project of a person's repository, or finds it from an earlier start. Answers its full path.
+fn add_repository(
+    world: &mut World,
+    path: &Path,
+    repositories: &Path,
+    clock: &Clock,
+) -> Result<String, StartError> {
+    let now = clock.now();
+    let origin = path.canonicalize().map(|path| path.display().to_string()).ok();
+    let known = world.projects.iter().find(|project| origin.is_some() && project.import_url == origin);
+    if let Some(known) = known {
+        git::refresh(path, &call::repository_path(repositories, known.id))?;
+        return Ok(world.project_path(known));
+    }
+    let owner = person(world).map(|user| user.id).unwrap_or_default();
+    let group = match world.group_at(LOCAL_GROUP) {
+        Some(group) => group.id,
+        None => {
+            let group = world.groups.add(Group {
+                name: "Local".into(),
+                path: LOCAL_GROUP.into(),
+                description: "Repositories on this machine".into(),
+                visibility: Visibility::Internal,
+                request_access_enabled: true,
+                created_at: now,
+                ..Group::default()
+            });
+            let place = Place::Group(group);
+            world.members.add(Member { place, user: owner, level: level::OWNER, created_at: now, ..Member::default() });
+            group
+        }
+    };
+    let id = world.projects.draw_id();
+    let adopted = git::adopt(path, &call::repository_path(repositories, id))?;
+    let slug = free_path(world, group, &adopted.name);
+    world.projects.add(Project {
+        id,
+        name: adopted.name,
+        path: slug,
+        namespace: Namespace::Group(group),
+        description: origin.as_ref().map(|origin| format!("The repository at {origin}")),
+        default_branch: adopted.default_branch,
+        visibility: Visibility::Internal,
+        creator: owner,
+        created_at: now,
+        last_activity_at: now,
+        request_access_enabled: true,
+        runners_token: secret().unwrap_or_default(),
+        import_url: origin,
+        ..Project::default()
+    });
+    Ok(world.projects.get(id).map(|project| world.project_path(project)).unwrap_or_default())
+}
+
+/// A path for a project of that name that no other in the group has.
+fn free_path(world: &World, group: u64, name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '-' };
+    let slug: String = name.chars().map(plain).collect();
+    let slug = slug.trim_start_matches(['-', '.']).to_owned();
+    let slug = if slug.is_empty() { "repository".to_owned() } else { slug };
+    let namespace = Namespace::Group(group);
+    let taken = |path: &str| {
+        world.projects.iter().any(|p| p.namespace == namespace && p.path.eq_ignore_ascii_case(path))
+    };
+    let numbered = (2..).map(|n| format!("{slug}-{n}"));
+    std::iter::once(slug.clone()).chain(numbered).find(|path| !taken(path)).unwrap_or(slug)
+}

@@ -1,0 +1,158 @@
+//! Tags and their releases.
+
+use super::branches::touch;
+use super::call::{Outcome, Reading, Writing, ok, order};
+use super::git::{Author, Git, TagHead};
+use super::mount::Mount;
+use super::records::{self, Project};
+use super::reject::Reject;
+use super::world::World;
+use crate::api::Nothing;
+use crate::api::tags::*;
+use std::cmp::Ordering;
+
+pub fn mount(mount: Mount) -> Mount {
+    mount
+        .read::<ListTags>(list)
+        .read::<GetTag>(get)
+        .write::<CreateTag>(create)
+        .write::<DeleteTag>(delete)
+        .write::<CreateRelease>(release)
+        .write::<UpdateRelease>(update_release)
+}
+
+fn show(world: &World, git: &Git, project: u64, tag: &TagHead) -> Result<Tag, Reject> {
+    let release = world.releases.iter().find(|release| release.project == project && release.tag == tag.name);
+    Ok(Tag {
+        name: tag.name.clone(),
+        message: tag.message.clone(),
+        commit: Some(git.show(tag.commit)?),
+        release: release.map(show_release),
+        target: Some(tag.target.to_string()),
+        ..Tag::default()
+    })
+}
+
+fn show_release(release: &records::Release) -> Release {
+    Release { tag_name: release.tag.clone(), description: Some(release.description.clone()) }
+}
+
+fn list(call: &Reading, input: ListTags) -> Outcome<Vec<Tag>> {
+    let by = call.choice("order_by", input.order_by.as_deref(), &["updated", "name"])?;
+    let descending = call.descending(input.sort.as_deref(), "desc")?;
+    let (project, git) = call.repository(&input.id)?;
+    let mut tags = git.tags()?;
+    tags.sort_by(|a, b| by_version(&a.name, &b.name));
+    if by == "name" {
+        if descending {
+            tags.reverse();
+        }
+    } else {
+        let made = |tag: &TagHead| git.repo().find_commit(tag.commit).map(|commit| commit.time().seconds()).ok();
+        let mut dated: Vec<_> = tags.into_iter().map(|tag| (made(&tag), tag)).collect();
+        order(&mut dated, descending, |(made, _)| *made);
+        tags = dated.into_iter().map(|(_, tag)| tag).collect();
+    }
+    call.try_page(tags, |tag| show(call.world, &git, project.id, &tag))
+}
+
+/// The order of versions: numbers in names count as numbers, `v1.9` before `v1.10`.
+fn by_version(a: &str, b: &str) -> Ordering {
+    let parts = |text: &str| -> Vec<(String, u128)> {
+        let mut out: Vec<(String, u128)> = vec![(String::new(), 0)];
+        let mut in_number = false;
+        for c in text.chars() {
+            match (c.to_digit(10), out.last_mut()) {
+                (Some(digit), Some((_, number))) => {
+                    *number = number.saturating_mul(10).saturating_add(digit.into());
+                    in_number = true;
+                }
+                _ if in_number => {
+                    out.push((c.to_string(), 0));
+                    in_number = false;
+                }
+                (_, Some((words, _))) => words.push(c),
+                (_, None) => {}
+            }
+        }
+        out
+    };
+    parts(a).cmp(&parts(b)).then_with(|| a.cmp(b))
+}
+
+fn get(call: &Reading, input: GetTag) -> Outcome<Tag> {
+    let (project, git) = call.repository(&input.id)?;
+    let tag = git.tag(&input.tag_name).ok_or_else(|| Reject::not_found("Tag"))?;
+    ok(show(call.world, &git, project.id, &tag)?)
+}
+
+fn create(call: &mut Writing, input: CreateTag) -> Outcome<Tag> {
+    let (project, git) = call.repository_to_write(&input.id)?;
+    let project: Project = project.clone();
+    let caller = call.signed_in()?;
+    let by = Author { name: caller.name.clone(), email: caller.email.clone(), at: call.now };
+    git.create_tag(&input.tag_name, &input.r#ref, input.message.as_deref(), &by)?;
+    let now = call.now;
+    if let Some(description) = input.release_description.filter(|text| !text.is_empty()) {
+        let tag = input.tag_name.clone();
+        call.world.releases.add(records::Release { project: project.id, tag, description, created_at: now, id: 0 });
+    }
+    touch(call.world, project.id, now)?;
+    let tag = git.tag(&input.tag_name).ok_or_else(|| Reject::not_found("Tag"))?;
+    ok(show(call.world, &git, project.id, &tag)?)
+}
+
+fn delete(call: &mut Writing, input: DeleteTag) -> Outcome<Nothing> {
+    let (project, git) = call.repository_to_write(&input.id)?;
+    let project = project.id;
+    let tag = git.tag(&input.tag_name).ok_or_else(|| Reject::not_found("Tag"))?;
+    git.delete_tag(&tag.name)?;
+    call.world.releases.remove_where(|release| release.project == project && release.tag == tag.name);
+    touch(call.world, project, call.now)?;
+    ok(Nothing)
+}
+
+fn release(call: &mut Writing, input: CreateRelease) -> Outcome<Release> {
+    let (project, git) = call.repository_to_write(&input.id)?;
+    let project = project.id;
+    if git.tag(&input.tag_name).is_none() {
+        return Err(Reject::message(404, "Tag does not exist"));
+    }
+    if call.world.releases.iter().any(|release| release.project == project && release.tag == input.tag_name) {
+        return Err(Reject::conflict("Release already exists"));
+    }
+    let release = records::Release {
+        project,
+        tag: input.tag_name,
+        description: input.description,
+        created_at: call.now,
+        ..records::Release::default()
+    };
+    call.world.releases.add(release.clone());
+    ok(show_release(&release))
+}
+
+fn update_release(call: &mut Writing, input: UpdateRelease) -> Outcome<Release> {
+    let (project, git) = call.repository_to_write(&input.id)?;
+    let project = project.id;
+    if git.tag(&input.tag_name).is_none() {
+        return Err(Reject::message(404, "Tag does not exist"));
+    }
+    let found = call.world.releases.iter().find(|r| r.project == project && r.tag == input.tag_name).map(|r| r.id);
+    let release = found.and_then(|id| call.world.releases.get_mut(id));
+    let Some(release) = release else { return Err(Reject::message(404, "Release does not exist")) };
+    release.description = input.description;
+    ok(show_release(release))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_count_as_numbers() {
+        let mut names = vec!["v1.10", "v1.9.1", "v1.9", "v2", "beta"];
+        names.sort_by(|a, b| by_version(a, b));
+        assert_eq!(names, ["beta", "v1.9", "v1.9.1", "v1.10", "v2"]);
+    }
+}

@@ -1,0 +1,319 @@
+//! Users and the caller. Their keys are in [`keys`](super::keys).
+
+use super::call::{Answer, Call, Outcome, Reading, Writing, ok, order};
+use super::mount::Mount;
+use super::projects::{Filter, filter};
+use super::records::{Identity, Namespace, Place, User, level};
+use super::reject::Reject;
+use super::show::{date, holds, moment, there, time, times, user_state};
+use super::world::World;
+use crate::api::Nothing;
+use crate::api::projects::Project as ProjectView;
+use crate::api::users::*;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::ops::Deref;
+
+pub fn mount(mount: Mount) -> Mount {
+    mount
+        .read::<ListUsers>(list)
+        .read::<GetUser>(get)
+        .read::<GetCurrentUser>(current)
+        .read::<ListUserProjects>(projects)
+        .write::<CreateUser>(create)
+        .write::<UpdateUser>(update)
+        .write::<DeleteUser>(delete)
+}
+
+/// Custom attributes on the wire.
+pub fn attributes(attributes: &BTreeMap<String, String>) -> Vec<CustomAttribute> {
+    let pair = |(key, value): (&String, &String)| CustomAttribute { key: key.clone(), value: value.clone() };
+    attributes.iter().map(pair).collect()
+}
+
+/// How much of a user is shown.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+enum View {
+    Brief,
+    Single,
+    /// To the user.
+    Own,
+    Administrator,
+}
+
+impl<W: Deref<Target = World>> Call<W> {
+    fn profile(&self, user: &User, view: View, with_attributes: bool) -> Profile {
+        let brief = self.person(user.id);
+        let mut out = Profile {
+            id: brief.id,
+            name: brief.name,
+            username: brief.username,
+            state: user_state(user).into(),
+            avatar_url: brief.avatar_url,
+            web_url: brief.web_url,
+            ..Profile::default()
+        };
+        if view >= View::Single {
+            out.created_at = there(time(user.created_at));
+            out.bio = Some(user.bio.clone());
+            out.location = Some(user.location.clone());
+            out.messenger_id = there(user.messenger_id.clone());
+            out.network_profile = there(user.network_profile.clone());
+            out.microblog_account = there(user.microblog_account.clone());
+            out.website_url = there(user.website_url.clone());
+            out.organization = there(user.organization.clone());
+        }
+        if view >= View::Own {
+            let identity = |i: &Identity| crate::api::users::Identity {
+                provider: i.provider.clone(),
+                extern_uid: i.extern_uid.clone(),
+            };
+            out.email = there(user.email.clone());
+            out.last_sign_in_at = Some(times(user.last_sign_in_at));
+            out.confirmed_at = Some(times(user.confirmed_at));
+            out.theme_id = there(user.theme_id);
+            out.last_activity_on = Some(date(user.last_activity_on));
+            out.color_scheme_id = there(user.color_scheme_id);
+            out.projects_limit = there(user.projects_limit);
+            out.current_sign_in_at = Some(times(user.current_sign_in_at));
+            out.identities = there(user.identities.iter().map(identity).collect());
+            out.can_create_group = there(user.can_create_group);
+            out.can_create_project = there(user.projects_limit > 0);
+            out.two_factor_enabled = there(user.two_factor_enabled);
+            out.external = there(user.external);
+        }
+        if view == View::Administrator {
+            out.is_admin = there(user.admin);
+            out.shared_runners_minutes_limit = Some(user.shared_runners_minutes_limit);
+            if with_attributes {
+                out.custom_attributes = there(attributes(&user.custom_attributes));
+            }
+        }
+        out
+    }
+
+    /// A user as jobs name one.
+    pub fn profile_of(&self, id: u64) -> Option<Profile> {
+        self.world.users.get(id).map(|user| self.profile(user, View::Single, false))
+    }
+
+    /// A user with everything that an administrator sees.
+    pub fn whole_profile(&self, user: &User) -> Profile {
+        self.profile(user, View::Administrator, false)
+    }
+}
+
+fn list(call: &Reading, input: ListUsers) -> Outcome<Vec<Profile>> {
+    if call.rights.user.is_none() && input.username.is_none() {
+        return Err(Reject::message(403, "Not authorized to access /api/v4/users"));
+    }
+    let admin = call.rights.admin;
+    let after = moment("created_after", &input.created_after)?;
+    let before = moment("created_before", &input.created_before)?;
+    let by = call.choice("order_by", input.order_by.as_deref(), &["id", "name", "username", "created_at", "updated_at"])?;
+    let descending = call.descending(input.sort.as_deref(), "desc")?;
+    let found = |user: &&User| {
+        let matches = |part: &String| {
+            let by_address = if admin { holds(&user.email, part) } else { user.email.eq_ignore_ascii_case(part) };
+            holds(&user.name, part) || holds(&user.username, part) || by_address
+        };
+        let identity = |uid: &String| {
+            let fits = |i: &Identity| i.extern_uid == *uid && Some(&i.provider) == input.provider.as_ref();
+            user.identities.iter().any(fits)
+        };
+        let attributes = input.custom_attributes.iter().flatten().filter(|_| admin);
+        (input.active != Some(true) || !user.blocked)
+            && (input.blocked != Some(true) || user.blocked)
+            && (input.external != Some(true) || user.external)
+            && input.search.as_ref().is_none_or(matches)
+            && input.username.as_ref().is_none_or(|name| user.username.eq_ignore_ascii_case(name))
+            && input.extern_uid.as_ref().is_none_or(identity)
+            && after.is_none_or(|after| user.created_at >= after)
+            && before.is_none_or(|before| user.created_at <= before)
+            && attributes.into_iter().all(|(key, value)| user.custom_attributes.get(key) == Some(value))
+    };
+    let mut users: Vec<&User> = call.world.users.iter().filter(found).collect();
+    match by {
+        "name" => order(&mut users, descending, |user| user.name.to_lowercase()),
+        "username" => order(&mut users, descending, |user| user.username.to_lowercase()),
+        "created_at" => order(&mut users, descending, |user| user.created_at),
+        "updated_at" => order(&mut users, descending, |user| user.updated_at),
+        _ => order(&mut users, descending, |user| user.id),
+    }
+    let view = if admin { View::Administrator } else { View::Brief };
+    call.page(users, |user| call.profile(user, view, input.with_custom_attributes == Some(true)))
+}
+
+fn user<W: Deref<Target = World>>(call: &Call<W>, id: u64) -> Result<&User, Reject> {
+    call.world.users.get(id).ok_or_else(|| Reject::not_found("User"))
+}
+
+fn get(call: &Reading, input: GetUser) -> Outcome<Profile> {
+    if call.rights.user.is_none() {
+        return Err(Reject::message(403, "Not authorized!"));
+    }
+    let view = if call.rights.admin { View::Administrator } else { View::Single };
+    ok(call.profile(user(call, input.id)?, view, input.with_custom_attributes == Some(true)))
+}
+
+fn current(call: &Reading, _: GetCurrentUser) -> Outcome<Profile> {
+    let user = call.signed_in()?;
+    let view = if user.admin { View::Administrator } else { View::Own };
+    ok(call.profile(user, view, false))
+}
+
+fn projects(call: &Reading, input: ListUserProjects) -> Outcome<Vec<ProjectView>> {
+    let found = match input.user_id.number() {
+        Some(id) => call.world.users.get(id),
+        None => call.world.user_named(input.user_id.as_str()),
+    };
+    let owner = found.ok_or_else(|| Reject::not_found("User"))?.id;
+    let filter = filter!(input, membership: input.membership, statistics: input.statistics,
+        with_issues_enabled: input.with_issues_enabled,
+        with_merge_requests_enabled: input.with_merge_requests_enabled, custom_attributes: input.custom_attributes);
+    super::projects::listed(call, filter, |project| project.namespace == Namespace::User(owner))
+}
+
+/// 409 where another user has the e-mail address or user name.
+fn check_free(call: &Writing, id: u64, email: Option<&String>, username: Option<&String>) -> Result<(), Reject> {
+    let taken = |same: &dyn Fn(&User) -> bool| call.world.users.iter().any(|user| user.id != id && same(user));
+    if email.is_some_and(|email| taken(&|user| user.email.eq_ignore_ascii_case(email))) {
+        return Err(Reject::conflict("Email has already been taken"));
+    }
+    let group = |name: &String| call.world.groups.iter().any(|g| g.parent.is_none() && g.path.eq_ignore_ascii_case(name));
+    if username.is_some_and(|name| group(name) || taken(&|user| user.username.eq_ignore_ascii_case(name))) {
+        return Err(Reject::conflict("Username has already been taken"));
+    }
+    if email.is_some_and(|email| !email.contains('@')) {
+        return Err(Reject::bad(json!({ "email": ["is invalid"] })));
+    }
+    if username.is_some_and(|name| !is_path(name)) {
+        let rule = "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-' or end in '.', '.git' or '.atom'.";
+        return Err(Reject::bad(json!({ "username": [rule] })));
+    }
+    Ok(())
+}
+
+/// Whether a text may be the path of a user, group or project.
+pub fn is_path(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    !text.is_empty()
+        && text.len() <= 255
+        && text.chars().all(plain)
+        && !text.starts_with(['-', '.'])
+        && ![".", ".git", ".atom"].iter().any(|end| text.ends_with(end))
+}
+
+fn create(call: &mut Writing, input: CreateUser) -> Outcome<Profile> {
+    call.administrator()?;
+    if input.password.as_ref().is_none_or(String::is_empty) && input.reset_password != Some(true) {
+        return Err(Reject::error(400, "password, reset_password are missing, at least one parameter must be provided"));
+    }
+    if input.reset_password != Some(true) && input.password.as_ref().is_some_and(|word| word.len() < 8) {
+        return Err(Reject::bad(json!({ "password": ["is too short (minimum is 8 characters)"] })));
+    }
+    check_free(call, 0, Some(&input.email), Some(&input.username))?;
+    let now = call.now;
+    let identities = match (input.provider, input.extern_uid) {
+        (Some(provider), Some(extern_uid)) => vec![Identity { provider, extern_uid }],
+        _ => Vec::new(),
+    };
+    let id = call.world.add_user(User {
+        username: input.username,
+        name: input.name,
+        email: input.email,
+        admin: input.admin.unwrap_or(false),
+        bio: input.bio,
+        location: input.location,
+        messenger_id: input.messenger_id.unwrap_or_default(),
+        network_profile: input.network_profile.unwrap_or_default(),
+        microblog_account: input.microblog_account.unwrap_or_default(),
+        website_url: input.website_url.unwrap_or_default(),
+        organization: input.organization.unwrap_or_default(),
+        created_at: now,
+        updated_at: now,
+        confirmed_at: (input.skip_confirmation == Some(true)).then_some(now),
+        theme_id: 1,
+        color_scheme_id: 1,
+        projects_limit: input.projects_limit.unwrap_or(100_000),
+        can_create_group: input.can_create_group.unwrap_or(true),
+        external: input.external.unwrap_or(false),
+        shared_runners_minutes_limit: input.shared_runners_minutes_limit,
+        identities,
+        ..User::default()
+    });
+    ok(call.profile(user(call, id)?, View::Administrator, false))
+}
+
+fn update(call: &mut Writing, input: UpdateUser) -> Outcome<Profile> {
+    call.administrator()?;
+    let id = user(call, input.id)?.id;
+    check_free(call, id, input.email.as_ref(), input.username.as_ref())?;
+    if input.password.as_ref().is_some_and(|word| word.len() < 8) {
+        return Err(Reject::bad(json!({ "password": ["is too short (minimum is 8 characters)"] })));
+    }
+    let now = call.now;
+    let Some(user) = call.world.users.get_mut(id) else { return Err(Reject::not_found("User")) };
+    let set = |field: &mut String, value: Option<String>| {
+        if let Some(value) = value {
+            *field = value;
+        }
+    };
+    set(&mut user.email, input.email);
+    set(&mut user.username, input.username);
+    set(&mut user.name, input.name);
+    set(&mut user.messenger_id, input.messenger_id);
+    set(&mut user.network_profile, input.network_profile);
+    set(&mut user.microblog_account, input.microblog_account);
+    set(&mut user.website_url, input.website_url);
+    set(&mut user.organization, input.organization);
+    user.bio = input.bio.or(user.bio.take());
+    user.location = input.location.or(user.location.take());
+    user.projects_limit = input.projects_limit.unwrap_or(user.projects_limit);
+    user.admin = input.admin.unwrap_or(user.admin);
+    user.can_create_group = input.can_create_group.unwrap_or(user.can_create_group);
+    user.external = input.external.unwrap_or(user.external);
+    user.shared_runners_minutes_limit = input.shared_runners_minutes_limit.or(user.shared_runners_minutes_limit);
+    if let (Some(provider), Some(extern_uid)) = (input.provider, input.extern_uid) {
+        user.identities.retain(|identity| identity.provider != provider);
+        user.identities.push(Identity { provider, extern_uid });
+    }
+    user.updated_at = now;
+    let user = user.clone();
+    ok(call.profile(&user, View::Administrator, false))
+}
+
+fn delete(call: &mut Writing, input: DeleteUser) -> Outcome<Nothing> {
+    call.administrator()?;
+    let id = user(call, input.id)?.id;
+    let world = &mut *call.world;
+    let owns_alone = |group: u64| {
+        let mut owners = world.members.iter().filter(|m| m.place == Place::Group(group) && m.level == level::OWNER);
+        owners.next().is_some_and(|first| first.user == id) && owners.next().is_none()
+    };
+    let alone: Vec<u64> = world.groups.iter().map(|group| group.id).filter(|group| owns_alone(*group)).collect();
+    if input.hard_delete == Some(true) {
+        for group in alone {
+            super::groups::remove(world, &call.repositories, group);
+        }
+        world.notes.remove_where(|note| note.author == id);
+        world.merge_requests.remove_where(|mr| mr.author == id);
+        world.issues.remove_where(|issue| issue.author == id);
+        world.snippets.remove_where(|snippet| snippet.author == id);
+    } else if !alone.is_empty() {
+        return Err(Reject::conflict("User cannot be removed while is the sole-owner of a group"));
+    }
+    let own: Vec<u64> =
+        world.projects.iter().filter(|p| p.namespace == Namespace::User(id)).map(|project| project.id).collect();
+    for project in own {
+        super::projects::remove(world, &call.repositories, project);
+    }
+    world.members.remove_where(|member| member.user == id);
+    world.tokens.remove_where(|token| token.user == id);
+    world.ssh_keys.remove_where(|key| key.user == id);
+    world.gpg_keys.remove_where(|key| key.user == id);
+    world.notification_settings.remove_where(|setting| setting.user == id);
+    // What they wrote stays, under the name of a ghost.
+    world.users.remove(id);
+    Ok(Answer::new(Nothing))
+}
