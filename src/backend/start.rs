@@ -185,7 +185,7 @@ fn prepare(options: Options, base_url: String) -> Result<Prepared, StartError> {
         store.commit(&world.take_changes()).map_err(why)?;
     }
     world.take_changes();
-    let engine = Engine::new(world, store, repositories, options.clock, base_url, |_, _| {});
+    let engine = Engine::new(world, store, repositories, options.clock, base_url, super::runner::advance);
     Ok(Prepared { engine, temporary, project })
 }
 

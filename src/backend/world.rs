@@ -30,7 +30,7 @@ impl<T: Record> Table<T> {
     }
 
     /// All rows, oldest first.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> + Clone {
         self.rows.values().map(Arc::as_ref)
     }
 
