@@ -7,7 +7,7 @@ use super::mount::Mount;
 use super::page::Extent;
 use super::records::{self, Pipeline, Project, Status, level};
 use super::reject::Reject;
-use super::show::{moment, there, time, times};
+use super::show::{moment, time, times};
 use crate::api::commits::*;
 use crate::api::jobs::PipelineBrief;
 use git2::Oid;
@@ -340,8 +340,3 @@ fn settle_external(world: &mut super::world::World, pipeline: u64, now: jiff::Ti
     }
 }
 
-/// A commit as search finds it.
-pub fn found(mut commit: Commit, project: u64) -> Commit {
-    commit.project_id = there(project);
-    commit
-}

@@ -46,11 +46,6 @@ pub fn holds(text: &str, part: &str) -> bool {
     text.to_lowercase().contains(&part.to_lowercase())
 }
 
-/// Whether a record may be listed under the given filter: absent filters let everything through.
-pub fn fits<T: PartialEq>(wanted: &Option<T>, value: &T) -> bool {
-    wanted.as_ref().is_none_or(|wanted| wanted == value)
-}
-
 /// `active` or `blocked`.
 pub fn user_state(user: &User) -> &'static str {
     if user.blocked { "blocked" } else { "active" }

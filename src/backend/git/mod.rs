@@ -93,6 +93,11 @@ impl Git {
         Ok(self.repo.set_head(&format!("refs/heads/{branch}"))?)
     }
 
+    /// Lets this handle read the objects of another repository, such as a fork.
+    pub fn reach(&self, objects: &Path) -> Option<()> {
+        self.repo.odb().ok()?.add_disk_alternate(objects.to_str()?).ok()
+    }
+
     /// All branches by name.
     pub fn branches(&self) -> Result<Vec<Head>, Reject> {
         let mut out = Vec::new();

@@ -1,0 +1,633 @@
+//! Merge requests.
+
+use super::call::{Call, Outcome, Reading, Writing, ok, order};
+use super::commits::pipeline_brief;
+use super::git::Git;
+use super::mount::Mount;
+use super::records::{self, MilestoneState, Note, Noteable, Project, Range, State, level};
+use super::reject::Reject;
+use super::show::{date, holds, moment, there, time, times};
+use super::world::World;
+use crate::api::commits::Commit;
+use crate::api::jobs::PipelineBrief;
+use crate::api::merge_requests::MergeRequest as View;
+use crate::api::merge_requests::{
+    CreateMergeRequest, DiffRefs, GetChanges, GetMergeRequest, ListMergeRequestCommits, ListMergeRequestPipelines,
+    ListMergeRequests, ListParticipants, ListProjectMergeRequests, Milestone, References, TimeStats,
+    UpdateMergeRequest,
+};
+use crate::api::users::User as UserView;
+use crate::api::{Id, Time};
+use git2::Oid;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
+
+/// More changes than this are not counted: `1000+`.
+const COUNTED: usize = 1_000;
+/// How many commits of a merge request are told of.
+const MOST_COMMITS: usize = 5_000;
+
+pub fn mount(mount: Mount) -> Mount {
+    mount
+        .read::<ListMergeRequests>(list)
+        .read::<ListProjectMergeRequests>(of_project)
+        .read::<GetMergeRequest>(get)
+        .read::<ListParticipants>(participants)
+        .read::<ListMergeRequestCommits>(commits)
+        .read::<GetChanges>(changes)
+        .read::<ListMergeRequestPipelines>(pipelines)
+        .write::<CreateMergeRequest>(create)
+        .write::<UpdateMergeRequest>(update)
+}
+
+/// Time planned and spent, in words too.
+pub fn time_stats(time: records::TimeSpent) -> TimeStats {
+    TimeStats {
+        time_estimate: time.estimate,
+        total_time_spent: time.spent,
+        human_time_estimate: human(time.estimate),
+        human_total_time_spent: human(time.spent),
+    }
+}
+
+/// `2d 3h 30m`: a day has eight hours and a week five days.
+fn human(seconds: u64) -> Option<String> {
+    let mut rest = seconds;
+    let units = [("mo", 20 * 8 * 3600), ("w", 5 * 8 * 3600), ("d", 8 * 3600), ("h", 3600), ("m", 60), ("s", 1)];
+    let mut words = Vec::new();
+    for (unit, length) in units {
+        if rest >= length {
+            words.push(format!("{}{unit}", rest / length));
+            rest %= length;
+        }
+    }
+    (!words.is_empty()).then(|| words.join(" "))
+}
+
+/// Votes for and against among the reactions.
+pub fn votes(reactions: &BTreeMap<String, BTreeSet<u64>>) -> (u64, u64) {
+    let count = |emoji: &str| reactions.get(emoji).map_or(0, |people| people.len() as u64);
+    (count("thumbsup"), count("thumbsdown"))
+}
+
+/// Whether a title says that the request is not ready.
+fn is_draft(title: &str) -> bool {
+    let title = title.to_lowercase();
+    ["wip:", "[wip]", "draft:", "[draft]"].iter().any(|mark| title.starts_with(mark))
+}
+
+/// The two commits between which a merge request's changes lie.
+struct Ends {
+    base: Oid,
+    head: Oid,
+}
+
+impl<W: Deref<Target = World>> Call<W> {
+    /// A milestone on the wire.
+    pub fn show_milestone(&self, milestone: &records::Milestone) -> Milestone {
+        let state = match milestone.state {
+            MilestoneState::Active => "active",
+            MilestoneState::Closed => "closed",
+        };
+        Milestone {
+            id: milestone.id,
+            iid: milestone.iid,
+            project_id: Some(milestone.project),
+            title: milestone.title.clone(),
+            description: Some(milestone.description.clone()),
+            state: state.into(),
+            created_at: Some(time(milestone.created_at)),
+            updated_at: Some(time(milestone.updated_at)),
+            due_date: date(milestone.due_date),
+            start_date: date(milestone.start_date),
+            ..Milestone::default()
+        }
+    }
+
+    /// Number of comments that people wrote.
+    pub fn count_notes(&self, on: Noteable) -> u64 {
+        self.world.notes.iter().filter(|note| note.on == on && !note.system).count() as u64
+    }
+
+    fn simple(&self, mr: &records::MergeRequest) -> View {
+        let project = self.world.projects.get(mr.target_project);
+        let url = project.map(|project| self.project_url(project)).unwrap_or_default();
+        View {
+            id: mr.id,
+            iid: mr.iid,
+            project_id: mr.target_project,
+            title: mr.title.clone(),
+            description: Some(mr.description.clone()),
+            state: mr.state.as_str().into(),
+            created_at: Some(time(mr.created_at)),
+            updated_at: Some(time(mr.updated_at)),
+            web_url: format!("{url}/merge_requests/{}", mr.iid),
+            ..View::default()
+        }
+    }
+
+    /// A merge request in a list.
+    pub fn show_merge_request(&self, mr: &records::MergeRequest, git: Option<&Git>) -> View {
+        let (upvotes, downvotes) = votes(&mr.reactions);
+        let milestone = mr.milestone.and_then(|id| self.world.milestones.get(id));
+        let head = match &mr.range {
+            Some(range) if mr.state != State::Opened => Some(range.head.clone()),
+            range => self
+                .source_head(mr, git)
+                .map(|id| id.to_string())
+                .or_else(|| range.as_ref().map(|range| range.head.clone())),
+        };
+        let source = self.world.projects.get(mr.source_project).map(|project| project.id);
+        let full = self.world.projects.get(mr.target_project).map(|project| self.world.project_path(project));
+        View {
+            source_project_id: Some(source),
+            target_project_id: there(mr.target_project),
+            target_branch: there(mr.target_branch.clone()),
+            source_branch: there(mr.source_branch.clone()),
+            upvotes: there(upvotes),
+            downvotes: there(downvotes),
+            author: there(self.person(mr.author)),
+            assignee: Some(mr.assignee.map(|id| self.person(id))),
+            labels: there(mr.labels.clone()),
+            work_in_progress: there(is_draft(&mr.title)),
+            milestone: Some(milestone.map(|milestone| self.show_milestone(milestone))),
+            merge_when_pipeline_succeeds: there(mr.merge_when_pipeline_succeeds),
+            merge_status: there(if mr.state == State::Opened { "unchecked" } else { "can_be_merged" }.into()),
+            sha: Some(head),
+            merge_commit_sha: Some(mr.merge_commit_sha.clone()),
+            user_notes_count: there(self.count_notes(Noteable::MergeRequest(mr.id))),
+            should_remove_source_branch: Some(mr.should_remove_source_branch),
+            force_remove_source_branch: there(mr.force_remove_source_branch),
+            squash: there(mr.squash),
+            discussion_locked: Some(mr.discussion_locked),
+            time_stats: there(time_stats(mr.time)),
+            approvals_before_merge: Some(mr.approvals_before_merge),
+            subscribed: there(self.rights.user.is_some_and(|user| mr.subscribers.contains(&user))),
+            allow_maintainer_to_push: there(mr.allow_maintainer_to_push),
+            references: Some(References {
+                short: format!("!{}", mr.iid),
+                relative: format!("!{}", mr.iid),
+                full: format!("{}!{}", full.unwrap_or_default(), mr.iid),
+            }),
+            ..self.simple(mr)
+        }
+    }
+
+    /// The head of the source branch; `git` is the target's repository.
+    fn source_head(&self, mr: &records::MergeRequest, git: Option<&Git>) -> Option<Oid> {
+        if mr.source_project == mr.target_project {
+            return git?.branch(&mr.source_branch);
+        }
+        let fork = self.world.projects.get(mr.source_project)?;
+        self.git(fork).ok()?.branch(&mr.source_branch)
+    }
+
+    /// Where the changes of a merge request begin and end: by its branches while it is open, by what was kept when it
+    /// was closed or merged; `None` where its branches are gone.
+    fn ends(&self, mr: &records::MergeRequest, git: &Git) -> Option<Ends> {
+        let kept = || {
+            let range = mr.range.as_ref()?;
+            Some(Ends { base: Oid::from_str(&range.base).ok()?, head: Oid::from_str(&range.head).ok()? })
+        };
+        let live = || {
+            let head = self.source_head(mr, Some(git))?;
+            // The commits of a fork are looked at in the target's repository.
+            if mr.source_project != mr.target_project && git.repo().find_commit(head).is_err() {
+                let fork = super::call::repository_path(&self.repositories, mr.source_project);
+                git.reach(&fork.join("objects"))?;
+            }
+            Some(Ends { base: git.merge_base(git.branch(&mr.target_branch)?, head)?, head })
+        };
+        let ends = if mr.state == State::Opened { live().or_else(kept) } else { kept().or_else(live) };
+        ends.filter(|ends| git.repo().find_commit(ends.head).is_ok() || self.reach_fork(mr, git, ends.head))
+    }
+
+    fn reach_fork(&self, mr: &records::MergeRequest, git: &Git, head: Oid) -> bool {
+        let fork = super::call::repository_path(&self.repositories, mr.source_project).join("objects");
+        git.reach(&fork).is_some() && git.repo().find_commit(head).is_ok()
+    }
+
+    /// A merge request by itself.
+    fn show_whole(&self, mr: &records::MergeRequest, git: &Git) -> Result<View, Reject> {
+        let ends = self.ends(mr, git);
+        let count = match &ends {
+            Some(ends) => git.count_changes(ends.base, ends.head)?,
+            None => 0,
+        };
+        let counted = if count > COUNTED { format!("{COUNTED}+") } else { count.to_string() };
+        let last = self.pipelines_of(mr, git).into_iter().next();
+        let mut view = self.show_merge_request(mr, Some(git));
+        if mr.state == State::Opened {
+            let target = git.branch(&mr.target_branch);
+            let clean = match (&ends, target) {
+                (Some(ends), Some(target)) => git.merges_cleanly(target, ends.head),
+                _ => false,
+            };
+            view.merge_status = there(if clean { "can_be_merged" } else { "cannot_be_merged" }.into());
+            view.has_conflicts = Some(!clean);
+        }
+        view.diff_refs = ends.as_ref().map(|ends| DiffRefs {
+            base_sha: Some(ends.base.to_string()),
+            head_sha: Some(ends.head.to_string()),
+            start_sha: Some(ends.base.to_string()),
+        });
+        view.changes_count = there(counted);
+        view.closed_at = Some(times(mr.closed_at));
+        view.closed_by = Some(mr.closed_by.map(|id| self.person(id)));
+        view.merged_at = Some(times(mr.merged_at));
+        view.merged_by = Some(mr.merged_by.map(|id| self.person(id)));
+        view.latest_build_started_at = Some(last.and_then(|pipeline| times(pipeline.started_at)));
+        view.latest_build_finished_at = Some(last.and_then(|pipeline| times(pipeline.finished_at)));
+        view.first_deployed_to_production_at = Some(self.first_deployed(mr));
+        view.pipeline = Some(last.map(pipeline_brief));
+        Ok(view)
+    }
+
+    fn first_deployed(&self, mr: &records::MergeRequest) -> Option<Time> {
+        let merged = mr.merged_at?;
+        let production = |id: u64| self.world.environments.get(id).is_some_and(|e| e.name == "production");
+        let mut after = self.world.deployments.iter().filter(|d| {
+            d.project == mr.target_project && d.created_at >= merged && production(d.environment)
+        });
+        after.next().map(|deployment| time(deployment.created_at))
+    }
+
+    /// The pipelines of the source branch at commits of the merge request, newest first.
+    fn pipelines_of(&self, mr: &records::MergeRequest, git: &Git) -> Vec<&records::Pipeline> {
+        let Some(ends) = self.ends(mr, git) else { return Vec::new() };
+        let commits: BTreeSet<String> = match git.between(ends.base, ends.head, MOST_COMMITS) {
+            Ok((ids, _)) => ids.iter().map(Oid::to_string).collect(),
+            Err(_) => BTreeSet::from([ends.head.to_string()]),
+        };
+        let of_request = |p: &&records::Pipeline| {
+            p.project == mr.source_project && p.ref_name == mr.source_branch && commits.contains(&p.sha)
+        };
+        self.world.pipelines.iter().rev().filter(of_request).collect()
+    }
+
+    /// The project and one of its merge requests, with the repository.
+    fn merge_request(&self, id: &Id, iid: u64) -> Result<(&Project, &records::MergeRequest, Git), Reject> {
+        let project = self.project(id)?;
+        self.signed_in()?;
+        let (project, git) = if self.rights.reads_code(&self.world, project) {
+            (project, self.git(project)?)
+        } else {
+            return Err(Reject::forbidden());
+        };
+        let found = self.world.merge_requests.iter().find(|mr| mr.target_project == project.id && mr.iid == iid);
+        Ok((project, found.ok_or_else(Reject::no_record)?, git))
+    }
+}
+
+/// What both lists can be narrowed and ordered by.
+macro_rules! listed {
+    ($call:expr, $input:expr, $scope:expr, $of:expr) => {{
+        let (call, input) = ($call, $input);
+        let caller = call.signed_in()?.id;
+        let state = call.choice("state", input.state.as_deref(), &["all", "opened", "closed", "merged"])?;
+        let state = State::from_word(state);
+        let by = call.choice("order_by", input.order_by.as_deref(), &["created_at", "updated_at"])?;
+        let descending = call.descending(input.sort.as_deref(), "desc")?;
+        // Newer servers spell scopes with underscores.
+        let scope = input.scope.as_deref().map(|scope| scope.replace('_', "-"));
+        let words = [$scope, "all", "created-by-me", "assigned-to-me"];
+        let scope = call.choice("scope", scope.as_deref(), &words)?.to_owned();
+        let created_after = moment("created_after", &input.created_after)?;
+        let created_before = moment("created_before", &input.created_before)?;
+        let updated_after = moment("updated_after", &input.updated_after)?;
+        let updated_before = moment("updated_before", &input.updated_before)?;
+        let labels: Vec<&str> = input.labels.as_deref().unwrap_or_default().split(',').map(str::trim).collect();
+        let labels: Vec<&str> = labels.into_iter().filter(|label| !label.is_empty()).collect();
+        let milestone_fits = |mr: &records::MergeRequest| match input.milestone.as_deref() {
+            None | Some("") => true,
+            Some("None") => mr.milestone.is_none(),
+            Some("Any") => mr.milestone.is_some(),
+            Some(title) => {
+                let milestone = mr.milestone.and_then(|id| call.world.milestones.get(id));
+                milestone.is_some_and(|milestone| milestone.title == title)
+            }
+        };
+        let of = $of;
+        let found = |mr: &&records::MergeRequest| {
+            of(mr)
+                && state.is_none_or(|state| state == mr.state)
+                && match scope.as_str() {
+                    "created-by-me" => mr.author == caller,
+                    "assigned-to-me" => mr.assignee == Some(caller),
+                    _ => true,
+                }
+                && milestone_fits(mr)
+                && labels.iter().all(|wanted| mr.labels.iter().any(|label| label == wanted))
+                && created_after.is_none_or(|after| mr.created_at >= after)
+                && created_before.is_none_or(|before| mr.created_at <= before)
+                && updated_after.is_none_or(|after| mr.updated_at >= after)
+                && updated_before.is_none_or(|before| mr.updated_at <= before)
+                && input.author_id.is_none_or(|id| mr.author == id)
+                && input.assignee_id.is_none_or(|id| if id == 0 { mr.assignee.is_none() } else { mr.assignee == Some(id) })
+                && input.my_reaction_emoji.as_ref().is_none_or(|emoji| {
+                    mr.reactions.get(emoji).is_some_and(|people| people.contains(&caller))
+                })
+                && input.source_branch.as_ref().is_none_or(|branch| *branch == mr.source_branch)
+                && input.target_branch.as_ref().is_none_or(|branch| *branch == mr.target_branch)
+                && input.search.as_ref().is_none_or(|part| holds(&mr.title, part) || holds(&mr.description, part))
+        };
+        let mut rows: Vec<&records::MergeRequest> = call.world.merge_requests.iter().filter(found).collect();
+        order(&mut rows, descending, |mr| mr.id);
+        match by {
+            "updated_at" => order(&mut rows, descending, |mr| mr.updated_at),
+            _ => order(&mut rows, descending, |mr| mr.created_at),
+        }
+        let is_simple = input.view.as_deref() == Some("simple");
+        let mut open: BTreeMap<u64, Option<Git>> = BTreeMap::new();
+        call.page(rows, |mr| {
+            if is_simple {
+                return call.simple(mr);
+            }
+            let git = open.entry(mr.target_project).or_insert_with(|| {
+                call.world.projects.get(mr.target_project).and_then(|project| call.git(project).ok())
+            });
+            call.show_merge_request(mr, git.as_ref())
+        })
+    }};
+}
+
+fn list(call: &Reading, input: ListMergeRequests) -> Outcome<Vec<View>> {
+    let (world, rights) = (call.world, &call.rights);
+    let seen: BTreeSet<u64> = world
+        .projects
+        .iter()
+        .filter(|project| rights.sees_project(world, project) && rights.reads_code(world, project))
+        .map(|project| project.id)
+        .collect();
+    listed!(call, input, "created-by-me", |mr: &records::MergeRequest| seen.contains(&mr.target_project))
+}
+
+fn of_project(call: &Reading, input: ListProjectMergeRequests) -> Outcome<Vec<View>> {
+    call.signed_in()?;
+    let project = call.project_code(&input.id)?.id;
+    let iids = input.iids.clone().filter(|iids| !iids.is_empty());
+    let of = |mr: &records::MergeRequest| {
+        mr.target_project == project && iids.as_ref().is_none_or(|iids| iids.contains(&mr.iid))
+    };
+    listed!(call, input, "all", of)
+}
+
+fn get(call: &Reading, input: GetMergeRequest) -> Outcome<View> {
+    let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
+    ok(call.show_whole(mr, &git)?)
+}
+
+fn participants(call: &Reading, input: ListParticipants) -> Outcome<Vec<UserView>> {
+    let (_, mr, _) = call.merge_request(&input.id, input.merge_request_iid)?;
+    let on = Noteable::MergeRequest(mr.id);
+    let wrote = call.world.notes.iter().filter(|note| note.on == on && !note.system).map(|note| note.author);
+    let mut people: Vec<u64> = Vec::new();
+    for id in std::iter::once(mr.author).chain(mr.assignee).chain(wrote) {
+        if !people.contains(&id) {
+            people.push(id);
+        }
+    }
+    call.page(people, |id| call.person(id))
+}
+
+fn commits(call: &Reading, input: ListMergeRequestCommits) -> Outcome<Vec<Commit>> {
+    let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
+    let ids = match call.ends(mr, &git) {
+        Some(ends) => git.between(ends.base, ends.head, MOST_COMMITS)?.0,
+        None => Vec::new(),
+    };
+    call.try_page(ids, |id| git.show(id))
+}
+
+fn changes(call: &Reading, input: GetChanges) -> Outcome<View> {
+    let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
+    let mut view = call.show_whole(mr, &git)?;
+    let (entries, overflow) = match call.ends(mr, &git) {
+        Some(ends) => {
+            let changes = git.changes(Some(ends.base), ends.head)?;
+            (changes.entries, changes.overflow)
+        }
+        None => (Vec::new(), false),
+    };
+    view.changes = there(entries);
+    view.overflow = Some(overflow);
+    ok(view)
+}
+
+fn pipelines(call: &Reading, input: ListMergeRequestPipelines) -> Outcome<Vec<PipelineBrief>> {
+    let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
+    call.page(call.pipelines_of(mr, &git), pipeline_brief)
+}
+
+/// Labels as a text with commas.
+fn split_labels(text: &str) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    for label in text.split(',').map(str::trim).filter(|label| !label.is_empty()) {
+        if !out.iter().any(|known| known == label) {
+            out.push(label.to_owned());
+        }
+    }
+    out
+}
+
+/// Somebody who can be given a merge request of a project; 0 is nobody.
+fn assignee(call: &Writing, project: &Project, id: u64) -> Option<u64> {
+    let people = super::projects::members(call.world, project);
+    let sees = call.world.users.get(id).is_some() && project.visibility != records::Visibility::Private;
+    (people.contains(&id) || sees).then_some(id)
+}
+
+fn milestone(call: &Writing, project: &Project, id: u64) -> Option<u64> {
+    call.world.milestones.get(id).filter(|milestone| milestone.project == project.id).map(|milestone| milestone.id)
+}
+
+fn create(call: &mut Writing, input: CreateMergeRequest) -> Outcome<View> {
+    let source = call.project_as(&input.id, level::DEVELOPER)?.clone();
+    let target = match input.target_project_id {
+        Some(id) => call.project(&id.into())?.clone(),
+        None => source.clone(),
+    };
+    let author = call.signed_in()?.id;
+    let is_fork = source.forked_from == Some(target.id) || target.forked_from == Some(source.id);
+    if source.id != target.id && !is_fork {
+        return Err(Reject::unprocessable("Source project is not a fork of the target project"));
+    }
+    if target.merge_requests_disabled || target.archived {
+        return Err(Reject::forbidden());
+    }
+    if source.id == target.id && input.source_branch == input.target_branch {
+        return Err(Reject::unprocessable("You can not use same project/branch for source and target"));
+    }
+    let (git, source_git) = (call.git(&target)?, call.git(&source)?);
+    let branch_missing = |which: &str, name: &str| {
+        Reject::bad(Value::from(vec![format!("{which} branch \"{name}\" does not exist")]))
+    };
+    if source_git.branch(&input.source_branch).is_none() {
+        return Err(branch_missing("Source", &input.source_branch));
+    }
+    if git.branch(&input.target_branch).is_none() {
+        return Err(branch_missing("Target", &input.target_branch));
+    }
+    if input.title.trim().is_empty() {
+        return Err(Reject::bad(json!({ "title": ["can't be blank"] })));
+    }
+    let same = |mr: &&records::MergeRequest| {
+        mr.state == State::Opened
+            && mr.target_project == target.id
+            && mr.source_project == source.id
+            && mr.source_branch == input.source_branch
+            && mr.target_branch == input.target_branch
+    };
+    if let Some(other) = call.world.merge_requests.iter().find(same) {
+        let why = format!("Cannot Create: This merge request already exists: [\"{}\"]", other.title);
+        return Err(Reject::conflict(Value::from(vec![why])));
+    }
+    let approvals = match input.approvals_before_merge {
+        Some(given) if target.approvals_before_merge == 0 || given <= target.approvals_before_merge => {
+            let why = "must be greater than the target project's value, which must not be 0";
+            return Err(Reject::bad(json!({ "validate_approvals_before_merge": [why] })));
+        }
+        given => given,
+    };
+    let iids = call.world.merge_requests.iter().filter(|mr| mr.target_project == target.id).map(|mr| mr.iid);
+    let iid = iids.max().unwrap_or(0) + 1;
+    let now = call.now;
+    let mr = records::MergeRequest {
+        id: 0,
+        iid,
+        source_project: source.id,
+        target_project: target.id,
+        source_branch: input.source_branch,
+        target_branch: input.target_branch,
+        title: input.title,
+        description: input.description.unwrap_or_default(),
+        author,
+        assignee: input.assignee_id.and_then(|id| assignee(call, &target, id)),
+        labels: split_labels(input.labels.as_deref().unwrap_or_default()),
+        milestone: input.milestone_id.and_then(|id| milestone(call, &target, id)),
+        created_at: now,
+        updated_at: now,
+        force_remove_source_branch: input.remove_source_branch.unwrap_or(false),
+        squash: input.squash.unwrap_or(false),
+        approvals_before_merge: approvals,
+        allow_maintainer_to_push: input.allow_maintainer_to_push.unwrap_or(false) && source.id != target.id,
+        subscribers: BTreeSet::from([author]),
+        ..records::MergeRequest::default()
+    };
+    let id = call.world.merge_requests.add(mr);
+    super::branches::touch(call.world, target.id, now)?;
+    let mr = call.world.merge_requests.get(id).ok_or_else(Reject::no_record)?;
+    ok(call.show_whole(mr, &git)?)
+}
+
+fn update(call: &mut Writing, input: UpdateMergeRequest) -> Outcome<View> {
+    let (project, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
+    let (project, mut mr) = (project.clone(), mr.clone());
+    let caller = call.signed_in()?.id;
+    let may = call.rights.level(call.world, &project) >= level::DEVELOPER || mr.author == caller;
+    if !may || project.archived {
+        return Err(Reject::forbidden());
+    }
+    let given = ["target_branch", "title", "assignee_id", "milestone_id", "description", "state_event", "labels"];
+    let flags = ["remove_source_branch", "squash", "discussion_locked", "allow_maintainer_to_push"];
+    if !given.iter().chain(&flags).any(|name| call.inputs.contains_key(*name)) {
+        let names = given.iter().chain(&flags).copied().collect::<Vec<_>>().join(", ");
+        return Err(Reject::error(400, format!("{names} are missing, at least one parameter must be provided")));
+    }
+    let now = call.now;
+    let mut said: Vec<String> = Vec::new();
+    if let Some(title) = input.title.filter(|title| *title != mr.title) {
+        if title.trim().is_empty() {
+            return Err(Reject::bad(json!({ "title": ["can't be blank"] })));
+        }
+        said.push(format!("changed title from **{}** to **{title}**", mr.title));
+        mr.title = title;
+    }
+    if let Some(branch) = input.target_branch.filter(|branch| *branch != mr.target_branch) {
+        if git.branch(&branch).is_none() {
+            let why = format!("Target branch \"{branch}\" does not exist");
+            return Err(Reject::bad(Value::from(vec![why])));
+        }
+        said.push(format!("changed target branch from `{}` to `{branch}`", mr.target_branch));
+        mr.target_branch = branch;
+    }
+    if let Some(description) = input.description.filter(|text| *text != mr.description) {
+        said.push("changed the description".into());
+        mr.description = description;
+    }
+    // Here an empty input says something: nobody, no milestone.
+    let is_empty = |name: &str| call.inputs.get(name).is_some_and(|v| v.is_null() || v.as_str() == Some(""));
+    if input.assignee_id.is_some() || is_empty("assignee_id") {
+        let new = input.assignee_id.and_then(|id| assignee(call, &project, id));
+        if new != mr.assignee {
+            said.push(match new {
+                Some(id) => format!("assigned to @{}", call.person(id).username),
+                None => "removed assignee".into(),
+            });
+            mr.assignee = new;
+        }
+    }
+    if input.milestone_id.is_some() || is_empty("milestone_id") {
+        let new = input.milestone_id.and_then(|id| milestone(call, &project, id));
+        if new != mr.milestone {
+            said.push(match new.and_then(|id| call.world.milestones.get(id)) {
+                Some(milestone) => format!("changed milestone to %\"{}\"", milestone.title),
+                None => "removed milestone".into(),
+            });
+            mr.milestone = new;
+        }
+    }
+    if let Some(labels) = input.labels {
+        let labels = split_labels(&labels);
+        let list = |of: &[String], not_in: &[String]| -> String {
+            let names = of.iter().filter(|label| !not_in.contains(label)).map(|label| format!("~\"{label}\""));
+            names.collect::<Vec<_>>().join(" ")
+        };
+        let (added, removed) = (list(&labels, &mr.labels), list(&mr.labels, &labels));
+        if !added.is_empty() {
+            said.push(format!("added {added} label"));
+        }
+        if !removed.is_empty() {
+            said.push(format!("removed {removed} label"));
+        }
+        mr.labels = labels;
+    }
+    mr.force_remove_source_branch = input.remove_source_branch.unwrap_or(mr.force_remove_source_branch);
+    mr.squash = input.squash.unwrap_or(mr.squash);
+    mr.discussion_locked = input.discussion_locked.or(mr.discussion_locked);
+    mr.allow_maintainer_to_push = input.allow_maintainer_to_push.unwrap_or(mr.allow_maintainer_to_push);
+    match call.choice("state_event", input.state_event.as_deref(), &["", "close", "reopen"])? {
+        "close" if mr.state == State::Opened => {
+            mr.range = call
+                .ends(&mr, &git)
+                .map(|ends| Range { base: ends.base.to_string(), head: ends.head.to_string() })
+                .or(mr.range);
+            mr.state = State::Closed;
+            (mr.closed_at, mr.closed_by) = (Some(now), Some(caller));
+            said.push("closed".into());
+        }
+        "reopen" if mr.state == State::Closed => {
+            mr.state = State::Opened;
+            (mr.closed_at, mr.closed_by) = (None, None);
+            said.push("reopened".into());
+        }
+        _ => {}
+    }
+    mr.updated_at = now;
+    mr.subscribers.insert(caller);
+    for body in said {
+        let on = Noteable::MergeRequest(mr.id);
+        call.world.notes.add(Note {
+            on,
+            body,
+            author: caller,
+            created_at: now,
+            updated_at: now,
+            system: true,
+            ..Note::default()
+        });
+    }
+    call.world.merge_requests.add(mr.clone());
+    ok(call.show_whole(&mr, &git)?)
+}

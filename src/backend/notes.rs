@@ -1,0 +1,333 @@
+//! Notes on issues, snippets, merge requests and epics: one set of operations on four kinds of things.
+
+use super::call::{Answer, Call, Outcome, Reading, Writing, ok, order};
+use super::mount::Mount;
+use super::records::{self, Noteable, level};
+use super::reject::Reject;
+use super::show::{moment, time};
+use super::world::World;
+use crate::api::notes::*;
+use crate::api::{Id, Nothing};
+use jiff::Timestamp;
+use serde_json::json;
+use std::ops::Deref;
+
+pub fn mount(mount: Mount) -> Mount {
+    mount
+        .read::<ListIssueNotes>(|call, e| list(call, &issue(call, &e.id, e.issue_iid)?, &e.sort, &e.order_by))
+        .read::<GetIssueNote>(|call, e| get(call, &issue(call, &e.id, e.issue_iid)?, e.note_id))
+        .write::<CreateIssueNote>(|call, e| {
+            let at = moment("created_at", &e.created_at)?;
+            let on = issue(call, &e.id, e.issue_iid)?;
+            create(call, on, e.body, at)
+        })
+        .write::<UpdateIssueNote>(|call, e| {
+            let on = issue(call, &e.id, e.issue_iid)?;
+            update(call, &on, e.note_id, e.body)
+        })
+        .write::<DeleteIssueNote>(|call, e| {
+            let on = issue(call, &e.id, e.issue_iid)?;
+            delete(call, &on, e.note_id)
+        })
+        .read::<ListSnippetNotes>(|call, e| list(call, &snippet(call, &e.id, e.snippet_id)?, &e.sort, &e.order_by))
+        .read::<GetSnippetNote>(|call, e| object(call, &snippet(call, &e.id, e.snippet_id)?, e.note_id))
+        .write::<CreateSnippetNote>(|call, e| {
+            let on = snippet(call, &e.id, e.snippet_id)?;
+            create(call, on, e.body, None)
+        })
+        .write::<UpdateSnippetNote>(|call, e| {
+            let on = snippet(call, &e.id, e.snippet_id)?;
+            update(call, &on, e.note_id, e.body)
+        })
+        .write::<DeleteSnippetNote>(|call, e| {
+            let on = snippet(call, &e.id, e.snippet_id)?;
+            delete(call, &on, e.note_id)
+        })
+        .read::<ListMergeRequestNotes>(|call, e| {
+            list(call, &merge_request(call, &e.id, e.merge_request_iid)?, &e.sort, &e.order_by)
+        })
+        .read::<GetMergeRequestNote>(|call, e| {
+            get(call, &merge_request(call, &e.id, e.merge_request_iid)?, e.note_id)
+        })
+        .write::<CreateMergeRequestNote>(|call, e| {
+            let on = merge_request(call, &e.id, e.merge_request_iid)?;
+            create(call, on, e.body, None)
+        })
+        .write::<UpdateMergeRequestNote>(|call, e| {
+            let on = merge_request(call, &e.id, e.merge_request_iid)?;
+            update(call, &on, e.note_id, e.body)
+        })
+        .write::<DeleteMergeRequestNote>(|call, e| {
+            let on = merge_request(call, &e.id, e.merge_request_iid)?;
+            delete(call, &on, e.note_id)
+        })
+        .read::<ListEpicNotes>(|call, e| list(call, &epic(call, &e.id, e.epic_id)?, &e.sort, &e.order_by))
+        .read::<GetEpicNote>(|call, e| object(call, &epic(call, &e.id, e.epic_id)?, e.note_id))
+        .write::<CreateEpicNote>(|call, e| {
+            let on = epic(call, &e.id, e.epic_id)?;
+            create(call, on, e.body, None)
+        })
+        .write::<UpdateEpicNote>(|call, e| {
+            let on = epic(call, &e.id, e.epic_id)?;
+            update(call, &on, e.note_id, e.body)
+        })
+        .write::<DeleteEpicNote>(|call, e| {
+            let on = epic(call, &e.id, e.epic_id)?;
+            delete(call, &on, e.note_id)
+        })
+}
+
+/// What notes are on, and what the caller may do there.
+struct Thing {
+    on: Noteable,
+    /// Its number in the project, where notes name one.
+    iid: Option<u64>,
+    kind: &'static str,
+    title: String,
+    file_name: Option<String>,
+    /// The caller's level where it is.
+    level: u8,
+    /// Only members may write.
+    locked: bool,
+}
+
+fn issue<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) -> Result<Thing, Reject> {
+    let project = call.project(id)?;
+    let level = call.rights.level(&call.world, project);
+    let found = call.world.issues.iter().find(|issue| issue.project == project.id && issue.iid == iid);
+    let own = |issue: &&records::Issue| {
+        let me = call.rights.user;
+        !issue.confidential
+            || level >= level::REPORTER
+            || me.is_some_and(|me| issue.author == me || issue.assignees.contains(&me))
+    };
+    let issue = found.filter(own).ok_or_else(Reject::no_record)?;
+    Ok(Thing {
+        on: Noteable::Issue(issue.id),
+        iid: Some(issue.iid),
+        kind: "Issue",
+        title: issue.title.clone(),
+        file_name: None,
+        level,
+        locked: issue.discussion_locked == Some(true) || project.archived,
+    })
+}
+
+fn snippet<W: Deref<Target = World>>(call: &Call<W>, id: &Id, snippet: u64) -> Result<Thing, Reject> {
+    let project = call.project(id)?;
+    let found = call.world.snippets.get(snippet).filter(|snippet| snippet.project == project.id);
+    let seen = |snippet: &&records::Snippet| call.rights.sees_snippet(&call.world, project, snippet);
+    let snippet = found.filter(seen).ok_or_else(Reject::no_record)?;
+    Ok(Thing {
+        on: Noteable::Snippet(snippet.id),
+        iid: None,
+        kind: "Snippet",
+        title: snippet.title.clone(),
+        file_name: Some(snippet.file_name.clone()),
+        level: call.rights.level(&call.world, project),
+        locked: project.archived,
+    })
+}
+
+fn merge_request<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) -> Result<Thing, Reject> {
+    let project = call.project(id)?;
+    call.signed_in()?;
+    if !call.rights.reads_code(&call.world, project) {
+        return Err(Reject::forbidden());
+    }
+    let found = call.world.merge_requests.iter().find(|mr| mr.target_project == project.id && mr.iid == iid);
+    let mr = found.ok_or_else(Reject::no_record)?;
+    Ok(Thing {
+        on: Noteable::MergeRequest(mr.id),
+        iid: Some(mr.iid),
+        kind: "MergeRequest",
+        title: mr.title.clone(),
+        file_name: None,
+        level: call.rights.level(&call.world, project),
+        locked: mr.discussion_locked == Some(true) || project.archived,
+    })
+}
+
+fn epic<W: Deref<Target = World>>(call: &Call<W>, id: &Id, epic: u64) -> Result<Thing, Reject> {
+    let group = call.group(id)?;
+    let found = call.world.epics.get(epic).filter(|epic| epic.group == group.id);
+    let epic = found.ok_or_else(Reject::no_record)?;
+    Ok(Thing {
+        on: Noteable::Epic(epic.id),
+        iid: None,
+        kind: "Epic",
+        title: epic.title.clone(),
+        file_name: None,
+        level: call.rights.group_level(&call.world, group.id),
+        locked: false,
+    })
+}
+
+fn show<W: Deref<Target = World>>(call: &Call<W>, thing: &Thing, note: &records::Note) -> Note {
+    let noteable_id = match note.on {
+        Noteable::MergeRequest(id) | Noteable::Issue(id) | Noteable::Snippet(id) | Noteable::Epic(id) => id,
+    };
+    Note {
+        id: note.id,
+        body: note.body.clone(),
+        attachment: note.attachment.clone(),
+        author: Some(call.author(note.author)),
+        created_at: Some(time(note.created_at)),
+        updated_at: Some(time(note.updated_at)),
+        system: note.system,
+        noteable_id: Some(noteable_id),
+        noteable_type: thing.kind.into(),
+        noteable_iid: thing.iid,
+        ..Note::default()
+    }
+}
+
+impl<W: Deref<Target = World>> Call<W> {
+    /// A note as search finds it.
+    pub fn found_note(&self, note: &records::Note) -> Note {
+        let (kind, iid) = match note.on {
+            Noteable::MergeRequest(id) => ("MergeRequest", self.world.merge_requests.get(id).map(|mr| mr.iid)),
+            Noteable::Issue(id) => ("Issue", self.world.issues.get(id).map(|issue| issue.iid)),
+            Noteable::Snippet(_) => ("Snippet", None),
+            Noteable::Epic(_) => ("Epic", None),
+        };
+        let (title, file_name) = (String::new(), None);
+        show(self, &Thing { on: note.on, iid, kind, title, file_name, level: 0, locked: false }, note)
+    }
+}
+
+fn list(call: &Reading, thing: &Thing, sort: &Option<String>, order_by: &Option<String>) -> Outcome<Vec<Note>> {
+    let by = call.choice("order_by", order_by.as_deref(), &["created_at", "updated_at"])?;
+    let descending = call.descending(sort.as_deref(), "desc")?;
+    let mut rows: Vec<&records::Note> = call.world.notes.iter().filter(|note| note.on == thing.on).collect();
+    // Notes of one moment keep the order in which they were written.
+    match by {
+        "updated_at" => order(&mut rows, descending, |note| (note.updated_at, note.id)),
+        _ => order(&mut rows, descending, |note| (note.created_at, note.id)),
+    }
+    call.page(rows, |note| show(call, thing, note))
+}
+
+fn find<'a, W: Deref<Target = World>>(call: &'a Call<W>, thing: &Thing, id: u64) -> Result<&'a records::Note, Reject> {
+    call.world.notes.get(id).filter(|note| note.on == thing.on).ok_or_else(|| Reject::not_found("Note"))
+}
+
+fn get(call: &Reading, thing: &Thing, id: u64) -> Outcome<Note> {
+    ok(show(call, thing, find(call, thing, id)?))
+}
+
+/// One note of a snippet or an epic, which the interface shows as an object in the shape of a snippet.
+fn object(call: &Reading, thing: &Thing, id: u64) -> Outcome<NoteReply> {
+    let note = find(call, thing, id)?;
+    ok(NoteReply::Object(Box::new(NoteObject {
+        id: note.id,
+        title: Some(thing.title.clone()),
+        file_name: thing.file_name.clone(),
+        author: Some(call.author(note.author)),
+        expires_at: None,
+        updated_at: Some(time(note.updated_at)),
+        created_at: Some(time(note.created_at)),
+    })))
+}
+
+/// The emoji that is all of a text: `:thumbsup:`.
+fn lone_emoji(body: &str) -> Option<&str> {
+    let name = body.trim().strip_prefix(':')?.strip_suffix(':')?;
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '+' | '-');
+    (!name.is_empty() && name.chars().all(plain)).then_some(name)
+}
+
+fn create(call: &mut Writing, thing: Thing, body: String, at: Option<Timestamp>) -> Outcome<NoteReply> {
+    let author = call.signed_in()?.id;
+    if thing.locked && thing.level < level::GUEST {
+        return Err(Reject::forbidden());
+    }
+    if body.trim().is_empty() {
+        return Err(Reject::bad(json!({ "note": ["can't be blank"] })));
+    }
+    if at.is_some() && thing.level < level::MAINTAINER {
+        return Err(Reject::forbidden());
+    }
+    let now = at.unwrap_or(call.now);
+    if let Some(emoji) = lone_emoji(&body)
+        && react(call.world, thing.on, emoji, author)
+    {
+        return ok(NoteReply::Object(Box::new(NoteObject {
+            id: 0,
+            title: Some(thing.title),
+            file_name: thing.file_name,
+            author: Some(call.author(author)),
+            expires_at: None,
+            updated_at: Some(time(now)),
+            created_at: Some(time(now)),
+        })));
+    }
+    let note = records::Note {
+        on: thing.on,
+        body,
+        author,
+        created_at: now,
+        updated_at: now,
+        ..records::Note::default()
+    };
+    let id = call.world.notes.add(note);
+    touch(call.world, thing.on, now, author);
+    let note = find(call, &thing, id)?;
+    ok(NoteReply::Note(Box::new(show(call, &thing, note))))
+}
+
+/// Adds a reaction; `false` where the thing takes none.
+fn react(world: &mut World, on: Noteable, emoji: &str, user: u64) -> bool {
+    let reactions = match on {
+        Noteable::MergeRequest(id) => world.merge_requests.get_mut(id).map(|mr| &mut mr.reactions),
+        Noteable::Issue(id) => world.issues.get_mut(id).map(|issue| &mut issue.reactions),
+        Noteable::Snippet(_) | Noteable::Epic(_) => None,
+    };
+    reactions.map(|reactions| reactions.entry(emoji.to_owned()).or_default().insert(user)).is_some()
+}
+
+/// Notes that a discussion went on.
+fn touch(world: &mut World, on: Noteable, now: Timestamp, by: u64) {
+    match on {
+        Noteable::MergeRequest(id) => {
+            if let Some(mr) = world.merge_requests.get_mut(id) {
+                mr.updated_at = mr.updated_at.max(now);
+                mr.subscribers.insert(by);
+            }
+        }
+        Noteable::Issue(id) => {
+            if let Some(issue) = world.issues.get_mut(id) {
+                issue.updated_at = issue.updated_at.max(now);
+            }
+        }
+        Noteable::Snippet(_) | Noteable::Epic(_) => {}
+    }
+}
+
+/// The note of a number that the caller may change: their own, or any for who runs the place. Nobody changes what the
+/// system wrote.
+fn to_change(call: &Writing, thing: &Thing, id: u64) -> Result<u64, Reject> {
+    let caller = call.signed_in()?.id;
+    let note = find(call, thing, id)?;
+    let may = (note.author == caller || thing.level >= level::MAINTAINER) && !note.system;
+    if may { Ok(note.id) } else { Err(Reject::forbidden()) }
+}
+
+fn update(call: &mut Writing, thing: &Thing, id: u64, body: String) -> Outcome<Note> {
+    let id = to_change(call, thing, id)?;
+    if body.trim().is_empty() {
+        return Err(Reject::bad(json!({ "note": ["can't be blank"] })));
+    }
+    let now = call.now;
+    if let Some(note) = call.world.notes.get_mut(id) {
+        note.body = body;
+        note.updated_at = now;
+    }
+    ok(show(call, thing, find(call, thing, id)?))
+}
+
+fn delete(call: &mut Writing, thing: &Thing, id: u64) -> Outcome<Nothing> {
+    let id = to_change(call, thing, id)?;
+    call.world.notes.remove(id);
+    Ok(Answer::new(Nothing))
+}

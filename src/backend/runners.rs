@@ -1,0 +1,231 @@
+//! Runners.
+
+use super::call::{Call, Outcome, Reading, Writing, ok};
+use super::mount::Mount;
+use super::records::{self, RunnerAccess, Status, level};
+use super::reject::Reject;
+use super::show::{there, times};
+use super::world::World;
+use crate::api::Nothing;
+use crate::api::jobs::Job;
+use crate::api::runners::*;
+use jiff::SignedDuration;
+use std::collections::HashMap;
+use std::ops::Deref;
+
+pub fn mount(mount: Mount) -> Mount {
+    mount
+        .read::<ListRunners>(list)
+        .read::<ListAllRunners>(all)
+        .read::<GetRunner>(get)
+        .write::<UpdateRunner>(update)
+        .write::<DeleteRunner>(delete)
+        .read::<ListRunnerJobs>(jobs)
+        .read::<ListProjectRunners>(of_project)
+        .write::<EnableRunner>(enable)
+        .write::<DisableRunner>(disable)
+}
+
+impl<W: Deref<Target = World>> Call<W> {
+    /// Whether a runner called within the last hour; `None` for one that never did.
+    fn is_online(&self, runner: &records::Runner) -> Option<bool> {
+        runner.contacted_at.map(|at| self.now.duration_since(at) < SignedDuration::from_hours(1))
+    }
+
+    /// A runner in a list.
+    pub fn show_runner(&self, runner: &records::Runner) -> Runner {
+        let online = self.is_online(runner);
+        let status = match (runner.active, online) {
+            (false, _) => RunnerStatus::Paused,
+            (true, Some(true)) => RunnerStatus::Online,
+            (true, Some(false)) => RunnerStatus::Offline,
+            (true, None) => RunnerStatus::NotConnected,
+        };
+        Runner {
+            id: runner.id,
+            description: Some(runner.description.clone()),
+            name: runner.name.clone(),
+            active: runner.active,
+            is_shared: runner.is_shared,
+            online,
+            status,
+            ..Runner::default()
+        }
+    }
+
+    fn show_runner_detail(&self, runner: &records::Runner) -> Runner {
+        let seen = |id: &u64| {
+            let project = self.world.projects.get(*id)?;
+            self.rights.sees_project(&self.world, project).then(|| self.project_brief(project))
+        };
+        let secret = self.rights.admin || !runner.locked;
+        Runner {
+            architecture: Some(runner.architecture.clone()),
+            contacted_at: Some(times(runner.contacted_at)),
+            platform: Some(runner.platform.clone()),
+            projects: there(runner.projects.iter().filter_map(seen).collect()),
+            token: secret.then(|| Some(runner.token.clone())),
+            revision: Some(runner.revision.clone()),
+            tag_list: there(runner.tag_list.clone()),
+            version: Some(runner.version.clone()),
+            access_level: there(runner.access_level.as_str().into()),
+            run_untagged: there(runner.run_untagged),
+            locked: there(runner.locked),
+            ..self.show_runner(runner)
+        }
+    }
+
+    /// Whether the caller runs a project that the runner serves.
+    fn runs(&self, runner: &records::Runner) -> bool {
+        let maintains = |id: &u64| {
+            let project = self.world.projects.get(*id);
+            project.is_some_and(|project| self.rights.in_project(&self.world, project) >= level::MAINTAINER)
+        };
+        runner.projects.iter().any(maintains)
+    }
+
+    /// The runner of a number, where the caller may see (shared ones everyone may) or change it.
+    fn runner(&self, id: u64, to_change: bool) -> Result<&records::Runner, Reject> {
+        self.signed_in()?;
+        let runner = self.world.runners.get(id).ok_or_else(|| Reject::not_found("Runner"))?;
+        let may = self.rights.admin || (!to_change && runner.is_shared) || (!runner.is_shared && self.runs(runner));
+        if may { Ok(runner) } else { Err(Reject::forbidden()) }
+    }
+}
+
+/// What a `scope` lets through.
+fn in_scope(call: &Reading, scope: &str, runner: &records::Runner) -> bool {
+    match scope {
+        "active" => runner.active,
+        "paused" => !runner.active,
+        "online" => call.is_online(runner) == Some(true),
+        "specific" => !runner.is_shared,
+        "shared" => runner.is_shared,
+        _ => true,
+    }
+}
+
+fn list(call: &Reading, input: ListRunners) -> Outcome<Vec<Runner>> {
+    call.signed_in()?;
+    let scope = call.choice("scope", input.scope.as_deref(), &["", "active", "paused", "online"])?;
+    let own = |runner: &&records::Runner| !runner.is_shared && call.runs(runner) && in_scope(call, scope, runner);
+    call.page(call.world.runners.iter().filter(own).collect(), |runner| call.show_runner(runner))
+}
+
+fn all(call: &Reading, input: ListAllRunners) -> Outcome<Vec<Runner>> {
+    call.administrator()?;
+    let words = ["", "specific", "shared", "active", "paused", "online"];
+    let scope = call.choice("scope", input.scope.as_deref(), &words)?;
+    let rows = call.world.runners.iter().filter(|runner| in_scope(call, scope, runner)).collect();
+    call.page(rows, |runner: &records::Runner| call.show_runner(runner))
+}
+
+fn get(call: &Reading, input: GetRunner) -> Outcome<Runner> {
+    ok(call.show_runner_detail(call.runner(input.id, false)?))
+}
+
+fn update(call: &mut Writing, input: UpdateRunner) -> Outcome<Runner> {
+    let id = call.runner(input.id, true)?.id;
+    let access = match input.access_level.as_deref() {
+        None => None,
+        Some(word) => Some(RunnerAccess::from_word(word).ok_or_else(|| Reject::no_valid_value("access_level"))?),
+    };
+    let Some(runner) = call.world.runners.get_mut(id) else { return Err(Reject::not_found("Runner")) };
+    runner.description = input.description.unwrap_or(std::mem::take(&mut runner.description));
+    runner.active = input.active.unwrap_or(runner.active);
+    runner.run_untagged = input.run_untagged.unwrap_or(runner.run_untagged);
+    runner.locked = input.locked.unwrap_or(runner.locked);
+    runner.access_level = access.unwrap_or(runner.access_level);
+    if let Some(tags) = input.tag_list {
+        // An array, or one text with commas.
+        let split = tags.iter().flat_map(|tags| tags.split(',')).map(|tag| tag.trim().to_owned());
+        runner.tag_list = split.filter(|tag| !tag.is_empty()).collect();
+    }
+    if runner.tag_list.is_empty() && !runner.run_untagged {
+        let why = "can not be empty when runner is not allowed to pick untagged jobs";
+        return Err(Reject::bad(serde_json::json!({ "tags_list": [why] })));
+    }
+    let runner = runner.clone();
+    ok(call.show_runner_detail(&runner))
+}
+
+fn delete(call: &mut Writing, input: DeleteRunner) -> Outcome<Nothing> {
+    let runner = call.runner(input.id, true)?;
+    if !call.rights.admin && runner.projects.len() > 1 {
+        return Err(Reject::forbidden_because("Runner associated with more than one project"));
+    }
+    let id = runner.id;
+    call.world.runners.remove(id);
+    ok(Nothing)
+}
+
+fn jobs(call: &Reading, input: ListRunnerJobs) -> Outcome<Vec<Job>> {
+    let id = call.runner(input.id, false)?.id;
+    let words = ["", "running", "success", "failed", "canceled"];
+    let status = Status::from_word(call.choice("status", input.status.as_deref(), &words)?);
+    let (world, rights) = (call.world, &call.rights);
+    let rows: Vec<_> = world
+        .jobs
+        .iter()
+        .rev()
+        .filter(|job| job.runner == Some(id) && status.is_none_or(|status| status == job.status))
+        .filter_map(|job| Some((job, world.projects.get(job.project)?)))
+        .filter(|(_, project)| rights.sees_project(world, project) && rights.reads_code(world, project))
+        .collect();
+    let mut open = HashMap::new();
+    call.page(rows, |(job, project)| {
+        let git = open.entry(project.id).or_insert_with(|| call.git(project).ok());
+        let brief = crate::api::projects::ProjectBrief {
+            description: Some(project.description.clone()),
+            created_at: there(super::show::time(project.created_at)),
+            ..call.project_brief(project)
+        };
+        Job { project: there(brief), ..call.show_job(job, git.as_ref()) }
+    })
+}
+
+fn of_project(call: &Reading, input: ListProjectRunners) -> Outcome<Vec<Runner>> {
+    let project = call.project_as(&input.id, level::MAINTAINER)?;
+    let serves = |runner: &&records::Runner| {
+        runner.projects.contains(&project.id) || (runner.is_shared && !project.shared_runners_disabled)
+    };
+    call.page(call.world.runners.iter().filter(serves).collect(), |runner| call.show_runner(runner))
+}
+
+fn enable(call: &mut Writing, input: EnableRunner) -> Outcome<Runner> {
+    let project = call.project_as(&input.id, level::MAINTAINER)?.id;
+    let runner = call.world.runners.get(input.runner_id).ok_or_else(|| Reject::not_found("Runner"))?;
+    if runner.is_shared {
+        return Err(Reject::forbidden_because("Runner is shared"));
+    }
+    if runner.locked {
+        return Err(Reject::forbidden_because("Runner is locked"));
+    }
+    if !call.rights.admin && !call.runs(runner) {
+        return Err(Reject::forbidden_because("No access granted"));
+    }
+    if runner.projects.contains(&project) {
+        return Err(Reject::conflict("Runner was already enabled for this project"));
+    }
+    let id = runner.id;
+    let Some(runner) = call.world.runners.get_mut(id) else { return Err(Reject::not_found("Runner")) };
+    runner.projects.insert(project);
+    let runner = runner.clone();
+    ok(call.show_runner(&runner))
+}
+
+fn disable(call: &mut Writing, input: DisableRunner) -> Outcome<Nothing> {
+    let project = call.project_as(&input.id, level::MAINTAINER)?.id;
+    let found = call.world.runners.get(input.runner_id).filter(|runner| runner.projects.contains(&project));
+    let runner = found.ok_or_else(|| Reject::not_found("Runner"))?;
+    if runner.projects.len() == 1 {
+        return Err(Reject::forbidden_because(
+            "Only one project associated with the runner. Please remove the runner instead",
+        ));
+    }
+    let id = runner.id;
+    if let Some(runner) = call.world.runners.get_mut(id) {
+        runner.projects.remove(&project);
+    }
+    ok(Nothing)
+}
