@@ -287,9 +287,8 @@ fn set_status(call: &mut Writing, input: SetCommitStatus) -> Outcome<CommitStatu
             ..Pipeline::default()
         })
     });
-    let same = |s: &&records::CommitStatus| {
-        s.pipeline == pipeline && s.name == name && s.author == author && !s.retried
-    };
+    let same =
+        |s: &&records::CommitStatus| s.pipeline == pipeline && s.name == name && s.author == author && !s.retried;
     let known = world.commit_statuses.iter().find(same).map(|s| (s.id, s.status));
     let row = match known {
         Some((id, Status::Pending | Status::Running)) => id,
@@ -339,4 +338,3 @@ fn settle_external(world: &mut super::world::World, pipeline: u64, now: jiff::Ti
         pipeline.finished_at = status.is_finished().then_some(now);
     }
 }
-

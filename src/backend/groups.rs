@@ -208,7 +208,9 @@ fn transfer(call: &mut Writing, input: TransferProject) -> Outcome<GroupView> {
     let namespace = Namespace::Group(group.id);
     let same = |p: &Project| p.namespace == namespace && p.path.eq_ignore_ascii_case(&project.path);
     if call.world.projects.iter().any(same) {
-        return Err(Reject::bad("Failed to transfer project: Project with same path in target namespace already exists"));
+        return Err(Reject::bad(
+            "Failed to transfer project: Project with same path in target namespace already exists",
+        ));
     }
     let now = call.now;
     if let Some(project) = call.world.projects.get_mut(project.id) {
@@ -280,11 +282,7 @@ fn add_link(call: &mut Writing, input: AddLdapLink) -> Outcome<LdapGroupLink> {
         return Err(Reject::conflict("Linked LDAP group has already been taken"));
     }
     group.directory_links.push(DirectoryLink { cn: input.cn.clone(), group_access, provider: input.provider.clone() });
-    ok(LdapGroupLink {
-        cn: Some(input.cn),
-        group_access: input.group_access,
-        provider: input.provider,
-    })
+    ok(LdapGroupLink { cn: Some(input.cn), group_access: input.group_access, provider: input.provider })
 }
 
 fn delete_link(call: &mut Writing, input: DeleteLdapLink) -> Outcome<Nothing> {

@@ -247,9 +247,11 @@ impl<W: Deref<Target = World>> Call<W> {
     fn first_deployed(&self, mr: &records::MergeRequest) -> Option<Time> {
         let merged = mr.merged_at?;
         let production = |id: u64| self.world.environments.get(id).is_some_and(|e| e.name == "production");
-        let mut after = self.world.deployments.iter().filter(|d| {
-            d.project == mr.target_project && d.created_at >= merged && production(d.environment)
-        });
+        let mut after = self
+            .world
+            .deployments
+            .iter()
+            .filter(|d| d.project == mr.target_project && d.created_at >= merged && production(d.environment));
         after.next().map(|deployment| time(deployment.created_at))
     }
 
@@ -324,10 +326,13 @@ macro_rules! listed {
                 && updated_after.is_none_or(|after| mr.updated_at >= after)
                 && updated_before.is_none_or(|before| mr.updated_at <= before)
                 && input.author_id.is_none_or(|id| mr.author == id)
-                && input.assignee_id.is_none_or(|id| if id == 0 { mr.assignee.is_none() } else { mr.assignee == Some(id) })
-                && input.my_reaction_emoji.as_ref().is_none_or(|emoji| {
-                    mr.reactions.get(emoji).is_some_and(|people| people.contains(&caller))
-                })
+                && input
+                    .assignee_id
+                    .is_none_or(|id| if id == 0 { mr.assignee.is_none() } else { mr.assignee == Some(id) })
+                && input
+                    .my_reaction_emoji
+                    .as_ref()
+                    .is_none_or(|emoji| mr.reactions.get(emoji).is_some_and(|people| people.contains(&caller)))
                 && input.source_branch.as_ref().is_none_or(|branch| *branch == mr.source_branch)
                 && input.target_branch.as_ref().is_none_or(|branch| *branch == mr.target_branch)
                 && input.search.as_ref().is_none_or(|part| holds(&mr.title, part) || holds(&mr.description, part))
@@ -460,9 +465,8 @@ fn create(call: &mut Writing, input: CreateMergeRequest) -> Outcome<View> {
         return Err(Reject::unprocessable("You can not use same project/branch for source and target"));
     }
     let (git, source_git) = (call.git(&target)?, call.git(&source)?);
-    let branch_missing = |which: &str, name: &str| {
-        Reject::bad(Value::from(vec![format!("{which} branch \"{name}\" does not exist")]))
-    };
+    let branch_missing =
+        |which: &str, name: &str| Reject::bad(Value::from(vec![format!("{which} branch \"{name}\" does not exist")]));
     if source_git.branch(&input.source_branch).is_none() {
         return Err(branch_missing("Source", &input.source_branch));
     }

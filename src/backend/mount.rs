@@ -166,12 +166,15 @@ impl Incoming {
         if needs_caller && rights.user.is_none() {
             return Err(Reject::unauthorized());
         }
+        // Credentials have done their work; an endpoint need not understand them.
+        let mut inputs = self.inputs.clone();
+        inputs.retain(|name, _| !matches!(name.as_str(), "sudo" | "private_token" | "access_token"));
         Ok(super::call::Call {
             world,
             rights,
             now: engine.clock.now(),
             base_url: self.base_url().unwrap_or_else(|| engine.base_url.clone()),
-            inputs: self.inputs.clone(),
+            inputs,
             paging: Paging { page: 1, per_page: 20 },
             headers: self.headers.clone(),
             repositories: engine.repositories.clone(),

@@ -46,9 +46,7 @@ pub fn mount(mount: Mount) -> Mount {
         .read::<ListMergeRequestNotes>(|call, e| {
             list(call, &merge_request(call, &e.id, e.merge_request_iid)?, &e.sort, &e.order_by)
         })
-        .read::<GetMergeRequestNote>(|call, e| {
-            get(call, &merge_request(call, &e.id, e.merge_request_iid)?, e.note_id)
-        })
+        .read::<GetMergeRequestNote>(|call, e| get(call, &merge_request(call, &e.id, e.merge_request_iid)?, e.note_id))
         .write::<CreateMergeRequestNote>(|call, e| {
             let on = merge_request(call, &e.id, e.merge_request_iid)?;
             create(call, on, e.body, None)
@@ -262,14 +260,8 @@ fn create(call: &mut Writing, thing: Thing, body: String, at: Option<Timestamp>)
             created_at: Some(time(now)),
         })));
     }
-    let note = records::Note {
-        on: thing.on,
-        body,
-        author,
-        created_at: now,
-        updated_at: now,
-        ..records::Note::default()
-    };
+    let note =
+        records::Note { on: thing.on, body, author, created_at: now, updated_at: now, ..records::Note::default() };
     let id = call.world.notes.add(note);
     touch(call.world, thing.on, now, author);
     let note = find(call, &thing, id)?;

@@ -9,8 +9,8 @@ use super::users::{attributes, is_path};
 use super::world::World;
 use crate::api::projects::Project as ProjectView;
 use crate::api::projects::{
-    Access, CreateProject, CreateUserProject, GetProject, Links, ListProjectUsers, ListProjects, Permissions, ProjectBrief,
-    ProjectStatistics, SharedGroup, UpdateProject,
+    Access, CreateProject, CreateUserProject, GetProject, Links, ListProjectUsers, ListProjects, Permissions,
+    ProjectBrief, ProjectStatistics, SharedGroup, UpdateProject,
 };
 use crate::api::users::User as UserView;
 use serde_json::json;
@@ -259,8 +259,11 @@ impl<W: Deref<Target = World>> Call<W> {
 
     fn permissions(&self, project: &Project) -> Permissions {
         let access = |level: u8, place: Place| {
-            let setting =
-                self.world.notification_settings.iter().find(|s| Some(s.user) == self.rights.user && s.place == Some(place));
+            let setting = self
+                .world
+                .notification_settings
+                .iter()
+                .find(|s| Some(s.user) == self.rights.user && s.place == Some(place));
             let words = ["disabled", "participating", "watch", "global", "mention", "custom"];
             let loud = setting.and_then(|s| words.iter().position(|word| *word == s.level)).unwrap_or(3);
             (level > 0).then_some(Access { access_level: level.into(), notification_level: Some(loud as u64) })
@@ -602,4 +605,3 @@ pub fn remove(world: &mut World, repositories: &Path, project: u64) {
         tracing::warn!("the repository of project {project} stays behind: {error}");
     }
 }
-

@@ -1,9 +1,7 @@
 //! Every area's routes.
 
 use super::mount::Mount;
-use super::{
-    branches, commits, groups, jobs, merge_requests, notes, projects, repository, runners, tags, users,
-};
+use super::{branches, commits, groups, jobs, merge_requests, notes, projects, repository, runners, tags, users};
 
 /// The areas, in the order of their names.
 const AREAS: &[fn(Mount) -> Mount] = &[

@@ -5,7 +5,7 @@ use super::git::{self, LocalError};
 use super::records::*;
 use super::store::{Store, StoreError};
 use super::world::World;
-use super::{call, routes};
+use super::{call, demo, routes};
 use rustls::crypto::ring;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -28,6 +28,8 @@ pub enum WorldKind {
     /// An administrator, `root`, and a user, `dev`.
     #[default]
     Empty,
+    /// A world file.
+    File(PathBuf),
 }
 
 /// How to start a server.
@@ -117,8 +119,7 @@ pub async fn start(options: Options) -> Result<Running, StartError> {
         std::io::ErrorKind::AddrInUse => StartError::AddressInUse(address),
         _ => StartError::Listen { address, why: error.to_string() },
     })?;
-    let bound =
-        listener.local_addr().map_err(|error| StartError::Listen { address, why: error.to_string() })?;
+    let bound = listener.local_addr().map_err(|error| StartError::Listen { address, why: error.to_string() })?;
     let base_url = format!("http://{bound}");
     let url = base_url.clone();
     let prepared = tokio::task::spawn_blocking(move || prepare(options, url));
@@ -172,7 +173,7 @@ fn prepare(options: Options, base_url: String) -> Result<Prepared, StartError> {
     if world.users.is_empty() {
         // A start that was killed may have left repositories that no record knows.
         clear(&repositories).map_err(folder)?;
-        fill(&mut world, &options.world, &options.clock)?;
+        fill(&mut world, &options.world, &repositories, &options.clock)?;
     }
     let mut project = None;
     for path in &options.repos {
@@ -202,9 +203,16 @@ fn clear(repositories: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-fn fill(world: &mut World, kind: &WorldKind, clock: &Clock) -> Result<(), StartError> {
+fn fill(world: &mut World, kind: &WorldKind, repositories: &Path, clock: &Clock) -> Result<(), StartError> {
     match kind {
         WorldKind::Empty => empty(world, clock),
+        WorldKind::File(path) => {
+            let file = path.display().to_string();
+            let text =
+                std::fs::read_to_string(path).map_err(|e| StartError::World(format!("{file} cannot be read: {e}")))?;
+            let form = demo::schema::WorldFile::parse(&file, &text).map_err(|e| StartError::World(e.to_string()))?;
+            *world = demo::load::load(&file, &form, repositories).map_err(|e| StartError::World(e.to_string()))?;
+        }
     }
     if !world.users.iter().any(|user| user.admin && !user.blocked) {
         return Err(StartError::World("it has no user with admin = true".into()));
@@ -259,12 +267,7 @@ pub fn secret() -> Option<String> {
 }
 
 /// Adds the project of a person's repository, or finds it from an earlier start. Answers its full path.
-fn add_repository(
-    world: &mut World,
-    path: &Path,
-    repositories: &Path,
-    clock: &Clock,
-) -> Result<String, StartError> {
+fn add_repository(world: &mut World, path: &Path, repositories: &Path, clock: &Clock) -> Result<String, StartError> {
     let now = clock.now();
     let origin = path.canonicalize().map(|path| path.display().to_string()).ok();
     let known = world.projects.iter().find(|project| origin.is_some() && project.import_url == origin);
@@ -319,9 +322,8 @@ fn free_path(world: &World, group: u64, name: &str) -> String {
     let slug = slug.trim_start_matches(['-', '.']).to_owned();
     let slug = if slug.is_empty() { "repository".to_owned() } else { slug };
     let namespace = Namespace::Group(group);
-    let taken = |path: &str| {
-        world.projects.iter().any(|p| p.namespace == namespace && p.path.eq_ignore_ascii_case(path))
-    };
+    let taken =
+        |path: &str| world.projects.iter().any(|p| p.namespace == namespace && p.path.eq_ignore_ascii_case(path));
     let numbered = (2..).map(|n| format!("{slug}-{n}"));
     std::iter::once(slug.clone()).chain(numbered).find(|path| !taken(path)).unwrap_or(slug)
 }

@@ -110,7 +110,8 @@ fn list(call: &Reading, input: ListUsers) -> Outcome<Vec<Profile>> {
     let admin = call.rights.admin;
     let after = moment("created_after", &input.created_after)?;
     let before = moment("created_before", &input.created_before)?;
-    let by = call.choice("order_by", input.order_by.as_deref(), &["id", "name", "username", "created_at", "updated_at"])?;
+    let by =
+        call.choice("order_by", input.order_by.as_deref(), &["id", "name", "username", "created_at", "updated_at"])?;
     let descending = call.descending(input.sort.as_deref(), "desc")?;
     let found = |user: &&User| {
         let matches = |part: &String| {
@@ -180,7 +181,8 @@ fn check_free(call: &Writing, id: u64, email: Option<&String>, username: Option<
     if email.is_some_and(|email| taken(&|user| user.email.eq_ignore_ascii_case(email))) {
         return Err(Reject::conflict("Email has already been taken"));
     }
-    let group = |name: &String| call.world.groups.iter().any(|g| g.parent.is_none() && g.path.eq_ignore_ascii_case(name));
+    let group =
+        |name: &String| call.world.groups.iter().any(|g| g.parent.is_none() && g.path.eq_ignore_ascii_case(name));
     if username.is_some_and(|name| group(name) || taken(&|user| user.username.eq_ignore_ascii_case(name))) {
         return Err(Reject::conflict("Username has already been taken"));
     }
@@ -207,7 +209,10 @@ pub fn is_path(text: &str) -> bool {
 fn create(call: &mut Writing, input: CreateUser) -> Outcome<Profile> {
     call.administrator()?;
     if input.password.as_ref().is_none_or(String::is_empty) && input.reset_password != Some(true) {
-        return Err(Reject::error(400, "password, reset_password are missing, at least one parameter must be provided"));
+        return Err(Reject::error(
+            400,
+            "password, reset_password are missing, at least one parameter must be provided",
+        ));
     }
     if input.reset_password != Some(true) && input.password.as_ref().is_some_and(|word| word.len() < 8) {
         return Err(Reject::bad(json!({ "password": ["is too short (minimum is 8 characters)"] })));

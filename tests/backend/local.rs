@@ -1,0 +1,145 @@
+//! A person's own repository, over HTTP, and never written to.
+
+use crate::{Server, each, header, json};
+use git2::{Oid, Repository, Signature, Time};
+use labscope::backend::{Options, start};
+use std::collections::BTreeMap;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// Commits files on top of HEAD, in the work tree's repository.
+fn commit(repo: &Repository, at: i64, files: &[(&str, &str)]) -> Oid {
+    let mut builder = git2::build::TreeUpdateBuilder::new();
+    for (path, text) in files {
+        builder.upsert(*path, repo.blob(text.as_bytes()).unwrap(), git2::FileMode::Blob);
+    }
+    let parent = repo.head().ok().map(|head| head.peel_to_commit().unwrap());
+    let base = match &parent {
+        Some(parent) => parent.tree().unwrap(),
+        None => repo.find_tree(repo.treebuilder(None).unwrap().write().unwrap()).unwrap(),
+    };
+    let tree = repo.find_tree(builder.create_updated(repo, &base).unwrap()).unwrap();
+    let by = Signature::new("Ada", "ada@example.com", &Time::new(at, 60)).unwrap();
+    repo.commit(Some("HEAD"), &by, &by, &format!("Commit at {at}\n"), &tree, &parent.iter().collect::<Vec<_>>())
+        .unwrap()
+}
+
+fn made() -> (TempDir, Repository) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rocket");
+    let mut options = git2::RepositoryInitOptions::new();
+    let repo = Repository::init_opts(&path, options.initial_head("main")).unwrap();
+    commit(&repo, 1_000, &[("README.md", "# Rocket\n"), ("src/main.rs", "fn main() {}\n")]);
+    let first = commit(&repo, 2_000, &[("src/main.rs", "fn main() {\n    launch();\n}\n")]);
+    let head = repo.find_commit(first).unwrap();
+    repo.branch("feature/fuel", &head, false).unwrap();
+    repo.tag("v1.0", head.as_object(), &head.author(), "First flight\n", false).unwrap();
+    drop(head);
+    commit(&repo, 3_000, &[("docs/guide.md", "Guide\n")]);
+    (folder, repo)
+}
+
+/// Every file of a folder with its bytes.
+fn everything(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut out = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            out.extend(everything(&path));
+        } else {
+            out.insert(path.display().to_string(), std::fs::read(&path).unwrap());
+        }
+    }
+    out
+}
+
+#[tokio::test]
+async fn a_repository_is_browsed_and_left_as_it_was() {
+    let (folder, repo) = made();
+    std::fs::create_dir(folder.path().join("rocket/src")).unwrap();
+    let before = everything(folder.path());
+    // From inside the work tree, too.
+    let server = Server::over(folder.path().join("rocket/src")).await;
+    assert_eq!(server.running.project.as_deref(), Some("local/rocket"));
+    let at = |path: &str| format!("/projects/local%2Frocket{path}");
+
+    let project = server.read("dev", &at("")).await;
+    assert_eq!((project["default_branch"].as_str(), project["id"].as_u64()), (Some("main"), Some(1)));
+    let branches = server.read("dev", &at("/repository/branches")).await;
+    assert_eq!(each(&branches, "name"), ["feature/fuel", "main"]);
+    assert_eq!(branches[0]["merged"], true);
+    let branch = server.read("dev", &at("/repository/branches/feature%2Ffuel")).await;
+    assert_eq!(branch["commit"]["title"], "Commit at 2000");
+    let tags = server.read("dev", &at("/repository/tags")).await;
+    assert_eq!((tags[0]["name"].as_str(), tags[0]["message"].as_str()), (Some("v1.0"), Some("First flight")));
+
+    let tree = server.read("dev", &at("/repository/tree?ref=main")).await;
+    assert_eq!(each(&tree, "path"), ["docs", "src", "README.md"]);
+    assert_eq!(tree[0]["mode"], "040000");
+    let deep = server.read("dev", &at("/repository/tree?path=src&recursive=true")).await;
+    let blob = format!("/repository/blobs/{}", deep[0]["id"].as_str().unwrap());
+    assert_eq!(server.read("dev", &at(&blob)).await["size"], 29);
+    let raw = server.get("dev", &at(&format!("{blob}/raw"))).await;
+    assert_eq!(header(&raw, "content-type"), "text/plain");
+    assert_eq!(raw.text().await.unwrap(), "fn main() {\n    launch();\n}\n");
+
+    let log = server.get("dev", &at("/repository/commits?per_page=2")).await;
+    assert_eq!(header(&log, "x-total"), "3");
+    let log = json(log, 200).await;
+    assert_eq!(each(&log, "title"), ["Commit at 3000", "Commit at 2000"]);
+    assert_eq!(log[0]["authored_date"], "1970-01-01T01:50:00.000+01:00");
+    let of_file = server.read("dev", &at("/repository/commits?path=src%2Fmain.rs")).await;
+    assert_eq!(each(&of_file, "title"), ["Commit at 2000", "Commit at 1000"]);
+    let sha = log[1]["id"].as_str().unwrap();
+    let commit = server.read("dev", &at(&format!("/repository/commits/{sha}"))).await;
+    assert_eq!(commit["stats"]["additions"], 3);
+    let diff = server.read("dev", &at(&format!("/repository/commits/{sha}/diff"))).await;
+    assert_eq!(
+        diff[0]["diff"],
+        "--- a/src/main.rs\n+++ b/src/main.rs\n@@ -1 +1,3 @@\n-fn main() {}\n+fn main() {\n+    launch();\n+}\n"
+    );
+    let refs = server.read("dev", &at(&format!("/repository/commits/{sha}/refs"))).await;
+    assert_eq!(each(&refs, "name"), ["feature/fuel", "main", "v1.0"]);
+    let between = server.read("dev", &at("/repository/compare?from=feature%2Ffuel&to=main")).await;
+    assert_eq!(each(&between["commits"], "title"), ["Commit at 3000"]);
+    assert_eq!(each(&between["diffs"], "new_path"), ["docs/guide.md"]);
+    let people = server.read("dev", &at("/repository/contributors")).await;
+    assert_eq!(people[0]["commits"], 3);
+
+    // Changes stay with the server.
+    let new = [("branch", "mine"), ("ref", "main")];
+    json(server.post("dev", &at("/repository/branches"), &new).await, 201).await;
+    assert_eq!(server.delete("dev", &at("/repository/branches/feature%2Ffuel")).await.status(), 204);
+    assert!(repo.find_branch("feature/fuel", git2::BranchType::Local).is_ok());
+    assert_eq!(everything(folder.path()), before);
+}
+
+#[tokio::test]
+async fn bare_empty_and_detached_repositories_open() {
+    let folder = tempfile::tempdir().unwrap();
+    Repository::init_bare(folder.path().join("bare.git")).unwrap();
+    let server = Server::over(folder.path().join("bare.git")).await;
+    assert_eq!(server.running.project.as_deref(), Some("local/bare"));
+    assert_eq!(server.read("dev", "/projects/1").await["default_branch"], serde_json::Value::Null);
+    for list in ["branches", "tags", "commits", "contributors"] {
+        assert_eq!(server.read("dev", &format!("/projects/1/repository/{list}")).await, serde_json::json!([]));
+    }
+    let tree = json(server.get("dev", "/projects/1/repository/tree").await, 404).await;
+    assert_eq!(tree["message"], "404 Tree Not Found");
+
+    let (folder, repo) = made();
+    let head = repo.head().unwrap().target().unwrap();
+    repo.set_head_detached(head).unwrap();
+    repo.find_branch("main", git2::BranchType::Local).unwrap().delete().unwrap();
+    let server = Server::over(folder.path().join("rocket")).await;
+    let branch = server.read("dev", "/projects/1").await["default_branch"].clone();
+    assert_eq!(branch.as_str(), head.to_string().get(..8));
+}
+
+#[tokio::test]
+async fn what_is_no_repository_is_refused_in_a_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options { repos: vec![folder.path().to_path_buf()], ..Options::default() };
+    let error = start(options).await.unwrap_err().to_string();
+    assert!(error.contains("is not in a git repository; give the path of one"), "{error}");
+}

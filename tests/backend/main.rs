@@ -1,0 +1,113 @@
+//! The local server over loopback: what any client sees, in literal text.
+
+mod access;
+mod local;
+mod projects;
+mod storage;
+
+use labscope::backend::{Clock, Options, Running, WorldKind, start};
+use reqwest::{Method, Response, StatusCode};
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// A server, and a caller of it.
+pub struct Server {
+    pub running: Running,
+    client: reqwest::Client,
+}
+
+impl Server {
+    /// A server with `root`, `dev` and nothing else.
+    pub async fn empty() -> Server {
+        Server::with(Options::default()).await
+    }
+
+    /// A server over one git repository.
+    pub async fn over(path: PathBuf) -> Server {
+        Server::with(Options { repos: vec![path], ..Options::default() }).await
+    }
+
+    /// A server with the world of a file's text, at a fixed time.
+    pub async fn of(world: &str) -> Server {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("world.toml");
+        std::fs::write(&file, world).unwrap();
+        let clock = Clock::new(|| "2026-11-20T16:00:10Z".parse().unwrap());
+        Server::with(Options { world: WorldKind::File(file), clock, ..Options::default() }).await
+    }
+
+    pub async fn with(options: Options) -> Server {
+        // reqwest is built without one of its own.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let running = start(options).await.unwrap_or_else(|error| panic!("{error}"));
+        Server { running, client: reqwest::Client::builder().no_proxy().build().unwrap() }
+    }
+
+    pub fn token(&self, user: &str) -> &str {
+        self.running.tokens.get(user).map_or("", String::as_str)
+    }
+
+    /// A call by `user`, nobody where it is empty.
+    pub fn call(&self, user: &str, method: Method, path: &str) -> reqwest::RequestBuilder {
+        let request = self.client.request(method, format!("{}/api/v4{path}", self.running.base_url));
+        if user.is_empty() { request } else { request.header("PRIVATE-TOKEN", self.token(user)) }
+    }
+
+    pub async fn get(&self, user: &str, path: &str) -> Response {
+        self.call(user, Method::GET, path).send().await.unwrap()
+    }
+
+    /// The body of a read that succeeds.
+    pub async fn read(&self, user: &str, path: &str) -> Value {
+        json(self.get(user, path).await, 200).await
+    }
+
+    pub async fn post(&self, user: &str, path: &str, form: &[(&str, &str)]) -> Response {
+        self.call(user, Method::POST, path).form(form).send().await.unwrap()
+    }
+
+    pub async fn put(&self, user: &str, path: &str, form: &[(&str, &str)]) -> Response {
+        self.call(user, Method::PUT, path).form(form).send().await.unwrap()
+    }
+
+    pub async fn delete(&self, user: &str, path: &str) -> Response {
+        self.call(user, Method::DELETE, path).send().await.unwrap()
+    }
+}
+
+/// The body of a reply that must have a status.
+pub async fn json(reply: Response, status: u16) -> Value {
+    let (got, url) = (reply.status(), reply.url().clone());
+    let text = reply.text().await.unwrap();
+    assert_eq!(got, StatusCode::from_u16(status).unwrap(), "{url}: {text}");
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{url}: {error}: {text}"))
+}
+
+/// The texts of a field of every element.
+pub fn each<'a>(list: &'a Value, field: &str) -> Vec<&'a str> {
+    list.as_array().unwrap().iter().map(|row| row[field].as_str().unwrap_or_default()).collect()
+}
+
+/// A text header.
+pub fn header<'a>(reply: &'a Response, name: &str) -> &'a str {
+    reply.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or("absent")
+}
+
+#[tokio::test]
+async fn unknown_routes_and_methods_are_told_apart() {
+    let server = Server::empty().await;
+    assert_eq!(json(server.get("", "/nowhere").await, 404).await["error"], "404 Not Found");
+    assert_eq!(json(server.delete("root", "/projects").await, 405).await["error"], "405 Not Allowed");
+}
+
+#[tokio::test]
+async fn what_the_areas_declare_is_mounted_once() {
+    let mounted = labscope::backend::routes().mounted().to_vec();
+    let mut sorted = mounted.clone();
+    sorted.sort_unstable();
+    sorted.dedup();
+    assert_eq!(sorted.len(), mounted.len());
+    let declared: Vec<&str> =
+        labscope::api::AREAS.iter().flat_map(|(_, endpoints)| endpoints.iter()).map(|e| e.name).collect();
+    assert!(mounted.iter().all(|name| declared.contains(name)));
+}

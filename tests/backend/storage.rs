@@ -1,0 +1,52 @@
+//! A data folder: what was answered is there after the process is gone.
+
+use crate::{Server, each, json};
+use labscope::backend::{Options, start};
+use std::path::Path;
+
+fn at(folder: &Path) -> Options {
+    Options { data: Some(folder.to_path_buf()), ..Options::default() }
+}
+
+#[tokio::test]
+async fn everything_is_there_after_a_restart_and_numbers_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::with(at(folder.path())).await;
+    let token = server.token("dev").to_owned();
+    json(server.post("dev", "/projects", &[("name", "One")]).await, 201).await;
+    json(server.post("dev", "/projects", &[("name", "Two")]).await, 201).await;
+    server.running.stop().await;
+
+    let server = Server::with(at(folder.path())).await;
+    assert_eq!(server.token("dev"), token, "a token outlives a restart");
+    assert_eq!(each(&server.read("dev", "/projects").await, "name"), ["Two", "One"]);
+    let three = json(server.post("dev", "/projects", &[("name", "Three")]).await, 201).await;
+    assert_eq!(three["id"], 3);
+}
+
+#[tokio::test]
+async fn a_folder_in_use_and_a_port_in_use_are_refused_in_a_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::with(at(folder.path())).await;
+    let error = start(at(folder.path())).await.unwrap_err().to_string();
+    assert!(error.contains("is in use by another labscope"), "{error}");
+    let listen = server.running.base_url.trim_start_matches("http://").parse().unwrap();
+    let error = start(Options { listen, ..Options::default() }).await.unwrap_err().to_string();
+    assert!(error.contains("is in use; stop what listens there"), "{error}");
+}
+
+#[tokio::test]
+async fn without_a_data_folder_nothing_is_left_behind() {
+    let server = Server::empty().await;
+    let project = json(server.post("dev", "/projects", &[("name", "One")]).await, 201).await;
+    assert_eq!(project["id"], 1);
+    let made = |name: &std::fs::DirEntry| name.path().join("repositories/1.git").exists();
+    let ours = || {
+        let entries = std::fs::read_dir(std::env::temp_dir()).unwrap().flatten();
+        entries.filter(|e| e.file_name().to_string_lossy().starts_with("labscope-")).filter(made).count()
+    };
+    let before = ours();
+    assert!(before > 0);
+    server.running.stop().await;
+    assert!(ours() < before);
+}
