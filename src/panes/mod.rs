@@ -1,5 +1,6 @@
 //! The places a person can be, one file each. [`PANES`] is the only registry.
 
+pub mod changes;
 pub mod crumbs;
 pub mod list;
 pub mod projects;

@@ -397,7 +397,7 @@ impl Harness {
                             Ok((write.read)(body.to_string().as_bytes(), None).expect("a reply that can be read").0)
                         }
                         Some(Reply::Raw(bytes)) => Ok((write.read)(bytes, None).expect("a reply that can be read").0),
-                        Some(Reply::Fails(error)) => Err(error.clone()),
+                        Some(Reply::Fails(error)) => Err(Error { tried: write.request.line(), ..error.clone() }),
                         None => continue,
                     };
                     vec![Msg::Sent(*number, outcome)]
@@ -424,7 +424,7 @@ impl Harness {
         let request = paged(load, page);
         let mut arrival = Arrival { value: Arc::new(()), len: 1, next: None, total: None };
         let body = match self.scripted(&request)? {
-            Reply::Fails(error) => return Some(Err(error.clone())),
+            Reply::Fails(error) => return Some(Err(Error { tried: request.line(), ..error.clone() })),
             Reply::Raw(bytes) => bytes.clone(),
             Reply::Json(serde_json::Value::Array(rows)) if request.page.is_some() => {
                 let (page, size) = request.page.unwrap_or((1, 100));
