@@ -284,9 +284,10 @@ impl Changes {
         } else {
             format!("{}/{} /{}", self.shown.len(), text::count(files as u64), self.filter)
         };
-        let lines = self.doc.as_ref().map(|doc| {
-            format!("+{} −{}", text::count(doc.additions() as u64), text::count(doc.deletions() as u64))
-        });
+        let lines = self
+            .doc
+            .as_ref()
+            .map(|doc| format!("+{} −{}", text::count(doc.additions() as u64), text::count(doc.deletions() as u64)));
         (format!("Files {count}"), lines.unwrap_or_default())
     }
 
