@@ -3,7 +3,9 @@
 pub mod changes;
 pub mod crumbs;
 pub mod list;
+pub mod project;
 pub mod projects;
+pub mod refs;
 
 use crate::app::pane::Entry;
 
