@@ -2,6 +2,7 @@
 
 pub mod changes;
 pub mod crumbs;
+pub mod files;
 pub mod list;
 pub mod project;
 pub mod projects;
@@ -10,4 +11,4 @@ pub mod refs;
 use crate::app::pane::Entry;
 
 /// Every place there is.
-pub const PANES: &[Entry] = &[Entry::of::<projects::Projects>()];
+pub const PANES: &[Entry] = &[Entry::of::<projects::Projects>(), Entry::of::<files::Files>()];

@@ -1,12 +1,12 @@
 //! Branches and tags of a project as things to choose.
 
+use super::list::age;
 use crate::api::Id;
 use crate::api::branches::ListBranches;
 use crate::api::tags::ListTags;
 use crate::app::action::Action;
 use crate::app::overlay::picker::{Item, Picker, Source};
 use crate::app::pane::View;
-use super::list::age;
 use crate::store::{Load, Want};
 use crate::ui::glyph;
 use std::time::Duration;

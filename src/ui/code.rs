@@ -118,6 +118,11 @@ impl Text {
         self.starts.is_empty()
     }
 
+    /// All of it.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
     /// Bytes in all.
     pub fn bytes_len(&self) -> usize {
         self.text.len()
@@ -154,6 +159,10 @@ struct Place {
     parser: ParseState,
     stack: ScopeStack,
 }
+
+// SAFETY: all that keeps a parser from being sent is the matched region of the expression engine: memory of its own, which
+// nothing else points to and which is bound to no thread. A place is only ever used by one thread at a time.
+unsafe impl Send for Place {}
 
 impl Place {
     fn new(language: Language) -> Place {

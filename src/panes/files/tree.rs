@@ -1,0 +1,384 @@
+//! The tree of a ref: folders list themselves when they are opened, and what is in sight is kept as rows.
+
+use crate::api::Id;
+use crate::api::repository::{EntryKind, ListTree, TreeEntry};
+use crate::app::pane::View;
+use crate::panes::project;
+use crate::store::{Load, PER_PAGE, Rows, Want};
+use crate::ui::table::{Cell, ListState, Row};
+use crate::ui::theme::Role;
+use crate::ui::{glyph, text};
+use std::collections::{BTreeSet, HashMap};
+
+/// Whose tree it is: a project at a ref, the default branch where there is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    pub project: Id,
+    pub git_ref: Option<String>,
+}
+
+impl Source {
+    /// The listing of a folder; the root is the empty path.
+    pub fn listing(&self, folder: &str) -> ListTree {
+        ListTree {
+            id: self.project.clone(),
+            path: Some(folder.to_owned()).filter(|p| !p.is_empty()),
+            r#ref: self.git_ref.clone(),
+            recursive: None,
+        }
+    }
+}
+
+/// What a row of the tree is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Folder {
+        open: bool,
+    },
+    File,
+    Executable,
+    /// A symbolic link.
+    Link,
+    Submodule,
+    /// The folder has more entries than are listed yet.
+    More,
+    /// The folder is being listed.
+    Loading,
+    /// Why the folder could not be listed.
+    Failed(String),
+}
+
+/// One row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    pub depth: usize,
+    pub name: String,
+    /// From the root; of [`Kind::More`], [`Kind::Loading`] and [`Kind::Failed`] the folder that they are in.
+    pub path: String,
+    /// Hash of the blob, tree or commit.
+    pub sha: String,
+    pub kind: Kind,
+}
+
+impl Node {
+    /// Whether it has bytes to show.
+    pub fn is_file(&self) -> bool {
+        matches!(self.kind, Kind::File | Kind::Executable | Kind::Link)
+    }
+
+    /// Whether it is a folder.
+    pub fn is_folder(&self) -> bool {
+        matches!(self.kind, Kind::Folder { .. })
+    }
+
+    /// Whether it stands for something in the repository.
+    pub fn is_entry(&self) -> bool {
+        !matches!(self.kind, Kind::More | Kind::Loading | Kind::Failed(_))
+    }
+
+    fn key(&self) -> String {
+        let sign = match self.kind {
+            Kind::More => "\0more",
+            Kind::Loading => "\0loading",
+            Kind::Failed(_) => "\0failed",
+            _ => "",
+        };
+        format!("{}{sign}", self.path)
+    }
+}
+
+/// The tree.
+#[derive(Default)]
+pub struct Tree {
+    /// Paths of open folders; those in a closed folder stay, so that it opens again as it was.
+    open: BTreeSet<String>,
+    /// How many pages of a folder are needed, where more than one is.
+    pages: HashMap<String, u32>,
+    nodes: Vec<Node>,
+    /// What the rows were made from: a number for each open folder in sight.
+    seen: Vec<(u64, bool, bool)>,
+    /// What was asked for and is not listed yet.
+    sought: Option<String>,
+    missing: Option<String>,
+    pub list: ListState,
+}
+
+impl Tree {
+    /// A tree that opens itself down to `path`.
+    pub fn at(path: Option<&str>) -> Tree {
+        let mut tree = Tree::default();
+        if let Some(path) = path {
+            tree.seek(path);
+        }
+        tree
+    }
+
+    /// Opens the folders down to `path`, and selects it as soon as it is listed.
+    pub fn seek(&mut self, path: &str) {
+        let path = path.trim_matches('/');
+        if path.is_empty() {
+            return;
+        }
+        for (at, _) in path.match_indices('/') {
+            self.open.insert(path.get(..at).unwrap_or_default().to_owned());
+        }
+        // The last name may be a file, which has no listing: whether it is shows in the listing of its folder.
+        self.sought = Some(path.to_owned());
+        self.missing = None;
+        self.seen.clear();
+    }
+
+    /// The path that was asked for and does not exist.
+    pub fn missing(&self) -> Option<&str> {
+        self.missing.as_deref()
+    }
+
+    /// The person went elsewhere.
+    pub fn forget_missing(&mut self) {
+        self.missing = None;
+    }
+
+    /// The path that is being looked for.
+    pub fn sought(&self) -> Option<&str> {
+        self.sought.as_deref()
+    }
+
+    /// The rows.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The row under the cursor.
+    pub fn current(&self) -> Option<&Node> {
+        self.nodes.get(self.list.selected())
+    }
+
+    fn is_reached(&self, folder: &str) -> bool {
+        folder.match_indices('/').all(|(at, _)| folder.get(..at).is_some_and(|above| self.open.contains(above)))
+    }
+
+    /// The root and every open folder in sight.
+    fn listed(&self) -> impl Iterator<Item = &str> {
+        std::iter::once("").chain(self.open.iter().map(String::as_str).filter(|f| self.is_reached(f)))
+    }
+
+    fn pages_of(&self, folder: &str) -> u32 {
+        self.pages.get(folder).copied().unwrap_or(1)
+    }
+
+    /// What is to be listed.
+    pub fn wants(&self, source: &Source) -> Vec<Want> {
+        self.listed().map(|f| Load::list(&source.listing(f), self.pages_of(f)).into()).collect()
+    }
+
+    /// After an update: makes the rows again where a listing changed, and goes on looking for what was asked for.
+    pub fn changed(&mut self, view: &View, source: &Source) {
+        self.drop_missing(view, source);
+        let seen: Vec<_> = self
+            .listed()
+            .map(|f| {
+                let rows = view.store.list(&source.listing(f));
+                (rows.revision, rows.known, rows.error.is_some())
+            })
+            .collect();
+        if seen != self.seen {
+            self.seen = seen;
+            self.nodes.clear();
+            let mut nodes = Vec::new();
+            self.build(view, source, "", 0, &mut nodes);
+            self.nodes = nodes;
+            self.look(view.store.list(&source.listing("")).known);
+        }
+        self.list.sync(self.nodes.len(), |i| self.nodes.get(i).map(Node::key).unwrap_or_default());
+        self.turn_pages(view, source);
+    }
+
+    /// A folder on the way to what was asked for that does not exist: the tree stays, without it.
+    fn drop_missing(&mut self, view: &View, source: &Source) {
+        let before = self.open.len();
+        self.open.retain(|folder| !project::is_missing(view, &source.listing(folder)));
+        if self.open.len() < before {
+            self.seen.clear();
+        }
+    }
+
+    fn build(&self, view: &View, source: &Source, folder: &str, depth: usize, nodes: &mut Vec<Node>) {
+        let rows = view.store.list(&source.listing(folder));
+        let note = |kind: Kind| Node { depth, name: String::new(), path: folder.to_owned(), sha: String::new(), kind };
+        for entry in rows.iter() {
+            let node = self.node(entry, depth);
+            let inside = node.kind == Kind::Folder { open: true };
+            nodes.push(node);
+            if inside {
+                self.build(view, source, &entry.path, depth + 1, nodes);
+            }
+        }
+        if rows.more {
+            nodes.push(note(Kind::More));
+        }
+        match rows.error {
+            Some(error) if depth > 0 => nodes.push(note(Kind::Failed(error.said()))),
+            None if !rows.known && depth > 0 => nodes.push(note(Kind::Loading)),
+            _ => {}
+        }
+    }
+
+    fn node(&self, entry: &TreeEntry, depth: usize) -> Node {
+        let kind = match entry.r#type {
+            EntryKind::Tree => Kind::Folder { open: self.open.contains(&entry.path) },
+            EntryKind::Commit => Kind::Submodule,
+            _ if entry.is_link() => Kind::Link,
+            _ if entry.is_executable() => Kind::Executable,
+            _ => Kind::File,
+        };
+        Node { depth, name: entry.name.clone(), path: entry.path.clone(), sha: entry.id.clone(), kind }
+    }
+
+    /// Selects what was asked for where it is listed. Where a folder is listed whole without the next name of the way, it
+    /// is missing, and the nearest that exists is selected.
+    fn look(&mut self, known: bool) {
+        let Some(path) = self.sought.clone().filter(|_| known) else { return };
+        let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+        let (mut folder, mut nearest) = ("", None);
+        for name in ends.filter_map(|end| path.get(..end)) {
+            match self.nodes.iter().find(|n| n.path == name && n.is_entry()) {
+                Some(node) => nearest = Some(node.key()),
+                None if self.nodes.iter().any(|n| n.path == folder && !n.is_entry()) => return,
+                None => {
+                    self.missing = Some(path.clone());
+                    break;
+                }
+            }
+            folder = name;
+        }
+        if let Some(key) = nearest {
+            self.list.want(key);
+        }
+        if self.missing.is_none() && self.nodes.iter().any(|n| n.path == path && n.is_folder()) {
+            self.set_open(&path, true);
+        }
+        self.sought = None;
+    }
+
+    /// Asks for the next page of a folder whose end is near the window, or in which something is looked for.
+    fn turn_pages(&mut self, view: &View, source: &Source) {
+        let window = self.list.top()..self.list.top() + self.list.height().max(usize::from(view.size.1)) * 2;
+        let sought = self.sought.clone();
+        for index in 0..self.nodes.len() {
+            let Some(node) = self.nodes.get(index).filter(|n| n.kind == Kind::More) else { continue };
+            let on_the_way =
+                sought.as_ref().is_some_and(|p| node.path.is_empty() || p.starts_with(&format!("{}/", node.path)));
+            if !window.contains(&index) && !on_the_way {
+                continue;
+            }
+            let rows: Rows<'_, TreeEntry> = view.store.list(&source.listing(&node.path));
+            let next = (rows.len() as u32).div_ceil(PER_PAGE) + 1;
+            let pages = self.pages.entry(node.path.clone()).or_insert(1);
+            *pages = (*pages).max(next);
+        }
+    }
+
+    /// Opens or closes the folder at `path`.
+    pub fn set_open(&mut self, path: &str, open: bool) {
+        let changed = if open { self.open.insert(path.to_owned()) } else { self.open.remove(path) };
+        if changed {
+            self.seen.clear();
+        }
+    }
+
+    /// Closes every folder.
+    pub fn close_all(&mut self) {
+        self.open.clear();
+        self.seen.clear();
+    }
+
+    /// The tree of another ref: what is open stays open there, as far as it exists.
+    pub fn restart(&mut self, keep: Option<&str>) {
+        self.pages.clear();
+        self.missing = None;
+        self.sought = None;
+        self.seen.clear();
+        if let Some(path) = keep {
+            self.seek(path);
+        }
+    }
+
+    /// Selects the folder that the row under the cursor is in.
+    pub fn select_above(&mut self) {
+        let Some(node) = self.current() else { return };
+        let depth = node.depth;
+        let above = (0..self.list.selected()).rev().find(|i| self.nodes.get(*i).is_some_and(|n| n.depth < depth));
+        if let Some(index) = above {
+            self.list.select(index, self.nodes.len());
+        }
+    }
+
+    /// The next file in sight, or the one before.
+    pub fn select_file(&mut self, forward: bool) -> bool {
+        let at = self.list.selected();
+        let is_file = |i: &usize| self.nodes.get(*i).is_some_and(Node::is_file);
+        let found = if forward { (at + 1..self.nodes.len()).find(is_file) } else { (0..at).rev().find(is_file) };
+        if let Some(index) = found {
+            self.list.select(index, self.nodes.len());
+        }
+        found.is_some()
+    }
+
+    /// The nearest row from the cursor on, around the end, whose name holds `words`.
+    pub fn select_named(&mut self, words: &str, forward: bool, from_here: bool) -> bool {
+        let words = words.to_lowercase();
+        let len = self.nodes.len();
+        let at = self.list.selected();
+        let fits =
+            |i: &usize| self.nodes.get(*i).is_some_and(|n| n.is_entry() && n.name.to_lowercase().contains(&words));
+        let skip = usize::from(!from_here);
+        let found = if forward {
+            (at + skip..len).chain(0..at).find(fits)
+        } else {
+            (0..at).rev().chain((at..len).rev()).find(fits)
+        };
+        if let Some(index) = found {
+            self.list.select(index, len);
+        }
+        found.is_some()
+    }
+
+    /// A file of the root that introduces the project.
+    pub fn readme(&self) -> Option<&Node> {
+        let rank = |node: &Node| {
+            let name = node.name.to_lowercase();
+            let at =
+                ["readme.md", "readme.markdown", "readme.rst", "readme.txt", "readme"].iter().position(|n| *n == name);
+            at.or_else(|| name.starts_with("readme.").then_some(9))
+        };
+        let files = self.nodes.iter().filter(|n| n.depth == 0 && n.is_file());
+        files.filter_map(|n| rank(n).map(|r| (r, n))).min_by_key(|(r, _)| *r).map(|(_, n)| n)
+    }
+
+    /// A row as it is drawn.
+    pub fn row(&self, index: usize) -> Row {
+        let Some(node) = self.nodes.get(index) else { return Row::default() };
+        let indent = "  ".repeat(node.depth.min(40));
+        let (mark, role, note) = match &node.kind {
+            Kind::Folder { open } => {
+                (if *open { glyph::unfolded() } else { glyph::folded() }, Role::Accent, String::new())
+            }
+            Kind::File => (" ", Role::Text, String::new()),
+            Kind::Executable => (" ", Role::Success, "exec".into()),
+            Kind::Link => (" ", Role::Link, "link".into()),
+            Kind::Submodule => (" ", Role::Ref, format!("@ {}", text::head(&node.sha, 8))),
+            Kind::More => return quiet(&indent, "more"),
+            Kind::Loading => return quiet(&indent, "loading"),
+            Kind::Failed(why) => {
+                let words = format!("{indent}{} {why}", glyph::wrong());
+                return Row::new(vec![Cell::from((words, Role::Failed)), Cell::empty()]);
+            }
+        };
+        let name = Cell::from((format!("{indent}{mark} "), Role::Dim)).and(node.name.clone(), role);
+        Row::new(vec![name, Cell::from((note, Role::Dim))])
+    }
+}
+
+fn quiet(indent: &str, words: &str) -> Row {
+    Row::new(vec![Cell::from((format!("{indent}  {} {words}", glyph::cut()), Role::Dim)), Cell::empty()])
+}

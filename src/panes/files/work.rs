@@ -1,0 +1,116 @@
+//! What is computed of a file, off the loop: its lines, their colours, its Markdown, and what a search finds.
+
+use crate::api::Raw;
+use crate::store::{Cancelled, Derive};
+use crate::ui::code::{Block, Content, Highlighter, Text};
+use crate::ui::markdown::{self, Rendered};
+use crate::ui::search::{self, Found};
+use crate::ui::theme::Theme;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Tells text from other bytes, and finds its lines.
+pub struct Read {
+    pub sha: String,
+    pub raw: Arc<Raw>,
+}
+
+/// The name of a file's content.
+pub fn content_key(sha: &str) -> String {
+    format!("blob {sha}")
+}
+
+impl Derive for Read {
+    type Output = Content;
+    fn key(&self) -> String {
+        content_key(&self.sha)
+    }
+    fn run(&self, _: Cancelled<'_>) -> Content {
+        Content::read(self.raw.bytes.clone())
+    }
+}
+
+/// Colours of a piece of the lines.
+pub struct Colour {
+    pub sha: String,
+    pub path: String,
+    pub highlighter: Arc<Highlighter>,
+    pub lines: Range<usize>,
+}
+
+/// The name of the colours of the piece that starts at a line; the path decides the language.
+pub fn colour_key(sha: &str, path: &str, first_line: usize) -> String {
+    format!("code {sha} {first_line} {path}")
+}
+
+impl Derive for Colour {
+    type Output = Block;
+    fn key(&self) -> String {
+        colour_key(&self.sha, &self.path, self.lines.start)
+    }
+    fn run(&self, cancelled: Cancelled<'_>) -> Block {
+        self.highlighter.highlight(self.lines.clone(), cancelled)
+    }
+}
+
+/// Renders Markdown.
+pub struct Render {
+    pub sha: String,
+    pub text: Arc<Text>,
+    pub width: usize,
+    pub theme: Theme,
+}
+
+/// The name of a rendered text.
+pub fn render_key(sha: &str, width: usize, theme: &Theme) -> String {
+    format!("markdown {sha} {width} {}", theme.name)
+}
+
+impl Derive for Render {
+    type Output = Arc<Rendered>;
+    fn key(&self) -> String {
+        render_key(&self.sha, self.width, &self.theme)
+    }
+    fn run(&self, _: Cancelled<'_>) -> Arc<Rendered> {
+        Arc::new(markdown::render(self.text.as_str(), self.width, &self.theme))
+    }
+}
+
+/// Lines in which something is looked for.
+pub enum Lines {
+    Source(Arc<Text>),
+    Rendered(Arc<Rendered>),
+}
+
+/// Looks for what a person typed.
+pub struct Find {
+    /// The name of the lines.
+    pub within: String,
+    pub lines: Lines,
+    pub query: String,
+}
+
+/// The name of what was found.
+pub fn find_key(within: &str, query: &str) -> String {
+    format!("find {query} in {within}")
+}
+
+impl Derive for Find {
+    type Output = Found;
+    fn key(&self) -> String {
+        find_key(&self.within, &self.query)
+    }
+    fn run(&self, cancelled: Cancelled<'_>) -> Found {
+        let Some(pattern) = search::pattern(&self.query) else { return Found::default() };
+        match &self.lines {
+            Lines::Source(text) => text.search(&pattern, cancelled),
+            Lines::Rendered(rendered) => {
+                let words = |spans: &[(std::borrow::Cow<'static, str>, _)]| -> String {
+                    spans.iter().map(|(text, _)| text.as_ref()).collect()
+                };
+                let lines = rendered.lines.iter().enumerate().map(|(i, line)| (i, words(&line.spans)));
+                search::lines(lines, &pattern, cancelled)
+            }
+        }
+    }
+}
