@@ -96,23 +96,24 @@ impl Listing {
         if rows.is_empty() {
             return without_rows(view, area, buf, rows, empty);
         }
-        let body = table_body(area, rows.error.is_some());
+        let body = trouble(view, area, buf, rows.error);
         table::draw(buf, body, view.theme, focused, &self.state, columns, rows.len(), |index| {
             rows.get(index).map(&row).unwrap_or_default()
         });
-        if let Some(error) = rows.error {
-            let at = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
-            let words = format!(" {}: {} · r tries again", error.title(), text::shown(&error.said()));
-            line::draw(buf, at, &[(words, view.theme.style(Role::Failed))]);
-        }
     }
 }
 
-fn table_body(area: Rect, error: bool) -> Rect {
-    Rect { height: area.height.saturating_sub(u16::from(error)), ..area }
+/// An error beside what is known: a line at the bottom. Gives what is left for the content.
+pub fn trouble(view: &View, area: Rect, buf: &mut Buffer, error: Option<&crate::api::Error>) -> Rect {
+    let Some(error) = error else { return area };
+    let at = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
+    let words = format!(" {}: {} · r tries again", error.title(), text::shown(&error.said()));
+    line::draw(buf, at, &[(words, view.theme.style(Role::Failed))]);
+    Rect { height: area.height.saturating_sub(1), ..area }
 }
 
-fn without_rows<T: 'static>(view: &View, area: Rect, buf: &mut Buffer, rows: &Rows<'_, T>, empty: (&str, &str)) {
+/// What stands where a list has no rows: why, or that it loads.
+pub fn without_rows<T: 'static>(view: &View, area: Rect, buf: &mut Buffer, rows: &Rows<'_, T>, empty: (&str, &str)) {
     match rows.error {
         Some(error) => failure(view, area, buf, error),
         None if rows.known => state::empty(buf, area, view.theme, empty.0, empty.1),

@@ -165,8 +165,9 @@ impl DocState {
         self.top.set(self.top.get().saturating_add_signed(by));
     }
 
-    /// Brings the cursor into a window of `height` lines, and says where the window starts.
-    fn window(&self, len: usize, height: usize) -> usize {
+    /// Brings the cursor into a window of `height` lines, and says where the window starts: for documents whose lines are
+    /// built together, before they are drawn.
+    pub fn window(&self, len: usize, height: usize) -> usize {
         let cursor = self.at(len);
         let margin = margin(height);
         let lowest = (cursor + margin + 1).saturating_sub(height);

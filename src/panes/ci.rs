@@ -1,0 +1,296 @@
+//! What the panes of jobs share: how a job looks, in which order jobs stand, what can be done with one.
+
+use crate::api::jobs::{CancelJob, EraseJob, Job, KeepArtifacts, PlayJob, RetryJob, Status};
+use crate::api::{Id, Known, Time};
+use crate::app::App;
+use crate::app::action::Action;
+use crate::app::command::WhyNot;
+use crate::app::pane::Cx;
+use crate::store::Write;
+use crate::ui::table::Cell;
+use crate::ui::theme::Role;
+use crate::ui::{glyph, text};
+use jiff::Timestamp;
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// How often what runs is asked for again.
+pub const PULSE: Duration = Duration::from_secs(2);
+
+/// Something a person may do with a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deed {
+    Retry,
+    Cancel,
+    Play,
+    Erase,
+    Keep,
+}
+
+impl Deed {
+    /// The verb, which also tags the answer to a question about it.
+    pub fn verb(self) -> &'static str {
+        match self {
+            Deed::Retry => "retry",
+            Deed::Cancel => "cancel",
+            Deed::Play => "play",
+            Deed::Erase => "erase",
+            Deed::Keep => "keep the artifacts of",
+        }
+    }
+
+    /// The deed that a question was about.
+    pub fn asked(tag: &str) -> Option<Deed> {
+        [Deed::Cancel, Deed::Erase].into_iter().find(|deed| deed.verb() == tag)
+    }
+
+    /// Whether the job's status allows it, or why not.
+    pub fn can(self, job: &Job) -> Result<(), WhyNot> {
+        let word = status_word(&job.status);
+        let refuse = |why: &str| Err(WhyNot::Owned(format!("#{} is {word}: {why}", job.id)));
+        match self {
+            Deed::Retry if job.status.is_live() => refuse("only what has ended runs again"),
+            Deed::Retry if matches!(job.status, Status::Success | Status::Failed | Status::Canceled) => Ok(()),
+            Deed::Retry => refuse("it has not run yet"),
+            Deed::Cancel if job.status == Status::Canceling => refuse("it is being stopped"),
+            Deed::Cancel if job.status.is_live() || job.status == Status::Scheduled => Ok(()),
+            Deed::Cancel => refuse("there is nothing to stop"),
+            Deed::Play if matches!(job.status, Status::Manual | Status::Scheduled) => Ok(()),
+            Deed::Play => refuse("only manual jobs are played"),
+            Deed::Erase if job.erased_at.is_some() => Err(WhyNot::Owned(format!("#{} is erased already", job.id))),
+            Deed::Erase if matches!(job.status, Status::Success | Status::Failed | Status::Canceled) => Ok(()),
+            Deed::Erase => refuse("only what has ended can be erased"),
+            Deed::Keep if job.has_artifacts() => Ok(()),
+            Deed::Keep => Err(WhyNot::Owned(format!("#{} has no artifacts", job.id))),
+        }
+    }
+
+    /// The change that it sends.
+    pub fn write(self, project: &Id, job: &Job) -> Write {
+        let (id, job_id) = (project.clone(), job.id);
+        let what = format!("{} #{} {}", self.verb(), job.id, text::shown(&job.name));
+        match self {
+            Deed::Retry => Write::new(&RetryJob { id, job_id }, what),
+            Deed::Cancel => Write::new(&CancelJob { id, job_id }, what),
+            Deed::Play => Write::new(&PlayJob { id, job_id }, what),
+            Deed::Erase => Write::new(&EraseJob { id, job_id }, what),
+            Deed::Keep => Write::new(&KeepArtifacts { id, job_id }, what),
+        }
+    }
+
+    /// Does it to those of `jobs` that allow it; asks first where something is lost. The answer comes to the pane under
+    /// [`Deed::verb`], with the ids.
+    pub fn to(self, project: &Id, jobs: &[&Job], cx: &mut Cx) {
+        let able: Vec<&Job> = jobs.iter().copied().filter(|job| self.can(job).is_ok()).collect();
+        if !matches!(self, Deed::Cancel | Deed::Erase) {
+            for job in able {
+                cx.act(Action::Send(self.write(project, job)));
+            }
+            return;
+        }
+        let names: Vec<String> = able.iter().map(|job| format!("#{} {}", job.id, text::shown(&job.name))).collect();
+        let whom = match names.as_slice() {
+            [] => return,
+            [one] => one.clone(),
+            many => format!("{} jobs: {}", many.len(), many.join(", ")),
+        };
+        let ids: Vec<String> = able.iter().map(|job| job.id.to_string()).collect();
+        let (title, question) = match self {
+            Deed::Erase => ("Erase", format!("Erase {whom}? {} lost for good.", losses(&able))),
+            _ => ("Cancel", format!("Cancel {whom}? What was done so far is kept, the rest is not done.")),
+        };
+        cx.act(App::confirm(title, question, Action::Answer(self.verb(), ids.join(","))));
+    }
+}
+
+/// What erasing takes away.
+fn losses(jobs: &[&Job]) -> String {
+    let kept: Vec<String> = jobs
+        .iter()
+        .filter_map(|job| job.artifacts_file.as_ref())
+        .map(|file| format!("{} ({})", text::shown(&file.filename), text::bytes(file.size)))
+        .collect();
+    match (jobs.len(), kept.is_empty()) {
+        (1, true) => "Its trace is".into(),
+        (_, true) => "Their traces are".into(),
+        (1, false) => format!("Its trace and its artifacts, {}, are", kept.join(", ")),
+        (_, false) => format!("Their traces and the artifacts {} are", kept.join(", ")),
+    }
+}
+
+/// A status in words a person reads.
+pub fn status_word(status: &Status) -> String {
+    status.as_str().replace('_', " ")
+}
+
+/// Glyph and role of a job: a failure that its pipeline forgives only warns.
+pub fn sign(job: &Job) -> (&'static str, Role) {
+    if job.is_forgiven() { (glyph::warning(), Role::Warning) } else { glyph::status(job.status.as_str()) }
+}
+
+/// Glyph and word of a job's status.
+pub fn status_cell(job: &Job) -> Cell {
+    let (sign, role) = sign(job);
+    let word = if job.is_forgiven() { "allowed".into() } else { status_word(&job.status) };
+    Cell::from((format!("{sign} {word}"), role))
+}
+
+fn instant(time: Option<&Time>) -> Option<Timestamp> {
+    time.and_then(Time::instant)
+}
+
+/// Seconds that a job took, or has been running at `now`.
+pub fn seconds(job: &Job, now: Timestamp) -> Option<f64> {
+    let started = instant(job.started_at.as_ref());
+    if job.status.is_running() {
+        return started.map(|from| now.duration_since(from).as_secs_f64().max(0.0)).or(job.duration);
+    }
+    job.duration.or_else(|| {
+        let until = instant(job.finished_at.as_ref())?;
+        Some(until.duration_since(started?).as_secs_f64().max(0.0))
+    })
+}
+
+/// The same in words; empty for what never ran.
+pub fn took(job: &Job, now: Timestamp) -> String {
+    seconds(job, now).map(text::duration).unwrap_or_default()
+}
+
+/// The last thing that happened to it.
+pub fn last(job: &Job) -> Option<&Time> {
+    job.finished_at.as_ref().or(job.started_at.as_ref()).or(job.created_at.as_ref())
+}
+
+/// The short hash of a job's commit.
+pub fn short_sha(job: &Job) -> String {
+    match (&job.commit, &job.pipeline) {
+        (Some(commit), _) => commit.short().to_owned(),
+        (None, Some(pipeline)) => pipeline.sha.chars().take(8).collect(),
+        (None, None) => String::new(),
+    }
+}
+
+/// When artifacts go, where they do.
+pub fn expiry(job: &Job) -> Option<Timestamp> {
+    instant(job.artifacts_expire_at.as_ref())
+}
+
+/// The page of a job.
+pub fn url(web_url: &str, project: &Id, job: &Job) -> Option<String> {
+    if let Some(url) = job.web_url.as_ref().filter(|url| !url.is_empty()) {
+        return Some(url.clone());
+    }
+    // A number is no address; a path is.
+    let path = job.project.known().map(|p| p.path_with_namespace.as_str()).unwrap_or(project.as_str());
+    (!web_url.is_empty() && path.contains('/')).then(|| format!("{web_url}/{path}/-/jobs/{}", job.id))
+}
+
+/// A job's place among those of its pipeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// Which of the rows it is.
+    pub row: usize,
+    /// [`Job::id`].
+    pub id: u64,
+    /// A later run of the same job stands before it.
+    pub older: bool,
+}
+
+/// The jobs of one pipeline by stage, in the order in which they run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stage {
+    pub name: String,
+    pub jobs: Vec<Slot>,
+}
+
+/// Puts the jobs of one pipeline in order: stages as they were made, in them jobs as they were made, of a job that ran
+/// again the newest run first.
+pub fn stages<'a>(jobs: impl Iterator<Item = (usize, &'a Job)>) -> Vec<Stage> {
+    let mut all: Vec<(usize, &Job)> = jobs.collect();
+    let mut stage_from: HashMap<&str, u64> = HashMap::new();
+    let mut name_from: HashMap<(&str, &str), u64> = HashMap::new();
+    for (_, job) in &all {
+        let stage = stage_from.entry(&job.stage).or_insert(job.id);
+        *stage = (*stage).min(job.id);
+        let name = name_from.entry((&job.stage, &job.name)).or_insert(job.id);
+        *name = (*name).min(job.id);
+    }
+    all.sort_by_key(|(_, job)| {
+        let stage = stage_from.get(job.stage.as_str()).copied();
+        let name = name_from.get(&(job.stage.as_str(), job.name.as_str())).copied();
+        (stage, name, Reverse(job.id))
+    });
+    let mut stages: Vec<Stage> = Vec::new();
+    let mut before: Option<(&str, &str)> = None;
+    for (row, job) in all {
+        if before.is_none_or(|(stage, _)| stage != job.stage) {
+            stages.push(Stage { name: job.stage.clone(), jobs: Vec::new() });
+        }
+        let older = before == Some((job.stage.as_str(), job.name.as_str()));
+        before = Some((&job.stage, &job.name));
+        if let Some(stage) = stages.last_mut() {
+            stage.jobs.push(Slot { row, id: job.id, older });
+        }
+    }
+    stages
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(id: u64, stage: &str, name: &str, status: Status) -> Job {
+        Job { id, stage: stage.into(), name: name.into(), status, ..Job::default() }
+    }
+
+    #[test]
+    fn jobs_stand_by_stage_and_older_runs_behind_the_newest() {
+        let jobs = [
+            job(9, "build", "compile", Status::Success),
+            job(4, "deploy", "staging", Status::Manual),
+            job(3, "test", "unit", Status::Success),
+            job(2, "build", "assets", Status::Success),
+            job(1, "build", "compile", Status::Failed),
+        ];
+        let stages = stages(jobs.iter().enumerate());
+        let seen: Vec<(&str, Vec<(u64, bool)>)> =
+            stages.iter().map(|s| (s.name.as_str(), s.jobs.iter().map(|j| (j.id, j.older)).collect())).collect();
+        assert_eq!(
+            seen,
+            [
+                ("build", vec![(9, false), (1, true), (2, false)]),
+                ("test", vec![(3, false)]),
+                ("deploy", vec![(4, false)])
+            ]
+        );
+    }
+
+    #[test]
+    fn every_deed_says_why_it_cannot_be_done() {
+        use Deed::*;
+        let allowed = |status: Status| -> Vec<Deed> {
+            let job = job(1, "s", "n", status);
+            [Retry, Cancel, Play, Erase, Keep].into_iter().filter(|deed| deed.can(&job).is_ok()).collect()
+        };
+        assert_eq!(allowed(Status::Running), [Cancel]);
+        assert_eq!(allowed(Status::Failed), [Retry, Erase]);
+        assert_eq!(allowed(Status::Manual), [Play]);
+        assert_eq!(allowed(Status::Skipped), []);
+        let why = Retry.can(&job(7, "s", "n", Status::Running)).unwrap_err();
+        assert_eq!(why, "#7 is running: only what has ended runs again");
+    }
+
+    #[test]
+    fn a_running_job_has_a_clock_and_a_finished_one_its_time() {
+        let now: Timestamp = "2026-01-01T00:02:00Z".parse().unwrap();
+        let mut one = job(1, "s", "n", Status::Running);
+        one.started_at = Some("2026-01-01T00:00:30Z".into());
+        assert_eq!(took(&one, now), "1m30s");
+        one.status = Status::Success;
+        one.finished_at = Some("2026-01-01T00:00:50Z".into());
+        assert_eq!(took(&one, now), "0m20s");
+        one.duration = Some(21.4);
+        assert_eq!(took(&one, now), "0m21s");
+    }
+}

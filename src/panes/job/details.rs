@@ -1,0 +1,152 @@
+//! The facts of a job, beside its trace.
+
+use super::super::ci;
+use super::super::list::age;
+use crate::api::Time;
+use crate::api::jobs::Job;
+use crate::app::pane::View;
+use crate::store::Rows;
+use crate::ui::doc::DocLine;
+use crate::ui::theme::Role;
+use crate::ui::{glyph, text};
+use ratatui::style::Style;
+use std::borrow::Cow;
+
+/// Columns of the labels.
+const LABEL: usize = 11;
+
+struct Page<'v, 'a> {
+    view: &'v View<'a>,
+    width: usize,
+    lines: Vec<DocLine<'static>>,
+}
+
+impl Page<'_, '_> {
+    fn fact(&mut self, label: &str, words: impl AsRef<str>, role: Role) {
+        let words = words.as_ref();
+        if words.is_empty() {
+            return;
+        }
+        let room = self.width.saturating_sub(LABEL).max(8);
+        for (index, part) in text::wrap(words, room, 3).into_iter().enumerate() {
+            let label = text::pad(if index == 0 { label } else { "" }, LABEL);
+            self.line(vec![(label.into(), Role::Dim), (part.into(), role)]);
+        }
+    }
+
+    fn line(&mut self, spans: Vec<(Cow<'static, str>, Role)>) {
+        let theme = self.view.theme;
+        let spans = spans.into_iter().map(|(words, role)| (words, theme.style(role))).collect();
+        self.lines.push(DocLine { spans, ..DocLine::default() });
+    }
+
+    fn gap(&mut self) {
+        self.lines.push(DocLine::new("", Style::new()));
+    }
+
+    fn heading(&mut self, words: impl Into<Cow<'static, str>>) {
+        self.gap();
+        self.line(vec![(words.into(), Role::TitleDim)]);
+    }
+
+    fn when(&mut self, label: &str, time: Option<&Time>) {
+        let Some(time) = time else { return };
+        let clock = time.instant().map(|at| at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S"));
+        let Some(clock) = clock else { return };
+        let ago = age(self.view, Some(time));
+        self.fact(label, format!("{clock}  {ago}"), Role::Text);
+    }
+}
+
+/// The lines of the panel, `width` columns wide; `siblings` are the jobs of the same pipeline.
+pub fn lines(view: &View, width: usize, job: &Job, siblings: &Rows<'_, Job>) -> Vec<DocLine<'static>> {
+    let mut page = Page { view, width, lines: Vec::new() };
+    let (sign, role) = ci::sign(job);
+    let word = if job.is_forgiven() { "failed, which is allowed".into() } else { ci::status_word(&job.status) };
+    page.fact("status", format!("{sign} {word}"), role);
+    if let Some(reason) = job.failure_reason.as_deref() {
+        page.fact("reason", reason.replace('_', " "), Role::Failed);
+    }
+    page.fact("stage", &job.stage, Role::Text);
+    page.fact(if job.tag { "tag" } else { "branch" }, &job.r#ref, Role::Ref);
+    if let Some(runner) = &job.runner {
+        page.fact("runner", format!("{} #{}", runner.label(), runner.id), Role::Text);
+    }
+    if let Some(tags) = job.tag_list.as_ref().filter(|tags| !tags.is_empty()) {
+        page.fact("tags", tags.join(", "), Role::Label);
+    }
+    if let Some(user) = &job.user {
+        page.fact("by", &user.username, Role::User);
+    }
+    if let Some(coverage) = job.coverage {
+        page.fact("coverage", format!("{coverage:.1} %"), Role::Text);
+    }
+    page.heading("time");
+    page.fact("took", ci::took(job, view.now), Role::Text);
+    if let Some(queued) = job.queued_duration {
+        page.fact("waited", text::duration(queued), Role::Text);
+    }
+    page.when("created", job.created_at.as_ref());
+    page.when("started", job.started_at.as_ref());
+    page.when("finished", job.finished_at.as_ref());
+    page.when("erased", job.erased_at.as_ref());
+    if let Some(commit) = &job.commit {
+        page.heading("commit");
+        page.fact("hash", commit.short(), Role::Ref);
+        page.fact("title", &commit.title, Role::Text);
+        page.fact("author", &commit.author_name, Role::User);
+        page.when("written", commit.when());
+    }
+    artifacts(&mut page, job);
+    if let Some(pipeline) = &job.pipeline {
+        let (sign, role) = glyph::status(pipeline.status.as_str());
+        page.gap();
+        page.line(vec![
+            (format!("pipeline {}  ", pipeline.id).into(), Role::TitleDim),
+            (format!("{sign} {}", ci::status_word(&pipeline.status)).into(), role),
+        ]);
+        others(&mut page, job, siblings);
+    }
+    page.lines
+}
+
+fn artifacts(page: &mut Page, job: &Job) {
+    let Some(file) = &job.artifacts_file else { return };
+    page.heading("artifacts");
+    page.fact("archive", format!("{}  {}", file.filename, text::bytes(file.size)), Role::Text);
+    for one in job.artifacts.iter().flatten().filter(|one| one.file_type != "archive") {
+        page.fact(&one.file_type, format!("{}  {}", one.filename, text::bytes(one.size)), Role::Text);
+    }
+    match ci::expiry(job) {
+        Some(at) => {
+            let seconds = page.view.now.duration_since(at).as_secs();
+            let gone = seconds >= 0;
+            let words = if gone { format!("{} ago", text::ago(seconds)) } else { text::ago(seconds) };
+            page.fact("expires", words, if gone { Role::Warning } else { Role::Text });
+        }
+        None => page.fact("expires", "never", Role::Dim),
+    }
+}
+
+/// The jobs of the pipeline, the one at hand marked.
+fn others(page: &mut Page, job: &Job, siblings: &Rows<'_, Job>) {
+    for stage in ci::stages(siblings.iter().enumerate()) {
+        for (index, slot) in stage.jobs.iter().enumerate() {
+            let Some(other) = siblings.get(slot.row) else { continue };
+            let (sign, role) = ci::sign(other);
+            let here = other.id == job.id;
+            let name = if here || !slot.older { Role::Text } else { Role::Dim };
+            let label = if index == 0 { stage.name.as_str() } else { "" };
+            let mark = if here { glyph::mark() } else { " " };
+            let took = ci::took(other, page.view.now);
+            let room = page.width.saturating_sub(LABEL + 4 + took.len() + 1);
+            page.line(vec![
+                (text::pad(label, LABEL).into(), Role::Dim),
+                (mark.into(), Role::Mark),
+                (format!("{sign} ").into(), role),
+                (text::pad(&other.name, room).into(), if here { Role::Title } else { name }),
+                (format!(" {took}").into(), Role::Dim),
+            ]);
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! One pipeline as a board: stages as columns, jobs as boxes.
+
+use super::super::ci::{self, Stage};
+use crate::api::Id;
+use crate::api::jobs::{Job, ListPipelineJobs};
+use crate::app::command::Motion;
+use crate::app::pane::View;
+use crate::store::Rows;
+use crate::ui::theme::Role;
+use crate::ui::{chart, glyph, line, panels, state, text};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use std::cell::RefCell;
+
+/// The fewest columns of the screen that a stage gets.
+const NARROW: u16 = 20;
+/// The most.
+const BROAD: u16 = 34;
+
+/// The board of the pipeline that is looked at.
+#[derive(Debug, Default)]
+pub struct Board {
+    /// The pipeline.
+    pub pipeline: Option<u64>,
+    stages: Vec<Stage>,
+    made_of: Option<(u64, u64)>,
+    cursor: Option<u64>,
+    /// Whether one of its jobs may change by itself.
+    pub live: bool,
+    /// Where each job was drawn.
+    boxes: RefCell<Vec<(Rect, u64)>>,
+}
+
+/// What the selected job took before: durations, oldest first.
+pub type Before<'a> = &'a [f64];
+
+impl Board {
+    /// The request of its jobs.
+    pub fn query(&self, project: &Id) -> Option<ListPipelineJobs> {
+        Some(ListPipelineJobs { id: project.clone(), pipeline_id: self.pipeline?, scope: None })
+    }
+
+    /// What is known of its jobs.
+    pub fn rows<'a>(&self, view: &View<'a>, project: &Id) -> Option<Rows<'a, Job>> {
+        Some(view.store.list(&self.query(project)?))
+    }
+
+    /// Shows the pipeline of `job`, with the cursor on it.
+    pub fn look_at(&mut self, pipeline: Option<u64>, job: Option<u64>) {
+        self.pipeline = pipeline;
+        self.cursor = job;
+    }
+
+    /// The job under the cursor.
+    pub fn cursor(&self) -> Option<u64> {
+        self.cursor
+    }
+
+    /// Takes in what came.
+    pub fn refresh(&mut self, view: &View, project: &Id) {
+        let Some(rows) = self.rows(view, project) else {
+            self.stages.clear();
+            return;
+        };
+        let now = self.pipeline.map(|id| (id, rows.revision));
+        if self.made_of == now {
+            return;
+        }
+        self.made_of = now;
+        self.live = rows.iter().any(|job| job.status.is_live());
+        self.stages = ci::stages(rows.iter().enumerate());
+        // A board shows how things stand: of a job that ran again, the newest run.
+        for stage in &mut self.stages {
+            stage.jobs.retain(|slot| !slot.older);
+        }
+    }
+
+    fn at(&self) -> Option<(usize, usize)> {
+        let id = self.cursor?;
+        self.stages.iter().enumerate().find_map(|(x, stage)| {
+            let y = stage.jobs.iter().position(|slot| slot.id == id)?;
+            Some((x, y))
+        })
+    }
+
+    /// Moves the cursor; `false` where there is nothing that way.
+    pub fn motion(&mut self, motion: Motion) -> bool {
+        let (x, y) = self.at().unwrap_or_default();
+        let len = |x: usize| self.stages.get(x).map_or(0, |stage| stage.jobs.len());
+        let (x, y) = match motion {
+            Motion::Left if x == 0 => return false,
+            Motion::Left => (x - 1, y.min(len(x - 1).saturating_sub(1))),
+            Motion::Right if x + 1 >= self.stages.len() => return false,
+            Motion::Right => (x + 1, y.min(len(x + 1).saturating_sub(1))),
+            other => {
+                let by = other.rows(10).unwrap_or_default();
+                (x, y.saturating_add_signed(by).min(len(x).saturating_sub(1)))
+            }
+        };
+        match self.stages.get(x).and_then(|stage| stage.jobs.get(y)) {
+            Some(slot) => {
+                self.cursor = Some(slot.id);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// The job drawn at that cell; the cursor goes there.
+    pub fn press(&mut self, column: u16, row: u16) -> bool {
+        let hit = self.boxes.borrow().iter().find(|(area, _)| area.contains((column, row).into())).map(|(_, id)| *id);
+        if hit.is_some() {
+            self.cursor = hit;
+        }
+        hit.is_some()
+    }
+
+    /// Draws it.
+    pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, project: &Id, focused: bool, before: Before) {
+        self.boxes.borrow_mut().clear();
+        let Some(rows) = self.rows(view, project) else {
+            panels::title(buf, area, view.theme, focused, "pipeline", "");
+            return;
+        };
+        let first = rows.get(0);
+        let status = first.and_then(|job| job.pipeline.as_ref()).map(|p| p.status.as_str()).unwrap_or_default();
+        let title = format!("pipeline {}", self.pipeline.unwrap_or_default());
+        let by = first.and_then(|job| job.user.as_ref()).map(|user| format!("by {}", text::shown(&user.username)));
+        let facts = [format!("{} {}", glyph::status(status).0, status.replace('_', " ")), by.unwrap_or_default()];
+        let facts: Vec<&str> = facts.iter().map(|fact| fact.trim()).filter(|fact| !fact.is_empty()).collect();
+        let body = panels::title(buf, area, view.theme, focused, &title, &facts.join(" · "));
+        if rows.is_empty() {
+            match rows.error {
+                Some(error) => super::super::list::failure(view, body, buf, error),
+                None if rows.known => state::empty(buf, body, view.theme, "This pipeline has no jobs.", ""),
+                None => state::skeleton(buf, body, view.theme),
+            }
+            return;
+        }
+        let (x, y) = self.at().unwrap_or_default();
+        let count = self.stages.len().max(1) as u16;
+        let width = (body.width / count).clamp(NARROW.min(body.width), BROAD);
+        let fit = usize::from((body.width / width.max(1)).max(1));
+        let from = (x + 1).saturating_sub(fit);
+        for (place, (index, stage)) in self.stages.iter().enumerate().skip(from).take(fit).enumerate() {
+            let column = Rect { x: body.x + place as u16 * width, width, ..body };
+            let here = (index == x).then_some(y);
+            self.stage(view, column, buf, &rows, stage, (focused, here, index + 1 < self.stages.len()), before);
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn stage(
+        &self,
+        view: &View,
+        area: Rect,
+        buf: &mut Buffer,
+        rows: &Rows<'_, Job>,
+        stage: &Stage,
+        (focused, here, more): (bool, Option<usize>, bool),
+        before: Before,
+    ) {
+        let theme = view.theme;
+        let head = Rect { height: 1.min(area.height), ..area };
+        let role = if here.is_some() && focused { Role::Title } else { Role::TitleDim };
+        let name = text::fit(&stage.name, usize::from(area.width.saturating_sub(4)));
+        let used = line::draw(buf, head, &[(format!("  {name} "), theme.style(role))]);
+        for x in head.x + used..head.right().saturating_sub(2) {
+            line::set(buf, x, head.y, glyph::rule(), 1, theme.style(Role::Faint));
+        }
+        if more {
+            let at = Rect { x: area.right().saturating_sub(2), width: 1, ..head };
+            line::draw(buf, at, &[(glyph::folded(), theme.style(Role::Faint))]);
+        }
+        let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
+        let room = usize::from(body.height);
+        let skip = here.map_or(0, |y| (y + 3).saturating_sub(room));
+        let mut row = body.y;
+        for (index, slot) in stage.jobs.iter().enumerate().skip(skip) {
+            let Some(job) = rows.get(slot.row) else { continue };
+            if row >= body.bottom() {
+                break;
+            }
+            let at = Rect { y: row, height: 1, width: area.width.saturating_sub(2), ..body };
+            let selected = here == Some(index);
+            if selected {
+                buf.set_style(at, theme.style(if focused { Role::Selected } else { Role::SelectedDim }));
+                let mark = theme.style(if focused { Role::Mark } else { Role::Faint });
+                line::set(buf, at.x, at.y, glyph::mark(), 1, mark);
+            }
+            let (sign, role) = ci::sign(job);
+            let took = ci::took(job, view.now);
+            let inner = Rect { x: at.x + 2, width: at.width.saturating_sub(2), ..at };
+            let quiet = matches!(job.status.as_str(), "skipped" | "canceled" | "created");
+            let text_role = if quiet { Role::Dim } else { Role::Text };
+            let left = [(format!("{sign} "), theme.style(role)), (job.name.clone(), theme.style(text_role))];
+            line::pair(buf, inner, &left, &[(took.as_str(), theme.style(Role::Dim))]);
+            self.boxes.borrow_mut().push((at, slot.id));
+            row += 1;
+            if selected && before.len() > 1 && row < body.bottom() {
+                usual(buf, Rect { y: row, ..inner }, before, (theme.style(Role::Chart), theme.style(Role::Dim)));
+                row += 1;
+            }
+        }
+    }
+}
+
+/// How long the job took before, as a line.
+fn usual(buf: &mut Buffer, area: Rect, before: Before, (bars, words): (Style, Style)) {
+    let mut sorted = before.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let median = sorted.get(sorted.len() / 2).copied().unwrap_or_default();
+    let chart = chart::sparkline(before, 7);
+    line::draw(
+        buf,
+        Rect { height: 1, ..area },
+        &[(chart, bars), (format!(" usually {}", text::duration(median)), words)],
+    );
+}

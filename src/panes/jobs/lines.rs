@@ -1,0 +1,136 @@
+//! The lines of the list: jobs under headings of their pipelines, by stage; made again only when the rows change.
+
+use super::super::ci::{self, Slot};
+use crate::api::jobs::Job;
+use crate::store::Rows;
+use crate::ui::text;
+use jiff::Timestamp;
+use std::collections::{BTreeMap, HashMap};
+
+/// One line of the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// The heading of a pipeline, by its place in [`Lines::pipelines`].
+    Pipeline(usize),
+    /// A job; whether it is the first of its stage.
+    Job(Slot, bool),
+}
+
+/// What a heading says of a pipeline beside what its jobs carry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pipeline {
+    pub id: Option<u64>,
+    /// One of its jobs.
+    pub row: usize,
+    /// When the first job began and the last one ended.
+    pub started: Option<Timestamp>,
+    pub finished: Option<Timestamp>,
+}
+
+/// The list in order.
+#[derive(Debug, Default)]
+pub struct Lines {
+    pub lines: Vec<Line>,
+    pub pipelines: Vec<Pipeline>,
+    /// The row of each job.
+    rows: HashMap<u64, usize>,
+    /// The last row whose job may change by itself.
+    pub last_live: Option<usize>,
+    /// Whether a runner works on one of them.
+    pub running: bool,
+    made_of: Option<(u64, usize, String)>,
+}
+
+impl Lines {
+    /// Takes the rows in, where they or the filter changed.
+    pub fn refresh(&mut self, rows: &Rows<'_, Job>, filter: &str) {
+        let now = (rows.revision, rows.len(), filter.to_lowercase());
+        if self.made_of.as_ref() == Some(&now) {
+            return;
+        }
+        let mut all: BTreeMap<std::cmp::Reverse<Option<u64>>, Vec<(usize, &Job)>> = BTreeMap::new();
+        let (mut ids, mut last_live, mut running) = (HashMap::new(), None, false);
+        for (row, job) in rows.iter().enumerate() {
+            // While pages come in, a job can be on two of them.
+            if ids.insert(job.id, row).is_some() {
+                continue;
+            }
+            if job.status.is_live() {
+                last_live = Some(row);
+            }
+            running |= job.status.is_running();
+            if fits(job, &now.2) {
+                let pipeline = job.pipeline.as_ref().map(|p| p.id);
+                all.entry(std::cmp::Reverse(pipeline)).or_default().push((row, job));
+            }
+        }
+        self.lines.clear();
+        self.pipelines.clear();
+        for (id, jobs) in all {
+            let Some(&(row, _)) = jobs.first() else { continue };
+            let times = |of: fn(&Job) -> Option<&crate::api::Time>| {
+                jobs.iter().filter_map(move |(_, job)| of(job)?.instant()).collect::<Vec<_>>()
+            };
+            self.lines.push(Line::Pipeline(self.pipelines.len()));
+            self.pipelines.push(Pipeline {
+                id: id.0,
+                row,
+                started: times(|job| job.started_at.as_ref()).into_iter().min(),
+                finished: times(|job| job.finished_at.as_ref()).into_iter().max(),
+            });
+            for stage in ci::stages(jobs.into_iter()) {
+                let first = stage.jobs.first().copied();
+                self.lines.extend(stage.jobs.into_iter().map(|slot| Line::Job(slot, Some(slot) == first)));
+            }
+        }
+        self.rows = ids;
+        self.last_live = last_live;
+        self.running = running;
+        self.made_of = Some(now);
+    }
+
+    /// The line `index`.
+    pub fn get(&self, index: usize) -> Option<Line> {
+        self.lines.get(index).copied()
+    }
+
+    /// The row of a job.
+    pub fn row_of(&self, id: u64) -> Option<usize> {
+        self.rows.get(&id).copied()
+    }
+
+    /// Names a line, so that a selection stays on it.
+    pub fn key(&self, index: usize) -> String {
+        match self.get(index) {
+            Some(Line::Job(slot, _)) => slot.id.to_string(),
+            Some(Line::Pipeline(at)) => {
+                format!("p{}", self.pipelines.get(at).and_then(|p| p.id).unwrap_or_default())
+            }
+            None => String::new(),
+        }
+    }
+
+    /// Whether a line can be selected.
+    pub fn is_job(&self, index: usize) -> bool {
+        matches!(self.get(index), Some(Line::Job(..)))
+    }
+}
+
+fn fits(job: &Job, filter: &str) -> bool {
+    filter.is_empty()
+        || job.name.to_lowercase().contains(filter)
+        || job.stage.to_lowercase().contains(filter)
+        || job.r#ref.to_lowercase().contains(filter)
+        || job.id.to_string() == filter
+}
+
+impl Pipeline {
+    /// How long it took, or has taken at `now`.
+    pub fn took(&self, live: bool, now: Timestamp) -> String {
+        let until = if live { Some(now) } else { self.finished };
+        match (self.started, until) {
+            (Some(from), Some(until)) => text::duration(until.duration_since(from).as_secs_f64().max(0.0)),
+            _ => String::new(),
+        }
+    }
+}

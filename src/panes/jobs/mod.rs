@@ -1,0 +1,556 @@
+//! Jobs of a project, by pipeline and stage, with what can be done to them; on a wide screen the pipeline as a board.
+
+mod board;
+mod lines;
+
+use super::ci::{self, Deed, PULSE};
+use super::crumbs;
+use super::list::{age, trouble, without_rows};
+use crate::api::Id;
+use crate::api::jobs::{Job, ListJobs, ListPipelineJobs, Status};
+use crate::app::action::Action;
+use crate::app::command::{Command, Motion, WhyNot};
+use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, Seek, Tabs, View};
+use crate::app::place::Place;
+use crate::store::{Load, PER_PAGE, Rows, Want};
+use crate::ui::panels::{self, Ask, Panels};
+use crate::ui::table::{self, Cell, Column, ListState, Row, Size};
+use crate::ui::theme::Role;
+use crate::ui::{glyph, text};
+use board::Board;
+use lines::{Line, Lines};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::time::Duration;
+
+/// From this many columns the board stands beside the list.
+const WIDE: u16 = 120;
+/// Pages that are looked through for a filter.
+const FILTERED_PAGES: u32 = 10;
+const LIST: usize = 0;
+const BOARD: usize = 1;
+
+const TITLES: &[&str] = &["All", "Running", "Pending", "Failed", "Success", "Manual"];
+
+/// The statuses that a tab asks for; none means all.
+fn statuses(tab: usize) -> &'static [Status] {
+    match tab {
+        1 => &[Status::Running],
+        2 => &[Status::Created, Status::Pending],
+        3 => &[Status::Failed],
+        4 => &[Status::Success],
+        5 => &[Status::Manual],
+        _ => &[],
+    }
+}
+
+/// The jobs of a project, or of one of its pipelines.
+pub struct Jobs {
+    project: Id,
+    pipeline: Option<u64>,
+    tab: usize,
+    filter: String,
+    list: ListState,
+    lines: Lines,
+    pages: u32,
+    area: std::cell::Cell<Rect>,
+    board: Board,
+    panels: Panels,
+    /// The job that the board was led to last, and what jobs of its name took before.
+    led: Option<u64>,
+    before: Vec<f64>,
+}
+
+impl Jobs {
+    fn scope(&self) -> Option<Vec<String>> {
+        let words: Vec<String> = statuses(self.tab).iter().map(|s| s.as_str().to_owned()).collect();
+        (!words.is_empty()).then_some(words)
+    }
+
+    fn of_project(&self) -> ListJobs {
+        ListJobs { id: self.project.clone(), scope: self.scope() }
+    }
+
+    fn of_pipeline(&self, pipeline_id: u64) -> ListPipelineJobs {
+        ListPipelineJobs { id: self.project.clone(), pipeline_id, scope: self.scope() }
+    }
+
+    fn load(&self, pages: u32) -> Load {
+        match self.pipeline {
+            Some(id) => Load::list(&self.of_pipeline(id), pages),
+            None => Load::list(&self.of_project(), pages),
+        }
+    }
+
+    fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, Job> {
+        match self.pipeline {
+            Some(id) => view.store.list(&self.of_pipeline(id)),
+            None => view.store.list(&self.of_project()),
+        }
+    }
+
+    fn restart(&mut self) {
+        self.list = ListState::new();
+        self.lines = Lines::default();
+        self.pages = 1;
+        self.led = None;
+    }
+
+    fn board_focused(&self) -> bool {
+        self.panels.focus() == BOARD
+    }
+
+    fn shows_board(&self, view: &View) -> bool {
+        self.board_focused() || view.size.0 >= WIDE && !self.panels.zoomed()
+    }
+
+    /// The job under the cursor of the panel in focus.
+    fn current<'a>(&self, view: &View<'a>) -> Option<&'a Job> {
+        if self.board_focused() {
+            let id = self.board.cursor()?;
+            return self.board.rows(view, &self.project)?.iter().find(|job| job.id == id);
+        }
+        match self.lines.get(self.list.selected())? {
+            Line::Job(slot, _) => self.rows(view).get(slot.row),
+            Line::Pipeline(_) => None,
+        }
+    }
+
+    /// The marked jobs, else the one under the cursor.
+    fn targets<'a>(&self, view: &View<'a>) -> Vec<&'a Job> {
+        if self.list.marked().is_empty() {
+            return self.current(view).into_iter().collect();
+        }
+        let rows = self.rows(view);
+        let marked = self.list.marked().iter().filter_map(|key| key.parse().ok());
+        marked.filter_map(|id| rows.get(self.lines.row_of(id)?)).collect()
+    }
+
+    fn can(&self, view: &View, deed: Deed) -> Result<(), WhyNot> {
+        let targets = self.targets(view);
+        let mut why = WhyNot::Borrowed("no job is selected");
+        for job in targets {
+            match deed.can(job) {
+                Ok(()) => return Ok(()),
+                Err(reason) => why = reason,
+            }
+        }
+        Err(why)
+    }
+
+    fn deed(&mut self, deed: Deed, cx: &mut Cx) {
+        let targets = self.targets(&cx.view);
+        deed.to(&self.project, &targets, cx);
+        self.list.clear_marks();
+    }
+
+    fn enter(&mut self, cx: &mut Cx) {
+        if let Some(job) = self.current(&cx.view) {
+            cx.go(Place::new("job").project(self.project.clone()).item(job.id));
+        }
+    }
+
+    fn has_job(&self, view: &View) -> Result<(), WhyNot> {
+        self.current(view).map(|_| ()).ok_or_else(|| "no job is selected".into())
+    }
+
+    fn mark(&mut self, cx: &mut Cx) {
+        if let Some(job) = self.current(&cx.view) {
+            self.list.toggle_mark(job.id.to_string());
+            self.motion(Motion::Down, cx);
+        }
+    }
+
+    /// The board goes where the list is, or the list where the board is.
+    fn lead(&mut self, view: &View) {
+        if self.board_focused() {
+            if let Some(id) = self.board.cursor().filter(|id| self.led != Some(*id)) {
+                self.led = Some(id);
+                if self.lines.row_of(id).is_some() {
+                    self.list.want(id.to_string());
+                }
+            }
+        } else if let Some(job) = self.current(view)
+            && self.led != Some(job.id)
+        {
+            self.led = Some(job.id);
+            self.board.look_at(job.pipeline.as_ref().map(|p| p.id).or(self.pipeline), Some(job.id));
+        } else {
+            return;
+        }
+        let Some(job) = self.current(view) else { return };
+        let rows = self.rows(view);
+        let same = rows.iter().filter(|other| other.name == job.name && other.status == Status::Success);
+        self.before = same.filter_map(|other| ci::seconds(other, view.now)).take(20).collect();
+        self.before.reverse();
+    }
+
+    fn heading(&self, view: &View, rows: &Rows<'_, Job>, at: usize) -> Row {
+        let Some(pipeline) = self.lines.pipelines.get(at) else { return Row::default() };
+        let job = rows.get(pipeline.row);
+        let mut cell = match pipeline.id {
+            Some(id) => Cell::from((format!("pipeline {id}"), Role::TitleDim)),
+            None => Cell::from(("jobs without a pipeline", Role::TitleDim)),
+        };
+        if let Some(brief) = job.and_then(|job| job.pipeline.as_ref()) {
+            let (sign, role) = glyph::status(brief.status.as_str());
+            let sha: String = brief.sha.chars().take(8).collect();
+            cell = cell
+                .and(format!("  {} ", text::fit(&brief.r#ref, 40)), Role::Ref)
+                .and(sha, Role::Dim)
+                .and(format!("  {sign} {}", ci::status_word(&brief.status)), role);
+            if self.tab == 0 {
+                let took = pipeline.took(brief.status.is_live(), view.now);
+                if !took.is_empty() {
+                    cell = cell.and(format!("  {took}"), Role::Dim);
+                }
+            }
+        }
+        Row { cells: vec![cell.and(" ", Role::Dim)], heading: true, ..Row::default() }
+    }
+
+    fn line(&self, view: &View, rows: &Rows<'_, Job>, index: usize) -> Row {
+        match self.lines.get(index) {
+            Some(Line::Pipeline(at)) => self.heading(view, rows, at),
+            Some(Line::Job(slot, first)) => {
+                let Some(job) = rows.get(slot.row) else { return Row::default() };
+                let runner = job.runner.as_ref().map(|runner| runner.label()).unwrap_or_default();
+                let mut name = Cell::from((job.name.clone(), Role::Text));
+                if slot.older {
+                    name = name.and(format!("  {} retried", glyph::reply()), Role::Dim);
+                } else if job.has_artifacts() {
+                    name = name.and("  artifacts", Role::Dim);
+                }
+                Row::new(vec![
+                    Cell::from((if first { job.stage.clone() } else { String::new() }, Role::Dim)),
+                    ci::status_cell(job),
+                    name,
+                    Cell::from((format!("#{}", job.id), Role::Dim)),
+                    Cell::from((ci::took(job, view.now), Role::Text)),
+                    Cell::from((runner, Role::Dim)),
+                    Cell::from((age(view, ci::last(job)), Role::Dim)),
+                ])
+                .dim(slot.older)
+                .marked(self.list.is_marked(&slot.id.to_string()))
+            }
+            None => Row::default(),
+        }
+    }
+
+    fn draw_list(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let rows = self.rows(view);
+        self.area.set(area);
+        if self.lines.lines.is_empty() {
+            let empty = match (self.filter.is_empty(), self.tab) {
+                (false, _) if rows.loading => ("Looking through older jobs…", "Esc ends the filter"),
+                (false, _) => ("No job fits the filter.", "/ changes it, Esc ends it"),
+                (true, 0) => ("There are no jobs here.", "A commit with a CI file starts a pipeline"),
+                (true, _) => ("No job is in that state.", "1 shows all of them"),
+            };
+            if rows.is_empty() {
+                without_rows(view, area, buf, &rows, empty);
+            } else {
+                crate::ui::state::empty(buf, area, view.theme, empty.0, empty.1);
+            }
+            return;
+        }
+        let columns = [
+            Column::new("", Size::Fit { min: 4, max: 14 }).priority(1),
+            Column::new("", Size::Fit { min: 9, max: 12 }),
+            Column::new("", Size::Fill { min: 12, weight: 1 }),
+            Column::new("", Size::Fit { min: 3, max: 10 }).right().priority(4),
+            Column::new("", Size::Fit { min: 6, max: 7 }).right(),
+            Column::new("", Size::Fit { min: 6, max: 16 }).priority(3),
+            Column::new("", Size::Fixed(4)).right().priority(2),
+        ];
+        let body = trouble(view, area, buf, rows.error);
+        table::draw(buf, body, view.theme, !self.board_focused(), &self.list, &columns, self.lines.lines.len(), |i| {
+            self.line(view, &rows, i)
+        });
+    }
+}
+
+impl Pane for Jobs {
+    const ID: &'static str = "jobs";
+    const TITLE: &'static str = "Jobs by pipeline";
+    const NEEDS: Needs = Needs::Project;
+    const COMMANDS: &'static [Command<Self>] = &[
+        Command::new("jobs.open", &["Enter"], "Watch its trace", |pane: &mut Self, cx| pane.enter(cx))
+            .footer("trace")
+            .when(Jobs::has_job),
+        Command::new("jobs.retry", &["R"], "Run it again", |pane: &mut Self, cx| pane.deed(Deed::Retry, cx))
+            .footer("retry")
+            .writes()
+            .when(|pane, view| pane.can(view, Deed::Retry)),
+        Command::new("jobs.cancel", &["X"], "Cancel it", |pane: &mut Self, cx| pane.deed(Deed::Cancel, cx))
+            .footer("cancel")
+            .writes()
+            .when(|pane, view| pane.can(view, Deed::Cancel)),
+        Command::new("jobs.play", &["P"], "Play a manual job", |pane: &mut Self, cx| pane.deed(Deed::Play, cx))
+            .footer("play")
+            .writes()
+            .when(|pane, view| pane.can(view, Deed::Play)),
+        Command::new("jobs.keep", &["K"], "Keep its artifacts for good", |pane: &mut Self, cx| {
+            pane.deed(Deed::Keep, cx);
+        })
+        .writes()
+        .when(|pane, view| pane.can(view, Deed::Keep)),
+        Command::new("jobs.erase", &["Delete"], "Erase its trace and artifacts", |pane: &mut Self, cx| {
+            pane.deed(Deed::Erase, cx);
+        })
+        .writes()
+        .when(|pane, view| pane.can(view, Deed::Erase)),
+        Command::new("jobs.mark", &["Space"], "Mark for the next action", |pane: &mut Self, cx| pane.mark(cx))
+            .footer("mark")
+            .when(Jobs::has_job),
+        Command::new("jobs.pipeline", &["p"], "Show its pipeline alone", |pane: &mut Self, cx| {
+            let pipeline = pane.current(&cx.view).and_then(|job| job.pipeline.as_ref()).map(|p| p.id);
+            if let Some(id) = pipeline {
+                cx.go(Place::new("jobs").project(pane.project.clone()).item(id));
+            }
+        })
+        .when(|pane, view| match (pane.pipeline, pane.current(view).and_then(|job| job.pipeline.as_ref())) {
+            (Some(_), _) => Err("it is shown alone already".into()),
+            (None, Some(_)) => Ok(()),
+            (None, None) => Err("no job of a pipeline is selected".into()),
+        }),
+        Command::new("jobs.commit", &["s"], "Show its commit", |pane: &mut Self, cx| {
+            if let Some(commit) = pane.current(&cx.view).and_then(|job| job.commit.as_ref()) {
+                cx.go(Place::new("commit").project(pane.project.clone()).item(&commit.id));
+            }
+        })
+        .when(|pane, view| {
+            let commit = pane.current(view).and_then(|job| job.commit.as_ref());
+            commit.map(|_| ()).ok_or_else(|| "its commit is not known".into())
+        }),
+    ];
+
+    fn open(place: &Place, _view: &View) -> Self {
+        let tab = place.tab.as_deref().and_then(|tab| TITLES.iter().position(|t| t.eq_ignore_ascii_case(tab)));
+        Jobs {
+            project: place.project.clone().unwrap_or_default(),
+            pipeline: place.item.as_deref().and_then(|id| id.parse().ok()),
+            tab: tab.unwrap_or(0),
+            filter: String::new(),
+            list: ListState::new(),
+            lines: Lines::default(),
+            pages: 1,
+            area: std::cell::Cell::default(),
+            board: Board::default(),
+            panels: Panels::new(2),
+            led: None,
+            before: Vec::new(),
+        }
+    }
+
+    fn place(&self) -> Place {
+        let mut place = Place::new(Self::ID).project(self.project.clone());
+        place.item = self.pipeline.map(|id| id.to_string());
+        place.tab = TITLES.get(self.tab).filter(|_| self.tab > 0).map(|title| title.to_lowercase());
+        place
+    }
+
+    fn crumbs(&self, view: &View) -> Vec<Crumb> {
+        let mut crumbs = crumbs::project(Some(&self.project));
+        let rows = self.rows(view);
+        match self.pipeline {
+            Some(id) => {
+                crumbs.push(Crumb::new(format!("pipeline {id}"), Role::Title));
+                if let Some(brief) = rows.get(0).and_then(|job| job.pipeline.as_ref()) {
+                    let (sign, role) = glyph::status(brief.status.as_str());
+                    crumbs.push(crumbs::git_ref(&brief.r#ref));
+                    crumbs.push(Crumb::new(format!("{sign} {}", ci::status_word(&brief.status)), role));
+                }
+            }
+            None => crumbs.push(Crumb::new("jobs", Role::Title)),
+        }
+        if !self.filter.is_empty() {
+            crumbs.push(Crumb::new(format!("/{}", self.filter), Role::Match));
+        }
+        if rows.known {
+            let total = rows.total.map(|t| t.to_string());
+            let total = total.unwrap_or_else(|| format!("{}{}", rows.len(), if rows.more { "+" } else { "" }));
+            crumbs.push(Crumb::new(total, Role::Dim));
+        }
+        if !self.list.marked().is_empty() {
+            crumbs.push(Crumb::new(format!("{} marked", self.list.marked().len()), Role::Warning));
+        }
+        crumbs
+    }
+
+    fn wants(&self, view: &View) -> Vec<Want> {
+        let mut wants = vec![self.load(self.pages).into()];
+        // What lives is asked for again as far down as it stands; where nothing does, nothing is.
+        if let Some(row) = self.lines.last_live {
+            wants.push(self.load(row as u32 / PER_PAGE + 1).every(PULSE).into());
+        }
+        if self.shows_board(view)
+            && let Some(query) = self.board.query(&self.project)
+        {
+            let load = Load::list(&query, 1).after(Duration::from_millis(120));
+            wants.push(if self.board.live { load.every(PULSE).into() } else { load.into() });
+        }
+        wants
+    }
+
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        if area.width < WIDE {
+            // One at a time, on the whole width; the layout is still asked, so that no divider can be held.
+            self.panels.layout(Rect { width: 1, ..area }, &[]);
+            match self.panels.focus() {
+                BOARD => self.board.draw(view, area, buf, &self.project, true, &self.before),
+                _ => self.draw_list(view, area, buf),
+            }
+            return;
+        }
+        let slots = self.panels.layout(area, &[Ask { min: 60, weight: 1 }, Ask { min: 44, weight: 1 }]);
+        if let Some(area) = slots.get(LIST).copied().flatten() {
+            let facts = format!("{} jobs", self.lines.lines.len() - self.lines.pipelines.len());
+            let body = panels::title(buf, area, view.theme, !self.board_focused(), "jobs", &facts);
+            self.draw_list(view, body, buf);
+        }
+        if let Some(area) = slots.get(BOARD).copied().flatten() {
+            self.board.draw(view, area, buf, &self.project, self.board_focused(), &self.before);
+        }
+        self.panels.rules(buf, view.theme);
+    }
+
+    fn changed(&mut self, cx: &mut Cx) {
+        let rows = self.rows(&cx.view);
+        self.lines.refresh(&rows, &self.filter);
+        let len = self.lines.lines.len();
+        let lines = &self.lines;
+        self.list.sync(len, |index| lines.key(index));
+        self.list.settle(len, true, |index| lines.is_job(index));
+        let near = self.list.selected().max(self.list.top()) + self.list.height() * 2;
+        let most = if self.filter.is_empty() { u32::MAX } else { FILTERED_PAGES };
+        if rows.more && near >= len {
+            self.pages = self.pages.max((rows.len() as u32).div_ceil(PER_PAGE) + 1).min(most.max(self.pages));
+        }
+        self.lead(&cx.view);
+        self.board.refresh(&cx.view, &self.project);
+    }
+
+    fn motion(&mut self, motion: Motion, cx: &mut Cx) {
+        if self.board_focused() {
+            if !self.board.motion(motion) && motion == Motion::Left {
+                self.panels.set_focus(LIST);
+            }
+            return;
+        }
+        let len = self.lines.lines.len();
+        let before = self.list.selected();
+        match motion {
+            Motion::Right if cx.view.size.0 >= WIDE => self.panels.set_focus(BOARD),
+            Motion::Right => self.enter(cx),
+            Motion::Left => {}
+            Motion::PageUp => self.list.page_by(-1, len),
+            Motion::PageDown => self.list.page_by(1, len),
+            Motion::Wheel(rows) => self.list.scroll_by(rows.into(), len),
+            other => other.apply(&mut self.list, len),
+        }
+        let lines = &self.lines;
+        self.list.settle(len, self.list.selected() >= before, |index| lines.is_job(index));
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
+        match pointer {
+            Pointer::Press { column, row, double } => {
+                if self.board.press(column, row) {
+                    self.panels.set_focus(BOARD);
+                } else {
+                    let area = self.area.get();
+                    let inside = area.contains((column, row).into());
+                    let Some(index) = inside.then(|| self.list.row_at(row - area.y)).flatten() else { return };
+                    if !self.lines.is_job(index) {
+                        return;
+                    }
+                    self.panels.set_focus(LIST);
+                    self.list.select(index, self.lines.lines.len());
+                }
+                if double {
+                    self.enter(cx);
+                }
+            }
+            Pointer::Wheel { column, row, rows } if self.area.get().contains((column, row).into()) => {
+                self.panels.set_focus(LIST);
+                self.motion(Motion::Wheel(rows), cx);
+            }
+            Pointer::Wheel { .. } | Pointer::Drag { .. } | Pointer::Release => {}
+        }
+    }
+
+    fn panels(&mut self) -> Option<&mut Panels> {
+        Some(&mut self.panels)
+    }
+
+    fn tabs(&self) -> Tabs {
+        Tabs { titles: TITLES, selected: self.tab }
+    }
+
+    fn select_tab(&mut self, index: usize, _cx: &mut Cx) {
+        if index < TITLES.len() && index != self.tab {
+            self.tab = index;
+            self.restart();
+        }
+    }
+
+    fn seek(&self) -> Option<Seek> {
+        Some(Seek::Filter)
+    }
+
+    fn sought(&self) -> String {
+        self.filter.clone()
+    }
+
+    fn set_sought(&mut self, text: &str, _cx: &mut Cx) {
+        if self.filter != text {
+            self.filter = text.to_owned();
+        }
+    }
+
+    fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
+        let Some(deed) = Deed::asked(tag) else { return };
+        let rows = self.rows(&cx.view);
+        let board = self.board.rows(&cx.view, &self.project);
+        for id in value.split(',').filter_map(|id| id.parse::<u64>().ok()) {
+            let listed = self.lines.row_of(id).and_then(|row| rows.get(row));
+            let job = listed.or_else(|| board.as_ref()?.iter().find(|job| job.id == id));
+            if let Some(job) = job {
+                cx.act(Action::Send(deed.write(&self.project, job)));
+            }
+        }
+    }
+
+    fn escape(&mut self, cx: &mut Cx) -> bool {
+        if !self.list.marked().is_empty() {
+            self.list.clear_marks();
+            return true;
+        }
+        if !self.filter.is_empty() {
+            self.set_sought("", cx);
+            return true;
+        }
+        let on_board = self.board_focused();
+        self.panels.set_focus(LIST);
+        on_board
+    }
+
+    fn url(&self, view: &View) -> Option<String> {
+        ci::url(&view.session.web_url, &self.project, self.current(view)?)
+    }
+
+    fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
+        let Some(job) = self.current(view) else { return Vec::new() };
+        let mut copies = vec![("job name", job.name.clone()), ("job number", job.id.to_string())];
+        copies.push(("ref", job.r#ref.clone()));
+        if let Some(commit) = &job.commit {
+            copies.push(("SHA", commit.id.clone()));
+        }
+        copies
+    }
+
+    fn ticks(&self, _view: &View) -> bool {
+        self.lines.running
+    }
+}
