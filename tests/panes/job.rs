@@ -1,0 +1,205 @@
+//! A job's trace: followed, folded, searched, and what stands where there is none.
+
+use crate::harness::{Begin, Harness};
+use labscope::app::Place;
+use serde_json::{Value, json};
+
+fn job(status: &str) -> Value {
+    let mut job = json!({
+        "id": 1207, "name": "bench", "stage": "test", "status": status, "ref": "feature/rows",
+        "created_at": "2026-06-15T11:50:00Z",
+        "pipeline": {"id": 318, "ref": "feature/rows", "sha": "9f3c2ab0d1e2", "status": "running"},
+        "commit": {"id": "9f3c2ab0d1e2", "short_id": "9f3c2ab0", "title": "Draw only visible rows", "author_name": "Bo"},
+        "user": {"id": 1, "username": "ada"},
+        "runner": {"id": 3, "description": "mill-3"},
+    });
+    if status != "pending" && status != "manual" && status != "created" {
+        job["started_at"] = json!("2026-06-15T11:58:29Z");
+    }
+    if status == "failed" || status == "success" {
+        job["finished_at"] = json!("2026-06-15T11:59:29Z");
+        job["artifacts_file"] = json!({"filename": "bench.zip", "size": 120000});
+    }
+    if status == "failed" {
+        job["failure_reason"] = json!("script_failure");
+    }
+    job
+}
+
+const JOB: &str = "GET /projects/acme%2Frocket-ui/jobs/1207";
+const TRACE: &str = "GET /projects/acme%2Frocket-ui/jobs/1207/trace";
+const JOBS: &str = "GET /projects/acme%2Frocket-ui/pipelines/318/jobs";
+
+fn trace(lines: usize) -> String {
+    let mut out = String::from(
+        "section_start:1:prepare\r\u{1b}[0KPrepare environment\nimage ready\nsection_end:5:prepare\r\u{1b}[0K\n\
+         section_start:5:script\r\u{1b}[0Kscript\n",
+    );
+    for line in 0..lines {
+        out.push_str(&format!("\u{1b}[32mframe/{line}\u{1b}[0m time: 108.1 µs\n"));
+    }
+    out
+}
+
+async fn open(status: &str, trace: &str, width: u16, height: u16) -> Harness {
+    let mut harness = Begin::at(Place::new("job").project("acme/rocket-ui").item(1207)).size(width, height).open();
+    let other = json!({"id": 1206, "name": "unit", "stage": "test", "status": "success", "duration": 48.0});
+    harness.reply(JOB, job(status)).reply(JOBS, [job(status), other]).reply_raw(TRACE, trace);
+    harness.settle().await;
+    harness
+}
+
+#[tokio::test]
+async fn a_running_trace_is_followed_until_one_moves_up() {
+    let mut harness = open("running", &trace(100), 80, 24).await;
+    harness.expect("#1207 bench").expect("● running 1m31s").expect("frame/99").expect("following · 103 lines");
+    assert!(harness.style_of("frame/99") != harness.style_of("time: 108.1"), "colours are lost");
+    harness.reply_raw(TRACE, trace(120)).settle().await;
+    harness.expect("frame/119");
+    harness.press("k k");
+    harness.reply_raw(TRACE, trace(123)).settle().await;
+    harness.expect("paused, 3 new lines").expect_no("frame/122");
+    harness.press("f").expect("following").expect("frame/122");
+    harness.press("C-u").expect("paused");
+    harness.press("G").expect("following");
+}
+
+#[tokio::test]
+async fn the_end_of_the_job_is_seen_while_following() {
+    let mut harness = open("running", &trace(3), 80, 24).await;
+    harness.reply(JOB, job("success")).reply_raw(TRACE, format!("{}Job succeeded\n", trace(3))).settle().await;
+    harness.expect("✓ success 1m00s").expect("Job succeeded").expect_no("following");
+    assert_eq!(harness.pass(30).app.wake_at(), None, "the job has ended, and still it wakes");
+}
+
+#[tokio::test]
+async fn a_failed_job_opens_at_its_failure() {
+    let mut words = trace(60);
+    words.push_str("\u{1b}[31merror: the row is not visible\u{1b}[0m\n");
+    words.push_str(&(0..50).map(|n| format!("cleaning {n}\n")).collect::<String>());
+    words.push_str("section_end:9:script\r\u{1b}[0K\n\u{1b}[31;1mERROR: Job failed: exit code 1\n");
+    let mut harness = open("failed", &words, 80, 24).await;
+    assert!(harness.line_with("the row is not visible").starts_with('▌'), "{}", harness.picture());
+    harness.press("e").settle().await;
+    assert!(harness.line_with("Job failed").starts_with('▌'), "{}", harness.picture());
+    harness.press("e").settle().await;
+    harness.expect("No error below.");
+    harness.press("E").settle().await;
+    assert!(harness.line_with("the row is not visible").starts_with('▌'));
+    harness.press("Z").settle().await;
+    assert!(harness.line_with("the row is not visible").starts_with('▌'));
+    harness.press("g g");
+    harness.expect("▸ Prepare environment").expect("▾ script").expect_no("image ready");
+}
+
+#[tokio::test]
+async fn sections_fold_by_key_and_by_click() {
+    let mut harness = open("success", &trace(5), 80, 24).await;
+    harness.press("g g").expect("▾ Prepare environment").expect("image ready");
+    harness.press("Enter");
+    harness.expect("▸ Prepare environment").expect_no("image ready");
+    harness.press("}").press("Enter");
+    harness.expect("▸ script").expect_no("frame/1");
+    harness.press("{");
+    harness.click_on("Prepare environment").expect("image ready");
+}
+
+#[tokio::test]
+async fn a_search_counts_and_goes_from_match_to_match() {
+    let mut harness = open("success", &trace(200), 80, 24).await;
+    harness.press("g g /").type_text("frame/1").settle().await;
+    harness.press("Enter").expect("1 of 111");
+    assert!(harness.line_with("frame/1 ").starts_with('▌'), "{}", harness.picture());
+    harness.press("n").expect("2 of 111").expect("frame/10");
+    harness.press("N N").expect("111 of 111").expect("frame/199");
+    harness.press("Esc").expect_no(" of 111");
+    harness.press("/").type_text("nowhere").settle().await;
+    harness.expect("nothing found");
+}
+
+#[tokio::test]
+async fn what_has_no_trace_says_why() {
+    for (status, words) in [
+        ("pending", "This job waits for a runner."),
+        ("manual", "P plays it"),
+        ("created", "This job waits for the stages before it."),
+        ("skipped", "This job was skipped."),
+    ] {
+        open(status, "", 80, 24).await.expect(words);
+    }
+    open("running", "", 80, 24).await.expect("Nothing is written yet.");
+    open("success", "", 80, 24).await.expect("This job wrote nothing.");
+    let mut harness = open("pending", "", 80, 24).await;
+    harness.reply(JOB, job("running")).reply_raw(TRACE, trace(2)).pass(2).settle().await;
+    harness.expect("frame/1");
+}
+
+#[tokio::test]
+async fn an_erased_trace_is_gone_and_a_missing_job_gives_way_to_the_list() {
+    let mut erased = job("success");
+    erased["erased_at"] = json!("2026-06-15T11:00:00Z");
+    let mut harness = Begin::at(Place::new("job").project("acme/rocket-ui").item(1207)).open();
+    harness.reply(JOB, erased).settle().await;
+    harness.expect("The trace was erased 1h ago.");
+    let mut harness = Begin::at(Place::new("job").project("acme/rocket-ui").item(1207)).open();
+    harness.fail(JOB, 404, "404 Not found").settle().await;
+    assert_eq!(harness.app.place().pane, "jobs");
+}
+
+#[tokio::test]
+async fn what_is_held_stays_when_the_server_goes_away() {
+    use labscope::api::{Error, Fault};
+    use labscope::app::action::Msg;
+    let mut harness = open("running", &trace(3), 80, 24).await;
+    let error = Error { tried: JOB.into(), fault: Fault::Offline("connection refused".into()) };
+    let request =
+        labscope::store::Load::one(&labscope::api::jobs::GetJob { id: "acme/rocket-ui".into(), job_id: 1207 });
+    harness.send(Msg::Learned(request.request, Err(error)));
+    harness.expect("frame/2").expect("Server not reached").expect("following");
+}
+
+#[tokio::test]
+async fn the_next_job_of_the_pipeline_is_one_key_away() {
+    let mut harness = open("running", &trace(3), 80, 24).await;
+    harness.press("[");
+    assert_eq!(harness.app.place().item.as_deref(), Some("1206"));
+}
+
+#[tokio::test]
+async fn a_job_that_runs_again_is_shown_as_soon_as_it_is_there() {
+    let mut harness = open("failed", &trace(3), 80, 24).await;
+    let mut newer = job("pending");
+    newer["id"] = json!(1300);
+    harness.reply("POST /projects/acme%2Frocket-ui/jobs/1207/retry", &newer);
+    harness.reply(JOBS, [newer, job("failed")]).press("R").settle().await;
+    assert_eq!(harness.app.place().item.as_deref(), Some("1300"));
+}
+
+#[tokio::test]
+async fn on_a_wide_screen_the_facts_stand_beside_the_trace() {
+    let harness = open("failed", &trace(3), 160, 45).await;
+    for words in ["details", "script failure", "mill-3 #3", "Draw only visible rows", "bench.zip  120.0 kB", "unit"] {
+        harness.expect(words);
+    }
+    let mut narrow = open("failed", &trace(3), 80, 24).await;
+    narrow.expect_no("script failure");
+    narrow.press("Tab").expect("script failure");
+}
+
+#[tokio::test]
+async fn no_size_is_too_small() {
+    let mut harness = open("running", &trace(50), 160, 40).await;
+    for (width, height) in [(44, 12), (60, 13), (139, 12), (140, 12), (300, 90), (10, 3)] {
+        harness.resize(width, height);
+        harness.press("Tab l l h j G g g z").resize(width, height);
+    }
+}
+
+#[tokio::test]
+async fn the_screen() {
+    insta::assert_snapshot!("job_80", open("running", &trace(100), 80, 24).await.picture());
+    // Times of day depend on the zone of the machine.
+    let clock = regex::Regex::new(r"\d{4}-\d\d-\d\d \d\d:\d\d").expect("an expression");
+    let wide = open("failed", &trace(10), 160, 45).await.picture();
+    insta::assert_snapshot!("job_160", clock.replace_all(&wide, "2026-06-15 --:--"));
+}

@@ -1,0 +1,187 @@
+//! Jobs by pipeline and stage, the board, and what is done to jobs.
+
+use crate::harness::{Begin, Harness};
+use labscope::app::Place;
+use serde_json::{Value, json};
+
+fn one(id: u64, pipeline: u64, stage: &str, name: &str, status: &str) -> Value {
+    let at = |minute: u64| format!("2026-06-15T11:{minute:02}:00Z");
+    let mut job = json!({
+        "id": id, "name": name, "stage": stage, "status": status, "ref": "main", "created_at": at(10),
+        "pipeline": {"id": pipeline, "ref": "main", "sha": "9f3c2ab0d1e2", "status": "running"},
+        "commit": {"id": "9f3c2ab0d1e2", "short_id": "9f3c2ab0", "title": "Draw only visible rows"},
+        "user": {"id": 1, "username": "ada"},
+    });
+    match status {
+        "running" => {
+            job["started_at"] = json!("2026-06-15T11:59:00Z");
+            job["runner"] = json!({"id": 3, "description": "mill-3"});
+        }
+        "success" | "failed" => {
+            job["started_at"] = json!(at(20));
+            job["finished_at"] = json!(at(22));
+            job["duration"] = json!(120.0);
+        }
+        _ => {}
+    }
+    job
+}
+
+fn world() -> Vec<Value> {
+    vec![
+        one(25, 318, "test", "unit", "success"),
+        one(24, 318, "deploy", "production", "manual"),
+        one(23, 318, "test", "bench", "running"),
+        one(22, 318, "test", "screens", "failed"),
+        one(21, 318, "test", "unit", "failed"),
+        one(20, 318, "build", "compile", "success"),
+        one(11, 317, "test", "unit", "success"),
+        one(10, 317, "build", "compile", "success"),
+    ]
+}
+
+fn place() -> Place {
+    Place::new("jobs").project("acme/rocket-ui")
+}
+
+const JOBS: &str = "GET /projects/acme%2Frocket-ui/jobs";
+const OF_318: &str = "GET /projects/acme%2Frocket-ui/pipelines/318/jobs";
+
+async fn open(width: u16, height: u16) -> Harness {
+    let mut harness = Begin::at(place()).size(width, height).open();
+    let of_318: Vec<Value> = world().into_iter().filter(|job| job["pipeline"]["id"] == 318).collect();
+    harness.reply(JOBS, world()).reply(OF_318, of_318).settle().await;
+    harness
+}
+
+#[tokio::test]
+async fn jobs_stand_under_their_pipeline_by_stage() {
+    let harness = open(80, 24).await;
+    let lines = harness.lines();
+    let at = |words: &str| lines.iter().position(|line| line.contains(words)).unwrap_or_else(|| panic!("no {words}"));
+    assert!(at("pipeline 318  main 9f3c2ab0  ● running") < at("build"));
+    assert!(at("build") < at("screens") && at("screens") < at("production"));
+    assert!(at("production") < at("pipeline 317"));
+    assert!(harness.line_with("bench").contains("● running"));
+    assert!(harness.line_with("bench").contains("1m00s"));
+    assert!(harness.line_with("retried").contains("unit"));
+}
+
+#[tokio::test]
+async fn a_running_clock_runs_and_a_quiet_list_is_silent() {
+    let mut harness = open(80, 24).await;
+    harness.pass(1);
+    assert!(harness.line_with("bench").contains("1m01s"), "{}", harness.picture());
+    assert!(harness.app.wake_at().is_some());
+    let quiet: Vec<Value> = world().into_iter().filter(|job| job["status"] == "success").collect();
+    harness.reply(JOBS, &quiet).pass(2).settle().await;
+    harness.expect_no("bench");
+    harness.pass(10);
+    assert_eq!(harness.app.wake_at(), None, "nothing runs, and still it wakes");
+}
+
+#[tokio::test]
+async fn what_runs_is_asked_for_again_and_the_selection_stays_on_its_job() {
+    let mut harness = open(80, 24).await;
+    harness.press("j j");
+    assert!(harness.line_with("screens").starts_with('▌') || harness.line_with("retried").starts_with('▌'));
+    let selected = harness.lines().into_iter().find(|line| line.starts_with('▌')).expect("a selection");
+    let name = if selected.contains("unit") { "retried" } else { "screens" };
+    let mut more = vec![one(40, 320, "build", "compile", "pending"), one(39, 319, "build", "compile", "created")];
+    more.extend(world());
+    harness.reply(JOBS, more).pass(2).settle().await;
+    harness.expect("pipeline 320");
+    assert!(harness.line_with(name).starts_with('▌'), "{}", harness.picture());
+    let before = harness.asked.len();
+    harness.pass(2).settle().await;
+    assert!(harness.asked[before..].iter().any(|line| line.starts_with(JOBS)), "{:?}", harness.asked);
+}
+
+#[tokio::test]
+async fn actions_go_to_the_marked_jobs_and_say_why_not() {
+    let mut harness = open(80, 24).await;
+    // build compile, unit, unit (retried), screens
+    harness.press("j j j Space").expect("1 marked");
+    harness.press("k k k k Space").expect("2 marked");
+    harness.press("R");
+    let sent: Vec<&String> = harness.asked.iter().filter(|line| line.starts_with("POST")).collect();
+    assert_eq!(
+        sent,
+        ["POST /projects/acme%2Frocket-ui/jobs/20/retry", "POST /projects/acme%2Frocket-ui/jobs/22/retry"]
+    );
+    harness.expect_no("marked");
+    harness.press("g g P");
+    harness.expect("only manual jobs are played");
+}
+
+#[tokio::test]
+async fn cancelling_and_erasing_ask_first_and_name_the_job() {
+    let mut harness = open(80, 24).await;
+    harness.press("/").type_text("bench").press("Enter X");
+    harness.expect("Cancel #23 bench?");
+    harness.press("n");
+    assert!(!harness.asked.iter().any(|line| line.starts_with("POST")), "{:?}", harness.asked);
+    harness.press("X y");
+    assert!(harness.asked.iter().any(|line| line.ends_with("/jobs/23/cancel")), "{:?}", harness.asked);
+    harness.press("Esc / C-u").type_text("screens").press("Enter Delete");
+    harness.expect("Erase #22 screens? Its trace is lost for good.");
+}
+
+#[tokio::test]
+async fn the_filter_keeps_what_fits_and_an_empty_tab_says_so() {
+    let mut harness = open(80, 24).await;
+    harness.press("/").type_text("screens").press("Enter");
+    harness.expect("screens").expect_no("compile");
+    harness.press("Esc");
+    harness.expect("compile");
+    harness.reply("GET /projects/acme%2Frocket-ui/jobs?scope%5B%5D=manual", Vec::<Value>::new());
+    harness.reply("GET /projects/acme%2Frocket-ui/jobs?scope[]=manual", Vec::<Value>::new());
+    harness.press("6").settle().await;
+    harness.expect("No job is in that state.");
+}
+
+#[tokio::test]
+async fn on_a_wide_screen_the_pipeline_is_a_board_that_can_be_walked() {
+    let mut harness = open(160, 30).await;
+    harness.expect("pipeline 318 ─").expect("by ada");
+    let head = harness.line_with(" deploy ");
+    assert!(head.contains("build") && head.contains("test"), "{head}");
+    harness.press("l l j");
+    harness.press("Enter");
+    assert_eq!(harness.app.place().item.as_deref(), Some("22"), "{}", harness.picture());
+    harness.press("q").settle().await;
+    harness.press("h h");
+    harness.click_on("production");
+    harness.press("P");
+    assert!(harness.asked.iter().any(|line| line.ends_with("/jobs/24/play")), "{:?}", harness.asked);
+}
+
+#[tokio::test]
+async fn errors_stand_where_the_jobs_would() {
+    let mut harness = Begin::at(place()).open();
+    harness.fail(JOBS, 403, "403 Forbidden").settle().await;
+    harness.expect("Not allowed").expect("403 Forbidden");
+}
+
+#[tokio::test]
+async fn an_error_beside_known_jobs_is_one_line() {
+    let mut harness = open(80, 24).await;
+    harness.unreachable(JOBS).pass(2).settle().await;
+    harness.expect("bench").expect("Server not reached");
+}
+
+#[tokio::test]
+async fn no_size_is_too_small() {
+    let mut harness = open(160, 40).await;
+    for (width, height) in [(44, 12), (60, 13), (100, 12), (119, 20), (120, 12), (121, 60), (300, 90), (10, 3)] {
+        harness.resize(width, height);
+        harness.press("Tab").resize(width, height);
+        harness.press("z Tab z");
+    }
+}
+
+#[tokio::test]
+async fn the_screen() {
+    insta::assert_snapshot!("jobs_80", open(80, 24).await.picture());
+    insta::assert_snapshot!("jobs_160", open(160, 30).await.picture());
+}
