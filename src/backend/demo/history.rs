@@ -98,6 +98,12 @@ impl History {
         (0..steps).try_fold(from, |id, _| self.commits.iter().find(|c| c.id == id)?.parents.first().copied())
     }
 
+    /// When a commit was made.
+    pub fn time(&self, id: Oid) -> Option<jiff::Timestamp> {
+        let commit = self.commits.iter().find(|c| c.id == id)?;
+        jiff::Timestamp::from_second(commit.time).ok()
+    }
+
     fn ancestors(&self, id: Oid) -> BTreeSet<usize> {
         let index: HashMap<Oid, usize> = self.commits.iter().enumerate().map(|(i, c)| (c.id, i)).collect();
         let mut seen = BTreeSet::new();
@@ -235,7 +241,9 @@ fn spread(first: jiff::civil::Date, last: jiff::civil::Date, count: usize) -> Ve
     let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
     let mut out: Vec<i64> = (0..count as i64)
         .map(|i| {
-            let even = start + (end - start) * i / (count as i64 - 1).max(1);
+            // Denser towards the end, as a project that lives is: what is new is hours old, not weeks.
+            let left = (count as i64 - 1 - i) as f64 / (count as f64 - 1.0).max(1.0);
+            let even = end - ((end - start) as f64 * left.powf(1.7)) as i64;
             let mut day = even.div_euclid(DAY);
             // 1970-01-01 was a Thursday; work of a weekend is dated to the Friday before it.
             day -= match (day + 4).rem_euclid(7) {
@@ -644,7 +652,7 @@ mod tests {
         let head = |h: &History| h.branches.get("main").map(Oid::to_string);
         let (a, b) = (history(TWO_SIDES).unwrap(), history(TWO_SIDES).unwrap());
         assert_eq!(head(&a), head(&b));
-        assert_eq!(head(&a).as_deref(), Some("77ffabe02634614653f5f0d7eb40f5d7ee3cb8bf"));
+        assert_eq!(head(&a).as_deref(), Some("c6fcaf5cd77bde073f385d89055a736c28191ce2"));
     }
 
     #[test]

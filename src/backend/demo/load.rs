@@ -1,12 +1,14 @@
 //! Turns a world file into records and repositories.
 
+mod jobs;
+
 use super::archive::Archive;
+use super::histories;
 use super::history::{History, Person, replay};
 use super::repository::{Refs, write};
 use super::schema::*;
-use super::{histories, script};
 use crate::backend::records::*;
-use crate::backend::runner;
+use crate::backend::runner::Plan;
 use crate::backend::world::World;
 use git2::Oid;
 use jiff::{SignedDuration, Timestamp};
@@ -96,15 +98,15 @@ impl Load {
             let coverage = one.coverage;
             self.world.scripts.add(Script { name: one.name.clone(), text: one.text.clone(), status, coverage, id: 0 });
         }
-        let mut pipelines: Vec<(Timestamp, &PipelineForm)> = Vec::new();
+        let mut pipelines: Vec<(Timestamp, Plan, &PipelineForm)> = Vec::new();
         for one in &form.pipelines {
-            pipelines
-                .push((self.when(&one.created).map_err(|e| format!("pipelines.{}.created: {e}", one.project))?, one));
+            let plan = self.plan(one).map_err(|e| format!("pipelines.{}.{}.{e}", one.project, one.ref_name))?;
+            pipelines.push((plan.at, plan, one));
         }
         // Numbers grow with time, whatever the order in the file.
-        pipelines.sort_by_key(|(at, _)| *at);
-        for (at, one) in pipelines {
-            self.pipeline(form, one, at).map_err(|e| format!("pipelines.{}.{}.{e}", one.project, one.ref_name))?;
+        pipelines.sort_by_key(|(at, ..)| *at);
+        for (_, plan, one) in pipelines {
+            self.pipeline(form, one, &plan).map_err(|e| format!("pipelines.{}.{}.{e}", one.project, one.ref_name))?;
         }
         for one in &form.schedules {
             self.schedule(form, one).map_err(|e| format!("schedules.{}.{e}", one.project))?;
@@ -145,6 +147,15 @@ impl Load {
             return Err(format!("`{text}` is neither a date nor an age such as 3d4h"));
         }
         self.now.checked_sub(SignedDuration::from_secs(seconds)).map_err(|e| e.to_string())
+    }
+
+    /// A moment as in [`Load::when`], or `+2h`: so long after another; nothing is half an hour after it.
+    fn when_after(&self, text: &str, other: Timestamp) -> Result<Timestamp> {
+        if text.is_empty() {
+            return Ok(other + SignedDuration::from_mins(30));
+        }
+        let Some(span) = text.strip_prefix('+') else { return self.when(text) };
+        Ok(other + self.now.duration_since(self.when(span)?))
     }
 
     fn when_or(&self, text: &Option<String>, key: &str, or: Timestamp) -> Result<Timestamp> {
@@ -374,11 +385,11 @@ impl Load {
         Ok(())
     }
 
-    fn notes(&mut self, on: Noteable, notes: &[NoteForm]) -> Result<Option<Timestamp>> {
+    fn notes(&mut self, on: Noteable, notes: &[NoteForm], created: Timestamp) -> Result<Option<Timestamp>> {
         let mut newest = None;
         for (i, (author, at, body)) in notes.iter().enumerate() {
             let (system, author) = author.strip_prefix('*').map_or((false, author.as_str()), |author| (true, author));
-            let created_at = self.when(at).map_err(|e| format!("notes[{i}]: {e}"))?;
+            let created_at = self.when_after(at, created).map_err(|e| format!("notes[{i}]: {e}"))?;
             let author = self.user_id(&format!("notes[{i}]"), author)?;
             let body = body.trim_end().to_owned();
             self.world.notes.add(Note {
@@ -410,7 +421,8 @@ impl Load {
         let target_branch = form.target.clone().unwrap_or_else(|| "main".into());
         let history = self.histories.get(&target_project).cloned().ok_or("project: has no repository")?;
         let Span { base, head, merge } = self.span(&history, form, &target_branch, state)?;
-        let created_at = self.when(&form.created).map_err(|e| format!("created: {e}"))?;
+        let written = history.time(head).unwrap_or(self.now);
+        let created_at = self.when_after(&form.created, written).map_err(|e| format!("created: {e}"))?;
         let author = self.user_id("author", &form.author)?;
         let by = form.by.as_ref().map(|name| self.user_id("by", name)).transpose()?;
         let thumbs = form.thumbs_up.iter().map(|name| self.user_id("thumbs_up", name)).collect::<Result<_>>()?;
@@ -440,7 +452,11 @@ impl Load {
             ..MergeRequest::default()
         };
         let id = self.world.merge_requests.add(record);
-        let newest = self.notes(Noteable::MergeRequest(id), &form.notes)?;
+        // `{head}` in a note is the head of the source branch, as the system writes it.
+        let short: String = head.to_string().chars().take(8).collect();
+        let filled = |(author, at, body): &NoteForm| (author.clone(), at.clone(), body.replace("{head}", &short));
+        let notes: Vec<NoteForm> = form.notes.iter().map(filled).collect();
+        let newest = self.notes(Noteable::MergeRequest(id), &notes, created_at)?;
         let updated = newest.max(merged_at).unwrap_or(created_at);
         let updated_at = self.when_or(&form.updated, "updated", updated)?.max(created_at);
         if let Some(request) = self.world.merge_requests.get_mut(id) {
@@ -490,7 +506,8 @@ impl Load {
             confidential: form.confidential,
             ..Issue::default()
         });
-        let updated_at = self.notes(Noteable::Issue(id), &form.notes)?.unwrap_or(created_at).max(created_at);
+        let updated_at =
+            self.notes(Noteable::Issue(id), &form.notes, created_at)?.unwrap_or(created_at).max(created_at);
         if let Some(issue) = self.world.issues.get_mut(id) {
             issue.updated_at = updated_at;
             issue.closed_at = closed.then_some(updated_at);
@@ -516,7 +533,7 @@ impl Load {
             created_at,
             updated_at: created_at,
         });
-        self.notes(Noteable::Epic(id), &form.notes).map(|_| ())
+        self.notes(Noteable::Epic(id), &form.notes, created_at).map(|_| ())
     }
 
     fn snippet(&mut self, form: &SnippetForm) -> Result<()> {
@@ -533,15 +550,15 @@ impl Load {
             updated_at: created_at,
             ..Snippet::default()
         });
-        self.notes(Noteable::Snippet(id), &form.notes).map(|_| ())
+        self.notes(Noteable::Snippet(id), &form.notes, created_at).map(|_| ())
     }
 
     fn release(&mut self, form: &ReleaseForm) -> Result<()> {
         let project = self.project_id(&form.project)?;
-        let created_at = self.when(&form.created).map_err(|e| format!("created: {e}"))?;
-        if !self.histories.get(&project).is_some_and(|history| history.tags.contains_key(&form.tag)) {
-            return Err("tag: there is no such tag".to_owned());
-        }
+        let history = self.histories.get(&project).ok_or("project: has no repository")?;
+        let (_, commit) = history.tags.get(&form.tag).ok_or("tag: there is no such tag")?;
+        let tagged = history.time(*commit).unwrap_or(self.now);
+        let created_at = self.when_after(&form.created, tagged).map_err(|e| format!("created: {e}"))?;
         let description = form.description.trim_end().to_owned();
         self.world.releases.add(Release { id: 0, project, tag: form.tag.clone(), description, created_at });
         Ok(())
@@ -567,133 +584,6 @@ impl Load {
             projects,
             ..Runner::default()
         });
-        Ok(())
-    }
-
-    fn planned<'f>(&self, form: &'f WorldFile, name: &str) -> Result<Vec<(Planned, &'f JobForm)>> {
-        let template = form.templates.iter().find(|template| template.name == name);
-        let template = template.ok_or_else(|| format!("template: there is no template {name}"))?;
-        let mut out = Vec::new();
-        for job in &template.jobs {
-            let runner = match &job.runner {
-                None => None,
-                Some(name) => {
-                    let found = self.world.runners.iter().find(|runner| runner.description == *name);
-                    Some(found.ok_or_else(|| format!("template.{}.runner: there is no runner {name}", job.name))?.id)
-                }
-            };
-            if let Some(name) = &job.script
-                && !self.world.scripts.iter().any(|script| script.name == *name)
-            {
-                return Err(format!("template.{}.script: there is no script {name}", job.name));
-            }
-            let planned = Planned {
-                name: job.name.clone(),
-                stage: job.stage.clone(),
-                script: job.script.clone(),
-                manual: job.manual,
-                allow_failure: job.allow_failure,
-                environment: job.environment.clone(),
-                runner,
-                tag_list: job.tags.clone(),
-            };
-            out.push((planned, job));
-        }
-        Ok(out)
-    }
-
-    fn pipeline(&mut self, form: &WorldFile, one: &PipelineForm, at: Timestamp) -> Result<()> {
-        let project = self.project_id(&one.project)?;
-        let history = self.histories.get(&project).cloned().ok_or("project: has no repository")?;
-        let tag = history.tags.get(&one.ref_name).map(|(_, commit)| *commit);
-        let head = tag.or_else(|| history.branches.get(&one.ref_name).copied());
-        let head = head.ok_or_else(|| format!("ref_name: there is no branch or tag {}", one.ref_name))?;
-        let sha = history.back(head, one.back).ok_or("back: the history is not that long")?.to_string();
-        let jobs = self.planned(form, &one.template)?;
-        let user = self.user_id("user", &one.user)?;
-        let plan = runner::Plan { project, user, ref_name: one.ref_name.clone(), sha, tag: tag.is_some(), at };
-        let planned: Vec<Planned> = jobs.iter().map(|(planned, _)| planned.clone()).collect();
-        let pipeline = runner::start(&mut self.world, &plan, &planned);
-        let ids: Vec<u64> = self.world.pipeline_jobs(pipeline).map(|job| job.id).collect();
-        let mut clock = at + SignedDuration::from_secs(2);
-        let mut stage = String::new();
-        let mut stage_end = clock;
-        let (mut broken, mut waiting) = (false, false);
-        let (mut broke, mut waits) = (false, false);
-        for (id, (planned, job)) in ids.into_iter().zip(&jobs) {
-            if stage != planned.stage {
-                stage.clone_from(&planned.stage);
-                clock = stage_end + SignedDuration::from_secs(2);
-                (broken, waiting) = (broken || broke, waiting || waits);
-            }
-            let said = one.outcome.get(&planned.name);
-            let (word, script) = match said {
-                Some(said) => said.split_once(' ').map_or((said.as_str(), None), |(word, script)| (word, Some(script))),
-                None if broken => ("skipped", None),
-                None if waiting => ("created", None),
-                None if planned.manual => ("manual", None),
-                None => ("success", None),
-            };
-            let status = status(word).map_err(|e| format!("outcome.{}: {e}", planned.name))?;
-            broke |= matches!(status, Status::Failed | Status::Canceled) && !planned.allow_failure;
-            waits |= matches!(status, Status::Pending | Status::Running | Status::Created) && said.is_some();
-            let script = script.map(str::to_owned).or_else(|| planned.script.clone());
-            if let Some(name) = &script
-                && !self.world.scripts.iter().any(|script| script.name == *name)
-            {
-                return Err(format!("outcome.{}: there is no script {name}", planned.name));
-            }
-            let text = self.world.scripts.iter().find(|s| Some(&s.name) == script.as_ref()).map(|s| s.text.clone());
-            let own = text.map_or(20_000, |text| script::Script::parse(&text).duration());
-            let length = job.seconds.map_or(own, |seconds| u64::from(seconds) * 1000);
-            let end = clock + SignedDuration::from_millis(i64::try_from(length).unwrap_or(0));
-            let any = planned.runner.or_else(|| {
-                self.world.runners.iter().find(|r| r.is_shared && r.active && r.contacted_at.is_some()).map(|r| r.id)
-            });
-            let Some(record) = self.world.jobs.get_mut(id) else { continue };
-            record.status = status;
-            record.script = script;
-            // What waits in a file waits for good: without a script nothing moves it.
-            if matches!(status, Status::Created | Status::Pending | Status::Running) {
-                record.script = None;
-            }
-            if status.is_finished() {
-                record.started_at = Some(clock);
-                record.finished_at = Some(end);
-                record.runner = any;
-                record.coverage = job.coverage.filter(|_| status == Status::Success);
-                stage_end = stage_end.max(end);
-            }
-            if status == Status::Running {
-                record.started_at = Some(clock);
-                record.runner = any;
-            }
-            let record = record.clone();
-            if status.is_finished()
-                && let Some(bytes) = runner::trace(&self.world, &record, end, true)
-            {
-                self.world.traces.add(Trace { id, bytes });
-            }
-            if status == Status::Success {
-                runner::deploy(&mut self.world, &record, end);
-            }
-        }
-        self.world.settle_pipeline(pipeline);
-        Ok(())
-    }
-
-    fn schedule(&mut self, form: &WorldFile, one: &ScheduleForm) -> Result<()> {
-        let project = self.project_id(&one.project)?;
-        let history = self.histories.get(&project).cloned().ok_or("project: has no repository")?;
-        let mut refs = Vec::new();
-        for name in &one.refs {
-            let head = history.branches.get(name).ok_or_else(|| format!("refs: there is no branch {name}"))?;
-            refs.push((name.clone(), head.to_string()));
-        }
-        let jobs = self.planned(form, &one.template)?.into_iter().map(|(planned, _)| planned).collect();
-        let user = self.user_id("user", &one.user)?;
-        let (pause, head_start) = (one.pause, one.head_start);
-        self.world.schedules.add(Schedule { project, user, refs, jobs, pause, head_start, ..Schedule::default() });
         Ok(())
     }
 

@@ -103,7 +103,7 @@ mod tests {
         let repository = git2::Repository::open_bare(folder.join("1.git")).unwrap();
         assert_eq!(
             repository.head().unwrap().target().unwrap().to_string(),
-            "5d67f82da8446630d891331b308a822c7075dd2c"
+            "58e0121f8c0c82ca4e9ee54f1a41a0f32bc260f4"
         );
     }
 
@@ -130,6 +130,9 @@ mod tests {
             if request.title.starts_with("Icons") {
                 assert!(diff.deltas().len() > 1000);
             }
+            let written = target.find_commit(head).unwrap().time().seconds();
+            assert!(request.created_at.as_second() >= written, "{name} is older than its commits");
+            assert!(request.merged_at.is_none_or(|merged| merged > request.created_at), "{name}");
             assert_eq!(request.state == State::Merged, request.merge_commit_sha.is_some(), "{name}");
         }
         let states: BTreeSet<State> = world.merge_requests.iter().map(|r| r.state).collect();

@@ -1,7 +1,8 @@
 //! The form of a world file: what `--world FILE` takes, and what the demo world itself is written in.
 //!
 //! Records name one another by username, full path, title or name. Moments are ages before [`WorldFile::now`]
-//! (`3d`, `2h30m`, `40s`, `5w`) or dates (`2026-11-02`, `2026-11-02T10:00:00Z`).
+//! (`3d`, `2h30m`, `40s`, `5w`) or dates (`2026-11-02`, `2026-11-02T10:00:00Z`). A note's may be an age after what it
+//! is written on (`+2h`), and a merge request, a pipeline or a release without one follows its commit.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;

@@ -1,0 +1,145 @@
+//! Pipelines of the past and schedules of the present, out of a world file.
+
+use super::super::schema::{JobForm, PipelineForm, ScheduleForm, WorldFile};
+use super::super::script;
+use super::{Load, Result, status};
+use crate::backend::records::{Planned, Schedule, Status, Trace};
+use crate::backend::runner::{self, Plan};
+use jiff::SignedDuration;
+
+impl Load {
+    fn planned<'f>(&self, form: &'f WorldFile, name: &str) -> Result<Vec<(Planned, &'f JobForm)>> {
+        let template = form.templates.iter().find(|template| template.name == name);
+        let template = template.ok_or_else(|| format!("template: there is no template {name}"))?;
+        let mut out = Vec::new();
+        for job in &template.jobs {
+            let runner = match &job.runner {
+                None => None,
+                Some(name) => {
+                    let found = self.world.runners.iter().find(|runner| runner.description == *name);
+                    Some(found.ok_or_else(|| format!("template.{}.runner: there is no runner {name}", job.name))?.id)
+                }
+            };
+            if let Some(name) = &job.script
+                && !self.world.scripts.iter().any(|script| script.name == *name)
+            {
+                return Err(format!("template.{}.script: there is no script {name}", job.name));
+            }
+            let planned = Planned {
+                name: job.name.clone(),
+                stage: job.stage.clone(),
+                script: job.script.clone(),
+                manual: job.manual,
+                allow_failure: job.allow_failure,
+                environment: job.environment.clone(),
+                runner,
+                tag_list: job.tags.clone(),
+            };
+            out.push((planned, job));
+        }
+        Ok(out)
+    }
+
+    /// What a pipeline runs on, and when.
+    pub(super) fn plan(&self, one: &PipelineForm) -> Result<Plan> {
+        let project = self.project_id(&one.project)?;
+        let history = self.histories.get(&project).ok_or("project: has no repository")?;
+        let tag = history.tags.get(&one.ref_name).map(|(_, commit)| *commit);
+        let head = tag.or_else(|| history.branches.get(&one.ref_name).copied());
+        let head = head.ok_or_else(|| format!("ref_name: there is no branch or tag {}", one.ref_name))?;
+        let commit = history.back(head, one.back).ok_or("back: the history is not that long")?;
+        let pushed = history.time(commit).unwrap_or(self.now);
+        let after = if one.created.is_empty() { "+3m" } else { &one.created };
+        let at = self.when_after(after, pushed).map_err(|e| format!("created: {e}"))?;
+        let user = self.user_id("user", &one.user)?;
+        Ok(Plan { project, user, ref_name: one.ref_name.clone(), sha: commit.to_string(), tag: tag.is_some(), at })
+    }
+
+    pub(super) fn pipeline(&mut self, form: &WorldFile, one: &PipelineForm, plan: &Plan) -> Result<()> {
+        let at = plan.at;
+        let jobs = self.planned(form, &one.template)?;
+        let planned: Vec<Planned> = jobs.iter().map(|(planned, _)| planned.clone()).collect();
+        let pipeline = runner::start(&mut self.world, plan, &planned);
+        let ids: Vec<u64> = self.world.pipeline_jobs(pipeline).map(|job| job.id).collect();
+        let mut clock = at + SignedDuration::from_secs(2);
+        let mut stage = String::new();
+        let mut stage_end = clock;
+        let (mut broken, mut waiting) = (false, false);
+        let (mut broke, mut waits) = (false, false);
+        for (id, (planned, job)) in ids.into_iter().zip(&jobs) {
+            if stage != planned.stage {
+                stage.clone_from(&planned.stage);
+                clock = stage_end + SignedDuration::from_secs(2);
+                (broken, waiting) = (broken || broke, waiting || waits);
+            }
+            let said = one.outcome.get(&planned.name);
+            let (word, script) = match said {
+                Some(said) => said.split_once(' ').map_or((said.as_str(), None), |(word, script)| (word, Some(script))),
+                None if broken => ("skipped", None),
+                None if waiting => ("created", None),
+                None if planned.manual => ("manual", None),
+                None => ("success", None),
+            };
+            let status = status(word).map_err(|e| format!("outcome.{}: {e}", planned.name))?;
+            broke |= matches!(status, Status::Failed | Status::Canceled) && !planned.allow_failure;
+            waits |= matches!(status, Status::Pending | Status::Running | Status::Created) && said.is_some();
+            let script = script.map(str::to_owned).or_else(|| planned.script.clone());
+            if let Some(name) = &script
+                && !self.world.scripts.iter().any(|script| script.name == *name)
+            {
+                return Err(format!("outcome.{}: there is no script {name}", planned.name));
+            }
+            let text = self.world.scripts.iter().find(|s| Some(&s.name) == script.as_ref()).map(|s| s.text.clone());
+            let own = text.map_or(20_000, |text| script::Script::parse(&text).duration());
+            let length = job.seconds.map_or(own, |seconds| u64::from(seconds) * 1000);
+            let end = clock + SignedDuration::from_millis(i64::try_from(length).unwrap_or(0));
+            let any = planned.runner.or_else(|| {
+                self.world.runners.iter().find(|r| r.is_shared && r.active && r.contacted_at.is_some()).map(|r| r.id)
+            });
+            let Some(record) = self.world.jobs.get_mut(id) else { continue };
+            record.status = status;
+            record.script = script;
+            // What waits in a file waits for good: without a script nothing moves it.
+            if matches!(status, Status::Created | Status::Pending | Status::Running) {
+                record.script = None;
+            }
+            if status.is_finished() {
+                record.started_at = Some(clock);
+                record.finished_at = Some(end);
+                record.runner = any;
+                record.coverage = job.coverage.filter(|_| status == Status::Success);
+                stage_end = stage_end.max(end);
+            }
+            if status == Status::Running {
+                record.started_at = Some(clock);
+                record.runner = any;
+            }
+            let record = record.clone();
+            if status.is_finished()
+                && let Some(bytes) = runner::trace(&self.world, &record, end, true)
+            {
+                self.world.traces.add(Trace { id, bytes });
+            }
+            if status == Status::Success {
+                runner::deploy(&mut self.world, &record, end);
+            }
+        }
+        self.world.settle_pipeline(pipeline);
+        Ok(())
+    }
+
+    pub(super) fn schedule(&mut self, form: &WorldFile, one: &ScheduleForm) -> Result<()> {
+        let project = self.project_id(&one.project)?;
+        let history = self.histories.get(&project).cloned().ok_or("project: has no repository")?;
+        let mut refs = Vec::new();
+        for name in &one.refs {
+            let head = history.branches.get(name).ok_or_else(|| format!("refs: there is no branch {name}"))?;
+            refs.push((name.clone(), head.to_string()));
+        }
+        let jobs = self.planned(form, &one.template)?.into_iter().map(|(planned, _)| planned).collect();
+        let user = self.user_id("user", &one.user)?;
+        let (pause, head_start) = (one.pause, one.head_start);
+        self.world.schedules.add(Schedule { project, user, refs, jobs, pause, head_start, ..Schedule::default() });
+        Ok(())
+    }
+}
