@@ -78,7 +78,7 @@ async fn a_repository_is_browsed_and_left_as_it_was() {
     assert_eq!(tree[0]["mode"], "040000");
     let deep = server.read("dev", &at("/repository/tree?path=src&recursive=true")).await;
     let blob = format!("/repository/blobs/{}", deep[0]["id"].as_str().unwrap());
-    assert_eq!(server.read("dev", &at(&blob)).await["size"], 29);
+    assert_eq!(server.read("dev", &at(&blob)).await["size"], 28);
     let raw = server.get("dev", &at(&format!("{blob}/raw"))).await;
     assert_eq!(header(&raw, "content-type"), "text/plain");
     assert_eq!(raw.text().await.unwrap(), "fn main() {\n    launch();\n}\n");

@@ -3,12 +3,16 @@
 mod access;
 mod local;
 mod projects;
+mod review;
 mod storage;
+mod watch;
 
 use labscope::backend::{Clock, Options, Running, WorldKind, start};
 use reqwest::{Method, Response, StatusCode};
 use serde_json::Value;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 /// A server, and a caller of it.
 pub struct Server {
@@ -27,12 +31,16 @@ impl Server {
         Server::with(Options { repos: vec![path], ..Options::default() }).await
     }
 
-    /// A server with the world of a file's text, at a fixed time.
-    pub async fn of(world: &str) -> Server {
+    /// A server with the world of a file's text, at a time that the test moves on, in seconds.
+    pub async fn of(world: &str, passed: &Arc<AtomicI64>) -> Server {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("world.toml");
         std::fs::write(&file, world).unwrap();
-        let clock = Clock::new(|| "2026-11-20T16:00:10Z".parse().unwrap());
+        let passed = passed.clone();
+        let clock = Clock::new(move || {
+            let start: jiff::Timestamp = "2026-11-20T16:00:10Z".parse().unwrap();
+            start + jiff::SignedDuration::from_secs(passed.load(Ordering::Relaxed))
+        });
         Server::with(Options { world: WorldKind::File(file), clock, ..Options::default() }).await
     }
 
@@ -92,6 +100,78 @@ pub fn each<'a>(list: &'a Value, field: &str) -> Vec<&'a str> {
 pub fn header<'a>(reply: &'a Response, name: &str) -> &'a str {
     reply.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or("absent")
 }
+
+/// A project with a merge request and jobs that live.
+pub const WORLD: &str = r#"
+now = "2026-11-20T16:00:00Z"
+users = [
+    { username = "root", admin = true },
+    { username = "ada", name = "Ada Sommer", email = "ada@example.com" },
+    { username = "bo", name = "Bo Lind" },
+    { username = "eve" },
+]
+
+[[projects]]
+path = "ada/hello"
+visibility = "public"
+members = { bo = "developer" }
+files = """
+-- src/main.rs --
+fn main() {
+    println!("hello");
+}
+"""
+script = """
+from 2026-11-02
+to 2026-11-20
+ada: Say hello
+  + src/main.rs
+branch louder
+ada: Say it louder
+  ~ src/main.rs
+    < hello
+    > HELLO
+"""
+
+[[merge_requests]]
+project = "ada/hello"
+iid = 1
+title = "Louder"
+description = "So that all hear."
+source = "louder"
+author = "ada"
+labels = ["sound"]
+created = "1d"
+notes = [["bo", "2h", "Why?"]]
+
+[[runners]]
+name = "here"
+shared = true
+contacted = "1m"
+
+[[scripts]]
+name = "hello"
+text = """
+$ cargo run
+@2 hello
+@4 done
+"""
+
+[[templates]]
+name = "one"
+jobs = [
+    { name = "hello", stage = "test", script = "hello" },
+    { name = "ship", stage = "deploy", script = "hello", manual = true },
+]
+
+[[pipelines]]
+project = "ada/hello"
+ref_name = "louder"
+template = "one"
+user = "ada"
+created = "1h"
+outcome = { ship = "manual" }
+"#;
 
 #[tokio::test]
 async fn unknown_routes_and_methods_are_told_apart() {
