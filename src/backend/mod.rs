@@ -28,6 +28,7 @@ mod tags;
 mod users;
 pub mod world;
 
+pub use demo::Choice as WorldKind;
 pub use engine::Clock;
 pub use routes::all as routes;
-pub use start::{Options, Running, StartError, WorldKind, start};
+pub use start::{Options, Running, StartError, start};

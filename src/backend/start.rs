@@ -1,11 +1,12 @@
 //! Starts and ends the server.
 
+use super::demo::{self, Choice as WorldKind};
 use super::engine::{Clock, Engine};
 use super::git::{self, LocalError};
 use super::records::*;
 use super::store::{Store, StoreError};
 use super::world::World;
-use super::{call, demo, routes};
+use super::{call, routes};
 use rustls::crypto::ring;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -22,21 +23,12 @@ const GRACE: Duration = Duration::from_secs(2);
 /// The group of the projects that stand for a person's own repositories.
 const LOCAL_GROUP: &str = "local";
 
-/// What the server starts with, where its data folder holds nothing yet.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum WorldKind {
-    /// An administrator, `root`, and a user, `dev`.
-    #[default]
-    Empty,
-    /// A world file.
-    File(PathBuf),
-}
-
 /// How to start a server.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Where to listen; port 0 takes a free one.
     pub listen: SocketAddr,
+    /// The world to begin with, where the data folder holds none yet.
     pub world: WorldKind,
     /// Git repositories that become projects; they are read, never written.
     pub repos: Vec<PathBuf>,
@@ -49,7 +41,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
-            world: WorldKind::default(),
+            world: WorldKind::Empty,
             repos: Vec::new(),
             data: None,
             clock: Clock::system(),
@@ -173,7 +165,10 @@ fn prepare(options: Options, base_url: String) -> Result<Prepared, StartError> {
     if world.users.is_empty() {
         // A start that was killed may have left repositories that no record knows.
         clear(&repositories).map_err(folder)?;
-        fill(&mut world, &options.world, &repositories, &options.clock)?;
+        world = demo::build(&options.world, &repositories).map_err(|e| StartError::World(e.to_string()))?;
+        if !world.users.iter().any(|user| user.admin && !user.blocked) {
+            return Err(StartError::World("it has no user with admin = true".into()));
+        }
     }
     let mut project = None;
     for path in &options.repos {
@@ -201,41 +196,6 @@ fn clear(repositories: &Path) -> std::io::Result<()> {
         }
     }
     Ok(())
-}
-
-fn fill(world: &mut World, kind: &WorldKind, repositories: &Path, clock: &Clock) -> Result<(), StartError> {
-    match kind {
-        WorldKind::Empty => empty(world, clock),
-        WorldKind::File(path) => {
-            let file = path.display().to_string();
-            let text =
-                std::fs::read_to_string(path).map_err(|e| StartError::World(format!("{file} cannot be read: {e}")))?;
-            let form = demo::schema::WorldFile::parse(&file, &text).map_err(|e| StartError::World(e.to_string()))?;
-            *world = demo::load::load(&file, &form, repositories).map_err(|e| StartError::World(e.to_string()))?;
-        }
-    }
-    if !world.users.iter().any(|user| user.admin && !user.blocked) {
-        return Err(StartError::World("it has no user with admin = true".into()));
-    }
-    Ok(())
-}
-
-fn empty(world: &mut World, clock: &Clock) {
-    let now = clock.now();
-    let user = |username: &str, name: &str, admin: bool| User {
-        username: username.into(),
-        name: name.into(),
-        email: format!("{username}@localhost"),
-        admin,
-        created_at: now,
-        updated_at: now,
-        confirmed_at: Some(now),
-        projects_limit: 100_000,
-        can_create_group: true,
-        ..User::default()
-    };
-    world.add_user(user("root", "Administrator", true));
-    world.add_user(user("dev", "Developer", false));
 }
 
 /// The person whose server it is.

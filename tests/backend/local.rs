@@ -63,53 +63,53 @@ async fn a_repository_is_browsed_and_left_as_it_was() {
     assert_eq!(server.running.project.as_deref(), Some("local/rocket"));
     let at = |path: &str| format!("/projects/local%2Frocket{path}");
 
-    let project = server.read("dev", &at("")).await;
+    let project = server.read("ada", &at("")).await;
     assert_eq!((project["default_branch"].as_str(), project["id"].as_u64()), (Some("main"), Some(1)));
-    let branches = server.read("dev", &at("/repository/branches")).await;
+    let branches = server.read("ada", &at("/repository/branches")).await;
     assert_eq!(each(&branches, "name"), ["feature/fuel", "main"]);
     assert_eq!(branches[0]["merged"], true);
-    let branch = server.read("dev", &at("/repository/branches/feature%2Ffuel")).await;
+    let branch = server.read("ada", &at("/repository/branches/feature%2Ffuel")).await;
     assert_eq!(branch["commit"]["title"], "Commit at 2000");
-    let tags = server.read("dev", &at("/repository/tags")).await;
+    let tags = server.read("ada", &at("/repository/tags")).await;
     assert_eq!((tags[0]["name"].as_str(), tags[0]["message"].as_str()), (Some("v1.0"), Some("First flight")));
 
-    let tree = server.read("dev", &at("/repository/tree?ref=main")).await;
+    let tree = server.read("ada", &at("/repository/tree?ref=main")).await;
     assert_eq!(each(&tree, "path"), ["docs", "src", "README.md"]);
     assert_eq!(tree[0]["mode"], "040000");
-    let deep = server.read("dev", &at("/repository/tree?path=src&recursive=true")).await;
+    let deep = server.read("ada", &at("/repository/tree?path=src&recursive=true")).await;
     let blob = format!("/repository/blobs/{}", deep[0]["id"].as_str().unwrap());
-    assert_eq!(server.read("dev", &at(&blob)).await["size"], 28);
-    let raw = server.get("dev", &at(&format!("{blob}/raw"))).await;
+    assert_eq!(server.read("ada", &at(&blob)).await["size"], 28);
+    let raw = server.get("ada", &at(&format!("{blob}/raw"))).await;
     assert_eq!(header(&raw, "content-type"), "text/plain");
     assert_eq!(raw.text().await.unwrap(), "fn main() {\n    launch();\n}\n");
 
-    let log = server.get("dev", &at("/repository/commits?per_page=2")).await;
+    let log = server.get("ada", &at("/repository/commits?per_page=2")).await;
     assert_eq!(header(&log, "x-total"), "3");
     let log = json(log, 200).await;
     assert_eq!(each(&log, "title"), ["Commit at 3000", "Commit at 2000"]);
     assert_eq!(log[0]["authored_date"], "1970-01-01T01:50:00.000+01:00");
-    let of_file = server.read("dev", &at("/repository/commits?path=src%2Fmain.rs")).await;
+    let of_file = server.read("ada", &at("/repository/commits?path=src%2Fmain.rs")).await;
     assert_eq!(each(&of_file, "title"), ["Commit at 2000", "Commit at 1000"]);
     let sha = log[1]["id"].as_str().unwrap();
-    let commit = server.read("dev", &at(&format!("/repository/commits/{sha}"))).await;
+    let commit = server.read("ada", &at(&format!("/repository/commits/{sha}"))).await;
     assert_eq!(commit["stats"]["additions"], 3);
-    let diff = server.read("dev", &at(&format!("/repository/commits/{sha}/diff"))).await;
+    let diff = server.read("ada", &at(&format!("/repository/commits/{sha}/diff"))).await;
     assert_eq!(
         diff[0]["diff"],
         "--- a/src/main.rs\n+++ b/src/main.rs\n@@ -1 +1,3 @@\n-fn main() {}\n+fn main() {\n+    launch();\n+}\n"
     );
-    let refs = server.read("dev", &at(&format!("/repository/commits/{sha}/refs"))).await;
+    let refs = server.read("ada", &at(&format!("/repository/commits/{sha}/refs"))).await;
     assert_eq!(each(&refs, "name"), ["feature/fuel", "main", "v1.0"]);
-    let between = server.read("dev", &at("/repository/compare?from=feature%2Ffuel&to=main")).await;
+    let between = server.read("ada", &at("/repository/compare?from=feature%2Ffuel&to=main")).await;
     assert_eq!(each(&between["commits"], "title"), ["Commit at 3000"]);
     assert_eq!(each(&between["diffs"], "new_path"), ["docs/guide.md"]);
-    let people = server.read("dev", &at("/repository/contributors")).await;
+    let people = server.read("ada", &at("/repository/contributors")).await;
     assert_eq!(people[0]["commits"], 3);
 
     // Changes stay with the server.
     let new = [("branch", "mine"), ("ref", "main")];
-    json(server.post("dev", &at("/repository/branches"), &new).await, 201).await;
-    assert_eq!(server.delete("dev", &at("/repository/branches/feature%2Ffuel")).await.status(), 204);
+    json(server.post("ada", &at("/repository/branches"), &new).await, 201).await;
+    assert_eq!(server.delete("ada", &at("/repository/branches/feature%2Ffuel")).await.status(), 204);
     assert!(repo.find_branch("feature/fuel", git2::BranchType::Local).is_ok());
     assert_eq!(everything(folder.path()), before);
 }
@@ -120,11 +120,11 @@ async fn bare_empty_and_detached_repositories_open() {
     Repository::init_bare(folder.path().join("bare.git")).unwrap();
     let server = Server::over(folder.path().join("bare.git")).await;
     assert_eq!(server.running.project.as_deref(), Some("local/bare"));
-    assert_eq!(server.read("dev", "/projects/1").await["default_branch"], serde_json::Value::Null);
+    assert_eq!(server.read("ada", "/projects/1").await["default_branch"], serde_json::Value::Null);
     for list in ["branches", "tags", "commits", "contributors"] {
-        assert_eq!(server.read("dev", &format!("/projects/1/repository/{list}")).await, serde_json::json!([]));
+        assert_eq!(server.read("ada", &format!("/projects/1/repository/{list}")).await, serde_json::json!([]));
     }
-    let tree = json(server.get("dev", "/projects/1/repository/tree").await, 404).await;
+    let tree = json(server.get("ada", "/projects/1/repository/tree").await, 404).await;
     assert_eq!(tree["message"], "404 Tree Not Found");
 
     let (folder, repo) = made();
@@ -132,7 +132,7 @@ async fn bare_empty_and_detached_repositories_open() {
     repo.set_head_detached(head).unwrap();
     repo.find_branch("main", git2::BranchType::Local).unwrap().delete().unwrap();
     let server = Server::over(folder.path().join("rocket")).await;
-    let branch = server.read("dev", "/projects/1").await["default_branch"].clone();
+    let branch = server.read("ada", "/projects/1").await["default_branch"].clone();
     assert_eq!(branch.as_str(), head.to_string().get(..8));
 }
 

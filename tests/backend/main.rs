@@ -21,7 +21,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server with `root`, `dev` and nothing else.
+    /// A server with `root`, `ada` and nothing else.
     pub async fn empty() -> Server {
         Server::with(Options::default()).await
     }

@@ -8,9 +8,9 @@ use serde_json::json as value;
 async fn a_list_says_where_its_other_pages_are() {
     let server = Server::empty().await;
     for n in 1..=5 {
-        json(server.post("dev", "/projects", &[("name", &format!("P{n}"))]).await, 201).await;
+        json(server.post("ada", "/projects", &[("name", &format!("P{n}"))]).await, 201).await;
     }
-    let reply = server.get("dev", "/projects?order_by=id&sort=asc&per_page=2&page=2&search=p").await;
+    let reply = server.get("ada", "/projects?order_by=id&sort=asc&per_page=2&page=2&search=p").await;
     let base = format!("{}/api/v4/projects?order_by=id&sort=asc&search=p", server.running.base_url);
     let link = format!(
         "<{base}&page=1&per_page=2>; rel=\"prev\", <{base}&page=3&per_page=2>; rel=\"next\", \
@@ -21,22 +21,22 @@ async fn a_list_says_where_its_other_pages_are() {
     assert_eq!(numbers.map(|name| header(&reply, name)), ["5", "3", "2", "2", "3", "1"]);
     assert_eq!(each(&json(reply, 200).await, "name"), ["P3", "P4"]);
 
-    let beyond = server.get("dev", "/projects?page=9").await;
+    let beyond = server.get("ada", "/projects?page=9").await;
     assert_eq!((header(&beyond, "x-next-page"), header(&beyond, "x-prev-page")), ("", "8"));
     assert_eq!(json(beyond, 200).await, value!([]));
-    assert_eq!(json(server.get("dev", "/projects?page=x").await, 400).await["error"], "page is invalid");
+    assert_eq!(json(server.get("ada", "/projects?page=x").await, 400).await["error"], "page is invalid");
 }
 
 #[tokio::test]
 async fn inputs_are_taken_from_form_json_query_and_multipart() {
     let server = Server::empty().await;
-    let sent = server.call("dev", Method::POST, "/projects").json(&value!({"name": "A", "tag_list": ["x", "y"]}));
+    let sent = server.call("ada", Method::POST, "/projects").json(&value!({"name": "A", "tag_list": ["x", "y"]}));
     assert_eq!(json(sent.send().await.unwrap(), 201).await["tag_list"], value!(["x", "y"]));
-    let sent = server.call("dev", Method::POST, "/projects?name=B&issues_enabled=No").send().await.unwrap();
+    let sent = server.call("ada", Method::POST, "/projects?name=B&issues_enabled=No").send().await.unwrap();
     assert_eq!(json(sent, 201).await["issues_enabled"], false);
     let text = "--x\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\nC\r\n--x--\r\n";
-    let sent = server.call("dev", Method::POST, "/projects").header("content-type", "multipart/form-data; boundary=x");
-    assert_eq!(json(sent.body(text).send().await.unwrap(), 201).await["path_with_namespace"], "dev/c");
+    let sent = server.call("ada", Method::POST, "/projects").header("content-type", "multipart/form-data; boundary=x");
+    assert_eq!(json(sent.body(text).send().await.unwrap(), 201).await["path_with_namespace"], "ada/c");
 }
 
 #[tokio::test]
@@ -49,7 +49,7 @@ async fn wrong_inputs_are_named() {
     assert_eq!(error(get("/users?created_after=yesterday").await).await, "created_after is invalid");
     let reply = server.post("root", "/users", &[("projects_limit", "many")]).await;
     assert_eq!(error(reply).await, "projects_limit is invalid, email is missing, username is missing, name is missing");
-    let taken = [("name", "X"), ("email", "dev@localhost"), ("username", "x"), ("reset_password", "true")];
+    let taken = [("name", "X"), ("email", "admin@example.com"), ("username", "x"), ("reset_password", "true")];
     let conflict = json(server.post("root", "/users", &taken).await, 409).await;
     assert_eq!(conflict["message"], "Email has already been taken");
 }
@@ -64,7 +64,7 @@ async fn groups_nest_and_hold_projects() {
             if !parent.is_empty() {
                 form.push(("parent_id", &parent));
             }
-            json(server.post("dev", "/groups", &form).await, 201).await
+            json(server.post("ada", "/groups", &form).await, 201).await
         }
     };
     let acme = group("acme", String::new()).await;
@@ -72,18 +72,18 @@ async fn groups_nest_and_hold_projects() {
     assert_eq!(web["full_path"], "acme/web");
     let namespace = web["id"].to_string();
     let form = [("name", "Shop"), ("namespace_id", namespace.as_str()), ("visibility", "public")];
-    let shop = json(server.post("dev", "/projects", &form).await, 201).await;
+    let shop = json(server.post("ada", "/projects", &form).await, 201).await;
     assert_eq!(shop["name_with_namespace"], "acme / web / Shop");
     assert_eq!(shop["permissions"]["group_access"]["access_level"], 50);
     assert_eq!(each(&server.read("", "/groups/acme/subgroups").await, "full_path"), ["acme/web"]);
     assert_eq!(each(&server.read("", "/groups/acme%2Fweb/projects").await, "path"), ["shop"]);
     assert_eq!(each(&server.read("", "/groups/acme%2Fweb").await["projects"], "path"), ["shop"]);
-    assert_eq!(each(&server.read("", "/projects/acme%2Fweb%2Fshop/users").await, "username"), ["dev"]);
+    assert_eq!(each(&server.read("", "/projects/acme%2Fweb%2Fshop/users").await, "username"), ["ada"]);
 
     assert_eq!(json(server.delete("", "/groups/acme").await, 401).await["message"], "401 Unauthorized");
-    assert_eq!(server.delete("dev", "/groups/acme").await.status(), 204);
+    assert_eq!(server.delete("ada", "/groups/acme").await.status(), 204);
     assert_eq!(
-        json(server.get("dev", "/projects/acme%2Fweb%2Fshop").await, 404).await["message"],
+        json(server.get("ada", "/projects/acme%2Fweb%2Fshop").await, 404).await["message"],
         "404 Project Not Found"
     );
 }

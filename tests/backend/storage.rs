@@ -12,15 +12,15 @@ fn at(folder: &Path) -> Options {
 async fn everything_is_there_after_a_restart_and_numbers_go_on() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::with(at(folder.path())).await;
-    let token = server.token("dev").to_owned();
-    json(server.post("dev", "/projects", &[("name", "One")]).await, 201).await;
-    json(server.post("dev", "/projects", &[("name", "Two")]).await, 201).await;
+    let token = server.token("ada").to_owned();
+    json(server.post("ada", "/projects", &[("name", "One")]).await, 201).await;
+    json(server.post("ada", "/projects", &[("name", "Two")]).await, 201).await;
     server.running.stop().await;
 
     let server = Server::with(at(folder.path())).await;
-    assert_eq!(server.token("dev"), token, "a token outlives a restart");
-    assert_eq!(each(&server.read("dev", "/projects").await, "name"), ["Two", "One"]);
-    let three = json(server.post("dev", "/projects", &[("name", "Three")]).await, 201).await;
+    assert_eq!(server.token("ada"), token, "a token outlives a restart");
+    assert_eq!(each(&server.read("ada", "/projects").await, "name"), ["Two", "One"]);
+    let three = json(server.post("ada", "/projects", &[("name", "Three")]).await, 201).await;
     assert_eq!(three["id"], 3);
 }
 
@@ -38,7 +38,7 @@ async fn a_folder_in_use_and_a_port_in_use_are_refused_in_a_sentence() {
 #[tokio::test]
 async fn without_a_data_folder_nothing_is_left_behind() {
     let server = Server::empty().await;
-    let project = json(server.post("dev", "/projects", &[("name", "One")]).await, 201).await;
+    let project = json(server.post("ada", "/projects", &[("name", "One")]).await, 201).await;
     assert_eq!(project["id"], 1);
     let made = |name: &std::fs::DirEntry| name.path().join("repositories/1.git").exists();
     let ours = || {
