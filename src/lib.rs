@@ -3,6 +3,8 @@
 pub mod api;
 pub mod app;
 pub mod backend;
+pub mod cli;
+pub mod config;
 pub mod panes;
 pub mod runtime;
 pub mod store;

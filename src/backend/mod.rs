@@ -31,4 +31,4 @@ pub mod world;
 pub use demo::Choice as WorldKind;
 pub use engine::Clock;
 pub use routes::all as routes;
-pub use start::{Options, Running, StartError, start};
+pub use start::{Options, Running, StartError, listen, local_project, start, start_on};

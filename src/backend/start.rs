@@ -101,17 +101,35 @@ impl Running {
     }
 }
 
+/// Takes an address, so that it is known before the server answers; connections wait until then.
+///
+/// # Errors
+/// A sentence for an address that is in use or cannot be had.
+pub fn listen(address: SocketAddr) -> Result<std::net::TcpListener, StartError> {
+    std::net::TcpListener::bind(address).map_err(|error| match error.kind() {
+        std::io::ErrorKind::AddrInUse => StartError::AddressInUse(address),
+        _ => StartError::Listen { address, why: error.to_string() },
+    })
+}
+
 /// Starts a server inside the running tokio runtime, and returns when it answers.
 ///
 /// # Errors
 /// A sentence each for an address in use, a data folder in use, a path that is no repository, a mistake in a world file.
 pub async fn start(options: Options) -> Result<Running, StartError> {
+    start_on(listen(options.listen)?, options).await
+}
+
+/// The same on an address that was taken with [`listen`].
+///
+/// # Errors
+/// As [`start`].
+pub async fn start_on(listener: std::net::TcpListener, options: Options) -> Result<Running, StartError> {
     let address = options.listen;
-    let listener = TcpListener::bind(address).await.map_err(|error| match error.kind() {
-        std::io::ErrorKind::AddrInUse => StartError::AddressInUse(address),
-        _ => StartError::Listen { address, why: error.to_string() },
-    })?;
-    let bound = listener.local_addr().map_err(|error| StartError::Listen { address, why: error.to_string() })?;
+    let failed = |error: std::io::Error| StartError::Listen { address, why: error.to_string() };
+    listener.set_nonblocking(true).map_err(failed)?;
+    let listener = TcpListener::from_std(listener).map_err(failed)?;
+    let bound = listener.local_addr().map_err(failed)?;
     let base_url = format!("http://{bound}");
     let url = base_url.clone();
     let prepared = tokio::task::spawn_blocking(move || prepare(options, url));
@@ -275,12 +293,25 @@ fn add_repository(world: &mut World, path: &Path, repositories: &Path, clock: &C
     Ok(world.projects.get(id).map(|project| world.project_path(project)).unwrap_or_default())
 }
 
-/// A path for a project of that name that no other in the group has.
-fn free_path(world: &World, group: u64, name: &str) -> String {
+/// The full path that the project of the repository at `path` has on a server of its own.
+///
+/// # Errors
+/// A sentence each for a path that does not exist, that is in no repository, and for a repository that git refuses.
+pub fn local_project(path: &Path) -> Result<String, StartError> {
+    Ok(format!("{LOCAL_GROUP}/{}", slug(&git::name(path)?)))
+}
+
+/// A name as a part of a path.
+fn slug(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '-' };
     let slug: String = name.chars().map(plain).collect();
     let slug = slug.trim_start_matches(['-', '.']).to_owned();
-    let slug = if slug.is_empty() { "repository".to_owned() } else { slug };
+    if slug.is_empty() { "repository".to_owned() } else { slug }
+}
+
+/// A path for a project of that name that no other in the group has.
+fn free_path(world: &World, group: u64, name: &str) -> String {
+    let slug = slug(name);
     let namespace = Namespace::Group(group);
     let taken =
         |path: &str| world.projects.iter().any(|p| p.namespace == namespace && p.path.eq_ignore_ascii_case(path));

@@ -7,12 +7,14 @@ use crate::api::{Error, Fault};
 use crate::app::action::{Effect, Msg, Outcome, Tone};
 use crate::store::want::Reader;
 use crate::store::{Arrival, Follow, Load, PER_PAGE, Ticket, Want, Work, Write};
+use futures::FutureExt;
+use futures::future::{BoxFuture, Shared};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tokio::sync::{Mutex, OnceCell, mpsc};
+use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinHandle};
 
 /// Bodies above this size are read on a worker.
@@ -27,21 +29,22 @@ const TAIL: usize = 4096;
 type Connect = Box<dyn FnOnce() -> Result<Client, Error> + Send>;
 
 /// The client, made when it is first needed and on a worker.
+///
+/// Shared, so that whoever waits goes on with it: a call that is cancelled while the client is made must not take it
+/// from all others.
 #[derive(Clone)]
 struct Line {
-    client: Arc<OnceCell<Result<Client, Error>>>,
-    connect: Arc<Mutex<Option<Connect>>>,
+    connecting: Shared<BoxFuture<'static, Result<Client, Error>>>,
 }
 
 impl Line {
+    fn new(connect: Connect) -> Line {
+        let connecting = async { tokio::task::spawn_blocking(connect).await.unwrap_or_else(|_| Err(gone("connect"))) };
+        Line { connecting: connecting.boxed().shared() }
+    }
+
     async fn client(&self) -> Result<Client, Error> {
-        let made = self.client.get_or_init(|| async {
-            let Some(connect) = self.connect.lock().await.take() else {
-                return Err(gone("connect"));
-            };
-            tokio::task::spawn_blocking(connect).await.unwrap_or_else(|_| Err(gone("connect")))
-        });
-        made.await.clone()
+        self.connecting.clone().await
     }
 }
 
@@ -68,7 +71,7 @@ pub struct Executor {
 impl Executor {
     /// An executor that brings what came of it to `sender`.
     pub fn new(connect: Connect, sender: mpsc::Sender<Msg>, drafts: Option<PathBuf>) -> Executor {
-        let line = Line { client: Arc::default(), connect: Arc::new(Mutex::new(Some(connect))) };
+        let line = Line::new(connect);
         Executor { line, sender, tasks: HashMap::new(), writes: Vec::new(), drafts, keeper: None, keeping: None }
     }
 
@@ -316,5 +319,32 @@ impl Position {
         }
         // A full channel holds the reading up, and with it the server.
         let _ = sender.send(Msg::Bytes { request: follow.request.clone(), bytes: bytes.to_vec(), restart }).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::client::Server;
+    use tokio::sync::oneshot;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_call_that_is_cancelled_while_connecting_leaves_the_connection_to_others() {
+        let (began, begun) = oneshot::channel();
+        let (release, released) = std::sync::mpsc::channel::<()>();
+        let line = Line::new(Box::new(move || {
+            let _ = began.send(());
+            let _ = released.recv();
+            Client::new(Server::new("http://127.0.0.1:9/".parse().expect("an address")))
+        }));
+        let first = tokio::spawn({
+            let line = line.clone();
+            async move { line.client().await }
+        });
+        begun.await.expect("connecting begins with the first call");
+        first.abort();
+        assert!(first.await.is_err_and(|e| e.is_cancelled()));
+        release.send(()).expect("still connecting");
+        assert!(line.client().await.is_ok());
     }
 }

@@ -56,6 +56,16 @@ pub fn refresh(path: &Path, target: &Path) -> Result<(), LocalError> {
     take().map_err(|why| unreadable(path, why))
 }
 
+/// The name of the repository that `path` is in: its folder's.
+///
+/// # Errors
+/// As [`adopt`].
+pub fn name(path: &Path) -> Result<String, LocalError> {
+    let source = open(path)?;
+    let common = source.commondir().canonicalize().map_err(|why| unreadable(path, why))?;
+    Ok(name_of(&source, &common))
+}
+
 fn unreadable(path: &Path, why: impl ToString) -> LocalError {
     LocalError::Unreadable { path: path.display().to_string(), why: why.to_string() }
 }

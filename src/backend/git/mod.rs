@@ -11,7 +11,7 @@ mod tree;
 pub use change::Author;
 pub use diff::Changes;
 pub use history::{LogQuery, Page};
-pub use local::{LocalError, adopt, refresh};
+pub use local::{LocalError, adopt, name, refresh};
 
 use super::reject::Reject;
 use crate::api::Time;

@@ -1,0 +1,130 @@
+//! `labscope api`: one raw call. Its exit code is 0 for 2xx, 4 for 4xx, 5 for 5xx, and 1 for everything else.
+
+use super::args::{Api, Global};
+use super::failure::{FAILED, Failure};
+use super::{configuration, json, open, print, threads};
+use crate::api::client::{Client, Response};
+use crate::api::endpoint::Method;
+use crate::api::error::words_of;
+use serde_json::value::RawValue;
+use std::io::{self, IsTerminal};
+use std::path::Path;
+
+/// Entries a page where the caller names no number: the most that servers give.
+const PER_PAGE: &str = "100";
+
+/// Makes the call and prints what came back.
+pub fn run(global: &Global, api: &Api) -> Result<(), Failure> {
+    // The exit codes of this command are a contract of their own, which mistakes in the configuration keep, too.
+    call(global, api).map_err(|failure| match failure.code {
+        super::failure::USAGE => Failure { code: FAILED, ..failure },
+        _ => failure,
+    })
+}
+
+fn call(global: &Global, api: &Api) -> Result<(), Failure> {
+    let config = configuration(global)?;
+    let method = method(&api.method)?;
+    let fields = api.fields.iter().map(|field| pair(field)).collect::<Result<Vec<_>, _>>()?;
+    if api.paginate && method != Method::GET {
+        return Err(Failure::usage("--paginate goes with GET alone"));
+    }
+    let found = open::need(global, &config)?;
+    let (server, _) = open::server(global, &config, &found.url)?;
+    if global.offline {
+        return Err(Failure::failed("labscope was started with --offline, nothing was sent"));
+    }
+    let threads = threads()?;
+    let response = threads.block_on(async {
+        let client = Client::new(server)?;
+        match api.paginate {
+            true => all_pages(&client, &api.path, fields).await,
+            false => client.raw(method, &api.path, &fields).await,
+        }
+    });
+    let response = response.map_err(Failure::failed)?;
+    let success = (200..300).contains(&response.status);
+    show(&response.body, api.output.as_deref().filter(|_| success))?;
+    if success {
+        return Ok(());
+    }
+    let words = words_of(&response.body);
+    let words = if words.is_empty() { String::new() } else { format!(": {words}") };
+    let code = match response.status {
+        400..500 => 4,
+        500..600 => 5,
+        _ => FAILED,
+    };
+    let message = format!("{} {} was answered with {}{words}", api.method, masked(&api.path), response.status);
+    Err(Failure { code, message })
+}
+
+fn method(text: &str) -> Result<Method, Failure> {
+    [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::HEAD]
+        .into_iter()
+        .find(|method| method.as_str().eq_ignore_ascii_case(text))
+        .ok_or_else(|| {
+            Failure::usage(format!("\"{text}\" is no method; there are GET, POST, PUT, PATCH, DELETE and HEAD"))
+        })
+}
+
+fn pair(field: &str) -> Result<(String, String), Failure> {
+    match field.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err(Failure::usage(format!("-f takes key=value, not \"{field}\""))),
+    }
+}
+
+fn masked(path: &str) -> String {
+    crate::api::endpoint::mask(path)
+}
+
+/// Follows the pages of a list; the first page that fails is the answer.
+async fn all_pages(
+    client: &Client,
+    path: &str,
+    mut fields: Vec<(String, String)>,
+) -> Result<Response, crate::api::Error> {
+    let in_path = |key: &str| path.contains(&format!("?{key}=")) || path.contains(&format!("&{key}="));
+    if !in_path("per_page") && !fields.iter().any(|(key, _)| key == "per_page") {
+        fields.push(("per_page".into(), PER_PAGE.into()));
+    }
+    let mut items: Vec<Box<RawValue>> = Vec::new();
+    let mut page = None;
+    loop {
+        let mut asked = fields.clone();
+        if let Some(page) = page {
+            asked.retain(|(key, _)| key != "page");
+            asked.push(("page".into(), u32::to_string(&page)));
+        }
+        let mut response = client.raw(Method::GET, path, &asked).await?;
+        let list = serde_json::from_slice::<Vec<Box<RawValue>>>(&response.body);
+        let (200..300, Ok(list)) = (response.status, list) else { return Ok(response) };
+        items.extend(list);
+        // A server that names the same page again would never end.
+        match response.page.next.filter(|next| page.is_none_or(|page| *next > page)) {
+            Some(next) => page = Some(next),
+            None => {
+                let all: Vec<&str> = items.iter().map(|item| item.get()).collect();
+                response.body = format!("[{}]", all.join(",")).into();
+                return Ok(response);
+            }
+        }
+    }
+}
+
+fn show(body: &[u8], output: Option<&Path>) -> Result<(), Failure> {
+    if let Some(path) = output {
+        return std::fs::write(path, body)
+            .map_err(|e| Failure::failed(format!("--output: {} cannot be written: {e}", path.display())));
+    }
+    if body.is_empty() {
+        return Ok(());
+    }
+    if io::stdout().is_terminal() {
+        return print(format!("{}\n", json::for_terminal(body)).as_bytes());
+    }
+    print(body)?;
+    let is_json = matches!(body.first(), Some(b'{' | b'['));
+    if is_json && !body.ends_with(b"\n") { print(b"\n") } else { Ok(()) }
+}

@@ -1,0 +1,84 @@
+//! Opens the interface: puts together app, panes, keys, look and kept texts, and lets the runtime run it.
+
+use super::args::Global;
+use super::failure::Failure;
+use super::look::Look;
+use crate::api;
+use crate::api::client::Client;
+use crate::app::bindings::{BindingError, Bindings};
+use crate::app::pane::Session;
+use crate::app::{App, Place, Setup};
+use crate::config::Config;
+use crate::panes::PANES;
+use crate::runtime::{self, Options, journal};
+use crate::ui::glyph;
+use jiff::Timestamp;
+use std::collections::HashMap;
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+use tokio::runtime::Runtime;
+
+/// What the interface is opened on.
+pub struct Opening {
+    pub session: Session,
+    /// Where to begin.
+    pub place: Place,
+    /// Makes the client, on a worker, when the first request is due; it may take its time.
+    pub client: Box<dyn FnOnce() -> Result<Client, api::Error> + Send>,
+    /// The folder of texts that are kept; `None` where nothing is to be left behind.
+    pub drafts: Option<PathBuf>,
+}
+
+/// Refuses to open the interface where nobody could see it.
+pub fn need_terminal() -> Result<(), Failure> {
+    if !io::stdout().is_terminal() {
+        return Err(Failure::failed(
+            "the interface needs a terminal, and the output is none; labscope api and labscope serve do without",
+        ));
+    }
+    if std::env::var("TERM").is_ok_and(|term| term == "dumb") {
+        return Err(Failure::failed("the terminal calls itself \"dumb\" (TERM), so that nothing can be drawn on it"));
+    }
+    Ok(())
+}
+
+/// Runs the interface until it ends.
+pub fn run(global: &Global, config: &Config, opening: Opening, threads: &Runtime) -> Result<(), Failure> {
+    let look = Look::find(global, config, |name| std::env::var(name).ok())?;
+    let bindings = bindings(config)?;
+    glyph::set_ascii(look.ascii);
+    let drafts = opening.drafts.as_deref().map(journal::load).unwrap_or_default();
+    let (mut app, first) = App::new(Setup {
+        registry: PANES,
+        bindings,
+        session: opening.session,
+        theme: look.theme,
+        theme_is_chosen: look.chosen,
+        drafts,
+        place: opening.place,
+        now: Timestamp::now(),
+        size: crossterm::terminal::size().unwrap_or((80, 24)),
+    });
+    let options = Options {
+        client: opening.client,
+        mouse: !global.no_mouse && config.mouse.unwrap_or(true),
+        depth: look.depth,
+        ask_background: look.ask,
+        drafts: opening.drafts,
+    };
+    let ended = threads.block_on(runtime::run(&mut app, first, options));
+    ended.map_err(|e| Failure::failed(format!("the terminal cannot be used: {e}")))
+}
+
+/// The keys of the table, with those of the configuration in their stead.
+pub fn bindings(config: &Config) -> Result<Bindings, Failure> {
+    let own: HashMap<String, Vec<String>> =
+        config.keys.iter().map(|(id, keys)| (id.clone(), keys.get_ref().clone())).collect();
+    Bindings::new(PANES, &own).map_err(|error| {
+        let (BindingError::Unknown(id) | BindingError::NotAKey(id, _)) = &error;
+        let at = config.keys.get(id).map(toml::Spanned::span).unwrap_or_default();
+        let text = error.to_string();
+        let why = text.split_once(": ").map_or(text.as_str(), |(_, why)| why);
+        Failure::usage(config.mistake(at, &format!("keys.\"{id}\""), why))
+    })
+}

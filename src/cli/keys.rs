@@ -1,0 +1,65 @@
+//! `labscope keys`: the table of keys, printed from the table that drives the interface.
+
+use super::args::Global;
+use super::failure::Failure;
+use super::interface::bindings;
+use super::{configuration, print};
+use crate::app::bindings::Bindings;
+use crate::app::command::{Command, Info};
+use crate::app::global::GLOBAL;
+use crate::panes::PANES;
+use crate::ui::text::pad;
+use std::fmt::Write;
+
+/// Prints the keys as the configuration leaves them.
+pub fn run(global: &Global, as_markdown: bool) -> Result<(), Failure> {
+    let bindings = bindings(&configuration(global)?)?;
+    let text = if as_markdown { markdown(&bindings) } else { plain(&bindings) };
+    print(text.as_bytes())
+}
+
+/// The commands of every place, then of each place that has some of its own.
+fn sections() -> Vec<(&'static str, Vec<Info>)> {
+    let everywhere = ("Everywhere", GLOBAL.iter().map(Command::info).collect());
+    let places = PANES.iter().map(|entry| (entry.title, (entry.commands)()));
+    std::iter::once(everywhere).chain(places.filter(|(_, infos)| !infos.is_empty())).collect()
+}
+
+/// Columns for a terminal: keys, what they do, the name that the configuration rebinds.
+fn plain(bindings: &Bindings) -> String {
+    let sections = sections();
+    let infos = || sections.iter().flat_map(|(_, infos)| infos);
+    let keys = infos().map(|info| bindings.shown(info.id).chars().count()).max().unwrap_or(0);
+    let titles = infos().map(|info| info.title.chars().count()).max().unwrap_or(0);
+    let mut out = String::new();
+    for (index, (title, infos)) in sections.iter().enumerate() {
+        let gap = if index == 0 { "" } else { "\n" };
+        let _ = writeln!(out, "{gap}{title}");
+        for info in infos {
+            let _ = writeln!(out, "  {}  {}  {}", pad(bindings.shown(info.id), keys), pad(info.title, titles), info.id);
+        }
+    }
+    out
+}
+
+/// Tables in Markdown, for the documentation.
+pub fn markdown(bindings: &Bindings) -> String {
+    let mut out = String::new();
+    for (index, (title, infos)) in sections().iter().enumerate() {
+        let gap = if index == 0 { "" } else { "\n" };
+        let _ = writeln!(out, "{gap}### {title}\n\n| keys | what they do | name |\n|---|---|---|");
+        for info in infos {
+            let keys = bindings.shown(info.id).split(" · ").map(code).collect::<Vec<_>>().join(" ");
+            let _ = writeln!(out, "| {keys} | {} | `{}` |", info.title.replace('|', "\\|"), info.id);
+        }
+    }
+    out
+}
+
+fn code(key: &str) -> String {
+    match key {
+        "" => String::new(),
+        "`" => "`` ` ``".to_owned(),
+        key => format!("`{}`", key.replace('|', "\\|")),
+    }
+}

@@ -1,0 +1,102 @@
+//! `labscope [TARGET]`: the interface on a server.
+
+use super::args::Global;
+use super::failure::Failure;
+use super::interface::{self, Opening};
+use super::{configuration, threads};
+use crate::api::client::{Client, Server};
+use crate::api::endpoint::encode;
+use crate::app::pane::Session;
+use crate::app::{Place, target};
+use crate::config::{Config, host, remote, token};
+use url::Url;
+
+/// What is said where nothing names a server.
+const BEGIN: &str = "\
+no server is named. To begin:
+  labscope demo                     look around in a demo world, with no account and no network
+  labscope --host git.example.com   open a server; LABSCOPE_HOST or `host` in the configuration do the same
+  labscope auth login --host HOST   keep a token for it";
+
+/// Opens the interface on the server that options, environment and configuration name.
+pub fn run(global: &Global, text: Option<&str>) -> Result<(), Failure> {
+    let config = configuration(global)?;
+    let found = find(global, &config, text)?;
+    let place = place(&found, text)?;
+    interface::need_terminal()?;
+    let (server, _) = server(global, &config, &found.url)?;
+    let session = Session {
+        server: host::short(&found.url),
+        web_url: found.url.as_str().trim_end_matches('/').to_owned(),
+        read_only: global.read_only,
+        offline: global.offline,
+        signed_in: server.token.is_some(),
+    };
+    let drafts = drafts(&session.server);
+    let opening = Opening { session, place, client: Box::new(move || Client::new(server)), drafts };
+    interface::run(global, &config, opening, &threads()?)
+}
+
+/// The server; a target that is a web address of a server that is known names it, where nothing else does.
+fn find(global: &Global, config: &Config, text: Option<&str>) -> Result<host::Found, Failure> {
+    let named = named_by_target(config, text.unwrap_or_default());
+    match search(global, config)? {
+        // What was said outright counts; the clone's server and the default give way to the target's.
+        Some(found) if named.is_none() || is_explicit(global) => Ok(found),
+        found => match named {
+            Some(url) => Ok(host::Found { url, project: None }),
+            None => found.ok_or_else(|| Failure::usage(BEGIN)),
+        },
+    }
+}
+
+fn is_explicit(global: &Global) -> bool {
+    let set = |name: &str| std::env::var(name).is_ok_and(|v| !v.trim().is_empty());
+    global.host.is_some() || set("LABSCOPE_HOST") || set("GITLAB_HOST")
+}
+
+fn named_by_target(config: &Config, text: &str) -> Option<Url> {
+    if !text.contains("://") {
+        return None;
+    }
+    host::known(config).into_iter().find(|url| text.starts_with(url.as_str()))
+}
+
+/// The server of the surroundings; `None` where nothing names one.
+pub fn search(global: &Global, config: &Config) -> Result<Option<host::Found>, Failure> {
+    let remote = std::env::current_dir().ok().and_then(|folder| remote::Remote::of(&folder));
+    let var = |name: &str| std::env::var(name).ok();
+    let places = host::Places { option: global.host.as_deref(), var: &var, config, remote };
+    host::find(&places).map_err(Failure::usage)
+}
+
+/// The same, for commands that cannot do without.
+pub fn need(global: &Global, config: &Config) -> Result<host::Found, Failure> {
+    search(global, config)?.ok_or_else(|| Failure::usage(BEGIN))
+}
+
+/// How to speak to the server at `url`, and what its token came from.
+pub fn server(global: &Global, config: &Config, url: &Url) -> Result<(Server, Option<String>), Failure> {
+    let var = |name: &str| std::env::var(name).ok();
+    let token = token::find(global.token_file.as_deref(), &var, config, url).map_err(Failure::usage)?;
+    let mut server = Server::new(url.clone());
+    let (secret, origin) = token.map_or((None, None), |token| (Some(token.secret), Some(token.origin)));
+    server.token = secret;
+    server.ca_cert = global.ca_cert.clone();
+    server.read_only = global.read_only;
+    Ok((server, origin))
+}
+
+/// Where to begin: the target, else the project of the clone, else all projects.
+fn place(found: &host::Found, text: Option<&str>) -> Result<Place, Failure> {
+    match (text, &found.project) {
+        (Some(text), _) => target::parse(text, found.url.as_str()).map_err(Failure::usage),
+        (None, Some(project)) => Ok(Place::new("files").project(project.as_str())),
+        (None, None) => Ok(Place::new("projects")),
+    }
+}
+
+/// Where texts typed for a server are kept until it has them.
+pub fn drafts(server: &str) -> Option<std::path::PathBuf> {
+    dirs::data_local_dir().map(|folder| folder.join("labscope/drafts").join(encode(server)))
+}

@@ -1,0 +1,103 @@
+//! What glab's configuration knows of servers and tokens, so that nobody has to type them twice.
+
+use super::host::address;
+use secrecy::SecretString;
+use std::path::PathBuf;
+use url::Url;
+
+/// A server of glab's file.
+#[derive(Clone, Debug)]
+pub struct GlabHost {
+    /// The root of its web pages.
+    pub url: Url,
+    /// The token, where the file holds it.
+    pub token: Option<SecretString>,
+}
+
+/// The servers of glab's file; none where there is no such file.
+pub fn hosts() -> Vec<GlabHost> {
+    let own = std::env::var_os("GLAB_CONFIG_DIR").map(PathBuf::from);
+    // glab keeps to ~/.config on every system.
+    let xdg =
+        std::env::var_os("XDG_CONFIG_HOME").filter(|v| !v.is_empty()).map(|dir| PathBuf::from(dir).join("glab-cli"));
+    let home = dirs::home_dir().map(|home| home.join(".config/glab-cli"));
+    let folder = own.or(xdg).or(home);
+    let text = folder.and_then(|folder| std::fs::read_to_string(folder.join("config.yml")).ok());
+    text.map(|text| parse(&text)).unwrap_or_default()
+}
+
+/// Reads `hosts:` of the file: names indented below it, `key: value` indented below each. Nothing else of YAML occurs
+/// in what glab writes.
+fn parse(text: &str) -> Vec<GlabHost> {
+    let mut sections: Vec<(&str, Vec<(&str, &str)>)> = Vec::new();
+    let mut inside = false;
+    let mut name_indent = None;
+    for line in text.lines() {
+        let trimmed = line.trim();
+        if trimmed.is_empty() || trimmed.starts_with('#') {
+            continue;
+        }
+        let indent = line.len() - line.trim_start().len();
+        if indent == 0 {
+            inside = trimmed == "hosts:";
+            continue;
+        }
+        if !inside {
+            continue;
+        }
+        if indent <= *name_indent.get_or_insert(indent) {
+            sections.push((scalar(trimmed.strip_suffix(':').unwrap_or(trimmed)), Vec::new()));
+        } else if let (Some((_, pairs)), Some((key, value))) = (sections.last_mut(), trimmed.split_once(':')) {
+            pairs.push((key.trim(), scalar(value)));
+        }
+    }
+    sections
+        .into_iter()
+        .filter_map(|(name, pairs)| {
+            let get = |key: &str| pairs.iter().find(|(k, v)| *k == key && !v.is_empty()).map(|(_, v)| *v);
+            let host = get("api_host").unwrap_or(name);
+            let url = address(&format!("{}://{host}", get("api_protocol").unwrap_or("https"))).ok()?;
+            Some(GlabHost { url, token: get("token").map(|token| SecretString::from(token.to_owned())) })
+        })
+        .collect()
+}
+
+/// A plain or quoted value, without the tag that glab is known to write before tokens, and without a comment.
+fn scalar(text: &str) -> &str {
+    let text = text.trim();
+    let text = text.strip_prefix("!!null").map_or(text, str::trim_start);
+    for quote in ['"', '\''] {
+        if let Some((inner, _)) = text.strip_prefix(quote).and_then(|rest| rest.split_once(quote)) {
+            return inner;
+        }
+    }
+    text.split_once(" #").map_or(text, |(value, _)| value).trim_end()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use secrecy::ExposeSecret;
+
+    #[test]
+    fn hosts_and_tokens_are_found_among_everything_else() {
+        let text = "# What protocol to use\ngit_protocol: ssh\nhosts:\n    gitlab.com:\n        # a comment\n        \
+                    api_protocol: https\n        api_host: gitlab.com\n        token: !!null glpat-1 # mine\n    \
+                    git.example.com:\n        token: \"two\"\n    \"h:1\":\n        api_protocol: http\n        token:\n\
+                    last_update_check_timestamp: 2026-01-01\n";
+        let found: Vec<(String, Option<String>)> = parse(text)
+            .into_iter()
+            .map(|host| (host.url.to_string(), host.token.map(|t| t.expose_secret().to_owned())))
+            .collect();
+        let is = |url: &str, token: Option<&str>| (url.to_owned(), token.map(str::to_owned));
+        assert_eq!(
+            found,
+            [
+                is("https://gitlab.com/", Some("glpat-1")),
+                is("https://git.example.com/", Some("two")),
+                is("http://h:1/", None)
+            ]
+        );
+        assert!(parse("hosts:\n").is_empty() && parse("nonsense").is_empty());
+    }
+}

@@ -1,0 +1,139 @@
+//! Which server is meant: options, environment, the git remote of the current folder, the configuration.
+
+use super::{Config, glab, remote, token};
+use url::Url;
+
+/// A server, and the project of the current folder where it is one of that server's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The root of its web pages, with a slash at the end.
+    pub url: Url,
+    /// The full path of the project whose clone one is in.
+    pub project: Option<String>,
+}
+
+/// What the search looks at.
+pub struct Places<'a> {
+    /// `--host`.
+    pub option: Option<&'a str>,
+    /// The environment.
+    pub var: &'a dyn Fn(&str) -> Option<String>,
+    pub config: &'a Config,
+    /// Where git remotes are looked for.
+    pub remote: Option<remote::Remote>,
+}
+
+/// Finds the server; `None` where nothing names one.
+///
+/// # Errors
+/// What names a server, and why it is none.
+pub fn find(places: &Places) -> Result<Option<Found>, String> {
+    let named = [("--host", places.option.map(str::to_owned))]
+        .into_iter()
+        .chain(["LABSCOPE_HOST", "GITLAB_HOST"].map(|name| (name, (places.var)(name))))
+        .find_map(|(origin, text)| Some((origin, text.filter(|t| !t.trim().is_empty())?)));
+    if let Some((origin, text)) = named {
+        let url = places.config.named(text.trim()).map_err(|why| format!("{origin}: {why}"))?;
+        let project = places.remote.as_ref().and_then(|remote| remote.project_on(&url));
+        return Ok(Some(Found { url, project }));
+    }
+    if let Some(remote) = &places.remote {
+        for url in known(places.config) {
+            if let Some(project) = remote.project_on(&url) {
+                return Ok(Some(Found { url, project: Some(project) }));
+            }
+        }
+    }
+    let Some(default) = &places.config.host else { return Ok(None) };
+    let url = places.config.named(default.get_ref())?;
+    Ok(Some(Found { url, project: None }))
+}
+
+/// The servers that configuration, kept tokens and glab name.
+pub fn known(config: &Config) -> Vec<Url> {
+    let named = config.host.iter().filter_map(|host| config.named(host.get_ref()).ok());
+    let listed = config.hosts.values().filter_map(|host| address(host.url.get_ref()).ok());
+    let kept = token::kept(config).into_keys().filter_map(|host| address(&host).ok());
+    let glab = glab::hosts().into_iter().map(|host| host.url);
+    let mut all: Vec<Url> = Vec::new();
+    for url in named.chain(listed).chain(kept).chain(glab) {
+        if !all.contains(&url) {
+            all.push(url);
+        }
+    }
+    all
+}
+
+/// Reads a server's address: `git.example.com`, `http://127.0.0.1:8080`, `https://example.com/gitlab/`.
+///
+/// # Errors
+/// Why it is none.
+pub fn address(text: &str) -> Result<Url, String> {
+    let text = text.trim();
+    let full = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
+    let wrong = |why: &str| format!("\"{text}\" is no server's address: {why}");
+    let mut url = Url::parse(&full).map_err(|e| wrong(&e.to_string()))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(wrong("it must begin with https:// or http://"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("a server's address holds no user and no password; see --token-file".to_owned());
+    }
+    url.set_query(None);
+    url.set_fragment(None);
+    let path = url.path().trim_end_matches('/');
+    let path = path.strip_suffix("/api/v4").unwrap_or(path);
+    let path = format!("{}/", path.trim_end_matches('/'));
+    url.set_path(&path);
+    Ok(url)
+}
+
+/// `git.example.com:8080/gitlab`: how people call a server.
+pub fn short(url: &Url) -> String {
+    let text = url.as_str();
+    let text = text.split_once("://").map_or(text, |(_, rest)| rest);
+    text.trim_end_matches('/').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn addresses_come_in_many_spellings() {
+        for (text, url) in [
+            ("git.example.com", "https://git.example.com/"),
+            ("http://127.0.0.1:8080", "http://127.0.0.1:8080/"),
+            ("https://example.com/gitlab/api/v4/", "https://example.com/gitlab/"),
+            ("localhost:3000", "https://localhost:3000/"),
+        ] {
+            assert_eq!(address(text).expect(text).as_str(), url);
+        }
+        for text in ["", "ftp://x", "two words", "https://me:secret@host"] {
+            let why = address(text).expect_err(text);
+            assert!(!why.contains("secret"), "{why}");
+        }
+        assert_eq!(short(&address("http://h:1/gitlab/").expect("reads")), "h:1/gitlab");
+    }
+
+    #[test]
+    fn the_first_that_names_a_server_wins() {
+        let text = "host = \"home\"\n[hosts.home]\nurl = \"https://home.example\"\n[hosts.work]\nurl = \"https://work.example\"";
+        let config = Config::parse(Path::new("c.toml"), text.to_owned()).expect("reads");
+        let remote = remote::Remote::parse("git@work.example:acme/web.git");
+        let found = |option: Option<&str>, env: &[(&str, &str)], remote: Option<remote::Remote>| {
+            let var = |name: &str| env.iter().find(|(n, _)| *n == name).map(|(_, v)| (*v).to_owned());
+            let found = find(&Places { option, var: &var, config: &config, remote }).expect("no mistake");
+            found.map(|found| (found.url.to_string(), found.project))
+        };
+        let is = |host: &str, project: Option<&str>| Some((host.to_owned(), project.map(str::to_owned)));
+        let env = [("LABSCOPE_HOST", "https://one.example"), ("GITLAB_HOST", "https://two.example")];
+        assert_eq!(found(Some("work"), &env, None), is("https://work.example/", None));
+        assert_eq!(found(None, &env, remote.clone()), is("https://one.example/", None));
+        assert_eq!(found(None, &env[1..], None), is("https://two.example/", None));
+        assert_eq!(found(None, &[], remote.clone()), is("https://work.example/", Some("acme/web")));
+        assert_eq!(found(Some("work"), &[], remote), is("https://work.example/", Some("acme/web")));
+        assert_eq!(found(None, &[], remote::Remote::parse("git@else.example:a/b")), is("https://home.example/", None));
+    }
+}

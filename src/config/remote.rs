@@ -1,0 +1,104 @@
+//! The git remote of a folder: which server its clone came from, and which project it is there.
+
+use git2::Repository;
+use std::path::Path;
+use url::Url;
+
+/// Where a clone came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remote {
+    host: String,
+    /// Known for web addresses alone: the port of SSH says nothing of the web server's.
+    port: Option<u16>,
+    path: String,
+}
+
+impl Remote {
+    /// The remote `origin` of the repository that `folder` is in, else its first.
+    pub fn of(folder: &Path) -> Option<Remote> {
+        let repository = Repository::discover(folder).ok()?;
+        let names = repository.remotes().ok()?;
+        let names: Vec<&str> = names.iter().filter_map(|name| name.ok().flatten()).collect();
+        let name = names.iter().find(|name| **name == "origin").or(names.first())?;
+        let remote = repository.find_remote(name).ok()?;
+        Remote::parse(remote.url().ok()?)
+    }
+
+    /// Reads `https://host/group/project.git`, `ssh://git@host:22/group/project.git`, `git@host:group/project.git`.
+    pub fn parse(text: &str) -> Option<Remote> {
+        let text = text.trim();
+        if text.contains("://") {
+            let url = Url::parse(text).ok()?;
+            let web = matches!(url.scheme(), "http" | "https");
+            if !web && !matches!(url.scheme(), "ssh" | "git" | "git+ssh") {
+                return None;
+            }
+            let port = url.port_or_known_default().filter(|_| web);
+            return Some(Remote { host: url.host_str()?.to_owned(), port, path: plain(url.path()) });
+        }
+        let (host, path) = text.split_once(':')?;
+        let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+        // A colon after a slash belongs to a file's name, and one letter is a drive.
+        if host.contains('/') || host.len() < 2 {
+            return None;
+        }
+        Some(Remote { host: host.to_owned(), port: None, path: plain(path) })
+    }
+
+    /// The full path of the project on the server at `url`, where it came from there.
+    pub fn project_on(&self, url: &Url) -> Option<String> {
+        if !url.host_str()?.eq_ignore_ascii_case(&self.host) {
+            return None;
+        }
+        if self.port.is_some_and(|port| url.port_or_known_default() != Some(port)) {
+            return None;
+        }
+        let root = url.path().trim_matches('/');
+        let path = match self.port {
+            // Over SSH the path begins at the server's root, over the web at the root of its pages.
+            Some(_) if !root.is_empty() => self.path.strip_prefix(root)?.trim_start_matches('/'),
+            _ => &self.path,
+        };
+        path.contains('/').then(|| path.to_owned())
+    }
+}
+
+fn plain(path: &str) -> String {
+    let path = path.trim_matches('/');
+    let path = path.strip_suffix(".git").unwrap_or(path);
+    crate::api::endpoint::decode(path.trim_end_matches('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_spelling_of_a_remote_is_read() {
+        let server = Url::parse("https://git.example.com/").expect("an address");
+        for text in [
+            "https://git.example.com/acme/tools/cli.git",
+            "https://me@git.example.com/acme/tools/cli",
+            "git@git.example.com:acme/tools/cli.git",
+            "ssh://git@git.example.com:2222/acme/tools/cli.git",
+        ] {
+            let remote = Remote::parse(text).unwrap_or_else(|| panic!("{text}"));
+            assert_eq!(remote.project_on(&server).as_deref(), Some("acme/tools/cli"), "{text}");
+        }
+        for text in ["/srv/git/cli.git", "../cli", "C:\\git\\cli", "file:///srv/cli.git", ""] {
+            assert_eq!(Remote::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn another_host_or_port_is_another_server() {
+        let remote = Remote::parse("http://127.0.0.1:8080/acme/cli.git").expect("a remote");
+        let on = |url: &str| remote.project_on(&Url::parse(url).expect("an address"));
+        assert_eq!(on("http://127.0.0.1:8080/").as_deref(), Some("acme/cli"));
+        assert_eq!(on("http://127.0.0.1:8081/"), None);
+        assert_eq!(on("https://git.example.com/"), None);
+        let below = Remote::parse("https://example.com/gitlab/acme/cli").expect("a remote");
+        let url = Url::parse("https://example.com/gitlab/").expect("an address");
+        assert_eq!(below.project_on(&url).as_deref(), Some("acme/cli"));
+    }
+}

@@ -1,0 +1,137 @@
+//! The token for a server: where it may come from, in which order, and the file where `labscope auth` keeps it.
+
+use super::{Config, expand, glab};
+use secrecy::SecretString;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use url::Url;
+
+/// The file beside the configuration that keeps tokens.
+const FILE: &str = "tokens.toml";
+
+/// A token, and what it came from in words.
+#[derive(Clone, Debug)]
+pub struct Token {
+    pub secret: SecretString,
+    /// `LABSCOPE_TOKEN`, `glab's configuration`.
+    pub origin: String,
+}
+
+/// Finds the token for the server at `url`: `--token-file`, the environment, the host's `token_file`, the one that is
+/// kept, glab's.
+///
+/// # Errors
+/// A file that was named and cannot be read.
+pub fn find(
+    option: Option<&Path>,
+    var: &dyn Fn(&str) -> Option<String>,
+    config: &Config,
+    url: &Url,
+) -> Result<Option<Token>, String> {
+    if let Some(path) = option {
+        let secret = from_file(path).map_err(|why| format!("--token-file: {why}"))?;
+        return Ok(Some(Token { secret, origin: format!("the file {}", path.display()) }));
+    }
+    for name in ["LABSCOPE_TOKEN", "GITLAB_TOKEN"] {
+        if let Some(text) = var(name).filter(|text| !text.trim().is_empty()) {
+            return Ok(Some(Token { secret: text.trim().to_owned().into(), origin: name.to_owned() }));
+        }
+    }
+    let is_it = |text: &str| super::host::address(text).is_ok_and(|other| other == *url);
+    for (name, host) in config.hosts.iter().filter(|(_, host)| is_it(host.url.get_ref())) {
+        let Some(path) = &host.token_file else { continue };
+        let secret = from_file(&expand(path))
+            .map_err(|why| config.mistake(host.url.span(), &format!("hosts.{name}.token_file"), &why))?;
+        return Ok(Some(Token { secret, origin: format!("hosts.{name}.token_file of the configuration") }));
+    }
+    if let Some(token) = kept(config).remove(url.as_str()) {
+        return Ok(Some(Token { secret: token.into(), origin: "labscope auth login".to_owned() }));
+    }
+    let glab = glab::hosts().into_iter().find(|host| host.url == *url).and_then(|host| host.token);
+    Ok(glab.map(|secret| Token { secret, origin: "glab's configuration".to_owned() }))
+}
+
+fn from_file(path: &Path) -> Result<SecretString, String> {
+    let text = fs::read_to_string(path).map_err(|e| format!("{} cannot be read: {e}", path.display()))?;
+    match text.lines().next().map(str::trim).filter(|line| !line.is_empty()) {
+        Some(line) => Ok(line.to_owned().into()),
+        None => Err(format!("{} holds no token on its first line", path.display())),
+    }
+}
+
+fn path(config: &Config) -> Option<PathBuf> {
+    config.folder().map(|folder| folder.join(FILE))
+}
+
+/// The tokens that are kept, by server. What cannot be read counts as nothing.
+pub fn kept(config: &Config) -> BTreeMap<String, String> {
+    let text = path(config).and_then(|path| fs::read_to_string(path).ok());
+    text.and_then(|text| toml::from_str(&text).ok()).unwrap_or_default()
+}
+
+/// Keeps `token` for `url`, or forgets it. The file is written whole, and only its owner can read it.
+///
+/// # Errors
+/// What the disk says.
+pub fn keep(config: &Config, url: &Url, token: Option<&str>) -> io::Result<()> {
+    let Some(path) = path(config) else { return Err(io::Error::other("there is no folder for the configuration")) };
+    let mut all = kept(config);
+    match token {
+        Some(token) => all.insert(url.to_string(), token.to_owned()),
+        None => all.remove(url.as_str()),
+    };
+    let text = toml::to_string(&all).map_err(io::Error::other)?;
+    write_private(&path, text.as_bytes())
+}
+
+/// Writes a file by rename, so that it is there whole or not at all, readable for its owner alone (mode 0600).
+///
+/// # Errors
+/// What the disk says.
+pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    // Temporary files are made with mode 0600.
+    let mut file = tempfile::Builder::new().prefix(".labscope-").tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|e| e.error)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use secrecy::ExposeSecret;
+
+    #[test]
+    fn tokens_are_kept_apart_by_server_and_for_the_owner_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("config.toml");
+        fs::write(&file, "").expect("written");
+        let config = Config::load(Some(&file)).expect("reads");
+        let url = |text: &str| Url::parse(text).expect("an address");
+        keep(&config, &url("https://one.example/"), Some("secret-1")).expect("kept");
+        keep(&config, &url("https://two.example/"), Some("secret-2")).expect("kept");
+        let find = |host: &str, env: Option<&str>| {
+            let var = |name: &str| env.filter(|_| name == "GITLAB_TOKEN").map(str::to_owned);
+            let token = find(None, &var, &config, &url(host)).expect("no mistake");
+            token.map(|token| (token.secret.expose_secret().to_owned(), token.origin))
+        };
+        let kept = |secret: &str| Some((secret.to_owned(), "labscope auth login".to_owned()));
+        assert_eq!(find("https://two.example/", None), kept("secret-2"));
+        assert_eq!(find("https://two.example/", Some("env")), Some(("env".to_owned(), "GITLAB_TOKEN".to_owned())));
+        keep(&config, &url("https://two.example/"), None).expect("forgotten");
+        assert_eq!(find("https://one.example/", None), kept("secret-1"));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = fs::metadata(folder.path().join(FILE)).expect("there").permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+        }
+        let mistake = super::find(Some(Path::new("/nowhere")), &|_| None, &config, &url("https://one.example/"));
+        assert!(mistake.expect_err("no such file").starts_with("--token-file: /nowhere"));
+    }
+}
