@@ -79,6 +79,11 @@ pub struct Global {
 /// What to do instead of opening a server.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Open the interface on a demo world of its own: nothing to configure, nothing left behind
+    Demo {
+        /// What to open in it
+        target: Option<String>,
+    },
     /// Open the interface on a git repository; it is read, never written
     Local {
         /// The repository, or a folder inside it
@@ -121,6 +126,9 @@ pub struct Serve {
     /// When ready, write address and tokens to this file as JSON (mode 0600)
     #[arg(long, value_name = "F")]
     pub ready_file: Option<PathBuf>,
+    /// What there is at first: demo, empty, or a world file [default: demo; empty with --repo]
+    #[arg(long, value_name = "demo|empty|FILE")]
+    pub world: Option<String>,
     /// Serve this git repository as a project; it is read, never written. May be repeated
     #[arg(long = "repo", value_name = "PATH")]
     pub repos: Vec<PathBuf>,
@@ -173,10 +181,10 @@ mod tests {
 
     #[test]
     fn global_options_stand_before_and_after_the_command() {
-        for line in [["labscope", "--theme", "light", "local"], ["labscope", "local", "--theme", "light"]] {
+        for line in [["labscope", "--theme", "light", "demo"], ["labscope", "demo", "--theme", "light"]] {
             let cli = Cli::parse_from(line);
             assert_eq!(cli.global.theme.as_deref(), Some("light"));
-            assert!(matches!(cli.command, Some(Command::Local { target: None, .. })));
+            assert!(matches!(cli.command, Some(Command::Demo { target: None })));
         }
     }
 

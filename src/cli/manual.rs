@@ -57,7 +57,7 @@ mod tests {
     #[test]
     fn every_command_has_its_section_and_shared_options_are_there_once() {
         let page = String::from_utf8(page().expect("a page")).expect("UTF-8");
-        for command in ["LOCAL", "SERVE", "API", "AUTH", "AUTH LOGIN", "KEYS", "COMPLETIONS", "MAN"] {
+        for command in ["DEMO", "LOCAL", "SERVE", "API", "AUTH", "AUTH LOGIN", "KEYS", "COMPLETIONS", "MAN"] {
             assert!(page.contains(&format!(".SH \"LABSCOPE {command}\"")), "{command}\n{page}");
         }
         assert_eq!(page.matches("\\fB\\-\\-read\\-only\\fR").count(), 1);

@@ -55,6 +55,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
     }
     match cli.command {
         None => open::run(global, cli.target.as_deref()),
+        Some(Command::Demo { target }) => own::demo(global, target.as_deref()),
         Some(Command::Local { path, target }) => own::local(global, &path, target.as_deref()),
         Some(Command::Serve(serve)) => serve::run(serve),
         Some(Command::Api(api)) => api::run(global, &api),

@@ -31,6 +31,18 @@ struct Purpose {
     drafts: Option<PathBuf>,
 }
 
+/// Opens the interface on a demo world.
+pub fn demo(global: &Global, text: Option<&str>) -> Result<(), Failure> {
+    let listener = listen()?;
+    let web_url = web_url(&listener)?;
+    let place = match text {
+        Some(text) => target::parse(text, &web_url).map_err(Failure::usage)?,
+        None => Place::new("projects"),
+    };
+    let options = backend::Options { world: WorldKind::Demo, ..backend::Options::default() };
+    run(global, listener, web_url, Purpose { name: "demo", options, place, drafts: None })
+}
+
 /// Opens the interface on a git repository.
 pub fn local(global: &Global, path: &Path, text: Option<&str>) -> Result<(), Failure> {
     // Said before the interface opens: a path without a repository is a mistake at the shell.
@@ -80,12 +92,8 @@ fn run(global: &Global, listener: TcpListener, web_url: String, purpose: Purpose
     let held: Arc<Mutex<Option<Running>>> = Arc::default();
     let start = Start { listener, options: purpose.options, held: held.clone(), read_only: global.read_only };
     let handle = threads.handle().clone();
-    let opening = Opening {
-        session,
-        place: purpose.place,
-        client: Box::new(move || start.client(&handle)),
-        drafts: purpose.drafts,
-    };
+    let opening =
+        Opening { session, place: purpose.place, client: Box::new(move || start.client(&handle)), drafts: purpose.drafts };
     let ended = interface::run(global, &config, opening, &threads);
     let running = held.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(running) = running {

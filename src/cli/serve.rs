@@ -3,7 +3,7 @@
 use super::args::Serve;
 use super::failure::Failure;
 use super::{print, threads};
-use crate::backend::{self, Running};
+use crate::backend::{self, Running, WorldKind};
 use crate::config::token::write_private;
 use crate::runtime::terminal::{Signal, Signals};
 use serde_json::json;
@@ -16,8 +16,13 @@ pub fn run(serve: Serve) -> Result<(), Failure> {
     if let Some(path) = &serve.ready_file {
         forget(path)?;
     }
-    let options =
-        backend::Options { listen: serve.listen, repos: serve.repos, data: serve.data, ..backend::Options::default() };
+    let options = backend::Options {
+        listen: serve.listen,
+        world: world(serve.world.as_deref(), !serve.repos.is_empty()),
+        repos: serve.repos,
+        data: serve.data,
+        ..backend::Options::default()
+    };
     let threads = threads()?;
     let ended = threads.block_on(async {
         // Listened for from the start: a signal that comes early ends it as cleanly as a later one.
@@ -64,5 +69,13 @@ fn announce(running: &Running, ready_file: Option<&Path>) -> Result<(), Failure>
         // Nobody reads along: that is no reason to stop serving.
         Err(Failure { code: 0, .. }) => Ok(()),
         other => other,
+    }
+}
+
+fn world(name: Option<&str>, with_repositories: bool) -> WorldKind {
+    match name {
+        Some(name) => WorldKind::read(name),
+        None if with_repositories => WorldKind::Empty,
+        None => WorldKind::Demo,
     }
 }
