@@ -92,8 +92,12 @@ fn run(global: &Global, listener: TcpListener, web_url: String, purpose: Purpose
     let held: Arc<Mutex<Option<Running>>> = Arc::default();
     let start = Start { listener, options: purpose.options, held: held.clone(), read_only: global.read_only };
     let handle = threads.handle().clone();
-    let opening =
-        Opening { session, place: purpose.place, client: Box::new(move || start.client(&handle)), drafts: purpose.drafts };
+    let opening = Opening {
+        session,
+        place: purpose.place,
+        client: Box::new(move || start.client(&handle)),
+        drafts: purpose.drafts,
+    };
     let ended = interface::run(global, &config, opening, &threads);
     let running = held.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(running) = running {
