@@ -1,19 +1,27 @@
 //! Every area's routes.
 
 use super::mount::Mount;
-use super::{branches, commits, groups, jobs, merge_requests, notes, projects, repository, runners, tags, users};
+use super::{
+    branches, commits, deployments, groups, jobs, keys, merge_requests, notes, notifications, projects, repository,
+    runners, search, snippets, tags, users,
+};
 
 /// The areas, in the order of their names.
 const AREAS: &[fn(Mount) -> Mount] = &[
     branches::mount,
     commits::mount,
+    deployments::mount,
     groups::mount,
     jobs::mount,
+    keys::mount,
     merge_requests::mount,
     notes::mount,
+    notifications::mount,
     projects::mount,
     repository::mount,
     runners::mount,
+    search::mount,
+    snippets::mount,
     tags::mount,
     users::mount,
 ];

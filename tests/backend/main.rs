@@ -1,6 +1,7 @@
 //! The local server over loopback: what any client sees, in literal text.
 
 mod access;
+mod demo;
 mod local;
 mod projects;
 mod review;

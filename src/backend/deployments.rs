@@ -1,0 +1,65 @@
+//! Deployments.
+
+use super::call::{Outcome, Reading, ok, order};
+use super::git::Git;
+use super::mount::Mount;
+use super::records::{self, Project, level};
+use super::reject::Reject;
+use super::show::time;
+use crate::api::Id;
+use crate::api::deployments::*;
+
+pub fn mount(mount: Mount) -> Mount {
+    mount.read::<ListDeployments>(list).read::<GetDeployment>(get)
+}
+
+/// The project whose deployments the caller may read: a member's matter, unless everybody may see the jobs.
+fn project<'a>(call: &'a Reading, id: &Id) -> Result<&'a Project, Reject> {
+    let project = call.project_code(id)?;
+    call.signed_in()?;
+    let hidden = project.public_jobs_disabled && call.rights.level(call.world, project) < level::REPORTER;
+    if hidden { Err(Reject::forbidden()) } else { Ok(project) }
+}
+
+fn show(call: &Reading, git: Option<&Git>, deployment: &records::Deployment) -> Deployment {
+    let environment = call.world.environments.get(deployment.environment).map(|environment| Environment {
+        id: environment.id,
+        name: environment.name.clone(),
+        external_url: environment.external_url.clone(),
+        slug: Some(environment.name.to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "-")),
+    });
+    let job = deployment.job.and_then(|id| call.world.jobs.get(id));
+    Deployment {
+        id: deployment.id,
+        iid: deployment.iid,
+        r#ref: deployment.ref_name.clone(),
+        sha: deployment.sha.clone(),
+        created_at: Some(time(deployment.created_at)),
+        user: Some(call.person(deployment.user)),
+        environment,
+        deployable: job.map(|job| Box::new(call.show_job(job, git))),
+        ..Deployment::default()
+    }
+}
+
+fn list(call: &Reading, input: ListDeployments) -> Outcome<Vec<Deployment>> {
+    let by = call.choice("order_by", input.order_by.as_deref(), &["id", "iid", "created_at", "ref"])?;
+    let descending = call.descending(input.sort.as_deref(), "asc")?;
+    let project = project(call, &input.id)?;
+    let mut rows: Vec<_> = call.world.deployments.iter().filter(|row| row.project == project.id).collect();
+    match by {
+        "iid" => order(&mut rows, descending, |row| row.iid),
+        "created_at" => order(&mut rows, descending, |row| row.created_at),
+        "ref" => order(&mut rows, descending, |row| row.ref_name.clone()),
+        _ => order(&mut rows, descending, |row| row.id),
+    }
+    let git = call.git(project).ok();
+    call.page(rows, |row| show(call, git.as_ref(), row))
+}
+
+fn get(call: &Reading, input: GetDeployment) -> Outcome<Deployment> {
+    let project = project(call, &input.id)?;
+    let found = call.world.deployments.get(input.deployment_id).filter(|row| row.project == project.id);
+    let deployment = found.ok_or_else(Reject::no_record)?;
+    ok(show(call, call.git(project).ok().as_ref(), deployment))
+}

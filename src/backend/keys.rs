@@ -1,0 +1,159 @@
+//! SSH and GPG keys of users.
+
+use super::call::{Call, Outcome, Reading, Writing, ok};
+use super::mount::Mount;
+use super::records;
+use super::reject::Reject;
+use super::show::time;
+use super::world::World;
+use crate::api::Nothing;
+use crate::api::users::*;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::json;
+use std::ops::Deref;
+
+pub fn mount(mount: Mount) -> Mount {
+    mount
+        .read::<ListKeys>(|call, _| list(call, call.signed_in()?.id))
+        .read::<ListUserKeys>(of_user)
+        .read::<GetKey>(|call, input| get(call, call.signed_in()?.id, input.key_id))
+        .write::<AddKey>(|call, input| {
+            let user = call.signed_in()?.id;
+            add(call, user, input.title, input.key)
+        })
+        .write::<AddUserKey>(|call, input| {
+            let user = other(call, input.id)?;
+            add(call, user, input.title, input.key)
+        })
+        .write::<DeleteKey>(|call, input| {
+            let user = call.signed_in()?.id;
+            delete(call, user, input.key_id)
+        })
+        .write::<DeleteUserKey>(|call, input| {
+            let user = other(call, input.id)?;
+            delete(call, user, input.key_id)
+        })
+        .read::<LookUpKey>(look_up)
+        .read::<ListGpgKeys>(|call, _| list_gpg(call, call.signed_in()?.id))
+        .read::<GetGpgKey>(|call, input| get_gpg(call, call.signed_in()?.id, input.key_id))
+        .write::<AddGpgKey>(add_gpg)
+        .write::<DeleteGpgKey>(delete_gpg)
+        .read::<ListUserGpgKeys>(|call, input| list_gpg(call, other(call, input.id)?))
+        .read::<GetUserGpgKey>(|call, input| get_gpg(call, other(call, input.id)?, input.key_id))
+}
+
+/// Another user, for an administrator.
+fn other<W: Deref<Target = World>>(call: &Call<W>, id: u64) -> Result<u64, Reject> {
+    call.administrator()?;
+    call.world.users.get(id).map(|user| user.id).ok_or_else(|| Reject::not_found("User"))
+}
+
+fn show(key: &records::SshKey) -> SshKey {
+    SshKey {
+        id: key.id,
+        title: key.title.clone(),
+        key: key.key.clone(),
+        created_at: Some(time(key.created_at)),
+        ..SshKey::default()
+    }
+}
+
+fn list(call: &Reading, user: u64) -> Outcome<Vec<SshKey>> {
+    call.page(call.world.ssh_keys.iter().filter(|key| key.user == user).collect(), show)
+}
+
+fn of_user(call: &Reading, input: ListUserKeys) -> Outcome<Vec<SshKey>> {
+    call.administrator()?;
+    let user = match input.id.number() {
+        Some(id) => call.world.users.get(id),
+        None => call.world.user_named(input.id.as_str()),
+    };
+    list(call, user.ok_or_else(|| Reject::not_found("User"))?.id)
+}
+
+fn get(call: &Reading, user: u64, id: u64) -> Outcome<SshKey> {
+    let key = call.world.ssh_keys.get(id).filter(|key| key.user == user);
+    ok(show(key.ok_or_else(|| Reject::not_found("Key"))?))
+}
+
+fn look_up(call: &Reading, input: LookUpKey) -> Outcome<SshKey> {
+    call.administrator()?;
+    let key = call.world.ssh_keys.get(input.id).ok_or_else(|| Reject::not_found("Key"))?;
+    let user = call.world.users.get(key.user).map(|user| call.whole_profile(user));
+    ok(SshKey { user: Some(user.map(Box::new)), ..show(key) })
+}
+
+/// Kind and body of a public key, without the comment: what makes two keys the same.
+fn essence(key: &str) -> Option<(&str, &str)> {
+    let mut words = key.split_whitespace();
+    let (kind, body) = (words.next()?, words.next()?);
+    let kinds =
+        ["ssh-rsa", "ssh-dss", "ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521"];
+    let bytes = STANDARD.decode(body).ok()?;
+    // The body names its kind again, after its length.
+    let length = bytes.get(..4)?.iter().fold(0usize, |n, byte| n << 8 | usize::from(*byte));
+    let named = bytes.get(4..4usize.checked_add(length)?)?;
+    (kinds.contains(&kind) && named == kind.as_bytes()).then_some((kind, body))
+}
+
+fn add(call: &mut Writing, user: u64, title: String, key: String) -> Outcome<SshKey> {
+    let key = key.trim().to_owned();
+    let Some(parts) = essence(&key) else {
+        let why = json!({ "key": ["is invalid"], "fingerprint": ["cannot be generated"] });
+        return Err(Reject::bad(why));
+    };
+    if title.trim().is_empty() {
+        return Err(Reject::bad(json!({ "title": ["can't be blank"] })));
+    }
+    if call.world.ssh_keys.iter().any(|known| essence(&known.key) == Some(parts)) {
+        let taken = ["has already been taken"];
+        return Err(Reject::bad(json!({ "fingerprint": taken, "key": taken })));
+    }
+    let made = records::SshKey { id: 0, user, title, key, created_at: call.now };
+    let id = call.world.ssh_keys.add(made);
+    ok(show(call.world.ssh_keys.get(id).ok_or_else(Reject::no_record)?))
+}
+
+fn delete(call: &mut Writing, user: u64, id: u64) -> Outcome<Nothing> {
+    let key = call.world.ssh_keys.get(id).filter(|key| key.user == user);
+    let id = key.ok_or_else(|| Reject::not_found("Key"))?.id;
+    call.world.ssh_keys.remove(id);
+    ok(Nothing)
+}
+
+fn show_gpg(key: &records::GpgKey) -> GpgKey {
+    GpgKey { id: key.id, key: key.key.clone(), created_at: Some(time(key.created_at)) }
+}
+
+fn list_gpg(call: &Reading, user: u64) -> Outcome<Vec<GpgKey>> {
+    call.page(call.world.gpg_keys.iter().filter(|key| key.user == user).collect(), show_gpg)
+}
+
+fn get_gpg(call: &Reading, user: u64, id: u64) -> Outcome<GpgKey> {
+    let key = call.world.gpg_keys.get(id).filter(|key| key.user == user);
+    ok(show_gpg(key.ok_or_else(|| Reject::not_found("GPG Key"))?))
+}
+
+fn add_gpg(call: &mut Writing, input: AddGpgKey) -> Outcome<GpgKey> {
+    let user = call.signed_in()?.id;
+    let key = input.key.trim().to_owned();
+    let armoured =
+        key.starts_with("-----BEGIN PGP PUBLIC KEY BLOCK-----") && key.ends_with("-----END PGP PUBLIC KEY BLOCK-----");
+    if !armoured {
+        return Err(Reject::bad(json!({ "key": ["is invalid"] })));
+    }
+    if call.world.gpg_keys.iter().any(|known| known.key == key) {
+        return Err(Reject::bad(json!({ "key": ["has already been taken"] })));
+    }
+    let id = call.world.gpg_keys.add(records::GpgKey { id: 0, user, key, created_at: call.now });
+    ok(show_gpg(call.world.gpg_keys.get(id).ok_or_else(Reject::no_record)?))
+}
+
+fn delete_gpg(call: &mut Writing, input: DeleteGpgKey) -> Outcome<Nothing> {
+    let user = call.signed_in()?.id;
+    let key = call.world.gpg_keys.get(input.key_id).filter(|key| key.user == user);
+    let id = key.ok_or_else(|| Reject::not_found("GPG Key"))?.id;
+    call.world.gpg_keys.remove(id);
+    ok(Nothing)
+}

@@ -1,0 +1,102 @@
+//! What a person wants to hear of: everywhere, in a group, in a project.
+
+use super::call::{Call, Outcome, Writing, ok};
+use super::mount::Mount;
+use super::params::Inputs;
+use super::records::{NotificationSetting, Place};
+use super::reject::Reject;
+use super::show::there;
+use super::world::World;
+use crate::api::notifications::*;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::ops::Deref;
+
+pub fn mount(mount: Mount) -> Mount {
+    mount
+        .read::<GetNotifications>(|call, _| ok(show(call, None)?))
+        .write::<UpdateNotifications>(|call, input| {
+            let email = input.notification_email.clone();
+            update(call, None, input.level.clone(), email, events(&input)?)
+        })
+        .read::<GetGroupNotifications>(|call, input| {
+            call.signed_in()?;
+            ok(show(call, Some(Place::Group(call.group(&input.id)?.id)))?)
+        })
+        .write::<UpdateGroupNotifications>(|call, input| {
+            let place = Place::Group(call.group(&input.id)?.id);
+            update(call, Some(place), input.level.clone(), None, events(&input)?)
+        })
+        .read::<GetProjectNotifications>(|call, input| {
+            call.signed_in()?;
+            ok(show(call, Some(Place::Project(call.project(&input.id)?.id)))?)
+        })
+        .write::<UpdateProjectNotifications>(|call, input| {
+            let place = Place::Project(call.project(&input.id)?.id);
+            update(call, Some(place), input.level.clone(), None, events(&input)?)
+        })
+}
+
+/// The events that an input sets, by the names that the interface gives them.
+fn events(input: &impl serde::Serialize) -> Result<BTreeMap<String, bool>, Reject> {
+    let inputs = match serde_json::to_value(input).map_err(Reject::failed)? {
+        Value::Object(inputs) => inputs,
+        _ => Inputs::new(),
+    };
+    let set = |event: &&str| Some(((*event).to_owned(), inputs.get(*event)?.as_bool()?));
+    Ok(EVENTS.iter().filter_map(set).collect())
+}
+
+fn show<W: Deref<Target = World>>(call: &Call<W>, place: Option<Place>) -> Result<NotificationSettings, Reject> {
+    let user = call.signed_in()?;
+    let setting = call.world.notification_settings.iter().find(|s| s.user == user.id && s.place == place);
+    let usual = if place.is_some() { "global" } else { "participating" };
+    let level = setting.map(|setting| setting.level.as_str()).filter(|level| !level.is_empty()).unwrap_or(usual);
+    let mut out = NotificationSettings { level: level.into(), ..NotificationSettings::default() };
+    if place.is_none() {
+        let email = setting.and_then(|setting| setting.email.clone()).unwrap_or_else(|| user.email.clone());
+        out.notification_email = there(email);
+    }
+    if level == "custom" {
+        let is_on = |event: &str| {
+            // Somebody who never said so hears of a pipeline that failed.
+            let said = setting.and_then(|setting| setting.events.get(event).copied());
+            said.unwrap_or(event == "failed_pipeline")
+        };
+        out.events = there(EVENTS.iter().map(|event| ((*event).to_owned(), Some(is_on(event)))).collect());
+    }
+    Ok(out)
+}
+
+fn update(
+    call: &mut Writing,
+    place: Option<Place>,
+    level: Option<String>,
+    email: Option<String>,
+    events: BTreeMap<String, bool>,
+) -> Outcome<NotificationSettings> {
+    let user = call.signed_in()?.clone();
+    if let Some(level) = &level {
+        let known = Level::KNOWN.contains(&level.as_str()) && (place.is_some() || level != "global");
+        if !known {
+            return Err(Reject::bad(format!("'{level}' is not a valid level")));
+        }
+    }
+    if email.as_ref().is_some_and(|email| *email != user.email) {
+        return Err(Reject::bad(serde_json::json!({ "notification_email": ["is not an email you own"] })));
+    }
+    let found = call.world.notification_settings.iter().find(|s| s.user == user.id && s.place == place);
+    let id = match found.map(|setting| setting.id) {
+        Some(id) => id,
+        None => {
+            let new = NotificationSetting { user: user.id, place, ..NotificationSetting::default() };
+            call.world.notification_settings.add(new)
+        }
+    };
+    if let Some(setting) = call.world.notification_settings.get_mut(id) {
+        setting.level = level.unwrap_or(std::mem::take(&mut setting.level));
+        setting.email = email.or(setting.email.take());
+        setting.events.extend(events);
+    }
+    ok(show(call, place)?)
+}

@@ -1,0 +1,149 @@
+//! Snippets of projects.
+
+use super::call::{Answer, Call, Outcome, Reading, Writing, ok};
+use super::mount::Mount;
+use super::records::{self, Noteable, Project, Visibility, level};
+use super::reject::Reject;
+use super::show::time;
+use super::world::World;
+use crate::api::snippets::*;
+use crate::api::{Id, Nothing, Raw};
+use axum::http::header;
+use serde_json::json;
+use std::ops::Deref;
+
+pub fn mount(mount: Mount) -> Mount {
+    mount
+        .read::<ListSnippets>(list)
+        .read::<GetSnippet>(get)
+        .write::<CreateSnippet>(create)
+        .write::<UpdateSnippet>(update)
+        .write::<DeleteSnippet>(delete)
+        .read::<GetSnippetText>(text)
+        .read::<GetUserAgentDetail>(user_agent)
+}
+
+impl<W: Deref<Target = World>> Call<W> {
+    /// A snippet on the wire.
+    pub fn show_snippet(&self, snippet: &records::Snippet) -> Snippet {
+        let project = self.world.projects.get(snippet.project);
+        let url = project.map(|project| self.project_url(project)).unwrap_or_default();
+        let web_url = format!("{url}/snippets/{}", snippet.id);
+        Snippet {
+            id: snippet.id,
+            title: snippet.title.clone(),
+            file_name: Some(snippet.file_name.clone()),
+            description: Some(snippet.description.clone()),
+            author: Some(self.author(snippet.author)),
+            updated_at: Some(time(snippet.updated_at)),
+            created_at: Some(time(snippet.created_at)),
+            visibility: Some(snippet.visibility.as_str().into()),
+            raw_url: Some(format!("{web_url}/raw")),
+            web_url,
+            ..Snippet::default()
+        }
+    }
+
+    fn snippet(&self, id: &Id, snippet: u64) -> Result<(&Project, &records::Snippet), Reject> {
+        let project = self.project(id)?;
+        let found = self.world.snippets.get(snippet).filter(|snippet| snippet.project == project.id);
+        let seen = |snippet: &&records::Snippet| self.rights.sees_snippet(&self.world, project, snippet);
+        Ok((project, found.filter(seen).ok_or_else(|| Reject::not_found("Snippet"))?))
+    }
+
+    /// The number of a snippet that the caller may change: their own, or any for who runs the project.
+    fn snippet_to_change(&self, id: &Id, snippet: u64) -> Result<u64, Reject> {
+        let caller = self.signed_in()?.id;
+        let (project, snippet) = self.snippet(id, snippet)?;
+        let may = snippet.author == caller || self.rights.level(&self.world, project) >= level::MAINTAINER;
+        if may && !project.archived { Ok(snippet.id) } else { Err(Reject::forbidden()) }
+    }
+}
+
+fn list(call: &Reading, input: ListSnippets) -> Outcome<Vec<Snippet>> {
+    let project = call.project(&input.id)?;
+    let seen = |snippet: &&records::Snippet| {
+        snippet.project == project.id && call.rights.sees_snippet(call.world, project, snippet)
+    };
+    call.page(call.world.snippets.iter().rev().filter(seen).collect(), |snippet| call.show_snippet(snippet))
+}
+
+fn get(call: &Reading, input: GetSnippet) -> Outcome<Snippet> {
+    ok(call.show_snippet(call.snippet(&input.id, input.snippet_id)?.1))
+}
+
+fn visibility(word: &str) -> Result<Visibility, Reject> {
+    Visibility::from_word(word).ok_or_else(|| Reject::no_valid_value("visibility"))
+}
+
+fn check(snippet: &records::Snippet) -> Result<(), Reject> {
+    let empty = |field: &str| Err(Reject::bad(json!({ field: ["can't be blank"] })));
+    if snippet.title.trim().is_empty() {
+        return empty("title");
+    }
+    if snippet.content.is_empty() {
+        return empty("content");
+    }
+    Ok(())
+}
+
+fn create(call: &mut Writing, input: CreateSnippet) -> Outcome<Snippet> {
+    let visibility = visibility(&input.visibility)?;
+    let project = call.project_as(&input.id, level::REPORTER)?;
+    if project.snippets_disabled || project.archived {
+        return Err(Reject::forbidden());
+    }
+    let agent = call.headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).map(str::to_owned);
+    let snippet = records::Snippet {
+        id: 0,
+        project: project.id,
+        title: input.title,
+        file_name: input.file_name,
+        description: input.description.unwrap_or_default(),
+        content: input.code,
+        visibility,
+        author: call.signed_in()?.id,
+        created_at: call.now,
+        updated_at: call.now,
+        user_agent: agent.map(|agent| (agent, "127.0.0.1".into())),
+    };
+    check(&snippet)?;
+    let id = call.world.snippets.add(snippet);
+    ok(call.show_snippet(call.world.snippets.get(id).ok_or_else(Reject::no_record)?))
+}
+
+fn update(call: &mut Writing, input: UpdateSnippet) -> Outcome<Snippet> {
+    let id = call.snippet_to_change(&input.id, input.snippet_id)?;
+    let new = input.visibility.as_deref().map(visibility).transpose()?;
+    let now = call.now;
+    let Some(snippet) = call.world.snippets.get_mut(id) else { return Err(Reject::not_found("Snippet")) };
+    let set = |field: &mut String, value: Option<String>| *field = value.unwrap_or(std::mem::take(field));
+    set(&mut snippet.title, input.title);
+    set(&mut snippet.file_name, input.file_name);
+    set(&mut snippet.description, input.description);
+    set(&mut snippet.content, input.code.or(input.content));
+    snippet.visibility = new.unwrap_or(snippet.visibility);
+    snippet.updated_at = now;
+    let snippet = snippet.clone();
+    check(&snippet)?;
+    ok(call.show_snippet(&snippet))
+}
+
+fn delete(call: &mut Writing, input: DeleteSnippet) -> Outcome<Nothing> {
+    let id = call.snippet_to_change(&input.id, input.snippet_id)?;
+    call.world.snippets.remove(id);
+    call.world.notes.remove_where(|note| note.on == Noteable::Snippet(id));
+    ok(Nothing)
+}
+
+fn text(call: &Reading, input: GetSnippetText) -> Outcome<Raw> {
+    let bytes = call.snippet(&input.id, input.snippet_id)?.1.content.clone().into_bytes();
+    Ok(Answer::new(Raw { bytes, content_type: Some("text/plain".into()) }))
+}
+
+fn user_agent(call: &Reading, input: GetUserAgentDetail) -> Outcome<UserAgentDetail> {
+    call.administrator()?;
+    let (_, snippet) = call.snippet(&input.id, input.snippet_id)?;
+    let kept = snippet.user_agent.clone().ok_or_else(|| Reject::not_found("UserAgentDetail"))?;
+    ok(UserAgentDetail { user_agent: kept.0, ip_address: kept.1, spam_check_submitted: false })
+}
