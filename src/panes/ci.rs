@@ -1,12 +1,12 @@
 //! What the panes of jobs share: how a job looks, in which order jobs stand, what can be done with one.
 
 use crate::api::jobs::{CancelJob, EraseJob, Job, KeepArtifacts, PlayJob, RetryJob, Status};
-use crate::api::{Id, Known, Time};
+use crate::api::{Id, Time};
 use crate::app::App;
 use crate::app::action::Action;
 use crate::app::command::WhyNot;
-use crate::app::pane::Cx;
-use crate::store::Write;
+use crate::app::pane::{Cx, View};
+use crate::store::{Want, Write};
 use crate::ui::table::Cell;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
@@ -177,13 +177,16 @@ pub fn expiry(job: &Job) -> Option<Timestamp> {
 }
 
 /// The page of a job.
-pub fn url(web_url: &str, project: &Id, job: &Job) -> Option<String> {
-    if let Some(url) = job.web_url.as_ref().filter(|url| !url.is_empty()) {
-        return Some(url.clone());
+pub fn url(view: &View, project: &Id, job: &Job) -> String {
+    match job.web_url.as_ref().filter(|url| !url.is_empty()) {
+        Some(url) => url.clone(),
+        None => super::project::page(view, project, &format!("/-/jobs/{}", job.id)),
     }
-    // A number is no address; a path is.
-    let path = job.project.known().map(|p| p.path_with_namespace.as_str()).unwrap_or(project.as_str());
-    (!web_url.is_empty() && path.contains('/')).then(|| format!("{web_url}/{path}/-/jobs/{}", job.id))
+}
+
+/// A project that is named by its number is asked for its path.
+pub fn want_path(project: &Id) -> Option<Want> {
+    project.number().map(|_| super::project::want(project))
 }
 
 /// A job's place among those of its pipeline.

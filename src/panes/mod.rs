@@ -10,6 +10,7 @@ pub mod list;
 pub mod project;
 pub mod projects;
 pub mod refs;
+pub mod runners;
 
 use crate::app::pane::Entry;
 
@@ -19,5 +20,6 @@ pub const PANES: &[Entry] = &[
     Entry::of::<files::Files>(),
     Entry::of::<jobs::Jobs>(),
     Entry::of::<job::JobTrace>(),
+    Entry::of::<runners::Runners>(),
     Entry::of::<jobs::Jobs>().named("pipelines", "Pipelines of a project, with their jobs"),
 ];

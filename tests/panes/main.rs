@@ -4,3 +4,4 @@ mod core;
 mod harness;
 mod job;
 mod jobs;
+mod runners;

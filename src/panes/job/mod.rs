@@ -6,6 +6,7 @@ mod work;
 use super::ci::{self, Deed, PULSE};
 use super::crumbs;
 use super::list::failure;
+use super::project;
 use crate::api::jobs::{GetJob, GetTrace, Job, ListPipelineJobs, Status};
 use crate::api::{Endpoint, Id, Request};
 use crate::app::action::{Action, Tone};
@@ -318,7 +319,6 @@ impl JobTrace {
         let error = remote.error.or(growing.as_ref().and_then(|g| g.error).filter(|e| !e.is_missing()));
         let trace = growing.map(|g| g.sink).filter(|trace| trace.len_lines() > 0 && job.erased_at.is_none());
         let Some(trace) = trace else {
-            self.area.set(Rect::default());
             let body = super::list::trouble(view, area, buf, remote.error);
             return self.without(view, body, buf, job);
         };
@@ -512,7 +512,7 @@ impl Pane for JobTrace {
     }
 
     fn crumbs(&self, view: &View) -> Vec<Crumb> {
-        let mut crumbs = crumbs::project(Some(&self.project));
+        let mut crumbs = project::crumbs(view, &self.project);
         let Some(job) = self.job(view) else {
             crumbs.push(Crumb::new(format!("#{}", self.id), Role::Title));
             return crumbs;
@@ -546,6 +546,7 @@ impl Pane for JobTrace {
             let facts = self.panels.focus() == DETAILS || view.size.0 >= WIDE && !self.panels.zoomed();
             let live = view.store.list(&query).iter().any(|job| job.status.is_live());
             let load = Load::list(&query, 1);
+            wants.extend(ci::want_path(&self.project));
             wants.push(if facts && live { load.every(PULSE * 2).into() } else { load.into() });
         }
         if let Some(trace) = self.trace(view) {
@@ -564,6 +565,7 @@ impl Pane for JobTrace {
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        self.area.set(Rect::default());
         if area.width < WIDE {
             self.panels.layout(Rect { width: 1, ..area }, &[]);
             match self.panels.focus() {
@@ -721,7 +723,7 @@ impl Pane for JobTrace {
     }
 
     fn url(&self, view: &View) -> Option<String> {
-        ci::url(&view.session.web_url, &self.project, self.job(view)?)
+        Some(ci::url(view, &self.project, self.job(view)?))
     }
 
     fn copies(&self, view: &View) -> Vec<(&'static str, String)> {

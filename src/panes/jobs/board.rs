@@ -116,9 +116,14 @@ impl Board {
         hit.is_some()
     }
 
+    /// It is out of sight: nothing of it can be clicked.
+    pub fn hide(&self) {
+        self.boxes.borrow_mut().clear();
+    }
+
     /// Draws it.
     pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, project: &Id, focused: bool, before: Before) {
-        self.boxes.borrow_mut().clear();
+        self.hide();
         let Some(rows) = self.rows(view, project) else {
             panels::title(buf, area, view.theme, focused, "pipeline", "");
             return;

@@ -6,6 +6,7 @@ mod lines;
 use super::ci::{self, Deed, PULSE};
 use super::crumbs;
 use super::list::{age, trouble, without_rows};
+use super::project;
 use crate::api::Id;
 use crate::api::jobs::{Job, ListJobs, ListPipelineJobs, Status};
 use crate::app::action::Action;
@@ -351,7 +352,7 @@ impl Pane for Jobs {
     }
 
     fn crumbs(&self, view: &View) -> Vec<Crumb> {
-        let mut crumbs = crumbs::project(Some(&self.project));
+        let mut crumbs = project::crumbs(view, &self.project);
         let rows = self.rows(view);
         match self.pipeline {
             Some(id) => {
@@ -380,6 +381,7 @@ impl Pane for Jobs {
 
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants = vec![self.load(self.pages).into()];
+        wants.extend(ci::want_path(&self.project));
         // What lives is asked for again as far down as it stands; where nothing does, nothing is.
         if let Some(row) = self.lines.last_live {
             wants.push(self.load(row as u32 / PER_PAGE + 1).every(PULSE).into());
@@ -394,6 +396,8 @@ impl Pane for Jobs {
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        self.board.hide();
+        self.area.set(Rect::default());
         if area.width < WIDE {
             // One at a time, on the whole width; the layout is still asked, so that no divider can be held.
             self.panels.layout(Rect { width: 1, ..area }, &[]);
@@ -537,7 +541,7 @@ impl Pane for Jobs {
     }
 
     fn url(&self, view: &View) -> Option<String> {
-        ci::url(&view.session.web_url, &self.project, self.current(view)?)
+        Some(ci::url(view, &self.project, self.current(view)?))
     }
 
     fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
