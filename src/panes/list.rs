@@ -74,6 +74,11 @@ impl Listing {
         false
     }
 
+    /// The rows were drawn there by the pane itself.
+    pub fn drawn_at(&self, area: Rect) {
+        self.area.set(area);
+    }
+
     /// Whether the last drawn area holds that cell.
     pub fn holds(&self, column: u16, row: u16) -> bool {
         self.area.get().contains((column, row).into())

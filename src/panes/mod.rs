@@ -1,7 +1,11 @@
 //! The places a person can be, one file each. [`PANES`] is the only registry.
 
+pub mod branches;
 pub mod changes;
 pub mod ci;
+pub mod commit;
+pub mod commit_view;
+pub mod commits;
 pub mod crumbs;
 pub mod files;
 pub mod job;
@@ -11,6 +15,7 @@ pub mod project;
 pub mod projects;
 pub mod refs;
 pub mod runners;
+pub mod tags;
 
 use crate::app::pane::Entry;
 
@@ -18,6 +23,10 @@ use crate::app::pane::Entry;
 pub const PANES: &[Entry] = &[
     Entry::of::<projects::Projects>(),
     Entry::of::<files::Files>(),
+    Entry::of::<branches::Branches>(),
+    Entry::of::<tags::Tags>(),
+    Entry::of::<commits::Commits>(),
+    Entry::of::<commit::CommitPane>(),
     Entry::of::<jobs::Jobs>(),
     Entry::of::<job::JobTrace>(),
     Entry::of::<runners::Runners>(),

@@ -2,17 +2,42 @@
 
 use super::list::age;
 use crate::api::Id;
-use crate::api::branches::ListBranches;
+use crate::api::branches::{CreateBranch, ListBranches};
 use crate::api::tags::ListTags;
-use crate::app::action::Action;
+use crate::app::action::{Action, Tone};
 use crate::app::overlay::picker::{Item, Picker, Source};
-use crate::app::pane::View;
-use crate::store::{Load, Want};
+use crate::app::pane::{Cx, View};
+use crate::store::{Load, Want, Write};
 use crate::ui::glyph;
 use std::time::Duration;
 
 /// How many pages of tags are listed: servers do not search among them.
 const TAG_PAGES: u32 = 3;
+
+/// Creates a branch that starts at `from`; a name that git would not take is refused before it is sent.
+pub fn create_branch(project: &Id, name: &str, from: &str, cx: &mut Cx) {
+    if let Some(why) = unfit(name) {
+        return cx.say(Tone::Warning, format!("\"{name}\" cannot be the name of a branch: {why}."));
+    }
+    let create = CreateBranch { id: project.clone(), branch: name.to_owned(), r#ref: from.to_owned() };
+    cx.act(Action::Send(Write::new(&create, format!("create branch {name}"))));
+}
+
+/// Why git takes no ref of that name (git-check-ref-format).
+fn unfit(name: &str) -> Option<&'static str> {
+    let bad = |c: char| c.is_control() || " ~^:?*[\\".contains(c);
+    match name {
+        "" => Some("it is empty"),
+        _ if name.chars().any(bad) => Some("blanks and ~ ^ : ? * [ \\ are not allowed"),
+        _ if name.contains("..") || name.contains("@{") || name == "@" => Some(".. and @{ have a meaning of their own"),
+        _ if name.starts_with('-') => Some("it begins with a dash"),
+        _ if name.ends_with('.') || name.ends_with(".lock") => Some("it ends with a dot or with .lock"),
+        _ if name.split('/').any(|part| part.is_empty() || part.starts_with('.')) => {
+            Some("a part of it is empty or begins with a dot")
+        }
+        _ => None,
+    }
+}
 
 /// Where refs come from: the server searches among branches while one types.
 pub struct Refs {
@@ -66,5 +91,20 @@ impl Source for Refs {
 
     fn loading(&self, view: &View, typed: &str) -> bool {
         view.store.list(&self.branches(typed)).loading || view.store.list(&self.tags()).loading
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_refused_as_git_refuses_them() {
+        for name in ["main", "feature/rows", "v1.2", "a@b"] {
+            assert_eq!(unfit(name), None, "{name}");
+        }
+        for name in ["", "a b", "a..b", "-a", "a.lock", "a//b", "/a", "a/", ".a", "a/.b", "@", "a@{1}", "a\\b", "a."] {
+            assert!(unfit(name).is_some(), "{name}");
+        }
     }
 }
