@@ -55,7 +55,7 @@ pub struct Node {
     pub name: String,
     /// From the root; of [`Kind::More`], [`Kind::Loading`] and [`Kind::Failed`] the folder that they are in.
     pub path: String,
-    /// Hash of the blob, tree or commit.
+    /// Hash of the blob, tree or commit; of [`Kind::More`] how many are listed.
     pub sha: String,
     pub kind: Kind,
 }
@@ -77,13 +77,12 @@ impl Node {
     }
 
     fn key(&self) -> String {
-        let sign = match self.kind {
-            Kind::More => "\0more",
-            Kind::Loading => "\0loading",
-            Kind::Failed(_) => "\0failed",
-            _ => "",
-        };
-        format!("{}{sign}", self.path)
+        match self.kind {
+            Kind::More => format!("{}\0more{}", self.path, self.sha),
+            Kind::Loading => format!("{}\0loading", self.path),
+            Kind::Failed(_) => format!("{}\0failed", self.path),
+            _ => self.path.clone(),
+        }
     }
 }
 
@@ -206,15 +205,16 @@ impl Tree {
         let rows = view.store.list(&source.listing(folder));
         let note = |kind: Kind| Node { depth, name: String::new(), path: folder.to_owned(), sha: String::new(), kind };
         for entry in rows.iter() {
-            let node = self.node(entry, depth);
-            let inside = node.kind == Kind::Folder { open: true };
+            let node = self.node(entry, folder, depth);
+            let inside = (node.kind == Kind::Folder { open: true }).then(|| node.path.clone());
             nodes.push(node);
-            if inside {
-                self.build(view, source, &entry.path, depth + 1, nodes);
+            if let Some(inside) = inside {
+                self.build(view, source, &inside, depth + 1, nodes);
             }
         }
         if rows.more {
-            nodes.push(note(Kind::More));
+            // The number tells one such row from the next, so that the selection does not run before what comes.
+            nodes.push(Node { sha: rows.len().to_string(), ..note(Kind::More) });
         }
         match rows.error {
             Some(error) if depth > 0 => nodes.push(note(Kind::Failed(error.said()))),
@@ -223,15 +223,17 @@ impl Tree {
         }
     }
 
-    fn node(&self, entry: &TreeEntry, depth: usize) -> Node {
+    /// An entry of `folder`. Its path is made of its name: a folder that a server lists within itself must not go on forever.
+    fn node(&self, entry: &TreeEntry, folder: &str, depth: usize) -> Node {
+        let path = if folder.is_empty() { entry.name.clone() } else { format!("{folder}/{}", entry.name) };
         let kind = match entry.r#type {
-            EntryKind::Tree => Kind::Folder { open: self.open.contains(&entry.path) },
+            EntryKind::Tree => Kind::Folder { open: self.open.contains(&path) },
             EntryKind::Commit => Kind::Submodule,
             _ if entry.is_link() => Kind::Link,
             _ if entry.is_executable() => Kind::Executable,
             _ => Kind::File,
         };
-        Node { depth, name: entry.name.clone(), path: entry.path.clone(), sha: entry.id.clone(), kind }
+        Node { depth, name: entry.name.clone(), path, sha: entry.id.clone(), kind }
     }
 
     /// Selects what was asked for where it is listed. Where a folder is listed whole without the next name of the way, it

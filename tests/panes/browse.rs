@@ -1,0 +1,314 @@
+//! Browsing a repository: the tree and its files, branches, tags, commits, one commit.
+
+use crate::harness::{Begin, Harness};
+use labscope::app::place::Place;
+use serde_json::{Value, json};
+
+const TREE: &str = "GET /projects/acme%2Frocket/repository/tree";
+
+fn entry(path: &str, kind: &str, mode: &str) -> Value {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    json!({"id": format!("sha-of-{}", path.replace('/', "-")), "name": name, "path": path, "type": kind, "mode": mode})
+}
+
+fn folder(path: &str) -> Value {
+    entry(path, "tree", "040000")
+}
+
+fn file(path: &str) -> Value {
+    entry(path, "blob", "100644")
+}
+
+fn blob(path: &str) -> String {
+    format!("GET /projects/acme%2Frocket/repository/blobs/sha-of-{}/raw", path.replace('/', "-"))
+}
+
+fn commit(sha: &str, title: &str, day: u32) -> Value {
+    json!({
+        "id": sha.repeat(5), "short_id": sha, "title": title, "message": format!("{title}\n\nWhy it was done.\n"),
+        "author_name": "Ada", "author_email": "ada@acme.test", "authored_date": format!("2026-06-{day:02}T10:00:00Z"),
+        "committer_name": "Bo", "committer_email": "bo@acme.test", "committed_date": format!("2026-06-{day:02}T11:00:00Z"),
+        "created_at": format!("2026-06-{day:02}T10:00:00Z"), "parent_ids": ["b".repeat(40)],
+    })
+}
+
+/// A project with a few files of every kind.
+fn files(place: Place, width: u16, height: u16) -> Harness {
+    let mut app = Begin::at(place).size(width, height).open();
+    app.reply("GET /user", json!({"id": 1, "username": "ada"}))
+        .reply(
+            "GET /projects/acme%2Frocket",
+            json!({"id": 7, "path_with_namespace": "acme/rocket", "default_branch": "main", "empty_repo": false}),
+        )
+        .reply("GET /projects/acme%2Frocket/repository/commits/main", commit("aaaaaaaa", "Draw rows", 14))
+        .reply("GET /projects/acme%2Frocket/repository/commits/next", commit("cccccccc", "Next", 15))
+        .reply(
+            TREE,
+            json!([
+                folder("src"),
+                file("README.md"),
+                file("bad\u{1b}[31mname"),
+                entry("current", "blob", "120000"),
+                file("logo.png"),
+                entry("run.sh", "blob", "100755"),
+                entry("vendor", "commit", "160000"),
+            ]),
+        )
+        .reply(&format!("{TREE}?path=src"), json!([folder("src/render"), file("src/main.rs")]))
+        .reply(&format!("{TREE}?path=src%2Frender"), json!([file("src/render/frame.rs")]))
+        .reply_raw(&blob("README.md"), "# Rocket\n\nIt *flies*, see `src`.\n\n- one\n- two\n")
+        .reply_raw(&blob("src/main.rs"), "// starts it\nfn main() {\n    println!(\"up\");\n}\n")
+        .reply_raw(&blob("run.sh"), "#!/bin/sh\nexec rocket\n")
+        .reply_raw(&blob("bad\u{1b}[31mname"), "one\n")
+        .reply_raw(&blob("current"), "src/main.rs")
+        .reply_raw(&blob("logo.png"), b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x40\0\0\0\x20\0\0".to_vec());
+    let long: String = (1..=300).map(|i| format!("let line_{i} = {i}; // needle {}\n", i % 7)).collect();
+    app.reply_raw(&blob("src/render/frame.rs"), long);
+    app
+}
+
+fn at() -> Place {
+    Place::new("files").project("acme/rocket")
+}
+
+#[tokio::test]
+async fn the_introduction_is_rendered_while_nothing_is_chosen() {
+    let mut app = files(at(), 120, 30);
+    app.settle().await;
+    println!("{}", app.picture());
+    app.expect("acme / rocket").expect("⎇ main").expect("▸ src").expect("README.md").expect("Rocket").expect("• one");
+    app.expect_no("# Rocket").expect("link").expect("exec").expect("@ sha-of-v");
+    app.press("v").settle().await;
+    app.expect_no("# Rocket");
+}
+
+#[tokio::test]
+async fn folders_open_one_listing_at_a_time_and_stay_as_they_were() {
+    let mut app = files(at(), 120, 30);
+    app.settle().await;
+    assert_eq!(app.asked.iter().filter(|line| line.contains("/tree")).count(), 1);
+    app.press("Enter").settle().await;
+    app.expect("▾ src").expect("▸ render").expect("main.rs");
+    app.press("j Enter").settle().await;
+    app.expect("▾ render").expect("frame.rs");
+    app.press("k h").settle().await;
+    app.expect("▸ src").expect_no("render");
+    app.press("l").settle().await;
+    app.expect("▾ src").expect("▾ render").expect("frame.rs");
+    assert_eq!(app.asked.iter().filter(|line| line.contains("/tree")).count(), 3);
+}
+
+#[tokio::test]
+async fn a_file_follows_the_cursor_and_is_searched_and_gone_through() {
+    let mut app = files(at().path("src/render/frame.rs").line(120), 120, 30);
+    app.settle().await;
+    println!("{}", app.picture());
+    app.expect("▾ src").expect("▾ render").expect("src/render/frame.rs").expect("300 lines").expect("Rust");
+    app.expect("120  let line_120 = 120;");
+    assert!(app.line_with("let line_120").contains('▌'), "{}", app.picture());
+    app.press("/").type_text("needle 3").press("Enter").settle().await;
+    app.expect("/43");
+    let before = app.line_with("/43");
+    app.press("n").settle().await;
+    assert_ne!(app.line_with("/43"), before);
+    app.press("L").type_text("7").press("Enter").settle().await;
+    app.expect("let line_7 = 7;");
+    app.press("o");
+    assert_eq!(app.browsed, ["http://demo.test/acme/rocket/-/blob/main/src/render/frame.rs#L7"]);
+    app.press("h").settle().await;
+    app.press("j").settle().await;
+    app.expect("fn main()").expect("4 lines");
+}
+
+#[tokio::test]
+async fn what_does_not_exist_is_said_and_the_tree_stays() {
+    for path in ["src/nope.rs", "gone/deep/x.rs", "README.md/x"] {
+        let mut app = files(at().at("main").path(path), 120, 30);
+        app.fail(&format!("{TREE}?path=gone&ref=main"), 404, "404 Tree Not Found")
+            .fail(&format!("{TREE}?path=gone%2Fdeep&ref=main"), 404, "404 Tree Not Found")
+            .fail(&format!("{TREE}?path=README.md&ref=main"), 404, "404 Tree Not Found")
+            .reply(&format!("{TREE}?path=src&ref=main"), json!([file("src/main.rs")]));
+        app.settle().await;
+        app.expect(&format!("There is no {path} at main.")).expect("run.sh");
+        app.press("G k").settle().await;
+        app.expect_no("There is no").expect("exec rocket");
+    }
+}
+
+#[tokio::test]
+async fn bytes_are_shown_as_numbers_and_names_never_drive_the_terminal() {
+    let mut app = files(at().path("logo.png"), 120, 30);
+    app.settle().await;
+    app.expect("PNG image 64×32").expect("00000000").expect("89 50 4e 47").expect("bad␛[31mname");
+    app.press("Tab [").settle().await;
+    app.expect("src/main.rs");
+}
+
+#[tokio::test]
+async fn another_ref_keeps_the_path() {
+    let mut app = files(at().path("src/main.rs"), 120, 30);
+    let branches = json!([{"name": "main", "commit": commit("aaaaaaaa", "A", 1)}, {"name": "next"}]);
+    app.reply("GET /projects/acme%2Frocket/repository/branches", branches)
+        .reply("GET /projects/acme%2Frocket/repository/tags", json!([{"name": "v1"}]))
+        .reply(&format!("{TREE}?ref=next"), json!([folder("src")]))
+        .reply(&format!("{TREE}?path=src&ref=next"), json!([file("src/main.rs"), file("src/new.rs")]));
+    app.settle().await;
+    app.press("R").settle().await;
+    app.expect("Files at").expect("v1");
+    app.type_text("next").press("Enter").settle().await;
+    app.expect("⎇ next").expect("new.rs").expect("fn main()").expect_no("run.sh");
+    assert_eq!(app.app.place(), at().at("next").path("src/main.rs"));
+}
+
+#[tokio::test]
+async fn an_empty_repository_says_what_to_do() {
+    let mut app = Begin::at(at()).size(120, 30).open();
+    app.reply("GET /user", json!({"id": 1, "username": "ada"}))
+        .fail(TREE, 404, "404 Tree Not Found")
+        .settle()
+        .await;
+    let url = "https://demo.test/acme/rocket.git";
+    let project = json!({"id": 7, "path_with_namespace": "acme/rocket", "default_branch": null, "http_url_to_repo": url});
+    app.reply("GET /projects/acme%2Frocket", project).settle().await;
+    app.expect("This repository is empty.").expect("git remote add origin https://demo.test");
+}
+
+#[tokio::test]
+async fn a_narrow_screen_has_one_panel_at_a_time() {
+    let mut app = files(at(), 80, 24);
+    app.settle().await;
+    println!("{}", app.picture());
+    app.expect("▸ src").expect_no("Rocket");
+    app.press("j Enter").settle().await;
+    app.expect("Rocket").expect_no("▸ src");
+    app.press("Esc").settle().await;
+    app.expect("▸ src");
+    app.double_click_on("run.sh").settle().await;
+    app.expect("exec rocket");
+}
+
+#[tokio::test]
+async fn a_long_folder_is_listed_page_by_page_as_one_goes_down() {
+    let mut app = files(at(), 120, 30);
+    let many: Vec<Value> = (0..450).map(|i| file(&format!("file-{i:03}"))).collect();
+    app.reply(TREE, many);
+    app.settle().await;
+    let pages = |app: &Harness| app.asked.iter().filter(|line| line.contains("/tree")).count();
+    assert_eq!(pages(&app), 1);
+    app.press("G").settle().await;
+    app.press("G").settle().await;
+    assert!(pages(&app) > 1 && pages(&app) < 5, "{}", pages(&app));
+    let mut app = files(at().path("file-420"), 120, 30);
+    let many: Vec<Value> = (0..450).map(|i| file(&format!("file-{i:03}"))).collect();
+    app.reply(TREE, many).reply_raw(&blob("file-420"), "here");
+    app.settle().await;
+    app.expect("file-420").expect("1  here");
+}
+
+#[tokio::test]
+async fn branches_are_searched_created_protected_and_deleted_with_a_question() {
+    let list = "GET /projects/acme%2Frocket/repository/branches";
+    let mut app = files(Place::new("branches").project("acme/rocket"), 120, 30);
+    let branch = |name: &str, merged: bool, protected: bool| {
+        json!({"name": name, "merged": merged, "protected": protected, "commit": commit("aaaaaaaa", "Draw rows", 14)})
+    };
+    app.reply(list, json!([branch("main", true, true), branch("feature/rows", false, false)]))
+        .reply(&format!("{list}?search=rows"), json!([branch("feature/rows", false, false)]));
+    app.settle().await;
+    println!("{}", app.picture());
+    let main = app.line_with("main ");
+    assert!(main.contains("default protected") && main.contains("Draw rows") && main.contains("1d"), "{main}");
+    app.press("D").expect("it is the default branch");
+    app.press("/").type_text("rows").press("Enter").settle().await;
+    app.expect_no("default protected");
+    app.press("D").expect("Delete the branch feature/rows");
+    app.press("y");
+    assert!(app.waiting().iter().any(|l| l.starts_with("DELETE") && l.contains("feature%2Frows")), "{:?}", app.waiting());
+    app.press("+").type_text("bad name").press("Enter").expect("cannot be the name of a branch");
+    app.press("+").type_text("fix/x").press("Enter");
+    assert!(app.waiting().iter().any(|l| l.contains("branch=fix/x ref=feature/rows")), "{:?}", app.waiting());
+    app.press("H").settle().await;
+    assert_eq!(app.app.place(), Place::new("commits").project("acme/rocket").at("feature/rows"));
+}
+
+#[tokio::test]
+async fn tags_show_what_they_say_and_lead_to_their_files() {
+    let mut app = files(Place::new("tags").project("acme/rocket"), 120, 30);
+    let tags = json!([
+        {"name": "v2", "message": "Second light\n", "commit": commit("aaaaaaaa", "Draw rows", 14), "release": {"tag_name": "v2", "description": "x"}},
+        {"name": "v1", "message": null, "commit": commit("dddddddd", "First", 2), "release": null},
+    ]);
+    app.reply("GET /projects/acme%2Frocket/repository/tags", tags).settle().await;
+    println!("{}", app.picture());
+    assert!(app.line_with("v2").contains("release") && app.line_with("v2").contains("Second light"));
+    app.expect("First");
+    app.press("j Enter").settle().await;
+    assert_eq!(app.app.place().git_ref.as_deref(), Some("v1"));
+}
+
+fn diff() -> Value {
+    let text = "@@ -1,3 +1,3 @@\n // starts it\n-fn main() {}\n+fn main() { up() }\n // end\n";
+    let entry = |path: &str, new: bool| {
+        json!({"diff": text, "old_path": path, "new_path": path, "a_mode": "100644", "b_mode": "100644",
+               "new_file": new, "renamed_file": false, "deleted_file": false})
+    };
+    json!([entry("src/main.rs", false), entry("src/new.rs", true)])
+}
+
+fn log(place: Place, width: u16, height: u16) -> Harness {
+    let mut app = files(place, width, height);
+    let sha = "aaaaaaaa".repeat(5);
+    let mut one = commit("aaaaaaaa", "Draw rows", 14);
+    one["stats"] = json!({"additions": 2, "deletions": 1, "total": 3});
+    let all = json!([commit("aaaaaaaa", "Draw rows", 14), commit("dddddddd", "Begin", 2)]);
+    app.reply("GET /projects/acme%2Frocket/repository/commits", all)
+        .reply(&format!("GET /projects/acme%2Frocket/repository/commits/{sha}"), one)
+        .reply(&format!("GET /projects/acme%2Frocket/repository/commits/{sha}/diff"), diff())
+        .reply(
+            &format!("GET /projects/acme%2Frocket/repository/commits/{sha}/refs"),
+            json!([{"type": "branch", "name": "main"}, {"type": "tag", "name": "v2"}]),
+        )
+        .reply(
+            &format!("GET /projects/acme%2Frocket/repository/commits/{sha}/statuses"),
+            json!([{"id": 1, "status": "success", "name": "unit", "description": "all passed"}]),
+        );
+    app
+}
+
+#[tokio::test]
+async fn commits_stand_beside_what_they_changed_where_there_is_room() {
+    let mut app = log(Place::new("commits").project("acme/rocket").at("main"), 150, 40);
+    app.settle().await;
+    println!("{}", app.picture());
+    app.expect("aaaaaaaa").expect("Begin").expect("fn main() { up() }").expect("+2 −1");
+    app.press("/").type_text("begin").press("Enter").settle().await;
+    app.expect("1 of 2").expect_no("fn main() { up() }");
+    app.press("Esc Enter").settle().await;
+    assert_eq!(app.app.place().pane, "commit");
+    let mut app = log(Place::new("commits").project("acme/rocket"), 80, 24);
+    app.settle().await;
+    app.expect("Draw rows").expect_no("up()");
+    assert!(!app.asked.iter().any(|line| line.contains("/diff")), "{:?}", app.asked);
+}
+
+#[tokio::test]
+async fn a_commit_shows_its_diff_and_everything_that_is_known_of_it() {
+    let place = Place::new("commit").project("acme/rocket").item("aaaaaaaa".repeat(5));
+    let mut app = log(place, 120, 36);
+    app.settle().await;
+    println!("{}", app.picture());
+    app.expect("Draw rows").expect("Why it was done.").expect("main.rs").expect("fn main() { up() }").expect("Files 2");
+    app.press("f").settle().await;
+    assert_eq!(app.app.place().pane, "files");
+    app.press("q").press("2").settle().await;
+    println!("{}", app.picture());
+    app.expect("ada@acme.test").expect("committer").expect("held by").expect("unit").expect("2026-06-14 10:00 UTC (1d)");
+    for _ in 0..20 {
+        if app.line_with("v2").contains('▌') {
+            break;
+        }
+        app.press("j");
+    }
+    app.press("Enter").settle().await;
+    assert_eq!(app.app.place(), at().at("v2"));
+}
