@@ -58,8 +58,9 @@ impl App {
         let mut left: Spans = vec![(" ".into(), dim)];
         let crumbs: Vec<Crumb> = self.panes.last().map(|p| p.crumbs(view)).unwrap_or_default();
         for (index, crumb) in crumbs.iter().enumerate() {
-            if index > 0 {
-                left.push(("  ".into(), dim));
+            if let Some(before) = index.checked_sub(1).and_then(|i| crumbs.get(i)) {
+                // What ends in a slash and what follows it are one path.
+                left.push((if before.text.ends_with('/') { " " } else { "  " }.into(), dim));
             }
             left.push((text::shown(&crumb.text).into_owned(), theme.style(crumb.role)));
         }
