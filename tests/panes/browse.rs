@@ -161,12 +161,10 @@ async fn another_ref_keeps_the_path() {
 #[tokio::test]
 async fn an_empty_repository_says_what_to_do() {
     let mut app = Begin::at(at()).size(120, 30).open();
-    app.reply("GET /user", json!({"id": 1, "username": "ada"}))
-        .fail(TREE, 404, "404 Tree Not Found")
-        .settle()
-        .await;
+    app.reply("GET /user", json!({"id": 1, "username": "ada"})).fail(TREE, 404, "404 Tree Not Found").settle().await;
     let url = "https://demo.test/acme/rocket.git";
-    let project = json!({"id": 7, "path_with_namespace": "acme/rocket", "default_branch": null, "http_url_to_repo": url});
+    let project =
+        json!({"id": 7, "path_with_namespace": "acme/rocket", "default_branch": null, "http_url_to_repo": url});
     app.reply("GET /projects/acme%2Frocket", project).settle().await;
     app.expect("This repository is empty.").expect("git remote add origin https://demo.test");
 }
@@ -206,9 +204,7 @@ async fn a_long_folder_is_listed_page_by_page_as_one_goes_down() {
 async fn branches_are_searched_created_protected_and_deleted_with_a_question() {
     let list = "GET /projects/acme%2Frocket/repository/branches";
     let mut app = files(Place::new("branches").project("acme/rocket"), 120, 30);
-    let branch = |name: &str, merged: bool, protected: bool| {
-        json!({"name": name, "merged": merged, "protected": protected, "commit": commit("aaaaaaaa", "Draw rows", 14)})
-    };
+    let branch = |name: &str, merged: bool, protected: bool| json!({"name": name, "merged": merged, "protected": protected, "commit": commit("aaaaaaaa", "Draw rows", 14)});
     app.reply(list, json!([branch("main", true, true), branch("feature/rows", false, false)]))
         .reply(&format!("{list}?search=rows"), json!([branch("feature/rows", false, false)]));
     app.settle().await;
@@ -219,7 +215,11 @@ async fn branches_are_searched_created_protected_and_deleted_with_a_question() {
     app.expect_no("default protected");
     app.press("D").expect("Delete the branch feature/rows");
     app.press("y");
-    assert!(app.waiting().iter().any(|l| l.starts_with("DELETE") && l.contains("feature%2Frows")), "{:?}", app.waiting());
+    assert!(
+        app.waiting().iter().any(|l| l.starts_with("DELETE") && l.contains("feature%2Frows")),
+        "{:?}",
+        app.waiting()
+    );
     app.press("+").type_text("bad name").press("Enter").expect("cannot be the name of a branch");
     app.press("+").type_text("fix/x").press("Enter");
     assert!(app.waiting().iter().any(|l| l.contains("branch=fix/x ref=feature/rows")), "{:?}", app.waiting());
@@ -294,7 +294,11 @@ async fn a_commit_shows_its_diff_and_everything_that_is_known_of_it() {
     app.press("f").settle().await;
     assert_eq!(app.app.place().pane, "files");
     app.press("q").press("2").settle().await;
-    app.expect("ada@acme.test").expect("committer").expect("held by").expect("unit").expect("2026-06-14 10:00 UTC (1d)");
+    app.expect("ada@acme.test")
+        .expect("committer")
+        .expect("held by")
+        .expect("unit")
+        .expect("2026-06-14 10:00 UTC (1d)");
     for _ in 0..20 {
         if app.line_with("v2").contains('▌') {
             break;
