@@ -117,7 +117,9 @@ impl App {
             let role = if index == tabs.selected { Role::Title } else { Role::Dim };
             let number = if index == tabs.selected { Role::Accent } else { Role::Faint };
             spans.push((format!(" {} ", index + 1), self.theme.style(number)));
-            spans.push((format!("{title} "), self.theme.style(role)));
+            let count = self.panes.last().and_then(|p| p.tab_count(index, &self.view_of()));
+            let count = count.map(|count| format!("{count} ")).unwrap_or_default();
+            spans.push((format!("{title} {count}"), self.theme.style(role)));
         }
         spans
     }

@@ -157,6 +157,10 @@ pub trait Pane: Sized + 'static {
     fn tabs(&self) -> Tabs {
         Tabs::default()
     }
+    /// What stands behind the title of a tab: how many things are under it.
+    fn tab_count(&self, _index: usize, _view: &View) -> Option<String> {
+        None
+    }
     /// Shows the tab `index`.
     fn select_tab(&mut self, _index: usize, _cx: &mut Cx) {}
     /// What `/` does with what has the focus; `None` where there is nothing to seek.
@@ -214,6 +218,7 @@ pub trait AnyPane {
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx);
     fn panels(&mut self) -> Option<&mut Panels>;
     fn tabs(&self) -> Tabs;
+    fn tab_count(&self, index: usize, view: &View) -> Option<String>;
     fn select_tab(&mut self, index: usize, cx: &mut Cx);
     fn seek(&self) -> Option<Seek>;
     fn sought(&self) -> String;
@@ -262,6 +267,9 @@ impl<P: Pane> AnyPane for P {
     }
     fn tabs(&self) -> Tabs {
         Pane::tabs(self)
+    }
+    fn tab_count(&self, index: usize, view: &View) -> Option<String> {
+        Pane::tab_count(self, index, view)
     }
     fn select_tab(&mut self, index: usize, cx: &mut Cx) {
         Pane::select_tab(self, index, cx);

@@ -83,6 +83,8 @@ pub struct Changes {
     origin: usize,
     /// A match is still to be gone to, once it is known where it is.
     jump: bool,
+    /// A place is still to be gone to, once the files are read.
+    wanted: Option<Spot>,
     areas: Shared<[Rect; 2]>,
 }
 
@@ -101,6 +103,7 @@ impl Default for Changes {
             found: None,
             origin: 0,
             jump: false,
+            wanted: None,
             areas: Shared::default(),
         }
     }
@@ -254,7 +257,7 @@ impl Changes {
 
     fn take(&mut self, input: &Input, doc: DiffDoc) {
         // The same line of the same file, where a newer reply still has it.
-        let spot = self.spot();
+        let spot = self.wanted.take().or_else(|| self.spot());
         self.identity = input.identity.clone();
         self.found = None;
         if let Some(spot) = spot
@@ -267,6 +270,14 @@ impl Changes {
         self.filter_files(doc.files().iter().map(|file| file.path()));
         self.doc = Some(doc);
         self.follow_diff();
+    }
+
+    /// Goes to a file and line, now or once they are known.
+    pub fn show(&mut self, spot: Spot) {
+        self.panels.set_focus(DIFF);
+        // What was parsed is taken again, from the store.
+        self.identity.clear();
+        self.wanted = Some(spot);
     }
 
     fn filter_files<'a>(&mut self, paths: impl Iterator<Item = &'a str>) {

@@ -11,9 +11,13 @@ pub mod files;
 pub mod job;
 pub mod jobs;
 pub mod list;
+pub mod mr;
+pub mod mrs;
 pub mod project;
 pub mod projects;
+pub mod prose;
 pub mod refs;
+pub mod review;
 pub mod runners;
 pub mod tags;
 
@@ -22,6 +26,8 @@ use crate::app::pane::Entry;
 /// Every place there is.
 pub const PANES: &[Entry] = &[
     Entry::of::<projects::Projects>(),
+    Entry::of::<mrs::MergeRequests>(),
+    Entry::of::<mr::Mr>(),
     Entry::of::<files::Files>(),
     Entry::of::<branches::Branches>(),
     Entry::of::<tags::Tags>(),

@@ -528,14 +528,14 @@ impl Harness {
 
     /// Some line of the screen holds `words`.
     #[track_caller]
-    pub fn expect(&self, words: &str) -> &Harness {
+    pub fn expect(&mut self, words: &str) -> &mut Harness {
         assert!(self.shows(words), "no {words:?} on\n{}", self.picture());
         self
     }
 
     /// No line of the screen holds `words`.
     #[track_caller]
-    pub fn expect_no(&self, words: &str) -> &Harness {
+    pub fn expect_no(&mut self, words: &str) -> &mut Harness {
         assert!(!self.shows(words), "{words:?} on\n{}", self.picture());
         self
     }

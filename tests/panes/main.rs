@@ -5,4 +5,6 @@ mod core;
 mod harness;
 mod job;
 mod jobs;
+mod mr;
+mod mrs;
 mod runners;

@@ -6,8 +6,9 @@ use crate::app::action::{Action, Tone};
 use crate::app::keymap::Key;
 use crate::app::pane::{Cx, View};
 use crate::store::{Value, Write};
+use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::theme::Role;
-use crate::ui::{line, popup, text};
+use crate::ui::{line, markdown, popup, text};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -25,6 +26,14 @@ enum State {
     Failed(Error),
 }
 
+/// The text as it will look.
+struct Preview {
+    lines: Vec<DocLine<'static>>,
+    scroll: DocState,
+    /// The size of the screen that it was made for.
+    size: (u16, u16),
+}
+
 /// A text on its way to the server.
 pub struct Composer {
     title: String,
@@ -34,7 +43,7 @@ pub struct Composer {
     area: RefCell<TextArea<'static>>,
     make: Make,
     state: State,
-    preview: bool,
+    preview: Option<Preview>,
     /// What is kept on disk under `key` already.
     kept: String,
 }
@@ -48,7 +57,7 @@ impl Composer {
             area: RefCell::default(),
             make,
             state: State::Typing,
-            preview: false,
+            preview: None,
             kept: text.to_owned(),
         };
         composer.set(text);
@@ -68,6 +77,13 @@ impl Composer {
         self.area.borrow().lines().join("\n")
     }
 
+    fn rendered(&self, view: &View) -> Preview {
+        // What is left of the popup beside its border, less the columns of mark and thumb.
+        let width = (size(view.size.0, view.size.1).0 + 4).min(view.size.0).saturating_sub(6);
+        let lines = markdown::render(&self.text(), width.into(), view.theme).lines;
+        Preview { lines, scroll: DocState { cursor_line: false, ..DocState::new() }, size: view.size }
+    }
+
     fn keep(&mut self, cx: &mut Cx) {
         let text = self.text();
         if text != self.kept {
@@ -77,12 +93,16 @@ impl Composer {
     }
 }
 
+/// Columns and rows that it asks for on a screen.
+fn size(width: u16, height: u16) -> (u16, u16) {
+    ((width / 4 * 3).clamp(40, 100), (height / 5 * 3).clamp(8, 24))
+}
+
 impl Overlay for Composer {
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let theme = view.theme;
-        let width = (screen.width * 3 / 4).clamp(40, 100);
-        let height = (screen.height * 3 / 5).clamp(8, 24);
-        let title = if self.preview { format!("{} · preview", self.title) } else { self.title.clone() };
+        let (width, height) = size(screen.width, screen.height);
+        let title = if self.preview.is_some() { format!("{} · preview", self.title) } else { self.title.clone() };
         let inner = popup::draw(buf, screen, theme, &title, width, height);
         if inner.height < 3 {
             return None;
@@ -90,12 +110,10 @@ impl Overlay for Composer {
         let body = Rect { height: inner.height - 2, ..inner };
         let foot = Rect { y: inner.bottom() - 1, height: 1, ..inner };
         let mut cursor = None;
-        if self.preview {
-            let lines = text::wrap(&self.text(), body.width.into(), body.height.into());
-            for (row, words) in lines.iter().enumerate() {
-                let at = Rect { y: body.y + row as u16, height: 1, ..body };
-                line::draw(buf, at, &[(words.as_str(), theme.style(Role::Overlay))]);
-            }
+        if let Some(preview) = &self.preview {
+            doc::draw(buf, body, theme, true, &preview.scroll, preview.lines.len(), 0, |index| {
+                preview.lines.get(index).cloned().unwrap_or_default()
+            });
         } else {
             let mut area = self.area.borrow_mut();
             area.set_style(theme.style(Role::Overlay));
@@ -159,10 +177,24 @@ impl Overlay for Composer {
                 }
                 self.keep(cx);
                 self.state = State::Sending(None);
-                self.preview = false;
+                self.preview = None;
                 cx.act(Action::SendKept(self.key.clone(), (self.make)(text)));
             }
-            (KeyCode::Char('r'), true) => self.preview = !self.preview,
+            (KeyCode::Char('r'), true) => {
+                self.preview = if self.preview.is_some() { None } else { Some(self.rendered(&cx.view)) };
+            }
+            (KeyCode::Up | KeyCode::Down | KeyCode::PageUp | KeyCode::PageDown, _) if self.preview.is_some() => {
+                if let Some(preview) = &mut self.preview {
+                    let page = preview.scroll.height.get().max(1) as isize;
+                    let rows = match key.code {
+                        KeyCode::Up => -1,
+                        KeyCode::Down => 1,
+                        KeyCode::PageUp => -page,
+                        _ => page,
+                    };
+                    preview.scroll.scroll_by(rows, preview.lines.len());
+                }
+            }
             (KeyCode::Char('o'), true) => {
                 self.keep(cx);
                 cx.act(Action::Edit { tag: "", text: self.text(), suffix: ".md" });
@@ -173,7 +205,7 @@ impl Overlay for Composer {
                 modifiers.set(KeyModifiers::CONTROL, key.ctrl);
                 modifiers.set(KeyModifiers::ALT, key.alt);
                 modifiers.set(KeyModifiers::SHIFT, key.shift);
-                self.preview = false;
+                self.preview = None;
                 self.area.get_mut().input(KeyEvent::new(key.code, modifiers));
                 self.keep(cx);
             }
@@ -185,6 +217,12 @@ impl Overlay for Composer {
         if !matches!(self.state, State::Sending(_)) {
             self.area.get_mut().insert_str(text.replace("\r\n", "\n").replace('\r', "\n"));
             self.keep(cx);
+        }
+    }
+
+    fn changed(&mut self, view: &View) {
+        if self.preview.as_ref().is_some_and(|preview| preview.size != view.size) {
+            self.preview = Some(self.rendered(view));
         }
     }
 

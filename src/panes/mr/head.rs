@@ -1,0 +1,174 @@
+//! The facts of a merge request, above its description.
+
+use crate::api::Known;
+use crate::api::jobs::{Job, PipelineBrief};
+use crate::api::merge_requests::MergeRequest;
+use crate::app::pane::View;
+use crate::panes::list::age;
+use crate::panes::review;
+use crate::ui::doc::DocLine;
+use crate::ui::theme::Role;
+use crate::ui::{glyph, text};
+use ratatui::style::Style;
+use std::borrow::Cow;
+
+/// Columns of the names of facts.
+const LABEL: usize = 11;
+/// Lines that a title may take.
+const TITLE: usize = 3;
+
+type Span = (Cow<'static, str>, Style);
+
+/// What the lines are made of.
+pub struct Facts<'a> {
+    pub merge_request: &'a MergeRequest,
+    pub pipeline: Option<&'a PipelineBrief>,
+    pub jobs: Vec<&'a Job>,
+}
+
+/// Builds lines of `width` columns.
+struct Lines<'v> {
+    view: View<'v>,
+    width: usize,
+    lines: Vec<DocLine<'static>>,
+}
+
+impl Lines<'_> {
+    fn span(&self, words: impl Into<Cow<'static, str>>, role: Role) -> Span {
+        (words.into(), self.view.theme.style(role))
+    }
+
+    fn line(&mut self, spans: Vec<Span>) {
+        self.lines.push(DocLine { spans, ..DocLine::default() });
+    }
+
+    /// A fact of several pieces, over as many lines as they need; a piece is never broken.
+    fn fact(&mut self, label: &str, pieces: Vec<Vec<Span>>) {
+        if pieces.is_empty() {
+            return;
+        }
+        let mut line = vec![self.span(text::pad(label, LABEL), Role::Dim)];
+        let mut used = LABEL;
+        for piece in pieces {
+            let wide: usize = piece.iter().map(|(words, _)| text::width(words)).sum();
+            if used > LABEL && used + wide > self.width {
+                self.line(std::mem::take(&mut line));
+                line = vec![self.span(" ".repeat(LABEL), Role::Dim)];
+                used = LABEL;
+            }
+            line.extend(piece);
+            line.push(self.span("  ", Role::Dim));
+            used += wide + 2;
+        }
+        self.line(line);
+    }
+}
+
+/// The lines of the facts, for `width` columns.
+pub fn lines(view: &View, facts: &Facts, width: usize) -> Vec<DocLine<'static>> {
+    let mut out = Lines { view: *view, width, lines: Vec::new() };
+    let m = facts.merge_request;
+    let (mark, word, role) = review::state(m);
+    for (index, words) in text::wrap(review::title(m), width, TITLE).into_iter().enumerate() {
+        let draft = if index == 0 && m.is_draft() { "draft " } else { "" };
+        let spans = vec![out.span(draft, Role::Warning), out.span(words, Role::Title)];
+        out.line(spans);
+    }
+    let mut state = vec![out.span(format!("{mark} {word}"), role)];
+    if !m.source_branch().is_empty() {
+        state.push(out.span("   ", Role::Dim));
+        state.push(out.span(m.source_branch().to_owned(), Role::Ref));
+        state.push(out.span(format!(" {} ", glyph::arrow()), Role::Dim));
+        state.push(out.span(m.target_branch().to_owned(), Role::Ref));
+    }
+    if m.is_from_fork() {
+        state.push(out.span("   from a fork", Role::Dim));
+    }
+    out.line(state);
+    out.line(Vec::new());
+
+    let user = |out: &Lines, name: &str| vec![out.span(name.to_owned(), Role::User)];
+    let mut author = m.author().map(|author| vec![user(&out, &author.username)]).unwrap_or_default();
+    for (word, time) in [("opened", m.created_at.as_ref()), ("changed", m.updated_at.as_ref())] {
+        let when = age(view, time);
+        if !when.is_empty() {
+            author.push(vec![out.span(format!("{word} {}", ago(&when)), Role::Dim)]);
+        }
+    }
+    out.fact("Author", author);
+    let assignees = m.assignees().iter().map(|assignee| user(&out, &assignee.username)).collect();
+    out.fact("Assignees", assignees);
+    let reviewers = m.reviewers.iter().flatten().map(|reviewer| user(&out, &reviewer.username)).collect();
+    out.fact("Reviewers", reviewers);
+    let labels = m.labels().iter().map(|label| vec![out.span(label.clone(), Role::Label)]).collect();
+    out.fact("Labels", labels);
+    if let Some(milestone) = m.milestone.known() {
+        let words = vec![vec![out.span(milestone.title.clone(), Role::Text)]];
+        out.fact("Milestone", words);
+    }
+    let merge = merge(&out, m);
+    out.fact("Merge", merge);
+    if let Some(pipeline) = facts.pipeline {
+        let (mark, role) = glyph::status(pipeline.status.as_str());
+        let mut pieces = vec![
+            vec![out.span(format!("{mark} {}", pipeline.status.as_str().replace('_', " ")), role)],
+            vec![out.span(format!("#{}", pipeline.id), Role::Dim)],
+        ];
+        for job in &facts.jobs {
+            let (mark, role) = glyph::status(job.status.as_str());
+            pieces.push(vec![out.span(format!("{mark} "), role), out.span(job.name.clone(), Role::Text)]);
+        }
+        out.fact("Pipeline", pieces);
+    }
+    out.line(Vec::new());
+    out.lines
+}
+
+fn ago(when: &str) -> String {
+    if when == "now" { "just now".into() } else { format!("{when} ago") }
+}
+
+/// Whether it can be merged, or what became of it.
+fn merge(out: &Lines, m: &MergeRequest) -> Vec<Vec<Span>> {
+    let mut pieces = Vec::new();
+    let end = |by: Option<&crate::api::users::User>, at: Option<&crate::api::Time>, word: &str| {
+        let when = age(&out.view, at);
+        let when = if when.is_empty() { String::new() } else { format!(" {}", ago(&when)) };
+        match by {
+            Some(user) => vec![
+                out.span(format!("{word} by "), Role::Text),
+                out.span(user.username.clone(), Role::User),
+                out.span(when, Role::Dim),
+            ],
+            None => vec![out.span(format!("{word}{when}"), Role::Text)],
+        }
+    };
+    if let Some(at) = m.merged_at.known() {
+        pieces.push(end(m.merged_by.known(), Some(at), "merged"));
+    } else if let Some(at) = m.closed_at.known() {
+        pieces.push(end(m.closed_by.known(), Some(at), "closed"));
+    }
+    if m.is_open() {
+        let status = m.detailed_merge_status.as_deref().or(m.merge_status.known().map(String::as_str));
+        let (words, role) = match status {
+            Some("can_be_merged" | "mergeable") => ("can be merged".to_owned(), Role::Success),
+            Some("cannot_be_merged" | "conflict") => ("conflicts with its target".to_owned(), Role::Failed),
+            Some("unchecked" | "checking" | "preparing") => ("not checked yet".to_owned(), Role::Dim),
+            Some(other) => (other.replace('_', " "), Role::Warning),
+            None => (String::new(), Role::Dim),
+        };
+        if !words.is_empty() {
+            pieces.push(vec![out.span(words, role)]);
+        }
+        for (on, words) in [
+            (m.merge_when_pipeline_succeeds.flatten(), "merges when its pipeline succeeds"),
+            (m.squash.flatten(), "squashes its commits"),
+            (m.force_remove_source_branch.flatten(), "removes its branch"),
+        ] {
+            if on == Some(true) {
+                pieces.push(vec![out.span(words, Role::Dim)]);
+            }
+        }
+    }
+    pieces
+}

@@ -1,0 +1,514 @@
+//! One merge request: what it is and what people say of it, its commits, its changes, its pipelines.
+
+mod head;
+mod speak;
+mod talk;
+
+use super::changes::{Changes, Entries, Input, Spot};
+use super::list::{Listing, age, failure};
+use super::{crumbs, review};
+use crate::api::commits::Commit;
+use crate::api::jobs::{Job, ListPipelineJobs, PipelineBrief};
+use crate::api::merge_requests::{
+    GetChanges, GetMergeRequest, ListMergeRequestCommits, ListMergeRequestPipelines, MergeRequest,
+};
+use crate::api::notes::{ListMergeRequestNotes, Note};
+use crate::api::{Endpoint, Id};
+use crate::app::command::{Command, Motion, WhyNot};
+use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, Seek, Tabs, View};
+use crate::app::place::Place;
+use crate::store::{Load, Rows, Want};
+use crate::ui::panels::Panels;
+use crate::ui::table::{Column, Row, Size};
+use crate::ui::theme::Role;
+use crate::ui::{glyph, line, state, text};
+use head::Facts;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::time::Duration;
+use talk::{Parts, Talk};
+
+/// How old what is shown of a pipeline that runs may get.
+const LIVE: Duration = Duration::from_secs(5);
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Tab {
+    #[default]
+    Overview,
+    Commits,
+    Changes,
+    Pipelines,
+}
+
+const TABS: &[Tab] = &[Tab::Overview, Tab::Commits, Tab::Changes, Tab::Pipelines];
+const NAMES: &[&str] = &["overview", "commits", "changes", "pipelines"];
+const TITLES: &[&str] = &["Overview", "Commits", "Changes", "Pipelines"];
+
+/// One merge request.
+pub struct Mr {
+    project: Id,
+    iid: u64,
+    tab: Tab,
+    talk: Talk,
+    commits: Listing,
+    changes: Changes,
+    pipelines: Listing,
+}
+
+impl Mr {
+    fn of(&self) -> GetMergeRequest {
+        GetMergeRequest { id: self.project.clone(), merge_request_iid: self.iid }
+    }
+
+    fn notes_of(&self) -> ListMergeRequestNotes {
+        ListMergeRequestNotes {
+            id: self.project.clone(),
+            merge_request_iid: self.iid,
+            sort: Some("asc".into()),
+            order_by: Some("created_at".into()),
+        }
+    }
+
+    fn commits_of(&self) -> ListMergeRequestCommits {
+        ListMergeRequestCommits { id: self.project.clone(), merge_request_iid: self.iid }
+    }
+
+    fn changes_of(&self) -> GetChanges {
+        GetChanges { id: self.project.clone(), merge_request_iid: self.iid }
+    }
+
+    fn pipelines_of(&self) -> ListMergeRequestPipelines {
+        ListMergeRequestPipelines { id: self.project.clone(), merge_request_iid: self.iid }
+    }
+
+    fn jobs_of(&self, pipeline: u64) -> ListPipelineJobs {
+        ListPipelineJobs { id: self.project.clone(), pipeline_id: pipeline, scope: None }
+    }
+
+    fn known<'a>(&self, view: &View<'a>) -> Option<&'a MergeRequest> {
+        view.store.get(&self.of()).value
+    }
+
+    /// The pipeline of its head: as it says itself, or else the latest of its list.
+    fn pipeline<'a>(&self, view: &View<'a>) -> Option<&'a PipelineBrief> {
+        self.known(view)?.pipeline().or_else(|| view.store.list(&self.pipelines_of()).get(0))
+    }
+
+    fn notes<'a>(&self, view: &View<'a>) -> Rows<'a, Note> {
+        view.store.list(&self.notes_of())
+    }
+
+    fn parts<'a>(&self, view: &View<'a>) -> Option<Parts<'a>> {
+        let merge_request = self.known(view)?;
+        let pipeline = self.pipeline(view);
+        let jobs: Vec<&Job> = match pipeline {
+            // The list of jobs has the latest first; stages are read from the first on.
+            Some(pipeline) => {
+                let rows = view.store.list(&self.jobs_of(pipeline.id));
+                let mut jobs: Vec<&Job> = (0..rows.len().min(40)).filter_map(|index| rows.get(index)).collect();
+                jobs.sort_by_key(|job| job.id);
+                jobs
+            }
+            None => Vec::new(),
+        };
+        let at = view.store.get(&self.of()).at;
+        Some(Parts {
+            facts: Facts { merge_request, pipeline, jobs },
+            identity: format!("description of {} at {at:?}", self.of().request().line()),
+            notes: self.notes(view),
+        })
+    }
+
+    fn input(&self, view: &View) -> Option<Input> {
+        let reply = view.store.get(&self.changes_of());
+        let identity = format!("{} at {:?}", self.changes_of().request().line(), reply.at);
+        Some(Input { identity, entries: Entries::MergeRequest(reply.arc()?) })
+    }
+
+    fn show_tab(&mut self, tab: Tab) {
+        self.tab = tab;
+    }
+
+    /// Enter: what is under the cursor.
+    fn enter(&mut self, cx: &mut Cx) {
+        match self.tab {
+            Tab::Overview => {
+                let notes = self.notes(&cx.view);
+                let place = self.talk.note().and_then(|index| notes.get(index)).and_then(Note::place);
+                if let Some((path, line)) = place {
+                    let line = line.and_then(|line| u32::try_from(line).ok());
+                    self.changes.show(Spot { path: path.to_owned(), line });
+                    self.tab = Tab::Changes;
+                }
+            }
+            Tab::Commits => {
+                let rows = cx.view.store.list(&self.commits_of());
+                if let Some(commit) = self.commits.selected(&rows) {
+                    cx.go(Place::new("commit").project(self.project.clone()).item(&commit.id));
+                }
+            }
+            Tab::Changes => self.changes.enter(),
+            Tab::Pipelines => {
+                let rows = cx.view.store.list(&self.pipelines_of());
+                if let Some(pipeline) = self.pipelines.selected(&rows) {
+                    cx.go(Place::new("jobs").project(self.project.clone()).item(pipeline.id));
+                }
+            }
+        }
+    }
+
+    fn can_enter(&self, view: &View) -> Result<(), WhyNot> {
+        let there = match self.tab {
+            Tab::Overview => {
+                let notes = self.notes(view);
+                self.talk.note().and_then(|index| notes.get(index)).is_some_and(|note| note.place().is_some())
+            }
+            Tab::Commits => self.commits.selected(&view.store.list(&self.commits_of())).is_some(),
+            Tab::Changes => true,
+            Tab::Pipelines => self.pipelines.selected(&view.store.list(&self.pipelines_of())).is_some(),
+        };
+        if there { Ok(()) } else { Err("nothing under the cursor can be opened".into()) }
+    }
+
+    fn turn(&mut self, forward: bool) {
+        match self.tab {
+            Tab::Overview => self.talk.turn_note(forward),
+            Tab::Changes => self.changes.turn_file(forward),
+            Tab::Commits | Tab::Pipelines => {}
+        }
+    }
+
+    fn on_changes(&self, _: &View) -> Result<(), WhyNot> {
+        if self.tab == Tab::Changes { Ok(()) } else { Err("only among the changes".into()) }
+    }
+
+    fn has_steps(&self, _: &View) -> Result<(), WhyNot> {
+        match self.tab {
+            Tab::Overview | Tab::Changes => Ok(()),
+            Tab::Commits | Tab::Pipelines => Err("only among notes and changes".into()),
+        }
+    }
+
+    fn go_to_jobs(&mut self, cx: &mut Cx) {
+        if let Some(pipeline) = self.pipeline(&cx.view) {
+            cx.go(Place::new("jobs").project(self.project.clone()).item(pipeline.id));
+        }
+    }
+}
+
+fn commit_row(view: &View, commit: &Commit) -> Row {
+    Row::new(vec![
+        (commit.short().to_owned(), Role::Ref).into(),
+        (commit.title.clone(), Role::Text).into(),
+        (commit.author_name.clone(), Role::User).into(),
+        (age(view, commit.when()), Role::Dim).into(),
+    ])
+}
+
+fn pipeline_row(view: &View, pipeline: &PipelineBrief) -> Row {
+    let (mark, role) = glyph::status(pipeline.status.as_str());
+    let short = pipeline.sha.get(..8).unwrap_or(&pipeline.sha);
+    let when = pipeline.updated_at.as_ref().or(pipeline.created_at.as_ref());
+    Row::new(vec![
+        (mark, role).into(),
+        (pipeline.status.as_str().replace('_', " "), role).into(),
+        (format!("#{}", pipeline.id), Role::Text).into(),
+        (pipeline.r#ref.clone(), Role::Ref).into(),
+        (short.to_owned(), Role::Ref).into(),
+        (age(view, when), Role::Dim).into(),
+    ])
+}
+
+impl Pane for Mr {
+    const ID: &'static str = "mr";
+    const TITLE: &'static str = "Merge request";
+    const NEEDS: Needs = Needs::Item;
+    const COMMANDS: &'static [Command<Self>] = &[
+        Command::new("mr.open", &["Enter"], "Open what is under the cursor", |pane: &mut Self, cx| pane.enter(cx))
+            .footer("open")
+            .when(Mr::can_enter),
+        Command::new("mr.comment", &["c"], "Write a note", |pane: &mut Self, cx| pane.comment(None, cx))
+            .footer("comment")
+            .writes()
+            .when(Mr::can_speak),
+        Command::new("mr.reply", &["R"], "Reply, quoting the note", |pane: &mut Self, cx| pane.reply(cx))
+            .footer("reply")
+            .writes()
+            .when(Mr::has_note),
+        Command::new("mr.edit", &["e"], "Edit the note", |pane: &mut Self, cx| pane.edit(cx))
+            .writes()
+            .when(Mr::has_own_note),
+        Command::new("mr.delete", &["D"], "Delete the note", |pane: &mut Self, cx| pane.delete(cx))
+            .writes()
+            .when(Mr::has_own_note),
+        Command::new("mr.next", &["]"], "Next file or note", |pane: &mut Self, _| pane.turn(true))
+            .footer("next")
+            .when(Mr::has_steps),
+        Command::new("mr.previous", &["["], "Previous file or note", |pane: &mut Self, _| pane.turn(false))
+            .when(Mr::has_steps),
+        Command::new("mr.next_hunk", &["}"], "Next hunk", |pane: &mut Self, _| pane.changes.turn_hunk(true))
+            .footer("hunk")
+            .when(Mr::on_changes),
+        Command::new("mr.previous_hunk", &["{"], "Previous hunk", |pane: &mut Self, _| {
+            pane.changes.turn_hunk(false);
+        })
+        .when(Mr::on_changes),
+        Command::new("mr.fold", &["x"], "Fold or unfold the file", |pane: &mut Self, _| pane.changes.fold())
+            .when(Mr::on_changes),
+        Command::new("mr.jobs", &["J"], "Jobs of its pipeline", |pane: &mut Self, cx| pane.go_to_jobs(cx))
+            .when(|pane, view| pane.pipeline(view).map(|_| ()).ok_or_else(|| "it has no pipeline".into())),
+        Command::new("mr.close", &["X"], "Close or reopen it", |pane: &mut Self, cx| {
+            if let Some(merge_request) = pane.known(&cx.view) {
+                cx.act(review::close_or_reopen(&pane.project, merge_request));
+            }
+        })
+        .writes()
+        .when(|pane, view| review::can_close_or_reopen(pane.known(view))),
+    ];
+
+    fn open(place: &Place, _view: &View) -> Self {
+        let tab = place.tab.as_deref().and_then(|tab| NAMES.iter().position(|name| *name == tab));
+        let tab = tab.and_then(|index| TABS.get(index)).copied().unwrap_or_default();
+        let mut changes = Changes::default();
+        if let Some(path) = &place.path {
+            changes.show(Spot { path: path.clone(), line: place.line });
+        }
+        Mr {
+            project: place.project.clone().unwrap_or_default(),
+            iid: place.item.as_deref().and_then(|item| item.parse().ok()).unwrap_or(0),
+            tab,
+            talk: Talk::default(),
+            commits: Listing::default(),
+            changes,
+            pipelines: Listing::default(),
+        }
+    }
+
+    fn place(&self) -> Place {
+        let place = Place::new(Self::ID).project(self.project.clone()).item(self.iid);
+        let name = NAMES.get(self.tab as usize).filter(|_| self.tab != Tab::Overview);
+        Place { tab: name.map(|name| (*name).to_owned()), ..place }
+    }
+
+    fn crumbs(&self, view: &View) -> Vec<Crumb> {
+        let mut out = crumbs::project(Some(&self.project));
+        out.push(Crumb::new(format!("!{}", self.iid), Role::Text));
+        if let Some(merge_request) = self.known(view) {
+            if self.tab != Tab::Overview {
+                out.push(Crumb::new(review::title(merge_request), Role::Text));
+            }
+            let (mark, word, role) = review::state(merge_request);
+            out.push(Crumb::new(format!("{mark} {word}"), role));
+        }
+        out
+    }
+
+    fn wants(&self, view: &View) -> Vec<Want> {
+        let live = self.pipeline(view).is_some_and(|pipeline| pipeline.status.is_live());
+        let polled = |load: Load| if live { load.every(LIVE) } else { load };
+        // Without it there is nothing else; it comes first so that a missing one is asked for once.
+        let mut wants: Vec<Want> = vec![polled(Load::one(&self.of())).into()];
+        match self.tab {
+            Tab::Overview => {
+                wants.push(Load::list(&self.notes_of(), self.talk.pages()).into());
+                // For the number behind the title of their tab.
+                wants.push(Load::list(&self.commits_of(), 1).into());
+                if self.known(view).is_some_and(|m| m.pipeline().is_none()) {
+                    wants.push(polled(Load::list(&self.pipelines_of(), 1)).into());
+                }
+                if let Some(pipeline) = self.pipeline(view) {
+                    wants.push(polled(Load::list(&self.jobs_of(pipeline.id), 1)).into());
+                }
+                if let Some(parts) = self.parts(view) {
+                    wants.extend(self.talk.works(view, &parts).into_iter().map(Want::from));
+                }
+            }
+            Tab::Commits => wants.push(Load::list(&self.commits_of(), self.commits.pages()).into()),
+            Tab::Changes => {
+                wants.push(Load::one(&self.changes_of()).into());
+                wants.extend(self.changes.wants(view, self.input(view).as_ref()));
+            }
+            Tab::Pipelines => {
+                wants.push(polled(Load::list(&self.pipelines_of(), self.pipelines.pages())).into());
+            }
+        }
+        wants
+    }
+
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        match self.tab {
+            Tab::Overview => match self.parts(view) {
+                Some(parts) => self.talk.draw(view, area, buf, &parts),
+                None => match view.store.get(&self.of()).error {
+                    Some(error) => failure(view, area, buf, error),
+                    None => state::skeleton(buf, area, view.theme),
+                },
+            },
+            Tab::Commits => {
+                let columns = [
+                    Column::new("", Size::Fixed(8)),
+                    Column::new("", Size::Fill { min: 20, weight: 1 }),
+                    Column::new("", Size::Fit { min: 4, max: 20 }).priority(2),
+                    Column::new("", Size::Fixed(4)).right().priority(1),
+                ];
+                let rows = view.store.list(&self.commits_of());
+                let empty = ("It brings no commit.", "r asks again");
+                self.commits.draw(view, area, buf, true, &rows, &columns, |c| commit_row(view, c), empty);
+            }
+            Tab::Changes => {
+                let input = self.input(view);
+                let overflows = self.known(view).is_some_and(MergeRequest::is_overflowing);
+                let (note, body) = if overflows && input.is_some() { foot(area) } else { (Rect::default(), area) };
+                self.changes.draw(view, body, buf, input.as_ref(), view.store.get(&self.changes_of()).error);
+                let words = " The server left files out: the change is too large to be sent whole.";
+                line::draw(buf, note, &[(words, view.theme.style(Role::Warning))]);
+            }
+            Tab::Pipelines => {
+                let columns = [
+                    Column::new("", Size::Fixed(1)),
+                    Column::new("", Size::Fit { min: 6, max: 16 }).priority(2),
+                    Column::new("", Size::Fit { min: 3, max: 12 }),
+                    Column::new("", Size::Fill { min: 12, weight: 1 }).middle(),
+                    Column::new("", Size::Fixed(8)).priority(1),
+                    Column::new("", Size::Fit { min: 2, max: 4 }).right().priority(3),
+                ];
+                let rows = view.store.list(&self.pipelines_of());
+                let empty = ("It has no pipeline.", "r asks again");
+                self.pipelines.draw(view, area, buf, true, &rows, &columns, |p| pipeline_row(view, p), empty);
+            }
+        }
+    }
+
+    fn changed(&mut self, cx: &mut Cx) {
+        let view = cx.view;
+        if let Some(parts) = self.parts(&view).filter(|_| self.tab == Tab::Overview) {
+            self.talk.sync(&view, &parts);
+        }
+        self.commits.sync(&view.store.list(&self.commits_of()), |commit| commit.id.clone());
+        self.pipelines.sync(&view.store.list(&self.pipelines_of()), |pipeline| pipeline.id.to_string());
+        let input = self.input(&view);
+        self.changes.sync(&view, input.as_ref());
+    }
+
+    fn motion(&mut self, motion: Motion, cx: &mut Cx) {
+        match self.tab {
+            Tab::Overview => self.talk.motion(motion),
+            Tab::Changes => self.changes.motion(motion),
+            Tab::Commits | Tab::Pipelines if motion == Motion::Right => self.enter(cx),
+            Tab::Commits | Tab::Pipelines if motion == Motion::Left => {}
+            Tab::Commits => self.commits.motion(motion, cx.view.store.list(&self.commits_of()).len()),
+            Tab::Pipelines => self.pipelines.motion(motion, cx.view.store.list(&self.pipelines_of()).len()),
+        }
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
+        let open = match self.tab {
+            Tab::Overview => match pointer {
+                Pointer::Wheel { rows, .. } => {
+                    self.talk.motion(Motion::Wheel(rows));
+                    false
+                }
+                Pointer::Press { row, double, .. } => {
+                    self.talk.click(row);
+                    double
+                }
+                Pointer::Drag { .. } | Pointer::Release => false,
+            },
+            Tab::Changes => {
+                self.changes.pointer(pointer);
+                false
+            }
+            Tab::Commits => self.commits.pointer(pointer, cx.view.store.list(&self.commits_of()).len()),
+            Tab::Pipelines => self.pipelines.pointer(pointer, cx.view.store.list(&self.pipelines_of()).len()),
+        };
+        if open {
+            self.enter(cx);
+        }
+    }
+
+    fn panels(&mut self) -> Option<&mut Panels> {
+        (self.tab == Tab::Changes).then(|| self.changes.panels())
+    }
+
+    fn tabs(&self) -> Tabs {
+        Tabs { titles: TITLES, selected: self.tab as usize }
+    }
+
+    fn tab_count(&self, index: usize, view: &View) -> Option<String> {
+        match TABS.get(index)? {
+            Tab::Overview => None,
+            Tab::Commits => {
+                let rows = view.store.list(&self.commits_of());
+                let more = if rows.more { "+" } else { "" };
+                rows.known.then(|| rows.total.map_or_else(|| format!("{}{more}", rows.len()), text::count))
+            }
+            Tab::Changes => self.known(view)?.changes_count().map(str::to_owned),
+            Tab::Pipelines => {
+                let rows = view.store.list(&self.pipelines_of());
+                rows.known.then(|| rows.len().to_string())
+            }
+        }
+    }
+
+    fn select_tab(&mut self, index: usize, _cx: &mut Cx) {
+        if let Some(tab) = TABS.get(index) {
+            self.show_tab(*tab);
+        }
+    }
+
+    fn seek(&self) -> Option<Seek> {
+        (self.tab == Tab::Changes).then(|| self.changes.seek())
+    }
+
+    fn sought(&self) -> String {
+        self.changes.sought()
+    }
+
+    fn set_sought(&mut self, text: &str, cx: &mut Cx) {
+        let input = self.input(&cx.view);
+        self.changes.set_sought(text, input.as_ref());
+    }
+
+    fn seek_next(&mut self, forward: bool, _cx: &mut Cx) {
+        if self.tab == Tab::Changes {
+            self.changes.seek_next(forward);
+        }
+    }
+
+    fn escape(&mut self, cx: &mut Cx) -> bool {
+        let input = self.input(&cx.view);
+        self.tab == Tab::Changes && self.changes.escape(&cx.view, input.as_ref())
+    }
+
+    fn url(&self, view: &View) -> Option<String> {
+        self.known(view).map(|m| m.web_url.clone()).filter(|url| !url.is_empty())
+    }
+
+    fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
+        let mut copies = Vec::new();
+        match self.tab {
+            Tab::Overview => {
+                let notes = self.notes(view);
+                let note = self.talk.note().and_then(|index| notes.get(index));
+                copies.extend(note.map(|note| ("note", note.body.clone())));
+            }
+            Tab::Commits => {
+                let rows = view.store.list(&self.commits_of());
+                copies.extend(self.commits.selected(&rows).map(|commit| ("commit", commit.id.clone())));
+            }
+            Tab::Changes => {
+                copies.extend(self.changes.line_text().map(|text| ("line", text)));
+                copies.extend(self.changes.spot().map(|spot| ("path", spot.path)));
+            }
+            Tab::Pipelines => {}
+        }
+        copies.extend(self.known(view).map(review::copies).unwrap_or_default());
+        copies
+    }
+}
+
+/// The last line of an area, and what is above it.
+fn foot(area: Rect) -> (Rect, Rect) {
+    let height = area.height.saturating_sub(1);
+    (Rect { y: area.y + height, height: area.height - height, ..area }, Rect { height, ..area })
+}

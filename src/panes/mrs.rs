@@ -1,0 +1,387 @@
+//! Merge requests, of a project or of all: a list by state, the description of the selected one beside it.
+
+use super::list::{Listing, age};
+use super::{crumbs, prose, review};
+use crate::api::Id;
+use crate::api::merge_requests::{ListMergeRequests, ListProjectMergeRequests, MergeRequest};
+use crate::app::command::{Command, Motion, WhyNot};
+use crate::app::pane::{Crumb, Cx, Pane, Pointer, Seek, Tabs, View};
+use crate::app::place::Place;
+use crate::store::{Load, Rows, Want};
+use crate::ui::doc::{self, DocLine, DocState};
+use crate::ui::panels::{self, Ask, Panels};
+use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::theme::Role;
+use crate::ui::{glyph, state, text};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::cell::Cell as Shared;
+use std::time::Duration;
+
+const STATES: &[&str] = &["opened", "merged", "closed", "all"];
+const TITLES: &[&str] = &["Opened", "Merged", "Closed", "All"];
+
+/// The list of merge requests.
+pub struct MergeRequests {
+    project: Option<Id>,
+    /// The index in [`STATES`].
+    tab: usize,
+    search: String,
+    list: Listing,
+    panels: Panels,
+    preview: DocState,
+    /// The merge request that the preview was scrolled for.
+    previewed: u64,
+    preview_area: Shared<Rect>,
+}
+
+/// The requests behind the list.
+enum Query {
+    All(ListMergeRequests),
+    Project(ListProjectMergeRequests),
+}
+
+impl MergeRequests {
+    fn query(&self) -> Query {
+        let state = STATES.get(self.tab).filter(|state| **state != "all").map(|state| (*state).to_owned());
+        let order_by = Some("updated_at".to_owned());
+        let search = Some(self.search.clone()).filter(|s| !s.is_empty());
+        match &self.project {
+            Some(id) => Query::Project(ListProjectMergeRequests {
+                id: id.clone(),
+                state,
+                order_by,
+                search,
+                ..ListProjectMergeRequests::default()
+            }),
+            None => Query::All(ListMergeRequests {
+                scope: Some("all".into()),
+                state,
+                order_by,
+                search,
+                ..ListMergeRequests::default()
+            }),
+        }
+    }
+
+    fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, MergeRequest> {
+        match self.query() {
+            Query::All(query) => view.store.list(&query),
+            Query::Project(query) => view.store.list(&query),
+        }
+    }
+
+    fn current<'a>(&self, view: &View<'a>) -> Option<&'a MergeRequest> {
+        self.list.selected(&self.rows(view))
+    }
+
+    fn project_of(&self, merge_request: &MergeRequest, view: &View) -> Id {
+        self.project.clone().unwrap_or_else(|| review::project(merge_request, view))
+    }
+
+    fn open_tab(&self, tab: Option<&str>, cx: &mut Cx) {
+        if let Some(merge_request) = self.current(&cx.view) {
+            let place = Place::new("mr").project(self.project_of(merge_request, &cx.view)).item(merge_request.iid);
+            cx.go(Place { tab: tab.map(str::to_owned), ..place });
+        }
+    }
+
+    fn has_one(&self, view: &View) -> Result<(), WhyNot> {
+        self.current(view).map(|_| ()).ok_or_else(|| "no merge request is selected".into())
+    }
+
+    fn asks() -> [Ask; 2] {
+        [Ask { min: 62, weight: 5 }, Ask { min: 36, weight: 3 }]
+    }
+
+    /// Columns of the preview's text; it is drawn in the whole screen between the lines of the frame.
+    fn preview_width(&self, view: &View) -> usize {
+        let places = self.panels.layout(Rect::new(0, 0, view.size.0, view.size.1), &Self::asks());
+        let width = places.get(1).copied().flatten().map_or(0, |place| usize::from(place.width));
+        width.saturating_sub(3).min(prose::MEASURE)
+    }
+
+    fn identity(merge_request: &MergeRequest) -> String {
+        let at = merge_request.updated_at.as_ref().map_or("", |at| at.as_str());
+        format!("description of merge request {} at {at}", merge_request.id)
+    }
+
+    fn move_preview(&mut self, motion: Motion, view: &View) {
+        let Some(merge_request) = self.current(view) else { return };
+        let width = self.preview_width(view);
+        let len = prose::made(view, &Self::identity(merge_request), width).map_or(0, |made| made.lines.len());
+        match motion {
+            Motion::Left => self.panels.set_focus(0),
+            Motion::Right => {}
+            Motion::First => self.preview.first(),
+            Motion::Last => self.preview.last(len),
+            Motion::Up | Motion::Wheel(..0) => self.preview.scroll_by(motion.rows(2).unwrap_or(-1), len),
+            other => self.preview.scroll_by(other.rows(self.preview.height.get()).unwrap_or(0), len),
+        }
+    }
+
+    fn draw_preview(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let focused = self.panels.focus() == 1;
+        let Some(merge_request) = self.current(view) else { return };
+        let author = merge_request.author().map_or("", |user| user.username.as_str());
+        let title = format!("!{} {}", merge_request.iid, review::title(merge_request));
+        let body = panels::title(buf, area, view.theme, focused, &title, author);
+        let body = Rect { x: body.x + 1, width: body.width.saturating_sub(1), ..body };
+        self.preview_area.set(body);
+        let description = merge_request.description.as_deref().unwrap_or_default();
+        if description.trim().is_empty() {
+            return state::empty(buf, body, view.theme, "No description.", "⏎ opens it");
+        }
+        let Some(made) = prose::made(view, &Self::identity(merge_request), self.preview_width(view)) else {
+            return state::skeleton(buf, body, view.theme);
+        };
+        let lines = &made.lines;
+        doc::draw(buf, body, view.theme, focused, &self.preview, lines.len(), 0, |index| {
+            lines.get(index).cloned().unwrap_or_else(DocLine::default)
+        });
+    }
+}
+
+fn row(view: &View, merge_request: &MergeRequest, with_project: bool) -> Row {
+    let (mark, _, role) = review::state(merge_request);
+    let mut title = Cell::empty();
+    if merge_request.is_draft() {
+        title = title.and("draft ", Role::Warning);
+    }
+    title = title.and(review::title(merge_request).to_owned(), Role::Text);
+    let branches = match (merge_request.source_branch(), merge_request.target_branch()) {
+        ("", _) => Cell::empty(),
+        (source, target) => Cell::from((source.to_owned(), Role::Ref))
+            .and(format!(" {} ", glyph::arrow()), Role::Dim)
+            .and(target.to_owned(), Role::Dim),
+    };
+    let (pipeline, pipeline_role) = match merge_request.pipeline() {
+        Some(pipeline) => glyph::status(pipeline.status.as_str()),
+        None => ("", Role::Dim),
+    };
+    let notes = merge_request.user_notes_count.flatten().filter(|n| *n > 0).map(|n| n.to_string());
+    let project = if with_project { review::project(merge_request, view).as_str().to_owned() } else { String::new() };
+    let author = merge_request.author().map_or("", |user| user.username.as_str());
+    let when = merge_request.updated_at.as_ref().or(merge_request.created_at.as_ref());
+    Row::new(vec![
+        (mark, role).into(),
+        (project, Role::Dim).into(),
+        (format!("!{}", merge_request.iid), Role::Dim).into(),
+        title,
+        (merge_request.labels().join(" "), Role::Label).into(),
+        branches,
+        (author.to_owned(), Role::User).into(),
+        (pipeline, pipeline_role).into(),
+        (notes.map(|n| format!("{n} notes")).unwrap_or_default(), Role::Dim).into(),
+        (age(view, when), Role::Dim).into(),
+    ])
+}
+
+impl Pane for MergeRequests {
+    const ID: &'static str = "mrs";
+    const TITLE: &'static str = "Merge requests";
+    const COMMANDS: &'static [Command<Self>] = &[
+        Command::new("mrs.open", &["Enter"], "Open it", |pane: &mut Self, cx| pane.open_tab(None, cx))
+            .footer("open")
+            .when(MergeRequests::has_one),
+        Command::new("mrs.changes", &["d"], "Open its changes", |pane: &mut Self, cx| {
+            pane.open_tab(Some("changes"), cx);
+        })
+        .footer("changes")
+        .when(MergeRequests::has_one),
+        Command::new("mrs.pipelines", &["J"], "Open its pipelines", |pane: &mut Self, cx| {
+            pane.open_tab(Some("pipelines"), cx);
+        })
+        .when(MergeRequests::has_one),
+        Command::new("mrs.close", &["X"], "Close or reopen it", |pane: &mut Self, cx| {
+            if let Some(merge_request) = pane.current(&cx.view) {
+                let project = pane.project_of(merge_request, &cx.view);
+                cx.act(review::close_or_reopen(&project, merge_request));
+            }
+        })
+        .writes()
+        .when(|pane, view| review::can_close_or_reopen(pane.current(view))),
+    ];
+
+    fn open(place: &Place, _view: &View) -> Self {
+        let tab = place.tab.as_deref().and_then(|tab| STATES.iter().position(|state| *state == tab)).unwrap_or(0);
+        MergeRequests {
+            project: place.project.clone(),
+            tab,
+            search: String::new(),
+            list: Listing::default(),
+            panels: Panels::new(2),
+            preview: DocState { cursor_line: false, ..DocState::new() },
+            previewed: 0,
+            preview_area: Shared::default(),
+        }
+    }
+
+    fn place(&self) -> Place {
+        let tab = STATES.get(self.tab).filter(|_| self.tab > 0).map(|state| (*state).to_owned());
+        Place { project: self.project.clone(), tab, ..Place::new(Self::ID) }
+    }
+
+    fn crumbs(&self, view: &View) -> Vec<Crumb> {
+        let mut out = crumbs::project(self.project.as_ref());
+        let role = if self.project.is_some() { Role::Text } else { Role::Title };
+        out.push(Crumb::new("merge requests", role));
+        if !self.search.is_empty() {
+            out.push(Crumb::new(format!("/{}", self.search), Role::Match));
+        }
+        let rows = self.rows(view);
+        if rows.known {
+            let more = if rows.more { "+" } else { "" };
+            let total = rows.total.map_or_else(|| format!("{}{more}", rows.len()), text::count);
+            out.push(Crumb::new(total, Role::Dim));
+        }
+        out
+    }
+
+    fn wants(&self, view: &View) -> Vec<Want> {
+        let delay = Duration::from_millis(if self.search.is_empty() { 0 } else { 120 });
+        let load = match self.query() {
+            Query::All(query) => Load::list(&query, self.list.pages()),
+            Query::Project(query) => Load::list(&query, self.list.pages()),
+        };
+        let mut wants: Vec<Want> = vec![load.after(delay).into()];
+        let width = self.preview_width(view);
+        if width > 0
+            && let Some(merge_request) = self.current(view)
+            && let Some(description) = merge_request.description.as_deref().filter(|d| !d.trim().is_empty())
+        {
+            wants.extend(prose::work(view, &Self::identity(merge_request), description, width).map(Want::from));
+        }
+        wants
+    }
+
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let columns = [
+            Column::new("", Size::Fixed(1)),
+            Column::new("", Size::Fit { min: 6, max: 24 }).middle().priority(1),
+            Column::new("", Size::Fit { min: 2, max: 8 }).right(),
+            Column::new("", Size::Fill { min: 24, weight: 3 }),
+            Column::new("", Size::Fit { min: 3, max: 18 }).priority(5),
+            Column::new("", Size::Fit { min: 8, max: 34 }).middle().priority(4),
+            Column::new("", Size::Fit { min: 3, max: 12 }).priority(2),
+            Column::new("", Size::Fit { min: 1, max: 1 }).priority(2),
+            Column::new("", Size::Fit { min: 2, max: 10 }).right().priority(3),
+            Column::new("", Size::Fixed(4)).right().priority(1),
+        ];
+        let empty = match (self.search.is_empty(), self.tab) {
+            (false, _) => ("No merge request fits the filter.", "/ changes it, Esc ends it"),
+            (true, 0) => ("No merge request is open.", "2 shows the merged ones, 4 all"),
+            (true, _) => ("There are no merge requests here.", "1 shows the open ones, 4 all"),
+        };
+        let places = self.panels.layout(area, &Self::asks());
+        self.panels.rules(buf, view.theme);
+        if let Some(place) = places.first().copied().flatten() {
+            let focused = self.panels.focus() == 0;
+            let with_project = self.project.is_none();
+            self.list.draw(
+                view,
+                place,
+                buf,
+                focused,
+                &self.rows(view),
+                &columns,
+                |m| row(view, m, with_project),
+                empty,
+            );
+        }
+        self.preview_area.set(Rect::default());
+        if let Some(place) = places.get(1).copied().flatten() {
+            self.draw_preview(view, place, buf);
+        }
+    }
+
+    fn changed(&mut self, cx: &mut Cx) {
+        let rows = self.rows(&cx.view);
+        self.list.sync(&rows, |merge_request| merge_request.id.to_string());
+        let current = self.list.selected(&rows).map_or(0, |merge_request| merge_request.id);
+        if current != self.previewed {
+            self.previewed = current;
+            self.preview.first();
+            self.preview.top.set(0);
+        }
+    }
+
+    fn motion(&mut self, motion: Motion, cx: &mut Cx) {
+        if self.panels.focus() == 1 {
+            return self.move_preview(motion, &cx.view);
+        }
+        match motion {
+            Motion::Right => self.open_tab(None, cx),
+            Motion::Left => {}
+            other => self.list.motion(other, self.rows(&cx.view).len()),
+        }
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
+        let at = match pointer {
+            Pointer::Press { column, row, .. } | Pointer::Wheel { column, row, .. } => Some((column, row)),
+            _ => None,
+        };
+        let in_preview = at.is_some_and(|at| self.preview_area.get().contains(at.into()));
+        match pointer {
+            Pointer::Wheel { rows, .. } if in_preview => self.move_preview(Motion::Wheel(rows), &cx.view),
+            Pointer::Press { .. } if in_preview => self.panels.set_focus(1),
+            _ => {
+                if matches!(pointer, Pointer::Press { .. }) {
+                    self.panels.set_focus(0);
+                }
+                if self.list.pointer(pointer, self.rows(&cx.view).len()) {
+                    self.open_tab(None, cx);
+                }
+            }
+        }
+    }
+
+    fn panels(&mut self) -> Option<&mut Panels> {
+        Some(&mut self.panels)
+    }
+
+    fn tabs(&self) -> Tabs {
+        Tabs { titles: TITLES, selected: self.tab }
+    }
+
+    fn select_tab(&mut self, index: usize, _cx: &mut Cx) {
+        if index < STATES.len() && index != self.tab {
+            self.tab = index;
+            self.list.restart();
+        }
+    }
+
+    fn seek(&self) -> Option<Seek> {
+        Some(Seek::Filter)
+    }
+
+    fn sought(&self) -> String {
+        self.search.clone()
+    }
+
+    fn set_sought(&mut self, text: &str, _cx: &mut Cx) {
+        if self.search != text {
+            self.search = text.to_owned();
+            self.list.restart();
+        }
+    }
+
+    fn escape(&mut self, cx: &mut Cx) -> bool {
+        if self.panels.focus() == 1 {
+            self.panels.set_focus(0);
+            return true;
+        }
+        let filtered = !self.search.is_empty();
+        self.set_sought("", cx);
+        filtered
+    }
+
+    fn url(&self, view: &View) -> Option<String> {
+        self.current(view).map(|m| m.web_url.clone()).filter(|url| !url.is_empty())
+    }
+
+    fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
+        self.current(view).map(review::copies).unwrap_or_default()
+    }
+}

@@ -1,0 +1,121 @@
+//! What the places of merge requests share: how one is called, closed, checked out.
+
+use crate::api::Id;
+use crate::api::merge_requests::{MergeRequest, MergeRequestState, UpdateMergeRequest};
+use crate::app::action::Action;
+use crate::app::pane::View;
+use crate::store::Write;
+use crate::ui::glyph;
+use crate::ui::theme::Role;
+
+/// The state in a word, and how it looks.
+pub fn state(merge_request: &MergeRequest) -> (&'static str, &str, Role) {
+    let word = match merge_request.state.as_str() {
+        "reopened" => "opened",
+        other => other,
+    };
+    let (mark, role) = glyph::status(word);
+    let word = if word == "opened" { "open" } else { word };
+    (mark, word, role)
+}
+
+/// The title without the mark of a draft, which is shown beside it.
+pub fn title(merge_request: &MergeRequest) -> &str {
+    let title = merge_request.title.trim_start();
+    let marks = ["draft:", "[draft]", "(draft)", "wip:", "[wip]"];
+    let mark = marks.iter().find(|mark| title.get(..mark.len()).is_some_and(|head| head.eq_ignore_ascii_case(mark)));
+    match mark {
+        Some(mark) => title.get(mark.len()..).unwrap_or_default().trim_start(),
+        None => title,
+    }
+}
+
+/// The project that it is in: by its path where that is known, else by its number.
+pub fn project(merge_request: &MergeRequest, view: &View) -> Id {
+    let full = merge_request.references.as_ref().and_then(|r| r.full.rsplit_once('!')).map(|(path, _)| path);
+    let web = || {
+        let path = merge_request.web_url.strip_prefix(view.session.web_url.as_str())?.strip_prefix('/')?;
+        let (path, _) = path.split_once("/-/merge_requests/").or_else(|| path.split_once("/merge_requests/"))?;
+        Some(path)
+    };
+    match full.filter(|path| !path.is_empty()).or_else(web) {
+        Some(path) => path.into(),
+        None => merge_request.project_id.into(),
+    }
+}
+
+/// Closes it, or opens it again.
+pub fn close_or_reopen(project: &Id, merge_request: &MergeRequest) -> Action {
+    let iid = merge_request.iid;
+    let event = if merge_request.is_open() { "close" } else { "reopen" };
+    let update = UpdateMergeRequest {
+        id: project.clone(),
+        merge_request_iid: iid,
+        state_event: Some(event.into()),
+        ..UpdateMergeRequest::default()
+    };
+    Action::Send(Write::new(&update, format!("{event} !{iid}")))
+}
+
+/// Why it can be neither closed nor reopened.
+pub fn can_close_or_reopen(merge_request: Option<&MergeRequest>) -> Result<(), crate::app::command::WhyNot> {
+    match merge_request {
+        None => Err("it is not known yet".into()),
+        Some(m) if m.state == MergeRequestState::Merged => Err("it is merged".into()),
+        Some(_) => Ok(()),
+    }
+}
+
+/// What can be copied of it, beside its address.
+pub fn copies(merge_request: &MergeRequest) -> Vec<(&'static str, String)> {
+    let mut copies = vec![("number", format!("!{}", merge_request.iid)), ("title", merge_request.title.clone())];
+    let branch = merge_request.source_branch();
+    if !branch.is_empty() {
+        copies.push(("source branch", branch.to_owned()));
+    }
+    let iid = merge_request.iid;
+    let checkout = if branch.is_empty() || merge_request.is_from_fork() {
+        format!("git fetch origin merge-requests/{iid}/head && git switch -c mr-{iid} FETCH_HEAD")
+    } else {
+        let branch = quoted(branch);
+        format!("git fetch origin {branch} && git switch {branch}")
+    };
+    copies.push(("checkout command", checkout));
+    copies
+}
+
+/// A word for a shell: the names of branches may hold what a shell would obey.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | '@');
+    if word.chars().all(plain) && !word.starts_with('-') {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(title: &str) -> MergeRequest {
+        MergeRequest { title: title.into(), ..MergeRequest::default() }
+    }
+
+    #[test]
+    fn the_mark_of_a_draft_is_not_part_of_the_title() {
+        for (whole, short) in
+            [("Draft: Rows", "Rows"), ("[WIP] Rows", "Rows"), ("Rows", "Rows"), ("Drafts: x", "Drafts: x")]
+        {
+            assert_eq!(title(&named(whole)), short);
+        }
+    }
+
+    #[test]
+    fn a_branch_cannot_speak_to_the_shell() {
+        assert_eq!(quoted("feature/rows"), "feature/rows");
+        assert_eq!(quoted("a;rm$(x)"), "'a;rm$(x)'");
+        assert_eq!(quoted("a'b"), "'a'\\''b'");
+        assert_eq!(quoted("-f"), "'-f'");
+    }
+}

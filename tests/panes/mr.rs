@@ -1,0 +1,259 @@
+//! One merge request: what it is, what is said of it, what it changes.
+
+use crate::harness::{Begin, Harness};
+use crate::mrs::merge_request;
+use labscope::app::Place;
+use serde_json::{Value, json};
+
+const MR: &str = "GET /projects/acme%2Frocket-ui/merge_requests/42";
+
+fn note(id: u64, author: &str, body: &str) -> Value {
+    let number = if author == "ada" { 1 } else { 2 };
+    json!({"id": id, "body": body, "author": {"id": number, "username": author}, "system": false,
+        "created_at": "2026-06-15T10:00:00Z", "updated_at": "2026-06-15T10:00:00Z"})
+}
+
+fn system(id: u64, body: &str) -> Value {
+    let mut note = note(id, "bo", body);
+    note["system"] = json!(true);
+    note
+}
+
+fn notes() -> Vec<Value> {
+    let mut placed = note(503, "bo", "Does this hold when the window is **empty**?");
+    placed["type"] = json!("DiffNote");
+    placed["position"] = json!({"new_path": "src/table.rs", "new_line": 2, "position_type": "text"});
+    vec![
+        note(501, "ada", "First of all:\n\n- one\n- two"),
+        system(502, "added 2 commits"),
+        placed,
+        note(504, "ada", "Yes."),
+    ]
+}
+
+fn diff() -> Value {
+    let diff = "@@ -1,3 +1,3 @@ fn rows\n fn a() {}\n-let old = 1;\n+let new = 2;\n fn b() {}\n";
+    let mut files = vec![
+        json!({"old_path": "src/table.rs", "new_path": "src/table.rs", "diff": diff}),
+        json!({"old_path": "a.txt", "new_path": "b.txt", "diff": "", "renamed_file": true}),
+        json!({"old_path": "logo.png", "new_path": "logo.png", "diff": "", "new_file": true}),
+        json!({"old_path": "big.rs", "new_path": "big.rs", "diff": "", "too_large": true}),
+        json!({"old_path": "gone.rs", "new_path": "gone.rs", "diff": "@@ -1 +0,0 @@\n-mod gone;\n", "deleted_file": true}),
+    ];
+    files.extend((0..3).map(|n| {
+        let path = format!("src/deep/folder/file{n}.rs");
+        let diff = format!("@@ -10,2 +10,3 @@\n context\n+added {n}\n more\n");
+        json!({"old_path": path, "new_path": path, "diff": diff})
+    }));
+    json!(files)
+}
+
+async fn open_at(place: Place, width: u16, height: u16) -> Harness {
+    let mut harness = Begin::at(place).size(width, height).open();
+    let mut whole = merge_request(42, "Draw only visible rows", "opened");
+    whole["changes_count"] = json!("8");
+    whole["milestone"] = json!({"id": 1, "iid": 1, "title": "Version 1"});
+    whole["head_pipeline"] = json!({"id": 318, "sha": "9f3c2abd", "ref": "feature/42", "status": "failed"});
+    let mut changed = whole.clone();
+    changed["changes"] = diff();
+    harness
+        .reply("GET /user", json!({"id": 1, "username": "ada"}))
+        .reply(MR, whole)
+        .reply(&format!("{MR}/changes"), changed)
+        .reply(&format!("{MR}/notes"), notes())
+        .reply(
+            &format!("{MR}/commits"),
+            [json!({"id": "9f3c2abd0011", "short_id": "9f3c2abd", "title": "Draw rows in sight", "author_name": "Bo",
+                "created_at": "2026-06-14T12:00:00Z"})],
+        )
+        .reply(
+            &format!("{MR}/pipelines"),
+            [json!({"id": 318, "sha": "9f3c2abd0011", "ref": "feature/42", "status": "failed"})],
+        )
+        .reply(
+            "GET /projects/acme%2Frocket-ui/pipelines/318/jobs",
+            [
+                json!({"id": 2, "name": "screens", "status": "failed"}),
+                json!({"id": 1, "name": "unit", "status": "success"}),
+            ],
+        );
+    harness.settle().await;
+    harness
+}
+
+fn place() -> Place {
+    Place::new("mr").project("acme/rocket-ui").item(42)
+}
+
+async fn open() -> Harness {
+    open_at(place(), 100, 45).await
+}
+
+#[tokio::test]
+async fn the_overview_says_what_it_is_and_what_is_said_of_it() {
+    let mut harness = open().await;
+    for words in [
+        "Draw only visible rows",
+        "● open   feature/42 → main",
+        "opened 2d ago",
+        "ui  speed",
+        "Version 1",
+        "can be merged",
+        "✗ failed  #318  ✓ unit  ✗ screens",
+        "Why Draw only visible rows matters.",
+        "Notes 4",
+        "ada · 2h",
+        "○ bo added 2 commits · 2h",
+        "src/table.rs:2",
+        "Commits 1",
+        "Changes 8",
+    ] {
+        harness.expect(words);
+    }
+    insta::assert_snapshot!("mr_overview_100x45", harness.picture());
+    harness.resize(80, 24).settle().await;
+    insta::assert_snapshot!("mr_overview_80x24", harness.picture());
+}
+
+#[tokio::test]
+async fn a_note_is_written_sent_and_seen() {
+    let mut harness = open().await;
+    harness.press("c").type_text("It does.").expect("It does.");
+    assert_eq!(harness.kept.values().cloned().collect::<Vec<_>>(), ["It does."]);
+    assert!(harness.kept.contains_key("demo acme/rocket-ui!42 note"), "{:?}", harness.kept);
+    let post = "POST /projects/acme%2Frocket-ui/merge_requests/42/notes";
+    harness.fail(post, 500, "out of ink").press("C-s").settle().await;
+    harness.expect("Not sent.").expect("out of ink").expect("It does.");
+    let mut all = notes();
+    all.push(note(505, "ada", "It does."));
+    harness.reply(post, note(505, "ada", "It does.")).reply(&format!("{MR}/notes"), all);
+    harness.press("C-s").settle().await;
+    harness.expect("Done: comment on !42").expect("It does.");
+    assert!(harness.kept.is_empty(), "{:?}", harness.kept);
+    // The view has gone to it: what is copied is the new note.
+    harness.press("y").press("Enter");
+    assert_eq!(harness.copied, ["It does."]);
+}
+
+#[tokio::test]
+async fn a_kept_text_is_there_again_after_the_composer_was_closed() {
+    let mut harness = open().await;
+    harness.press("c").type_text("Half a thought").press("Esc").expect_no("Half a thought");
+    harness.press("c").expect("Half a thought");
+}
+
+#[tokio::test]
+async fn the_composer_shows_how_the_text_will_look() {
+    let mut harness = open().await;
+    harness.press("c").type_text("- **bold**").press("C-r").expect("preview").expect("• bold").expect_no("**");
+    harness.press("C-r").expect("- **bold**");
+}
+
+#[tokio::test]
+async fn own_notes_can_be_edited_and_deleted_and_others_cannot() {
+    let mut harness = open().await;
+    harness.press("]").press("e").expect("Edit a note on !42").expect("First of all:").press("Esc");
+    harness.press("D").expect("Delete your note \"First of all:\"");
+    harness.press("y").settle().await;
+    let asked = "DELETE /projects/acme%2Frocket-ui/merge_requests/42/notes/501";
+    assert!(harness.waiting().iter().any(|l| l == asked), "{:?}", harness.waiting());
+    harness.press("] ]").press("D").expect("Delete the note: somebody else wrote this note");
+}
+
+#[tokio::test]
+async fn a_reply_quotes_the_note_under_the_cursor() {
+    let mut harness = open().await;
+    harness.press("] ] ]").press("R");
+    harness.expect("> Does this hold when the window is **empty**?").expect("@bo");
+}
+
+#[tokio::test]
+async fn a_note_on_a_line_leads_to_the_line() {
+    let mut harness = open().await;
+    harness.press("] ] ]").press("Enter").settle().await;
+    harness.press("y").type_text("line").press("Enter");
+    assert_eq!(harness.copied, ["let new = 2;"]);
+}
+
+#[tokio::test]
+async fn changes_stand_beside_their_files() {
+    let mut harness = open_at(place().tab("changes"), 140, 40).await;
+    for words in [
+        "Files 8",
+        "+4 −2",
+        "A  logo.png",
+        "R  b.txt",
+        "D  gone.rs",
+        "large",
+        "bin",
+        "let new = 2;",
+        "Too large: the server",
+    ] {
+        harness.expect(words);
+    }
+    insta::assert_snapshot!("mr_changes_140x40", harness.picture());
+    harness.press("j").expect("a.txt → b.txt");
+    harness.press("Enter").press("]").expect("3/8").press("[").expect("2/8").press("}").expect("5/8");
+}
+
+#[tokio::test]
+async fn a_search_goes_through_all_files_and_counts() {
+    let mut harness = open_at(place().tab("changes"), 80, 24).await;
+    harness.press("Tab").press("/").type_text("added").settle().await;
+    harness.press("Enter").expect("/added 1/3").press("n").expect("/added 2/3").press("n").expect("/added 3/3");
+    harness.press("n").expect("/added 1/3").press("N").expect("/added 3/3");
+    harness.press("Esc").expect_no("/added");
+    harness.press("/").type_text("nowhere").settle().await;
+    harness.expect("/nowhere not found");
+}
+
+#[tokio::test]
+async fn files_are_filtered_as_one_types() {
+    let mut harness = open_at(place().tab("changes"), 80, 24).await;
+    harness.press("/").type_text("deep").press("Enter").expect("Files 3/8 /deep").expect("src/deep/folder/file0.rs");
+    harness.press("Enter").settle().await;
+    harness.expect("added 0").press("Esc").expect("Files 3/8").press("Esc").expect("Files 8");
+}
+
+#[tokio::test]
+async fn hunks_get_their_colours_and_files_fold() {
+    let mut harness = open_at(place().tab("changes"), 140, 40).await;
+    let keyword = harness.style_of("let new");
+    assert_ne!(keyword.fg, harness.style_of("new = 2").fg, "the keyword has no colour of its own");
+    harness.press("Tab").press("x").expect_no("let new = 2;").press("x").expect("let new = 2;");
+}
+
+#[tokio::test]
+async fn commits_and_pipelines_open_their_places() {
+    let mut harness = open().await;
+    harness.press("2").settle().await;
+    harness.expect("9f3c2abd  Draw rows in sight").expect("Commits 1");
+    harness.press("4").settle().await;
+    harness.expect("#318").expect("failed");
+}
+
+#[tokio::test]
+async fn a_missing_one_gives_way_and_a_denied_one_says_so() {
+    let mut harness = Begin::at(place()).open();
+    harness.fail(MR, 404, "404 Not found").settle().await;
+    assert_eq!(harness.app.place().pane, "mrs");
+    let mut harness = Begin::at(place()).open();
+    harness.fail(MR, 403, "403 Forbidden").settle().await;
+    harness.expect("Not allowed").expect("403 Forbidden");
+}
+
+#[tokio::test]
+async fn two_thousand_notes_are_read_as_they_are_reached() {
+    let mut harness = open().await;
+    let many: Vec<Value> =
+        (0..2000).map(|n| note(n + 1, "bo", &format!("Note number {n}\n\nwith two lines"))).collect();
+    harness.reply(&format!("{MR}/notes"), many).press("r").settle().await;
+    let pages = |harness: &Harness| harness.asked.iter().filter(|l| l.contains("/notes?")).count();
+    assert!(pages(&harness) <= 3, "{:?}", harness.asked);
+    for _ in 0..30 {
+        harness.press("G").settle().await;
+    }
+    harness.expect("Note number 1999").expect("with two lines");
+    harness.press("g g").settle().await;
+    harness.expect("Note number 0");
+}
