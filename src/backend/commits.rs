@@ -2,7 +2,7 @@
 
 use super::branches::touch;
 use super::call::{Answer, Outcome, Reading, Writing, ok};
-use super::git::{Git, Head, LogQuery};
+use super::git::{Author, Git, Head, LogQuery, NewCommit};
 use super::mount::Mount;
 use super::page::Extent;
 use super::records::{self, Pipeline, Project, Status, level};
@@ -15,7 +15,9 @@ use git2::Oid;
 pub fn mount(mount: Mount) -> Mount {
     mount
         .read::<ListCommits>(list)
+        .write::<CreateCommit>(create)
         .read::<GetCommit>(get)
+        .write::<CherryPick>(cherry_pick)
         .read::<ListCommitRefs>(refs)
         .read::<GetCommitDiff>(diff)
         .read::<ListCommitComments>(comments)
@@ -44,6 +46,57 @@ fn list(call: &Reading, input: ListCommits) -> Outcome<Vec<Commit>> {
     let mut answer = Answer::new(page.commits.into_iter().map(|id| git.show(id)).collect::<Result<Vec<_>, _>>()?);
     answer.extent = Some(page.total.map_or(Extent::More(page.more), Extent::Total));
     Ok(answer)
+}
+
+/// That the caller may push to a branch: a protected one only maintainers change, unless it says otherwise.
+fn may_push(call: &Writing, project: &Project, branch: &str) -> Result<(), Reject> {
+    let protected = project.protected_branches.iter().find(|protected| protected.name == branch);
+    let open = protected.is_none_or(|protected| protected.developers_can_push);
+    if open || call.rights.level(call.world, project) >= level::MAINTAINER {
+        return Ok(());
+    }
+    Err(Reject::bad("You are not allowed to push into this branch"))
+}
+
+fn create(call: &mut Writing, input: CreateCommit) -> Outcome<Commit> {
+    let (project, git) = call.repository_to_write(&input.id)?;
+    let project = project.clone();
+    may_push(call, &project, &input.branch)?;
+    let caller = call.signed_in()?;
+    let committer = Author { name: caller.name.clone(), email: caller.email.clone(), at: call.now };
+    let author = Author {
+        name: input.author_name.unwrap_or_else(|| committer.name.clone()),
+        email: input.author_email.unwrap_or_else(|| committer.email.clone()),
+        at: call.now,
+    };
+    let id = git.commit(&NewCommit {
+        branch: &input.branch,
+        start: input.start_branch.as_deref().filter(|start| !start.is_empty()),
+        message: &input.commit_message,
+        author,
+        committer,
+        actions: &input.actions,
+    })?;
+    let now = call.now;
+    if project.default_branch.is_none() {
+        git.set_head(&input.branch)?;
+        if let Some(project) = call.world.projects.get_mut(project.id) {
+            project.default_branch = Some(input.branch);
+        }
+    }
+    touch(call.world, project.id, now)?;
+    ok(Commit { status: Some(None), ..git.show_with_stats(id)? })
+}
+
+fn cherry_pick(call: &mut Writing, input: CherryPick) -> Outcome<Commit> {
+    let (project, git) = call.repository_to_write(&input.id)?;
+    let project = project.clone();
+    may_push(call, &project, &input.branch)?;
+    let caller = call.signed_in()?;
+    let committer = Author { name: caller.name.clone(), email: caller.email.clone(), at: call.now };
+    let id = git.cherry_pick(find(&git, &input.sha)?, &input.branch, &committer)?;
+    touch(call.world, project.id, call.now)?;
+    ok(git.show(id)?)
 }
 
 fn find(git: &Git, sha: &str) -> Result<Oid, Reject> {

@@ -20,6 +20,8 @@ pub fn mount(mount: Mount) -> Mount {
         .read::<ListPipelineJobs>(of_pipeline)
         .read::<GetJob>(get)
         .read::<GetTrace>(trace)
+        .read::<GetArtifacts>(artifacts)
+        .read::<GetRefArtifacts>(ref_artifacts)
         .write::<CancelJob>(cancel)
         .write::<RetryJob>(retry)
         .write::<EraseJob>(erase)
@@ -133,6 +135,33 @@ fn trace(call: &Reading, input: GetTrace) -> Outcome<Raw> {
         },
     };
     Ok(answer.header("content-disposition", &named).header("accept-ranges", "bytes"))
+}
+
+/// The archive of what a job kept.
+fn archive(call: &Reading, job: &records::Job) -> Outcome<Raw> {
+    let missing = || Reject::not_found("Artifacts");
+    job.artifacts.as_ref().ok_or_else(missing)?;
+    let bytes = call.world.archives.get(job.id).ok_or_else(missing)?.bytes.clone();
+    Ok(Answer::new(Raw { bytes, content_type: Some("application/zip".into()) })
+        .header("content-disposition", "attachment; filename=artifacts.zip"))
+}
+
+fn artifacts(call: &Reading, input: GetArtifacts) -> Outcome<Raw> {
+    let project = call.project_jobs(&input.id)?;
+    archive(call, call.job(project.id, input.job_id)?)
+}
+
+fn ref_artifacts(call: &Reading, input: GetRefArtifacts) -> Outcome<Raw> {
+    let project = call.project_jobs(&input.id)?;
+    let mut newest = call.world.jobs.iter().rev();
+    let job = newest.find(|job| {
+        job.project == project.id
+            && job.ref_name == input.ref_name
+            && job.name == input.job
+            && job.status == Status::Success
+            && job.artifacts.is_some()
+    });
+    archive(call, job.ok_or_else(Reject::no_record)?)
 }
 
 /// The job of an action by somebody who may act on jobs of the project.

@@ -2,8 +2,8 @@
 
 use super::mount::Mount;
 use super::{
-    branches, commits, deployments, groups, jobs, keys, merge_requests, notes, notifications, projects, repository,
-    runners, search, snippets, tags, users,
+    branches, commits, deployments, groups, hooks, jobs, keys, license, merge_requests, notes, notifications, projects,
+    repository, runners, search, snippets, tags, users,
 };
 
 /// The areas, in the order of their names.
@@ -12,8 +12,10 @@ const AREAS: &[fn(Mount) -> Mount] = &[
     commits::mount,
     deployments::mount,
     groups::mount,
+    hooks::mount,
     jobs::mount,
     keys::mount,
+    license::mount,
     merge_requests::mount,
     notes::mount,
     notifications::mount,

@@ -75,6 +75,8 @@ pub struct Running {
     pub tokens: BTreeMap<String, String>,
     /// The user name that the interface signs in with: the first who is no administrator.
     pub user: String,
+    /// A licence text that the server accepts.
+    pub license: String,
     /// The full path of the first project of [`Options::repos`].
     pub project: Option<String>,
     stop: oneshot::Sender<()>,
@@ -143,6 +145,7 @@ pub async fn start_on(listener: std::net::TcpListener, options: Options) -> Resu
         .filter_map(|token| Some((world.users.get(token.user)?.username.clone(), token.secret.clone())))
         .collect();
     let user = person(&world).map(|user| user.username.clone()).unwrap_or_default();
+    let license = super::license::sample(engine.clock.now());
     let router = routes::all().into_router(Arc::new(engine));
     let (stop, stopped) = oneshot::channel::<()>();
     let served = tokio::spawn(async move {
@@ -157,7 +160,7 @@ pub async fn start_on(listener: std::net::TcpListener, options: Options) -> Resu
             tracing::error!("the server ended: {error}");
         }
     });
-    Ok(Running { base_url, tokens, user, project, stop, served, temporary })
+    Ok(Running { base_url, tokens, user, license, project, stop, served, temporary })
 }
 
 struct Prepared {

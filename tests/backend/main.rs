@@ -1,9 +1,11 @@
 //! The local server over loopback: what any client sees, in literal text.
 
 mod access;
+mod admin;
 mod demo;
 mod local;
 mod projects;
+mod repository;
 mod review;
 mod storage;
 mod watch;

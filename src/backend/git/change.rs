@@ -14,7 +14,7 @@ pub struct Author {
 }
 
 impl Author {
-    fn signature(&self) -> Result<Signature<'static>, Reject> {
+    pub(super) fn signature(&self) -> Result<Signature<'static>, Reject> {
         // Git allows no brackets and no empty names in a signature.
         let clean = |text: &str| text.chars().filter(|c| !matches!(c, '<' | '>' | '\n' | '\0')).collect::<String>();
         let name = Some(clean(&self.name)).filter(|name| !name.trim().is_empty()).unwrap_or_else(|| "nobody".into());

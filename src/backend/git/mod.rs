@@ -3,12 +3,14 @@
 //! Names and texts in a repository are bytes; what is not UTF-8 is shown with replacement characters.
 
 mod change;
+mod commit;
 mod diff;
 mod history;
 mod local;
 mod tree;
 
 pub use change::Author;
+pub use commit::NewCommit;
 pub use diff::Changes;
 pub use history::{LogQuery, Page};
 pub use local::{LocalError, adopt, name, refresh};

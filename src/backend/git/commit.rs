@@ -1,0 +1,219 @@
+//! New commits: several changes of files at once, and a commit applied to another branch. No work tree is needed.
+
+use super::change::Author;
+use super::{Git, LogQuery};
+use crate::api::commits::CommitAction;
+use crate::backend::reject::Reject;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use git2::build::TreeUpdateBuilder;
+use git2::{Commit, FileMode, Oid, Signature, Tree};
+use std::collections::HashMap;
+
+/// A commit to be made.
+pub struct NewCommit<'a> {
+    pub branch: &'a str,
+    /// Where a new branch starts.
+    pub start: Option<&'a str>,
+    pub message: &'a str,
+    pub author: Author,
+    pub committer: Author,
+    pub actions: &'a [CommitAction],
+}
+
+impl Git {
+    /// Makes a commit on a branch, which may be new.
+    ///
+    /// # Errors
+    /// 400 with the sentence that these servers have for it; nothing is changed then.
+    pub fn commit(&self, new: &NewCommit<'_>) -> Result<Oid, Reject> {
+        let head = self.branch(new.branch);
+        let parent = match (head, new.start.filter(|start| *start != new.branch)) {
+            (Some(_), Some(_)) => {
+                let why = "already exists. Switch to that branch in order to make changes";
+                return Err(Reject::bad(format!("A branch called '{}' {why}", new.branch)));
+            }
+            (Some(head), None) => Some(head),
+            (None, Some(start)) => Some(self.branch(start).ok_or_else(|| Reject::bad("Invalid reference name"))?),
+            // The first commit of all.
+            (None, None) if self.branches()?.is_empty() => None,
+            (None, None) => {
+                return Err(Reject::bad("You can only create or edit files when you are on a branch"));
+            }
+        };
+        if !git2::Reference::is_valid_name(&format!("refs/heads/{}", new.branch)) {
+            return Err(Reject::bad("Branch name is invalid"));
+        }
+        let parent = parent.map(|id| self.repo().find_commit(id)).transpose()?;
+        let base = match &parent {
+            Some(parent) => parent.tree()?,
+            None => self.repo().find_tree(self.repo().treebuilder(None)?.write()?)?,
+        };
+        let tree = self.apply(new.actions, &base, parent.as_ref())?;
+        let signatures = (new.author.signature()?, new.committer.signature()?);
+        self.advance(new.branch, head, &signatures, new.message, &tree, parent.as_ref().into_iter().collect())
+    }
+
+    /// Puts a commit in place, unless the branch moved meanwhile.
+    fn advance(
+        &self,
+        branch: &str,
+        head: Option<Oid>,
+        (author, committer): &(Signature<'_>, Signature<'_>),
+        message: &str,
+        tree: &Tree<'_>,
+        parents: Vec<&Commit<'_>>,
+    ) -> Result<Oid, Reject> {
+        let id = self.repo().commit(None, author, committer, message, tree, &parents)?;
+        let name = format!("refs/heads/{branch}");
+        let moved = |_| Reject::bad("The branch has moved meanwhile; read it again");
+        match head {
+            Some(head) => self.repo().reference_matching(&name, id, true, head, "commit").map_err(moved)?,
+            None => self.repo().reference(&name, id, false, "commit").map_err(moved)?,
+        };
+        Ok(id)
+    }
+
+    /// The tree after all actions.
+    fn apply(&self, actions: &[CommitAction], base: &Tree<'_>, at: Option<&Commit<'_>>) -> Result<Tree<'_>, Reject> {
+        // What earlier actions left at a path: its blob and mode, or nothing.
+        let mut touched: HashMap<String, Option<(Oid, FileMode)>> = HashMap::new();
+        let mut update = TreeUpdateBuilder::new();
+        for action in actions {
+            let path = clean(&action.file_path)?;
+            let here = self.entry(base, &touched, &path);
+            let must_exist = || Reject::bad("A file with this name doesn't exist");
+            match action.action.as_str() {
+                "create" | "move" if here.is_some() => {
+                    return Err(Reject::bad("A file with this name already exists"));
+                }
+                "create" => {
+                    let blob = self.repo().blob(&content(action)?)?;
+                    put(&mut update, &mut touched, path, blob, FileMode::Blob);
+                }
+                "update" => {
+                    let (_, mode) = here.ok_or_else(must_exist)?;
+                    self.check_unchanged(action, &path, at)?;
+                    let blob = self.repo().blob(&content(action)?)?;
+                    put(&mut update, &mut touched, path, blob, mode);
+                }
+                "delete" => {
+                    here.ok_or_else(must_exist)?;
+                    self.check_unchanged(action, &path, at)?;
+                    update.remove(path.as_str());
+                    touched.insert(path, None);
+                }
+                "move" => {
+                    let previous = action.previous_path.as_deref();
+                    let from = clean(previous.ok_or_else(|| Reject::error(400, "previous_path is missing"))?)?;
+                    let (old, mode) = self.entry(base, &touched, &from).ok_or_else(must_exist)?;
+                    self.check_unchanged(action, &from, at)?;
+                    let blob = match &action.content {
+                        Some(_) => self.repo().blob(&content(action)?)?,
+                        None => old,
+                    };
+                    update.remove(from.as_str());
+                    touched.insert(from, None);
+                    put(&mut update, &mut touched, path, blob, mode);
+                }
+                other => return Err(Reject::bad(format!("Unknown action '{other}'"))),
+            }
+        }
+        // Git refuses a file where a folder is, and the other way round.
+        let id = update.create_updated(self.repo(), base).map_err(|error| Reject::bad(error.message().to_owned()))?;
+        Ok(self.repo().find_tree(id)?)
+    }
+
+    fn entry(
+        &self,
+        base: &Tree<'_>,
+        touched: &HashMap<String, Option<(Oid, FileMode)>>,
+        path: &str,
+    ) -> Option<(Oid, FileMode)> {
+        if let Some(left) = touched.get(path) {
+            return *left;
+        }
+        let entry = base.get_path(std::path::Path::new(path)).ok()?;
+        let mode = match entry.filemode() {
+            0o100755 => FileMode::BlobExecutable,
+            0o120000 => FileMode::Link,
+            _ => FileMode::Blob,
+        };
+        (entry.kind() == Some(git2::ObjectType::Blob)).then_some((entry.id(), mode))
+    }
+
+    /// Refuses to overwrite what the author has not seen.
+    fn check_unchanged(&self, action: &CommitAction, path: &str, at: Option<&Commit<'_>>) -> Result<(), Reject> {
+        let (Some(known), Some(at)) = (action.last_commit_id.as_deref().filter(|id| !id.is_empty()), at) else {
+            return Ok(());
+        };
+        let query = LogQuery { from: vec![at.id()], path: Some(path.to_owned()), ..LogQuery::default() };
+        let last = self.log(&query, 0, 1)?.commits.first().map(Oid::to_string);
+        if last.is_none_or(|last| last == known) {
+            return Ok(());
+        }
+        Err(Reject::bad(format!("The file has changed since you started editing it: {path}")))
+    }
+
+    /// Applies what a commit changed to the head of a branch.
+    ///
+    /// # Errors
+    /// 404 for a branch that does not exist, 400 where the changes conflict with it.
+    pub fn cherry_pick(&self, commit: Oid, branch: &str, committer: &Author) -> Result<Oid, Reject> {
+        let head = self.branch(branch).ok_or_else(|| Reject::not_found("Branch"))?;
+        let (picked, onto) = (self.repo().find_commit(commit)?, self.repo().find_commit(head)?);
+        let refused = || {
+            Reject::bad(
+                "Sorry, we cannot cherry-pick this commit automatically. \
+                 A cherry-pick may have already been performed with this commit, or a more recent commit may have \
+                 updated some of its content.",
+            )
+        };
+        let mainline = u32::from(picked.parent_count() > 1);
+        let mut index = self.repo().cherrypick_commit(&picked, &onto, mainline, None).map_err(|_| refused())?;
+        if index.has_conflicts() {
+            return Err(refused());
+        }
+        let tree = self.repo().find_tree(index.write_tree_to(self.repo())?)?;
+        if tree.id() == onto.tree_id() {
+            return Err(refused());
+        }
+        let message = super::lossy(picked.message_bytes());
+        let message = format!("{}\n\n(cherry picked from commit {commit})", message.trim_end());
+        let signatures = (picked.author().to_owned(), committer.signature()?);
+        self.advance(branch, Some(head), &signatures, &message, &tree, vec![&onto])
+    }
+}
+
+fn put(
+    update: &mut TreeUpdateBuilder,
+    touched: &mut HashMap<String, Option<(Oid, FileMode)>>,
+    path: String,
+    blob: Oid,
+    mode: FileMode,
+) {
+    update.upsert(path.as_str(), blob, mode);
+    touched.insert(path, Some((blob, mode)));
+}
+
+/// The path of a file inside the repository.
+fn clean(path: &str) -> Result<String, Reject> {
+    let path = path.trim_start_matches('/');
+    let bad = |name: &str| matches!(name, "" | "." | "..") || name.eq_ignore_ascii_case(".git") || name.contains('\0');
+    if path.split('/').any(bad) {
+        return Err(Reject::bad("Path cannot include directory traversal"));
+    }
+    Ok(path.to_owned())
+}
+
+fn content(action: &CommitAction) -> Result<Vec<u8>, Reject> {
+    let text = action.content.as_deref().unwrap_or_default();
+    match action.encoding.as_deref() {
+        None | Some("" | "text") => Ok(text.as_bytes().to_vec()),
+        Some("base64") => {
+            let compact: String = text.split_whitespace().collect();
+            STANDARD.decode(compact).map_err(|_| Reject::bad("content is not Base64"))
+        }
+        Some(_) => Err(Reject::no_valid_value("actions[encoding]")),
+    }
+}
