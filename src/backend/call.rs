@@ -226,8 +226,8 @@ pub fn repository_path(repositories: &Path, project: u64) -> PathBuf {
 /// Puts rows in order; rows that are alike keep the order of their numbers, both ways.
 pub fn order<R, K: Ord>(rows: &mut [R], descending: bool, key: impl Fn(&R) -> K) {
     if descending {
-        rows.sort_by(|a, b| key(b).cmp(&key(a)));
+        rows.sort_by_key(|row| std::cmp::Reverse(key(row)));
     } else {
-        rows.sort_by(|a, b| key(a).cmp(&key(b)));
+        rows.sort_by_key(key);
     }
 }

@@ -139,7 +139,9 @@ fn subgroups(call: &Reading, input: ListSubgroups) -> Outcome<Vec<GroupView>> {
 
 fn projects(call: &Reading, input: ListGroupProjects) -> Outcome<Vec<ProjectView>> {
     let group = call.group(&input.id)?.id;
-    super::projects::listed(call, filter!(input), |project| project.namespace == Namespace::Group(group))
+    let filter = filter!(input, membership: None, statistics: None, with_issues_enabled: None,
+        with_merge_requests_enabled: None, custom_attributes: None);
+    super::projects::listed(call, filter, |project| project.namespace == Namespace::Group(group))
 }
 
 fn get(call: &Reading, input: GetGroup) -> Outcome<GroupView> {

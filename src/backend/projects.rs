@@ -61,7 +61,6 @@ macro_rules! filter {
             starred: $input.starred,
             with_custom_attributes: $input.with_custom_attributes,
             $($name: $value,)*
-            ..Filter::default()
         }
     };
 }

@@ -61,6 +61,7 @@ fn announce(running: &Running, ready_file: Option<&Path>) -> Result<(), Failure>
         let ready = json!({
             "base_url": running.base_url,
             "tokens": running.tokens,
+            "license": running.license,
         });
         write_private(path, format!("{ready}\n").as_bytes())
             .map_err(|e| Failure::failed(format!("--ready-file: {} cannot be written: {e}", path.display())))?;
