@@ -35,14 +35,14 @@ fn call(global: &Global, api: &Api) -> Result<(), Failure> {
         return Err(Failure::failed("labscope was started with --offline, nothing was sent"));
     }
     let threads = threads()?;
-    let response = threads.block_on(async {
+    let response: Result<Response, crate::api::Error> = threads.block_on(async {
         let client = Client::new(server)?;
         match api.paginate {
             true => all_pages(&client, &api.path, fields).await,
             false => client.raw(method, &api.path, &fields).await,
         }
     });
-    let response = response.map_err(Failure::failed)?;
+    let response = response?;
     let success = (200..300).contains(&response.status);
     show(&response.body, api.output.as_deref().filter(|_| success))?;
     if success {

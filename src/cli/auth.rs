@@ -64,9 +64,9 @@ fn logout(config: &Config, url: &Url) -> Result<(), Failure> {
 /// Whose token it is, as the server says.
 fn who(server: Server) -> Result<String, Failure> {
     let threads = threads()?;
-    let user = threads.block_on(async { Client::new(server)?.call(&GetCurrentUser::default()).await });
-    let user = user.map_err(Failure::failed)?;
-    Ok(shown(&user.username).into_owned())
+    let user: Result<_, crate::api::Error> =
+        threads.block_on(async { Client::new(server)?.call(&GetCurrentUser::default()).await });
+    Ok(shown(&user?.username).into_owned())
 }
 
 /// The token from the standard input, or typed without being shown.

@@ -1,5 +1,6 @@
 //! How a command ends when it does not succeed: a sentence, and an exit code.
 
+use crate::api;
 use crate::ui::text::shown;
 use std::fmt;
 use std::io;
@@ -40,6 +41,14 @@ impl Failure {
             let prefix = if index == 0 { "labscope: " } else { "" };
             eprintln!("{prefix}{}", shown(line));
         }
+    }
+}
+
+impl From<api::Error> for Failure {
+    /// What was tried and what came back; advice where it is not about keys of the interface.
+    fn from(error: api::Error) -> Failure {
+        let advice = if error.is_passing() { "" } else { error.advice() };
+        Failure::failed(format!("{}: {} ({}). {advice}", error.title(), error.said(), error.tried).trim_end())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Opens the interface: puts together app, panes, keys, look and kept texts, and lets the runtime run it.
 
 use super::args::Global;
+use super::configuration;
 use super::failure::Failure;
 use super::look::Look;
 use crate::api;
@@ -29,6 +30,28 @@ pub struct Opening {
     pub drafts: Option<PathBuf>,
 }
 
+/// How a person wants the interface, read and found right before anything is started.
+pub struct Manner {
+    pub config: Config,
+    look: Look,
+    bindings: Bindings,
+    mouse: bool,
+}
+
+impl Manner {
+    /// Reads options, configuration and environment.
+    ///
+    /// # Errors
+    /// Mistakes in them, and an output that is no terminal.
+    pub fn read(global: &Global) -> Result<Manner, Failure> {
+        let config = configuration(global)?;
+        let look = Look::find(global, &config, |name| std::env::var(name).ok())?;
+        let bindings = bindings(&config)?;
+        let mouse = !global.no_mouse && config.mouse.unwrap_or(true);
+        Ok(Manner { config, look, bindings, mouse })
+    }
+}
+
 /// Refuses to open the interface where nobody could see it.
 pub fn need_terminal() -> Result<(), Failure> {
     if !io::stdout().is_terminal() {
@@ -43,9 +66,8 @@ pub fn need_terminal() -> Result<(), Failure> {
 }
 
 /// Runs the interface until it ends.
-pub fn run(global: &Global, config: &Config, opening: Opening, threads: &Runtime) -> Result<(), Failure> {
-    let look = Look::find(global, config, |name| std::env::var(name).ok())?;
-    let bindings = bindings(config)?;
+pub fn run(manner: Manner, opening: Opening, threads: &Runtime) -> Result<(), Failure> {
+    let Manner { look, bindings, mouse, .. } = manner;
     glyph::set_ascii(look.ascii);
     let drafts = opening.drafts.as_deref().map(journal::load).unwrap_or_default();
     let (mut app, first) = App::new(Setup {
@@ -61,7 +83,7 @@ pub fn run(global: &Global, config: &Config, opening: Opening, threads: &Runtime
     });
     let options = Options {
         client: opening.client,
-        mouse: !global.no_mouse && config.mouse.unwrap_or(true),
+        mouse,
         depth: look.depth,
         ask_background: look.ask,
         drafts: opening.drafts,

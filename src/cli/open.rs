@@ -2,8 +2,8 @@
 
 use super::args::Global;
 use super::failure::Failure;
-use super::interface::{self, Opening};
-use super::{configuration, threads};
+use super::interface::{self, Manner, Opening};
+use super::threads;
 use crate::api::client::{Client, Server};
 use crate::api::endpoint::encode;
 use crate::app::pane::Session;
@@ -20,11 +20,11 @@ no server is named. To begin:
 
 /// Opens the interface on the server that options, environment and configuration name.
 pub fn run(global: &Global, text: Option<&str>) -> Result<(), Failure> {
-    let config = configuration(global)?;
-    let found = find(global, &config, text)?;
+    let manner = Manner::read(global)?;
+    let found = find(global, &manner.config, text)?;
     let place = place(&found, text)?;
+    let (server, _) = server(global, &manner.config, &found.url)?;
     interface::need_terminal()?;
-    let (server, _) = server(global, &config, &found.url)?;
     let session = Session {
         server: host::short(&found.url),
         web_url: found.url.as_str().trim_end_matches('/').to_owned(),
@@ -34,7 +34,7 @@ pub fn run(global: &Global, text: Option<&str>) -> Result<(), Failure> {
     };
     let drafts = drafts(&session.server);
     let opening = Opening { session, place, client: Box::new(move || Client::new(server)), drafts };
-    interface::run(global, &config, opening, &threads()?)
+    interface::run(manner, opening, &threads()?)
 }
 
 /// The server; a target that is a web address of a server that is known names it, where nothing else does.

@@ -2,8 +2,8 @@
 
 use super::args::Global;
 use super::failure::Failure;
-use super::interface::{self, Opening};
-use super::{configuration, open, threads};
+use super::interface::{self, Manner, Opening};
+use super::{open, threads};
 use crate::api;
 use crate::api::Fault;
 use crate::api::client::{Client, Server};
@@ -78,7 +78,7 @@ fn web_url(listener: &TcpListener) -> Result<String, Failure> {
 }
 
 fn run(global: &Global, listener: TcpListener, web_url: String, purpose: Purpose) -> Result<(), Failure> {
-    let config = configuration(global)?;
+    let manner = Manner::read(global)?;
     interface::need_terminal()?;
     let threads = threads()?;
     let session = Session {
@@ -98,7 +98,7 @@ fn run(global: &Global, listener: TcpListener, web_url: String, purpose: Purpose
         client: Box::new(move || start.client(&handle)),
         drafts: purpose.drafts,
     };
-    let ended = interface::run(global, &config, opening, &threads);
+    let ended = interface::run(manner, opening, &threads);
     let running = held.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(running) = running {
         threads.block_on(running.stop());

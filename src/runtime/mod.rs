@@ -15,8 +15,10 @@ use crossterm::event::{Event, EventStream, KeyEventKind};
 use executor::Executor;
 use futures::StreamExt;
 use jiff::Timestamp;
+use std::future::poll_fn;
 use std::io;
 use std::path::PathBuf;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 use terminal::{Terminal, TerminalOptions};
 use tokio::sync::mpsc;
@@ -106,7 +108,7 @@ pub async fn run(app: &mut App, first: Vec<Effect>, options: Options) -> io::Res
                 terminal::Signal::End => batch.push(Msg::Quit),
                 terminal::Signal::Continued => terminal.redraw()?,
             },
-            event = events.next() => match event {
+            event = next(&mut events) => match event {
                 Some(Ok(event)) => take_event(event, &mut watch, &mut batch),
                 // The terminal is gone: there is nobody left to draw for.
                 Some(Err(_)) | None => batch.push(Msg::Quit),
@@ -115,7 +117,7 @@ pub async fn run(app: &mut App, first: Vec<Effect>, options: Options) -> io::Res
             () = sleep(wake) => batch.extend(watch.expired().into_iter().map(Msg::Key)),
         }
         // Everything that waits is taken before one frame is drawn.
-        while let Some(Some(event)) = futures::FutureExt::now_or_never(events.next()) {
+        while let Some(Some(event)) = futures::FutureExt::now_or_never(next(&mut events)) {
             match event {
                 Ok(event) => take_event(event, &mut watch, &mut batch),
                 Err(_) => batch.push(Msg::Quit),
@@ -137,6 +139,12 @@ pub async fn run(app: &mut App, first: Vec<Effect>, options: Options) -> io::Res
             app.theme = app.theme.clone().with_depth(depth);
         }
     }
+}
+
+/// The next event; `None` once the terminal is gone. It is asked each time, because crossterm would read the end of a
+/// terminal that was closed over and over, and never come back.
+async fn next(events: &mut EventStream) -> Option<io::Result<Event>> {
+    poll_fn(|cx| if terminal::is_there() { events.poll_next_unpin(cx) } else { Poll::Ready(None) }).await
 }
 
 fn take_event(event: Event, watch: &mut background::Watch, batch: &mut Vec<Msg>) {

@@ -11,7 +11,7 @@ use crossterm::terminal::{
 use crossterm::{execute, queue};
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
-use std::io::{self, BufWriter, Stdout, Write};
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -112,6 +112,11 @@ impl Terminal {
     pub fn close(&mut self) -> io::Result<()> {
         self.leave()
     }
+}
+
+/// Whether the terminal is still there: its window may have been closed.
+pub fn is_there() -> bool {
+    io::stdout().is_terminal()
 }
 
 impl Drop for Terminal {
