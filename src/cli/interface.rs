@@ -81,13 +81,8 @@ pub fn run(manner: Manner, opening: Opening, threads: &Runtime) -> Result<(), Fa
         now: Timestamp::now(),
         size: crossterm::terminal::size().unwrap_or((80, 24)),
     });
-    let options = Options {
-        client: opening.client,
-        mouse,
-        depth: look.depth,
-        ask_background: look.ask,
-        drafts: opening.drafts,
-    };
+    let options =
+        Options { client: opening.client, mouse, depth: look.depth, ask_background: look.ask, drafts: opening.drafts };
     let ended = threads.block_on(runtime::run(&mut app, first, options));
     ended.map_err(|e| Failure::failed(format!("the terminal cannot be used: {e}")))
 }
