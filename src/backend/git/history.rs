@@ -48,8 +48,7 @@ impl Git {
         for id in &query.without {
             walk.hide(*id)?;
         }
-        let mut touches =
-            query.path.as_ref().map(|path| Touches::new(self, path, query.from.first().copied()));
+        let mut touches = query.path.as_ref().map(|path| Touches::new(self, path, query.from.first().copied()));
         let mut page = Page { commits: Vec::new(), total: None, more: false };
         let (mut found, mut beyond) = (0, 0);
         for id in walk {
