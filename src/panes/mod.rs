@@ -8,6 +8,7 @@ pub mod commit_view;
 pub mod commits;
 pub mod crumbs;
 pub mod files;
+pub mod home;
 pub mod job;
 pub mod jobs;
 pub mod list;
@@ -20,6 +21,7 @@ pub mod refs;
 pub mod review;
 pub mod runners;
 pub mod tags;
+pub mod search;
 
 use crate::app::pane::Entry;
 
@@ -36,5 +38,7 @@ pub const PANES: &[Entry] = &[
     Entry::of::<jobs::Jobs>(),
     Entry::of::<job::JobTrace>(),
     Entry::of::<runners::Runners>(),
+    Entry::of::<home::Home>(),
+    Entry::of::<search::Searching>(),
     Entry::of::<jobs::Jobs>().named("pipelines", "Pipelines of a project, with their jobs"),
 ];

@@ -1,0 +1,475 @@
+//! Home: what needs the person: requests to review, own requests, running jobs, projects that lately changed.
+
+use super::ci::{self, PULSE};
+use super::list::age;
+use crate::api::Id;
+use crate::api::jobs::{Job, ListJobs};
+use crate::api::merge_requests::{ListMergeRequests, MergeRequest};
+use crate::api::projects::{ListProjects, Project};
+use crate::app::command::{Command, Motion, WhyNot};
+use crate::app::pane::{Crumb, Cx, Pane, Pointer, Seek, View};
+use crate::app::place::Place;
+use crate::app::target;
+use crate::store::{Load, Rows, Want};
+use crate::ui::table::{self, Cell, Column, ListState, Row, Size};
+use crate::ui::theme::Role;
+use crate::ui::{glyph, text};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+/// Projects that are looked at for running jobs.
+const WATCHED: usize = 5;
+/// Projects that are listed.
+const RECENT: usize = 15;
+
+/// A part of the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Section {
+    Assigned,
+    Mine,
+    Running,
+    Recent,
+}
+
+const SECTIONS: [Section; 4] = [Section::Assigned, Section::Mine, Section::Running, Section::Recent];
+
+impl Section {
+    fn title(self) -> &'static str {
+        match self {
+            Section::Assigned => "Assigned to me",
+            Section::Mine => "Mine",
+            Section::Running => "Running",
+            Section::Recent => "Recent projects",
+        }
+    }
+
+    fn empty(self) -> &'static str {
+        match self {
+            Section::Assigned => "No open merge request waits for you.",
+            Section::Mine => "You have no open merge requests.",
+            Section::Running => "Nothing runs in your latest projects.",
+            Section::Recent => "You are a member of no project; g p shows all of them.",
+        }
+    }
+}
+
+/// One line of the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Line {
+    Heading(Section, usize),
+    /// Why a section has no rows.
+    Nothing(Section),
+    Request(Section, usize),
+    /// A job, by the project's number and its row there.
+    Job(u64, usize),
+    Project(usize),
+}
+
+/// What needs the person.
+#[derive(Default)]
+pub struct Home {
+    list: ListState,
+    lines: Vec<Line>,
+    filter: String,
+    area: std::cell::Cell<Rect>,
+}
+
+fn requests_query(section: Section) -> ListMergeRequests {
+    let scope = if section == Section::Assigned { "assigned-to-me" } else { "created-by-me" };
+    ListMergeRequests {
+        scope: Some(scope.into()),
+        state: Some("opened".into()),
+        order_by: Some("updated_at".into()),
+        ..ListMergeRequests::default()
+    }
+}
+
+fn projects_query() -> ListProjects {
+    ListProjects { membership: Some(true), order_by: Some("last_activity_at".into()), ..ListProjects::default() }
+}
+
+fn running_query(project: u64) -> ListJobs {
+    ListJobs { id: project.into(), scope: Some(vec!["running".into()]) }
+}
+
+fn requests<'a>(view: &View<'a>, section: Section) -> Rows<'a, MergeRequest> {
+    view.store.list(&requests_query(section))
+}
+
+fn projects<'a>(view: &View<'a>) -> Rows<'a, Project> {
+    view.store.list(&projects_query())
+}
+
+fn running<'a>(view: &View<'a>, project: u64) -> Rows<'a, Job> {
+    view.store.list(&running_query(project))
+}
+
+fn watched<'a>(view: &View<'a>) -> impl Iterator<Item = &'a Project> + use<'a> {
+    projects(view).iter().take(WATCHED)
+}
+
+/// The project of a request by its path, as far as anything names it.
+fn path_of(view: &View, request: &MergeRequest) -> Id {
+    let full = request.references.as_ref().and_then(|r| r.full.rsplit_once('!')).map(|(path, _)| path);
+    if let Some(path) = full.filter(|path| !path.is_empty()) {
+        return path.into();
+    }
+    if let Some(known) = projects(view).iter().find(|p| p.id == request.project_id) {
+        return known.path_with_namespace.as_str().into();
+    }
+    let place = target::parse(&request.web_url, &view.session.web_url).ok();
+    place.and_then(|place| place.project).unwrap_or_else(|| request.project_id.into())
+}
+
+impl Home {
+    fn current(&self) -> Option<Line> {
+        self.lines.get(self.list.selected()).copied()
+    }
+
+    fn is_thing(&self, index: usize) -> bool {
+        !matches!(self.lines.get(index), None | Some(Line::Heading(..) | Line::Nothing(_)))
+    }
+
+    fn request<'a>(&self, view: &View<'a>, line: Option<Line>) -> Option<&'a MergeRequest> {
+        match line? {
+            Line::Request(section, row) => requests(view, section).get(row),
+            _ => None,
+        }
+    }
+
+    /// The place of what is selected.
+    fn target(&self, view: &View) -> Option<Place> {
+        match self.current()? {
+            Line::Request(section, row) => {
+                let request = requests(view, section).get(row)?;
+                Some(Place::new("mr").project(path_of(view, request)).item(request.iid))
+            }
+            Line::Job(..) => {
+                let (path, job) = self.job(view)?;
+                Some(Place::new("job").project(path).item(job.id))
+            }
+            Line::Project(row) => {
+                Some(Place::new("files").project(projects(view).get(row)?.path_with_namespace.as_str()))
+            }
+            Line::Heading(..) | Line::Nothing(_) => None,
+        }
+    }
+
+    fn job<'a>(&self, view: &View<'a>) -> Option<(&'a str, &'a Job)> {
+        let Some(Line::Job(project, row)) = self.current() else { return None };
+        let path = projects(view).iter().find(|p| p.id == project)?.path_with_namespace.as_str();
+        Some((path, running(view, project).get(row)?))
+    }
+
+    fn go(&mut self, pane: Option<&str>, cx: &mut Cx) {
+        let Some(place) = self.target(&cx.view) else { return };
+        match (pane, place.project.clone()) {
+            (Some(pane), Some(project)) => cx.go(Place::new(pane).project(project)),
+            _ => cx.go(place),
+        }
+    }
+
+    fn has_thing(&self, view: &View) -> Result<(), WhyNot> {
+        self.target(view).map(|_| ()).ok_or_else(|| "nothing is selected".into())
+    }
+
+    fn fits(&self, words: &[&str]) -> bool {
+        let filter = self.filter.to_lowercase();
+        filter.is_empty() || words.iter().any(|word| word.to_lowercase().contains(&filter))
+    }
+
+    /// The rows of a section; `None` while nothing is known of it.
+    fn section(&self, view: &View, section: Section) -> Option<Vec<Line>> {
+        match section {
+            Section::Assigned | Section::Mine => {
+                let rows = requests(view, section);
+                let assigned = requests(view, Section::Assigned);
+                let shown = |r: &MergeRequest| section == Section::Assigned || !assigned.iter().any(|a| a.id == r.id);
+                let all = rows.iter().enumerate().filter(|(_, r)| {
+                    let author = r.author().map_or("", |a| a.username.as_str());
+                    shown(r) && self.fits(&[&r.title, path_of(view, r).as_str(), author])
+                });
+                (rows.known || rows.error.is_some()).then(|| all.map(|(row, _)| Line::Request(section, row)).collect())
+            }
+            Section::Running => {
+                let known = projects(view).known || projects(view).error.is_some();
+                let mut lines = Vec::new();
+                for project in watched(view) {
+                    let jobs = running(view, project.id);
+                    let fits = |j: &&Job| self.fits(&[&j.name, &j.r#ref, &project.path_with_namespace]);
+                    let fitting = jobs.iter().enumerate().filter(|(_, j)| fits(j));
+                    lines.extend(fitting.map(|(row, _)| Line::Job(project.id, row)));
+                }
+                known.then_some(lines)
+            }
+            Section::Recent => {
+                let rows = projects(view);
+                let fitting = rows.iter().enumerate().filter(|(_, p)| self.fits(&[&p.path_with_namespace]));
+                (rows.known || rows.error.is_some()).then(|| {
+                    let most = if self.filter.is_empty() { RECENT } else { usize::MAX };
+                    fitting.map(|(row, _)| Line::Project(row)).take(most).collect()
+                })
+            }
+        }
+    }
+
+    fn arrange(&mut self, view: &View) {
+        let mut lines = Vec::new();
+        for section in SECTIONS {
+            let Some(rows) = self.section(view, section) else { continue };
+            if rows.is_empty() && !self.filter.is_empty() {
+                continue;
+            }
+            lines.push(Line::Heading(section, rows.len()));
+            if rows.is_empty() {
+                lines.push(Line::Nothing(section));
+            }
+            lines.extend(rows);
+        }
+        self.lines = lines;
+    }
+
+    fn key(&self, view: &View, index: usize) -> String {
+        match self.lines.get(index) {
+            Some(Line::Request(section, row)) => {
+                format!("{section:?}{}", requests(view, *section).get(*row).map_or(0, |r| r.id))
+            }
+            Some(Line::Job(project, row)) => format!("job{}", running(view, *project).get(*row).map_or(0, |j| j.id)),
+            Some(Line::Project(row)) => format!("project{}", projects(view).get(*row).map_or(0, |p| p.id)),
+            Some(Line::Heading(section, _) | Line::Nothing(section)) => format!("{section:?}"),
+            None => String::new(),
+        }
+    }
+
+    fn row(&self, view: &View, line: Line) -> Row {
+        match line {
+            Line::Heading(section, count) => {
+                let mut cell = Cell::from((section.title(), Role::TitleDim));
+                if count > 0 && section != Section::Recent {
+                    cell = cell.and(format!(" {count}"), Role::Accent);
+                }
+                Row { cells: vec![cell.and(" ", Role::Dim)], heading: true, ..Row::default() }
+            }
+            Line::Nothing(section) => {
+                let error = match section {
+                    Section::Assigned | Section::Mine => requests(view, section).error,
+                    Section::Running | Section::Recent => projects(view).error,
+                };
+                let words = match error {
+                    Some(error) => (format!("{}: {}", error.title(), error.said()), Role::Failed),
+                    None => (section.empty().to_owned(), Role::Dim),
+                };
+                Row::new(vec![Cell::empty(), Cell::empty(), Cell::from(words)])
+            }
+            Line::Request(section, row) => {
+                let Some(request) = requests(view, section).get(row) else { return Row::default() };
+                let status = request.pipeline().map(|p| glyph::status(p.status.as_str())).unwrap_or(("", Role::Dim));
+                let mut title = Cell::empty();
+                if request.is_draft() && !request.title.to_lowercase().contains("draft") {
+                    title = title.and("draft ", Role::Warning);
+                }
+                let notes = request.user_notes_count.flatten().filter(|n| *n > 0);
+                Row::new(vec![
+                    Cell::from((path_of(view, request).to_string(), Role::Dim)),
+                    Cell::from((format!("!{}", request.iid), Role::Ref)),
+                    title.and(request.title.clone(), Role::Text),
+                    Cell::from((request.author().map(|a| a.username.clone()).unwrap_or_default(), Role::User)),
+                    Cell::from((notes.map(|n| format!("{n} notes")).unwrap_or_default(), Role::Dim)),
+                    Cell::from(status),
+                    Cell::from((age(view, request.updated_at.as_ref()), Role::Dim)),
+                ])
+            }
+            Line::Job(project, row) => {
+                let path = projects(view).iter().find(|p| p.id == project).map(|p| p.path_with_namespace.clone());
+                let Some(job) = running(view, project).get(row) else { return Row::default() };
+                let by = job.user.as_ref().map(|user| user.username.clone()).unwrap_or_default();
+                let (sign, role) = ci::sign(job);
+                Row::new(vec![
+                    Cell::from((path.unwrap_or_default(), Role::Dim)),
+                    Cell::from((format!("#{}", job.id), Role::Ref)),
+                    Cell::from((job.name.clone(), Role::Text)).and(format!("  {}", job.r#ref), Role::Dim),
+                    Cell::from((by, Role::User)),
+                    Cell::from((ci::took(job, view.now), role)),
+                    Cell::from((sign, role)),
+                    Cell::from((age(view, job.started_at.as_ref()), Role::Dim)),
+                ])
+            }
+            Line::Project(row) => {
+                let Some(project) = projects(view).get(row) else { return Row::default() };
+                let archived = project.is_archived();
+                let about = project.description().lines().next().unwrap_or_default().to_owned();
+                let last = project.last_activity_at.as_ref().and_then(Option::as_ref);
+                Row::new(vec![
+                    Cell::from((project.path_with_namespace.clone(), Role::Text)),
+                    Cell::empty(),
+                    Cell::from((about, Role::Dim)),
+                    Cell::empty(),
+                    Cell::from((if archived { "archived" } else { "" }, Role::Warning)),
+                    Cell::empty(),
+                    Cell::from((age(view, last), Role::Dim)),
+                ])
+                .dim(archived)
+            }
+        }
+    }
+}
+
+impl Pane for Home {
+    const ID: &'static str = "home";
+    const TITLE: &'static str = "What needs me";
+    const COMMANDS: &'static [Command<Self>] = &[
+        Command::new("home.open", &["Enter"], "Open it", |pane: &mut Self, cx| pane.go(None, cx))
+            .footer("open")
+            .when(Home::has_thing),
+        Command::new("home.mrs", &["m"], "Merge requests of its project", |pane: &mut Self, cx| {
+            pane.go(Some("mrs"), cx);
+        })
+        .footer("merge requests")
+        .when(Home::has_thing),
+        Command::new("home.jobs", &["J"], "Jobs of its project", |pane: &mut Self, cx| pane.go(Some("jobs"), cx))
+            .footer("jobs")
+            .when(Home::has_thing),
+        Command::new("home.files", &["b"], "Files of its project", |pane: &mut Self, cx| pane.go(Some("files"), cx))
+            .when(Home::has_thing),
+    ];
+
+    fn open(_place: &Place, _view: &View) -> Self {
+        Home::default()
+    }
+
+    fn place(&self) -> Place {
+        Place::new(Self::ID)
+    }
+
+    fn crumbs(&self, _view: &View) -> Vec<Crumb> {
+        let mut crumbs = vec![Crumb::new("home", Role::Title)];
+        if !self.filter.is_empty() {
+            crumbs.push(Crumb::new(format!("/{}", self.filter), Role::Match));
+        }
+        crumbs
+    }
+
+    fn wants(&self, view: &View) -> Vec<Want> {
+        let mut wants: Vec<Want> = vec![Load::list(&projects_query(), 1).into()];
+        for section in [Section::Assigned, Section::Mine] {
+            wants.push(Load::list(&requests_query(section), 1).into());
+        }
+        for project in watched(view) {
+            let load = Load::list(&running_query(project.id), 1);
+            let live = !running(view, project.id).is_empty();
+            wants.push(if live { load.every(PULSE * 2).into() } else { load.into() });
+        }
+        wants
+    }
+
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        self.area.set(area);
+        if self.lines.is_empty() {
+            if self.filter.is_empty() {
+                crate::ui::state::skeleton(buf, area, view.theme);
+            } else {
+                crate::ui::state::empty(buf, area, view.theme, "Nothing here fits the filter.", "Esc ends it");
+            }
+            return;
+        }
+        let columns = [
+            Column::new("", Size::Fit { min: 12, max: 32 }).middle().priority(1),
+            Column::new("", Size::Fit { min: 2, max: 9 }).right(),
+            Column::new("", Size::Fill { min: 16, weight: 1 }),
+            Column::new("", Size::Fit { min: 3, max: 14 }).priority(3),
+            Column::new("", Size::Fit { min: 6, max: 9 }).right().priority(4),
+            Column::new("", Size::Fit { min: 1, max: 1 }),
+            Column::new("", Size::Fixed(4)).right().priority(2),
+        ];
+        table::draw(buf, area, view.theme, true, &self.list, &columns, self.lines.len(), |index| {
+            self.lines.get(index).map(|line| self.row(view, *line)).unwrap_or_default()
+        });
+    }
+
+    fn changed(&mut self, cx: &mut Cx) {
+        self.arrange(&cx.view);
+        let len = self.lines.len();
+        let mut list = std::mem::take(&mut self.list);
+        list.sync(len, |index| self.key(&cx.view, index));
+        list.settle(len, true, |index| self.is_thing(index));
+        self.list = list;
+    }
+
+    fn motion(&mut self, motion: Motion, cx: &mut Cx) {
+        let (len, before) = (self.lines.len(), self.list.selected());
+        match motion {
+            Motion::Right => return self.go(None, cx),
+            Motion::Left => return,
+            Motion::PageUp => self.list.page_by(-1, len),
+            Motion::PageDown => self.list.page_by(1, len),
+            Motion::Wheel(rows) => self.list.scroll_by(rows.into(), len),
+            other => other.apply(&mut self.list, len),
+        }
+        let mut list = std::mem::take(&mut self.list);
+        list.settle(len, list.selected() >= before, |index| self.is_thing(index));
+        self.list = list;
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
+        let area = self.area.get();
+        match pointer {
+            Pointer::Wheel { rows, .. } => self.motion(Motion::Wheel(rows), cx),
+            Pointer::Press { column, row, double } if area.contains((column, row).into()) => {
+                if let Some(index) = self.list.row_at(row - area.y).filter(|index| self.is_thing(*index)) {
+                    self.list.select(index, self.lines.len());
+                    if double {
+                        self.go(None, cx);
+                    }
+                }
+            }
+            Pointer::Press { .. } | Pointer::Drag { .. } | Pointer::Release => {}
+        }
+    }
+
+    fn seek(&self) -> Option<Seek> {
+        Some(Seek::Filter)
+    }
+
+    fn sought(&self) -> String {
+        self.filter.clone()
+    }
+
+    fn set_sought(&mut self, text: &str, _cx: &mut Cx) {
+        self.filter = text.to_owned();
+    }
+
+    fn escape(&mut self, _cx: &mut Cx) -> bool {
+        let filtered = !self.filter.is_empty();
+        self.filter.clear();
+        filtered
+    }
+
+    fn url(&self, view: &View) -> Option<String> {
+        match self.current()? {
+            line @ Line::Request(..) => self.request(view, Some(line)).map(|r| r.web_url.clone()),
+            Line::Job(..) => {
+                let (path, job) = self.job(view)?;
+                Some(ci::url(view, &path.into(), job))
+            }
+            Line::Project(row) => projects(view).get(row).map(|p| p.web_url.clone()),
+            Line::Heading(..) | Line::Nothing(_) => None,
+        }
+    }
+
+    fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
+        let Some(place) = self.target(view) else { return Vec::new() };
+        let path = place.project.map(|p| p.to_string()).unwrap_or_default();
+        match self.request(view, self.current()) {
+            Some(request) => vec![
+                ("reference", format!("{path}!{}", request.iid)),
+                ("title", text::shown(&request.title).into_owned()),
+                ("branch", request.source_branch().to_owned()),
+            ],
+            None => vec![("path", path)],
+        }
+    }
+
+    fn ticks(&self, _view: &View) -> bool {
+        self.lines.iter().any(|line| matches!(line, Line::Job(..)))
+    }
+}
