@@ -20,8 +20,8 @@ pub mod prose;
 pub mod refs;
 pub mod review;
 pub mod runners;
-pub mod tags;
 pub mod search;
+pub mod tags;
 
 use crate::app::pane::Entry;
 
