@@ -117,7 +117,7 @@ pub async fn run(app: &mut App, first: Vec<Effect>, options: Options) -> io::Res
             () = sleep(wake) => batch.extend(watch.expired().into_iter().map(Msg::Key)),
         }
         // Everything that waits is taken before one frame is drawn.
-        while let Some(Some(event)) = futures::FutureExt::now_or_never(next(&mut events)) {
+        while let Some(Some(event)) = at_once(&mut events).await {
             match event {
                 Ok(event) => take_event(event, &mut watch, &mut batch),
                 Err(_) => batch.push(Msg::Quit),
@@ -145,6 +145,17 @@ pub async fn run(app: &mut App, first: Vec<Effect>, options: Options) -> io::Res
 /// terminal that was closed over and over, and never come back.
 async fn next(events: &mut EventStream) -> Option<io::Result<Event>> {
     poll_fn(|cx| if terminal::is_there() { events.poll_next_unpin(cx) } else { Poll::Ready(None) }).await
+}
+
+/// The next event, if one is there already. It is asked for with the waker of this task: crossterm keeps the first one
+/// that it is given and wakes no other, so that a question without one would leave the next key unheard.
+async fn at_once(events: &mut EventStream) -> Option<Option<io::Result<Event>>> {
+    let mut next = std::pin::pin!(next(events));
+    poll_fn(|cx| match next.as_mut().poll(cx) {
+        Poll::Ready(event) => Poll::Ready(Some(event)),
+        Poll::Pending => Poll::Ready(None),
+    })
+    .await
 }
 
 fn take_event(event: Event, watch: &mut background::Watch, batch: &mut Vec<Msg>) {
