@@ -317,3 +317,16 @@ async fn a_folder_that_a_server_lists_within_itself_opens_only_as_far_as_one_ope
     app.settle().await;
     assert_eq!(app.lines().iter().filter(|line| line.contains("▸ src") || line.contains("▾ src")).count(), 3);
 }
+
+#[tokio::test]
+async fn a_file_is_found_by_a_few_letters_of_its_name() {
+    let mut app = files(at(), 80, 24);
+    app.reply(&format!("{TREE}?recursive=true"), json!([folder("src"), file("src/render/frame.rs"), file("run.sh")]));
+    app.settle().await;
+    app.press("t").settle().await;
+    app.expect("Find a file").expect("src/render/frame.rs");
+    app.type_text("rfr").press("Enter").settle().await;
+    app.expect("300 lines").expect("let line_1 = 1;");
+    app.press("Esc").settle().await;
+    assert!(app.line_with("frame.rs").contains('▌'), "{}", app.picture());
+}
