@@ -128,7 +128,7 @@ async fn what_does_not_exist_is_said_and_the_tree_stays() {
             .reply(&format!("{TREE}?path=src&ref=main"), json!([file("src/main.rs")]));
         app.settle().await;
         app.expect(&format!("There is no {path} at main.")).expect("run.sh");
-        app.press("G k").settle().await;
+        app.press("G k").pass(10).settle().await;
         app.expect_no("There is no").expect("exec rocket");
     }
 }
