@@ -22,6 +22,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 use terminal::{Terminal, TerminalOptions};
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 
 /// The least time between two frames that no key asked for.
 const FRAME: Duration = Duration::from_millis(16);
@@ -52,7 +53,7 @@ pub async fn run(app: &mut App, first: Vec<Effect>, options: Options) -> io::Res
     }
     let mut signals = terminal::Signals::new()?;
     let mut executor = Executor::new(options.client, sender, options.drafts);
-    let mut events = EventStream::new();
+    let mut input = Input::open();
     let mut drawn = Instant::now();
     let mut todo = first;
     let mut urgent = true;
@@ -67,17 +68,17 @@ pub async fn run(app: &mut App, first: Vec<Effect>, options: Options) -> io::Res
                     }
                 }
                 Effect::Edit { tag, text, suffix } => {
-                    drop(events);
+                    input.close().await;
                     terminal.leave()?;
                     let outcome = open::editor(&text, suffix);
                     terminal.enter()?;
-                    events = EventStream::new();
+                    input = Input::open();
                     todo.extend(app.update(Msg::Edited(tag, outcome)));
                 }
                 Effect::Suspend => {
-                    drop(events);
+                    input.close().await;
                     terminal.suspend()?;
-                    events = EventStream::new();
+                    input = Input::open();
                     app.update(Msg::Resize(terminal.size().0, terminal.size().1));
                 }
                 other => executor.take(other),
@@ -108,7 +109,7 @@ pub async fn run(app: &mut App, first: Vec<Effect>, options: Options) -> io::Res
                 terminal::Signal::End => batch.push(Msg::Quit),
                 terminal::Signal::Continued => terminal.redraw()?,
             },
-            event = next(&mut events) => match event {
+            event = input.events.recv() => match event {
                 Some(Ok(event)) => take_event(event, &mut watch, &mut batch),
                 // The terminal is gone: there is nobody left to draw for.
                 Some(Err(_)) | None => batch.push(Msg::Quit),
@@ -117,7 +118,7 @@ pub async fn run(app: &mut App, first: Vec<Effect>, options: Options) -> io::Res
             () = sleep(wake) => batch.extend(watch.expired().into_iter().map(Msg::Key)),
         }
         // Everything that waits is taken before one frame is drawn.
-        while let Some(Some(event)) = at_once(&mut events).await {
+        while let Ok(event) = input.events.try_recv() {
             match event {
                 Ok(event) => take_event(event, &mut watch, &mut batch),
                 Err(_) => batch.push(Msg::Quit),
@@ -141,21 +142,38 @@ pub async fn run(app: &mut App, first: Vec<Effect>, options: Options) -> io::Res
     }
 }
 
-/// The next event; `None` once the terminal is gone. It is asked each time, because crossterm would read the end of a
-/// terminal that was closed over and over, and never come back.
-async fn next(events: &mut EventStream) -> Option<io::Result<Event>> {
-    poll_fn(|cx| if terminal::is_there() { events.poll_next_unpin(cx) } else { Poll::Ready(None) }).await
+/// The terminal's events, read by a task of their own.
+///
+/// The loop drains what waits before it draws, and crossterm's stream must not be polled for that: it keeps the waker of
+/// the first poll that found nothing, so a poll without a waker would put the loop to sleep for good.
+struct Input {
+    events: mpsc::Receiver<io::Result<Event>>,
+    task: JoinHandle<()>,
 }
 
-/// The next event, if one is there already. It is asked for with the waker of this task: crossterm keeps the first one
-/// that it is given and wakes no other, so that a question without one would leave the next key unheard.
-async fn at_once(events: &mut EventStream) -> Option<Option<io::Result<Event>>> {
-    let mut next = std::pin::pin!(next(events));
-    poll_fn(|cx| match next.as_mut().poll(cx) {
-        Poll::Ready(event) => Poll::Ready(Some(event)),
-        Poll::Pending => Poll::Ready(None),
-    })
-    .await
+impl Input {
+    fn open() -> Input {
+        let (sender, events) = mpsc::channel(256);
+        let task = tokio::spawn(async move {
+            let mut stream = EventStream::new();
+            // The terminal is looked at each time: crossterm would read the end of one that was closed over and over,
+            // and never come back.
+            while let Some(event) =
+                poll_fn(|cx| if terminal::is_there() { stream.poll_next_unpin(cx) } else { Poll::Ready(None) }).await
+            {
+                if sender.send(event).await.is_err() {
+                    break;
+                }
+            }
+        });
+        Input { events, task }
+    }
+
+    /// Stops reading, so that another program can; returns when nothing reads any more.
+    async fn close(self) {
+        self.task.abort();
+        let _ = self.task.await;
+    }
 }
 
 fn take_event(event: Event, watch: &mut background::Watch, batch: &mut Vec<Msg>) {

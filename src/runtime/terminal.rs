@@ -3,7 +3,7 @@
 use crate::app::App;
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::cursor::{Hide, Show};
-use crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture};
+use crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste};
 use crossterm::terminal::{
     BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen, SetTitle,
     disable_raw_mode, enable_raw_mode,
@@ -132,13 +132,18 @@ fn stop_self() {
     let _ = std::process::Command::new("kill").args(["-TSTP", "0"]).status();
 }
 
+/// Presses, the wheel, and moves while a button is down, in SGR coordinates. Crossterm's own command asks for every move
+/// of the mouse, and each would wake an idle screen.
+const MOUSE_ON: &[u8] = b"\x1b[?1000h\x1b[?1002h\x1b[?1006h";
+
 fn enter(options: TerminalOptions) -> io::Result<()> {
     enable_raw_mode()?;
     HELD.store(true, Ordering::SeqCst);
     let mut out = io::stdout();
     execute!(out, EnterAlternateScreen, EnableBracketedPaste, Hide, SetTitle("labscope"))?;
     if options.mouse {
-        execute!(out, EnableMouseCapture)?;
+        out.write_all(MOUSE_ON)?;
+        out.flush()?;
     }
     Ok(())
 }
