@@ -73,13 +73,9 @@ pub trait Reply: Sized + Send + Sync + 'static {
 impl<T: DeserializeOwned + Send + Sync + 'static> Reply for T {
     const ACCEPT: &'static str = "application/json";
     fn read(body: &[u8], _: Option<&str>) -> Result<Self, Unreadable> {
-        // The fast path keeps no track of where it is; only a failure pays for the path to the field.
-        serde_json::from_slice(body).or_else(|_| {
-            let mut reader = serde_json::Deserializer::from_slice(body);
-            serde_path_to_error::deserialize(&mut reader).map_err(|e| {
-                let error = Unreadable { field: e.path().to_string(), reason: e.inner().to_string() };
-                explain(body, error)
-            })
+        serde_json::from_slice(body).map_err(|error| {
+            let field = super::json_path::at(body, error.line(), error.column());
+            explain(body, Unreadable { field, reason: error.to_string() })
         })
     }
 }
@@ -165,26 +161,28 @@ impl Request {
     /// The request that `endpoint` stands for.
     pub fn new<E: Endpoint>(endpoint: &E) -> Request {
         // A struct of plain fields always serialises to an object; anything else would be a mistake in its declaration.
-        let mut inputs = match serde_json::to_value(endpoint) {
+        let inputs = match serde_json::to_value(endpoint) {
             Ok(Value::Object(map)) => map,
             _ => Map::new(),
         };
-        let path = fill(E::ROUTE, &mut inputs);
+        Request::of(method_name(&E::METHOD), E::ROUTE, E::BODY, E::Output::ACCEPT, inputs)
+    }
+
+    /// The part of [`Request::new`] that is the same for all endpoints.
+    fn of(
+        method: &'static str,
+        route: &'static str,
+        body: Body,
+        accept: &'static str,
+        mut inputs: Map<String, Value>,
+    ) -> Request {
+        let path = fill(route, &mut inputs);
         inputs.retain(|_, value| !value.is_null());
-        let (fields, json) = match E::BODY {
+        let (fields, json) = match body {
             Body::Json => (Vec::new(), Some(Value::Object(inputs).to_string())),
             Body::Query | Body::Form => (pairs(&inputs), None),
         };
-        Request {
-            method: method_name(&E::METHOD),
-            route: E::ROUTE,
-            path,
-            fields,
-            json,
-            form: E::BODY == Body::Form,
-            page: None,
-            accept: E::Output::ACCEPT,
-        }
+        Request { method, route, path, fields, json, form: body == Body::Form, page: None, accept }
     }
 
     /// The same list, one page of it.

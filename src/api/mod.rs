@@ -12,6 +12,7 @@ pub mod error;
 pub mod groups;
 pub mod hooks;
 pub mod jobs;
+pub mod json_path;
 pub mod license;
 pub mod merge_requests;
 pub mod notes;

@@ -12,7 +12,7 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{OriginalUri, RawPathParams, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::Response;
 use axum::routing::{MethodFilter, on};
 use serde::Serialize;
@@ -55,6 +55,9 @@ pub type Reader<E> = for<'a> fn(&Reading<'a>, E) -> Outcome<<E as Endpoint>::Out
 /// A handler that changes the world.
 pub type Writer<E> = for<'a> fn(&mut Writing<'a>, E) -> Outcome<<E as Endpoint>::Output>;
 
+/// A handler with its types erased: what the request holds in, the reply out.
+type Run = Arc<dyn Fn(&Engine, &Incoming) -> Result<Response, Reject> + Send + Sync>;
+
 /// The routes as they are mounted.
 #[derive(Default)]
 pub struct Mount {
@@ -68,7 +71,7 @@ impl Mount {
     where
         E::Output: Render,
     {
-        self.mount::<E>(move |engine, incoming| {
+        let run: Run = Arc::new(move |engine, incoming| {
             engine.tick();
             let world = engine.snapshot();
             let mut call = incoming.call(engine, &world, false)?;
@@ -76,7 +79,8 @@ impl Mount {
             call.paging = Paging::read(&call.inputs)?;
             let paging = call.paging;
             incoming.render::<E>(handler(&call, inputs)?, paging, &call.base_url)
-        })
+        });
+        self.mount(E::METHOD, E::ROUTE, E::NAME, run)
     }
 
     /// Mounts a handler that writes. It needs a caller, and its changes count only if it succeeds.
@@ -84,22 +88,22 @@ impl Mount {
     where
         E::Output: Render,
     {
-        self.mount::<E>(move |engine, incoming| {
+        let run: Run = Arc::new(move |engine, incoming| {
             engine.write(|world| {
                 let mut call = incoming.call(engine, world, true)?;
                 let inputs = params::read(&call.inputs)?;
                 let answer = handler(&mut call, inputs)?;
                 incoming.render::<E>(answer, call.paging, &call.base_url)
             })
-        })
+        });
+        self.mount(E::METHOD, E::ROUTE, E::NAME, run)
     }
 
-    fn mount<E: Endpoint>(
-        mut self,
-        run: impl Fn(&Engine, &Incoming) -> Result<Response, Reject> + Copy + Send + Sync + 'static,
-    ) -> Mount {
-        let method = MethodFilter::try_from(E::METHOD).unwrap_or(MethodFilter::GET);
-        let handler = move |State(engine): State<Arc<Engine>>, slots: RawPathParams, request: Request| async move {
+    /// One type of handler for all endpoints: a stack of HTTP layers compiled for each would take minutes.
+    fn mount(mut self, method: Method, route: &str, name: &'static str, run: Run) -> Mount {
+        let method = MethodFilter::try_from(method).unwrap_or(MethodFilter::GET);
+        let handler = async move |State(engine): State<Arc<Engine>>, slots: RawPathParams, request: Request| {
+            let run = run.clone();
             let slots = slots.iter().map(|(name, value)| (name.to_owned(), Value::String(value.to_owned()))).collect();
             let answered = match Incoming::receive(request, slots).await {
                 Ok(incoming) => {
@@ -111,8 +115,8 @@ impl Mount {
             };
             answered.unwrap_or_else(refuse)
         };
-        self.router = self.router.route(&format!("{ROOT}{}", E::ROUTE), on(method, handler));
-        self.mounted.push(E::NAME);
+        self.router = self.router.route(&format!("{ROOT}{route}"), on(method, handler));
+        self.mounted.push(name);
         self
     }
 

@@ -128,7 +128,7 @@ async fn what_does_not_exist_is_said_and_the_tree_stays() {
             .reply(&format!("{TREE}?path=src&ref=main"), json!([file("src/main.rs")]));
         app.settle().await;
         app.expect(&format!("There is no {path} at main.")).expect("run.sh");
-        app.press("G k").pass(10).settle().await;
+        app.press("G k").settle().await;
         app.expect_no("There is no").expect("exec rocket");
     }
 }
@@ -316,17 +316,4 @@ async fn a_folder_that_a_server_lists_within_itself_opens_only_as_far_as_one_ope
         .reply(&format!("{TREE}?path=src%2Fsrc"), json!([folder("src")]));
     app.settle().await;
     assert_eq!(app.lines().iter().filter(|line| line.contains("▸ src") || line.contains("▾ src")).count(), 3);
-}
-
-#[tokio::test]
-async fn a_file_is_found_by_a_few_letters_of_its_name() {
-    let mut app = files(at(), 80, 24);
-    app.reply(&format!("{TREE}?recursive=true"), json!([folder("src"), file("src/render/frame.rs"), file("run.sh")]));
-    app.settle().await;
-    app.press("t").settle().await;
-    app.expect("Find a file").expect("src/render/frame.rs");
-    app.type_text("rfr").press("Enter").settle().await;
-    app.expect("300 lines").expect("let line_1 = 1;");
-    app.press("Esc").settle().await;
-    assert!(app.line_with("frame.rs").contains('▌'), "{}", app.picture());
 }

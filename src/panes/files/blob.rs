@@ -355,7 +355,7 @@ impl Blob {
                 facts.push(format!("{} line{}", text::count(lines.len() as u64), if one { "" } else { "s" }));
                 facts.push(text::bytes(lines.bytes_len() as u64));
                 let language = self.highlighter.as_ref().and_then(|(_, h)| h.language());
-                facts.extend(language.map(|l| short_name(l.name()).to_owned()));
+                facts.extend(language.map(|l| l.name().to_owned()));
             }
             Some(Content::Binary(bytes)) => {
                 facts.push(text::bytes(bytes.len() as u64));
@@ -420,11 +420,6 @@ impl Blob {
             }
         }
     }
-}
-
-/// The name by which people call a language: `bash` of `Bourne Again Shell (bash)`.
-fn short_name(name: &str) -> &str {
-    name.split_once('(').map_or(name, |(_, short)| short.trim_end_matches(')'))
 }
 
 /// The bytes of a file, as far as they were kept: of text, what it was read as.

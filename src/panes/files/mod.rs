@@ -1,7 +1,6 @@
 //! Files: the tree of a ref beside one of its files.
 
 mod blob;
-mod find;
 mod magic;
 mod tree;
 mod work;
@@ -46,11 +45,7 @@ pub struct Files {
     entered: bool,
     /// What is sought in the tree.
     name: String,
-    /// The line that a place names: the one under the cursor of the file, as of the last update.
     line: Option<u32>,
-    /// What to do when the path that was asked for is there: go to a line, and give the file the focus.
-    wanted: Option<u32>,
-    enters: bool,
     tree_area: Cell<Rect>,
 }
 
@@ -129,24 +124,6 @@ impl Files {
     fn tree_moved(&mut self) {
         self.chosen = true;
         self.follow();
-    }
-
-    /// The path that was asked for is there, or is known to be missing.
-    fn found(&mut self, cx: &mut Cx) {
-        let line = self.wanted.take();
-        if let Some(path) = self.tree.missing() {
-            let git_ref = self.ref_name(&cx.view);
-            return cx.say(Tone::Warning, format!("There is no {path} at {}.", project::short_ref(&git_ref)));
-        }
-        if !self.tree.current().is_some_and(Node::is_file) {
-            return self.panels.set_focus(TREE);
-        }
-        if let Some(line) = line {
-            self.blob.go_to_line(line);
-        }
-        if self.enters {
-            self.panels.set_focus(BLOB);
-        }
     }
 
     fn history(&mut self, cx: &mut Cx) {
@@ -231,9 +208,6 @@ impl Files {
         }
         let Some(file) = self.blob.file() else {
             let area = panels::title(buf, area, view.theme, focused, "", "");
-            if let Some(error) = view.store.list(&self.root()).error.filter(|_| focused && !self.is_empty(view)) {
-                return list::failure(view, area, buf, error);
-            }
             if self.is_empty(view) {
                 let url = project::project(view, &self.source.project)
                     .and_then(|p| p.http_url_to_repo.as_ref()?.as_ref())
@@ -261,10 +235,6 @@ impl Pane for Files {
                 TREE => pane.has_tree(view),
                 _ => Err("the file is open".into()),
             }),
-        Command::new("files.find", &["t"], "Find a file by its name", |pane: &mut Self, cx| {
-            cx.act(find::pick("file", &pane.source, &cx.view));
-        })
-        .footer("find file"),
         Command::new("files.history", &["b", "H"], "Commits of this path", Self::history).footer("history"),
         Command::new("files.ref", &["R"], "Another branch or tag, at the same path", |pane: &mut Self, cx| {
             cx.act(Refs::pick("Files at", "ref", &pane.source.project, &cx.view));
@@ -301,8 +271,6 @@ impl Pane for Files {
             entered: false,
             name: String::new(),
             line: place.line,
-            wanted: place.line,
-            enters: true,
             tree_area: Cell::default(),
         };
         if place.line.is_some() {
@@ -354,13 +322,19 @@ impl Pane for Files {
         let was_sought = self.tree.sought().is_some();
         self.tree.changed(view, &self.source);
         self.follow();
-        if was_sought && self.tree.sought().is_none() {
-            self.found(cx);
+        if was_sought && self.tree.sought().is_none() && self.tree.missing().is_none() {
+            // What was asked for is there: a file opens, at its line.
+            if self.tree.current().is_some_and(Node::is_file) {
+                if let Some(line) = self.line {
+                    self.blob.go_to_line(line);
+                }
+                self.panels.set_focus(BLOB);
+            } else {
+                self.panels.set_focus(TREE);
+            }
         }
-        self.blob.changed(&cx.view);
-        if self.tree.sought().is_none() {
-            self.line = self.blob.line(&cx.view).filter(|_| self.panels.focus() == BLOB);
-        }
+        self.blob.changed(view);
+        self.line = self.blob.line(view).filter(|_| self.panels.focus() == BLOB).or(self.line.filter(|_| was_sought));
     }
 
     fn motion(&mut self, motion: Motion, cx: &mut Cx) {
@@ -469,14 +443,8 @@ impl Pane for Files {
                 }
                 Err(_) => cx.say(Tone::Warning, format!("\"{}\" is no line number.", shown(&value))),
             },
-            "file" => {
-                (self.chosen, self.wanted, self.enters) = (true, None, true);
-                self.entered = self.panels.focus() == TREE;
-                self.tree.seek(&value);
-            }
             "ref" => {
                 let path = self.path().map(str::to_owned);
-                (self.wanted, self.enters) = (self.line, false);
                 self.source.git_ref = Some(value);
                 self.tree.restart(path.as_deref());
             }
