@@ -149,17 +149,17 @@ fn row(view: &View, merge_request: &MergeRequest, with_project: bool) -> Row {
         title = title.and("draft ", Role::Warning);
     }
     title = title.and(review::title(merge_request).to_owned(), Role::Text);
-    let branches = match (merge_request.source_branch(), merge_request.target_branch()) {
-        ("", _) => Cell::empty(),
-        (source, target) => Cell::from((source.to_owned(), Role::Ref))
-            .and(format!(" {} ", glyph::arrow()), Role::Dim)
-            .and(target.to_owned(), Role::Dim),
+    let source = merge_request.source_branch().to_owned();
+    let target = match merge_request.target_branch() {
+        "" => String::new(),
+        target => format!("{} {target}", glyph::arrow()),
     };
     let (pipeline, pipeline_role) = match merge_request.pipeline() {
         Some(pipeline) => glyph::status(pipeline.status.as_str()),
         None => ("", Role::Dim),
     };
-    let notes = merge_request.user_notes_count.flatten().filter(|n| *n > 0).map(|n| n.to_string());
+    let notes = merge_request.user_notes_count.flatten().filter(|n| *n > 0);
+    let notes = notes.map(|n| if n == 1 { "1 note".to_owned() } else { format!("{n} notes") });
     let project = if with_project { review::project(merge_request, view).as_str().to_owned() } else { String::new() };
     let author = merge_request.author().map_or("", |user| user.username.as_str());
     let when = merge_request.updated_at.as_ref().or(merge_request.created_at.as_ref());
@@ -169,10 +169,11 @@ fn row(view: &View, merge_request: &MergeRequest, with_project: bool) -> Row {
         (format!("!{}", merge_request.iid), Role::Dim).into(),
         title,
         (merge_request.labels().join(" "), Role::Label).into(),
-        branches,
+        (source, Role::Ref).into(),
+        (target, Role::Dim).into(),
         (author.to_owned(), Role::User).into(),
         (pipeline, pipeline_role).into(),
-        (notes.map(|n| format!("{n} notes")).unwrap_or_default(), Role::Dim).into(),
+        (notes.unwrap_or_default(), Role::Dim).into(),
         (age(view, when), Role::Dim).into(),
     ])
 }
@@ -260,9 +261,10 @@ impl Pane for MergeRequests {
             Column::new("", Size::Fixed(1)),
             Column::new("", Size::Fit { min: 6, max: 24 }).middle().priority(1),
             Column::new("", Size::Fit { min: 2, max: 8 }).right(),
-            Column::new("", Size::Fill { min: 24, weight: 3 }),
-            Column::new("", Size::Fit { min: 3, max: 18 }).priority(5),
-            Column::new("", Size::Fit { min: 8, max: 34 }).middle().priority(4),
+            Column::new("", Size::Fill { min: 40, weight: 3 }),
+            Column::new("", Size::Fit { min: 3, max: 18 }).priority(6),
+            Column::new("", Size::Fit { min: 8, max: 24 }).middle().priority(4),
+            Column::new("", Size::Fit { min: 4, max: 16 }).middle().priority(5),
             Column::new("", Size::Fit { min: 3, max: 12 }).priority(2),
             Column::new("", Size::Fit { min: 1, max: 1 }).priority(2),
             Column::new("", Size::Fit { min: 2, max: 10 }).right().priority(3),

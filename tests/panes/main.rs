@@ -8,3 +8,4 @@ mod jobs;
 mod mr;
 mod mrs;
 mod runners;
+mod served;

@@ -1,0 +1,32 @@
+//! The main jobs over real HTTP: the demo world served on this machine, read and written by the client that people use.
+
+use crate::harness::{Begin, NOW};
+use jiff::Timestamp;
+use labscope::app::Place;
+use labscope::backend::{Clock, Options, Running, WorldKind, start};
+
+async fn demo() -> Running {
+    let now: Timestamp = NOW.parse().expect("a time");
+    let options = Options { world: WorldKind::Demo, clock: Clock::new(move || now), ..Options::default() };
+    start(options).await.expect("a server on a free port")
+}
+
+#[tokio::test]
+async fn a_merge_request_is_found_read_and_answered() {
+    let server = demo().await;
+    let place = Place::new("mrs").project("acme/rocket-ui");
+    let mut harness = Begin::at(place).size(100, 45).light().server(&server.base_url, server.token()).open();
+    harness.settle().await;
+    harness.expect("Draw only visible rows").click_on("Draw only visible rows").press("Enter").settle().await;
+    harness.expect("feature/rows → main").expect("What changes").expect("Commits 3").expect("Changes 7");
+    harness.press("c").type_text("Read on a **train**.").press("C-s");
+    harness.until("Done: comment on !42").await;
+    harness.settle().await;
+    harness.expect("Read on a train.");
+    harness.press("3").settle().await;
+    harness.expect("Files 7").expect("@@ -");
+    harness.press("2").settle().await;
+    harness.press("Enter").settle().await;
+    assert_eq!(harness.app.place().pane, "commit");
+    server.stop().await;
+}
