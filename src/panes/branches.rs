@@ -187,7 +187,7 @@ impl Pane for Branches {
         let columns = [
             Column::new("", Size::Fit { min: 12, max: 40 }).middle(),
             Column::new("", Size::Fit { min: 0, max: 24 }).priority(1),
-            Column::new("", Size::Fill { min: 16, weight: 1 }).priority(3),
+            Column::new("", Size::Fill { min: 28, weight: 1 }).priority(3),
             Column::new("", Size::Fit { min: 4, max: 16 }).priority(4),
             Column::new("", Size::Fixed(8)).priority(5),
             Column::new("", Size::Fixed(4)).right().priority(2),

@@ -86,6 +86,8 @@ pub struct Changes {
     /// A place is still to be gone to, once the files are read.
     wanted: Option<Spot>,
     areas: Shared<[Rect; 2]>,
+    /// Something beside it has the focus.
+    aside: bool,
 }
 
 impl Default for Changes {
@@ -105,6 +107,7 @@ impl Default for Changes {
             jump: false,
             wanted: None,
             areas: Shared::default(),
+            aside: false,
         }
     }
 }
@@ -334,7 +337,7 @@ impl Changes {
     }
 
     fn draw_files(&self, view: &View, area: Rect, buf: &mut Buffer, input: &Input) {
-        let focused = self.panels.focus() == FILES;
+        let focused = self.panels.focus() == FILES && !self.aside;
         let (left, right) = self.summary(input);
         let body = panels::title(buf, area, view.theme, focused, &left, &right);
         if self.shown.is_empty() {
@@ -357,7 +360,7 @@ impl Changes {
 
     fn draw_diff(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let theme = view.theme;
-        let focused = self.panels.focus() == DIFF;
+        let focused = self.panels.focus() == DIFF && !self.aside;
         let Some(doc) = &self.doc else {
             let body = panels::title(buf, area, theme, focused, "", "");
             return state::skeleton(buf, body, theme);
@@ -434,6 +437,11 @@ impl Changes {
     /// Both panels.
     pub fn panels(&mut self) -> &mut Panels {
         &mut self.panels
+    }
+
+    /// Whether something beside it has the focus, so that it is drawn quietly.
+    pub fn set_aside(&mut self, aside: bool) {
+        self.aside = aside;
     }
 
     /// Moves in the panel that has the focus.

@@ -145,9 +145,9 @@ impl Commits {
 }
 
 const COLUMNS: &[Column] = &[
-    Column::new("", Size::Fixed(8)).priority(3),
-    Column::new("", Size::Fill { min: 20, weight: 1 }),
-    Column::new("", Size::Fit { min: 4, max: 16 }).priority(2),
+    Column::new("", Size::Fixed(8)).priority(2),
+    Column::new("", Size::Fill { min: 34, weight: 1 }),
+    Column::new("", Size::Fit { min: 4, max: 16 }).priority(3),
     Column::new("", Size::Fixed(4)).right().priority(1),
 ];
 
@@ -274,7 +274,9 @@ impl Pane for Commits {
             beside.changes.panels().set_focus(1);
             self.beside = Some(beside);
         }
+        let aside = self.panels.focus() == LIST;
         if let Some(beside) = &mut self.beside {
+            beside.changes.set_aside(aside);
             beside.sync(view);
         }
     }

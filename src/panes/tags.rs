@@ -138,7 +138,7 @@ impl Pane for Tags {
         let columns = [
             Column::new("", Size::Fit { min: 10, max: 30 }).middle(),
             Column::new("", Size::Fit { min: 0, max: 8 }).priority(1),
-            Column::new("", Size::Fill { min: 16, weight: 1 }).priority(3),
+            Column::new("", Size::Fill { min: 28, weight: 1 }).priority(3),
             Column::new("", Size::Fit { min: 4, max: 16 }).priority(4),
             Column::new("", Size::Fixed(8)).priority(5),
             Column::new("", Size::Fixed(4)).right().priority(2),
