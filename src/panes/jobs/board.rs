@@ -144,9 +144,8 @@ impl Board {
             return;
         }
         let (x, y) = self.at().unwrap_or_default();
-        let count = self.stages.len().max(1) as u16;
-        let width = (body.width / count).clamp(NARROW.min(body.width), BROAD);
-        let fit = usize::from((body.width / width.max(1)).max(1));
+        let fit = usize::from(body.width / NARROW).clamp(1, self.stages.len().max(1));
+        let width = (body.width / fit as u16).min(BROAD);
         let from = (x + 1).saturating_sub(fit);
         for (place, (index, stage)) in self.stages.iter().enumerate().skip(from).take(fit).enumerate() {
             let column = Rect { x: body.x + place as u16 * width, width, ..body };
@@ -211,15 +210,16 @@ impl Board {
     }
 }
 
-/// How long the job took before, as a line.
+/// How long the job took before: the middle of it, and where there is room how it went up and down.
 fn usual(buf: &mut Buffer, area: Rect, before: Before, (bars, words): (Style, Style)) {
     let mut sorted = before.to_vec();
     sorted.sort_by(f64::total_cmp);
     let median = sorted.get(sorted.len() / 2).copied().unwrap_or_default();
-    let chart = chart::sparkline(before, 7);
-    line::draw(
-        buf,
-        Rect { height: 1, ..area },
-        &[(chart, bars), (format!(" usually {}", text::duration(median)), words)],
-    );
+    let usually = format!("usually {} ", text::duration(median));
+    let room = usize::from(area.width).saturating_sub(text::width(&usually)).min(8);
+    let (least, most) = (sorted.first().copied().unwrap_or_default(), sorted.last().copied().unwrap_or_default());
+    // From a little below the least: what matters is the difference. Where there is none, bars would say nothing.
+    let apart: Vec<f64> = before.iter().map(|took| took - least * 0.9).collect();
+    let chart = if most > least * 1.05 { chart::sparkline(&apart, room) } else { String::new() };
+    line::draw(buf, Rect { height: 1, ..area }, &[(usually, words), (chart, bars)]);
 }

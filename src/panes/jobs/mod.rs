@@ -409,8 +409,7 @@ impl Pane for Jobs {
         }
         let slots = self.panels.layout(area, &[Ask { min: 60, weight: 1 }, Ask { min: 44, weight: 1 }]);
         if let Some(area) = slots.get(LIST).copied().flatten() {
-            let facts = format!("{} jobs", self.lines.lines.len() - self.lines.pipelines.len());
-            let body = panels::title(buf, area, view.theme, !self.board_focused(), "jobs", &facts);
+            let body = panels::title(buf, area, view.theme, !self.board_focused(), "jobs", "");
             self.draw_list(view, body, buf);
         }
         if let Some(area) = slots.get(BOARD).copied().flatten() {
