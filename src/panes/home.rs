@@ -71,6 +71,8 @@ pub struct Home {
     list: ListState,
     lines: Vec<Line>,
     filter: String,
+    /// Whether the person chose what is selected; until then it is the first thing, whatever comes in when.
+    chosen: bool,
     area: std::cell::Cell<Rect>,
 }
 
@@ -390,13 +392,18 @@ impl Pane for Home {
         self.arrange(&cx.view);
         let len = self.lines.len();
         let mut list = std::mem::take(&mut self.list);
-        list.sync(len, |index| self.key(&cx.view, index));
+        if self.chosen {
+            list.sync(len, |index| self.key(&cx.view, index));
+        } else {
+            list.first();
+        }
         list.settle(len, true, |index| self.is_thing(index));
         self.list = list;
     }
 
     fn motion(&mut self, motion: Motion, cx: &mut Cx) {
         let (len, before) = (self.lines.len(), self.list.selected());
+        self.chosen = true;
         match motion {
             Motion::Right => return self.go(None, cx),
             Motion::Left => return,
@@ -416,6 +423,7 @@ impl Pane for Home {
             Pointer::Wheel { rows, .. } => self.motion(Motion::Wheel(rows), cx),
             Pointer::Press { column, row, double } if area.contains((column, row).into()) => {
                 if let Some(index) = self.list.row_at(row - area.y).filter(|index| self.is_thing(*index)) {
+                    self.chosen = true;
                     self.list.select(index, self.lines.len());
                     if double {
                         self.go(None, cx);
@@ -436,6 +444,7 @@ impl Pane for Home {
 
     fn set_sought(&mut self, text: &str, _cx: &mut Cx) {
         self.filter = text.to_owned();
+        self.chosen = false;
     }
 
     fn escape(&mut self, _cx: &mut Cx) -> bool {

@@ -115,6 +115,19 @@ impl Searching {
         }
     }
 
+    /// The path of a hit's project, where several are searched and its page tells.
+    fn project_of(&self, view: &View, hit: &Hit) -> String {
+        if self.project.is_some() || matches!(hit, Hit::Project(_) | Hit::User(_)) {
+            return String::new();
+        }
+        let place = page_of(hit).and_then(|url| target::parse(&url, &view.session.web_url).ok());
+        let known = place.and_then(|place| place.project).map(|project| project.to_string());
+        known.unwrap_or_else(|| match hit {
+            Hit::Blob(blob) => format!("project {}", blob.project_id),
+            _ => String::new(),
+        })
+    }
+
     fn reset(&mut self) {
         self.list.restart();
     }
@@ -213,7 +226,7 @@ impl Pane for Searching {
         Command::new("search.open", &["Enter"], "Open it where it lives", |pane: &mut Self, cx| pane.enter(cx))
             .footer("open")
             .when(Searching::has_hit),
-        Command::new("search.everywhere", &["E"], "Search everywhere", |pane: &mut Self, _| {
+        Command::new("search.everywhere", &["E"], "Widen it to everything", |pane: &mut Self, _| {
             (pane.project, pane.group, pane.tab) = (None, None, 0);
             pane.reset();
         })
@@ -300,6 +313,7 @@ impl Pane for Searching {
             return without_rows(view, area, buf, &rows, ("Nothing of this kind fits.", "/ changes the text"));
         }
         let columns = [
+            Column::new("", Size::Fit { min: 8, max: 28 }).middle().priority(3),
             Column::new("", Size::Fit { min: 8, max: 44 }).middle(),
             Column::new("", Size::Fill { min: 16, weight: 1 }),
             Column::new("", Size::Fit { min: 4, max: 18 }).priority(2),
@@ -308,7 +322,13 @@ impl Pane for Searching {
         let area = trouble(view, area, buf, rows.error);
         let row = |hit: &Hit| {
             let (what, words, whose, when) = facts(hit);
-            Row::new(vec![what, words, whose, Cell::from((age(view, when.as_ref()), Role::Dim))])
+            Row::new(vec![
+                Cell::from((self.project_of(view, hit), Role::Dim)),
+                what,
+                words,
+                whose,
+                Cell::from((age(view, when.as_ref()), Role::Dim)),
+            ])
         };
         self.list.draw(view, area, buf, true, &rows, &columns, row, ("", ""));
     }

@@ -3,9 +3,11 @@
 mod browse;
 mod core;
 mod harness;
+mod home;
 mod job;
 mod jobs;
 mod mr;
 mod mrs;
 mod runners;
+mod search;
 mod served;

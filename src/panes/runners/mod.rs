@@ -176,8 +176,8 @@ impl Runners {
         let rows = self.rows(view);
         let columns = [
             Column::new("", Size::Fit { min: 8, max: 16 }),
-            Column::new("", Size::Fill { min: 12, weight: 2 }),
-            Column::new("", Size::Fill { min: 8, weight: 1 }).priority(3),
+            Column::new("", Size::Fill { min: 16, weight: 1 }),
+            Column::new("", Size::Fit { min: 4, max: 22 }).priority(3),
             Column::new("", Size::Fit { min: 6, max: 8 }).priority(2),
             Column::new("", Size::Fit { min: 5, max: 9 }).priority(4),
             Column::new("", Size::Fit { min: 2, max: 6 }).right().priority(5),

@@ -1,0 +1,55 @@
+//! Home: what needs the person, in one list.
+
+use crate::harness::{Begin, Harness};
+use labscope::app::Place;
+use serde_json::{Value, json};
+
+const ASSIGNED: &str = "GET /merge_requests?order_by=updated_at&scope=assigned-to-me&state=opened";
+const MINE: &str = "GET /merge_requests?order_by=updated_at&scope=created-by-me&state=opened";
+const RUNNING: &str = "GET /projects/7/jobs";
+
+fn request(id: u64, title: &str, author: &str) -> Value {
+    json!({"id": id, "iid": id, "project_id": 7, "title": title, "state": "opened",
+        "author": {"id": id, "username": author}, "updated_at": "2026-06-15T10:00:00Z"})
+}
+
+async fn open(assigned: &[Value], jobs: &[Value]) -> Harness {
+    let mut harness = Begin::at(Place::new("home")).open();
+    let project = json!({"id": 7, "path_with_namespace": "acme/rocket-ui", "description": "A small toolkit"});
+    harness
+        .reply(ASSIGNED, assigned)
+        .reply(MINE, [request(40, "Theme file errors name the key", "ada")])
+        .reply(RUNNING, jobs)
+        .reply("GET /projects", [project])
+        .settle()
+        .await;
+    harness
+}
+
+#[tokio::test]
+async fn what_needs_me_stands_in_sections_and_opens() {
+    let job = json!({"id": 1207, "name": "bench", "status": "running", "ref": "feature/rows",
+        "started_at": "2026-06-15T11:58:29Z"});
+    let mut harness = open(&[request(42, "Draw only visible rows", "bo")], &[job]).await;
+    for words in ["Assigned to me 1", "Draw only visible rows", "Mine 1", "Running 1", "1m31s", "Recent projects"] {
+        harness.expect(words);
+    }
+    assert!(harness.line_with("!42").starts_with('▌'), "{}", harness.picture());
+    harness.pass(1);
+    harness.expect("1m32s");
+    harness.press("j j Enter");
+    let place = harness.app.place();
+    assert_eq!((place.pane.as_str(), place.item.as_deref()), ("job", Some("1207")));
+    assert_eq!(place.project.map(|p| p.to_string()).as_deref(), Some("acme/rocket-ui"));
+}
+
+#[tokio::test]
+async fn empty_sections_are_one_line_and_a_quiet_home_is_silent() {
+    let mut harness = open(&[], &[]).await;
+    harness.expect("No open merge request waits for you.");
+    harness.expect("Nothing runs in your latest projects.");
+    harness.pass(10);
+    assert_eq!(harness.app.wake_at(), None);
+    harness.press("/").type_text("theme").press("Enter");
+    harness.expect("Theme file errors").expect_no("Assigned to me");
+}
