@@ -208,7 +208,7 @@ impl Changes {
             let work = Colours { identity: self.identity.clone(), file, hunk, diff: diff.clone() };
             wants.push(Work::new(work).into());
         }
-        if !self.query.is_empty() {
+        if !self.query.is_empty() && self.found.is_none() {
             let (identity, query) = (self.identity.clone(), self.query.clone());
             wants.push(Work::new(Search { identity, folds: self.folds, query, doc: doc.clone() }).into());
         }

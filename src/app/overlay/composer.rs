@@ -141,7 +141,7 @@ impl Overlay for Composer {
                         ("C-o", key),
                         (" $EDITOR  ", dim),
                         ("Esc", key),
-                        (" close, the text is kept", dim),
+                        (" close, kept", dim),
                     ],
                 );
             }
