@@ -103,7 +103,7 @@ mod tests {
         let repository = git2::Repository::open_bare(folder.join("1.git")).unwrap();
         assert_eq!(
             repository.head().unwrap().target().unwrap().to_string(),
-            "58e0121f8c0c82ca4e9ee54f1a41a0f32bc260f4"
+            "f8b2a08aaea2f98333539fc7b8f3ce213e7bc637"
         );
     }
 
