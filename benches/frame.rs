@@ -5,10 +5,11 @@ mod support;
 use jiff::Timestamp;
 use labscope::api::endpoint::Endpoint;
 use labscope::api::projects::{ListProjects, Project};
-use labscope::app::action::{Msg, Outcome};
+use labscope::api::{Error, Fault};
+use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::place::Place;
 use labscope::app::{App, Setup};
-use labscope::store::{Arrival, Ticket};
+use labscope::store::{Arrival, Ticket, Want};
 use labscope::ui::theme::{Background, Theme};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -19,7 +20,7 @@ use support::{Table, key};
 /// Rows of a page of a list.
 const PAGE: usize = 100;
 
-fn app(place: Place, size: (u16, u16)) -> App {
+fn start(place: Place, size: (u16, u16)) -> (App, Vec<Effect>) {
     App::new(Setup {
         registry: labscope::panes::PANES,
         bindings: labscope::app::bindings::Bindings::new(labscope::panes::PANES, &Default::default())
@@ -32,12 +33,11 @@ fn app(place: Place, size: (u16, u16)) -> App {
         now: Timestamp::UNIX_EPOCH,
         size,
     })
-    .0
 }
 
 /// A list of projects of `rows` rows, at its middle.
 fn projects(rows: usize, size: (u16, u16)) -> App {
-    let mut app = app(Place::new("projects"), size);
+    let (mut app, _) = start(Place::new("projects"), size);
     let request = ListProjects { order_by: Some("last_activity_at".into()), ..ListProjects::default() }.request();
     let pages = rows.div_ceil(PAGE);
     for page in 1..=pages {
@@ -69,6 +69,72 @@ fn projects(rows: usize, size: (u16, u16)) -> App {
     app
 }
 
+/// Answers everything that the app starts, by its route, until nothing is left to answer.
+fn settle(app: &mut App, effects: Vec<Effect>, large: &[u8]) {
+    let mut todo = effects;
+    while let Some(effect) = todo.pop() {
+        let Effect::Start(ticket, want, _) = effect else { continue };
+        let outcome = match &want {
+            Want::Load(load) => match (load.read)(&reply(load.request.route, large), Some("application/json")) {
+                Ok((value, len)) => Ok(Outcome::Reply(Arrival { value, len, next: None, total: Some(len as u64) })),
+                Err(e) => Err(Error { tried: load.request.line(), fault: Fault::Missing(e.reason) }),
+            },
+            Want::Follow(follow) => {
+                let bytes = large.to_vec();
+                todo.extend(app.update(Msg::Bytes { request: follow.request.clone(), bytes, restart: false }));
+                Ok(Outcome::End)
+            }
+            Want::Work(work) => Ok(Outcome::Made((work.run)(&|| false))),
+        };
+        todo.extend(app.update(Msg::Arrived(ticket, outcome)));
+    }
+}
+
+fn reply(route: &str, large: &[u8]) -> Vec<u8> {
+    match route {
+        "/projects/{id}" => {
+            br#"{"id": 1, "name": "p", "path_with_namespace": "a/p", "default_branch": "main"}"#.to_vec()
+        }
+        "/projects/{id}/repository/tree" => {
+            br#"[{"id": "b10b", "name": "big.rs", "type": "blob", "path": "big.rs", "mode": "100644"}]"#.to_vec()
+        }
+        "/projects/{id}/repository/blobs/{sha}/raw" => large.to_vec(),
+        "/projects/{id}/jobs/{job_id}" => {
+            br#"{"id": 7, "name": "bench", "stage": "test", "status": "success", "pipeline": {"id": 1}}"#.to_vec()
+        }
+        _ => b"[]".to_vec(),
+    }
+}
+
+/// A viewer at the middle of `lines` lines.
+fn viewer(place: Place, lines: usize, text: impl Fn(usize) -> String, size: (u16, u16)) -> App {
+    let large: String = (0..lines).map(text).collect();
+    let (mut app, effects) = start(place, size);
+    settle(&mut app, effects, large.as_bytes());
+    let effects = app.update(Msg::Key(key("G")));
+    settle(&mut app, effects, large.as_bytes());
+    let mut buffer = Buffer::empty(Rect::new(0, 0, size.0, size.1));
+    app.view(buffer.area, &mut buffer);
+    for _ in 0..20 {
+        let effects = app.update(Msg::Key(key("C-u")));
+        settle(&mut app, effects, large.as_bytes());
+    }
+    app.view(buffer.area, &mut buffer);
+    let shown: String = buffer.content.iter().map(|cell| cell.symbol()).collect();
+    assert!(shown.contains("line"), "the viewer shows its text: {shown}");
+    app
+}
+
+fn blob(lines: usize, size: (u16, u16)) -> App {
+    let place = Place::new("files").project("a/p").at("main").path("big.rs");
+    viewer(place, lines, |n| format!("    let line_{n} = compute(\"{n}\", {n}); // line {n}\n"), size)
+}
+
+fn trace(lines: usize, size: (u16, u16)) -> App {
+    let place = Place::new("job").project("a/p").item(7);
+    viewer(place, lines, |n| format!("\u{1b}[32;1mCompiling\u{1b}[0m line {n} of a long trace\n"), size)
+}
+
 /// Microseconds of one key and the frame after it: the median of many, moving to and fro.
 fn key_and_frame(app: &mut App, size: (u16, u16)) -> f64 {
     let area = Rect::new(0, 0, size.0, size.1);
@@ -90,6 +156,11 @@ fn main() {
         let (mut small, mut large) = (projects(100, size), projects(100_000, size));
         let pair = support::pair(|| key_and_frame(&mut small, size), || key_and_frame(&mut large, size));
         table.ratio(&format!("projects 100 · 100,000  {name}"), pair, 1.5);
+        for (what, open) in [("blob", blob as fn(usize, (u16, u16)) -> App), ("trace", trace)] {
+            let (mut small, mut large) = (open(1_000, size), open(1_000_000, size));
+            let pair = support::pair(|| key_and_frame(&mut small, size), || key_and_frame(&mut large, size));
+            table.ratio(&format!("{what} 1,000 · 1,000,000  {name}"), pair, 1.5);
+        }
     }
     table.print();
 }

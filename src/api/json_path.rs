@@ -15,9 +15,10 @@ pub fn at(text: &[u8], line: usize, column: usize) -> String {
             (Some(from), b'"') => {
                 string = None;
                 if let Some(Step::Key { name, named }) = steps.last_mut()
-                    && !*named {
-                        *name = String::from_utf8_lossy(text.get(from..index).unwrap_or_default()).into_owned();
-                    }
+                    && !*named
+                {
+                    *name = String::from_utf8_lossy(text.get(from..index).unwrap_or_default()).into_owned();
+                }
             }
             (Some(_), _) => {}
             (None, b'"') => string = Some(index + 1),
