@@ -1,5 +1,8 @@
 //! labscope: a terminal front end to source-hosting servers that speak the REST API v4.
 
+// What bad input can reach must not give up; tests may (clippy.toml).
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::dbg_macro)]
+
 pub mod api;
 pub mod app;
 pub mod backend;

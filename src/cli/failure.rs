@@ -3,7 +3,7 @@
 use crate::api;
 use crate::ui::text::shown;
 use std::fmt;
-use std::io;
+use std::io::{self, Write};
 
 /// Something failed.
 pub const FAILED: u8 = 1;
@@ -39,7 +39,8 @@ impl Failure {
     pub fn report(&self) {
         for (index, line) in self.message.lines().enumerate() {
             let prefix = if index == 0 { "labscope: " } else { "" };
-            eprintln!("{prefix}{}", shown(line));
+            // Where nobody listens any more, there is nobody to tell.
+            let _ = writeln!(io::stderr(), "{prefix}{}", shown(line));
         }
     }
 }

@@ -62,6 +62,7 @@ fn announce(running: &Running, ready_file: Option<&Path>) -> Result<(), Failure>
             "base_url": running.base_url,
             "tokens": running.tokens,
             "license": running.license,
+            "license": running.license,
         });
         write_private(path, format!("{ready}\n").as_bytes())
             .map_err(|e| Failure::failed(format!("--ready-file: {} cannot be written: {e}", path.display())))?;

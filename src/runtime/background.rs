@@ -7,7 +7,7 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::time::{Duration, Instant};
 
-/// How long an answer may take to begin.
+/// How long Esc may be the beginning of an answer.
 const PATIENCE: Duration = Duration::from_millis(1500);
 /// How long a started answer may pause.
 const PAUSE: Duration = Duration::from_millis(60);
@@ -54,8 +54,10 @@ impl Watch {
 
     /// Takes a key in.
     pub fn take(&mut self, key: KeyEvent) -> Reply {
-        let asked = self.until.is_some_and(|until| Instant::now() < until || !self.held.is_empty());
-        if !asked {
+        let Some(until) = self.until else { return Reply::Keys(vec![key]) };
+        // A late answer must not be typed into the interface, but Esc cannot wait for it forever; `Alt-]` can.
+        let late = Instant::now() >= until && self.held.is_empty();
+        if late && !(key.code == KeyCode::Char(']') && key.modifiers.contains(KeyModifiers::ALT)) {
             return Reply::Keys(vec![key]);
         }
         let before = self.text.len();
@@ -133,6 +135,17 @@ mod tests {
             assert_eq!(watch.take(key('\\', KeyModifiers::ALT)), Reply::Background(light));
             assert_eq!(watch.take(key('j', KeyModifiers::NONE)), Reply::Keys(vec![key('j', KeyModifiers::NONE)]));
         }
+    }
+
+    #[test]
+    fn a_late_answer_is_still_no_typing_and_keys_do_not_wait_for_it() {
+        let mut watch = Watch::new(true);
+        watch.until = Some(Instant::now());
+        let escape = KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE);
+        assert_eq!(watch.take(escape), Reply::Keys(vec![escape]));
+        assert_eq!(watch.take(key(']', KeyModifiers::ALT)), Reply::Held);
+        assert!(feed(&mut watch, "11;rgb:ffff/ffff/ffff").iter().all(|r| *r == Reply::Held));
+        assert_eq!(watch.take(key('\\', KeyModifiers::ALT)), Reply::Background(true));
     }
 
     #[test]

@@ -107,7 +107,11 @@ pub async fn run(app: &mut App, first: Vec<Effect>, options: Options) -> io::Res
             biased;
             signal = signals.next() => match signal {
                 terminal::Signal::End => batch.push(Msg::Quit),
-                terminal::Signal::Continued => terminal.redraw()?,
+                terminal::Signal::Continued => {
+                    terminal.redraw()?;
+                    app.set_dirty();
+                    urgent = true;
+                }
             },
             event = input.events.recv() => match event {
                 Some(Ok(event)) => take_event(event, &mut watch, &mut batch),

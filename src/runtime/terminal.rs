@@ -12,6 +12,7 @@ use crossterm::{execute, queue};
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+use std::mem::ManuallyDrop;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -24,7 +25,9 @@ pub struct TerminalOptions {
 
 /// The terminal in the interface's hands.
 pub struct Terminal {
-    inner: ratatui::Terminal<CrosstermBackend<BufWriter<Stdout>>>,
+    /// Never dropped: ratatui would show the cursor, and give up where it cannot even say that it could not. Giving the
+    /// terminal back is done here, once.
+    inner: ManuallyDrop<ratatui::Terminal<CrosstermBackend<BufWriter<Stdout>>>>,
     options: TerminalOptions,
 }
 
@@ -40,7 +43,7 @@ impl Terminal {
         let backend = CrosstermBackend::new(BufWriter::with_capacity(64 * 1024, io::stdout()));
         enter(options)?;
         match ratatui::Terminal::new(backend) {
-            Ok(inner) => Ok(Terminal { inner, options }),
+            Ok(inner) => Ok(Terminal { inner: ManuallyDrop::new(inner), options }),
             Err(error) => {
                 restore();
                 Err(error)
@@ -64,7 +67,14 @@ impl Terminal {
     /// Makes the next frame draw every cell.
     pub fn redraw(&mut self) -> io::Result<()> {
         enter(self.options)?;
-        self.inner.clear()
+        self.forget()
+    }
+
+    /// Makes the next frame draw every cell, at the window's size. ratatui's own way to clear asks the terminal where its
+    /// cursor is, and not every terminal answers.
+    fn forget(&mut self) -> io::Result<()> {
+        let (width, height) = crossterm::terminal::size()?;
+        self.inner.resize(Rect::new(0, 0, width, height))
     }
 
     /// Width and height.
@@ -95,9 +105,7 @@ impl Terminal {
     pub fn enter(&mut self) -> io::Result<()> {
         enter(self.options)?;
         // The other program may have left anything behind, and the window may have another size.
-        let (width, height) = crossterm::terminal::size()?;
-        self.inner.resize(Rect::new(0, 0, width, height))?;
-        self.inner.clear()
+        self.forget()
     }
 
     /// The sleep of C-z.

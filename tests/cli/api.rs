@@ -1,0 +1,153 @@
+//! `labscope api` against a served world, and against servers that fail.
+
+use crate::home::Home;
+use crate::program::{Ended, Served};
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+
+struct World {
+    home: Home,
+    served: Served,
+}
+
+impl World {
+    fn new() -> World {
+        let home = Home::new();
+        let served = Served::start(&home, &[]);
+        World { home, served }
+    }
+
+    fn api(&self, arguments: &[&str]) -> Ended {
+        let token = self.home.write("token", self.served.token("root"));
+        let shared = ["--host", self.served.url(), "--token-file", token.to_str().expect("a path"), "api"];
+        self.home.run(&[&shared, arguments].concat())
+    }
+}
+
+fn json(ended: &Ended) -> Value {
+    serde_json::from_str(&ended.out).unwrap_or_else(|e| panic!("{e}: {ended:?}"))
+}
+
+#[test]
+fn replies_are_json_and_the_exit_code_says_how_it_went() {
+    let world = World::new();
+    let projects = world.api(&["GET", "projects", "-f", "search=rocket-ui"]);
+    assert_eq!(projects.code, Some(0), "{projects:?}");
+    let paths: Vec<Value> = json(&projects).as_array().expect("a list").iter().map(|p| p["path"].clone()).collect();
+    assert!(paths.iter().any(|path| path == "rocket-ui") && !paths.iter().any(|path| path == "handbook"), "{paths:?}");
+
+    let missing = world.api(&["get", "/projects/nobody%2Fnothing"]);
+    assert_eq!(missing.code, Some(4));
+    assert!(json(&missing)["message"].is_string());
+    assert!(missing.err.starts_with("labscope: get /projects/nobody%2Fnothing was answered with 404: "), "{missing:?}");
+}
+
+#[test]
+fn all_pages_become_one_list() {
+    let world = World::new();
+    let all = json(&world.api(&["GET", "projects?per_page=100"]));
+    let paged = json(&world.api(&["GET", "projects?per_page=3", "--paginate"]));
+    let ids = |list: &Value| list.as_array().expect("a list").iter().map(|p| p["id"].clone()).collect::<Vec<_>>();
+    assert!(ids(&all).len() > 3);
+    assert_eq!(ids(&paged), ids(&all));
+    let one = world.api(&["GET", "projects/acme%2Frocket-ui", "--paginate"]);
+    assert_eq!(json(&one)["path"], "rocket-ui");
+}
+
+#[test]
+fn a_write_arrives_and_read_only_sends_nothing() {
+    let world = World::new();
+    let notes = "projects/acme%2Frocket-ui/merge_requests/42/notes";
+    let bodies = |world: &World| {
+        let all = json(&world.api(&["GET", notes, "--paginate"]));
+        all.as_array()
+            .expect("a list")
+            .iter()
+            .map(|n| n["body"].as_str().unwrap_or_default().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let refused = world.api(&["--read-only", "POST", notes, "-f", "body=not this"]);
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.err.contains("--read-only"), "{refused:?}");
+    let sent = world.api(&["POST", notes, "-f", "body=a=b & c\nd"]);
+    assert_eq!(sent.code, Some(0), "{sent:?}");
+    let bodies = bodies(&world);
+    assert!(bodies.iter().any(|body| body == "a=b & c\nd") && !bodies.iter().any(|body| body == "not this"));
+}
+
+#[test]
+fn an_answer_goes_into_a_file_and_an_error_does_not() {
+    let world = World::new();
+    let file = world.home.path("work/out");
+    let path = file.to_str().expect("a path");
+    let repository = "projects/acme%2Frocket-ui/repository";
+    let tree = json(&world.api(&["GET", &format!("{repository}/tree?per_page=100")]));
+    let readme = tree.as_array().expect("a list").iter().find(|entry| entry["name"] == "README.md").expect("there");
+    let raw = format!("{repository}/blobs/{}/raw", readme["id"].as_str().expect("an id"));
+    assert_eq!(world.api(&["GET", &raw, "--output", path]).code, Some(0));
+    let text = std::fs::read_to_string(&file).expect("written");
+    assert!(text.starts_with("# ") && text.contains('\n'), "as it is in the repository: {text}");
+    let failed = world.api(&["GET", "projects/0", "--output", path]);
+    assert_eq!(failed.code, Some(4));
+    assert_eq!(std::fs::read_to_string(&file).expect("still there"), text);
+}
+
+#[test]
+fn a_log_holds_what_was_called_and_no_token() {
+    let world = World::new();
+    let log = world.home.path("log");
+    assert_eq!(world.api(&["--log", log.to_str().expect("a path"), "GET", "user?private_token=seen"]).code, Some(0));
+    let text = std::fs::read_to_string(&log).expect("a log");
+    assert!(text.contains("/user"), "{text}");
+    assert!(!text.contains(world.served.token("root")) && !text.contains("=seen"), "{text}");
+    assert!(crate::program::is_private(&log));
+}
+
+/// Answers one request with these lines.
+fn answers(reply: &'static str) -> (String, std::thread::JoinHandle<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    let thread = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("a caller");
+        let mut lines = BufReader::new(stream.try_clone().expect("the same stream")).lines();
+        while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
+        stream.write_all(reply.as_bytes()).expect("it listens");
+    });
+    (url, thread)
+}
+
+#[test]
+fn a_server_that_fails_and_one_that_is_not_there_have_exit_codes_of_their_own() {
+    let home = Home::new();
+    let body = "HTTP/1.1 500 Oops\r\ncontent-length: 19\r\nconnection: close\r\n\r\n{\"message\":\"\x1b[31mx\"}";
+    let (url, thread) = answers(body);
+    let failed = home.run(&["--host", &url, "api", "GET", "projects"]);
+    thread.join().expect("answered");
+    assert_eq!(failed.code, Some(5), "{failed:?}");
+    assert!(!failed.err.contains('\x1b'), "{failed:?}");
+
+    let (url, thread) = answers("HTTP/1.1 304 Same\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+    assert_eq!(home.run(&["--host", &url, "api", "GET", "projects"]).code, Some(1));
+    thread.join().expect("answered");
+
+    let gone = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
+    let gone = home.run(&["--host", &format!("http://{gone}"), "api", "POST", "projects"]);
+    assert_eq!(gone.code, Some(1));
+    assert!(gone.err.contains("Server not reached") && gone.err.contains("POST /projects"), "{gone:?}");
+}
+
+#[test]
+fn mistakes_in_the_call_are_not_sent() {
+    let home = Home::new();
+    for (arguments, says) in [
+        (&["api", "FETCH", "projects"][..], "no method"),
+        (&["api", "GET", "projects", "-f", "search"], "key=value"),
+        (&["api", "POST", "projects", "--paginate"], "GET alone"),
+        (&["--offline", "api", "GET", "projects"], "--offline"),
+    ] {
+        let ended = home.run(&[&["--host", "http://127.0.0.1:9"], arguments].concat());
+        assert_eq!(ended.code, Some(1), "{ended:?}");
+        assert!(ended.err.contains(says), "{ended:?}");
+    }
+}

@@ -1,0 +1,46 @@
+//! `labscope auth`, and the way from a clone to its server.
+
+use crate::home::Home;
+use crate::program::{Served, is_private};
+
+#[test]
+fn a_token_is_tried_kept_used_and_forgotten() {
+    let home = Home::new();
+    let served = Served::start(&home, &["--world", "empty"]);
+    let host = ["--host", served.url()];
+    let auth = |what: &str, input: &str| home.run_with(&[&host[..], &["auth", what]].concat(), input);
+    let none = auth("status", "");
+    assert_eq!(none.code, Some(1));
+    assert!(none.err.contains("labscope auth login"), "{none:?}");
+
+    let wrong = auth("login", "wrong\n");
+    assert_eq!(wrong.code, Some(1));
+    assert!(wrong.err.contains("401") && !home.path("config/labscope/tokens.toml").exists(), "{wrong:?}");
+
+    let login = auth("login", &format!("{}\n", served.token("root")));
+    assert_eq!(login.code, Some(0), "{login:?}");
+    assert!(login.out.ends_with(" as root.\n"), "{login:?}");
+    assert!(is_private(&home.path("config/labscope/tokens.toml")));
+    let status = auth("status", "");
+    assert!(status.out.contains("as root, with the token of labscope auth login"), "{status:?}");
+
+    assert_eq!(auth("logout", "").code, Some(0));
+    assert_eq!(auth("status", "").code, Some(1));
+    assert_eq!(auth("logout", "").code, Some(1));
+}
+
+#[test]
+fn a_clone_leads_to_its_server_and_the_configuration_to_its_token() {
+    let home = Home::new();
+    let served = Served::start(&home, &["--world", "empty"]);
+    let token = home.write("token", served.token("root"));
+    let config = format!("[hosts.here]\nurl = \"{}\"\ntoken_file = \"{}\"\n", served.url(), token.display());
+    home.write("config/labscope/config.toml", &config);
+    let status = home.run(&["auth", "status"]);
+    assert_eq!(status.code, Some(2), "nothing names a server yet: {status:?}");
+    let repository = git2::Repository::init(home.path("work")).expect("a repository");
+    repository.remote("origin", &format!("{}/acme/web.git", served.url())).expect("a remote");
+    let status = home.run(&["auth", "status"]);
+    assert_eq!(status.code, Some(0), "{status:?}");
+    assert!(status.out.contains("as root, with the token of hosts.here.token_file"), "{status:?}");
+}

@@ -1,0 +1,10 @@
+//! The command line as scripts and people meet it: exit codes, files, and a sentence for every mistake.
+#![cfg(unix)]
+
+mod api;
+mod auth;
+#[path = "../support/home.rs"]
+mod home;
+mod mistakes;
+mod program;
+mod serve;

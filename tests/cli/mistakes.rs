@@ -1,0 +1,86 @@
+//! Mistakes at the shell: each gets a sentence that says what to do, and an exit code.
+
+use crate::home::Home;
+use std::process::Stdio;
+
+#[test]
+fn without_a_server_it_says_how_to_begin() {
+    let ended = Home::new().run::<&str>(&[]);
+    assert_eq!(ended.code, Some(2));
+    for way in ["labscope demo", "--host", "LABSCOPE_HOST", "labscope auth login"] {
+        assert!(ended.err.contains(way), "{ended:?}");
+    }
+}
+
+#[test]
+fn without_a_terminal_the_interface_says_so() {
+    let home = Home::new();
+    for arguments in [&["demo"][..], &["--host", "http://127.0.0.1:9", "acme/web"]] {
+        let ended = home.run(arguments);
+        assert_eq!(ended.code, Some(1));
+        assert!(ended.out.is_empty() && ended.err.contains("needs a terminal"), "{ended:?}");
+    }
+}
+
+#[test]
+fn a_mistake_in_the_configuration_is_named_with_file_line_and_key() {
+    for (text, says) in [
+        ("them = \"dark\"\n", "line 1, key them: unknown field"),
+        ("\ntheme = \"pink\"\n", "line 2, key theme: there is no theme \"pink\""),
+        ("mouse = 1\n", "line 1, key mouse: "),
+        ("[hosts.work]\nurl = \"ssh://x\"\n", "line 2, key hosts.work.url: "),
+        ("[keys]\nquit = [\"q q\"]\nnope = [\"x\"]\n", "line 3, key keys.\"nope\": there is no command"),
+        ("[keys]\nquit = [\"Ctrl+Q\"]\n", "line 2, key keys.\"quit\": \"Ctrl+Q\" is no key"),
+    ] {
+        let home = Home::new();
+        let file = home.write("config/labscope/config.toml", text);
+        let ended = home.run(&["demo"]);
+        assert_eq!(ended.code, Some(2), "{text:?}: {ended:?}");
+        assert!(ended.err.contains(&format!("{}, {says}", file.display())), "{text:?}: {ended:?}");
+    }
+}
+
+#[test]
+fn what_is_named_and_not_there_is_said() {
+    let home = Home::new();
+    for (arguments, code, says) in [
+        (&["local", "."][..], 1, "is not in a git repository"),
+        (&["local", "nowhere"], 1, "nowhere does not exist"),
+        (&["demo", "no target"], 2, "is no target"),
+        (&["--host", "http://h", "http://other/a/b"], 2, "another server"),
+        (&["--host", "ftp://h", "a/b"], 2, "--host: "),
+        (&["--host", "http://h", "--token-file", "nowhere", "a/b"], 2, "--token-file: nowhere"),
+        (&["--config", "nowhere.toml", "demo"], 2, "nowhere.toml cannot be read"),
+        (&["--theme", "pink", "demo"], 2, "--theme: there is no theme"),
+        (&["a/b", "demo"], 2, "before a command"),
+        (&["--nonsense"], 2, "--nonsense"),
+        (&["serve", "--world", "nowhere.toml"], 1, "nowhere.toml"),
+        (&["serve", "--repo", "nowhere"], 1, "nowhere does not exist"),
+    ] {
+        let ended = home.run(arguments);
+        assert_eq!(ended.code, Some(code), "{arguments:?}: {ended:?}");
+        assert!(ended.err.contains(says), "{arguments:?}: {ended:?}");
+        assert!(!ended.err.contains("crashed"), "{arguments:?}: {ended:?}");
+    }
+    assert!(home.left_behind().is_empty());
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let home = Home::new();
+    let mut child = home.command(&["keys"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    drop(child.stdout.take());
+    let ended = child.wait_with_output().expect("it ends");
+    assert_eq!((ended.status.code(), ended.stderr.len()), (Some(0), 0));
+}
+
+#[test]
+fn completions_and_the_manual_come_from_the_same_description() {
+    let home = Home::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let ended = home.run(&["completions", shell]);
+        assert!(ended.code == Some(0) && ended.out.contains("token-file"), "{shell}: {}", ended.err);
+    }
+    let manual = home.run(&["man"]);
+    assert!(manual.out.contains(".TH labscope 1") && manual.out.contains(".SH \"LABSCOPE SERVE\""));
+}

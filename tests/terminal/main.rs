@@ -1,0 +1,150 @@
+//! The program in a real terminal: it draws, it is used, and it gives the terminal back whatever ends it.
+#![cfg(unix)]
+
+#[path = "../support/home.rs"]
+mod home;
+mod screen;
+
+use home::{Home, send};
+use labscope::runtime::terminal::{Terminal, TerminalOptions};
+use screen::Screen;
+
+/// A project that the demo world has.
+const PROJECT: &str = "acme/rocket-ui";
+
+fn demo(home: &Home) -> Screen {
+    let mut screen = Screen::start(home, env!("CARGO_BIN_EXE_labscope"), &["demo"]);
+    screen.wait("the projects are drawn", |screen| screen.contents().contains(PROJECT));
+    screen
+}
+
+/// A shell that waits for a command. It may use modes of the terminal itself.
+fn prompt(screen: &vt100::Screen) -> bool {
+    !screen.alternate_screen() && !screen.hide_cursor() && screen.contents().trim_end().ends_with('$')
+}
+
+/// What a person finds after the program has ended.
+fn given_back(screen: &mut Screen) {
+    screen.wait("the terminal is as it was", |screen| {
+        !screen.alternate_screen()
+            && !screen.hide_cursor()
+            && !screen.bracketed_paste()
+            && screen.mouse_protocol_mode() == vt100::MouseProtocolMode::None
+    });
+}
+
+#[test]
+fn the_demo_opens_and_quits_and_leaves_nothing_behind() {
+    let home = Home::new();
+    let mut screen = demo(&home);
+    screen.wait("the screen is the program's", |screen| screen.alternate_screen());
+    screen.keys("Q");
+    assert_eq!(screen.exit_code(), 0);
+    given_back(&mut screen);
+    assert!(home.left_behind().is_empty(), "{:?}", home.left_behind());
+    assert!(!home.path("data/labscope").exists());
+}
+
+#[test]
+fn a_new_size_is_filled() {
+    let home = Home::new();
+    let mut screen = demo(&home);
+    for (rows, columns) in [(40, 140), (24, 80), (5, 20), (30, 100)] {
+        screen.resize(rows, columns);
+        if rows > 10 {
+            screen.wait("the footer is on the last row", |screen| {
+                let (rows, columns) = screen.size();
+                let last = screen.rows(0, columns.get()).nth(usize::from(rows.get()) - 1).unwrap_or_default();
+                last.trim_end().ends_with("? help") && screen.contents().contains(PROJECT)
+            });
+        }
+    }
+    screen.keys("Q");
+    assert_eq!(screen.exit_code(), 0);
+}
+
+#[test]
+fn a_signal_ends_it_as_cleanly_as_a_key() {
+    for signal in ["TERM", "HUP", "INT"] {
+        let home = Home::new();
+        let mut screen = demo(&home);
+        send(signal, screen.process());
+        assert_eq!(screen.exit_code(), 0);
+        given_back(&mut screen);
+        assert!(home.left_behind().is_empty(), "{signal}: {:?}", home.left_behind());
+    }
+}
+
+#[test]
+fn it_ends_when_its_window_is_closed() {
+    let home = Home::new();
+    demo(&home).close();
+    assert!(home.left_behind().is_empty(), "{:?}", home.left_behind());
+}
+
+#[test]
+fn a_light_terminal_gets_light_colours() {
+    let home = Home::new();
+    let mut screen = demo(&home);
+    let [dark, light] = ["dark", "light"].map(screen::palette);
+    screen.wait("dark colours come first", |screen| screen::shows(screen, &dark, &light));
+    screen.wait_for_question();
+    screen.keys("\x1b]11;rgb:ffff/ffff/ffff\x1b\\");
+    screen.wait("light colours follow", |screen| screen::shows(screen, &light, &dark));
+    screen.keys("Q");
+    assert_eq!(screen.exit_code(), 0);
+}
+
+#[test]
+fn it_sleeps_and_wakes_like_any_program() {
+    let home = Home::new();
+    let mut shell = Screen::start(&home, "/bin/sh", &["-i"]);
+    shell.keys(concat!(env!("CARGO_BIN_EXE_labscope"), " demo\r"));
+    shell.wait("the projects are drawn", |screen| screen.contents().contains(PROJECT));
+    shell.keys("\x1a");
+    shell.wait("the shell says so", |screen| screen.contents().contains("Stopped") && prompt(screen));
+    shell.keys("fg\r");
+    shell.wait("it is back", |screen| screen.alternate_screen() && screen.contents().contains(PROJECT));
+    shell.keys("Q");
+    shell.wait("the shell asks again", prompt);
+    shell.keys("exit\r");
+    assert_eq!(shell.exit_code(), 0);
+}
+
+#[test]
+fn a_target_that_is_not_there_opens_the_nearest_that_is() {
+    let home = Home::new();
+    let mut screen = Screen::start(&home, env!("CARGO_BIN_EXE_labscope"), &["demo", "acme/rocket-ui!9999"]);
+    screen.wait("it says so, over the merge requests of the project", |screen| {
+        screen.contents().contains("this is the nearest that exists")
+    });
+    screen.keys("Q");
+    assert_eq!(screen.exit_code(), 0);
+}
+
+/// Set where this very test is started a second time, to crash.
+const CRASH: &str = "LABSCOPE_TEST_CRASH";
+
+#[test]
+fn a_crash_gives_the_terminal_back_and_says_where_it_was() {
+    if std::env::var_os(CRASH).is_some() {
+        return crash();
+    }
+    let home = Home::new();
+    let itself = std::env::current_exe().expect("a path");
+    let arguments = ["--exact", "a_crash_gives_the_terminal_back_and_says_where_it_was", "--nocapture"];
+    let mut screen = Screen::start_with(&home, itself.to_str().expect("UTF-8"), &arguments, &[(CRASH, "1")]);
+    screen.wait("where it was", |screen| screen.contents().contains("labscope crashed at tests/terminal/main.rs"));
+    screen.wait("why, cleaned", |screen| screen.contents().contains("on purpose\u{241b}[31m"));
+    given_back(&mut screen);
+}
+
+/// Crashes with the terminal in hand. The interface runs on the program's main thread, which a test does not have.
+fn crash() {
+    labscope::cli::crash::install();
+    let thread = std::thread::Builder::new().name("main".into()).spawn(|| {
+        let _terminal = Terminal::open(TerminalOptions { mouse: true }).expect("a terminal");
+        panic!("on purpose\x1b[31m");
+    });
+    assert!(thread.expect("a thread").join().is_err());
+}

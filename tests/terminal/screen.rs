@@ -1,0 +1,202 @@
+//! A terminal that reads what a program draws: waits are for something to be seen, with a limit and a sentence.
+
+use crate::home::Home;
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+use std::collections::BTreeSet;
+use std::io::{Read, Write};
+use std::num::NonZeroU16;
+use std::sync::mpsc;
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How long anything may take; a loaded machine is slow.
+const LIMIT: Duration = Duration::from_secs(120);
+/// Rows and columns at first.
+const SIZE: (u16, u16) = (30, 100);
+/// The question for the terminal's background.
+const QUESTION: &[u8] = b"\x1b]11;?";
+
+struct Seen {
+    parser: vt100::Parser,
+    /// Whether the program asked for the background.
+    asked: bool,
+    tail: Vec<u8>,
+    ended: bool,
+    /// Nobody reads any more.
+    closing: bool,
+}
+
+/// A terminal with a program in it.
+pub struct Screen {
+    seen: Arc<(Mutex<Seen>, Condvar)>,
+    master: Option<Box<dyn MasterPty + Send>>,
+    writer: Option<Box<dyn Write + Send>>,
+    child: Box<dyn Child + Send + Sync>,
+    process: u32,
+    reading: Option<JoinHandle<()>>,
+}
+
+fn cells(number: u16) -> NonZeroU16 {
+    NonZeroU16::new(number).expect("not zero")
+}
+
+fn pty_size((rows, cols): (u16, u16)) -> PtySize {
+    PtySize { rows, cols, pixel_width: 0, pixel_height: 0 }
+}
+
+impl Screen {
+    /// Starts a program.
+    pub fn start(home: &Home, program: &str, arguments: &[&str]) -> Screen {
+        Screen::start_with(home, program, arguments, &[])
+    }
+
+    /// Starts a program with further variables.
+    pub fn start_with(home: &Home, program: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Screen {
+        let pair = native_pty_system().openpty(pty_size(SIZE)).expect("a terminal");
+        let mut command = CommandBuilder::new(program);
+        command.args(arguments);
+        command.cwd(home.path("work"));
+        command.env_clear();
+        command.env("PATH", std::env::var("PATH").unwrap_or_default());
+        command.env("COLORTERM", "truecolor");
+        command.env("PS1", "$ ");
+        for (name, value) in home.variables() {
+            command.env(name, value);
+        }
+        for (name, value) in variables {
+            command.env(name, value);
+        }
+        let child = pair.slave.spawn_command(command).expect("it starts");
+        // Where this end stayed open, the terminal would never end.
+        drop(pair.slave);
+        let process = child.process_id().expect("a process");
+        let parser = vt100::Parser::new(cells(SIZE.0), cells(SIZE.1), 0);
+        let seen = Arc::new((
+            Mutex::new(Seen { parser, asked: false, tail: Vec::new(), ended: false, closing: false }),
+            Condvar::new(),
+        ));
+        let mut reader = pair.master.try_clone_reader().expect("a reader");
+        let reads = seen.clone();
+        let reading = std::thread::spawn(move || {
+            let mut buffer = [0; 8192];
+            loop {
+                let count = reader.read(&mut buffer).unwrap_or(0);
+                // Where the test has failed, there is nobody to tell.
+                let Ok(mut seen) = reads.0.lock() else { return };
+                let bytes = buffer.get(..count).unwrap_or_default();
+                seen.parser.process(bytes);
+                seen.tail.extend_from_slice(bytes);
+                seen.asked |= seen.tail.windows(QUESTION.len()).any(|window| window == QUESTION);
+                let surplus = seen.tail.len().saturating_sub(QUESTION.len());
+                seen.tail.drain(..surplus);
+                seen.ended = count == 0;
+                reads.1.notify_all();
+                if count == 0 || seen.closing {
+                    return;
+                }
+            }
+        });
+        let writer = pair.master.take_writer().expect("a writer");
+        Screen { seen, master: Some(pair.master), writer: Some(writer), child, process, reading: Some(reading) }
+    }
+
+    /// The number of the program's process.
+    pub fn process(&self) -> u32 {
+        self.process
+    }
+
+    /// Types.
+    pub fn keys(&mut self, keys: &str) {
+        let writer = self.writer.as_mut().expect("it is open");
+        writer.write_all(keys.as_bytes()).expect("typed");
+        writer.flush().expect("typed");
+    }
+
+    /// Gives the window another size.
+    pub fn resize(&mut self, rows: u16, columns: u16) {
+        self.seen.0.lock().expect("not poisoned").parser.set_size(cells(rows), cells(columns));
+        self.master.as_ref().expect("it is open").resize(pty_size((rows, columns))).expect("resized");
+    }
+
+    /// Waits until the screen is so.
+    pub fn wait(&mut self, what: &str, is_so: impl Fn(&vt100::Screen) -> bool) {
+        self.wait_until(what, |seen| is_so(seen.parser.screen()));
+    }
+
+    /// Waits until the program has asked for the background.
+    pub fn wait_for_question(&mut self) {
+        self.wait_until("it asks for the background", |seen| seen.asked);
+    }
+
+    fn wait_until(&mut self, what: &str, is_so: impl Fn(&Seen) -> bool) {
+        let until = Instant::now() + LIMIT;
+        let mut seen = self.seen.0.lock().expect("not poisoned");
+        while !is_so(&seen) {
+            let left = until.saturating_duration_since(Instant::now());
+            let lost = left.is_zero() || seen.ended;
+            assert!(!lost, "not seen: {what}; the screen is\n{}", seen.parser.screen().contents());
+            seen = self.seen.1.wait_timeout(seen, left).expect("not poisoned").0;
+        }
+    }
+
+    /// Waits for the end of the program.
+    pub fn exit_code(&mut self) -> u32 {
+        let mut child = self.child.clone_killer();
+        let (sender, ended) = mpsc::channel();
+        std::thread::scope(|scope| {
+            let waits = &mut self.child;
+            scope.spawn(move || sender.send(waits.wait()));
+            let status = ended.recv_timeout(LIMIT);
+            if status.is_err() {
+                // Without its end, nobody could leave the scope.
+                let _ = child.kill();
+            }
+            status.expect("it ends in time").expect("a status").exit_code()
+        })
+    }
+
+    /// Closes the window, and waits for the end of the program.
+    pub fn close(mut self) {
+        self.seen.0.lock().expect("not poisoned").closing = true;
+        // Something to read, so that whoever reads notices, and lets go of this end.
+        self.keys("j");
+        self.reading.take().expect("it reads").join().expect("it ends");
+        drop(self.writer.take());
+        drop(self.master.take());
+        self.exit_code();
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+    }
+}
+
+/// The colours of a theme, without those of white and black that the terminal has anyway.
+pub fn palette(theme: &str) -> BTreeSet<(u8, u8, u8)> {
+    let path = format!("{}/themes/{theme}.toml", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).expect("a theme");
+    let byte = |hex: &str, at: usize| u8::from_str_radix(hex.get(at..at + 2)?, 16).ok();
+    let colours = text.split("\"#").skip(1).filter_map(|rest| Some((byte(rest, 0)?, byte(rest, 2)?, byte(rest, 4)?)));
+    colours.collect()
+}
+
+/// Whether the screen shows colours that only `wanted` has, and none that only `other` has.
+pub fn shows(screen: &vt100::Screen, wanted: &BTreeSet<(u8, u8, u8)>, other: &BTreeSet<(u8, u8, u8)>) -> bool {
+    let (rows, columns) = screen.size();
+    let cells = (0..rows.get()).flat_map(|row| (0..columns.get()).map(move |column| (row, column)));
+    let shown: BTreeSet<(u8, u8, u8)> = cells
+        .filter_map(|(row, column)| screen.cell(row, column))
+        .flat_map(|cell| [cell.fgcolor(), cell.bgcolor()])
+        .filter_map(|colour| match colour {
+            vt100::Color::Rgb(r, g, b) => Some((r, g, b)),
+            _ => None,
+        })
+        .collect();
+    let only = |of: &BTreeSet<(u8, u8, u8)>, not: &BTreeSet<(u8, u8, u8)>| {
+        shown.iter().any(|colour| of.contains(colour) && !not.contains(colour))
+    };
+    only(wanted, other) && !only(other, wanted)
+}

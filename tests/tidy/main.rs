@@ -1,0 +1,6 @@
+//! What must stay true of the source itself: who may name whom, what only one place may do, and documents that are
+//! printed from the program.
+
+mod documents;
+mod rooms;
+mod source;

@@ -1,0 +1,136 @@
+//! The rules of ARCHITECTURE.md about rooms; its table is the data.
+
+use crate::source::{File, document, files};
+use regex::Regex;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A row of the table: what a room may use of ours, and which crates it must never name.
+struct Room {
+    uses: BTreeSet<String>,
+    never: BTreeSet<String>,
+}
+
+fn table() -> BTreeMap<String, Room> {
+    let text = document("ARCHITECTURE.md");
+    let (_, table) = text.split_once("| room | may use | must never name |\n").expect("the table is there");
+    let names = |cell: &str| -> BTreeSet<String> {
+        cell.split('`').skip(1).step_by(2).map(|name| name.trim_end_matches('/').to_owned()).collect()
+    };
+    let rows = table.lines().skip(1).take_while(|line| line.starts_with('|'));
+    let rooms: BTreeMap<String, Room> = rows
+        .map(|row| {
+            let cells: Vec<&str> = row.trim_matches('|').split('|').collect();
+            let [room, uses, never] = cells[..] else { panic!("three cells: {row}") };
+            let room = names(room).pop_first().expect("a room");
+            (room, Room { uses: names(uses), never: names(never) })
+        })
+        .collect();
+    assert!(rooms.len() > 5, "rows were read");
+    rooms
+}
+
+fn complain(mistakes: &[String]) {
+    assert!(mistakes.is_empty(), "\n{}", mistakes.join("\n"));
+}
+
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("a pattern")
+}
+
+/// Files in which the pattern occurs although they are not among `allowed`.
+fn elsewhere(files: &[File], text: &str, allowed: &[&str]) -> Vec<String> {
+    let pattern = pattern(text);
+    files
+        .iter()
+        .filter(|file| !allowed.iter().any(|allowed| file.name.starts_with(allowed)))
+        .filter_map(|file| Some(format!("{}: {}", file.name, pattern.find(&file.code)?.as_str())))
+        .collect()
+}
+
+#[test]
+fn every_room_uses_only_what_the_table_lets_it() {
+    let table = table();
+    let ours = pattern(r"\bcrate::(\w+)");
+    let groups = pattern(r"\bcrate::\{");
+    let mut mistakes = Vec::new();
+    for file in files().iter().filter(|file| !matches!(file.name.as_str(), "main.rs" | "lib.rs")) {
+        let Some(room) = table.get(file.room()) else {
+            mistakes.push(format!("{}: the room is not in the table of ARCHITECTURE.md", file.name));
+            continue;
+        };
+        for used in ours.captures_iter(&file.code).map(|found| found[1].to_owned()) {
+            // Macros are exported at the root; only rooms are looked at.
+            if table.contains_key(&used) && used != file.room() && !room.uses.contains(&used) {
+                mistakes.push(format!("{}: {} must not use {used}", file.name, file.room()));
+            }
+        }
+        for name in &room.never {
+            if pattern(&format!(r"\b{name}::")).is_match(&file.code) {
+                mistakes.push(format!("{}: {} must not name {name}", file.name, file.room()));
+            }
+        }
+        if groups.is_match(&file.code) {
+            mistakes.push(format!("{}: one import a room, so that this test can read them", file.name));
+        }
+    }
+    complain(&mistakes);
+}
+
+#[test]
+fn panes_do_not_know_one_another() {
+    let files = files();
+    let module = |file: &File| file.name.split('/').nth(1).unwrap_or_default().trim_end_matches(".rs").to_owned();
+    let is_pane = pattern(r"\bimpl Pane for\b");
+    let in_panes = || files.iter().filter(|file| file.room() == "panes" && file.name != "panes/mod.rs");
+    let panes: BTreeSet<String> = in_panes().filter(|file| is_pane.is_match(&file.code)).map(module).collect();
+    assert!(panes.len() > 3, "panes were found: {panes:?}");
+    let path = pattern(r"\b(?:crate::panes|super)::(?:\{([^}]*)\}|(\w+))");
+    let mut mistakes = Vec::new();
+    for file in in_panes() {
+        // Within a pane's own folder, `super` is the pane.
+        let nested = file.name.matches('/').count() > 1 && !file.name.ends_with("/mod.rs");
+        for found in path.captures_iter(&file.code).filter(|found| !(nested && found[0].starts_with("super"))) {
+            let names = found.get(1).or(found.get(2)).map_or("", |names| names.as_str());
+            for name in names.split(',').map(|name| name.trim().split("::").next().unwrap_or_default().to_owned()) {
+                if panes.contains(&name) && name != module(file) {
+                    mistakes.push(format!("{}: panes open one another by name, not by {name}::", file.name));
+                }
+            }
+        }
+    }
+    complain(&mistakes);
+}
+
+#[test]
+fn only_the_runtime_and_the_backend_start_things() {
+    let files = files();
+    complain(&elsewhere(&files, r"\b(tokio|thread)::spawn\b|\bthread::sleep\b|\bJoinSet\b", &["runtime/", "backend/"]));
+    // The client pauses before it tries again, and reads large replies on a worker.
+    complain(&elsewhere(&files, r"\btime::sleep\b|\bspawn_blocking\b", &["runtime/", "backend/", "api/client.rs"]));
+}
+
+#[test]
+fn only_the_terminal_is_told_what_to_do_and_only_by_its_file() {
+    let files = files();
+    complain(&elsewhere(&files, r"\b(execute|queue)!|\bEnterAlternateScreen\b", &["runtime/terminal.rs"]));
+    // These read escape codes, or make traces of jobs that hold some.
+    let readers = ["runtime/terminal.rs", "runtime/background.rs", "ui/ansi.rs", "ui/trace", "backend/"];
+    complain(&elsewhere(&files, r"\\x1b|\\u\{1b\}", &readers));
+}
+
+#[test]
+fn colours_live_in_themes() {
+    complain(&elsewhere(&files(), r"\bColor::", &["ui/theme.rs", "ui/ansi.rs", "ui/layers.rs"]));
+}
+
+#[test]
+fn nothing_gives_up_or_is_left_for_later() {
+    let rule = r"\.unwrap\(\)|\.expect\(|\b(panic|todo|unimplemented|unreachable|dbg)!|allow\(dead_code\)";
+    complain(&elsewhere(&files(), rule, &[]));
+}
+
+#[test]
+fn every_file_says_its_job_first() {
+    let silent = |file: &&File| !file.text.starts_with("//! ");
+    complain(&files().iter().filter(silent).map(|file| file.name.clone()).collect::<Vec<_>>());
+}

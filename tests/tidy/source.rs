@@ -1,0 +1,59 @@
+//! The source as the rules look at it: without comments, and without its tests.
+
+use std::path::{Path, PathBuf};
+
+/// One file below `src/`.
+pub struct File {
+    /// `panes/list.rs`.
+    pub name: String,
+    /// Everything.
+    pub text: String,
+    /// What is compiled into the program, without comments.
+    pub code: String,
+}
+
+impl File {
+    /// The first part of its name: `panes`.
+    pub fn room(&self) -> &str {
+        let first = self.name.split('/').next().unwrap_or_default();
+        first.strip_suffix(".rs").unwrap_or(first)
+    }
+}
+
+/// The root of the repository.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A file beside `src/`.
+pub fn document(name: &str) -> String {
+    std::fs::read_to_string(root().join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+/// All files below `src/` but those of tests alone.
+pub fn files() -> Vec<File> {
+    let mut folders: Vec<PathBuf> = vec![root().join("src")];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "rs") && path.file_stem().is_some_and(|s| s != "tests") {
+                let text = std::fs::read_to_string(&path).expect("UTF-8");
+                let name = path.strip_prefix(root().join("src")).expect("below").to_string_lossy().replace('\\', "/");
+                let code = code_of(&text);
+                files.push(File { name, text, code });
+            }
+        }
+    }
+    files.sort_by(|a, b| a.name.cmp(&b.name));
+    assert!(files.len() > 50, "the source was found");
+    files
+}
+
+/// Tests stand at the end of their file, in a module of their own.
+fn code_of(text: &str) -> String {
+    let text = text.split("\n#[cfg(test)]\n").next().unwrap_or_default();
+    text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+}
