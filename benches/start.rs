@@ -121,7 +121,7 @@ fn keys(session: &mut Session, keys: &[&[u8]]) -> f64 {
 /// The empty program: takes the terminal over, draws one frame, and waits for a key.
 fn empty() -> std::io::Result<()> {
     let mut terminal = ratatui::init();
-    terminal.draw(|frame| frame.render_widget("empty program", frame.area()))?;
+    terminal.draw(|frame| frame.render_widget("drawn", frame.area()))?;
     let _ = crossterm::event::read()?;
     ratatui::restore();
     Ok(())
@@ -147,7 +147,7 @@ fn main() {
     let token = [&alone[..], &[("LABSCOPE_TOKEN", "a-token")]].concat();
 
     let mut table = Table::new("exec to first frame, ms", &["", "beside", "labscope", "ratio", "limit"]);
-    let bare = first_frame(&own, &["empty"], &[], "empty program");
+    let bare = first_frame(&own, &["empty"], &[], "drawn");
     let less = first_frame("less", &[&small], &alone, "a small file");
     let quiet = first_frame(LABSCOPE, &["--host", &address], &token, "projects");
     let nowhere = first_frame(LABSCOPE, &["--host", "http://127.0.0.1:9"], &token, "projects");

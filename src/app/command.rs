@@ -63,6 +63,9 @@ impl<P> Command<P> {
         if self.writes && view.session.read_only {
             return Err("labscope is read-only".into());
         }
+        if self.writes && view.session.offline {
+            return Err("labscope is offline".into());
+        }
         (self.enabled)(pane, view)
     }
 }

@@ -41,8 +41,8 @@ const HISTORY: usize = 100;
 /// A write that is on its way.
 struct Pending {
     write: Write,
-    /// The key of the kept text that it carries.
-    kept: Option<String>,
+    /// The kept text that it carries, by key and as it was when it was sent.
+    kept: Option<(String, Option<String>)>,
 }
 
 /// The whole state of the interface.
@@ -53,7 +53,6 @@ pub struct App {
     pub theme: Theme,
     /// Whether the person chose the theme, so that the terminal's background does not.
     pub theme_is_chosen: bool,
-    theme_changed: bool,
     session: Session,
     registry: &'static [Entry],
     bindings: Bindings,
@@ -106,7 +105,6 @@ impl App {
             store: Store::default(),
             theme: setup.theme,
             theme_is_chosen: setup.theme_is_chosen,
-            theme_changed: false,
             session: setup.session,
             registry: setup.registry,
             bindings: setup.bindings,
@@ -152,11 +150,6 @@ impl App {
         self.dirty = true;
     }
 
-    /// Whether the theme was changed by the terminal's answer; asking answers once.
-    pub fn take_theme_changed(&mut self) -> bool {
-        std::mem::take(&mut self.theme_changed)
-    }
-
     /// When to bring the time again; `None` while nothing is live.
     pub fn wake_at(&self) -> Option<Timestamp> {
         let message = self.message.as_ref().map(|(_, _, until)| *until);
@@ -198,8 +191,7 @@ impl App {
             Msg::Resize(width, height) => self.size = (width, height),
             Msg::Background(background) => {
                 if !self.theme_is_chosen {
-                    self.theme = Theme::for_background(background);
-                    self.theme_changed = true;
+                    self.theme = Theme::for_background(background).with_depth(self.theme.depth());
                 }
             }
             Msg::Key(event) if event.kind == KeyEventKind::Release => {}
@@ -251,7 +243,11 @@ impl App {
                 self.store.ended(&request, Some(error));
             }
             (Ticket::Work(key), Ok(Outcome::Made(value))) => self.store.keep(key, value),
-            (Ticket::Load(..) | Ticket::Work(_), _) => {}
+            (Ticket::Work(key), Err(error)) => {
+                self.store.give_up(key);
+                self.say(Tone::Bad, error.said());
+            }
+            (Ticket::Load(..) | Ticket::Work(_), Ok(_)) => {}
         }
     }
 
@@ -276,9 +272,12 @@ impl App {
         match &outcome {
             Ok(_) => {
                 self.store.touch(pending.write.touches);
-                if let Some(key) = pending.kept {
-                    self.drafts.remove(&key);
-                    effects.push(Effect::Keep(key, None));
+                if let Some((key, sent)) = pending.kept {
+                    // What was typed after it was sent is another text, and stays.
+                    if self.drafts.get(&key) == sent.as_ref() {
+                        self.drafts.remove(&key);
+                        effects.push(Effect::Keep(key, None));
+                    }
                 }
                 self.say(Tone::Good, format!("Done: {}", pending.write.what));
             }
@@ -324,8 +323,8 @@ impl App {
             Meaning::Nothing => {
                 let alone = self.pressed.len() == 1;
                 self.pressed.clear();
-                // A sequence that leads nowhere is dropped, but Esc and quit keep their meaning after it.
-                if !alone && matches!(key.code, crossterm::event::KeyCode::Char('c')) && key.ctrl {
+                // A sequence that leads nowhere is dropped, but the key that quits still quits.
+                if !alone && self.bindings.meaning(pane, &[key]) == Meaning::Found("quit") {
                     self.act(Action::Quit, effects);
                 }
             }
@@ -490,9 +489,15 @@ impl App {
         if let Some(overlay) = self.overlays.last_mut() {
             overlay.sending(number);
         }
+        let kept = kept.map(|key| (key.clone(), self.drafts.get(&key).cloned()));
         self.writes.insert(number, Pending { write: write.clone(), kept });
-        if self.session.read_only {
-            let error = crate::api::Error { tried: write.request.line(), fault: Fault::ReadOnly };
+        let refused = match (self.session.read_only, self.session.offline) {
+            (true, _) => Some(Fault::ReadOnly),
+            (_, true) => Some(reconcile::offline()),
+            _ => None,
+        };
+        if let Some(fault) = refused {
+            let error = crate::api::Error { tried: write.request.line(), fault };
             return self.sent(number, Err(error), effects);
         }
         effects.push(Effect::Send(number, write));

@@ -14,6 +14,11 @@ use jiff::SignedDuration;
 use std::collections::HashSet;
 use std::time::Duration;
 
+/// Why nothing is sent under `--offline`.
+pub fn offline() -> Fault {
+    Fault::Offline("labscope was started with --offline".into())
+}
+
 /// What every place needs: who is signed in.
 pub fn session_wants(view: &View) -> Vec<Want> {
     if view.session.signed_in { vec![Load::one(&GetCurrentUser::default()).into()] } else { Vec::new() }
@@ -126,7 +131,7 @@ impl App {
 
     /// Under `--offline` nothing is asked for, and what is not known says why.
     fn refuse(&mut self, ticket: &Ticket) {
-        let fault = Fault::Offline("labscope was started with --offline".into());
+        let fault = offline();
         match ticket {
             Ticket::Load(request, page) if self.store.error_of(request).is_none() => {
                 let error = Error { tried: request.line(), fault };

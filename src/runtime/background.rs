@@ -8,7 +8,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::time::{Duration, Instant};
 
 /// How long Esc may be the beginning of an answer.
-const PATIENCE: Duration = Duration::from_millis(1500);
+const PATIENCE: Duration = Duration::from_secs(5);
 /// How long a started answer may pause.
 const PAUSE: Duration = Duration::from_millis(60);
 

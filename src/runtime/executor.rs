@@ -10,6 +10,7 @@ use crate::store::{Arrival, Follow, Load, PER_PAGE, Ticket, Want, Work, Write};
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
 use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -121,20 +122,23 @@ impl Executor {
         let flag = cancelled.clone();
         let name = ticket.clone();
         let task = tokio::spawn(async move {
-            let outcome = match want {
-                Want::Load(load) => {
-                    let page = match &name {
-                        Ticket::Load(_, page) => *page,
-                        Ticket::Follow(_) | Ticket::Work(_) => 0,
-                    };
-                    reply(&line, &load, page).await.map(Outcome::Reply)
+            let inner = name.clone();
+            let to = sender.clone();
+            let outcome = async move {
+                match want {
+                    Want::Load(load) => {
+                        let page = match &inner {
+                            Ticket::Load(_, page) => *page,
+                            Ticket::Follow(_) | Ticket::Work(_) => 0,
+                        };
+                        reply(&line, &load, page).await.map(Outcome::Reply)
+                    }
+                    Want::Follow(follow) => stream(&line, &follow, held, &to).await.map(|()| Outcome::End),
+                    Want::Work(work) => make(work, flag).await,
                 }
-                Want::Follow(follow) => stream(&line, &follow, held, &sender).await.map(|()| Outcome::End),
-                Want::Work(work) => match make(work, flag).await {
-                    Some(outcome) => Ok(outcome),
-                    None => return,
-                },
             };
+            // Whatever happens, what was started is answered: else it would be waited for forever.
+            let outcome = AssertUnwindSafe(outcome).catch_unwind().await.unwrap_or_else(|_| Err(crashed(&name)));
             let _ = sender.send(Msg::Arrived(name, outcome)).await;
         });
         self.tasks.insert(ticket, Task { abort: task.abort_handle(), cancelled });
@@ -200,10 +204,21 @@ async fn send(line: &Line, write: &Write) -> Result<crate::store::Value, Error> 
     read(write.read, response.body, response.content_type, &write.request.line()).await.map(|(value, _)| value)
 }
 
-async fn make(work: Work, cancelled: Arc<AtomicBool>) -> Option<Outcome> {
-    let flag = cancelled.clone();
-    let made = tokio::task::spawn_blocking(move || (work.run)(&|| flag.load(Ordering::Relaxed))).await.ok()?;
-    (!cancelled.load(Ordering::Relaxed)).then_some(Outcome::Made(made))
+/// Runs a computation on a worker. One that is cancelled is aborted before its answer is looked at.
+async fn make(work: Work, cancelled: Arc<AtomicBool>) -> Result<Outcome, Error> {
+    let name = Ticket::Work(work.key.clone());
+    let made = tokio::task::spawn_blocking(move || (work.run)(&|| cancelled.load(Ordering::Relaxed))).await;
+    made.map(Outcome::Made).map_err(|_| crashed(&name))
+}
+
+/// The answer to something that panicked on its way.
+fn crashed(ticket: &Ticket) -> Error {
+    let tried = match ticket {
+        Ticket::Load(request, _) | Ticket::Follow(request) => request.line(),
+        Ticket::Work(_) => "prepare what is shown".into(),
+    };
+    let reason = "labscope failed at it; --log FILE says where".to_owned();
+    Error { tried, fault: Fault::Unreadable(Unreadable { field: ".".into(), reason }) }
 }
 
 /// Reads a growing document until its status says that nothing more will come.

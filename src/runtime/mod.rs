@@ -73,13 +73,15 @@ pub async fn run(app: &mut App, first: Vec<Effect>, options: Options) -> io::Res
                     let outcome = open::editor(&text, suffix);
                     terminal.enter()?;
                     input = Input::open();
+                    // What was meant for the editor (C-c, C-g) must not end labscope.
+                    signals = terminal::Signals::new()?;
                     todo.extend(app.update(Msg::Edited(tag, outcome)));
                 }
                 Effect::Suspend => {
                     input.close().await;
                     terminal.suspend()?;
                     input = Input::open();
-                    app.update(Msg::Resize(terminal.size().0, terminal.size().1));
+                    todo.extend(app.update(Msg::Resize(terminal.size().0, terminal.size().1)));
                 }
                 other => executor.take(other),
             }
@@ -139,9 +141,6 @@ pub async fn run(app: &mut App, first: Vec<Effect>, options: Options) -> io::Res
         }
         if dirty {
             app.set_dirty();
-        }
-        if let Some(depth) = app.take_theme_changed().then_some(options.depth) {
-            app.theme = app.theme.clone().with_depth(depth);
         }
     }
 }

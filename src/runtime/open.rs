@@ -26,7 +26,9 @@ pub fn editor(text: &str, suffix: &str) -> Result<String, String> {
     let program = words.next().unwrap_or("vi");
     let status = Command::new(program).args(words).arg(file.path()).status().map_err(failed)?;
     if !status.success() {
-        return Err(format!("The editor {command:?} ended with {status}; the text is unchanged."));
+        let kept =
+            file.keep().map(|(_, path)| format!(" What was written is in {}.", path.display())).unwrap_or_default();
+        return Err(format!("The editor {command:?} ended with {status}; the text is unchanged.{kept}"));
     }
     let mut written = String::new();
     // Editors that write by rename leave the old file behind our handle: read what stands at the path.

@@ -66,6 +66,8 @@ impl Terminal {
 
     /// Makes the next frame draw every cell.
     pub fn redraw(&mut self) -> io::Result<()> {
+        // Whoever stopped us has set the terminal's flags back; crossterm believes that they still hold.
+        disable_raw_mode()?;
         enter(self.options)?;
         self.forget()
     }

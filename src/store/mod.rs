@@ -7,7 +7,7 @@ use crate::api::{Endpoint, Error};
 use jiff::Timestamp;
 use std::any::Any;
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 pub use want::{Cancelled, Derive, Follow, Load, PER_PAGE, Sink, Ticket, Value, Want, Work, Write};
 
@@ -39,6 +39,8 @@ struct Entry {
     error: Option<(Error, Timestamp)>,
     stale: bool,
     loading: bool,
+    /// It became stale while it was being asked for: the reply on its way may be older than the change.
+    again: bool,
 }
 
 /// All that is known under one request: one entry, or one a page.
@@ -84,6 +86,8 @@ pub struct Store {
     resources: HashMap<Request, Resource>,
     streams: HashMap<Request, Stream>,
     made: HashMap<String, Made>,
+    /// Computations that failed: they would fail again.
+    given_up: HashSet<String>,
     /// Counts updates, so that what was looked at longest ago is forgotten first.
     turn: u64,
     /// When the server last answered anything.
@@ -288,7 +292,7 @@ impl Store {
 
     /// Whether the result named `key` is still to be made.
     pub fn lacks(&self, key: &str) -> bool {
-        !self.made.contains_key(key)
+        !self.made.contains_key(key) && !self.given_up.contains(key)
     }
 
     /// Bytes that a stream already holds.
@@ -313,7 +317,7 @@ impl Store {
         self.note_reach(outcome.as_ref().err(), now);
         let Some(entry) = self.entry(request, page) else { return };
         entry.loading = false;
-        entry.stale = false;
+        entry.stale = std::mem::take(&mut entry.again);
         match outcome {
             Ok(arrival) => {
                 entry.known = Some((arrival, now));
@@ -382,6 +386,11 @@ impl Store {
         self.made.insert(key, Made { value, used });
     }
 
+    /// The computation named `key` failed, and is not tried again.
+    pub fn give_up(&mut self, key: String) {
+        self.given_up.insert(key);
+    }
+
     /// Makes every reply of these routes stale: a write changed what they say. Their streams may go on.
     pub fn touch(&mut self, routes: &[&str]) {
         for (_, stream) in self.streams.iter_mut().filter(|(request, _)| routes.contains(&request.route)) {
@@ -392,6 +401,7 @@ impl Store {
             if routes.contains(&request.route) {
                 for entry in &mut resource.entries {
                     entry.stale = true;
+                    entry.again = entry.loading;
                 }
             }
         }
@@ -405,6 +415,7 @@ impl Store {
                     if let Some(resource) = self.resources.get_mut(&load.request) {
                         for entry in &mut resource.entries {
                             entry.stale = true;
+                            entry.again = entry.loading;
                         }
                     }
                 }

@@ -293,6 +293,11 @@ impl Theme {
         }
     }
 
+    /// For how many colours it was made ready.
+    pub fn depth(&self) -> Depth {
+        self.depth
+    }
+
     /// The same theme for a terminal of fewer colours.
     pub fn with_depth(mut self, depth: Depth) -> Theme {
         self.depth = depth;

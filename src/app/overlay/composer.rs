@@ -195,11 +195,11 @@ impl Overlay for Composer {
                     preview.scroll.scroll_by(rows, preview.lines.len());
                 }
             }
+            _ if matches!(self.state, State::Sending(_)) => {}
             (KeyCode::Char('o'), true) => {
                 self.keep(cx);
                 cx.act(Action::Edit { tag: "", text: self.text(), suffix: ".md" });
             }
-            _ if matches!(self.state, State::Sending(_)) => {}
             _ => {
                 let mut modifiers = KeyModifiers::NONE;
                 modifiers.set(KeyModifiers::CONTROL, key.ctrl);

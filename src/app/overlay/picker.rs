@@ -94,6 +94,8 @@ pub struct Picker {
     source: Option<Box<dyn Source>>,
     loading: bool,
     free: Option<Free>,
+    /// Whether a row was chosen with the keys since the last letter.
+    moved: bool,
     matcher: Matcher,
     area: Cell<Rect>,
 }
@@ -112,6 +114,7 @@ impl Picker {
             source: None,
             loading: false,
             free: None,
+            moved: false,
             matcher: Matcher::new(Config::DEFAULT.match_paths()),
             area: Cell::default(),
         };
@@ -162,6 +165,7 @@ impl Picker {
 
     fn typed(&mut self) {
         self.rank();
+        self.moved = false;
         self.list.select(0, self.ranked.len());
     }
 
@@ -197,7 +201,13 @@ impl Overlay for Picker {
             self.items = source.items(view, self.input.text());
             self.loading = source.loading(view, self.input.text());
             self.rank();
-            self.list.select(self.list.selected(), self.ranked.len());
+            // What came meanwhile must not put another thing under the finger of who has chosen already.
+            if self.moved {
+                let label = |row: usize| self.ranked.get(row).and_then(|(i, _)| self.items.get(*i));
+                self.list.sync(self.ranked.len(), |row| label(row).map(|i| i.label.clone()).unwrap_or_default());
+            } else {
+                self.list.select(0, self.ranked.len());
+            }
         }
     }
 
@@ -258,6 +268,7 @@ impl Overlay for Picker {
     fn key(&mut self, key: Key, cx: &mut Cx) -> Stay {
         let height = self.list.height();
         let len = self.ranked.len();
+        self.moved |= matches!(key.code, KeyCode::Up | KeyCode::Down | KeyCode::PageUp | KeyCode::PageDown) || key.ctrl;
         match (key.code, key.ctrl) {
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => return Stay::Close,
             (KeyCode::Enter, _) => return self.choose(cx),
