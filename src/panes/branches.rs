@@ -1,7 +1,7 @@
 //! Branches of a project, searched by the server as one types.
 
 use super::list::{Listing, age};
-use super::{project, refs};
+use super::{project, refs, review};
 use crate::api::Id;
 use crate::api::branches::{Branch, DeleteBranch, DeleteMergedBranches, ListBranches, ProtectBranch, UnprotectBranch};
 use crate::app::App;
@@ -227,10 +227,12 @@ impl Pane for Branches {
         self.search.clone()
     }
 
-    fn set_sought(&mut self, text: &str, _cx: &mut Cx) {
+    fn set_sought(&mut self, text: &str, cx: &mut Cx) {
         if self.search != text {
+            // Without a filter, the list goes on where one was.
+            let here = self.current(&cx.view).map(|b| b.name.clone()).filter(|_| text.is_empty());
             self.search = text.to_owned();
-            self.list.restart();
+            self.list.restart_at(here);
         }
     }
 
@@ -257,7 +259,7 @@ impl Pane for Branches {
         let Some(branch) = self.current(view) else { return Vec::new() };
         let mut copies = vec![("name", branch.name.clone())];
         copies.extend(branch.commit.as_ref().map(|c| ("SHA", c.id.clone())));
-        copies.push(("checkout command", format!("git switch {}", branch.name)));
+        copies.push(("checkout command", format!("git switch {}", review::operand(&branch.name))));
         copies
     }
 }

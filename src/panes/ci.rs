@@ -18,6 +18,13 @@ use std::time::Duration;
 /// How often what runs is asked for again.
 pub const PULSE: Duration = Duration::from_secs(2);
 
+/// Whether a job may change by itself. Where a pipeline stands still, before a job started by hand, what comes after it
+/// was created and waits, for as long as nobody acts.
+pub fn moves(job: &Job) -> bool {
+    let stands = job.pipeline.as_ref().is_some_and(|pipeline| !pipeline.status.is_live());
+    job.status.is_live() && !(job.status == Status::Created && stands)
+}
+
 /// Something a person may do with a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deed {

@@ -9,7 +9,7 @@ use crate::api::commits::{
 use crate::api::{Endpoint, Id, Known, Time};
 use crate::app::pane::View;
 use crate::app::place::Place;
-use crate::store::{Load, PER_PAGE, Remote, Rows, Want};
+use crate::store::{Load, Remote, Rows, Want};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, text};
 use ratatui::buffer::Buffer;
@@ -69,7 +69,7 @@ impl CommitView {
 
     /// The commit and its diff.
     pub fn wants(&self, view: &View) -> Vec<Want> {
-        let pages = (self.diff_rows(view).len() as u32 / PER_PAGE + 1).min(PAGES);
+        let pages = (self.diff_rows(view).pages() + 1).min(PAGES);
         let mut wants = vec![
             Load::one(&self.query()).after(self.delay).into(),
             Load::list(&self.diff(), pages).after(self.delay).into(),

@@ -123,6 +123,7 @@ impl Commits {
         if let Some((_, fitting)) = &self.fitting
             && rows.known
         {
+            self.list.drawn_at(area);
             if fitting.is_empty() {
                 let hint = if rows.more {
                     "Only the commits read so far are filtered; / changes it, Esc ends it"
@@ -131,7 +132,6 @@ impl Commits {
                 };
                 return state::empty(buf, area, view.theme, "No commit fits the filter.", hint);
             }
-            self.list.drawn_at(area);
             return table::draw(buf, area, view.theme, focused, &self.list.state, COLUMNS, fitting.len(), |index| {
                 self.at(&rows, index).map(|c| row(view, c)).unwrap_or_default()
             });
@@ -238,6 +238,8 @@ impl Pane for Commits {
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        // Where it is not drawn, nothing of it can be pressed.
+        self.list.drawn_at(Rect::default());
         // A narrow screen has the list alone: the commit has a place of its own.
         if !Self::is_wide(view) {
             return self.draw_list(view, area, buf);
@@ -340,10 +342,15 @@ impl Pane for Commits {
             return beside.changes.set_sought(text, input.as_ref());
         }
         if self.filter != text {
+            // Without a filter, the list goes on where one was.
+            let here = self.current(&cx.view).map(|c| c.id.clone()).filter(|_| text.is_empty());
             self.filter = text.to_owned();
             self.fitting = None;
             self.list.state.first();
             self.narrow(&cx.view);
+            if let Some(id) = here {
+                self.list.state.want(id);
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::app::command::Motion;
 use crate::app::pane::{Pointer, View};
-use crate::store::{PER_PAGE, Rows};
+use crate::store::Rows;
 use crate::ui::table::{self, Column, ListState, Row};
 use crate::ui::theme::Role;
 use crate::ui::{line, state, text};
@@ -30,14 +30,21 @@ impl Listing {
         *self = Listing::default();
     }
 
+    /// Begins again, at the thing with `key` where that is known: a filter ended.
+    pub fn restart_at(&mut self, key: Option<String>) {
+        self.restart();
+        if let Some(key) = key {
+            self.state.want(key);
+        }
+    }
+
     /// After an update: keeps the selection on its thing, and asks for more rows near the end.
     pub fn sync<T: 'static>(&mut self, rows: &Rows<'_, T>, key: impl Fn(&T) -> String) {
         let len = rows.len();
         self.state.sync(len, |index| rows.get(index).map(&key).unwrap_or_default());
         let near = self.state.selected().max(self.state.top()) + self.state.height() * 2;
         if rows.more && near >= len {
-            let known = (len as u32).div_ceil(PER_PAGE);
-            self.more_pages = self.more_pages.max(known);
+            self.more_pages = self.more_pages.max(rows.pages());
         }
     }
 
@@ -135,4 +142,13 @@ pub fn failure(view: &View, area: Rect, buf: &mut Buffer, error: &crate::api::Er
 pub fn age(view: &View, time: Option<&crate::api::Time>) -> String {
     let Some(instant) = time.and_then(crate::api::Time::instant) else { return String::new() };
     text::ago(view.now.duration_since(instant).as_secs())
+}
+
+/// An [`age`] in a sentence: `3h ago`; empty where there is none.
+pub fn ago(age: &str) -> String {
+    match age {
+        "" => String::new(),
+        "now" => "just now".into(),
+        age => format!("{age} ago"),
+    }
 }

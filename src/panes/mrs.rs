@@ -362,10 +362,12 @@ impl Pane for MergeRequests {
         self.search.clone()
     }
 
-    fn set_sought(&mut self, text: &str, _cx: &mut Cx) {
+    fn set_sought(&mut self, text: &str, cx: &mut Cx) {
         if self.search != text {
+            // Without a filter, the list goes on where one was.
+            let here = self.current(&cx.view).map(|m| m.id.to_string()).filter(|_| text.is_empty());
             self.search = text.to_owned();
-            self.list.restart();
+            self.list.restart_at(here);
         }
     }
 

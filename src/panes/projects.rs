@@ -1,6 +1,7 @@
 //! Projects: all that the server shows, filtered as one types.
 
 use super::list::{Listing, age};
+use super::review;
 use crate::api::projects::{ListProjects, Project};
 use crate::app::command::{Command, Motion};
 use crate::app::pane::{Crumb, Cx, Pane, Pointer, Seek, View};
@@ -195,10 +196,12 @@ impl Pane for Projects {
         self.search.clone()
     }
 
-    fn set_sought(&mut self, text: &str, _cx: &mut Cx) {
+    fn set_sought(&mut self, text: &str, cx: &mut Cx) {
         if self.search != text {
+            // Without a filter, the list goes on where one was.
+            let here = self.current(&cx.view).map(|p| p.id.to_string()).filter(|_| text.is_empty());
             self.search = text.to_owned();
-            self.list.restart();
+            self.list.restart_at(here);
         }
     }
 
@@ -219,7 +222,7 @@ impl Pane for Projects {
             [("clone URL (HTTP)", &project.http_url_to_repo), ("clone URL (SSH)", &project.ssh_url_to_repo)]
         {
             if let Some(url) = url.as_ref().and_then(Option::as_ref) {
-                copies.push((name, format!("git clone {url}")));
+                copies.push((name, format!("git clone {}", review::operand(url))));
             }
         }
         copies

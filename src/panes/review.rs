@@ -77,17 +77,23 @@ pub fn copies(merge_request: &MergeRequest) -> Vec<(&'static str, String)> {
     let checkout = if branch.is_empty() || merge_request.is_from_fork() {
         format!("git fetch origin merge-requests/{iid}/head && git switch -c mr-{iid} FETCH_HEAD")
     } else {
-        let branch = quoted(branch);
+        let branch = operand(branch);
         format!("git fetch origin {branch} && git switch {branch}")
     };
     copies.push(("checkout command", checkout));
     copies
 }
 
+/// An operand of git in a shell's words; one that looks like an option is kept from being one.
+pub fn operand(word: &str) -> String {
+    let dashes = if word.starts_with('-') { "-- " } else { "" };
+    format!("{dashes}{}", quoted(word))
+}
+
 /// A word for a shell: the names of branches may hold what a shell would obey.
 fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | '@');
-    if word.chars().all(plain) && !word.starts_with('-') {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | '@' | ':');
+    if !word.is_empty() && word.chars().all(plain) && !word.starts_with('-') {
         word.to_owned()
     } else {
         format!("'{}'", word.replace('\'', "'\\''"))
@@ -116,6 +122,7 @@ mod tests {
         assert_eq!(quoted("feature/rows"), "feature/rows");
         assert_eq!(quoted("a;rm$(x)"), "'a;rm$(x)'");
         assert_eq!(quoted("a'b"), "'a'\\''b'");
-        assert_eq!(quoted("-f"), "'-f'");
+        assert_eq!(operand("-f"), "-- '-f'");
+        assert_eq!(operand("https://host:80/a/b.git"), "https://host:80/a/b.git");
     }
 }

@@ -143,6 +143,11 @@ impl<'a, T: 'static> Rows<'a, T> {
         self.resource.and_then(|r| r.starts.last().copied()).unwrap_or(0)
     }
 
+    /// Pages that are known; a server may give shorter ones than it was asked for.
+    pub fn pages(&self) -> u32 {
+        self.resource.map_or(0, |r| r.starts.len().saturating_sub(1)) as u32
+    }
+
     /// Whether no row is known.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

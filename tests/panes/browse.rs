@@ -213,6 +213,9 @@ async fn branches_are_searched_created_protected_and_deleted_with_a_question() {
     app.press("D").expect("it is the default branch");
     app.press("/").type_text("rows").press("Enter").settle().await;
     app.expect_no("default protected");
+    app.press("Esc").settle().await;
+    app.expect("default protected");
+    assert!(app.line_with("feature/rows").starts_with('▌'), "{}", app.picture());
     app.press("D").expect("Delete the branch feature/rows");
     app.press("y");
     assert!(

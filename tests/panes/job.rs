@@ -203,3 +203,22 @@ async fn the_screen() {
     let wide = open("failed", &trace(10), 160, 45).await.picture();
     insta::assert_snapshot!("job_160", clock.replace_all(&wide, "2026-06-15 --:--"));
 }
+
+#[tokio::test]
+async fn an_old_run_that_is_run_again_leads_to_the_new_run_alone() {
+    let mut harness = open("failed", &trace(3), 80, 24).await;
+    let run = |id: u64| json!({"id": id, "name": "bench", "stage": "test", "status": "success"});
+    harness.reply(JOBS, [job("failed"), run(1300)]).press("r").settle().await;
+    harness.expect("run again as #1300");
+    harness.press("R").pass(1);
+    assert_eq!(harness.app.place().item.as_deref(), Some("1207"));
+    harness.reply(JOBS, [job("failed"), run(1300), run(1400)]).press("r").settle().await;
+    assert_eq!(harness.app.place().item.as_deref(), Some("1400"), "{}", harness.picture());
+}
+
+#[tokio::test]
+async fn on_a_narrow_screen_esc_leads_from_the_details_to_the_trace() {
+    let mut harness = open("failed", &trace(3), 80, 24).await;
+    harness.press("Tab").expect("Tab shows the trace");
+    harness.press("Esc").expect_no("Tab shows the trace").expect("frame/2");
+}

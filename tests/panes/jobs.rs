@@ -128,6 +128,26 @@ async fn cancelling_and_erasing_ask_first_and_name_the_job() {
 }
 
 #[tokio::test]
+async fn marks_outlive_a_question_that_is_answered_with_no() {
+    let mut harness = open(80, 24).await;
+    harness.press("/").type_text("bench").press("Enter Space").expect("1 marked");
+    harness.press("X").expect("Cancel #23 bench?");
+    harness.press("n").expect("1 marked");
+    harness.press("X y").expect_no("marked");
+}
+
+#[tokio::test]
+async fn what_waits_behind_a_job_started_by_hand_is_not_asked_for_again() {
+    let mut harness = open(80, 24).await;
+    let mut waits = one(30, 321, "deploy", "production", "created");
+    waits["pipeline"]["status"] = json!("manual");
+    harness.reply(JOBS, [waits]).pass(2).settle().await;
+    harness.expect("pipeline 321");
+    harness.pass(10);
+    assert_eq!(harness.app.wake_at(), None, "nothing moves, and still it wakes");
+}
+
+#[tokio::test]
 async fn the_filter_keeps_what_fits_and_an_empty_tab_says_so() {
     let mut harness = open(80, 24).await;
     harness.press("/").type_text("screens").press("Enter");

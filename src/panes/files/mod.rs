@@ -307,6 +307,8 @@ impl Pane for Files {
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        // Where it is not drawn, nothing of it can be pressed.
+        self.tree_area.set(Rect::default());
         let places = self.panels.layout(area, ASKS);
         if let Some(area) = places.get(TREE).copied().flatten() {
             self.draw_tree(view, area, buf);

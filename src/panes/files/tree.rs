@@ -4,7 +4,7 @@ use crate::api::Id;
 use crate::api::repository::{EntryKind, ListTree, TreeEntry};
 use crate::app::pane::View;
 use crate::panes::project;
-use crate::store::{Load, PER_PAGE, Rows, Want};
+use crate::store::{Load, Rows, Want};
 use crate::ui::table::{Cell, ListState, Row};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
@@ -274,7 +274,7 @@ impl Tree {
                 continue;
             }
             let rows: Rows<'_, TreeEntry> = view.store.list(&source.listing(&node.path));
-            let next = (rows.len() as u32).div_ceil(PER_PAGE) + 1;
+            let next = rows.pages() + 1;
             let pages = self.pages.entry(node.path.clone()).or_insert(1);
             *pages = (*pages).max(next);
         }

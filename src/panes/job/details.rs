@@ -1,7 +1,7 @@
 //! The facts of a job, beside its trace.
 
 use super::super::ci;
-use super::super::list::age;
+use super::super::list::{age, ago};
 use crate::api::Time;
 use crate::api::jobs::Job;
 use crate::app::pane::View;
@@ -121,7 +121,7 @@ fn artifacts(page: &mut Page, job: &Job) {
         Some(at) => {
             let seconds = page.view.now.duration_since(at).as_secs();
             let gone = seconds >= 0;
-            let words = if gone { format!("{} ago", text::ago(seconds)) } else { text::ago(seconds) };
+            let words = if gone { ago(&text::ago(seconds)) } else { text::ago(seconds) };
             page.fact("expires", words, if gone { Role::Warning } else { Role::Text });
         }
         None => page.fact("expires", "never", Role::Dim),

@@ -20,12 +20,15 @@ use crate::ui::search::Found;
 use crate::ui::theme::Role;
 use crate::ui::trace::{Folds, Layout, Trace};
 use crate::ui::{glyph, line, state, text};
+use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use std::cell::Cell;
 use work::{ErrorLines, Errors, Search, errors_key, search_key};
 
+/// Seconds within which a new run is taken for the one that was asked for.
+const AGAIN: i64 = 60;
 /// From this many columns the facts stand beside the trace.
 const WIDE: u16 = 140;
 const TRACE: usize = 0;
@@ -61,8 +64,8 @@ pub struct JobTrace {
     opened: bool,
     /// Lines that were there when following stopped.
     seen: usize,
-    /// It was asked to run again: the new job is shown when it is there.
-    again: bool,
+    /// It was asked to run again: the highest run that was known then. A later one is shown when it is there.
+    again: Option<(u64, Timestamp)>,
     panels: Panels,
     facts: DocState,
     area: Cell<Rect>,
@@ -146,7 +149,7 @@ impl JobTrace {
 
     fn deed(&mut self, deed: Deed, cx: &mut Cx) {
         if let Some(job) = self.job(&cx.view) {
-            self.again = deed == Deed::Retry;
+            self.again = (deed == Deed::Retry).then(|| (self.newer(&cx.view).unwrap_or(self.id), cx.view.now));
             deed.to(&self.project, &[job], cx);
         }
     }
@@ -269,10 +272,10 @@ impl JobTrace {
     /// What stands where there is no trace.
     fn without(&self, view: &View, area: Rect, buf: &mut Buffer, job: &Job) {
         let theme = view.theme;
-        let ago = |time: &crate::api::Time| super::list::age(view, Some(time));
+        let ago = |time: &crate::api::Time| super::list::ago(&super::list::age(view, Some(time)));
         let mut say = |why: &str, hint: &str| state::empty(buf, area, theme, why, hint);
         if let Some(at) = &job.erased_at {
-            return say(&format!("The trace was erased {} ago.", ago(at)), "R runs the job again");
+            return say(&format!("The trace was erased {}.", ago(at)), "R runs the job again");
         }
         match &job.status {
             Status::Manual => say("This job is started by hand.", "P plays it"),
@@ -500,7 +503,7 @@ impl Pane for JobTrace {
             jump: None,
             opened: false,
             seen: 0,
-            again: false,
+            again: None,
             panels: Panels::new(2),
             facts: DocState { cursor_line: false, ..DocState::new() },
             area: Cell::default(),
@@ -534,8 +537,9 @@ impl Pane for JobTrace {
     fn wants(&self, view: &View) -> Vec<Want> {
         let load = Load::one(&self.query_job());
         let Some(job) = self.job(view) else { return vec![load.into()] };
-        // While it runs the stream brings its state; before that it must be asked for.
-        let waits = job.status.is_live() && !job.status.is_running();
+        // While it runs the stream brings its state; before that, and where the stream broke off, it must be asked for.
+        let broken = view.store.growing::<Trace>(&self.request()).is_some_and(|g| g.error.is_some());
+        let waits = ci::moves(job) && (broken || !job.status.is_running());
         let mut wants: Vec<Want> = vec![if waits { load.clone().every(PULSE).into() } else { load.clone().into() }];
         if self.has_trace(view, job) {
             let follow =
@@ -544,7 +548,7 @@ impl Pane for JobTrace {
         }
         if let Some(query) = self.siblings_query(job) {
             let facts = self.panels.focus() == DETAILS || view.size.0 >= WIDE && !self.panels.zoomed();
-            let live = view.store.list(&query).iter().any(|job| job.status.is_live());
+            let live = view.store.list(&query).iter().any(ci::moves);
             let load = Load::list(&query, 1);
             wants.extend(ci::want_path(&self.project));
             wants.push(if facts && live { load.every(PULSE * 2).into() } else { load.into() });
@@ -592,10 +596,12 @@ impl Pane for JobTrace {
 
     fn changed(&mut self, cx: &mut Cx) {
         let view = cx.view;
-        if self.again
-            && let Some(id) = self.newer(&view)
+        // A retry that came to nothing must not lead away long after.
+        self.again = self.again.filter(|(_, asked)| view.now.duration_since(*asked).as_secs() < AGAIN);
+        if let Some((known, _)) = self.again
+            && let Some(id) = self.newer(&view).filter(|id| *id > known)
         {
-            self.again = false;
+            self.again = None;
             return cx.act(Action::Replace(Place::new(Self::ID).project(self.project.clone()).item(id)));
         }
         let Some(job) = self.job(&view) else { return };
@@ -717,9 +723,16 @@ impl Pane for JobTrace {
     }
 
     fn escape(&mut self, cx: &mut Cx) -> bool {
-        let searched = !self.query.is_empty();
-        self.set_sought("", cx);
-        searched
+        if !self.query.is_empty() {
+            self.set_sought("", cx);
+            return true;
+        }
+        // Where only one of both has room, the details stand over the trace.
+        let over = self.panels.focus() == DETAILS && cx.view.size.0 < WIDE;
+        if over {
+            self.panels.set_focus(TRACE);
+        }
+        over
     }
 
     fn url(&self, view: &View) -> Option<String> {

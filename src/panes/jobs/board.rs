@@ -68,7 +68,7 @@ impl Board {
             return;
         }
         self.made_of = now;
-        self.live = rows.iter().any(|job| job.status.is_live());
+        self.live = rows.iter().any(ci::moves);
         self.stages = ci::stages(rows.iter().enumerate());
         // A board shows how things stand: of a job that ran again, the newest run.
         for stage in &mut self.stages {

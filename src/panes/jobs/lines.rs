@@ -55,7 +55,7 @@ impl Lines {
             if ids.insert(job.id, row).is_some() {
                 continue;
             }
-            if job.status.is_live() {
+            if ci::moves(job) {
                 last_live = Some(row);
             }
             running |= job.status.is_running();

@@ -142,7 +142,10 @@ impl Jobs {
     fn deed(&mut self, deed: Deed, cx: &mut Cx) {
         let targets = self.targets(&cx.view);
         deed.to(&self.project, &targets, cx);
-        self.list.clear_marks();
+        // Where it is asked first, the marks stay until the answer.
+        if Deed::asked(deed.verb()).is_none() {
+            self.list.clear_marks();
+        }
     }
 
     fn enter(&mut self, cx: &mut Cx) {
@@ -428,7 +431,7 @@ impl Pane for Jobs {
         let near = self.list.selected().max(self.list.top()) + self.list.height() * 2;
         let most = if self.filter.is_empty() { u32::MAX } else { FILTERED_PAGES };
         if rows.more && near >= len {
-            self.pages = self.pages.max((rows.len() as u32).div_ceil(PER_PAGE) + 1).min(most.max(self.pages));
+            self.pages = self.pages.max(rows.pages() + 1).min(most.max(self.pages));
         }
         self.lead(&cx.view);
         self.board.refresh(&cx.view, &self.project);
@@ -523,6 +526,7 @@ impl Pane for Jobs {
                 cx.act(Action::Send(deed.write(&self.project, job)));
             }
         }
+        self.list.clear_marks();
     }
 
     fn escape(&mut self, cx: &mut Cx) -> bool {

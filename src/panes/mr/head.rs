@@ -4,7 +4,7 @@ use crate::api::Known;
 use crate::api::jobs::{Job, PipelineBrief};
 use crate::api::merge_requests::MergeRequest;
 use crate::app::pane::View;
-use crate::panes::list::age;
+use crate::panes::list::{age, ago};
 use crate::panes::review;
 use crate::ui::doc::DocLine;
 use crate::ui::theme::Role;
@@ -122,10 +122,6 @@ pub fn lines(view: &View, facts: &Facts, width: usize) -> Vec<DocLine<'static>> 
     }
     out.line(Vec::new());
     out.lines
-}
-
-fn ago(when: &str) -> String {
-    if when == "now" { "just now".into() } else { format!("{when} ago") }
 }
 
 /// Whether it can be merged, or what became of it.

@@ -111,10 +111,9 @@ impl Mr {
             }
             None => Vec::new(),
         };
-        let at = view.store.get(&self.of()).at;
         Some(Parts {
             facts: Facts { merge_request, pipeline, jobs },
-            identity: format!("description of {} at {at:?}", self.of().request().line()),
+            identity: talk::identity(merge_request.description.as_deref().unwrap_or_default()),
             notes: self.notes(view),
         })
     }
@@ -253,7 +252,7 @@ impl Pane for Mr {
             pane.changes.turn_hunk(false);
         })
         .when(Mr::on_changes),
-        Command::new("mr.fold", &["x"], "Fold or unfold the file", |pane: &mut Self, _| pane.changes.fold())
+        Command::new("mr.fold", &["-"], "Fold or unfold the file", |pane: &mut Self, _| pane.changes.fold())
             .when(Mr::on_changes),
         Command::new("mr.jobs", &["J"], "Jobs of its pipeline", |pane: &mut Self, cx| pane.go_to_jobs(cx))
             .when(|pane, view| pane.pipeline(view).map(|_| ()).ok_or_else(|| "it has no pipeline".into())),

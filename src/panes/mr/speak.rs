@@ -56,9 +56,10 @@ impl Mr {
         }
         // The note that comes is gone to, wherever it was written from.
         self.tab = Tab::Overview;
-        self.talk.await_note(&self.notes(&cx.view));
+        let sent = self.talk.sent();
         let (id, merge_request_iid) = (self.project.clone(), self.iid);
         let make: Make = Box::new(move |body| {
+            sent.set(true);
             let note = CreateMergeRequestNote { id: id.clone(), merge_request_iid, body };
             Write::new(&note, format!("comment on !{merge_request_iid}"))
         });

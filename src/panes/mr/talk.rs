@@ -9,7 +9,7 @@ use crate::app::command::Motion;
 use crate::app::pane::View;
 use crate::panes::list::age;
 use crate::panes::prose;
-use crate::store::{Cancelled, Derive, PER_PAGE, Rows, Work};
+use crate::store::{Cancelled, Derive, Rows, Work};
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::markdown;
 use crate::ui::theme::{Role, Theme};
@@ -19,6 +19,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use std::cell::Cell;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
 
 /// Notes that are rendered together.
 const CHUNK: usize = 100;
@@ -89,6 +90,13 @@ impl Derive for Render {
     }
 }
 
+/// Names a description by its words: a reply that says the same again, as polling brings, must not make it anew.
+pub fn identity(description: &str) -> String {
+    let mut hasher = DefaultHasher::new();
+    description.hash(&mut hasher);
+    format!("description {:x} of {} bytes", hasher.finish(), description.len())
+}
+
 /// Scrolling and layout of the document.
 #[derive(Default)]
 pub struct Talk {
@@ -103,6 +111,8 @@ pub struct Talk {
     starts: Vec<usize>,
     tail: bool,
     awaited: Option<Awaited>,
+    /// Set as a note goes out: until then nothing is waited for.
+    sent: Rc<Cell<bool>>,
     area: Cell<Rect>,
 }
 
@@ -162,11 +172,13 @@ impl Talk {
         self.tail = notes.is_empty() || notes.more || notes.error.is_some();
         self.hold(anchor, parts);
 
+        if self.sent.take() {
+            self.await_note(notes);
+        }
         let at = self.scroll.at(self.len()).max(self.scroll.top.get());
         let near = self.note_near(at + 3 * self.scroll.height.get().max(1));
-        let known = (notes.len() as u32).div_ceil(PER_PAGE);
         if notes.more && (near + 1 >= notes.len() || self.awaited.is_some()) {
-            self.more_pages = self.more_pages.max(known);
+            self.more_pages = self.more_pages.max(notes.pages());
         }
         self.go_to_awaited(view, notes);
     }
@@ -234,8 +246,12 @@ impl Talk {
         }
     }
 
-    /// A note is about to be written.
-    pub fn await_note(&mut self, notes: &Rows<Note>) {
+    /// To be set as a note goes out: it is gone to when it comes.
+    pub fn sent(&self) -> Rc<Cell<bool>> {
+        Rc::clone(&self.sent)
+    }
+
+    fn await_note(&mut self, notes: &Rows<Note>) {
         let before = notes.iter().map(|note| note.id).max().unwrap_or(0);
         self.awaited = Some(Awaited { before, whole: notes.known && !notes.more });
     }

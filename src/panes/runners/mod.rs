@@ -169,7 +169,8 @@ impl Runners {
 
     fn fits(&self, runner: &Runner) -> bool {
         let wanted = self.filter.to_lowercase();
-        runner.label().to_lowercase().contains(&wanted) || runner.tags().iter().any(|tag| tag.contains(&wanted))
+        runner.label().to_lowercase().contains(&wanted)
+            || runner.tags().iter().any(|tag| tag.to_lowercase().contains(&wanted))
     }
 
     fn draw_list(&self, view: &View, area: Rect, buf: &mut Buffer) {
