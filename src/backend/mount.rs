@@ -10,6 +10,7 @@ use super::world::World;
 use crate::api::{Endpoint, Nothing, Raw};
 use axum::Router;
 use axum::body::{Body, Bytes};
+use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{OriginalUri, RawPathParams, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
@@ -58,6 +59,9 @@ pub type Writer<E> = for<'a> fn(&mut Writing<'a>, E) -> Outcome<<E as Endpoint>:
 /// A handler with its types erased: what the request holds in, the reply out.
 type Run = Arc<dyn Fn(&Engine, &Incoming) -> Result<Response, Reject> + Send + Sync>;
 
+/// The values of a path's slots.
+type Slots = Result<RawPathParams, RawPathParamsRejection>;
+
 /// The routes as they are mounted.
 #[derive(Default)]
 pub struct Mount {
@@ -102,8 +106,10 @@ impl Mount {
     /// One type of handler for all endpoints: a stack of HTTP layers compiled for each would take minutes.
     fn mount(mut self, method: Method, route: &str, name: &'static str, run: Run) -> Mount {
         let method = MethodFilter::try_from(method).unwrap_or(MethodFilter::GET);
-        let handler = async move |State(engine): State<Arc<Engine>>, slots: RawPathParams, request: Request| {
+        let handler = async move |State(engine): State<Arc<Engine>>, slots: Slots, request: Request| {
             let run = run.clone();
+            // Text that is not UTF-8 once decoded.
+            let Ok(slots) = slots else { return refuse(Reject::invalid("id")) };
             let slots = slots.iter().map(|(name, value)| (name.to_owned(), Value::String(value.to_owned()))).collect();
             let answered = match Incoming::receive(request, slots).await {
                 Ok(incoming) => {
@@ -152,7 +158,7 @@ impl Incoming {
         let uri = parts.extensions.get::<OriginalUri>().map_or(&parts.uri, |OriginalUri(uri)| uri);
         let (path, query) = (uri.path().to_owned(), uri.query().unwrap_or_default().to_owned());
         let mut inputs = Inputs::new();
-        params::add_pairs(&mut inputs, query.as_bytes());
+        params::add_pairs(&mut inputs, query.as_bytes())?;
         add_body(&mut inputs, &parts, &body)?;
         // The path says what is meant, whatever the other inputs are called.
         inputs.extend(slots);
@@ -227,9 +233,9 @@ fn add_body(inputs: &mut Inputs, parts: &Parts, body: &Bytes) -> Result<(), Reje
             Err(_) => return Err(Reject::error(400, "The request body is not valid JSON")),
         }
     } else if kind == "multipart/form-data" {
-        params::add_multipart(inputs, content_type, body);
+        params::add_multipart(inputs, content_type, body)?;
     } else {
-        params::add_pairs(inputs, body);
+        params::add_pairs(inputs, body)?;
     }
     Ok(())
 }

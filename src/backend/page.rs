@@ -111,7 +111,7 @@ mod tests {
 
     fn paging(query: &str) -> Result<Paging, Reject> {
         let mut inputs = Inputs::new();
-        add_pairs(&mut inputs, query.as_bytes());
+        add_pairs(&mut inputs, query.as_bytes()).unwrap();
         Paging::read(&inputs)
     }
 

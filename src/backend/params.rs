@@ -12,21 +12,34 @@ use std::fmt;
 /// The inputs of a request by name.
 pub type Inputs = Map<String, Value>;
 
+/// How deep the brackets of a name may nest. What reads the values recurses, so a request must not choose the depth.
+const DEEPEST: usize = 32;
+
 /// Adds the pairs of a query or a form: `a=1`, `a[]=1`, `a[key]=1`, `a[][key]=1`.
-pub fn add_pairs(inputs: &mut Inputs, encoded: &[u8]) {
+///
+/// # Errors
+/// As [`add_pair`].
+pub fn add_pairs(inputs: &mut Inputs, encoded: &[u8]) -> Result<(), Reject> {
     for (name, value) in url::form_urlencoded::parse(encoded) {
-        add_pair(inputs, &name, Value::String(value.into_owned()));
+        add_pair(inputs, &name, Value::String(value.into_owned()))?;
     }
+    Ok(())
 }
 
 /// Adds one named value; brackets in the name make arrays and objects.
-pub fn add_pair(inputs: &mut Inputs, name: &str, value: Value) {
+///
+/// # Errors
+/// 400 `a is invalid` for brackets that nest too deep.
+pub fn add_pair(inputs: &mut Inputs, name: &str, value: Value) -> Result<(), Reject> {
     let (first, rest) = match name.find('[') {
         Some(at) if at > 0 && name.ends_with(']') => name.split_at(at),
         _ => (name, ""),
     };
     let keys: Vec<&str> = rest.trim_start_matches('[').trim_end_matches(']').split("][").collect();
     let keys = if rest.is_empty() { Vec::new() } else { keys };
+    if keys.len() > DEEPEST {
+        return Err(Reject::invalid(first));
+    }
     match inputs.get_mut(first) {
         Some(slot) => put(slot, &keys, value),
         None => {
@@ -35,11 +48,15 @@ pub fn add_pair(inputs: &mut Inputs, name: &str, value: Value) {
             inputs.insert(first.to_owned(), slot);
         }
     }
+    Ok(())
 }
 
 /// Adds the fields of a `multipart/form-data` body. Of a file its name alone is kept: nothing here stores uploads.
-pub fn add_multipart(inputs: &mut Inputs, content_type: &str, body: &[u8]) {
-    let Some((_, boundary)) = content_type.split_once("boundary=") else { return };
+///
+/// # Errors
+/// As [`add_pair`].
+pub fn add_multipart(inputs: &mut Inputs, content_type: &str, body: &[u8]) -> Result<(), Reject> {
+    let Some((_, boundary)) = content_type.split_once("boundary=") else { return Ok(()) };
     let boundary = boundary.split(';').next().unwrap_or_default().trim().trim_matches('"');
     let mark = format!("--{boundary}");
     let finder = memchr::memmem::Finder::new(mark.as_bytes());
@@ -54,10 +71,12 @@ pub fn add_multipart(inputs: &mut Inputs, content_type: &str, body: &[u8]) {
         let Some(name) = quoted(" name=\"") else { continue };
         let text = String::from_utf8_lossy(value.get(4..).unwrap_or_default());
         let text = quoted(" filename=\"").unwrap_or_else(|| text.strip_suffix("\r\n").unwrap_or(&text).to_owned());
-        add_pair(inputs, &name, Value::String(text));
+        add_pair(inputs, &name, Value::String(text))?;
     }
+    Ok(())
 }
 
+/// Recurses once a key, of which [`add_pair`] lets few through.
 fn put(slot: &mut Value, keys: &[&str], value: Value) {
     let Some((key, deeper)) = keys.split_first() else {
         *slot = value;
@@ -404,7 +423,7 @@ mod tests {
 
     fn form(text: &str) -> Result<Example, String> {
         let mut inputs = Inputs::new();
-        add_pairs(&mut inputs, text.as_bytes());
+        add_pairs(&mut inputs, text.as_bytes()).unwrap();
         read(&inputs).map_err(|reject| {
             assert_eq!(reject.status, 400);
             reject.body["error"].as_str().unwrap_or_default().to_owned()
@@ -437,9 +456,19 @@ mod tests {
         let body = "--x\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\ntwo\r\nlines\r\n--x\r\n\
                     Content-Disposition: form-data; name=\"ids[]\"\r\n\r\n7\r\n--x--\r\n";
         let mut inputs = Inputs::new();
-        add_multipart(&mut inputs, "multipart/form-data; boundary=x", body.as_bytes());
+        add_multipart(&mut inputs, "multipart/form-data; boundary=x", body.as_bytes()).unwrap();
         let example: Example = read(&inputs).unwrap();
         assert_eq!((example.title.as_str(), example.ids), ("two\r\nlines", Some(vec![7])));
+    }
+
+    #[test]
+    fn a_name_that_nests_too_deep_is_refused() {
+        let mut inputs = Inputs::new();
+        let name = |depth: usize| format!("a{}", "[b]".repeat(depth));
+        assert!(add_pair(&mut inputs, &name(32), Value::Null).is_ok());
+        let reject = add_pair(&mut inputs, &name(200_000), Value::Null).unwrap_err();
+        assert_eq!(reject, Reject::error(400, "a is invalid"));
+        assert!(add_pair(&mut inputs, &format!("a{}", "[]".repeat(200_000)), Value::Null).is_err());
     }
 
     #[test]

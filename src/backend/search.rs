@@ -83,7 +83,11 @@ fn seen(call: &Reading, project: &Project) -> bool {
 /// The project of what a note is on, where the caller may see it.
 fn project_of(call: &Reading, on: Noteable) -> Option<u64> {
     match on {
-        Noteable::MergeRequest(id) => call.world.merge_requests.get(id).map(|mr| mr.target_project),
+        // A discussion of code tells of the code.
+        Noteable::MergeRequest(id) => {
+            let project = call.world.projects.get(call.world.merge_requests.get(id)?.target_project)?;
+            call.rights.reads_code(call.world, project).then_some(project.id)
+        }
         Noteable::Issue(id) => call.world.issues.get(id).filter(|i| reads_issue(call, i)).map(|i| i.project),
         Noteable::Snippet(id) => {
             let snippet = call.world.snippets.get(id)?;

@@ -4,7 +4,7 @@ use super::demo::{self, Choice as WorldKind};
 use super::engine::{Clock, Engine};
 use super::git::{self, LocalError};
 use super::records::*;
-use super::store::{Store, StoreError};
+use super::store::{REPOSITORIES, Store, StoreError};
 use super::world::World;
 use super::{call, routes};
 use rustls::crypto::ring;
@@ -181,7 +181,7 @@ fn prepare(options: Options, base_url: String) -> Result<Prepared, StartError> {
             (None, World::default(), made.path().to_path_buf(), Some(made))
         }
     };
-    let repositories = root.join("repositories");
+    let repositories = root.join(REPOSITORIES);
     std::fs::create_dir_all(&repositories).map_err(folder)?;
     if world.users.is_empty() {
         // A start that was killed may have left repositories that no record knows.

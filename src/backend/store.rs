@@ -2,10 +2,15 @@
 
 use super::world::{Change, LAST, World};
 use redb::{Database, DatabaseError, ReadableDatabase, ReadableTable, TableDefinition, TableError};
+use std::fs::{self, DirBuilder, OpenOptions, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// The file of the records within a data folder.
 const FILE: &str = "labscope.redb";
+/// The folder of the git repositories within a data folder.
+pub const REPOSITORIES: &str = "repositories";
 
 /// A database of one table a kind, number to JSON.
 pub struct Store {
@@ -32,8 +37,8 @@ impl Store {
     pub fn open(folder: &Path) -> Result<(Store, World), StoreError> {
         let shown = folder.display().to_string();
         let failed = |why: String| StoreError::Failed { folder: shown.clone(), why };
-        std::fs::create_dir_all(folder).map_err(|e| failed(e.to_string()))?;
         let path = folder.join(FILE);
+        keep_private(folder, &path).map_err(|e| failed(e.to_string()))?;
         let database = match Database::create(&path) {
             Ok(database) => database,
             Err(DatabaseError::DatabaseAlreadyOpen) => return Err(StoreError::InUse(shown.clone())),
@@ -84,6 +89,33 @@ impl Store {
     }
 }
 
+/// Makes the folder and the file where they are not there, and closes them to other users: there are tokens inside.
+///
+/// A folder that holds other things too was made for more than this, and keeps its mode.
+fn keep_private(folder: &Path, file: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    // Made before the database writes to it, so that it is never open to others.
+    OpenOptions::new().create(true).truncate(false).read(true).write(true).mode(0o600).open(file)?;
+    let repositories = folder.join(REPOSITORIES);
+    DirBuilder::new().recursive(true).mode(0o700).create(&repositories)?;
+    let mut only_ours = true;
+    for entry in fs::read_dir(folder)? {
+        let name = entry?.file_name();
+        only_ours &= name == FILE || name == REPOSITORIES;
+    }
+    let folder = only_ours.then_some((folder, 0o700));
+    for (path, mode) in [(file, 0o600), (repositories.as_path(), 0o700)].into_iter().chain(folder) {
+        let found = fs::metadata(path)?.permissions().mode();
+        // What belongs to another user only they can close.
+        if found & 0o077 != 0
+            && let Err(error) = fs::set_permissions(path, Permissions::from_mode(mode))
+        {
+            tracing::warn!("{} stays open to others: {error}", path.display());
+        }
+    }
+    Ok(())
+}
+
 fn definition(name: &str) -> TableDefinition<'_, u64, &'static [u8]> {
     TableDefinition::new(name)
 }
@@ -108,6 +140,29 @@ mod tests {
         let (_store, mut world) = Store::open(folder.path()).unwrap();
         assert_eq!(world.users.iter().map(|u| u.username.as_str()).collect::<Vec<_>>(), ["ada"]);
         assert_eq!(world.users.add(User::default()), 3);
+    }
+
+    #[test]
+    fn other_users_cannot_read_what_is_kept() {
+        let place = tempfile::tempdir().unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let open = |folder: &Path| drop(Store::open(folder).unwrap());
+        let made = place.path().join("made");
+        open(&made);
+        assert_eq!((mode(&made), mode(&made.join(FILE)), mode(&made.join(REPOSITORIES))), (0o700, 0o600, 0o700));
+
+        // Of an earlier version, say.
+        fs::set_permissions(&made, Permissions::from_mode(0o755)).unwrap();
+        fs::set_permissions(made.join(FILE), Permissions::from_mode(0o644)).unwrap();
+        open(&made);
+        assert_eq!((mode(&made), mode(&made.join(FILE))), (0o700, 0o600));
+
+        let shared = place.path().join("shared");
+        fs::create_dir(&shared).unwrap();
+        fs::write(shared.join("notes.txt"), "of somebody").unwrap();
+        fs::set_permissions(&shared, Permissions::from_mode(0o755)).unwrap();
+        open(&shared);
+        assert_eq!((mode(&shared), mode(&shared.join(FILE)), mode(&shared.join(REPOSITORIES))), (0o755, 0o600, 0o700));
     }
 
     #[test]

@@ -60,3 +60,14 @@ async fn what_is_hidden_does_not_exist_and_what_is_not_allowed_is_refused() {
     assert_eq!(refused["message"], "403 Forbidden");
     assert_eq!(json(server.put("", &path, &[("name", "Mine")]).await, 401).await["message"], "401 Unauthorized");
 }
+
+#[tokio::test]
+async fn input_that_cannot_be_read_is_refused_in_the_usual_shape() {
+    let server = Server::empty().await;
+    assert_eq!(json(server.get("ada", "/projects/%FF").await, 400).await["error"], "id is invalid");
+    let deep = format!("name{}=x", "[b]".repeat(100_000));
+    let call = server.call("ada", Method::POST, "/projects");
+    let refused = call.header("content-type", "application/x-www-form-urlencoded").body(deep).send().await.unwrap();
+    assert_eq!(json(refused, 400).await["error"], "name is invalid");
+    assert_eq!(server.read("ada", "/user").await["username"], "ada", "and the server is there");
+}

@@ -108,3 +108,14 @@ async fn a_request_is_made_once() {
     let same = json(send(same).await, 422).await;
     assert_eq!(same["error"], value!(["You can not use same project/branch for source and target"]));
 }
+
+#[tokio::test]
+async fn a_discussion_of_code_is_found_by_those_who_read_the_code() {
+    let guest = WORLD.replace("members = { bo = \"developer\" }", "members = { bo = \"developer\", eve = \"guest\" }");
+    let server = Server::of(&guest, &Default::default()).await;
+    json(server.put("ada", "/projects/ada%2Fhello", &[("visibility", "private")]).await, 200).await;
+    assert_eq!(server.read("eve", "/projects/ada%2Fhello").await["name"].as_str(), Some("hello"));
+    let search = "/projects/ada%2Fhello/-/search?scope=notes&search=why";
+    assert_eq!(each(&server.read("ada", search).await, "body"), ["Why?"]);
+    assert_eq!(server.read("eve", search).await, value!([]));
+}

@@ -100,15 +100,15 @@ impl Git {
         self.repo.odb().ok()?.add_disk_alternate(objects.to_str()?).ok()
     }
 
-    /// All branches by name.
+    /// All branches that lead to a commit, by name.
     pub fn branches(&self) -> Result<Vec<Head>, Reject> {
         let mut out = Vec::new();
         for reference in self.repo.references_glob("refs/heads/*")? {
             let reference = reference?;
             let name = reference.name_bytes();
             let name = lossy(name.strip_prefix(b"refs/heads/").unwrap_or(name));
-            if let Some(commit) = reference.target() {
-                out.push(Head { name, commit });
+            if let Ok(commit) = reference.peel_to_commit() {
+                out.push(Head { name, commit: commit.id() });
             }
         }
         out.sort_by(|a, b| a.name.cmp(&b.name));

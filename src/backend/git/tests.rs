@@ -134,6 +134,18 @@ fn refs_that_hold_a_commit_are_found() {
 }
 
 #[test]
+fn a_branch_that_leads_to_no_commit_is_not_listed() {
+    let made = Made::new();
+    made.commit("main", 1, &[(b"a", "1")]);
+    let heads = made.folder.path().join("refs/heads");
+    std::fs::write(heads.join("missing"), format!("{}\n", "ab".repeat(20))).unwrap();
+    let blob = made.repo.blob(b"no commit").unwrap();
+    std::fs::write(heads.join("blob"), format!("{blob}\n")).unwrap();
+    let names: Vec<String> = made.git("main").branches().unwrap().into_iter().map(|head| head.name).collect();
+    assert_eq!(names, ["main"]);
+}
+
+#[test]
 fn an_adopted_repository_is_read_and_never_written() {
     let made = Made::new();
     let id = made.commit("main", 1, &[(b"a", "1")]);
