@@ -1,6 +1,6 @@
 //! Tags of a project with what they say and what they release.
 
-use super::list::{Listing, age};
+use super::list::{Listing, age, trouble};
 use super::project;
 use crate::api::Id;
 use crate::api::tags::{CreateTag, DeleteTag, ListTags, Tag};
@@ -8,20 +8,27 @@ use crate::app::App;
 use crate::app::action::Action;
 use crate::app::command::{Command, Motion, WhyNot};
 use crate::app::overlay::prompt::Prompt;
-use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, View};
+use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, Seek, View};
 use crate::app::place::Place;
 use crate::store::{Load, Rows, Want, Write};
-use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::state;
+use crate::ui::table::{self, Cell, Column, Row, Size};
 use crate::ui::text::shown;
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+
+/// Pages that are looked through for a filter.
+const FILTERED_PAGES: u32 = 10;
 
 /// The list of tags.
 pub struct Tags {
     project: Id,
     list: Listing,
     by_name: bool,
+    filter: String,
+    /// The rows that fit the filter, and the revision of the list that they were found in.
+    fitting: Option<(u64, Vec<usize>)>,
 }
 
 impl Tags {
@@ -34,8 +41,32 @@ impl Tags {
         view.store.list(&self.query())
     }
 
+    /// The tag at a row of the screen.
+    fn at<'a>(&self, rows: &Rows<'a, Tag>, index: usize) -> Option<&'a Tag> {
+        match &self.fitting {
+            Some((_, fitting)) => rows.get(*fitting.get(index)?),
+            None => rows.get(index),
+        }
+    }
+
     fn current<'a>(&self, view: &View<'a>) -> Option<&'a Tag> {
-        self.list.selected(&self.rows(view))
+        self.at(&self.rows(view), self.list.state.selected())
+    }
+
+    fn len(&self, view: &View) -> usize {
+        self.fitting.as_ref().map_or_else(|| self.rows(view).len(), |(_, fitting)| fitting.len())
+    }
+
+    fn narrow(&mut self, rows: &Rows<Tag>) {
+        if self.filter.is_empty() {
+            self.fitting = None;
+        } else if self.fitting.as_ref().is_none_or(|(revision, _)| *revision != rows.revision) {
+            let words = self.filter.to_lowercase();
+            let says = |text: &str| text.to_lowercase().contains(&words);
+            let fits = |tag: &Tag| says(&tag.name) || tag.message.as_deref().is_some_and(says);
+            let fitting = rows.iter().enumerate().filter(|(_, tag)| fits(tag)).map(|(index, _)| index).collect();
+            self.fitting = Some((rows.revision, fitting));
+        }
     }
 
     fn has_tag(&self, view: &View) -> Result<(), WhyNot> {
@@ -101,6 +132,7 @@ impl Pane for Tags {
         Command::new("tags.order", &["s"], "Order by date or by name", |pane: &mut Self, _| {
             pane.by_name = !pane.by_name;
             pane.list.restart();
+            pane.fitting = None;
         })
         .footer("order"),
         Command::new("tags.create", &["+"], "New tag", |_: &mut Self, cx| {
@@ -116,7 +148,7 @@ impl Pane for Tags {
         if let Some(name) = &place.git_ref {
             list.state.want(name.as_str());
         }
-        Tags { project, list, by_name: false }
+        Tags { project, list, by_name: false, filter: String::new(), fitting: None }
     }
 
     fn place(&self) -> Place {
@@ -126,12 +158,16 @@ impl Pane for Tags {
     fn crumbs(&self, view: &View) -> Vec<Crumb> {
         let mut crumbs = project::crumbs(view, &self.project);
         crumbs.push(Crumb::new(if self.by_name { "tags by name" } else { "tags" }, Role::Dim));
+        if !self.filter.is_empty() {
+            crumbs.push(Crumb::new(format!("/{}", self.filter), Role::Match));
+        }
         crumbs.extend(project::count(&self.rows(view)));
         crumbs
     }
 
     fn wants(&self, _view: &View) -> Vec<Want> {
-        vec![project::want(&self.project), Load::list(&self.query(), self.list.pages()).into()]
+        let pages = if self.filter.is_empty() { self.list.pages() } else { self.list.pages().max(FILTERED_PAGES) };
+        vec![project::want(&self.project), Load::list(&self.query(), pages).into()]
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
@@ -143,27 +179,71 @@ impl Pane for Tags {
             Column::new("", Size::Fixed(8)).priority(5),
             Column::new("", Size::Fixed(4)).right().priority(2),
         ];
+        let rows = self.rows(view);
+        if let Some((_, fitting)) = self.fitting.as_ref().filter(|_| !rows.is_empty()) {
+            self.list.drawn_at(area);
+            let body = trouble(view, area, buf, rows.error);
+            if fitting.is_empty() {
+                let why = if rows.loading { "Looking through older tags…" } else { "No tag fits the filter." };
+                return state::empty(buf, body, view.theme, why, "/ changes it, Esc ends it");
+            }
+            return table::draw(buf, body, view.theme, true, &self.list.state, &columns, fitting.len(), |index| {
+                self.at(&rows, index).map(|tag| row(view, tag)).unwrap_or_default()
+            });
+        }
         let empty = ("There are no tags yet.", "+ makes one");
-        self.list.draw(view, area, buf, true, &self.rows(view), &columns, |t| row(view, t), empty);
+        self.list.draw(view, area, buf, true, &rows, &columns, |t| row(view, t), empty);
     }
 
     fn changed(&mut self, cx: &mut Cx) {
         let rows = self.rows(&cx.view);
-        self.list.sync(&rows, |tag| tag.name.clone());
+        self.narrow(&rows);
+        match &self.fitting {
+            Some((_, fitting)) => {
+                let name = |index: usize| rows.get(*fitting.get(index)?).map(|tag| tag.name.clone());
+                self.list.state.sync(fitting.len(), |index| name(index).unwrap_or_default());
+            }
+            None => self.list.sync(&rows, |tag| tag.name.clone()),
+        }
     }
 
     fn motion(&mut self, motion: Motion, cx: &mut Cx) {
         match motion {
             Motion::Right => self.go("files", cx),
             Motion::Left => {}
-            other => self.list.motion(other, self.rows(&cx.view).len()),
+            other => self.list.motion(other, self.len(&cx.view)),
         }
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
-        if self.list.pointer(pointer, self.rows(&cx.view).len()) {
+        if self.list.pointer(pointer, self.len(&cx.view)) {
             self.go("files", cx);
         }
+    }
+
+    fn seek(&self) -> Option<Seek> {
+        Some(Seek::Filter)
+    }
+
+    fn sought(&self) -> String {
+        self.filter.clone()
+    }
+
+    fn set_sought(&mut self, text: &str, cx: &mut Cx) {
+        if self.filter != text {
+            // Without a filter, the list goes on where one was.
+            let here = self.current(&cx.view).map(|tag| tag.name.clone()).filter(|_| text.is_empty());
+            self.filter = text.to_owned();
+            self.fitting = None;
+            self.list.restart_at(here);
+            self.narrow(&self.rows(&cx.view));
+        }
+    }
+
+    fn escape(&mut self, cx: &mut Cx) -> bool {
+        let filtered = !self.filter.is_empty();
+        self.set_sought("", cx);
+        filtered
     }
 
     fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {

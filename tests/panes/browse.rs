@@ -240,7 +240,13 @@ async fn tags_show_what_they_say_and_lead_to_their_files() {
     app.reply("GET /projects/acme%2Frocket/repository/tags", tags).settle().await;
     assert!(app.line_with("v2").contains("release") && app.line_with("v2").contains("Second light"));
     app.expect("First");
-    app.press("j Enter").settle().await;
+    app.press("/").type_text("V1").press("Enter").settle().await;
+    app.expect("v1").expect_no("Second light");
+    app.press("Esc").settle().await;
+    app.expect("Second light");
+    assert!(app.line_with("v1").starts_with('▌'), "{}", app.picture());
+    app.press("/").type_text("nothing").press("Enter").settle().await;
+    app.expect("No tag fits the filter.").press("Esc").press("j Enter").settle().await;
     assert_eq!(app.app.place().git_ref.as_deref(), Some("v1"));
 }
 

@@ -116,6 +116,24 @@ async fn the_overview_says_what_it_is_and_what_is_said_of_it() {
 }
 
 #[tokio::test]
+async fn a_description_stays_as_it_is_while_its_pipeline_is_polled() {
+    let mut harness = Begin::at(place()).size(100, 40).open();
+    let mut whole = merge_request(42, "Draw only visible rows", "opened");
+    whole["description"] = json!("one\n\ntwo\n\nthree\n\nfour\n\nfive");
+    whole["head_pipeline"] = json!({"id": 318, "sha": "9f3c2abd", "ref": "feature/42", "status": "running"});
+    harness.reply(MR, whole).reply(&format!("{MR}/notes"), notes()).settle().await;
+    let mut steps = 0;
+    while !harness.line_with("four").starts_with('▌') && steps < 30 {
+        harness.press("j");
+        steps += 1;
+    }
+    let asked = harness.asked.len();
+    harness.pass(6).settle().await;
+    assert!(harness.asked[asked..].iter().any(|line| line == MR), "it is not polled: {:?}", harness.asked);
+    assert!(harness.line_with("four").starts_with('▌'), "{}", harness.picture());
+}
+
+#[tokio::test]
 async fn a_note_is_written_sent_and_seen() {
     let mut harness = open().await;
     harness.press("c").type_text("It does.").expect("It does.");
