@@ -11,6 +11,7 @@ use crate::api::Nothing;
 use crate::api::branches::*;
 use git2::Oid;
 use jiff::Timestamp;
+use std::collections::HashSet;
 
 pub fn mount(mount: Mount) -> Mount {
     mount
@@ -24,12 +25,22 @@ pub fn mount(mount: Mount) -> Mount {
 }
 
 fn show(git: &Git, project: &Project, head: &Head) -> Result<Branch, Reject> {
-    let protection = project.protected_branches.iter().find(|protected| protected.name == head.name);
+    let merged = merged(git, std::slice::from_ref(head))?;
+    show_among(git, project, head, &merged)
+}
+
+/// The heads that the default branch has taken in.
+fn merged(git: &Git, heads: &[Head]) -> Result<HashSet<Oid>, Reject> {
+    let Some(root) = git.default_head() else { return Ok(HashSet::new()) };
     // As long as it is where the default branch is, it brings nothing that could have been merged.
-    let merged = git.default_head().is_some_and(|root| root != head.commit && git.holds(root, head.commit));
+    git.held_by(root, heads.iter().map(|head| head.commit).filter(|commit| *commit != root))
+}
+
+fn show_among(git: &Git, project: &Project, head: &Head, merged: &HashSet<Oid>) -> Result<Branch, Reject> {
+    let protection = project.protected_branches.iter().find(|protected| protected.name == head.name);
     Ok(Branch {
         name: head.name.clone(),
-        merged,
+        merged: merged.contains(&head.commit),
         protected: protection.is_some(),
         developers_can_push: protection.is_some_and(|p| p.developers_can_push),
         developers_can_merge: protection.is_some_and(|p| p.developers_can_merge),
@@ -50,7 +61,10 @@ fn list(call: &Reading, input: ListBranches) -> Outcome<Vec<Branch>> {
     if let Some(part) = &input.search {
         heads.retain(|head| holds(&head.name, part));
     }
-    call.try_page(heads, |head| show(&git, project, &head))
+    // One walk for the whole page.
+    let page = heads.iter().skip(call.paging.skip()).take(call.paging.per_page).cloned();
+    let merged = merged(&git, &page.collect::<Vec<_>>())?;
+    call.try_page(heads, |head| show_among(&git, project, &head, &merged))
 }
 
 fn get(call: &Reading, input: GetBranch) -> Outcome<Branch> {
@@ -116,7 +130,7 @@ fn delete(call: &mut Writing, input: DeleteBranch) -> Outcome<Nothing> {
 }
 
 /// Removes a branch; open merge requests of it keep what they hold.
-fn remove(world: &mut World, git: &Git, project: u64, head: &Head) -> Result<(), Reject> {
+pub fn remove(world: &mut World, git: &Git, project: u64, head: &Head) -> Result<(), Reject> {
     let held: Vec<(u64, Oid)> = world
         .merge_requests
         .iter()
@@ -148,8 +162,9 @@ fn delete_merged(call: &mut Writing, input: DeleteMergedBranches) -> Outcome<Not
             || open(name)
     };
     let Some(root) = git.default_head() else { return Ok(Answer::new(Nothing).status(202)) };
-    let gone: Vec<Head> =
-        git.branches()?.into_iter().filter(|head| !kept(&head.name) && git.holds(root, head.commit)).collect();
+    let heads: Vec<Head> = git.branches()?.into_iter().filter(|head| !kept(&head.name)).collect();
+    let held = git.held_by(root, heads.iter().map(|head| head.commit))?;
+    let gone: Vec<Head> = heads.into_iter().filter(|head| held.contains(&head.commit)).collect();
     for head in &gone {
         remove(call.world, &git, id, head)?;
     }

@@ -252,9 +252,10 @@ fn add_repository(world: &mut World, path: &Path, repositories: &Path, clock: &C
     let now = clock.now();
     let origin = path.canonicalize().map(|path| path.display().to_string()).ok();
     let known = world.projects.iter().find(|project| origin.is_some() && project.import_url == origin);
-    if let Some(known) = known {
-        git::refresh(path, &call::repository_path(repositories, known.id))?;
-        return Ok(world.project_path(known));
+    if let Some((id, known)) = known.map(|known| (known.id, world.project_path(known))) {
+        let remove = |git: &git::Git, head: &git::Head| super::branches::remove(world, git, id, head);
+        git::refresh(path, &call::repository_path(repositories, id), remove)?;
+        return Ok(known);
     }
     let owner = person(world).map(|user| user.id).unwrap_or_default();
     let group = match world.group_at(LOCAL_GROUP) {

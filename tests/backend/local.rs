@@ -84,7 +84,7 @@ async fn a_repository_is_browsed_and_left_as_it_was() {
     assert_eq!(raw.text().await.unwrap(), "fn main() {\n    launch();\n}\n");
 
     let log = server.get("ada", &at("/repository/commits?per_page=2")).await;
-    assert_eq!(header(&log, "x-total"), "3");
+    assert_eq!((header(&log, "x-total"), header(&log, "x-next-page")), ("absent", "2"), "what follows is not counted");
     let log = json(log, 200).await;
     assert_eq!(each(&log, "title"), ["Commit at 3000", "Commit at 2000"]);
     assert_eq!(log[0]["authored_date"], "1970-01-01T01:50:00.000+01:00");
@@ -142,4 +142,36 @@ async fn what_is_no_repository_is_refused_in_a_sentence() {
     let options = Options { repos: vec![folder.path().to_path_buf()], ..Options::default() };
     let error = start(options).await.unwrap_err().to_string();
     assert!(error.contains("is not in a git repository; give the path of one"), "{error}");
+}
+
+#[tokio::test]
+async fn changes_made_here_outlive_a_restart_beside_those_made_there() {
+    let (folder, repo) = made();
+    let data = tempfile::tempdir().unwrap();
+    let options = || Options {
+        repos: vec![folder.path().join("rocket")],
+        data: Some(data.path().to_path_buf()),
+        ..Options::default()
+    };
+    let at = |path: &str| format!("/projects/local%2Frocket/repository{path}");
+    let server = Server::with(options()).await;
+    let change = [
+        ("branch", "feature/fuel"),
+        ("commit_message", "Fill up"),
+        ("actions[][action]", "create"),
+        ("actions[][file_path]", "tank.txt"),
+        ("actions[][content]", "full"),
+    ];
+    json(server.post("ada", &at("/commits"), &change).await, 201).await;
+    server.running.stop().await;
+
+    commit(&repo, 4_000, &[("README.md", "# Rocket 2\n")]);
+    let server = Server::with(options()).await;
+    let tip = |branch: &'static str| {
+        let path = at(&format!("/branches/{branch}"));
+        let server = &server;
+        async move { server.read("ada", &path).await["commit"]["title"].as_str().unwrap().to_owned() }
+    };
+    assert_eq!(tip("feature%2Ffuel").await, "Fill up");
+    assert_eq!(tip("main").await, "Commit at 4000");
 }

@@ -4,14 +4,14 @@ use super::{Git, Head, lossy};
 use crate::api::repository::Contributor;
 use crate::backend::reject::Reject;
 use git2::{Oid, Sort};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-/// After a page is full, how many more commits are looked at to learn the total.
-const COUNTED: usize = 5_000;
 /// How many commits the list of contributors looks at.
 const CONTRIBUTED: usize = 2_000;
 /// A day: how far the clocks of committers may be apart.
 const SKEW: i64 = 24 * 60 * 60;
+/// How many commits in a row must be too old before what comes after them is taken to be so, too.
+const OLD_IN_A_ROW: usize = 64;
 
 /// Which commits to list.
 #[derive(Clone, Debug, Default)]
@@ -31,7 +31,7 @@ pub struct LogQuery {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page {
     pub commits: Vec<Oid>,
-    /// The length of the whole log, where counting it was cheap.
+    /// The length of the whole log, where the page reaches its end: counting on would walk it all.
     pub total: Option<usize>,
     /// Whether there are commits after the page.
     pub more: bool,
@@ -50,15 +50,9 @@ impl Git {
         }
         let mut touches = query.path.as_ref().map(|path| Touches::new(self, path, query.from.first().copied()));
         let mut page = Page { commits: Vec::new(), total: None, more: false };
-        let (mut found, mut beyond) = (0, 0);
+        let mut found = 0;
         for id in walk {
             let id = id?;
-            if page.more {
-                beyond += 1;
-                if beyond > COUNTED {
-                    return Ok(page);
-                }
-            }
             if query.since.is_some() || query.until.is_some() {
                 let when = self.repo.find_commit(id)?.time().seconds();
                 if query.since.is_some_and(|since| when < since) || query.until.is_some_and(|until| when > until) {
@@ -74,6 +68,7 @@ impl Git {
                 page.commits.push(id);
             } else if found >= skip {
                 page.more = true;
+                return Ok(page);
             }
             found += 1;
         }
@@ -100,12 +95,62 @@ impl Git {
     /// Which of `heads` hold a commit.
     pub fn heads_that_hold(&self, heads: Vec<Head>, commit: Oid) -> Result<Vec<Head>, Reject> {
         let made = self.repo.find_commit(commit)?.time().seconds();
-        let can_hold = |head: &Head| {
-            // A head that is older than the commit cannot hold it; saves walking its whole history.
-            let at = self.repo.find_commit(head.commit).map(|found| found.time().seconds());
-            at.is_ok_and(|at| at >= made - SKEW) && self.holds(head.commit, commit)
-        };
-        Ok(heads.into_iter().filter(can_hold).collect())
+        // Parent and child of all that is not too old to come after the commit.
+        let mut steps: Vec<(Oid, Oid)> = Vec::new();
+        self.walk_since(heads.iter().map(|head| head.commit), made, |met| {
+            steps.extend(met.parent_ids().map(|parent| (parent, met.id())));
+            true
+        })?;
+        steps.sort_unstable();
+        let mut holding = HashSet::from([commit]);
+        let mut next = vec![commit];
+        while let Some(parent) = next.pop() {
+            let first = steps.partition_point(|(id, _)| *id < parent);
+            for (_, child) in steps.iter().skip(first).take_while(|(id, _)| *id == parent) {
+                if holding.insert(*child) {
+                    next.push(*child);
+                }
+            }
+        }
+        Ok(heads.into_iter().filter(|head| holding.contains(&head.commit)).collect())
+    }
+
+    /// Which of `commits` are in the history of `root`, itself among it.
+    pub fn held_by(&self, root: Oid, commits: impl IntoIterator<Item = Oid>) -> Result<HashSet<Oid>, Reject> {
+        let mut sought: HashSet<Oid> = commits.into_iter().collect();
+        let times = sought.iter().filter_map(|id| Some(self.repo.find_commit(*id).ok()?.time().seconds()));
+        let Some(oldest) = times.min() else { return Ok(HashSet::new()) };
+        let mut held = HashSet::new();
+        self.walk_since([root], oldest, |met| {
+            held.extend(sought.take(&met.id()));
+            !sought.is_empty()
+        })?;
+        Ok(held)
+    }
+
+    /// Visits the commits of `from`, newest first, until `visit` has enough or they were all made before `oldest`.
+    fn walk_since(
+        &self,
+        from: impl IntoIterator<Item = Oid>,
+        oldest: i64,
+        mut visit: impl FnMut(&git2::Commit<'_>) -> bool,
+    ) -> Result<(), Reject> {
+        let mut walk = self.repo.revwalk()?;
+        walk.set_sorting(Sort::TIME)?;
+        for id in from {
+            walk.push(id)?;
+        }
+        let mut old = 0;
+        for id in walk {
+            // Damage ends the history where it is.
+            let Ok(commit) = id.and_then(|id| self.repo.find_commit(id)) else { break };
+            // A clock that went wrong once does not hide what came before it.
+            old = if commit.time().seconds() < oldest.saturating_sub(SKEW) { old + 1 } else { 0 };
+            if !visit(&commit) || old == OLD_IN_A_ROW {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// How many commits the default branch has.

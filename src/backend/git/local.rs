@@ -3,11 +3,16 @@
 //! A bare repository of ours reads the objects of theirs through `objects/info/alternates` and has copies of their
 //! refs: whatever is changed here stays here. Nothing but refs is copied, so a large repository takes no longer.
 
-use super::{Git, lossy};
+use super::{Git, Head, lossy};
+use crate::backend::reject::Reject;
 use git2::{ErrorCode, Oid, Repository, RepositoryOpenFlags};
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// Where the source's refs are kept as they were last seen, to tell its changes from those made here.
+const SEEN: &str = "refs/labscope/source/";
 
 /// Why a path cannot be served.
 #[derive(Debug, thiserror::Error)]
@@ -38,22 +43,95 @@ pub fn adopt(path: &Path, target: &Path) -> Result<Adopted, LocalError> {
     share(&source, target).map_err(|why| unreadable(path, why))
 }
 
-/// Takes over the refs of a repository that was adopted before, as they are now; branches made here stay.
+/// Takes over what has changed in the refs of a repository that was adopted before. Refs that were changed here stay,
+/// unless theirs has taken in ours. `remove` is called for each branch that has gone there, and removes it.
 ///
 /// # Errors
 /// As [`adopt`].
-pub fn refresh(path: &Path, target: &Path) -> Result<(), LocalError> {
+pub fn refresh(
+    path: &Path,
+    target: &Path,
+    mut remove: impl FnMut(&Git, &Head) -> Result<(), Reject>,
+) -> Result<(), LocalError> {
     let source = open(path)?;
-    let take = || -> Result<(), Failure> {
-        let bare = Repository::open_bare(target)?;
-        for (name, id) in refs_of(&source)? {
-            if let Ok(name) = std::str::from_utf8(&name) {
-                bare.reference(name, id, true, "taken over")?;
+    let mut take = || -> Result<(), Failure> {
+        let git = Git { repo: Repository::open_bare(target)?, default_branch: None };
+        let refs: BTreeMap<String, Oid> =
+            refs_of(&source)?.into_iter().filter_map(|(name, id)| Some((String::from_utf8(name).ok()?, id))).collect();
+        let seen = seen_refs(&git.repo)?;
+        // First what has gone: its name may stand in the way of a new one, as `feat` in that of `feat/x`.
+        for (name, id) in seen.iter().filter(|(name, _)| !refs.contains_key(*name)) {
+            if let Err(why) = forget(&git, name, *id, &mut remove) {
+                tracing::warn!("{name} stays: {why}");
+            }
+        }
+        for (name, id) in &refs {
+            if let Err(why) = follow(&git.repo, name, *id, seen.get(name).copied()) {
+                tracing::warn!("{name} is not taken over: {why}");
             }
         }
         Ok(())
     };
     take().map_err(|why| unreadable(path, why))
+}
+
+/// Where `refs/heads/x` was when it was last looked at: `refs/labscope/source/heads/x`.
+fn seen_name(name: &str) -> String {
+    format!("{SEEN}{}", name.strip_prefix("refs/").unwrap_or(name))
+}
+
+/// The source's refs by full name, as they were when they were last looked at.
+fn seen_refs(bare: &Repository) -> Result<BTreeMap<String, Oid>, git2::Error> {
+    let mut out = BTreeMap::new();
+    for reference in bare.references_glob(&format!("{SEEN}*"))? {
+        let reference = reference?;
+        let rest = std::str::from_utf8(reference.name_bytes()).ok().and_then(|name| name.strip_prefix(SEEN));
+        out.extend(rest.zip(reference.target()).map(|(rest, id)| (format!("refs/{rest}"), id)));
+    }
+    Ok(out)
+}
+
+fn target_of(bare: &Repository, name: &str) -> Option<Oid> {
+    bare.find_reference(name).ok()?.target()
+}
+
+/// Removes a ref that has gone from the source, unless it was changed here or is the default branch.
+fn forget(
+    git: &Git,
+    name: &str,
+    seen: Oid,
+    remove: &mut impl FnMut(&Git, &Head) -> Result<(), Reject>,
+) -> Result<(), Failure> {
+    git.repo.find_reference(&seen_name(name))?.delete()?;
+    let head = git.repo.find_reference("HEAD")?;
+    if target_of(&git.repo, name) != Some(seen) || head.symbolic_target_bytes() == Some(name.as_bytes()) {
+        return Ok(());
+    }
+    match name.strip_prefix("refs/heads/") {
+        Some(branch) => remove(git, &Head { name: branch.to_owned(), commit: seen })
+            .map_err(|reject| Failure::from(reject.body.to_string())),
+        None => Ok(git.repo.find_reference(name)?.delete()?),
+    }
+}
+
+/// Moves a ref to where the source has it, unless it was changed or deleted here since `seen`.
+fn follow(bare: &Repository, name: &str, id: Oid, seen: Option<Oid>) -> Result<(), git2::Error> {
+    let moves = match target_of(bare, name) {
+        // Deleted here; it comes back when the source goes on with it.
+        None => seen != Some(id),
+        Some(ours) if ours == id => false,
+        Some(ours) => {
+            seen == Some(ours)
+                || (name.starts_with("refs/heads/") && bare.graph_descendant_of(id, ours).unwrap_or(false))
+        }
+    };
+    if moves {
+        bare.reference(name, id, true, "taken over")?;
+    }
+    if seen != Some(id) {
+        bare.reference(&seen_name(name), id, true, "seen")?;
+    }
+    Ok(())
 }
 
 /// The name of the repository that `path` is in: its folder's.
@@ -147,7 +225,13 @@ fn refs_of(source: &Repository) -> Result<Vec<(Vec<u8>, Oid)>, git2::Error> {
 fn write_refs(target: &Path, refs: &[(Vec<u8>, Oid)]) -> Result<(), std::io::Error> {
     // In one file, however many there are. Names are bytes; git forbids line ends in them.
     let mut packed = b"# pack-refs with: sorted \n".to_vec();
-    for (name, id) in refs {
+    let seen = refs.iter().map(|(name, id)| {
+        let rest = name.strip_prefix(b"refs/").unwrap_or(name);
+        ([SEEN.as_bytes(), rest].concat(), *id)
+    });
+    let mut all: Vec<(Vec<u8>, Oid)> = refs.iter().cloned().chain(seen).collect();
+    all.sort();
+    for (name, id) in &all {
         packed.extend_from_slice(id.to_string().as_bytes());
         packed.push(b' ');
         packed.extend_from_slice(name);

@@ -60,8 +60,8 @@ fn a_log_of_a_path_has_only_what_changed_it_and_its_pages_join() {
     let from = vec![git.default_head().unwrap()];
     let query = LogQuery { from: from.clone(), path: Some("src".into()), ..LogQuery::default() };
     let log = git.log(&query, 0, 2).unwrap();
-    assert_eq!(log, Page { commits: vec![all[9], all[6]], total: Some(4), more: true });
-    assert_eq!(git.log(&query, 2, 2).unwrap().commits, [all[3], all[0]]);
+    assert_eq!(log, Page { commits: vec![all[9], all[6]], total: None, more: true });
+    assert_eq!(git.log(&query, 2, 2).unwrap(), Page { commits: vec![all[3], all[0]], total: Some(4), more: false });
     let bounded = LogQuery { from, since: Some(2), until: Some(4), ..LogQuery::default() };
     assert_eq!(git.log(&bounded, 0, 20).unwrap().commits, [all[4], all[3], all[2]]);
 }
@@ -127,10 +127,26 @@ fn refs_that_hold_a_commit_are_found() {
     };
     assert_eq!(holding(first), ["main", "old"]);
     assert_eq!(holding(second), ["main"]);
+    assert_eq!(git.held_by(second, [first, second]).unwrap().len(), 2);
+    let aside = made.commit("aside", 3, &[(b"a", "3")]);
+    assert_eq!(git.held_by(second, [first, aside]).unwrap().into_iter().collect::<Vec<_>>(), [first]);
+    assert_eq!(holding(aside), ["aside"]);
     assert_eq!(git.resolve(&second.to_string()[..7]), Some(second));
     assert_eq!(git.resolve("nowhere"), None);
     assert_eq!(git.create_branch("old", "main").unwrap_err().body["message"], "Branch already exists");
     assert_eq!(git.create_branch("a..b", "main").unwrap_err().body["message"], "Branch name is invalid");
+}
+
+#[test]
+fn a_clock_that_went_wrong_hides_no_history() {
+    let made = Made::new();
+    let day = 24 * 60 * 60;
+    let first = made.commit("main", 900 * day, &[(b"a", "1")]);
+    made.commit("main", 5, &[(b"a", "2")]);
+    let last = made.commit("main", 1000 * day, &[(b"a", "3")]);
+    let git = made.git("main");
+    assert!(git.held_by(last, [first]).unwrap().contains(&first));
+    assert_eq!(git.heads_that_hold(git.branches().unwrap(), first).unwrap().len(), 1);
 }
 
 #[test]
@@ -161,6 +177,51 @@ fn an_adopted_repository_is_read_and_never_written() {
     git.delete_branch("main").unwrap();
     assert!(made.repo.find_reference("refs/heads/mine").is_err());
     assert!(made.repo.find_reference("refs/heads/main").is_ok());
+}
+
+#[test]
+fn a_refresh_takes_what_changed_there_and_keeps_what_changed_here() {
+    let made = Made::new();
+    let place = tempfile::tempdir().unwrap();
+    let target = place.path().join("1.git");
+    let base = made.commit("main", 1, &[(b"a", "1")]);
+    for branch in ["feat", "moved", "both", "gone", "dropped"] {
+        made.repo.reference(&format!("refs/heads/{branch}"), base, false, "").unwrap();
+    }
+    adopt(made.folder.path(), &target).unwrap();
+    let git = Git::open(&target, Some("main")).unwrap();
+    let ours = {
+        let tip = git.repo.find_commit(base).unwrap();
+        let by = Signature::new("Bo", "bo@example.com", &git2::Time::new(9, 0)).unwrap();
+        git.repo.commit(None, &by, &by, "Here", &tip.tree().unwrap(), &[&tip]).unwrap()
+    };
+    for branch in ["main", "both"] {
+        git.repo.reference(&format!("refs/heads/{branch}"), ours, true, "").unwrap();
+    }
+    git.delete_branch("dropped").unwrap();
+
+    let moved = made.commit("moved", 2, &[(b"a", "2")]);
+    let theirs = made.commit("both", 3, &[(b"a", "3")]);
+    for branch in ["feat", "gone"] {
+        made.repo.find_reference(&format!("refs/heads/{branch}")).unwrap().delete().unwrap();
+    }
+    let below = made.commit("feat/x", 4, &[(b"a", "4")]);
+    let again = || {
+        refresh(made.folder.path(), &target, |git, head| git.delete_branch(&head.name)).unwrap();
+        let git = Git::open(&target, Some("main")).unwrap();
+        let heads = git.branches().unwrap();
+        heads.into_iter().map(|head| (head.name, head.commit)).collect::<Vec<_>>()
+    };
+    let expected = [("both", ours), ("feat/x", below), ("main", ours), ("moved", moved)];
+    let expected: Vec<(String, Oid)> = expected.map(|(name, id)| (name.to_owned(), id)).to_vec();
+    assert_ne!(ours, theirs);
+    assert_eq!(again(), expected);
+    assert_eq!(again(), expected, "once more changes nothing");
+
+    // A branch of ours in the way of one of theirs stays, and stops nothing.
+    git.create_branch("way", "main").unwrap();
+    made.commit("way/x", 5, &[(b"a", "5")]);
+    assert!(again().contains(&("way".to_owned(), ours)));
 }
 
 #[test]
