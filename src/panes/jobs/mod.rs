@@ -13,7 +13,7 @@ use crate::app::action::Action;
 use crate::app::command::{Command, Motion, WhyNot};
 use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, Seek, Tabs, View};
 use crate::app::place::Place;
-use crate::store::{Load, PER_PAGE, Rows, Want};
+use crate::store::{Load, Rows, Want};
 use crate::ui::panels::{self, Ask, Panels};
 use crate::ui::table::{self, Cell, Column, ListState, Row, Size};
 use crate::ui::theme::Role;
@@ -387,7 +387,10 @@ impl Pane for Jobs {
         wants.extend(ci::want_path(&self.project));
         // What lives is asked for again as far down as it stands; where nothing does, nothing is.
         if let Some(row) = self.lines.last_live {
-            wants.push(self.load(row as u32 / PER_PAGE + 1).every(PULSE).into());
+            // Pages are of one size, but for the last: this is the page of the row, or the one after it.
+            let rows = self.rows(view);
+            let before = row * rows.pages() as usize / rows.len().max(1);
+            wants.push(self.load(before as u32 + 1).every(PULSE).into());
         }
         if self.shows_board(view)
             && let Some(query) = self.board.query(&self.project)
