@@ -18,13 +18,13 @@ async fn a_merge_request_is_found_read_and_answered() {
     let mut harness = Begin::at(place).size(100, 45).light().server(&server.base_url, server.token()).open();
     harness.settle().await;
     harness.expect("Draw only visible rows").click_on("Draw only visible rows").press("Enter").settle().await;
-    harness.expect("feature/rows → main").expect("What changes").expect("Commits 3").expect("Changes 7");
+    harness.expect("feature/rows → main").expect("What changes").expect("Commits 3").expect("Changes 6");
     harness.press("c").type_text("Read on a **train**.").press("C-s");
     harness.until("Done: comment on !42").await;
     harness.settle().await;
     harness.expect("Read on a train.");
     harness.press("3").settle().await;
-    harness.expect("Files 7").expect("@@ -");
+    harness.expect("Files 6").expect("@@ -");
     harness.press("2").settle().await;
     harness.press("Enter").settle().await;
     assert_eq!(harness.app.place().pane, "commit");
