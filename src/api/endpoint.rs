@@ -296,7 +296,7 @@ pub const fn input_name(field: &'static str) -> &'static str {
 
 /// Declares the endpoints of one area and lists them in `ALL`.
 ///
-/// ```ignore
+/// ```text
 /// endpoints! {
 ///     section "Branches";
 ///     /// Protects a branch; idempotent.
