@@ -210,6 +210,8 @@ crate::endpoints! {
         path: Option<String>,
         /// Every commit of the repository.
         all: Option<bool>,
+        /// Servers of today: a part of the author's name or address. Others do not look at it.
+        author: Option<String>,
     }
 
     /// Makes a commit of several changes.

@@ -36,6 +36,8 @@ pub trait Endpoint: Serialize + DeserializeOwned + Clone + Debug + Send + Sync +
     const SECTION: &'static str;
     /// The routes whose replies a success of this write makes stale.
     const TOUCHES: &'static [&'static str];
+    /// All inputs, those of the path among them, in the order of the declaration.
+    const INPUTS: &'static [Input];
     /// What the server answers.
     type Output: Reply;
 
@@ -43,6 +45,65 @@ pub trait Endpoint: Serialize + DeserializeOwned + Clone + Debug + Send + Sync +
     fn request(&self) -> Request {
         Request::new(self)
     }
+}
+
+/// What is known of an input: enough to make a field of a form, or a key of a query, from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// Its name on the wire.
+    pub name: &'static str,
+    /// What kind of value it takes.
+    pub kind: InputKind,
+    /// Whether the operation cannot do without it.
+    pub required: bool,
+    /// Its documentation.
+    pub help: &'static str,
+}
+
+/// The kinds of values that inputs take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InputKind {
+    Text,
+    Number,
+    Decimal,
+    YesNo,
+    Time,
+    /// Several texts or numbers.
+    List,
+    /// Pairs, actions: nothing that a line of text could be.
+    Other,
+}
+
+/// A type that an input may have.
+pub trait InputType {
+    /// Its kind.
+    const KIND: InputKind;
+    /// Whether it must be given.
+    const REQUIRED: bool = true;
+}
+
+macro_rules! input_types {
+    ($($type:ty: $kind:ident),* $(,)?) => {
+        $(impl InputType for $type { const KIND: InputKind = InputKind::$kind; })*
+    };
+}
+
+input_types! {
+    String: Text,
+    super::Id: Text,
+    u64: Number,
+    f64: Decimal,
+    bool: YesNo,
+    super::Time: Time,
+    Vec<String>: List,
+    Vec<u64>: List,
+    std::collections::BTreeMap<String, String>: Other,
+    Vec<super::commits::CommitAction>: Other,
+}
+
+impl<T: InputType> InputType for Option<T> {
+    const KIND: InputKind = T::KIND;
+    const REQUIRED: bool = false;
 }
 
 /// What the tables of the documentation and the tests know of an endpoint.
@@ -56,8 +117,8 @@ pub struct Description {
     pub route: &'static str,
     /// [`Endpoint::SECTION`].
     pub section: &'static str,
-    /// Names of all inputs, those of the path among them.
-    pub fields: &'static [&'static str],
+    /// [`Endpoint::INPUTS`].
+    pub inputs: &'static [Input],
     /// [`Endpoint::TOUCHES`].
     pub touches: &'static [&'static str],
 }
@@ -312,21 +373,33 @@ pub const fn input_name(field: &'static str) -> &'static str {
 /// `GET` and `DELETE` send their inputs in the query, `POST` and `PUT` as a form, `JSON POST` as JSON.
 /// Every input that is not required is an `Option`; structs with only optional inputs derive nothing special: write
 /// `..Default::default()` at the call.
+///
+/// Inputs that several operations of an area share are written once, before the first operation, and stand where a
+/// struct ends in `..`:
+///
+/// ```text
+///     common { description: Option<String>, visibility: Option<String> }
+///     struct CreateProject { name: String, .. }
+/// ```
 #[macro_export]
 macro_rules! endpoints {
+    (section $section:literal; common $common:tt $($rest:tt)*) => {
+        $crate::endpoints!(@area $section $common $($rest)*);
+    };
+    (section $section:literal; $($rest:tt)*) => {
+        $crate::endpoints!(@area $section {} $($rest)*);
+    };
     (
-        section $section:literal;
+        @area $section:literal $common:tt
         $(
             $(#[$meta:meta])*
             $($verb:ident)+ $route:literal => $output:ty
             $(, touches [$($touched:literal),* $(,)?])?;
-            struct $name:ident { $($(#[$fmeta:meta])* $field:ident: $type:ty),* $(,)? }
+            struct $name:ident $inputs:tt
         )*
     ) => {
         $(
-            $(#[$meta])*
-            #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-            pub struct $name { $($(#[$fmeta])* pub $field: $type),* }
+            $crate::endpoints!(@struct [$(#[$meta])*] $name $common $inputs);
 
             impl $crate::api::Endpoint for $name {
                 const NAME: &'static str = stringify!($name);
@@ -335,6 +408,7 @@ macro_rules! endpoints {
                 const BODY: $crate::api::Body = $crate::endpoints!(@body $($verb)+);
                 const SECTION: &'static str = $section;
                 const TOUCHES: &'static [&'static str] = &[$($($touched),*)?];
+                const INPUTS: &'static [$crate::api::endpoint::Input] = $crate::endpoints!(@inputs $common $inputs);
                 type Output = $output;
             }
         )*
@@ -346,10 +420,37 @@ macro_rules! endpoints {
                 method: $crate::endpoints!(@method $($verb)+),
                 route: $route,
                 section: $section,
-                fields: &[$($crate::api::endpoint::input_name(stringify!($field))),*],
+                inputs: <$name as $crate::api::Endpoint>::INPUTS,
                 touches: &[$($($touched),*)?],
             }),*
         ];
+    };
+    (
+        @struct [$($meta:tt)*] $name:ident $common:tt
+        { $($(#[doc = $doc:literal])* $field:ident: $type:ty),* $(,)? }
+    ) => {
+        $($meta)*
+        #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+        pub struct $name { $($(#[doc = $doc])* pub $field: $type),* }
+    };
+    (
+        @struct $meta:tt $name:ident { $($common:tt)* }
+        { $($(#[doc = $doc:literal])* $field:ident: $type:ty,)* .. }
+    ) => {
+        $crate::endpoints!(@struct $meta $name {} { $($(#[doc = $doc])* $field: $type,)* $($common)* });
+    };
+    (@inputs $common:tt { $($(#[doc = $doc:literal])* $field:ident: $type:ty),* $(,)? }) => {
+        &[
+            $($crate::api::endpoint::Input {
+                name: $crate::api::endpoint::input_name(stringify!($field)),
+                kind: <$type as $crate::api::endpoint::InputType>::KIND,
+                required: <$type as $crate::api::endpoint::InputType>::REQUIRED,
+                help: concat!($($doc),*),
+            }),*
+        ]
+    };
+    (@inputs { $($common:tt)* } { $($(#[doc = $doc:literal])* $field:ident: $type:ty,)* .. }) => {
+        $crate::endpoints!(@inputs {} { $($(#[doc = $doc])* $field: $type,)* $($common)* })
     };
     (@method GET) => { $crate::api::endpoint::Method::GET };
     (@method POST) => { $crate::api::endpoint::Method::POST };
@@ -397,8 +498,8 @@ mod tests {
 
     #[test]
     fn an_input_with_a_raw_name_travels_without_its_mark() {
-        let fields = crate::api::repository::ALL[0].fields;
-        assert_eq!(fields, ["id", "path", "ref", "recursive"]);
+        let names: Vec<_> = crate::api::repository::ALL[0].inputs.iter().map(|input| input.name).collect();
+        assert_eq!(names, ["id", "path", "ref", "recursive"]);
     }
 
     #[test]

@@ -42,6 +42,8 @@ pub enum Fault {
     Unreadable(Unreadable),
     /// The reply ended before it was whole.
     Cut(String),
+    /// A file of ours could not be read or written. The text says which.
+    Disk(String),
     /// A write under `--read-only`: nothing was sent.
     ReadOnly,
 }
@@ -88,6 +90,7 @@ impl Error {
             Fault::Server(..) => "The server failed",
             Fault::Unreadable(_) => "Reply not understood",
             Fault::Cut(_) => "Reply cut short",
+            Fault::Disk(_) => "File not usable",
             Fault::ReadOnly => "Read-only",
         }
     }
@@ -95,7 +98,7 @@ impl Error {
     /// What came back, in the server's words where it had any.
     pub fn said(&self) -> String {
         match &self.fault {
-            Fault::Offline(why) | Fault::Tls(why) | Fault::Cut(why) => why.clone(),
+            Fault::Offline(why) | Fault::Tls(why) | Fault::Cut(why) | Fault::Disk(why) => why.clone(),
             Fault::Timeout(after) => format!("no answer within {} s", after.as_secs()),
             Fault::Unauthorized(said) | Fault::Denied(said) | Fault::Missing(said) => said.clone(),
             Fault::Limited(Some(wait)) => format!("the server asks to wait {} s", wait.as_secs().max(1)),
@@ -123,6 +126,7 @@ impl Error {
             Fault::Refused(..) => "Change the input and try again.",
             Fault::Server(..) => "The fault is the server's; press r to try again.",
             Fault::Unreadable(_) => "This server may not speak the REST API v4; check --host.",
+            Fault::Disk(_) => "Check the folder, its rights, and the space that is left.",
             Fault::ReadOnly => "Start without --read-only to change things.",
         }
     }

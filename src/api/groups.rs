@@ -59,9 +59,7 @@ crate::resource! {
 crate::endpoints! {
     section "Groups";
 
-    /// Lists the groups that the caller may see.
-    GET "/groups" => Vec<Group>;
-    struct ListGroups {
+    common {
         skip_groups: Option<Vec<u64>>,
         all_available: Option<bool>,
         /// Part of a name or path.
@@ -76,19 +74,15 @@ crate::endpoints! {
         custom_attributes: Option<BTreeMap<String, String>>,
     }
 
+    /// Lists the groups that the caller may see.
+    GET "/groups" => Vec<Group>;
+    struct ListGroups { .. }
+
     /// Lists the groups directly in a group.
     GET "/groups/{id}/subgroups" => Vec<Group>;
     struct ListSubgroups {
         id: Id,
-        skip_groups: Option<Vec<u64>>,
-        all_available: Option<bool>,
-        search: Option<String>,
-        order_by: Option<String>,
-        sort: Option<String>,
-        statistics: Option<bool>,
-        with_custom_attributes: Option<bool>,
-        owned: Option<bool>,
-        custom_attributes: Option<BTreeMap<String, String>>,
+        ..
     }
 
     /// Lists the projects of a group.

@@ -208,9 +208,7 @@ impl MergeRequest {
 crate::endpoints! {
     section "Merge requests";
 
-    /// Lists merge requests everywhere: the caller's own, unless `scope` is `all`.
-    GET "/merge_requests" => Vec<MergeRequest>;
-    struct ListMergeRequests {
+    common {
         /// `opened`, `closed`, `merged` or `all`.
         state: Option<String>,
         /// `created_at` (where absent) or `updated_at`.
@@ -227,8 +225,6 @@ crate::endpoints! {
         created_before: Option<Time>,
         updated_after: Option<Time>,
         updated_before: Option<Time>,
-        /// `created-by-me` (where absent), `assigned-to-me` or `all`.
-        scope: Option<String>,
         author_id: Option<u64>,
         assignee_id: Option<u64>,
         my_reaction_emoji: Option<String>,
@@ -238,36 +234,22 @@ crate::endpoints! {
         search: Option<String>,
     }
 
+    /// Lists merge requests everywhere: the caller's own, unless `scope` is `all`.
+    GET "/merge_requests" => Vec<MergeRequest>;
+    struct ListMergeRequests {
+        /// `created-by-me` (where absent), `assigned-to-me` or `all`.
+        scope: Option<String>,
+        ..
+    }
+
     /// Lists the merge requests of a project.
     GET "/projects/{id}/merge_requests" => Vec<MergeRequest>;
     struct ListProjectMergeRequests {
         id: Id,
         iids: Option<Vec<u64>>,
-        /// `opened`, `closed`, `merged` or `all`.
-        state: Option<String>,
-        /// `created_at` (where absent) or `updated_at`.
-        order_by: Option<String>,
-        /// `asc` or `desc` (where absent).
-        sort: Option<String>,
-        /// A milestone's title.
-        milestone: Option<String>,
-        /// `simple` for few fields.
-        view: Option<String>,
-        /// Separated by commas.
-        labels: Option<String>,
-        created_after: Option<Time>,
-        created_before: Option<Time>,
-        updated_after: Option<Time>,
-        updated_before: Option<Time>,
         /// `created-by-me`, `assigned-to-me` or `all`.
         scope: Option<String>,
-        author_id: Option<u64>,
-        assignee_id: Option<u64>,
-        my_reaction_emoji: Option<String>,
-        source_branch: Option<String>,
-        target_branch: Option<String>,
-        /// Part of a title or description.
-        search: Option<String>,
+        ..
     }
 
     /// Reads one merge request.

@@ -28,7 +28,7 @@ pub mod types;
 pub mod users;
 
 pub use client::{Client, Server};
-pub use endpoint::{Body, Description, Endpoint, Nothing, Raw, Reply, Request};
+pub use endpoint::{Body, Description, Endpoint, InputKind, Nothing, Raw, Reply, Request};
 pub use error::{Error, Fault};
 pub use page::{Page, PageInfo};
 pub use types::{Extra, Id, Known, Time};

@@ -47,17 +47,7 @@ crate::resource! {
 crate::endpoints! {
     section "Notification settings";
 
-    /// Reads the global settings.
-    GET "/notification_settings" => NotificationSettings;
-    struct GetNotifications {}
-
-    /// Changes the global settings.
-    PUT "/notification_settings" => NotificationSettings,
-    touches ["/notification_settings"];
-    struct UpdateNotifications {
-        /// A word of [`Level`].
-        level: Option<String>,
-        notification_email: Option<String>,
+    common {
         new_note: Option<bool>,
         new_issue: Option<bool>,
         reopen_issue: Option<bool>,
@@ -70,6 +60,20 @@ crate::endpoints! {
         merge_merge_request: Option<bool>,
         failed_pipeline: Option<bool>,
         success_pipeline: Option<bool>,
+    }
+
+    /// Reads the global settings.
+    GET "/notification_settings" => NotificationSettings;
+    struct GetNotifications {}
+
+    /// Changes the global settings.
+    PUT "/notification_settings" => NotificationSettings,
+    touches ["/notification_settings"];
+    struct UpdateNotifications {
+        /// A word of [`Level`].
+        level: Option<String>,
+        notification_email: Option<String>,
+        ..
     }
 
     /// Reads the settings in a group.
@@ -83,18 +87,7 @@ crate::endpoints! {
         id: Id,
         /// A word of [`Level`].
         level: Option<String>,
-        new_note: Option<bool>,
-        new_issue: Option<bool>,
-        reopen_issue: Option<bool>,
-        close_issue: Option<bool>,
-        reassign_issue: Option<bool>,
-        new_merge_request: Option<bool>,
-        reopen_merge_request: Option<bool>,
-        close_merge_request: Option<bool>,
-        reassign_merge_request: Option<bool>,
-        merge_merge_request: Option<bool>,
-        failed_pipeline: Option<bool>,
-        success_pipeline: Option<bool>,
+        ..
     }
 
     /// Reads the settings in a project.
@@ -108,17 +101,6 @@ crate::endpoints! {
         id: Id,
         /// A word of [`Level`].
         level: Option<String>,
-        new_note: Option<bool>,
-        new_issue: Option<bool>,
-        reopen_issue: Option<bool>,
-        close_issue: Option<bool>,
-        reassign_issue: Option<bool>,
-        new_merge_request: Option<bool>,
-        reopen_merge_request: Option<bool>,
-        close_merge_request: Option<bool>,
-        reassign_merge_request: Option<bool>,
-        merge_merge_request: Option<bool>,
-        failed_pipeline: Option<bool>,
-        success_pipeline: Option<bool>,
+        ..
     }
 }

@@ -4,7 +4,7 @@ use reqwest::header::{HeaderMap, LINK};
 use url::form_urlencoded;
 
 /// Where a page stands in its list. Servers leave out what they do not count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageInfo {
     /// This page, from 1.
     pub page: Option<u32>,
@@ -12,6 +12,8 @@ pub struct PageInfo {
     pub per_page: Option<u32>,
     /// The page after it; `None` on the last. It may turn out to be empty.
     pub next: Option<u32>,
+    /// The query of the page after it, where the server goes on from an entry and not by number.
+    pub cursor: Option<String>,
     /// Entries in all.
     pub total: Option<u64>,
     /// Pages in all.
@@ -33,23 +35,27 @@ impl PageInfo {
     pub fn from_headers(headers: &HeaderMap) -> PageInfo {
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         // Past the last page the header is there and empty: then a link has no say.
-        let next = match text("x-next-page") {
-            Some(number) => number.trim().parse().ok(),
-            None => headers.get_all(LINK).iter().filter_map(|v| v.to_str().ok()).find_map(next_of_link),
+        let (next, cursor) = match text("x-next-page") {
+            Some(number) => (number.trim().parse().ok(), None),
+            None => {
+                let link = headers.get_all(LINK).iter().filter_map(|v| v.to_str().ok()).find_map(next_of_link);
+                link.map_or((None, None), by_number_or_not)
+            }
         };
         PageInfo {
             page: text("x-page").and_then(|n| n.trim().parse().ok()),
             per_page: text("x-per-page").and_then(|n| n.trim().parse().ok()),
             next,
+            cursor,
             total: text("x-total").and_then(|n| n.trim().parse().ok()),
             total_pages: text("x-total-pages").and_then(|n| n.trim().parse().ok()),
         }
     }
 }
 
-/// The page number in the query of the link with `rel="next"`. Its host is not followed: behind a proxy it can be one
-/// that the caller cannot reach.
-fn next_of_link(link: &str) -> Option<u32> {
+/// The query of the link with `rel="next"`. Its host is not followed: behind a proxy it can be one that the caller
+/// cannot reach, and a token must not go there.
+fn next_of_link(link: &str) -> Option<&str> {
     let mut rest = link;
     // A URL may hold commas, so links are told apart by their angle brackets.
     while let Some((_, after)) = rest.split_once('<') {
@@ -61,14 +67,26 @@ fn next_of_link(link: &str) -> Option<u32> {
             p.eq_ignore_ascii_case("rel=next") || p.eq_ignore_ascii_case("rel=\"next\"")
         });
         if is_next {
-            let query = url.split_once('?').map_or("", |(_, query)| query);
-            return form_urlencoded::parse(query.as_bytes())
-                .find(|(key, _)| key == "page")
-                .and_then(|(_, number)| number.parse().ok());
+            return Some(url.split_once('?').map_or("", |(_, query)| query));
         }
         rest = following;
     }
     None
+}
+
+/// Where the query of a link leads: to a page of a number, or on from an entry.
+fn by_number_or_not(query: &str) -> (Option<u32>, Option<String>) {
+    let from_entry = |key: &str| matches!(key, "page_token" | "cursor" | "id_after" | "id_before" | "pagination");
+    let mut number = None;
+    for (key, value) in form_urlencoded::parse(query.as_bytes()) {
+        if from_entry(&key) {
+            return (None, Some(query.to_owned()));
+        }
+        if key == "page" {
+            number = value.parse().ok();
+        }
+    }
+    (number, None)
 }
 
 #[cfg(test)]
@@ -90,8 +108,14 @@ mod tests {
             ("x-total", "41"),
             ("x-total-pages", "3"),
         ]);
-        let expected =
-            PageInfo { page: Some(2), per_page: Some(20), next: Some(3), total: Some(41), total_pages: Some(3) };
+        let expected = PageInfo {
+            page: Some(2),
+            per_page: Some(20),
+            next: Some(3),
+            cursor: None,
+            total: Some(41),
+            total_pages: Some(3),
+        };
         assert_eq!(page, expected);
     }
 
@@ -108,5 +132,12 @@ mod tests {
         assert_eq!(info(&[("link", "<http://h/a?page=3>; rel=\"last\"")]).next, None);
         assert_eq!(info(&[("link", "<http://h/a?page=3")]).next, None);
         assert_eq!(info(&[]).next, None);
+    }
+
+    #[test]
+    fn a_link_that_goes_on_from_an_entry_is_kept_whole() {
+        let query = "pagination=keyset&page=1&per_page=5&page_token=abc%2Fd";
+        let page = info(&[("link", &format!("<http://other/a?{query}>; rel=\"next\""))]);
+        assert_eq!((page.next, page.cursor.as_deref()), (None, Some(query)));
     }
 }

@@ -205,6 +205,31 @@ impl Project {
 crate::endpoints! {
     section "Projects";
 
+    common {
+        default_branch: Option<String>,
+        description: Option<String>,
+        issues_enabled: Option<bool>,
+        merge_requests_enabled: Option<bool>,
+        jobs_enabled: Option<bool>,
+        wiki_enabled: Option<bool>,
+        snippets_enabled: Option<bool>,
+        resolve_outdated_diff_discussions: Option<bool>,
+        container_registry_enabled: Option<bool>,
+        shared_runners_enabled: Option<bool>,
+        visibility: Option<String>,
+        import_url: Option<String>,
+        public_jobs: Option<bool>,
+        only_allow_merge_if_pipeline_succeeds: Option<bool>,
+        only_allow_merge_if_all_discussions_are_resolved: Option<bool>,
+        lfs_enabled: Option<bool>,
+        request_access_enabled: Option<bool>,
+        tag_list: Option<Vec<String>>,
+        printing_merge_request_link_enabled: Option<bool>,
+        ci_config_path: Option<String>,
+        repository_storage: Option<String>,
+        approvals_before_merge: Option<u64>,
+    }
+
     /// Lists the projects that the caller may see.
     GET "/projects" => Vec<Project>;
     struct ListProjects {
@@ -244,28 +269,7 @@ crate::endpoints! {
         path: Option<String>,
         /// The caller's own where absent.
         namespace_id: Option<u64>,
-        default_branch: Option<String>,
-        description: Option<String>,
-        issues_enabled: Option<bool>,
-        merge_requests_enabled: Option<bool>,
-        jobs_enabled: Option<bool>,
-        wiki_enabled: Option<bool>,
-        snippets_enabled: Option<bool>,
-        resolve_outdated_diff_discussions: Option<bool>,
-        container_registry_enabled: Option<bool>,
-        shared_runners_enabled: Option<bool>,
-        visibility: Option<String>,
-        import_url: Option<String>,
-        public_jobs: Option<bool>,
-        only_allow_merge_if_pipeline_succeeds: Option<bool>,
-        only_allow_merge_if_all_discussions_are_resolved: Option<bool>,
-        lfs_enabled: Option<bool>,
-        request_access_enabled: Option<bool>,
-        tag_list: Option<Vec<String>>,
-        printing_merge_request_link_enabled: Option<bool>,
-        ci_config_path: Option<String>,
-        repository_storage: Option<String>,
-        approvals_before_merge: Option<u64>,
+        ..
     }
 
     /// Creates a project that another user owns, for administrators.
@@ -276,28 +280,7 @@ crate::endpoints! {
         name: String,
         path: Option<String>,
         namespace_id: Option<u64>,
-        default_branch: Option<String>,
-        description: Option<String>,
-        issues_enabled: Option<bool>,
-        merge_requests_enabled: Option<bool>,
-        jobs_enabled: Option<bool>,
-        wiki_enabled: Option<bool>,
-        snippets_enabled: Option<bool>,
-        resolve_outdated_diff_discussions: Option<bool>,
-        container_registry_enabled: Option<bool>,
-        shared_runners_enabled: Option<bool>,
-        visibility: Option<String>,
-        import_url: Option<String>,
-        public_jobs: Option<bool>,
-        only_allow_merge_if_pipeline_succeeds: Option<bool>,
-        only_allow_merge_if_all_discussions_are_resolved: Option<bool>,
-        lfs_enabled: Option<bool>,
-        request_access_enabled: Option<bool>,
-        tag_list: Option<Vec<String>>,
-        printing_merge_request_link_enabled: Option<bool>,
-        ci_config_path: Option<String>,
-        repository_storage: Option<String>,
-        approvals_before_merge: Option<u64>,
+        ..
     }
 
     /// Changes a project. The specification lists `name` as required; servers that run do not ask for it.
@@ -307,27 +290,6 @@ crate::endpoints! {
         id: Id,
         name: Option<String>,
         path: Option<String>,
-        default_branch: Option<String>,
-        description: Option<String>,
-        issues_enabled: Option<bool>,
-        merge_requests_enabled: Option<bool>,
-        jobs_enabled: Option<bool>,
-        wiki_enabled: Option<bool>,
-        snippets_enabled: Option<bool>,
-        resolve_outdated_diff_discussions: Option<bool>,
-        container_registry_enabled: Option<bool>,
-        shared_runners_enabled: Option<bool>,
-        visibility: Option<String>,
-        import_url: Option<String>,
-        public_jobs: Option<bool>,
-        only_allow_merge_if_pipeline_succeeds: Option<bool>,
-        only_allow_merge_if_all_discussions_are_resolved: Option<bool>,
-        lfs_enabled: Option<bool>,
-        request_access_enabled: Option<bool>,
-        tag_list: Option<Vec<String>>,
-        printing_merge_request_link_enabled: Option<bool>,
-        ci_config_path: Option<String>,
-        repository_storage: Option<String>,
-        approvals_before_merge: Option<u64>,
+        ..
     }
 }

@@ -140,7 +140,14 @@ crate::endpoints! {
 
     /// Compares two refs.
     GET "/projects/{id}/repository/compare" => Comparison;
-    struct Compare { id: Id, from: String, to: String }
+    struct Compare {
+        id: Id,
+        from: String,
+        to: String,
+        /// Servers of today: whether the trees are compared as they are, not with where the two parted; `false` where
+        /// absent. Others do not look at it.
+        straight: Option<bool>,
+    }
 
     /// Lists who made the history.
     GET "/projects/{id}/repository/contributors" => Vec<Contributor>;

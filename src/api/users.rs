@@ -141,6 +141,23 @@ crate::resource! {
 crate::endpoints! {
     section "Users";
 
+    common {
+        messenger_id: Option<String>,
+        network_profile: Option<String>,
+        microblog_account: Option<String>,
+        website_url: Option<String>,
+        organization: Option<String>,
+        projects_limit: Option<u64>,
+        extern_uid: Option<String>,
+        provider: Option<String>,
+        bio: Option<String>,
+        location: Option<String>,
+        admin: Option<bool>,
+        can_create_group: Option<bool>,
+        external: Option<bool>,
+        shared_runners_minutes_limit: Option<u64>,
+    }
+
     /// Lists users.
     GET "/users" => Vec<Profile>;
     struct ListUsers {
@@ -178,21 +195,9 @@ crate::endpoints! {
         password: Option<String>,
         /// Sends a link to set a password; wins over `password`.
         reset_password: Option<bool>,
-        messenger_id: Option<String>,
-        network_profile: Option<String>,
-        microblog_account: Option<String>,
-        website_url: Option<String>,
-        organization: Option<String>,
-        projects_limit: Option<u64>,
-        extern_uid: Option<String>,
-        provider: Option<String>,
-        bio: Option<String>,
-        location: Option<String>,
-        admin: Option<bool>,
-        can_create_group: Option<bool>,
+        /// The address needs no confirmation.
         skip_confirmation: Option<bool>,
-        external: Option<bool>,
-        shared_runners_minutes_limit: Option<u64>,
+        ..
     }
 
     /// Changes a user, for administrators.
@@ -205,21 +210,9 @@ crate::endpoints! {
         name: Option<String>,
         /// The user must choose another at the next sign-in.
         password: Option<String>,
-        messenger_id: Option<String>,
-        network_profile: Option<String>,
-        microblog_account: Option<String>,
-        website_url: Option<String>,
-        organization: Option<String>,
-        projects_limit: Option<u64>,
-        extern_uid: Option<String>,
-        provider: Option<String>,
-        bio: Option<String>,
-        location: Option<String>,
-        admin: Option<bool>,
-        can_create_group: Option<bool>,
+        /// A new address needs no confirmation.
         skip_reconfirmation: Option<bool>,
-        external: Option<bool>,
-        shared_runners_minutes_limit: Option<u64>,
+        ..
     }
 
     /// Deletes a user, for administrators.

@@ -1,24 +1,23 @@
 //! How the client behaves towards servers that are slow, strange, broken or not there.
 
 use crate::scripted::{Scripted, answer};
-use futures::TryStreamExt;
-use labscope::api::branches::{Branch, CreateBranch, DeleteBranch, ListBranches};
+use labscope::api::branches::{CreateBranch, DeleteBranch, ListBranches};
 use labscope::api::client::{Client, Server, Timeouts};
 use labscope::api::commits::{CommitAction, CreateCommit};
 use labscope::api::endpoint::Method;
 use labscope::api::jobs::GetTrace;
-use labscope::api::projects::{GetProject, ListProjects};
+use labscope::api::projects::GetProject;
 use labscope::api::{Endpoint, Fault};
 use std::time::Duration;
 use url::Url;
 
-fn at(url: &Url) -> Server {
+pub fn at(url: &Url) -> Server {
     let timeouts =
         Timeouts { connect: Duration::from_secs(5), read: Duration::from_millis(500), retry: Duration::ZERO };
     Server { token: Some("s3cret-token".into()), timeouts, ..Server::new(url.clone()) }
 }
 
-fn client(server: &Scripted) -> Client {
+pub fn client(server: &Scripted) -> Client {
     Client::new(at(&server.url)).expect("a client")
 }
 
@@ -248,30 +247,6 @@ fn a_bad_file_of_authorities_is_named() {
     let server =
         Server { ca_cert: Some(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml").into()), ..Server::new(url) };
     assert!(Client::new(server).unwrap_err().said().contains("holds no PEM certificate"));
-}
-
-#[tokio::test]
-async fn a_list_is_walked_by_its_headers_to_the_end() {
-    let server = Scripted::start([
-        answer(200, r#"[{"name":"a"},{"name":"b"}]"#).with("x-next-page", "2").with("x-total", "3"),
-        answer(200, r#"[{"name":"c"}]"#).with("link", "<http://elsewhere/x?page=3&per_page=2>; rel=\"next\""),
-        answer(200, "[]").with("x-next-page", ""),
-    ])
-    .await;
-    let list = ListBranches { id: 1_u64.into(), search: None };
-    let pages: Vec<_> = client(&server).all(list, 2).try_collect().await.expect("all pages");
-    let names: Vec<String> = pages.iter().flat_map(|page| page.items.iter().map(|b: &Branch| b.name.clone())).collect();
-    assert_eq!(names, ["a", "b", "c"]);
-    assert_eq!(pages[0].info.total, Some(3));
-    let lines: Vec<String> = server.asked().into_iter().map(|asked| asked.line).collect();
-    assert_eq!(lines[2], "GET /api/v4/projects/1/repository/branches?page=3&per_page=2");
-}
-
-#[tokio::test]
-async fn a_list_that_names_the_same_page_again_ends() {
-    let server = Scripted::start((0..5).map(|_| answer(200, "[]").with("x-next-page", "1"))).await;
-    let pages: Vec<_> = client(&server).all(ListProjects::default(), 20).try_collect().await.expect("one page");
-    assert_eq!(pages.len(), 1);
 }
 
 async fn fetched(client: &Client, from: u64) -> (u64, String) {

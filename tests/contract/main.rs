@@ -16,6 +16,7 @@ mod license;
 mod merge_requests;
 mod notes;
 mod notifications;
+mod pages;
 mod projects;
 mod repository;
 mod runners;
@@ -24,6 +25,8 @@ mod scripted;
 mod search;
 mod snippets;
 mod tags;
+mod today;
+mod transfers;
 mod users;
 
 /// The specification has 143 rows; one of them, the search of groups, is the list of groups with an input.

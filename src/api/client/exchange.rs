@@ -1,0 +1,318 @@
+//! One exchange with a server: the call on the wire, where it is sent on to, when it is sent again, and what comes back.
+
+use super::payload::Payload;
+use super::{Client, Response};
+use crate::api::endpoint::{Method, Reply, mask};
+use crate::api::error::{Error, Fault, Unreadable, network_fault, words_of};
+use crate::api::page::PageInfo;
+use jiff::Timestamp;
+use reqwest::header::{
+    ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, HeaderMap, HeaderValue, IF_RANGE, LOCATION,
+    RANGE, RETRY_AFTER,
+};
+use secrecy::ExposeSecret;
+use std::time::{Duration, Instant};
+use url::Url;
+
+/// Hops of a redirect that are followed.
+const MAX_HOPS: usize = 5;
+/// How often a call is sent again.
+pub(super) const MAX_RETRIES: u32 = 3;
+/// A server that asks for a longer pause than this gets its way: the call fails and says how long.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// Replies from this size on are read on a thread of their own.
+const BIG_BODY: usize = 256 * 1024;
+/// What a reply may weigh that is kept in memory; larger things are streamed.
+const LARGEST_BODY: usize = 512 * 1024 * 1024;
+/// How much of an error page is read for its words.
+const LARGEST_ERROR: usize = 64 * 1024;
+
+/// One call in the form in which it is sent, and sent again.
+#[derive(Clone, Debug)]
+pub(super) struct Call {
+    pub method: Method,
+    /// Path and query below `/api/v4`.
+    pub target: String,
+    pub accept: &'static str,
+    /// What a write carries.
+    pub payload: Option<Payload>,
+    /// What of the reply is wanted.
+    pub part: Wanted,
+}
+
+/// What of a reply is wanted.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Wanted {
+    /// From this byte on.
+    pub from: u64,
+    /// Only if it is still this version of it, else all.
+    pub same: Option<HeaderValue>,
+    /// Not packed for the way: its bytes are counted, and may be asked for by number.
+    pub plain: bool,
+}
+
+impl Call {
+    /// What errors and the log say was tried.
+    pub fn line(&self) -> String {
+        mask(&format!("{} {}", self.method, self.target))
+    }
+
+    fn is_read(&self) -> bool {
+        self.method == Method::GET || self.method == Method::HEAD
+    }
+
+    pub fn failed(&self, fault: Fault) -> Error {
+        Error { tried: self.line(), fault }
+    }
+}
+
+impl Client {
+    /// Refuses writes where reading alone is allowed.
+    pub(super) fn permit(&self, call: &Call) -> Result<(), Error> {
+        if self.server.read_only && !call.is_read() { Err(call.failed(Fault::ReadOnly)) } else { Ok(()) }
+    }
+
+    /// The address of something below `/api/v4`.
+    pub(super) fn url(&self, call: &Call) -> Result<Url, Error> {
+        let mut base = self.server.base_url.clone();
+        base.set_query(None);
+        base.set_fragment(None);
+        let text = format!("{}/api/v4{}", base.as_str().trim_end_matches('/'), call.target);
+        let bad = |e| call.failed(Fault::Refused(400, format!("{} is no address: {e}", mask(&text))));
+        Url::parse(&text).map_err(bad)
+    }
+
+    /// Sends a call, follows redirects, and sends it again where that is safe and may help.
+    pub(super) async fn exchange(&self, call: &Call) -> Result<reqwest::Response, Error> {
+        let reads = call.is_read();
+        let mut attempt = 0;
+        loop {
+            let outcome = self.follow(call).await;
+            let pause = self.server.timeouts.retry * 2_u32.pow(attempt);
+            let last = attempt == MAX_RETRIES;
+            attempt += 1;
+            let wait = match &outcome {
+                _ if last => return outcome,
+                Ok(reply) => match reply.status().as_u16() {
+                    // The server refused it before it did anything, so a write may come again, too.
+                    429 => wait_asked(reply.headers(), Timestamp::now()).unwrap_or(pause),
+                    502..=504 if reads => retry_after(reply.headers(), Timestamp::now()).unwrap_or(pause),
+                    _ => return outcome,
+                },
+                Err(error) if reads && matches!(error.fault, Fault::Offline(_)) => pause,
+                Err(_) => return outcome,
+            };
+            if wait > LONGEST_PAUSE {
+                return outcome;
+            }
+            tracing::debug!(call = %call.line(), ?wait, attempt, "trying again");
+            pause_for(wait).await;
+        }
+    }
+
+    /// Sends a call once and follows where it is sent to.
+    async fn follow(&self, call: &Call) -> Result<reqwest::Response, Error> {
+        let home = self.server.base_url.origin();
+        let mut url = self.url(call)?;
+        for _ in 0..=MAX_HOPS {
+            let mut request = self.http.request(call.method.clone(), url.clone()).header(ACCEPT, call.accept);
+            // Storage and other hosts that a server sends us to must not learn the token.
+            if let Some(token) = self.server.token.as_ref().filter(|_| url.origin() == home) {
+                let strange =
+                    || call.failed(Fault::Unauthorized("the token holds characters that no token has".into()));
+                let mut value = HeaderValue::from_str(token.expose_secret().trim()).map_err(|_| strange())?;
+                value.set_sensitive(true);
+                request = request.header("PRIVATE-TOKEN", value);
+            }
+            if call.part.plain {
+                request = request.header(ACCEPT_ENCODING, "identity");
+            }
+            if call.part.from > 0 {
+                request = request.header(RANGE, format!("bytes={}-", call.part.from));
+                if let Some(same) = &call.part.same {
+                    request = request.header(IF_RANGE, same);
+                }
+            }
+            if let Some(payload) = &call.payload {
+                request = request
+                    .header(CONTENT_TYPE, payload.content_type())
+                    .header(CONTENT_LENGTH, payload.length())
+                    .body(payload.body());
+            }
+            let began = Instant::now();
+            let reply = request.send().await.map_err(|e| self.unsent(&e, &url, call))?;
+            tracing::debug!(call = %call.line(), status = reply.status().as_u16(), took = ?began.elapsed(), "answered");
+            if !matches!(reply.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
+                return Ok(reply);
+            }
+            let place = reply.headers().get(LOCATION).and_then(|l| l.to_str().ok()).and_then(|l| url.join(l).ok());
+            let Some(place) = place.filter(|place| matches!(place.scheme(), "http" | "https")) else {
+                return Ok(reply);
+            };
+            if !call.is_read() {
+                let host = place.host_str().unwrap_or_default();
+                let said = format!("the server sends writes on to {host}; give that host with --host");
+                return Err(call.failed(Fault::Refused(reply.status().as_u16(), said)));
+            }
+            url = place;
+        }
+        Err(call.failed(Fault::Refused(302, format!("the server redirects more than {MAX_HOPS} times"))))
+    }
+
+    fn unsent(&self, error: &reqwest::Error, url: &Url, call: &Call) -> Error {
+        // What a write carries is read while it is sent, and may not be there any more.
+        if let Some(unread) = super::payload::unread(error) {
+            return call.failed(Fault::Disk(unread));
+        }
+        let timeouts = self.server.timeouts;
+        let after = if error.is_connect() { timeouts.connect } else { timeouts.read };
+        call.failed(network_fault(error, url, after))
+    }
+
+    /// A reply with a status of success; any other becomes an error in the server's words.
+    pub(super) async fn accepted(&self, mut reply: reqwest::Response, call: &Call) -> Result<reqwest::Response, Error> {
+        let status = reply.status();
+        if status.is_success() {
+            return Ok(reply);
+        }
+        let wait = wait_asked(reply.headers(), Timestamp::now());
+        let mut body = Vec::new();
+        // An error page that ends early still says what it says.
+        while let Ok(Some(chunk)) = reply.chunk().await {
+            body.extend_from_slice(&chunk);
+            if body.len() > LARGEST_ERROR {
+                break;
+            }
+        }
+        Err(Error::from_status(call.line(), status.as_u16(), words_of(&body), wait))
+    }
+
+    /// The whole of a reply.
+    pub(super) async fn whole(&self, mut reply: reqwest::Response, call: &Call) -> Result<Response, Error> {
+        let status = reply.status().as_u16();
+        let page = PageInfo::from_headers(reply.headers());
+        let content_type = content_type(reply.headers());
+        let mut body = Vec::with_capacity(reply.content_length().unwrap_or(0).min(BIG_BODY as u64) as usize);
+        while let Some(chunk) = reply.chunk().await.map_err(|e| cut(&e, call.line(), self.server.timeouts.read))? {
+            if body.len() + chunk.len() > LARGEST_BODY {
+                let said = format!("the reply is larger than {} MB", LARGEST_BODY / (1024 * 1024));
+                return Err(call.failed(Fault::Cut(said)));
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok(Response { status, body: body.into(), content_type, page })
+    }
+
+    /// Sends a call and reads the whole of a successful reply.
+    pub(super) async fn fetch(&self, call: &Call) -> Result<Response, Error> {
+        let reply = self.exchange(call).await?;
+        let reply = self.accepted(reply, call).await?;
+        self.whole(reply, call).await
+    }
+
+    /// Sends a call and reads the whole of its reply, whatever its status.
+    pub(super) async fn fetch_any(&self, call: &Call) -> Result<Response, Error> {
+        let reply = self.exchange(call).await?;
+        self.whole(reply, call).await
+    }
+}
+
+/// Reads a reply; a big one off the threads that keep everything moving.
+pub(super) async fn read<R: Reply>(response: Response, tried: String) -> Result<R, Error> {
+    let big = response.body.len() > BIG_BODY;
+    let work = move || R::read(&response.body, response.content_type.as_deref());
+    let result = if big {
+        let gone = |error: tokio::task::JoinError| Err(Unreadable { field: ".".into(), reason: error.to_string() });
+        tokio::task::spawn_blocking(work).await.unwrap_or_else(gone)
+    } else {
+        work()
+    };
+    result.map_err(|unreadable| Error { tried, fault: Fault::Unreadable(unreadable) })
+}
+
+/// Waits before something is tried again.
+pub(super) async fn pause_for(pause: Duration) {
+    tokio::time::sleep(pause).await;
+}
+
+/// A reply that ended early.
+pub(super) fn cut(error: &reqwest::Error, tried: String, read_timeout: Duration) -> Error {
+    let fault = if error.is_timeout() {
+        Fault::Timeout(read_timeout)
+    } else {
+        Fault::Cut("the connection ended before the reply was whole".into())
+    };
+    Error { tried, fault }
+}
+
+pub(super) fn content_type(headers: &HeaderMap) -> Option<String> {
+    headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).map(str::to_owned)
+}
+
+/// `bytes 5-9/10` is `(Some(5), Some(10))`, `bytes */10` is `(None, Some(10))`.
+pub(super) fn content_range(headers: &HeaderMap) -> Option<(Option<u64>, Option<u64>)> {
+    let text = headers.get(CONTENT_RANGE)?.to_str().ok()?.trim().strip_prefix("bytes")?.trim_start();
+    let (range, total) = text.split_once('/')?;
+    let first = range.split_once('-').and_then(|(first, _)| first.trim().parse().ok());
+    Some((first, total.trim().parse().ok()))
+}
+
+/// The pause that a server asks for: seconds or a date.
+fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    if let Ok(seconds) = text.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    Some(until(jiff::fmt::rfc2822::parse(text).ok()?.timestamp(), now))
+}
+
+/// The pause that a server asks for when there were too many requests, in any of its headers.
+fn wait_asked(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+    retry_after(headers, now).or_else(|| {
+        let reset = headers.get("ratelimit-reset")?.to_str().ok()?.trim().parse().ok()?;
+        Some(until(Timestamp::from_second(reset).ok()?, now))
+    })
+}
+
+/// From now to a moment; nothing to one that has passed.
+fn until(moment: Timestamp, now: Timestamp) -> Duration {
+    Duration::from_secs(u64::try_from(moment.as_second().saturating_sub(now.as_second())).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(name: &'static str, value: &str) -> HeaderMap {
+        HeaderMap::from_iter([(reqwest::header::HeaderName::from_static(name), value.parse().unwrap())])
+    }
+
+    #[test]
+    fn a_server_asks_for_a_pause_in_seconds_by_date_or_by_the_second_of_its_clock() {
+        let now: Timestamp = "2018-01-01T00:00:00Z".parse().unwrap();
+        assert_eq!(wait_asked(&headers("retry-after", "7"), now), Some(Duration::from_secs(7)));
+        let date = headers("retry-after", "Mon, 01 Jan 2018 00:00:05 GMT");
+        assert_eq!(wait_asked(&date, now), Some(Duration::from_secs(5)));
+        let past = headers("retry-after", "Sun, 31 Dec 2017 00:00:05 GMT");
+        assert_eq!(wait_asked(&past, now), Some(Duration::ZERO));
+        let reset = headers("ratelimit-reset", &(now.as_second() + 9).to_string());
+        assert_eq!(wait_asked(&reset, now), Some(Duration::from_secs(9)));
+        assert_eq!(wait_asked(&headers("retry-after", "soon"), now), None);
+    }
+
+    #[test]
+    fn a_range_says_where_it_starts_and_how_much_there_is() {
+        assert_eq!(content_range(&headers("content-range", "bytes 5-9/10")), Some((Some(5), Some(10))));
+        assert_eq!(content_range(&headers("content-range", "bytes */10")), Some((None, Some(10))));
+        assert_eq!(content_range(&headers("content-range", "bytes 5-9/*")), Some((Some(5), None)));
+        assert_eq!(content_range(&headers("content-range", "lines 5")), None);
+    }
+
+    #[test]
+    fn a_root_below_the_host_is_kept() {
+        let server = super::super::Server::new(Url::parse("https://h.example/gitlab/?x=1").unwrap());
+        let client = Client::new(server).unwrap();
+        let url = client.url(&client.raw_call(Method::GET, "projects/a%2Fb?page=1", &[]).unwrap()).unwrap();
+        assert_eq!(url.as_str(), "https://h.example/gitlab/api/v4/projects/a%2Fb?page=1");
+    }
+}

@@ -1,0 +1,194 @@
+//! Lists that are longer than a page: all of their pages, in order, some of them fetched ahead.
+
+use super::exchange::{Call, read};
+use super::{Client, Response};
+use crate::api::endpoint::{Endpoint, Method};
+use crate::api::error::Error;
+use crate::api::page::Page;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use futures::stream::{FuturesOrdered, Stream, StreamExt, TryStreamExt, try_unfold};
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// How many pages are in flight at once, where the server said how many there are.
+const AHEAD: usize = 4;
+
+impl Client {
+    /// Reads one page of a list; pages count from 1, and servers hold `per_page` to 100.
+    pub async fn page<E: Endpoint>(&self, endpoint: &E, page: u32, per_page: u32) -> Result<Page<E::Output>, Error> {
+        let request = endpoint.request().at_page(page, per_page);
+        let response = self.send(&request).await?;
+        page_of::<E>(response, request.line()).await
+    }
+
+    /// All pages of a list, in order, as they are asked for.
+    ///
+    /// Where the server says how many pages there are, the next few are fetched ahead; else one comes after the other,
+    /// by number or by the link to the next. It ends at the last page, and at one that is empty or came before, so
+    /// that no server can keep it going. Dropping the stream cancels what is in flight.
+    pub fn all<E: Endpoint>(
+        &self,
+        endpoint: E,
+        per_page: u32,
+    ) -> impl Stream<Item = Result<Page<E::Output>, Error>> + use<E> {
+        let request = endpoint.request().at_page(1, per_page);
+        let line = request.line();
+        let call = self.call_of(&request);
+        let client = self.clone();
+        futures::stream::once(async move { call.map(|call| Walk::new(client, call, false).responses()) })
+            .try_flatten()
+            .and_then(move |response| page_of::<E>(response, line.clone()))
+    }
+
+    /// All pages of a list as a person typed it, as in [`Client::raw`]; a reply that is no success is the last.
+    pub fn all_raw(
+        &self,
+        target: &str,
+        form: &[(String, String)],
+    ) -> impl Stream<Item = Result<Response, Error>> + use<> {
+        let call = self.raw_call(Method::GET, target, form);
+        let client = self.clone();
+        futures::stream::once(async move { call.map(|call| Walk::new(client, call, true).responses()) }).try_flatten()
+    }
+}
+
+async fn page_of<E: Endpoint>(response: Response, line: String) -> Result<Page<E::Output>, Error> {
+    let info = response.page.clone();
+    let items = read::<E::Output>(response, line).await?;
+    Ok(Page { items, info })
+}
+
+/// What is asked for next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Next {
+    Page(u32),
+    /// The query that the server gave for it.
+    Query(String),
+}
+
+/// A walk along the pages of a list.
+struct Walk {
+    client: Client,
+    call: Call,
+    /// Replies that are no success are handed out, too.
+    raw: bool,
+    ahead: FuturesOrdered<BoxFuture<'static, (Next, Result<Response, Error>)>>,
+    /// The first page that is not asked for yet.
+    next: Option<Next>,
+    /// Pages in all, where the server said.
+    pages: Option<u64>,
+    /// What pages there were, by their bytes.
+    seen: HashSet<u64>,
+}
+
+impl Walk {
+    fn new(client: Client, call: Call, raw: bool) -> Walk {
+        let first = in_query(&call.target, "page").and_then(|page| page.parse().ok()).unwrap_or(1);
+        let next = Some(Next::Page(first));
+        Walk { client, call, raw, ahead: FuturesOrdered::new(), next, pages: None, seen: HashSet::new() }
+    }
+
+    fn responses(self) -> impl Stream<Item = Result<Response, Error>> {
+        try_unfold(self, |mut walk| async move { Ok(walk.step().await?.map(|response| (response, walk))) })
+    }
+
+    /// The next page; `None` behind the last.
+    async fn step(&mut self) -> Result<Option<Response>, Error> {
+        self.ask();
+        let Some((at, outcome)) = self.ahead.next().await else { return Ok(None) };
+        let response = outcome?;
+        let is_first = self.seen.is_empty();
+        let mut hasher = DefaultHasher::new();
+        response.body.hash(&mut hasher);
+        let is_new = self.seen.insert(hasher.finish());
+        let is_empty = response.body.iter().filter(|byte| !byte.is_ascii_whitespace()).take(3).eq(b"[]");
+        if !is_first && (!is_new || is_empty) {
+            return Ok(None);
+        }
+        self.pages = response.page.total_pages;
+        self.turn(&at, &response, is_empty);
+        Ok(Some(response))
+    }
+
+    /// Finds out what comes behind the page at `at`.
+    fn turn(&mut self, at: &Next, response: &Response, is_empty: bool) {
+        let over = is_empty || !(200..300).contains(&response.status);
+        let here = match at {
+            Next::Page(number) => Some(*number),
+            Next::Query(_) => None,
+        };
+        let next = match (&response.page.cursor, response.page.next) {
+            _ if over => None,
+            (Some(query), _) => Some(Next::Query(query.clone())),
+            (None, Some(number)) => here.is_none_or(|here| number > here).then_some(Next::Page(number)),
+            (None, None) => None,
+        };
+        let expected = here.and_then(|here| here.checked_add(1)).map(Next::Page);
+        // It is in flight already, or it is the next to be asked for, as long as the server's numbers go on as expected.
+        if next.is_none() || next != expected || (self.ahead.is_empty() && self.next.is_none()) {
+            self.ahead = FuturesOrdered::new();
+            self.next = next;
+        }
+    }
+
+    /// Asks for as many pages as may be in flight.
+    fn ask(&mut self) {
+        let room = if self.pages.is_some() { AHEAD } else { 1 };
+        while self.ahead.len() < room {
+            let Some(next) = self.next.take() else { return };
+            if let (Next::Page(number), Some(pages)) = (&next, self.pages)
+                && u64::from(*number) < pages
+            {
+                self.next = number.checked_add(1).map(Next::Page);
+            }
+            let call = Call { target: target_of(&self.call.target, &next), ..self.call.clone() };
+            let (client, raw) = (self.client.clone(), self.raw);
+            let fetch = async move {
+                let outcome = if raw { client.fetch_any(&call).await } else { client.fetch(&call).await };
+                (next, outcome)
+            };
+            self.ahead.push_back(fetch.boxed());
+        }
+    }
+}
+
+/// The value of a key in a query, as it is written.
+pub(super) fn in_query<'a>(target: &'a str, key: &str) -> Option<&'a str> {
+    let (_, query) = target.split_once('?')?;
+    query.split('&').find_map(|pair| pair.split_once('=').filter(|(name, _)| *name == key)).map(|(_, value)| value)
+}
+
+/// The target of the page after the first.
+fn target_of(target: &str, next: &Next) -> String {
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    match next {
+        Next::Query(query) => format!("{path}?{query}"),
+        // The first page stays as it was asked for: servers of all kinds begin there by themselves.
+        Next::Page(1) => target.to_owned(),
+        Next::Page(number) => {
+            let page = format!("page={number}");
+            let mut pairs: Vec<&str> = query.split('&').filter(|pair| !pair.is_empty()).collect();
+            match pairs.iter_mut().find(|pair| pair.starts_with("page=")) {
+                Some(pair) => *pair = &page,
+                None => pairs.push(&page),
+            }
+            format!("{path}?{}", pairs.join("&"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_page_keeps_the_filters() {
+        let target = "/projects?labels[]=a&page=1&per_page=5";
+        assert_eq!(target_of(target, &Next::Page(7)), "/projects?labels[]=a&page=7&per_page=5");
+        assert_eq!(target_of("/projects", &Next::Page(2)), "/projects?page=2");
+        assert_eq!(target_of("/projects", &Next::Page(1)), "/projects");
+        assert_eq!(target_of(target, &Next::Query("id_after=9".into())), "/projects?id_after=9");
+        assert_eq!(in_query(target, "per_page"), Some("5"));
+    }
+}

@@ -1,0 +1,197 @@
+//! What a write carries: a form, JSON, or a form with files, which are read as they are sent.
+
+use super::transfer::{Progress, Told};
+use bytes::Bytes;
+use futures::stream::try_unfold;
+use std::collections::VecDeque;
+use std::collections::hash_map::RandomState;
+use std::error::Error as StdError;
+use std::fmt;
+use std::hash::BuildHasher;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use tokio::io::AsyncReadExt;
+use url::form_urlencoded;
+
+/// How much is handed to the connection at a time.
+const CHUNK: usize = 64 * 1024;
+
+/// The body of a write, in pieces. It can be sent again: files are opened anew.
+#[derive(Clone)]
+pub(super) struct Payload {
+    content_type: String,
+    pieces: Vec<Piece>,
+    told: Option<Told>,
+}
+
+#[derive(Clone)]
+enum Piece {
+    Bytes(Bytes),
+    File { path: PathBuf, length: u64 },
+}
+
+impl fmt::Debug for Payload {
+    /// Never its content: a form may hold secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} bytes", self.content_type, self.length())
+    }
+}
+
+impl Payload {
+    /// Fields as a form.
+    pub fn form(fields: &[(String, String)]) -> Payload {
+        let text = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
+        Payload::of("application/x-www-form-urlencoded".into(), vec![Piece::Bytes(text.into())])
+    }
+
+    /// A JSON object.
+    pub fn json(text: &str) -> Payload {
+        Payload::of("application/json".into(), vec![Piece::Bytes(Bytes::copy_from_slice(text.as_bytes()))])
+    }
+
+    /// Fields and files as a form of several parts. Fails where a file cannot be read.
+    pub async fn parts(fields: &[(String, String)], files: &[(&str, &Path)]) -> io::Result<Payload> {
+        // Nobody can guess it, so no file can hold it on purpose.
+        let [first, second] = [(); 2].map(|()| RandomState::new().hash_one(fields.len()));
+        let boundary = format!("labscope-{first:016x}{second:016x}");
+        let mut pieces = Vec::new();
+        let mut text = String::new();
+        for (name, value) in fields {
+            let name = quoted(name);
+            text += &format!("--{boundary}\r\ncontent-disposition: form-data; name={name}\r\n\r\n{value}\r\n");
+        }
+        for (name, path) in files {
+            let length = tokio::fs::metadata(path).await.map_err(|e| named(path, &e))?.len();
+            let file = quoted(&path.file_name().unwrap_or_default().to_string_lossy());
+            text += &format!("--{boundary}\r\ncontent-disposition: form-data; name={}; ", quoted(name));
+            text += &format!("filename={file}\r\ncontent-type: application/octet-stream\r\n\r\n");
+            pieces.push(Piece::Bytes(std::mem::take(&mut text).into()));
+            pieces.push(Piece::File { path: path.to_path_buf(), length });
+            text.push_str("\r\n");
+        }
+        text += &format!("--{boundary}--\r\n");
+        pieces.push(Piece::Bytes(text.into()));
+        Ok(Payload::of(format!("multipart/form-data; boundary={boundary}"), pieces))
+    }
+
+    fn of(content_type: String, pieces: Vec<Piece>) -> Payload {
+        Payload { content_type, pieces, told: None }
+    }
+
+    /// The same payload; `told` hears how much of it went out.
+    pub fn telling(mut self, told: Told) -> Payload {
+        self.told = Some(told);
+        self
+    }
+
+    pub fn content_type(&self) -> &str {
+        &self.content_type
+    }
+
+    /// In bytes.
+    pub fn length(&self) -> u64 {
+        let length = |piece: &Piece| match piece {
+            Piece::Bytes(bytes) => bytes.len() as u64,
+            Piece::File { length, .. } => *length,
+        };
+        self.pieces.iter().map(length).sum()
+    }
+
+    /// The body to send; each time from the beginning.
+    pub fn body(&self) -> reqwest::Body {
+        if let ([Piece::Bytes(bytes)], None) = (self.pieces.as_slice(), &self.told) {
+            return bytes.clone().into();
+        }
+        let total = self.length();
+        let sending = Sending { pieces: self.pieces.iter().cloned().collect(), open: None, done: 0 };
+        let told = self.told.clone();
+        reqwest::Body::wrap_stream(try_unfold((sending, told), move |(mut sending, told)| async move {
+            let Some(chunk) = sending.next().await? else { return Ok::<_, io::Error>(None) };
+            if let Some(told) = &told {
+                told(Progress { done: sending.done, total: Some(total) });
+            }
+            Ok(Some((chunk, (sending, told))))
+        }))
+    }
+}
+
+/// A payload on its way.
+struct Sending {
+    pieces: VecDeque<Piece>,
+    /// The file that is read, and how much of it is left.
+    open: Option<(tokio::fs::File, PathBuf, u64)>,
+    done: u64,
+}
+
+impl Sending {
+    async fn next(&mut self) -> io::Result<Option<Bytes>> {
+        loop {
+            if let Some((file, path, left)) = &mut self.open {
+                let mut chunk = vec![0; CHUNK.min(usize::try_from(*left).unwrap_or(CHUNK))];
+                if chunk.is_empty() {
+                    self.open = None;
+                    continue;
+                }
+                let read = file.read(&mut chunk).await.map_err(|e| named(path, &e))?;
+                if read == 0 {
+                    return Err(named(path, &io::Error::new(ErrorKind::UnexpectedEof, "it became shorter")));
+                }
+                chunk.truncate(read);
+                *left -= read as u64;
+                self.done += read as u64;
+                return Ok(Some(chunk.into()));
+            }
+            match self.pieces.pop_front() {
+                None => return Ok(None),
+                Some(Piece::File { path, length }) => {
+                    let file = tokio::fs::File::open(&path).await.map_err(|e| named(&path, &e))?;
+                    self.open = Some((file, path, length));
+                }
+                Some(Piece::Bytes(mut bytes)) => {
+                    let chunk = bytes.split_to(bytes.len().min(CHUNK));
+                    if !bytes.is_empty() {
+                        self.pieces.push_front(Piece::Bytes(bytes));
+                    }
+                    if !chunk.is_empty() {
+                        self.done += chunk.len() as u64;
+                        return Ok(Some(chunk));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A file that could not be read, as an error that tells which.
+#[derive(Debug)]
+struct Unread(String);
+
+impl fmt::Display for Unread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl StdError for Unread {}
+
+fn named(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), Unread(format!("{} cannot be read: {error}", path.display())))
+}
+
+/// What file could not be read, where that is why a call failed.
+pub(super) fn unread(error: &(dyn StdError + 'static)) -> Option<String> {
+    let mut cause = Some(error);
+    while let Some(current) = cause {
+        let inner = current.downcast_ref::<io::Error>().and_then(|io| io.get_ref());
+        if let Some(unread) = inner.and_then(|inner| inner.downcast_ref::<Unread>()) {
+            return Some(unread.to_string());
+        }
+        cause = current.source();
+    }
+    None
+}
+
+/// A name in a header: quotes and line ends are written as forms on the web write them.
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A"))
+}

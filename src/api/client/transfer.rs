@@ -1,0 +1,290 @@
+//! Things that take a while: downloads that go on where they were cut, and uploads; both tell how far they are.
+
+use super::exchange::{Call, MAX_RETRIES, content_range, content_type, cut, pause_for};
+use super::payload::Payload;
+use super::{Client, Response};
+use crate::api::endpoint::Request;
+use crate::api::error::{Error, Fault};
+use bytes::Bytes;
+use reqwest::header::{ETAG, HeaderMap, HeaderValue};
+use std::io::{self, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::fs::File;
+use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
+
+/// How much of what is held is fetched again, to see that it is the same thing that goes on.
+const OVERLAP: u64 = 64 * 1024;
+
+/// How far a transfer is, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// What is here, or what went out; what an earlier try brought is counted in. It falls when a download begins
+    /// again, because the server has another version now.
+    pub done: u64,
+    /// All there is, where the server said.
+    pub total: Option<u64>,
+}
+
+/// Hears of progress, often (each chunk of some kilobytes): it must not wait.
+pub type Told = Arc<dyn Fn(Progress) + Send + Sync>;
+
+/// A download that is on the disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Saved {
+    /// Bytes in all.
+    pub bytes: u64,
+    /// Bytes that an earlier call had left and that did not come again.
+    pub resumed: u64,
+    /// `Content-Type`, where the server named one.
+    pub content_type: Option<String>,
+}
+
+/// A reply whose body is read as it comes.
+#[derive(Debug)]
+pub struct Download {
+    /// The offset of the first byte that comes: where the caller asked to start, or 0 where the server sends all.
+    pub start: u64,
+    /// Bytes to come, where the server said.
+    pub length: Option<u64>,
+    /// `Content-Type`, where the server named one.
+    pub content_type: Option<String>,
+    /// Absent where there is nothing to come.
+    reply: Option<reqwest::Response>,
+    tried: String,
+    read_timeout: Duration,
+}
+
+impl Download {
+    /// The next bytes; `None` at the end.
+    pub async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
+        let Some(reply) = &mut self.reply else { return Ok(None) };
+        reply.chunk().await.map_err(|e| cut(&e, self.tried.clone(), self.read_timeout))
+    }
+
+    /// Bytes in all, where the server said.
+    pub fn total(&self) -> Option<u64> {
+        self.length.map(|length| self.start + length)
+    }
+
+    /// The name of this version, if it stands for the very bytes.
+    fn version(&self) -> Option<HeaderValue> {
+        self.reply.as_ref().and_then(|reply| strong(reply.headers()))
+    }
+}
+
+fn strong(headers: &HeaderMap) -> Option<HeaderValue> {
+    headers.get(ETAG).filter(|tag| tag.as_bytes().first() == Some(&b'"')).cloned()
+}
+
+/// Where a download grows until it is whole: beside its place, so that moving it there is one step.
+pub fn part_of(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".part");
+    path.with_file_name(name)
+}
+
+impl Client {
+    /// Downloads into a file. It grows as [`part_of`] its name and takes its place when it is whole.
+    ///
+    /// Dropping the future cancels it, and what came stays in the part: the same call goes on there later, if the
+    /// server gives ranges and what comes again of the end of the part is the same; else it begins anew. A connection
+    /// that breaks is taken up again, as long as that brings something. What is at `path` already is replaced.
+    ///
+    /// `told` hears how far it is, from the first byte on. An error of the disk is [`Fault::Disk`].
+    pub async fn save(&self, request: &Request, path: &Path, told: &Told) -> Result<Saved, Error> {
+        let part = part_of(path);
+        let disk = |e: io::Error| {
+            let said = format!("{} cannot be written: {e}", part.display());
+            Error { tried: request.line(), fault: Fault::Disk(said) }
+        };
+        let mut saving =
+            Saving { client: self, request, told, disk: &disk, part: Part::open(&part).await.map_err(disk)? };
+        let earlier = saving.part.held;
+        let (mut best, mut tries) = (earlier, 0);
+        let (resumed, content_type) = loop {
+            match saving.go_on().await {
+                Ok((start, content_type)) => break (start.min(earlier), content_type),
+                Err(error) if tries < MAX_RETRIES && matches!(error.fault, Fault::Cut(_) | Fault::Timeout(_)) => {
+                    // A server that never gives ranges, and always ends in the middle, must not be asked for ever.
+                    (best, tries) = if saving.part.held > best { (saving.part.held, 0) } else { (best, tries + 1) };
+                    pause_for(self.server.timeouts.retry * 2_u32.pow(tries)).await;
+                }
+                Err(error) => {
+                    if saving.part.held == 0 {
+                        let _ = tokio::fs::remove_file(&part).await;
+                    }
+                    return Err(error);
+                }
+            }
+        };
+        let bytes = saving.part.held;
+        saving.part.file.flush().await.map_err(disk)?;
+        drop(saving);
+        tokio::fs::rename(&part, path).await.map_err(disk)?;
+        Ok(Saved { bytes, resumed, content_type })
+    }
+
+    /// Sends a write with files, by the names of their inputs, and tells how much of it went out.
+    ///
+    /// Without files the request goes out as [`Client::send`] would send it: for a commit of many megabytes. Files are
+    /// read as they are sent. Dropping the future cancels it; whether the server did anything then is not known.
+    pub async fn upload(&self, request: &Request, files: &[(&str, &Path)], told: Told) -> Result<Response, Error> {
+        let mut call = self.call_of(request)?;
+        let payload = match call.payload.take() {
+            Some(payload) if files.is_empty() => payload,
+            _ => {
+                let parts = Payload::parts(&request.fields, files).await;
+                parts.map_err(|e| call.failed(Fault::Disk(e.to_string())))?
+            }
+        };
+        call.payload = Some(payload.telling(told));
+        self.fetch(&call).await
+    }
+
+    /// Starts a download whose first `from` bytes are known already: a trace that grows.
+    ///
+    /// A server that honours ranges sends what is new, another sends all: [`Download::start`] tells which.
+    pub async fn stream(&self, request: &Request, from: u64) -> Result<Download, Error> {
+        let mut call = self.call_of(request)?;
+        call.part.from = from;
+        self.open(call).await
+    }
+
+    async fn open(&self, mut call: Call) -> Result<Download, Error> {
+        let from = call.part.from;
+        let mut reply = self.exchange(&call).await?;
+        if reply.status() == 416 {
+            let total = content_range(reply.headers()).and_then(|(_, total)| total);
+            if total.is_none_or(|total| total == from) {
+                return Ok(self.download(None, from, &call));
+            }
+            // It is shorter than it was: begin again.
+            call.part.from = 0;
+            reply = self.exchange(&call).await?;
+        }
+        let reply = self.accepted(reply, &call).await?;
+        let start = match (reply.status().as_u16(), content_range(reply.headers())) {
+            (206, Some((first, _))) => first.unwrap_or(from),
+            (206, None) => from,
+            _ => 0,
+        };
+        Ok(self.download(Some(reply), start, &call))
+    }
+
+    fn download(&self, reply: Option<reqwest::Response>, start: u64, call: &Call) -> Download {
+        Download {
+            start,
+            length: reply.as_ref().map_or(Some(0), reqwest::Response::content_length),
+            content_type: reply.as_ref().and_then(|reply| content_type(reply.headers())),
+            reply,
+            tried: call.line(),
+            read_timeout: self.server.timeouts.read,
+        }
+    }
+}
+
+/// The part of a download that is here.
+struct Part {
+    file: File,
+    held: u64,
+    /// Which version it is of, as far as a server said in this call.
+    version: Option<HeaderValue>,
+}
+
+impl Part {
+    async fn open(path: &Path) -> io::Result<Part> {
+        let file = File::options().read(true).write(true).create(true).truncate(false).open(path).await?;
+        let held = file.metadata().await?.len();
+        Ok(Part { file, held, version: None })
+    }
+
+    /// The last bytes that are held, from `from` on; the next write goes behind them.
+    async fn tail(&mut self, from: u64) -> io::Result<Vec<u8>> {
+        let mut tail = Vec::new();
+        self.file.seek(SeekFrom::Start(from)).await?;
+        self.file.read_to_end(&mut tail).await?;
+        Ok(tail)
+    }
+
+    async fn clear(&mut self) -> io::Result<()> {
+        self.file.set_len(0).await?;
+        self.file.seek(SeekFrom::Start(0)).await?;
+        self.held = 0;
+        Ok(())
+    }
+
+    async fn push(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_all(bytes).await?;
+        self.held += bytes.len() as u64;
+        Ok(())
+    }
+}
+
+/// A download into a part.
+struct Saving<'a, D> {
+    client: &'a Client,
+    request: &'a Request,
+    told: &'a Told,
+    disk: &'a D,
+    part: Part,
+}
+
+impl<D: Fn(io::Error) -> Error> Saving<'_, D> {
+    /// Fetches what is missing; from which byte on it came, and of what type it is.
+    async fn go_on(&mut self) -> Result<(u64, Option<String>), Error> {
+        // What was written so far must be in the file before it is looked at.
+        self.part.file.flush().await.map_err(self.disk)?;
+        let from = self.part.held.saturating_sub(OVERLAP);
+        if from > 0 {
+            let mut download = self.open(from).await?;
+            (self.told)(Progress { done: self.part.held, total: download.total() });
+            if download.start == from && self.matches(&mut download, from).await? {
+                return self.append(download).await;
+            }
+            if download.start == 0 {
+                self.part.clear().await.map_err(self.disk)?;
+                return self.append(download).await;
+            }
+        }
+        // What is held belongs to something else, or is too little to tell.
+        self.part.clear().await.map_err(self.disk)?;
+        self.part.version = None;
+        let download = self.open(0).await?;
+        self.append(download).await
+    }
+
+    async fn open(&self, from: u64) -> Result<Download, Error> {
+        let mut call = self.client.call_of(self.request)?;
+        call.part.from = from;
+        call.part.same = self.part.version.clone();
+        call.part.plain = true;
+        self.client.open(call).await
+    }
+
+    /// Whether what comes is what the part ends with; the first bytes behind it are appended.
+    async fn matches(&mut self, download: &mut Download, from: u64) -> Result<bool, Error> {
+        let tail = self.part.tail(from).await.map_err(self.disk)?;
+        let mut known = tail.as_slice();
+        while !known.is_empty() {
+            let Some(chunk) = download.chunk().await? else { return Ok(false) };
+            let (again, new) = chunk.split_at(chunk.len().min(known.len()));
+            let Some(rest) = known.strip_prefix(again) else { return Ok(false) };
+            known = rest;
+            self.part.push(new).await.map_err(self.disk)?;
+        }
+        Ok(true)
+    }
+
+    async fn append(&mut self, mut download: Download) -> Result<(u64, Option<String>), Error> {
+        let total = download.total();
+        self.part.version = download.version();
+        (self.told)(Progress { done: self.part.held, total });
+        while let Some(chunk) = download.chunk().await? {
+            self.part.push(&chunk).await.map_err(self.disk)?;
+            (self.told)(Progress { done: self.part.held, total });
+        }
+        Ok((download.start, download.content_type))
+    }
+}

@@ -1,0 +1,407 @@
+//! What differs between servers of 2018 and of today, operation by operation: both are read.
+
+use crate::client::client;
+use crate::scripted::{Scripted, answer};
+use labscope::api::branches::Branch;
+use labscope::api::client::Client;
+use labscope::api::commits::{Commit, CommitStatus, DiffEntry};
+use labscope::api::deployments::Deployment;
+use labscope::api::endpoint::Reply;
+use labscope::api::error::words_of;
+use labscope::api::groups::{DeleteGroup, Group};
+use labscope::api::hooks::{Hook, HookTest, TestHook};
+use labscope::api::jobs::{Job, PipelineBrief, PlayJob, Status};
+use labscope::api::license::{GetLicense, License};
+use labscope::api::merge_requests::{CreateMergeRequest, MergeRequest, MergeRequestState};
+use labscope::api::notes::{CreateMergeRequestNote, Note};
+use labscope::api::notifications::NotificationSettings;
+use labscope::api::projects::{GetProject, Project};
+use labscope::api::repository::{Comparison, EntryKind, ListTree, TreeEntry};
+use labscope::api::runners::{Runner, RunnerStatus};
+use labscope::api::search::{Hit, SearchProject};
+use labscope::api::snippets::{CreateSnippet, Snippet, UpdateSnippet};
+use labscope::api::tags::{CreateRelease, Tag, UpdateRelease};
+use labscope::api::users::{Profile, SshKey};
+use labscope::api::{Endpoint, Fault, Known};
+
+fn read<T: Reply>(text: &str) -> T {
+    T::read(text.as_bytes(), None).unwrap_or_else(|e| panic!("{}: {}\n{text}", e.field, e.reason))
+}
+
+/// Both shapes of one thing, and what is asked of them.
+fn both<T: Reply>(old: &str, new: &str, check: impl Fn(T)) {
+    check(read(old));
+    check(read(new));
+}
+
+async fn one(status: u16, body: &str) -> (Scripted, Client) {
+    let server = Scripted::start([answer(status, body)]).await;
+    let client = client(&server);
+    (server, client)
+}
+
+#[tokio::test]
+async fn a_refusal_is_said_in_the_words_of_either_age() {
+    for (status, old, new, said) in [
+        (403, r#"{"message":"403 Forbidden  - x"}"#, r#"{"message":"403 Forbidden - x"}"#, "403 Forbidden - x"),
+        (
+            401,
+            r#"{"message":"401 Unauthorized"}"#,
+            r#"{"error":"invalid_token","error_description":"401 Unauthorized"}"#,
+            "401 Unauthorized",
+        ),
+        (405, r#"{"message":"405 Not Allowed"}"#, r#"{"message":{"error":"405 Not Allowed"}}"#, "405 Not Allowed"),
+        (410, "410 Gone", r#"{"error":"410 Gone"}"#, "410 Gone"),
+        (429, "Retry later\n", r#"{"message":{"error":"Retry later"}}"#, "Retry later"),
+    ] {
+        assert_eq!((words_of(old.as_bytes()), words_of(new.as_bytes())), (said.into(), said.into()), "{status}");
+    }
+    let scope = r#"{"error":"insufficient_scope","error_description":"It needs more rights.","scope":"api"}"#;
+    let (_server, client) = one(403, scope).await;
+    let error = client.call(&PlayJob { id: 1_u64.into(), job_id: 2 }).await.unwrap_err();
+    assert_eq!(error.fault, Fault::Denied("It needs more rights.".into()));
+}
+
+#[tokio::test]
+async fn a_server_that_is_busy_is_waited_for() {
+    let busy = answer(503, "").with("retry-after", "0");
+    let limited = answer(429, r#"{"message":{"error":"too many"}}"#).with("ratelimit-reset", "1");
+    let server = Scripted::start([busy, limited, answer(200, r#"{"id":1}"#)]).await;
+    let project = GetProject { id: 1_u64.into(), ..GetProject::default() };
+    assert_eq!(client(&server).call(&project).await.expect("at the third try").id, 1);
+}
+
+#[tokio::test]
+async fn a_write_for_a_project_that_moved_says_so() {
+    let (_server, client) = one(405, r#"{"message":"Non GET methods are not allowed for moved projects"}"#).await;
+    let error = client.call(&PlayJob { id: 1_u64.into(), job_id: 2 }).await.unwrap_err();
+    assert_eq!(error.said(), "405: Non GET methods are not allowed for moved projects");
+}
+
+#[tokio::test]
+async fn any_success_is_one_whatever_its_number() {
+    let deletion = DeleteGroup { id: 1_u64.into() };
+    for (status, body) in [(204, ""), (202, r#"{"message":"202 Accepted"}"#), (200, "null")] {
+        one(status, body).await.1.call(&deletion).await.unwrap_or_else(|e| panic!("{status}: {e}"));
+    }
+}
+
+#[tokio::test]
+async fn a_release_is_written_where_the_server_has_releases() {
+    let gone = || answer(404, r#"{"error":"404 Not Found"}"#);
+    let done = || answer(201, r#"{"tag_name":"v1/rc","name":"v1/rc","description":"d","created_at":null}"#);
+    let server = Scripted::start([gone(), done(), gone(), done()]).await;
+    let client = client(&server);
+    let create = CreateRelease { id: "a/b".into(), tag_name: "v1/rc".into(), description: "d".into() };
+    assert_eq!(client.call(&create).await.expect("created").tag_name, "v1/rc");
+    let update = UpdateRelease { id: "a/b".into(), tag_name: "v1/rc".into(), description: "d".into() };
+    client.call(&update).await.expect("changed");
+    let asked: Vec<(String, String)> = server.asked().into_iter().map(|asked| (asked.line, asked.body)).collect();
+    let old = "/api/v4/projects/a%2Fb/repository/tags/v1%2Frc/release";
+    let expected = [
+        (format!("POST {old}"), "description=d"),
+        ("POST /api/v4/projects/a%2Fb/releases".into(), "description=d&tag_name=v1%2Frc"),
+        (format!("PUT {old}"), "description=d"),
+        ("PUT /api/v4/projects/a%2Fb/releases/v1%2Frc".into(), "description=d"),
+    ];
+    assert_eq!(asked, expected.map(|(line, body)| (line, body.to_owned())));
+}
+
+#[tokio::test]
+async fn a_release_of_a_tag_that_is_not_there_is_not_looked_for_elsewhere() {
+    let (server, client) = one(404, r#"{"message":"Tag does not exist"}"#).await;
+    let create = CreateRelease { id: 1_u64.into(), tag_name: "v1".into(), description: "d".into() };
+    assert!(client.call(&create).await.unwrap_err().is_missing());
+    assert_eq!(server.asked().len(), 1);
+}
+
+#[test]
+fn the_text_of_a_snippet_goes_out_under_both_names() {
+    let create = CreateSnippet { code: "x".into(), content: Some("x".into()), ..CreateSnippet::default() };
+    let update = UpdateSnippet { code: Some("x".into()), content: Some("x".into()), ..UpdateSnippet::default() };
+    for request in [create.request(), update.request()] {
+        let value = |name: &str| request.fields.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
+        assert_eq!((value("code"), value("content")), (Some("x"), Some("x")));
+    }
+}
+
+#[tokio::test]
+async fn the_test_of_a_hook_is_a_payload_or_the_hook() {
+    let old = r#"{"project_id":1,"owner_email":"e","owner_name":"o","name":"Ruby","path":"ruby","event_name":"project_create"}"#;
+    let test: HookTest = one(200, old).await.1.call(&TestHook { id: 3 }).await.expect("a payload");
+    assert_eq!((test.event_name.as_deref(), test.id), (Some("project_create"), None));
+    let new = r#"{"id":3,"url":"http://h","name":"","description":"","created_at":"2026-01-01T00:00:00.000Z",
+        "push_events":false,"repository_update_events":true,"alert_status":"executable","url_variables":[]}"#;
+    let test = one(200, new).await.1.call(&TestHook { id: 3 }).await.expect("the hook");
+    assert_eq!((test.id, test.url.as_deref()), (Some(3), Some("http://h")));
+    both(r#"{"id":3,"url":"http://h"}"#, new, |hook: Hook| assert_eq!(hook.id, 3));
+}
+
+#[tokio::test]
+async fn a_licence_is_there_or_null() {
+    let old = r#"{"starts_at":"2018-01-27","expires_at":"2022-01-27","licensee":{"Name":"J"},"user_limit":100,
+        "active_users":8,"add_ons":{"ExtraService":1}}"#;
+    let new = r#"{"id":2,"plan":"ultimate","created_at":"2026-01-01T00:00:00.000Z","starts_at":"2026-01-27",
+        "expires_at":null,"historical_max":300,"maximum_user_count":300,"licensee":{"Name":"J","Email":null},
+        "add_ons":{"Code Suggestions":2},"expired":false,"overage":200,"user_limit":0,"active_users":300}"#;
+    both(old, new, |licence: License| assert_eq!(licence.licensee.and_then(|l| l.name).as_deref(), Some("J")));
+    assert_eq!(one(200, "null").await.1.call(&GetLicense {}).await.expect("none"), None);
+}
+
+#[test]
+fn a_project_keeps_to_what_both_say() {
+    let old = r#"{"id":1,"name":"b","path_with_namespace":"a/b","default_branch":"main","tag_list":["x"],
+        "permissions":{"project_access":{"access_level":30,"notification_level":3},"group_access":null}}"#;
+    let new = r#"{"id":1,"name":"b","path_with_namespace":"a/b","default_branch":"main","tag_list":["x"],"topics":["x"],
+        "permissions":{"project_access":{"access_level":30,"notification_level":3},"group_access":null},
+        "empty_repo":false,"readme_url":null,"issues_access_level":"enabled","ci_job_token_scope_enabled":false,
+        "merge_method":"ff","squash_option":"default_off","repository_object_format":"sha1","owner":null,
+        "_links":{"self":"s","cluster_agents":"c"},"container_registry_image_prefix":"p","approvals_before_merge":null}"#;
+    both(old, new, |project: Project| {
+        assert_eq!((project.default_branch(), project.topics()), (Some("main"), &["x".to_owned()][..]));
+        assert_eq!((project.access_level(), project.is_empty()), (Some(30), false));
+    });
+    let hidden: Project = read(r#"{"id":1,"permissions":{"project_access":null,"group_access":null}}"#);
+    assert_eq!((hidden.default_branch(), hidden.is_empty(), hidden.access_level()), (None, false, None));
+    let empty: Project = read(r#"{"id":1,"default_branch":"main","empty_repo":true}"#);
+    assert!(empty.is_empty());
+}
+
+#[test]
+fn a_group_and_a_user_are_read_with_what_was_added_and_without_what_went() {
+    let old = r#"{"id":1,"full_path":"a","parent_id":null,"visibility":"public"}"#;
+    let new = r#"{"id":1,"full_path":"a","parent_id":null,"visibility":"public","archived":false,"organization_id":1,
+        "default_branch_protection_defaults":{"allowed_to_push":[{"access_level":40}]},"ldap_cn":null,"ldap_access":null,
+        "marked_for_deletion_on":"2026-02-01","shared_with_groups":[],"prevent_forking_outside_group":null}"#;
+    both(old, new, |group: Group| assert_eq!(group.full_path, "a"));
+    let old = r#"{"id":1,"username":"u","state":"active","skype":"s","linkedin":"l","twitter":"t","bio":null}"#;
+    let new = r#"{"id":1,"username":"u","state":"active","linkedin":"l","twitter":"t","bio":"","discord":"",
+        "locked":false,"public_email":null,"bot":false,"namespace_id":1,"created_by":null,"scim_identities":[],
+        "work_information":null,"local_time":"3:38 PM","private_profile":true,"commit_email":"e"}"#;
+    both(old, new, |user: Profile| {
+        assert_eq!(user.username, "u");
+        assert_eq!(user.network_profile.known().map(String::as_str), Some("l"));
+    });
+    for state in ["deactivated", "banned", "ldap_blocked", "blocked_pending_approval"] {
+        assert_eq!(read::<Profile>(&format!(r#"{{"state":"{state}"}}"#)).state, state);
+    }
+    let new = r#"{"id":1,"title":"t","key":"k","created_at":"2026-01-01T00:00:00Z","expires_at":null,
+        "last_used_at":"2026-01-01T00:00:00Z","usage_type":"auth_and_signing"}"#;
+    both(r#"{"id":1,"title":"t","key":"k","created_at":"2018-01-01T00:00:00Z"}"#, new, |key: SshKey| {
+        assert_eq!(key.title, "t");
+    });
+}
+
+#[test]
+fn the_events_of_notifications_may_be_more_than_twelve() {
+    let new = r#"{"level":"custom","events":{"new_note":true,"new_release":false,"fixed_pipeline":true,
+        "moved_project":null,"merge_when_pipeline_succeeds":false,"change_reviewer_merge_request":true}}"#;
+    both(r#"{"level":"custom","events":{"new_note":true}}"#, new, |settings: NotificationSettings| {
+        assert_eq!(settings.events.known().and_then(|events| events["new_note"]), Some(true));
+    });
+}
+
+#[tokio::test]
+async fn a_path_that_is_not_there_is_an_empty_tree_or_missing() {
+    let tree = ListTree { id: 1_u64.into(), path: Some("no".into()), ..ListTree::default() };
+    assert_eq!(one(200, "[]").await.1.call(&tree).await.expect("empty"), []);
+    let body = r#"{"message":"404 invalid revision or path Not Found"}"#;
+    assert!(one(404, body).await.1.call(&tree).await.unwrap_err().is_missing());
+    let submodule: TreeEntry = read(r#"{"id":"a","name":"m","type":"commit","path":"m","mode":"160000"}"#);
+    assert_eq!(submodule.r#type, EntryKind::Commit);
+}
+
+#[test]
+fn commits_branches_and_tags_are_read_with_what_was_added() {
+    let old = r#"{"id":"abc","title":"T","status":null,"last_pipeline":null,"stats":{"additions":1,"deletions":0,"total":1}}"#;
+    let new = r#"{"id":"abc","title":"T","status":null,"last_pipeline":null,"stats":{"additions":1,"deletions":0,"total":1},
+        "trailers":{"Signed-off-by":"x"},"extended_trailers":{"Signed-off-by":["x"]},"web_url":"w","project_id":1}"#;
+    both(old, new, |commit: Commit| assert_eq!(commit.stats.known().map(|stats| stats.total), Some(1)));
+    let old =
+        r#"{"name":"b","merged":false,"protected":true,"developers_can_push":false,"developers_can_merge":false}"#;
+    let new = r#"{"name":"b","merged":false,"protected":true,"developers_can_push":false,"developers_can_merge":false,
+        "can_push":true,"default":true,"web_url":"w"}"#;
+    both(old, new, |branch: Branch| assert!(branch.protected));
+    let old = r#"{"name":"v1","message":null,"release":{"tag_name":"v1","description":"d"}}"#;
+    let new = r#"{"name":"v1","message":"","target":"abc","protected":false,"created_at":null,
+        "release":{"tag_name":"v1","description":"d"}}"#;
+    both(old, new, |tag: Tag| {
+        assert_eq!(tag.message.unwrap_or_default(), "");
+        assert_eq!(tag.release.and_then(|release| release.description).as_deref(), Some("d"));
+    });
+    assert_eq!(read::<Tag>(r#"{"name":"v1"}"#).release, None, "no right to releases");
+    let old = r#"{"id":1,"status":"pending","coverage":91.5,"author":{"id":1}}"#;
+    let new = r#"{"id":1,"status":"skipped","coverage":null,"author":{"id":1},"pipeline_id":5}"#;
+    both(old, new, |status: CommitStatus| assert_eq!(status.id, 1));
+}
+
+#[test]
+fn a_file_whose_diff_was_left_out_says_so() {
+    let old = r#"{"diff":"@@ -1 +1 @@\n-a\n+b\n","old_path":"f","new_path":"f","a_mode":"100644","b_mode":"100644"}"#;
+    let new = r#"{"diff":"@@ -1 +1 @@\n-a\n+b\n","collapsed":false,"too_large":false,"old_path":"f","new_path":"f",
+        "a_mode":"0","b_mode":"100644","new_file":false,"generated_file":null}"#;
+    both(old, new, |entry: DiffEntry| assert_eq!((entry.counts(), entry.is_withheld()), ((1, 1), false)));
+    let withheld =
+        r#"{"diff":"","collapsed":false,"too_large":true,"old_path":"f","new_path":"f","generated_file":true}"#;
+    assert!(read::<DiffEntry>(withheld).is_withheld());
+    let old =
+        r#"{"commit":{"id":"a"},"commits":[{"id":"a"}],"diffs":[],"compare_timeout":false,"compare_same_ref":false}"#;
+    let new = r#"{"commit":{"id":"a","parent_ids":["b"]},"commits":[{"id":"a"}],"diffs":[],"compare_timeout":false,
+        "compare_same_ref":false,"web_url":"w"}"#;
+    both(old, new, |compare: Comparison| assert_eq!(compare.commits.len(), 1));
+    assert_eq!(read::<Comparison>(r#"{"commit":null,"commits":[],"compare_same_ref":true}"#).commit, None);
+}
+
+#[test]
+fn a_merge_request_answers_from_whichever_field_the_server_sends() {
+    let old = r#"{"id":1,"iid":5,"title":"WIP: t","state":"opened","assignee":{"id":2,"username":"u"},"work_in_progress":true,
+        "changes_count":"7","pipeline":{"id":3,"status":"success"},"merge_status":"unchecked","source_project_id":1,
+        "target_project_id":1}"#;
+    let new = r#"{"id":1,"iid":5,"title":"Draft: t","state":"opened","assignee":{"id":2,"username":"u"},
+        "assignees":[{"id":2,"username":"u"}],"reviewers":[],"draft":true,"work_in_progress":true,"changes_count":"7",
+        "pipeline":{"id":3,"status":"success"},"head_pipeline":{"id":3,"status":"success","detailed_status":{"icon":"i"},
+        "coverage":"87.50","queued_duration":1.5,"iid":2},"merge_status":"checking","merge_user":null,
+        "detailed_merge_status":"a_word_of_tomorrow","references":{"short":"!5","relative":"!5","full":"a/b!5"},
+        "source_project_id":1,"target_project_id":1,"task_completion_status":{"count":0,"completed_count":0},
+        "imported":false,"imported_from":"none","user":{"can_merge":true},"diff_refs":null,"merge_error":null}"#;
+    both(old, new, |mr: MergeRequest| {
+        assert!(mr.is_draft() && mr.is_open() && !mr.is_from_fork());
+        assert_eq!((mr.assignees().len(), mr.changes_count()), (1, Some("7")));
+        assert_eq!(mr.pipeline().map(|pipeline| (pipeline.id, &pipeline.status)), Some((3, &Status::Success)));
+    });
+    let nulls = r#"{"id":1,"sha":null,"source_project_id":null,"assignee":null,"milestone":null,"changes_count":null,
+        "approvals_before_merge":null,"merge_commit_sha":null,"squash_commit_sha":null,"state":"locked"}"#;
+    let orphan: MergeRequest = read(nulls);
+    assert_eq!((orphan.changes_count(), &orphan.state), (None, &MergeRequestState::Locked));
+    let overflow = r#"{"id":1,"changes_count":"1000+","overflow":true,"changes":[]}"#;
+    both(r#"{"id":1,"changes_count":"437+","changes":[]}"#, overflow, |mr: MergeRequest| assert!(mr.is_overflowing()));
+    let brief = r#"{"id":3,"iid":1,"sha":"a","ref":"r","status":"waiting_for_callback","source":"parent_pipeline",
+        "project_id":1,"created_at":"2026-01-01T00:00:00Z","updated_at":null,"web_url":"w"}"#;
+    both(r#"{"id":3,"sha":"a","ref":"r","status":"pending"}"#, brief, |p: PipelineBrief| assert!(p.status.is_live()));
+}
+
+#[tokio::test]
+async fn a_merge_request_that_exists_is_refused_in_the_words_of_either_age() {
+    let create = CreateMergeRequest { id: 1_u64.into(), ..CreateMergeRequest::default() };
+    for body in [
+        r#"{"message":["Cannot Create: This merge request already exists: [\"t\"]"]}"#,
+        r#"{"message":["Another open merge request already exists for this source branch: !5"]}"#,
+    ] {
+        let error = one(409, body).await.1.call(&create).await.unwrap_err();
+        assert!(matches!(&error.fault, Fault::Refused(409, said) if said.contains("already exists")), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_note_of_commands_alone_makes_none_and_is_no_failure() {
+    let note = CreateMergeRequestNote { id: 1_u64.into(), merge_request_iid: 5, body: "/close".into() };
+    let body = r#"{"commands_changes":{"state_event":"close"},"summary":["Closed this merge request."]}"#;
+    assert_eq!(one(202, body).await.1.call(&note).await.expect("done").id(), 0);
+    assert_eq!(one(201, r#"{"id":9,"body":"b"}"#).await.1.call(&note).await.expect("made").id(), 9);
+}
+
+#[test]
+fn a_note_may_stand_on_a_line_a_file_or_a_picture() {
+    let old = r#"{"id":1,"body":"b","attachment":null,"noteable_type":"MergeRequest","noteable_iid":2,
+        "author":{"id":1,"email":"e"}}"#;
+    let new = r#"{"id":1,"body":"b","type":"DiscussionNote","noteable_type":"MergeRequest","noteable_iid":2,"author":{"id":1},
+        "project_id":1,"commit_id":null,"resolvable":true,"resolved":false,"resolved_by":null,"suggestions":[],
+        "confidential":false,"internal":false,"imported":false,"imported_from":"none","commands_changes":{}}"#;
+    both(old, new, |note: Note| assert_eq!((note.noteable_iid, note.place()), (Some(2), None)));
+    let line: Note = read(
+        r#"{"id":1,"type":"DiffNote","position":{"position_type":"text","old_path":"a","new_path":"b","old_line":null,
+        "new_line":7,"line_range":{"start":{"line_code":"x","type":"new","old_line":null,"new_line":5}}}}"#,
+    );
+    assert_eq!(line.place(), Some(("b", Some(7))));
+    let file: Note = read(r#"{"id":1,"position":{"position_type":"file","old_path":"a","new_path":"a"}}"#);
+    assert_eq!(file.place(), Some(("a", None)));
+    let picture: Note =
+        read(r#"{"id":1,"position":{"position_type":"image","new_path":"p.png","width":9,"x":1.5,"y":2}}"#);
+    assert_eq!(picture.place(), Some(("p.png", None)));
+    let epic: Note = read(r#"{"id":1,"noteable_type":"WikiPage::Meta","noteable_iid":null}"#);
+    assert_eq!(epic.noteable_iid, None);
+}
+
+#[test]
+fn a_job_is_read_with_what_was_added_and_without_what_went() {
+    let old = r#"{"id":1,"status":"failed","duration":41,"coverage":null,"artifacts_file":null,"runner":null,"user":{"id":1,
+        "skype":""},"commit":{"id":"a"},"pipeline":{"id":6,"status":"failed"}}"#;
+    let new = r#"{"id":1,"status":"failed","duration":41.172918,"queued_duration":0.01,"coverage":87.5,"allow_failure":false,
+        "failure_reason":"script_failure","web_url":"w","project":{"ci_job_token_scope_enabled":false},"user":null,
+        "commit":null,"runner":null,"runner_manager":null,"artifacts":[{"file_type":"trace","size":9,"filename":"job.log",
+        "file_format":null}],"artifacts_expire_at":null,"archived":false,"tag_list":["x"],"erased_at":null,
+        "pipeline":{"id":6,"iid":1,"status":"failed","source":"push"}}"#;
+    both(old, new, |job: Job| {
+        assert!(!job.has_artifacts() && !job.is_forgiven() && job.status.is_finished());
+        assert_eq!(job.duration.map(f64::trunc), Some(41.0));
+    });
+    let bridge: Job = read(r#"{"id":2,"status":"pending","downstream_pipeline":null,"stage":"deploy"}"#);
+    assert_eq!(bridge.runner, None);
+    for (word, live) in [("canceling", true), ("waiting_for_resource", true), ("preparing", true), ("scheduled", false)]
+    {
+        let job: Job = read(&format!(r#"{{"status":"{word}"}}"#));
+        assert_eq!((job.status.is_live(), job.status.to_string().as_str()), (live, word));
+    }
+}
+
+#[test]
+fn a_runner_says_in_either_age_whether_it_rests_and_whether_it_is_there() {
+    let old =
+        r#"{"id":1,"description":"d","active":false,"is_shared":true,"online":true,"status":"paused","token":"t"}"#;
+    let new = r#"{"id":1,"description":"d","active":false,"paused":true,"is_shared":true,"runner_type":"instance_type",
+        "online":true,"status":"paused","ip_address":"","created_by":null,"job_execution_status":"idle","version":null,
+        "groups":[],"maximum_timeout":null,"maintenance_note":null}"#;
+    both(old, new, |runner: Runner| assert!(runner.is_paused() && runner.is_shared));
+    let old = r#"{"id":1,"online":null,"status":"not_connected","name":null}"#;
+    both(old, r#"{"id":1,"online":null,"status":"never_contacted"}"#, |runner: Runner| {
+        assert_eq!(runner.online, None);
+        assert!(matches!(runner.status, RunnerStatus::NotConnected | RunnerStatus::NeverContacted));
+    });
+}
+
+#[test]
+fn a_deployment_may_be_without_its_job() {
+    let old =
+        r#"{"id":1,"iid":1,"environment":{"id":9,"name":"production","external_url":null},"deployable":{"id":3}}"#;
+    let new = r#"{"id":1,"iid":1,"status":"blocked","updated_at":null,"deployable":null,
+        "environment":{"id":9,"name":"production","external_url":null,"slug":"p","created_at":"2026-01-01T00:00:00Z"}}"#;
+    both(old, new, |deployment: Deployment| {
+        assert_eq!(deployment.environment.map(|environment| environment.name).as_deref(), Some("production"));
+    });
+}
+
+#[tokio::test]
+async fn a_search_is_refused_in_the_words_of_either_age() {
+    let search = SearchProject { id: 1_u64.into(), scope: "blobs".into(), search: "x".into() };
+    for body in [
+        r#"{"message":{"error":"Scope not supported without Elasticsearch!"}}"#,
+        r#"{"message":{"error":"Scope supported only with advanced search or exact code search"}}"#,
+        r#"{"error":"scope does not have a valid value"}"#,
+    ] {
+        let error = one(400, body).await.1.call(&search).await.unwrap_err();
+        assert!(error.said().to_lowercase().contains("scope"), "{error}");
+    }
+    let error = one(408, r#"{"error":"Request timed out"}"#).await.1.call(&search).await.unwrap_err();
+    assert_eq!(error.said(), "408: Request timed out");
+}
+
+#[test]
+fn hits_and_snippets_are_known_by_their_fields_in_either_age() {
+    let old =
+        r#"{"basename":"a/b","data":"x","filename":"a/b.rs","id":null,"ref":"main","startline":3,"project_id":1}"#;
+    let new = r#"{"basename":"a/b","data":"x","filename":"a/b.rs","path":"a/b.rs","id":null,"ref":"main","startline":3,
+        "project_id":1,"group_id":null}"#;
+    both(old, new, |hit: Hit| assert!(matches!(hit, Hit::Blob(blob) if blob.filename == "a/b.rs")));
+    let old = r#"{"id":1,"iid":1,"project_id":1,"title":"t","confidential":false,"author":{"id":1}}"#;
+    let new = r#"{"id":1,"iid":1,"project_id":1,"title":"t","confidential":false,"author":{"id":1},"type":"ISSUE",
+        "issue_type":"issue","closed_by":null,"task_completion_status":{"count":0,"completed_count":0},"epic":null}"#;
+    both(old, new, |hit: Hit| assert!(matches!(hit, Hit::Issue(_))));
+    assert!(matches!(read::<Hit>(r#"{"id":1,"username":"u","state":"active"}"#), Hit::User(_)));
+    let old = r#"{"id":1,"title":"t","file_name":"a.py","description":null}"#;
+    let new = r#"{"id":1,"title":"t","file_name":null,"description":null,"visibility":"public","raw_url":"r","imported":false,
+        "files":[{"path":"a.py","raw_url":"r"}],"ssh_url_to_repo":"s","http_url_to_repo":"h","project_id":1}"#;
+    both(old, new, |snippet: Snippet| {
+        let of_files = snippet.files.as_ref().and_then(|files| files.first()).map(|file| file.path.clone());
+        assert_eq!(snippet.file_name.or(of_files).as_deref(), Some("a.py"));
+    });
+}

@@ -1,0 +1,263 @@
+//! Downloads into files and uploads: how far they are, where they go on, and what is left behind.
+
+use crate::client::client;
+use crate::scripted::{Answer, Asked, Scripted, answer};
+use labscope::api::client::{Progress, Saved, Told, part_of};
+use labscope::api::commits::{CommitAction, CreateCommit};
+use labscope::api::endpoint::Request;
+use labscope::api::jobs::GetArtifacts;
+use labscope::api::users::CreateUser;
+use labscope::api::{Endpoint, Error, Fault};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+fn artifacts() -> Request {
+    GetArtifacts { id: 1_u64.into(), job_id: 2, job_token: None }.request()
+}
+
+/// Collects what is told.
+fn ear() -> (Told, Arc<Mutex<Vec<Progress>>>) {
+    let heard: Arc<Mutex<Vec<Progress>>> = Arc::default();
+    let ear = heard.clone();
+    (Arc::new(move |progress| ear.lock().expect("no one panics").push(progress)), heard)
+}
+
+/// Something of 300 kB in which no two places are alike.
+fn content() -> String {
+    (0..50_000).map(|number| format!("{number:05}\n")).collect()
+}
+
+/// Answers from the byte that is asked for, up to `end`.
+fn ranged(asked: &Asked, content: &str, end: usize) -> Answer {
+    let from = asked.header("range").trim_start_matches("bytes=").trim_end_matches('-').parse::<usize>().unwrap_or(0);
+    let total = content.len();
+    let part = answer(if from == 0 { 200 } else { 206 }, &content[from..end.max(from)]);
+    let part =
+        if from == 0 { part } else { part.with("content-range", &format!("bytes {from}-{}/{total}", total - 1)) };
+    if end < total { part.cut() } else { part }
+}
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Folder {
+        Folder(tempfile::tempdir().expect("a folder"))
+    }
+
+    fn target(&self) -> PathBuf {
+        self.0.path().join("artifacts.zip")
+    }
+
+    async fn save(&self, server: &Scripted) -> (Result<Saved, Error>, Vec<Progress>) {
+        let (told, heard) = ear();
+        let saved = client(server).save(&artifacts(), &self.target(), &told).await;
+        let heard = heard.lock().expect("no one panics").clone();
+        (saved, heard)
+    }
+
+    fn text(&self) -> String {
+        std::fs::read_to_string(self.target()).expect("it is there")
+    }
+}
+
+#[tokio::test]
+async fn a_download_tells_how_far_it_is_and_leaves_one_whole_file() {
+    let folder = Folder::new();
+    let server = Scripted::start([answer(200, &content()).with("content-type", "application/zip")]).await;
+    let (saved, heard) = folder.save(&server).await;
+    let total = content().len() as u64;
+    let expected = Saved { bytes: total, resumed: 0, content_type: Some("application/zip".into()) };
+    assert_eq!(saved.expect("saved"), expected);
+    assert_eq!(folder.text(), content());
+    assert!(!part_of(&folder.target()).exists());
+    assert_eq!(heard.first(), Some(&Progress { done: 0, total: Some(total) }));
+    assert_eq!(heard.last(), Some(&Progress { done: total, total: Some(total) }));
+    assert!(heard.is_sorted_by_key(|progress| progress.done));
+    assert_eq!(server.asked()[0].header("accept-encoding"), "identity", "bytes are counted as they are stored");
+}
+
+#[tokio::test]
+async fn a_connection_that_breaks_is_taken_up_where_it_broke() {
+    let folder = Folder::new();
+    let server = Scripted::minded(|asked| {
+        let end = if asked.header("range").is_empty() { 200_000 } else { content().len() };
+        ranged(asked, &content(), end).with("etag", "\"v1\"")
+    })
+    .await;
+    let (saved, _) = folder.save(&server).await;
+    assert_eq!(saved.expect("saved").bytes, content().len() as u64);
+    assert_eq!(folder.text(), content());
+    let asked = server.asked();
+    assert_eq!(asked[1].header("if-range"), "\"v1\"");
+    assert!(asked[1].header("range").starts_with("bytes="), "{asked:?}");
+}
+
+#[tokio::test]
+async fn what_an_earlier_download_left_is_not_fetched_again() {
+    let folder = Folder::new();
+    std::fs::write(part_of(&folder.target()), &content()[..250_000]).expect("written");
+    let server = Scripted::minded(|asked| ranged(asked, &content(), content().len())).await;
+    let (saved, heard) = folder.save(&server).await;
+    assert_eq!(saved.expect("saved").resumed, 250_000 - 64 * 1024);
+    assert_eq!(folder.text(), content());
+    assert_eq!(heard[0], Progress { done: 250_000, total: Some(content().len() as u64) });
+    assert_eq!(server.asked()[0].header("if-range"), "", "nobody remembers the version");
+}
+
+#[tokio::test]
+async fn what_an_earlier_download_left_of_something_else_is_fetched_anew() {
+    for old in ["x".repeat(250_000), content().repeat(3)] {
+        let folder = Folder::new();
+        std::fs::write(part_of(&folder.target()), old).expect("written");
+        let server = Scripted::minded(|asked| match asked.header("range") {
+            "" => answer(200, &content()),
+            range if range > "bytes=3" && range.len() > "bytes=300000".len() => {
+                answer(416, "").with("content-range", &format!("bytes */{}", content().len()))
+            }
+            _ => ranged(asked, &content(), content().len()),
+        })
+        .await;
+        let (saved, _) = folder.save(&server).await;
+        let saved = saved.expect("saved");
+        assert_eq!((saved.bytes, saved.resumed), (content().len() as u64, 0));
+        assert_eq!(folder.text(), content());
+    }
+}
+
+#[tokio::test]
+async fn a_server_without_ranges_sends_all_again_but_not_for_ever() {
+    let folder = Folder::new();
+    let server = Scripted::minded(|_| answer(200, &content()[..100_000]).cut()).await;
+    let (failed, _) = folder.save(&server).await;
+    assert!(matches!(failed.expect_err("never whole").fault, Fault::Cut(_)));
+    assert!(server.asked().len() > 3, "{}", server.asked().len());
+    assert!(part_of(&folder.target()).exists(), "the part stays");
+    assert!(!folder.target().exists());
+}
+
+#[tokio::test]
+async fn a_download_that_is_refused_leaves_nothing_and_keeps_what_was_there() {
+    let folder = Folder::new();
+    std::fs::write(folder.target(), "old").expect("written");
+    let server = Scripted::start([answer(404, r#"{"message":"404 Not found"}"#)]).await;
+    let (failed, heard) = folder.save(&server).await;
+    assert_eq!(failed.expect_err("refused").fault, Fault::Missing("404 Not found".into()));
+    assert!(heard.is_empty());
+    assert_eq!(folder.text(), "old");
+    assert!(!part_of(&folder.target()).exists());
+}
+
+#[tokio::test]
+async fn a_folder_that_is_not_there_is_named() {
+    let server = Scripted::start([]).await;
+    let (told, _) = ear();
+    let path = PathBuf::from("/nonexistent/folder/file");
+    let error = client(&server).save(&artifacts(), &path, &told).await.expect_err("no folder");
+    assert!(matches!(&error.fault, Fault::Disk(said) if said.contains("/nonexistent/folder/file.part")), "{error}");
+    assert!(server.asked().is_empty());
+}
+
+#[tokio::test]
+async fn a_download_from_storage_goes_on_without_the_token() {
+    let folder = Folder::new();
+    let storage = Scripted::minded(|asked| {
+        let end = if asked.header("range").is_empty() { 200_000 } else { content().len() };
+        ranged(asked, &content(), end)
+    })
+    .await;
+    let there = storage.url.join("/signed?key=1").expect("an address").to_string();
+    let server = Scripted::minded(move |_| answer(302, "").with("location", &there)).await;
+    let (saved, _) = folder.save(&server).await;
+    saved.expect("saved");
+    assert_eq!(folder.text(), content());
+    assert_eq!(storage.asked().len(), 2);
+    assert!(storage.asked().iter().all(|asked| !asked.headers.contains_key("private-token")));
+}
+
+#[tokio::test]
+async fn dropping_a_download_stops_it_and_keeps_its_part() {
+    let folder = Folder::new();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    // It promises ten bytes, sends five, and waits.
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.expect("a caller");
+        let mut asked = [0; 1024];
+        tokio::io::AsyncReadExt::read(&mut stream, &mut asked).await.expect("it asks");
+        let head = b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhello";
+        tokio::io::AsyncWriteExt::write_all(&mut stream, head).await.expect("it listens");
+        std::future::pending::<()>().await;
+    });
+    let mut server = crate::client::at(&url::Url::parse(&url).expect("an address"));
+    server.timeouts.read = std::time::Duration::from_secs(60);
+    let client = labscope::api::Client::new(server).expect("a client");
+    let (sender, receiver) = tokio::sync::oneshot::channel();
+    let sender = Mutex::new(Some(sender));
+    let told: Told = Arc::new(move |progress: Progress| {
+        if progress.done == 5
+            && let Some(sender) = sender.lock().expect("no one panics").take()
+        {
+            sender.send(()).expect("it is waited for");
+        }
+    });
+    let (request, target) = (artifacts(), folder.target());
+    tokio::select! {
+        _ = client.save(&request, &target, &told) => panic!("it cannot be whole"),
+        came = receiver => came.expect("five bytes came"),
+    }
+    assert!(part_of(&target).exists() && !target.exists());
+}
+
+#[tokio::test]
+async fn an_upload_sends_files_beside_the_inputs_and_tells_how_far_it_is() {
+    let folder = Folder::new();
+    let picture = folder.0.path().join("me \"x\".png");
+    std::fs::write(&picture, "p".repeat(200_000)).expect("written");
+    let server = Scripted::start([answer(201, r#"{"id":7}"#)]).await;
+    let user = CreateUser { username: "jane".into(), name: "Jane ü".into(), ..CreateUser::default() };
+    let (told, heard) = ear();
+    let files = [("avatar", picture.as_path())];
+    let response = client(&server).upload(&user.request(), &files, told).await.expect("sent");
+    assert_eq!(response.status, 201);
+    let asked = &server.asked()[0];
+    assert_eq!(asked.line, "POST /api/v4/users");
+    let boundary = asked.header("content-type").strip_prefix("multipart/form-data; boundary=").expect("a boundary");
+    let parts: Vec<&str> = asked.body.split(&format!("--{boundary}")).collect();
+    assert!(parts.contains(&"\r\ncontent-disposition: form-data; name=\"name\"\r\n\r\nJane ü\r\n"), "{parts:?}");
+    let file = parts.iter().find(|part| part.contains("\"avatar\"")).expect("the file");
+    assert!(file.contains("filename=\"me %22x%22.png\"\r\n"), "{}", &file[..200]);
+    assert!(file.ends_with(&format!("\r\n\r\n{}\r\n", "p".repeat(200_000))));
+    assert_eq!(parts.last(), Some(&"--\r\n"));
+    let total = asked.body.len() as u64;
+    assert_eq!(asked.header("content-length"), total.to_string());
+    let heard = heard.lock().expect("no one panics").clone();
+    assert!(heard.len() > 3 && heard.is_sorted_by_key(|progress| progress.done));
+    assert_eq!(heard.last(), Some(&Progress { done: total, total: Some(total) }));
+}
+
+#[tokio::test]
+async fn a_large_commit_tells_how_far_it_is_and_is_sent_anew_when_the_server_asks_for_patience() {
+    let limited = answer(429, "Retry later\n").with("retry-after", "0");
+    let server = Scripted::start([limited, answer(201, "{}")]).await;
+    let content = Some("x".repeat(300_000));
+    let action = CommitAction { action: "create".into(), file_path: "big".into(), content, ..CommitAction::default() };
+    let commit = CreateCommit { id: 1_u64.into(), actions: vec![action], ..CreateCommit::default() };
+    let (told, heard) = ear();
+    client(&server).upload(&commit.request(), &[], told).await.expect("sent at the second try");
+    let asked = server.asked();
+    assert_eq!(asked[1].header("content-type"), "application/json");
+    assert!(asked[0].body == asked[1].body && asked[1].body.len() > 300_000);
+    let total = asked[1].body.len() as u64;
+    assert_eq!(heard.lock().expect("no one panics").last(), Some(&Progress { done: total, total: Some(total) }));
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_read_is_named_and_nothing_is_sent() {
+    let server = Scripted::start([]).await;
+    let (told, _) = ear();
+    let path = PathBuf::from("/nonexistent/me.png");
+    let user = CreateUser::default().request();
+    let error = client(&server).upload(&user, &[("avatar", &path)], told).await.expect_err("no file");
+    assert!(matches!(&error.fault, Fault::Disk(said) if said.contains("/nonexistent/me.png")), "{error}");
+    assert!(server.asked().is_empty());
+}
