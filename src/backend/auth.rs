@@ -3,10 +3,11 @@
 //! What a caller may not see does not exist for them (404); what they see and may not change is refused (403).
 
 use super::params::Inputs;
-use super::records::{Group, Namespace, Place, Project, Snippet, Visibility, level};
+use super::records::{Group, Job, Namespace, Place, Project, Snippet, Status, Visibility, level};
 use super::reject::Reject;
 use super::world::World;
 use axum::http::HeaderMap;
+use git2::{ObjectType, Oid};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -22,11 +23,32 @@ pub struct Rights {
     projects: BTreeMap<u64, u8>,
 }
 
-/// Finds the caller of a request by its token.
+/// Whose tokens an endpoint takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Credentials {
+    Users,
+    /// Those of running jobs, too: downloads of artifacts.
+    UsersAndJobs,
+}
+
+/// The token of a job, which it may use as long as it runs. Nobody keeps it: it follows from the job and from a secret
+/// of the server.
+pub fn job_token(world: &World, job: u64) -> Option<String> {
+    let root = world.tokens.iter().find(|token| world.users.get(token.user).is_some_and(|user| user.admin))?;
+    let text = format!("job {job} of {}", root.secret);
+    Oid::hash_object(ObjectType::Blob, text.as_bytes()).ok().map(|id| id.to_string())
+}
+
+/// Finds the caller of a request by its token; for a job's token it is who started the job.
 ///
 /// # Errors
 /// 401 for a token that nobody has, on public things too; 403 for one of a blocked user; 403 and 404 for `sudo`.
-pub fn authenticate(world: &World, headers: &HeaderMap, inputs: &Inputs) -> Result<Rights, Reject> {
+pub fn authenticate(
+    world: &World,
+    headers: &HeaderMap,
+    inputs: &Inputs,
+    credentials: Credentials,
+) -> Result<Rights, Reject> {
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let input = |name: &str| match inputs.get(name) {
         Some(Value::String(text)) => Some(text.clone()),
@@ -40,7 +62,13 @@ pub fn authenticate(world: &World, headers: &HeaderMap, inputs: &Inputs) -> Resu
     };
     let secret =
         header("private-token").or_else(|| input("private_token")).or_else(bearer).or_else(|| input("access_token"));
-    let Some(secret) = secret.filter(|secret| !secret.is_empty()) else { return Ok(Rights::default()) };
+    let Some(secret) = secret.filter(|secret| !secret.is_empty()) else {
+        let secret = header("job-token").or_else(|| input("job_token")).or_else(|| input("job-token"));
+        return match secret.filter(|secret| !secret.is_empty() && credentials == Credentials::UsersAndJobs) {
+            Some(secret) => of_job(world, &secret),
+            None => Ok(Rights::default()),
+        };
+    };
     let token = world.tokens.iter().find(|token| same(&token.secret, &secret)).ok_or_else(Reject::unauthorized)?;
     let user = world.users.get(token.user).ok_or_else(Reject::unauthorized)?;
     if user.blocked {
@@ -60,6 +88,15 @@ pub fn authenticate(world: &World, headers: &HeaderMap, inputs: &Inputs) -> Resu
         Some(other) => Ok(Rights::of(world, other.id)),
         None => Err(Reject::not_found(&format!("User with ID or username '{sudo}'"))),
     }
+}
+
+fn of_job(world: &World, secret: &str) -> Result<Rights, Reject> {
+    let mut running = world.jobs.iter().filter(|job| job.status == Status::Running);
+    let is_it = |job: &&Job| job_token(world, job.id).is_some_and(|token| same(&token, secret));
+    let user = running.find(is_it).and_then(|job| world.users.get(job.user?));
+    let user = user.filter(|user| !user.blocked).ok_or_else(Reject::unauthorized)?;
+    // A job does what its user may, but does not rule the server.
+    Ok(Rights { admin: false, ..Rights::of(world, user.id) })
 }
 
 /// Compares secrets in a time that does not tell how much of them agrees.
@@ -188,7 +225,7 @@ mod tests {
         for (name, value) in headers {
             map.insert(*name, value.parse().unwrap());
         }
-        authenticate(&world(), &map, &Inputs::new())
+        authenticate(&world(), &map, &Inputs::new(), Credentials::Users)
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::api::Nothing;
 use crate::api::branches::*;
 use git2::Oid;
 use jiff::Timestamp;
+use serde_json::json;
 use std::collections::HashSet;
 
 pub fn mount(mount: Mount) -> Mount {
@@ -45,7 +46,6 @@ fn show_among(git: &Git, project: &Project, head: &Head, merged: &HashSet<Oid>) 
         developers_can_push: protection.is_some_and(|p| p.developers_can_push),
         developers_can_merge: protection.is_some_and(|p| p.developers_can_merge),
         commit: Some(git.show(head.commit)?),
-        default: Some(project.default_branch.as_deref() == Some(&head.name)),
         ..Branch::default()
     })
 }
@@ -104,7 +104,10 @@ fn create(call: &mut Writing, input: CreateBranch) -> Outcome<Branch> {
     let commit = git.create_branch(&input.branch, &input.r#ref)?;
     let now = call.now;
     let project = touch(call.world, id, now)?;
-    ok(show(&git, project, &Head { name: input.branch, commit })?)
+    let head = Head { name: input.branch, commit };
+    let made = show(&git, project, &head)?;
+    call.pushed(id, &git, &format!("refs/heads/{}", head.name), None, Some(commit));
+    ok(made)
 }
 
 /// Notes that something happened in a project.
@@ -126,6 +129,7 @@ fn delete(call: &mut Writing, input: DeleteBranch) -> Outcome<Nothing> {
     }
     remove(call.world, &git, id, &head)?;
     touch(call.world, id, call.now)?;
+    call.pushed(id, &git, &format!("refs/heads/{}", head.name), Some(head.commit), None);
     ok(Nothing)
 }
 
@@ -146,6 +150,10 @@ pub fn remove(world: &mut World, git: &Git, project: u64, head: &Head) -> Result
     git.delete_branch(&head.name)
 }
 
+fn accepted() -> Outcome<Nothing> {
+    Ok(Answer::new(Nothing).status(202).saying(json!({ "message": "202 Accepted" })))
+}
+
 fn delete_merged(call: &mut Writing, input: DeleteMergedBranches) -> Outcome<Nothing> {
     let (project, git) = call.repository_to_write(&input.id)?;
     let id = project.id;
@@ -161,13 +169,14 @@ fn delete_merged(call: &mut Writing, input: DeleteMergedBranches) -> Outcome<Not
             || project.protected_branches.iter().any(|protected| protected.name == name)
             || open(name)
     };
-    let Some(root) = git.default_head() else { return Ok(Answer::new(Nothing).status(202)) };
+    let Some(root) = git.default_head() else { return accepted() };
     let heads: Vec<Head> = git.branches()?.into_iter().filter(|head| !kept(&head.name)).collect();
     let held = git.held_by(root, heads.iter().map(|head| head.commit))?;
     let gone: Vec<Head> = heads.into_iter().filter(|head| held.contains(&head.commit)).collect();
     for head in &gone {
         remove(call.world, &git, id, head)?;
+        call.pushed(id, &git, &format!("refs/heads/{}", head.name), Some(head.commit), None);
     }
     touch(call.world, id, call.now)?;
-    Ok(Answer::new(Nothing).status(202))
+    accepted()
 }

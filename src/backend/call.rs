@@ -1,17 +1,23 @@
 //! What a handler has in its hands: the world, the caller, the time, and how to answer.
 
 use super::auth::Rights;
+use super::cache::Cache;
+use super::deeds::Deeds;
 use super::git::Git;
+use super::hooks::Event;
 use super::page::{Extent, Paging};
 use super::params::Inputs;
 use super::records::{Group, Project, User, level};
 use super::reject::Reject;
+use super::stop::Stop;
 use super::world::World;
 use crate::api::Id;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use jiff::Timestamp;
+use serde_json::Value;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// One request, past authentication. `W` is `&World` or `&mut World`.
 pub struct Call<W> {
@@ -26,6 +32,13 @@ pub struct Call<W> {
     pub headers: HeaderMap,
     /// The folder of the bare repositories.
     pub repositories: PathBuf,
+    /// Ends what takes long when the caller has gone.
+    pub stop: Stop,
+    pub cache: Arc<Cache>,
+    /// What a write does to repositories.
+    pub deeds: Deeds,
+    /// What a write tells those who listen.
+    pub events: Vec<Event>,
 }
 
 /// A call that only reads.
@@ -45,17 +58,25 @@ pub struct Answer<T> {
     /// For a list: how it goes on.
     pub extent: Option<Extent>,
     pub headers: HeaderMap,
+    /// What is said instead of the body, where the interface has words for it.
+    pub words: Option<Value>,
 }
 
 impl<T> Answer<T> {
     /// A plain success.
     pub fn new(body: T) -> Answer<T> {
-        Answer { body, status: None, extent: None, headers: HeaderMap::new() }
+        Answer { body, status: None, extent: None, headers: HeaderMap::new(), words: None }
     }
 
     /// With another status than the usual one.
     pub fn status(mut self, status: u16) -> Answer<T> {
         self.status = Some(status);
+        self
+    }
+
+    /// With other words instead of the body.
+    pub fn saying(mut self, words: impl Into<Value>) -> Answer<T> {
+        self.words = Some(words.into());
         self
     }
 
@@ -147,7 +168,9 @@ impl<W: Deref<Target = World>> Call<W> {
 
     /// A project's repository.
     pub fn git(&self, project: &Project) -> Result<Git, Reject> {
-        Git::open(&repository_path(&self.repositories, project.id), project.default_branch.as_deref())
+        let path = repository_path(&self.repositories, project.id);
+        let git = Git::open(&path, project.default_branch.as_deref())?;
+        Ok(git.until(&self.stop).deferring(&self.deeds, project.id))
     }
 
     /// The group of a number or full path.

@@ -42,7 +42,7 @@ fn list(call: &Reading, input: ListCommits) -> Outcome<Vec<Commit>> {
     };
     let path = input.path.filter(|path| !path.trim_matches('/').is_empty());
     let query = LogQuery { from, path, since, until, ..LogQuery::default() };
-    let page = git.log(&query, call.paging.skip(), call.paging.per_page)?;
+    let page = git.log_page(&query, call.paging.skip(), call.paging.per_page, &call.cache)?;
     let mut answer = Answer::new(page.commits.into_iter().map(|id| git.show(id)).collect::<Result<Vec<_>, _>>()?);
     answer.extent = Some(page.total.map_or(Extent::More(page.more), Extent::Total));
     Ok(answer)
@@ -69,6 +69,7 @@ fn create(call: &mut Writing, input: CreateCommit) -> Outcome<Commit> {
         email: input.author_email.unwrap_or_else(|| committer.email.clone()),
         at: call.now,
     };
+    let (branch, before) = (format!("refs/heads/{}", input.branch), git.branch(&input.branch));
     let id = git.commit(&NewCommit {
         branch: &input.branch,
         start: input.start_branch.as_deref().filter(|start| !start.is_empty()),
@@ -85,6 +86,7 @@ fn create(call: &mut Writing, input: CreateCommit) -> Outcome<Commit> {
         }
     }
     touch(call.world, project.id, now)?;
+    call.pushed(project.id, &git, &branch, before, Some(id));
     ok(Commit { status: Some(None), ..git.show_with_stats(id)? })
 }
 
@@ -94,8 +96,10 @@ fn cherry_pick(call: &mut Writing, input: CherryPick) -> Outcome<Commit> {
     may_push(call, &project, &input.branch)?;
     let caller = call.signed_in()?;
     let committer = Author { name: caller.name.clone(), email: caller.email.clone(), at: call.now };
+    let before = git.branch(&input.branch);
     let id = git.cherry_pick(find(&git, &input.sha)?, &input.branch, &committer)?;
     touch(call.world, project.id, call.now)?;
+    call.pushed(project.id, &git, &format!("refs/heads/{}", input.branch), before, Some(id));
     ok(git.show(id)?)
 }
 
@@ -110,7 +114,6 @@ pub fn pipeline_brief(pipeline: &Pipeline) -> PipelineBrief {
         sha: pipeline.sha.clone(),
         r#ref: pipeline.ref_name.clone(),
         status: pipeline.status.as_str().into(),
-        created_at: Some(time(pipeline.created_at)),
         ..PipelineBrief::default()
     }
 }

@@ -26,7 +26,7 @@ fn show(call: &Reading, git: Option<&Git>, deployment: &records::Deployment) -> 
         id: environment.id,
         name: environment.name.clone(),
         external_url: environment.external_url.clone(),
-        slug: Some(environment.name.to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "-")),
+        ..Environment::default()
     });
     let job = deployment.job.and_then(|id| call.world.jobs.get(id));
     Deployment {

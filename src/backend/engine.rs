@@ -1,5 +1,8 @@
 //! The state of a running server: the newest world, the store behind it, and the clock.
 
+use super::cache::Cache;
+use super::deeds;
+use super::records::{Deed, Intent};
 use super::reject::Reject;
 use super::store::Store;
 use super::world::World;
@@ -48,6 +51,8 @@ pub struct Engine {
     pub clock: Clock,
     /// `http://127.0.0.1:PORT`, for requests that name no host.
     pub base_url: String,
+    /// What was worked out of repositories.
+    pub cache: Arc<Cache>,
     advance: Advance,
 }
 
@@ -61,7 +66,8 @@ impl Engine {
         base_url: String,
         advance: Advance,
     ) -> Engine {
-        Engine { world: RwLock::new(world), writer: Mutex::new(store), repositories, clock, base_url, advance }
+        let (world, writer, cache) = (RwLock::new(world), Mutex::new(store), Arc::default());
+        Engine { world, writer, repositories, clock, base_url, cache, advance }
     }
 
     /// The world as it is now; it stays so for the reader, whatever is written meanwhile.
@@ -78,31 +84,47 @@ impl Engine {
         };
         let mut world = self.snapshot();
         (self.advance)(&mut world, self.clock.now());
-        if let Err(why) = self.keep(&store, world) {
-            tracing::error!("live jobs could not be kept: {why}");
+        match self.commit(&store, &mut world) {
+            Ok(true) => self.publish(world),
+            Ok(false) => {}
+            Err(why) => tracing::error!("live jobs could not be kept: {why}"),
         }
     }
 
-    /// Runs a write. Its changes count, in memory and on disk, only if it succeeds.
-    pub fn write<T>(&self, run: impl FnOnce(&mut World) -> Result<T, Reject>) -> Result<T, Reject> {
+    /// Runs a write. Its changes count, in memory, on disk and in repositories, only if it succeeds.
+    pub fn write<T>(&self, run: impl FnOnce(&mut World) -> Result<(T, Vec<Deed>), Reject>) -> Result<T, Reject> {
         let store = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let mut world = self.snapshot();
         (self.advance)(&mut world, self.clock.now());
-        let out = run(&mut world)?;
-        self.keep(&store, world).map_err(Reject::failed)?;
+        let (out, deeds) = run(&mut world)?;
+        // Those of the write before have been done since.
+        world.intents.remove_where(|_| true);
+        for deed in &deeds {
+            world.intents.add(Intent { deed: deed.clone(), ..Intent::default() });
+        }
+        self.commit(&store, &mut world).map_err(Reject::failed)?;
+        let (last, first): (Vec<Deed>, Vec<Deed>) = deeds.into_iter().partition(|d| matches!(d, Deed::Remove { .. }));
+        for deed in &first {
+            deeds::apply(deed, &self.repositories)?;
+        }
+        self.publish(world);
+        // Nobody can ask for what is gone any more.
+        for deed in &last {
+            deeds::apply(deed, &self.repositories)?;
+        }
         Ok(out)
     }
 
-    fn keep(&self, store: &Option<Store>, mut world: World) -> Result<(), String> {
+    fn commit(&self, store: &Option<Store>, world: &mut World) -> Result<bool, String> {
         let changes = world.take_changes();
-        if changes.is_empty() {
-            return Ok(());
-        }
-        if let Some(store) = store {
+        if let Some(store) = store.as_ref().filter(|_| !changes.is_empty()) {
             store.commit(&changes)?;
         }
+        Ok(!changes.is_empty())
+    }
+
+    fn publish(&self, world: World) {
         *self.world.write().unwrap_or_else(PoisonError::into_inner) = world;
-        Ok(())
     }
 }
 
@@ -122,18 +144,18 @@ mod tests {
         let add = |world: &mut World| world.users.add(User::default());
         let refused = engine.write(|world| {
             add(world);
-            Err::<(), _>(Reject::forbidden())
+            Err::<((), Vec<Deed>), _>(Reject::forbidden())
         });
         assert_eq!(refused.unwrap_err().status, 403);
         let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            let _ = engine.write(|world| -> Result<(), Reject> {
+            let _ = engine.write(|world| -> Result<((), Vec<Deed>), Reject> {
                 add(world);
                 panic!("a mistake in a handler")
             });
         }));
         assert!(panicked.is_err());
         assert!(engine.snapshot().users.is_empty());
-        engine.write(|world| Ok(add(world))).unwrap();
+        engine.write(|world| Ok((add(world), Vec::new()))).unwrap();
         assert_eq!(engine.snapshot().users.len(), 1);
     }
 
@@ -141,7 +163,7 @@ mod tests {
     fn a_write_is_on_disk_when_it_returns() {
         let folder = tempfile::tempdir().unwrap();
         let engine = engine(Some(Store::open(folder.path()).unwrap().0));
-        engine.write(|world| Ok(world.users.add(User::default()))).unwrap();
+        engine.write(|world| Ok((world.users.add(User::default()), Vec::new()))).unwrap();
         drop(engine);
         assert_eq!(Store::open(folder.path()).unwrap().1.users.len(), 1);
     }

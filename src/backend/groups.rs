@@ -1,11 +1,12 @@
 //! Groups, their subgroups and projects, and their links to a directory.
 
 use super::call::{Answer, Call, Outcome, Reading, Writing, ok, order};
+use super::deeds::Deeds;
 use super::mount::Mount;
 use super::projects::{Filter, filter};
 use super::records::{self, DirectoryLink, Group, Member, Namespace, Place, Project, Visibility, level};
 use super::reject::Reject;
-use super::show::{holds, there, time};
+use super::show::{holds, there};
 use super::users::{attributes, is_path};
 use super::world::World;
 use crate::api::Nothing;
@@ -17,7 +18,6 @@ use crate::api::groups::{
 use crate::api::projects::Project as ProjectView;
 use serde_json::json;
 use std::ops::Deref;
-use std::path::Path;
 
 pub fn mount(mount: Mount) -> Mount {
     mount
@@ -51,7 +51,6 @@ impl<W: Deref<Target = World>> Call<W> {
             full_name: self.world.group_name(group.id),
             full_path,
             parent_id: group.parent,
-            created_at: Some(time(group.created_at)),
             ..GroupView::default()
         }
     }
@@ -244,18 +243,18 @@ fn update(call: &mut Writing, input: UpdateGroup) -> Outcome<GroupView> {
 
 fn delete(call: &mut Writing, input: DeleteGroup) -> Outcome<Nothing> {
     let id = call.group_as(&input.id, level::OWNER)?.id;
-    remove(call.world, &call.repositories, id);
+    remove(call.world, &call.deeds, id);
     Ok(Answer::new(Nothing))
 }
 
 /// Takes a group out, with the groups and projects in it.
-pub fn remove(world: &mut World, repositories: &Path, group: u64) {
+pub fn remove(world: &mut World, deeds: &Deeds, group: u64) {
     let inside = |id: u64| world.group_chain(id).iter().any(|above| above.id == group);
     let groups: Vec<u64> = world.groups.iter().map(|g| g.id).filter(|id| inside(*id)).collect();
     let of_groups = |p: &&Project| matches!(p.namespace, Namespace::Group(id) if groups.contains(&id));
     let projects: Vec<u64> = world.projects.iter().filter(of_groups).map(|project| project.id).collect();
     for project in projects {
-        super::projects::remove(world, repositories, project);
+        super::projects::remove(world, deeds, project);
     }
     for id in groups {
         let epics: Vec<u64> = world.epics.remove_where(|epic| epic.group == id).iter().map(|epic| epic.id).collect();
@@ -272,7 +271,7 @@ fn sync(call: &mut Writing, input: SyncLdap) -> Outcome<Nothing> {
     if group.directory_links.is_empty() {
         return Err(Reject::error(404, "404 Not Found"));
     }
-    Ok(Answer::new(Nothing).status(202))
+    Ok(Answer::new(Nothing).status(202).saying(202))
 }
 
 fn add_link(call: &mut Writing, input: AddLdapLink) -> Outcome<LdapGroupLink> {

@@ -1,6 +1,7 @@
 //! System hooks: who is told of what happens, for administrators.
 
 use super::call::{Call, Outcome, Reading, Writing, ok};
+use super::git::Git;
 use super::mount::Mount;
 use super::records;
 use super::reject::Reject;
@@ -8,7 +9,8 @@ use super::show::time;
 use super::world::World;
 use crate::api::Nothing;
 use crate::api::hooks::*;
-use serde_json::json;
+use git2::Oid;
+use serde_json::{Value, json};
 use std::ops::Deref;
 use std::time::Duration;
 
@@ -83,7 +85,129 @@ fn test(call: &Reading, input: TestHook) -> Outcome<HookTest> {
     ok(sample)
 }
 
+/// What hooks may ask for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    Push,
+    TagPush,
+    MergeRequest,
+}
+
+/// Something that happened, as hooks are told of it.
+#[derive(Clone, Debug)]
+pub struct Event {
+    kind: Kind,
+    body: Value,
+}
+
+/// How many commits of a push are told of.
+const MOST_COMMITS: usize = 20;
+
+impl Writing<'_> {
+    /// Notes that a branch or tag, by its full name, went from one object to another.
+    pub fn pushed(&mut self, project: u64, git: &Git, ref_name: &str, before: Option<Oid>, after: Option<Oid>) {
+        let (Some(user), Some(project)) = (self.rights.user, self.world.projects.get(project)) else { return };
+        let Some(user) = self.world.users.get(user) else { return };
+        let is_tag = ref_name.starts_with("refs/tags/");
+        let between = before.zip(after).filter(|_| !is_tag);
+        let ids = between.and_then(|(before, after)| git.between(before, after, MOST_COMMITS).ok());
+        let url = self.project_url(project);
+        let commits = ids.unwrap_or_default().0.into_iter().rev().filter_map(|id| {
+            let commit = git.show(id).ok()?;
+            let author = json!({ "name": commit.author_name, "email": commit.author_email });
+            let at = commit.committed_date;
+            let url = format!("{url}/commit/{id}");
+            Some(json!({ "id": commit.id, "message": commit.message, "timestamp": at, "url": url, "author": author }))
+        });
+        let commits: Vec<Value> = commits.collect();
+        let id = |oid: Option<Oid>| oid.unwrap_or(Oid::ZERO_SHA1).to_string();
+        let body = json!({
+            "event_name": if is_tag { "tag_push" } else { "push" },
+            "before": id(before),
+            "after": id(after),
+            "ref": ref_name,
+            "checkout_sha": after.map(|id| id.to_string()),
+            "user_id": user.id,
+            "user_name": user.name,
+            "user_email": user.email,
+            "project_id": project.id,
+            "project": self.told(project),
+            "total_commits_count": commits.len(),
+            "commits": commits,
+        });
+        self.events.push(Event { kind: if is_tag { Kind::TagPush } else { Kind::Push }, body });
+    }
+
+    /// Notes that something was done with a merge request: `open`, `update`, `close`, `reopen`.
+    pub fn requested(&mut self, mr: &records::MergeRequest, action: &str) {
+        let (Some(user), Some(project)) = (self.rights.user, self.world.projects.get(mr.target_project)) else {
+            return;
+        };
+        let person = self.person(user);
+        let body = json!({
+            "object_kind": "merge_request",
+            "user": { "name": person.name, "username": person.username, "avatar_url": person.avatar_url },
+            "project": self.told(project),
+            "object_attributes": {
+                "id": mr.id,
+                "iid": mr.iid,
+                "title": mr.title,
+                "description": mr.description,
+                "state": mr.state.as_str(),
+                "source_branch": mr.source_branch,
+                "source_project_id": mr.source_project,
+                "target_branch": mr.target_branch,
+                "target_project_id": mr.target_project,
+                "author_id": mr.author,
+                "assignee_id": mr.assignee,
+                "created_at": time(mr.created_at),
+                "updated_at": time(mr.updated_at),
+                "url": format!("{}/merge_requests/{}", self.project_url(project), mr.iid),
+                "action": action,
+            },
+        });
+        self.events.push(Event { kind: Kind::MergeRequest, body });
+    }
+
+    /// A project in the words of hooks.
+    fn told(&self, project: &records::Project) -> Value {
+        let found = self.found_project(project);
+        json!({
+            "name": project.name,
+            "description": project.description,
+            "web_url": found.web_url,
+            "git_ssh_url": found.ssh_url_to_repo,
+            "git_http_url": found.http_url_to_repo,
+            "namespace": self.world.namespace_name(project.namespace),
+            "path_with_namespace": found.path_with_namespace,
+            "default_branch": project.default_branch,
+        })
+    }
+}
+
+/// Tells the hooks that asked for it. Nobody waits for them, and whether they were there is of no matter.
+pub fn tell(world: &World, events: Vec<Event>) {
+    for event in events {
+        let body = serde_json::to_vec(&event.body).unwrap_or_default();
+        for hook in world.hooks.iter().filter(|hook| match event.kind {
+            Kind::Push => hook.push_events,
+            Kind::TagPush => hook.tag_push_events,
+            Kind::MergeRequest => hook.merge_requests_events,
+        }) {
+            let (hook, body) = (hook.clone(), body.clone());
+            tokio::runtime::Handle::current().spawn(async move {
+                let url = hook.url.clone();
+                if let Err(error) = deliver(hook, body).await {
+                    tracing::warn!("the hook {url} was not told: {error}");
+                }
+            });
+        }
+    }
+}
+
 async fn deliver(hook: records::Hook, body: Vec<u8>) -> Result<(), reqwest::Error> {
+    // A server of its own has no client that did this before it.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let client = reqwest::Client::builder()
         .timeout(PATIENCE)
         .redirect(reqwest::redirect::Policy::none())

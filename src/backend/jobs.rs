@@ -8,20 +8,37 @@ use super::records::{self, Project, Status, level};
 use super::reject::Reject;
 use super::runner;
 use super::show::{there, time, times};
+use super::stream::Stream;
 use super::world::World;
+use crate::api::Id;
 use crate::api::jobs::*;
-use crate::api::{Id, Raw};
 use axum::http::header;
+use jiff::Timestamp;
+use std::io::{Cursor, Write};
 use std::ops::Deref;
+use std::sync::Arc;
+use zip::ZipArchive;
 
 pub fn mount(mount: Mount) -> Mount {
     mount
         .read::<ListJobs>(list)
         .read::<ListPipelineJobs>(of_pipeline)
         .read::<GetJob>(get)
-        .read::<GetTrace>(trace)
-        .read::<GetArtifacts>(artifacts)
-        .read::<GetRefArtifacts>(ref_artifacts)
+        .stream::<GetTrace>(trace)
+        .stream_to_jobs::<GetArtifacts>(artifacts)
+        .stream_to_jobs::<GetRefArtifacts>(ref_artifacts)
+        // Some clients leave the slashes of a ref as they are.
+        .also_stream_to_jobs::<GetRefArtifacts>(
+            "/projects/{id}/jobs/artifacts/{ref_name}/{ref_name_2}/download",
+            "ref_name",
+            ref_artifacts,
+        )
+        .also_stream_to_jobs::<GetRefArtifacts>(
+            "/projects/{id}/jobs/artifacts/{ref_name}/{ref_name_2}/{ref_name_3}/download",
+            "ref_name",
+            ref_artifacts,
+        )
+        .stream::<GetArtifactFile>(artifact_file)
         .write::<CancelJob>(cancel)
         .write::<RetryJob>(retry)
         .write::<EraseJob>(erase)
@@ -33,13 +50,12 @@ impl<W: Deref<Target = World>> Call<W> {
     /// A job on the wire; `git` is its project's repository, where it can be read.
     pub fn show_job(&self, job: &records::Job, git: Option<&Git>) -> Job {
         let commit = git.and_then(|git| git.show(git.resolve(&job.sha)?).ok());
-        let artifacts = job.artifacts.as_ref();
+        let artifacts = kept(job, self.now);
         let end = job.finished_at.or((job.status == Status::Running).then_some(self.now));
         let duration = match (job.started_at, end) {
             (Some(start), Some(end)) => Some(end.duration_since(start).as_secs_f64()),
             _ => None,
         };
-        let project = self.world.projects.get(job.project);
         Job {
             id: job.id,
             name: job.name.clone(),
@@ -57,11 +73,6 @@ impl<W: Deref<Target = World>> Call<W> {
             user: job.user.and_then(|id| self.profile_of(id)).map(Box::new),
             commit,
             pipeline: self.world.pipelines.get(job.pipeline).map(pipeline_brief),
-            web_url: project.map(|project| format!("{}/-/jobs/{}", self.project_url(project), job.id)),
-            allow_failure: Some(job.allow_failure),
-            erased_at: times(job.erased_at),
-            artifacts_expire_at: artifacts.and_then(|a| times(a.expire_at)),
-            tag_list: Some(job.tag_list.clone()),
             ..Job::default()
         }
     }
@@ -78,6 +89,11 @@ impl<W: Deref<Target = World>> Call<W> {
     fn job(&self, project: u64, id: u64) -> Result<&records::Job, Reject> {
         self.world.jobs.get(id).filter(|job| job.project == project).ok_or_else(Reject::no_record)
     }
+}
+
+/// What a job left, unless it has expired.
+fn kept(job: &records::Job, now: Timestamp) -> Option<&records::Artifacts> {
+    job.artifacts.as_ref().filter(|artifacts| artifacts.expire_at.is_none_or(|end| end > now))
 }
 
 /// The statuses that a `scope` names; all where it is absent.
@@ -115,43 +131,49 @@ fn get(call: &Reading, input: GetJob) -> Outcome<Job> {
     ok(call.show_job(job, call.git(project).ok().as_ref()))
 }
 
-fn trace(call: &Reading, input: GetTrace) -> Outcome<Raw> {
+fn trace(call: &Reading, input: GetTrace) -> Outcome<Stream> {
     let project = call.project_jobs(&input.id)?;
     let job = call.job(project.id, input.job_id)?;
-    let bytes = call.world.traces.get(job.id).map(|trace| trace.bytes.as_slice()).unwrap_or_default();
-    let text = |bytes: &[u8]| Answer::new(Raw { bytes: bytes.to_vec(), content_type: Some("text/plain".into()) });
-    let named = format!("infile; filename=\"{}.log\"", job.id);
-    let total = bytes.len();
+    let trace = runner::trace(call.world, job, call.now).ok_or_else(Reject::no_record)?;
+    let total = trace.length();
     // The tail alone, for who holds the rest already.
     let range = call.headers.get(header::RANGE).and_then(|range| range.to_str().ok());
-    let start = range.and_then(|range| range.strip_prefix("bytes=")?.strip_suffix('-')?.parse::<usize>().ok());
+    let start = range.and_then(|range| range.strip_prefix("bytes=")?.strip_suffix('-')?.parse::<u64>().ok());
+    let from = start.unwrap_or(0).min(total);
+    let write = move |out: &mut dyn Write| trace.write(from, out);
+    let stream = Stream { content_type: "text/plain".into(), length: Some(total - from), write: Box::new(write) };
     let answer = match start {
-        None => text(bytes),
-        Some(start) => match bytes.get(start..) {
-            Some(rest) if !rest.is_empty() => {
-                text(rest).status(206).header("content-range", &format!("bytes {start}-{}/{total}", total - 1))
-            }
-            _ => text(b"").status(416).header("content-range", &format!("bytes */{total}")),
-        },
+        None => Answer::new(stream),
+        Some(start) if start < total => {
+            Answer::new(stream).status(206).header("content-range", &format!("bytes {start}-{}/{total}", total - 1))
+        }
+        Some(_) => Answer::new(stream).status(416).header("content-range", &format!("bytes */{total}")),
     };
+    let named = format!("infile; filename=\"{}.log\"", job.id);
     Ok(answer.header("content-disposition", &named).header("accept-ranges", "bytes"))
 }
 
-/// The archive of what a job kept.
-fn archive(call: &Reading, job: &records::Job) -> Outcome<Raw> {
-    let missing = || Reject::not_found("Artifacts");
-    job.artifacts.as_ref().ok_or_else(missing)?;
-    let bytes = call.world.archives.get(job.id).ok_or_else(missing)?.bytes.clone();
-    Ok(Answer::new(Raw { bytes, content_type: Some("application/zip".into()) })
-        .header("content-disposition", "attachment; filename=artifacts.zip"))
+/// The archive of what a job kept, until that is over.
+fn archive<'a>(call: &'a Reading, job: &records::Job) -> Result<&'a Arc<records::Archive>, Reject> {
+    let artifacts = kept(job, call.now).ok_or_else(Reject::no_record)?;
+    call.world.archives.share(artifacts.archive).ok_or_else(Reject::no_record)
 }
 
-fn artifacts(call: &Reading, input: GetArtifacts) -> Outcome<Raw> {
+fn send(archive: &Arc<records::Archive>) -> Outcome<Stream> {
+    let (archive, length) = (archive.clone(), archive.bytes.len() as u64);
+    let write = move |out: &mut dyn Write| out.write_all(&archive.bytes);
+    let stream = Stream { content_type: "application/zip".into(), length: Some(length), write: Box::new(write) };
+    Ok(Answer::new(stream)
+        .header("content-disposition", "attachment; filename=artifacts.zip")
+        .header("content-transfer-encoding", "binary"))
+}
+
+fn artifacts(call: &Reading, input: GetArtifacts) -> Outcome<Stream> {
     let project = call.project_jobs(&input.id)?;
-    archive(call, call.job(project.id, input.job_id)?)
+    send(archive(call, call.job(project.id, input.job_id)?)?)
 }
 
-fn ref_artifacts(call: &Reading, input: GetRefArtifacts) -> Outcome<Raw> {
+fn ref_artifacts(call: &Reading, input: GetRefArtifacts) -> Outcome<Stream> {
     let project = call.project_jobs(&input.id)?;
     let mut newest = call.world.jobs.iter().rev();
     let job = newest.find(|job| {
@@ -159,9 +181,58 @@ fn ref_artifacts(call: &Reading, input: GetRefArtifacts) -> Outcome<Raw> {
             && job.ref_name == input.ref_name
             && job.name == input.job
             && job.status == Status::Success
-            && job.artifacts.is_some()
+            && kept(job, call.now).is_some()
     });
-    archive(call, job.ok_or_else(Reject::no_record)?)
+    send(archive(call, job.ok_or_else(Reject::no_record)?)?)
+}
+
+/// One file of an archive, unpacked while it is sent.
+fn artifact_file(call: &Reading, input: GetArtifactFile) -> Outcome<Stream> {
+    let project = call.project_jobs(&input.id)?;
+    let archive = archive(call, call.job(project.id, input.job_id)?)?.clone();
+    let path = input.artifact_path;
+    let climbs = path.split('/').any(|name| matches!(name, "" | "." | ".."));
+    if climbs || path.contains(['\0', '\\']) {
+        return Err(Reject::message(400, "400 (Bad request)"));
+    }
+    // An archive that broke off while it was sent here has nothing that could be read.
+    let mut zip = ZipArchive::new(Cursor::new(Packed(archive.clone()))).map_err(|_| Reject::no_record())?;
+    let length = match zip.by_name(&path) {
+        Ok(file) if file.is_file() => file.size(),
+        _ => return Err(Reject::no_record()),
+    };
+    let content_type = content_type(&path).to_owned();
+    let named = format!("attachment; filename=\"{}\"", path.rsplit('/').next().unwrap_or_default().replace('"', "_"));
+    let write = move |out: &mut dyn Write| {
+        let mut file = zip.by_name(&path)?;
+        std::io::copy(&mut file, out).map(drop)
+    };
+    let stream = Stream { content_type, length: Some(length), write: Box::new(write) };
+    Ok(Answer::new(stream).header("content-disposition", &named))
+}
+
+/// An archive's bytes, shared.
+struct Packed(Arc<records::Archive>);
+
+impl AsRef<[u8]> for Packed {
+    fn as_ref(&self) -> &[u8] {
+        &self.0.bytes
+    }
+}
+
+/// By the end of a file's name.
+fn content_type(path: &str) -> &'static str {
+    match path.rsplit_once('.').map_or("", |(_, end)| end).to_ascii_lowercase().as_str() {
+        "txt" | "log" | "md" | "csv" | "ansi" | "info" => "text/plain",
+        "html" | "htm" => "text/html",
+        "xml" => "text/xml",
+        "json" => "application/json",
+        "svg" => "image/svg+xml",
+        "png" => "image/png",
+        "jpg" | "jpeg" => "image/jpeg",
+        "zip" => "application/zip",
+        _ => "application/octet-stream",
+    }
 }
 
 /// The job of an action by somebody who may act on jobs of the project.
@@ -215,8 +286,8 @@ fn erase(call: &mut Writing, input: EraseJob) -> Outcome<Job> {
 
 fn keep(call: &mut Writing, input: KeepArtifacts) -> Outcome<Job> {
     let (project, job, _) = to_act(call, &input.id, input.job_id)?;
-    if job.artifacts.is_none() {
-        return Err(Reject::not_found("Artifacts"));
+    if kept(&job, call.now).is_none() {
+        return Err(Reject::no_record());
     }
     if let Some(artifacts) = call.world.jobs.get_mut(job.id).and_then(|job| job.artifacts.as_mut()) {
         artifacts.expire_at = None;

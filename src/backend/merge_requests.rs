@@ -1,5 +1,6 @@
 //! Merge requests.
 
+use super::cache::Meeting;
 use super::call::{Call, Outcome, Reading, Writing, ok, order};
 use super::commits::pipeline_brief;
 use super::git::Git;
@@ -12,9 +13,8 @@ use crate::api::commits::Commit;
 use crate::api::jobs::PipelineBrief;
 use crate::api::merge_requests::MergeRequest as View;
 use crate::api::merge_requests::{
-    CreateMergeRequest, DiffRefs, GetChanges, GetMergeRequest, ListMergeRequestCommits, ListMergeRequestPipelines,
-    ListMergeRequests, ListParticipants, ListProjectMergeRequests, Milestone, References, TimeStats,
-    UpdateMergeRequest,
+    CreateMergeRequest, GetChanges, GetMergeRequest, ListMergeRequestCommits, ListMergeRequestPipelines,
+    ListMergeRequests, ListParticipants, ListProjectMergeRequests, Milestone, TimeStats, UpdateMergeRequest,
 };
 use crate::api::users::User as UserView;
 use crate::api::{Id, Time};
@@ -139,7 +139,7 @@ impl<W: Deref<Target = World>> Call<W> {
                 .or_else(|| range.as_ref().map(|range| range.head.clone())),
         };
         let source = self.world.projects.get(mr.source_project).map(|project| project.id);
-        let full = self.world.projects.get(mr.target_project).map(|project| self.world.project_path(project));
+        let (changes_count, merge_status) = self.measured(mr, git);
         View {
             source_project_id: Some(source),
             target_project_id: there(mr.target_project),
@@ -153,7 +153,8 @@ impl<W: Deref<Target = World>> Call<W> {
             work_in_progress: there(is_draft(&mr.title)),
             milestone: Some(milestone.map(|milestone| self.show_milestone(milestone))),
             merge_when_pipeline_succeeds: there(mr.merge_when_pipeline_succeeds),
-            merge_status: there(if mr.state == State::Opened { "unchecked" } else { "can_be_merged" }.into()),
+            merge_status: there(merge_status.into()),
+            changes_count: there(changes_count),
             sha: Some(head),
             merge_commit_sha: Some(mr.merge_commit_sha.clone()),
             user_notes_count: there(self.count_notes(Noteable::MergeRequest(mr.id))),
@@ -165,11 +166,6 @@ impl<W: Deref<Target = World>> Call<W> {
             approvals_before_merge: Some(mr.approvals_before_merge),
             subscribed: there(self.rights.user.is_some_and(|user| mr.subscribers.contains(&user))),
             allow_maintainer_to_push: there(mr.allow_maintainer_to_push),
-            references: Some(References {
-                short: format!("!{}", mr.iid),
-                relative: format!("!{}", mr.iid),
-                full: format!("{}!{}", full.unwrap_or_default(), mr.iid),
-            }),
             ..self.simple(mr)
         }
     }
@@ -197,10 +193,38 @@ impl<W: Deref<Target = World>> Call<W> {
                 let fork = super::call::repository_path(&self.repositories, mr.source_project);
                 git.reach(&fork.join("objects"))?;
             }
-            Some(Ends { base: git.merge_base(git.branch(&mr.target_branch)?, head)?, head })
+            Some(Ends { base: self.meeting(git, git.branch(&mr.target_branch)?, head).base?, head })
         };
         let ends = if mr.state == State::Opened { live().or_else(kept) } else { kept().or_else(live) };
         ends.filter(|ends| git.repo().find_commit(ends.head).is_ok() || self.reach_fork(mr, git, ends.head))
+    }
+
+    /// How a source head relates to a target head; worked out once.
+    fn meeting(&self, git: &Git, target: Oid, source: Oid) -> Meeting {
+        let make = || {
+            let (base, is_clean) = (git.merge_base(target, source), git.merges_cleanly(target, source));
+            Ok(Meeting { base, is_clean })
+        };
+        let none = Meeting { base: None, is_clean: false };
+        self.cache.meetings.or_make((target, source), make).unwrap_or(none)
+    }
+
+    /// `changes_count` and `merge_status`.
+    fn measured(&self, mr: &records::MergeRequest, git: Option<&Git>) -> (String, &'static str) {
+        let ends = git.and_then(|git| Some((git, self.ends(mr, git)?)));
+        let count = ends.as_ref().map_or(Ok(0), |(git, ends)| {
+            self.cache.counts.or_make((ends.base, ends.head), || git.count_changes(ends.base, ends.head))
+        });
+        let counted = match count {
+            Ok(count) if count > COUNTED => format!("{COUNTED}+"),
+            count => count.unwrap_or(0).to_string(),
+        };
+        let clean = mr.state != State::Opened
+            || ends.is_some_and(|(git, ends)| {
+                let target = git.branch(&mr.target_branch);
+                target.is_some_and(|target| self.meeting(git, target, ends.head).is_clean)
+            });
+        (counted, if clean { "can_be_merged" } else { "cannot_be_merged" })
     }
 
     fn reach_fork(&self, mr: &records::MergeRequest, git: &Git, head: Oid) -> bool {
@@ -210,29 +234,8 @@ impl<W: Deref<Target = World>> Call<W> {
 
     /// A merge request by itself.
     fn show_whole(&self, mr: &records::MergeRequest, git: &Git) -> Result<View, Reject> {
-        let ends = self.ends(mr, git);
-        let count = match &ends {
-            Some(ends) => git.count_changes(ends.base, ends.head)?,
-            None => 0,
-        };
-        let counted = if count > COUNTED { format!("{COUNTED}+") } else { count.to_string() };
         let last = self.pipelines_of(mr, git).into_iter().next();
         let mut view = self.show_merge_request(mr, Some(git));
-        if mr.state == State::Opened {
-            let target = git.branch(&mr.target_branch);
-            let clean = match (&ends, target) {
-                (Some(ends), Some(target)) => git.merges_cleanly(target, ends.head),
-                _ => false,
-            };
-            view.merge_status = there(if clean { "can_be_merged" } else { "cannot_be_merged" }.into());
-            view.has_conflicts = Some(!clean);
-        }
-        view.diff_refs = ends.as_ref().map(|ends| DiffRefs {
-            base_sha: Some(ends.base.to_string()),
-            head_sha: Some(ends.head.to_string()),
-            start_sha: Some(ends.base.to_string()),
-        });
-        view.changes_count = there(counted);
         view.closed_at = Some(times(mr.closed_at));
         view.closed_by = Some(mr.closed_by.map(|id| self.person(id)));
         view.merged_at = Some(times(mr.merged_at));
@@ -416,7 +419,8 @@ fn changes(call: &Reading, input: GetChanges) -> Outcome<View> {
         None => (Vec::new(), false),
     };
     view.changes = there(entries);
-    view.overflow = Some(overflow);
+    // Said only where it is so: the specification has no word for it.
+    view.overflow = overflow.then_some(true);
     ok(view)
 }
 
@@ -521,8 +525,9 @@ fn create(call: &mut Writing, input: CreateMergeRequest) -> Outcome<View> {
     };
     let id = call.world.merge_requests.add(mr);
     super::branches::touch(call.world, target.id, now)?;
-    let mr = call.world.merge_requests.get(id).ok_or_else(Reject::no_record)?;
-    ok(call.show_whole(mr, &git)?)
+    let mr = call.world.merge_requests.get(id).ok_or_else(Reject::no_record)?.clone();
+    call.requested(&mr, "open");
+    ok(call.show_whole(&mr, &git)?)
 }
 
 fn update(call: &mut Writing, input: UpdateMergeRequest) -> Outcome<View> {
@@ -601,6 +606,7 @@ fn update(call: &mut Writing, input: UpdateMergeRequest) -> Outcome<View> {
     mr.squash = input.squash.unwrap_or(mr.squash);
     mr.discussion_locked = input.discussion_locked.or(mr.discussion_locked);
     mr.allow_maintainer_to_push = input.allow_maintainer_to_push.unwrap_or(mr.allow_maintainer_to_push);
+    let mut action = "update";
     match call.choice("state_event", input.state_event.as_deref(), &["", "close", "reopen"])? {
         "close" if mr.state == State::Opened => {
             mr.range = call
@@ -610,11 +616,13 @@ fn update(call: &mut Writing, input: UpdateMergeRequest) -> Outcome<View> {
             mr.state = State::Closed;
             (mr.closed_at, mr.closed_by) = (Some(now), Some(caller));
             said.push("closed".into());
+            action = "close";
         }
         "reopen" if mr.state == State::Closed => {
             mr.state = State::Opened;
             (mr.closed_at, mr.closed_by) = (None, None);
             said.push("reopened".into());
+            action = "reopen";
         }
         _ => {}
     }
@@ -633,5 +641,6 @@ fn update(call: &mut Writing, input: UpdateMergeRequest) -> Outcome<View> {
         });
     }
     call.world.merge_requests.add(mr.clone());
+    call.requested(&mr, action);
     ok(call.show_whole(&mr, &git)?)
 }

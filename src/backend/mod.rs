@@ -2,8 +2,10 @@
 
 pub mod auth;
 mod branches;
+mod cache;
 pub mod call;
 mod commits;
+mod deeds;
 pub mod demo;
 mod deployments;
 pub mod engine;
@@ -30,9 +32,13 @@ mod search;
 mod show;
 mod snippets;
 mod start;
+mod stop;
 pub mod store;
+mod stream;
 mod tags;
+mod temporary;
 mod users;
+mod views;
 pub mod world;
 
 pub use demo::Choice as WorldKind;

@@ -1,11 +1,16 @@
 //! Mounts handlers by the type of their endpoint, and does for each request what all have in common.
 
-use super::auth::authenticate;
+use super::auth::{Credentials, authenticate};
 use super::call::{Answer, Outcome, Reading, Writing};
+use super::deeds::Deeds;
 use super::engine::Engine;
+use super::hooks;
 use super::page::{self, Paging};
 use super::params::{self, Inputs};
 use super::reject::Reject;
+use super::stop::Stop;
+use super::stream::Stream;
+use super::views;
 use super::world::World;
 use crate::api::{Endpoint, Nothing, Raw};
 use axum::Router;
@@ -13,12 +18,14 @@ use axum::body::{Body, Bytes};
 use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{OriginalUri, RawPathParams, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, Version, header};
 use axum::response::Response;
 use axum::routing::{MethodFilter, on};
 use serde::Serialize;
 use serde_json::Value;
 use std::sync::Arc;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{Predicate, SizeAbove};
 
 /// The largest body that is taken.
 const BODY_LIMIT: usize = 64 << 20;
@@ -28,25 +35,34 @@ pub const ROOT: &str = "/api/v4";
 
 /// A body that can be sent: JSON, raw bytes, or nothing.
 pub trait Render {
-    /// Content type and bytes; `None` for no body.
-    fn render(self) -> Result<Option<(String, Vec<u8>)>, Reject>;
+    /// Content type and bytes as `endpoint` answers them; `None` for no body.
+    fn render(self, endpoint: &str) -> Result<Option<(String, Vec<u8>)>, Reject>;
 }
 
 impl<T: Serialize> Render for T {
-    fn render(self) -> Result<Option<(String, Vec<u8>)>, Reject> {
-        let bytes = serde_json::to_vec(&self).map_err(Reject::failed)?;
+    fn render(self, endpoint: &str) -> Result<Option<(String, Vec<u8>)>, Reject> {
+        let bytes = match views::of(endpoint) {
+            [] => serde_json::to_vec(&self),
+            views => serde_json::to_value(&self).and_then(|mut value| {
+                for (path, fields) in views {
+                    views::narrow(&mut value, path, fields);
+                }
+                serde_json::to_vec(&value)
+            }),
+        };
+        let bytes = bytes.map_err(Reject::failed)?;
         Ok(Some(("application/json".into(), bytes)))
     }
 }
 
 impl Render for Raw {
-    fn render(self) -> Result<Option<(String, Vec<u8>)>, Reject> {
+    fn render(self, _: &str) -> Result<Option<(String, Vec<u8>)>, Reject> {
         Ok(Some((self.content_type.unwrap_or_else(|| "text/plain".into()), self.bytes)))
     }
 }
 
 impl Render for Nothing {
-    fn render(self) -> Result<Option<(String, Vec<u8>)>, Reject> {
+    fn render(self, _: &str) -> Result<Option<(String, Vec<u8>)>, Reject> {
         Ok(None)
     }
 }
@@ -55,6 +71,9 @@ impl Render for Nothing {
 pub type Reader<E> = for<'a> fn(&Reading<'a>, E) -> Outcome<<E as Endpoint>::Output>;
 /// A handler that changes the world.
 pub type Writer<E> = for<'a> fn(&mut Writing<'a>, E) -> Outcome<<E as Endpoint>::Output>;
+
+/// A handler whose answer is written while it is sent.
+pub type Streamer<E> = for<'a> fn(&Reading<'a>, E) -> Outcome<Stream>;
 
 /// A handler with its types erased: what the request holds in, the reply out.
 type Run = Arc<dyn Fn(&Engine, &Incoming) -> Result<Response, Reject> + Send + Sync>;
@@ -75,16 +94,16 @@ impl Mount {
     where
         E::Output: Render,
     {
-        let run: Run = Arc::new(move |engine, incoming| {
-            engine.tick();
-            let world = engine.snapshot();
-            let mut call = incoming.call(engine, &world, false)?;
-            let inputs = params::read(&call.inputs)?;
-            call.paging = Paging::read(&call.inputs)?;
-            let paging = call.paging;
-            incoming.render::<E>(handler(&call, inputs)?, paging, &call.base_url)
-        });
-        self.mount(E::METHOD, E::ROUTE, E::NAME, run)
+        self.mount(E::METHOD, E::ROUTE, E::NAME, reading(handler))
+    }
+
+    /// Another path of a read.
+    pub fn also_read<E: Endpoint>(mut self, route: &str, handler: Reader<E>) -> Mount
+    where
+        E::Output: Render,
+    {
+        self.route(E::METHOD, route, reading(handler));
+        self
     }
 
     /// Mounts a handler that writes. It needs a caller, and its changes count only if it succeeds.
@@ -93,25 +112,84 @@ impl Mount {
         E::Output: Render,
     {
         let run: Run = Arc::new(move |engine, incoming| {
-            engine.write(|world| {
-                let mut call = incoming.call(engine, world, true)?;
+            let (response, events) = engine.write(|world| {
+                let mut call = incoming.call(engine, world, true, Credentials::Users)?;
                 let inputs = params::read(&call.inputs)?;
                 let answer = handler(&mut call, inputs)?;
-                incoming.render::<E>(answer, call.paging, &call.base_url)
-            })
+                let response = incoming.render::<E>(answer, call.paging, &call.base_url)?;
+                Ok(((response, call.events), call.deeds.take()))
+            })?;
+            hooks::tell(&engine.snapshot(), events);
+            Ok(response)
         });
         self.mount(E::METHOD, E::ROUTE, E::NAME, run)
     }
 
-    /// One type of handler for all endpoints: a stack of HTTP layers compiled for each would take minutes.
+    /// Mounts a handler that only reads, and whose answer is too large to be made as a whole.
+    pub fn stream<E: Endpoint<Output = Raw>>(self, handler: Streamer<E>) -> Mount {
+        self.mount(E::METHOD, E::ROUTE, E::NAME, streaming(handler, Credentials::Users))
+    }
+
+    /// As [`Mount::stream`], for jobs too: they have tokens of their own.
+    pub fn stream_to_jobs<E: Endpoint<Output = Raw>>(self, handler: Streamer<E>) -> Mount {
+        self.mount(E::METHOD, E::ROUTE, E::NAME, streaming(handler, Credentials::UsersAndJobs))
+    }
+
+    /// Another path of a streamed answer, which says what an input would.
+    pub fn also_stream<E: Endpoint<Output = Raw>>(
+        mut self,
+        route: &str,
+        (name, value): (&'static str, &'static str),
+        handler: Streamer<E>,
+    ) -> Mount {
+        let run = streaming(handler, Credentials::Users);
+        let run: Run = Arc::new(move |engine, incoming| {
+            let mut incoming = incoming.clone();
+            incoming.inputs.insert(name.to_owned(), value.into());
+            run(engine, &incoming)
+        });
+        self.route(E::METHOD, route, run);
+        self
+    }
+
+    /// Another path of a streamed answer, for jobs too: the slots `name`, `name_2`, `name_3` are one value that came with
+    /// its slashes as they are.
+    pub fn also_stream_to_jobs<E: Endpoint<Output = Raw>>(
+        mut self,
+        route: &str,
+        name: &'static str,
+        handler: Streamer<E>,
+    ) -> Mount {
+        let run = streaming(handler, Credentials::UsersAndJobs);
+        let run: Run = Arc::new(move |engine, incoming| {
+            let mut incoming = incoming.clone();
+            let parts = ["", "_2", "_3"].map(|part| incoming.inputs.remove(&format!("{name}{part}")));
+            let parts: Vec<&str> = parts.iter().filter_map(|part| part.as_ref()?.as_str()).collect();
+            incoming.inputs.insert(name.to_owned(), parts.join("/").into());
+            run(engine, &incoming)
+        });
+        self.route(E::METHOD, route, run);
+        self
+    }
+
     fn mount(mut self, method: Method, route: &str, name: &'static str, run: Run) -> Mount {
+        self.route(method, route, run);
+        self.mounted.push(name);
+        self
+    }
+
+    /// One type of handler for all endpoints: a stack of HTTP layers compiled for each would take minutes.
+    fn route(&mut self, method: Method, route: &str, run: Run) {
         let method = MethodFilter::try_from(method).unwrap_or(MethodFilter::GET);
         let handler = async move |State(engine): State<Arc<Engine>>, slots: Slots, request: Request| {
             let run = run.clone();
             // Text that is not UTF-8 once decoded.
             let Ok(slots) = slots else { return refuse(Reject::invalid("id")) };
             let slots = slots.iter().map(|(name, value)| (name.to_owned(), Value::String(value.to_owned()))).collect();
-            let answered = match Incoming::receive(request, slots).await {
+            // Dropped with the connection: what nobody waits for any more comes to its end.
+            let stop = Stop::default();
+            let _ends = stop.when_dropped();
+            let answered = match Incoming::receive(request, slots, stop.clone()).await {
                 Ok(incoming) => {
                     // Git and the disk block, so handlers run where that holds nobody up.
                     let work = tokio::task::spawn_blocking(move || run(&engine, &incoming));
@@ -121,9 +199,8 @@ impl Mount {
             };
             answered.unwrap_or_else(refuse)
         };
-        self.router = self.router.route(&format!("{ROOT}{route}"), on(method, handler));
-        self.mounted.push(name);
-        self
+        let router = std::mem::take(&mut self.router);
+        self.router = router.route(&format!("{ROOT}{route}"), on(method, handler));
     }
 
     /// The names of the endpoints that are mounted.
@@ -136,21 +213,66 @@ impl Mount {
         self.router
             .fallback(async || refuse(Reject::error(404, "404 Not Found")))
             .method_not_allowed_fallback(async || refuse(Reject::error(405, "405 Not Allowed")))
-            .layer(tower_http::compression::CompressionLayer::new().quality(tower_http::CompressionLevel::Fastest))
+            .layer(
+                CompressionLayer::new()
+                    .quality(tower_http::CompressionLevel::Fastest)
+                    .compress_when(SizeAbove::default().and(is_text)),
+            )
             .with_state(engine)
     }
 }
 
+fn reading<E: Endpoint>(handler: Reader<E>) -> Run
+where
+    E::Output: Render,
+{
+    Arc::new(move |engine, incoming| {
+        engine.tick();
+        let world = engine.snapshot();
+        let mut call = incoming.call(engine, &world, false, Credentials::Users)?;
+        let inputs = params::read(&call.inputs)?;
+        call.paging = Paging::read(&call.inputs)?;
+        let paging = call.paging;
+        incoming.render::<E>(handler(&call, inputs)?, paging, &call.base_url)
+    })
+}
+
+fn streaming<E: Endpoint<Output = Raw>>(handler: Streamer<E>, credentials: Credentials) -> Run {
+    Arc::new(move |engine, incoming| {
+        engine.tick();
+        let world = engine.snapshot();
+        let call = incoming.call(engine, &world, false, credentials)?;
+        let inputs = params::read(&call.inputs)?;
+        let Answer { body, status, headers, .. } = handler(&call, inputs)?;
+        let mut response = reply(status.unwrap_or(200), Some((body.content_type.clone(), Vec::new())));
+        if let Some(length) = body.length {
+            response.headers_mut().insert(header::CONTENT_LENGTH, length.into());
+        }
+        *response.body_mut() = body.body();
+        response.headers_mut().extend(headers);
+        Ok(response)
+    })
+}
+
+/// Whether an answer is worth being compressed: text is, an archive is small already.
+fn is_text(_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let is_part = headers.contains_key(header::CONTENT_RANGE);
+    !is_part && (content_type.starts_with("text/") || content_type.starts_with("application/json"))
+}
+
 /// A request whose body has arrived.
+#[derive(Clone)]
 struct Incoming {
     path: String,
     query: String,
     headers: HeaderMap,
     inputs: Inputs,
+    stop: Stop,
 }
 
 impl Incoming {
-    async fn receive(request: Request, slots: Inputs) -> Result<Incoming, Reject> {
+    async fn receive(request: Request, slots: Inputs, stop: Stop) -> Result<Incoming, Reject> {
         let (parts, body) = request.into_parts();
         let body = axum::body::to_bytes(body, BODY_LIMIT)
             .await
@@ -160,9 +282,10 @@ impl Incoming {
         let mut inputs = Inputs::new();
         params::add_pairs(&mut inputs, query.as_bytes())?;
         add_body(&mut inputs, &parts, &body)?;
+        params::as_specified(&mut inputs);
         // The path says what is meant, whatever the other inputs are called.
         inputs.extend(slots);
-        Ok(Incoming { path, query, headers: parts.headers, inputs })
+        Ok(Incoming { path, query, headers: parts.headers, inputs, stop })
     }
 
     /// Finds the caller. Whether there must be one comes before whether the inputs are right.
@@ -171,14 +294,15 @@ impl Incoming {
         engine: &Engine,
         world: W,
         needs_caller: bool,
+        credentials: Credentials,
     ) -> Result<super::call::Call<W>, Reject> {
-        let rights = authenticate(&world, &self.headers, &self.inputs)?;
+        let rights = authenticate(&world, &self.headers, &self.inputs, credentials)?;
         if needs_caller && rights.user.is_none() {
             return Err(Reject::unauthorized());
         }
         // Credentials have done their work; an endpoint need not understand them.
         let mut inputs = self.inputs.clone();
-        inputs.retain(|name, _| !matches!(name.as_str(), "sudo" | "private_token" | "access_token"));
+        inputs.retain(|name, _| !matches!(name.as_str(), "sudo" | "private_token" | "access_token" | "job-token"));
         Ok(super::call::Call {
             world,
             rights,
@@ -188,6 +312,10 @@ impl Incoming {
             paging: Paging { page: 1, per_page: 20 },
             headers: self.headers.clone(),
             repositories: engine.repositories.clone(),
+            stop: self.stop.clone(),
+            cache: engine.cache.clone(),
+            deeds: Deeds::default(),
+            events: Vec::new(),
         })
     }
 
@@ -202,8 +330,11 @@ impl Incoming {
     where
         E::Output: Render,
     {
-        let Answer { body, status, extent, headers } = answer;
-        let body = body.render()?;
+        let Answer { body, status, extent, headers, words } = answer;
+        let body = match words {
+            Some(words) => words.render(E::NAME)?,
+            None => body.render(E::NAME)?,
+        };
         let usual = match (E::METHOD.as_str(), &body) {
             (_, None) => 204,
             ("POST", _) => 201,

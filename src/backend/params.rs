@@ -76,6 +76,18 @@ pub fn add_multipart(inputs: &mut Inputs, content_type: &str, body: &[u8]) -> Re
     Ok(())
 }
 
+/// Writes what clients of today send as the specification has it: labels as an array, the text of a snippet as `content`.
+pub fn as_specified(inputs: &mut Inputs) {
+    if let Some(Value::Array(words)) = inputs.get("labels") {
+        let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+        let joined = words.join(",");
+        inputs.insert("labels".into(), joined.into());
+    }
+    if let Some(text) = inputs.get("content").cloned().filter(|_| !inputs.contains_key("code")) {
+        inputs.insert("code".into(), text);
+    }
+}
+
 /// Recurses once a key, of which [`add_pair`] lets few through.
 fn put(slot: &mut Value, keys: &[&str], value: Value) {
     let Some((key, deeper)) = keys.split_first() else {
@@ -449,6 +461,14 @@ mod tests {
         let example: Example = read(&inputs).unwrap();
         assert_eq!((example.title.as_str(), example.page, example.open), ("12", Some(3), Some(true)));
         assert_eq!(example.ids, Some(vec![9]));
+    }
+
+    #[test]
+    fn what_clients_of_today_send_is_read_as_the_specification_has_it() {
+        let mut inputs = Inputs::new();
+        add_pairs(&mut inputs, b"labels[]=a&labels[]=b%20c&content=text").unwrap();
+        as_specified(&mut inputs);
+        assert_eq!((&inputs["labels"], &inputs["code"]), (&Value::from("a,b c"), &Value::from("text")));
     }
 
     #[test]

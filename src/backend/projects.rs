@@ -1,6 +1,7 @@
 //! Projects.
 
 use super::call::{Call, Outcome, Reading, Writing, ok, order, repository_path};
+use super::deeds::Deeds;
 use super::mount::Mount;
 use super::records::{self, Namespace, Place, Project, State, User, Visibility, level};
 use super::reject::Reject;
@@ -164,10 +165,9 @@ impl<W: Deref<Target = World>> Call<W> {
                 let at = world.users.get(id).map(|user| time(user.created_at));
                 Some(Some(UserView { created_at: Some(at), ..self.person(id) }))
             }
-            Namespace::Group(_) => None,
+            Namespace::Group(_) => Some(None),
         };
         let runs = rights.level(world, project) >= level::MAINTAINER;
-        let original = project.forked_from.and_then(|id| world.projects.get(id));
         let mut out = ProjectView {
             visibility: there(project.visibility.as_str().into()),
             owner,
@@ -187,18 +187,16 @@ impl<W: Deref<Target = World>> Call<W> {
             ),
             printing_merge_requests_link_enabled: there(project.printing_merge_requests_link_enabled),
             request_access_enabled: there(project.request_access_enabled),
-            lfs_enabled: there(project.lfs_enabled),
             open_issues_count: there(world.issues.iter().filter(opened).count() as u64),
             creator_id: there(project.creator),
             approvals_before_merge: there(project.approvals_before_merge),
             namespace: there(self.show_namespace(project.namespace)),
             import_status: there("none".into()),
             import_error: Some(None),
-            permissions: rights.user.map(|_| Some(self.permissions(project))),
-            runners_token: runs.then(|| Some(project.runners_token.clone())),
+            permissions: Some(rights.user.map(|_| self.permissions(project))),
+            runners_token: Some(runs.then(|| project.runners_token.clone())),
             shared_with_groups: there(shared.collect()),
-            repository_storage: rights.admin.then(|| Some("default".into())),
-            ci_config_path: Some(project.ci_config_path.clone()),
+            repository_storage: Some(rights.admin.then(|| "default".into())),
             links: there(Links {
                 this: api.clone(),
                 issues: Some(format!("{api}/issues")),
@@ -208,7 +206,6 @@ impl<W: Deref<Target = World>> Call<W> {
                 events: Some(format!("{api}/events")),
                 members: Some(format!("{api}/members")),
             }),
-            forked_from_project: original.filter(|p| rights.sees_project(world, p)).map(|p| self.project_brief(p)),
             ..self.found_project(project)
         };
         if statistics {
@@ -235,14 +232,14 @@ impl<W: Deref<Target = World>> Call<W> {
 
     fn show_namespace(&self, namespace: Namespace) -> crate::api::projects::Namespace {
         let full_path = self.world.namespace_path(namespace);
-        let (id, name, kind, parent_id) = match namespace {
+        let (id, name, kind) = match namespace {
             Namespace::User(id) => {
                 let user = self.world.users.get(id);
-                (user.map_or(0, |u| u.namespace_id), user.map(|u| u.username.clone()), "user", None)
+                (user.map_or(0, |u| u.namespace_id), user.map(|u| u.username.clone()), "user")
             }
             Namespace::Group(id) => {
                 let group = self.world.groups.get(id);
-                (id, group.map(|g| g.name.clone()), "group", group.and_then(|g| g.parent))
+                (id, group.map(|g| g.name.clone()), "group")
             }
         };
         crate::api::projects::Namespace {
@@ -251,7 +248,6 @@ impl<W: Deref<Target = World>> Call<W> {
             path: full_path.rsplit('/').next().unwrap_or_default().to_owned(),
             kind: kind.into(),
             full_path,
-            parent_id,
             ..crate::api::projects::Namespace::default()
         }
     }
@@ -567,7 +563,7 @@ fn update(call: &mut Writing, input: UpdateProject) -> Outcome<ProjectView> {
 }
 
 /// Takes a project out, with everything in it.
-pub fn remove(world: &mut World, repositories: &Path, project: u64) {
+pub fn remove(world: &mut World, deeds: &Deeds, project: u64) {
     let requests: BTreeSet<u64> =
         world.merge_requests.remove_where(|mr| mr.target_project == project).iter().map(|mr| mr.id).collect();
     let issues: BTreeSet<u64> = world.issues.remove_where(|i| i.project == project).iter().map(|i| i.id).collect();
@@ -578,10 +574,7 @@ pub fn remove(world: &mut World, repositories: &Path, project: u64) {
         records::Noteable::Snippet(id) => snippets.contains(&id),
         records::Noteable::Epic(_) => false,
     });
-    for job in world.jobs.remove_where(|job| job.project == project) {
-        world.traces.remove(job.id);
-        world.archives.remove(job.id);
-    }
+    world.jobs.remove_where(|job| job.project == project);
     world.pipelines.remove_where(|row| row.project == project);
     world.labels.remove_where(|row| row.project == project);
     world.milestones.remove_where(|row| row.project == project);
@@ -600,7 +593,5 @@ pub fn remove(world: &mut World, repositories: &Path, project: u64) {
         }
     }
     world.projects.remove(project);
-    if let Err(error) = std::fs::remove_dir_all(repository_path(repositories, project)) {
-        tracing::warn!("the repository of project {project} stays behind: {error}");
-    }
+    deeds.push(records::Deed::Remove { project });
 }

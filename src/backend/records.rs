@@ -483,10 +483,12 @@ pub struct Artifacts {
     /// Bytes of the archive.
     pub size: u64,
     pub expire_at: Option<Timestamp>,
+    /// The [`Archive`] that holds them; jobs that leave the same share one.
+    pub archive: u64,
 }
 
 record! {
-    /// One job. Its trace is the row of the same id in `traces`, its archive in `archives`.
+    /// One job. What it printed follows from its script and its times: it is kept nowhere.
     Job {
         project: u64,
         pipeline: u64,
@@ -528,6 +530,8 @@ record! {
         /// How it ends.
         status: Status,
         coverage: Option<f64>,
+        /// What it leaves: the number of an [`Archive`].
+        archive: Option<u64>,
     }
 }
 
@@ -565,18 +569,13 @@ record! {
 }
 
 record! {
-    /// What a job printed. Its id is the job's.
-    Trace {
-        #[serde(with = "bytes")]
-        bytes: Vec<u8>,
-    }
-}
-
-record! {
-    /// The archive of a job's artifacts. Its id is the job's.
+    /// A zip archive of files that jobs leave.
     Archive {
+        name: String,
         #[serde(with = "bytes")]
         bytes: Vec<u8>,
+        /// Seconds from the end of a job until it is gone; `None`: it stays.
+        expires_in: Option<i64>,
     }
 }
 
@@ -711,7 +710,28 @@ record! {
     }
 }
 
-/// Bytes as Base64, so that a megabyte of trace stays about a megabyte.
+/// What a write does to repositories once its records are safe.
+///
+/// It is kept with the records and done after them, so that a server that was killed in between does it at its next
+/// start: records and repositories never part.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub enum Deed {
+    #[default]
+    Nothing,
+    /// A ref goes from one object to another; `None` is no ref.
+    Ref { project: u64, name: String, from: Option<String>, to: Option<String> },
+    /// HEAD names another branch.
+    Head { project: u64, branch: String },
+    /// The repository goes.
+    Remove { project: u64 },
+}
+
+record! {
+    /// A deed of the latest write.
+    Intent { deed: Deed }
+}
+
+/// Bytes as Base64, so that a megabyte stays about a megabyte.
 mod bytes {
     use base64::{Engine, engine::general_purpose::STANDARD};
     use serde::{Deserialize, Deserializer, Serializer, de::Error};

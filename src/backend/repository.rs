@@ -1,8 +1,10 @@
 //! Trees, blobs, comparisons and contributors.
 
 use super::call::{Answer, Outcome, Reading, ok, order};
+use super::git::Format;
 use super::mount::Mount;
 use super::reject::Reject;
+use super::stream::Stream;
 use crate::api::Raw;
 use crate::api::repository::*;
 
@@ -14,6 +16,17 @@ pub fn mount(mount: Mount) -> Mount {
         .read::<ListTree>(tree)
         .read::<GetBlob>(blob)
         .read::<GetRawBlob>(raw)
+        .stream::<GetArchive>(archive)
+        .also_stream::<GetArchive>("/projects/{id}/repository/archive.tar.gz", ("format", "tar.gz"), archive)
+        .also_stream::<GetArchive>("/projects/{id}/repository/archive.tgz", ("format", "tgz"), archive)
+        .also_stream::<GetArchive>("/projects/{id}/repository/archive.gz", ("format", "gz"), archive)
+        .also_stream::<GetArchive>("/projects/{id}/repository/archive.tar.bz2", ("format", "tar.bz2"), archive)
+        .also_stream::<GetArchive>("/projects/{id}/repository/archive.tbz", ("format", "tbz"), archive)
+        .also_stream::<GetArchive>("/projects/{id}/repository/archive.tbz2", ("format", "tbz2"), archive)
+        .also_stream::<GetArchive>("/projects/{id}/repository/archive.tb2", ("format", "tb2"), archive)
+        .also_stream::<GetArchive>("/projects/{id}/repository/archive.bz2", ("format", "bz2"), archive)
+        .also_stream::<GetArchive>("/projects/{id}/repository/archive.tar", ("format", "tar"), archive)
+        .also_stream::<GetArchive>("/projects/{id}/repository/archive.zip", ("format", "zip"), archive)
         .read::<Compare>(compare)
         .read::<ListContributors>(contributors)
 }
@@ -33,6 +46,21 @@ fn blob(call: &Reading, input: GetBlob) -> Outcome<Blob> {
 fn raw(call: &Reading, input: GetRawBlob) -> Outcome<Raw> {
     let (_, bytes) = call.repository(&input.id)?.1.blob(&input.sha)?;
     Ok(Answer::new(Raw { bytes, content_type: Some("text/plain".into()) }).header("content-disposition", "inline"))
+}
+
+fn archive(call: &Reading, input: GetArchive) -> Outcome<Stream> {
+    let word = input.format.as_deref().filter(|word| !word.is_empty()).unwrap_or("tar.gz");
+    let format = Format::from_word(word).ok_or_else(|| Reject::no_valid_value("format"))?;
+    let (project, git) = call.repository(&input.id)?;
+    let commit = git.commit_at(input.sha.as_deref(), "File")?.id();
+    let asked = input.sha.as_deref().filter(|name| !name.is_empty()).or(project.default_branch.as_deref());
+    // One folder, whose name says what it is.
+    let prefix = format!("{}-{}-{commit}", project.path, asked.unwrap_or("HEAD").replace('/', "-"));
+    let named = format!("attachment; filename=\"{}.{}\"", prefix.replace(['"', '\\'], "-"), format.extension());
+    let content_type = if format == Format::Zip { "application/zip" } else { "application/octet-stream" };
+    let write = move |out: &mut dyn std::io::Write| git.write_archive(commit, &prefix, format, out);
+    let stream = Stream { content_type: content_type.into(), length: None, write: Box::new(write) };
+    Ok(Answer::new(stream).header("content-disposition", &named).header("content-transfer-encoding", "binary"))
 }
 
 fn compare(call: &Reading, input: Compare) -> Outcome<Comparison> {
@@ -57,7 +85,7 @@ fn compare(call: &Reading, input: Compare) -> Outcome<Comparison> {
 fn contributors(call: &Reading, input: ListContributors) -> Outcome<Vec<Contributor>> {
     let by = call.choice("order_by", input.order_by.as_deref(), &["date", "name", "email", "commits"])?;
     let descending = call.descending(input.sort.as_deref(), "asc")?;
-    let mut people = call.repository(&input.id)?.1.contributors()?;
+    let mut people = call.repository(&input.id)?.1.contributors(&call.cache)?;
     match by {
         "name" => order(&mut people, descending, |person| person.name.to_lowercase()),
         "email" => order(&mut people, descending, |person| person.email.to_lowercase()),

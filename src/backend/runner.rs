@@ -4,9 +4,11 @@
 //! what its [`Script`] says, so [`advance`] brings the world up to any moment, however long nobody looked.
 
 use super::demo::script;
-use super::records::{Deployment, Environment, Job, Pipeline, Planned, Script, Status, Trace};
+use super::records::{Artifacts, Deployment, Environment, Job, Pipeline, Planned, Script, Status};
 use super::world::World;
 use jiff::{SignedDuration, Timestamp};
+use std::io::{self, Write};
+use std::sync::Arc;
 
 /// Seconds that a job waits for its runner.
 const QUEUE: i64 = 2;
@@ -21,15 +23,6 @@ pub fn advance(world: &mut World, now: Timestamp) {
             settle(world, now);
         }
     }
-    let running: Vec<u64> = world
-        .jobs
-        .iter()
-        .filter(|job| job.status == Status::Running && job.script.is_some())
-        .map(|job| job.id)
-        .collect();
-    for id in running {
-        print(world, id, now, false);
-    }
 }
 
 /// Makes every transition that is due.
@@ -42,10 +35,8 @@ fn settle(world: &mut World, now: Timestamp) {
             .filter(|job| job.script.is_some() && !job.retried && is_live(job.status))
             .find_map(|job| Some((job.id, due(world, job, now)?)));
         let Some((id, (status, at))) = due else { return };
-        if status.is_finished() {
-            print(world, id, at, true);
-        }
         let coverage = world.jobs.get(id).and_then(|job| script_of(world, job)).and_then(|script| script.coverage);
+        let left = world.jobs.get(id).and_then(|job| artifacts(world, job, at));
         let Some(job) = world.jobs.get_mut(id) else { return };
         job.status = status;
         match status {
@@ -54,6 +45,7 @@ fn settle(world: &mut World, now: Timestamp) {
             _ if status.is_finished() => {
                 job.finished_at = Some(at);
                 job.coverage = coverage.filter(|_| status == Status::Success);
+                job.artifacts = left;
             }
             _ => {}
         }
@@ -92,7 +84,7 @@ fn due(world: &World, job: &Job, now: Timestamp) -> Option<(Status, Timestamp)> 
         Status::Running => {
             let script = script_of(world, job)?;
             let length = script::Script::parse(&script.text).duration();
-            (script.status, job.started_at? + SignedDuration::from_millis(length as i64))
+            (script.status, job.started_at? + SignedDuration::from_nanos(i64::try_from(length).unwrap_or(i64::MAX)))
         }
         _ => return None,
     };
@@ -129,6 +121,18 @@ fn script_of<'w>(world: &'w World, job: &Job) -> Option<&'w Script> {
     world.scripts.iter().find(|script| script.name == name)
 }
 
+/// What a job leaves that ends at `at`.
+pub fn artifacts(world: &World, job: &Job, at: Timestamp) -> Option<Artifacts> {
+    let archive = world.archives.get(script_of(world, job)?.archive?)?;
+    let expire_at = archive.expires_in.and_then(|seconds| at.checked_add(SignedDuration::from_secs(seconds)).ok());
+    Some(Artifacts {
+        filename: "artifacts.zip".into(),
+        size: archive.bytes.len() as u64,
+        expire_at,
+        archive: archive.id,
+    })
+}
+
 /// A runner that may take the job: its own project's, or a shared one.
 fn any_runner(world: &World, job: &Job) -> Option<u64> {
     let mut runners = world.runners.iter().filter(|runner| {
@@ -140,26 +144,62 @@ fn any_runner(world: &World, job: &Job) -> Option<u64> {
     runners.next().map(|runner| runner.id)
 }
 
-/// What a job has printed by `now`, or all of it.
-pub fn trace(world: &World, job: &Job, now: Timestamp, whole: bool) -> Option<Vec<u8>> {
-    let script = script::Script::parse(&script_of(world, job)?.text);
-    let started = job.started_at?;
-    let elapsed = if whole { u64::MAX } else { u64::try_from(now.duration_since(started).as_millis()).unwrap_or(0) };
-    let project = world.projects.get(job.project).map(|project| world.project_path(project)).unwrap_or_default();
-    let runner = job.runner.and_then(|id| world.runners.get(id)).map_or("none", |runner| runner.description.as_str());
-    let facts = script::Facts { id: job.id, sha: &job.sha, ref_name: &job.ref_name, project: &project, runner };
-    let length = match job.finished_at {
-        // A job of the past took as long as its record says.
-        Some(finished) if whole => u64::try_from(finished.duration_since(started).as_millis()).unwrap_or(0),
-        _ => script.duration(),
-    };
-    Some(script.print(&facts, started, elapsed, length))
+/// What a job printed: worked out when it is read.
+pub struct Trace {
+    script: Arc<Script>,
+    facts: script::Facts,
+    run: script::Run,
+    /// What comes after what the script printed.
+    end: &'static [u8],
 }
 
-fn print(world: &mut World, id: u64, now: Timestamp, whole: bool) {
-    let Some(bytes) = world.jobs.get(id).and_then(|job| trace(world, job, now, whole)) else { return };
-    if world.traces.get(id).map_or(0, |trace| trace.bytes.len()) != bytes.len() {
-        world.traces.add(Trace { id, bytes });
+/// The last words of a job that was canceled while it ran.
+const CANCELED: &[u8] = b"\n\x1b[31;1mERROR: Job failed: canceled\n\x1b[0;m";
+
+/// What a job has printed by `now`; `None` for one that has not begun, was erased, or has no script.
+pub fn trace(world: &World, job: &Job, now: Timestamp) -> Option<Trace> {
+    if job.erased_at.is_some() {
+        return None;
+    }
+    let started = job.started_at?;
+    let script = world.scripts.share(script_of(world, job)?.id)?.clone();
+    let nanos = |end: Timestamp| u128::try_from(end.duration_since(started).as_nanos()).unwrap_or(0);
+    let own = script::Script::parse(&script.text).duration();
+    let (elapsed, total) = match (job.status, job.finished_at) {
+        // One that was canceled ran at the pace of its script.
+        (Status::Canceled, Some(end)) => (Some(nanos(end)).filter(|elapsed| *elapsed < own), own),
+        // One of the past took as long as its record says.
+        (_, Some(end)) => (None, nanos(end)),
+        (_, None) => (Some(nanos(now)), own),
+    };
+    let end: &[u8] = if job.status == Status::Canceled && elapsed.is_some() { CANCELED } else { b"" };
+    let runner = job.runner.and_then(|id| world.runners.get(id));
+    let facts = script::Facts {
+        id: job.id,
+        sha: job.sha.clone(),
+        ref_name: job.ref_name.clone(),
+        project: world.projects.get(job.project).map(|project| world.project_path(project)).unwrap_or_default(),
+        runner: runner.map_or_else(|| "none".into(), |runner| runner.description.clone()),
+        token: super::auth::job_token(world, job.id).unwrap_or_default(),
+    };
+    Some(Trace { script, facts, run: script::Run { started, elapsed, total }, end })
+}
+
+impl Trace {
+    /// Bytes in all.
+    pub fn length(&self) -> u64 {
+        script::Script::parse(&self.script.text).len(&self.facts, &self.run) + self.end.len() as u64
+    }
+
+    /// Writes it from a place on.
+    ///
+    /// # Errors
+    /// What the writer says.
+    pub fn write(&self, from: u64, out: &mut dyn Write) -> io::Result<()> {
+        let printed = script::Script::parse(&self.script.text);
+        printed.write(&self.facts, &self.run, from, out)?;
+        let skip = from.saturating_sub(printed.len(&self.facts, &self.run));
+        out.write_all(self.end.get(usize::try_from(skip).unwrap_or(usize::MAX)..).unwrap_or_default())
     }
 }
 
@@ -272,14 +312,8 @@ pub fn start(world: &mut World, plan: &Plan, jobs: &[Planned]) -> u64 {
     pipeline
 }
 
-/// Cancels a job: from any status (specification, "Job"), and one that runs says so in its trace.
+/// Cancels a job, from any status (specification, "Job").
 pub fn cancel(world: &mut World, id: u64, now: Timestamp) {
-    if world.jobs.get(id).is_some_and(|job| job.status == Status::Running) {
-        print(world, id, now, false);
-        let mut bytes = world.traces.get(id).map(|trace| trace.bytes.clone()).unwrap_or_default();
-        bytes.extend_from_slice(b"\n\x1b[31;1mERROR: Job failed: canceled\n\x1b[0;m");
-        world.traces.add(Trace { id, bytes });
-    }
     let Some(job) = world.jobs.get_mut(id) else { return };
     job.status = Status::Canceled;
     job.finished_at = job.finished_at.or(Some(now));
@@ -343,8 +377,6 @@ pub fn play(world: &mut World, id: u64, user: u64, now: Timestamp) -> bool {
 
 /// Takes a job's trace and artifacts away.
 pub fn erase(world: &mut World, id: u64, now: Timestamp) {
-    world.traces.remove(id);
-    world.archives.remove(id);
     if let Some(job) = world.jobs.get_mut(id) {
         job.artifacts = None;
         job.erased_at = Some(now);
@@ -355,6 +387,17 @@ pub fn erase(world: &mut World, id: u64, now: Timestamp) {
 mod tests {
     use super::*;
     use crate::backend::records::{Runner, Schedule};
+
+    fn printed(world: &World, job: u64, now: Timestamp) -> String {
+        let trace = trace(world, world.jobs.get(job).unwrap(), now).unwrap();
+        let mut out = Vec::new();
+        trace.write(0, &mut out).unwrap();
+        assert_eq!(trace.length(), out.len() as u64);
+        let mut tail = Vec::new();
+        trace.write(out.len() as u64 - 3, &mut tail).unwrap();
+        assert_eq!(tail, out[out.len() - 3..]);
+        String::from_utf8(out).unwrap()
+    }
 
     fn time(second: i64) -> Timestamp {
         Timestamp::from_second(1_800_000_000 + second).unwrap()
@@ -391,10 +434,10 @@ mod tests {
         let mut world = world(Status::Success);
         advance(&mut world, time(0));
         assert_eq!(statuses(&world), [("compile", "running"), ("unit", "created"), ("deploy", "created")]);
-        assert_eq!(world.traces.get(1).unwrap().bytes, b"first\n", "it has been running for three seconds");
+        assert_eq!(printed(&world, 1, time(0)), "first\n", "it has been running for three seconds");
         advance(&mut world, time(8));
         assert_eq!(statuses(&world), [("compile", "success"), ("unit", "pending"), ("deploy", "created")]);
-        assert_eq!(world.traces.get(1).unwrap().bytes, b"first\nlast\n");
+        assert_eq!(printed(&world, 1, time(99)), "first\nlast\n");
         advance(&mut world, time(19));
         assert_eq!(statuses(&world), [("compile", "success"), ("unit", "success"), ("deploy", "manual")]);
         assert_eq!(world.pipelines.get(1).unwrap().status, Status::Success);
@@ -442,11 +485,11 @@ mod tests {
         advance(&mut world, time(0));
         cancel(&mut world, 1, time(1));
         advance(&mut world, time(5));
-        let trace = String::from_utf8(world.traces.get(1).unwrap().bytes.clone()).unwrap();
+        let trace = printed(&world, 1, time(5));
         assert!(trace.starts_with("first\n") && trace.contains("canceled") && !trace.contains("last"));
         assert_eq!(statuses(&world), [("compile", "canceled"), ("unit", "skipped"), ("deploy", "skipped")]);
         erase(&mut world, 1, time(6));
-        assert!(world.traces.get(1).is_none());
+        assert!(super::trace(&world, world.jobs.get(1).unwrap(), time(7)).is_none());
     }
 
     #[test]

@@ -58,13 +58,14 @@ impl<W: Deref<Target = World>> Call<W> {
             let project = self.world.projects.get(*id)?;
             self.rights.sees_project(&self.world, project).then(|| self.project_brief(project))
         };
-        let secret = self.rights.admin || !runner.locked;
+        // A shared runner is the administrators'; a specific one is of those who run its projects.
+        let secret = self.rights.admin || self.runs(runner);
         Runner {
             architecture: Some(runner.architecture.clone()),
             contacted_at: Some(times(runner.contacted_at)),
             platform: Some(runner.platform.clone()),
             projects: there(runner.projects.iter().filter_map(seen).collect()),
-            token: secret.then(|| Some(runner.token.clone())),
+            token: Some(secret.then(|| runner.token.clone())),
             revision: Some(runner.revision.clone()),
             tag_list: there(runner.tag_list.clone()),
             version: Some(runner.version.clone()),

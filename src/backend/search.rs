@@ -22,7 +22,13 @@ const AROUND: usize = 2;
 const LARGEST: usize = 1 << 20;
 
 pub fn mount(mount: Mount) -> Mount {
-    mount.read::<Search>(everywhere).read::<SearchGroup>(in_group).read::<SearchProject>(in_project)
+    mount
+        .read::<Search>(everywhere)
+        .read::<SearchGroup>(in_group)
+        .read::<SearchProject>(in_project)
+        // The older spelling, which servers of all ages know and the libraries of others use.
+        .also_read::<SearchGroup>("/groups/{id}/search", in_group)
+        .also_read::<SearchProject>("/projects/{id}/search", in_project)
 }
 
 fn everywhere(call: &Reading, input: Search) -> Outcome<Vec<Hit>> {
@@ -233,6 +239,7 @@ fn blobs(call: &Reading, project: &Project, text: &str) -> Outcome<Vec<Hit>> {
     let wanted = text.to_lowercase();
     let mut rows = Vec::new();
     for file in files.into_iter().filter(|f| f.r#type == crate::api::repository::EntryKind::Blob).take(MOST_FILES) {
+        call.stop.go_on()?;
         let Ok((_, bytes)) = git.blob(&file.id) else { continue };
         if bytes.len() > LARGEST || bytes.contains(&0) {
             continue;
@@ -249,12 +256,12 @@ fn blobs(call: &Reading, project: &Project, text: &str) -> Outcome<Vec<Hit>> {
         rows.push(Hit::Blob(Box::new(BlobHit {
             basename: stem.to_owned(),
             data,
-            filename: file.path.clone(),
+            filename: file.path,
             id: None,
             r#ref: project.default_branch.clone().unwrap_or_default(),
             startline: first as u64 + 1,
             project_id: project.id,
-            path: Some(file.path),
+            ..BlobHit::default()
         })));
         if rows.len() == MOST_HITS {
             return bounded(call, rows, true);

@@ -37,8 +37,6 @@ impl<W: Deref<Target = World>> Call<W> {
             author: Some(self.author(snippet.author)),
             updated_at: Some(time(snippet.updated_at)),
             created_at: Some(time(snippet.created_at)),
-            visibility: Some(snippet.visibility.as_str().into()),
-            raw_url: Some(format!("{web_url}/raw")),
             web_url,
             ..Snippet::default()
         }

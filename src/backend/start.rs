@@ -1,10 +1,12 @@
 //! Starts and ends the server.
 
+use super::deeds;
 use super::demo::{self, Choice as WorldKind};
 use super::engine::{Clock, Engine};
 use super::git::{self, LocalError};
 use super::records::*;
 use super::store::{REPOSITORIES, Store, StoreError};
+use super::temporary::Temporary;
 use super::world::World;
 use super::{call, routes};
 use rustls::crypto::ring;
@@ -13,7 +15,6 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -82,7 +83,7 @@ pub struct Running {
     stop: oneshot::Sender<()>,
     served: JoinHandle<()>,
     /// Removed when the server is dropped; `None` under a data folder.
-    temporary: Option<TempDir>,
+    temporary: Option<Temporary>,
 }
 
 impl Running {
@@ -165,7 +166,7 @@ pub async fn start_on(listener: std::net::TcpListener, options: Options) -> Resu
 
 struct Prepared {
     engine: Engine,
-    temporary: Option<TempDir>,
+    temporary: Option<Temporary>,
     project: Option<String>,
 }
 
@@ -177,12 +178,15 @@ fn prepare(options: Options, base_url: String) -> Result<Prepared, StartError> {
             (Some(store), world, data.clone(), None)
         }
         None => {
-            let made = tempfile::Builder::new().prefix("labscope-").tempdir().map_err(folder)?;
+            let made = Temporary::new().map_err(folder)?;
             (None, World::default(), made.path().to_path_buf(), Some(made))
         }
     };
     let repositories = root.join(REPOSITORIES);
     std::fs::create_dir_all(&repositories).map_err(folder)?;
+    if store.is_some() {
+        recover(&mut world, &repositories).map_err(folder)?;
+    }
     if world.users.is_empty() {
         // A start that was killed may have left repositories that no record knows.
         clear(&repositories).map_err(folder)?;
@@ -204,6 +208,18 @@ fn prepare(options: Options, base_url: String) -> Result<Prepared, StartError> {
     world.take_changes();
     let engine = Engine::new(world, store, repositories, options.clock, base_url, super::runner::advance);
     Ok(Prepared { engine, temporary, project })
+}
+
+/// Does what a server that was killed had promised and not done.
+fn recover(world: &mut World, repositories: &Path) -> std::io::Result<()> {
+    deeds::unlock(repositories)?;
+    for intent in world.intents.remove_where(|_| true) {
+        // What was done before cannot be done again where somebody went on from there: then nothing is missing.
+        if let Err(error) = deeds::apply(&intent.deed, repositories) {
+            tracing::debug!("{:?}: {error}", intent.deed);
+        }
+    }
+    Ok(())
 }
 
 /// Removes `<number>.git` folders, and nothing else that may be there.

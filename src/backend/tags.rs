@@ -28,7 +28,6 @@ fn show(world: &World, git: &Git, project: u64, tag: &TagHead) -> Result<Tag, Re
         message: tag.message.clone(),
         commit: Some(git.show(tag.commit)?),
         release: release.map(show_release),
-        target: Some(tag.target.to_string()),
         ..Tag::default()
     })
 }
@@ -99,6 +98,7 @@ fn create(call: &mut Writing, input: CreateTag) -> Outcome<Tag> {
     }
     touch(call.world, project.id, now)?;
     let tag = git.tag(&input.tag_name).ok_or_else(|| Reject::not_found("Tag"))?;
+    call.pushed(project.id, &git, &format!("refs/tags/{}", tag.name), None, Some(tag.target));
     ok(show(call.world, &git, project.id, &tag)?)
 }
 
@@ -109,6 +109,7 @@ fn delete(call: &mut Writing, input: DeleteTag) -> Outcome<Nothing> {
     git.delete_tag(&tag.name)?;
     call.world.releases.remove_where(|release| release.project == project && release.tag == tag.name);
     touch(call.world, project, call.now)?;
+    call.pushed(project, &git, &format!("refs/tags/{}", tag.name), Some(tag.target), None);
     ok(Nothing)
 }
 

@@ -142,7 +142,11 @@ fn list(call: &Reading, input: ListUsers) -> Outcome<Vec<Profile>> {
         _ => order(&mut users, descending, |user| user.id),
     }
     let view = if admin { View::Administrator } else { View::Brief };
-    call.page(users, |user| call.profile(user, view, input.with_custom_attributes == Some(true)))
+    call.page(users, |user| Profile {
+        // Of one user alone.
+        shared_runners_minutes_limit: None,
+        ..call.profile(user, view, input.with_custom_attributes == Some(true))
+    })
 }
 
 fn user<W: Deref<Target = World>>(call: &Call<W>, id: u64) -> Result<&User, Reject> {
@@ -253,7 +257,11 @@ fn create(call: &mut Writing, input: CreateUser) -> Outcome<Profile> {
 fn update(call: &mut Writing, input: UpdateUser) -> Outcome<Profile> {
     call.administrator()?;
     let id = user(call, input.id)?.id;
-    check_free(call, id, input.email.as_ref(), input.username.as_ref())?;
+    // The specification has 404 here, "even where a conflict would fit".
+    check_free(call, id, input.email.as_ref(), input.username.as_ref()).map_err(|reject| match reject.status {
+        409 => Reject { status: 404, ..reject },
+        _ => reject,
+    })?;
     if input.password.as_ref().is_some_and(|word| word.len() < 8) {
         return Err(Reject::bad(json!({ "password": ["is too short (minimum is 8 characters)"] })));
     }
@@ -299,7 +307,7 @@ fn delete(call: &mut Writing, input: DeleteUser) -> Outcome<Nothing> {
     let alone: Vec<u64> = world.groups.iter().map(|group| group.id).filter(|group| owns_alone(*group)).collect();
     if input.hard_delete == Some(true) {
         for group in alone {
-            super::groups::remove(world, &call.repositories, group);
+            super::groups::remove(world, &call.deeds, group);
         }
         world.notes.remove_where(|note| note.author == id);
         world.merge_requests.remove_where(|mr| mr.author == id);
@@ -311,7 +319,7 @@ fn delete(call: &mut Writing, input: DeleteUser) -> Outcome<Nothing> {
     let own: Vec<u64> =
         world.projects.iter().filter(|p| p.namespace == Namespace::User(id)).map(|project| project.id).collect();
     for project in own {
-        super::projects::remove(world, &call.repositories, project);
+        super::projects::remove(world, &call.deeds, project);
     }
     world.members.remove_where(|member| member.user == id);
     world.tokens.remove_where(|token| token.user == id);

@@ -29,6 +29,11 @@ impl<T: Record> Table<T> {
         self.rows.get(&id).map(Arc::as_ref)
     }
 
+    /// The row of that number, to be held on to.
+    pub fn share(&self, id: u64) -> Option<&Arc<T>> {
+        self.rows.get(&id)
+    }
+
     /// All rows, oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> + Clone {
         self.rows.values().map(Arc::as_ref)
@@ -181,7 +186,7 @@ tables! {
     snippets: Snippet,
     pipelines: Pipeline,
     jobs: Job,
-    traces: Trace,
+    intents: Intent,
     archives: Archive,
     runners: Runner,
     releases: Release,

@@ -3,10 +3,16 @@
 mod access;
 mod admin;
 mod demo;
+mod downloads;
+mod durable;
+mod hostile;
+mod listen;
 mod local;
 mod projects;
 mod repository;
 mod review;
+mod scripts;
+mod shapes;
 mod storage;
 mod watch;
 
@@ -183,14 +189,23 @@ async fn unknown_routes_and_methods_are_told_apart() {
     assert_eq!(json(server.delete("root", "/projects").await, 405).await["error"], "405 Not Allowed");
 }
 
+/// Every row of the specification has a handler: its line answers something that only one of them can.
 #[tokio::test]
-async fn what_the_areas_declare_is_mounted_once() {
-    let mounted = labscope::backend::routes().mounted().to_vec();
-    let mut sorted = mounted.clone();
-    sorted.sort_unstable();
-    sorted.dedup();
-    assert_eq!(sorted.len(), mounted.len());
-    let declared: Vec<&str> =
+async fn every_endpoint_is_mounted_once() {
+    let mut mounted = labscope::backend::routes().mounted().to_vec();
+    mounted.sort_unstable();
+    let mut declared: Vec<&str> =
         labscope::api::AREAS.iter().flat_map(|(_, endpoints)| endpoints.iter()).map(|e| e.name).collect();
-    assert!(mounted.iter().all(|name| declared.contains(name)));
+    declared.sort_unstable();
+    assert_eq!(mounted, declared);
+
+    let server = Server::empty().await;
+    for endpoint in labscope::api::AREAS.iter().flat_map(|(_, endpoints)| endpoints.iter()) {
+        let slot = |segment: &str| if segment.starts_with('{') { "7".to_owned() } else { segment.to_owned() };
+        let path = endpoint.route.split('/').map(slot).collect::<Vec<_>>().join("/");
+        let reply = server.call("root", endpoint.method.clone(), &path).send().await.unwrap();
+        let (status, text) = (reply.status().as_u16(), reply.text().await.unwrap());
+        let line = format!("{} {path}: {status} {text}", endpoint.method);
+        assert!(status < 500 && status != 405 && text != r#"{"error":"404 Not Found"}"#, "{line}");
+    }
 }

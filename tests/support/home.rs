@@ -28,6 +28,7 @@ impl Home {
     pub fn variables(&self) -> Vec<(&'static str, PathBuf)> {
         let mut all = vec![("HOME", self.path("")), ("TMPDIR", self.path("tmp"))];
         all.extend([("XDG_CONFIG_HOME", self.path("config")), ("XDG_DATA_HOME", self.path("data"))]);
+        all.push(("XDG_CACHE_HOME", self.path("cache")));
         all.extend([("LC_ALL", "C.UTF-8".into()), ("TERM", "xterm-256color".into())]);
         all
     }

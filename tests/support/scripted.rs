@@ -56,9 +56,11 @@ impl Answer {
     }
 }
 
-#[derive(Default)]
+/// Answers what it is asked.
+type Mind = Box<dyn Fn(&Asked) -> Answer + Send + Sync>;
+
 struct Script {
-    answers: Mutex<VecDeque<Answer>>,
+    mind: Mind,
     asked: Mutex<Vec<Asked>>,
 }
 
@@ -72,7 +74,17 @@ pub struct Scripted {
 impl Scripted {
     /// Starts a server that gives `answers` one after the other, and 500 when there are no more.
     pub async fn start(answers: impl IntoIterator<Item = Answer>) -> Scripted {
-        let script = Arc::new(Script { answers: Mutex::new(answers.into_iter().collect()), ..Script::default() });
+        let answers: Mutex<VecDeque<Answer>> = Mutex::new(answers.into_iter().collect());
+        Scripted::minded(move |_| {
+            let next = answers.lock().expect("no test panics while it holds this").pop_front();
+            next.unwrap_or_else(|| answer(500, "the script is over"))
+        })
+        .await
+    }
+
+    /// Starts a server that looks at what it is asked, for clients that ask for several things at once.
+    pub async fn minded(mind: impl Fn(&Asked) -> Answer + Send + Sync + 'static) -> Scripted {
+        let script = Arc::new(Script { mind: Box::new(mind), asked: Mutex::new(Vec::new()) });
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let port = listener.local_addr().expect("a bound socket has an address").port();
         let router = Router::new().fallback(reply).with_state(script.clone());
@@ -90,13 +102,13 @@ impl Scripted {
 async fn reply(State(script): State<Arc<Script>>, request: Request) -> Response {
     let (head, body) = request.into_parts();
     let body = to_bytes(body, 1 << 20).await.expect("a small body");
-    script.asked.lock().expect("no test panics while it holds this").push(Asked {
+    let asked = Asked {
         line: format!("{} {}", head.method, head.uri),
         headers: head.headers,
         body: String::from_utf8_lossy(&body).into_owned(),
-    });
-    let next = script.answers.lock().expect("no test panics while it holds this").pop_front();
-    let next = next.unwrap_or_else(|| answer(500, "the script is over"));
+    };
+    let next = (script.mind)(&asked);
+    script.asked.lock().expect("no test panics while it holds this").push(asked);
     let mut builder = Response::builder().status(StatusCode::from_u16(next.status).expect("a status"));
     for (name, value) in &next.headers {
         let value = HeaderValue::from_str(value).expect("a header's value");

@@ -1,6 +1,9 @@
 //! Content by rule: where a demo needs a thousand files, rows or trace lines, nobody should have to write them.
 
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
 use std::fmt::Write;
+use std::io::Write as _;
 
 /// The next number of a fixed sequence (splitmix64): the same demo every time.
 pub fn next(seed: &mut u64) -> u64 {
@@ -68,4 +71,135 @@ fn geojson(points: usize) -> String {
     }
     out.push_str("]}\n");
     out
+}
+
+/// The content of a file that is not text; `None` for a rule that does not exist.
+pub fn bytes(rule: &str) -> Option<Vec<u8>> {
+    match rule {
+        "chart" => Some(chart().png()),
+        "table" => Some(table(None).png()),
+        "table-broken" => Some(table(Some(17)).png()),
+        _ => None,
+    }
+}
+
+type Colour = [u8; 3];
+
+const PAPER: Colour = [0x16, 0x1b, 0x22];
+const LINES: Colour = [0x30, 0x36, 0x3d];
+const WORDS: Colour = [0x8b, 0x94, 0x9e];
+const BRIGHT: Colour = [0xc9, 0xd1, 0xd9];
+const BLUE: Colour = [0x1f, 0x6f, 0xeb];
+const GREEN: Colour = [0x3f, 0xb9, 0x50];
+const RED: Colour = [0xf8, 0x51, 0x49];
+
+/// Places are given in half pixels: a picture of half the size says as much, in a quarter of the time.
+const SCALE: usize = 2;
+
+/// A picture in memory.
+struct Picture {
+    width: usize,
+    height: usize,
+    pixels: Vec<u8>,
+}
+
+impl Picture {
+    fn new(width: usize, height: usize, colour: Colour) -> Picture {
+        let (width, height) = (width / SCALE, height / SCALE);
+        Picture { width, height, pixels: colour.repeat(width * height) }
+    }
+
+    fn fill(&mut self, x: usize, y: usize, width: usize, height: usize, colour: Colour) {
+        let [x, y, width, height] = [x, y, width, height].map(|n| n.div_ceil(SCALE));
+        for row in y..(y + height).min(self.height) {
+            let (from, to) = (row * self.width + x.min(self.width), row * self.width + (x + width).min(self.width));
+            let bytes = self.pixels.get_mut(3 * from..3 * to).unwrap_or_default();
+            for (i, byte) in bytes.iter_mut().enumerate() {
+                *byte = colour.get(i % 3).copied().unwrap_or_default();
+            }
+        }
+    }
+
+    /// As a file: eight bits a colour, no filters.
+    fn png(&self) -> Vec<u8> {
+        let mut rows = ZlibEncoder::new(Vec::new(), Compression::fast());
+        for row in self.pixels.chunks(3 * self.width) {
+            // Writing to memory does not fail.
+            let _ = rows.write_all(&[0]).and_then(|()| rows.write_all(row));
+        }
+        let mut head = Vec::new();
+        for side in [self.width, self.height] {
+            head.extend((side as u32).to_be_bytes());
+        }
+        head.extend([8, 2, 0, 0, 0]);
+        let mut out = b"\x89PNG\r\n\x1a\n".to_vec();
+        for (kind, data) in [(b"IHDR", head), (b"IDAT", rows.finish().unwrap_or_default()), (b"IEND", Vec::new())] {
+            out.extend((data.len() as u32).to_be_bytes());
+            let mut sum = flate2::Crc::new();
+            sum.update(kind);
+            sum.update(&data);
+            out.extend(kind);
+            out.extend(data);
+            out.extend(sum.sum().to_be_bytes());
+        }
+        out
+    }
+}
+
+/// Times of a benchmark: pairs of bars, before and after.
+fn chart() -> Picture {
+    let mut picture = Picture::new(640, 360, PAPER);
+    for line in 0..6 {
+        picture.fill(48, 30 + 56 * line, 568, 1, LINES);
+    }
+    picture.fill(48, 24, 2, 288, WORDS);
+    picture.fill(48, 310, 568, 2, WORDS);
+    for (i, (before, after)) in [(12, 12), (20, 12), (46, 13), (118, 13), (196, 14), (268, 14)].into_iter().enumerate()
+    {
+        let x = 72 + 92 * i;
+        picture.fill(x, 310 - before, 26, before, LINES);
+        picture.fill(x + 30, 310 - after, 26, after, if i == 5 { GREEN } else { BLUE });
+    }
+    picture
+}
+
+/// A screen of a table as blocks; `wrong` is a row whose last column has gone.
+fn table(wrong: Option<usize>) -> Picture {
+    let mut picture = Picture::new(640, 400, PAPER);
+    picture.fill(0, 0, 640, 16, LINES);
+    let mut seed = 5;
+    for row in 0..24 {
+        let y = 20 + 16 * row;
+        if row == 9 {
+            picture.fill(0, y - 2, 640, 16, BLUE);
+        }
+        let words = if row == 9 { BRIGHT } else { WORDS };
+        for (column, colour) in [(12, words), (180, BRIGHT), (360, words)] {
+            let mut x = column;
+            for _ in 0..1 + next(&mut seed) % 3 {
+                let width = 12 + (next(&mut seed) % 34) as usize;
+                picture.fill(x, y, width, 10, colour);
+                x += width + 6;
+            }
+        }
+        let passed = !next(&mut seed).is_multiple_of(7);
+        match wrong {
+            Some(wrong) if wrong == row => picture.fill(500, y - 2, 140, 14, RED),
+            _ => picture.fill(560, y, 48, 10, if passed { GREEN } else { RED }),
+        }
+    }
+    picture
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_is_whole() {
+        let bytes = bytes("chart").unwrap();
+        assert!(bytes.starts_with(b"\x89PNG\r\n\x1a\n") && bytes.ends_with(b"IEND\xae\x42\x60\x82"));
+        assert_eq!(bytes.get(16..24), Some(&[0, 0, 1, 64, 0, 0, 0, 180][..]));
+        assert_eq!(super::bytes("nothing"), None);
+    }
 }

@@ -17,20 +17,24 @@
 //!   ~ src/lib.rs               the lines after `<` become those after `>`; `~ PATH undo` takes it back
 //!     < let a = 1;
 //!     > let a = 2;
+//!   ! PATH                     the file has exactly the lines after `>`
 //!   # assets/i-{}.svg 20 icon  twenty files from a rule
+//!   m vendor/lib 1c3f…         a submodule at a commit of another repository
 //! branch feature/rows          a branch from here, or `from BRANCH`, checked out
 //! on main                      another branch is checked out
 //! ada merges feature/rows: Merge branch 'feature/rows'
 //! tag v0.1.0                   a light tag; `tag v0.1.0 ada: Message` an annotated one
 //! drop feature/rows            the branch goes, its commits stay
+//! season terminals             hundreds of commits by a rule ([`season`](super::season))
 //! ```
 //!
 //! Replaying keeps, for each branch, which blocks of which files are visible and which replacements hold. Merges join
 //! these sets, so that a script cannot conflict by accident, and the last commit of `main` is close to the archive.
 
 use super::archive::{Archive, Source};
-use super::generate;
+use super::{generate, season};
 use git2::{ObjectType, Oid};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write;
 use std::rc::Rc;
@@ -137,6 +141,7 @@ type Tree = BTreeMap<String, Rc<Entry>>;
 const FILE: u32 = 0o100644;
 const EXECUTABLE: u32 = 0o100755;
 const LINK: u32 = 0o120000;
+const SUBMODULE: u32 = 0o160000;
 
 /// Blocks of a file that become visible.
 enum Which {
@@ -175,6 +180,7 @@ struct Replay<'a> {
 
 /// Runs a script over the files of an archive.
 pub fn replay(script: &str, archive: &Archive, people: &[Person]) -> Result<History, Mistake> {
+    let script = with_seasons(script)?;
     let lines: Vec<&str> = script.lines().collect();
     let commits = lines.iter().filter(|line| is_commit(line)).count();
     let mut days = [None, None];
@@ -217,6 +223,21 @@ pub fn replay(script: &str, archive: &Archive, people: &[Person]) -> Result<Hist
         }
     }
     Ok(replay.out)
+}
+
+/// The script with its seasons written out.
+fn with_seasons(script: &str) -> Result<Cow<'_, str>, Mistake> {
+    if !script.contains("season ") {
+        return Ok(Cow::Borrowed(script));
+    }
+    let mut out = String::new();
+    for (at, line) in script.lines().enumerate() {
+        match line.strip_prefix("season ") {
+            Some(rule) => out += &season::script(rule).ok_or_else(|| mistake(at, format!("no season {rule}")))?,
+            None => out.extend([line, "\n"]),
+        }
+    }
+    Ok(Cow::Owned(out))
 }
 
 fn mistake(line: usize, what: impl Into<String>) -> Mistake {
@@ -493,6 +514,16 @@ impl Replay<'_> {
             "x" => {
                 let entry = tree.get_mut(rest).ok_or_else(|| missing(rest))?;
                 Rc::make_mut(entry).mode = EXECUTABLE;
+            }
+            "!" => {
+                let entry = self.plain(at, &format!("{new}\n"), FILE)?;
+                tree.insert(rest.to_owned(), Rc::new(entry));
+            }
+            "m" => {
+                let (path, commit) = rest.split_once(' ').ok_or_else(|| mistake(at, "`m PATH COMMIT`"))?;
+                let id = Oid::from_str(commit).map_err(|e| mistake(at, e.message()))?;
+                let entry = Entry { content: Content::Text("".into()), swaps: Vec::new(), mode: SUBMODULE, id };
+                tree.insert(path.to_owned(), Rc::new(entry));
             }
             "@" => {
                 let (path, target) = rest.split_once(' ').ok_or_else(|| mistake(at, "`@ LINK TARGET`"))?;

@@ -1,5 +1,6 @@
 //! Turns a world file into records and repositories.
 
+mod commits;
 mod jobs;
 
 use super::archive::Archive;
@@ -12,7 +13,7 @@ use crate::backend::runner::Plan;
 use crate::backend::world::World;
 use git2::Oid;
 use jiff::{SignedDuration, Timestamp};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -92,11 +93,11 @@ impl Load {
         for one in &form.runners {
             self.runner(one).map_err(|e| format!("runners.{}.{e}", one.name))?;
         }
+        for one in &form.artifacts {
+            self.archive(one).map_err(|e| format!("artifacts.{}.{e}", one.name))?;
+        }
         for one in &form.scripts {
-            let status = status(one.status.as_deref().unwrap_or("success"))
-                .map_err(|e| format!("scripts.{}.status: {e}", one.name))?;
-            let coverage = one.coverage;
-            self.world.scripts.add(Script { name: one.name.clone(), text: one.text.clone(), status, coverage, id: 0 });
+            self.script(one).map_err(|e| format!("scripts.{}.{e}", one.name))?;
         }
         let mut pipelines: Vec<(Timestamp, Plan, &PipelineForm)> = Vec::new();
         for one in &form.pipelines {
@@ -111,6 +112,12 @@ impl Load {
         for one in &form.schedules {
             self.schedule(form, one).map_err(|e| format!("schedules.{}.{e}", one.project))?;
         }
+        for one in &form.comments {
+            self.comment(one).map_err(|e| format!("comments.{}.{}.{e}", one.project, one.ref_name))?;
+        }
+        for one in &form.statuses {
+            self.commit_status(one).map_err(|e| format!("statuses.{}.{}.{e}", one.project, one.ref_name))?;
+        }
         self.rest(form)
     }
 
@@ -123,30 +130,8 @@ impl Load {
             let zoned = date.at(9, 30, 0, 0).to_zoned(jiff::tz::TimeZone::UTC).map_err(|e| e.to_string())?;
             return Ok(zoned.timestamp());
         }
-        let mut seconds = 0_i64;
-        let mut number = String::new();
-        for c in text.chars() {
-            let unit = match c {
-                '0'..='9' => {
-                    number.push(c);
-                    continue;
-                }
-                's' => 1,
-                'm' => 60,
-                'h' => 3600,
-                'd' => 86_400,
-                'w' => 604_800,
-                _ => return Err(format!("`{text}` is neither a date nor an age such as 3d4h")),
-            };
-            let count: i64 =
-                number.parse().map_err(|_| format!("`{text}` is neither a date nor an age such as 3d4h"))?;
-            number.clear();
-            seconds = seconds.saturating_add(count.saturating_mul(unit));
-        }
-        if !number.is_empty() || text.is_empty() {
-            return Err(format!("`{text}` is neither a date nor an age such as 3d4h"));
-        }
-        self.now.checked_sub(SignedDuration::from_secs(seconds)).map_err(|e| e.to_string())
+        let age = age(text).ok_or_else(|| format!("`{text}` is neither a date nor an age such as 3d4h"))?;
+        self.now.checked_sub(SignedDuration::from_secs(age)).map_err(|e| e.to_string())
     }
 
     /// A moment as in [`Load::when`], or `+2h`: so long after another; nothing is half an hour after it.
@@ -194,6 +179,16 @@ impl Load {
             location: form.location.clone(),
             organization: form.organization.clone(),
             website_url: form.website.clone(),
+            messenger_id: form.messenger.clone(),
+            network_profile: form.network.clone(),
+            microblog_account: form.microblog.clone(),
+            two_factor_enabled: form.two_factor,
+            identities: form
+                .identities
+                .iter()
+                .map(|(provider, uid)| Identity { provider: provider.clone(), extern_uid: uid.clone() })
+                .collect(),
+            custom_attributes: form.attributes.clone(),
             created_at,
             updated_at: created_at,
             confirmed_at: Some(created_at),
@@ -220,14 +215,7 @@ impl Load {
     fn members(&mut self, place: Place, members: &BTreeMap<String, String>, at: Timestamp) -> Result<()> {
         for (username, word) in members {
             let user = self.user_id("members", username)?;
-            let level = match word.as_str() {
-                "guest" => level::GUEST,
-                "reporter" => level::REPORTER,
-                "developer" => level::DEVELOPER,
-                "maintainer" => level::MAINTAINER,
-                "owner" => level::OWNER,
-                other => return Err(format!("members.{username}: `{other}` is no level")),
-            };
+            let level = level(word).map_err(|e| format!("members.{username}: {e}"))?;
             self.world.members.add(Member { place, user, level, created_at: at, ..Member::default() });
         }
         Ok(())
@@ -251,6 +239,8 @@ impl Load {
             lfs_enabled: true,
             request_access_enabled: true,
             created_at,
+            custom_attributes: form.attributes.clone(),
+            directory_links: form.directory_links.iter().map(directory_link).collect::<Result<_>>()?,
             ..Group::default()
         });
         self.members(Place::Group(id), &form.members, created_at)
@@ -330,6 +320,11 @@ impl Load {
         let last_activity_at = self.when_or(&form.active, "active", of(newest).max(created_at))?;
         let stars = form.stars.iter().map(|name| self.user_id("stars", name)).collect::<Result<_>>()?;
         let forked_from = form.fork_of.as_ref().map(|path| self.project_id(path)).transpose()?;
+        let shared = |(path, word): (&String, &String)| {
+            let group = self.world.group_at(path).ok_or_else(|| format!("shared_with: there is no group {path}"))?.id;
+            Ok(Share { group, level: level(word).map_err(|e| format!("shared_with.{path}: {e}"))? })
+        };
+        let shared_with = form.shared_with.iter().map(shared).collect::<Result<_>>()?;
         let protected = |name: &String| ProtectedBranch { name: name.clone(), ..ProtectedBranch::default() };
         let id = self.world.projects.add(Project {
             name: if form.name.is_empty() { path.to_owned() } else { form.name.clone() },
@@ -350,6 +345,9 @@ impl Load {
             printing_merge_requests_link_enabled: true,
             runners_token: format!("rt-{path}"),
             protected_branches: form.protected.iter().map(protected).collect(),
+            shared_with,
+            approvals_before_merge: form.approvals,
+            custom_attributes: form.attributes.clone(),
             ..Project::default()
         });
         for label in &form.labels {
@@ -425,7 +423,7 @@ impl Load {
         let created_at = self.when_after(&form.created, written).map_err(|e| format!("created: {e}"))?;
         let author = self.user_id("author", &form.author)?;
         let by = form.by.as_ref().map(|name| self.user_id("by", name)).transpose()?;
-        let thumbs = form.thumbs_up.iter().map(|name| self.user_id("thumbs_up", name)).collect::<Result<_>>()?;
+        let reactions = self.reactions(&form.thumbs_up, &form.thumbs_down)?;
         let merged_at = merge.and_then(|(_, time)| Timestamp::from_second(time).ok());
         let record = MergeRequest {
             iid: form.iid,
@@ -447,7 +445,9 @@ impl Load {
             merge_commit_sha: merge.map(|(id, _)| id.to_string()),
             squash: form.squash,
             force_remove_source_branch: state == State::Merged,
-            reactions: if form.thumbs_up.is_empty() { BTreeMap::new() } else { [("thumbsup".into(), thumbs)].into() },
+            discussion_locked: form.locked.then_some(true),
+            reactions,
+            time: TimeSpent { estimate: form.estimate, spent: form.spent },
             range: (state != State::Opened).then(|| Range { base: base.to_string(), head: head.to_string() }),
             ..MergeRequest::default()
         };
@@ -466,6 +466,17 @@ impl Load {
         let name = format!("refs/merge-requests/{}/head", form.iid);
         self.merges.entry(target_project).or_default().push((name, head));
         Ok(())
+    }
+
+    fn reactions(&self, up: &[String], down: &[String]) -> Result<BTreeMap<String, BTreeSet<u64>>> {
+        let mut out = BTreeMap::new();
+        for (emoji, names) in [("thumbsup", up), ("thumbsdown", down)] {
+            let people: BTreeSet<u64> = names.iter().map(|name| self.user_id(emoji, name)).collect::<Result<_>>()?;
+            if !people.is_empty() {
+                out.insert(emoji.to_owned(), people);
+            }
+        }
+        Ok(out)
     }
 
     /// Merge base and head of a request, and the commit that merged it.
@@ -504,6 +515,8 @@ impl Load {
             created_at,
             due_date: date("due", &form.due)?,
             confidential: form.confidential,
+            reactions: self.reactions(&form.thumbs_up, &[])?,
+            time: TimeSpent { estimate: form.estimate, spent: form.spent },
             ..Issue::default()
         });
         let updated_at =
@@ -548,6 +561,7 @@ impl Load {
             author: self.user_id("author", &form.author)?,
             created_at,
             updated_at: created_at,
+            user_agent: form.user_agent.clone().map(|agent| (agent, "203.0.113.7".to_owned())),
             ..Snippet::default()
         });
         self.notes(Noteable::Snippet(id), &form.notes, created_at).map(|_| ())
@@ -670,6 +684,42 @@ impl Load {
         }
         Ok(())
     }
+}
+
+/// The seconds of `3d4h`.
+fn age(text: &str) -> Option<i64> {
+    let mut seconds = 0_i64;
+    let mut rest = text;
+    while let Some(at) = rest.find(|c: char| !c.is_ascii_digit()) {
+        let (number, unit) = rest.split_at(at);
+        let length = match unit.chars().next()? {
+            's' => 1,
+            'm' => 60,
+            'h' => 3600,
+            'd' => 86_400,
+            'w' => 604_800,
+            _ => return None,
+        };
+        seconds = seconds.saturating_add(number.parse::<i64>().ok()?.saturating_mul(length));
+        rest = unit.get(1..)?;
+    }
+    (rest.is_empty() && !text.is_empty()).then_some(seconds)
+}
+
+fn level(word: &str) -> Result<u8> {
+    match word {
+        "guest" => Ok(level::GUEST),
+        "reporter" => Ok(level::REPORTER),
+        "developer" => Ok(level::DEVELOPER),
+        "maintainer" => Ok(level::MAINTAINER),
+        "owner" => Ok(level::OWNER),
+        other => Err(format!("`{other}` is no level")),
+    }
+}
+
+fn directory_link(form: &DirectoryLinkForm) -> Result<DirectoryLink> {
+    let group_access = level(&form.level).map_err(|e| format!("directory_links.{}: {e}", form.cn))?;
+    Ok(DirectoryLink { cn: form.cn.clone(), group_access, provider: form.provider.clone() })
 }
 
 fn visibility(word: &str) -> Result<Visibility> {

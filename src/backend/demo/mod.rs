@@ -8,6 +8,7 @@ pub mod load;
 pub mod repository;
 pub mod schema;
 pub mod script;
+pub mod season;
 
 use super::world::World;
 use schema::{WorldError, WorldFile};
@@ -18,6 +19,7 @@ const DEMO: &[(&str, &str)] = &[
     ("people.toml", include_str!("../../../assets/world/people.toml")),
     ("projects.toml", include_str!("../../../assets/world/projects.toml")),
     ("requests.toml", include_str!("../../../assets/world/requests.toml")),
+    ("artifacts.toml", include_str!("../../../assets/world/artifacts.toml")),
     ("runners.toml", include_str!("../../../assets/world/runners.toml")),
     ("pipelines.toml", include_str!("../../../assets/world/pipelines.toml")),
 ];
@@ -90,6 +92,14 @@ mod tests {
         (folder.path(), world.clone())
     }
 
+    fn printed(world: &World, job: &crate::backend::records::Job) -> String {
+        let mut out = Vec::new();
+        if let Some(trace) = runner::trace(world, job, "2026-11-21T09:00:00Z".parse().unwrap()) {
+            trace.write(0, &mut out).unwrap();
+        }
+        String::from_utf8(out).unwrap()
+    }
+
     #[test]
     fn the_demo_world_is_the_same_every_time() {
         let ((folder, a), (_, b)) = (demo(), fresh());
@@ -146,8 +156,54 @@ mod tests {
         runner::advance(&mut world, now);
         let statuses: BTreeSet<Status> = world.jobs.iter().map(|job| job.status).collect();
         assert_eq!(statuses.len(), Status::ALL.len(), "{statuses:?}");
-        let longest = world.traces.iter().map(|t| t.bytes.iter().filter(|b| **b == b'\n').count()).max();
+        let longest = world.jobs.iter().map(|job| printed(&world, job).lines().count()).max();
         assert!(longest > Some(20_000));
+    }
+
+    #[test]
+    fn all_that_can_be_shown_is_there() {
+        let (folder, world) = demo();
+        let left: BTreeSet<u64> = world.jobs.iter().filter_map(|job| Some(job.artifacts.as_ref()?.archive)).collect();
+        let named = |archive: &str| {
+            let found = world.archives.iter().find(|a| a.name == archive).unwrap();
+            assert!(left.contains(&found.id), "no job left {archive}");
+            let mut zip = zip::ZipArchive::new(std::io::Cursor::new(&found.bytes)).unwrap();
+            (0..zip.len()).map(|at| zip.by_index(at).unwrap().name().unwrap().into_owned()).collect::<Vec<_>>()
+        };
+        for (archive, file) in [
+            ("screens", "target/screens/table/80x24.png"),
+            ("screens fails", "report.xml"),
+            ("unit", "coverage/html/index.html"),
+            ("bench", "bench/frame.csv"),
+        ] {
+            assert!(named(archive).iter().any(|name| name == file), "{archive} without {file}");
+        }
+        let environments: BTreeSet<&str> = world
+            .deployments
+            .iter()
+            .map(|deployment| world.environments.get(deployment.environment).unwrap().name.as_str())
+            .collect();
+        assert_eq!(environments, ["production", "staging"].into());
+        assert!(
+            world.commit_comments.iter().any(|c| c.line.is_some())
+                && world.commit_comments.iter().any(|c| c.path.is_none())
+        );
+        assert!(world.commit_statuses.iter().any(|s| s.status == Status::Failed));
+        assert!(world.groups.iter().any(|group| !group.directory_links.is_empty()));
+        assert!(world.projects.iter().any(|project| !project.shared_with.is_empty()));
+        assert!(world.snippets.iter().any(|snippet| snippet.user_agent.is_some()));
+        assert!(world.runners.iter().any(|r| r.projects.len() == 1) && world.runners.iter().any(|r| r.is_shared));
+        assert!(world.users.iter().any(|user| user.blocked) && world.users.iter().any(|user| user.external));
+        assert!(world.hooks.len() > 1 && !world.licenses.is_empty() && !world.gpg_keys.is_empty());
+        assert_eq!((world.epics.iter().next().unwrap().id, world.milestones.iter().next().unwrap().id), (1, 1));
+        // A graph with something to show.
+        let terminfo = world.project_at("acme/tools/terminfo-lite").unwrap().id;
+        let repository = git2::Repository::open_bare(folder.join(format!("{terminfo}.git"))).unwrap();
+        let mut walk = repository.revwalk().unwrap();
+        walk.push_head().unwrap();
+        let parents: Vec<usize> = walk.map(|id| repository.find_commit(id.unwrap()).unwrap().parent_count()).collect();
+        let merges = parents.iter().filter(|count| **count > 1).count();
+        assert!(parents.len() > 300 && merges > 60, "{} commits, {merges} merges", parents.len());
     }
 
     #[test]
@@ -190,6 +246,6 @@ mod tests {
         let world = build(&Choice::File(path), folder.path()).unwrap_or_else(|e| panic!("{e}"));
         let job = world.jobs.iter().next().unwrap();
         assert_eq!((job.name.as_str(), job.status), ("hello", Status::Failed));
-        assert!(String::from_utf8_lossy(&world.traces.get(job.id).unwrap().bytes).contains("src/main.rs:1"));
+        assert!(printed(&world, job).contains("src/main.rs:1"));
     }
 }

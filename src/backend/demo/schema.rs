@@ -35,10 +35,14 @@ form! {
         snippets: Vec<SnippetForm>,
         releases: Vec<ReleaseForm>,
         runners: Vec<RunnerForm>,
+        /// What jobs leave behind.
+        artifacts: Vec<ArtifactsForm>,
         scripts: Vec<ScriptForm>,
         templates: Vec<TemplateForm>,
         pipelines: Vec<PipelineForm>,
         schedules: Vec<ScheduleForm>,
+        comments: Vec<CommentForm>,
+        statuses: Vec<StatusForm>,
         ssh_keys: Vec<KeyForm>,
         gpg_keys: Vec<KeyForm>,
         hooks: Vec<HookForm>,
@@ -64,6 +68,14 @@ form! {
         location: Option<String>,
         organization: String,
         website: String,
+        /// Account names at a messaging service, a professional network and a microblogging service.
+        messenger: String,
+        network: String,
+        microblog: String,
+        two_factor: bool,
+        /// Provider to account.
+        identities: BTreeMap<String, String>,
+        attributes: BTreeMap<String, String>,
         created: Option<String>,
         /// When the person was last seen.
         seen: Option<String>,
@@ -80,7 +92,14 @@ form! {
         created: Option<String>,
         /// Username to `guest`, `reporter`, `developer`, `maintainer`, `owner`.
         members: BTreeMap<String, String>,
+        attributes: BTreeMap<String, String>,
+        directory_links: Vec<DirectoryLinkForm>,
     }
+}
+
+form! {
+    /// A link of a group to a directory.
+    DirectoryLinkForm { cn: String, level: String, provider: String }
 }
 
 form! {
@@ -111,6 +130,10 @@ form! {
         protected: Vec<String>,
         /// `name #rrggbb description`.
         labels: Vec<String>,
+        /// Full path of a group to the level that its members have here.
+        shared_with: BTreeMap<String, String>,
+        approvals: u64,
+        attributes: BTreeMap<String, String>,
     }
 }
 
@@ -136,7 +159,13 @@ form! {
         created: String,
         updated: Option<String>,
         squash: bool,
+        /// Only members may comment.
+        locked: bool,
         thumbs_up: Vec<String>,
+        thumbs_down: Vec<String>,
+        /// Seconds planned and spent.
+        estimate: u64,
+        spent: u64,
         notes: Vec<NoteForm>,
     }
 }
@@ -156,6 +185,9 @@ form! {
         created: String,
         due: Option<String>,
         confidential: bool,
+        thumbs_up: Vec<String>,
+        estimate: u64,
+        spent: u64,
         notes: Vec<NoteForm>,
     }
 }
@@ -199,6 +231,8 @@ form! {
         visibility: String,
         author: String,
         created: String,
+        /// What it was sent with, where that was kept.
+        user_agent: Option<String>,
         notes: Vec<NoteForm>,
     }
 }
@@ -226,8 +260,41 @@ form! {
 }
 
 form! {
-    /// What a job prints, and how it ends; `text` is described in [`script`](super::script).
-    ScriptForm { name: String, text: String, status: Option<String>, coverage: Option<f64> }
+    /// A set of files that jobs leave behind, as one zip archive.
+    ArtifactsForm {
+        name: String,
+        /// How long it is kept after the job has ended (`4w`); for good, without.
+        expires: Option<String>,
+        files: Vec<FileForm>,
+        /// The archive ends in the middle, as after an upload that broke off.
+        damaged: bool,
+    }
+}
+
+form! {
+    /// A file of an archive. Its path is taken as it is: an archive may hold what should not be unpacked.
+    FileForm {
+        path: String,
+        text: String,
+        /// Content by a rule of [`generate::bytes`](super::generate::bytes).
+        rule: Option<String>,
+        /// Bytes of zeros, instead: a file that is small only as long as it is packed.
+        zeros: Option<u64>,
+        /// The file is a link to there, instead.
+        link: Option<String>,
+    }
+}
+
+form! {
+    /// What a job prints, how it ends, and what it leaves; `text` is described in [`script`](super::script).
+    ScriptForm {
+        name: String,
+        text: String,
+        status: Option<String>,
+        coverage: Option<f64>,
+        /// The name of a set of artifacts.
+        artifacts: Option<String>,
+    }
 }
 
 form! {
@@ -279,6 +346,40 @@ form! {
         pause: u32,
         /// Seconds that the first has been running when the server starts.
         head_start: u32,
+    }
+}
+
+form! {
+    /// A comment on a commit, perhaps on a line of its diff.
+    CommentForm {
+        project: String,
+        ref_name: String,
+        /// Commits before the head of the ref.
+        back: usize,
+        author: String,
+        created: String,
+        note: String,
+        path: Option<String>,
+        line: Option<u64>,
+        /// `new` or `old`.
+        line_type: Option<String>,
+    }
+}
+
+form! {
+    /// What a tool outside says about a commit.
+    StatusForm {
+        project: String,
+        ref_name: String,
+        /// Commits before the head of the ref.
+        back: usize,
+        name: String,
+        status: String,
+        author: String,
+        created: String,
+        url: Option<String>,
+        description: Option<String>,
+        coverage: Option<f64>,
     }
 }
 
@@ -350,10 +451,13 @@ impl WorldFile {
         self.snippets.extend(other.snippets);
         self.releases.extend(other.releases);
         self.runners.extend(other.runners);
+        self.artifacts.extend(other.artifacts);
         self.scripts.extend(other.scripts);
         self.templates.extend(other.templates);
         self.pipelines.extend(other.pipelines);
         self.schedules.extend(other.schedules);
+        self.comments.extend(other.comments);
+        self.statuses.extend(other.statuses);
         self.ssh_keys.extend(other.ssh_keys);
         self.gpg_keys.extend(other.gpg_keys);
         self.hooks.extend(other.hooks);

@@ -6,31 +6,50 @@
 //! $ cargo test                   printed at once (well, a few hundredths of a second later)
 //! @1.5 running 12 tests          printed after a second and a half
 //! @0.2x40 test case {i} ... ok   forty lines, {i} counts from 1
+//! @0x5000 burst {i}              five thousand lines at once
+//! @0.000002x20000000 {i} fast    some fifty megabytes a second, for forty seconds
+//! @600 still here                ten minutes of silence before a line
 //! @bar 6 Downloading             a progress bar over six seconds, redrawn in place
 //! @section get_sources Getting source from the repository
 //! @end get_sources               sections as runners write them
+//! @clear                         all that was printed so far is gone: the trace is shorter than it was
 //! ```
 //!
-//! `\e` is the escape character. `{id}`, `{sha}`, `{short}`, `{ref}`, `{project}`, `{runner}` and `{iso}` (the time of
-//! the line, as newer runners write it) are filled in.
+//! `\e` is the escape character, `\r` goes back to the start of the line, `\b` one back, `\xff` is a byte, and `\c` at
+//! the end leaves the line open. `{id}`, `{sha}`, `{short}`, `{ref}`, `{project}`, `{runner}`, `{token}` (the job's own)
+//! and `{iso}` (the time of the line, as newer runners write it) are filled in.
+//!
+//! Nothing is kept of what was printed. How long a trace is by now, and what stands at a place in it, is worked out line
+//! of script by line of script, however often a line is repeated: a trace of gigabytes costs nothing until it is read.
 
 use jiff::Timestamp;
-use std::borrow::Cow;
-use std::fmt::Write;
+use std::io::{self, Write};
 
 /// What the placeholders stand for.
 #[derive(Clone, Debug, Default)]
-pub struct Facts<'a> {
+pub struct Facts {
     /// The job's number.
     pub id: u64,
     /// The commit.
-    pub sha: &'a str,
+    pub sha: String,
     /// Branch or tag.
-    pub ref_name: &'a str,
+    pub ref_name: String,
     /// Full path of the project.
-    pub project: &'a str,
+    pub project: String,
     /// Description of the runner.
-    pub runner: &'a str,
+    pub runner: String,
+    /// The token that the job has while it runs.
+    pub token: String,
+}
+
+/// How far a script has come, and how fast it runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Run {
+    pub started: Timestamp,
+    /// Nanoseconds since then; `None` once it is over.
+    pub elapsed: Option<u128>,
+    /// Nanoseconds that the whole script takes.
+    pub total: u128,
 }
 
 /// A script that was read.
@@ -41,7 +60,7 @@ pub struct Script<'a> {
 
 #[derive(Clone, Debug)]
 struct Step<'a> {
-    /// Thousandths of a second before each repetition.
+    /// Nanoseconds before each repetition.
     wait: u64,
     times: u64,
     print: Print<'a>,
@@ -53,11 +72,23 @@ enum Print<'a> {
     Bar(&'a str),
     Open(&'a str, &'a str),
     Close(&'a str),
+    Clear,
 }
 
-/// Thousandths of a second that a line takes where nothing is said.
-const LINE: u64 = 30;
+/// Nanoseconds that a line takes where nothing is said.
+const LINE: u64 = 30_000_000;
 const BAR_STEPS: u64 = 40;
+/// Bytes that are written at once.
+const CHUNK: usize = 64 << 10;
+
+/// A step as far as it has come.
+struct Done<'s, 'a> {
+    step: &'s Step<'a>,
+    /// Nanoseconds of the script before it.
+    at: u128,
+    /// Repetitions that were printed.
+    times: u64,
+}
 
 impl<'a> Script<'a> {
     /// Reads a script; what cannot be understood is printed as it stands.
@@ -65,49 +96,141 @@ impl<'a> Script<'a> {
         Script { steps: text.lines().map(step).collect() }
     }
 
-    /// How long it takes, in thousandths of a second.
-    pub fn duration(&self) -> u64 {
-        self.steps.iter().map(|step| step.wait * step.times).sum()
+    /// How long it takes by itself, in nanoseconds.
+    pub fn duration(&self) -> u128 {
+        self.steps.iter().map(|step| u128::from(step.wait) * u128::from(step.times)).sum()
     }
 
-    /// What has been printed `elapsed` thousandths of a second after `started`, where the whole script takes `total`.
-    pub fn print(&self, facts: &Facts<'_>, started: Timestamp, elapsed: u64, total: u64) -> Vec<u8> {
+    /// What was printed and not cleared since.
+    fn done(&self, run: &Run) -> Vec<Done<'_, 'a>> {
         let own = self.duration().max(1);
-        let scale = |at: u64| (u128::from(at) * u128::from(total) / u128::from(own)) as u64;
-        let mut out = String::new();
-        let mut at = 0;
+        // The last nanosecond of the script, at its own pace, that has passed.
+        let limit = match run.elapsed {
+            Some(elapsed) if run.total > 0 => (elapsed.saturating_add(1).saturating_mul(own) - 1) / run.total,
+            _ => u128::MAX,
+        };
+        let mut out = Vec::new();
+        let mut at = 0_u128;
         for step in &self.steps {
-            for i in 1..=step.times {
-                at += step.wait;
-                if scale(at) > elapsed {
-                    return out.into_bytes();
+            let left = limit.saturating_sub(at);
+            let times = match u128::from(step.wait) {
+                _ if at > limit => 0,
+                0 => step.times,
+                wait => u64::try_from(left / wait).unwrap_or(u64::MAX).min(step.times),
+            };
+            if matches!(step.print, Print::Clear) && times > 0 {
+                out.clear();
+            } else if times > 0 {
+                out.push(Done { step, at, times });
+            }
+            if times < step.times {
+                break;
+            }
+            at += u128::from(step.wait) * u128::from(step.times);
+        }
+        out
+    }
+
+    /// Bytes that were printed.
+    pub fn len(&self, facts: &Facts, run: &Run) -> u64 {
+        self.done(run).iter().map(|done| length(done, done.times, facts, run)).sum()
+    }
+
+    /// Writes what was printed, from a place in it on.
+    ///
+    /// # Errors
+    /// What the writer says.
+    pub fn write(&self, facts: &Facts, run: &Run, from: u64, out: &mut dyn Write) -> io::Result<()> {
+        let own = self.duration().max(1);
+        let mut skip = from;
+        let mut buffer = Vec::with_capacity(CHUNK);
+        for done in self.done(run) {
+            let whole = length(&done, done.times, facts, run);
+            if whole <= skip {
+                skip -= whole;
+                continue;
+            }
+            // The last repetition that ends before the place, or at it.
+            let (mut before, mut beyond) = (0, done.times);
+            while before + 1 < beyond {
+                let middle = before + (beyond - before) / 2;
+                match length(&done, middle, facts, run) <= skip {
+                    true => before = middle,
+                    false => beyond = middle,
                 }
-                let time = started + jiff::SignedDuration::from_millis(scale(at) as i64);
-                print(&mut out, &step.print, i, step.times, facts, time);
+            }
+            skip -= length(&done, before, facts, run);
+            for i in before + 1..=done.times {
+                print(&mut buffer, &done, i, facts, time(&done, i, run, own));
+                if buffer.len() >= CHUNK || skip > 0 {
+                    let kept = usize::try_from(skip).unwrap_or(usize::MAX).min(buffer.len());
+                    out.write_all(buffer.get(kept..).unwrap_or_default())?;
+                    skip -= kept as u64;
+                    buffer.clear();
+                }
             }
         }
-        out.into_bytes()
+        out.write_all(&buffer)
     }
+}
+
+/// When a repetition was printed.
+fn time(done: &Done<'_, '_>, i: u64, run: &Run, own: u128) -> Timestamp {
+    let at = done.at + u128::from(done.step.wait) * u128::from(i);
+    let scaled = i64::try_from(at.saturating_mul(run.total) / own).unwrap_or(i64::MAX);
+    run.started.checked_add(jiff::SignedDuration::from_nanos(scaled)).unwrap_or(run.started)
+}
+
+/// Bytes of the first repetitions of a step: of lines that differ in the digits of their number alone it is reckoned.
+fn length(done: &Done<'_, '_>, times: u64, facts: &Facts, run: &Run) -> u64 {
+    let one = |i: u64| {
+        let mut text = Vec::new();
+        print(&mut text, done, i, facts, run.started);
+        text.len() as u64
+    };
+    match (&done.step.print, times) {
+        (_, 0) => 0,
+        (Print::Line(_), _) => {
+            let first = one(1);
+            // Ten has a digit more than one: so often is the number in the line.
+            let numbers = one(10) - first;
+            (first - numbers).saturating_mul(times).saturating_add(numbers.saturating_mul(digits(times)))
+        }
+        _ => (1..=times).map(one).sum(),
+    }
+}
+
+/// Digits of all numbers from 1 to `n`.
+fn digits(n: u64) -> u64 {
+    let mut sum = 0_u64;
+    let mut first = 1_u64;
+    while first <= n {
+        sum = sum.saturating_add(n - first + 1);
+        let Some(next) = first.checked_mul(10) else { break };
+        first = next;
+    }
+    sum
 }
 
 fn step(line: &str) -> Step<'_> {
     let plain = Step { wait: LINE, times: 1, print: Print::Line(line) };
     let Some(rest) = line.strip_prefix('@') else { return plain };
     let (word, text) = rest.split_once(' ').unwrap_or((rest, ""));
-    let millis = |word: &str| word.parse::<f64>().ok().filter(|s| (0.0..1e6).contains(s)).map(|s| (s * 1000.0) as u64);
+    let nanos = |word: &str| word.parse::<f64>().ok().filter(|s| (0.0..1e6).contains(s)).map(|s| (s * 1e9) as u64);
     match word {
         "section" => {
             let (name, title) = text.split_once(' ').unwrap_or((text, ""));
             Step { print: Print::Open(name, title), ..plain }
         }
         "end" => Step { print: Print::Close(text), ..plain },
-        "bar" => match text.split_once(' ').and_then(|(seconds, text)| Some((millis(seconds)?, text))) {
+        "clear" => Step { print: Print::Clear, ..plain },
+        "bar" => match text.split_once(' ').and_then(|(seconds, text)| Some((nanos(seconds)?, text))) {
             Some((wait, text)) => Step { wait: wait / BAR_STEPS, times: BAR_STEPS, print: Print::Bar(text) },
             None => plain,
         },
         _ => {
             let (wait, times) = word.split_once('x').unwrap_or((word, "1"));
-            match (millis(wait), times.parse()) {
+            match (nanos(wait), times.parse()) {
                 (Some(wait), Ok(times)) => Step { wait, times, print: Print::Line(text) },
                 _ => plain,
             }
@@ -115,64 +238,79 @@ fn step(line: &str) -> Step<'_> {
     }
 }
 
-fn print(out: &mut String, what: &Print<'_>, i: u64, times: u64, facts: &Facts<'_>, time: Timestamp) {
+fn print(out: &mut Vec<u8>, done: &Done<'_, '_>, i: u64, facts: &Facts, time: Timestamp) {
     let second = time.as_second();
-    match what {
+    // Writing to memory does not fail.
+    let _ = match &done.step.print {
+        Print::Clear => Ok(()),
         Print::Line(text) => {
-            let _ = writeln!(out, "{}", filled(text, i, facts, time));
+            let (text, end): (&str, &[u8]) = match text.strip_suffix("\\c") {
+                Some(text) => (text, b""),
+                None => (text, b"\n"),
+            };
+            fill(out, text, i, facts, time);
+            out.write_all(end)
         }
         Print::Bar(text) => {
+            let times = done.step.times.max(1);
             let full = (24 * i / times) as usize;
             let end = if i == times { "\n" } else { "" };
-            let (gap, percent) = (24 - full, 100 * i / times);
-            let _ = write!(out, "\r{text} [{:=<full$}>{:gap$}] {percent:3}%{end}", "", "");
+            let (gap, percent) = (24_usize.saturating_sub(full), 100 * i / times);
+            write!(out, "\r{text} [{:=<full$}>{:gap$}] {percent:3}%{end}", "", "")
         }
         Print::Open(name, title) => {
-            let title = filled(title, i, facts, time);
-            let _ = writeln!(out, "section_start:{second}:{name}\r\x1b[0K\x1b[36;1m{title}\x1b[0;m");
+            let _ = write!(out, "section_start:{second}:{name}\r\x1b[0K\x1b[36;1m");
+            fill(out, title, i, facts, time);
+            out.write_all(b"\x1b[0;m\n")
         }
-        Print::Close(name) => {
-            let _ = write!(out, "section_end:{second}:{name}\r\x1b[0K");
-        }
-    }
+        Print::Close(name) => write!(out, "section_end:{second}:{name}\r\x1b[0K"),
+    };
 }
 
-fn filled<'t>(text: &'t str, i: u64, facts: &Facts<'_>, time: Timestamp) -> Cow<'t, str> {
-    if !text.contains(['{', '\\']) {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len() + 16);
+/// Adds a text with its escapes and placeholders as what they stand for.
+fn fill(out: &mut Vec<u8>, text: &str, i: u64, facts: &Facts, time: Timestamp) {
     let mut rest = text;
     while let Some(at) = rest.find(['{', '\\']) {
         let (before, from) = rest.split_at(at);
-        out.push_str(before);
-        let (value, length): (Cow<'_, str>, usize) = if from.starts_with("\\e") {
-            ("\x1b".into(), 2)
-        } else if let Some(end) = from.find('}') {
-            let name = from.get(1..end).unwrap_or_default();
-            let value: Option<Cow<'_, str>> = match name {
-                "i" => Some(i.to_string().into()),
-                "id" => Some(facts.id.to_string().into()),
-                "sha" => Some(facts.sha.into()),
-                "short" => Some(facts.sha.get(..8).unwrap_or(facts.sha).into()),
-                "ref" => Some(facts.ref_name.into()),
-                "project" => Some(facts.project.into()),
-                "runner" => Some(facts.runner.into()),
-                "iso" => Some(format!("{time:.6}").into()),
-                _ => None,
-            };
-            match value {
-                Some(value) if from.starts_with('{') => (value, end + 1),
-                _ => (from.get(..1).unwrap_or_default().into(), 1),
-            }
-        } else {
-            (from.get(..1).unwrap_or_default().into(), 1)
-        };
-        out.push_str(&value);
+        out.extend_from_slice(before.as_bytes());
+        let length = escape(out, from).or_else(|| placeholder(out, from, i, facts, time)).unwrap_or_else(|| {
+            out.extend(from.as_bytes().first());
+            1
+        });
         rest = from.get(length..).unwrap_or_default();
     }
-    out.push_str(rest);
-    Cow::Owned(out)
+    out.extend_from_slice(rest.as_bytes());
+}
+
+/// An escape at the start of a text: adds its byte, answers how long it is written.
+fn escape(out: &mut Vec<u8>, text: &str) -> Option<usize> {
+    let rest = text.strip_prefix('\\')?;
+    let (byte, length) = match rest.as_bytes().first()? {
+        b'e' => (0x1b, 2),
+        b'r' => (b'\r', 2),
+        b'b' => (8, 2),
+        b'x' => (u8::from_str_radix(rest.get(1..3)?, 16).ok()?, 4),
+        _ => return None,
+    };
+    out.push(byte);
+    Some(length)
+}
+
+fn placeholder(out: &mut Vec<u8>, text: &str, i: u64, facts: &Facts, time: Timestamp) -> Option<usize> {
+    let name = text.strip_prefix('{')?.split_once('}')?.0;
+    let _ = match name {
+        "i" => write!(out, "{i}"),
+        "id" => write!(out, "{}", facts.id),
+        "sha" => write!(out, "{}", facts.sha),
+        "short" => write!(out, "{}", facts.sha.get(..8).unwrap_or(&facts.sha)),
+        "ref" => write!(out, "{}", facts.ref_name),
+        "project" => write!(out, "{}", facts.project),
+        "runner" => write!(out, "{}", facts.runner),
+        "token" => write!(out, "{}", facts.token),
+        "iso" => write!(out, "{time:.6}"),
+        _ => return None,
+    };
+    Some(name.len() + 2)
 }
 
 #[cfg(test)]
@@ -182,11 +320,28 @@ mod tests {
     const TEXT: &str =
         "one \\e[32m{id}\\e[0m {what}\n@2 two\n@0.5x3 line {i}\n@section build Building {ref}\n@end build";
 
-    fn at(elapsed: u64) -> String {
-        let facts = Facts { id: 7, ref_name: "main", ..Facts::default() };
-        let script = Script::parse(TEXT);
-        let started: Timestamp = "2026-11-20T10:00:00Z".parse().unwrap();
-        String::from_utf8(script.print(&facts, started, elapsed, script.duration())).unwrap()
+    fn facts() -> Facts {
+        Facts { id: 7, ref_name: "main".into(), ..Facts::default() }
+    }
+
+    /// What a script has printed after so many thousandths of a second; all of it, after `None`.
+    fn printed(text: &str, millis: Option<u128>) -> Vec<u8> {
+        let script = Script::parse(text);
+        let started = "2026-11-20T10:00:00Z".parse().unwrap();
+        let run = Run { started, elapsed: millis.map(|ms| ms * 1_000_000), total: script.duration() };
+        let mut out = Vec::new();
+        script.write(&facts(), &run, 0, &mut out).unwrap();
+        assert_eq!(script.len(&facts(), &run), out.len() as u64);
+        for from in (0..=out.len()).step_by(1 + out.len() / 500) {
+            let mut tail = Vec::new();
+            script.write(&facts(), &run, from as u64, &mut tail).unwrap();
+            assert_eq!(tail, out[from..], "from {from}");
+        }
+        out
+    }
+
+    fn at(millis: u128) -> String {
+        String::from_utf8(printed(TEXT, Some(millis))).unwrap()
     }
 
     #[test]
@@ -194,7 +349,7 @@ mod tests {
         assert_eq!(at(0), "");
         assert_eq!(at(30), "one \x1b[32m7\x1b[0m {what}\n");
         assert_eq!(at(3030), "one \x1b[32m7\x1b[0m {what}\ntwo\nline 1\nline 2\n");
-        let whole = at(u64::MAX);
+        let whole = String::from_utf8(printed(TEXT, None)).unwrap();
         assert!(whole.starts_with(&at(3030)));
         assert!(whole.contains("section_start:1795168803:build\r\x1b[0K\x1b[36;1mBuilding main"), "{whole:?}");
         assert!(whole.ends_with("section_end:1795168803:build\r\x1b[0K"), "{whole:?}");
@@ -203,7 +358,30 @@ mod tests {
     #[test]
     fn a_script_stretches() {
         let script = Script::parse("@1 a\n@1 b");
-        let out = script.print(&Facts::default(), Timestamp::UNIX_EPOCH, 10_000, 20_000);
+        let run = Run { started: Timestamp::UNIX_EPOCH, elapsed: Some(10_000_000_000), total: 20_000_000_000 };
+        let mut out = Vec::new();
+        script.write(&Facts::default(), &run, 0, &mut out).unwrap();
         assert_eq!(out, b"a\n");
+    }
+
+    #[test]
+    fn a_trace_may_shrink_come_in_bursts_and_hold_any_byte() {
+        let text = "@0x1200 burst {i} of {i}\n@1 \\xff\\r\\b\\c\n@1 open\n@clear\n@bar 1 Again\n{iso} end";
+        assert_eq!(printed(text, Some(0)).len(), 1200 * 11 + 2 * digits(1200) as usize);
+        assert!(printed(text, Some(2000)).ends_with(b"1200\n\xff\r\x08open\n"));
+        assert_eq!(printed(text, Some(2040)), b"", "it is cleared");
+        assert!(printed(text, None).ends_with(b"\n2026-11-20T10:00:03.060000Z end\n"));
+    }
+
+    #[test]
+    fn a_trace_of_gigabytes_is_read_at_its_end_at_once() {
+        let script = Script::parse("@0.000002x40000000 {i} a line of a job that prints without ever taking a breath");
+        let run = Run { started: Timestamp::UNIX_EPOCH, elapsed: None, total: script.duration() };
+        let length = script.len(&Facts::default(), &run);
+        assert!(length > 2 << 30, "{length}");
+        let last = b"40000000 a line of a job that prints without ever taking a breath\n";
+        let mut tail = Vec::new();
+        script.write(&Facts::default(), &run, length - last.len() as u64 + 1, &mut tail).unwrap();
+        assert_eq!(tail, &last[1..]);
     }
 }

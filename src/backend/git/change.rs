@@ -35,15 +35,26 @@ impl Git {
             return Err(Reject::bad("Branch already exists"));
         }
         let commit = self.commit_at(Some(start), "Branch").map_err(|_| Reject::bad("Invalid reference name"))?;
-        // A branch `a/b` and one called `a` cannot both be.
-        self.repo.branch(name, &commit, false).map_err(|_| Reject::bad("Branch already exists"))?;
+        let full = format!("refs/heads/{name}");
+        if self.is_in_the_way(&full) {
+            return Err(Reject::bad("Branch already exists"));
+        }
+        self.set_ref(&full, None, Some(commit.id()))?;
         Ok(commit.id())
+    }
+
+    /// Whether there is a ref `a` for one called `a/b`, or the other way round: both cannot be.
+    pub(super) fn is_in_the_way(&self, full: &str) -> bool {
+        let above = full.match_indices('/').skip(2).filter_map(|(at, _)| full.get(..at));
+        let mut above = above.filter(|name| self.target(name).is_some());
+        let below = || self.repo.references_glob(&format!("{full}/*")).is_ok_and(|mut refs| refs.next().is_some());
+        above.next().is_some() || below()
     }
 
     /// Takes a branch away.
     pub fn delete_branch(&self, name: &str) -> Result<(), Reject> {
-        // Not `Branch::delete`, which refuses the branch that HEAD names: who may delete what is decided elsewhere.
-        Ok(self.repo.find_reference(&format!("refs/heads/{name}"))?.delete()?)
+        let full = format!("refs/heads/{name}");
+        self.set_ref(&full, self.target(&full), None)
     }
 
     /// Makes a tag; with a message an annotated one.
@@ -61,15 +72,20 @@ impl Git {
         let Ok(commit) = self.commit_at(Some(target), "Commit") else {
             return Err(refuse(format!("Target {target} is invalid")));
         };
-        match message.filter(|text| !text.trim().is_empty()) {
-            Some(message) => self.repo.tag(name, commit.as_object(), &by.signature()?, message, false)?,
-            None => self.repo.tag_lightweight(name, commit.as_object(), false)?,
+        let full = format!("refs/tags/{name}");
+        if self.is_in_the_way(&full) {
+            return Err(refuse(format!("Tag {name} already exists")));
+        }
+        let id = match message.filter(|text| !text.trim().is_empty()) {
+            Some(message) => self.repo.tag_annotation_create(name, commit.as_object(), &by.signature()?, message)?,
+            None => commit.id(),
         };
-        Ok(())
+        self.set_ref(&full, None, Some(id))
     }
 
     /// Takes a tag away.
     pub fn delete_tag(&self, name: &str) -> Result<(), Reject> {
-        Ok(self.repo.find_reference(&format!("refs/tags/{name}"))?.delete()?)
+        let full = format!("refs/tags/{name}");
+        self.set_ref(&full, self.target(&full), None)
     }
 }

@@ -54,7 +54,7 @@ impl Git {
         self.advance(new.branch, head, &signatures, new.message, &tree, parent.as_ref().into_iter().collect())
     }
 
-    /// Puts a commit in place, unless the branch moved meanwhile.
+    /// Puts a commit in place. Writes come one after the other, so that nothing moves meanwhile.
     fn advance(
         &self,
         branch: &str,
@@ -64,13 +64,12 @@ impl Git {
         tree: &Tree<'_>,
         parents: Vec<&Commit<'_>>,
     ) -> Result<Oid, Reject> {
-        let id = self.repo().commit(None, author, committer, message, tree, &parents)?;
         let name = format!("refs/heads/{branch}");
-        let moved = |_| Reject::bad("The branch has moved meanwhile; read it again");
-        match head {
-            Some(head) => self.repo().reference_matching(&name, id, true, head, "commit").map_err(moved)?,
-            None => self.repo().reference(&name, id, false, "commit").map_err(moved)?,
-        };
+        if head.is_none() && self.is_in_the_way(&name) {
+            return Err(Reject::bad("Branch name is invalid"));
+        }
+        let id = self.repo().commit(None, author, committer, message, tree, &parents)?;
+        self.set_ref(&name, head, Some(id))?;
         Ok(id)
     }
 

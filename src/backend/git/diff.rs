@@ -44,7 +44,11 @@ impl Git {
         let (old, new) = (self.tree_of(old)?, self.tree_of(Some(new))?);
         let diff = self.diff(old.as_ref(), new.as_ref())?;
         let count = diff.deltas().len();
-        let entries = (0..count.min(MOST_FILES)).map(|at| entry(&diff, at)).collect::<Result<Vec<_>, Reject>>()?;
+        let one = |at| {
+            self.stop.go_on()?;
+            entry(&diff, at)
+        };
+        let entries = (0..count.min(MOST_FILES)).map(one).collect::<Result<Vec<_>, Reject>>()?;
         Ok(Changes { entries, count, overflow: count > MOST_FILES })
     }
 

@@ -2,9 +2,11 @@
 
 use super::{Git, Head, lossy};
 use crate::api::repository::Contributor;
+use crate::backend::cache::Cache;
 use crate::backend::reject::Reject;
 use git2::{Oid, Sort};
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// How many commits the list of contributors looks at.
 const CONTRIBUTED: usize = 2_000;
@@ -52,6 +54,7 @@ impl Git {
         let mut page = Page { commits: Vec::new(), total: None, more: false };
         let mut found = 0;
         for id in walk {
+            self.stop.go_on()?;
             let id = id?;
             if query.since.is_some() || query.until.is_some() {
                 let when = self.repo.find_commit(id)?.time().seconds();
@@ -76,6 +79,30 @@ impl Git {
         Ok(page)
     }
 
+    /// As [`Git::log`]. A log of a path looks at every commit, so that what was found is kept, and the next page of it
+    /// does not begin anew.
+    pub fn log_page(&self, query: &LogQuery, skip: usize, take: usize, cache: &Cache) -> Result<Page, Reject> {
+        let Some(path) = query.path.clone().filter(|_| query.without.is_empty()) else {
+            return self.log(query, skip, take);
+        };
+        let key = (query.from.clone(), path, query.since, query.until);
+        let end = skip.saturating_add(take);
+        let known = cache.logs.get(&key).filter(|(found, is_whole)| *is_whole || found.len() > end);
+        let (found, is_whole) = match known {
+            Some(known) => known,
+            None => {
+                // Twice as far each time, so that walking page by page stays cheap.
+                let log = self.log(query, 0, end.saturating_mul(2).saturating_add(1))?;
+                let made = (Arc::new(log.commits), !log.more);
+                cache.logs.put(key, made.clone());
+                made
+            }
+        };
+        let commits: Vec<Oid> = found.iter().skip(skip).take(take).copied().collect();
+        let more = found.len() > end;
+        Ok(Page { commits, total: is_whole.then_some(found.len()), more })
+    }
+
     /// The commits of `to` that `from` does not hold, newest first, and whether there are more than `most`.
     pub fn between(&self, from: Oid, to: Oid, most: usize) -> Result<(Vec<Oid>, bool), Reject> {
         let mut walk = self.repo.revwalk()?;
@@ -84,6 +111,7 @@ impl Git {
         walk.hide(from)?;
         let mut out = Vec::new();
         for id in walk {
+            self.stop.go_on()?;
             if out.len() == most {
                 return Ok((out, true));
             }
@@ -142,6 +170,7 @@ impl Git {
         }
         let mut old = 0;
         for id in walk {
+            self.stop.go_on()?;
             // Damage ends the history where it is.
             let Ok(commit) = id.and_then(|id| self.repo.find_commit(id)) else { break };
             // A clock that went wrong once does not hide what came before it.
@@ -158,11 +187,16 @@ impl Git {
         let Some(head) = self.default_head() else { return Ok(0) };
         let mut walk = self.repo.revwalk()?;
         walk.push(head)?;
-        Ok(walk.count() as u64)
+        let mut count = 0;
+        for _ in walk {
+            self.stop.go_on()?;
+            count += 1;
+        }
+        Ok(count)
     }
 
     /// Who made the latest commits of the default branch, merges left out, in the order of their first commit.
-    pub fn contributors(&self) -> Result<Vec<Contributor>, Reject> {
+    pub fn contributors(&self, cache: &Cache) -> Result<Vec<Contributor>, Reject> {
         let Some(head) = self.default_head() else { return Ok(Vec::new()) };
         let mut walk = self.repo.revwalk()?;
         walk.set_sorting(Sort::TIME)?;
@@ -171,7 +205,9 @@ impl Git {
         let mut places: HashMap<String, usize> = HashMap::new();
         let mut left = CONTRIBUTED;
         for id in walk {
-            let commit = self.repo.find_commit(id?)?;
+            self.stop.go_on()?;
+            let id = id?;
+            let commit = self.repo.find_commit(id)?;
             if commit.parent_count() > 1 {
                 continue;
             }
@@ -187,7 +223,10 @@ impl Git {
                 people.len() - 1
             });
             if let Some(person) = people.get_mut(place) {
+                let (additions, deletions) = cache.lines.or_make(id, || self.line_counts(id))?;
                 person.commits += 1;
+                person.additions += additions;
+                person.deletions += deletions;
             }
         }
         people.reverse();

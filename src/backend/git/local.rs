@@ -5,6 +5,7 @@
 
 use super::{Git, Head, lossy};
 use crate::backend::reject::Reject;
+use crate::backend::stop::Stop;
 use git2::{ErrorCode, Oid, Repository, RepositoryOpenFlags};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -55,7 +56,8 @@ pub fn refresh(
 ) -> Result<(), LocalError> {
     let source = open(path)?;
     let mut take = || -> Result<(), Failure> {
-        let git = Git { repo: Repository::open_bare(target)?, default_branch: None };
+        let git =
+            Git { repo: Repository::open_bare(target)?, default_branch: None, stop: Stop::default(), deferred: None };
         let refs: BTreeMap<String, Oid> =
             refs_of(&source)?.into_iter().filter_map(|(name, id)| Some((String::from_utf8(name).ok()?, id))).collect();
         let seen = seen_refs(&git.repo)?;
@@ -257,7 +259,7 @@ fn default_branch(source: &Repository, target: &Path, refs: &[(Vec<u8>, Oid)]) -
         return Ok(usual.or(branches.first()).map(|(name, _)| name.clone()));
     }
     let Some(commit) = head.target() else { return Ok(branches.first().map(|(name, _)| name.clone())) };
-    let git = Git { repo: Repository::open_bare(target)?, default_branch: None };
+    let git = Git { repo: Repository::open_bare(target)?, default_branch: None, stop: Stop::default(), deferred: None };
     let at = branches.iter().find(|(_, id)| *id == commit);
     if let Some((name, _)) = at.or_else(|| branches.iter().find(|(_, id)| git.holds(*id, commit))) {
         return Ok(Some(name.clone()));

@@ -2,6 +2,7 @@
 //!
 //! Names and texts in a repository are bytes; what is not UTF-8 is shown with replacement characters.
 
+mod archive;
 mod change;
 mod commit;
 mod diff;
@@ -9,16 +10,20 @@ mod history;
 mod local;
 mod tree;
 
+pub use archive::Format;
 pub use change::Author;
 pub use commit::NewCommit;
 pub use diff::Changes;
 pub use history::{LogQuery, Page};
 pub use local::{LocalError, adopt, name, refresh};
 
+use super::deeds::{self, Deeds};
+use super::records::Deed;
 use super::reject::Reject;
+use super::stop::Stop;
 use crate::api::Time;
 use crate::api::commits::{Commit as CommitView, Stats};
-use git2::{BranchType, ObjectType, Oid, Repository};
+use git2::{ObjectType, Oid, Reference, Repository};
 use jiff::Timestamp;
 use jiff::fmt::temporal::DateTimePrinter;
 use jiff::tz::{Offset, TimeZone};
@@ -28,6 +33,9 @@ use std::path::Path;
 pub struct Git {
     repo: Repository,
     default_branch: Option<String>,
+    stop: Stop,
+    /// Where changes of refs are put down, and the project that they are of; `None`: they are made at once.
+    deferred: Option<(Deeds, u64)>,
 }
 
 /// A branch or a tag by name, and the commit that it leads to.
@@ -52,6 +60,16 @@ pub fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
+/// A ref by its full name as it is shown: a name that is not UTF-8 is found by what stands for it.
+pub fn find_ref<'r>(repo: &'r Repository, name: &str) -> Option<Reference<'r>> {
+    if let Ok(found) = repo.find_reference(name) {
+        return Some(found);
+    }
+    let is_it = |reference: &Reference<'_>| lossy(reference.name_bytes()) == name;
+    let mut all = name.contains('\u{fffd}').then(|| repo.references().ok()).flatten()?.flatten();
+    all.find(is_it)
+}
+
 /// Makes an empty bare repository whose HEAD names a branch to come.
 ///
 /// # Errors
@@ -60,6 +78,10 @@ pub fn create(path: &Path, head: &str) -> Result<(), Reject> {
     let name = format!("refs/heads/{head}");
     if !git2::Reference::is_valid_name(&name) {
         return Err(Reject::bad("Branch name is invalid"));
+    }
+    if path.exists() {
+        // Of a write that was never finished: no record knows it.
+        std::fs::remove_dir_all(path).map_err(Reject::failed)?;
     }
     Ok(Repository::init_bare(path)?.set_head(&name)?)
 }
@@ -71,7 +93,35 @@ impl Git {
     /// 500 where it is not there or is damaged.
     pub fn open(path: &Path, default_branch: Option<&str>) -> Result<Git, Reject> {
         let repo = Repository::open_bare(path)?;
-        Ok(Git { repo, default_branch: default_branch.map(str::to_owned) })
+        Ok(Git { repo, default_branch: default_branch.map(str::to_owned), stop: Stop::default(), deferred: None })
+    }
+
+    /// The same, whose changes of refs are put down to be made later. It answers as if they were made.
+    pub fn deferring(self, deeds: &Deeds, project: u64) -> Git {
+        Git { deferred: Some((deeds.clone(), project)), ..self }
+    }
+
+    /// Moves a ref, or puts it down.
+    fn set_ref(&self, name: &str, from: Option<Oid>, to: Option<Oid>) -> Result<(), Reject> {
+        match &self.deferred {
+            Some((deeds, project)) => {
+                let (from, to) = (from.map(|id| id.to_string()), to.map(|id| id.to_string()));
+                deeds.push(Deed::Ref { project: *project, name: name.to_owned(), from, to });
+                Ok(())
+            }
+            None => Ok(deeds::set_ref(&self.repo, name, from, to)?),
+        }
+    }
+
+    /// What a ref points at, or will.
+    fn target(&self, name: &str) -> Option<Oid> {
+        let planned = self.deferred.as_ref().and_then(|(deeds, project)| deeds.planned(*project, name));
+        planned.unwrap_or_else(|| find_ref(&self.repo, name)?.resolve().ok()?.target())
+    }
+
+    /// The same, whose long walks end when `stop` says so.
+    pub fn until(self, stop: &Stop) -> Git {
+        Git { stop: stop.clone(), ..self }
     }
 
     /// libgit2's own handle, for what has no method here.
@@ -86,13 +136,19 @@ impl Git {
 
     /// The head of a branch.
     pub fn branch(&self, name: &str) -> Option<Oid> {
-        let reference = self.repo.find_branch(name, BranchType::Local).ok()?;
-        reference.get().peel_to_commit().ok().map(|commit| commit.id())
+        let target = self.target(&format!("refs/heads/{name}"))?;
+        Some(self.repo.find_object(target, None).ok()?.peel_to_commit().ok()?.id())
     }
 
     /// Makes a branch the one that HEAD names.
     pub fn set_head(&self, branch: &str) -> Result<(), Reject> {
-        Ok(self.repo.set_head(&format!("refs/heads/{branch}"))?)
+        match &self.deferred {
+            Some((deeds, project)) => {
+                deeds.push(Deed::Head { project: *project, branch: branch.to_owned() });
+                Ok(())
+            }
+            None => Ok(self.repo.set_head(&format!("refs/heads/{branch}"))?),
+        }
     }
 
     /// Lets this handle read the objects of another repository, such as a fork.
@@ -119,7 +175,7 @@ impl Git {
     pub fn tags(&self) -> Result<Vec<TagHead>, Reject> {
         let mut out = Vec::new();
         for reference in self.repo.references_glob("refs/tags/*")? {
-            out.extend(tag_head(&reference?));
+            out.extend(tag_head(&self.repo, &reference?));
         }
         out.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(out)
@@ -127,7 +183,7 @@ impl Git {
 
     /// One tag.
     pub fn tag(&self, name: &str) -> Option<TagHead> {
-        tag_head(&self.repo.find_reference(&format!("refs/tags/{name}")).ok()?)
+        tag_at(&self.repo, name.to_owned(), self.target(&format!("refs/tags/{name}"))?)
     }
 
     /// The commit that a branch, a tag, `HEAD` or a hash (whole, or at least four digits of it) names.
@@ -207,15 +263,17 @@ impl Git {
     }
 }
 
-fn tag_head(reference: &git2::Reference<'_>) -> Option<TagHead> {
+fn tag_head(repo: &Repository, reference: &git2::Reference<'_>) -> Option<TagHead> {
     let name = reference.name_bytes();
     let name = lossy(name.strip_prefix(b"refs/tags/").unwrap_or(name));
-    let target = reference.target()?;
-    let commit = reference.peel_to_commit().ok()?.id();
-    let message = match reference.peel(ObjectType::Tag) {
-        Ok(object) => object.as_tag().and_then(|tag| tag.message_bytes().map(lossy)),
-        Err(_) => None,
-    };
+    tag_at(repo, name, reference.target()?)
+}
+
+/// The tag of a name at an object.
+fn tag_at(repo: &Repository, name: String, target: Oid) -> Option<TagHead> {
+    let object = repo.find_object(target, None).ok()?;
+    let commit = object.peel_to_commit().ok()?.id();
+    let message = object.as_tag().and_then(|tag| tag.message_bytes().map(lossy));
     Some(TagHead { name, target, commit, message: message.map(|text| text.trim_end().to_owned()) })
 }
 

@@ -1,13 +1,43 @@
 //! Pipelines of the past and schedules of the present, out of a world file.
 
-use super::super::schema::{JobForm, PipelineForm, ScheduleForm, WorldFile};
-use super::super::script;
-use super::{Load, Result, status};
-use crate::backend::records::{Planned, Schedule, Status, Trace};
+use super::super::schema::{ArtifactsForm, JobForm, PipelineForm, ScheduleForm, ScriptForm, WorldFile};
+use super::super::{generate, script};
+use super::{Load, Result, age, status};
+use crate::backend::records::{Archive, Planned, Schedule, Script, Status};
 use crate::backend::runner::{self, Plan};
 use jiff::SignedDuration;
+use std::io::{Cursor, Read, Write};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
 
 impl Load {
+    /// Packs what jobs leave behind.
+    pub(super) fn archive(&mut self, form: &ArtifactsForm) -> Result<()> {
+        let mut bytes = pack(form)?;
+        if form.damaged {
+            bytes.truncate(bytes.len() / 2);
+        }
+        let expires = form.expires.as_ref();
+        let seconds = |text: &String| age(text).ok_or_else(|| format!("expires: `{text}` is no time such as 4w"));
+        let expires_in = expires.map(seconds).transpose()?;
+        self.world.archives.add(Archive { id: 0, name: form.name.clone(), bytes, expires_in });
+        Ok(())
+    }
+
+    pub(super) fn script(&mut self, form: &ScriptForm) -> Result<()> {
+        let status = status(form.status.as_deref().unwrap_or("success")).map_err(|e| format!("status: {e}"))?;
+        let archive = match &form.artifacts {
+            None => None,
+            Some(name) => {
+                let found = self.world.archives.iter().find(|archive| archive.name == *name);
+                Some(found.ok_or_else(|| format!("artifacts: there are no artifacts {name}"))?.id)
+            }
+        };
+        let (name, text, coverage) = (form.name.clone(), form.text.clone(), form.coverage);
+        self.world.scripts.add(Script { id: 0, name, text, status, coverage, archive });
+        Ok(())
+    }
+
     fn planned<'f>(&self, form: &'f WorldFile, name: &str) -> Result<Vec<(Planned, &'f JobForm)>> {
         let template = form.templates.iter().find(|template| template.name == name);
         let template = template.ok_or_else(|| format!("template: there is no template {name}"))?;
@@ -90,9 +120,14 @@ impl Load {
                 return Err(format!("outcome.{}: there is no script {name}", planned.name));
             }
             let text = self.world.scripts.iter().find(|s| Some(&s.name) == script.as_ref()).map(|s| s.text.clone());
-            let own = text.map_or(20_000, |text| script::Script::parse(&text).duration());
-            let length = job.seconds.map_or(own, |seconds| u64::from(seconds) * 1000);
-            let end = clock + SignedDuration::from_millis(i64::try_from(length).unwrap_or(0));
+            let own = text.map_or(20_000_000_000, |text| script::Script::parse(&text).duration());
+            let length = match job.seconds {
+                // Somebody stopped it in the midst of what it printed.
+                _ if status == Status::Canceled => own * 2 / 5,
+                Some(seconds) => u128::from(seconds) * 1_000_000_000,
+                None => own,
+            };
+            let end = clock + SignedDuration::from_nanos(i64::try_from(length).unwrap_or(0));
             let any = planned.runner.or_else(|| {
                 self.world.runners.iter().find(|r| r.is_shared && r.active && r.contacted_at.is_some()).map(|r| r.id)
             });
@@ -115,10 +150,11 @@ impl Load {
                 record.runner = any;
             }
             let record = record.clone();
-            if status.is_finished()
-                && let Some(bytes) = runner::trace(&self.world, &record, end, true)
-            {
-                self.world.traces.add(Trace { id, bytes });
+            if matches!(status, Status::Success | Status::Failed) {
+                let left = runner::artifacts(&self.world, &record, end);
+                if let Some(record) = self.world.jobs.get_mut(id) {
+                    record.artifacts = left;
+                }
             }
             if status == Status::Success {
                 runner::deploy(&mut self.world, &record, end);
@@ -142,4 +178,28 @@ impl Load {
         self.world.schedules.add(Schedule { project, user, refs, jobs, pause, head_start, ..Schedule::default() });
         Ok(())
     }
+}
+
+/// The archive of some files. It is the same every time: its files have no dates.
+fn pack(form: &ArtifactsForm) -> Result<Vec<u8>> {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated).unix_permissions(0o644);
+    for file in &form.files {
+        let fail = |why: &dyn std::fmt::Display| format!("files.{}: {why}", file.path);
+        if let Some(target) = &file.link {
+            zip.add_symlink(file.path.as_str(), target.as_str(), options).map_err(|e| fail(&e))?;
+            continue;
+        }
+        zip.start_file(file.path.as_str(), options).map_err(|e| fail(&e))?;
+        let written = match (&file.rule, file.zeros) {
+            (Some(rule), _) => {
+                let bytes = generate::bytes(rule).ok_or_else(|| fail(&format!("there is no rule {rule}")))?;
+                zip.write_all(&bytes)
+            }
+            (None, Some(count)) => std::io::copy(&mut std::io::repeat(0).take(count), &mut zip).map(drop),
+            (None, None) => zip.write_all(file.text.as_bytes()),
+        };
+        written.map_err(|e| fail(&e))?;
+    }
+    Ok(zip.finish().map_err(|e| e.to_string())?.into_inner())
 }

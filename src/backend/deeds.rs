@@ -1,0 +1,127 @@
+//! Changes of repositories that wait until the records of the same write are on disk.
+
+use super::call::repository_path;
+use super::records::Deed;
+use git2::{Oid, Repository};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What one write will do, in order; shared with the repositories that it opens.
+#[derive(Clone, Debug, Default)]
+pub struct Deeds(Arc<Mutex<Vec<Deed>>>);
+
+impl Deeds {
+    /// Adds one.
+    pub fn push(&self, deed: Deed) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(deed);
+    }
+
+    /// Takes all.
+    pub fn take(&self) -> Vec<Deed> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Where a ref will point: outside `None` where nothing is planned for it, inside `None` where it goes.
+    pub fn planned(&self, of: u64, ref_name: &str) -> Option<Option<Oid>> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.iter().rev().find_map(|deed| match deed {
+            Deed::Ref { project, name, to, .. } if *project == of && name == ref_name => {
+                Some(to.as_ref().and_then(|id| Oid::from_str(id).ok()))
+            }
+            _ => None,
+        })
+    }
+}
+
+/// Does one deed. A deed that is done already changes nothing, so that it may be done again after a restart.
+pub fn apply(deed: &Deed, repositories: &Path) -> Result<(), git2::Error> {
+    let open = |project: &u64| Repository::open_bare(repository_path(repositories, *project));
+    match deed {
+        Deed::Nothing => Ok(()),
+        Deed::Ref { project, name, from, to } => {
+            let id = |text: &Option<String>| text.as_ref().map(|text| Oid::from_str(text)).transpose();
+            set_ref(&open(project)?, name, id(from)?, id(to)?)
+        }
+        Deed::Head { project, branch } => open(project)?.set_head(&format!("refs/heads/{branch}")),
+        Deed::Remove { project } => {
+            let path = repository_path(repositories, *project);
+            match std::fs::remove_dir_all(&path) {
+                Err(error) if path.exists() => Err(git2::Error::from_str(&error.to_string())),
+                _ => Ok(()),
+            }
+        }
+    }
+}
+
+/// Moves a ref, unless it is there already.
+///
+/// # Errors
+/// Where it is neither where it should be nor where it was.
+pub fn set_ref(repo: &Repository, name: &str, from: Option<Oid>, to: Option<Oid>) -> Result<(), git2::Error> {
+    let found = super::git::find_ref(repo, name);
+    let now = found.as_ref().and_then(git2::Reference::target);
+    if now == to {
+        return Ok(());
+    }
+    if now != from {
+        return Err(git2::Error::from_str(&format!("{name} has moved meanwhile")));
+    }
+    match (to, found) {
+        (Some(id), _) => repo.reference(name, id, true, "").map(drop),
+        (None, Some(mut found)) => found.delete(),
+        (None, None) => Ok(()),
+    }
+}
+
+/// Removes what a server that was killed left in its repositories: locks that nobody holds any more.
+pub fn unlock(repositories: &Path) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(repositories)? {
+        let path = entry?.path();
+        remove_locks(&path, false)?;
+        remove_locks(&path.join("refs"), true)?;
+    }
+    Ok(())
+}
+
+fn remove_locks(folder: &Path, deeper: bool) -> std::io::Result<()> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
+    for entry in entries {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            if deeper {
+                remove_locks(&entry.path(), true)?;
+            }
+        } else if entry.file_name().as_encoded_bytes().ends_with(b".lock") {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deed_may_be_done_twice_and_a_ref_that_moved_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let repo = Repository::init_bare(folder.path().join("1.git")).unwrap();
+        let [a, b] = [b"a", b"b"].map(|bytes| repo.blob(bytes).unwrap());
+        let deed = |from: Option<Oid>, to: Option<Oid>| {
+            let text = |id: Oid| id.to_string();
+            let name = "refs/tags/x".to_owned();
+            apply(&Deed::Ref { project: 1, name, from: from.map(text), to: to.map(text) }, folder.path())
+        };
+        deed(None, Some(a)).unwrap();
+        deed(None, Some(a)).unwrap();
+        assert!(deed(None, Some(b)).unwrap_err().message().contains("moved"));
+        deed(Some(a), None).unwrap();
+        deed(Some(a), None).unwrap();
+        std::fs::write(folder.path().join("1.git/refs/tags/x.lock"), "").unwrap();
+        assert!(deed(None, Some(b)).is_err());
+        unlock(folder.path()).unwrap();
+        deed(None, Some(b)).unwrap();
+        apply(&Deed::Remove { project: 1 }, folder.path()).unwrap();
+        apply(&Deed::Remove { project: 1 }, folder.path()).unwrap();
+    }
+}

@@ -1,0 +1,195 @@
+//! The tree of a commit as one file, written as it is read: one blob at a time is in memory.
+
+use super::{Git, lossy};
+use bzip2::write::BzEncoder;
+use flate2::write::GzEncoder;
+use git2::{ObjectType, Oid, Tree};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use std::ffi::OsStr;
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use zip::write::{SimpleFileOptions, StreamWriter};
+use zip::{CompressionMethod, DateTime, ZipWriter};
+
+/// The kinds of archive.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Format {
+    Tar,
+    TarGz,
+    TarBz2,
+    Zip,
+}
+
+impl Format {
+    /// By the words of the interface; `None` for any other.
+    pub fn from_word(word: &str) -> Option<Format> {
+        match word {
+            "tar.gz" | "tgz" | "gz" => Some(Format::TarGz),
+            "tar.bz2" | "tbz" | "tbz2" | "tb2" | "bz2" => Some(Format::TarBz2),
+            "tar" => Some(Format::Tar),
+            "zip" => Some(Format::Zip),
+            _ => None,
+        }
+    }
+
+    /// How the name of the file ends.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Format::Tar => "tar",
+            Format::TarGz => "tar.gz",
+            Format::TarBz2 => "tar.bz2",
+            Format::Zip => "zip",
+        }
+    }
+}
+
+/// Where entries go, one after the other; paths are bytes, as in git.
+trait Entries {
+    fn folder(&mut self, path: &[u8]) -> io::Result<()>;
+    fn file(&mut self, path: &[u8], bytes: &[u8], executable: bool) -> io::Result<()>;
+    fn link(&mut self, path: &[u8], target: &[u8]) -> io::Result<()>;
+}
+
+struct Tar<W: Write> {
+    builder: tar::Builder<W>,
+    time: u64,
+}
+
+impl<W: Write> Tar<W> {
+    fn new(out: W, time: u64) -> Tar<W> {
+        Tar { builder: tar::Builder::new(out), time }
+    }
+
+    fn header(&self, kind: tar::EntryType, mode: u32, size: u64) -> tar::Header {
+        let mut header = tar::Header::new_gnu();
+        header.set_entry_type(kind);
+        header.set_mode(mode);
+        header.set_size(size);
+        header.set_mtime(self.time);
+        header
+    }
+}
+
+impl<W: Write> Entries for Tar<W> {
+    fn folder(&mut self, path: &[u8]) -> io::Result<()> {
+        let mut header = self.header(tar::EntryType::Directory, 0o775, 0);
+        self.builder.append_data(&mut header, as_path(&[path, b"/"].concat()), io::empty())
+    }
+
+    fn file(&mut self, path: &[u8], bytes: &[u8], executable: bool) -> io::Result<()> {
+        let mode = if executable { 0o775 } else { 0o664 };
+        let mut header = self.header(tar::EntryType::Regular, mode, bytes.len() as u64);
+        self.builder.append_data(&mut header, as_path(path), bytes)
+    }
+
+    fn link(&mut self, path: &[u8], target: &[u8]) -> io::Result<()> {
+        let mut header = self.header(tar::EntryType::Symlink, 0o777, 0);
+        self.builder.append_link(&mut header, as_path(path), as_path(target))
+    }
+}
+
+struct Zip<W: Write> {
+    writer: ZipWriter<StreamWriter<W>>,
+    options: SimpleFileOptions,
+}
+
+impl<W: Write> Zip<W> {
+    fn new(out: W, time: i64) -> Zip<W> {
+        // A zip file knows no dates before 1980 and none after 2107.
+        let at = Timestamp::from_second(time).unwrap_or_default().to_zoned(TimeZone::UTC).datetime();
+        let part = |n: i8| u8::try_from(n).unwrap_or_default();
+        let date = DateTime::from_date_and_time(
+            u16::try_from(at.year()).unwrap_or_default(),
+            part(at.month()),
+            part(at.day()),
+            part(at.hour()),
+            part(at.minute()),
+            part(at.second()),
+        );
+        let options = SimpleFileOptions::default()
+            .compression_method(CompressionMethod::Deflated)
+            .last_modified_time(date.unwrap_or_default());
+        Zip { writer: ZipWriter::new_stream(out), options }
+    }
+}
+
+impl<W: Write> Entries for Zip<W> {
+    fn folder(&mut self, path: &[u8]) -> io::Result<()> {
+        Ok(self.writer.add_directory(lossy(path), self.options.unix_permissions(0o775))?)
+    }
+
+    fn file(&mut self, path: &[u8], bytes: &[u8], executable: bool) -> io::Result<()> {
+        let mode = if executable { 0o775 } else { 0o664 };
+        self.writer.start_file(lossy(path), self.options.unix_permissions(mode))?;
+        self.writer.write_all(bytes)
+    }
+
+    fn link(&mut self, path: &[u8], target: &[u8]) -> io::Result<()> {
+        Ok(self.writer.add_symlink(lossy(path), lossy(target), self.options)?)
+    }
+}
+
+fn as_path(bytes: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(bytes))
+}
+
+impl Git {
+    /// Writes everything in a commit's tree, below one folder called `prefix`.
+    ///
+    /// # Errors
+    /// What the writer says, so that it ends where nobody listens any more; a blob that cannot be read.
+    pub fn write_archive(&self, commit: Oid, prefix: &str, format: Format, out: &mut dyn Write) -> io::Result<()> {
+        let commit = self.repo.find_commit(commit).map_err(io::Error::other)?;
+        let root = commit.tree().map_err(io::Error::other)?;
+        let seconds = commit.time().seconds();
+        let time = u64::try_from(seconds).unwrap_or_default();
+        let prefix = prefix.as_bytes();
+        match format {
+            Format::Tar => self.write_tar(&root, prefix, time, out).map(drop),
+            Format::TarGz => {
+                let packed = GzEncoder::new(out, flate2::Compression::default());
+                self.write_tar(&root, prefix, time, packed)?.finish().map(drop)
+            }
+            Format::TarBz2 => {
+                let packed = BzEncoder::new(out, bzip2::Compression::default());
+                self.write_tar(&root, prefix, time, packed)?.finish().map(drop)
+            }
+            Format::Zip => {
+                let mut zip = Zip::new(out, seconds);
+                self.write_folder(&root, prefix, &mut zip)?;
+                zip.writer.finish().map_err(io::Error::other).map(drop)
+            }
+        }
+    }
+
+    fn write_tar<W: Write>(&self, root: &Tree<'_>, prefix: &[u8], time: u64, out: W) -> io::Result<W> {
+        let mut tar = Tar::new(out, time);
+        self.write_folder(root, prefix, &mut tar)?;
+        tar.builder.into_inner()
+    }
+
+    fn write_folder(&self, folder: &Tree<'_>, path: &[u8], out: &mut dyn Entries) -> io::Result<()> {
+        out.folder(path)?;
+        for entry in folder.iter() {
+            let path = [path, b"/", entry.name_bytes()].concat();
+            match entry.kind() {
+                Some(ObjectType::Tree) => {
+                    let folder = self.repo.find_tree(entry.id()).map_err(io::Error::other)?;
+                    self.write_folder(&folder, &path, out)?;
+                }
+                Some(ObjectType::Blob) => {
+                    let blob = self.repo.find_blob(entry.id()).map_err(io::Error::other)?;
+                    match entry.filemode() {
+                        0o120000 => out.link(&path, blob.content())?,
+                        mode => out.file(&path, blob.content(), mode == 0o100755)?,
+                    }
+                }
+                // Of another repository nothing is here but the name.
+                _ => out.folder(&path)?,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,178 @@
+//! Whatever is sent, the answer is a 4xx in words, and the server is there for the next.
+
+use crate::{Server, WORLD};
+use reqwest::{Method, RequestBuilder};
+use serde_json::{Map, Value, json};
+
+/// The next number of a fixed sequence (splitmix64).
+fn next(seed: &mut u64) -> u64 {
+    *seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *seed;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+const SLOTS: &[&str] = &[
+    "1",
+    "2",
+    "0",
+    "-1",
+    "abc",
+    "ada%2Fhello",
+    "99999999999999999999",
+    "%00",
+    "%FF%FE",
+    "..%2F..%2Fetc",
+    "%F0%9F%98%80",
+    "a%20b",
+    "%25",
+    "refs%2Fheads%2Flouder",
+    "louder",
+    "HEAD",
+    "0000000000000000000000000000000000000000",
+    "%22%3B--",
+];
+
+fn values(seed: &mut u64) -> Value {
+    match next(seed) % 16 {
+        0 => Value::Null,
+        1 => json!(true),
+        2 => json!(-1),
+        3 => json!(1.5e300),
+        4 => json!(""),
+        5 => json!("x"),
+        6 => json!([]),
+        7 => json!({}),
+        8 => json!([[[["deep"]]]]),
+        9 => json!({"a": {"b": [1, null]}}),
+        10 => json!("ü\u{0}\u{202e}\n\t"),
+        11 => json!("9".repeat(300)),
+        12 => json!("a/../../b"),
+        13 => json!(["1", 2, null, {}]),
+        14 => json!("2018-13-45T99:99:99Z"),
+        _ => json!("-----BEGIN PGP PUBLIC KEY BLOCK-----"),
+    }
+}
+
+async fn answered(request: RequestBuilder, what: &str) {
+    let reply = request.send().await.unwrap_or_else(|error| panic!("{what}: {error}"));
+    let status = reply.status().as_u16();
+    let text = reply.text().await.unwrap_or_else(|error| panic!("{what}: {error}"));
+    assert!(status < 500, "{what}: {status} {text}");
+    if (400..500).contains(&status) && !text.is_empty() {
+        let body: Value =
+            serde_json::from_str(&text).unwrap_or_else(|error| panic!("{what}: {status} {error}: {text}"));
+        assert!(body.get("message").or(body.get("error")).is_some(), "{what}: {status} {text}");
+    }
+}
+
+#[tokio::test]
+async fn no_request_breaks_the_server() {
+    let server = Server::of(WORLD, &Default::default()).await;
+    let mut seed = 2026;
+    let endpoints: Vec<_> = labscope::api::AREAS.iter().flat_map(|(_, endpoints)| endpoints.iter()).collect();
+    for endpoint in &endpoints {
+        for round in 0..10 {
+            let deletes = endpoint.method == Method::DELETE;
+            let slot = |segment: &str, seed: &mut u64| match segment.starts_with('{') {
+                // What the other requests need stays.
+                true if deletes && round == 0 => "77".to_owned(),
+                true => {
+                    let at = (next(seed) % SLOTS.len() as u64) as usize;
+                    SLOTS[if deletes { at.max(2) } else { at }].to_owned()
+                }
+                false => segment.to_owned(),
+            };
+            let path: Vec<String> = endpoint.route.split('/').map(|segment| slot(segment, &mut seed)).collect();
+            let path = path.join("/");
+            let who = ["root", "ada", "", "eve"][(next(&mut seed) % 4) as usize];
+            let mut fields = Map::new();
+            for input in endpoint.inputs {
+                if !next(&mut seed).is_multiple_of(4) {
+                    fields.insert(input.name.to_owned(), values(&mut seed));
+                }
+            }
+            let what = format!("{} {path} by {who:?} with {}", endpoint.method, Value::Object(fields.clone()));
+            let call = |path: &str| server.call(who, endpoint.method.clone(), path);
+            match round % 5 {
+                0 => answered(call(&path), &what).await,
+                1 => answered(call(&path).json(&fields), &what).await,
+                2 => {
+                    let pairs: Vec<(String, String)> =
+                        fields.into_iter().map(|(name, value)| (name, value.to_string().replace('"', ""))).collect();
+                    answered(call(&path).form(&pairs), &what).await;
+                }
+                3 => {
+                    let query: Vec<String> = endpoint
+                        .inputs
+                        .iter()
+                        .map(|input| {
+                            let brackets = ["", "[]", "[x]", "[][y]"][(next(&mut seed) % 4) as usize];
+                            format!("{}{brackets}=%FF", input.name)
+                        })
+                        .collect();
+                    answered(call(&format!("{path}?{}&page=-3&per_page=1e9", query.join("&"))), &what).await;
+                }
+                _ => {
+                    let bodies: [(&str, &[u8]); 6] = [
+                        ("application/json", b"{\"title\": "),
+                        ("application/json", b"[1, 2]"),
+                        ("application/json; charset=utf-16", b"\xff\xfe{\x00}"),
+                        ("application/x-www-form-urlencoded", b"%ZZ=%&==&[]=1&a[=2&\xff\x00"),
+                        ("multipart/form-data; boundary=", b"------\r\n\r\n"),
+                        (
+                            "multipart/form-data; boundary=x",
+                            b"--x\r\nContent-Disposition: form-data; name=\"\r\n\r\n--x",
+                        ),
+                    ];
+                    let (kind, body) = bodies[(next(&mut seed) % 6) as usize];
+                    answered(call(&path).header("content-type", kind).body(body.to_vec()), &what).await;
+                }
+            }
+        }
+    }
+    for method in ["PATCH", "OPTIONS", "TRACE", "HEAD", "BREW"] {
+        for endpoint in endpoints.iter().step_by(9) {
+            let path = endpoint.route.replace(['{', '}', '*'], "");
+            let method = Method::from_bytes(method.as_bytes()).unwrap();
+            answered(server.call("root", method.clone(), &path), &format!("{method} {path}")).await;
+        }
+    }
+    let deep = "[".repeat(200_000);
+    let json = server.call("root", Method::POST, "/groups").header("content-type", "application/json");
+    answered(json.body(deep), "JSON that nests without end").await;
+    answered(server.call("root", Method::GET, &format!("/projects?{}", "a=1&".repeat(10_000))), "a long query").await;
+    let large = server.call("root", Method::POST, "/groups").body(vec![b'a'; 65 << 20]);
+    // A body beyond the limit may be refused before it has arrived.
+    if let Ok(reply) = large.send().await {
+        assert_eq!(reply.status(), 413);
+    }
+    assert_eq!(server.read("root", "/user").await["username"], "root", "and the server is there");
+    assert_eq!(server.read("root", "/projects/1/repository/branches").await[0]["name"], "louder");
+}
+
+#[tokio::test]
+async fn what_is_wrong_is_named() {
+    let server = Server::of(WORLD, &Default::default()).await;
+    let error = |method: Method, path: &'static str, form: &'static [(&'static str, &'static str)]| {
+        let server = &server;
+        async move {
+            let reply = server.call("root", method, path).form(form).send().await.unwrap();
+            assert_eq!(reply.status(), 400, "{path}");
+            let body: Value = reply.json().await.unwrap();
+            body["error"].as_str().or(body["message"].as_str()).unwrap_or_default().to_owned()
+        }
+    };
+    assert_eq!(error(Method::POST, "/groups", &[]).await, "name is missing, path is missing");
+    assert_eq!(
+        error(Method::POST, "/projects/1/merge_requests", &[("title", "x")]).await,
+        "source_branch is missing, target_branch is missing"
+    );
+    assert_eq!(error(Method::PUT, "/runners/one", &[]).await, "id is invalid");
+    assert_eq!(error(Method::PUT, "/runners/1", &[("active", "perhaps")]).await, "active is invalid");
+    assert_eq!(error(Method::GET, "/projects/1/repository/commits?since=yesterday", &[]).await, "since is invalid");
+    assert_eq!(error(Method::GET, "/projects?order_by=colour", &[]).await, "order_by does not have a valid value");
+    assert_eq!(error(Method::GET, "/projects?per_page=many", &[]).await, "per_page is invalid");
+    assert_eq!(error(Method::GET, "/search?scope=projects", &[]).await, "search is missing");
+}
