@@ -3,12 +3,16 @@
 use super::args::{Api, Global};
 use super::failure::{FAILED, Failure};
 use super::{configuration, json, open, print, threads};
+use crate::api::Reply;
 use crate::api::client::{Client, Response};
 use crate::api::endpoint::Method;
 use crate::api::error::words_of;
+use futures::TryStreamExt;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use std::io::{self, IsTerminal};
 use std::path::Path;
+use std::pin::pin;
 
 /// Entries a page where the caller names no number: the most that servers give.
 const PER_PAGE: &str = "100";
@@ -35,14 +39,13 @@ fn call(global: &Global, api: &Api) -> Result<(), Failure> {
         return Err(Failure::failed("labscope was started with --offline, nothing was sent"));
     }
     let threads = threads()?;
-    let response: Result<Response, crate::api::Error> = threads.block_on(async {
+    let response = threads.block_on(async {
         let client = Client::new(server)?;
         match api.paginate {
             true => all_pages(&client, &api.path, fields).await,
-            false => client.raw(method, &api.path, &fields).await,
+            false => Ok(client.raw(method, &api.path, &fields).await?),
         }
-    });
-    let response = response?;
+    })?;
     let success = (200..300).contains(&response.status);
     show(&response.body, api.output.as_deref().filter(|_| success))?;
     if success {
@@ -79,38 +82,35 @@ fn masked(path: &str) -> String {
     crate::api::endpoint::mask(path)
 }
 
-/// Follows the pages of a list; the first page that fails is the answer.
-async fn all_pages(
-    client: &Client,
-    path: &str,
-    mut fields: Vec<(String, String)>,
-) -> Result<Response, crate::api::Error> {
+/// Follows the pages of a list; the first page that fails is the answer, and one thing that is no list is, too.
+async fn all_pages(client: &Client, path: &str, mut fields: Vec<(String, String)>) -> Result<Response, Failure> {
     let in_path = |key: &str| path.contains(&format!("?{key}=")) || path.contains(&format!("&{key}="));
     if !in_path("per_page") && !fields.iter().any(|(key, _)| key == "per_page") {
         fields.push(("per_page".into(), PER_PAGE.into()));
     }
     let mut items: Vec<Box<RawValue>> = Vec::new();
-    let mut page = None;
-    loop {
-        let mut asked = fields.clone();
-        if let Some(page) = page {
-            asked.retain(|(key, _)| key != "page");
-            asked.push(("page".into(), u32::to_string(&page)));
+    let mut last = None;
+    let mut pages = pin!(client.all_raw(path, &fields));
+    while let Some(response) = pages.try_next().await? {
+        if !(200..300).contains(&response.status) {
+            return Ok(response);
         }
-        let mut response = client.raw(Method::GET, path, &asked).await?;
-        let list = serde_json::from_slice::<Vec<Box<RawValue>>>(&response.body);
-        let (200..300, Ok(list)) = (response.status, list) else { return Ok(response) };
-        items.extend(list);
-        // A server that names the same page again would never end.
-        match response.page.next.filter(|next| page.is_none_or(|page| *next > page)) {
-            Some(next) => page = Some(next),
-            None => {
-                let all: Vec<&str> = items.iter().map(|item| item.get()).collect();
-                response.body = format!("[{}]", all.join(",")).into();
+        match serde_json::from_slice::<Vec<Box<RawValue>>>(&response.body) {
+            Ok(list) => items.extend(list),
+            Err(_) if last.is_none() && serde_json::from_slice::<IgnoredAny>(&response.body).is_ok() => {
                 return Ok(response);
             }
+            Err(_) => {
+                let said = Vec::<IgnoredAny>::read(&response.body, None).err().map(|e| e.reason).unwrap_or_default();
+                return Err(Failure::failed(format!("GET {} was answered with no list: {said}", masked(path))));
+            }
         }
+        last = Some(response);
     }
+    let mut response = last.ok_or_else(|| Failure::failed("the server sent no page"))?;
+    let all: Vec<&str> = items.iter().map(|item| item.get()).collect();
+    response.body = format!("[{}]", all.join(",")).into();
+    Ok(response)
 }
 
 fn show(body: &[u8], output: Option<&Path>) -> Result<(), Failure> {

@@ -2,7 +2,7 @@
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 
 const LONG_ABOUT: &str = "\
@@ -121,7 +121,7 @@ pub enum Command {
 #[derive(Debug, Args)]
 pub struct Serve {
     /// Where to listen; port 0 takes a free one
-    #[arg(long, default_value = "127.0.0.1:0", value_name = "ADDRESS")]
+    #[arg(long, default_value = "127.0.0.1:0", value_name = "ADDRESS", value_parser = address)]
     pub listen: SocketAddr,
     /// When ready, write address and tokens to this file as JSON (mode 0600)
     #[arg(long, value_name = "F")]
@@ -167,6 +167,12 @@ pub enum Auth {
     Status,
     /// Forget the token that is kept
     Logout,
+}
+
+/// An address to listen on: numbers, or the name of a host, `localhost:8080`.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let mut found = text.to_socket_addrs().map_err(|e| format!("it is no address as 127.0.0.1:8080: {e}"))?;
+    found.next().ok_or_else(|| "the host has no address".to_owned())
 }
 
 #[cfg(test)]

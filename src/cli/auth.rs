@@ -12,6 +12,9 @@ use secrecy::SecretString;
 use std::io::{self, IsTerminal};
 use url::Url;
 
+/// What is said of a token under `--offline`.
+const UNTRIED: &str = "With --offline the server was not asked whether it is good.";
+
 /// Runs one of its commands.
 pub fn run(global: &Global, what: Auth) -> Result<(), Failure> {
     let config = configuration(global)?;
@@ -34,9 +37,13 @@ fn login(global: &Global, config: &Config, url: &Url) -> Result<(), Failure> {
     let mut server = Server::new(url.clone());
     server.token = Some(secret);
     server.ca_cert = global.ca_cert.clone();
-    let who = who(server)?;
+    let who = if global.offline { None } else { Some(who(server)?) };
     token::keep(config, url, Some(text)).map_err(|e| Failure::failed(format!("the token cannot be kept: {e}")))?;
-    print(format!("Signed in to {name} as {who}.\n").as_bytes())
+    let said = match who {
+        Some(who) => format!("Signed in to {name} as {who}.\n"),
+        None => format!("The token for {name} is kept. {UNTRIED}\n"),
+    };
+    print(said.as_bytes())
 }
 
 fn status(global: &Global, config: &Config, url: &Url) -> Result<(), Failure> {
@@ -45,6 +52,9 @@ fn status(global: &Global, config: &Config, url: &Url) -> Result<(), Failure> {
     let Some(origin) = origin else {
         return Err(Failure::failed(format!("there is no token for {name}; labscope auth login keeps one")));
     };
+    if global.offline {
+        return print(format!("There is a token for {name}, that of {origin}. {UNTRIED}\n").as_bytes());
+    }
     let who = who(server)?;
     print(format!("Signed in to {name} as {who}, with the token of {origin}.\n").as_bytes())
 }

@@ -6,17 +6,20 @@ use super::failure::Failure;
 use super::look::Look;
 use crate::api;
 use crate::api::client::Client;
+use crate::app::action::{Msg, Tone};
 use crate::app::bindings::{BindingError, Bindings};
-use crate::app::pane::Session;
-use crate::app::{App, Place, Setup};
-use crate::config::Config;
+use crate::app::pane::{Section, Session};
+use crate::app::{App, Place, Setup, reconcile};
+use crate::config::{Config, sections};
 use crate::panes::PANES;
+use crate::runtime::executor::Configure;
 use crate::runtime::{self, Options, journal};
 use crate::ui::glyph;
 use jiff::Timestamp;
 use std::collections::HashMap;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
+use std::sync::Arc;
 use tokio::runtime::Runtime;
 
 /// What the interface is opened on.
@@ -28,6 +31,8 @@ pub struct Opening {
     pub client: Box<dyn FnOnce() -> Result<Client, api::Error> + Send>,
     /// The folder of texts that are kept; `None` where nothing is to be left behind.
     pub drafts: Option<PathBuf>,
+    /// The folder of replies that are kept; `None` where nothing is to be left behind.
+    pub replies: Option<PathBuf>,
 }
 
 /// How a person wants the interface, read and found right before anything is started.
@@ -67,24 +72,66 @@ pub fn need_terminal() -> Result<(), Failure> {
 
 /// Runs the interface until it ends.
 pub fn run(manner: Manner, opening: Opening, threads: &Runtime) -> Result<(), Failure> {
-    let Manner { look, bindings, mouse, .. } = manner;
+    let Manner { config, look, bindings, mouse } = manner;
+    let session = Session { sections: sections(&config), ..opening.session };
+    // Where nothing is to be left behind, sections live as long as the interface.
+    let configure = opening.drafts.as_ref().map(|_| configure(config.path().to_path_buf()));
     glyph::set_ascii(look.ascii);
-    let drafts = opening.drafts.as_deref().map(journal::load).unwrap_or_default();
-    let (mut app, first) = App::new(Setup {
+    let kept = opening.drafts.as_deref().map(journal::load).unwrap_or_default();
+    // Without a server everything goes its usual way but for its last step.
+    let client = if session.offline {
+        let tried = format!("connect to {}", session.web_url);
+        Box::new(move || Err(api::Error { tried, fault: reconcile::offline() }))
+    } else {
+        opening.client
+    };
+    let (mut app, mut first) = App::new(Setup {
         registry: PANES,
         bindings,
-        session: opening.session,
+        session,
         theme: look.theme,
         theme_is_chosen: look.chosen,
-        drafts,
+        drafts: kept.texts,
         place: opening.place,
         now: Timestamp::now(),
         size: crossterm::terminal::size().unwrap_or((80, 24)),
     });
-    let options =
-        Options { client: opening.client, mouse, depth: look.depth, ask_background: look.ask, drafts: opening.drafts };
+    if let Some(path) = kept.damaged.first() {
+        let more = kept.damaged.len() - 1;
+        let more = if more == 0 { String::new() } else { format!(", nor can {more} more beside it") };
+        let words = format!("A kept text cannot be read{more}, and was left alone: {}", path.display());
+        first.extend(app.update(Msg::Say(Tone::Warning, words)));
+    }
+    let options = Options {
+        client,
+        mouse,
+        depth: look.depth,
+        ask_background: look.ask,
+        drafts: opening.drafts,
+        replies: opening.replies,
+        configure,
+    };
     let ended = threads.block_on(runtime::run(&mut app, first, options));
     ended.map_err(|e| Failure::failed(format!("the terminal cannot be used: {e}")))
+}
+
+fn sections(config: &Config) -> Vec<Section> {
+    let section = |known: &sections::Section| {
+        let sections::Section { name, query, project, group } = known.clone();
+        Section { name, query, project, group }
+    };
+    config.sections.iter().map(section).collect()
+}
+
+/// Writes sections back into the file that they came from.
+fn configure(path: PathBuf) -> Configure {
+    Arc::new(move |all: &[Section]| {
+        let section = |section: &Section| {
+            let Section { name, query, project, group } = section.clone();
+            sections::Section { name, query, project, group }
+        };
+        sections::write(&path, &all.iter().map(section).collect::<Vec<_>>())
+    })
 }
 
 /// The keys of the table, with those of the configuration in their stead.

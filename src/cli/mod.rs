@@ -17,7 +17,7 @@ pub mod serve;
 use crate::config::Config;
 use args::{Cli, Command, Global};
 use clap::{CommandFactory, Parser};
-use failure::{Failure, USAGE};
+use failure::{FAILED, Failure, USAGE};
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::Path;
@@ -33,7 +33,8 @@ pub fn main() -> ExitCode {
         Err(error) => {
             // Help and version come this way, too, and are no mistakes.
             let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { USAGE } else { 0 });
+            let mistake = if is_raw_call() { FAILED } else { USAGE };
+            return ExitCode::from(if error.use_stderr() { mistake } else { 0 });
         }
     };
     match run(cli) {
@@ -43,6 +44,12 @@ pub fn main() -> ExitCode {
             ExitCode::from(failure.code)
         }
     }
+}
+
+/// Whether `labscope api` was meant, as far as the command line can be read. Its exit codes are a contract of their own.
+fn is_raw_call() -> bool {
+    let read = Cli::command().ignore_errors(true).try_get_matches();
+    read.is_ok_and(|found| found.subcommand_name() == Some("api"))
 }
 
 fn run(cli: Cli) -> Result<(), Failure> {

@@ -9,6 +9,9 @@ use crate::api::endpoint::encode;
 use crate::app::pane::Session;
 use crate::app::{Place, target};
 use crate::config::{Config, host, remote, token};
+use secrecy::ExposeSecret;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::PathBuf;
 use url::Url;
 
 /// What is said where nothing names a server.
@@ -31,9 +34,11 @@ pub fn run(global: &Global, text: Option<&str>) -> Result<(), Failure> {
         read_only: global.read_only,
         offline: global.offline,
         signed_in: server.token.is_some(),
+        sections: Vec::new(),
     };
     let drafts = drafts(&session.server);
-    let opening = Opening { session, place, client: Box::new(move || Client::new(server)), drafts };
+    let replies = manner.config.cache.unwrap_or(true).then(|| replies(&server)).flatten();
+    let opening = Opening { session, place, client: Box::new(move || Client::new(server)), drafts, replies };
     interface::run(manner, opening, &threads()?)
 }
 
@@ -45,9 +50,19 @@ fn find(global: &Global, config: &Config, text: Option<&str>) -> Result<host::Fo
         Some(found) if named.is_none() || is_explicit(global) => Ok(found),
         found => match named {
             Some(url) => Ok(host::Found { url, project: None }),
-            None => found.ok_or_else(|| Failure::usage(BEGIN)),
+            None => found.ok_or_else(|| Failure::usage(unknown(text).unwrap_or_else(|| BEGIN.to_owned()))),
         },
     }
+}
+
+/// What is said where a target is the address of a server that nobody told of.
+fn unknown(text: Option<&str>) -> Option<String> {
+    let url = Url::parse(text?).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
+    let origin = url.origin().ascii_serialization();
+    Some(format!(
+        "{origin} is no server that is known here. To open it:\n  labscope --host {origin} {url}\n\
+         Sign in once with labscope auth login --host {origin}, and it is known from then on."
+    ))
 }
 
 fn is_explicit(global: &Global) -> bool {
@@ -94,6 +109,14 @@ fn place(found: &host::Found, text: Option<&str>) -> Result<Place, Failure> {
         (None, Some(project)) => Ok(Place::new("files").project(project.as_str())),
         (None, None) => Ok(Place::new("projects")),
     }
+}
+
+/// Where replies of a server are kept: what one token may see is not for another.
+fn replies(server: &Server) -> Option<PathBuf> {
+    let mut hasher = DefaultHasher::new();
+    server.token.as_ref().map(|token| token.expose_secret()).hash(&mut hasher);
+    let folder = dirs::cache_dir()?.join("labscope/replies").join(encode(server.base_url.as_str()));
+    Some(folder.join(format!("{:016x}", hasher.finish())))
 }
 
 /// Where texts typed for a server are kept until it has them.

@@ -87,6 +87,7 @@ fn run(global: &Global, listener: TcpListener, web_url: String, purpose: Purpose
         read_only: global.read_only,
         offline: global.offline,
         signed_in: true,
+        sections: Vec::new(),
     };
     // Started with the first request, after the first frame; held here, so that it ends when the interface does.
     let held: Arc<Mutex<Option<Running>>> = Arc::default();
@@ -97,6 +98,7 @@ fn run(global: &Global, listener: TcpListener, web_url: String, purpose: Purpose
         place: purpose.place,
         client: Box::new(move || start.client(&handle)),
         drafts: purpose.drafts,
+        replies: None,
     };
     let ended = interface::run(manner, opening, &threads);
     let running = held.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -48,6 +48,10 @@ async fn end(signals: &mut Signals) {
 
 /// A file from an earlier run would tell a script that waits for it that this one is ready.
 fn forget(path: &Path) -> Result<(), Failure> {
+    // It is replaced by rename; a pipe or a device must not be.
+    if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        return Err(Failure::usage(format!("--ready-file: {} is there and no file", path.display())));
+    }
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             Err(Failure::failed(format!("--ready-file: {} cannot be replaced: {error}", path.display())))
@@ -61,7 +65,6 @@ fn announce(running: &Running, ready_file: Option<&Path>) -> Result<(), Failure>
         let ready = json!({
             "base_url": running.base_url,
             "tokens": running.tokens,
-            "license": running.license,
             "license": running.license,
         });
         write_private(path, format!("{ready}\n").as_bytes())

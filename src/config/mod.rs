@@ -3,6 +3,7 @@
 pub mod glab;
 pub mod host;
 pub mod remote;
+pub mod sections;
 pub mod token;
 
 use serde::Deserialize;
@@ -10,6 +11,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
 /// What `config.toml` holds.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -23,8 +25,12 @@ pub struct Config {
     pub theme: Option<Spanned<String>>,
     /// Whether the mouse is used; it is unless this says no.
     pub mouse: Option<bool>,
+    /// Whether replies are kept on disk, to be shown before the server answers; they are unless this says no.
+    pub cache: Option<bool>,
     /// Keys by command, in place of the table's own.
     pub keys: BTreeMap<String, Spanned<Vec<String>>>,
+    /// Named queries, shown on the home place.
+    pub sections: Vec<sections::Section>,
     #[serde(skip)]
     source: Source,
 }
@@ -43,7 +49,7 @@ pub struct Host {
     /// The root of its web pages.
     pub url: Spanned<String>,
     /// A file whose first line is the token for it.
-    pub token_file: Option<PathBuf>,
+    pub token_file: Option<Spanned<PathBuf>>,
 }
 
 impl Config {
@@ -72,7 +78,7 @@ impl Config {
         let source = Source { path: path.to_path_buf(), text };
         let mut config: Config = toml::from_str(&source.text).map_err(|error| {
             let at = error.span().unwrap_or_default();
-            let key = source.key_at(at.start);
+            let key = source.path_at(at.start).unwrap_or_else(|| source.key_at(at.start));
             source.mistake(at, &key, error.message())
         })?;
         config.source = source;
@@ -92,6 +98,11 @@ impl Config {
     /// The folder that the file is in, where themes and tokens are, too.
     pub fn folder(&self) -> Option<&Path> {
         self.source.path.parent().filter(|_| !self.source.path.as_os_str().is_empty())
+    }
+
+    /// The file itself, whether it is there or not.
+    pub fn path(&self) -> &Path {
+        &self.source.path
     }
 
     /// A sentence about a mistake in the file: `FILE, line 3, key theme: why`.
@@ -119,7 +130,14 @@ impl Source {
         format!("{}, line {line}{key}: {}", self.path.display(), why.trim().replace('\n', ", "))
     }
 
-    /// The key whose line holds the byte `at`, with its table before it.
+    /// The innermost key that holds the byte `at`, with the tables around it; `None` where the text is no TOML.
+    fn path_at(&self, at: usize) -> Option<String> {
+        let root = DeTable::parse(&self.text).ok()?;
+        let mut path = Vec::new();
+        inside(root.get_ref(), at, &mut path).then(|| path.join("."))
+    }
+
+    /// The key whose line holds the byte `at`, with its table before it, for a text that cannot be parsed.
     fn key_at(&self, at: usize) -> String {
         let start = self.text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |newline| newline + 1);
         let line = self.text.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
@@ -134,6 +152,27 @@ impl Source {
             _ => key.to_owned(),
         }
     }
+}
+
+/// Whether something in `table` holds the byte `at`; its keys are pushed to `path`.
+fn inside(table: &DeTable, at: usize, path: &mut Vec<String>) -> bool {
+    for (key, value) in table {
+        path.push(key.get_ref().to_string());
+        // A table's own span is its header alone, so what is in it is looked at first.
+        let deeper = match value.get_ref() {
+            DeValue::Table(table) => inside(table, at, path),
+            DeValue::Array(items) => items.iter().any(|item| match item.get_ref() {
+                DeValue::Table(table) => inside(table, at, path),
+                _ => item.span().contains(&at),
+            }),
+            _ => false,
+        };
+        if deeper || key.span().contains(&at) || value.span().contains(&at) {
+            return true;
+        }
+        path.pop();
+    }
+    false
 }
 
 /// The folder of the person's own configuration.
@@ -179,6 +218,21 @@ mod tests {
             ("[hosts.work]\nurl = \"ftp://x\"", "/c/config.toml, line 2, key hosts.work.url: ", "http"),
             ("\n\nhost = \"a b\"", "/c/config.toml, line 3, key host: ", "address"),
             ("theme = ", "/c/config.toml, line 1, key theme: ", ""),
+            (
+                "[keys]\nquit = [\n  \"q\",\n  3,\n]\nback = [\"b\"]",
+                "/c/config.toml, line 4, key keys.quit: ",
+                "string",
+            ),
+            (
+                "[hosts]\nwork = { url = \"h\", tok = \"x\" }",
+                "/c/config.toml, line 2, key hosts.work.tok: ",
+                "unknown field",
+            ),
+            (
+                "[hosts.a]\nurl = \"h\"\n[hosts.work]\ntoken_file = 3\nurl = \"h\"",
+                "/c/config.toml, line 4, key hosts.work.token_file: ",
+                "string",
+            ),
             ("[keys]\nquit = \"q\"", "/c/config.toml, line 2, key keys.quit: ", "sequence"),
         ] {
             let why = parse(text).expect_err(text);

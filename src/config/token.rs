@@ -42,8 +42,8 @@ pub fn find(
     let is_it = |text: &str| super::host::address(text).is_ok_and(|other| other == *url);
     for (name, host) in config.hosts.iter().filter(|(_, host)| is_it(host.url.get_ref())) {
         let Some(path) = &host.token_file else { continue };
-        let secret = from_file(&expand(path))
-            .map_err(|why| config.mistake(host.url.span(), &format!("hosts.{name}.token_file"), &why))?;
+        let secret = from_file(&expand(path.get_ref()))
+            .map_err(|why| config.mistake(path.span(), &format!("hosts.{name}.token_file"), &why))?;
         return Ok(Some(Token { secret, origin: format!("hosts.{name}.token_file of the configuration") }));
     }
     if let Some(token) = kept(config).remove(url.as_str()) {
@@ -67,17 +67,27 @@ fn path(config: &Config) -> Option<PathBuf> {
 
 /// The tokens that are kept, by server. What cannot be read counts as nothing.
 pub fn kept(config: &Config) -> BTreeMap<String, String> {
-    let text = path(config).and_then(|path| fs::read_to_string(path).ok());
-    text.and_then(|text| toml::from_str(&text).ok()).unwrap_or_default()
+    path(config).and_then(|path| read(&path).ok()).unwrap_or_default()
+}
+
+/// The tokens of a file; none where there is no file.
+fn read(path: &Path) -> io::Result<BTreeMap<String, String>> {
+    let text = match fs::read_to_string(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
+        text => text?,
+    };
+    // The parser would quote the line, and with it a token.
+    let damaged = |_| io::Error::other(format!("{} is damaged; mend it, or remove it", path.display()));
+    toml::from_str(&text).map_err(damaged)
 }
 
 /// Keeps `token` for `url`, or forgets it. The file is written whole, and only its owner can read it.
 ///
 /// # Errors
-/// What the disk says.
+/// What the disk says; a file that cannot be read is left as it is, because it may hold other tokens.
 pub fn keep(config: &Config, url: &Url, token: Option<&str>) -> io::Result<()> {
     let Some(path) = path(config) else { return Err(io::Error::other("there is no folder for the configuration")) };
-    let mut all = kept(config);
+    let mut all = read(&path)?;
     match token {
         Some(token) => all.insert(url.to_string(), token.to_owned()),
         None => all.remove(url.as_str()),
@@ -131,6 +141,11 @@ mod tests {
             let mode = fs::metadata(folder.path().join(FILE)).expect("there").permissions().mode();
             assert_eq!(mode & 0o777, 0o600);
         }
+        fs::write(folder.path().join(FILE), "\"https://one.example/\" = secret-1").expect("written");
+        let error = keep(&config, &url("https://two.example/"), Some("secret-3")).expect_err("it is damaged");
+        assert!(error.to_string().contains("tokens.toml is damaged") && !error.to_string().contains("secret"));
+        let left = fs::read_to_string(folder.path().join(FILE)).expect("still there");
+        assert!(left.contains("secret-1"), "what it held is not lost: {left}");
         let mistake = super::find(Some(Path::new("/nowhere")), &|_| None, &config, &url("https://one.example/"));
         assert!(mistake.expect_err("no such file").starts_with("--token-file: /nowhere"));
     }

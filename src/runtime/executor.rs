@@ -1,19 +1,25 @@
 //! Does what the app asks for in the background, and brings back what came of it.
 
-use super::journal;
+use super::cache::{self, Cache};
+use super::journal::Keeper;
+use super::save;
 use crate::api::client::Client;
+use crate::api::endpoint::Request;
 use crate::api::error::Unreadable;
 use crate::api::{Error, Fault};
 use crate::app::action::{Effect, Msg, Outcome, Tone};
+use crate::app::pane::Section;
+use crate::app::transfer::News;
 use crate::store::want::Reader;
 use crate::store::{Arrival, Follow, Load, PER_PAGE, Ticket, Want, Work, Write};
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
-use std::collections::HashMap;
+use jiff::Timestamp;
+use std::collections::{HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinHandle};
@@ -58,22 +64,52 @@ struct Task {
     cancelled: Arc<AtomicBool>,
 }
 
+/// Writes the person's own sections to the configuration.
+pub type Configure = Arc<dyn Fn(&[Section]) -> Result<(), String> + Send + Sync>;
+
 /// Runs effects. Dropping it ends everything that is in flight.
 pub struct Executor {
     line: Line,
     sender: mpsc::Sender<Msg>,
     tasks: HashMap<Ticket, Task>,
     writes: Vec<JoinHandle<()>>,
+    saves: HashMap<u64, AbortHandle>,
     drafts: Option<PathBuf>,
-    keeper: Option<std::sync::mpsc::Sender<(String, Option<String>)>>,
-    keeping: Option<std::thread::JoinHandle<()>>,
+    keeper: Option<Keeper>,
+    configure: Option<Configure>,
+    cache: Option<Arc<Mutex<Cache>>>,
+    /// What was looked for on disk already: from then on memory knows more.
+    recalled: HashSet<Ticket>,
 }
 
 impl Executor {
     /// An executor that brings what came of it to `sender`.
-    pub fn new(connect: Connect, sender: mpsc::Sender<Msg>, drafts: Option<PathBuf>) -> Executor {
-        let line = Line::new(connect);
-        Executor { line, sender, tasks: HashMap::new(), writes: Vec::new(), drafts, keeper: None, keeping: None }
+    ///
+    /// Kept texts go to the folder `drafts`, replies to the folder `replies`, where there are such.
+    pub fn new(
+        connect: Connect,
+        sender: mpsc::Sender<Msg>,
+        drafts: Option<PathBuf>,
+        replies: Option<PathBuf>,
+    ) -> Executor {
+        Executor {
+            line: Line::new(connect),
+            sender,
+            tasks: HashMap::new(),
+            writes: Vec::new(),
+            saves: HashMap::new(),
+            drafts,
+            keeper: None,
+            configure: None,
+            cache: replies.map(|folder| Arc::new(Mutex::new(Cache::new(folder)))),
+            recalled: HashSet::new(),
+        }
+    }
+
+    /// Sections of one's own are written by `configure`.
+    pub fn configured(mut self, configure: Option<Configure>) -> Executor {
+        self.configure = configure;
+        self
     }
 
     /// Takes an effect in.
@@ -89,28 +125,62 @@ impl Executor {
             Effect::Send(number, write) => {
                 self.writes.retain(|task| !task.is_finished());
                 let (line, sender) = (self.line.clone(), self.sender.clone());
+                let kept = self.keeper.as_ref().map(Keeper::reached);
                 self.writes.push(tokio::spawn(async move {
+                    // What a person typed, and that it is being sent, is on disk before it is sent.
+                    if let Some(kept) = kept {
+                        let _ = kept.await;
+                    }
                     let outcome = send(&line, &write).await;
                     let _ = sender.send(Msg::Sent(number, outcome)).await;
                 }));
             }
+            Effect::Save(number, order) => {
+                let (line, sender) = (self.line.clone(), self.sender.clone());
+                let task = tokio::spawn(async move {
+                    match line.client().await {
+                        Ok(client) => save::save(&client, number, order, &sender).await,
+                        Err(error) => {
+                            let _ = sender.send(Msg::Transfer(number, News::Failed(error.said()))).await;
+                        }
+                    }
+                });
+                self.saves.retain(|_, save| !save.is_finished());
+                self.saves.insert(number, task.abort_handle());
+            }
+            Effect::StopSave(number) => {
+                if let Some(task) = self.saves.remove(&number) {
+                    task.abort();
+                }
+            }
+            Effect::ForgetSave(order) => drop(tokio::spawn(save::forget(order))),
             Effect::Keep(key, text) => self.keep(key, text),
+            Effect::Sections(all) => self.configure(all),
             // The loop does these itself: they concern the terminal.
-            Effect::Copy(_) | Effect::Browse(_) | Effect::Edit { .. } | Effect::Suspend | Effect::Quit => {}
+            Effect::Copy(_)
+            | Effect::Browse(_)
+            | Effect::Edit { .. }
+            | Effect::Page(_)
+            | Effect::Suspend
+            | Effect::Quit => {}
         }
     }
 
     /// Waits, for a moment, until texts are on disk and writes that went out have been answered.
     pub async fn finish(&mut self) {
-        drop(self.keeper.take());
-        if let Some(keeping) = self.keeping.take() {
-            let _ = tokio::task::spawn_blocking(move || keeping.join()).await;
+        if let Some(keeper) = self.keeper.take() {
+            let _ = tokio::task::spawn_blocking(move || keeper.finish()).await;
         }
         let writes = std::mem::take(&mut self.writes);
         let _ = tokio::time::timeout(Duration::from_secs(3), futures::future::join_all(writes)).await;
+        self.saves.values().for_each(AbortHandle::abort);
         for task in self.tasks.values() {
             task.cancelled.store(true, Ordering::Relaxed);
             task.abort.abort();
+        }
+        if let Some(cache) = self.cache.take() {
+            let finish = move || cache.lock().unwrap_or_else(PoisonError::into_inner).finish();
+            let _ = tokio::task::spawn_blocking(finish).await;
         }
     }
 
@@ -120,6 +190,8 @@ impl Executor {
         let (line, sender) = (self.line.clone(), self.sender.clone());
         let cancelled = Arc::new(AtomicBool::new(false));
         let flag = cancelled.clone();
+        let cache = self.cache.clone();
+        let recall = cache.is_some() && matches!(ticket, Ticket::Load(..)) && self.recalled.insert(ticket.clone());
         let name = ticket.clone();
         let task = tokio::spawn(async move {
             let inner = name.clone();
@@ -131,7 +203,14 @@ impl Executor {
                             Ticket::Load(_, page) => *page,
                             Ticket::Follow(_) | Ticket::Work(_) => 0,
                         };
-                        reply(&line, &load, page).await.map(Outcome::Reply)
+                        let request = at_page(&load, page);
+                        if recall
+                            && let Some(cache) = &cache
+                            && let Some((arrival, at)) = kept(cache, &load, &request).await
+                        {
+                            let _ = to.send(Msg::Recalled(inner, arrival, at)).await;
+                        }
+                        reply(&line, &load, &request, cache.as_deref()).await.map(Outcome::Reply)
                     }
                     Want::Follow(follow) => stream(&line, &follow, held, &to).await.map(|()| Outcome::End),
                     Want::Work(work) => make(work, flag).await,
@@ -144,38 +223,51 @@ impl Executor {
         self.tasks.insert(ticket, Task { abort: task.abort_handle(), cancelled });
     }
 
-    /// Texts go to disk in order, on a thread of their own: a slow disk holds up nobody.
+    /// Writes the sections to the configuration, where there is one: a small file, whole and rarely.
+    fn configure(&self, all: Vec<Section>) {
+        let Some(configure) = self.configure.clone() else { return };
+        let sender = self.sender.clone();
+        tokio::task::spawn_blocking(move || {
+            if let Err(why) = configure(&all) {
+                let words = format!("The section is not in the configuration: {why}");
+                let _ = sender.blocking_send(Msg::Say(Tone::Bad, words));
+            }
+        });
+    }
+
     fn keep(&mut self, key: String, text: Option<String>) {
         let Some(folder) = self.drafts.clone() else { return };
         let sender = self.sender.clone();
-        let keeper = self.keeper.get_or_insert_with(|| {
-            let (keeper, inbox) = std::sync::mpsc::channel::<(String, Option<String>)>();
-            self.keeping = Some(std::thread::spawn(move || {
-                while let Ok(first) = inbox.recv() {
-                    // Of what was typed meanwhile only the last state matters.
-                    let mut latest = HashMap::from([first]);
-                    latest.extend(inbox.try_iter());
-                    for (key, text) in latest {
-                        if let Err(error) = journal::keep(&folder, &key, text.as_deref()) {
-                            let words = format!("The text could not be kept in {}: {error}", folder.display());
-                            let _ = sender.try_send(Msg::Say(Tone::Bad, words));
-                        }
-                    }
-                }
-            }));
-            keeper
-        });
-        let _ = keeper.send((key, text));
+        let told = move |news| sender.try_send(Msg::Kept(news)).is_ok();
+        self.keeper.get_or_insert_with(|| Keeper::start(folder, told)).keep(key, text);
     }
 }
 
-async fn reply(line: &Line, load: &Load, page: u32) -> Result<Arrival, Error> {
+fn at_page(load: &Load, page: u32) -> Request {
+    if page == 0 { load.request.clone() } else { load.request.clone().at_page(page, PER_PAGE) }
+}
+
+/// The reply as it was kept on disk, and when it came. One that cannot be read is none.
+async fn kept(cache: &Mutex<Cache>, load: &Load, request: &Request) -> Option<(Arrival, Timestamp)> {
+    let path = cache.lock().unwrap_or_else(PoisonError::into_inner).path(request);
+    let (request, reader) = (request.clone(), load.read);
+    let read = move || {
+        let kept = cache::read(&path, &request)?;
+        let (value, len) = reader(&kept.body, kept.content_type.as_deref()).ok()?;
+        Some((Arrival { value, len, next: kept.next, total: kept.total }, kept.at))
+    };
+    tokio::task::spawn_blocking(read).await.ok().flatten()
+}
+
+async fn reply(line: &Line, load: &Load, request: &Request, cache: Option<&Mutex<Cache>>) -> Result<Arrival, Error> {
     if !load.delay.is_zero() {
         tokio::time::sleep(load.delay).await;
     }
     let client = line.client().await?;
-    let request = if page == 0 { load.request.clone() } else { load.request.clone().at_page(page, PER_PAGE) };
-    let response = client.send(&request).await?;
+    let response = client.send(request).await?;
+    if let Some(cache) = cache {
+        cache.lock().unwrap_or_else(PoisonError::into_inner).put(request, &response, Timestamp::now());
+    }
     let info = response.page;
     let (value, len) = read(load.read, response.body, response.content_type, &request.line()).await?;
     Ok(Arrival { value, len, next: info.next, total: info.total })
@@ -228,7 +320,7 @@ async fn stream(line: &Line, follow: &Follow, held: u64, sender: &mpsc::Sender<M
     let mut rest = QUICK;
     loop {
         // The status first: if it says that all is written, the bytes read after it are all there are.
-        let status = reply(line, &follow.status, 0).await;
+        let status = reply(line, &follow.status, &follow.status.request, None).await;
         let over = status.as_ref().is_ok_and(|arrival| (follow.over)(&arrival.value));
         let failed = status.as_ref().err().cloned();
         let _ = sender.send(Msg::Learned(follow.status.request.clone(), status)).await;
@@ -361,5 +453,34 @@ mod tests {
         assert!(first.await.is_err_and(|e| e.is_cancelled()));
         release.send(()).expect("still connecting");
         assert!(line.client().await.is_ok());
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn what_was_kept_comes_before_the_server_and_without_it() {
+        use crate::api::branches::{Branch, ListBranches};
+        use crate::api::client::Response;
+        use crate::api::page::PageInfo;
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let load = Load::list(&ListBranches { id: "a/b".into(), search: None }, 1);
+        let body = bytes::Bytes::from_static(b"[{\"name\":\"main\"}]");
+        let response = Response { status: 200, body, content_type: None, page: PageInfo::default() };
+        let mut cache = Cache::new(folder.path().to_owned());
+        cache.put(&at_page(&load, 1), &response, Timestamp::UNIX_EPOCH);
+        cache.finish();
+
+        let (sender, mut inbox) = mpsc::channel(8);
+        let gone = || Err(super::gone("connect"));
+        let mut executor = Executor::new(Box::new(gone), sender, None, Some(folder.path().to_owned()));
+        let ticket = Ticket::Load(load.request.clone(), 1);
+        let start = Effect::Start(ticket.clone(), load.into(), 0);
+        executor.take(start.clone());
+        let Some(Msg::Recalled(about, arrival, at)) = inbox.recv().await else { panic!("nothing was recalled") };
+        assert_eq!((about, at), (ticket, Timestamp::UNIX_EPOCH));
+        let rows = arrival.value.downcast_ref::<Vec<Branch>>().expect("branches");
+        assert_eq!(rows.first().map(|b| b.name.as_str()), Some("main"));
+        assert!(matches!(inbox.recv().await, Some(Msg::Arrived(_, Err(_)))));
+        // The second time memory knows.
+        executor.take(start);
+        assert!(matches!(inbox.recv().await, Some(Msg::Arrived(_, Err(_)))));
     }
 }

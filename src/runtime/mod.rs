@@ -1,9 +1,11 @@
 //! The runtime: the loop between terminal, app and server. The only room beside the backend that spawns and sleeps.
 
 pub mod background;
+pub mod cache;
 pub mod executor;
 pub mod journal;
 pub mod open;
+pub mod save;
 pub mod terminal;
 
 use crate::api::client::Client;
@@ -39,12 +41,17 @@ pub struct Options {
     pub ask_background: bool,
     /// Where kept texts are written.
     pub drafts: Option<PathBuf>,
+    /// Where replies are kept; `None` where nothing is to be left behind.
+    pub replies: Option<PathBuf>,
+    /// Writes the person's own sections to the configuration.
+    pub configure: Option<executor::Configure>,
 }
 
 /// Runs the interface until it ends; the terminal is restored whatever happens.
 pub async fn run(app: &mut App, first: Vec<Effect>, options: Options) -> io::Result<()> {
     let (sender, mut inbox) = mpsc::channel::<Msg>(256);
     let mut terminal = Terminal::open(TerminalOptions { mouse: options.mouse })?;
+    app.pictures.set_screen(terminal::screen());
     terminal.draw(app)?;
     app.take_dirty();
     let mut watch = background::Watch::new(options.ask_background);
@@ -52,7 +59,8 @@ pub async fn run(app: &mut App, first: Vec<Effect>, options: Options) -> io::Res
         terminal.ask_background()?;
     }
     let mut signals = terminal::Signals::new()?;
-    let mut executor = Executor::new(options.client, sender, options.drafts);
+    let mut executor =
+        Executor::new(options.client, sender, options.drafts, options.replies).configured(options.configure);
     let mut input = Input::open();
     let mut drawn = Instant::now();
     let mut todo = first;
@@ -70,12 +78,24 @@ pub async fn run(app: &mut App, first: Vec<Effect>, options: Options) -> io::Res
                 Effect::Edit { tag, text, suffix } => {
                     input.close().await;
                     terminal.leave()?;
-                    let outcome = open::editor(&text, suffix);
+                    let outcome = open::editor(&text, &suffix);
                     terminal.enter()?;
                     input = Input::open();
                     // What was meant for the editor (C-c, C-g) must not end labscope.
                     signals = terminal::Signals::new()?;
                     todo.extend(app.update(Msg::Edited(tag, outcome)));
+                }
+                Effect::Page(paper) => {
+                    input.close().await;
+                    terminal.leave()?;
+                    let outcome = open::pager(&paper);
+                    terminal.enter()?;
+                    input = Input::open();
+                    signals = terminal::Signals::new()?;
+                    if let Err(why) = outcome {
+                        todo.extend(app.update(Msg::Say(Tone::Bad, why)));
+                    }
+                    app.set_dirty();
                 }
                 Effect::Suspend => {
                     input.close().await;

@@ -1,6 +1,8 @@
 //! The terminal: the only place that writes escape codes. Restores it on every way out.
 
 use crate::app::App;
+use crate::ui::image::{Fitted, Own, Placed, Protocol, Screen};
+use base64::Engine;
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::cursor::{Hide, Show};
 use crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste};
@@ -11,8 +13,10 @@ use crossterm::terminal::{
 use crossterm::{execute, queue};
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
+use std::collections::VecDeque;
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::mem::ManuallyDrop;
+use std::sync::Arc;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -29,7 +33,16 @@ pub struct Terminal {
     /// terminal back is done here, once.
     inner: ManuallyDrop<ratatui::Terminal<CrosstermBackend<BufWriter<Stdout>>>>,
     options: TerminalOptions,
+    /// Pictures that the terminal shows now.
+    placed: Vec<Placed>,
+    /// Pictures that it holds (kitty keeps them), by the number under which they were sent.
+    sent: VecDeque<(u32, Arc<Fitted>)>,
+    /// The last number given.
+    last: u32,
 }
+
+/// Pictures that a terminal is asked to keep.
+const KEPT: usize = 16;
 
 /// Whether the terminal has to be restored; the panic hook looks at it from any thread.
 static HELD: AtomicBool = AtomicBool::new(false);
@@ -43,7 +56,13 @@ impl Terminal {
         let backend = CrosstermBackend::new(BufWriter::with_capacity(64 * 1024, io::stdout()));
         enter(options)?;
         match ratatui::Terminal::new(backend) {
-            Ok(inner) => Ok(Terminal { inner: ManuallyDrop::new(inner), options }),
+            Ok(inner) => Ok(Terminal {
+                inner: ManuallyDrop::new(inner),
+                options,
+                placed: Vec::new(),
+                sent: VecDeque::new(),
+                last: 0,
+            }),
             Err(error) => {
                 restore();
                 Err(error)
@@ -54,14 +73,92 @@ impl Terminal {
     /// Draws the app in one synchronized update.
     pub fn draw(&mut self, app: &App) -> io::Result<()> {
         queue!(self.inner.backend_mut(), BeginSynchronizedUpdate)?;
+        let size = self.size();
+        self.draw_cells(app)?;
+        if self.size() != size {
+            // ratatui has cleared the screen, and the pictures with it.
+            self.placed.clear();
+        }
+        let placed = app.pictures.placed();
+        if placed != self.placed {
+            let kitty = app.pictures.screen().protocol == Protocol::Kitty;
+            if !kitty && !self.placed.is_empty() {
+                // These are part of the cells, which ratatui believes that it knows.
+                self.forget()?;
+                self.draw_cells(app)?;
+            }
+            self.draw_pictures(&placed, kitty)?;
+            self.placed = placed;
+        }
+        queue!(self.inner.backend_mut(), EndSynchronizedUpdate)?;
+        self.inner.backend_mut().flush()
+    }
+
+    fn draw_cells(&mut self, app: &App) -> io::Result<()> {
         self.inner.draw(|frame| {
             let area = frame.area();
             if let Some(cursor) = app.view(area, frame.buffer_mut()) {
                 frame.set_cursor_position(cursor);
             }
         })?;
-        queue!(self.inner.backend_mut(), EndSynchronizedUpdate)?;
-        self.inner.backend_mut().flush()
+        Ok(())
+    }
+
+    /// Lays pictures over their cells; the cursor is where it was afterwards.
+    fn draw_pictures(&mut self, placed: &[Placed], kitty: bool) -> io::Result<()> {
+        if kitty {
+            // What is shown goes, what was sent stays.
+            self.inner.backend_mut().write_all(b"\x1b_Ga=d,d=a,q=2\x1b\\")?;
+        }
+        for Placed { area, picture } in placed {
+            let number = if kitty { self.send(picture)? } else { 0 };
+            let (columns, rows) = (area.width, area.height);
+            let out = self.inner.backend_mut();
+            write!(out, "\x1b7\x1b[{};{}H", area.y + 1, area.x + 1)?;
+            match picture.own() {
+                Some(Own::Png(_)) if kitty => {
+                    write!(out, "\x1b_Ga=p,i={number},p=1,c={columns},r={rows},C=1,q=2\x1b\\")?
+                }
+                Some(Own::Png(png)) => {
+                    let data = base64::engine::general_purpose::STANDARD.encode(png);
+                    let size = png.len();
+                    write!(out, "\x1b]1337;File=inline=1;size={size};width={columns};height={rows};")?;
+                    write!(out, "preserveAspectRatio=1;doNotMoveCursor=1:{data}\x07")?;
+                }
+                Some(Own::Sixel(body)) => write!(out, "\x1bP0;1q{body}\x1b\\")?,
+                None => {}
+            }
+            write!(out, "\x1b8")?;
+        }
+        Ok(())
+    }
+
+    /// Sends a picture to a terminal that keeps it, once; the number under which it has it.
+    fn send(&mut self, picture: &Arc<Fitted>) -> io::Result<u32> {
+        if let Some((number, _)) = self.sent.iter().find(|(_, sent)| Arc::ptr_eq(sent, picture)) {
+            return Ok(*number);
+        }
+        let out = self.inner.backend_mut();
+        if self.sent.len() >= KEPT
+            && let Some((old, _)) = self.sent.pop_front()
+        {
+            write!(out, "\x1b_Ga=d,d=I,i={old},q=2\x1b\\")?;
+        }
+        self.last += 1;
+        let number = self.last;
+        if let Some(Own::Png(png)) = picture.own() {
+            let data = base64::engine::general_purpose::STANDARD.encode(png);
+            let mut pieces = data.as_bytes().chunks(4096).peekable();
+            let mut first = format!("a=t,f=100,i={number},q=2,");
+            while let Some(piece) = pieces.next() {
+                write!(out, "\x1b_G{first}m={};", u8::from(pieces.peek().is_some()))?;
+                out.write_all(piece)?;
+                out.write_all(b"\x1b\\")?;
+                first.clear();
+            }
+        }
+        self.sent.push_back((number, picture.clone()));
+        Ok(number)
     }
 
     /// Makes the next frame draw every cell.
@@ -75,6 +172,7 @@ impl Terminal {
     /// Makes the next frame draw every cell, at the window's size. ratatui's own way to clear asks the terminal where its
     /// cursor is, and not every terminal answers.
     fn forget(&mut self) -> io::Result<()> {
+        self.placed.clear();
         let (width, height) = crossterm::terminal::size()?;
         self.inner.resize(Rect::new(0, 0, width, height))
     }
@@ -98,6 +196,10 @@ impl Terminal {
 
     /// Gives the terminal to another program for a while.
     pub fn leave(&mut self) -> io::Result<()> {
+        if !self.sent.is_empty() {
+            self.inner.backend_mut().write_all(b"\x1b_Ga=d,d=A,q=2\x1b\\")?;
+            self.sent.clear();
+        }
         self.inner.backend_mut().flush()?;
         restore();
         Ok(())
@@ -121,6 +223,32 @@ impl Terminal {
     /// Gives it back for good.
     pub fn close(&mut self) -> io::Result<()> {
         self.leave()
+    }
+}
+
+/// How pictures are drawn, as far as the terminal says by its environment, and how large a cell is.
+pub fn screen() -> Screen {
+    let cell = crossterm::terminal::window_size().ok().and_then(|size| {
+        let side = |pixels: u16, cells: u16| pixels.checked_div(cells).filter(|side| (4..=100).contains(side));
+        Some((side(size.width, size.columns)?, side(size.height, size.rows)?))
+    });
+    Screen { protocol: protocol(|name| std::env::var(name).ok()), cell: cell.unwrap_or(Screen::default().cell) }
+}
+
+fn protocol(variable: impl Fn(&str) -> Option<String>) -> Protocol {
+    let is = |name: &str, words: &[&str]| {
+        variable(name).is_some_and(|value| words.iter().any(|word| value.to_lowercase().contains(word)))
+    };
+    let there = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
+    match () {
+        // A multiplexer draws cells alone, whatever the terminal around it can do.
+        () if there("TMUX") || there("STY") || there("ZELLIJ") => Protocol::Blocks,
+        () if there("KITTY_WINDOW_ID") || is("TERM", &["kitty", "ghostty"]) || is("TERM_PROGRAM", &["ghostty"]) => {
+            Protocol::Kitty
+        }
+        () if is("TERM_PROGRAM", &["iterm", "wezterm", "rio"]) || is("LC_TERMINAL", &["iterm"]) => Protocol::Iterm,
+        () if is("TERM", &["foot", "mlterm", "sixel", "contour"]) => Protocol::Sixel,
+        () => Protocol::Blocks,
     }
 }
 
@@ -240,5 +368,22 @@ impl Signals {
             Ok(()) => Signal::End,
             Err(_) => std::future::pending().await,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pictures_are_drawn_by_the_terminal_where_its_environment_says_that_it_can() {
+        let with = |pairs: &[(&str, &str)]| {
+            protocol(|name| pairs.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned()))
+        };
+        assert_eq!(with(&[("TERM", "xterm-256color")]), Protocol::Blocks);
+        assert_eq!(with(&[("TERM", "xterm-kitty")]), Protocol::Kitty);
+        assert_eq!(with(&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "WezTerm")]), Protocol::Iterm);
+        assert_eq!(with(&[("TERM", "foot")]), Protocol::Sixel);
+        assert_eq!(with(&[("TERM", "xterm-kitty"), ("TMUX", "/tmp/tmux")]), Protocol::Blocks);
     }
 }

@@ -117,9 +117,9 @@ impl<T: Send + Sync + 'static> Remote<'_, T> {
     }
 }
 
-/// The known rows of a list, across its pages.
+/// The known rows of a list, across its pages; or of several lists, one behind the other.
 pub struct Rows<'a, T> {
-    resource: Option<&'a Resource>,
+    parts: Vec<&'a Resource>,
     /// Whether the server has more than is known.
     pub more: bool,
     /// Whether a page is being asked for.
@@ -137,15 +137,46 @@ pub struct Rows<'a, T> {
     kind: std::marker::PhantomData<&'a T>,
 }
 
+impl Resource {
+    fn len(&self) -> usize {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
+    fn pages(&self) -> u32 {
+        self.starts.len().saturating_sub(1) as u32
+    }
+
+    fn get<T: 'static>(&self, index: usize) -> Option<&T> {
+        let page = self.starts.partition_point(|start| *start <= index).checked_sub(1)?;
+        let (arrival, _) = self.entries.get(page)?.known.as_ref()?;
+        arrival.value.downcast_ref::<Vec<T>>()?.get(index - self.starts.get(page)?)
+    }
+}
+
 impl<'a, T: 'static> Rows<'a, T> {
+    /// The rows of several lists, one behind the other.
+    pub fn chain(lists: Vec<Rows<'a, T>>) -> Rows<'a, T> {
+        Rows {
+            more: lists.iter().any(|list| list.more),
+            loading: lists.iter().any(|list| list.loading),
+            known: !lists.is_empty() && lists.iter().all(|list| list.known || list.error.is_some()),
+            error: lists.iter().find_map(|list| list.error),
+            total: lists.iter().map(|list| list.total).sum(),
+            at: lists.iter().filter_map(|list| list.at).min(),
+            revision: lists.iter().fold(0, |sum, list| sum.wrapping_add(list.revision)),
+            parts: lists.into_iter().flat_map(|list| list.parts).collect(),
+            kind: std::marker::PhantomData,
+        }
+    }
+
     /// Rows that are known.
     pub fn len(&self) -> usize {
-        self.resource.and_then(|r| r.starts.last().copied()).unwrap_or(0)
+        self.parts.iter().map(|part| part.len()).sum()
     }
 
     /// Pages that are known; a server may give shorter ones than it was asked for.
     pub fn pages(&self) -> u32 {
-        self.resource.map_or(0, |r| r.starts.len().saturating_sub(1)) as u32
+        self.parts.iter().map(|part| part.pages()).max().unwrap_or(0)
     }
 
     /// Whether no row is known.
@@ -155,16 +186,46 @@ impl<'a, T: 'static> Rows<'a, T> {
 
     /// The row `index`, where it is known.
     pub fn get(&self, index: usize) -> Option<&'a T> {
-        let resource = self.resource?;
-        let page = resource.starts.partition_point(|start| *start <= index).checked_sub(1)?;
-        let (arrival, _) = resource.entries.get(page)?.known.as_ref()?;
-        arrival.value.downcast_ref::<Vec<T>>()?.get(index - resource.starts.get(page)?)
+        let mut index = index;
+        for part in &self.parts {
+            if index < part.len() {
+                return part.get(index);
+            }
+            index -= part.len();
+        }
+        None
+    }
+
+    /// The rows of a page, shared; `index` from 0. The same allocation as long as no newer reply came.
+    pub fn page(&self, index: usize) -> Option<Arc<Vec<T>>>
+    where
+        T: Send + Sync,
+    {
+        let (arrival, _) = self.parts.first()?.entries.get(index)?.known.as_ref()?;
+        arrival.value.clone().downcast().ok()
+    }
+
+    /// Whether the first `pages` pages are as the server last said: none of them is stale or being asked for.
+    pub fn settled(&self, pages: u32) -> bool {
+        let entries = self.parts.iter().flat_map(|part| part.entries.iter().take(pages as usize));
+        entries.into_iter().all(|entry| !entry.loading && !entry.stale)
+    }
+
+    /// The known pages in order, shared: to hand to a worker without a copy.
+    pub fn shared(&self) -> Vec<Arc<Vec<T>>>
+    where
+        T: Send + Sync,
+    {
+        let known = |part: &&'a Resource| part.entries.iter().map_while(|entry| entry.known.as_ref());
+        let pages = self.parts.iter().flat_map(known);
+        pages.filter_map(|(arrival, _)| arrival.value.clone().downcast().ok()).collect()
     }
 
     /// All known rows in order.
     pub fn iter(&self) -> impl Iterator<Item = &'a T> + use<'a, T> {
-        let entries = self.resource.map(|r| r.entries.as_slice()).unwrap_or_default();
-        entries.iter().map_while(|e| e.known.as_ref()).filter_map(|(a, _)| a.value.downcast_ref::<Vec<T>>()).flatten()
+        let known = |part: &'a Resource| part.entries.iter().map_while(|entry| entry.known.as_ref());
+        let pages = self.parts.clone().into_iter().flat_map(known);
+        pages.filter_map(|(arrival, _)| arrival.value.downcast_ref::<Vec<T>>()).flatten()
     }
 }
 
@@ -205,7 +266,7 @@ impl Store {
         let known = resource.map_or(0, |r| r.starts.len().saturating_sub(1));
         let last = known.checked_sub(1).and_then(|i| entries.get(i)).and_then(|e| e.known.as_ref());
         Rows {
-            resource,
+            parts: resource.into_iter().collect(),
             more: last.is_some_and(|(a, _)| a.next.is_some()),
             loading: entries.iter().any(|e| e.loading),
             known: known > 0,
@@ -237,6 +298,14 @@ impl Store {
         self.resources.get(request)?.entries.iter().find_map(|e| e.error.as_ref()).map(|(error, _)| error)
     }
 
+    /// What a request came to, of one whose [`Load`] reads its reply in its own way.
+    pub fn read_as<T: 'static>(&self, request: &Request) -> Option<&T> {
+        let resource = self.resources.get(request)?;
+        resource.used.set(self.turn);
+        let (arrival, _) = resource.entries.first()?.known.as_ref()?;
+        arrival.value.downcast_ref()
+    }
+
     /// When the server last answered.
     pub fn heard(&self) -> Option<Timestamp> {
         self.heard
@@ -254,11 +323,21 @@ impl Store {
         let resource = self.resources.get(&load.request);
         let first = if load.pages == 0 { 0 } else { 1 };
         let mut wake = None;
+        let mut loading = 0;
+        let known = resource.and_then(|r| r.entries.first()).and_then(|e| e.known.as_ref());
+        let total = known.and_then(|(arrival, _)| arrival.total);
         for index in 0..load.pages.max(1) as usize {
             let page = first + index as u32;
+            if index > 0 && total.is_some_and(|total| index as u64 * u64::from(PER_PAGE) >= total) {
+                break;
+            }
             let Some(entry) = resource.and_then(|r| r.entries.get(index)) else { return (Some(page), None) };
             if entry.loading {
-                return (None, wake);
+                loading += 1;
+                if loading >= load.abreast {
+                    return (None, wake);
+                }
+                continue;
             }
             if let Some((error, at)) = &entry.error {
                 if entry.stale {
@@ -339,6 +418,22 @@ impl Store {
             }
             resource.recount();
         }
+    }
+
+    /// A reply from before, which came `at`: shown until the server answers. What is known already is newer.
+    pub fn recalled(&mut self, request: &Request, page: u32, arrival: Arrival, at: Timestamp) {
+        let Some(entry) = self.entry(request, page).filter(|entry| entry.known.is_none()) else { return };
+        entry.known = Some((arrival, at));
+        if let Some(resource) = self.resources.get_mut(request) {
+            resource.recount();
+        }
+    }
+
+    /// When the oldest came of what is known of `wants`.
+    pub fn oldest(&self, wants: &[Want]) -> Option<Timestamp> {
+        let loads = wants.iter().filter_map(|want| if let Want::Load(load) = want { Some(load) } else { None });
+        let entries = loads.filter_map(|load| self.resources.get(&load.request)).flat_map(|r| &r.entries);
+        entries.filter_map(|entry| entry.known.as_ref()).map(|(_, at)| *at).min()
     }
 
     /// Remembers whether the server is within reach.

@@ -51,6 +51,8 @@ pub struct Load {
     pub pages: u32,
     /// Ask again when the reply is older than this.
     pub every: Option<Duration>,
+    /// How many pages may be asked for at once.
+    pub abreast: u32,
     /// Wait this long before asking, so that a filter that is being typed does not ask at each letter.
     pub delay: Duration,
     /// Reads the reply.
@@ -63,6 +65,7 @@ impl Load {
         Load {
             request: endpoint.request(),
             pages: 0,
+            abreast: 1,
             every: None,
             delay: Duration::ZERO,
             read: |body, kind| E::Output::read(body, kind).map(|value| (Arc::new(value) as Value, 1)),
@@ -89,6 +92,12 @@ impl Load {
     /// Ask again whenever the reply is older than `age`.
     pub fn every(mut self, age: Duration) -> Load {
         self.every = Some(age);
+        self
+    }
+
+    /// Ask for up to `pages` pages at once, before it is known that there are so many.
+    pub fn abreast(mut self, pages: u32) -> Load {
+        self.abreast = pages.max(1);
         self
     }
 

@@ -138,10 +138,24 @@ fn a_server_that_fails_and_one_that_is_not_there_have_exit_codes_of_their_own() 
 }
 
 #[test]
+fn a_web_page_is_no_list() {
+    let home = Home::new();
+    let page = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 34\r\nconnection: close\r\n\r\n\
+                <html><title>Sign in</title></html>";
+    let (url, thread) = answers(page);
+    let ended = home.run(&["--host", &url, "api", "GET", "projects", "--paginate"]);
+    thread.join().expect("answered");
+    assert_eq!((ended.code, ended.out.as_str()), (Some(1), ""), "{ended:?}");
+    assert!(ended.err.contains("web page"), "{ended:?}");
+}
+
+#[test]
 fn mistakes_in_the_call_are_not_sent() {
     let home = Home::new();
     for (arguments, says) in [
         (&["api", "FETCH", "projects"][..], "no method"),
+        (&["api", "GET"], "<PATH>"),
+        (&["api", "GET", "projects", "--nonsense"], "--nonsense"),
         (&["api", "GET", "projects", "-f", "search"], "key=value"),
         (&["api", "POST", "projects", "--paginate"], "GET alone"),
         (&["--offline", "api", "GET", "projects"], "--offline"),

@@ -24,6 +24,9 @@ fn a_token_is_tried_kept_used_and_forgotten() {
     let status = auth("status", "");
     assert!(status.out.contains("as root, with the token of labscope auth login"), "{status:?}");
 
+    let offline = home.run(&[&host[..], &["--offline", "auth", "status"]].concat());
+    assert!(offline.code == Some(0) && offline.out.contains("was not asked"), "{offline:?}");
+
     assert_eq!(auth("logout", "").code, Some(0));
     assert_eq!(auth("status", "").code, Some(1));
     assert_eq!(auth("logout", "").code, Some(1));

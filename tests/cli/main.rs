@@ -8,3 +8,5 @@ mod home;
 mod mistakes;
 mod program;
 mod serve;
+#[path = "../support/served.rs"]
+mod served;

@@ -55,6 +55,9 @@ fn what_is_named_and_not_there_is_said() {
         (&["a/b", "demo"], 2, "before a command"),
         (&["--nonsense"], 2, "--nonsense"),
         (&["serve", "--world", "nowhere.toml"], 1, "nowhere.toml"),
+        (&["serve", "--listen", "nowhere.invalid:0"], 2, "--listen"),
+        (&["serve", "--ready-file", "/dev/null"], 2, "/dev/null is there and no file"),
+        (&["https://git.example.org/a/b"], 2, "labscope --host https://git.example.org https://git.example.org/a/b"),
         (&["serve", "--repo", "nowhere"], 1, "nowhere does not exist"),
     ] {
         let ended = home.run(arguments);

@@ -1,27 +1,11 @@
 //! The program as a script starts it, in a home of its own.
 
-use crate::home::{Home, send};
-use serde_json::Value;
+use crate::home::Home;
+pub use crate::served::Served;
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-
-/// Variables that would change what the program does.
-const FOREIGN: &[&str] = &[
-    "LABSCOPE_HOST",
-    "LABSCOPE_TOKEN",
-    "LABSCOPE_LOG",
-    "GITLAB_HOST",
-    "GITLAB_TOKEN",
-    "GLAB_CONFIG_DIR",
-    "NO_COLOR",
-    "COLORTERM",
-    "COLORFGBG",
-    "WT_SESSION",
-    "LC_CTYPE",
-    "LANG",
-];
+use std::process::{Output, Stdio};
 
 /// What a command came to.
 #[derive(Debug)]
@@ -37,16 +21,6 @@ impl Home {
         let path = self.path(below);
         std::fs::write(&path, text).expect("written");
         path
-    }
-
-    /// The program with these arguments, not started yet.
-    pub fn command<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_labscope"));
-        command.args(arguments).current_dir(self.path("work")).envs(self.variables()).stdin(Stdio::null());
-        for name in FOREIGN {
-            command.env_remove(name);
-        }
-        command
     }
 
     /// Runs the program to its end.
@@ -67,57 +41,6 @@ impl Home {
 fn ended(output: Output) -> Ended {
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
     Ended { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
-}
-
-/// A server of its own, ended when it is dropped.
-pub struct Served {
-    child: Option<Child>,
-    pub ready: Value,
-}
-
-impl Served {
-    /// Starts `labscope serve` with these further options, and waits until it is ready.
-    pub fn start(home: &Home, options: &[&str]) -> Served {
-        let ready = home.path("ready.json");
-        let arguments: Vec<&OsStr> = ["serve".as_ref(), "--ready-file".as_ref(), ready.as_os_str()]
-            .into_iter()
-            .chain(options.iter().map(|option| OsStr::new(*option)))
-            .collect();
-        let mut child = home.command(&arguments).stdout(Stdio::piped()).spawn().expect("it starts");
-        let mut line = String::new();
-        // The line comes when it is ready, and the pipe ends where it does not start.
-        BufReader::new(child.stdout.as_mut().expect("a pipe")).read_line(&mut line).expect("a line");
-        let text = std::fs::read_to_string(&ready).expect("the file is there before the line is");
-        let served = Served { child: Some(child), ready: serde_json::from_str(&text).expect("JSON") };
-        assert!(line.trim_end().ends_with(served.url()), "{line:?} names {}", served.url());
-        served
-    }
-
-    /// Its address.
-    pub fn url(&self) -> &str {
-        self.ready["base_url"].as_str().expect("an address")
-    }
-
-    /// The token of a user.
-    pub fn token(&self, user: &str) -> &str {
-        self.ready["tokens"][user].as_str().expect("a token")
-    }
-
-    /// Sends it a signal, and answers the exit code that it ends with.
-    pub fn end(mut self, signal: &str) -> Option<i32> {
-        let mut child = self.child.take().expect("it runs");
-        send(signal, child.id());
-        child.wait().expect("it ends").code()
-    }
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        if let Some(mut child) = self.child.take() {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-    }
 }
 
 /// Whether only its owner can read a file.

@@ -1,0 +1,231 @@
+//! Replies on disk: a place is painted with what was last known of it before the server answers, and without a server.
+
+use crate::api::client::Response;
+use crate::api::endpoint::Request;
+use bytes::Bytes;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::SystemTime;
+
+/// Bytes of a reply that is kept; larger ones are quicker to ask for than to keep.
+const LARGEST: usize = 4 << 20;
+/// Bytes that a folder may hold; what was written longest ago makes room.
+const ROOM: u64 = 256 << 20;
+/// Replies that wait for the disk; where it is slower than the server, some are not kept.
+const QUEUE: usize = 64;
+
+/// What stands before the body in a file.
+#[derive(Debug, Serialize, Deserialize)]
+struct Head {
+    /// The request line: a file is only as good as the name that it was found by.
+    request: String,
+    at: Timestamp,
+    content_type: Option<String>,
+    next: Option<u32>,
+    total: Option<u64>,
+}
+
+/// A file to be written.
+type Job = (PathBuf, Head, Bytes);
+
+/// A reply as it was kept.
+#[derive(Debug)]
+pub struct Kept {
+    /// The body, unpacked.
+    pub body: Bytes,
+    /// `Content-Type`, where the server named one.
+    pub content_type: Option<String>,
+    /// The page after it, where there is one.
+    pub next: Option<u32>,
+    /// Rows of the whole list, where the server counts them.
+    pub total: Option<u64>,
+    /// When it came.
+    pub at: Timestamp,
+}
+
+/// The replies of one server to one user: a file each, in a folder that only its owner can read.
+pub struct Cache {
+    folder: PathBuf,
+    /// The thread that writes, once there is something to write.
+    writer: Option<(SyncSender<Job>, JoinHandle<()>)>,
+}
+
+impl Cache {
+    /// The replies in `folder`, which need not be there yet.
+    pub fn new(folder: PathBuf) -> Cache {
+        Cache { folder, writer: None }
+    }
+
+    /// Where the reply to `request` is, or would be.
+    pub fn path(&self, request: &Request) -> PathBuf {
+        let mut hasher = DefaultHasher::new();
+        (request, "reply").hash(&mut hasher);
+        let first = hasher.finish();
+        (first, request.line()).hash(&mut hasher);
+        self.folder.join(format!("{first:016x}{:016x}", hasher.finish()))
+    }
+
+    /// Keeps a reply, soon. One that names a token is never kept.
+    pub fn put(&mut self, request: &Request, response: &Response, now: Timestamp) {
+        if response.body.len() > LARGEST || names_a_token(&response.body) {
+            return;
+        }
+        let head = Head {
+            request: request.line(),
+            at: now,
+            content_type: response.content_type.clone(),
+            next: response.page.next,
+            total: response.page.total,
+        };
+        let path = self.path(request);
+        let (sender, _) = self.writer.get_or_insert_with(|| {
+            let folder = self.folder.clone();
+            let (sender, inbox) = sync_channel::<Job>(QUEUE);
+            let thread = std::thread::spawn(move || {
+                make_room(&folder, ROOM);
+                for (path, head, body) in inbox {
+                    if let Err(error) = write(&path, &head, &body) {
+                        tracing::debug!(%error, "a reply could not be kept");
+                    }
+                }
+            });
+            (sender, thread)
+        });
+        // What does not fit into the queue is asked for again another day.
+        let _ = sender.try_send((path, head, response.body.clone()));
+    }
+
+    /// Waits until what was given is on disk.
+    pub fn finish(&mut self) {
+        if let Some((sender, thread)) = self.writer.take() {
+            drop(sender);
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The reply to `request` in the file `path`, where it is there and whole.
+pub fn read(path: &Path, request: &Request) -> Option<Kept> {
+    let bytes = Bytes::from(fs::read(path).ok()?);
+    let end = bytes.iter().position(|b| *b == b'\n')?;
+    let head: Head = serde_json::from_slice(bytes.get(..end)?).ok()?;
+    if head.request != request.line() {
+        return None;
+    }
+    let body = bytes.slice(end + 1..);
+    Some(Kept { body, content_type: head.content_type, next: head.next, total: head.total, at: head.at })
+}
+
+fn write(path: &Path, head: &Head, body: &[u8]) -> io::Result<()> {
+    let Some(folder) = path.parent() else { return Ok(()) };
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)?;
+    // Written beside and renamed: whoever reads it meanwhile finds the old reply or the new one. It is of mode 0600.
+    let mut file = tempfile::Builder::new().prefix(".reply-").tempfile_in(folder)?;
+    serde_json::to_writer(&mut file, head)?;
+    file.write_all(b"\n")?;
+    file.write_all(body)?;
+    file.persist(path).map_err(|e| e.error)?;
+    Ok(())
+}
+
+/// Tokens of runners and hooks come in replies to those who may see them, and belong on no disk.
+fn names_a_token(body: &[u8]) -> bool {
+    memchr::memmem::find(body, b"token\":").is_some()
+}
+
+/// Removes what was written longest ago until `folder` holds three quarters of `room`, where it holds more than all.
+fn make_room(folder: &Path, room: u64) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let mut files: Vec<(SystemTime, u64, PathBuf)> = entries
+        .flatten()
+        .filter_map(|entry| {
+            let about = entry.metadata().ok()?;
+            Some((about.modified().ok()?, about.len(), entry.path()))
+        })
+        .collect();
+    let mut held: u64 = files.iter().map(|(_, len, _)| len).sum();
+    if held <= room {
+        return;
+    }
+    files.sort();
+    for (_, len, path) in files {
+        if held <= room / 4 * 3 {
+            break;
+        }
+        if fs::remove_file(path).is_ok() {
+            held -= len;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::Endpoint;
+    use crate::api::branches::ListBranches;
+    use crate::api::page::PageInfo;
+
+    fn request() -> Request {
+        ListBranches { id: "a/b".into(), search: None }.request().at_page(2, 100)
+    }
+
+    fn response(body: &str) -> Response {
+        Response {
+            status: 200,
+            body: Bytes::from(body.to_owned()),
+            content_type: Some("application/json".into()),
+            page: PageInfo { next: Some(3), total: Some(250), ..PageInfo::default() },
+        }
+    }
+
+    #[test]
+    fn a_reply_is_there_again_with_its_page_and_its_time() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let mut cache = Cache::new(folder.path().join("replies"));
+        cache.put(&request(), &response("[{\"name\":\"x\"}]\n"), Timestamp::UNIX_EPOCH);
+        cache.finish();
+        let kept = read(&cache.path(&request()), &request()).expect("kept");
+        assert_eq!((&kept.body[..], kept.next, kept.total), (&b"[{\"name\":\"x\"}]\n"[..], Some(3), Some(250)));
+        assert_eq!(kept.at, Timestamp::UNIX_EPOCH);
+        let other = request().at_page(3, 100);
+        assert!(read(&cache.path(&other), &other).is_none());
+        assert!(read(&cache.path(&request()), &other).is_none(), "a file of another request is not believed");
+    }
+
+    #[test]
+    fn a_reply_that_names_a_token_and_a_file_that_is_cut_are_nothing() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let mut cache = Cache::new(folder.path().to_owned());
+        cache.put(&request(), &response("{\"runners_token\": \"secret\"}"), Timestamp::UNIX_EPOCH);
+        cache.finish();
+        assert_eq!(fs::read_dir(folder.path()).expect("readable").count(), 0);
+        fs::write(cache.path(&request()), b"{\"request\":").expect("written");
+        assert!(read(&cache.path(&request()), &request()).is_none());
+    }
+
+    #[test]
+    fn what_is_oldest_makes_room() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        for (index, name) in ["old", "middle", "new"].into_iter().enumerate() {
+            let path = folder.path().join(name);
+            fs::write(&path, [0; 100]).expect("written");
+            let at = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(index as u64);
+            fs::File::options().write(true).open(&path).and_then(|f| f.set_modified(at)).expect("dated");
+        }
+        make_room(folder.path(), 299);
+        let mut left: Vec<_> =
+            fs::read_dir(folder.path()).expect("readable").flatten().map(|e| e.file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["middle", "new"]);
+    }
+}
