@@ -71,16 +71,21 @@ fn projects(rows: usize, size: (u16, u16)) -> App {
 
 /// Answers everything that the app starts, by its route, until nothing is left to answer.
 fn settle(app: &mut App, effects: Vec<Effect>, large: &[u8]) {
+    settle_with(app, effects, &|route| if route.ends_with("/trace") { large.to_vec() } else { reply(route, large) });
+}
+
+/// The same, with the body of each route.
+fn settle_with(app: &mut App, effects: Vec<Effect>, body: &dyn Fn(&str) -> Vec<u8>) {
     let mut todo = effects;
     while let Some(effect) = todo.pop() {
         let Effect::Start(ticket, want, _) = effect else { continue };
         let outcome = match &want {
-            Want::Load(load) => match (load.read)(&reply(load.request.route, large), Some("application/json")) {
+            Want::Load(load) => match (load.read)(&body(load.request.route), Some("application/json")) {
                 Ok((value, len)) => Ok(Outcome::Reply(Arrival { value, len, next: None, total: Some(len as u64) })),
                 Err(e) => Err(Error { tried: load.request.line(), fault: Fault::Missing(e.reason) }),
             },
             Want::Follow(follow) => {
-                let bytes = large.to_vec();
+                let bytes = body(follow.request.route);
                 todo.extend(app.update(Msg::Bytes { request: follow.request.clone(), bytes, restart: false }));
                 Ok(Outcome::End)
             }
@@ -135,6 +140,50 @@ fn trace(lines: usize, size: (u16, u16)) -> App {
     viewer(place, lines, |n| format!("\u{1b}[32;1mCompiling\u{1b}[0m line {n} of a long trace\n"), size)
 }
 
+/// The changes of a merge request of ten files with `comments` notes on their lines, at the first of them.
+fn reviewed(comments: usize, size: (u16, u16)) -> App {
+    let sha = "9f3c2abd00112233445566778899aabbccddeeff";
+    let lines: String = (1..=400).map(|line| format!("+let line_{line} = {line};\\n")).collect();
+    let file = |n: usize| {
+        format!(
+            r#"{{"old_path": "f{n}.rs", "new_path": "f{n}.rs", "new_file": true, "diff": "@@ -0,0 +1,400 @@\n{lines}"}}"#
+        )
+    };
+    let files: Vec<String> = (0..10).map(file).collect();
+    let request = |more: &str| {
+        format!(r#"{{"id": 1, "iid": 1, "title": "t", "state": "opened", "sha": "{sha}"{more}}}"#).into_bytes()
+    };
+    let note = |n: usize| {
+        let (file, line) = (n % 10, n / 10 % 400 + 1);
+        format!(
+            r#"{{"id": {n}, "body": "`f{file}.rs:{line}` at {sha}\n\nA comment of **some** words.", "system": false}}"#
+        )
+    };
+    let notes: Vec<String> = (1..=comments).map(note).collect();
+    let answer = |route: &str| match route {
+        "/projects/{id}/merge_requests/{merge_request_iid}" => request(""),
+        "/projects/{id}/merge_requests/{merge_request_iid}/changes" => {
+            request(&format!(r#", "changes": [{}]"#, files.join(",")))
+        }
+        "/projects/{id}/merge_requests/{merge_request_iid}/notes" => format!("[{}]", notes.join(",")).into_bytes(),
+        route => reply(route, b""),
+    };
+    let (mut app, effects) = start(Place::new("mr").project("a/p").item(1).tab("changes"), size);
+    settle_with(&mut app, effects, &answer);
+    let mut buffer = Buffer::empty(Rect::new(0, 0, size.0, size.1));
+    for name in ["l", "j", "j"] {
+        // Rows of comments are made for the width that was drawn.
+        app.view(buffer.area, &mut buffer);
+        let effects = app.update(Msg::Key(key(name)));
+        settle_with(&mut app, effects, &answer);
+    }
+    buffer.reset();
+    app.view(buffer.area, &mut buffer);
+    let shown: String = buffer.content.iter().map(|cell| cell.symbol()).collect();
+    assert_eq!(shown.contains("A comment of some words."), comments > 0, "the comments are shown: {shown}");
+    app
+}
+
 /// Microseconds of one key and the frame after it: the median of many, moving to and fro.
 fn key_and_frame(app: &mut App, size: (u16, u16)) -> f64 {
     let area = Rect::new(0, 0, size.0, size.1);
@@ -156,6 +205,9 @@ fn main() {
         let (mut small, mut large) = (projects(100, size), projects(100_000, size));
         let pair = support::pair(|| key_and_frame(&mut small, size), || key_and_frame(&mut large, size));
         table.ratio(&format!("projects 100 · 100,000  {name}"), pair, 1.5);
+        let (mut silent, mut loud) = (reviewed(0, size), reviewed(2_000, size));
+        let pair = support::pair(|| key_and_frame(&mut silent, size), || key_and_frame(&mut loud, size));
+        table.ratio(&format!("changes 0 · 2,000 comments  {name}"), pair, 1.2);
         for (what, open) in [("blob", blob as fn(usize, (u16, u16)) -> App), ("trace", trace)] {
             let (mut small, mut large) = (open(1_000, size), open(1_000_000, size));
             let pair = support::pair(|| key_and_frame(&mut small, size), || key_and_frame(&mut large, size));

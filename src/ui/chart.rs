@@ -42,6 +42,22 @@ pub fn bar(fraction: f64, width: usize) -> String {
     out
 }
 
+/// A bar to both sides of a middle, each of exactly `width` columns: halves of a column for 1, 2, 4, 8 and so on, so
+/// that little is seen beside much.
+pub fn sides(left: usize, right: usize, width: usize) -> (String, String) {
+    let halves = |count: usize| count.checked_ilog2().map_or(0, |log| log as usize + 1).min(width * 2);
+    let ascii = glyph::ascii();
+    let full = if ascii { "#" } else { "█" };
+    let side = |count: usize, half: &'static str| {
+        let (whole, half_one) = (halves(count) / 2, halves(count) % 2 == 1);
+        (full.repeat(whole), if half_one { half } else { "" }, " ".repeat(width - whole - usize::from(half_one)))
+    };
+    let (whole, half, gap) = side(left, if ascii { "+" } else { "▐" });
+    let left = format!("{gap}{half}{whole}");
+    let (whole, half, gap) = side(right, if ascii { "+" } else { "▌" });
+    (left, format!("{whole}{half}{gap}"))
+}
+
 /// A progress bar on the first line of `area`: the bar, then `label` (bytes, rate) at the right. Without a `fraction`,
 /// where the end is not known, only the label.
 pub fn progress(buf: &mut Buffer, area: Rect, theme: &Theme, fraction: Option<f64>, label: &str) {
@@ -83,6 +99,19 @@ mod tests {
         for fraction in [-1.0, 0.0, 0.01, 0.99, 2.0, f64::NAN] {
             for width in 0..9 {
                 assert_eq!(text::width(&bar(fraction, width)), width);
+            }
+        }
+    }
+
+    #[test]
+    fn a_bar_to_both_sides_grows_with_the_logarithm() {
+        assert_eq!(sides(0, 0, 3), ("   ".into(), "   ".into()));
+        assert_eq!(sides(1, 2, 3), ("  ▐".into(), "█  ".into()));
+        assert_eq!(sides(5, 1_000_000, 3), (" ▐█".into(), "███".into()));
+        for count in [0, 1, 7, 30, usize::MAX] {
+            for width in 0..5 {
+                let (left, right) = sides(count, count, width);
+                assert_eq!((text::width(&left), text::width(&right)), (width, width));
             }
         }
     }

@@ -1,21 +1,18 @@
 //! Source text: lines of any number, and their syntax as roles of a theme, worked out a piece at a time, never on the loop.
 
+mod content;
 mod scopes;
 
 use crate::ui::doc::DocLine;
 use crate::ui::layers::blend;
-use crate::ui::search::{self, Found};
 use crate::ui::theme::{Role, Theme};
 use ratatui::style::Style;
-use regex::Regex;
 use scopes::Scopes;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use syntect::parsing::{ParseState, ScopeStack, SyntaxReference, SyntaxSet};
 
-/// Bytes at the start of a file by which it is told whether it is text.
-const PROBE: usize = 8 * 1024;
 /// Lines longer than this stay plain: the time that the expressions take grows faster than the line.
 pub const LINE: usize = 2 * 1024;
 /// Lines between two places where parsing can start again.
@@ -24,6 +21,8 @@ const CHECKPOINT: usize = 64;
 const FAR: usize = 2000;
 /// Lines above the wanted ones from which such a guess starts.
 const RUN_UP: usize = 100;
+
+pub use content::{Content, Text, is_binary};
 
 static SYNTAXES: LazyLock<SyntaxSet> = LazyLock::new(two_face::syntax::extra_newlines);
 
@@ -66,80 +65,6 @@ impl Language {
     /// As people write it: `Rust`.
     pub fn name(self) -> &'static str {
         &self.0.name
-    }
-}
-
-/// What a file turns out to be.
-#[derive(Clone, Debug)]
-pub enum Content {
-    Text(Arc<Text>),
-    Binary(Arc<Vec<u8>>),
-}
-
-impl Content {
-    /// Tells text from other bytes and indexes its lines; one pass, no copy where the bytes are UTF-8.
-    pub fn read(bytes: Vec<u8>) -> Content {
-        if is_binary(&bytes) { Content::Binary(Arc::new(bytes)) } else { Content::Text(Arc::new(Text::new(bytes))) }
-    }
-}
-
-/// Whether bytes are something other than text: a NUL near the start, or much that is not UTF-8.
-pub fn is_binary(bytes: &[u8]) -> bool {
-    let probe = bytes.get(..bytes.len().min(PROBE)).unwrap_or_default();
-    let wrong: usize = probe.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
-    memchr::memchr(0, probe).is_some() || wrong > 3 + probe.len() / 10
-}
-
-/// Text whose lines are found at once.
-#[derive(Debug, Default)]
-pub struct Text {
-    text: String,
-    starts: Vec<usize>,
-}
-
-impl Text {
-    /// Bytes that are not UTF-8 become U+FFFD.
-    pub fn new(bytes: Vec<u8>) -> Text {
-        let text = String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
-        let mut starts = Vec::new();
-        if !text.is_empty() {
-            starts.push(0);
-            starts.extend(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1).filter(|at| *at < text.len()));
-        }
-        Text { text, starts }
-    }
-
-    /// Lines; a line feed at the end begins no further one.
-    pub fn len(&self) -> usize {
-        self.starts.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.starts.is_empty()
-    }
-
-    /// All of it.
-    pub fn as_str(&self) -> &str {
-        &self.text
-    }
-
-    /// Bytes in all.
-    pub fn bytes_len(&self) -> usize {
-        self.text.len()
-    }
-
-    /// A line without its end; empty where there is none.
-    pub fn line(&self, line: usize) -> &str {
-        let Some(&start) = self.starts.get(line) else { return "" };
-        let end = self.starts.get(line + 1).copied().unwrap_or(self.text.len());
-        let line = self.text.get(start..end).unwrap_or_default();
-        let line = line.strip_suffix('\n').unwrap_or(line);
-        line.strip_suffix('\r').unwrap_or(line)
-    }
-
-    /// Looks for `pattern` in every line, until `cancelled` says so.
-    pub fn search(&self, pattern: &Regex, cancelled: &dyn Fn() -> bool) -> Found {
-        search::lines((0..self.len()).map(|line| (line, self.line(line))), pattern, cancelled)
     }
 }
 
@@ -328,39 +253,6 @@ pub fn draw<'a>(text: &'a Text, line: usize, spans: Option<&Spans>, theme: &Them
     }
 }
 
-/// Bytes in a row of [`hex`].
-pub const HEX: usize = 16;
-
-/// Rows that `len` bytes take.
-pub fn hex_rows(len: usize) -> usize {
-    len.div_ceil(HEX)
-}
-
-/// Sixteen bytes as numbers and as what is printable of them, with their offset.
-pub fn hex(bytes: &[u8], row: usize, theme: &Theme) -> DocLine<'static> {
-    let start = row.saturating_mul(HEX);
-    let part = bytes.get(start..bytes.len().min(start.saturating_add(HEX))).unwrap_or_default();
-    let mut numbers = String::new();
-    for at in 0..HEX {
-        match part.get(at) {
-            Some(byte) => numbers.push_str(&format!("{byte:02x} ")),
-            None => numbers.push_str("   "),
-        }
-        if at == HEX / 2 - 1 {
-            numbers.push(' ');
-        }
-    }
-    let printable = |b: &u8| if (0x20..0x7f).contains(b) { char::from(*b) } else { '.' };
-    DocLine {
-        gutter: vec![(format!("{start:08x}  "), theme.style(Role::LineNumber))],
-        spans: vec![
-            (numbers.into(), theme.style(Role::Text)),
-            (format!(" {}", part.iter().map(printable).collect::<String>()).into(), theme.style(Role::Dim)),
-        ],
-        ..DocLine::default()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -449,23 +341,10 @@ mod tests {
 
     #[test]
     fn lines_are_found_with_any_ending() {
-        let text = Text::new(b"a\r\n\nb\xff".to_vec());
-        assert_eq!((text.len(), text.line(0), text.line(1), text.line(2), text.line(3)), (3, "a", "", "b\u{fffd}", ""));
+        let text = Text::new(b"a\r\n\nb".to_vec());
+        assert_eq!((text.len(), text.line(0), text.line(1), text.line(2), text.line(3)), (3, "a", "", "b", ""));
         assert_eq!(Text::new(Vec::new()).len(), 0);
         assert_eq!(Text::new(b"\n".to_vec()).len(), 1);
-    }
-
-    #[test]
-    fn binaries_are_told_from_text_and_shown_as_numbers() {
-        assert!(is_binary(b"\x89PNG\r\n\0\0"));
-        assert!(!is_binary("naïve 日本".as_bytes()));
-        assert!(!is_binary(b"latin \xe9 one"));
-        let line = hex(b"0123456789abcdefg\x01", 1, &Theme::plain());
-        assert_eq!(line.gutter[0].0, "00000010  ");
-        assert!(line.spans[0].0.starts_with("67 01    "));
-        assert_eq!(line.spans[1].0, " g.");
-        assert_eq!(hex_rows(17), 2);
-        assert_eq!(hex(b"", usize::MAX, &Theme::plain()).spans[1].0, " ");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Documents: a window on lines that are built only where they are seen. Blobs, diffs, traces, help.
 
+mod wrap;
+
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{glyph, line, table, text};
 use ratatui::buffer::Buffer;
@@ -8,6 +10,8 @@ use ratatui::style::Style;
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::Range;
+
+pub use wrap::Wrapping;
 
 /// Columns that one step of scrolling sideways moves.
 pub const SIDEWAYS: usize = 8;
@@ -48,6 +52,10 @@ pub struct DocState {
     pub follow: bool,
     /// Whether the cursor's line is tinted.
     pub cursor_line: bool,
+    /// Whether lines that are longer than the window go on in further rows.
+    pub wrap: bool,
+    /// Where it stands within such lines.
+    pub wrapping: Wrapping,
 }
 
 impl Default for DocState {
@@ -60,6 +68,8 @@ impl Default for DocState {
             width: Cell::new(0),
             follow: false,
             cursor_line: true,
+            wrap: false,
+            wrapping: Wrapping::default(),
         }
     }
 }
@@ -82,6 +92,9 @@ impl DocState {
 
     /// Moves the cursor by `by` lines.
     pub fn move_by(&mut self, by: isize, len: usize) {
+        if self.wrap && self.wrapping.scroll_within(by) {
+            return;
+        }
         let from = self.at(len);
         if by < 0 {
             self.follow = false;
@@ -91,18 +104,25 @@ impl DocState {
 
     /// Moves by whole pages.
     pub fn page_by(&mut self, pages: isize, len: usize) {
+        if self.wrap && self.wrapping.scroll_within(pages.saturating_mul(self.wrapping.page())) {
+            return;
+        }
         let page = self.height.get().saturating_sub(1).max(1) as isize;
         self.scroll_with(pages.saturating_mul(page), len);
     }
 
     /// Moves by half pages.
     pub fn half_page_by(&mut self, halves: isize, len: usize) {
+        if self.wrap && self.wrapping.scroll_within(halves.saturating_mul(self.wrapping.page() / 2 + 1)) {
+            return;
+        }
         let half = (self.height.get() / 2).max(1) as isize;
         self.scroll_with(halves.saturating_mul(half), len);
     }
 
     /// To the first line and column.
     pub fn first(&mut self) {
+        self.wrapping = Wrapping::default();
         self.follow = false;
         self.cursor = 0;
         self.left = 0;
@@ -156,6 +176,9 @@ impl DocState {
     /// The line at `y`, counted from the top of the area last drawn into; `None` below the last.
     pub fn line_at(&self, y: u16, len: usize) -> Option<usize> {
         let y = usize::from(y);
+        if self.wrap {
+            return self.wrapping.rows.borrow().get(y).copied();
+        }
         (y < self.height.get()).then_some(self.top.get() + y).filter(|line| *line < len)
     }
 
@@ -203,34 +226,69 @@ pub fn draw<'a>(
     line: impl Fn(usize) -> DocLine<'a>,
 ) {
     let area = area.intersection(buf.area);
+    if state.wrap && !area.is_empty() {
+        return wrap::draw(buf, area, theme, focused, state, len, gutter_width.min(area.width.saturating_sub(2)), line);
+    }
     let top = state.window(len, usize::from(area.height));
     let gutter_width = gutter_width.min(area.width.saturating_sub(2));
-    let text_area =
-        Rect { x: area.x.saturating_add(1 + gutter_width), width: area.width.saturating_sub(2 + gutter_width), ..area };
-    state.width.set(usize::from(text_area.width));
+    state.width.set(usize::from(area.width.saturating_sub(2 + gutter_width)));
     if area.is_empty() {
         return;
     }
     for (i, y) in (top..len).zip(area.y..area.bottom()) {
-        let built = line(i);
-        let row = Rect { y, height: 1, ..area };
-        if let Some(fill) = built.fill {
-            buf.set_style(row, fill);
-        }
-        let here = state.cursor_line && i == state.at(len);
-        if here {
-            buf.set_style(row, theme.style(if focused { Role::Selected } else { Role::SelectedDim }));
-            let mark = theme.style(if focused { Role::Mark } else { Role::Faint });
-            line::set(buf, area.x, y, glyph::mark(), 1, mark);
-        }
-        line::draw(buf, Rect { x: area.x + 1, width: gutter_width, ..row }, &built.gutter);
-        text_line(buf, Rect { y, height: 1, ..text_area }, theme, state.left, &built);
+        let place = Row {
+            area: Rect { y, height: 1, ..area },
+            gutter: gutter_width,
+            left: state.left,
+            right: None,
+            here: state.cursor_line && i == state.at(len),
+            first: true,
+            wrapped: false,
+        };
+        row_line(buf, theme, focused, &place, &line(i));
     }
     table::thumb(buf, area, theme, top, len);
 }
 
-/// The columns of one line from `left` on. Where more follows to the right, the last column says so.
-fn text_line(buf: &mut Buffer, area: Rect, theme: &Theme, left: usize, built: &DocLine) {
+/// One row of the screen, and what part of a line it shows.
+struct Row {
+    area: Rect,
+    gutter: u16,
+    /// The first column of the line.
+    left: usize,
+    /// The column where the next row begins.
+    right: Option<usize>,
+    /// Whether the cursor is here.
+    here: bool,
+    /// Whether the line begins here.
+    first: bool,
+    /// Whether the line goes on in the next row, and not behind the edge.
+    wrapped: bool,
+}
+
+fn row_line(buf: &mut Buffer, theme: &Theme, focused: bool, place: &Row, built: &DocLine) {
+    let row = place.area;
+    if let Some(fill) = built.fill {
+        buf.set_style(row, fill);
+    }
+    if place.here {
+        buf.set_style(row, theme.style(if focused { Role::Selected } else { Role::SelectedDim }));
+        let mark = theme.style(if focused { Role::Mark } else { Role::Faint });
+        line::set(buf, row.x, row.y, glyph::mark(), 1, mark);
+    }
+    if place.first {
+        line::draw(buf, Rect { x: row.x + 1, width: place.gutter, ..row }, &built.gutter);
+    }
+    let mut area =
+        Rect { x: row.x.saturating_add(1 + place.gutter), width: row.width.saturating_sub(2 + place.gutter), ..row };
+    if let Some(right) = place.right {
+        area.width = area.width.min(u16::try_from(right.saturating_sub(place.left)).unwrap_or(u16::MAX));
+    }
+    text_line(buf, area, theme, place.left, place.wrapped, built);
+}
+
+/// The columns of one line from `left` on. Where more follows to the right, and not in the next row, the last column says so.
+pub(super) fn text_line(buf: &mut Buffer, area: Rect, theme: &Theme, left: usize, wrapped: bool, built: &DocLine) {
     let room = usize::from(area.width);
     if room == 0 {
         return;
@@ -250,6 +308,9 @@ fn text_line(buf: &mut Buffer, area: Rect, theme: &Theme, left: usize, built: &D
             let marked = built.marks.iter().rev().find(|(range, _)| range.contains(&at));
             let style = marked.map_or(*style, |(_, over)| style.patch(*over));
             if end > left + room {
+                if wrapped {
+                    return;
+                }
                 let x = area.right() - 1;
                 // Half of a wide character cannot stay before the mark.
                 if let (first, 2..) = last

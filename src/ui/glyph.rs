@@ -87,6 +87,10 @@ glyphs! {
     warning = "▲", "!";
     /// A draft, kept.
     draft = "✎", "=";
+    /// A step of a bar that is full.
+    full = "▰", "#";
+    /// A step of a bar that is left.
+    left = "▱", ".";
     /// The Return key.
     enter = "⏎", "Enter";
 }

@@ -42,6 +42,12 @@ impl Input {
         *self = Input::new(text);
     }
 
+    /// Puts other text in, the cursor at `cursor` bytes from the start, or at the nearest place that it can have.
+    pub fn set_at(&mut self, text: impl Into<String>, cursor: usize) {
+        self.text = text.into();
+        self.cursor = self.boundary_from(cursor.min(self.text.len()));
+    }
+
     /// Takes all text away.
     pub fn clear(&mut self) {
         self.set("");

@@ -3,9 +3,14 @@
 pub mod ansi;
 pub mod chart;
 pub mod code;
+pub mod csv;
 pub mod diff;
 pub mod doc;
+pub mod form;
 pub mod glyph;
+pub mod graph;
+pub mod hex;
+pub mod image;
 pub mod input;
 pub mod layers;
 pub mod line;

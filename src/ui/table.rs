@@ -204,18 +204,30 @@ impl ListState {
     /// Keeps the selection on the same thing after the list changed; call it after every update. Costs one key while
     /// nothing changed, else a search outwards from where the thing was. What is gone leaves the selection where it was.
     pub fn sync(&mut self, len: usize, key_of: impl Fn(usize) -> String) {
+        self.sync_while(len, true, key_of);
+    }
+
+    /// Like [`ListState::sync`], of a list that may be arriving page by page: only where it is `whole` is a thing that
+    /// is not found given up. Says whether it was.
+    pub fn sync_while(&mut self, len: usize, whole: bool, key_of: impl Fn(usize) -> String) -> bool {
         if len == 0 {
             // The key stays: a list that is loaded anew is empty for a while.
-            return;
+            return false;
         }
         let at = self.selected.min(len - 1);
         let found = match &self.key {
-            None => at,
+            None => Some(at),
             Some(key) => (0..len)
                 .flat_map(|d| [at.checked_add(d).filter(|i| *i < len), at.checked_sub(d).filter(|_| d > 0)])
                 .flatten()
-                .find(|i| key_of(*i) == *key)
-                .unwrap_or(at),
+                .find(|i| key_of(*i) == *key),
+        };
+        let Some(found) = found else {
+            self.selected = at;
+            if whole {
+                self.key = Some(key_of(at));
+            }
+            return whole;
         };
         // What comes in above pushes the list down; what is looked at stays where it is on the screen.
         let top = self.top.get();
@@ -224,6 +236,21 @@ impl ListState {
         }
         self.selected = found;
         self.key = Some(key_of(found));
+        false
+    }
+
+    /// To row `index` with row `top` first in sight, of rows that may not be known yet.
+    pub fn goto(&mut self, index: usize, top: usize) {
+        self.selected = index;
+        self.key = None;
+        self.top.set(top);
+    }
+
+    /// To the first row, of other rows than before; marks stay.
+    pub fn rewind(&mut self) {
+        self.selected = 0;
+        self.key = None;
+        self.top.set(0);
     }
 
     /// Selects the thing with `key` at the next [`ListState::sync`] (a target, the thing that was just made).

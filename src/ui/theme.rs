@@ -91,6 +91,8 @@ roles! {
     AddedWord = "added_word",
     /// Tint of the words removed within a line.
     RemovedWord = "removed_word",
+    /// Tint of a line that moved from one place to another.
+    MovedLine = "moved_line",
     /// Hunk headers.
     Hunk = "hunk",
     /// Line numbers.
@@ -98,6 +100,13 @@ roles! {
     /// Series of charts, from quiet to strong.
     Chart = "chart",
     ChartStrong = "chart_strong",
+    /// Lines of history in a graph, told apart.
+    Lane1 = "lane.1",
+    Lane2 = "lane.2",
+    Lane3 = "lane.3",
+    Lane4 = "lane.4",
+    Lane5 = "lane.5",
+    Lane6 = "lane.6",
     SyntaxKeyword = "syntax.keyword",
     SyntaxFunction = "syntax.function",
     SyntaxType = "syntax.type",
@@ -293,6 +302,11 @@ impl Theme {
         }
     }
 
+    /// The colour of a pixel of a picture, red, green and blue, as far as the terminal shows it.
+    pub fn pixel(&self, [r, g, b]: [u8; 3]) -> Option<Color> {
+        self.foreign(Color::Rgb(r, g, b))
+    }
+
     /// For how many colours it was made ready.
     pub fn depth(&self) -> Depth {
         self.depth
@@ -458,6 +472,7 @@ mod tests {
         Role::Input,
         Role::AddedLine,
         Role::RemovedLine,
+        Role::MovedLine,
         Role::AddedWord,
         Role::RemovedWord,
     ];

@@ -1,20 +1,26 @@
-//! The files of a diff as one document of rows: a row for each file, for each hunk, for each line.
+//! The files of a diff as one document of rows: a row for each file, for each hunk, for each line, for each row of an inset.
 
-use super::{FileDiff, HunkStyles, Kind, Line};
-use crate::ui::code;
-use crate::ui::doc::DocLine;
-use crate::ui::layers::blend;
-use crate::ui::search::{self, Found};
-use crate::ui::theme::{Role, Theme};
-use ratatui::style::Style;
-use regex::Regex;
+use super::inset::{At, Inset, Side};
+use super::rows::{Base, Rows, Slot};
+use super::styles::PIECE;
+use super::{FileDiff, HunkStyles, Moved, pairs};
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
+/// How the two sides stand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Layout {
+    /// One below the other.
+    #[default]
+    Unified,
+    /// Beside each other.
+    Split,
+}
+
 /// What stands in a row; numbers count from 0, lines within their file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     File {
         file: usize,
@@ -23,6 +29,7 @@ pub enum Place {
     Note {
         file: usize,
     },
+    /// The row before a hunk that says what lies hidden there.
     Hunk {
         file: usize,
         hunk: usize,
@@ -32,48 +39,192 @@ pub enum Place {
         hunk: usize,
         line: usize,
     },
+    /// A row of an inset, which is counted among all of them.
+    Inset {
+        file: usize,
+        inset: usize,
+        row: usize,
+    },
 }
 
 impl Place {
     pub fn file(self) -> usize {
         match self {
-            Place::File { file } | Place::Note { file } | Place::Hunk { file, .. } | Place::Line { file, .. } => file,
+            Place::File { file }
+            | Place::Note { file }
+            | Place::Hunk { file, .. }
+            | Place::Line { file, .. }
+            | Place::Inset { file, .. } => file,
         }
     }
 }
 
-/// The changed files, addressed by rows. Copies are cheap, for a search off the loop.
+/// A piece of a hunk whose colours are worked out together: file, hunk, piece.
+pub type Piece = (usize, usize, usize);
+
+/// The changed files, addressed by rows.
 #[derive(Clone, Debug, Default)]
 pub struct DiffDoc {
     files: Vec<Arc<FileDiff>>,
     folded: BTreeSet<usize>,
+    rows: Vec<Rows>,
     /// The row of each file, and behind them the number of rows.
     starts: Vec<usize>,
-    digits: usize,
-    styles: HashMap<(usize, usize), Arc<HunkStyles>>,
+    pub(super) digits: usize,
+    styles: HashMap<Piece, Arc<HunkStyles>>,
+    insets: Arc<Vec<Inset>>,
+    /// The number of each inset by its name, and the file in which each has a place.
+    names: HashMap<String, usize>,
+    homes: Vec<Option<usize>>,
+    layout: Layout,
+    /// Where a row has a line on both sides, the side that is meant.
+    side: Side,
+    moved: Option<Arc<Moved>>,
 }
 
 impl DiffDoc {
     pub fn new(files: Vec<Arc<FileDiff>>) -> DiffDoc {
-        let highest = files.iter().map(|file| file.highest()).max().unwrap_or(0);
-        let digits = highest.max(100).ilog10() as usize + 1;
-        let mut doc = DiffDoc { files, digits, ..DiffDoc::default() };
-        doc.arrange();
+        let mut doc = DiffDoc::default();
+        doc.extend(files);
         doc
     }
 
-    fn arrange(&mut self) {
+    /// More files, behind those that are there; what nobody reads is folded among others.
+    pub fn extend(&mut self, files: Vec<Arc<FileDiff>>) {
+        let first = self.files.len();
+        let alone = first + files.len() == 1;
+        let highest = files.iter().map(|file| file.highest()).max().unwrap_or(0);
+        self.digits = self.digits.max(highest.max(100).ilog10() as usize + 1);
+        self.files.extend(files);
+        for at in first..self.files.len() {
+            if !alone && self.files.get(at).is_some_and(|file| file.fold_reason().is_some()) {
+                self.folded.insert(at);
+            }
+            self.rows.push(self.rows_of(at));
+        }
+        if self.insets.is_empty() {
+            self.count();
+        } else {
+            self.set_insets(self.insets.clone());
+        }
+    }
+
+    fn rows_of(&self, at: usize) -> Rows {
+        let Some(file) = self.files.get(at).filter(|_| !self.folded.contains(&at)) else { return Rows::folded() };
+        let rows = |hunk: &super::Hunk| match self.layout {
+            Layout::Unified => hunk.lines.len(),
+            Layout::Split => hunk.pairs.len(),
+        };
+        Rows::of(file, |hunk| file.hunks.get(hunk).map_or(0, rows))
+    }
+
+    /// How the two sides stand.
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// Lays the sides below or beside each other.
+    pub fn set_layout(&mut self, layout: Layout) {
+        if self.layout == layout {
+            return;
+        }
+        self.layout = layout;
+        for at in 0..self.files.len() {
+            let rows = self.rows_of(at);
+            if let Some(slot) = self.rows.get_mut(at) {
+                *slot = rows;
+            }
+        }
+        if self.insets.is_empty() {
+            self.count();
+        } else {
+            self.set_insets(self.insets.clone());
+        }
+    }
+
+    /// The side that is meant where a row has a line on both.
+    pub fn side(&self) -> Side {
+        self.side
+    }
+
+    pub fn set_side(&mut self, side: Side) {
+        self.side = side;
+    }
+
+    /// Takes which lines are of moved blocks.
+    pub fn set_moved(&mut self, moved: Arc<Moved>) {
+        self.moved = Some(moved);
+    }
+
+    pub fn knows_moved(&self) -> bool {
+        self.moved.is_some()
+    }
+
+    pub(super) fn is_moved(&self, file: usize, line: usize) -> bool {
+        self.moved.as_ref().is_some_and(|moved| moved.holds(file, line))
+    }
+
+    /// Puts a file with more or other lines in the place of one. `grown` says how many lines came to the end of the hunk
+    /// before `hunk`, and to its start: colours stay with their lines until better ones are there.
+    pub fn replace(&mut self, at: usize, file: Arc<FileDiff>, grown: Option<(usize, u32, u32)>) {
+        let (hunk, down, up) = grown.map_or((usize::MAX, 0, 0), |(hunk, down, up)| (hunk, down as usize, up as usize));
+        let mut styles = HashMap::new();
+        self.styles.retain(|key, value| {
+            if key.0 == at && grown.is_some() && key.2 == 0 && value.lines.len() + up + down < PIECE {
+                let (before, after) = match key.1 {
+                    this if this == hunk => (up, 0),
+                    this if this + 1 == hunk => (0, down),
+                    _ => (0, 0),
+                };
+                let grown = if before + after > 0 { Arc::new(value.grown(before, after)) } else { value.clone() };
+                styles.insert(*key, grown);
+            }
+            key.0 != at
+        });
+        self.styles.extend(styles);
+        // Numbers of moved lines no longer hold.
+        self.moved = None;
+        self.digits = self.digits.max(file.highest().max(100).ilog10() as usize + 1);
+        if let Some(slot) = self.files.get_mut(at) {
+            *slot = file;
+        }
+        self.arrange(at);
+    }
+
+    /// Adds the rows of all files up.
+    fn count(&mut self) {
         let mut row = 0;
         self.starts.clear();
-        for (at, file) in self.files.iter().enumerate() {
+        for rows in &self.rows {
             self.starts.push(row);
-            row += 1 + match () {
-                () if self.folded.contains(&at) => 0,
-                () if file.lines.is_empty() => 1,
-                () => file.hunks.len() + file.lines.len(),
-            };
+            row += rows.len();
         }
         self.starts.push(row);
+    }
+
+    /// Makes the rows of a file again, with its insets.
+    fn arrange(&mut self, at: usize) {
+        let Some(file) = self.files.get(at).cloned() else { return };
+        let mut rows = self.rows_of(at);
+        let insets = self.insets.iter().enumerate().filter(|(_, inset)| is_of(&file, inset));
+        self.set_in(&mut rows, at, insets);
+        for home in self.homes.iter_mut().filter(|home| **home == Some(at)) {
+            *home = None;
+        }
+        self.put(at, rows);
+        self.count();
+    }
+
+    /// Takes the rows of a file, and that its insets have their places there.
+    fn put(&mut self, at: usize, rows: Rows) {
+        for inset in rows.insets() {
+            if let Some(home) = self.homes.get_mut(inset) {
+                *home = Some(at);
+            }
+        }
+        if let Some(slot) = self.rows.get_mut(at) {
+            *slot = rows;
+        }
     }
 
     /// Rows in all.
@@ -108,46 +259,134 @@ impl DiffDoc {
         } else {
             self.folded.remove(&file);
         }
-        self.arrange();
+        self.arrange(file);
+    }
+
+    /// Sets these insets in, in their order, instead of those that are there. The cost is that of the files that have some.
+    pub fn set_insets(&mut self, insets: Arc<Vec<Inset>>) {
+        let mut touched: BTreeSet<usize> = (0..self.rows.len()).filter(|at| self.has_insets(*at)).collect();
+        self.insets = insets;
+        self.names = self.insets.iter().enumerate().map(|(at, inset)| (inset.key.clone(), at)).collect();
+        self.homes = vec![None; self.insets.len()];
+        let mut by_path: HashMap<&str, Vec<(usize, &Inset)>> = HashMap::new();
+        for (index, inset) in self.insets.iter().enumerate() {
+            by_path.entry(&inset.path).or_default().push((index, inset));
+        }
+        let mut made = Vec::new();
+        for (at, file) in self.files.iter().enumerate() {
+            let (old, new) = (file.source.old_path.as_str(), file.source.new_path.as_str());
+            let mut here = by_path.get(new).cloned().unwrap_or_default();
+            if old != new {
+                here.extend(by_path.get(old).into_iter().flatten().copied().filter(|(_, inset)| is_of(file, inset)));
+                here.sort_by_key(|(index, _)| *index);
+            }
+            if here.is_empty() && !touched.remove(&at) {
+                continue;
+            }
+            let mut rows = self.rows_of(at);
+            self.set_in(&mut rows, at, here.into_iter());
+            made.push((at, rows));
+        }
+        for (at, rows) in made {
+            self.put(at, rows);
+        }
+        self.count();
+    }
+
+    fn has_insets(&self, file: usize) -> bool {
+        self.rows.get(file).is_some_and(|rows| rows.turn_inset(None, true).is_some())
+    }
+
+    /// The insets, in the order in which they were given.
+    pub fn insets(&self) -> &[Inset] {
+        &self.insets
+    }
+
+    /// The place of the inset of a name; `None` where its line is not among the rows.
+    pub fn inset(&self, key: &str) -> Option<Place> {
+        let inset = *self.names.get(key)?;
+        let file = self.homes.get(inset).copied().flatten()?;
+        Some(Place::Inset { file, inset, row: 0 })
     }
 
     /// What stands in `row`.
     pub fn place(&self, row: usize) -> Option<Place> {
-        let at = self.starts.partition_point(|start| *start <= row).checked_sub(1)?;
-        let file = self.files.get(at)?;
-        let Some(within) = (row - self.starts.get(at)?).checked_sub(1) else { return Some(Place::File { file: at }) };
-        if file.lines.is_empty() {
-            return Some(Place::Note { file: at });
-        }
-        let hunk = hunk_row_before(file, within)?;
-        let row = hunk + file.hunks.get(hunk)?.lines.start;
-        Some(match (within - row).checked_sub(1) {
-            None => Place::Hunk { file: at, hunk },
-            Some(line) => Place::Line { file: at, hunk, line: file.hunks.get(hunk)?.lines.start + line },
+        let file = self.starts.partition_point(|start| *start <= row).checked_sub(1)?;
+        let diff = self.files.get(file)?;
+        let slot = self.rows.get(file)?.slot(row - self.starts.get(file)?);
+        Some(match slot {
+            Slot::Inset(inset, row) => Place::Inset { file, inset, row },
+            Slot::Base(Base::Heading) => Place::File { file },
+            Slot::Base(Base::Note) => Place::Note { file },
+            Slot::Base(Base::Bar(hunk)) => Place::Hunk { file, hunk },
+            Slot::Base(Base::Row(hunk, row)) => {
+                let line = match self.layout {
+                    Layout::Unified => diff.hunks.get(hunk)?.lines.start + row,
+                    Layout::Split => {
+                        let (left, right) = self.sides(file, hunk, row)?;
+                        if self.side == Side::Old { left.or(right)? } else { right.or(left)? }
+                    }
+                };
+                Place::Line { file, hunk, line }
+            }
         })
+    }
+
+    /// The lines beside each other in a row of a hunk.
+    fn sides(&self, file: usize, hunk: usize, row: usize) -> Option<(Option<usize>, Option<usize>)> {
+        let diff = self.files.get(file)?;
+        let pair = diff.pairs.get(diff.hunks.get(hunk)?.pairs.clone())?.get(row)?;
+        Some((pair.left(), pair.right()))
+    }
+
+    /// The lines beside each other in a row: old and new; `None` for rows that are no lines, and while the sides stand below
+    /// each other.
+    pub(super) fn beside(&self, row: usize) -> Option<(usize, usize, Option<usize>, Option<usize>)> {
+        let file = self.starts.partition_point(|start| *start <= row).checked_sub(1)?;
+        match self.rows.get(file)?.slot(row - self.starts.get(file)?) {
+            Slot::Base(Base::Row(hunk, row)) if self.layout == Layout::Split => {
+                let (left, right) = self.sides(file, hunk, row)?;
+                Some((file, hunk, left, right))
+            }
+            _ => None,
+        }
+    }
+
+    /// The row of a line in its hunk.
+    fn row_in_hunk(&self, file: &FileDiff, hunk: usize, line: usize) -> Option<usize> {
+        let at = file.hunks.get(hunk)?;
+        match self.layout {
+            Layout::Unified => line.checked_sub(at.lines.start),
+            Layout::Split => {
+                let all = file.pairs.get(at.pairs.clone())?;
+                let right = pairs::row_of(all, line, false);
+                let is_right = all.get(right).is_some_and(|pair| pair.right() == Some(line));
+                Some(if is_right { right } else { pairs::row_of(all, line, true) })
+            }
+        }
     }
 
     /// The row of a place; of what is folded away, the row of its file.
     pub fn row(&self, place: Place) -> Option<usize> {
         let file = self.files.get(place.file())?;
-        let start = *self.starts.get(place.file())?;
-        if self.folded.contains(&place.file()) {
-            return Some(start);
-        }
-        Some(match place {
-            Place::File { .. } => start,
-            Place::Note { .. } => start + 1,
-            Place::Hunk { hunk, .. } => start + 1 + hunk + file.hunks.get(hunk)?.lines.start,
-            Place::Line { hunk, line, .. } => start + 2 + hunk + line,
-        })
+        let rows = self.rows.get(place.file())?;
+        let within = match place {
+            Place::File { .. } => 0,
+            Place::Note { .. } => rows.row(Slot::Base(Base::Note)),
+            Place::Hunk { hunk, .. } => rows.hunk(hunk),
+            Place::Line { hunk, line, .. } => {
+                rows.row(Slot::Base(Base::Row(hunk, self.row_in_hunk(file, hunk, line)?)))
+            }
+            Place::Inset { inset, row, .. } => rows.row(Slot::Inset(inset, row)),
+        };
+        Some(self.starts.get(place.file())? + within)
     }
 
-    /// The row where a line of a file stands: by its number in the new file, or (`old`) in the old one.
-    pub fn row_of_line(&self, file: usize, number: u32, old: bool) -> Option<usize> {
-        let lines = &self.files.get(file)?.lines;
-        let line = lines.iter().position(|line| (if old { line.old } else { line.new }) == Some(number))?;
-        let hunk = self.files.get(file)?.hunks.partition_point(|hunk| hunk.lines.end <= line);
-        self.row(Place::Line { file, hunk, line })
+    /// The row where a line of a file stands, by its number on a side.
+    pub fn row_of_line(&self, file: usize, number: u32, side: Side) -> Option<usize> {
+        let diff = self.files.get(file)?;
+        let line = diff.lines.iter().position(|line| line.number(side) == Some(number))?;
+        self.row(Place::Line { file, hunk: diff.hunk_of(line)?, line })
     }
 
     /// The row of the next file's heading.
@@ -162,46 +401,91 @@ impl DiffDoc {
         self.starts.get(before.min(self.files.len().checked_sub(1)?)).copied()
     }
 
+    /// Hunks of a file that have lines.
+    fn hunks(&self, file: usize) -> usize {
+        self.files.get(file).map_or(0, |file| file.hunks.len() - usize::from(file.hunks.last().is_some_and(|h| h.rest)))
+    }
+
     /// The next row where a hunk begins.
     pub fn next_hunk(&self, row: usize) -> Option<usize> {
         let file = self.place(row)?.file();
-        (file..self.files.len()).find_map(|at| {
-            let hunks = self.files.get(at)?.hunks.len();
-            let rows = |hunk| self.row(Place::Hunk { file: at, hunk });
-            let next = first(hunks, |hunk| rows(hunk).is_some_and(|start| start > row))?;
-            rows(next).filter(|_| !self.folded.contains(&at))
+        (file..self.files.len()).filter(|at| !self.folded.contains(at)).find_map(|at| {
+            let (rows, start) = (self.rows.get(at)?, *self.starts.get(at)?);
+            let hunks = self.hunks(at);
+            let next = first(hunks, |hunk| start + rows.hunk(hunk) > row)?;
+            Some(start + rows.hunk(next))
         })
     }
 
     /// The row before this one where a hunk begins.
     pub fn previous_hunk(&self, row: usize) -> Option<usize> {
         let file = self.place(row)?.file();
-        (0..=file).rev().find_map(|at| {
-            let hunks = self.files.get(at)?.hunks.len();
-            let rows = |hunk| self.row(Place::Hunk { file: at, hunk });
-            let behind = first(hunks, |hunk| rows(hunk).is_some_and(|start| start >= row)).unwrap_or(hunks);
-            rows(behind.checked_sub(1)?).filter(|_| !self.folded.contains(&at))
+        (0..=file).rev().filter(|at| !self.folded.contains(at)).find_map(|at| {
+            let (rows, start) = (self.rows.get(at)?, *self.starts.get(at)?);
+            let hunks = self.hunks(at);
+            let behind = first(hunks, |hunk| start + rows.hunk(hunk) >= row).unwrap_or(hunks);
+            Some(start + rows.hunk(behind.checked_sub(1)?))
         })
     }
 
-    /// The first hunk among `rows` whose colours are not known: what to ask a worker for.
-    pub fn missing(&self, rows: Range<usize>) -> Option<(usize, usize)> {
-        rows.take_while(|row| *row < self.len()).find_map(|row| match self.place(row)? {
-            Place::Hunk { file, hunk } | Place::Line { file, hunk, .. } => {
-                Some((file, hunk)).filter(|key| !self.styles.contains_key(key))
-            }
-            _ => None,
+    /// The row where the next inset begins, or the one before.
+    pub fn turn_inset(&self, row: usize, forward: bool) -> Option<usize> {
+        let file = self.place(row)?.file();
+        let turn = |at: usize| {
+            let start = *self.starts.get(at)?;
+            let within = (at == file).then(|| row - start);
+            Some(start + self.rows.get(at)?.turn_inset(within, forward)?)
+        };
+        if forward { (file..self.files.len()).find_map(turn) } else { (0..=file).rev().find_map(turn) }
+    }
+
+    /// The first piece of a hunk among `rows` whose colours are not known: what to ask a worker for.
+    pub fn missing(&self, rows: Range<usize>) -> Option<Piece> {
+        let lacks = |key: &Piece| self.styles.get(key).is_none_or(|styles| styles.stale);
+        rows.take_while(|row| *row < self.len()).find_map(|row| {
+            let Place::Line { file, hunk, line } = self.place(row)? else { return None };
+            let start = self.files.get(file)?.hunks.get(hunk)?.lines.start;
+            let other = self.beside(row).and_then(|(_, _, left, right)| left.filter(|_| right.is_some()));
+            let pieces = [Some(line), other].into_iter().flatten();
+            pieces.map(|line| (file, hunk, line.saturating_sub(start) / PIECE)).find(lacks)
         })
     }
 
-    /// Takes the colours of a hunk.
-    pub fn insert(&mut self, file: usize, hunk: usize, styles: HunkStyles) {
-        self.styles.insert((file, hunk), Arc::new(styles));
+    /// Takes the colours of a piece of a hunk.
+    pub fn insert(&mut self, piece: Piece, styles: HunkStyles) {
+        self.styles.insert(piece, Arc::new(styles));
     }
 
-    /// Columns left of the text: two numbers and a sign.
-    pub fn gutter(&self) -> usize {
-        2 * self.digits + 4
+    pub(super) fn styles(
+        &self,
+        file: usize,
+        hunk: usize,
+        line: usize,
+    ) -> Option<&(crate::ui::code::Spans, Vec<Range<u32>>)> {
+        let within = line.checked_sub(self.files.get(file)?.hunks.get(hunk)?.lines.start)?;
+        self.styles.get(&(file, hunk, within / PIECE))?.lines.get(within % PIECE)
+    }
+
+    /// The section that a row is in: the nearest line above it that begins one, or else what the server says of its hunk.
+    pub fn section(&self, row: usize) -> Option<&str> {
+        let (file, hunk, line) = match self.place(row)? {
+            Place::Line { file, hunk, line } => (file, hunk, Some(line)),
+            Place::Hunk { file, hunk } => (file, hunk, None),
+            _ => return None,
+        };
+        let diff = self.files.get(file)?;
+        let start = diff.hunks.get(hunk)?.lines.start;
+        let lines =
+            line.and_then(|line| diff.lines.get(start.max(line.saturating_sub(200))..=line)).unwrap_or_default();
+        let begins = |text: &&str| {
+            let mut letters = text.chars();
+            let opens = letters.next().is_some_and(|c| c.is_alphabetic() || matches!(c, '_' | '$' | '#' | '['));
+            let ends = text.trim_end().ends_with([';', ',']);
+            opens && !ends && text.len() < 500 && text.chars().any(char::is_whitespace)
+        };
+        let heads = lines.iter().rev().filter(|line| line.new().is_some()).map(|line| diff.text(line));
+        let found = heads.into_iter().find(begins).unwrap_or_else(|| diff.within(hunk));
+        Some(found.trim()).filter(|text| !text.is_empty())
     }
 
     /// The text of a row, as matches count its bytes.
@@ -210,90 +494,59 @@ impl DiffDoc {
         let Some(file) = self.files.get(place.file()) else { return Cow::Borrowed("") };
         match place {
             Place::File { .. } => Cow::Owned(file.title()),
-            Place::Note { .. } => Cow::Borrowed(file.note().unwrap_or_default()),
-            Place::Hunk { hunk, .. } => {
-                let (header, within) = hunk_text(file, hunk);
-                Cow::Owned(format!("{header} {within}"))
-            }
+            Place::Note { .. } => file.note().unwrap_or_default(),
+            Place::Hunk { hunk, .. } => Cow::Owned(file.bar(hunk)),
             Place::Line { line, .. } => {
                 Cow::Borrowed(file.lines.get(line).map(|line| file.text(line)).unwrap_or_default())
             }
-        }
-    }
-
-    /// Looks for `pattern` in every row, until `cancelled` says so.
-    pub fn search(&self, pattern: &Regex, cancelled: &dyn Fn() -> bool) -> Found {
-        search::lines((0..self.len()).map(|row| (row, self.text(row))), pattern, cancelled)
-    }
-
-    /// A row as it is drawn, one side under the other.
-    pub fn draw(&self, row: usize, theme: &Theme) -> DocLine<'_> {
-        let Some(place) = self.place(row) else { return DocLine::default() };
-        let Some(file) = self.files.get(place.file()) else { return DocLine::default() };
-        let blank = (" ".repeat(self.gutter()), Style::new());
-        match place {
-            Place::File { file: at } => heading(file, self.folded.contains(&at), theme),
-            Place::Note { .. } => {
-                DocLine { gutter: vec![blank], ..DocLine::new(file.note().unwrap_or_default(), theme.style(Role::Dim)) }
-            }
-            Place::Hunk { hunk, .. } => {
-                let (header, within) = hunk_text(file, hunk);
-                DocLine {
-                    gutter: vec![blank],
-                    spans: vec![
-                        (header.into(), theme.style(Role::Hunk)),
-                        (" ".into(), Style::new()),
-                        (within.into(), theme.style(Role::Dim)),
-                    ],
-                    ..DocLine::default()
-                }
-            }
-            Place::Line { file: at, hunk, line } => {
-                let start = file.hunks.get(hunk).map_or(0, |hunk| hunk.lines.start);
-                let styles = self.styles.get(&(at, hunk)).and_then(|styles| styles.lines.get(line.checked_sub(start)?));
-                match file.lines.get(line) {
-                    Some(line) => self.line(file, line, styles, theme),
-                    None => DocLine::default(),
-                }
+            Place::Inset { inset, row, .. } => {
+                let line = self.insets.get(inset).and_then(|inset| inset.lines.get(row));
+                Cow::Owned(
+                    line.map(|line| line.spans.iter().map(|(text, _)| text.as_ref()).collect()).unwrap_or_default(),
+                )
             }
         }
     }
 
-    fn line<'a>(
-        &self,
-        file: &'a FileDiff,
-        line: &Line,
-        styles: Option<&(code::Spans, Vec<Range<u32>>)>,
-        theme: &Theme,
-    ) -> DocLine<'a> {
-        let (sign, role, tint, word) = match line.kind {
-            Kind::Added => ('+', Role::Added, Some(Role::AddedLine), Role::AddedWord),
-            Kind::Removed => ('-', Role::Removed, Some(Role::RemovedLine), Role::RemovedWord),
-            Kind::Context | Kind::Plain => (' ', Role::Text, None, Role::Text),
-            Kind::NoNewline => ('\\', Role::Dim, None, Role::Dim),
+    /// Gives insets their places among the rows of a file; those whose line is not there have none.
+    fn set_in<'a>(&self, rows: &mut Rows, at: usize, insets: impl Iterator<Item = (usize, &'a Inset)>) {
+        let insets: Vec<(usize, &Inset)> = insets.collect();
+        let Some(file) = self.files.get(at).filter(|_| !insets.is_empty() && !self.folded.contains(&at)) else {
+            return rows.set(Vec::new());
         };
-        let number = |number: Option<u32>| number.map(|n| n.to_string()).unwrap_or_default();
-        let digits = self.digits;
-        let numbers = format!("{:>digits$} {:>digits$} ", number(line.old), number(line.new));
-        let base = theme.style(if line.kind == Kind::NoNewline { Role::Dim } else { Role::Text });
-        let syntax = styles.map(|(spans, _)| code::layer(spans, theme)).unwrap_or_default();
-        let bytes = |range: &Range<u32>| range.start as usize..range.end as usize;
-        let changed: Vec<(Range<usize>, Style)> =
-            styles.iter().flat_map(|(_, words)| words).map(|range| (bytes(range), theme.style(word))).collect();
-        DocLine {
-            gutter: vec![(numbers, theme.style(Role::LineNumber)), (format!("{sign} "), theme.style(role))],
-            spans: blend(file.text(line), base, &[&syntax, &changed]),
-            fill: tint.map(|tint| theme.style(tint)),
-            ..DocLine::default()
+        // One pass over the lines finds the places of all insets.
+        let mut wanted: HashMap<(Side, u32), Option<usize>> = HashMap::new();
+        for (_, inset) in &insets {
+            if let At::Line(side, number) = inset.at {
+                wanted.insert((side, number), None);
+            }
         }
+        if !wanted.is_empty() {
+            for (at, line) in file.lines.iter().enumerate() {
+                for side in [Side::Old, Side::New] {
+                    let slot = line.number(side).and_then(|number| wanted.get_mut(&(side, number)));
+                    if let Some(slot) = slot.filter(|slot| slot.is_none()) {
+                        *slot = Some(at);
+                    }
+                }
+            }
+        }
+        let base = |inset: &Inset| match inset.at {
+            At::File => Some(Base::Heading),
+            At::Line(side, number) => {
+                let line = wanted.get(&(side, number)).copied().flatten()?;
+                let hunk = file.hunk_of(line)?;
+                Some(Base::Row(hunk, self.row_in_hunk(file, hunk, line)?))
+            }
+        };
+        rows.set(insets.iter().filter_map(|(at, inset)| Some((base(inset)?, *at, inset.lines.len()))).collect());
     }
 }
 
-/// The hunk whose rows hold the row `within` of a file (its heading left out).
-fn hunk_row_before(file: &FileDiff, within: usize) -> Option<usize> {
-    first(file.hunks.len(), |hunk| file.hunks.get(hunk).is_some_and(|h| hunk + h.lines.start > within))
-        .unwrap_or(file.hunks.len())
-        .checked_sub(1)
+/// Whether an inset belongs to a file: by its new path, and for lines that are gone by its old one.
+fn is_of(file: &FileDiff, inset: &Inset) -> bool {
+    let source = &file.source;
+    inset.path == source.new_path || inset.path == source.old_path && !matches!(inset.at, At::Line(Side::New, _))
 }
 
 /// The first number below `len` for which `holds`, where it holds for all that follow.
@@ -308,35 +561,4 @@ fn first(len: usize, holds: impl Fn(usize) -> bool) -> Option<usize> {
         }
     }
     (low < len).then_some(low)
-}
-
-fn hunk_text(file: &FileDiff, hunk: usize) -> (&str, &str) {
-    let Some(hunk) = file.hunks.get(hunk) else { return ("", "") };
-    if hunk.header.is_empty() {
-        return ("not a diff", "shown as it came");
-    }
-    let text = |range: &Range<usize>| file.source.diff.get(range.clone()).unwrap_or_default();
-    (text(&hunk.header), text(&hunk.within))
-}
-
-/// `src/main.rs  +31 −12  new`.
-fn heading(file: &FileDiff, folded: bool, theme: &Theme) -> DocLine<'static> {
-    use crate::ui::glyph;
-    let mark = if folded { glyph::folded() } else { glyph::unfolded() };
-    let mut line = DocLine::new(file.title(), theme.style(Role::Title));
-    line.gutter.push((format!("{mark} "), theme.style(Role::Accent)));
-    line.spans.push((format!("  +{}", file.additions).into(), theme.style(Role::Added)));
-    line.spans.push((format!(" −{}", file.deletions).into(), theme.style(Role::Removed)));
-    let source = &file.source;
-    for (on, word) in [
-        (source.is_new, "new"),
-        (source.is_deleted, "deleted"),
-        (source.is_renamed, "renamed"),
-        (file.malformed, "not a valid diff"),
-    ] {
-        if on {
-            line.spans.push((format!("  {word}").into(), theme.style(Role::Dim)));
-        }
-    }
-    line
 }

@@ -1,6 +1,7 @@
 //! Reads the text of one file's diff. Whatever the text is, all of it can be seen afterwards.
 
 use super::{FileDiff, Hunk, Kind, Line, Source};
+use std::num::NonZeroU32;
 use std::ops::Range;
 
 /// Lines before the first hunk that say nothing beyond what [`Source`] says.
@@ -43,7 +44,66 @@ pub fn parse(source: Source) -> FileDiff {
         at += len + 1;
     }
     file.source = source;
+    end(&mut file);
+    finish(&mut file);
+    file.identity = identity(&file.source);
     file
+}
+
+/// Lines of context that follow the last change of a diff, where there are as many in the file.
+const CONTEXT: usize = 3;
+
+/// Where the file may go on behind its last hunk, a hunk without lines stands for the rest of it.
+fn end(file: &mut FileDiff) {
+    let source = &file.source;
+    if source.is_new || source.is_deleted || file.malformed {
+        return;
+    }
+    let context = file.lines.iter().rev().take_while(|line| line.kind == Kind::Context).count();
+    if context >= CONTEXT && context < file.lines.len() {
+        let at = file.lines.len();
+        let starts = file.ends(file.hunks.len() - 1).unwrap_or_default();
+        file.hunks.push(Hunk { lines: at..at, starts, rest: true, ..Hunk::default() });
+    }
+}
+
+/// What is worked out of hunks and lines whenever they are others.
+pub(super) fn finish(file: &mut FileDiff) {
+    measure(file);
+    super::pairs::lay(file);
+}
+
+/// A number that is another one when paths or text are: FNV-1a over words of eight bytes.
+fn identity(source: &Source) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut take = |word: u64| hash = (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23);
+    for text in [&source.old_path, &source.new_path, &source.diff] {
+        for chunk in text.as_bytes().chunks(8) {
+            take(chunk.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)));
+        }
+        take(text.len() as u64);
+    }
+    hash
+}
+
+/// How many lines of the file lie hidden before each hunk.
+fn measure(file: &mut FileDiff) {
+    let length = file.blob.as_ref().and_then(|blob| u32::try_from(blob.len()).ok());
+    // The lines that come next on both sides, as far as the hunks before are right.
+    let mut next = Some((1, 1));
+    for at in 0..file.hunks.len() {
+        let ends = file.ends(at);
+        let Some(hunk) = file.hunks.get_mut(at) else { continue };
+        let headed = hunk.rest || !hunk.header.is_empty();
+        hunk.hidden = next.and_then(|(next_old, next_new): (u32, u32)| {
+            if hunk.rest {
+                return length?.checked_add(1)?.checked_sub(next_new);
+            }
+            let hidden = hunk.starts.1.checked_sub(next_new)?;
+            (hunk.starts.0.checked_sub(next_old)? == hidden && headed).then_some(hidden)
+        });
+        next = ends.filter(|_| headed);
+    }
 }
 
 fn read(file: &mut FileDiff, counters: &mut Counters, line: &str, range: Range<usize>) {
@@ -52,7 +112,17 @@ fn read(file: &mut FileDiff, counters: &mut Counters, line: &str, range: Range<u
     if let Some((next, header)) = hunk_header(line) {
         let (start, end) = (file.lines.len(), range.start + header);
         let within = end + usize::from(line.get(header..).is_some_and(|rest| rest.starts_with(' ')));
-        file.hunks.push(Hunk { lines: start..start, header: range.start..end, within: within..range.end });
+        file.hunks.push(Hunk {
+            lines: start..start,
+            // A side without lines is counted from the line before it.
+            starts: (
+                next.old.saturating_add(u32::from(next.old_left == 0)),
+                next.new.saturating_add(u32::from(next.new_left == 0)),
+            ),
+            header: range.start..end,
+            within: within..range.end,
+            ..Hunk::default()
+        });
         file.malformed |= inside;
         *counters = next;
         return;
@@ -76,12 +146,12 @@ fn read(file: &mut FileDiff, counters: &mut Counters, line: &str, range: Range<u
     let range = range.start..end;
     let (mut old, mut new) = (None, None);
     if matches!(kind, Kind::Context | Kind::Removed) {
-        old = Some(counters.old);
+        old = NonZeroU32::new(counters.old);
         counters.old = counters.old.saturating_add(1);
         counters.old_left = counters.old_left.saturating_sub(1);
     }
     if matches!(kind, Kind::Context | Kind::Added) {
-        new = Some(counters.new);
+        new = NonZeroU32::new(counters.new);
         counters.new = counters.new.saturating_add(1);
         counters.new_left = counters.new_left.saturating_sub(1);
     }
@@ -93,10 +163,12 @@ fn read(file: &mut FileDiff, counters: &mut Counters, line: &str, range: Range<u
         let headed = file.hunks.last().is_some_and(|hunk| !hunk.header.is_empty());
         if file.hunks.is_empty() || headed {
             let start = file.lines.len();
-            file.hunks.push(Hunk { lines: start..start, header: 0..0, within: 0..0 });
+            file.hunks.push(Hunk { lines: start..start, ..Hunk::default() });
         }
     }
-    file.lines.push(Line { kind, old, new, range });
+    // A text beyond four gigabytes has lines that are not shown; no server sends one.
+    let start = u32::try_from(range.start).unwrap_or(u32::MAX);
+    file.lines.push(Line { kind, old, new, start, len: range.len().min(u32::MAX as usize) as u32 });
     if let Some(hunk) = file.hunks.last_mut() {
         hunk.lines.end = file.lines.len();
     }

@@ -1,10 +1,13 @@
 //! What a diff shows, from the text that servers send.
 
 use super::*;
-use crate::ui::doc::DocLine;
+use crate::ui::code::Text;
+use crate::ui::doc::{DocLine, DocState};
 use crate::ui::layers::tests::Noise;
-use crate::ui::search;
 use crate::ui::theme::{Background, Role, Theme};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
 use std::sync::Arc;
 
 const DIFF: &str = "--- a/src/t.rs
@@ -36,14 +39,32 @@ fn doc(diffs: &[&str]) -> DiffDoc {
     DiffDoc::new(diffs.iter().map(|diff| Arc::new(file(diff))).collect())
 }
 
+/// A row over the whole width.
+fn line<'a>(doc: &'a DiffDoc, row: usize, theme: &Theme) -> DocLine<'a> {
+    match draw::row(doc, row, theme) {
+        Some((_, draw::Drawn::Whole { line, .. })) => line,
+        _ => DocLine::default(),
+    }
+}
+
 fn rows(doc: &DiffDoc) -> Vec<String> {
-    (0..doc.len()).map(|row| drawn(&doc.draw(row, &Theme::plain()))).collect()
+    (0..doc.len()).map(|row| drawn(&line(doc, row, &Theme::plain()))).collect()
+}
+
+/// What a window on the document shows.
+fn window(doc: &DiffDoc, width: u16, height: u16, state: &DocState, wrap: bool) -> Vec<String> {
+    let area = Rect::new(0, 0, width, height);
+    let mut buf = Buffer::empty(area);
+    let look = Look { theme: &Theme::plain(), focused: true, wrap, marks: &|_| Vec::new(), marked: None };
+    view::draw(&mut buf, area, doc, state, &look);
+    let rows = buf.content().chunks(usize::from(width.max(1)));
+    rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>().trim_end().to_owned()).collect()
 }
 
 #[test]
 fn lines_are_numbered_on_both_sides() {
     let file = file(DIFF);
-    let seen: Vec<_> = file.lines.iter().map(|l| (l.kind, l.old, l.new, file.text(l))).collect();
+    let seen: Vec<_> = file.lines.iter().map(|l| (l.kind, l.old(), l.new(), file.text(l))).collect();
     assert_eq!(
         seen,
         [
@@ -75,39 +96,38 @@ fn rows_are_drawn_with_numbers_and_signs() {
         rows(&doc),
         [
             "▾ src/t.rs  +3 −4",
-            "          @@ -40,5 +40,3 @@ impl Table {",
+            "     ···  39 unchanged lines  impl Table {",
             " 40  40       let a = 1;",
             " 41     -     let rows = all();",
             " 42     -     gone();",
             "     41 +     let rows = some();",
             " 43  42   ",
             " 44     - -- keep",
-            "          @@ -90 +91,2 @@ ",
+            "     ···  @@ -90 +91,2 @@  ",
             " 90     - end",
             "        \\  No newline at end of file",
             "     91 + end",
             "     92 + --- more",
         ]
     );
-    assert!(rows(&doc)[1].starts_with(&" ".repeat(doc.gutter())));
     let theme = Theme::for_background(Background::Dark);
-    assert_eq!(doc.draw(3, &theme).fill, Some(theme.style(Role::RemovedLine)));
-    assert_eq!(doc.draw(5, &theme).fill, Some(theme.style(Role::AddedLine)));
+    assert_eq!(line(&doc, 3, &theme).fill, Some(theme.style(Role::RemovedLine)));
+    assert_eq!(line(&doc, 5, &theme).fill, Some(theme.style(Role::AddedLine)));
 }
 
 #[test]
 fn syntax_and_changed_words_come_when_they_are_ready() {
     let mut doc = doc(&[DIFF]);
     let theme = Theme::for_background(Background::Dark);
-    assert_eq!(doc.missing(0..doc.len()), Some((0, 0)));
-    let styles = highlight_hunk(&doc.files()[0], 0);
-    doc.insert(0, 0, styles);
-    assert_eq!(doc.missing(0..doc.len()), Some((0, 1)));
+    assert_eq!(doc.missing(0..doc.len()), Some((0, 0, 0)));
+    let styles = highlight_hunk(&doc.files()[0], 0, 0);
+    doc.insert((0, 0, 0), styles);
+    assert_eq!(doc.missing(0..doc.len()), Some((0, 1, 0)));
     for (row, word, role) in [(3, "all", Role::RemovedWord), (5, "some", Role::AddedWord)] {
-        let line = doc.draw(row, &theme);
-        let span = line.spans.iter().find(|(text, _)| text == word).unwrap();
+        let built = line(&doc, row, &theme);
+        let span = built.spans.iter().find(|(text, _)| text == word).unwrap();
         assert_eq!(span.1.bg, theme.style(role).bg);
-        let keyword = line.spans.iter().find(|(text, _)| text == "let").unwrap();
+        let keyword = built.spans.iter().find(|(text, _)| text == "let").unwrap();
         assert_eq!(keyword.1.fg, theme.style(Role::SyntaxKeyword).fg);
     }
 }
@@ -125,13 +145,13 @@ fn files_and_hunks_are_walked_both_ways() {
     assert_eq!(hunks, [1, 8, 16, 23]);
     let back: Vec<usize> = std::iter::successors(doc.previous_hunk(27), |row| doc.previous_hunk(*row)).collect();
     assert_eq!(back, [23, 16, 8, 1]);
-    assert_eq!(drawn(&doc.draw(14, &Theme::plain())).trim(), "No text changed: a binary, or its mode");
+    assert_eq!(drawn(&line(&doc, 14, &Theme::plain())).trim(), "No text changed: a binary. x asks for its size");
     for row in 0..doc.len() {
         assert_eq!(doc.row(doc.place(row).unwrap()), Some(row));
     }
     assert_eq!(doc.place(doc.len()), None);
-    assert_eq!(doc.row_of_line(2, 92, false), Some(27));
-    assert_eq!(doc.row_of_line(0, 42, true), Some(4));
+    assert_eq!(doc.row_of_line(2, 92, Side::New), Some(27));
+    assert_eq!(doc.row_of_line(0, 42, Side::Old), Some(4));
 }
 
 #[test]
@@ -143,6 +163,56 @@ fn a_folded_file_is_its_heading() {
     assert_eq!(doc.row(Place::Hunk { file: 0, hunk: 1 }), Some(0));
     doc.fold(0, false);
     assert_eq!(doc.len(), 26);
+}
+
+#[test]
+fn a_hunk_that_follows_on_what_is_above_has_no_bar() {
+    let doc =
+        doc(&["@@ -1,2 +1,3 @@\n a\n+b\n c\n@@ -3 +4 @@ x\n-d\n+e\n@@ -8,0 +10,1 @@ y\n+f\n@@ -2 +3 @@ z\n-g\n+h\n"]);
+    let rows = rows(&doc);
+    assert_eq!(rows[4], "  3     - d");
+    assert_eq!(rows[6], "     ···  5 unchanged lines  y");
+    assert_eq!(rows[8], "     ···  @@ -2 +3 @@  z", "a header that cannot be is shown as it came");
+    let hunks: Vec<usize> = std::iter::successors(doc.next_hunk(0), |row| doc.next_hunk(*row)).collect();
+    assert_eq!(hunks, [1, 4, 6, 8]);
+    let new = self::doc(&["@@ -0,0 +1 @@\n+a\n"]);
+    assert_eq!(new.len(), 2);
+}
+
+fn inset(key: &str, at: At, rows: usize) -> Inset {
+    let lines = (0..rows).map(|row| DocLine::new(format!("{key} {row}"), Style::new())).collect();
+    Inset { key: key.into(), path: "src/t.rs".into(), at, lines: Arc::new(lines) }
+}
+
+#[test]
+fn insets_stand_below_their_lines() {
+    let mut doc = doc(&[DIFF]);
+    let all = vec![
+        inset("end", At::Line(Side::New, 92), 1),
+        inset("gone", At::Line(Side::Old, 41), 2),
+        inset("again", At::Line(Side::Old, 41), 1),
+        inset("file", At::File, 1),
+        inset("hidden", At::Line(Side::New, 7), 3),
+    ];
+    doc.set_insets(Arc::new(all));
+    let rows = rows(&doc);
+    let texts: Vec<&str> = rows.iter().map(|row| row.trim()).collect();
+    assert_eq!(&texts[..3], ["▾ src/t.rs  +3 −4", "file 0", "···  39 unchanged lines  impl Table {"]);
+    assert_eq!(&texts[4..9], ["41     -     let rows = all();", "gone 0", "gone 1", "again 0", "42     -     gone();"]);
+    assert_eq!(texts.last(), Some(&"end 0"));
+    for row in 0..doc.len() {
+        assert_eq!(doc.row(doc.place(row).unwrap()), Some(row));
+    }
+    assert_eq!(doc.inset("hidden"), None);
+    assert_eq!(doc.inset("again"), Some(Place::Inset { file: 0, inset: 2, row: 0 }));
+    let down: Vec<usize> = std::iter::successors(Some(0), |row| doc.turn_inset(*row, true)).skip(1).collect();
+    assert_eq!(down, [1, 5, 7, 17]);
+    assert_eq!(doc.turn_inset(17, false), Some(7));
+    doc.fold(0, true);
+    assert_eq!((doc.len(), doc.inset("gone")), (1, None));
+    doc.fold(0, false);
+    doc.set_insets(Arc::default());
+    assert_eq!(doc.len(), 13);
 }
 
 #[test]
@@ -161,9 +231,203 @@ fn text_that_is_not_a_diff_is_shown_as_it_came() {
 #[test]
 fn a_search_goes_over_all_files() {
     let doc = doc(&[DIFF, DIFF]);
-    let found = doc.search(&search::pattern("rows = ").unwrap(), &|| false);
-    assert_eq!(found.matches.iter().map(|m| m.line).collect::<Vec<_>>(), [3, 5, 16, 18]);
-    assert_eq!(&doc.text(3)[found.matches[0].range.clone()], "rows = ");
+    let found = search(doc.files(), "rows = ", &|| false);
+    let at: Vec<_> = found.hits.iter().map(|hit| (hit.file, hit.line)).collect();
+    assert_eq!(at, [(0, Some(1)), (0, Some(3)), (1, Some(1)), (1, Some(3))]);
+    assert_eq!(&doc.text(3)[found.hits[0].range.clone()], "rows = ");
+    assert_eq!((found.count(1), found.on(1, Some(3)).len(), found.on(1, None).len()), (2, 1, 0));
+    // At the ends of lines, over the sign, and in names.
+    for (query, hits) in [
+        ("^ +gone", 2),
+        ("all\\(\\);$", 2),
+        ("t\\.rs$", 2),
+        ("-- keep", 2),
+        ("^$", 0),
+        ("@@", 0),
+        (";\\s", 0),
+        ("x*some", 2),
+    ] {
+        assert_eq!(search(doc.files(), query, &|| false).hits.len(), hits, "{query}");
+    }
+}
+
+const NEW: &str = "@@ -1,2 +1,4 @@\n fn a() {\n+    one();\n+    let x = two();\n }\n@@ -10,5 +12,4 @@ fn b\n x\n-let word = old_name(1);\n-gone\n+let word = new_name(1);\n y\n z\n";
+
+#[test]
+fn both_sides_stand_beside_each_other() {
+    let mut doc = doc(&[NEW]);
+    let place = doc.place(9).unwrap();
+    doc.set_layout(Layout::Split);
+    assert_eq!(doc.row(place), Some(7));
+    let seen = window(&doc, 70, 13, &DocState { cursor_line: false, ..DocState::new() }, false);
+    assert_eq!(
+        seen,
+        [
+            " ▾ src/t.rs  +3 −2",
+            "   1   fn a() {                   │  1   fn a() {",
+            "                                  │  2 +     one();",
+            "                                  │  3 +     let x = two();",
+            "   2   }                          │  4   }",
+            "      ···  7 unchanged lines  fn b",
+            "  10   x                          │ 12   x",
+            "  11 - let word = old_name(1);    │ 13 + let word = new_name(1);",
+            "  12 - gone                       │",
+            "  13   y                          │ 14   y",
+            "  14   z                          │ 15   z",
+            "",
+            "",
+        ]
+    );
+    for row in 0..doc.len() {
+        let place = doc.place(row).unwrap();
+        assert_eq!(doc.row(place), Some(row), "{place:?}");
+    }
+    doc.set_side(Side::Old);
+    assert_eq!(doc.text(7), "let word = old_name(1);");
+    // Words are compared with what stands beside them.
+    let styles = highlight_hunk(&doc.files()[0], 1, 0);
+    assert_eq!((styles.lines[1].1.len(), styles.lines[2].1.len(), styles.lines[3].1.len()), (1, 0, 1));
+    // What is set in stands over both.
+    doc.set_insets(Arc::new(vec![inset("said", At::Line(Side::Old, 11), 2)]));
+    assert_eq!(doc.place(8), Some(Place::Inset { file: 0, inset: 0, row: 0 }));
+    assert_eq!(doc.row(doc.inset("said").unwrap()), Some(8));
+}
+
+#[test]
+fn a_line_finds_the_one_that_it_was() {
+    let doc = doc(&["@@ -1 +1,3 @@\n-call(first, second);\n+one();\n+two();\n+call(first, second, third);\n"]);
+    let pairs: Vec<_> = doc.files()[0].pairs.iter().map(|pair| (pair.left(), pair.right())).collect();
+    assert_eq!(pairs, [(None, Some(1)), (None, Some(2)), (Some(0), Some(3))]);
+}
+
+#[test]
+fn long_lines_go_on_below() {
+    let long = format!("@@ -1 +1 @@\n-{}\n+{}end\n", "0123456789".repeat(5), "世界".repeat(14));
+    let mut doc = doc(&[&long]);
+    let state = DocState { cursor_line: false, ..DocState::new() };
+    let seen = window(&doc, 40, 8, &state, true);
+    assert_eq!(seen[1], "   1     - 0123456789012345678901234567");
+    assert_eq!(seen[2], "           8901234567890123456789");
+    assert!(seen[3].starts_with("       1 + 世 界"), "{seen:?}");
+    assert!(seen[4].contains("end") || seen[5].contains("end"), "{seen:?}");
+    doc.set_layout(Layout::Split);
+    let seen = window(&doc, 60, 8, &state, true);
+    assert!(seen[1].contains("012345678901234567890") && seen[1].contains('世'), "{seen:?}");
+    assert!(seen[2].contains('│'), "{seen:?}");
+    // However long a line is, it takes a part of the screen, and the cursor stays in sight.
+    let huge = format!("@@ -0,0 +1,3 @@\n+{}\n+x\n+last\n", "y".repeat(1_000_000));
+    let doc = self::doc(&[&huge]);
+    let state = DocState { cursor: 3, ..DocState::new() };
+    assert!(window(&doc, 40, 8, &state, true).iter().any(|row| row.contains("last")));
+}
+
+#[test]
+fn hidden_lines_come_into_sight() {
+    let old: Vec<String> = (1..=60).map(|n| format!("line {n}")).collect();
+    let mut new = old.clone();
+    new[19] = "changed".into();
+    new.insert(39, "more".into());
+    let (old, new) = (old.join("\n") + "\n", new.join("\n") + "\n");
+    let source = Source { old_path: "src/t.rs".into(), new_path: "src/t.rs".into(), ..Source::default() };
+    let (old, new) = (Arc::new(Text::new(old.into_bytes())), Arc::new(Text::new(new.into_bytes())));
+    let file = between(&source, &old, &new);
+    assert_eq!((file.hunks.len(), file.additions, file.deletions), (3, 2, 1));
+    let mut doc = DiffDoc::new(vec![Arc::new(file.clone())]);
+    assert_eq!(rows(&doc).iter().filter(|row| row.contains("unchanged")).count(), 2);
+    assert!(rows(&doc).last().unwrap().contains("the rest of the file"));
+    // From above and from below.
+    let (more, down, up) = file.with(&new, 1, More::Both(3)).unwrap();
+    assert_eq!((down, up), (3, 3));
+    doc.insert((0, 0, 0), highlight_hunk(&file, 0, 0));
+    doc.replace(0, Arc::new(more.clone()), Some((1, down, up)));
+    let seen = rows(&doc);
+    assert!(
+        seen.iter().any(|row| row == " 26  26   line 26") && seen.iter().any(|row| row == " 34  34   line 34"),
+        "{seen:#?}"
+    );
+    assert!(seen.iter().any(|row| row.contains("7 unchanged lines")));
+    assert_eq!(doc.missing(0..doc.len()), Some((0, 0, 0)), "what came has no colours yet");
+    assert_eq!(search(doc.files(), "line 34", &|| false).hits.len(), 1);
+    // All of it: the bar goes; the rest of the file as well.
+    let (more, ..) = more.with(&new, 1, More::All).unwrap();
+    let (more, ..) = more.with(&new, 2, More::All).unwrap();
+    let (more, ..) = more.with(&new, 0, More::All).unwrap();
+    let numbers: Vec<u32> = more.lines.iter().filter_map(Line::new).collect();
+    assert_eq!(numbers, (1..=61).collect::<Vec<u32>>());
+    let all = DiffDoc::new(vec![Arc::new(more)]);
+    assert_eq!(all.len(), 1 + 62);
+    // A text that is another one is not taken.
+    assert!(file.with(&old, 1, More::All).is_none());
+}
+
+#[test]
+fn white_space_can_be_left_out() {
+    let text = "@@ -1,4 +1,4 @@\n if x {\n-  a( );\n-  b();\n+    a();\n+    c();\n }\n@@ -10 +10 @@\n-\tx\n+  x\n@@ -20,0 +21 @@\n+y\n";
+    let file = without_spaces(&file(text));
+    let seen: Vec<_> = file.lines.iter().map(|l| (l.kind, l.old(), l.new(), file.text(l))).collect();
+    assert_eq!(
+        seen,
+        [
+            (Kind::Context, Some(1), Some(1), "if x {"),
+            (Kind::Context, Some(2), Some(2), "    a();"),
+            (Kind::Removed, Some(3), None, "  b();"),
+            (Kind::Added, None, Some(3), "    c();"),
+            (Kind::Context, Some(4), Some(4), "}"),
+            (Kind::Added, None, Some(21), "y"),
+        ]
+    );
+    assert_eq!((file.additions, file.deletions, file.hunks.len(), file.hunks[1].hidden), (2, 1, 2, Some(16)));
+    let none = without_spaces(&self::file("@@ -1 +1 @@\n-a b\n+ab\n"));
+    assert_eq!(none.note().as_deref(), Some("Only white space changed"));
+}
+
+#[test]
+fn blocks_that_moved_are_known() {
+    let block = ["fn moved_function() {", "    let value = compute_it();", "", "    value + 1", "}"];
+    let gone: String = block.iter().map(|line| format!("-{line}\n")).collect();
+    let came: String = block.iter().map(|line| format!("+  {line}\n")).collect();
+    let doc = doc(&[&format!("@@ -1,6 +1,1 @@\n a\n{gone}"), &format!("@@ -1,1 +1,7 @@\n b\n+other\n{came}")]);
+    let moved = moved(doc.files(), &|| false);
+    assert!(!moved.holds(0, 0) && moved.holds(0, 1) && moved.holds(0, 5));
+    assert!(!moved.holds(1, 1) && moved.holds(1, 2) && moved.holds(1, 6));
+    let mut doc = doc;
+    doc.set_moved(Arc::new(moved));
+    let theme = Theme::for_background(Background::Dark);
+    assert_eq!(line(&doc, 3, &theme).fill, Some(theme.style(Role::MovedLine)));
+}
+
+#[test]
+fn what_nobody_reads_is_folded_with_the_reason() {
+    let lock =
+        Source { new_path: "Cargo.lock".into(), old_path: "Cargo.lock".into(), diff: DIFF.into(), ..Source::default() };
+    let min = format!("@@ -1 +1 @@\n-{0}\n+{0}b\n", "a".repeat(3000));
+    let files = vec![Arc::new(parse(lock)), Arc::new(file(&min)), Arc::new(file(DIFF))];
+    let doc = DiffDoc::new(files);
+    assert_eq!((doc.is_folded(0), doc.is_folded(1), doc.is_folded(2)), (true, true, false));
+    assert!(rows(&doc)[0].ends_with("a lock file: folded"), "{:?}", rows(&doc));
+}
+
+#[test]
+fn pictures_stand_beside_each_other() {
+    // A bitmap of one red pixel.
+    let mut bmp = b"BM\x3a\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\x01\0\0\0\x01\0\0\0\x01\0\x18\0".to_vec();
+    bmp.resize(54, 0);
+    bmp.extend([0, 0, 255, 0]);
+    let theme = Theme::for_background(Background::Dark);
+    let lines = pictures(None, Some(&bmp), 63, &theme);
+    assert!(lines[0].spans[0].0.ends_with("1 × 1 BMP 58 B"), "{lines:?}");
+    assert!(lines.len() > 1);
+    assert!(pictures(Some(b"no picture"), None, 63, &theme).is_empty());
+    assert!(pictures(Some(&bmp), Some(&bmp), 2, &theme).is_empty());
+}
+
+#[test]
+fn the_section_stays_known() {
+    let doc = doc(&["@@ -40,2 +40,5 @@ impl Table {\n     a\n+    b\n+fn c() {\n+    d\n     e\n"]);
+    assert_eq!(
+        (doc.section(2), doc.section(3), doc.section(5)),
+        (Some("impl Table {"), Some("impl Table {"), Some("fn c() {"))
+    );
 }
 
 #[test]
@@ -186,10 +450,33 @@ fn no_text_breaks_it() {
         let texts: Vec<String> =
             (0..3).map(|_| String::from_utf8_lossy(&noise.bytes(120, likely)).into_owned()).collect();
         let mut doc = doc(&texts.iter().map(String::as_str).collect::<Vec<_>>());
-        while let Some((file, hunk)) = doc.missing(0..doc.len()) {
-            let styles = highlight_hunk(&doc.files()[file], hunk);
-            doc.insert(file, hunk, styles);
+        while let Some(piece) = doc.missing(0..doc.len()) {
+            let styles = highlight_hunk(&doc.files()[piece.0], piece.1, piece.2);
+            doc.insert(piece, styles);
         }
+        let mut split = doc.clone();
+        split.set_layout(Layout::Split);
+        for row in 0..split.len() {
+            assert_eq!(split.row(split.place(row).unwrap()), Some(row));
+        }
+        for (width, height) in [(0, 0), (3, 1), (20, 4), (60, 12)] {
+            for wrap in [false, true] {
+                let state = DocState { cursor: noise.below(40), left: noise.below(4), ..DocState::new() };
+                window(&doc, width, height, &state, wrap);
+                window(&split, width, height, &state, wrap);
+            }
+        }
+        moved(doc.files(), &|| false);
+        let spaceless: Vec<_> = doc.files().iter().map(|file| Arc::new(without_spaces(file))).collect();
+        for file in &spaceless {
+            let blob = Arc::new(Text::new(noise.bytes(60, likely)));
+            for hunk in 0..file.hunks.len() + 1 {
+                for more in [More::All, More::Both(2), More::Up(1), More::Down(9)] {
+                    file.with(&blob, hunk, more);
+                }
+            }
+        }
+        assert_eq!(rows(&DiffDoc::new(spaceless.clone())).len(), DiffDoc::new(spaceless).len());
         assert_eq!(rows(&doc).len(), doc.len());
         for row in 0..doc.len() {
             assert_eq!(doc.row(doc.place(row).unwrap()), Some(row));

@@ -1,0 +1,248 @@
+//! What a merge request of 200,000 changed lines costs: opened, scrolled, laid out anew, searched, held, and commented on.
+
+mod support;
+
+use jiff::Timestamp;
+use labscope::api::commits::DiffEntry;
+use labscope::app::action::{Effect, Msg, Outcome};
+use labscope::app::place::Place;
+use labscope::app::{App, Setup};
+use labscope::store::{Arrival, Want};
+use labscope::ui::diff::{self, At, DiffDoc, FileDiff, Inset, Look, Side, Source};
+use labscope::ui::doc::{DocLine, DocState};
+use labscope::ui::theme::{Background, Theme};
+use labscope::ui::words;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::hint::black_box;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use support::{Table, key};
+
+/// Files of the request, and changed lines of each.
+const FILES: usize = 5_000;
+const LINES: usize = 40;
+const SIZE: (u16, u16) = (200, 50);
+
+static HELD: AtomicUsize = AtomicUsize::new(0);
+
+/// Counts the bytes that are held.
+struct Counting;
+
+// SAFETY: every call is handed on to the system's allocator as it came; only a counter is kept beside it.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        HELD.fetch_add(layout.size(), Ordering::Relaxed);
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        HELD.fetch_sub(layout.size(), Ordering::Relaxed);
+        unsafe { System.dealloc(at, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn hunk(file: usize) -> String {
+    let mut text = format!("@@ -10,{0} +10,{0} @@ impl Table{file} {{\n", LINES / 2 + 3);
+    for n in 0..LINES / 2 {
+        text.push_str(&format!("-    let value_{n} = compute(old_name, {n}, \"{file}\");\n"));
+        text.push_str(&format!("+    let value_{n} = compute(new_name, {n}, \"{file}\");\n"));
+    }
+    text + "     one();\n     two();\n     three();\n"
+}
+
+fn reply() -> Vec<u8> {
+    let files: Vec<serde_json::Value> = (0..FILES)
+        .map(|n| {
+            let path = format!("src/part{}/file_{n:05}.rs", n / 50);
+            serde_json::json!({"old_path": path, "new_path": path, "diff": hunk(n), "new_file": false,
+                "renamed_file": false, "deleted_file": false, "a_mode": "100644", "b_mode": "100644"})
+        })
+        .collect();
+    let whole = serde_json::json!({"id": 1, "iid": 7, "project_id": 1, "title": "Large", "state": "opened",
+        "source_branch": "a", "target_branch": "b", "sha": "abc", "changes": files});
+    serde_json::to_vec(&whole).unwrap_or_default()
+}
+
+/// Answers what the app asks for, but no more than `works` computations; says what is left.
+fn answer(app: &mut App, effects: Vec<Effect>, body: &[u8], works: usize) -> Vec<Effect> {
+    let (mut todo, mut left, mut done) = (effects, Vec::new(), 0);
+    while let Some(effect) = todo.pop() {
+        let Effect::Start(ticket, want, _) = effect else { continue };
+        let outcome = match &want {
+            Want::Load(load) => {
+                let bytes = if load.request.route.ends_with("/changes") { body } else { &b"[]"[..] };
+                match (load.read)(bytes, Some("application/json")) {
+                    Ok((value, len)) => Outcome::Reply(Arrival { value, len, next: None, total: None }),
+                    Err(_) => continue,
+                }
+            }
+            Want::Work(work) if done < works => {
+                done += 1;
+                Outcome::Made((work.run)(&|| false))
+            }
+            _ => {
+                left.push(Effect::Start(ticket, want, 0));
+                continue;
+            }
+        };
+        todo.extend(app.update(Msg::Arrived(ticket, Ok(outcome))));
+    }
+    left
+}
+
+fn open(body: &[u8], works: usize) -> App {
+    let (mut app, effects) = App::new(Setup {
+        registry: labscope::panes::PANES,
+        bindings: labscope::app::bindings::Bindings::new(labscope::panes::PANES, &Default::default())
+            .unwrap_or_default(),
+        session: Default::default(),
+        theme: Theme::for_background(Background::Dark),
+        theme_is_chosen: true,
+        drafts: Default::default(),
+        place: Place::new("mr").project("a/p").item(7).tab("changes"),
+        now: Timestamp::UNIX_EPOCH,
+        size: SIZE,
+    });
+    answer(&mut app, effects, body, works);
+    app
+}
+
+fn frame(app: &mut App, buffer: &mut Buffer) {
+    buffer.reset();
+    black_box(app.view(buffer.area, buffer));
+}
+
+/// Microseconds of a key, what it asks for, and its frame.
+fn pressed(app: &mut App, keys: &[&str], body: &[u8]) -> f64 {
+    let mut buffer = Buffer::empty(Rect::new(0, 0, SIZE.0, SIZE.1));
+    let mut at = 0;
+    support::median(120, || {
+        let effects = app.update(Msg::Key(key(keys[at % keys.len()])));
+        black_box(effects.len());
+        at += 1;
+        frame(app, &mut buffer);
+        let _ = body;
+    })
+}
+
+fn parsed(entries: &[DiffEntry]) -> Vec<Arc<FileDiff>> {
+    let file = |entry: &DiffEntry| {
+        let source = Source {
+            old_path: entry.old_path.clone(),
+            new_path: entry.new_path.clone(),
+            diff: entry.diff.clone(),
+            ..Source::default()
+        };
+        Arc::new(diff::parse(source))
+    };
+    entries.iter().map(file).collect()
+}
+
+fn main() {
+    let body = reply();
+    println!("{FILES} files, {} lines, {:.1} MB", FILES * (LINES + 3), body.len() as f64 / 1e6);
+    let mut table = Table::new("a diff of 200,000 lines", &["what", "beside µs", "ours µs", "ratio", "limit"]);
+
+    let mut buffer = Buffer::empty(Rect::new(0, 0, SIZE.0, SIZE.1));
+    let plain = || support::median(3, || _ = black_box(serde_json::from_slice::<serde_json::Value>(&body)));
+    let ours = || {
+        support::median(3, || {
+            let mut app = open(&body, 1);
+            let mut buffer = Buffer::empty(Rect::new(0, 0, SIZE.0, SIZE.1));
+            frame(&mut app, &mut buffer);
+            let shown: String = buffer.content.iter().map(|cell| cell.symbol()).collect();
+            assert!(shown.contains("let value_0"), "the first file is on the screen: {shown}");
+        })
+    };
+    table.ratio("plain JSON · bytes to the first file", support::pair(plain, ours), 2.0);
+
+    let mut start = open(&body, 200);
+    frame(&mut start, &mut buffer);
+    start.update(Msg::Key(key("Tab")));
+    let mut end = open(&body, 200);
+    frame(&mut end, &mut buffer);
+    end.update(Msg::Key(key("Tab")));
+    let effects = end.update(Msg::Key(key("G")));
+    frame(&mut end, &mut buffer);
+    answer(&mut end, effects, &body, 50);
+    start.update(Msg::Key(key("C-d")));
+    for (what, keys) in [("scrolling", &["j", "j", "k", "C-u", "C-d", "k"][..]), ("both sides", &["s", "s"])] {
+        let pair = support::pair(|| pressed(&mut start, keys, &body), || pressed(&mut end, keys, &body));
+        table.ratio(&format!("{what} at the start · at the end"), pair, 1.5);
+    }
+
+    let merge_request: labscope::api::merge_requests::MergeRequest =
+        serde_json::from_slice(&body).expect("the reply of this benchmark");
+    let entries = merge_request.changes.flatten().unwrap_or_default();
+    let before = HELD.load(Ordering::Relaxed);
+    let files = parsed(&entries);
+    let mut doc = DiffDoc::new(files.clone());
+    let held = HELD.load(Ordering::Relaxed) - before;
+    drop(entries);
+
+    let lines: Vec<(String, String)> = (0..2_000)
+        .map(|n| {
+            let line =
+                |name: &str| format!("    let value_{n} = compute({name}, {n}, \"some text in quotes\", &mut state);");
+            (line("old_name"), line("new_name"))
+        })
+        .collect();
+    let alone = || {
+        support::median(5, || {
+            for (old, new) in &lines {
+                black_box(similar::TextDiff::from_words(old.as_str(), new.as_str()).ops().len());
+            }
+        })
+    };
+    let words = || {
+        support::median(5, || {
+            for (old, new) in &lines {
+                black_box(words::changed(old, new));
+            }
+        })
+    };
+    // Ours splits into more words: `compute(old_name,` is one to the library.
+    table.ratio("similar alone · changed words", support::pair(alone, words), 4.0);
+
+    let bytes: Vec<u8> = files.iter().flat_map(|file| file.source.diff.bytes()).collect();
+    let scan = || support::median(5, || _ = black_box(memchr::memmem::find_iter(&bytes, "three_hundred").count()));
+    let search = || support::median(5, || _ = black_box(diff::search(&files, "three_hundred", &|| false)));
+    // Letter case is not minded, which plain memchr does not know of.
+    table.ratio("memchr · search without regard to case", support::pair(scan, search), 12.0);
+    let scan = || support::median(5, || _ = black_box(memchr::memmem::find_iter(&bytes, "Three_hundred").count()));
+    let search = || support::median(5, || _ = black_box(diff::search(&files, "Three_hundred", &|| false)));
+    table.ratio("memchr · search", support::pair(scan, search), 4.0);
+
+    let theme = Theme::for_background(Background::Dark);
+    let state = DocState::new();
+    let look = Look { theme: &theme, focused: true, wrap: false, marks: &|_| Vec::new(), marked: None };
+    let area = buffer.area;
+    let mut of = |doc: &DiffDoc| {
+        support::median(200, || {
+            buffer.reset();
+            black_box(diff::draw(&mut buffer, area, doc, &state, &look));
+        })
+    };
+    let without = of(&doc);
+    let comment = Arc::new(vec![DocLine::new("│ a comment", Style::new()); 3]);
+    let insets = (0..2_000).map(|n| Inset {
+        key: n.to_string(),
+        path: files[n % FILES].path().to_owned(),
+        at: At::Line(Side::New, 12 + (n / FILES) as u32),
+        lines: comment.clone(),
+    });
+    doc.set_insets(Arc::new(insets.collect()));
+    table.ratio("a frame with 0 · with 2,000 comments", (without, of(&doc)), 1.2);
+
+    let ratio = held as f64 / body.len() as f64;
+    let cells = ["the reply, MB · held, MB".to_owned(), format!("{:.1}", body.len() as f64 / 1e6)];
+    let rest = [format!("{:.1}", held as f64 / 1e6), format!("{ratio:.2}"), "3".to_owned()];
+    table.row(cells.into_iter().chain(rest).collect(), ratio > 3.0);
+    table.print();
+}

@@ -1,0 +1,229 @@
+//! Files: what the end of a large one costs beside its start, a known one beside a small one, ranking paths beside the
+//! matcher alone, opening a hundred megabytes beside reading them, and what those take of memory.
+
+mod support;
+
+use bytes::Bytes;
+use jiff::Timestamp;
+use labscope::api::Raw;
+use labscope::api::endpoint::{Endpoint, Reply};
+use labscope::api::repository::{EntryKind, ListTree, TreeEntry};
+use labscope::app::action::{Effect, Msg, Outcome};
+use labscope::app::place::Place;
+use labscope::app::{App, Setup};
+use labscope::panes::files::find::Rank;
+use labscope::store::{Arrival, Derive, Want};
+use labscope::ui::code::{Content, Highlighter, Text};
+use labscope::ui::theme::{Background, Theme};
+use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::hint::black_box;
+use std::sync::Arc;
+use support::{Table, key};
+
+/// Lines of a page that is looked at.
+const PAGE: usize = 50;
+const SIZE: (u16, u16) = (160, 45);
+
+fn source(lines: usize) -> String {
+    (0..lines).map(|n| format!("    let line_{n} = compute(\"{n}\", {n}); // line {n}\n")).collect()
+}
+
+/// Microseconds to highlight one page of a text that nothing was read of yet.
+fn page(text: &Arc<Text>, from: usize) -> f64 {
+    support::median(5, || {
+        let highlighter = Highlighter::new(text.clone(), "big.rs");
+        black_box(highlighter.highlight(from..from + PAGE, &|| false));
+    })
+}
+
+fn reply(route: &str, path: &str, large: &Bytes) -> Vec<u8> {
+    match route {
+        "/projects/{id}" => br#"{"id": 1, "path_with_namespace": "a/p", "default_branch": "main"}"#.to_vec(),
+        "/projects/{id}/repository/tree" => {
+            let file = |name: &str| {
+                format!(r#"{{"id":"{name}","name":"{name}","type":"blob","path":"{name}","mode":"100644"}}"#)
+            };
+            format!("[{},{}]", file("a.txt"), file("b.txt")).into_bytes()
+        }
+        "/projects/{id}/repository/blobs/{sha}/raw" if path.contains("b.txt") => large.to_vec(),
+        "/projects/{id}/repository/blobs/{sha}/raw" => b"small\n".to_vec(),
+        _ => b"[]".to_vec(),
+    }
+}
+
+fn settle(app: &mut App, effects: Vec<Effect>, large: &Bytes) {
+    let mut todo = effects;
+    while let Some(effect) = todo.pop() {
+        let Effect::Start(ticket, want, _) = effect else { continue };
+        let outcome = match &want {
+            Want::Load(load) => match (load.read)(&reply(load.request.route, &load.request.path, large), None) {
+                Ok((value, len)) => Outcome::Reply(Arrival { value, len, next: None, total: Some(len as u64) }),
+                Err(_) => continue,
+            },
+            Want::Work(work) => Outcome::Made((work.run)(&|| false)),
+            Want::Follow(_) => continue,
+        };
+        todo.extend(app.update(Msg::Arrived(ticket, Ok(outcome))));
+    }
+}
+
+/// Two files beside their tree, both seen before; the second one is `large`.
+fn two_files(large: &Bytes) -> App {
+    let (mut app, effects) = App::new(Setup {
+        registry: labscope::panes::PANES,
+        bindings: labscope::app::bindings::Bindings::new(labscope::panes::PANES, &Default::default())
+            .unwrap_or_default(),
+        session: Default::default(),
+        theme: Theme::for_background(Background::Dark),
+        theme_is_chosen: true,
+        drafts: Default::default(),
+        place: Place::new("files").project("a/p").at("main"),
+        now: Timestamp::UNIX_EPOCH,
+        size: SIZE,
+    });
+    settle(&mut app, effects, large);
+    for way in ["j", "k", "j", "k"] {
+        let effects = app.update(Msg::Key(key(way)));
+        settle(&mut app, effects, large);
+        let mut buffer = Buffer::empty(Rect::new(0, 0, SIZE.0, SIZE.1));
+        app.view(buffer.area, &mut buffer);
+    }
+    app
+}
+
+/// Microseconds from a key to the frame that holds the text of the other file.
+fn key_to_text(app: &mut App) -> f64 {
+    let mut buffer = Buffer::empty(Rect::new(0, 0, SIZE.0, SIZE.1));
+    let mut at = 0;
+    support::median(100, || {
+        app.update(Msg::Key(key(["j", "k"][at % 2])));
+        at += 1;
+        buffer.reset();
+        black_box(app.view(buffer.area, &mut buffer));
+    })
+}
+
+/// A tree of one folder of `entries` files, all listed.
+fn tree(entries: usize) -> App {
+    let mut app = two_files(&Bytes::from_static(b"other\n"));
+    let listing = ListTree { id: "a/p".into(), path: None, r#ref: Some("main".into()), recursive: None }.request();
+    let pages = entries.div_ceil(100);
+    for page in 1..=pages {
+        let file = |n: usize| TreeEntry {
+            id: "a.txt".into(),
+            name: format!("file_{n}.txt"),
+            path: format!("file_{n}.txt"),
+            r#type: EntryKind::Blob,
+            ..TreeEntry::default()
+        };
+        let rows: Vec<TreeEntry> = ((page - 1) * 100..page * 100).map(file).collect();
+        let next = (page < pages).then_some(page as u32 + 1);
+        let reply = Arrival { len: rows.len(), value: Arc::new(rows), next, total: None };
+        app.store.arrived(&listing, page as u32, Ok(reply), Timestamp::UNIX_EPOCH);
+    }
+    app.update(Msg::Resize(SIZE.0, SIZE.1));
+    app
+}
+
+fn paths(count: usize) -> Vec<Arc<Vec<TreeEntry>>> {
+    let words = ["client", "render", "widget", "store", "merge", "frame", "server", "token", "layout", "queue"];
+    let word = |n: usize| words[n % words.len()];
+    let entry = |n: usize| TreeEntry {
+        id: format!("{n:040x}"),
+        path: format!("src/{}/{}_{}/{}_{n}.rs", word(n), word(n / 7), n % 97, word(n / 31)),
+        r#type: EntryKind::Blob,
+        ..TreeEntry::default()
+    };
+    (0..count.div_ceil(100)).map(|page| Arc::new((page * 100..(page + 1) * 100).map(entry).collect())).collect()
+}
+
+fn ranked(pages: &[Arc<Vec<TreeEntry>>], query: &str) -> f64 {
+    support::median(5, || {
+        let rank = Rank { within: "t".into(), pages: pages.to_vec(), recent: Arc::default(), query: query.into() };
+        black_box(rank.run(&|| false));
+    })
+}
+
+fn matched(pages: &[Arc<Vec<TreeEntry>>], query: &str) -> f64 {
+    support::median(5, || {
+        let pattern = Pattern::parse(query, CaseMatching::Smart, Normalization::Smart);
+        let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
+        let mut buffer = Vec::new();
+        let score = |e: &TreeEntry| pattern.score(Utf32Str::new(&e.path, &mut buffer), &mut matcher);
+        black_box(pages.iter().flat_map(|page| page.iter()).filter_map(score).count());
+    })
+}
+
+/// Bytes of this process that are in memory.
+fn resident() -> u64 {
+    let read = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    read.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0) * 4096
+}
+
+fn main() {
+    let mut table = Table::new("files", &["what", "first µs", "second µs", "ratio", "limit"]);
+
+    let hundred = source(2_000_000);
+    let bytes = Bytes::from(hundred.into_bytes().into_iter().take(100_000_000).collect::<Vec<u8>>());
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("big.txt");
+    std::fs::write(&file, &bytes).expect("a file");
+    let read = || support::median(3, || drop(black_box(std::fs::read(&file))));
+    let open = || support::median(3, || drop(black_box(Content::read(bytes.clone()))));
+    table.ratio("reading 100 MB · opening them as text", support::pair(read, open), 1.5);
+
+    let mut small = two_files(&Bytes::from_static(b"other\n"));
+    let mut large = two_files(&bytes);
+    let pair = support::pair(|| key_to_text(&mut small), || key_to_text(&mut large));
+    table.ratio("key to text: 6 bytes · 100 MB", pair, 1.5);
+    drop((small, large));
+
+    let (mut few, mut many) = (tree(100), tree(200_000));
+    let pair = support::pair(|| key_to_text(&mut few), || key_to_text(&mut many));
+    table.ratio("a key in a folder of 100 · 200,000 entries", pair, 1.5);
+    drop((few, many));
+
+    let million = Arc::new(Text::new(source(1_000_000).into_bytes()));
+    let pair = support::pair(|| page(&million, 0), || page(&million, million.len() - PAGE));
+    table.ratio("colours of a page: start · end of 1,000,000 lines", pair, 5.0);
+    drop(million);
+
+    for count in [100_000, 1_000_000] {
+        let pages = paths(count);
+        for query in ["m", "merge", "client widget rs"] {
+            let pair = support::pair(|| matched(&pages, query), || ranked(&pages, query));
+            table.ratio(&format!("{count} paths, {query:?}: nucleo · ranked"), pair, 2.0);
+        }
+    }
+
+    // As the program holds it: the reply, and the text that is made of it.
+    drop(bytes);
+    let empty = resident();
+    let size = std::fs::metadata(&file).map_or(0, |m| m.len());
+    let body = std::fs::read(&file).expect("the file");
+    let raw = Arc::new(<Raw as Reply>::read(&body, None).unwrap_or_else(|e| panic!("{}", e.reason)));
+    drop(body);
+    struct Shared(Arc<Raw>);
+    impl AsRef<[u8]> for Shared {
+        fn as_ref(&self) -> &[u8] {
+            &self.0.bytes
+        }
+    }
+    let content = Content::read(Bytes::from_owner(Shared(raw.clone())));
+    let held = resident().saturating_sub(empty);
+    let share = held as f64 / size as f64;
+    let mark = if share > 2.0 { " !" } else { "" };
+    let cells = vec![
+        "memory of an open text of 100 MB, MB".into(),
+        format!("{:.1}", size as f64 / 1e6),
+        format!("{:.1}", held as f64 / 1e6),
+        format!("{share:.2}{mark}"),
+        "2".into(),
+    ];
+    table.row(cells, share > 2.0);
+    black_box((raw, content));
+    table.print();
+}

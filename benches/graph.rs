@@ -1,0 +1,153 @@
+//! What the graph of a log costs: laid out page by page, and a key at the end of a hundred thousand commits beside one at
+//! the start.
+
+mod support;
+
+use jiff::Timestamp;
+use labscope::api::commits::{Commit, ListCommits};
+use labscope::api::endpoint::Endpoint;
+use labscope::app::action::{Effect, Msg, Outcome};
+use labscope::app::place::Place;
+use labscope::app::{App, Setup};
+use labscope::store::{Arrival, Want};
+use labscope::ui::graph::{Lanes, lay_out};
+use labscope::ui::theme::{Background, Theme};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::hint::black_box;
+use std::sync::Arc;
+use support::{Table, key};
+
+const PAGE: usize = 100;
+const COMMITS: usize = 100_000;
+
+fn sha(number: usize) -> String {
+    format!("{number:040x}")
+}
+
+/// A history with a merge every seventh commit, newest first: its branch began some commits before it.
+fn commit(number: usize) -> Commit {
+    let mut parents = Vec::new();
+    if number > 0 {
+        parents.push(sha(number - 1));
+    }
+    if number.is_multiple_of(7) && number > 40 {
+        parents.push(sha(number - 3 - number % 31));
+    }
+    Commit {
+        id: sha(number),
+        short_id: sha(number)[32..].to_owned(),
+        title: format!("Change number {number}, which does one thing well"),
+        author_name: format!("Author {}", number % 23),
+        authored_date: Some(labscope::api::Time(format!("20{:02}-06-15T12:00:00Z", 10 + number % 15))),
+        parent_ids: parents,
+        ..Commit::default()
+    }
+}
+
+/// The page `page`, from 0, of a history of `all` commits.
+fn page(page: usize, all: usize) -> Vec<Commit> {
+    (page * PAGE..((page + 1) * PAGE).min(all)).map(|row| commit(all - 1 - row)).collect()
+}
+
+fn work(app: &mut App, effects: Vec<Effect>) {
+    let mut todo = effects;
+    while let Some(effect) = todo.pop() {
+        if let Effect::Start(ticket, Want::Work(work), _) = effect {
+            todo.extend(app.update(Msg::Arrived(ticket, Ok(Outcome::Made((work.run)(&|| false))))));
+        }
+    }
+}
+
+/// The log of `all` commits with its graph, at its first row.
+fn log(all: usize, size: (u16, u16)) -> App {
+    let (mut app, _) = App::new(Setup {
+        registry: labscope::panes::PANES,
+        bindings: labscope::app::bindings::Bindings::new(labscope::panes::PANES, &Default::default())
+            .unwrap_or_default(),
+        session: Default::default(),
+        theme: Theme::for_background(Background::Dark),
+        theme_is_chosen: true,
+        drafts: Default::default(),
+        place: Place::new("commits").project("a/p"),
+        now: Timestamp::UNIX_EPOCH,
+        size,
+    });
+    let request = ListCommits { id: "a/p".into(), ..ListCommits::default() }.request();
+    let pages = all.div_ceil(PAGE);
+    for number in 0..pages {
+        let values = page(number, all);
+        let next = (number + 1 < pages).then_some(number as u32 + 2);
+        let reply = Arrival { len: values.len(), value: Arc::new(values), next, total: None };
+        app.store.arrived(&request, number as u32 + 1, Ok(reply), Timestamp::UNIX_EPOCH);
+    }
+    let effects = app.update(Msg::Resize(size.0, size.1));
+    work(&mut app, effects);
+    let mut buffer = Buffer::empty(Rect::new(0, 0, size.0, size.1));
+    app.view(buffer.area, &mut buffer);
+    let shown: String = buffer.content.iter().map(|cell| cell.symbol()).collect();
+    assert!(shown.contains('╮') && shown.contains("Change number"), "the graph is drawn: {shown}");
+    app
+}
+
+/// Microseconds of one key and the frame after it, moving to and fro.
+fn key_and_frame(app: &mut App, size: (u16, u16)) -> f64 {
+    let area = Rect::new(0, 0, size.0, size.1);
+    let mut buffer = Buffer::empty(area);
+    let keys = [key("j"), key("j"), key("k"), key("PageDown"), key("PageUp"), key("k")];
+    let mut at = 0;
+    support::median(200, || {
+        app.update(Msg::Key(keys[at % keys.len()]));
+        at += 1;
+        buffer.reset();
+        black_box(app.view(area, &mut buffer));
+    })
+}
+
+fn lay(lanes: &Lanes, commits: &[Commit]) -> labscope::ui::graph::Page {
+    lay_out(lanes, commits.iter().map(|c| (c.id.as_str(), c.parent_ids.as_slice())), &|| false)
+}
+
+fn main() {
+    let mut table = Table::new("the graph of 100,000 commits", &["what", "first µs", "second µs", "ratio", "limit"]);
+
+    // A page at the end costs what the first one does: the lanes at the end of a page are all that is kept.
+    let pages: Vec<Vec<Commit>> = (0..COMMITS / PAGE).map(|number| page(number, COMMITS)).collect();
+    let mut lanes = Lanes::default();
+    let before_last: Vec<&Vec<Commit>> = pages.iter().take(pages.len() - 1).collect();
+    for commits in before_last {
+        lanes = lay(&lanes, commits).end;
+    }
+    let (first, last) = (&pages[1], &pages[pages.len() - 2]);
+    let second = lay(&Lanes::default(), &pages[0]).end;
+    let pair = support::pair(
+        || support::median(200, || drop(black_box(lay(&second, first)))),
+        || support::median(200, || drop(black_box(lay(&lanes, last)))),
+    );
+    table.ratio("laying out: second page · a page at the end", pair, 2.0);
+
+    // All of it, a commit, beside the first page, a commit.
+    let whole = |pages: &[Vec<Commit>]| {
+        let mut lanes = Lanes::default();
+        for commits in pages {
+            lanes = black_box(lay(&lanes, commits)).end;
+        }
+    };
+    let pair = support::pair(
+        || support::median(200, || whole(&pages[..1])) / PAGE as f64,
+        || support::median(3, || whole(&pages)) / COMMITS as f64,
+    );
+    table.ratio("a commit: of the first page · of all", pair, 2.0);
+
+    for size in [(80, 24), (160, 45)] {
+        let name = format!("{}x{}", size.0, size.1);
+        let (mut small, mut large) = (log(PAGE, size), log(COMMITS, size));
+        let pair = support::pair(|| key_and_frame(&mut small, size), || key_and_frame(&mut large, size));
+        table.ratio(&format!("a key and its frame, at the start: 100 · 100,000  {name}"), pair, 1.5);
+        let mut end = log(COMMITS, size);
+        end.update(Msg::Key(key("G")));
+        let pair = support::pair(|| key_and_frame(&mut large, size), || key_and_frame(&mut end, size));
+        table.ratio(&format!("a key and its frame, 100,000: start · end  {name}"), pair, 1.5);
+    }
+    table.print();
+}

@@ -1,0 +1,215 @@
+//! What a file turns out to be: text of some encoding, its lines found at once, or other bytes.
+
+use crate::ui::search::{self, Found};
+use bytes::Bytes;
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use regex::Regex;
+use std::sync::Arc;
+
+/// Bytes at the start of a file by which it is told whether it is text.
+const PROBE: usize = 8 * 1024;
+/// Bytes by which an encoding is guessed.
+const GUESS: usize = 256 * 1024;
+
+/// What a file turns out to be.
+#[derive(Clone, Debug)]
+pub enum Content {
+    Text(Arc<Text>),
+    Binary(Bytes),
+}
+
+impl Content {
+    /// Tells text from other bytes and indexes its lines; one pass, no copy where the bytes are UTF-8.
+    pub fn read(bytes: impl Into<Bytes>) -> Content {
+        let bytes = bytes.into();
+        if is_binary(&bytes) { Content::Binary(bytes) } else { Content::Text(Arc::new(Text::new(bytes))) }
+    }
+
+    /// The bytes as they came.
+    pub fn bytes(&self) -> &Bytes {
+        match self {
+            Content::Text(text) => &text.raw,
+            Content::Binary(bytes) => bytes,
+        }
+    }
+}
+
+/// Whether bytes are something other than text: a NUL near the start, or characters that no text has.
+pub fn is_binary(bytes: &[u8]) -> bool {
+    if Encoding::for_bom(bytes).is_some() {
+        return false;
+    }
+    let probe = bytes.get(..bytes.len().min(PROBE)).unwrap_or_default();
+    // Bell to carriage return, and escape, are in texts, too.
+    let odd = probe.iter().filter(|b| matches!(b, ..0x20 | 0x7f) && !matches!(b, 7..=13 | 27)).count();
+    memchr::memchr(0, probe).is_some() || odd > 2 + probe.len() / 50
+}
+
+/// Text whose lines are found at once. Its bytes are shared with whoever brought them where they are UTF-8.
+#[derive(Default)]
+pub struct Text {
+    raw: Bytes,
+    /// UTF-8.
+    text: Bytes,
+    starts: Vec<usize>,
+    encoding: &'static str,
+    crlf: bool,
+}
+
+impl std::fmt::Debug for Text {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Text({} lines, {} bytes, {:?})", self.len(), self.bytes_len(), self.encoding)
+    }
+}
+
+impl AsRef<str> for Text {
+    fn as_ref(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl Text {
+    /// Reads bytes: as their mark says, as UTF-8, or as what they look like. What is wrong becomes U+FFFD.
+    pub fn new(bytes: impl Into<Bytes>) -> Text {
+        let raw = bytes.into();
+        let (text, encoding) = decode(&raw);
+        let mut starts = Vec::new();
+        if !text.is_empty() {
+            starts.reserve(memchr::memchr_iter(b'\n', &text).count() + 1);
+            starts.push(0);
+            starts.extend(memchr::memchr_iter(b'\n', &text).map(|at| at + 1).filter(|at| *at < text.len()));
+        }
+        let first_end = starts.get(1).copied().unwrap_or(text.len());
+        let crlf = text.get(..first_end).is_some_and(|line| line.ends_with(b"\r\n"));
+        Text { raw, text, starts, encoding, crlf }
+    }
+
+    /// Lines; a line feed at the end begins no further one.
+    pub fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
+
+    /// All of it.
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.text).unwrap_or_default()
+    }
+
+    /// The text of some of its bytes; empty where they are no whole characters.
+    pub fn slice(&self, bytes: std::ops::Range<usize>) -> &str {
+        self.text.get(bytes).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default()
+    }
+
+    /// Bytes of [`Text::slice`] in all.
+    pub fn slices_len(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Bytes in all, as they came.
+    pub fn bytes_len(&self) -> usize {
+        self.raw.len()
+    }
+
+    /// The encoding, where it is not plain UTF-8.
+    pub fn encoding(&self) -> Option<&'static str> {
+        Some(self.encoding).filter(|name| !name.is_empty())
+    }
+
+    /// Whether lines end as on Windows.
+    pub fn is_crlf(&self) -> bool {
+        self.crlf
+    }
+
+    /// A line without its end; empty where there is none.
+    pub fn line(&self, line: usize) -> &str {
+        let Some(&start) = self.starts.get(line) else { return "" };
+        let end = self.starts.get(line + 1).copied().unwrap_or(self.text.len());
+        let line = self.text.get(start..end).unwrap_or_default();
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        std::str::from_utf8(line.strip_suffix(b"\r").unwrap_or(line)).unwrap_or_default()
+    }
+
+    /// Looks for `pattern` in every line, until `cancelled` says so.
+    pub fn search(&self, pattern: &Regex, cancelled: &dyn Fn() -> bool) -> Found {
+        search::lines((0..self.len()).map(|line| (line, self.line(line))), pattern, cancelled)
+    }
+}
+
+/// The bytes as UTF-8, and the name of what they were where it is something else.
+fn decode(raw: &Bytes) -> (Bytes, &'static str) {
+    if let Some((encoding, mark)) = Encoding::for_bom(raw) {
+        let rest = raw.slice(mark.min(raw.len())..);
+        if encoding == UTF_8 && std::str::from_utf8(&rest).is_ok() {
+            return (rest, "UTF-8 with a mark");
+        }
+        let name = match encoding {
+            e if e == UTF_16LE => "UTF-16, little-endian",
+            e if e == UTF_16BE => "UTF-16, big-endian",
+            _ => "broken UTF-8",
+        };
+        return (encoding.decode_without_bom_handling(&rest).0.into_owned().into(), name);
+    }
+    if std::str::from_utf8(raw).is_ok() {
+        return (raw.clone(), "");
+    }
+    let probe = raw.get(..raw.len().min(GUESS)).unwrap_or_default();
+    let (mut wrong, mut right) = (0, 0);
+    for chunk in probe.utf8_chunks() {
+        right += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
+        wrong += usize::from(!chunk.invalid().is_empty());
+    }
+    // A few broken places in what is otherwise UTF-8 make no other encoding of it.
+    if right > wrong * 4 {
+        return (String::from_utf8_lossy(raw).into_owned().into(), "broken UTF-8");
+    }
+    let mut detector = chardetng::EncodingDetector::new();
+    detector.feed(probe, true);
+    let encoding = detector.guess(None, false);
+    (encoding.decode_without_bom_handling(raw).0.into_owned().into(), encoding.name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_encoding_is_found_and_named() {
+        let of = |bytes: &[u8]| {
+            let Content::Text(text) = Content::read(bytes.to_vec()) else { panic!("{bytes:?} is text") };
+            (text.line(0).to_owned(), text.encoding())
+        };
+        assert_eq!(of("Grüße\n".as_bytes()), ("Grüße".into(), None));
+        assert_eq!(of("\u{feff}Grüße".as_bytes()), ("Grüße".into(), Some("UTF-8 with a mark")));
+        assert_eq!(of(b"\xff\xfeh\0i\0\n\0"), ("hi".into(), Some("UTF-16, little-endian")));
+        assert_eq!(of(b"\xfe\xff\0h\0i"), ("hi".into(), Some("UTF-16, big-endian")));
+        let latin: Vec<u8> =
+            "Viele Gr\u{fc}\u{df}e aus M\u{fc}nchen, f\u{fc}r Sch\u{f6}ne\n".chars().map(|c| c as u8).collect();
+        assert_eq!(of(&latin), ("Viele Grüße aus München, für Schöne".into(), Some("windows-1252")));
+        let (japanese, _, _) = encoding_rs::SHIFT_JIS.encode("これは日本語の文章です。文字コードを調べます。\n");
+        assert_eq!(of(&japanese), ("これは日本語の文章です。文字コードを調べます。".into(), Some("Shift_JIS")));
+        let mut broken = "Grüße, schöne Tage, größer, süß, Öl".as_bytes().to_vec();
+        broken.push(0xff);
+        assert_eq!(of(&broken).1, Some("broken UTF-8"));
+    }
+
+    #[test]
+    fn other_bytes_are_told_from_text() {
+        assert!(is_binary(b"\x7fELF\x02\x01\x01\0"));
+        let noise: Vec<u8> = (0..4000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8 | 1).collect();
+        assert!(is_binary(&noise));
+        assert!(!is_binary("\u{1b}[31mred\u{1b}[0m\n".as_bytes()));
+        assert!(!is_binary(b""));
+    }
+
+    #[test]
+    fn text_is_not_copied_and_its_line_ends_are_known() {
+        let bytes = Bytes::from_static(b"one\r\ntwo");
+        let text = Text::new(bytes.clone());
+        assert_eq!(text.as_str().as_ptr(), bytes.as_ptr());
+        assert!(text.is_crlf());
+        assert_eq!((text.line(0), text.line(1), text.len()), ("one", "two", 2));
+    }
+}

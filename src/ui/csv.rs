@@ -1,0 +1,250 @@
+//! Tables in text: values between commas, semicolons or tabs, quoted where they hold those. Records are found at once,
+//! and read where they are seen.
+
+use crate::ui::code::Text;
+use crate::ui::doc::DocLine;
+use crate::ui::glyph;
+use crate::ui::text;
+use crate::ui::theme::{Role, Theme};
+use ratatui::style::Style;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// Records by which columns get their width.
+const MEASURED: usize = 2000;
+/// The widest that a column gets.
+const WIDEST: usize = 40;
+/// Columns that are shown of a record.
+const COLUMNS: usize = 400;
+/// Bytes of a record that are read.
+const RECORD: usize = 256 * 1024;
+/// Bytes between two looks at whether the table is still wanted.
+const PATIENCE: usize = 1 << 20;
+
+/// A text as records of values.
+pub struct Table {
+    text: Arc<Text>,
+    separator: u8,
+    /// Where records begin, in bytes.
+    starts: Vec<usize>,
+    widths: Vec<usize>,
+    /// Columns that hold numbers alone, but for their heading.
+    numbers: Vec<bool>,
+}
+
+/// Whether a file of that name is a table.
+pub fn is_table(path: &str) -> bool {
+    separator(path, "").is_some()
+}
+
+/// The separator of a file of that name; `None` where it is no table.
+pub fn separator(path: &str, first_line: &str) -> Option<u8> {
+    let (_, ending) = path.rsplit_once('.')?;
+    if ending.eq_ignore_ascii_case("tsv") || ending.eq_ignore_ascii_case("tab") {
+        return Some(b'\t');
+    }
+    if !ending.eq_ignore_ascii_case("csv") {
+        return None;
+    }
+    let first_line = first_line.get(..first_line.len().min(4096)).unwrap_or_default();
+    let count = |separator: &u8| first_line.bytes().filter(|b| b == separator).count();
+    // Of those that are as frequent, the comma, which is last.
+    [b'|', b'\t', b';', b','].into_iter().max_by_key(count)
+}
+
+impl Table {
+    /// Finds the records. For a worker; ends early where it is `cancelled`.
+    pub fn read(text: Arc<Text>, separator: u8, cancelled: &dyn Fn() -> bool) -> Table {
+        let all = text.as_str().as_bytes();
+        let mut starts = Vec::new();
+        if !all.is_empty() {
+            starts.push(0);
+        }
+        let (mut quoted, mut looked) = (false, 0);
+        for at in memchr::memchr2_iter(b'"', b'\n', all) {
+            match all.get(at) {
+                Some(b'"') => quoted = !quoted,
+                _ if !quoted && at + 1 < all.len() => starts.push(at + 1),
+                _ => {}
+            }
+            if at - looked > PATIENCE {
+                looked = at;
+                if cancelled() {
+                    break;
+                }
+            }
+        }
+        let mut table = Table { text, separator, starts, widths: Vec::new(), numbers: Vec::new() };
+        let (mut widths, mut numbers): (Vec<usize>, Vec<bool>) = Default::default();
+        for index in 0..table.len().min(MEASURED) {
+            for (column, value) in table.record(index).iter().enumerate() {
+                let width = text::width_up_to(value, WIDEST);
+                let number = index == 0 || value.is_empty() || value.trim().parse::<f64>().is_ok();
+                match (widths.get_mut(column), numbers.get_mut(column)) {
+                    (Some(widest), Some(all)) => {
+                        *widest = (*widest).max(width);
+                        *all &= number;
+                    }
+                    _ => {
+                        widths.push(width);
+                        numbers.push(number && table.starts.len() > 1);
+                    }
+                }
+            }
+        }
+        (table.widths, table.numbers) = (widths, numbers);
+        table
+    }
+
+    /// Records, the heading among them.
+    pub fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
+
+    /// Columns, as far as they were measured.
+    pub fn columns(&self) -> usize {
+        self.widths.len()
+    }
+
+    /// The values of a record.
+    pub fn record(&self, index: usize) -> Vec<Cow<'_, str>> {
+        let Some(start) = self.starts.get(index).copied() else { return Vec::new() };
+        let end = self.starts.get(index + 1).copied().unwrap_or(self.text.slices_len());
+        let record = self.text.slice(start..end).trim_end_matches(['\n', '\r']);
+        let mut cut = record.len().min(RECORD);
+        while !record.is_char_boundary(cut) {
+            cut -= 1;
+        }
+        values(record.get(..cut).unwrap_or_default(), self.separator)
+    }
+
+    /// A record as one text: the words of [`Table::line`].
+    pub fn words(&self, index: usize) -> String {
+        self.cells(index).into_iter().map(|(words, _)| words).collect()
+    }
+
+    /// A record as it is drawn; the first is the heading.
+    pub fn line(&self, index: usize, theme: &Theme) -> DocLine<'static> {
+        let spans = self.cells(index).into_iter().map(|(words, role)| (words.into(), theme.style(role)));
+        let spans: Vec<(Cow<'static, str>, Style)> = spans.collect();
+        let number = if index == 0 { String::new() } else { text::count(index as u64) };
+        let gutter = format!("{number:>width$}  ", width = usize::from(self.gutter()) - 2);
+        DocLine { gutter: vec![(gutter, theme.style(Role::LineNumber))], spans, ..DocLine::default() }
+    }
+
+    /// Columns of the gutter.
+    pub fn gutter(&self) -> u16 {
+        text::count(self.len() as u64).len() as u16 + 2
+    }
+
+    fn cells(&self, index: usize) -> Vec<(String, Role)> {
+        let mut cells = Vec::new();
+        for (column, value) in self.record(index).iter().enumerate() {
+            if column > 0 {
+                cells.push((format!(" {} ", glyph::divider()), Role::Faint));
+            }
+            let width = self.widths.get(column).copied().unwrap_or(WIDEST).clamp(1, WIDEST);
+            let value = value.replace(['\n', '\r'], " ");
+            let number = self.numbers.get(column).copied().unwrap_or(false);
+            let words = if number { text::pad_left(&value, width) } else { text::pad(&value, width) };
+            let role = match () {
+                () if index == 0 => Role::Title,
+                () if number => Role::SyntaxNumber,
+                () => Role::Text,
+            };
+            cells.push((words, role));
+        }
+        cells
+    }
+}
+
+/// The values of one record.
+fn values(record: &str, separator: u8) -> Vec<Cow<'_, str>> {
+    let mut values = Vec::new();
+    let mut rest = record;
+    loop {
+        let (value, after) = match rest.strip_prefix('"') {
+            Some(inside) => quoted(inside, separator),
+            None => match memchr::memchr(separator, rest.as_bytes()) {
+                Some(at) => (rest.get(..at).unwrap_or_default().into(), rest.get(at + 1..)),
+                None => (rest.into(), None),
+            },
+        };
+        values.push(value);
+        match after {
+            Some(after) if values.len() < COLUMNS => rest = after,
+            _ => return values,
+        }
+    }
+}
+
+/// A value after its opening quote, and what follows its separator. Two quotes are one.
+fn quoted(inside: &str, separator: u8) -> (Cow<'_, str>, Option<&str>) {
+    let bytes = inside.as_bytes();
+    let mut at = 0;
+    let end = loop {
+        match memchr::memchr(b'"', bytes.get(at..).unwrap_or_default()) {
+            Some(found) if bytes.get(at + found + 1) == Some(&b'"') => at += found + 2,
+            Some(found) => break at + found,
+            None => break bytes.len(),
+        }
+    };
+    let value = inside.get(..end).unwrap_or_default();
+    let value = if value.contains("\"\"") { Cow::Owned(value.replace("\"\"", "\"")) } else { value.into() };
+    let rest = inside.get(end + 1..).unwrap_or_default();
+    // What stands between the closing quote and the separator is nothing that a table has.
+    let after = memchr::memchr(separator, rest.as_bytes()).and_then(|at| rest.get(at + 1..));
+    (value, after)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(text: &str, separator: u8) -> Table {
+        Table::read(Arc::new(Text::new(text.as_bytes().to_vec())), separator, &|| false)
+    }
+
+    #[test]
+    fn the_separator_is_told_by_name_and_heading() {
+        assert_eq!(separator("a.tsv", "a,b"), Some(b'\t'));
+        assert_eq!(separator("a.CSV", "a;b;c,d"), Some(b';'));
+        assert_eq!(separator("a.csv", "one"), Some(b','));
+        assert_eq!(separator("a.rs", "a,b"), None);
+    }
+
+    #[test]
+    fn values_may_hold_separators_quotes_and_line_ends() {
+        let table = table("name,n\n\"a, \"\"b\"\"\",1\n\"two\nlines\",\r\n,x,y\n", b',');
+        assert_eq!(table.len(), 4);
+        assert_eq!(table.record(1), ["a, \"b\"", "1"]);
+        assert_eq!(table.record(2), ["two\nlines", ""]);
+        assert_eq!(table.record(3), ["", "x", "y"]);
+        assert!(table.words(2).starts_with("two lines"));
+        assert_eq!(table.columns(), 3);
+    }
+
+    #[test]
+    fn numbers_stand_right_and_columns_align() {
+        let table = table("name\tsize\na\t7\nlonger\t1200\n", b'\t');
+        assert_eq!(table.words(0), "name   │ size");
+        assert_eq!(table.words(1), "a      │    7");
+        assert_eq!(table.words(2), "longer │ 1200");
+    }
+
+    #[test]
+    fn hostile_tables_are_only_tables() {
+        for text in ["\"", "\"\n", ",,,\n\"a\"b,c", "a\u{1b}[31m,b", "é\"", "\"é\"é,é"] {
+            let table = table(text, b',');
+            for index in 0..=table.len() {
+                table.line(index, &Theme::plain());
+            }
+        }
+        assert!(table("", b',').is_empty());
+    }
+}

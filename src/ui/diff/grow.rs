@@ -1,0 +1,105 @@
+//! Hidden lines that are brought into sight: a file with more of its lines, taken from what it holds now.
+
+use super::parse::finish;
+use super::{FileDiff, Kind, Line};
+use crate::ui::code::Text;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+/// Lines of a hunk by which it is seen that a text is what the diff was made from.
+const PROOF: usize = 8;
+
+/// How many hidden lines are wanted, and which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum More {
+    /// Those just above what is below the bar.
+    Up(u32),
+    /// Those just below what is above the bar.
+    Down(u32),
+    /// So many on both sides.
+    Both(u32),
+    All,
+}
+
+impl FileDiff {
+    /// New-side numbers of the lines hidden before `hunk`, the end left out; for the last bar up to the end of `blob`.
+    fn gap(&self, blob: &Text, hunk: usize) -> Option<(u32, u32)> {
+        let from = match hunk.checked_sub(1) {
+            Some(before) => self.ends(before)?.1,
+            None => 1,
+        };
+        let at = self.hunks.get(hunk)?;
+        let to = if at.rest { u32::try_from(blob.len()).ok()?.checked_add(1)? } else { at.starts.1 };
+        (to >= from).then_some((from, to))
+    }
+
+    /// Old and new number of the line after a hunk.
+    pub(super) fn ends(&self, hunk: usize) -> Option<(u32, u32)> {
+        let at = self.hunks.get(hunk)?;
+        let lines = self.lines.get(at.lines.clone())?;
+        let count = |side: fn(&Line) -> Option<NonZeroU32>| lines.iter().filter_map(side).count() as u32;
+        Some((at.starts.0.checked_add(count(|l| l.old))?, at.starts.1.checked_add(count(|l| l.new))?))
+    }
+
+    /// Whether `blob` is the file that the hunks were taken from, as far as the lines around a bar tell.
+    fn fits(&self, blob: &Text, hunk: usize) -> bool {
+        let near = [hunk.checked_sub(1), Some(hunk)].into_iter().flatten().filter_map(|at| self.hunks.get(at));
+        near.filter_map(|at| self.lines.get(at.lines.clone())).all(|lines| {
+            let known = lines.iter().filter_map(|line| Some((line.new()?, line)));
+            known.take(PROOF).all(|(number, line)| blob.line(number as usize - 1) == self.text(line))
+        })
+    }
+
+    /// The same file with more of the lines that are hidden before `hunk`, how many came to the hunk before it and how many
+    /// to it; `None` where `blob` is not the text that the diff was made from.
+    pub fn with(&self, blob: &Arc<Text>, hunk: usize, more: More) -> Option<(FileDiff, u32, u32)> {
+        if !self.fits(blob, hunk) {
+            return None;
+        }
+        let (from, to) = self.gap(blob, hunk)?;
+        let rest = self.hunks.get(hunk)?.rest;
+        let hidden = to - from;
+        let (down, up) = match more {
+            More::All if rest => (hidden, 0),
+            More::All => (0, hidden),
+            More::Up(lines) | More::Both(lines) if hunk == 0 => (0, lines.min(hidden)),
+            _ if rest => match more {
+                More::Up(lines) | More::Down(lines) | More::Both(lines) => (lines.min(hidden), 0),
+                More::All => (hidden, 0),
+            },
+            More::Down(lines) if hunk == 0 => (0, lines.min(hidden)),
+            More::Up(lines) => (0, lines.min(hidden)),
+            More::Down(lines) => (lines.min(hidden), 0),
+            More::Both(lines) => (lines.min(hidden), lines.min(hidden - lines.min(hidden))),
+        };
+        // How far the numbers of the two sides are apart in the gap.
+        let (old, new) = match hunk.checked_sub(1) {
+            Some(before) => self.ends(before)?,
+            None => (1, 1),
+        };
+        let line = |number: u32| Line {
+            kind: Kind::Context,
+            old: NonZeroU32::new((number + old).saturating_sub(new)),
+            new: NonZeroU32::new(number),
+            start: Line::IN_BLOB,
+            len: 0,
+        };
+        let mut file = FileDiff { lines: Vec::with_capacity(self.lines.len() + (up + down) as usize), ..self.clone() };
+        file.blob = Some(blob.clone());
+        file.revision += 1;
+        for (at, place) in file.hunks.iter_mut().enumerate() {
+            let start = file.lines.len();
+            if at == hunk {
+                file.lines.extend((to - up..to).map(line));
+                place.starts = (place.starts.0.saturating_sub(up), place.starts.1.saturating_sub(up));
+            }
+            file.lines.extend_from_slice(self.lines.get(place.lines.clone()).unwrap_or_default());
+            if at + 1 == hunk {
+                file.lines.extend((from..from + down).map(line));
+            }
+            place.lines = start..file.lines.len();
+        }
+        finish(&mut file);
+        Some((file, down, up))
+    }
+}

@@ -1,0 +1,121 @@
+//! Blocks of lines that went from one place and came at another one, in this file or another.
+
+use super::{FileDiff, Kind, Line};
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The fewest letters and digits of a block: less is found everywhere.
+const LETTERS: usize = 24;
+/// The fewest lines of a block.
+const LINES: usize = 2;
+/// Places of one line that are looked at; a line that is gone from more places is no mark of a block.
+const PLACES: usize = 8;
+/// Longer lines are not compared.
+const LONG: u32 = 1000;
+
+/// Lines of moved blocks, by file; sorted, none over another.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Moved {
+    files: HashMap<usize, Vec<Range<usize>>>,
+}
+
+impl Moved {
+    /// Whether a line of a file is of a moved block.
+    pub fn holds(&self, file: usize, line: usize) -> bool {
+        let Some(ranges) = self.files.get(&file) else { return false };
+        let at = ranges.partition_point(|range| range.end <= line);
+        ranges.get(at).is_some_and(|range| range.contains(&line))
+    }
+
+    fn sort(&mut self) {
+        for ranges in self.files.values_mut() {
+            ranges.sort_by_key(|range| range.start);
+            let mut joined: Vec<Range<usize>> = Vec::new();
+            for range in ranges.drain(..) {
+                match joined.last_mut() {
+                    Some(last) if last.end >= range.start => last.end = last.end.max(range.end),
+                    _ => joined.push(range),
+                }
+            }
+            *ranges = joined;
+        }
+    }
+}
+
+/// A line as it is compared: moved code is often indented anew.
+fn body<'a>(file: &'a FileDiff, line: &Line) -> &'a str {
+    file.text(line).trim()
+}
+
+fn letters(text: &str) -> usize {
+    text.bytes().filter(u8::is_ascii_alphanumeric).count()
+}
+
+fn key(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Finds moved blocks in all files, until `cancelled` says so; for a worker.
+pub fn moved(files: &[Arc<FileDiff>], cancelled: &dyn Fn() -> bool) -> Moved {
+    let mut gone: HashMap<u64, Vec<(usize, usize)>> = HashMap::new();
+    for (at, file) in files.iter().enumerate() {
+        if cancelled() {
+            return Moved::default();
+        }
+        let removed = file.lines.iter().enumerate().filter(|(_, l)| l.kind == Kind::Removed && l.len <= LONG);
+        for (index, line) in removed {
+            let text = body(file, line);
+            if letters(text) > 3 {
+                let places = gone.entry(key(text)).or_default();
+                if places.len() <= PLACES {
+                    places.push((at, index));
+                }
+            }
+        }
+    }
+    let mut moved = Moved::default();
+    for (at, file) in files.iter().enumerate() {
+        if cancelled() {
+            return Moved::default();
+        }
+        let mut index = 0;
+        while let Some(line) = file.lines.get(index) {
+            let mut step = 1;
+            if line.kind == Kind::Added && line.len <= LONG {
+                let places = gone.get(&key(body(file, line))).filter(|places| places.len() <= PLACES);
+                let blocks = places
+                    .into_iter()
+                    .flatten()
+                    .filter_map(|(from, start)| Some((run(file, index, files.get(*from)?, *start)?, *from, *start)));
+                if let Some((len, from, start)) = blocks.max_by_key(|(len, ..)| *len) {
+                    moved.files.entry(at).or_default().push(index..index + len);
+                    moved.files.entry(from).or_default().push(start..start + len);
+                    step = len;
+                }
+            }
+            index += step;
+        }
+    }
+    moved.sort();
+    moved
+}
+
+/// How many lines from `came` on are those from `gone` on, where they are enough for a block.
+fn run(file: &FileDiff, came: usize, old: &FileDiff, gone: usize) -> Option<usize> {
+    let (mut len, mut weight) = (0, 0);
+    let added = file.lines.get(came..)?.iter().take_while(|line| line.kind == Kind::Added);
+    let removed = old.lines.get(gone..)?.iter().take_while(|line| line.kind == Kind::Removed);
+    for (new, old_line) in added.zip(removed) {
+        let text = body(file, new);
+        if text != body(old, old_line) {
+            break;
+        }
+        len += 1;
+        weight += letters(text);
+    }
+    (len >= LINES && weight >= LETTERS).then_some(len)
+}

@@ -1,0 +1,176 @@
+//! Which removed line stands beside which added one: the rows of both sides beside each other.
+
+use super::{FileDiff, Kind, Line};
+use std::ops::Range;
+
+/// The bit of a side that has no line in a row.
+const ABSENT: u32 = 1 << 31;
+/// Blocks of more pairs than this are laid beside each other in order, without a look at what is alike.
+const PAIRS: usize = 64;
+/// Bytes of a line that are looked at when lines are compared.
+const LOOK: usize = 200;
+/// How much of two lines must be alike for them to be the same line, changed.
+const ALIKE: f32 = 0.4;
+
+/// A row of both sides. Each side holds the number of its line and one, so that the numbers never fall from row to row: a
+/// side without a line repeats the number above, marked as absent. That lets rows be found by bisection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pair {
+    left: u32,
+    right: u32,
+}
+
+fn line(side: u32) -> Option<usize> {
+    if side & ABSENT == 0 { (side as usize).checked_sub(1) } else { None }
+}
+
+impl Pair {
+    /// The line on the old side, as a place in the lines of the file.
+    pub fn left(self) -> Option<usize> {
+        line(self.left)
+    }
+
+    /// The line on the new side.
+    pub fn right(self) -> Option<usize> {
+        line(self.right)
+    }
+}
+
+impl Pair {
+    /// Whether both sides are above a line, and stay so for all rows above.
+    pub fn before(self, line: usize) -> bool {
+        ((self.left & !ABSENT).max(self.right & !ABSENT) as usize) <= line
+    }
+}
+
+/// The row among `pairs` in which a line stands.
+pub fn row_of(pairs: &[Pair], line: usize, removed: bool) -> usize {
+    let side = |pair: &Pair| (if removed { pair.left } else { pair.right }) & !ABSENT;
+    pairs.partition_point(|pair| (side(pair) as usize) <= line)
+}
+
+/// Lays the lines of all hunks beside each other.
+pub fn lay(file: &mut FileDiff) {
+    let mut pairs = Vec::with_capacity(file.lines.len());
+    let mut ranges = Vec::with_capacity(file.hunks.len());
+    let mut last = (0, 0);
+    for hunk in &file.hunks {
+        let start = pairs.len();
+        for (left, right) in rows(file, hunk.lines.clone()) {
+            let number = |line: Option<usize>, last: &mut u32| match line {
+                Some(line) => {
+                    *last = line as u32 + 1;
+                    *last
+                }
+                None => *last | ABSENT,
+            };
+            pairs.push(Pair { left: number(left, &mut last.0), right: number(right, &mut last.1) });
+        }
+        ranges.push(start..pairs.len());
+    }
+    for (hunk, range) in file.hunks.iter_mut().zip(ranges) {
+        hunk.pairs = range;
+    }
+    file.pairs = pairs;
+}
+
+type Row = (Option<usize>, Option<usize>);
+
+fn rows(file: &FileDiff, lines: Range<usize>) -> Vec<Row> {
+    let mut rows = Vec::with_capacity(lines.len());
+    let (mut gone, mut came): (Vec<usize>, Vec<usize>) = Default::default();
+    let mut before = Kind::Context;
+    for at in lines {
+        let Some(line) = file.lines.get(at) else { continue };
+        match line.kind {
+            Kind::Removed => {
+                if !came.is_empty() {
+                    beside(file, &mut gone, &mut came, &mut rows);
+                }
+                gone.push(at);
+            }
+            Kind::Added => came.push(at),
+            // It belongs to the line before it.
+            Kind::NoNewline if before == Kind::Removed => gone.push(at),
+            Kind::NoNewline if before == Kind::Added => came.push(at),
+            Kind::NoNewline | Kind::Context | Kind::Plain => {
+                beside(file, &mut gone, &mut came, &mut rows);
+                rows.push((Some(at), Some(at)));
+            }
+        }
+        before = line.kind;
+    }
+    beside(file, &mut gone, &mut came, &mut rows);
+    rows
+}
+
+/// Lays a block of removed lines beside the added ones that follow it.
+fn beside(file: &FileDiff, gone: &mut Vec<usize>, came: &mut Vec<usize>, rows: &mut Vec<Row>) {
+    let small = gone.len() * came.len() <= PAIRS;
+    let matches = if small && gone.len() != came.len() { alike(file, gone, came) } else { Vec::new() };
+    let mut at = (0, 0);
+    for (left, right) in matches.into_iter().chain([(gone.len(), came.len())]) {
+        let (lefts, rights) = (gone.get(at.0..left).unwrap_or_default(), came.get(at.1..right).unwrap_or_default());
+        for row in 0..lefts.len().max(rights.len()) {
+            rows.push((lefts.get(row).copied(), rights.get(row).copied()));
+        }
+        if let (Some(left), Some(right)) = (gone.get(left), came.get(right)) {
+            rows.push((Some(*left), Some(*right)));
+        }
+        at = (left + 1, right + 1);
+    }
+    gone.clear();
+    came.clear();
+}
+
+/// The pairs of lines that are alike, in order, so that the sum of their likeness is the greatest.
+fn alike(file: &FileDiff, gone: &[usize], came: &[usize]) -> Vec<(usize, usize)> {
+    let text =
+        |at: &usize| file.lines.get(*at).filter(|l| l.kind != Kind::NoNewline).map_or("", |l: &Line| file.text(l));
+    let width = came.len() + 1;
+    let mut best = vec![0.0f32; (gone.len() + 1) * width];
+    let mut likeness = vec![0.0f32; gone.len() * came.len()];
+    for (i, left) in gone.iter().enumerate().rev() {
+        for (j, right) in came.iter().enumerate().rev() {
+            let score = ratio(text(left), text(right));
+            let get = |i: usize, j: usize| best.get(i * width + j).copied().unwrap_or(0.0);
+            let paired = if score >= ALIKE { score + get(i + 1, j + 1) } else { 0.0 };
+            let value = paired.max(get(i + 1, j)).max(get(i, j + 1));
+            if let Some(slot) = likeness.get_mut(i * came.len() + j) {
+                *slot = score;
+            }
+            if let Some(slot) = best.get_mut(i * width + j) {
+                *slot = value;
+            }
+        }
+    }
+    let get = |i: usize, j: usize| best.get(i * width + j).copied().unwrap_or(0.0);
+    let (mut i, mut j) = (0, 0);
+    let mut out = Vec::new();
+    while i < gone.len() && j < came.len() {
+        let score = likeness.get(i * came.len() + j).copied().unwrap_or(0.0);
+        if score >= ALIKE && get(i, j) <= score + get(i + 1, j + 1) {
+            out.push((i, j));
+            i += 1;
+            j += 1;
+        } else if get(i + 1, j) >= get(i, j + 1) {
+            i += 1;
+        } else {
+            j += 1;
+        }
+    }
+    out
+}
+
+/// How much of the longer of two lines is the same at both ends.
+fn ratio(left: &str, right: &str) -> f32 {
+    let (left, right) = (left.trim().as_bytes(), right.trim().as_bytes());
+    let longest = left.len().max(right.len());
+    if longest == 0 || longest > LOOK {
+        return 0.0;
+    }
+    let head = left.iter().zip(right).take_while(|(a, b)| a == b).count();
+    let room = left.len().min(right.len()) - head;
+    let tail = left.iter().rev().zip(right.iter().rev()).take(room).take_while(|(a, b)| a == b).count();
+    (head + tail) as f32 / longest as f32
+}

@@ -1,0 +1,52 @@
+//! Pictures before and after, beside each other, as rows of a diff.
+
+use crate::ui::doc::DocLine;
+use crate::ui::glyph;
+use crate::ui::image::{self, Image, Screen};
+use crate::ui::text;
+use crate::ui::theme::{Role, Theme};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use std::borrow::Cow;
+
+/// Rows that pictures take at most.
+const ROWS: u16 = 16;
+/// Columns between the two.
+const GAP: u16 = 3;
+
+/// Both versions of a picture in `width` columns; nothing where neither is one that can be read. For a worker.
+pub fn pictures(old: Option<&[u8]>, new: Option<&[u8]>, width: u16, theme: &Theme) -> Vec<DocLine<'static>> {
+    let half = width.saturating_sub(GAP) / 2;
+    let read = |bytes: Option<&[u8]>| bytes.and_then(|bytes| Some((Image::read(bytes).ok()?, bytes.len())));
+    let sides = [(glyph::open(), read(old)), (glyph::alive(), read(new))];
+    if half == 0 || sides.iter().all(|(_, side)| side.is_none()) {
+        return Vec::new();
+    }
+    let area = Rect::new(0, 0, width, ROWS);
+    let mut buf = Buffer::empty(area);
+    let (mut rows, mut title) = (0, String::new());
+    for (at, (mark, side)) in sides.iter().enumerate() {
+        let x = at as u16 * (half + GAP);
+        title = text::pad(&title, usize::from(x));
+        let Some((picture, bytes)) = side else { continue };
+        let (wide, high) = (picture.width, picture.height);
+        let words = format!("{mark} {wide} × {high} {} {}", picture.format.name(), text::bytes(*bytes as u64));
+        title.push_str(&text::fit(&words, usize::from(half)));
+        let fitted = picture.fit(half, ROWS, Screen::default());
+        rows = rows.max(fitted.rows);
+        image::draw(&mut buf, Rect { x, width: half, ..area }, theme, &fitted);
+    }
+    let mut lines = vec![DocLine::new(title, theme.style(Role::Dim))];
+    for row in buf.content().chunks(usize::from(width)).take(usize::from(rows)) {
+        let mut spans: Vec<(Cow<'static, str>, Style)> = Vec::new();
+        for cell in row {
+            match spans.last_mut() {
+                Some((text, style)) if *style == cell.style() => text.to_mut().push_str(cell.symbol()),
+                _ => spans.push((cell.symbol().to_owned().into(), cell.style())),
+            }
+        }
+        lines.push(DocLine { spans, ..DocLine::default() });
+    }
+    lines
+}

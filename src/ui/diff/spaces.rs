@@ -1,0 +1,86 @@
+//! The same changes without those of white space: lines that differ in nothing else stand as unchanged.
+
+use super::parse::finish;
+use super::{FileDiff, Hunk, Kind, Line};
+use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::time::{Duration, Instant};
+
+/// A block that takes longer to compare stays as it is.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// A copy of a file in which changes of white space alone are no changes; for a worker.
+pub fn without_spaces(file: &FileDiff) -> FileDiff {
+    if file.malformed || file.lines.is_empty() {
+        return file.clone();
+    }
+    let mut out = FileDiff { lines: Vec::with_capacity(file.lines.len()), hunks: Vec::new(), ..file.clone() };
+    (out.additions, out.deletions) = (0, 0);
+    for hunk in &file.hunks {
+        let start = out.lines.len();
+        let lines = file.lines.get(hunk.lines.clone()).unwrap_or_default();
+        rewrite(file, lines, &mut out.lines);
+        let kept = out.lines.get(start..).unwrap_or_default();
+        let count = |kind| kept.iter().filter(|line| line.kind == kind).count();
+        let (added, removed) = (count(Kind::Added), count(Kind::Removed));
+        if added + removed == 0 && !hunk.rest {
+            // Nothing is left of it: its lines are hidden as the others between hunks are.
+            out.lines.truncate(start);
+            continue;
+        }
+        out.additions += added;
+        out.deletions += removed;
+        out.hunks.push(Hunk { lines: start..out.lines.len(), ..hunk.clone() });
+    }
+    if out.lines.is_empty() {
+        out.hunks.clear();
+        out.only_spaces = true;
+    }
+    finish(&mut out);
+    out
+}
+
+fn rewrite(file: &FileDiff, lines: &[Line], out: &mut Vec<Line>) {
+    let (mut gone, mut came): (Vec<Line>, Vec<Line>) = Default::default();
+    for line in lines {
+        match line.kind {
+            Kind::Removed => {
+                if !came.is_empty() {
+                    block(file, &mut gone, &mut came, out);
+                }
+                gone.push(*line);
+            }
+            Kind::Added => came.push(*line),
+            // Between two sides that both lack the end of their last line, it says nothing about either.
+            Kind::NoNewline if !gone.is_empty() && came.is_empty() => {}
+            _ => {
+                block(file, &mut gone, &mut came, out);
+                out.push(*line);
+            }
+        }
+    }
+    block(file, &mut gone, &mut came, out);
+}
+
+fn block(file: &FileDiff, gone: &mut Vec<Line>, came: &mut Vec<Line>, out: &mut Vec<Line>) {
+    let key = |line: &Line| {
+        let mut hasher = DefaultHasher::new();
+        file.text(line).chars().filter(|c| !c.is_whitespace()).for_each(|c| c.hash(&mut hasher));
+        hasher.finish()
+    };
+    let (old, new): (Vec<u64>, Vec<u64>) = (gone.iter().map(key).collect(), came.iter().map(key).collect());
+    let deadline = Some(Instant::now() + PATIENCE);
+    for operation in capture_diff_slices_deadline(Algorithm::Myers, &old, &new, deadline) {
+        let (from, to) = (gone.get(operation.old_range()), came.get(operation.new_range()));
+        let (from, to) = (from.unwrap_or_default(), to.unwrap_or_default());
+        if matches!(operation, DiffOp::Equal { .. }) {
+            out.extend(from.iter().zip(to).map(|(old, new)| Line { kind: Kind::Context, old: old.old, ..*new }));
+        } else {
+            out.extend(from);
+            out.extend(to);
+        }
+    }
+    gone.clear();
+    came.clear();
+}

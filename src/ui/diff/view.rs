@@ -1,0 +1,315 @@
+//! A window on a diff: the rows in sight, one side below or beside the other, long lines cut or wrapped.
+
+use super::draw::{Drawn, row};
+use super::{DiffDoc, Layout, Place, Side};
+use crate::ui::doc::{self, DocLine, DocState};
+use crate::ui::theme::{Role, Theme};
+use crate::ui::{glyph, line, table, text};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use std::ops::Range;
+
+/// Rows of the screen that one long line takes at most; scrolling sideways shows what is behind them.
+const TALL: usize = 12;
+
+/// How a diff is looked at.
+pub struct Look<'a> {
+    pub theme: &'a Theme,
+    pub focused: bool,
+    /// Long lines go on in the next row of the screen.
+    pub wrap: bool,
+    /// Bytes of a line's text that stand out, and how.
+    pub marks: &'a dyn Fn(Place) -> Vec<(Range<usize>, Style)>,
+    /// Lines that a person marked.
+    pub marked: Option<(usize, Range<usize>)>,
+}
+
+/// Where the columns of a row stand.
+struct Columns {
+    /// The text of rows over the whole width, behind their gutter.
+    whole: Rect,
+    gutter: u16,
+    /// The text of both sides, where they stand beside each other.
+    sides: [Rect; 2],
+    side_gutter: u16,
+}
+
+/// Columns left of the text where the sides stand below each other: two numbers and a sign.
+pub fn gutter(doc: &DiffDoc) -> u16 {
+    (2 * doc.digits + 4) as u16
+}
+
+impl Columns {
+    fn of(doc: &DiffDoc, area: Rect) -> Columns {
+        // The first column holds the mark of the cursor, the last the scroll thumb.
+        let inner = Rect { x: area.x.saturating_add(1), width: area.width.saturating_sub(2), ..area };
+        let behind = |area: Rect, gutter: u16| Rect {
+            x: area.x.saturating_add(gutter.min(area.width)),
+            width: area.width.saturating_sub(gutter),
+            ..area
+        };
+        let gutter = gutter(doc).min(inner.width);
+        let side_gutter = (doc.digits + 3) as u16;
+        let half = inner.width.saturating_sub(1) / 2;
+        let left = Rect { width: half, ..inner };
+        let right = Rect { x: inner.x + half + 1, width: inner.width.saturating_sub(half + 1), ..inner };
+        Columns {
+            whole: behind(inner, gutter),
+            gutter,
+            sides: [behind(left, side_gutter), behind(right, side_gutter)],
+            side_gutter,
+        }
+    }
+
+    fn room(&self, layout: Layout) -> usize {
+        let width = match layout {
+            Layout::Unified => self.whole.width,
+            Layout::Split => self.sides[0].width.min(self.sides[1].width),
+        };
+        usize::from(width)
+    }
+}
+
+/// Draws the rows in sight. Says which row stands in each line of the area, for clicks.
+pub fn draw(buf: &mut Buffer, area: Rect, doc: &DiffDoc, state: &DocState, look: &Look) -> Vec<usize> {
+    let area = area.intersection(buf.area);
+    let columns = Columns::of(doc, area);
+    state.width.set(columns.room(doc.layout()));
+    let height = usize::from(area.height);
+    let tall = |at: usize| match row(doc, at, look.theme) {
+        Some((_, drawn)) if look.wrap => drawn_height(&drawn, &columns, state.left).min(height.max(1)),
+        _ => 1,
+    };
+    let top = if look.wrap { wrapped_window(state, doc.len(), height, tall) } else { state.window(doc.len(), height) };
+    let mut shown = Vec::new();
+    let mut y = area.y;
+    for at in top..doc.len() {
+        let Some(room) = area.bottom().checked_sub(y).filter(|room| *room > 0) else { break };
+        let Some((place, drawn)) = row(doc, at, look.theme) else { break };
+        let lines = if look.wrap { drawn_height(&drawn, &columns, state.left) as u16 } else { 1 };
+        let lines = lines.clamp(1, room);
+        let place_area = Rect { y, height: lines, ..area };
+        draw_row(buf, place_area, &columns, doc, state, look, (at, place, drawn));
+        shown.extend(std::iter::repeat_n(at, usize::from(lines)));
+        y += lines;
+    }
+    if look.wrap && !shown.is_empty() {
+        // Pages are counted in rows of the document.
+        state.height.set((shown.last().copied().unwrap_or(top) + 1 - top).max(1));
+    }
+    table::thumb(buf, area, look.theme, top, doc.len());
+    shown
+}
+
+/// Brings the cursor into a window of `height` lines of the screen, where a row may take several.
+fn wrapped_window(state: &DocState, len: usize, height: usize, tall: impl Fn(usize) -> usize) -> usize {
+    let cursor = state.at(len);
+    let margin = if height > 14 { 2 } else { 0 };
+    let mut top = state.top.get().min(cursor.saturating_sub(margin));
+    if cursor - top > height {
+        top = cursor - height;
+    }
+    let last = (cursor + margin).min(len.saturating_sub(1));
+    let mut used: usize = (top..=last).map(&tall).sum();
+    while used > height && top < cursor {
+        used -= tall(top);
+        top += 1;
+    }
+    state.top.set(top);
+    state.height.set(height);
+    top
+}
+
+fn drawn_height(drawn: &Drawn, columns: &Columns, left: usize) -> usize {
+    match drawn {
+        Drawn::Whole { fixed: true, .. } => 1,
+        Drawn::Whole { line, .. } => line_height(line, left, usize::from(columns.whole.width)),
+        Drawn::Sides(old, new) => [old, new]
+            .into_iter()
+            .zip(columns.sides)
+            .map(|(line, side)| line.as_ref().map_or(1, |line| line_height(line, left, usize::from(side.width))))
+            .max()
+            .unwrap_or(1),
+    }
+}
+
+/// Rows of the screen that a line takes, wrapped.
+fn line_height(line: &DocLine, left: usize, room: usize) -> usize {
+    let bytes: usize = line.spans.iter().map(|(text, _)| text.len()).sum();
+    if room == 0 || bytes <= room / 8 {
+        return 1;
+    }
+    let mut wrap = Wrap::new(room);
+    walk(line, left, |_, _, width| wrap.put(width).is_some_and(|(row, _)| row < TALL));
+    (wrap.row + 1).min(TALL)
+}
+
+/// Where the symbols of a wrapped line stand.
+struct Wrap {
+    room: usize,
+    row: usize,
+    column: usize,
+}
+
+impl Wrap {
+    fn new(room: usize) -> Wrap {
+        Wrap { room, row: 0, column: 0 }
+    }
+
+    /// The row and the column of the next symbol; `None` where it is wider than the room.
+    fn put(&mut self, width: usize) -> Option<(usize, usize)> {
+        if width > self.room {
+            return None;
+        }
+        if self.column + width > self.room {
+            self.row += 1;
+            self.column = 0;
+        }
+        let at = (self.row, self.column);
+        self.column += width;
+        Some(at)
+    }
+}
+
+/// Walks the symbols of a line from the column `left` on, with the byte of all spans and the style of each, while `each`
+/// says so.
+fn walk(line: &DocLine, left: usize, mut each: impl FnMut(&str, (usize, Style), usize) -> bool) {
+    let (mut column, mut byte) = (0, 0);
+    for (span, style) in &line.spans {
+        let mut cells = text::cells_at(span, column);
+        cells.skip_to(left);
+        for piece in cells.by_ref() {
+            if piece.column < left {
+                continue;
+            }
+            if !each(&piece.symbol, (byte + piece.at.start, *style), piece.width) {
+                return;
+            }
+        }
+        column = cells.column();
+        byte += span.len();
+    }
+}
+
+fn draw_row(
+    buf: &mut Buffer,
+    area: Rect,
+    columns: &Columns,
+    doc: &DiffDoc,
+    state: &DocState,
+    look: &Look,
+    (at, place, mut drawn): (usize, Place, Drawn),
+) {
+    let theme = look.theme;
+    let here = state.cursor_line && at == state.at(doc.len());
+    let within = |rect: Rect| Rect { y: area.y, height: area.height, ..rect };
+    let gutter = |rect: Rect, gutter: u16| Rect { x: rect.x - gutter.min(rect.x), width: gutter, y: area.y, height: 1 };
+    decorate(doc, look, at, place, &mut drawn);
+    match &drawn {
+        Drawn::Whole { line, .. } => {
+            if let Some(fill) = line.fill {
+                buf.set_style(area, fill);
+            }
+        }
+        Drawn::Sides(old, new) => {
+            for (line, side) in [old, new].into_iter().zip(columns.sides) {
+                if let Some(fill) = line.as_ref().and_then(|line| line.fill) {
+                    let whole = Rect {
+                        x: side.x.saturating_sub(columns.side_gutter),
+                        width: side.width + columns.side_gutter,
+                        ..within(side)
+                    };
+                    buf.set_style(whole, fill);
+                }
+            }
+        }
+    }
+    if here {
+        buf.set_style(area, theme.style(if look.focused { Role::Selected } else { Role::SelectedDim }));
+    }
+    let mark = theme.style(if look.focused { Role::Mark } else { Role::Faint });
+    match &drawn {
+        Drawn::Whole { line, .. } if matches!(place, Place::File { .. }) => {
+            // The name of a file begins where its mark ends.
+            let used = line::draw(buf, gutter(columns.whole, columns.gutter), &line.gutter);
+            let back = columns.gutter.saturating_sub(used);
+            let whole = Rect { x: columns.whole.x - back, width: columns.whole.width + back, ..within(columns.whole) };
+            draw_text(buf, whole, look, 0, line);
+        }
+        Drawn::Whole { line, fixed } => {
+            line::draw(buf, gutter(columns.whole, columns.gutter), &line.gutter);
+            let left = if *fixed { 0 } else { state.left };
+            draw_text(buf, within(columns.whole), look, left, line);
+        }
+        Drawn::Sides(old, new) => {
+            let middle = columns.sides[1].x.saturating_sub(columns.side_gutter + 1);
+            for y in area.y..area.bottom() {
+                line::set(buf, middle, y, glyph::divider(), 1, theme.style(Role::Faint));
+            }
+            for (line, side) in [old, new].into_iter().zip(columns.sides) {
+                let Some(line) = line else { continue };
+                line::draw(buf, gutter(side, columns.side_gutter), &line.gutter);
+                draw_text(buf, within(side), look, state.left, line);
+            }
+            let on_old = old.is_some() && (new.is_none() || doc.side() == Side::Old);
+            if here && !on_old {
+                // The cursor is on the new side.
+                line::set(buf, middle, area.y, glyph::mark(), 1, mark);
+                return;
+            }
+        }
+    }
+    if here {
+        line::set(buf, area.x, area.y, glyph::mark(), 1, mark);
+    }
+}
+
+/// Lays what was found and what was marked over the lines of a row.
+fn decorate(doc: &DiffDoc, look: &Look, at: usize, place: Place, drawn: &mut Drawn) {
+    let is_marked = |file: usize, line: usize| {
+        look.marked.as_ref().is_some_and(|(in_file, lines)| *in_file == file && lines.contains(&line))
+    };
+    let tint = look.theme.style(Role::Marked);
+    let lay = |line: &mut DocLine, place: Place| {
+        line.marks = (look.marks)(place);
+        if let Place::Line { file, line: index, .. } = place
+            && is_marked(file, index)
+        {
+            line.fill = Some(line.fill.unwrap_or_default().patch(tint));
+        }
+    };
+    match drawn {
+        Drawn::Whole { line, .. } => lay(line, place),
+        Drawn::Sides(old, new) => {
+            let Some((file, hunk, left, right)) = doc.beside(at) else { return };
+            for (line, index) in [(old, left), (new, right)] {
+                if let (Some(line), Some(index)) = (line, index) {
+                    lay(line, Place::Line { file, hunk, line: index });
+                }
+            }
+        }
+    }
+}
+
+fn draw_text(buf: &mut Buffer, area: Rect, look: &Look, left: usize, line: &DocLine) {
+    if area.height <= 1 && !look.wrap {
+        return doc::text_line(buf, area, look.theme, left, false, line);
+    }
+    let mut wrap = Wrap::new(usize::from(area.width));
+    let mut cut = false;
+    walk(line, left, |symbol, (byte, style), width| {
+        let Some((row, column)) = wrap.put(width) else { return false };
+        if row >= usize::from(area.height) {
+            cut = true;
+            return false;
+        }
+        let marked = line.marks.iter().rev().find(|(range, _)| range.contains(&byte));
+        let style = marked.map_or(style, |(_, over)| style.patch(*over));
+        line::set(buf, area.x + column as u16, area.y + row as u16, symbol, width, style);
+        true
+    });
+    if cut && !area.is_empty() {
+        line::set(buf, area.right() - 1, area.bottom() - 1, glyph::cut(), 1, look.theme.style(Role::Faint));
+    }
+}

@@ -1,0 +1,266 @@
+//! Documents whose long lines go on in further rows. Only the lines in sight are measured.
+
+use super::{DocLine, DocState, Row, row_line};
+use crate::ui::table;
+use crate::ui::text;
+use crate::ui::theme::Theme;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::cell::{Cell, RefCell};
+
+/// Up to this many bytes a line is broken between characters; a longer one by columns, which costs no walk over all of it.
+const EXACT: usize = 32 * 1024;
+
+/// Where a document with long lines stands, beside [`DocState`].
+#[derive(Clone, Debug, Default)]
+pub struct Wrapping {
+    /// Rows of the first line that are above the window.
+    pub(super) skip: Cell<usize>,
+    /// Rows of the cursor's line that are above the window, and below it.
+    pub(super) hidden: Cell<(usize, usize)>,
+    /// The line of each row in sight.
+    pub(super) rows: RefCell<Vec<usize>>,
+    /// The columns of the longest line that was measured last, by line and bytes.
+    measured: Cell<(usize, usize, usize)>,
+}
+
+impl Wrapping {
+    /// Moves by rows within a line that is higher than the window; whether it did.
+    pub(super) fn scroll_within(&self, by: isize) -> bool {
+        let (above, below) = self.hidden.get();
+        let rows = by.unsigned_abs();
+        // Several steps may be taken before the next frame: what is hidden is counted on.
+        match by {
+            1.. if below > 0 => {
+                let rows = rows.min(below);
+                self.skip.set(self.skip.get() + rows);
+                self.hidden.set((above + rows, below - rows));
+            }
+            ..=-1 if above > 0 => {
+                let rows = rows.min(above).min(self.skip.get());
+                self.skip.set(self.skip.get() - rows);
+                self.hidden.set((above - rows, below + rows));
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Rows of a page: one less than are in sight.
+    pub(super) fn page(&self) -> isize {
+        self.rows.borrow().len().saturating_sub(1).max(1) as isize
+    }
+}
+
+/// The columns at which the rows of a line begin.
+enum Breaks {
+    At(Vec<usize>),
+    Every(usize, usize),
+}
+
+impl Breaks {
+    fn of(line: &DocLine, index: usize, width: usize, wrapping: &Wrapping) -> Breaks {
+        let bytes: usize = line.spans.iter().map(|(span, _)| span.len()).sum();
+        if bytes <= width && line.spans.iter().all(|(span, _)| span.is_ascii() && !span.contains('\t')) {
+            return Breaks::At(vec![0]);
+        }
+        if bytes > EXACT {
+            let (known, size, columns) = wrapping.measured.get();
+            if (known, size) == (index, bytes) {
+                return Breaks::Every(width, columns.div_ceil(width).max(1));
+            }
+            let columns = line.spans.iter().map(|(span, _)| text::width(span)).sum::<usize>();
+            wrapping.measured.set((index, bytes, columns));
+            return Breaks::Every(width, columns.div_ceil(width).max(1));
+        }
+        let mut starts = vec![0];
+        let (mut column, mut start) = (0, 0);
+        for (span, _) in &line.spans {
+            let mut walk = text::cells_at(span, column);
+            for piece in walk.by_ref() {
+                if piece.column + piece.width > start + width {
+                    start = piece.column;
+                    starts.push(start);
+                }
+            }
+            column = walk.column();
+        }
+        Breaks::At(starts)
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Breaks::At(starts) => starts.len(),
+            Breaks::Every(_, rows) => *rows,
+        }
+    }
+
+    fn start(&self, row: usize) -> usize {
+        match self {
+            Breaks::At(starts) => starts.get(row).copied().unwrap_or(0),
+            Breaks::Every(width, _) => row * width,
+        }
+    }
+}
+
+/// Draws the rows in sight; see [`super::draw`].
+#[allow(clippy::too_many_arguments)]
+pub(super) fn draw<'a>(
+    buf: &mut Buffer,
+    area: Rect,
+    theme: &Theme,
+    focused: bool,
+    state: &DocState,
+    len: usize,
+    gutter_width: u16,
+    line: impl Fn(usize) -> DocLine<'a>,
+) {
+    let wrapping = &state.wrapping;
+    let (height, width) = (usize::from(area.height), usize::from(area.width.saturating_sub(2 + gutter_width)).max(1));
+    let rows_of = |index: usize| Breaks::of(&line(index), index, width, wrapping).len();
+    let cursor = state.at(len);
+    let (top, skip) = window(state.top.get().min(cursor), wrapping.skip.get(), cursor, height, rows_of);
+    state.top.set(top);
+    let mut in_sight = Vec::with_capacity(height);
+    let (mut index, mut from, mut y) = (top, skip, area.y);
+    while index < len && y < area.bottom() {
+        let built = line(index);
+        let breaks = Breaks::of(&built, index, width, wrapping);
+        if index == top {
+            from = from.min(breaks.len().saturating_sub(1));
+            wrapping.skip.set(from);
+        }
+        let shown = (breaks.len() - from).min(usize::from(area.bottom() - y));
+        if index == cursor {
+            wrapping.hidden.set((from, breaks.len() - from - shown));
+        }
+        for row in from..from + shown {
+            let place = Row {
+                area: Rect { y, height: 1, ..area },
+                gutter: gutter_width,
+                left: breaks.start(row),
+                right: (row + 1 < breaks.len()).then(|| breaks.start(row + 1)),
+                here: state.cursor_line && index == cursor,
+                first: row == 0,
+                wrapped: true,
+            };
+            row_line(buf, theme, focused, &place, &built);
+            in_sight.push(index);
+            y += 1;
+        }
+        (index, from) = (index + 1, 0);
+    }
+    // Paging goes by whole lines that are in sight.
+    state.height.set((index - top).max(1));
+    state.width.set(width);
+    *wrapping.rows.borrow_mut() = in_sight;
+    table::thumb(buf, area, theme, top, len);
+}
+
+/// The first line of the window, and how many of its rows are above it, so that the cursor's line is in sight.
+fn window(top: usize, skip: usize, cursor: usize, height: usize, rows_of: impl Fn(usize) -> usize) -> (usize, usize) {
+    let own = rows_of(cursor);
+    if top == cursor {
+        return (cursor, skip.min(own.saturating_sub(1)));
+    }
+    let mut used = 0;
+    for line in top..cursor {
+        used += rows_of(line) - if line == top { skip.min(rows_of(line).saturating_sub(1)) } else { 0 };
+        if used >= height {
+            break;
+        }
+    }
+    // A line that is higher than the window begins at its top.
+    if used + own <= height || used < height && own > height && used == 0 {
+        return (top, skip);
+    }
+    if own >= height {
+        return (cursor, 0);
+    }
+    let mut room = height - own;
+    let mut first = cursor;
+    while room > 0 && first > top {
+        let rows = rows_of(first - 1);
+        first -= 1;
+        if rows > room {
+            return (first, rows - room);
+        }
+        room -= rows;
+    }
+    (first, 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{DocLine, DocState, draw};
+    use crate::ui::theme::Theme;
+    use ratatui::buffer::Buffer;
+    use ratatui::layout::Rect;
+    use ratatui::style::Style;
+
+    fn screen(width: u16, height: u16, state: &DocState, lines: &[&str]) -> Vec<String> {
+        let area = Rect::new(0, 0, width, height);
+        let mut buf = Buffer::empty(area);
+        draw(&mut buf, area, &Theme::plain(), true, state, lines.len(), 2, |i| DocLine {
+            gutter: vec![(format!("{i}"), Style::new())],
+            ..DocLine::new(lines[i], Style::new())
+        });
+        let rows = buf.content().chunks(usize::from(width.max(1)));
+        rows.map(|row| row.iter().map(|c| c.symbol()).collect::<String>().trim_end().to_string()).collect()
+    }
+
+    fn wrapped() -> DocState {
+        DocState { wrap: true, cursor_line: false, ..DocState::new() }
+    }
+
+    #[test]
+    fn a_long_line_goes_on_below_its_beginning() {
+        let state = wrapped();
+        assert_eq!(screen(8, 4, &state, &["abcdefghij", "x"]), [" 0 abcd", "   efgh", "   ij", " 1 x"]);
+        // A wide character that does not fit goes to the next row whole.
+        assert_eq!(screen(8, 3, &state, &["abc世界d"])[..2], [" 0 abc", "   世 界"]);
+    }
+
+    #[test]
+    fn the_cursor_stays_in_sight_and_long_lines_are_gone_through_row_by_row() {
+        let mut state = wrapped();
+        let lines = ["abcdefgh", "1234", "ABCDEFGHIJKLMNOPQRST"];
+        screen(8, 3, &state, &lines);
+        state.move_by(1, 3);
+        assert_eq!(screen(8, 3, &state, &lines), [" 0 abcd", "   efgh", " 1 1234"]);
+        state.move_by(1, 3);
+        assert_eq!(screen(8, 3, &state, &lines), [" 2 ABCD", "   EFGH", "   IJKL"]);
+        state.move_by(1, 3);
+        assert_eq!(screen(8, 3, &state, &lines), ["   EFGH", "   IJKL", "   MNOP"]);
+        state.move_by(1, 3);
+        state.move_by(1, 3);
+        assert_eq!(screen(8, 3, &state, &lines)[2], "   QRST");
+        state.move_by(-1, 3);
+        assert_eq!(screen(8, 3, &state, &lines)[2], "   MNOP");
+        assert_eq!(state.line_at(1, 3), Some(2));
+    }
+
+    #[test]
+    fn a_line_of_ten_megabytes_is_paged_through() {
+        let long = "0123456789".repeat(1_000_000);
+        let mut state = wrapped();
+        let lines = [long.as_str()];
+        assert_eq!(screen(14, 2, &state, &lines), [" 0 0123456789", "   0123456789"]);
+        state.page_by(1, 1);
+        screen(14, 2, &state, &lines);
+        assert!(state.wrapping.skip.get() > 0);
+    }
+
+    #[test]
+    fn no_area_is_too_small() {
+        for width in 0..8 {
+            for height in 0..4 {
+                let mut state = wrapped();
+                for by in [1, 1, 1, -1, 5, -5] {
+                    screen(width, height, &state, &["世界\tabc\u{301}", "", "xxxxxxxxxxxxxxxx"]);
+                    state.move_by(by, 3);
+                }
+            }
+        }
+    }
+}

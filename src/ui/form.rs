@@ -1,0 +1,271 @@
+//! Forms: a label and a value a row, what is wrong beneath it, and a list of what may be typed below the row.
+
+use crate::ui::input::Input;
+use crate::ui::theme::{Role, Theme};
+use crate::ui::{glyph, line, popup, table, text};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use std::cell::Cell;
+
+/// Rows that a list of what may be typed shows at most.
+const OFFERED: u16 = 8;
+
+/// What stands in a field.
+pub enum Shown<'a> {
+    /// A line that is typed into; what is said where it is empty.
+    Line(&'a Input, &'a str),
+    /// A text that is not shown.
+    Secret(usize),
+    /// One of several words.
+    Choice(&'a str, &'a str),
+    /// Text of several lines; what is said where it is empty.
+    Text(&'a str, &'a str),
+}
+
+/// One field.
+pub struct Row<'a> {
+    pub label: &'a str,
+    /// Must be filled in.
+    pub required: bool,
+    pub shown: Shown<'a>,
+    /// What is wrong with it.
+    pub error: Option<&'a str>,
+    /// Differs from what the server has.
+    pub changed: bool,
+}
+
+/// Where the fields were drawn.
+#[derive(Clone, Debug, Default)]
+pub struct Drawn {
+    /// Each field in sight: its number, the row of the screen that it begins on, and the rows it takes.
+    pub rows: Vec<(usize, u16, u16)>,
+    /// The value of the field with the focus.
+    pub value: Rect,
+    /// The cell of the cursor.
+    pub cursor: Option<(u16, u16)>,
+}
+
+/// Draws the fields in `area`, scrolled so that the one with the focus is seen whole.
+pub fn draw(buf: &mut Buffer, area: Rect, theme: &Theme, rows: &[Row], focus: usize, top: &Cell<usize>) -> Drawn {
+    let area = area.intersection(buf.area);
+    let mut drawn = Drawn::default();
+    if area.is_empty() {
+        return drawn;
+    }
+    let room = usize::from(area.width);
+    let widest = rows.iter().map(|row| text::width(row.label) + usize::from(row.required) * 2).max().unwrap_or(0);
+    let labels = widest.min(room * 2 / 5).min(34);
+    let height = |row: &Row| 1 + usize::from(row.error.is_some());
+    // Scrolled by whole fields: the first in sight is moved only as far as the focus needs.
+    let mut first = top.get().min(focus).min(rows.len().saturating_sub(1));
+    let fits = |first: usize| {
+        let upto = rows.get(first..=focus.min(rows.len().saturating_sub(1))).unwrap_or_default();
+        upto.iter().map(height).sum::<usize>() <= usize::from(area.height)
+    };
+    while first < focus && !fits(first) {
+        first += 1;
+    }
+    // Without need nothing stays hidden above while there is room below.
+    while first > 0 && rows.iter().skip(first - 1).map(height).sum::<usize>() <= usize::from(area.height) {
+        first -= 1;
+    }
+    top.set(first);
+    let mut y = area.y;
+    for (index, row) in rows.iter().enumerate().skip(first) {
+        let rest = area.bottom().saturating_sub(y);
+        if rest == 0 {
+            break;
+        }
+        let focused = index == focus;
+        let place = Rect { y, height: 1, ..area };
+        let label = text::fit(row.label, labels.saturating_sub(usize::from(row.required) * 2));
+        let style = theme.style(if focused { Role::Title } else { Role::Dim });
+        let mut spans: Vec<(String, Style)> = vec![(label, style)];
+        if row.required {
+            spans.push((" *".into(), theme.style(Role::Accent)));
+        }
+        line::draw(buf, Rect { width: (labels as u16).min(area.width), ..place }, &spans);
+        let mark = Rect { x: area.x + labels as u16 + 1, width: 1, ..place };
+        if focused {
+            line::draw(buf, mark, &[(glyph::mark(), theme.style(Role::Mark))]);
+        } else if row.changed {
+            line::draw(buf, mark, &[(glyph::dot(), theme.style(Role::Accent))]);
+        }
+        let x = labels as u16 + 3;
+        let value = Rect { x: area.x + x, width: area.width.saturating_sub(x + 1), ..place }.intersection(area);
+        let cursor = draw_value(buf, value, theme, focused, &row.shown);
+        if focused {
+            drawn.value = value;
+            drawn.cursor = cursor;
+        }
+        let mut took = 1;
+        if let Some(error) = row.error.filter(|_| rest > 1) {
+            let at = Rect { x: area.x + x, y: y + 1, width: area.width.saturating_sub(x + 1), height: 1 };
+            let words = format!("{} {}", glyph::wrong(), text::shown(error));
+            line::draw(buf, at.intersection(area), &[(words, theme.style(Role::Failed))]);
+            took = 2;
+        }
+        drawn.rows.push((index, y, took));
+        y += took;
+    }
+    let seen = drawn.rows.len();
+    if seen < rows.len() {
+        thumb(buf, area, theme, first, seen, rows.len());
+    }
+    drawn
+}
+
+/// The thumb of a list of which `seen` of `len` are in sight, from `first` on.
+fn thumb(buf: &mut Buffer, area: Rect, theme: &Theme, first: usize, seen: usize, len: usize) {
+    let height = usize::from(area.height);
+    let size = (height * seen / len.max(1)).clamp(1, height);
+    let from = (height - size) * first / len.saturating_sub(seen).max(1);
+    for row in from.min(height - size)..(from + size).min(height) {
+        line::set(buf, area.right() - 1, area.y + row as u16, glyph::thumb(), 1, theme.style(Role::Faint));
+    }
+}
+
+fn draw_value(buf: &mut Buffer, area: Rect, theme: &Theme, focused: bool, shown: &Shown) -> Option<(u16, u16)> {
+    if area.is_empty() {
+        return None;
+    }
+    let (input, dim) = (theme.style(Role::Input), theme.style(Role::Dim));
+    match shown {
+        Shown::Line(field, empty) => field.draw(buf, area, theme, focused, empty),
+        Shown::Secret(letters) => {
+            // How long it is tells nothing beyond a handful.
+            let dots = Input::new("*".repeat((*letters).min(24)));
+            dots.draw(buf, area, theme, focused, "")
+        }
+        Shown::Choice(word, empty) => {
+            buf.set_style(area, input);
+            let (words, style) = if word.is_empty() { (*empty, dim) } else { (*word, input) };
+            let mut spans = vec![(text::shown(words).into_owned(), style)];
+            if focused {
+                spans.push(("  < >".into(), dim));
+            }
+            line::draw(buf, area, &spans);
+            None
+        }
+        Shown::Text(all, empty) => {
+            buf.set_style(area, input);
+            let lines = all.lines().count();
+            let first = all.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+            if first.is_empty() {
+                line::draw(buf, area, &[(*empty, dim)]);
+                return None;
+            }
+            let count = if lines > 1 { format!(" {lines} lines") } else { String::new() };
+            line::pair(buf, area, &[(text::shown(first).into_owned(), input)], &[(count, dim)]);
+            None
+        }
+    }
+}
+
+/// One thing that may be typed.
+pub struct Offer<'a> {
+    pub value: &'a str,
+    pub note: &'a str,
+}
+
+/// Draws what may be typed below (or above) the field at `anchor`; gives the area of the rows.
+pub fn offers(buf: &mut Buffer, screen: Rect, theme: &Theme, anchor: Rect, offers: &[Offer], chosen: usize) -> Rect {
+    let screen = screen.intersection(buf.area);
+    if offers.is_empty() || screen.is_empty() {
+        return Rect::default();
+    }
+    let values = offers.iter().map(|offer| text::width_up_to(offer.value, 80)).max().unwrap_or(0);
+    let notes = offers.iter().map(|offer| text::width_up_to(offer.note, 80)).max().unwrap_or(0);
+    let width = (values + notes + 6).clamp(16, 72) as u16;
+    let width = width.min(screen.width);
+    let below = screen.bottom().saturating_sub(anchor.y + 1);
+    let above = anchor.y.saturating_sub(screen.y);
+    let wanted = (offers.len() as u16).min(OFFERED);
+    let (y, height) = if below >= wanted || below >= above {
+        (anchor.y + 1, wanted.min(below))
+    } else {
+        (anchor.y - wanted.min(above), wanted.min(above))
+    };
+    let x = anchor.x.saturating_sub(2).min(screen.right().saturating_sub(width)).max(screen.x);
+    let area = Rect { x, y, width, height }.intersection(screen);
+    popup::clear(buf, area, theme);
+    let rows = usize::from(area.height);
+    let first = (chosen + 1).saturating_sub(rows);
+    for (row, (index, offer)) in offers.iter().enumerate().skip(first).take(rows).enumerate() {
+        let at = Rect { y: area.y + row as u16, height: 1, ..area };
+        let left = [
+            (" ".to_owned(), theme.style(Role::Text)),
+            (text::shown(offer.value).into_owned(), theme.style(Role::Text)),
+        ];
+        let right = [(format!("{}  ", text::shown(offer.note)), theme.style(Role::Dim))];
+        line::pair(buf, at, &left, &right);
+        if index == chosen {
+            buf.set_style(at, theme.style(Role::Selected));
+        }
+    }
+    table::thumb(buf, area, theme, first, offers.len());
+    area
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(buf: &Buffer) -> Vec<String> {
+        let rows = buf.content().chunks(usize::from(buf.area.width));
+        rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>().trim_end().to_owned()).collect()
+    }
+
+    #[test]
+    fn the_field_with_the_focus_is_always_seen_whole() {
+        let inputs: Vec<Input> = (0..30).map(|n| Input::new(format!("value {n}"))).collect();
+        let rows = |wrong: usize| -> Vec<Row> {
+            let row = |(index, input)| Row {
+                label: "label",
+                required: index == 0,
+                shown: Shown::Line(input, ""),
+                error: (index == wrong).then_some("is taken"),
+                changed: false,
+            };
+            inputs.iter().enumerate().map(row).collect()
+        };
+        for (width, height) in [(60, 10), (30, 4), (20, 2), (8, 1), (1, 1)] {
+            let area = Rect::new(0, 0, width, height);
+            let top = Cell::new(0);
+            for focus in [0, 29, 14, 15, 3, 0] {
+                let mut buf = Buffer::empty(area);
+                let drawn = draw(&mut buf, area, &Theme::plain(), &rows(focus), focus, &top);
+                assert!(drawn.rows.iter().any(|(index, _, _)| *index == focus), "{width}x{height}, {focus}");
+                if width >= 30 && height >= 2 {
+                    let seen = lines(&buf).join("\n");
+                    assert!(seen.contains("is taken") && seen.contains(&format!("value {focus}")), "{seen}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_secret_is_never_drawn() {
+        let area = Rect::new(0, 0, 40, 1);
+        let mut buf = Buffer::empty(area);
+        let row = Row { label: "token", required: false, shown: Shown::Secret(6), error: None, changed: true };
+        draw(&mut buf, area, &Theme::plain(), &[row], 0, &Cell::new(0));
+        assert!(lines(&buf)[0].contains("******"), "{:?}", lines(&buf));
+    }
+
+    #[test]
+    fn what_may_be_typed_stays_on_the_screen() {
+        let all: Vec<String> = (0..20).map(|n| format!("name {n}")).collect();
+        let offered: Vec<Offer> = all.iter().map(|value| Offer { value, note: "note" }).collect();
+        for (width, height) in [(80, 24), (20, 6), (5, 3), (1, 1)] {
+            let screen = Rect::new(0, 0, width, height);
+            for y in 0..height {
+                let mut buf = Buffer::empty(screen);
+                let anchor = Rect { x: width / 2, y, width: 1, height: 1 };
+                let area = offers(&mut buf, screen, &Theme::plain(), anchor, &offered, 19);
+                assert_eq!(area.intersection(screen), area);
+            }
+        }
+    }
+}

@@ -1,0 +1,381 @@
+//! The graph beside a list of commits: lines of history in lanes, laid out page by page, drawn a row at a time.
+//!
+//! A lane is a column that waits for a commit. A commit takes the leftmost lane that waits for it, the others that wait
+//! for it join it there; its first parent goes on in its lane, each further parent is met in the lane that waits for it
+//! already, or gets a free one. Lanes never move sideways: a line of history is a straight line.
+
+use crate::ui::glyph;
+use crate::ui::theme::Role;
+use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// Lanes whose way a row keeps; what lies to the right of them is only known to be there.
+pub const KEPT: usize = 32;
+/// Lanes that are followed at all: a history of more lines than this is cut, its later commits begin lines of their own.
+const FOLLOWED: usize = 1024;
+/// The last commits that were listed. Where clocks were wrong a parent comes before its child: nothing waits for it then.
+const REMEMBERED: usize = 256;
+
+const COLOURS: [Role; 6] = [Role::Lane1, Role::Lane2, Role::Lane3, Role::Lane4, Role::Lane5, Role::Lane6];
+
+/// A column of the graph.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Lane {
+    /// The commit that it waits for; `None` where it is free.
+    awaits: Option<u64>,
+    /// Counts the lines that were begun: the colour.
+    line: u8,
+}
+
+/// The lanes at the end of a page: what the next page goes on from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Lanes {
+    lanes: Vec<Lane>,
+    seen: VecDeque<u64>,
+    begun: u8,
+}
+
+/// One row: where its commit stands, and which lanes come from above, go on below, and meet it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Row {
+    /// The lane of the commit; [`KEPT`] where it lies beyond.
+    lane: u8,
+    merge: bool,
+    /// Lanes with a line from above, a bit each.
+    above: u32,
+    /// Lanes with a line that goes on below.
+    below: u32,
+    /// Lanes that meet the commit in this row.
+    meets: u32,
+    /// A line passes beyond the lanes that are kept.
+    beyond: bool,
+    /// A line meets the commit from there.
+    meets_beyond: bool,
+    /// The colours of the lanes, two in a byte.
+    colours: [u8; KEPT / 2],
+}
+
+/// The rows of one page of commits, and the lanes at its end.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Page {
+    rows: Vec<Row>,
+    /// What the next page goes on from.
+    pub end: Lanes,
+}
+
+impl Page {
+    /// The row of the commit `index` of the page.
+    pub fn row(&self, index: usize) -> Option<&Row> {
+        self.rows.get(index)
+    }
+
+    /// How many commits it holds.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether it holds none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+}
+
+/// Lays out a page of commits, each with its parents, in lanes as `start` left them; ends early where it is `cancelled`.
+pub fn lay_out<'a>(
+    start: &Lanes,
+    commits: impl Iterator<Item = (&'a str, &'a [String])>,
+    cancelled: &dyn Fn() -> bool,
+) -> Page {
+    let mut lanes = start.clone();
+    let mut rows = Vec::with_capacity(commits.size_hint().0);
+    for (id, parents) in commits {
+        if cancelled() {
+            break;
+        }
+        rows.push(lanes.push(id, parents));
+    }
+    Page { rows, end: lanes }
+}
+
+fn name(id: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    id.hash(&mut hasher);
+    hasher.finish()
+}
+
+fn bit(lane: usize) -> u32 {
+    1u32.checked_shl(lane as u32).unwrap_or(0)
+}
+
+impl Lanes {
+    /// The next commit.
+    fn push(&mut self, id: &str, parents: &[String]) -> Row {
+        let id = name(id);
+        let awaits = |lane: &Lane| lane.awaits == Some(id);
+        let found = self.lanes.iter().position(awaits);
+        let mut row = Row { merge: parents.len() > 1, ..Row::default() };
+        for (index, lane) in self.lanes.iter().enumerate().filter(|(_, lane)| lane.awaits.is_some()) {
+            row.above |= bit(index);
+            row.beyond |= index >= KEPT;
+            if awaits(lane) && Some(index) != found {
+                row.meet(index);
+            }
+        }
+        let Some(own) = found.or_else(|| self.begin(id, 0)) else {
+            // No lane is left: the commit stands beyond all of them, and nothing is known of its lines.
+            self.remember(id);
+            return Row { lane: KEPT as u8, beyond: true, ..row };
+        };
+        row.lane = own.min(KEPT) as u8;
+        let mut parents = parents.iter().map(|parent| name(parent)).filter(|parent| !self.seen.contains(parent));
+        let first = parents.next();
+        let others: Vec<u64> = parents.filter(|parent| Some(*parent) != first).collect();
+        for parent in others {
+            let met = self.lanes.iter().enumerate().position(|(i, lane)| i != own && lane.awaits == Some(parent));
+            if let Some(index) = met.or_else(|| self.begin(parent, own + 1)) {
+                row.meet(index);
+            }
+        }
+        row.colours = self.colours();
+        // Lanes that ended here are free only now, so that no line begins in the row in which another ends.
+        for (index, lane) in self.lanes.iter_mut().enumerate() {
+            if index == own {
+                lane.awaits = first;
+            } else if lane.awaits == Some(id) {
+                lane.awaits = None;
+            }
+        }
+        while self.lanes.last().is_some_and(|lane| lane.awaits.is_none()) {
+            self.lanes.pop();
+        }
+        for (index, _) in self.lanes.iter().enumerate().filter(|(_, lane)| lane.awaits.is_some()) {
+            row.below |= bit(index);
+            row.beyond |= index >= KEPT;
+        }
+        self.remember(id);
+        row
+    }
+
+    /// A free lane for `id`, at `from` or right of it where there is one; `None` where too many are taken.
+    fn begin(&mut self, id: u64, from: usize) -> Option<usize> {
+        let free = |(index, lane): (usize, &Lane)| lane.awaits.is_none().then_some(index);
+        let right = self.lanes.iter().enumerate().skip(from).find_map(free);
+        let index = right.unwrap_or(self.lanes.len());
+        let lane = Lane { awaits: Some(id), line: self.begun };
+        match self.lanes.get_mut(index) {
+            Some(place) => *place = lane,
+            None if index < FOLLOWED => self.lanes.push(lane),
+            None => return None,
+        }
+        self.begun = (self.begun + 1) % COLOURS.len() as u8;
+        Some(index)
+    }
+
+    fn remember(&mut self, id: u64) {
+        if self.seen.len() == REMEMBERED {
+            self.seen.pop_front();
+        }
+        self.seen.push_back(id);
+    }
+
+    fn colours(&self) -> [u8; KEPT / 2] {
+        let mut packed = [0; KEPT / 2];
+        for (pair, lanes) in packed.iter_mut().zip(self.lanes.chunks(2)) {
+            *pair = lanes.iter().enumerate().fold(0, |pair, (side, lane)| pair | lane.line << (4 * side));
+        }
+        packed
+    }
+}
+
+/// What a row looks like: pieces of text with their roles.
+pub type Pieces = Vec<(String, Role)>;
+
+impl Row {
+    fn meet(&mut self, lane: usize) {
+        self.meets |= bit(lane);
+        self.meets_beyond |= lane >= KEPT;
+    }
+
+    fn colour(&self, lane: usize) -> Role {
+        let pair = self.colours.get(lane / 2).copied().unwrap_or_default();
+        let line = if lane.is_multiple_of(2) { pair & 15 } else { pair >> 4 };
+        COLOURS.get(usize::from(line)).copied().unwrap_or(Role::Dim)
+    }
+
+    /// Draws it in at most `limit` lanes of two columns each and one column more, in which `…` says that there are
+    /// more.
+    pub fn draw(&self, limit: usize) -> Pieces {
+        let limit = limit.min(KEPT);
+        let all = self.above | self.below | self.meets;
+        // What lies at the limit or beyond it stands in one column there.
+        let fold = |lanes: u32, beyond: bool| {
+            let more = beyond || lanes.checked_shr(limit as u32).unwrap_or(0) != 0;
+            (lanes & !(u32::MAX.checked_shl(limit as u32).unwrap_or(0)), more)
+        };
+        let node = usize::from(self.lane).min(limit);
+        let (shown, more) = fold(all, self.beyond || self.meets_beyond);
+        let more = more || usize::from(self.lane) > limit;
+        let (meets, meets_more) = fold(self.meets, self.meets_beyond);
+        let met = |lane: usize| if lane == limit { meets_more } else { meets & bit(lane) != 0 };
+        let last = if more { limit } else { node.max((u32::BITS - shown.leading_zeros()).saturating_sub(1) as usize) };
+        let leftmost = (0..node).find(|lane| met(*lane)).unwrap_or(node);
+        let rightmost = (node..=last).rev().find(|lane| met(*lane)).unwrap_or(node);
+
+        let mut pieces = Brush::default();
+        for lane in 0..=last {
+            // The line that runs along the row here: the colour of the lane that it comes from or goes to.
+            let along = match lane {
+                _ if lane < leftmost || lane > rightmost => None,
+                _ if lane < node => (leftmost..=lane).rev().find(|l| met(*l)),
+                _ => (lane.max(node + 1)..=rightmost).find(|l| met(*l)),
+            };
+            let (left, right) = (lane > leftmost, lane < rightmost);
+            let (above, below) = (self.above & bit(lane) != 0, self.below & bit(lane) != 0);
+            let (symbol, role) = if lane == node {
+                (if self.merge { glyph::open() } else { glyph::alive() }, self.colour(usize::from(self.lane)))
+            } else if lane == limit {
+                (glyph::cut(), Role::Dim)
+            } else if met(lane) {
+                (corner(above, below, left, right), self.colour(lane))
+            } else if above && below {
+                (glyph::divider(), self.colour(lane))
+            } else {
+                match along {
+                    Some(from) => (glyph::rule(), self.colour(from)),
+                    None => (" ", Role::Dim),
+                }
+            };
+            pieces.put(symbol, role);
+            if lane < last {
+                let from = if lane < node {
+                    (leftmost..=lane).rev().find(|l| met(*l))
+                } else {
+                    (lane + 1..=rightmost).find(|l| met(*l))
+                };
+                match from {
+                    Some(from) => pieces.put(glyph::rule(), self.colour(from)),
+                    None => pieces.put(" ", Role::Dim),
+                }
+            }
+        }
+        pieces.0
+    }
+}
+
+/// Puts text of one role into one piece.
+#[derive(Default)]
+struct Brush(Pieces);
+
+impl Brush {
+    fn put(&mut self, symbol: &str, role: Role) {
+        match self.0.last_mut() {
+            Some((text, last)) if *last == role => text.push_str(symbol),
+            _ => self.0.push((symbol.to_owned(), role)),
+        }
+    }
+}
+
+/// Where a lane meets the line along the row.
+fn corner(above: bool, below: bool, left: bool, right: bool) -> &'static str {
+    let (line, twin) = match (above, below, left, right) {
+        (true, true, true, false) => ("┤", "+"),
+        (true, true, false, true) => ("├", "+"),
+        (true, true, ..) => ("┼", "+"),
+        (true, false, true, false) => ("╯", "'"),
+        (true, false, false, true) => ("╰", "`"),
+        (true, false, ..) => ("┴", "+"),
+        (false, true, true, false) => ("╮", "."),
+        (false, true, false, true) => ("╭", "."),
+        (false, true, ..) => ("┬", "+"),
+        (false, false, ..) => ("─", "-"),
+    };
+    if glyph::ascii() { twin } else { line }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows of `child parent parent`, drawn.
+    fn drawn(limit: usize, history: &[&str]) -> Vec<String> {
+        lines(limit, &Lanes::default(), history).0
+    }
+
+    fn lines(limit: usize, start: &Lanes, history: &[&str]) -> (Vec<String>, Lanes) {
+        let commits: Vec<(String, Vec<String>)> = history
+            .iter()
+            .map(|line| {
+                let mut words = line.split(' ').map(str::to_owned);
+                (words.next().unwrap_or_default(), words.collect())
+            })
+            .collect();
+        let page = lay_out(start, commits.iter().map(|(id, parents)| (id.as_str(), parents.as_slice())), &|| false);
+        let text = |row: &Row| row.draw(limit).into_iter().map(|(t, _)| t).collect::<String>();
+        (page.rows.iter().map(text).collect(), page.end)
+    }
+
+    #[test]
+    fn a_straight_line_is_one_lane() {
+        assert_eq!(drawn(8, &["c b", "b a", "a"]), ["●", "●", "●"]);
+    }
+
+    #[test]
+    fn a_merge_opens_a_lane_that_joins_where_it_began() {
+        let history = ["m b x", "x w", "b a", "w a", "a"];
+        assert_eq!(drawn(8, &history), ["○─╮", "│ ●", "● │", "│ ●", "●─╯"]);
+    }
+
+    #[test]
+    fn lines_cross_what_lies_between_and_a_free_lane_is_taken_again() {
+        // Two tips beside the trunk; the second merge meets the lane of the far one.
+        let history = ["a c", "b d", "m c d", "c e", "d e", "e"];
+        assert_eq!(drawn(8, &history), ["●", "│ ●", "│ ├─○", "●─│─╯", "│ ●", "●─╯"]);
+        // The lane that ended is the next one that is taken.
+        let history = ["m b x", "x b", "b n", "n a y", "y a", "a"];
+        assert_eq!(drawn(8, &history), ["○─╮", "│ ●", "●─╯", "○─╮", "│ ●", "●─╯"]);
+    }
+
+    #[test]
+    fn an_octopus_has_all_its_arms() {
+        assert_eq!(drawn(8, &["m a b c d", "d z", "c z", "b z", "a z", "z"])[0], "○─┬─┬─╮");
+        assert_eq!(drawn(8, &["m a b c d", "d z", "c z", "b z", "a z", "z"])[5], "●─┴─┴─╯");
+    }
+
+    #[test]
+    fn pages_go_on_where_the_last_one_ended() {
+        let history = ["m b x", "x w", "b a", "w a", "a"];
+        for cut in 0..=history.len() {
+            let (mut first, end) = lines(8, &Lanes::default(), &history[..cut]);
+            first.extend(lines(8, &end, &history[cut..]).0);
+            assert_eq!(first, drawn(8, &history), "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn beyond_the_limit_there_is_a_sign_and_the_commit_is_seen() {
+        let tips: Vec<String> = (0..40).map(|i| format!("t{i} root")).chain(["root".into()]).collect();
+        let tips: Vec<&str> = tips.iter().map(String::as_str).collect();
+        let rows = drawn(3, &tips);
+        assert_eq!(rows[0..5], ["●", "│ ●", "│ │ ●", "│ │ │ ●", "│ │ │ ●"]);
+        assert_eq!(rows[40], "●─┴─┴─…");
+        assert!(drawn(KEPT, &tips).iter().all(|row| row.chars().count() <= KEPT * 2 + 1));
+        for limit in 0..5 {
+            assert!(drawn(limit, &tips).iter().all(|row| row.chars().count() <= limit * 2 + 1), "{limit}");
+        }
+    }
+
+    #[test]
+    fn a_parent_that_came_before_its_child_leaves_no_lane_open() {
+        assert_eq!(drawn(8, &["c a", "a", "late a", "z"]), ["●", "●", "●", "●"]);
+    }
+
+    #[test]
+    fn hostile_parents_cost_no_more_than_lanes_that_are_followed() {
+        let many: Vec<String> = (0..3000).map(|i| format!("p{i}")).collect();
+        let same = vec!["p".to_owned(); 500];
+        let commits = [("a", many.as_slice()), ("b", &same), ("a", &many), ("a", &["a".to_owned()])];
+        let page = lay_out(&Lanes::default(), commits.into_iter(), &|| false);
+        assert!(page.end.lanes.len() <= FOLLOWED);
+        assert!(page.rows.iter().all(|row| !row.draw(8).is_empty()));
+    }
+}

@@ -1,0 +1,83 @@
+//! Sixels: six rows at a time, one colour after the other, of a palette of 216 with a fine pattern between its steps.
+
+use image::RgbaImage;
+use std::fmt::Write;
+
+/// Steps of each of red, green and blue.
+const STEPS: u32 = 6;
+/// Where a pixel between two steps goes up: spread evenly, so that areas come out as the mean of both.
+const PATTERN: [[u32; 4]; 4] = [[0, 8, 2, 10], [12, 4, 14, 6], [3, 11, 1, 9], [15, 7, 13, 5]];
+
+/// The body of a sixel picture, palette first; the terminal's part goes around it.
+pub fn encode(pixels: &RgbaImage) -> String {
+    let (width, height) = pixels.dimensions();
+    let mut out = format!("\"1;1;{width};{height}");
+    for colour in 0..STEPS.pow(3) {
+        let percent = |step: u32| step * 100 / (STEPS - 1);
+        let (r, g, b) = (colour / (STEPS * STEPS), colour / STEPS % STEPS, colour % STEPS);
+        let _ = write!(out, "#{colour};2;{};{};{}", percent(r), percent(g), percent(b));
+    }
+    for top in (0..height).step_by(6) {
+        // Which bits of the six each colour has, column by column.
+        let mut rows: Vec<Option<Vec<u8>>> = vec![None; STEPS.pow(3) as usize];
+        for y in top..(top + 6).min(height) {
+            for x in 0..width {
+                let Some(colour) = colour(pixels, x, y) else { continue };
+                let Some(row) = rows.get_mut(colour as usize) else { continue };
+                if let Some(bits) = row.get_or_insert_with(|| vec![0; width as usize]).get_mut(x as usize) {
+                    *bits |= 1 << (y - top);
+                }
+            }
+        }
+        for (colour, row) in rows.iter().enumerate() {
+            let Some(row) = row else { continue };
+            let _ = write!(out, "#{colour}");
+            for run in row.chunk_by(|a, b| a == b) {
+                let sixel = char::from(b'?' + run.first().copied().unwrap_or(0));
+                match run.len() {
+                    1..4 => out.extend(std::iter::repeat_n(sixel, run.len())),
+                    many => _ = write!(out, "!{many}{sixel}"),
+                }
+            }
+            out.push('$');
+        }
+        out.push('-');
+    }
+    out
+}
+
+/// The colour of a pixel in the palette; `None` where the background shows.
+fn colour(pixels: &RgbaImage, x: u32, y: u32) -> Option<u32> {
+    let [r, g, b, alpha] = pixels.get_pixel_checked(x, y)?.0;
+    if alpha < super::OPAQUE {
+        return None;
+    }
+    let threshold = PATTERN.get(y as usize % 4).and_then(|row| row.get(x as usize % 4)).copied().unwrap_or(0);
+    let step = |value: u8| {
+        let scaled = u32::from(value) * (STEPS - 1) * 16;
+        ((scaled + threshold * 255 + 8) / (255 * 16)).min(STEPS - 1)
+    };
+    Some((step(r) * STEPS + step(g)) * STEPS + step(b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use image::Rgba;
+
+    #[test]
+    fn a_picture_becomes_bands_of_six_rows() {
+        let pixels = RgbaImage::from_pixel(5, 7, Rgba([255, 0, 0, 255]));
+        let text = encode(&pixels);
+        assert!(text.starts_with("\"1;1;5;7#0;2;0;0;0"), "{text}");
+        // Full red is colour 180: six rows, then the last one.
+        assert!(text.ends_with("#180!5~$-#180!5@$-"), "{text}");
+        assert!(text.is_ascii());
+    }
+
+    #[test]
+    fn what_is_see_through_is_left_out() {
+        let text = encode(&RgbaImage::from_pixel(5, 3, Rgba([9, 9, 9, 0])));
+        assert!(text.ends_with("#215;2;100;100;100-"), "{text}");
+    }
+}
