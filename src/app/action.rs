@@ -2,12 +2,18 @@
 
 use super::command::Motion;
 use super::overlay::Overlay;
+use super::pane::Cx;
+use super::pane::Section;
 use super::place::Place;
+use super::transfer::{News, Order, Save};
 use crate::api::Error;
 use crate::store::{Arrival, Ticket, Value, Want, Write};
 use crate::ui::theme::Background;
 use crossterm::event::{KeyEvent, MouseEvent};
 use jiff::Timestamp;
+use std::borrow::Cow;
+use std::rc::Rc;
+use std::sync::Arc;
 
 /// How a message in the footer looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +28,30 @@ pub enum Tone {
     Bad,
 }
 
+/// What follows on the answer to a write: a list to empty, the next write of several.
+pub type Then = Rc<dyn Fn(&Result<Value, Error>, &mut Cx)>;
+
+/// Text for another program: shared, for it may be large.
+#[derive(Clone)]
+pub struct Paper {
+    /// What it is called; its ending tells programs what it is.
+    pub name: String,
+    /// The text.
+    pub text: Arc<dyn AsRef<str> + Send + Sync>,
+}
+
+impl PartialEq for Paper {
+    fn eq(&self, other: &Paper) -> bool {
+        self.name == other.name && (*self.text).as_ref() == (*other.text).as_ref()
+    }
+}
+
+impl std::fmt::Debug for Paper {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Paper({}, {} bytes)", self.name, (*self.text).as_ref().len())
+    }
+}
+
 /// What a pane, an overlay or a global command asks for.
 pub enum Action {
     /// Open a place; the present one stays behind it.
@@ -32,8 +62,10 @@ pub enum Action {
     Back,
     /// Forward again.
     Forward,
-    /// End labscope.
+    /// End labscope; where that would lose texts, ask first.
     Quit,
+    /// End it whatever is lost.
+    QuitAnyway,
     /// Lay an overlay on top.
     Open(Box<dyn Overlay>),
     /// Run a command by its name.
@@ -52,6 +84,15 @@ pub enum Action {
     Send(Write),
     /// The same, for a text that is kept under a key until the server has it.
     SendKept(String, Write),
+    /// The same, with what follows on the answer, wherever the person is by then; the text kept under the key, where there
+    /// is one, goes when the server has it.
+    SendThen(Option<String>, Write, Then),
+    /// Send the drafts that are kept under these keys, one after the other.
+    Post(Vec<String>),
+    /// Find out whether drafts arrived that were being sent when the program ended.
+    Resolve(Vec<String>),
+    /// Send no more drafts than the one that is on its way.
+    StopPosting,
     /// Go to the place of that name, in the project at hand where it needs one.
     Named(&'static str),
     /// Put into the clipboard; the first names it.
@@ -59,7 +100,21 @@ pub enum Action {
     /// Open a page in the browser.
     Browse(String),
     /// Write text in the person's own editor; the answer goes to the overlay on top, else to the pane under the tag.
-    Edit { tag: &'static str, text: String, suffix: &'static str },
+    Edit { tag: &'static str, text: String, suffix: Cow<'static, str> },
+    /// Show text in the person's own pager.
+    Page(Paper),
+    /// Save bytes to a file: asks where.
+    Save(Save),
+    /// Save them there.
+    SaveTo(Order),
+    /// Take a save that ended up again; whether a file that is there may be replaced.
+    SaveAgain(u64, bool),
+    /// Stop a save; what came is kept.
+    StopSave(u64),
+    /// Take a save off the list, and what came of it off the disk.
+    ForgetSave(u64),
+    /// What is being saved.
+    Saves,
     /// Say something in the footer.
     Say(Tone, String),
     /// Ask the server again for what is seen.
@@ -70,8 +125,10 @@ pub enum Action {
     Zoom,
     /// The tab of that number, from 0.
     Tab(usize),
-    /// Esc: the innermost thing that is on, else back.
+    /// The innermost thing that is on, else back.
     Escape,
+    /// Esc: the same, but what is being saved is stopped before one goes back.
+    Halt,
     /// Go to the sleep of C-z.
     Suspend,
     /// What can be copied here.
@@ -86,6 +143,10 @@ pub enum Action {
     Anything,
     /// The keys of this place.
     Help,
+    /// A section of one's own, to be kept in the configuration; one of that name is replaced.
+    KeepSection(Section),
+    /// The section of that name is no longer wanted.
+    DropSection(String),
     /// A draft that is kept: key and text; `None` when it was sent or is empty.
     Keep(String, Option<String>),
 }
@@ -107,14 +168,20 @@ pub enum Msg {
     Background(Background),
     /// The end of something that was started.
     Arrived(Ticket, Result<Outcome, Error>),
+    /// What was last known of something that was started, and when it came; the answer of now is still to come.
+    Recalled(Ticket, Arrival, Timestamp),
     /// A status that was read on the way of a stream.
     Learned(crate::api::Request, Result<Arrival, Error>),
     /// Bytes of a stream; `restart` where what was held is no longer true.
     Bytes { request: crate::api::Request, bytes: Vec<u8>, restart: bool },
     /// The end of a write.
     Sent(u64, Result<Value, Error>),
+    /// What became of a save.
+    Transfer(u64, News),
     /// The person's editor came back with this text, or could not be run.
     Edited(&'static str, Result<String, String>),
+    /// Why the disk does not take the texts that are to be kept; or that it takes them again.
+    Kept(Result<(), String>),
     /// Something the runtime has to say.
     Say(Tone, String),
     /// The program is asked to end.
@@ -157,10 +224,20 @@ pub enum Effect {
     Copy(String),
     /// Open a page in the browser.
     Browse(String),
-    /// Run the person's editor on this text.
-    Edit { tag: &'static str, text: String, suffix: &'static str },
+    /// Run the person's editor on this text, in a file whose name ends so.
+    Edit { tag: &'static str, text: String, suffix: Cow<'static, str> },
+    /// Run the person's pager on this text.
+    Page(Paper),
+    /// Save bytes to a file.
+    Save(u64, Order),
+    /// Stop that.
+    StopSave(u64),
+    /// Drop what came of it.
+    ForgetSave(Order),
     /// Keep a draft on disk, or drop it.
     Keep(String, Option<String>),
+    /// These are the person's own sections now: write them to the configuration.
+    Sections(Vec<Section>),
     /// Go to the sleep of C-z.
     Suspend,
     /// End.

@@ -6,7 +6,7 @@ use super::global::GLOBAL;
 use super::pane::{Crumb, View};
 use super::reconcile::tone_role;
 use crate::ui::theme::Role;
-use crate::ui::{line, popup, text};
+use crate::ui::{chart, glyph, line, popup, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -30,6 +30,7 @@ impl App {
             return None;
         }
         let view = self.view_of();
+        self.pictures.begin(!(self.overlays.is_empty() && self.pressed.is_empty()));
         self.top_line(&view, Rect { height: 1, ..area }, buf);
         let tabs = self.tabs_line(Rect { y: area.y + 1, height: 1, ..area }, buf);
         let content = Rect { y: area.y + 1 + tabs, height: area.height - 2 - tabs, ..area };
@@ -82,22 +83,33 @@ impl App {
     fn network(&self, view: &View) -> (String, Style) {
         let theme = view.theme;
         if self.session.offline {
-            return ("offline".into(), theme.style(Role::Warning));
+            return (format!("offline{}", self.known_since()), theme.style(Role::Warning));
         }
         if self.store.lost().is_some() {
-            return ("✗ not reached".into(), theme.style(Role::Failed));
+            return (format!("✗ not reached{}", self.known_since()), theme.style(Role::Failed));
         }
         if self.requests_in_flight() > 0 {
             return ("◌".into(), theme.style(Role::Running));
         }
-        // A clock time stays true without being drawn again; "12 s ago" would not.
         match self.store.heard() {
-            Some(at) => {
-                let local = at.to_zoned(jiff::tz::TimeZone::system());
-                (format!("✓ {}", local.strftime("%H:%M")), theme.style(Role::Success))
-            }
+            Some(at) => (format!("✓ {}", self.clock(at)), theme.style(Role::Success)),
             None => ("·".into(), theme.style(Role::Dim)),
         }
+    }
+
+    /// A moment of today as a clock shows it, an earlier one with its day: it stays true without being drawn again, and
+    /// "12 s ago" would not.
+    fn clock(&self, at: jiff::Timestamp) -> String {
+        let zone = jiff::tz::TimeZone::system();
+        let (local, now) = (at.to_zoned(zone.clone()), self.now.to_zoned(zone));
+        let form = if local.date() == now.date() { "%H:%M" } else { "%b %-d %H:%M" };
+        local.strftime(form).to_string()
+    }
+
+    /// From when the oldest is of what is shown without a server.
+    fn known_since(&self) -> String {
+        let wants = self.panes.last().map(|pane| pane.wants(&self.view_of())).unwrap_or_default();
+        self.store.oldest(&wants).map_or(String::new(), |at| format!(" · as of {}", self.clock(at)))
     }
 
     /// Draws the tabs; how many rows they took.
@@ -162,7 +174,7 @@ impl App {
         } else if let Some(pane) = pane {
             for info in pane.commands().into_iter().filter(|i| !i.short.is_empty()) {
                 if matches!(pane.can(info.id, view), Some(Ok(()))) {
-                    left.push((glyph(self.bindings.first(info.id)).to_owned(), key));
+                    left.push((key_shown(self.bindings.first(info.id)).to_owned(), key));
                     left.push((format!(" {}  ", info.short), dim));
                 }
             }
@@ -175,13 +187,37 @@ impl App {
                 left.push((format!(" {short}  "), dim));
             }
         }
-        let help = self.bindings.first("help").to_owned();
-        line::pair(buf, area, &left, &[(help, key), (" help ".into(), dim)]);
+        let mut right = self.saving(view, area.width);
+        right.push((self.bindings.first("help").to_owned(), key));
+        right.push((" help ".into(), dim));
+        line::pair(buf, area, &left, &right);
+    }
+
+    /// What is being saved: a bar, bytes, rate and time left, as far as there is room.
+    fn saving(&self, view: &View, width: u16) -> Spans {
+        let theme = view.theme;
+        let running: Vec<_> = self.transfers.running().collect();
+        let Some(transfer) = running.last() else { return Vec::new() };
+        let mut spans: Spans = vec![(format!("{} ", glyph::down()), theme.style(Role::Running))];
+        if running.len() > 1 {
+            spans.push((format!("{}× ", running.len()), theme.style(Role::Running)));
+        }
+        if let Some(part) = transfer.fraction() {
+            let columns = if width >= 120 { 16 } else { 8 };
+            let tint = theme.style(Role::Input).patch(theme.style(Role::Chart));
+            spans.push((chart::bar(part, columns), tint));
+            spans.push((format!(" {:.0}% ", (part * 100.0).min(100.0).floor()), theme.style(Role::Text)));
+        }
+        let facts = transfer.facts(view.now);
+        // Where there is little room, how fast it goes says most.
+        let short = facts.split(" · ").nth(1).unwrap_or(&facts).to_owned();
+        spans.push((format!("{}  ", if width >= 120 { &facts } else { &short }), theme.style(Role::Dim)));
+        spans
     }
 }
 
 /// Enter is drawn as what it looks like.
-fn glyph(key: &str) -> &str {
+fn key_shown(key: &str) -> &str {
     if key == "Enter" { "⏎" } else { key }
 }
 

@@ -32,7 +32,10 @@ pub const GLOBAL: &[Command<()>] = &[
     Command::new("tab.7", &["7"], "Seventh tab", |(), cx| cx.act(Action::Tab(6))),
     Command::new("tab.8", &["8"], "Eighth tab", |(), cx| cx.act(Action::Tab(7))),
     Command::new("tab.9", &["9"], "Ninth tab", |(), cx| cx.act(Action::Tab(8))),
-    Command::new("back", &["q", "Esc", "Backspace"], "Back", |(), cx| cx.act(Action::Escape)),
+    Command::new("back", &["q", "Backspace"], "Back", |(), cx| cx.act(Action::Escape)),
+    Command::new("escape", &["Esc"], "End a search or a mark, stop a download, else back", |(), cx| {
+        cx.act(Action::Halt)
+    }),
     Command::new("forward", &["M-Right"], "Forward again", |(), cx| cx.act(Action::Forward)),
     Command::new("palette", &[":"], "Command line: places and commands", |(), cx| cx.act(Action::Palette)),
     Command::new("anything", &["C-p"], "Go to anything", |(), cx| cx.act(Action::Anything)),
@@ -51,6 +54,8 @@ pub const GLOBAL: &[Command<()>] = &[
     Command::new("go.jobs", &["g j"], "Go to jobs", |(), cx| cx.act(Action::Named("jobs"))),
     Command::new("go.runners", &["g r"], "Go to runners", |(), cx| cx.act(Action::Named("runners"))),
     Command::new("go.search", &["g s"], "Go to search", |(), cx| cx.act(Action::Named("search"))),
+    Command::new("go.stage", &["g i"], "Go to what is staged", |(), cx| cx.act(Action::Named("stage"))),
+    Command::new("transfers", &["g d"], "Downloads", |(), cx| cx.act(Action::Saves)),
     Command::new("suspend", &["C-z"], "Suspend", |(), cx| cx.act(Action::Suspend)),
     Command::new("quit", &["Q", "C-c"], "Quit", |(), cx| cx.act(Action::Quit)),
 ];

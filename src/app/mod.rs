@@ -3,35 +3,46 @@
 pub mod action;
 pub mod bindings;
 pub mod command;
+pub mod complete;
 pub mod frame;
 pub mod global;
+mod kept;
 pub mod keymap;
+pub mod outbox;
 pub mod overlay;
 pub mod pane;
 pub mod place;
+pub mod query;
 pub mod reconcile;
+mod saving;
 pub mod target;
 #[cfg(test)]
 mod tests;
+pub mod transfer;
+pub mod when;
 
 use crate::api::Fault;
 use crate::store::{Store, Ticket, Want, Write, earliest};
+use crate::ui::image::Pictures;
 use crate::ui::theme::Theme;
-use action::{Action, Effect, Msg, Outcome, Tone};
+use action::{Action, Effect, Msg, Outcome, Then, Tone};
 use bindings::Bindings;
 use command::{Command, Motion};
 use crossterm::event::{KeyEventKind, MouseButton, MouseEventKind};
 use global::GLOBAL;
 use jiff::{SignedDuration, Timestamp};
 use keymap::{Key, Meaning};
+use outbox::Outbox;
 use overlay::confirm::Confirm;
 use overlay::help::{Help, Row};
 use overlay::picker::{Item, Picker};
 use overlay::prompt::Prompt;
+use overlay::query::QueryLine;
 use overlay::{Overlay, Stay};
 pub use pane::{AnyPane, Cx, Entry, Needs, Pane, Pointer, Seek, Session, View};
 pub use place::Place;
 use std::collections::{HashMap, HashSet};
+use transfer::Transfers;
 
 /// Seconds that a message stays in the footer.
 const MESSAGE_SECONDS: i64 = 6;
@@ -41,8 +52,18 @@ const HISTORY: usize = 100;
 /// A write that is on its way.
 struct Pending {
     write: Write,
-    /// The kept text that it carries, by key and as it was when it was sent.
-    kept: Option<(String, Option<String>)>,
+    carries: Carries,
+    /// What follows on the answer.
+    then: Option<Then>,
+}
+
+/// The kept text that a write carries, by its key.
+enum Carries {
+    Nothing,
+    /// As it was when it was sent.
+    Kept(String, Option<String>),
+    /// A draft of the outbox.
+    Draft(String),
 }
 
 /// The whole state of the interface.
@@ -66,6 +87,16 @@ pub struct App {
     writes: HashMap<u64, Pending>,
     next_write: u64,
     drafts: HashMap<String, String>,
+    /// Texts of accounts that are not the one at hand, or not known to be, by the whole key.
+    others: HashMap<String, String>,
+    /// The name of the account at hand, once known.
+    account: String,
+    /// Why the disk does not take texts, while it does not.
+    unkept: Option<String>,
+    outbox: Outbox,
+    transfers: Transfers,
+    /// The pictures of the last frame.
+    pub pictures: Pictures,
     /// Whether the place at hand was named by a target, so that a missing one gives way to the nearest.
     named: bool,
     now: Timestamp,
@@ -116,7 +147,13 @@ impl App {
             in_flight: HashSet::new(),
             writes: HashMap::new(),
             next_write: 1,
-            drafts: setup.drafts,
+            drafts: HashMap::new(),
+            others: HashMap::new(),
+            account: String::new(),
+            unkept: None,
+            outbox: Outbox::default(),
+            transfers: Transfers::default(),
+            pictures: Pictures::default(),
             named: true,
             now: setup.now,
             size: setup.size,
@@ -126,6 +163,7 @@ impl App {
             wake: None,
         };
         let mut effects = Vec::new();
+        app.begin_with(setup.drafts);
         app.open(setup.place);
         app.named = true;
         app.settle(&mut effects);
@@ -153,7 +191,7 @@ impl App {
     /// When to bring the time again; `None` while nothing is live.
     pub fn wake_at(&self) -> Option<Timestamp> {
         let message = self.message.as_ref().map(|(_, _, until)| *until);
-        earliest(self.wake, message)
+        earliest(earliest(self.wake, message), self.outbox.wake())
     }
 
     /// Whether it is to end.
@@ -178,6 +216,9 @@ impl App {
             now: self.now,
             session: &self.session,
             drafts: &self.drafts,
+            outbox: &self.outbox,
+            transfers: &self.transfers,
+            pictures: &self.pictures,
             size: self.size,
         }
     }
@@ -202,22 +243,25 @@ impl App {
             }),
             Msg::Mouse(event) => self.mouse(event, effects),
             Msg::Arrived(ticket, outcome) => self.arrived(ticket, outcome),
+            Msg::Recalled(ticket, reply, at) => self.recalled(&ticket, reply, at),
             Msg::Learned(request, outcome) => self.store.arrived(&request, 0, outcome, self.now),
             Msg::Bytes { request, bytes, restart } => {
                 self.store.note_reach(None, self.now);
                 self.store.grow(&request, &bytes, restart);
             }
             Msg::Sent(number, outcome) => self.sent(number, outcome, effects),
+            Msg::Transfer(number, news) => self.transferred(number, &news),
             Msg::Edited(tag, outcome) => self.edited(tag, outcome, effects),
+            Msg::Kept(outcome) => self.kept(outcome),
             Msg::Say(tone, text) => self.say(tone, text),
-            Msg::Quit => self.act(Action::Quit, effects),
+            Msg::Quit => self.quit(effects),
         }
     }
 
     fn set_now(&mut self, now: Timestamp) {
         // Time alone changes the screen only where a clock runs or a message ends.
         let second = |t: Timestamp| t.as_second();
-        if second(now) != second(self.now) && self.panes.last().is_some_and(|p| p.ticks(&self.view_of())) {
+        if second(now) != second(self.now) && self.runs_a_clock() {
             self.dirty = true;
         }
         self.now = now;
@@ -251,6 +295,14 @@ impl App {
         }
     }
 
+    fn recalled(&mut self, ticket: &Ticket, reply: crate::store::Arrival, at: Timestamp) {
+        if let Ticket::Load(request, page) = ticket
+            && self.in_flight.contains(ticket)
+        {
+            self.store.recalled(request, *page, reply, at);
+        }
+    }
+
     fn sent(
         &mut self,
         number: u64,
@@ -260,42 +312,55 @@ impl App {
         let Some(pending) = self.writes.remove(&number) else { return };
         self.store.note_reach(outcome.as_ref().err(), self.now);
         let mut shown = false;
-        for index in (0..self.overlays.len()).rev() {
-            match self.overlays.get_mut(index).and_then(|o| o.sent(number, &outcome)) {
-                Some(Stay::Close) => {
-                    self.overlays.remove(index);
-                }
-                Some(Stay::Open) => shown = true,
-                None => {}
-            }
+        let mut overlays = std::mem::take(&mut self.overlays);
+        let mut cx = Cx { view: self.view_of(), actions: Vec::new() };
+        overlays.retain_mut(|overlay| {
+            let stay = overlay.sent(number, &outcome, &mut cx);
+            shown |= stay == Some(Stay::Open);
+            stay != Some(Stay::Close)
+        });
+        let actions = cx.actions;
+        self.overlays = overlays;
+        if outcome.is_ok() {
+            self.store.touch(pending.write.touches);
         }
         match &outcome {
+            // The outbox says what became of all that it sent.
+            _ if matches!(pending.carries, Carries::Draft(_)) => {}
             Ok(_) => {
-                self.store.touch(pending.write.touches);
-                if let Some((key, sent)) = pending.kept {
-                    // What was typed after it was sent is another text, and stays.
-                    if self.drafts.get(&key) == sent.as_ref() {
-                        self.drafts.remove(&key);
-                        effects.push(Effect::Keep(key, None));
-                    }
+                // What was typed after it was sent is another text, and stays.
+                if let Carries::Kept(key, sent) = &pending.carries
+                    && self.drafts.get(key) == sent.as_ref()
+                {
+                    self.act(Action::Keep(key.clone(), None), effects);
                 }
                 self.say(Tone::Good, format!("Done: {}", pending.write.what));
             }
             Err(error) if !shown => {
-                let kept = if pending.kept.is_some() { " The text is kept." } else { "" };
+                let kept = if matches!(pending.carries, Carries::Kept(..)) { " The text is kept." } else { "" };
                 self.say(Tone::Bad, format!("Could not {}: {}.{kept}", pending.write.what, error.said()));
             }
             Err(_) => {}
+        }
+        for action in actions {
+            self.act(action, effects);
+        }
+        if let Carries::Draft(key) = &pending.carries {
+            self.delivered(key, &outcome, effects);
+        }
+        if let Some(then) = pending.then {
+            let mut cx = Cx { view: self.view_of(), actions: Vec::new() };
+            then(&outcome, &mut cx);
+            for action in cx.actions {
+                self.act(action, effects);
+            }
         }
     }
 
     fn edited(&mut self, tag: &'static str, outcome: Result<String, String>, effects: &mut Vec<Effect>) {
         match outcome {
             Err(why) => self.say(Tone::Bad, why),
-            Ok(text) if tag.is_empty() => self.with_overlay(effects, |overlay, cx| {
-                overlay.edited(text, cx);
-                Stay::Open
-            }),
+            Ok(text) if tag.is_empty() => self.with_overlay(effects, |overlay, cx| overlay.edited(text, cx)),
             Ok(text) => self.with_pane(effects, |pane, cx| pane.answer(tag, text, cx)),
         }
     }
@@ -405,11 +470,10 @@ impl App {
                 Some(place) => self.open(place),
                 None => self.say(Tone::Info, "There is nothing ahead.".into()),
             },
-            Action::Escape => self.escape(effects),
-            Action::Quit => {
-                self.quitting = true;
-                effects.push(Effect::Quit);
-            }
+            Action::Escape => self.escape(false, effects),
+            Action::Halt => self.escape(true, effects),
+            Action::Quit if self.asks_before_quitting() => {}
+            Action::Quit | Action::QuitAnyway => self.quit(effects),
             Action::Open(overlay) => self.overlays.push(overlay),
             Action::Run(id) => self.run(id, effects),
             Action::Move(motion) => self.with_pane(effects, |pane, cx| pane.motion(motion, cx)),
@@ -417,14 +481,30 @@ impl App {
             Action::SeekNext(forward) => self.with_pane(effects, |pane, cx| pane.seek_next(forward, cx)),
             Action::Sought(text) => self.with_pane(effects, |pane, cx| pane.set_sought(&text, cx)),
             Action::Answer(tag, value) => self.with_pane(effects, |pane, cx| pane.answer(tag, value, cx)),
-            Action::Send(write) => self.send(write, None, effects),
-            Action::SendKept(key, write) => self.send(write, Some(key), effects),
-            Action::Keep(key, text) => {
-                match &text {
-                    Some(text) => self.drafts.insert(key.clone(), text.clone()),
-                    None => self.drafts.remove(&key),
-                };
-                effects.push(Effect::Keep(key, text));
+            Action::Send(write) => self.send(write, Carries::Nothing, None, effects),
+            Action::SendKept(key, write) => {
+                let carries = self.carrying(Some(key));
+                self.send(write, carries, None, effects);
+            }
+            Action::SendThen(key, write, then) => {
+                let carries = self.carrying(key);
+                self.send(write, carries, Some(then), effects);
+            }
+            Action::Post(keys) => self.post(&keys),
+            Action::Resolve(keys) => self.resolve(&keys),
+            Action::StopPosting => self.outbox.stop(),
+            Action::Keep(key, text) => self.keep(key, text, effects),
+            Action::KeepSection(section) => {
+                self.say(Tone::Good, format!("Home has a section \"{}\" now", section.name));
+                match self.session.sections.iter_mut().find(|known| known.name == section.name) {
+                    Some(known) => *known = section,
+                    None => self.session.sections.push(section),
+                }
+                effects.push(Effect::Sections(self.session.sections.clone()));
+            }
+            Action::DropSection(name) => {
+                self.session.sections.retain(|section| section.name != name);
+                effects.push(Effect::Sections(self.session.sections.clone()));
             }
             Action::Copy(what, text) => {
                 self.say(Tone::Good, format!("Copied {what}"));
@@ -432,6 +512,13 @@ impl App {
             }
             Action::Browse(url) => effects.push(Effect::Browse(url)),
             Action::Edit { tag, text, suffix } => effects.push(Effect::Edit { tag, text, suffix }),
+            Action::Page(paper) => effects.push(Effect::Page(paper)),
+            Action::Save(save) => self.save(save),
+            Action::SaveTo(order) => self.save_to(order, effects),
+            Action::SaveAgain(number, replace) => self.save_again(number, replace, effects),
+            Action::StopSave(number) => self.stop_save(number, effects),
+            Action::ForgetSave(number) => self.forget_save(number, effects),
+            Action::Saves => self.overlays.push(Box::<overlay::transfers::List>::default()),
             Action::Say(tone, text) => self.say(tone, text),
             Action::Refresh => {
                 let wants = self.wants();
@@ -468,6 +555,11 @@ impl App {
         }
     }
 
+    fn quit(&mut self, effects: &mut Vec<Effect>) {
+        self.quitting = true;
+        effects.push(Effect::Quit);
+    }
+
     fn run(&mut self, id: &'static str, effects: &mut Vec<Effect>) {
         let mut known = false;
         self.with_pane(effects, |pane, cx| known = pane.run(id, cx));
@@ -483,14 +575,20 @@ impl App {
         }
     }
 
-    fn send(&mut self, write: Write, kept: Option<String>, effects: &mut Vec<Effect>) {
+    fn carrying(&self, key: Option<String>) -> Carries {
+        key.map_or(Carries::Nothing, |key| {
+            let text = self.drafts.get(&key).cloned();
+            Carries::Kept(key, text)
+        })
+    }
+
+    fn send(&mut self, write: Write, carries: Carries, then: Option<Then>, effects: &mut Vec<Effect>) {
         let number = self.next_write;
         self.next_write += 1;
-        if let Some(overlay) = self.overlays.last_mut() {
+        if let Some(overlay) = self.overlays.last_mut().filter(|_| !matches!(carries, Carries::Draft(_))) {
             overlay.sending(number);
         }
-        let kept = kept.map(|key| (key.clone(), self.drafts.get(&key).cloned()));
-        self.writes.insert(number, Pending { write: write.clone(), kept });
+        self.writes.insert(number, Pending { write: write.clone(), carries, then });
         let refused = match (self.session.read_only, self.session.offline) {
             (true, _) => Some(Fault::ReadOnly),
             (_, true) => Some(reconcile::offline()),
@@ -581,11 +679,15 @@ impl App {
         }
     }
 
-    fn escape(&mut self, effects: &mut Vec<Effect>) {
+    /// Undoes the innermost thing that is on; `halt` stops what is being saved before one goes back.
+    fn escape(&mut self, halt: bool, effects: &mut Vec<Effect>) {
         let mut done = false;
         self.with_pane(effects, |pane, cx| done = pane.escape(cx));
-        if !done {
-            self.back();
+        let running = self.transfers.running().next_back().map(|t| t.number);
+        match running.filter(|_| halt && !done) {
+            Some(number) => self.stop_save(number, effects),
+            None if !done => self.back(),
+            None => {}
         }
     }
 
@@ -598,7 +700,11 @@ impl App {
             Some(Seek::Search) => "search",
             None => return self.say(Tone::Info, "There is nothing to search here.".into()),
         };
-        self.overlays.push(Box::new(Prompt::seek(label, pane.sought())));
+        let overlay: Box<dyn Overlay> = match pane.grammar() {
+            Some(grammar) => Box::new(QueryLine::new(label, pane.sought(), grammar)),
+            None => Box::new(Prompt::seek(label, pane.sought())),
+        };
+        self.overlays.push(overlay);
     }
 
     fn copies(&mut self, effects: &mut Vec<Effect>) {
@@ -706,6 +812,7 @@ impl App {
     fn wants(&self) -> Vec<Want> {
         let view = self.view_of();
         let mut wants = reconcile::session_wants(&view);
+        wants.extend(self.outbox_wants(&view));
         if let Some(pane) = self.panes.last() {
             wants.extend(pane.wants(&view));
         }

@@ -2,8 +2,12 @@
 
 use super::action::{Action, Tone};
 use super::command::{Command, Info, Motion, WhyNot};
+use super::outbox::Outbox;
 use super::place::Place;
+use super::query::Grammar;
+use super::transfer::Transfers;
 use crate::store::{Store, Want};
+use crate::ui::image::Pictures;
 use crate::ui::panels::Panels;
 use crate::ui::theme::{Role, Theme};
 use jiff::Timestamp;
@@ -24,6 +28,20 @@ pub struct Session {
     pub offline: bool,
     /// Whether a token is there.
     pub signed_in: bool,
+    /// The person's own sections of the home place, in order.
+    pub sections: Vec<Section>,
+}
+
+/// A query of one's own, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Section {
+    pub name: String,
+    /// Of merge requests.
+    pub query: String,
+    /// In that project alone.
+    pub project: Option<String>,
+    /// In the projects of that group alone.
+    pub group: Option<String>,
 }
 
 /// Everything that a pane may look at.
@@ -37,8 +55,14 @@ pub struct View<'a> {
     pub now: Timestamp,
     /// Who is signed in where.
     pub session: &'a Session,
-    /// Texts that are kept until the server has them, by key.
+    /// Texts that are kept until the server has them, by key: those of this server and account.
     pub drafts: &'a HashMap<String, String>,
+    /// The drafts that are being sent.
+    pub outbox: &'a Outbox,
+    /// Draws pictures, by the terminal's own means where it has some.
+    pub pictures: &'a Pictures,
+    /// What is being saved, and was.
+    pub transfers: &'a Transfers,
     /// Width and height of the screen.
     pub size: (u16, u16),
 }
@@ -167,6 +191,10 @@ pub trait Pane: Sized + 'static {
     fn seek(&self) -> Option<Seek> {
         None
     }
+    /// What may be typed as a filter, where it is a query with keys.
+    fn grammar(&self) -> Option<Grammar> {
+        None
+    }
     /// The text sought now.
     fn sought(&self) -> String {
         String::new()
@@ -221,6 +249,7 @@ pub trait AnyPane {
     fn tab_count(&self, index: usize, view: &View) -> Option<String>;
     fn select_tab(&mut self, index: usize, cx: &mut Cx);
     fn seek(&self) -> Option<Seek>;
+    fn grammar(&self) -> Option<Grammar>;
     fn sought(&self) -> String;
     fn set_sought(&mut self, text: &str, cx: &mut Cx);
     fn seek_next(&mut self, forward: bool, cx: &mut Cx);
@@ -276,6 +305,9 @@ impl<P: Pane> AnyPane for P {
     }
     fn seek(&self) -> Option<Seek> {
         Pane::seek(self)
+    }
+    fn grammar(&self) -> Option<Grammar> {
+        Pane::grammar(self)
     }
     fn sought(&self) -> String {
         Pane::sought(self)

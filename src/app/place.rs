@@ -21,6 +21,8 @@ pub struct Place {
     pub item: Option<String>,
     /// The tab to open, by its title in lower case.
     pub tab: Option<String>,
+    /// What a list is asked for: a typed query.
+    pub query: Option<String>,
 }
 
 impl Place {
@@ -71,6 +73,12 @@ impl Place {
         self
     }
 
+    /// Asked for that.
+    pub fn query(mut self, query: impl Into<String>) -> Place {
+        self.query = Some(query.into()).filter(|query: &String| !query.is_empty());
+        self
+    }
+
     /// The nearest place around this one: what a missing thing gives way to, and what lies behind the first place.
     pub fn above(&self) -> Option<Place> {
         let project = self.project.clone();
@@ -86,6 +94,7 @@ impl Place {
                 (None, None, _) => Some(Place::new("projects")),
             },
             "mr" => in_project("mrs"),
+            "snippets" if self.item.is_some() => in_project("snippets"),
             "job" => in_project("jobs"),
             "jobs" if self.item.is_some() => in_project("jobs"),
             "commit" => in_project("commits"),

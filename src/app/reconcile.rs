@@ -5,9 +5,9 @@ use super::overlay::picker::{Item, Source};
 use super::pane::View;
 use super::place::Place;
 use super::{App, Cx};
+use crate::api::Fault;
 use crate::api::projects::ListProjects;
 use crate::api::users::GetCurrentUser;
-use crate::api::{Error, Fault};
 use crate::store::{Load, Ticket, Want, earliest};
 use crate::ui::theme::Role;
 use jiff::SignedDuration;
@@ -28,6 +28,8 @@ impl App {
     /// After every message: panes learn what changed, then wants meet the store.
     pub(super) fn settle(&mut self, effects: &mut Vec<Effect>) {
         self.store.turn();
+        self.claim(effects);
+        self.deliver(effects);
         if let Some(mut pane) = self.panes.pop() {
             let mut cx = Cx { view: self.view_of(), actions: Vec::new() };
             pane.changed(&mut cx);
@@ -38,10 +40,16 @@ impl App {
             }
         }
         let mut overlays = std::mem::take(&mut self.overlays);
+        let mut cx = Cx { view: self.view_of(), actions: Vec::new() };
         for overlay in &mut overlays {
-            overlay.changed(&self.view_of());
+            overlay.changed(&mut cx);
         }
+        overlays.retain(|overlay| !overlay.is_done());
+        let actions = cx.actions;
         self.overlays = overlays;
+        for action in actions {
+            self.act(action, effects);
+        }
         self.give_way();
         self.reconcile(effects);
     }
@@ -78,10 +86,12 @@ impl App {
                             .filter(|t| matches!(t, Ticket::Load(r, _) if *r == load.request))
                             .cloned(),
                     );
-                    let (page, due) = self.store.due(load, self.now);
-                    wake = earliest(wake, due);
-                    if let Some(page) = page {
-                        self.start(Ticket::Load(load.request.clone(), page), want, 0, &mut wanted, effects);
+                    for _ in 0..load.abreast {
+                        let (page, due) = self.store.due(load, self.now);
+                        wake = earliest(wake, due);
+                        let Some(page) = page else { break };
+                        let ticket = Ticket::Load(load.request.clone(), page);
+                        self.start(ticket, want.clone(), 0, &mut wanted, effects);
                     }
                 }
                 Want::Follow(follow) => {
@@ -104,7 +114,7 @@ impl App {
             self.store.set_loading(&ticket, false);
             effects.push(Effect::Cancel(ticket));
         }
-        if self.panes.last().is_some_and(|p| p.ticks(&self.view_of())) {
+        if self.runs_a_clock() {
             let next = self.now.checked_add(SignedDuration::from_secs(1)).unwrap_or(self.now);
             wake = earliest(wake, Some(next));
         }
@@ -119,9 +129,6 @@ impl App {
         wanted: &mut HashSet<Ticket>,
         effects: &mut Vec<Effect>,
     ) {
-        if self.session.offline && !matches!(ticket, Ticket::Work(_)) {
-            return self.refuse(&ticket);
-        }
         wanted.insert(ticket.clone());
         if self.in_flight.insert(ticket.clone()) {
             self.store.set_loading(&ticket, true);
@@ -129,19 +136,9 @@ impl App {
         }
     }
 
-    /// Under `--offline` nothing is asked for, and what is not known says why.
-    fn refuse(&mut self, ticket: &Ticket) {
-        let fault = offline();
-        match ticket {
-            Ticket::Load(request, page) if self.store.error_of(request).is_none() => {
-                let error = Error { tried: request.line(), fault };
-                self.store.arrived(request, *page, Err(error), self.now);
-            }
-            Ticket::Follow(request) => {
-                self.store.ended(request, Some(Error { tried: request.line(), fault }));
-            }
-            Ticket::Load(..) | Ticket::Work(_) => {}
-        }
+    /// Whether something is drawn that changes with every second.
+    pub(super) fn runs_a_clock(&self) -> bool {
+        self.transfers.running().next().is_some() || self.panes.last().is_some_and(|p| p.ticks(&self.view_of()))
     }
 
     /// How many requests are on their way.

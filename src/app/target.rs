@@ -84,6 +84,12 @@ fn short(rest: &str) -> Option<Place> {
     {
         return Some(Place::new("mr").project(project).item(iid));
     }
+    if let Some((project, id)) = rest.rsplit_once('$')
+        && is_project(project)
+        && is_number(id)
+    {
+        return Some(Place::new("snippets").project(project).item(id));
+    }
     let (project, at) = rest.split_once('@')?;
     if !is_project(project) || at.is_empty() || project.contains("/-/") {
         return None;
@@ -165,6 +171,8 @@ fn long(rest: &str, fragment: Option<&str>, query: &str) -> Option<Result<Place,
         ("commit", Some(sha)) => place("commit").item(sha),
         ("commits" | "network", Some(_)) => place("commits").at(parts.join("/")),
         ("commits" | "network", None) => place("commits"),
+        ("compare", Some(_)) => place("compare").item(parts.join("/")),
+        ("compare", None) => place("compare"),
         ("branches", _) => place("branches"),
         ("tags", _) => place("tags"),
         ("merge_requests", Some(iid)) if is_number(&iid) => {
@@ -187,6 +195,8 @@ fn long(rest: &str, fragment: Option<&str>, query: &str) -> Option<Result<Place,
         ("jobs" | "builds", _) => place("jobs"),
         ("pipelines", Some(id)) if is_number(&id) => place("jobs").item(id),
         ("pipelines", _) => place("jobs"),
+        ("snippets", Some(id)) if is_number(&id) => place("snippets").item(id),
+        ("snippets", _) => place("snippets"),
         ("runners", _) => place("runners"),
         _ => return Some(Err(TargetError::NoPlace(rest.to_owned()))),
     }))
@@ -215,12 +225,23 @@ mod tests {
         assert_eq!(read("acme/cli/-/jobs/123"), Place::new("job").project("acme/cli").item(123));
         assert_eq!(read("acme/cli/-/pipelines/9"), Place::new("jobs").project("acme/cli").item(9));
         assert_eq!(read("acme/cli/-/commit/abc"), Place::new("commit").project("acme/cli").item("abc"));
+        assert_eq!(
+            read("acme/cli/-/compare/main...feature/x"),
+            Place::new("compare").project("acme/cli").item("main...feature/x")
+        );
+        assert_eq!(
+            read("acme/cli/-/compare/v1%2F0...main"),
+            Place::new("compare").project("acme/cli").item("v1/0...main")
+        );
+        assert_eq!(read("acme/cli/-/snippets/3"), Place::new("snippets").project("acme/cli").item(3));
+        assert_eq!(read("acme/cli/snippets"), Place::new("snippets").project("acme/cli"));
         assert_eq!(read("admin/runners"), Place::new("runners").tab("all"));
     }
 
     #[test]
     fn short_forms_open_their_places() {
         assert_eq!(read("acme/cli!12"), Place::new("mr").project("acme/cli").item(12));
+        assert_eq!(read("acme/cli$3"), Place::new("snippets").project("acme/cli").item(3));
         let files = Place::new("files").project("acme/cli");
         assert_eq!(read("acme/cli@v1.0"), files.clone().at("v1.0"));
         assert_eq!(read("acme/cli@feature/x:src/a.rs:7"), files.clone().at("feature/x").path("src/a.rs").line(7));

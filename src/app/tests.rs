@@ -193,11 +193,31 @@ fn read_only_sends_no_write_and_says_so() {
 }
 
 #[test]
-fn offline_asks_for_nothing_and_is_never_woken() {
-    let (app, effects) = start(Session { offline: true, ..Session::default() });
-    assert_eq!(effects, []);
+fn offline_shows_what_was_known_with_its_age_and_is_never_woken() {
+    let (mut app, _) = start(Session { offline: true, ..Session::default() });
+    let list = ListBranches { id: "1".into(), search: None };
+    let ticket = branches("1", None);
+    let known = Arrival { value: Arc::new(vec![crate::api::branches::Branch::default()]), len: 1, ..nothing() };
+    app.update(Msg::Recalled(ticket.clone(), known, at(-40 * 86_400)));
+    let error = Error { tried: "connect to http://h".into(), fault: super::reconcile::offline() };
+    app.update(Msg::Arrived(ticket, Err(error)));
     assert_eq!(app.wake_at(), None);
-    assert!(app.store.list(&ListBranches { id: "1".into(), search: None }).error.is_some());
+    assert_eq!(app.store.list(&list).len(), 1);
+    assert!(screen(&app).contains("offline · as of Nov 22"), "{}", screen(&app));
+}
+
+#[test]
+fn what_was_kept_gives_way_to_what_the_server_says_and_never_the_other_way() {
+    let (mut app, effects) = start(Session::default());
+    let list = ListBranches { id: "1".into(), search: None };
+    let [ticket] = started(&effects).try_into().expect("one list is asked for");
+    let known = Arrival { value: Arc::new(vec![crate::api::branches::Branch::default()]), len: 1, ..nothing() };
+    app.update(Msg::Recalled(ticket.clone(), known.clone(), at(-60)));
+    assert!(app.store.list(&list).loading, "what was kept is shown while the server is asked");
+    assert_eq!(app.store.list(&list).len(), 1);
+    app.update(Msg::Arrived(ticket.clone(), Ok(Outcome::Reply(nothing()))));
+    app.update(Msg::Recalled(ticket, known, at(-60)));
+    assert_eq!(app.store.list(&list).len(), 0);
 }
 
 #[test]

@@ -1,13 +1,16 @@
-//! Branches of a project, searched by the server as one types.
+//! Branches of a project: how far they are from the default branch, what protects them, what became of them.
 
 use super::list::{Listing, age};
-use super::{project, refs, review};
-use crate::api::Id;
-use crate::api::branches::{Branch, DeleteBranch, DeleteMergedBranches, ListBranches, ProtectBranch, UnprotectBranch};
+use super::{apart, forms, project, review};
+use crate::api::branches::{
+    Branch, DeleteBranch, DeleteMergedBranches, GetBranch, ListBranches, ProtectBranch, UnprotectBranch,
+};
+use crate::api::{Endpoint, Id};
 use crate::app::App;
-use crate::app::action::Action;
+use crate::app::action::{Action, Tone};
 use crate::app::command::{Command, Motion, WhyNot};
-use crate::app::overlay::prompt::Prompt;
+use crate::app::overlay::confirm::Confirm;
+use crate::app::overlay::picker::{Item, Picker};
 use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, Seek, View};
 use crate::app::place::Place;
 use crate::store::{Load, Rows, Want, Write};
@@ -17,22 +20,35 @@ use crate::ui::text::shown;
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::time::Duration;
+
+/// Pages that are read to say which merged branches would go.
+const SWEPT: u32 = 20;
 
 /// The list of branches.
 pub struct Branches {
     project: Id,
-    search: String,
     list: Listing,
+    /// All branches are being read, to ask about those that are merged.
+    sweeping: bool,
 }
 
+/// What may be done to a branch that is protected: what a picker says, and what it sends.
+const PROTECTIONS: &[(&str, &str, bool, bool)] = &[
+    ("Protect: maintainers alone push and merge", "", false, false),
+    ("Protect: developers may merge", "merge", false, true),
+    ("Protect: developers may push", "push", true, false),
+    ("Protect: developers may push and merge", "push merge", true, true),
+];
+/// The answer that ends the protection.
+const UNPROTECT: &str = "unprotect";
+
 impl Branches {
-    fn query(&self) -> ListBranches {
-        ListBranches { id: self.project.clone(), search: Some(self.search.clone()).filter(|s| !s.is_empty()) }
+    fn query(&self, search: &str) -> ListBranches {
+        ListBranches { id: self.project.clone(), search: Some(search.to_owned()).filter(|s| !s.is_empty()) }
     }
 
     fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, Branch> {
-        view.store.list(&self.query())
+        view.store.list(&self.query(self.list.shown()))
     }
 
     fn current<'a>(&self, view: &View<'a>) -> Option<&'a Branch> {
@@ -76,24 +92,123 @@ impl Branches {
         cx.act(App::confirm("Delete a branch", question, send));
     }
 
+    /// The commit at the head of the default branch, once it is known.
+    fn base<'a>(&self, view: &View<'a>) -> Option<&'a str> {
+        let head = view.store.get(&self.base_query(view)?).value?;
+        head.commit.as_ref().map(|commit| commit.id.as_str())
+    }
+
+    fn base_query(&self, view: &View) -> Option<GetBranch> {
+        let branch = project::default_branch(view, &self.project)?.to_owned();
+        Some(GetBranch { id: self.project.clone(), branch })
+    }
+
+    /// What is needed to know how far the branches in sight are from the default branch.
+    fn apart(&self, view: &View) -> Vec<Want> {
+        let Some(query) = self.base_query(view) else { return Vec::new() };
+        let Some(base) = self.base(view) else {
+            // A default branch that nobody made is no reason to leave.
+            let failed = view.store.error_of(&query.request()).is_some();
+            return if failed { Vec::new() } else { vec![Load::one(&query).into()] };
+        };
+        let rows = self.rows(view);
+        let top = self.list.state.top();
+        let seen = (top..top + self.list.state.height()).map_while(|index| rows.get(index));
+        let tips = seen.filter_map(|branch| Some(branch.commit.as_ref()?.id.as_str())).filter(|tip| *tip != base);
+        apart::wants(view, &self.project, base, tips)
+    }
+
     fn delete_merged(&mut self, cx: &mut Cx) {
+        self.sweeping = true;
+        cx.say(Tone::Info, "Looking for merged branches…");
+    }
+
+    /// Once all branches are known: asks about those that would go.
+    fn sweep(&mut self, cx: &mut Cx) {
+        let view = &{ cx.view };
+        let rows = view.store.list(&self.query(""));
+        if !self.sweeping || !rows.known || !rows.settled(SWEPT) || (rows.more && rows.pages() < SWEPT) {
+            return;
+        }
+        self.sweeping = false;
+        let merged = || rows.iter().filter(|branch| branch.merged && !self.is_default(view, branch));
+        let going: Vec<String> = merged().filter(|b| !b.protected).map(|b| shown(&b.name).into_owned()).collect();
+        let kept = merged().filter(|b| b.protected).count();
+        let default = project::default_branch(view, &self.project).unwrap_or("the default branch");
+        if going.is_empty() && !rows.more {
+            let why = if kept > 0 { format!("{kept} protected") } else { "none is merged".to_owned() };
+            return cx.say(Tone::Info, format!("No merged branch can be deleted: {why}."));
+        }
+        let count = match going.len() {
+            1 => "1 branch".to_owned(),
+            count => format!("{count} branches"),
+        };
+        let mut question = format!("Delete {count} of {} that {} holds?", self.project, shown(default));
+        if kept > 0 {
+            question.push_str(&format!(" {kept} protected stay."));
+        }
+        if rows.more {
+            question.push_str(" The server also deletes merged ones that are not read yet.");
+        }
         let delete = DeleteMergedBranches { id: self.project.clone() };
-        let question = format!("Delete every merged branch of {} that is not protected?", self.project);
         let send = Action::Send(Write::new(&delete, "delete merged branches"));
-        cx.act(App::confirm("Delete merged branches", question, send));
+        cx.act(Action::Open(Box::new(Confirm::new("Delete merged branches", question, send).naming(going))));
     }
 
     fn protect(&mut self, cx: &mut Cx) {
         let Some(branch) = self.current(&cx.view) else { return };
-        let (id, branch, protected) = (self.project.clone(), branch.name.clone(), branch.protected);
-        let write = if protected {
-            let what = format!("unprotect {branch}");
-            Write::new(&UnprotectBranch { id, branch }, what)
-        } else {
-            let what = format!("protect {branch}");
-            Write::new(&ProtectBranch { id, branch, ..ProtectBranch::default() }, what)
+        let mut items: Vec<Item> = PROTECTIONS
+            .iter()
+            .map(|(words, answer, push, merge)| {
+                let now =
+                    branch.protected && (branch.developers_can_push, branch.developers_can_merge) == (*push, *merge);
+                Item::answer(*words, *answer).note(if now { "now" } else { "" })
+            })
+            .collect();
+        items.push(Item::answer("No protection", UNPROTECT).note(if branch.protected { "" } else { "now" }));
+        let title = format!("Protection of {}", shown(&branch.name));
+        cx.act(Action::Open(Box::new(Picker::new(title, "protect", items))));
+    }
+
+    fn set_protection(&mut self, answer: &str, cx: &mut Cx) {
+        let Some(branch) = self.current(&cx.view) else { return };
+        let (id, branch) = (self.project.clone(), branch.name.clone());
+        let write = match PROTECTIONS.iter().find(|(_, word, ..)| *word == answer) {
+            Some((_, _, push, merge)) => {
+                let what = format!("protect {branch}");
+                let (developers_can_push, developers_can_merge) = (Some(*push), Some(*merge));
+                Write::new(&ProtectBranch { id, branch, developers_can_push, developers_can_merge }, what)
+            }
+            None => {
+                let what = format!("unprotect {branch}");
+                Write::new(&UnprotectBranch { id, branch }, what)
+            }
         };
         cx.act(Action::Send(write));
+    }
+
+    /// The branches to compare: the marked one and the selected one, two marked ones, or the default branch and the
+    /// selected one.
+    fn pair(&self, view: &View) -> Option<(String, String)> {
+        let current = self.current(view).map(|branch| branch.name.clone());
+        let marked: Vec<&String> = self.list.state.marked().iter().collect();
+        let default = project::default_branch(view, &self.project);
+        match marked.as_slice() {
+            [] => {
+                let default = default?.to_owned();
+                Some((default.clone(), current.filter(|name| *name != default)?))
+            }
+            [one] => Some(((*one).clone(), current.filter(|name| name != *one)?)),
+            [a, b] if Some(b.as_str()) == default => Some(((*b).clone(), (*a).clone())),
+            [a, b] => Some(((*a).clone(), (*b).clone())),
+            _ => None,
+        }
+    }
+
+    fn compare(&mut self, cx: &mut Cx) {
+        if let Some((from, to)) = self.pair(&cx.view) {
+            cx.go(Place::new("compare").project(self.project.clone()).item(format!("{from}...{to}")));
+        }
     }
 
     fn row(&self, view: &View, branch: &Branch) -> Row {
@@ -101,9 +216,15 @@ impl Branches {
         let commit = branch.commit.as_ref();
         let name = Cell::from((branch.name.clone(), if default { Role::Title } else { Role::Ref }));
         let mut note = Cell::empty();
+        let may = match (branch.developers_can_push, branch.developers_can_merge) {
+            (false, false) => "protected",
+            (true, false) => "protected: push",
+            (false, true) => "protected: merge",
+            (true, true) => "protected: push, merge",
+        };
         for (on, word, role) in [
             (default, "default", Role::Accent),
-            (branch.protected, "protected", Role::Warning),
+            (branch.protected, may, Role::Warning),
             (branch.merged && !default, "merged", Role::Dim),
         ] {
             if on {
@@ -111,14 +232,20 @@ impl Branches {
                 note = note.and(format!("{gap}{word}"), role);
             }
         }
+        let apart = match (self.base(view), commit) {
+            (Some(base), Some(commit)) if !default => apart::cell(view, &self.project, base, &commit.id),
+            _ => Cell::empty(),
+        };
         Row::new(vec![
             name,
             note,
+            apart,
             Cell::from((commit.map(|c| c.title.clone()).unwrap_or_default(), Role::Text)),
             Cell::from((commit.map(|c| c.author_name.clone()).unwrap_or_default(), Role::User)),
             Cell::from((commit.map(|c| c.short().to_owned()).unwrap_or_default(), Role::Dim)),
             Cell::from((age(view, commit.and_then(|c| c.when())), Role::Dim)),
         ])
+        .marked(self.list.state.is_marked(&branch.name))
     }
 }
 
@@ -133,19 +260,42 @@ impl Pane for Branches {
         Command::new("branches.commits", &["H"], "Its commits", |pane: &mut Self, cx| pane.go("commits", cx))
             .footer("commits")
             .when(Self::has_branch),
-        Command::new("branches.create", &["+"], "New branch from this one", |pane: &mut Self, cx| {
+        Command::new("branches.create", &["+"], "New branch from this one, or another", |pane: &mut Self, cx| {
+            let default = project::default_branch(&cx.view, &pane.project).unwrap_or("HEAD");
+            let from = pane.current(&cx.view).map_or(default, |branch| branch.name.as_str());
+            forms::refs::create_branch(&pane.project, from).open(cx);
+        })
+        .writes()
+        .footer("new"),
+        Command::new("branches.mr", &["m"], "New merge request of it", |pane: &mut Self, cx| {
             if let Some(branch) = pane.current(&cx.view) {
-                let label = format!("new branch from {}", shown(&branch.name));
-                cx.act(Action::Open(Box::new(Prompt::ask(label, "branch", ""))));
+                forms::merge_request::create(&pane.project, Some(&branch.name), None, &cx.view).open(cx);
             }
         })
         .writes()
-        .footer("new")
-        .when(Self::has_branch),
+        .when(|pane, view| match pane.current(view) {
+            Some(branch) if pane.is_default(view, branch) => Err("it is the default branch".into()),
+            Some(_) => Ok(()),
+            None => Err("no branch is selected".into()),
+        }),
         Command::new("branches.delete", &["D"], "Delete it", Self::delete)
             .writes()
             .footer("delete")
             .when(Self::can_delete),
+        Command::new("branches.mark", &["Space"], "Mark it", |pane: &mut Self, cx| {
+            if let Some(branch) = pane.current(&cx.view) {
+                pane.list.state.toggle_mark(branch.name.as_str());
+            }
+            pane.list.motion(Motion::Down, pane.rows(&cx.view).len());
+        })
+        .when(Self::has_branch),
+        Command::new("branches.compare", &["="], "Compare: two marked ones, or it with the default one", Self::compare)
+            .footer("compare")
+            .when(|pane, view| match pane.pair(view) {
+                Some(_) => Ok(()),
+                None if pane.list.state.marked().len() > 2 => Err("more than two are marked".into()),
+                None => Err("mark another one with Space".into()),
+            }),
         Command::new("branches.protect", &["P"], "Protect it, or end its protection", Self::protect)
             .writes()
             .when(Self::has_branch),
@@ -159,9 +309,9 @@ impl Pane for Branches {
         let project = place.project.clone().unwrap_or_default();
         let mut list = Listing::default();
         if let Some(name) = &place.git_ref {
-            list.state.want(name.as_str());
+            list.hunt(name.as_str());
         }
-        Branches { project, search: String::new(), list }
+        Branches { project, list, sweeping: false }
     }
 
     fn place(&self) -> Place {
@@ -171,28 +321,31 @@ impl Pane for Branches {
     fn crumbs(&self, view: &View) -> Vec<Crumb> {
         let mut crumbs = project::crumbs(view, &self.project);
         crumbs.push(Crumb::new(format!("{} branches", glyph::branch()), Role::Dim));
-        if !self.search.is_empty() {
-            crumbs.push(Crumb::new(format!("/{}", self.search), Role::Match));
-        }
-        crumbs.extend(project::count(&self.rows(view)));
+        crumbs.extend(self.list.crumbs(&self.rows(view)));
         crumbs
     }
 
-    fn wants(&self, _view: &View) -> Vec<Want> {
-        let delay = if self.search.is_empty() { Duration::ZERO } else { Duration::from_millis(120) };
-        vec![project::want(&self.project), Load::list(&self.query(), self.list.pages()).after(delay).into()]
+    fn wants(&self, view: &View) -> Vec<Want> {
+        let load = Load::list(&self.query(self.list.sought()), self.list.pages()).after(self.list.rest());
+        let mut wants = vec![project::want(&self.project), load.into()];
+        if self.sweeping {
+            wants.push(Load::list(&self.query(""), SWEPT).into());
+        }
+        wants.extend(self.apart(view));
+        wants
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let columns = [
             Column::new("", Size::Fit { min: 12, max: 40 }).middle(),
-            Column::new("", Size::Fit { min: 0, max: 24 }).priority(1),
-            Column::new("", Size::Fill { min: 28, weight: 1 }).priority(3),
-            Column::new("", Size::Fit { min: 4, max: 16 }).priority(4),
-            Column::new("", Size::Fixed(8)).priority(5),
+            Column::new("", Size::Fit { min: 0, max: 30 }).priority(1),
+            Column::new("", Size::Fit { min: 0, max: 17 }).priority(3),
+            Column::new("", Size::Fill { min: 8, weight: 1 }).priority(4),
+            Column::new("", Size::Fit { min: 4, max: 16 }).priority(5),
+            Column::new("", Size::Fixed(8)).priority(6),
             Column::new("", Size::Fixed(4)).right().priority(2),
         ];
-        let empty = if self.search.is_empty() {
+        let empty = if self.list.shown().is_empty() {
             ("There are no branches: the repository is empty.", "Push a first commit, then r looks again")
         } else {
             ("No branch fits the filter.", "/ changes it, Esc ends it")
@@ -201,8 +354,10 @@ impl Pane for Branches {
     }
 
     fn changed(&mut self, cx: &mut Cx) {
+        self.list.answered(&cx.view.store.list(&self.query(self.list.sought())));
         let rows = self.rows(&cx.view);
         self.list.sync(&rows, |branch| branch.name.clone());
+        self.sweep(cx);
     }
 
     fn motion(&mut self, motion: Motion, cx: &mut Cx) {
@@ -224,30 +379,30 @@ impl Pane for Branches {
     }
 
     fn sought(&self) -> String {
-        self.search.clone()
+        self.list.sought().to_owned()
     }
 
     fn set_sought(&mut self, text: &str, cx: &mut Cx) {
-        if self.search != text {
-            // Without a filter, the list goes on where one was.
-            let here = self.current(&cx.view).map(|b| b.name.clone()).filter(|_| text.is_empty());
-            self.search = text.to_owned();
-            self.list.restart_at(here);
-        }
+        let here = self.current(&cx.view).map(|b| b.name.clone());
+        self.list.seek(text, here);
     }
 
     fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
-        if let ("branch", Some(from)) = (tag, self.current(&cx.view)) {
-            let name = value.trim();
-            refs::create_branch(&self.project, name, &from.name, cx);
-            self.list.state.want(name);
+        match tag {
+            "protect" => self.set_protection(&value, cx),
+            forms::refs::MADE => self.list.hunt_new(value),
+            _ => {}
         }
     }
 
     fn escape(&mut self, cx: &mut Cx) -> bool {
-        let filtered = !self.search.is_empty();
-        self.set_sought("", cx);
-        filtered
+        let here = self.current(&cx.view).map(|b| b.name.clone());
+        if self.list.unseek(here) {
+            return true;
+        }
+        let marked = !self.list.state.marked().is_empty();
+        self.list.state.clear_marks();
+        marked || std::mem::take(&mut self.sweeping)
     }
 
     fn url(&self, view: &View) -> Option<String> {

@@ -1,19 +1,25 @@
 //! A commit: what it changed, and everything that is known of it.
 
-use super::commit_view::{CommitView, Pieces};
-use super::{list, project};
+mod speak;
+
+use super::changes::keys::{self, HasChanges};
+use super::changes::{Changes, Spot};
+use super::commit_view::CommitView;
+use super::details::Details;
+use super::review::desk::Desk;
+use super::review::margin::Margin;
+use super::{commit_details, forms, list, pick, project};
+use crate::api::commits::ListCommits;
 use crate::app::action::{Action, Tone};
 use crate::app::command::{Command, Motion, WhyNot};
 use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, Seek, Tabs, View};
 use crate::app::place::Place;
 use crate::store::{Load, Want};
-use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::panels::Panels;
 use crate::ui::state;
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::cell::Cell;
 use std::time::Duration;
 
 const CHANGES: usize = 0;
@@ -22,29 +28,87 @@ const TITLES: &[&str] = &["Changes", "Details"];
 /// Lines of the message above the changes.
 const BODY: usize = 5;
 
+/// Pages of a log that are read to find the commit before or after.
+const WALKED: u32 = 50;
+
 /// One commit.
 pub struct CommitPane {
     shown: CommitView,
+    /// The log that it was opened from: of a ref, of a path.
+    git_ref: Option<String>,
+    path: Option<String>,
+    /// The next commit of the log is to be gone to, or the one before, once it is known.
+    step: Option<bool>,
     tab: usize,
-    scroll: DocState,
-    lines: Vec<(Pieces, Option<Place>)>,
-    area: Cell<Rect>,
+    details: Details,
+    /// What one is about to say.
+    desk: Desk,
+    /// What is said, beside the changes.
+    margin: Margin,
 }
 
 impl CommitPane {
     fn enter(&mut self, cx: &mut Cx) {
         if self.tab == CHANGES {
+            if let Some(key) = self.margin.draft(&self.shown.changes).map(str::to_owned) {
+                return self.desk.open(&key, cx);
+            }
+            if self.margin.toggle(&self.shown.changes) {
+                return;
+            }
             return self.shown.changes.enter();
         }
-        let at = self.scroll.at(self.lines.len());
-        match self.lines.get(at).and_then(|(_, place)| place.clone()) {
-            Some(place) => cx.go(place),
-            None => cx.say(Tone::Info, "Parents, refs and the pipeline can be opened."),
+        if !self.details.enter(cx) {
+            cx.say(Tone::Info, "Parents, refs, the pipeline and pages of statuses can be opened.");
         }
     }
 
-    fn has_changes(&self, _view: &View) -> Result<(), WhyNot> {
-        if self.tab == CHANGES { Ok(()) } else { Err("the changes are not shown".into()) }
+    /// The log that it was opened from.
+    fn log(&self) -> ListCommits {
+        ListCommits {
+            id: self.shown.project.clone(),
+            ref_name: self.git_ref.clone(),
+            path: self.path.clone(),
+            ..ListCommits::default()
+        }
+    }
+
+    /// Goes to the commit after this one in the log, or to the one before; waits until it is known.
+    fn take_step(&mut self, cx: &mut Cx) {
+        let Some(forward) = self.step else { return };
+        let rows = cx.view.store.list(&self.log());
+        let sha = self.sha(&cx.view);
+        let at = rows.iter().position(|commit| commit.id == sha);
+        let next = at.and_then(|at| if forward { at.checked_add(1) } else { at.checked_sub(1) });
+        if let Some(commit) = next.and_then(|next| rows.get(next)) {
+            self.step = None;
+            let place = Place { item: Some(commit.id.clone()), ..Pane::place(self) };
+            return cx.act(Action::Replace(place));
+        }
+        // What is not known may still come: the log is read on.
+        let over = rows.error.is_some() || (rows.known && !rows.more) || rows.pages() >= WALKED;
+        if over || (at.is_some() && !forward) {
+            self.step = None;
+            let words = match at {
+                Some(_) if forward => "This is the first commit of its log.",
+                Some(_) => "This is the newest commit of its log.",
+                None => "This commit is not in the log that is at hand.",
+            };
+            cx.say(Tone::Info, words);
+        }
+    }
+
+    fn turn(&mut self, forward: bool, cx: &mut Cx) {
+        self.step = Some(forward);
+        self.take_step(cx);
+    }
+
+    /// `]` and `[`: files of the changes, else commits of the log.
+    fn sibling(&mut self, forward: bool, cx: &mut Cx) {
+        match self.tab {
+            CHANGES => self.shown.changes.turn_file(forward),
+            _ => self.turn(forward, cx),
+        }
     }
 
     fn file(&mut self, cx: &mut Cx) {
@@ -59,6 +123,16 @@ impl CommitPane {
     }
 }
 
+impl HasChanges for CommitPane {
+    fn changes(&mut self) -> &mut Changes {
+        &mut self.shown.changes
+    }
+
+    fn on_changes(&self, _view: &View) -> Result<(), WhyNot> {
+        if self.tab == CHANGES { Ok(()) } else { Err("the changes are not shown".into()) }
+    }
+}
+
 impl Pane for CommitPane {
     const ID: &'static str = "commit";
     const TITLE: &'static str = "A commit";
@@ -66,30 +140,117 @@ impl Pane for CommitPane {
     const COMMANDS: &'static [Command<Self>] = &[
         Command::new("commit.open", &["Enter"], "Open the diff of the file, or what the line names", Self::enter)
             .footer("open"),
-        Command::new("commit.next_file", &["]"], "Next file", |pane: &mut Self, _| pane.shown.changes.turn_file(true))
-            .footer("next file")
-            .when(Self::has_changes),
-        Command::new("commit.previous_file", &["["], "Previous file", |pane: &mut Self, _| {
-            pane.shown.changes.turn_file(false);
+        Command::new("commit.comment", &["c"], "Comment on it", |pane: &mut Self, cx| pane.comment(cx))
+            .footer("comment")
+            .writes()
+            .when(Self::can_speak),
+        Command::new(
+            "commit.comment_here",
+            &["C"],
+            "Comment on the line, the marked lines or the file",
+            |pane: &mut Self, cx| {
+                pane.comment_here(cx);
+            },
+        )
+        .writes()
+        .when(Self::can_place),
+        Command::new("commit.reply", &["R"], "Reply, quoting the comment", |pane: &mut Self, cx| pane.reply(cx))
+            .writes()
+            .when(Self::has_comment),
+        Command::new("commit.edit", &["e"], "Edit the draft", |pane: &mut Self, cx| pane.edit(cx))
+            .when(Self::has_draft),
+        Command::new("commit.delete", &["D"], "Drop the draft", |pane: &mut Self, cx| pane.drop_draft(cx))
+            .when(Self::has_draft),
+        Command::new(
+            "commit.send",
+            &["S"],
+            "Send the review: all drafts, one after the other",
+            |pane: &mut Self, cx| {
+                let on = pane.thing(&cx.view);
+                pane.desk.send(&on, cx);
+            },
+        )
+        .footer("send review")
+        .writes()
+        .when(|pane, view| pane.desk.can_send(view)),
+        Command::new("commit.drafts", &["K"], "Kept drafts: edit, drop, send", |pane: &mut Self, cx| {
+            let on = pane.thing(&cx.view);
+            pane.desk.list(&on, cx);
         })
-        .when(Self::has_changes),
+        .when(Self::can_speak),
+        Command::new("commit.review", &["M-s"], "Begin a review, or end it", |pane: &mut Self, cx| {
+            let on = pane.thing(&cx.view);
+            pane.desk.toggle_review(&on, cx);
+        })
+        .writes()
+        .when(Self::can_speak),
+        Command::new("commit.mark", &["Space"], "Mark lines from here on, or end it", |pane: &mut Self, _| {
+            pane.shown.changes.mark();
+        })
+        .when(Self::on_changes),
+        Command::new("commit.next_comment", &[";"], "Next comment in the changes", |pane: &mut Self, _| {
+            pane.shown.changes.turn_inset(true);
+        })
+        .when(Self::on_changes),
+        Command::new("commit.previous_comment", &[","], "Previous comment in the changes", |pane: &mut Self, _| {
+            pane.shown.changes.turn_inset(false);
+        })
+        .when(Self::on_changes),
+        Command::new("commit.next_file", &["]"], "Next file; in the details the next commit", |pane: &mut Self, cx| {
+            pane.sibling(true, cx);
+        })
+        .footer("next file"),
+        Command::new(
+            "commit.previous_file",
+            &["["],
+            "Previous file; in the details the previous commit",
+            |pane: &mut Self, cx| {
+                pane.sibling(false, cx);
+            },
+        ),
+        Command::new("commit.next", &[")"], "Next commit of the log, an older one", |pane: &mut Self, cx| {
+            pane.turn(true, cx);
+        })
+        .footer("next commit"),
+        Command::new("commit.previous", &["("], "Previous commit of the log, a newer one", |pane: &mut Self, cx| {
+            pane.turn(false, cx);
+        }),
         Command::new("commit.next_hunk", &["}"], "Next hunk", |pane: &mut Self, _| pane.shown.changes.turn_hunk(true))
             .footer("next hunk")
-            .when(Self::has_changes),
+            .when(Self::on_changes),
         Command::new("commit.previous_hunk", &["{"], "Previous hunk", |pane: &mut Self, _| {
             pane.shown.changes.turn_hunk(false);
         })
-        .when(Self::has_changes),
+        .when(Self::on_changes),
+        keys::layout("commit.layout"),
+        keys::spaces("commit.spaces"),
+        keys::wrap("commit.wrap"),
+        keys::more("commit.more"),
+        keys::more_up("commit.more_up"),
+        keys::more_down("commit.more_down"),
+        keys::viewed("commit.viewed"),
+        keys::unviewed("commit.unviewed"),
         Command::new("commit.fold", &["-"], "Fold or unfold the file", |pane: &mut Self, _| pane.shown.changes.fold())
-            .when(Self::has_changes),
+            .when(Self::on_changes),
         Command::new("commit.file", &["f"], "The file as it was then", Self::file).footer("file").when(|pane, view| {
-            pane.has_changes(view)?;
+            pane.on_changes(view)?;
             pane.shown.changes.spot().map(|_| ()).ok_or_else(|| "no file is selected".into())
         }),
         Command::new("commit.files", &["F"], "All files as they were then", |pane: &mut Self, cx| {
             let sha = pane.sha(&cx.view);
             cx.go(Place::new("files").project(pane.shown.project.clone()).at(sha));
         }),
+        Command::new("commit.pick", &["P"], "Cherry-pick it to a branch", |pane: &mut Self, cx| {
+            cx.act(pick::ask(&pane.shown.project, &cx.view));
+        })
+        .writes()
+        .when(|pane, view| pane.shown.commit(view).value.map(|_| ()).ok_or_else(|| "it is not known yet".into())),
+        Command::new("commit.status", &["t"], "Set a status", |pane: &mut Self, cx| {
+            let sha = pane.sha(&cx.view);
+            forms::commit::status(&pane.shown.project, &sha).open(cx);
+        })
+        .writes()
+        .when(|_, view| forms::signed_in(view)),
         Command::new("commit.parent", &["p"], "Its parent", |pane: &mut Self, cx| {
             let parent = pane.shown.commit(&cx.view).value.and_then(|c| c.parent_ids.first().cloned());
             if let Some(parent) = parent {
@@ -107,17 +268,25 @@ impl Pane for CommitPane {
         let project = place.project.clone().unwrap_or_default();
         let sha = place.item.clone().or_else(|| place.git_ref.clone()).unwrap_or_else(|| "HEAD".into());
         let tab = usize::from(place.tab.as_deref() == Some("details"));
+        let mut shown = CommitView::new(&project, &sha, Duration::ZERO);
+        if let Some(path) = place.path.clone() {
+            shown.changes.show(Spot { path, line: place.line });
+        }
         CommitPane {
-            shown: CommitView::new(&project, &sha, Duration::ZERO),
+            shown,
+            git_ref: place.git_ref.clone().filter(|_| place.item.is_some()),
+            path: place.path.clone(),
+            step: None,
             tab,
-            scroll: DocState::new(),
-            lines: Vec::new(),
-            area: Cell::default(),
+            details: Details::default(),
+            desk: Desk::default(),
+            margin: Margin::default(),
         }
     }
 
     fn place(&self) -> Place {
         let place = Place::new(Self::ID).project(self.shown.project.clone()).item(&self.shown.sha);
+        let place = Place { git_ref: self.git_ref.clone(), path: self.path.clone(), ..place };
         if self.tab == DETAILS { place.tab("details") } else { place }
     }
 
@@ -132,9 +301,14 @@ impl Pane for CommitPane {
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants = vec![project::want(&self.shown.project)];
         wants.extend(self.shown.wants(view));
+        wants.extend(self.comment_wants(view));
         if self.tab == DETAILS {
             wants.push(Load::list(&self.shown.refs_query(), 1).into());
             wants.push(Load::list(&self.shown.statuses_query(), 1).into());
+        }
+        if self.step.is_some() {
+            let log = self.log();
+            wants.push(Load::list(&log, (view.store.list(&log).pages() + 1).min(WALKED)).into());
         }
         wants
     }
@@ -149,59 +323,36 @@ impl Pane for CommitPane {
             let rest = self.shown.draw_head(view, area, buf, body);
             return self.shown.draw_changes(view, rest, buf);
         }
-        self.area.set(area);
-        if self.lines.is_empty() {
-            return state::skeleton(buf, area, view.theme);
+        match self.details.is_empty() {
+            true => state::skeleton(buf, area, view.theme),
+            false => self.details.draw(view, area, buf, true),
         }
-        doc::draw(buf, area, view.theme, true, &self.scroll, self.lines.len(), 1, |index| {
-            let pieces = self.lines.get(index).map(|(pieces, _)| pieces.as_slice()).unwrap_or_default();
-            let spans = pieces.iter().map(|(words, role)| (words.as_str().into(), view.theme.style(*role))).collect();
-            DocLine { spans, ..DocLine::default() }
-        });
     }
 
     fn changed(&mut self, cx: &mut Cx) {
         self.shown.sync(&cx.view);
+        self.sync_comments(cx);
         if self.tab == DETAILS {
-            self.lines = self.shown.details(&cx.view, usize::from(cx.view.size.0).saturating_sub(4));
+            let width = usize::from(cx.view.size.0).saturating_sub(4);
+            commit_details::write(&mut self.details, &self.shown, &cx.view, width);
+            for pieces in self.said_lines(&cx.view, width) {
+                self.details.line(pieces);
+            }
         }
+        self.take_step(cx);
     }
 
     fn motion(&mut self, motion: Motion, _cx: &mut Cx) {
         if self.tab == CHANGES {
             return self.shown.changes.motion(motion);
         }
-        let len = self.lines.len();
-        match motion {
-            Motion::Wheel(rows) => self.scroll.scroll_by(rows.into(), len),
-            Motion::First => self.scroll.first(),
-            Motion::Last => self.scroll.last(len),
-            Motion::Left => self.scroll.left_by(-(doc::SIDEWAYS as isize)),
-            Motion::Right => self.scroll.left_by(doc::SIDEWAYS as isize),
-            other => {
-                if let Some(rows) = other.rows(self.scroll.height.get()) {
-                    self.scroll.move_by(rows, len);
-                }
-            }
-        }
+        self.details.motion(motion);
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
-        if self.tab == CHANGES {
-            return self.shown.changes.pointer(pointer);
-        }
-        let len = self.lines.len();
-        match pointer {
-            Pointer::Wheel { rows, .. } => self.scroll.scroll_by(rows.into(), len),
-            Pointer::Press { row, double, .. } => {
-                if let Some(line) = row.checked_sub(self.area.get().y).and_then(|y| self.scroll.line_at(y, len)) {
-                    self.scroll.goto(line, len);
-                    if double {
-                        self.enter(cx);
-                    }
-                }
-            }
-            Pointer::Drag { .. } | Pointer::Release => {}
+        match self.tab {
+            CHANGES => self.shown.changes.pointer(pointer),
+            _ => self.details.pointer(pointer, cx),
         }
     }
 
@@ -234,7 +385,17 @@ impl Pane for CommitPane {
         self.shown.changes.seek_next(forward);
     }
 
+    fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
+        if tag == pick::TAG {
+            let picks = self.shown.commit(&cx.view).value.map(pick::pick_of).into_iter().collect();
+            pick::confirm(&self.shown.project, picks, &value, cx);
+        }
+    }
+
     fn escape(&mut self, cx: &mut Cx) -> bool {
+        if self.step.take().is_some() {
+            return true;
+        }
         let input = self.shown.input();
         self.tab == CHANGES && self.shown.changes.escape(&cx.view, input.as_ref())
     }

@@ -1,20 +1,17 @@
 //! One commit with what it changed: shown whole in its own place, and beside the list of commits.
 
-use super::changes::{Changes, Entries, Input};
+use super::changes::{Changes, Entries, Input, Revisions};
+use super::details::Pieces;
 use super::list::age;
 use super::project;
-use crate::api::commits::{
-    Commit, CommitRef, CommitStatus, DiffEntry, GetCommit, GetCommitDiff, ListCommitRefs, ListCommitStatuses,
-};
-use crate::api::{Endpoint, Id, Known, Time};
+use crate::api::commits::{Commit, DiffEntry, GetCommit, GetCommitDiff, ListCommitRefs, ListCommitStatuses};
+use crate::api::{Endpoint, Id, Known};
 use crate::app::pane::View;
-use crate::app::place::Place;
 use crate::store::{Load, Remote, Rows, Want};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Pages of changed files that are asked for: more files than a person reads.
@@ -25,14 +22,11 @@ pub struct CommitView {
     pub project: Id,
     pub sha: String,
     pub changes: Changes,
-    /// The files of all pages, and what they were made from.
-    files: Option<(u64, Arc<Vec<DiffEntry>>)>,
+    /// The files of all pages, and the revision of the list that they are of.
+    files: Option<(u64, Input)>,
     /// Waits until the selection rests.
     delay: Duration,
 }
-
-/// Pieces of a line with their roles.
-pub type Pieces = Vec<(String, Role)>;
 
 impl CommitView {
     /// Nothing of it is asked for yet.
@@ -80,16 +74,24 @@ impl CommitView {
 
     /// The changed files under a name that is another one when they are.
     pub fn input(&self) -> Option<Input> {
-        let (revision, files) = self.files.as_ref()?;
-        let identity = format!("{} {revision}", self.diff().request().line());
-        Some(Input { identity, entries: Entries::List(files.clone()) })
+        self.files.as_ref().map(|(_, input)| input.clone())
     }
 
     /// After an update: gathers the pages, and lets the changes take what was worked out.
     pub fn sync(&mut self, view: &View) {
         let rows = self.diff_rows(view);
         if rows.known && self.files.as_ref().is_none_or(|(revision, _)| *revision != rows.revision) {
-            self.files = Some((rows.revision, Arc::new(rows.iter().cloned().collect())));
+            let pages = (0..rows.pages() as usize).filter_map(|page| rows.page(page)).collect();
+            // A further page leaves the name as it is: what was parsed of the others stays.
+            let identity = format!("{} at {:?}", self.diff().request().line(), rows.at);
+            self.files = Some((rows.revision, Input { identity, entries: Entries::Pages(pages) }));
+        }
+        if let Some(commit) = self.commit(view).value {
+            let (project, old, new) = (self.project.clone(), commit.parent_ids.first().cloned(), commit.id.clone());
+            if !view.session.signed_in || view.me().is_some() {
+                self.changes.keep_under(view, &format!("viewed {} {project}@{new}", view.session.server));
+            }
+            self.changes.set_revisions(Some(Revisions { project, old, new }));
         }
         let input = self.input();
         self.changes.sync(view, input.as_ref());
@@ -142,84 +144,6 @@ impl CommitView {
         facts
     }
 
-    /// Everything that is known of it, line by line, with the place that a line leads to.
-    pub fn details(&self, view: &View, width: usize) -> Vec<(Pieces, Option<Place>)> {
-        let Some(commit) = self.commit(view).value else { return Vec::new() };
-        let mut lines: Vec<(Pieces, Option<Place>)> = Vec::new();
-        let wrap = |words: &str| text::wrap(words, width.clamp(20, 100), 2000);
-        lines.extend(wrap(&commit.title).into_iter().map(|l| (vec![(l, Role::Title)], None)));
-        if !commit.body().is_empty() {
-            lines.push((Vec::new(), None));
-            lines.extend(wrap(commit.body()).into_iter().map(|l| (vec![(l, Role::Text)], None)));
-        }
-        lines.push((Vec::new(), None));
-        let mut field = |name: &str, pieces: Pieces, place: Option<Place>| {
-            let mut line = vec![(text::pad(name, 11), Role::Dim)];
-            line.extend(pieces);
-            lines.push((line, place));
-        };
-        field("commit", vec![(commit.id.clone(), Role::Ref)], None);
-        let person = |name: &str, mail: &str, when: Option<&Time>| {
-            let stamp = when.map(|t| moment(view, t)).unwrap_or_default();
-            vec![(name.to_owned(), Role::User), (format!(" <{mail}>  "), Role::Dim), (stamp, Role::Dim)]
-        };
-        field("author", person(&commit.author_name, &commit.author_email, commit.when()), None);
-        if (&commit.committer_name, &commit.committer_email) != (&commit.author_name, &commit.author_email)
-            || commit.committed_date != commit.authored_date
-        {
-            let when = commit.committed_date.as_ref();
-            field("committer", person(&commit.committer_name, &commit.committer_email, when), None);
-        }
-        for (index, parent) in commit.parent_ids.iter().enumerate() {
-            let place = Place::new("commit").project(self.project.clone()).item(parent);
-            let name = if index == 0 { "parent" } else { "merged" };
-            field(name, vec![(parent.clone(), Role::Link)], Some(place));
-        }
-        if let Some(stats) = commit.stats.known() {
-            let pieces = vec![
-                (format!("+{}", text::count(stats.additions)), Role::Added),
-                (format!(" −{}", text::count(stats.deletions)), Role::Removed),
-            ];
-            field("lines", pieces, None);
-        }
-        if let Some(pipeline) = commit.last_pipeline.known() {
-            let (mark, role) = glyph::status(pipeline.status.as_str());
-            let place = Place::new("jobs").project(self.project.clone()).item(pipeline.id);
-            let pieces =
-                vec![(format!("{mark} {}", pipeline.status), role), (format!("  #{}", pipeline.id), Role::Link)];
-            field("pipeline", pieces, Some(place));
-        }
-        self.detail_refs(view, &mut field);
-        self.detail_statuses(view, &mut field);
-        lines
-    }
-
-    fn detail_refs(&self, view: &View, field: &mut impl FnMut(&str, Pieces, Option<Place>)) {
-        let rows: Rows<'_, CommitRef> = view.store.list(&self.refs_query());
-        for (index, found) in rows.iter().enumerate() {
-            let place = Place::new("files").project(self.project.clone()).at(found.name.as_str());
-            let sign = if found.r#type == "tag" { "tag" } else { glyph::branch() };
-            let pieces = vec![(format!("{sign} "), Role::Dim), (found.name.clone(), Role::Ref)];
-            field(if index == 0 { "held by" } else { "" }, pieces, Some(place));
-        }
-        if rows.more {
-            field("", vec![(format!("{} and more", glyph::cut()), Role::Dim)], None);
-        }
-    }
-
-    fn detail_statuses(&self, view: &View, field: &mut impl FnMut(&str, Pieces, Option<Place>)) {
-        let rows: Rows<'_, CommitStatus> = view.store.list(&self.statuses_query());
-        for (index, status) in rows.iter().enumerate() {
-            let (mark, role) = glyph::status(status.status.as_str());
-            let mut pieces =
-                vec![(format!("{mark} {:<9} ", status.status.as_str()), role), (status.name.clone(), Role::Text)];
-            if let Some(words) = &status.description {
-                pieces.push((format!("  {words}"), Role::Dim));
-            }
-            field(if index == 0 { "statuses" } else { "" }, pieces, None);
-        }
-    }
-
     /// Its page, at the file under the cursor of the changes.
     pub fn url(&self, view: &View) -> String {
         let sha = self.commit(view).value.map_or(self.sha.as_str(), |c| &c.id);
@@ -241,15 +165,4 @@ impl CommitView {
 pub fn draw_pieces(buf: &mut Buffer, view: &View, area: Rect, pieces: &[(String, Role)]) {
     let spans: Vec<_> = pieces.iter().map(|(words, role)| (words.as_str(), view.theme.style(*role))).collect();
     line::draw(buf, area, &spans);
-}
-
-/// A time as a date with its age; the text of the server where it is no date.
-fn moment(view: &View, time: &Time) -> String {
-    match time.instant() {
-        Some(instant) => {
-            let date = instant.to_zoned(jiff::tz::TimeZone::UTC);
-            format!("{} UTC ({})", date.strftime("%Y-%m-%d %H:%M"), age(view, Some(time)))
-        }
-        None => time.to_string(),
-    }
 }

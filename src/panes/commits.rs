@@ -1,21 +1,26 @@
-//! Commits of a ref or a path, newest first; on a wide screen beside what the selected one changed.
+//! Commits of a ref, of a path or of all refs, newest first, with their graph; on a wide screen beside what the selected
+//! one changed.
 
 use super::commit_view::CommitView;
+use super::history::History;
+use super::labels::Labels;
 use super::list::{Listing, age};
-use super::project;
+use super::log_query::LogQuery;
 use super::refs::Refs;
+use super::{forms, pick, project};
 use crate::api::Id;
 use crate::api::commits::{Commit, ListCommits};
-use crate::app::action::Action;
+use crate::app::action::{Action, Tone};
 use crate::app::command::{Command, Motion, WhyNot};
 use crate::app::overlay::prompt::Prompt;
 use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, Seek, View};
 use crate::app::place::Place;
+use crate::app::query;
 use crate::store::{Load, Rows, Want};
 use crate::ui::panels::{self, Ask, Panels};
-use crate::ui::table::{self, Cell, Column, Row, Size};
+use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::theme::Role;
-use crate::ui::{glyph, state, text};
+use crate::ui::{glyph, line, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::time::Duration;
@@ -25,54 +30,75 @@ const BESIDE: usize = 1;
 const ASKS: &[Ask] = &[Ask { min: 46, weight: 1 }, Ask { min: 50, weight: 1 }];
 /// How long the selection rests before what it changed is asked for.
 const REST: Duration = Duration::from_millis(150);
-/// Rows among which a filter looks; the crumbs say so where there are more.
-const FILTERED: usize = 5_000;
+/// Lanes of the graph on a narrow list, and on a wide one.
+const LANES: (usize, usize) = (5, 10);
+/// From this many columns a list has room for [`LANES`]`.1`.
+const ROOMY: u16 = 110;
 
 /// The log.
 pub struct Commits {
     project: Id,
     git_ref: Option<String>,
     path: Option<String>,
+    /// Of every branch and tag.
+    all: bool,
+    /// What is listed, and what is typed: another one until the server has answered that.
+    shown: LogQuery,
+    typed: LogQuery,
     list: Listing,
-    filter: String,
-    /// Rows that fit the filter, and what they were found in; `None` while nothing is filtered.
-    fitting: Option<(u64, Vec<usize>)>,
+    history: History,
+    labels: Labels,
     panels: Panels,
     beside: Option<CommitView>,
 }
 
 impl Commits {
-    fn query(&self) -> ListCommits {
-        ListCommits {
-            id: self.project.clone(),
-            ref_name: self.git_ref.clone(),
-            path: self.path.clone(),
-            ..ListCommits::default()
-        }
+    fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, Commit> {
+        view.store.list(&self.shown.asked)
     }
 
-    fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, Commit> {
-        view.store.list(&self.query())
+    /// Takes what is typed apart.
+    fn read(&mut self, view: &View) {
+        let log = ListCommits {
+            ref_name: self.git_ref.clone().filter(|_| !self.all),
+            path: self.path.clone(),
+            all: self.all.then_some(true),
+            ..LogQuery::of(&self.project)
+        };
+        self.typed = LogQuery::read(self.list.sought(), log, &self.typed.asked, view);
     }
 
     fn is_wide(view: &View) -> bool {
         view.size.0 >= panels::TWO
     }
 
-    fn len(&self, view: &View) -> usize {
-        self.fitting.as_ref().map_or_else(|| self.rows(view).len(), |(_, rows)| rows.len())
-    }
-
-    /// The commit at a row of the screen.
-    fn at<'a>(&self, rows: &Rows<'a, Commit>, index: usize) -> Option<&'a Commit> {
-        match &self.fitting {
-            Some((_, fitting)) => rows.get(*fitting.get(index)?),
-            None => rows.get(index),
-        }
-    }
-
     fn current<'a>(&self, view: &View<'a>) -> Option<&'a Commit> {
-        self.at(&self.rows(view), self.list.state.selected())
+        self.list.selected(&self.rows(view))
+    }
+
+    /// Another list of commits.
+    fn turn(&mut self, view: &View) {
+        self.list.restart();
+        self.history = History::default();
+        self.read(view);
+        self.shown = self.typed.clone();
+    }
+
+    /// What is listed, in words.
+    fn title(&self) -> &'static str {
+        if self.all { "Commits of all refs" } else { "Commits" }
+    }
+
+    /// The marked commits, or the one under the cursor, the oldest first.
+    fn picks(&self, view: &View) -> pick::Picks {
+        let marked = self.list.state.marked();
+        if marked.is_empty() {
+            return self.current(view).map(pick::pick_of).into_iter().collect();
+        }
+        let rows = self.rows(view);
+        let mut picks: pick::Picks = rows.iter().filter(|c| marked.contains(&c.id)).map(pick::pick_of).collect();
+        picks.reverse();
+        picks
     }
 
     fn has_commit(&self, view: &View) -> Result<(), WhyNot> {
@@ -86,7 +112,9 @@ impl Commits {
             return beside.changes.enter();
         }
         if let Some(commit) = self.current(&cx.view) {
-            cx.go(Place::new("commit").project(self.project.clone()).item(&commit.id));
+            // With the list it is in, so that the ones before and after it can be gone to.
+            let place = Place::new("commit").project(self.project.clone()).item(&commit.id);
+            cx.go(Place { git_ref: self.git_ref.clone(), path: self.path.clone(), ..place });
         }
     }
 
@@ -98,72 +126,77 @@ impl Commits {
         }
     }
 
-    fn narrow(&mut self, view: &View) {
+    /// The commits to compare: two that are marked, or one that is marked and the selected one.
+    fn pair(&self, view: &View) -> Option<(String, String)> {
+        let current = self.current(view).map(|commit| commit.id.clone());
+        let marked: Vec<&String> = self.list.state.marked().iter().collect();
         let rows = self.rows(view);
-        if self.filter.is_empty() {
-            self.fitting = None;
-            return;
+        match marked.as_slice() {
+            [one] => Some(((*one).clone(), current.filter(|c| c != *one)?)),
+            // The older one is the one to compare from.
+            [a, b] => {
+                let newer = rows.iter().map(|c| &c.id).find(|id| *id == *a || *id == *b)?;
+                let older = if newer == *a { b } else { a };
+                Some(((*older).clone(), newer.clone()))
+            }
+            _ => None,
         }
-        if self.fitting.as_ref().is_some_and(|(revision, _)| *revision == rows.revision) {
-            return;
+    }
+
+    fn compare(&mut self, cx: &mut Cx) {
+        if let Some((from, to)) = self.pair(&cx.view) {
+            cx.go(Place::new("compare").project(self.project.clone()).item(format!("{from}...{to}")));
         }
-        let words = self.filter.to_lowercase();
-        let fits = |c: &Commit| {
-            c.title.to_lowercase().contains(&words)
-                || c.author_name.to_lowercase().contains(&words)
-                || c.id.starts_with(&words)
-        };
-        let fitting = rows.iter().take(FILTERED).enumerate().filter(|(_, c)| fits(c)).map(|(i, _)| i).collect();
-        self.fitting = Some((rows.revision, fitting));
     }
 
     fn draw_list(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let focused = self.panels.focus() == LIST;
-        let rows = self.rows(view);
-        if let Some((_, fitting)) = &self.fitting
-            && rows.known
-        {
-            self.list.drawn_at(area);
-            if fitting.is_empty() {
-                let hint = if rows.more {
-                    "Only the commits read so far are filtered; / changes it, Esc ends it"
-                } else {
-                    "/ changes it, Esc ends it"
-                };
-                return state::empty(buf, area, view.theme, "No commit fits the filter.", hint);
-            }
-            return table::draw(buf, area, view.theme, focused, &self.list.state, COLUMNS, fitting.len(), |index| {
-                self.at(&rows, index).map(|c| row(view, c)).unwrap_or_default()
-            });
+        let activity = self.history.activity(view, 26).map(|(line, back)| format!("{line} {back}"));
+        let body = panels::title(buf, area, view.theme, focused, self.title(), &activity.unwrap_or_default());
+        let mut body = body;
+        if let Some(mistake) = self.typed.mistake.as_deref().filter(|_| body.height > 2) {
+            body.height -= 1;
+            let at = Rect { y: body.bottom(), height: 1, ..body };
+            line::draw(buf, at, &[(format!(" {mistake}"), view.theme.style(Role::Warning))]);
         }
+        let rows = self.rows(view);
         let empty = match &self.path {
             Some(_) => ("No commit changed this path.", "R chooses another ref, p another path"),
             None => ("There are no commits yet.", "R chooses another ref"),
         };
-        self.list.draw(view, area, buf, focused, &rows, COLUMNS, |c| row(view, c), empty);
+        let lanes = if area.width < ROOMY { LANES.0 } else { LANES.1 };
+        // A graph of some of the commits would tell of lines that are not there.
+        let whole = self.shown.is_whole();
+        let row = |index: usize, commit: &Commit| {
+            let graph = if whole { self.history.cell(index, lanes) } else { Cell::empty() };
+            self.row(view, commit, graph)
+        };
+        self.list.draw_indexed(view, body, buf, focused, &rows, COLUMNS, row, empty);
+    }
+
+    fn row(&self, view: &View, commit: &Commit, graph: Cell) -> Row {
+        let mut title = self.labels.cell(&commit.id);
+        if graph.spans.is_empty() && commit.is_merge() {
+            title = title.and(format!("{} ", glyph::arrow()), Role::Dim);
+        }
+        Row::new(vec![
+            Cell::from((text::head(commit.short(), 8), Role::Ref)),
+            graph,
+            title.and(commit.title.clone(), if commit.is_merge() { Role::Dim } else { Role::Text }),
+            Cell::from((commit.author_name.clone(), Role::User)),
+            Cell::from((age(view, commit.when()), Role::Dim)),
+        ])
+        .marked(self.list.state.is_marked(&commit.id))
     }
 }
 
 const COLUMNS: &[Column] = &[
     Column::new("", Size::Fixed(8)).priority(2),
-    Column::new("", Size::Fill { min: 34, weight: 1 }),
+    Column::new("", Size::Fit { min: 1, max: 2 * LANES.1 as u16 + 1 }),
+    Column::new("", Size::Fill { min: 30, weight: 1 }),
     Column::new("", Size::Fit { min: 4, max: 16 }).priority(3),
     Column::new("", Size::Fixed(4)).right().priority(1),
 ];
-
-fn row(view: &View, commit: &Commit) -> Row {
-    let title = if commit.is_merge() {
-        Cell::from((format!("{} ", glyph::arrow()), Role::Dim)).and(commit.title.clone(), Role::Text)
-    } else {
-        Cell::from((commit.title.clone(), Role::Text))
-    };
-    Row::new(vec![
-        Cell::from((text::head(commit.short(), 8), Role::Ref)),
-        title,
-        Cell::from((commit.author_name.clone(), Role::User)),
-        Cell::from((age(view, commit.when()), Role::Dim)),
-    ])
-}
 
 impl Pane for Commits {
     const ID: &'static str = "commits";
@@ -175,7 +208,8 @@ impl Pane for Commits {
             .footer("files")
             .when(Self::has_commit),
         Command::new("commits.ref", &["R"], "Another branch or tag", |pane: &mut Self, cx| {
-            cx.act(Refs::pick("Commits of", "ref", &pane.project, &cx.view));
+            let free = |name: &str| Action::Answer("ref", name.to_owned());
+            cx.act(Refs::pick_or("Commits of", "ref", &pane.project, &cx.view, free));
         })
         .footer("ref"),
         Command::new("commits.path", &["p"], "Only those that changed a path", |pane: &mut Self, cx| {
@@ -183,54 +217,97 @@ impl Pane for Commits {
             cx.act(Action::Open(Box::new(Prompt::ask("path", "path", path))));
         })
         .footer("path"),
-        Command::new("commits.branch", &["+"], "New branch from this commit", |_: &mut Self, cx| {
-            cx.act(Action::Open(Box::new(Prompt::ask("new branch", "branch", ""))));
+        Command::new("commits.all", &["A"], "Commits of all refs, or of this one", |pane: &mut Self, cx| {
+            pane.all = !pane.all;
+            pane.turn(&cx.view);
+        })
+        .footer("all"),
+        Command::new("commits.author", &["u"], "Only those of its author", |pane: &mut Self, cx| {
+            if let Some(commit) = pane.current(&cx.view) {
+                let text = query::with(pane.list.sought(), "author", &commit.author_name);
+                pane.set_sought(&text, cx);
+            }
+        })
+        .when(Self::has_commit),
+        Command::new("commits.mark", &["Space"], "Mark the commit", |pane: &mut Self, cx| {
+            if let Some(commit) = pane.current(&cx.view) {
+                pane.list.state.toggle_mark(commit.id.as_str());
+            }
+            pane.list.motion(Motion::Down, pane.list.len(&pane.rows(&cx.view)));
+        })
+        .when(Self::has_commit),
+        Command::new("commits.compare", &["="], "Compare the marked commits", Self::compare).when(|pane, view| {
+            pane.pair(view).map(|_| ()).ok_or_else(|| "mark two commits with Space, or one beside the selected".into())
+        }),
+        Command::new(
+            "commits.pick",
+            &["P"],
+            "Cherry-pick it, or the marked ones, to a branch",
+            |pane: &mut Self, cx| {
+                cx.act(pick::ask(&pane.project, &cx.view));
+            },
+        )
+        .writes()
+        .when(Self::has_commit),
+        Command::new("commits.branch", &["+"], "New branch from this commit", |pane: &mut Self, cx| {
+            if let Some(commit) = pane.current(&cx.view) {
+                forms::refs::create_branch(&pane.project, &commit.id).open(cx);
+            }
+        })
+        .writes()
+        .when(Self::has_commit),
+        Command::new("commits.tag", &["T"], "New tag of this commit", |pane: &mut Self, cx| {
+            if let Some(commit) = pane.current(&cx.view) {
+                forms::refs::create_tag(&pane.project, &commit.id).open(cx);
+            }
         })
         .writes()
         .when(Self::has_commit),
     ];
 
-    fn open(place: &Place, _view: &View) -> Self {
-        Commits {
-            project: place.project.clone().unwrap_or_default(),
+    fn open(place: &Place, view: &View) -> Self {
+        let project = place.project.clone().unwrap_or_default();
+        let mut pane = Commits {
             git_ref: place.git_ref.clone(),
             path: place.path.clone().filter(|p| !p.is_empty()),
+            all: place.tab.as_deref() == Some("all"),
             list: Listing::default(),
-            filter: String::new(),
-            fitting: None,
+            history: History::default(),
+            labels: Labels::new(&project),
+            project,
             panels: Panels::new(2),
             beside: None,
-        }
+            shown: LogQuery::default(),
+            typed: LogQuery::default(),
+        };
+        pane.turn(view);
+        pane
     }
 
     fn place(&self) -> Place {
         let mut place = Place::new(Self::ID).project(self.project.clone());
         (place.git_ref, place.path) = (self.git_ref.clone(), self.path.clone());
-        place
+        if self.all { place.tab("all") } else { place }
     }
 
     fn crumbs(&self, view: &View) -> Vec<Crumb> {
-        let mut crumbs = project::crumbs_at(view, &self.project, self.git_ref.as_deref());
+        let mut crumbs = match self.all {
+            true => project::crumbs(view, &self.project),
+            false => project::crumbs_at(view, &self.project, self.git_ref.as_deref()),
+        };
         crumbs.push(Crumb::new("commits", Role::Dim));
         crumbs.extend(self.path.as_ref().map(|p| Crumb::new(p.as_str(), Role::Title)));
-        if !self.filter.is_empty() {
-            crumbs.push(Crumb::new(format!("/{}", self.filter), Role::Match));
-        }
-        let rows = self.rows(view);
-        if rows.known {
-            let more = if rows.more { "+" } else { "" };
-            let known = format!("{}{more}", text::count(rows.len() as u64));
-            let count = match &self.fitting {
-                Some((_, fitting)) => format!("{} of {known}", text::count(fitting.len() as u64)),
-                None => known,
-            };
-            crumbs.push(Crumb::new(count, Role::Dim));
-        }
+        crumbs.extend(self.list.crumbs(&self.rows(view)));
         crumbs
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
-        let mut wants = vec![project::want(&self.project), Load::list(&self.query(), self.list.pages()).into()];
+        let mut wants = vec![
+            project::want(&self.project),
+            Load::list(&self.typed.asked, self.list.pages()).after(self.list.rest()).into(),
+        ];
+        wants.extend(self.labels.wants());
+        wants.extend(self.history.wants());
         if let Some(beside) = self.beside.as_ref().filter(|_| Self::is_wide(view)) {
             wants.extend(beside.wants(view));
         }
@@ -256,16 +333,21 @@ impl Pane for Commits {
     }
 
     fn changed(&mut self, cx: &mut Cx) {
-        let view = &cx.view;
-        self.narrow(view);
-        let rows = self.rows(view);
-        match &self.fitting {
-            Some((_, fitting)) => {
-                let key = |i: usize| fitting.get(i).and_then(|i| rows.get(*i)).map(|c| c.id.clone());
-                self.list.state.sync(fitting.len(), |i| key(i).unwrap_or_default());
+        if self.shown != self.typed {
+            self.list.answered(&cx.view.store.list(&self.typed.asked));
+            if !self.list.is_behind() {
+                self.shown = self.typed.clone();
+                self.history = History::default();
             }
-            None => self.list.sync(&rows, |commit| commit.id.clone()),
         }
+        let rows = self.rows(&cx.view);
+        self.history.sync(&cx.view, &rows);
+        self.labels.sync(&cx.view);
+        self.list.narrow_to(&rows, &self.shown.narrows(), |commit| self.shown.fits(commit));
+        if self.list.sync(&rows, |commit| commit.id.clone()) {
+            cx.say(Tone::Warning, "This history was rewritten: the selected commit is gone from it.");
+        }
+        let view = &cx.view;
         if !Self::is_wide(view) {
             self.panels.set_focus(LIST);
             return;
@@ -292,7 +374,7 @@ impl Pane for Commits {
         match motion {
             Motion::Right => self.enter(cx),
             Motion::Left => {}
-            other => self.list.motion(other, self.len(&cx.view)),
+            other => self.list.motion(other, self.list.len(&self.rows(&cx.view))),
         }
     }
 
@@ -311,7 +393,7 @@ impl Pane for Commits {
         if matches!(pointer, Pointer::Press { .. }) {
             self.panels.set_focus(LIST);
         }
-        if self.list.pointer(pointer, self.len(&cx.view)) {
+        if self.list.pointer(pointer, self.list.len(&self.rows(&cx.view))) {
             self.enter(cx);
         }
     }
@@ -330,7 +412,7 @@ impl Pane for Commits {
     fn sought(&self) -> String {
         match (&self.beside, self.panels.focus()) {
             (Some(beside), BESIDE) => beside.changes.sought(),
-            _ => self.filter.clone(),
+            _ => self.list.sought().to_owned(),
         }
     }
 
@@ -341,23 +423,15 @@ impl Pane for Commits {
             let input = beside.input();
             return beside.changes.set_sought(text, input.as_ref());
         }
-        if self.filter != text {
-            // Without a filter, the list goes on where one was.
-            let here = self.current(&cx.view).map(|c| c.id.clone()).filter(|_| text.is_empty());
-            self.filter = text.to_owned();
-            self.fitting = None;
-            self.list.state.first();
-            self.narrow(&cx.view);
-            if let Some(id) = here {
-                self.list.state.want(id);
-            }
-        }
+        let here = self.current(&cx.view).map(|c| c.id.clone());
+        self.list.seek(text, here);
+        self.read(&cx.view);
     }
 
     fn seek_next(&mut self, forward: bool, cx: &mut Cx) {
         match (&mut self.beside, self.panels.focus()) {
             (Some(beside), BESIDE) => beside.changes.seek_next(forward),
-            _ => self.list.motion(if forward { Motion::Down } else { Motion::Up }, self.len(&cx.view)),
+            _ => self.list.motion(if forward { Motion::Down } else { Motion::Up }, self.list.len(&self.rows(&cx.view))),
         }
     }
 
@@ -365,19 +439,15 @@ impl Pane for Commits {
         match tag {
             "ref" => {
                 self.git_ref = Some(value);
-                self.list.restart();
-                self.fitting = None;
+                self.all = false;
+                self.turn(&cx.view);
             }
             "path" => {
                 self.path = Some(value.trim_matches('/').to_owned()).filter(|p| !p.is_empty());
-                self.list.restart();
-                self.fitting = None;
+                self.turn(&cx.view);
             }
-            "branch" => {
-                if let Some(commit) = self.current(&cx.view) {
-                    super::refs::create_branch(&self.project, value.trim(), &commit.id, cx);
-                }
-            }
+            forms::refs::MADE => cx.say(Tone::Good, format!("{value} was made.")),
+            pick::TAG => pick::confirm(&self.project, self.picks(&cx.view), &value, cx),
             _ => {}
         }
     }
@@ -385,6 +455,10 @@ impl Pane for Commits {
     fn escape(&mut self, cx: &mut Cx) -> bool {
         if !Pane::sought(self).is_empty() {
             self.set_sought("", cx);
+            return true;
+        }
+        if self.panels.focus() == LIST && !self.list.state.marked().is_empty() {
+            self.list.state.clear_marks();
             return true;
         }
         let beside = self.panels.focus() == BESIDE;

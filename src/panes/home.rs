@@ -2,12 +2,16 @@
 
 use super::ci::{self, PULSE};
 use super::list::age;
+use super::looked;
+use super::requests::Asking;
 use crate::api::Id;
 use crate::api::jobs::{Job, ListJobs};
 use crate::api::merge_requests::{ListMergeRequests, MergeRequest};
 use crate::api::projects::{ListProjects, Project};
+use crate::app::App;
+use crate::app::action::{Action, Tone};
 use crate::app::command::{Command, Motion, WhyNot};
-use crate::app::pane::{Crumb, Cx, Pane, Pointer, Seek, View};
+use crate::app::pane::{Crumb, Cx, Pane, Pointer, Section as Own, Seek, View};
 use crate::app::place::Place;
 use crate::app::target;
 use crate::store::{Load, Rows, Want};
@@ -16,6 +20,7 @@ use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use std::time::Duration;
 
 /// Projects that are looked at for running jobs.
 const WATCHED: usize = 5;
@@ -27,17 +32,24 @@ const RECENT: usize = 15;
 enum Section {
     Assigned,
     Mine,
+    /// One of the person's own, by its place among them.
+    Own(usize),
     Running,
     Recent,
 }
 
-const SECTIONS: [Section; 4] = [Section::Assigned, Section::Mine, Section::Running, Section::Recent];
+/// The sections there are, in order.
+fn sections(view: &View) -> impl Iterator<Item = Section> + use<> {
+    let own = (0..view.session.sections.len()).map(Section::Own);
+    [Section::Assigned, Section::Mine].into_iter().chain(own).chain([Section::Running, Section::Recent])
+}
 
 impl Section {
-    fn title(self) -> &'static str {
+    fn title<'a>(self, view: &View<'a>) -> &'a str {
         match self {
             Section::Assigned => "Assigned to me",
             Section::Mine => "Mine",
+            Section::Own(index) => view.session.sections.get(index).map_or("", |own| own.name.as_str()),
             Section::Running => "Running",
             Section::Recent => "Recent projects",
         }
@@ -45,6 +57,7 @@ impl Section {
 
     fn empty(self) -> &'static str {
         match self {
+            Section::Own(_) => "No merge request fits its query.",
             Section::Assigned => "No open merge request waits for you.",
             Section::Mine => "You have no open merge requests.",
             Section::Running => "Nothing runs in your latest projects.",
@@ -94,8 +107,17 @@ fn running_query(project: u64) -> ListJobs {
     ListJobs { id: project.into(), scope: Some(vec!["running".into()]) }
 }
 
+/// What a section of one's own asks for.
+fn own(view: &View, section: Section) -> Option<(Asking, String)> {
+    let Section::Own(index) = section else { return None };
+    view.session.sections.get(index).map(|section| (Asking::of(section), section.query.clone()))
+}
+
 fn requests<'a>(view: &View<'a>, section: Section) -> Rows<'a, MergeRequest> {
-    view.store.list(&requests_query(section))
+    match own(view, section) {
+        Some((asking, query)) => asking.rows(&query, view),
+        None => view.store.list(&requests_query(section)),
+    }
 }
 
 fn projects<'a>(view: &View<'a>) -> Rows<'a, Project> {
@@ -129,7 +151,12 @@ impl Home {
     }
 
     fn is_thing(&self, index: usize) -> bool {
-        !matches!(self.lines.get(index), None | Some(Line::Heading(..) | Line::Nothing(_)))
+        match self.lines.get(index) {
+            None | Some(Line::Heading(..)) => false,
+            // One's own section can be opened and taken away, empty or not.
+            Some(Line::Nothing(section)) => matches!(section, Section::Own(_)),
+            Some(Line::Request(..) | Line::Job(..) | Line::Project(_)) => true,
+        }
     }
 
     fn request<'a>(&self, view: &View<'a>, line: Option<Line>) -> Option<&'a MergeRequest> {
@@ -175,6 +202,22 @@ impl Home {
         self.target(view).map(|_| ()).ok_or_else(|| "nothing is selected".into())
     }
 
+    /// The section of one's own that the cursor is in.
+    fn own_section<'a>(&self, view: &View<'a>) -> Option<&'a Own> {
+        let section = match self.current()? {
+            Line::Request(section, _) | Line::Heading(section, _) | Line::Nothing(section) => section,
+            Line::Job(..) | Line::Project(_) => return None,
+        };
+        match section {
+            Section::Own(index) => view.session.sections.get(index),
+            _ => None,
+        }
+    }
+
+    fn in_own_section(&self, view: &View) -> Result<(), WhyNot> {
+        self.own_section(view).map(|_| ()).ok_or_else(|| "this is no section of your own".into())
+    }
+
     fn fits(&self, words: &[&str]) -> bool {
         let filter = self.filter.to_lowercase();
         filter.is_empty() || words.iter().any(|word| word.to_lowercase().contains(&filter))
@@ -183,10 +226,10 @@ impl Home {
     /// The rows of a section; `None` while nothing is known of it.
     fn section(&self, view: &View, section: Section) -> Option<Vec<Line>> {
         match section {
-            Section::Assigned | Section::Mine => {
+            Section::Assigned | Section::Mine | Section::Own(_) => {
                 let rows = requests(view, section);
                 let assigned = requests(view, Section::Assigned);
-                let shown = |r: &MergeRequest| section == Section::Assigned || !assigned.iter().any(|a| a.id == r.id);
+                let shown = |r: &MergeRequest| section != Section::Mine || !assigned.iter().any(|a| a.id == r.id);
                 let all = rows.iter().enumerate().filter(|(_, r)| {
                     let author = r.author().map_or("", |a| a.username.as_str());
                     shown(r) && self.fits(&[&r.title, path_of(view, r).as_str(), author])
@@ -217,7 +260,7 @@ impl Home {
 
     fn arrange(&mut self, view: &View) {
         let mut lines = Vec::new();
-        for section in SECTIONS {
+        for section in sections(view) {
             let Some(rows) = self.section(view, section) else { continue };
             if rows.is_empty() && !self.filter.is_empty() {
                 continue;
@@ -246,7 +289,7 @@ impl Home {
     fn row(&self, view: &View, line: Line) -> Row {
         match line {
             Line::Heading(section, count) => {
-                let mut cell = Cell::from((section.title(), Role::TitleDim));
+                let mut cell = Cell::from((section.title(view).to_owned(), Role::TitleDim));
                 if count > 0 && section != Section::Recent {
                     cell = cell.and(format!(" {count}"), Role::Accent);
                 }
@@ -254,7 +297,7 @@ impl Home {
             }
             Line::Nothing(section) => {
                 let error = match section {
-                    Section::Assigned | Section::Mine => requests(view, section).error,
+                    Section::Assigned | Section::Mine | Section::Own(_) => requests(view, section).error,
                     Section::Running | Section::Recent => projects(view).error,
                 };
                 let words = match error {
@@ -276,7 +319,10 @@ impl Home {
                     Cell::from((format!("!{}", request.iid), Role::Ref)),
                     title.and(request.title.clone(), Role::Text),
                     Cell::from((request.author().map(|a| a.username.clone()).unwrap_or_default(), Role::User)),
-                    Cell::from((notes.map(|n| format!("{n} notes")).unwrap_or_default(), Role::Dim)),
+                    match looked::news(view, request) {
+                        Some(news) => Cell::from((format!("{} {}", glyph::alive(), news.words()), Role::Accent)),
+                        None => Cell::from((notes.map(|n| format!("{n} notes")).unwrap_or_default(), Role::Dim)),
+                    },
                     Cell::from(status),
                     Cell::from((age(view, request.updated_at.as_ref()), Role::Dim)),
                 ])
@@ -333,6 +379,23 @@ impl Pane for Home {
             .when(Home::has_thing),
         Command::new("home.files", &["b"], "Files of its project", |pane: &mut Self, cx| pane.go(Some("files"), cx))
             .when(Home::has_thing),
+        Command::new("home.section", &["+"], "New section: a query of merge requests", |_: &mut Self, cx| {
+            cx.go(Place::new("mrs"));
+            cx.say(Tone::Info, "/ types a query, S makes a section of it");
+        }),
+        Command::new("home.list", &["s"], "Open the section as a list", |pane: &mut Self, cx| {
+            if let Some(section) = pane.own_section(&cx.view) {
+                cx.go(Asking::place(section));
+            }
+        })
+        .when(Home::in_own_section),
+        Command::new("home.drop", &["D"], "Take the section away", |pane: &mut Self, cx| {
+            if let Some(section) = pane.own_section(&cx.view) {
+                let question = format!("Take the section \"{}\" ({}) away?", section.name, section.query);
+                cx.act(App::confirm("Section", question, Action::DropSection(section.name.clone())));
+            }
+        })
+        .when(Home::in_own_section),
     ];
 
     fn open(_place: &Place, _view: &View) -> Self {
@@ -355,6 +418,9 @@ impl Pane for Home {
         let mut wants: Vec<Want> = vec![Load::list(&projects_query(), 1).into()];
         for section in [Section::Assigned, Section::Mine] {
             wants.push(Load::list(&requests_query(section), 1).into());
+        }
+        for (asking, query) in sections(view).filter_map(|section| own(view, section)) {
+            wants.extend(asking.wants(&query, view, 1, Duration::ZERO));
         }
         for project in watched(view) {
             let load = Load::list(&running_query(project.id), 1);
@@ -379,7 +445,7 @@ impl Pane for Home {
             Column::new("", Size::Fit { min: 2, max: 9 }).right(),
             Column::new("", Size::Fill { min: 16, weight: 1 }),
             Column::new("", Size::Fit { min: 3, max: 14 }).priority(3),
-            Column::new("", Size::Fit { min: 6, max: 9 }).right().priority(4),
+            Column::new("", Size::Fit { min: 6, max: 14 }).right().priority(2),
             Column::new("", Size::Fit { min: 1, max: 1 }),
             Column::new("", Size::Fixed(4)).right().priority(2),
         ];

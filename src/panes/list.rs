@@ -1,7 +1,8 @@
-//! What all list panes share: rows over pages of the server, selection, wheel and click, and the states without rows.
+//! What all list panes share: rows over pages of the server, filter, selection, wheel and click, and the states without
+//! rows.
 
 use crate::app::command::Motion;
-use crate::app::pane::{Pointer, View};
+use crate::app::pane::{Crumb, Pointer, View};
 use crate::store::Rows;
 use crate::ui::table::{self, Column, ListState, Row};
 use crate::ui::theme::Role;
@@ -9,14 +10,41 @@ use crate::ui::{line, state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell;
+use std::time::Duration;
 
-/// A list over the pages of one endpoint.
+/// Rows among which a filter looks where the server does not; the crumbs say so where there are more.
+const FILTERED: usize = 3_000;
+/// Pages that are looked through for a thing before its place in the list is given up.
+const HUNTED: u32 = 50;
+
+/// A list over the pages of one endpoint, and the filter of it.
+///
+/// A filter is either asked of the server, by a query made of [`Listing::sought`]: then the rows of [`Listing::shown`]
+/// stay, dim, until the others are there. Or it keeps some of the rows that are known: see [`Listing::narrow`].
 #[derive(Default)]
 pub struct Listing {
     /// The selection.
     pub state: ListState,
     more_pages: u32,
     area: Cell<Rect>,
+    /// The filter as it is typed, and the one whose rows are shown.
+    sought: String,
+    shown: String,
+    /// Rows that fit the filter, the revision of the list in which they were found, and what was looked for.
+    fitting: Option<(u64, Vec<usize>)>,
+    narrowed: String,
+    /// Row and top of the screen before the filter.
+    before: (usize, usize),
+    hunt: Option<Hunt>,
+}
+
+/// A thing that is to be selected, wherever in the list it is.
+struct Hunt {
+    key: String,
+    /// The revision of the list that was looked through.
+    searched: Option<u64>,
+    /// It may not be there before the list changes.
+    expected: bool,
 }
 
 impl Listing {
@@ -25,36 +53,204 @@ impl Listing {
         1 + self.more_pages
     }
 
-    /// Begins again at the top: another filter, another list.
+    /// Begins again at the top, with the same filter: another list.
     pub fn restart(&mut self) {
-        *self = Listing::default();
+        let sought = std::mem::take(&mut self.sought);
+        *self = Listing { shown: sought.clone(), sought, ..Listing::default() };
     }
 
-    /// Begins again, at the thing with `key` where that is known: a filter ended.
-    pub fn restart_at(&mut self, key: Option<String>) {
-        self.restart();
-        if let Some(key) = key {
-            self.state.want(key);
+    /// Asked for `text` from the beginning.
+    pub fn asked(text: &str) -> Listing {
+        Listing { sought: text.to_owned(), shown: text.to_owned(), ..Listing::default() }
+    }
+
+    /// Selects the thing with `key`, loading on until it is found, as far as is reasonable.
+    pub fn hunt(&mut self, key: impl Into<String>) {
+        self.hunt = Some(Hunt { key: key.into(), searched: None, expected: false });
+    }
+
+    /// Selects the thing with `key` once the list has it: it is being made.
+    pub fn hunt_new(&mut self, key: impl Into<String>) {
+        self.hunt = Some(Hunt { key: key.into(), searched: None, expected: true });
+    }
+
+    // ---- the filter
+
+    /// The filter as it is typed: what to ask for.
+    pub fn sought(&self) -> &str {
+        &self.sought
+    }
+
+    /// The filter whose rows are known: what to show.
+    pub fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    /// Whether what is shown is what was sought before.
+    pub fn is_behind(&self) -> bool {
+        self.shown != self.sought
+    }
+
+    /// How long what is sought rests before the server is asked: not at each letter.
+    pub fn rest(&self) -> Duration {
+        Duration::from_millis(if self.sought.is_empty() { 0 } else { 120 })
+    }
+
+    /// Another filter; `here` is the key of what is selected, at which the list goes on when the filter ends.
+    pub fn seek(&mut self, text: &str, here: Option<String>) {
+        if self.sought == text {
+            return;
+        }
+        if self.sought.is_empty() {
+            self.before = (self.state.selected(), self.state.top());
+        }
+        self.sought = text.to_owned();
+        self.more_pages = 0;
+        self.hunt = None;
+        if text.is_empty()
+            && let Some(key) = here
+        {
+            self.hunt(key);
         }
     }
 
-    /// After an update: keeps the selection on its thing, and asks for more rows near the end.
-    pub fn sync<T: 'static>(&mut self, rows: &Rows<'_, T>, key: impl Fn(&T) -> String) {
-        let len = rows.len();
-        self.state.sync(len, |index| rows.get(index).map(&key).unwrap_or_default());
-        let near = self.state.selected().max(self.state.top()) + self.state.height() * 2;
-        if rows.more && near >= len {
-            self.more_pages = self.more_pages.max(rows.pages());
+    /// Ends the filter; `false` where there is none.
+    pub fn unseek(&mut self, here: Option<String>) -> bool {
+        let filtered = !self.sought.is_empty();
+        self.seek("", here);
+        filtered
+    }
+
+    /// After an update, of a filter that the server does: `rows` are those of what is sought.
+    pub fn answered<T: 'static>(&mut self, rows: &Rows<'_, T>) {
+        if self.is_behind() && (rows.known || rows.error.is_some()) {
+            self.turn();
+        }
+    }
+
+    /// After an update, of a filter that the server does not know: keeps the rows that fit; `fits` is given the sought
+    /// words in lower case.
+    pub fn narrow<T: 'static>(&mut self, rows: &Rows<'_, T>, fits: impl Fn(&T, &str) -> bool) {
+        if self.is_behind() {
+            self.turn();
+        }
+        let words = self.sought.to_lowercase();
+        self.narrow_to(rows, &words, |row| fits(row, &words));
+    }
+
+    /// After an update, of a filter that the server does in part: keeps the rows that fit what else is looked for, which
+    /// `words` names; all where that is nothing.
+    pub fn narrow_to<T: 'static>(&mut self, rows: &Rows<'_, T>, words: &str, fits: impl Fn(&T) -> bool) {
+        if words.is_empty() {
+            self.fitting = None;
+        } else if self.narrowed != words || self.fitting.as_ref().is_none_or(|(known, _)| *known != rows.revision) {
+            let fitting = rows.iter().take(FILTERED).enumerate().filter(|(_, row)| fits(row));
+            self.fitting = Some((rows.revision, fitting.map(|(index, _)| index).collect()));
+        }
+        words.clone_into(&mut self.narrowed);
+    }
+
+    /// Shows what is sought.
+    fn turn(&mut self) {
+        self.shown.clone_from(&self.sought);
+        self.state.rewind();
+        if self.sought.is_empty() {
+            // Until the thing is found, or where it is not, one is where one was.
+            self.state.goto(self.before.0, self.before.1);
+        }
+    }
+
+    /// How many rows there are to see.
+    pub fn len<T: 'static>(&self, rows: &Rows<'_, T>) -> usize {
+        self.fitting.as_ref().map_or_else(|| rows.len(), |(_, fitting)| fitting.len())
+    }
+
+    /// The row that is seen as the row `index`.
+    pub fn at<'a, T: 'static>(&self, rows: &Rows<'a, T>, index: usize) -> Option<&'a T> {
+        match &self.fitting {
+            Some((_, fitting)) => rows.get(*fitting.get(index)?),
+            None => rows.get(index),
         }
     }
 
     /// The selected row.
     pub fn selected<'a, T: 'static>(&self, rows: &Rows<'a, T>) -> Option<&'a T> {
-        rows.get(self.state.selected())
+        self.at(rows, self.state.selected())
+    }
+
+    /// The way to the list: the filter and how many rows there are, as far as is known: `12`, `100+`, `3 of 100+`.
+    pub fn crumbs<T: 'static>(&self, rows: &Rows<'_, T>) -> Vec<Crumb> {
+        let mut crumbs = Vec::new();
+        if !self.sought.is_empty() {
+            crumbs.push(Crumb::new(format!("/{}", self.sought), Role::Match));
+        }
+        if rows.known {
+            let more = if rows.more { "+" } else { "" };
+            let known = match rows.total {
+                Some(total) => text::count(total),
+                None => format!("{}{more}", text::count(rows.len() as u64)),
+            };
+            let words = match &self.fitting {
+                Some((_, fitting)) => {
+                    let among = rows.len().min(FILTERED);
+                    let known = if among < rows.len() { format!("{}+", text::count(among as u64)) } else { known };
+                    format!("{} of {known}", text::count(fitting.len() as u64))
+                }
+                None => known,
+            };
+            crumbs.push(Crumb::new(words, Role::Dim));
+        }
+        crumbs
+    }
+
+    // ---- moving and drawing
+
+    /// After an update: keeps the selection on its thing, and asks for more rows near the end. Says whether the thing is
+    /// no longer there.
+    pub fn sync<T: 'static>(&mut self, rows: &Rows<'_, T>, key: impl Fn(&T) -> String) -> bool {
+        self.follow(rows, &key);
+        let len = self.len(rows);
+        let key_of = |index: usize| match &self.fitting {
+            Some((_, fitting)) => fitting.get(index).and_then(|index| rows.get(*index)).map(&key).unwrap_or_default(),
+            None => rows.get(index).map(&key).unwrap_or_default(),
+        };
+        let whole = rows.settled(self.pages());
+        let lost = self.state.sync_while(len, whole, key_of);
+        let near = self.state.selected().max(self.state.top()) + self.state.height() * 2;
+        if rows.more && near >= len && rows.len() < FILTERED.max(len + 1) {
+            self.more_pages = self.more_pages.max(rows.pages());
+        }
+        lost
+    }
+
+    /// Looks for what is to be selected.
+    fn follow<T: 'static>(&mut self, rows: &Rows<'_, T>, key: impl Fn(&T) -> String) {
+        let Some(hunt) = self.hunt.as_mut().filter(|hunt| hunt.searched != Some(rows.revision)) else { return };
+        if !rows.known || self.shown != self.sought {
+            return;
+        }
+        let changed = hunt.searched.replace(rows.revision).is_some();
+        let found = match &self.fitting {
+            Some((_, fitting)) => fitting.iter().position(|i| rows.get(*i).map(&key).as_ref() == Some(&hunt.key)),
+            None => rows.iter().position(|row| key(row) == hunt.key),
+        };
+        let expected = hunt.expected && !changed;
+        match found {
+            Some(index) => {
+                self.state.select(index, self.len(rows));
+                self.hunt = None;
+            }
+            None if rows.more && rows.pages() < HUNTED && !expected => {
+                self.more_pages = self.more_pages.max(rows.pages());
+            }
+            None if !expected && rows.settled(self.pages()) => self.hunt = None,
+            None => {}
+        }
     }
 
     /// Moves the selection.
     pub fn motion(&mut self, motion: Motion, len: usize) {
+        self.hunt = None;
         match motion {
             Motion::PageUp => self.state.page_by(-1, len),
             Motion::PageDown => self.state.page_by(1, len),
@@ -66,12 +262,13 @@ impl Listing {
     /// The wheel and clicks; `true` where a row is to be opened (a second click on it).
     pub fn pointer(&mut self, pointer: Pointer, len: usize) -> bool {
         match pointer {
-            Pointer::Wheel { rows, .. } => self.state.scroll_by(rows.into(), len),
+            Pointer::Wheel { rows, .. } => self.motion(Motion::Wheel(rows), len),
             Pointer::Press { column, row, double } => {
                 let area = self.area.get();
                 if area.contains((column, row).into())
                     && let Some(index) = self.state.row_at(row - area.y)
                 {
+                    self.hunt = None;
                     self.state.select(index, len);
                     return double;
                 }
@@ -91,7 +288,7 @@ impl Listing {
         self.area.get().contains((column, row).into())
     }
 
-    /// Draws the rows, or what stands where there are none.
+    /// Draws the rows, or what stands where there are none: `empty` says why and what to press.
     #[allow(clippy::too_many_arguments)]
     pub fn draw<T: 'static>(
         &self,
@@ -104,13 +301,43 @@ impl Listing {
         row: impl Fn(&T) -> Row,
         empty: (&str, &str),
     ) {
+        self.draw_indexed(view, area, buf, focused, rows, columns, |_, thing| row(thing), empty);
+    }
+
+    /// Like [`Listing::draw`], of rows that depend on where they stand in the whole list.
+    #[allow(clippy::too_many_arguments)]
+    pub fn draw_indexed<T: 'static>(
+        &self,
+        view: &View,
+        area: Rect,
+        buf: &mut Buffer,
+        focused: bool,
+        rows: &Rows<'_, T>,
+        columns: &[Column],
+        row: impl Fn(usize, &T) -> Row,
+        empty: (&str, &str),
+    ) {
         self.area.set(area);
         if rows.is_empty() {
             return without_rows(view, area, buf, rows, empty);
         }
         let body = trouble(view, area, buf, rows.error);
-        table::draw(buf, body, view.theme, focused, &self.state, columns, rows.len(), |index| {
-            rows.get(index).map(&row).unwrap_or_default()
+        let len = self.len(rows);
+        if len == 0 {
+            let (why, hint) = match rows.more {
+                true if rows.loading => ("Looking further…", "Esc ends the filter"),
+                true => ("Nothing among the rows read so far fits the filter.", "/ changes it, Esc ends it"),
+                false => ("Nothing fits the filter.", "/ changes it, Esc ends it"),
+            };
+            return state::empty(buf, body, view.theme, why, hint);
+        }
+        // Rows of another filter than the one that is typed are quiet until the server has answered.
+        let behind = self.is_behind();
+        table::draw(buf, body, view.theme, focused, &self.state, columns, len, |index| {
+            let Some(thing) = self.at(rows, index) else { return Row::default() };
+            let drawn = row(index, thing);
+            let dim = drawn.dim || behind;
+            drawn.dim(dim)
         });
     }
 }

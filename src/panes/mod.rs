@@ -1,27 +1,43 @@
 //! The places a person can be, one file each. [`PANES`] is the only registry.
 
+pub mod apart;
 pub mod branches;
 pub mod changes;
 pub mod ci;
 pub mod commit;
+pub mod commit_details;
 pub mod commit_view;
 pub mod commits;
+pub mod compare;
 pub mod crumbs;
+pub mod details;
 pub mod files;
+pub mod forms;
+pub mod history;
 pub mod home;
 pub mod job;
 pub mod jobs;
+pub mod labels;
 pub mod list;
+pub mod log_query;
+pub mod looked;
 pub mod mr;
 pub mod mrs;
+pub mod overview;
+pub mod pick;
 pub mod project;
 pub mod projects;
 pub mod prose;
 pub mod refs;
+pub mod requests;
 pub mod review;
 pub mod runners;
 pub mod search;
+pub mod snippets;
+pub mod stage;
+pub mod staging;
 pub mod tags;
+pub mod typed;
 
 use crate::app::pane::Entry;
 
@@ -31,14 +47,18 @@ pub const PANES: &[Entry] = &[
     Entry::of::<mrs::MergeRequests>(),
     Entry::of::<mr::Mr>(),
     Entry::of::<files::Files>(),
+    Entry::of::<overview::Overview>(),
     Entry::of::<branches::Branches>(),
     Entry::of::<tags::Tags>(),
     Entry::of::<commits::Commits>(),
     Entry::of::<commit::CommitPane>(),
+    Entry::of::<compare::ComparePane>(),
     Entry::of::<jobs::Jobs>(),
     Entry::of::<job::JobTrace>(),
     Entry::of::<runners::Runners>(),
     Entry::of::<home::Home>(),
     Entry::of::<search::Searching>(),
+    Entry::of::<stage::Stage>(),
+    Entry::of::<snippets::Snippets>(),
     Entry::of::<jobs::Jobs>().named("pipelines", "Pipelines of a project, with their jobs"),
 ];

@@ -1,22 +1,26 @@
 //! Merge requests, of a project or of all: a list by state, the description of the selected one beside it.
 
 use super::list::{Listing, age};
-use super::{crumbs, prose, review};
+use super::requests::Asking;
+use super::{crumbs, forms, looked, prose, review, typed};
 use crate::api::Id;
-use crate::api::merge_requests::{ListMergeRequests, ListProjectMergeRequests, MergeRequest};
+use crate::api::merge_requests::MergeRequest;
+use crate::app::action::Action;
 use crate::app::command::{Command, Motion, WhyNot};
-use crate::app::pane::{Crumb, Cx, Pane, Pointer, Seek, Tabs, View};
+use crate::app::overlay::batch::Batch;
+use crate::app::overlay::prompt::Prompt;
+use crate::app::pane::{Crumb, Cx, Pane, Pointer, Section, Seek, Tabs, View};
 use crate::app::place::Place;
-use crate::store::{Load, Rows, Want};
+use crate::app::query::{self, Grammar};
+use crate::store::{Rows, Want};
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::panels::{self, Ask, Panels};
 use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::theme::Role;
-use crate::ui::{glyph, state, text};
+use crate::ui::{glyph, state};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell as Shared;
-use std::time::Duration;
 
 const STATES: &[&str] = &["opened", "merged", "closed", "all"];
 const TITLES: &[&str] = &["Opened", "Merged", "Closed", "All"];
@@ -24,9 +28,9 @@ const TITLES: &[&str] = &["Opened", "Merged", "Closed", "All"];
 /// The list of merge requests.
 pub struct MergeRequests {
     project: Option<Id>,
-    /// The index in [`STATES`].
+    group: Option<Id>,
+    /// The index in [`STATES`]; a state in the query comes before it.
     tab: usize,
-    search: String,
     list: Listing,
     panels: Panels,
     preview: DocState,
@@ -35,39 +39,64 @@ pub struct MergeRequests {
     preview_area: Shared<Rect>,
 }
 
-/// The requests behind the list.
-enum Query {
-    All(ListMergeRequests),
-    Project(ListProjectMergeRequests),
-}
-
 impl MergeRequests {
-    fn query(&self) -> Query {
-        let state = STATES.get(self.tab).filter(|state| **state != "all").map(|state| (*state).to_owned());
-        let order_by = Some("updated_at".to_owned());
-        let search = Some(self.search.clone()).filter(|s| !s.is_empty());
-        match &self.project {
-            Some(id) => Query::Project(ListProjectMergeRequests {
-                id: id.clone(),
-                state,
-                order_by,
-                search,
-                ..ListProjectMergeRequests::default()
-            }),
-            None => Query::All(ListMergeRequests {
-                scope: Some("all".into()),
-                state,
-                order_by,
-                search,
-                ..ListMergeRequests::default()
-            }),
-        }
+    /// The state that is listed.
+    fn state(&self) -> usize {
+        let said = query::get(self.list.sought(), "state");
+        said.and_then(|said| STATES.iter().position(|state| *state == said)).unwrap_or(self.tab)
+    }
+
+    fn asking(&self) -> Asking {
+        let state = STATES.get(self.tab).copied().unwrap_or_default();
+        Asking { project: self.project.clone(), group: self.group.clone(), state }
     }
 
     fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, MergeRequest> {
-        match self.query() {
-            Query::All(query) => view.store.list(&query),
-            Query::Project(query) => view.store.list(&query),
+        self.asking().rows(self.list.shown(), view)
+    }
+
+    /// The marked ones, else the one under the cursor, with their projects.
+    fn chosen(&self, view: &View) -> Vec<(Id, MergeRequest)> {
+        let marked = self.list.state.marked();
+        let rows = self.rows(view);
+        let all: Vec<&MergeRequest> = match marked.is_empty() {
+            true => self.current(view).into_iter().collect(),
+            false => rows.iter().filter(|request| marked.contains(&request.id.to_string())).collect(),
+        };
+        all.into_iter().map(|request| (self.project_of(request, view), request.clone())).collect()
+    }
+
+    fn mark(&mut self, cx: &mut Cx) {
+        if let Some(request) = self.current(&cx.view) {
+            self.list.state.toggle_mark(request.id.to_string());
+            let len = self.rows(&cx.view).len();
+            self.list.motion(Motion::Down, len);
+        }
+    }
+
+    /// Closes or reopens what is marked, each by a write of its own.
+    fn close_all(&mut self, cx: &mut Cx) {
+        let chosen = self.chosen(&cx.view);
+        if let [(project, request)] = chosen.as_slice() {
+            return cx.act(review::close_or_reopen(project, request));
+        }
+        let writes: Vec<_> = chosen
+            .iter()
+            .filter(|(_, request)| review::can_close_or_reopen(Some(request)).is_ok())
+            .map(|(project, request)| review::close_or_reopen_write(project, request))
+            .collect();
+        self.list.state.clear_marks();
+        cx.act(Action::Open(Box::new(Batch::new("Close or reopen", writes))));
+    }
+
+    fn edit(&mut self, cx: &mut Cx) {
+        let chosen = self.chosen(&cx.view);
+        match chosen.as_slice() {
+            [(project, request)] => forms::merge_request::edit(project, request.iid, &cx.view).open(cx),
+            _ => {
+                self.list.state.clear_marks();
+                forms::merge_request::edit_all(chosen, self.project.as_ref()).open(cx);
+            }
         }
     }
 
@@ -160,6 +189,7 @@ fn row(view: &View, merge_request: &MergeRequest, with_project: bool) -> Row {
     };
     let notes = merge_request.user_notes_count.flatten().filter(|n| *n > 0);
     let notes = notes.map(|n| if n == 1 { "1 note".to_owned() } else { format!("{n} notes") });
+    let news = looked::news(view, merge_request).map(|news| format!("{} {}", glyph::alive(), news.words()));
     let project = if with_project { review::project(merge_request, view).as_str().to_owned() } else { String::new() };
     let author = merge_request.author().map_or("", |user| user.username.as_str());
     let when = merge_request.updated_at.as_ref().or(merge_request.created_at.as_ref());
@@ -174,6 +204,7 @@ fn row(view: &View, merge_request: &MergeRequest, with_project: bool) -> Row {
         (author.to_owned(), Role::User).into(),
         (pipeline, pipeline_role).into(),
         (notes.unwrap_or_default(), Role::Dim).into(),
+        (news.unwrap_or_default(), Role::Accent).into(),
         (age(view, when), Role::Dim).into(),
     ])
 }
@@ -194,23 +225,43 @@ impl Pane for MergeRequests {
             pane.open_tab(Some("pipelines"), cx);
         })
         .when(MergeRequests::has_one),
-        Command::new("mrs.close", &["X"], "Close or reopen it", |pane: &mut Self, cx| {
-            if let Some(merge_request) = pane.current(&cx.view) {
-                let project = pane.project_of(merge_request, &cx.view);
-                cx.act(review::close_or_reopen(&project, merge_request));
+        Command::new("mrs.mark", &["Space"], "Mark for the next action", |pane: &mut Self, cx| pane.mark(cx))
+            .footer("mark")
+            .when(MergeRequests::has_one),
+        Command::new("mrs.close", &["X"], "Close or reopen it, or all that are marked", |pane: &mut Self, cx| {
+            pane.close_all(cx);
+        })
+        .writes()
+        .when(|pane, view| match pane.list.state.marked().is_empty() {
+            true => review::can_close_or_reopen(pane.current(view)),
+            false => Ok(()),
+        }),
+        Command::new("mrs.create", &["+"], "New merge request", |pane: &mut Self, cx| {
+            if let Some(project) = &pane.project {
+                forms::merge_request::create(project, None, None, &cx.view).open(cx);
             }
         })
         .writes()
-        .when(|pane, view| review::can_close_or_reopen(pane.current(view))),
+        .when(|pane, _| match &pane.project {
+            Some(_) => Ok(()),
+            None => Err("open the merge requests of a project first".into()),
+        }),
+        Command::new("mrs.save", &["S"], "Save the query as a section of home", |pane: &mut Self, cx| {
+            let name = pane.list.sought().to_owned();
+            cx.act(Action::Open(Box::new(Prompt::ask("name of the section", "section", name))));
+        }),
+        Command::new("mrs.edit", &["e"], "Edit it, or all that are marked", |pane: &mut Self, cx| pane.edit(cx))
+            .writes()
+            .when(MergeRequests::has_one),
     ];
 
     fn open(place: &Place, _view: &View) -> Self {
         let tab = place.tab.as_deref().and_then(|tab| STATES.iter().position(|state| *state == tab)).unwrap_or(0);
         MergeRequests {
             project: place.project.clone(),
+            group: place.group.clone().filter(|_| place.project.is_none()),
             tab,
-            search: String::new(),
-            list: Listing::default(),
+            list: Listing::asked(place.query.as_deref().unwrap_or_default()),
             panels: Panels::new(2),
             preview: DocState { cursor_line: false, ..DocState::new() },
             previewed: 0,
@@ -220,32 +271,24 @@ impl Pane for MergeRequests {
 
     fn place(&self) -> Place {
         let tab = STATES.get(self.tab).filter(|_| self.tab > 0).map(|state| (*state).to_owned());
-        Place { project: self.project.clone(), tab, ..Place::new(Self::ID) }
+        let place = Place { project: self.project.clone(), group: self.group.clone(), tab, ..Place::new(Self::ID) };
+        place.query(self.list.sought())
     }
 
     fn crumbs(&self, view: &View) -> Vec<Crumb> {
-        let mut out = crumbs::project(self.project.as_ref());
-        let role = if self.project.is_some() { Role::Text } else { Role::Title };
+        let mut out = crumbs::project(self.project.as_ref().or(self.group.as_ref()));
+        let role = if out.is_empty() { Role::Title } else { Role::Text };
         out.push(Crumb::new("merge requests", role));
-        if !self.search.is_empty() {
-            out.push(Crumb::new(format!("/{}", self.search), Role::Match));
-        }
-        let rows = self.rows(view);
-        if rows.known {
-            let more = if rows.more { "+" } else { "" };
-            let total = rows.total.map_or_else(|| format!("{}{more}", rows.len()), text::count);
-            out.push(Crumb::new(total, Role::Dim));
+        let grammar = self.asking().grammar();
+        out.extend(typed::crumbs(&self.list, &self.rows(view), &grammar, view));
+        if !self.list.state.marked().is_empty() {
+            out.push(Crumb::new(format!("{} marked", self.list.state.marked().len()), Role::Warning));
         }
         out
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
-        let delay = Duration::from_millis(if self.search.is_empty() { 0 } else { 120 });
-        let load = match self.query() {
-            Query::All(query) => Load::list(&query, self.list.pages()),
-            Query::Project(query) => Load::list(&query, self.list.pages()),
-        };
-        let mut wants: Vec<Want> = vec![load.after(delay).into()];
+        let mut wants = self.asking().wants(self.list.sought(), view, self.list.pages(), self.list.rest());
         let width = self.preview_width(view);
         if width > 0
             && let Some(merge_request) = self.current(view)
@@ -261,16 +304,17 @@ impl Pane for MergeRequests {
             Column::new("", Size::Fixed(1)),
             Column::new("", Size::Fit { min: 6, max: 24 }).middle().priority(1),
             Column::new("", Size::Fit { min: 2, max: 8 }).right(),
-            Column::new("", Size::Fill { min: 40, weight: 3 }),
+            Column::new("", Size::Fill { min: 28, weight: 3 }),
             Column::new("", Size::Fit { min: 3, max: 18 }).priority(6),
             Column::new("", Size::Fit { min: 8, max: 24 }).middle().priority(4),
             Column::new("", Size::Fit { min: 4, max: 16 }).middle().priority(5),
             Column::new("", Size::Fit { min: 3, max: 12 }).priority(2),
             Column::new("", Size::Fit { min: 1, max: 1 }).priority(2),
             Column::new("", Size::Fit { min: 2, max: 10 }).right().priority(3),
+            Column::new("", Size::Fit { min: 7, max: 14 }),
             Column::new("", Size::Fixed(4)).right().priority(1),
         ];
-        let empty = match (self.search.is_empty(), self.tab) {
+        let empty = match (self.list.shown().is_empty(), self.tab) {
             (false, _) => ("No merge request fits the filter.", "/ changes it, Esc ends it"),
             (true, 0) => ("No merge request is open.", "2 shows the merged ones, 4 all"),
             (true, _) => ("There are no merge requests here.", "1 shows the open ones, 4 all"),
@@ -287,7 +331,7 @@ impl Pane for MergeRequests {
                 focused,
                 &self.rows(view),
                 &columns,
-                |m| row(view, m, with_project),
+                |m| row(view, m, with_project).marked(self.list.state.is_marked(&m.id.to_string())),
                 empty,
             );
         }
@@ -298,6 +342,8 @@ impl Pane for MergeRequests {
     }
 
     fn changed(&mut self, cx: &mut Cx) {
+        let sought = self.asking().rows(self.list.sought(), &cx.view);
+        self.list.answered(&sought);
         let rows = self.rows(&cx.view);
         self.list.sync(&rows, |merge_request| merge_request.id.to_string());
         let current = self.list.selected(&rows).map_or(0, |merge_request| merge_request.id);
@@ -344,13 +390,18 @@ impl Pane for MergeRequests {
     }
 
     fn tabs(&self) -> Tabs {
-        Tabs { titles: TITLES, selected: self.tab }
+        Tabs { titles: TITLES, selected: self.state() }
     }
 
     fn select_tab(&mut self, index: usize, _cx: &mut Cx) {
-        if index < STATES.len() && index != self.tab {
+        let Some(state) = STATES.get(index).filter(|_| index != self.state()) else { return };
+        let text = self.list.sought().to_owned();
+        // One word says the state: the query's own, where it has one.
+        if query::get(&text, "state").is_some() {
+            self.list = Listing::asked(&query::with(&text, "state", state));
+        } else {
             self.tab = index;
-            self.list.restart();
+            self.list = Listing::asked(&text);
         }
     }
 
@@ -358,17 +409,17 @@ impl Pane for MergeRequests {
         Some(Seek::Filter)
     }
 
+    fn grammar(&self) -> Option<Grammar> {
+        Some(self.asking().grammar())
+    }
+
     fn sought(&self) -> String {
-        self.search.clone()
+        self.list.sought().to_owned()
     }
 
     fn set_sought(&mut self, text: &str, cx: &mut Cx) {
-        if self.search != text {
-            // Without a filter, the list goes on where one was.
-            let here = self.current(&cx.view).map(|m| m.id.to_string()).filter(|_| text.is_empty());
-            self.search = text.to_owned();
-            self.list.restart_at(here);
-        }
+        let here = self.current(&cx.view).map(|m| m.id.to_string());
+        self.list.seek(text, here);
     }
 
     fn escape(&mut self, cx: &mut Cx) -> bool {
@@ -376,9 +427,22 @@ impl Pane for MergeRequests {
             self.panels.set_focus(0);
             return true;
         }
-        let filtered = !self.search.is_empty();
-        self.set_sought("", cx);
-        filtered
+        if !self.list.state.marked().is_empty() {
+            self.list.state.clear_marks();
+            return true;
+        }
+        let here = self.current(&cx.view).map(|m| m.id.to_string());
+        self.list.unseek(here)
+    }
+
+    fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
+        let name = value.trim().to_owned();
+        if tag == "section" && !name.is_empty() {
+            let query = query::with(self.list.sought(), "state", STATES.get(self.state()).copied().unwrap_or_default());
+            let of = |id: &Option<Id>| id.as_ref().map(Id::to_string);
+            let section = Section { name, query, project: of(&self.project), group: of(&self.group) };
+            cx.act(Action::KeepSection(section));
+        }
     }
 
     fn url(&self, view: &View) -> Option<String> {

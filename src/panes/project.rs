@@ -4,9 +4,7 @@ use crate::api::endpoint::encode;
 use crate::api::projects::{GetProject, Project};
 use crate::api::{Endpoint, Id};
 use crate::app::pane::{Crumb, View};
-use crate::store::{Load, Rows, Want};
-use crate::ui::text;
-use crate::ui::theme::Role;
+use crate::store::{Load, Want};
 
 /// The request for a project that every place in it makes.
 pub fn query(project: &Id) -> GetProject {
@@ -66,13 +64,4 @@ pub fn path(path: &str) -> String {
 /// Whether the server said that what `endpoint` asks for does not exist.
 pub fn is_missing<E: Endpoint>(view: &View, endpoint: &E) -> bool {
     view.store.error_of(&endpoint.request()).is_some_and(crate::api::Error::is_missing)
-}
-
-/// How many rows a list has, as far as is known: `12`, `100+`.
-pub fn count<T: 'static>(rows: &Rows<'_, T>) -> Option<Crumb> {
-    let count = match rows.total {
-        Some(total) => text::count(total),
-        None => format!("{}{}", text::count(rows.len() as u64), if rows.more { "+" } else { "" }),
-    };
-    rows.known.then(|| Crumb::new(count, Role::Dim))
 }

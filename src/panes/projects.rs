@@ -1,17 +1,18 @@
 //! Projects: all that the server shows, filtered as one types.
 
 use super::list::{Listing, age};
-use super::review;
+use super::{forms, review, typed};
 use crate::api::projects::{ListProjects, Project};
 use crate::app::command::{Command, Motion};
 use crate::app::pane::{Crumb, Cx, Pane, Pointer, Seek, View};
 use crate::app::place::Place;
+use crate::app::query::{self, Asked, Grammar};
 use crate::store::{Load, Rows, Want};
 use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::time::Duration;
+use serde_json::{Value, json};
 
 /// Which projects are listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,7 +28,6 @@ enum Scope {
 #[derive(Default)]
 pub struct Projects {
     list: Listing,
-    search: String,
     scope: Scope,
 }
 
@@ -36,20 +36,31 @@ const SCOPES: &[(&str, Scope)] =
 const TITLES: &[&str] = &["All", "Member", "Owned", "Starred"];
 
 impl Projects {
-    fn query(&self) -> ListProjects {
-        let is = |scope| (self.scope == scope).then_some(true);
-        ListProjects {
-            search: Some(self.search.clone()).filter(|s| !s.is_empty()),
-            order_by: Some("last_activity_at".into()),
-            membership: is(Scope::Member),
-            owned: is(Scope::Owned),
-            starred: is(Scope::Starred),
-            ..ListProjects::default()
+    fn grammar() -> Grammar {
+        Grammar::new(query::PROJECTS, Some("search"), None)
+    }
+
+    /// What is asked for by `text`; `None` while it cannot be.
+    fn query(&self, text: &str, view: &View) -> Option<ListProjects> {
+        let is = |scope| if self.scope == scope { json!(true) } else { Value::Null };
+        let given = typed::given([
+            ("order_by", json!("last_activity_at")),
+            ("membership", is(Scope::Member)),
+            ("owned", is(Scope::Owned)),
+            ("starred", is(Scope::Starred)),
+        ]);
+        match Self::grammar().ask(text, given, view) {
+            Asked::Ready(list) => Some(list),
+            Asked::Naming | Asked::Wrong(_) => None,
         }
     }
 
     fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, Project> {
-        view.store.list(&self.query())
+        self.rows_of(self.list.shown(), view)
+    }
+
+    fn rows_of<'a>(&self, text: &str, view: &View<'a>) -> Rows<'a, Project> {
+        self.query(text, view).map_or_else(|| Rows::chain(Vec::new()), |list| view.store.list(&list))
     }
 
     fn current<'a>(&self, view: &View<'a>) -> Option<&'a Project> {
@@ -105,37 +116,47 @@ impl Pane for Projects {
             .when(Projects::has_project),
         Command::new("projects.commits", &["H"], "Its commits", |pane: &mut Self, cx| pane.go("commits", cx))
             .when(Projects::has_project),
+        Command::new("projects.create", &["+"], "New project", |_: &mut Self, cx| {
+            forms::project::create(None).open(cx)
+        })
+        .writes()
+        .when(|_, view| forms::signed_in(view)),
+        Command::new("projects.create_for", &[], "New project that belongs to another user", |_: &mut Self, cx| {
+            forms::project::create_for_user().open(cx);
+        })
+        .writes()
+        .when(|_, view| forms::administrator(view)),
+        Command::new("projects.edit", &["e"], "Change its settings", |pane: &mut Self, cx| {
+            if let Some(project) = pane.current(&cx.view) {
+                forms::project::edit(&project.path_with_namespace.as_str().into(), &cx.view).open(cx);
+            }
+        })
+        .writes()
+        .when(Projects::has_project),
     ];
 
     fn open(place: &Place, _view: &View) -> Self {
         let scope = place.tab.as_deref().and_then(|tab| SCOPES.iter().find(|(name, _)| name.eq_ignore_ascii_case(tab)));
-        Projects { scope: scope.map(|(_, scope)| *scope).unwrap_or_default(), ..Projects::default() }
+        let list = Listing::asked(place.query.as_deref().unwrap_or_default());
+        Projects { scope: scope.map(|(_, scope)| *scope).unwrap_or_default(), list }
     }
 
     fn place(&self) -> Place {
         let tab = SCOPES.iter().find(|(_, scope)| *scope == self.scope).map(|(name, _)| name.to_lowercase());
-        Place { tab: tab.filter(|_| self.scope != Scope::All), ..Place::new(Self::ID) }
+        let place = Place { tab: tab.filter(|_| self.scope != Scope::All), ..Place::new(Self::ID) };
+        place.query(self.list.sought())
     }
 
     fn crumbs(&self, view: &View) -> Vec<Crumb> {
         let rows = self.rows(view);
         let mut crumbs = vec![Crumb::new("projects", Role::Title)];
-        if !self.search.is_empty() {
-            crumbs.push(Crumb::new(format!("/{}", self.search), Role::Match));
-        }
-        if rows.known {
-            let total = rows
-                .total
-                .map(|t| t.to_string())
-                .unwrap_or_else(|| format!("{}{}", rows.len(), if rows.more { "+" } else { "" }));
-            crumbs.push(Crumb::new(total, Role::Dim));
-        }
+        crumbs.extend(typed::crumbs(&self.list, &rows, &Self::grammar(), view));
         crumbs
     }
 
-    fn wants(&self, _view: &View) -> Vec<Want> {
-        let delay = if self.search.is_empty() { Duration::ZERO } else { Duration::from_millis(120) };
-        vec![Load::list(&self.query(), self.list.pages()).after(delay).into()]
+    fn wants(&self, view: &View) -> Vec<Want> {
+        let list = self.query(self.list.sought(), view);
+        list.map(|list| Load::list(&list, self.list.pages()).after(self.list.rest()).into()).into_iter().collect()
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
@@ -147,7 +168,7 @@ impl Pane for Projects {
             Column::new("", Size::Fit { min: 0, max: 6 }).right().priority(5),
             Column::new("", Size::Fixed(4)).right().priority(1),
         ];
-        let empty = if self.search.is_empty() {
+        let empty = if self.list.shown().is_empty() {
             ("There are no projects here.", "1 shows all, : opens another place")
         } else {
             ("No project fits the filter.", "/ changes it, Esc ends it")
@@ -156,6 +177,8 @@ impl Pane for Projects {
     }
 
     fn changed(&mut self, cx: &mut Cx) {
+        let sought = self.rows_of(self.list.sought(), &cx.view);
+        self.list.answered(&sought);
         let rows = self.rows(&cx.view);
         self.list.sync(&rows, |project| project.id.to_string());
     }
@@ -192,23 +215,22 @@ impl Pane for Projects {
         Some(Seek::Filter)
     }
 
+    fn grammar(&self) -> Option<Grammar> {
+        Some(Self::grammar())
+    }
+
     fn sought(&self) -> String {
-        self.search.clone()
+        self.list.sought().to_owned()
     }
 
     fn set_sought(&mut self, text: &str, cx: &mut Cx) {
-        if self.search != text {
-            // Without a filter, the list goes on where one was.
-            let here = self.current(&cx.view).map(|p| p.id.to_string()).filter(|_| text.is_empty());
-            self.search = text.to_owned();
-            self.list.restart_at(here);
-        }
+        let here = self.current(&cx.view).map(|p| p.id.to_string());
+        self.list.seek(text, here);
     }
 
     fn escape(&mut self, cx: &mut Cx) -> bool {
-        let filtered = !self.search.is_empty();
-        self.set_sought("", cx);
-        filtered
+        let here = self.current(&cx.view).map(|p| p.id.to_string());
+        self.list.unseek(here)
     }
 
     fn url(&self, view: &View) -> Option<String> {

@@ -2,29 +2,20 @@
 
 use super::list::age;
 use crate::api::Id;
-use crate::api::branches::{CreateBranch, ListBranches};
+use crate::api::branches::ListBranches;
 use crate::api::tags::ListTags;
-use crate::app::action::{Action, Tone};
-use crate::app::overlay::picker::{Item, Picker, Source};
-use crate::app::pane::{Cx, View};
-use crate::store::{Load, Want, Write};
+use crate::app::action::Action;
+use crate::app::overlay::picker::{Free, Item, Picker, Source};
+use crate::app::pane::View;
+use crate::store::{Load, Want};
 use crate::ui::glyph;
 use std::time::Duration;
 
 /// How many pages of tags are listed: servers do not search among them.
 const TAG_PAGES: u32 = 3;
 
-/// Creates a branch that starts at `from`; a name that git would not take is refused before it is sent.
-pub fn create_branch(project: &Id, name: &str, from: &str, cx: &mut Cx) {
-    if let Some(why) = unfit(name) {
-        return cx.say(Tone::Warning, format!("\"{name}\" cannot be the name of a branch: {why}."));
-    }
-    let create = CreateBranch { id: project.clone(), branch: name.to_owned(), r#ref: from.to_owned() };
-    cx.act(Action::Send(Write::new(&create, format!("create branch {name}"))));
-}
-
 /// Why git takes no ref of that name (git-check-ref-format).
-fn unfit(name: &str) -> Option<&'static str> {
+pub fn unfit(name: &str) -> Option<&'static str> {
     let bad = |c: char| c.is_control() || " ~^:?*[\\".contains(c);
     match name {
         "" => Some("it is empty"),
@@ -45,10 +36,12 @@ pub struct Refs {
 }
 
 impl Refs {
-    /// A picker of refs; the name that is chosen answers the pane under `tag`.
-    pub fn pick(title: &str, tag: &'static str, project: &Id, view: &View) -> Action {
+    /// A picker of refs; the name that is chosen answers the pane under `tag`. A name that is not among them, or a
+    /// commit, asks for what `free` says.
+    pub fn pick_or(title: &str, tag: &'static str, project: &Id, view: &View, free: Free) -> Action {
         let source = Box::new(Refs { project: project.clone() });
-        Action::Open(Box::new(Picker::of(title, tag, source, view)))
+        let picker = Picker::of(title, tag, source, view).free(free, "a branch, a tag, or the SHA of a commit");
+        Action::Open(Box::new(picker))
     }
 
     fn branches(&self, typed: &str) -> ListBranches {

@@ -1,8 +1,18 @@
-//! What the places of merge requests share: how one is called, closed, checked out.
+//! What the places of merge requests and commits share: how a request is called, closed, checked out; and what people
+//! say of changes, from the first letter typed to the thread in the diff.
+
+pub mod apply;
+pub mod desk;
+pub mod inlay;
+pub mod list;
+pub mod margin;
+pub mod suggest;
+pub mod threads;
 
 use crate::api::Id;
 use crate::api::merge_requests::{MergeRequest, MergeRequestState, UpdateMergeRequest};
 use crate::app::action::Action;
+use crate::app::outbox::{Draft, Progress, State};
 use crate::app::pane::View;
 use crate::store::Write;
 use crate::ui::glyph;
@@ -17,6 +27,20 @@ pub fn state(merge_request: &MergeRequest) -> (&'static str, &str, Role) {
     let (mark, role) = glyph::status(word);
     let word = if word == "opened" { "open" } else { word };
     (mark, word, role)
+}
+
+/// How far a draft has come, in few words, and how that looks.
+pub fn state_of(view: &View, key: &str, draft: &Draft) -> (String, Role) {
+    match (view.outbox.progress(key), &draft.state) {
+        (Some(Progress::Sending), _) => ("sending…".into(), Role::Running),
+        (Some(Progress::Looking), _) => ("looking whether it arrived…".into(), Role::Running),
+        (Some(Progress::Waiting), _) => ("waiting to be sent".into(), Role::Pending),
+        (None, State::Begun) => ("begun, kept".into(), Role::Dim),
+        (None, State::Kept) => ("draft, kept".into(), Role::Warning),
+        (None, State::Sending { .. }) => ("unknown whether it arrived".into(), Role::Failed),
+        (None, State::Unknown { why, .. }) => (format!("unknown: {why}"), Role::Failed),
+        (None, State::Failed { why }) => (format!("not sent: {why}"), Role::Failed),
+    }
 }
 
 /// The title without the mark of a draft, which is shown beside it.
@@ -46,6 +70,11 @@ pub fn project(merge_request: &MergeRequest, view: &View) -> Id {
 
 /// Closes it, or opens it again.
 pub fn close_or_reopen(project: &Id, merge_request: &MergeRequest) -> Action {
+    Action::Send(close_or_reopen_write(project, merge_request))
+}
+
+/// The write that closes it, or opens it again.
+pub fn close_or_reopen_write(project: &Id, merge_request: &MergeRequest) -> Write {
     let iid = merge_request.iid;
     let event = if merge_request.is_open() { "close" } else { "reopen" };
     let update = UpdateMergeRequest {
@@ -54,7 +83,7 @@ pub fn close_or_reopen(project: &Id, merge_request: &MergeRequest) -> Action {
         state_event: Some(event.into()),
         ..UpdateMergeRequest::default()
     };
-    Action::Send(Write::new(&update, format!("{event} !{iid}")))
+    Write::new(&update, format!("{event} !{iid}"))
 }
 
 /// Why it can be neither closed nor reopened.

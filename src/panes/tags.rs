@@ -1,34 +1,88 @@
-//! Tags of a project with what they say and what they release.
+//! Tags of a project, beside what they say and what they release.
 
-use super::list::{Listing, age, trouble};
-use super::project;
+use super::list::{Listing, age};
+use super::{forms, project, prose};
 use crate::api::Id;
-use crate::api::tags::{CreateTag, DeleteTag, ListTags, Tag};
+use crate::api::tags::{CreateRelease, DeleteTag, ListTags, Tag, UpdateRelease};
 use crate::app::App;
 use crate::app::action::Action;
 use crate::app::command::{Command, Motion, WhyNot};
-use crate::app::overlay::prompt::Prompt;
+use crate::app::overlay::composer::{Composer, Make};
 use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, Seek, View};
 use crate::app::place::Place;
-use crate::store::{Load, Rows, Want, Write};
-use crate::ui::state;
-use crate::ui::table::{self, Cell, Column, Row, Size};
-use crate::ui::text::shown;
-use crate::ui::theme::Role;
+use crate::store::{Cancelled, Derive, Load, Rows, Want, Work, Write};
+use crate::ui::doc::{self, DocLine, DocState};
+use crate::ui::panels::{self, Ask, Panels};
+use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::text::{self, shown};
+use crate::ui::theme::{Role, Theme};
+use crate::ui::{markdown, state};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use std::cell::Cell as Shared;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Pages that are looked through for a filter.
-const FILTERED_PAGES: u32 = 10;
+const LIST: usize = 0;
+const NOTES: usize = 1;
+const ASKS: &[Ask] = &[Ask { min: 48, weight: 1 }, Ask { min: 40, weight: 1 }];
+/// Lines of an annotation that are shown: it is a text for a terminal, not a book.
+const ANNOTATION: usize = 200;
 
 /// The list of tags.
 pub struct Tags {
     project: Id,
     list: Listing,
     by_name: bool,
-    filter: String,
-    /// The rows that fit the filter, and the revision of the list that they were found in.
-    fitting: Option<(u64, Vec<usize>)>,
+    panels: Panels,
+    /// The window into what the selected tag says, and the tag that it was scrolled for.
+    notes: DocState,
+    read: String,
+    notes_area: Shared<Rect>,
+}
+
+/// What a tag says, as it is drawn: its annotation, which is plain text, above its release, which is Markdown.
+struct Notes {
+    key: String,
+    annotation: String,
+    release: Option<String>,
+    width: usize,
+    theme: Theme,
+}
+
+impl Notes {
+    fn of(view: &View, tag: &Tag, width: usize) -> Notes {
+        let annotation = tag.message.as_deref().map(str::trim).unwrap_or_default();
+        let release = tag.release.as_ref().map(|release| release.description.as_deref().unwrap_or_default());
+        let mut hasher = DefaultHasher::new();
+        (annotation, release).hash(&mut hasher);
+        let key = format!("what a tag says {:x} in {width} columns, {}", hasher.finish(), view.theme.name);
+        let (annotation, release) = (annotation.to_owned(), release.map(str::to_owned));
+        Notes { key, annotation, release, width, theme: view.theme.clone() }
+    }
+}
+
+impl Derive for Notes {
+    type Output = Vec<DocLine<'static>>;
+
+    fn key(&self) -> String {
+        self.key.clone()
+    }
+
+    fn run(&self, _: Cancelled<'_>) -> Vec<DocLine<'static>> {
+        let style = self.theme.style(if self.release.is_some() { Role::Dim } else { Role::Text });
+        let plain = self.annotation.lines().flat_map(|line| match line {
+            "" => vec![String::new()],
+            line => text::wrap(line, self.width, ANNOTATION),
+        });
+        let mut lines: Vec<DocLine> = plain.take(ANNOTATION).map(|line| DocLine::new(line, style)).collect();
+        if let Some(release) = &self.release {
+            if !lines.is_empty() {
+                lines.push(DocLine::default());
+            }
+            lines.extend(markdown::render(release, self.width, &self.theme).lines);
+        }
+        lines
+    }
 }
 
 impl Tags {
@@ -41,32 +95,8 @@ impl Tags {
         view.store.list(&self.query())
     }
 
-    /// The tag at a row of the screen.
-    fn at<'a>(&self, rows: &Rows<'a, Tag>, index: usize) -> Option<&'a Tag> {
-        match &self.fitting {
-            Some((_, fitting)) => rows.get(*fitting.get(index)?),
-            None => rows.get(index),
-        }
-    }
-
     fn current<'a>(&self, view: &View<'a>) -> Option<&'a Tag> {
-        self.at(&self.rows(view), self.list.state.selected())
-    }
-
-    fn len(&self, view: &View) -> usize {
-        self.fitting.as_ref().map_or_else(|| self.rows(view).len(), |(_, fitting)| fitting.len())
-    }
-
-    fn narrow(&mut self, rows: &Rows<Tag>) {
-        if self.filter.is_empty() {
-            self.fitting = None;
-        } else if self.fitting.as_ref().is_none_or(|(revision, _)| *revision != rows.revision) {
-            let words = self.filter.to_lowercase();
-            let says = |text: &str| text.to_lowercase().contains(&words);
-            let fits = |tag: &Tag| says(&tag.name) || tag.message.as_deref().is_some_and(says);
-            let fitting = rows.iter().enumerate().filter(|(_, tag)| fits(tag)).map(|(index, _)| index).collect();
-            self.fitting = Some((rows.revision, fitting));
-        }
+        self.list.selected(&self.rows(view))
     }
 
     fn has_tag(&self, view: &View) -> Result<(), WhyNot> {
@@ -93,6 +123,118 @@ impl Tags {
         let question = format!("Delete the tag {} of {}?{released}", shown(&name), self.project);
         let send = Action::Send(Write::new(&delete, format!("delete tag {name}")));
         cx.act(App::confirm("Delete a tag", question, send));
+    }
+
+    /// What a person kept of a release that is not sent yet is kept under this.
+    fn release_key(&self, name: &str) -> String {
+        format!("release {} {name}", self.project)
+    }
+
+    /// Writes the release of the tag, or changes it.
+    fn release(&mut self, cx: &mut Cx) {
+        let Some(tag) = self.current(&cx.view) else { return };
+        let (id, name) = (self.project.clone(), tag.name.clone());
+        let key = self.release_key(&name);
+        let known = tag.release.as_ref().map(|release| release.description.clone().unwrap_or_default());
+        let text = cx.view.drafts.get(&key).cloned().or_else(|| known.clone()).unwrap_or_default();
+        let title = format!("Release {}", shown(&name));
+        let make: Make = Box::new(move |description| {
+            let (id, tag_name, what) = (id.clone(), name.clone(), format!("release {name}"));
+            match known {
+                Some(_) => Write::new(&UpdateRelease { id, tag_name, description }, what),
+                None => Write::new(&CreateRelease { id, tag_name, description }, what),
+            }
+        });
+        cx.act(Action::Open(Box::new(Composer::new(title, key, &text, make))));
+    }
+
+    /// The tags to compare: two that are marked, the marked and the selected one, or the selected one with the next
+    /// older in the list.
+    fn pair(&self, view: &View) -> Option<(String, String)> {
+        let rows = self.rows(view);
+        let current = self.list.selected(&rows).map(|tag| tag.name.clone());
+        let marked: Vec<&String> = self.list.state.marked().iter().collect();
+        match marked.as_slice() {
+            [] => Some((self.list.at(&rows, self.list.state.selected() + 1)?.name.clone(), current?)),
+            [one] => Some(((*one).clone(), current.filter(|name| name != *one)?)),
+            // The one further down is the older one.
+            [a, b] => {
+                let first = rows.iter().map(|tag| &tag.name).find(|name| name == a || name == b)?;
+                let last = if first == *a { b } else { a };
+                Some(((*last).clone(), first.clone()))
+            }
+            _ => None,
+        }
+    }
+
+    fn compare(&mut self, cx: &mut Cx) {
+        if let Some((from, to)) = self.pair(&cx.view) {
+            cx.go(Place::new("compare").project(self.project.clone()).item(format!("{from}...{to}")));
+        }
+    }
+
+    /// Columns of the notes; they are drawn in the whole screen between the lines of the frame.
+    fn notes_width(&self, view: &View) -> usize {
+        let places = self.panels.layout(Rect::new(0, 0, view.size.0, view.size.1), ASKS);
+        let width = places.get(NOTES).copied().flatten().map_or(0, |place| usize::from(place.width));
+        width.saturating_sub(3).min(prose::MEASURE)
+    }
+
+    fn made<'a>(&self, view: &View<'a>) -> Option<&'a Vec<DocLine<'static>>> {
+        let notes = Notes::of(view, self.current(view)?, self.notes_width(view));
+        view.store.made(&notes.key)
+    }
+
+    fn move_notes(&mut self, motion: Motion, view: &View) {
+        let len = self.made(view).map_or(0, Vec::len);
+        match motion {
+            Motion::Left => self.panels.set_focus(LIST),
+            Motion::Right => {}
+            Motion::First => self.notes.first(),
+            Motion::Last => self.notes.last(len),
+            other => self.notes.scroll_by(other.rows(self.notes.height.get()).unwrap_or(0), len),
+        }
+    }
+
+    fn draw_list(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let columns = [
+            Column::new("", Size::Fit { min: 10, max: 30 }).middle(),
+            Column::new("", Size::Fit { min: 0, max: 8 }).priority(1),
+            Column::new("", Size::Fill { min: 24, weight: 1 }).priority(3),
+            Column::new("", Size::Fit { min: 4, max: 16 }).priority(4),
+            Column::new("", Size::Fixed(8)).priority(5),
+            Column::new("", Size::Fixed(4)).right().priority(2),
+        ];
+        let focused = self.panels.focus() == LIST;
+        let order = if self.by_name { "by name" } else { "latest first" };
+        let area = panels::title(buf, area, view.theme, focused, "Tags", order);
+        let marked = |tag: &Tag| self.list.state.is_marked(&tag.name);
+        let draw = |tag: &Tag| row(view, tag).marked(marked(tag));
+        let empty = ("There are no tags yet.", "+ makes one");
+        self.list.draw(view, area, buf, focused, &self.rows(view), &columns, draw, empty);
+    }
+
+    fn draw_notes(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let Some(tag) = self.current(view) else { return };
+        let focused = self.panels.focus() == NOTES;
+        let kind = match (&tag.release, &tag.message) {
+            (Some(_), _) => "release",
+            (None, Some(message)) if !message.trim().is_empty() => "annotated",
+            _ => "light",
+        };
+        let kept = view.drafts.contains_key(&self.release_key(&tag.name));
+        let kind = if kept { format!("{kind}, a text is kept") } else { kind.to_owned() };
+        let body = panels::title(buf, area, view.theme, focused, &shown(&tag.name), &kind);
+        let body = Rect { x: body.x + 1, width: body.width.saturating_sub(1), ..body };
+        self.notes_area.set(body);
+        let Some(lines) = self.made(view) else { return state::skeleton(buf, body, view.theme) };
+        if lines.is_empty() {
+            let words = tag.commit.as_ref().map_or("", |commit| &commit.title);
+            return state::empty(buf, body, view.theme, words, "It says nothing itself; e writes its release");
+        }
+        doc::draw(buf, body, view.theme, focused, &self.notes, lines.len(), 0, |index| {
+            lines.get(index).cloned().unwrap_or_default()
+        });
     }
 }
 
@@ -132,11 +274,25 @@ impl Pane for Tags {
         Command::new("tags.order", &["s"], "Order by date or by name", |pane: &mut Self, _| {
             pane.by_name = !pane.by_name;
             pane.list.restart();
-            pane.fitting = None;
         })
         .footer("order"),
-        Command::new("tags.create", &["+"], "New tag", |_: &mut Self, cx| {
-            cx.act(Action::Open(Box::new(Prompt::ask("new tag on the default branch", "tag", ""))));
+        Command::new("tags.release", &["e"], "Write its release, or change it", Self::release)
+            .writes()
+            .footer("release")
+            .when(Self::has_tag),
+        Command::new("tags.mark", &["Space"], "Mark it", |pane: &mut Self, cx| {
+            if let Some(tag) = pane.current(&cx.view) {
+                pane.list.state.toggle_mark(tag.name.as_str());
+            }
+            pane.list.motion(Motion::Down, pane.list.len(&pane.rows(&cx.view)));
+        })
+        .when(Self::has_tag),
+        Command::new("tags.compare", &["="], "Compare: two marked ones, or it with the one below", Self::compare)
+            .footer("compare")
+            .when(|pane, view| pane.pair(view).map(|_| ()).ok_or_else(|| "mark another one with Space".into())),
+        Command::new("tags.create", &["+"], "New tag", |pane: &mut Self, cx| {
+            let at = project::default_branch(&cx.view, &pane.project).unwrap_or("HEAD");
+            forms::refs::create_tag(&pane.project, at).open(cx);
         })
         .writes(),
         Command::new("tags.delete", &["D"], "Delete it", Self::delete).writes().when(Self::has_tag),
@@ -146,9 +302,17 @@ impl Pane for Tags {
         let project = place.project.clone().unwrap_or_default();
         let mut list = Listing::default();
         if let Some(name) = &place.git_ref {
-            list.state.want(name.as_str());
+            list.hunt(name.as_str());
         }
-        Tags { project, list, by_name: false, filter: String::new(), fitting: None }
+        Tags {
+            project,
+            list,
+            by_name: false,
+            panels: Panels::new(2),
+            notes: DocState { cursor_line: false, ..DocState::new() },
+            read: String::new(),
+            notes_area: Shared::default(),
+        }
     }
 
     fn place(&self) -> Place {
@@ -157,68 +321,83 @@ impl Pane for Tags {
 
     fn crumbs(&self, view: &View) -> Vec<Crumb> {
         let mut crumbs = project::crumbs(view, &self.project);
-        crumbs.push(Crumb::new(if self.by_name { "tags by name" } else { "tags" }, Role::Dim));
-        if !self.filter.is_empty() {
-            crumbs.push(Crumb::new(format!("/{}", self.filter), Role::Match));
-        }
-        crumbs.extend(project::count(&self.rows(view)));
+        crumbs.push(Crumb::new("tags", Role::Dim));
+        crumbs.extend(self.list.crumbs(&self.rows(view)));
         crumbs
     }
 
-    fn wants(&self, _view: &View) -> Vec<Want> {
-        let pages = if self.filter.is_empty() { self.list.pages() } else { self.list.pages().max(FILTERED_PAGES) };
-        vec![project::want(&self.project), Load::list(&self.query(), pages).into()]
+    fn wants(&self, view: &View) -> Vec<Want> {
+        let mut wants = vec![project::want(&self.project), Load::list(&self.query(), self.list.pages()).into()];
+        let width = self.notes_width(view);
+        if let Some(tag) = self.current(view).filter(|_| width > 0) {
+            let notes = Notes::of(view, tag, width);
+            wants.extend(view.store.lacks(&notes.key).then(|| Work::new(notes).into()));
+        }
+        wants
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        let columns = [
-            Column::new("", Size::Fit { min: 10, max: 30 }).middle(),
-            Column::new("", Size::Fit { min: 0, max: 8 }).priority(1),
-            Column::new("", Size::Fill { min: 28, weight: 1 }).priority(3),
-            Column::new("", Size::Fit { min: 4, max: 16 }).priority(4),
-            Column::new("", Size::Fixed(8)).priority(5),
-            Column::new("", Size::Fixed(4)).right().priority(2),
-        ];
-        let rows = self.rows(view);
-        if let Some((_, fitting)) = self.fitting.as_ref().filter(|_| !rows.is_empty()) {
-            self.list.drawn_at(area);
-            let body = trouble(view, area, buf, rows.error);
-            if fitting.is_empty() {
-                let why = if rows.loading { "Looking through older tags…" } else { "No tag fits the filter." };
-                return state::empty(buf, body, view.theme, why, "/ changes it, Esc ends it");
-            }
-            return table::draw(buf, body, view.theme, true, &self.list.state, &columns, fitting.len(), |index| {
-                self.at(&rows, index).map(|tag| row(view, tag)).unwrap_or_default()
-            });
+        // What is not drawn cannot be pressed.
+        self.list.drawn_at(Rect::default());
+        self.notes_area.set(Rect::default());
+        let places = self.panels.layout(area, ASKS);
+        if let Some(place) = places.get(LIST).copied().flatten() {
+            self.draw_list(view, place, buf);
         }
-        let empty = ("There are no tags yet.", "+ makes one");
-        self.list.draw(view, area, buf, true, &rows, &columns, |t| row(view, t), empty);
+        if let Some(place) = places.get(NOTES).copied().flatten() {
+            self.draw_notes(view, place, buf);
+        }
+        self.panels.rules(buf, view.theme);
     }
 
     fn changed(&mut self, cx: &mut Cx) {
         let rows = self.rows(&cx.view);
-        self.narrow(&rows);
-        match &self.fitting {
-            Some((_, fitting)) => {
-                let name = |index: usize| rows.get(*fitting.get(index)?).map(|tag| tag.name.clone());
-                self.list.state.sync(fitting.len(), |index| name(index).unwrap_or_default());
-            }
-            None => self.list.sync(&rows, |tag| tag.name.clone()),
+        self.list.narrow(&rows, |tag, words| {
+            let says = |text: &str| text.to_lowercase().contains(words);
+            says(&tag.name) || tag.message.as_deref().is_some_and(says)
+        });
+        self.list.sync(&rows, |tag| tag.name.clone());
+        let current = self.list.selected(&rows).map_or("", |tag| tag.name.as_str());
+        if current != self.read {
+            self.read = current.to_owned();
+            self.notes.first();
+            self.notes.top.set(0);
         }
     }
 
     fn motion(&mut self, motion: Motion, cx: &mut Cx) {
+        if self.panels.focus() == NOTES {
+            return self.move_notes(motion, &cx.view);
+        }
         match motion {
             Motion::Right => self.go("files", cx),
             Motion::Left => {}
-            other => self.list.motion(other, self.len(&cx.view)),
+            other => self.list.motion(other, self.list.len(&self.rows(&cx.view))),
         }
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
-        if self.list.pointer(pointer, self.len(&cx.view)) {
-            self.go("files", cx);
+        let at = match pointer {
+            Pointer::Press { column, row, .. } | Pointer::Wheel { column, row, .. } => Some((column, row)),
+            _ => None,
+        };
+        let in_notes = at.is_some_and(|at| self.notes_area.get().contains(at.into()));
+        match pointer {
+            Pointer::Wheel { rows, .. } if in_notes => self.move_notes(Motion::Wheel(rows), &cx.view),
+            Pointer::Press { .. } if in_notes => self.panels.set_focus(NOTES),
+            _ => {
+                if matches!(pointer, Pointer::Press { .. }) {
+                    self.panels.set_focus(LIST);
+                }
+                if self.list.pointer(pointer, self.list.len(&self.rows(&cx.view))) {
+                    self.go("files", cx);
+                }
+            }
         }
+    }
+
+    fn panels(&mut self) -> Option<&mut Panels> {
+        Some(&mut self.panels)
     }
 
     fn seek(&self) -> Option<Seek> {
@@ -226,39 +405,31 @@ impl Pane for Tags {
     }
 
     fn sought(&self) -> String {
-        self.filter.clone()
+        self.list.sought().to_owned()
     }
 
     fn set_sought(&mut self, text: &str, cx: &mut Cx) {
-        if self.filter != text {
-            // Without a filter, the list goes on where one was.
-            let here = self.current(&cx.view).map(|tag| tag.name.clone()).filter(|_| text.is_empty());
-            self.filter = text.to_owned();
-            self.fitting = None;
-            self.list.restart_at(here);
-            self.narrow(&self.rows(&cx.view));
-        }
+        let here = self.current(&cx.view).map(|tag| tag.name.clone());
+        self.list.seek(text, here);
     }
 
     fn escape(&mut self, cx: &mut Cx) -> bool {
-        let filtered = !self.filter.is_empty();
-        self.set_sought("", cx);
-        filtered
+        if self.panels.focus() == NOTES {
+            self.panels.set_focus(LIST);
+            return true;
+        }
+        let here = self.current(&cx.view).map(|tag| tag.name.clone());
+        if self.list.unseek(here) {
+            return true;
+        }
+        let marked = !self.list.state.marked().is_empty();
+        self.list.state.clear_marks();
+        marked
     }
 
-    fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
-        let name = value.trim();
-        if tag == "tag" && !name.is_empty() {
-            let from = project::default_branch(&cx.view, &self.project).unwrap_or("HEAD").to_owned();
-            let create = CreateTag {
-                id: self.project.clone(),
-                tag_name: name.to_owned(),
-                r#ref: from,
-                message: None,
-                release_description: None,
-            };
-            cx.act(Action::Send(Write::new(&create, format!("create tag {name}"))));
-            self.list.state.want(name);
+    fn answer(&mut self, tag: &'static str, value: String, _cx: &mut Cx) {
+        if tag == forms::refs::MADE {
+            self.list.hunt_new(value);
         }
     }
 

@@ -9,6 +9,7 @@ use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::bindings::Bindings;
 use labscope::app::keymap::{Key, parse_chord};
 use labscope::app::pane::{Entry, Session};
+use labscope::app::transfer::Order;
 use labscope::app::{App, Place, Setup};
 use labscope::runtime::executor::Executor;
 use labscope::store::{Arrival, Follow, Load, Ticket, Want, Write};
@@ -53,6 +54,7 @@ pub struct Begin {
     pub signed_in: bool,
     pub background: Background,
     pub drafts: HashMap<String, String>,
+    pub sections: Vec<labscope::app::pane::Section>,
     answers: Answers,
 }
 
@@ -67,6 +69,7 @@ impl Begin {
             signed_in: true,
             background: Background::Dark,
             drafts: HashMap::new(),
+            sections: Vec::new(),
             answers: Answers::Script(HashMap::new()),
         }
     }
@@ -100,7 +103,7 @@ impl Begin {
         let mut server = Server::new(url.parse().expect("the address of a server"));
         server.token = Some(SecretString::from(token.to_owned())).filter(|_| !token.is_empty());
         let (sender, inbox) = mpsc::channel(256);
-        let executor = Executor::new(Box::new(move || Client::new(server)), sender, None);
+        let executor = Executor::new(Box::new(move || Client::new(server)), sender, None, None);
         self.answers = Answers::Server { executor: Box::new(executor), inbox };
         self
     }
@@ -117,6 +120,7 @@ impl Begin {
                 read_only: self.read_only,
                 offline: false,
                 signed_in: self.signed_in,
+                sections: self.sections,
             },
             theme: Theme::for_background(self.background),
             theme_is_chosen: true,
@@ -136,6 +140,9 @@ impl Begin {
             asked: Vec::new(),
             copied: Vec::new(),
             browsed: Vec::new(),
+            saves: Vec::new(),
+            paged: Vec::new(),
+            sections: Vec::new(),
             kept: HashMap::new(),
             held: HashMap::new(),
             in_flight: HashSet::new(),
@@ -163,6 +170,12 @@ pub struct Harness {
     pub copied: Vec<String>,
     /// What went to the browser.
     pub browsed: Vec<String>,
+    /// What is to be saved, by number; a server's files are saved.
+    pub saves: Vec<(u64, Order)>,
+    /// What went to the pager.
+    pub paged: Vec<String>,
+    /// The sections that the configuration would have.
+    pub sections: Vec<labscope::app::pane::Section>,
     /// Texts that are kept, by key.
     pub kept: HashMap<String, String>,
     /// Bytes of each stream that the app has.
@@ -304,9 +317,18 @@ impl Harness {
                 }
                 Effect::Copy(words) => self.copied.push(words),
                 Effect::Browse(url) => self.browsed.push(url),
+                // What was looked at is kept, too, but is no text that anybody typed.
+                Effect::Keep(key, _) if key.contains("looked at merge request") => {}
                 Effect::Keep(key, Some(words)) => _ = self.kept.insert(key, words),
                 Effect::Keep(key, None) => _ = self.kept.remove(&key),
-                Effect::Edit { .. } | Effect::Suspend | Effect::Quit => {}
+                Effect::Save(number, order) => match &mut self.answers {
+                    Answers::Script(_) => self.saves.push((number, order)),
+                    Answers::Server { executor, .. } => executor.take(Effect::Save(number, order)),
+                },
+                Effect::Page(paper) => self.paged.push((*paper.text).as_ref().to_owned()),
+                Effect::StopSave(number) => self.saves.retain(|(n, _)| *n != number),
+                Effect::Sections(all) => self.sections = all,
+                Effect::Edit { .. } | Effect::ForgetSave(_) | Effect::Suspend | Effect::Quit => {}
             }
         }
     }

@@ -1,13 +1,20 @@
 //! Panes as a person sees them: keys in, lines of the screen out, with replies that the test gives or a real server's.
 
 mod browse;
+mod changes;
 mod core;
+mod files;
+mod form;
 mod harness;
+mod history;
 mod home;
 mod job;
 mod jobs;
 mod mr;
 mod mrs;
+mod review;
 mod runners;
 mod search;
 mod served;
+mod snippets;
+mod stage;

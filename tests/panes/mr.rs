@@ -137,10 +137,12 @@ async fn a_description_stays_as_it_is_while_its_pipeline_is_polled() {
 async fn a_note_is_written_sent_and_seen() {
     let mut harness = open().await;
     harness.press("c").type_text("It does.").expect("It does.");
-    assert_eq!(harness.kept.values().cloned().collect::<Vec<_>>(), ["It does."]);
-    assert!(harness.kept.contains_key("demo acme/rocket-ui!42 note"), "{:?}", harness.kept);
+    let kept = harness.kept.get("@ada draft acme/rocket-ui!42 1").expect("it is kept as it is typed");
+    assert!(kept.contains("It does."), "{kept}");
     let post = "POST /projects/acme%2Frocket-ui/merge_requests/42/notes";
+    // Whether a server that failed took it is looked up, after a moment.
     harness.fail(post, 500, "out of ink").press("C-s").settle().await;
+    harness.expect("waiting to be sent").pass(4).settle().await;
     harness.expect("Not sent.").expect("out of ink").expect("It does.");
     let mut all = notes();
     all.push(note(505, "ada", "It does."));
@@ -156,14 +158,15 @@ async fn a_note_is_written_sent_and_seen() {
 #[tokio::test]
 async fn a_kept_text_is_there_again_after_the_composer_was_closed() {
     let mut harness = open().await;
-    harness.press("c").type_text("Half a thought").press("Esc").expect_no("Half a thought");
-    harness.press("c").expect("Half a thought");
+    harness.press("c").type_text("Half a thought").press("Esc").expect("✎ begun, kept").expect_no("Note on !42");
+    harness.press("c").expect("Note on !42").expect("Half a thought");
 }
 
 #[tokio::test]
 async fn the_composer_shows_how_the_text_will_look() {
     let mut harness = open().await;
-    harness.press("c").type_text("- **bold**").press("C-r").expect("preview").expect("• bold").expect_no("**");
+    harness.press("c").type_text("- **bold**").press("C-r").settle().await;
+    harness.expect("preview").expect("• bold");
     harness.press("C-r").expect("- **bold**");
 }
 
@@ -175,7 +178,7 @@ async fn own_notes_can_be_edited_and_deleted_and_others_cannot() {
     harness.press("y").settle().await;
     let asked = "DELETE /projects/acme%2Frocket-ui/merge_requests/42/notes/501";
     assert!(harness.waiting().iter().any(|l| l == asked), "{:?}", harness.waiting());
-    harness.press("] ]").press("D").expect("Delete the note: somebody else wrote this note");
+    harness.press("] ]").press("D").expect("Delete the note or draft: somebody else wrote this note");
 }
 
 #[tokio::test]
@@ -199,9 +202,9 @@ async fn changes_stand_beside_their_files() {
     for words in [
         "Files 8",
         "+4 −2",
-        "A  logo.png",
-        "R  b.txt",
-        "D  gone.rs",
+        "A logo.png",
+        "R b.txt",
+        "D gone.rs",
         "large",
         "bin",
         "let new = 2;",
@@ -228,7 +231,13 @@ async fn a_search_goes_through_all_files_and_counts() {
 #[tokio::test]
 async fn files_are_filtered_as_one_types() {
     let mut harness = open_at(place().tab("changes"), 80, 24).await;
-    harness.press("/").type_text("deep").press("Enter").expect("Files 3/8 /deep").expect("src/deep/folder/file0.rs");
+    harness
+        .press("/")
+        .type_text("deep")
+        .press("Enter")
+        .expect("Files 3/8 /deep")
+        .expect("src/deep/folder")
+        .expect("M file0.rs");
     harness.press("Enter").settle().await;
     harness.expect("added 0").press("Esc").expect("Files 3/8").press("Esc").expect("Files 8");
 }
@@ -274,4 +283,15 @@ async fn two_thousand_notes_are_read_as_they_are_reached() {
     harness.expect("Note number 1999").expect("with two lines");
     harness.press("g g").settle().await;
     harness.expect("Note number 0");
+}
+
+#[tokio::test]
+async fn marked_lines_are_seen_and_end_with_escape() {
+    let mut harness = open_at(place().tab("changes"), 140, 40).await;
+    harness.press("Tab");
+    let plain = harness.style_of("let old").bg;
+    harness.press("j").press("Space").press("j j");
+    assert_ne!(harness.style_of("let old").bg, plain);
+    harness.press("Esc");
+    assert_eq!(harness.style_of("let old").bg, plain);
 }

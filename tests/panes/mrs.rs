@@ -97,3 +97,122 @@ async fn a_second_click_opens_one() {
     harness.double_click_on("Retry reads");
     assert_eq!(harness.app.place(), Place::new("mr").project("acme/rocket-ui").item(9));
 }
+
+#[tokio::test]
+async fn a_filter_is_a_query_with_keys_that_are_offered_as_they_are_typed() {
+    let mut harness = open().await;
+    harness.reply("GET /user", json!({"id": 5, "username": "ada"})).settle().await;
+    harness.press("/").expect("author:").type_text("auth").press("Tab").expect("@me");
+    harness.type_text("@me label:b").settle().await;
+    harness.press("C-u").type_text("author:@me label:ui updated:>2w rows").press("Enter").settle().await;
+    let asked = "author_id=5&labels=ui&order_by=updated_at&search=rows&state=opened&updated_after=2026-06-01";
+    assert!(harness.asked.iter().any(|line| line.contains(asked)), "{:?}", harness.asked);
+    harness.resize(120, 24).expect("author:@me  label:ui  updated:>2w  rows");
+    // What was known stays while the reply is on its way.
+    harness.expect("Draw only visible rows");
+    let place = harness.app.place();
+    assert_eq!(place.query.as_deref(), Some("author:@me label:ui updated:>2w rows"));
+    let again = Begin::at(place).size(120, 24).open();
+    assert!(again.shows("author:@me  label:ui"), "{}", again.picture());
+}
+
+#[tokio::test]
+async fn a_query_that_cannot_be_asked_names_its_word_and_stays_until_it_is_mended() {
+    let mut harness = open().await;
+    let before = harness.asked.len();
+    harness.press("/").type_text("state:odd").press("Enter").settle().await;
+    harness.expect("state:odd: state is one of opened, closed, merged, all").expect("Draw only visible rows");
+    assert!(harness.asked.iter().skip(before).all(|line| !line.contains("odd")), "{:?}", harness.asked);
+    harness.press("C-w").type_text("state:merged").press("Enter").settle().await;
+    harness.expect("Theme keys");
+    harness.press("3").settle().await;
+    harness.expect("state:closed");
+}
+
+#[tokio::test]
+async fn requests_of_a_group_are_those_of_its_projects() {
+    let mut harness = Begin::at(Place::new("mrs").group("acme")).size(120, 30).open();
+    let project = |name: &str| json!({"id": 7, "path_with_namespace": format!("acme/{name}")});
+    harness.reply("GET /groups/acme/projects", [project("rocket-ui"), project("tools")]);
+    harness.reply(LIST, [merge_request(42, "Draw only visible rows", "opened")]);
+    harness.reply("GET /projects/acme%2Ftools/merge_requests", [merge_request(9, "Retry reads", "opened")]);
+    harness.settle().await;
+    harness.expect("Draw only visible rows").expect("Retry reads").press("j Enter");
+    assert_eq!(harness.app.place().item.as_deref(), Some("9"));
+}
+
+#[tokio::test]
+async fn what_is_new_since_one_last_looked_is_marked() {
+    let mut begin = Begin::at(place()).size(120, 30);
+    let look = json!({"sha": "", "notes": 1, "at": "2026-06-14T09:00:00Z"}).to_string();
+    begin.drafts.insert("@ada looked at merge request 1042".into(), look);
+    let mut harness = begin.open();
+    harness.reply("GET /user", json!({"id": 5, "username": "ada"}));
+    harness.reply(LIST, [merge_request(42, "Draw only visible rows", "opened"), merge_request(9, "Retry", "opened")]);
+    harness.settle().await;
+    assert!(harness.line_with("!42").contains("● 2 new notes"), "{}", harness.picture());
+    assert!(!harness.line_with("!9").contains("new"), "{}", harness.picture());
+    harness.reply("GET /projects/acme%2Frocket-ui/merge_requests/42", merge_request(42, "Draw", "opened"));
+    harness.press("Enter").settle().await;
+    harness.press("q").settle().await;
+    assert!(!harness.line_with("!42").contains("new"), "{}", harness.picture());
+}
+
+#[tokio::test]
+async fn marked_ones_change_together_and_each_says_how_it_went() {
+    let mut harness = open().await;
+    harness.press("Space Space").expect("2 marked").press("e").expect("Change 2 merge requests");
+    harness.press("Tab").type_text("fast").press("Tab").type_text("speed");
+    let url = "PUT /projects/acme%2Frocket-ui/merge_requests";
+    harness.reply(&format!("{url}/42"), merge_request(42, "Draw only visible rows", "opened"));
+    harness.fail(&format!("{url}/9"), 403, "403 Forbidden");
+    harness.press("C-s").settle().await;
+    harness.expect("✓  change acme/rocket-ui!42").expect("403 Forbidden").expect("1 of 2 done, 1 failed");
+    let sent =
+        |harness: &Harness| harness.asked.iter().filter(|line| line.starts_with("PUT")).cloned().collect::<Vec<_>>();
+    assert_eq!(sent(&harness), [format!("{url}/42 labels=ui,fast"), format!("{url}/9 labels=ui,fast")]);
+    harness.reply(&format!("{url}/9"), merge_request(9, "Retry", "opened")).press("r").settle().await;
+    harness.expect("2 of 2 done");
+    assert_eq!(sent(&harness).len(), 3);
+    assert!(harness.kept.keys().all(|key| !key.contains("form")), "{:?}", harness.kept);
+}
+
+#[tokio::test]
+async fn a_new_one_begins_with_the_words_of_its_commits() {
+    let mut harness = open().await;
+    let api = "GET /projects/acme%2Frocket-ui";
+    harness.reply(api, json!({"id": 7, "path_with_namespace": "acme/rocket-ui", "default_branch": "main"}));
+    let branch = |name: &str| json!({"name": name});
+    harness.reply(&format!("{api}/repository/branches"), [branch("feature/rows"), branch("main")]);
+    let commit = |title: &str, day: u32| json!({"id": title, "title": title, "message": format!("{title}\n\nBecause."), "created_at": format!("2026-06-1{day}T00:00:00Z")});
+    let compare = format!("{api}/repository/compare?from=main&to=feature%2Frows");
+    harness.reply(&compare, json!({"commits": [commit("Second", 2), commit("First", 1)]}));
+    harness.reply(&format!("{api}/repository/tree"), json!([]));
+    harness.press("+").type_text("feat").settle().await;
+    harness.press("Tab").settle().await;
+    harness.press("C-u").type_text("main").settle().await;
+    harness.press("Tab").expect("Rows").expect("- First").expect("2 lines");
+    harness.reply("POST /projects/acme%2Frocket-ui/merge_requests", merge_request(43, "Rows", "opened"));
+    harness.press("C-s").settle().await;
+    let sent = harness.asked.iter().find(|line| line.starts_with("POST")).cloned().unwrap_or_default();
+    assert!(sent.contains("source_branch=feature/rows target_branch=main title=Rows"), "{sent}");
+    assert!(sent.contains("description=- First\n- Second"), "{sent}");
+    assert_eq!(harness.app.place(), Place::new("mr").project(7_u64).item(43));
+}
+
+#[tokio::test]
+async fn a_query_becomes_a_section_of_home_with_its_count() {
+    let mut harness = open().await;
+    harness.press("/").type_text("label:ui").press("Enter S").press("C-u").type_text("Pictures").press("Enter");
+    harness.expect("Home has a section \"Pictures\" now");
+    let [section] = harness.sections.as_slice() else { panic!("{:?}", harness.sections) };
+    assert_eq!((section.query.as_str(), section.project.as_deref()), ("state:opened label:ui", Some("acme/rocket-ui")));
+    let of = format!("{LIST}?labels=ui&order_by=updated_at&state=opened");
+    harness.reply(&of, [merge_request(42, "Draw only visible rows", "opened")]);
+    harness.reply("GET /merge_requests", json!([])).reply("GET /projects", json!([]));
+    harness.press("g h").settle().await;
+    harness.expect("Pictures 1").expect("Draw only visible rows").press("s");
+    assert_eq!(harness.app.place().query.as_deref(), Some("state:opened label:ui"));
+    harness.press("q q D").expect("Take the section").press("y").expect_no("Pictures  ");
+    assert!(harness.sections.is_empty());
+}

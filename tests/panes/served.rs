@@ -24,7 +24,7 @@ async fn a_merge_request_is_found_read_and_answered() {
     harness.settle().await;
     harness.expect("Read on a train.");
     harness.press("3").settle().await;
-    harness.expect("Files 6").expect("@@ -");
+    harness.expect("Files 6").expect("unchanged lines");
     harness.press("2").settle().await;
     harness.press("Enter").settle().await;
     assert_eq!(harness.app.place().pane, "commit");

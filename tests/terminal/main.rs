@@ -1,13 +1,18 @@
 //! The program in a real terminal: it draws, it is used, and it gives the terminal back whatever ends it.
 #![cfg(unix)]
 
+mod editing;
 #[path = "../support/home.rs"]
 mod home;
+mod killed;
 mod screen;
+#[path = "../support/served.rs"]
+mod served;
 
 use home::{Home, send};
 use labscope::runtime::terminal::{Terminal, TerminalOptions};
 use screen::Screen;
+use served::Served;
 
 /// A project that the demo world has.
 const PROJECT: &str = "acme/rocket-ui";
@@ -117,6 +122,39 @@ fn a_target_that_is_not_there_opens_the_nearest_that_is() {
     let mut screen = Screen::start(&home, env!("CARGO_BIN_EXE_labscope"), &["demo", "acme/rocket-ui!9999"]);
     screen.wait("it says so, over the merge requests of the project", |screen| {
         screen.contents().contains("this is the nearest that exists")
+    });
+    screen.keys("Q");
+    assert_eq!(screen.exit_code(), 0);
+}
+
+#[test]
+fn without_its_server_it_shows_what_it_last_knew_and_says_how_old_that_is() {
+    let home = Home::new();
+    let served = Served::start(&home, &[]);
+    let url = served.url().to_owned();
+    let token = home.path("token");
+    std::fs::write(&token, served.token("root")).expect("written");
+    let token = token.to_str().expect("UTF-8");
+    let shared = ["--host", &url, "--token-file", token];
+    let open = |offline: &[&str]| {
+        let arguments: Vec<&str> = shared.iter().chain(offline).copied().chain(["acme/rocket-ui/-/branches"]).collect();
+        Screen::start(&home, env!("CARGO_BIN_EXE_labscope"), &arguments)
+    };
+    let shows_branches = |screen: &vt100::Screen| screen.contents().contains("feature/rows");
+    let mut screen = open(&[]);
+    screen.wait("the branches are drawn", shows_branches);
+    screen.keys("Q");
+    assert_eq!(screen.exit_code(), 0);
+    assert_eq!(served.end("TERM"), Some(0));
+
+    let mut screen = open(&["--offline"]);
+    screen.wait("they are there again", shows_branches);
+    screen.wait("with their age", |screen| screen.contents().contains("offline · as of "));
+    screen.keys("Q");
+    assert_eq!(screen.exit_code(), 0);
+    let mut screen = open(&[]);
+    screen.wait("a server that is gone is another thing", |screen| {
+        shows_branches(screen) && screen.contents().contains("not reached · as of ")
     });
     screen.keys("Q");
     assert_eq!(screen.exit_code(), 0);

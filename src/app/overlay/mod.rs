@@ -1,10 +1,15 @@
 //! What lies on top of a place: a stack, top first for keys, bottom first for drawing.
 
+pub mod batch;
 pub mod composer;
 pub mod confirm;
+pub mod editor;
+pub mod form;
 pub mod help;
 pub mod picker;
 pub mod prompt;
+pub mod query;
+pub mod transfers;
 
 use super::keymap::Key;
 use super::pane::{Cx, Pointer, View};
@@ -37,13 +42,19 @@ pub trait Overlay {
         Stay::Open
     }
     /// Something that it may show has changed.
-    fn changed(&mut self, _view: &View) {}
+    fn changed(&mut self, _cx: &mut Cx) {}
+    /// Whether what it was opened for is done, so that it goes by itself.
+    fn is_done(&self) -> bool {
+        false
+    }
     /// The write of that number, asked for by this overlay, goes out.
     fn sending(&mut self, _number: u64) {}
     /// A write ended; `None` where it is not this overlay's.
-    fn sent(&mut self, _number: u64, _outcome: &Result<Value, Error>) -> Option<Stay> {
+    fn sent(&mut self, _number: u64, _outcome: &Result<Value, Error>, _cx: &mut Cx) -> Option<Stay> {
         None
     }
     /// The person's own editor came back.
-    fn edited(&mut self, _text: String, _cx: &mut Cx) {}
+    fn edited(&mut self, _text: String, _cx: &mut Cx) -> Stay {
+        Stay::Open
+    }
 }

@@ -125,7 +125,7 @@ impl Picker {
     /// A picker whose items come from the server.
     pub fn of(title: impl Into<String>, tag: &'static str, source: Box<dyn Source>, view: &View) -> Picker {
         let mut picker = Picker { source: Some(source), ..Picker::new(title, tag, Vec::new()) };
-        picker.changed(view);
+        picker.refresh(view);
         picker
     }
 
@@ -169,6 +169,21 @@ impl Picker {
         self.list.select(0, self.ranked.len());
     }
 
+    fn refresh(&mut self, view: &View) {
+        if let Some(source) = &self.source {
+            self.items = source.items(view, self.input.text());
+            self.loading = source.loading(view, self.input.text());
+            self.rank();
+            // What came meanwhile must not put another thing under the finger of who has chosen already.
+            if self.moved {
+                let label = |row: usize| self.ranked.get(row).and_then(|(i, _)| self.items.get(*i));
+                self.list.sync(self.ranked.len(), |row| label(row).map(|i| i.label.clone()).unwrap_or_default());
+            } else {
+                self.list.select(0, self.ranked.len());
+            }
+        }
+    }
+
     fn choose(&mut self, cx: &mut Cx) -> Stay {
         let Some((index, _)) = self.ranked.get(self.list.selected()) else {
             return match self.free {
@@ -196,19 +211,8 @@ impl Overlay for Picker {
         self.source.as_ref().map(|s| s.wants(view, self.input.text())).unwrap_or_default()
     }
 
-    fn changed(&mut self, view: &View) {
-        if let Some(source) = &self.source {
-            self.items = source.items(view, self.input.text());
-            self.loading = source.loading(view, self.input.text());
-            self.rank();
-            // What came meanwhile must not put another thing under the finger of who has chosen already.
-            if self.moved {
-                let label = |row: usize| self.ranked.get(row).and_then(|(i, _)| self.items.get(*i));
-                self.list.sync(self.ranked.len(), |row| label(row).map(|i| i.label.clone()).unwrap_or_default());
-            } else {
-                self.list.select(0, self.ranked.len());
-            }
-        }
+    fn changed(&mut self, cx: &mut Cx) {
+        self.refresh(&cx.view);
     }
 
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
@@ -279,7 +283,7 @@ impl Overlay for Picker {
             _ => {
                 if edit(&mut self.input, key) {
                     self.typed();
-                    self.changed(&cx.view);
+                    self.refresh(&cx.view);
                 }
             }
         }
@@ -289,7 +293,7 @@ impl Overlay for Picker {
     fn paste(&mut self, text: &str, cx: &mut Cx) {
         self.input.paste(text);
         self.typed();
-        self.changed(&cx.view);
+        self.refresh(&cx.view);
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> Stay {
@@ -313,7 +317,7 @@ impl Overlay for Picker {
 }
 
 /// The label with the letters that matched in the colour of matches.
-fn letters_shown(label: &str, letters: &[u32], role: Role) -> Vec<(std::borrow::Cow<'static, str>, Role)> {
+pub fn letters_shown(label: &str, letters: &[u32], role: Role) -> Vec<(std::borrow::Cow<'static, str>, Role)> {
     let mut spans: Vec<(String, Role)> = Vec::new();
     for (index, c) in label.chars().enumerate() {
         let hit = letters.binary_search(&(index as u32)).is_ok();

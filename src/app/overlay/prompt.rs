@@ -5,9 +5,10 @@ use super::{Overlay, Stay};
 use crate::app::action::Action;
 use crate::app::keymap::Key;
 use crate::app::pane::{Cx, View};
+use crate::store::Want;
 use crate::ui::input::Input;
-use crate::ui::line;
 use crate::ui::theme::Role;
+use crate::ui::{line, popup};
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -18,6 +19,29 @@ enum For {
     Seek,
     /// Enter answers the pane under this tag.
     Answer(&'static str),
+    /// Enter asks the app for what this makes of it.
+    Act(Box<dyn Fn(String) -> Action>),
+}
+
+/// Where a text that begins like the one that is typed comes from.
+pub trait Complete {
+    /// What is needed for it.
+    fn wants(&self, view: &View, typed: &str) -> Vec<Want>;
+    /// Whole texts that begin so.
+    fn complete(&self, view: &View, typed: &str) -> Vec<String>;
+}
+
+/// The most completions that are seen at once.
+const SEEN: usize = 8;
+
+/// What a line may become.
+struct Completion {
+    source: Box<dyn Complete>,
+    /// What begins like `typed`.
+    texts: Vec<String>,
+    /// What was typed by hand; the line may hold a completion of it.
+    typed: String,
+    chosen: Option<usize>,
 }
 
 /// A line of text in the place of the footer.
@@ -26,27 +50,122 @@ pub struct Prompt {
     input: Input,
     what: For,
     before: String,
+    completion: Option<Completion>,
 }
 
 impl Prompt {
     /// The line of `/`; begins with what is sought now.
     pub fn seek(label: &str, sought: String) -> Prompt {
-        Prompt { label: label.to_owned(), input: Input::new(sought.clone()), what: For::Seek, before: sought }
+        Prompt {
+            label: label.to_owned(),
+            input: Input::new(sought.clone()),
+            what: For::Seek,
+            before: sought,
+            completion: None,
+        }
     }
 
     /// Asks for a line, which answers the pane under `tag`.
     pub fn ask(label: impl Into<String>, tag: &'static str, text: impl Into<String>) -> Prompt {
-        Prompt { label: label.into(), input: Input::new(text), what: For::Answer(tag), before: String::new() }
+        let (label, input) = (label.into(), Input::new(text));
+        Prompt { label, input, what: For::Answer(tag), before: String::new(), completion: None }
     }
 
-    fn changed_text(&self, cx: &mut Cx) {
+    /// Asks for a line, and the app for what `then` makes of it.
+    pub fn then(label: &str, text: impl Into<String>, then: impl Fn(String) -> Action + 'static) -> Prompt {
+        Prompt { what: For::Act(Box::new(then)), ..Prompt::ask(label, "", text) }
+    }
+
+    /// Completed with Tab.
+    pub fn complete(mut self, source: Box<dyn Complete>) -> Prompt {
+        let typed = self.input.text().to_owned();
+        self.completion = Some(Completion { source, texts: Vec::new(), typed, chosen: None });
+        self
+    }
+
+    /// Tab: as much as all completions have in common, then one after the other.
+    fn turn(&mut self, forward: bool) {
+        let Some(completion) = self.completion.as_mut().filter(|c| !c.texts.is_empty()) else { return };
+        let shared = common(&completion.texts);
+        if completion.chosen.is_none() && shared.len() > completion.typed.len() {
+            completion.typed = shared.to_owned();
+            return self.input.set(shared.to_owned());
+        }
+        let len = completion.texts.len();
+        let next = match (completion.chosen, forward) {
+            (None, true) => 0,
+            (None, false) => len - 1,
+            (Some(at), true) => (at + 1) % len,
+            (Some(at), false) => (at + len - 1) % len,
+        };
+        completion.chosen = Some(next);
+        if let Some(text) = completion.texts.get(next) {
+            self.input.set(text.clone());
+        }
+    }
+
+    fn draw_completions(&self, view: &View, row: Rect, buf: &mut Buffer) {
+        let Some(completion) = &self.completion else { return };
+        let (theme, len) = (view.theme, completion.texts.len());
+        let seen = len.min(SEEN).min(usize::from(row.y));
+        // One that is written out whole already is no help.
+        if seen == 0 || (len == 1 && completion.texts.first().is_some_and(|text| text == self.input.text())) {
+            return;
+        }
+        let first = completion.chosen.map_or(0, |at| (at + 1).saturating_sub(seen));
+        let area = Rect { y: row.y - seen as u16, height: seen as u16, ..row };
+        popup::clear(buf, area, theme);
+        for (y, (index, text)) in (area.y..).zip(completion.texts.iter().enumerate().skip(first).take(seen)) {
+            let at = Rect { y, height: 1, ..area };
+            let role = if completion.chosen == Some(index) { Role::Accent } else { Role::Text };
+            let more = if index + 1 == first + seen && first + seen < len {
+                format!("  {} more", len - first - seen)
+            } else {
+                String::new()
+            };
+            line::draw(
+                buf,
+                at,
+                &[("   ", theme.style(Role::Dim)), (text, theme.style(role)), (&more, theme.style(Role::Dim))],
+            );
+        }
+    }
+
+    fn changed_text(&mut self, cx: &mut Cx) {
+        if let Some(completion) = &mut self.completion {
+            (completion.typed, completion.chosen) = (self.input.text().to_owned(), None);
+            completion.texts = completion.source.complete(&cx.view, &completion.typed);
+        }
         if matches!(self.what, For::Seek) {
             cx.act(Action::Sought(self.input.text().to_owned()));
         }
     }
 }
 
+/// What all texts begin with.
+fn common(texts: &[String]) -> &str {
+    let Some(first) = texts.first() else { return "" };
+    let shared = |text: &String| {
+        first
+            .char_indices()
+            .zip(text.chars())
+            .find(|((_, a), b)| a != b)
+            .map_or(text.len().min(first.len()), |((at, _), _)| at)
+    };
+    first.get(..texts.iter().map(shared).min().unwrap_or(0)).unwrap_or_default()
+}
+
 impl Overlay for Prompt {
+    fn wants(&self, view: &View) -> Vec<Want> {
+        self.completion.as_ref().map(|c| c.source.wants(view, &c.typed)).unwrap_or_default()
+    }
+
+    fn changed(&mut self, cx: &mut Cx) {
+        if let Some(completion) = self.completion.as_mut().filter(|c| c.chosen.is_none()) {
+            completion.texts = completion.source.complete(&cx.view, &completion.typed);
+        }
+    }
+
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let theme = view.theme;
         let row = Rect { y: screen.bottom().saturating_sub(1), height: 1.min(screen.height), ..screen };
@@ -55,6 +174,7 @@ impl Overlay for Prompt {
         line::draw(buf, row, &[(spaces.as_str(), theme.style(Role::Input))]);
         let used = line::draw(buf, row, &[(format!(" {} ", self.label), theme.style(Role::Key))]);
         let at = Rect { x: row.x + used, width: row.width.saturating_sub(used), ..row };
+        self.draw_completions(view, row, buf);
         self.input.draw(buf, at, theme, true, "")
     }
 
@@ -67,8 +187,10 @@ impl Overlay for Prompt {
                 Stay::Close
             }
             (KeyCode::Enter, _) => {
-                if let For::Answer(tag) = self.what {
-                    cx.act(Action::Answer(tag, self.input.text().to_owned()));
+                match &self.what {
+                    For::Answer(tag) => cx.act(Action::Answer(tag, self.input.text().to_owned())),
+                    For::Act(then) => cx.act(then(self.input.text().to_owned())),
+                    For::Seek => {}
                 }
                 Stay::Close
             }
@@ -81,6 +203,10 @@ impl Overlay for Prompt {
                 Stay::Open
             }
             (KeyCode::Backspace, _) if self.input.is_empty() => Stay::Close,
+            (KeyCode::Tab, _) => {
+                self.turn(!key.shift);
+                Stay::Open
+            }
             _ => {
                 if edit(&mut self.input, key) {
                     self.changed_text(cx);

@@ -1,19 +1,27 @@
 //! A file: its text with colours, its Markdown rendered, or its bytes; searched, scrolled, gone through by lines.
 
-use super::work::{self, Colour, Find, Lines, Read, Render};
+mod draw;
+mod pick;
+
+use super::blame::{Blame, Step};
+use super::tree::Source;
+use super::work::{self, Colour, Decode, Find, Fit, Lines, Read, Records, Render};
+use crate::api::Endpoint;
 use crate::api::Id;
 use crate::api::repository::GetRawBlob;
+use crate::app::action::Paper;
 use crate::app::command::Motion;
 use crate::app::pane::{Pointer, View};
-use crate::panes::list;
+use crate::app::transfer::{self, Save};
 use crate::store::{Load, Want, Work};
-use crate::ui::code::{self, Block, Content, Highlighter, Highlights};
-use crate::ui::doc::{self, DocLine, DocState};
+use crate::ui::code::{Content, Highlighter, Highlights};
+use crate::ui::csv::{self, Table};
+use crate::ui::doc::{self, DocState};
+use crate::ui::hex;
+use crate::ui::image::{Fitted, Format, Image, Refusal};
 use crate::ui::markdown::Rendered;
-use crate::ui::search::{Found, Match};
-use crate::ui::theme::{Role, Theme};
-use crate::ui::{state, text};
-use ratatui::buffer::Buffer;
+use crate::ui::search::Found;
+use crate::ui::text;
 use ratatui::layout::Rect;
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -32,6 +40,8 @@ const REMEMBERED: usize = 200;
 pub enum Mode {
     Source,
     Rendered,
+    Table,
+    Picture,
     Hex,
 }
 
@@ -59,6 +69,16 @@ pub struct Blob {
     /// The last rendering that was there: shown until the one for another width is.
     rendering: Option<String>,
     windows: HashMap<String, (usize, usize)>,
+    /// The last picture that was fitted: shown until the one for another area is.
+    fitted: Option<String>,
+    /// Whether long lines go on below, in every file.
+    wrap: bool,
+    /// Who wrote each line, while that is shown.
+    blame: Option<Blame>,
+    /// Where the marked lines begin; they end at the cursor.
+    mark: Option<usize>,
+    /// The word that was looked for last: its line, and which of that line's it is.
+    word: Option<(usize, usize)>,
     area: Cell<Rect>,
 }
 
@@ -71,6 +91,18 @@ impl Blob {
     /// The file that is shown.
     pub fn file(&self) -> Option<&File> {
         self.file.as_ref()
+    }
+
+    /// What saves the file as it is on the server.
+    pub fn save(&self, project: &Id) -> Option<Save> {
+        let file = self.file.as_ref()?;
+        Some(Save::new(Self::raw(project, file).request(), &file.path))
+    }
+
+    /// The file for another program; `None` where it is no text or not there yet.
+    pub fn paper(&self, view: &View) -> Option<Paper> {
+        let Some(Content::Text(text)) = self.content(view) else { return None };
+        Some(Paper { name: transfer::file_name(&self.file.as_ref()?.path), text: text.clone() })
     }
 
     /// The line under the cursor, from 1, where it stands on one of the source's.
@@ -91,9 +123,10 @@ impl Blob {
             self.windows.insert(before.path, (self.doc.top.get(), self.doc.cursor));
         }
         let (top, cursor) = file.as_ref().and_then(|f| self.windows.get(&f.path)).copied().unwrap_or_default();
-        self.doc = DocState { cursor, ..DocState::default() };
+        self.doc = DocState { cursor, wrap: self.wrap, ..DocState::default() };
         self.doc.top.set(top);
         (self.chosen, self.current, self.rendering) = (None, None, None);
+        (self.fitted, self.mark, self.word, self.blame) = (None, None, None, None);
         self.origin = cursor;
         self.file = file;
     }
@@ -108,17 +141,23 @@ impl Blob {
         GetRawBlob { id: project.clone(), sha: file.sha.clone() }
     }
 
+    /// The bytes of a file that was shown before.
+    pub fn size(view: &View, sha: &str) -> Option<u64> {
+        view.store.made::<Content>(&work::content_key(sha)).map(|content| content.bytes().len() as u64)
+    }
+
     fn content<'a>(&self, view: &View<'a>) -> Option<&'a Content> {
         view.store.made(&work::content_key(&self.file.as_ref()?.sha))
     }
 
     fn modes(&self, view: &View) -> &'static [Mode] {
-        match (self.content(view), &self.file) {
-            (Some(Content::Text(_)), Some(file)) if is_markdown(&file.path) => {
-                &[Mode::Rendered, Mode::Source, Mode::Hex]
-            }
-            (Some(Content::Text(_)), _) => &[Mode::Source, Mode::Hex],
-            _ => &[Mode::Hex],
+        let (Some(content), Some(file)) = (self.content(view), &self.file) else { return &[Mode::Hex] };
+        match content {
+            Content::Text(_) if is_markdown(&file.path) => &[Mode::Rendered, Mode::Source, Mode::Hex],
+            Content::Text(_) if csv::is_table(&file.path) => &[Mode::Table, Mode::Source, Mode::Hex],
+            Content::Text(_) => &[Mode::Source, Mode::Hex],
+            Content::Binary(bytes) if Format::of(bytes).is_some() => &[Mode::Picture, Mode::Hex],
+            Content::Binary(_) => &[Mode::Hex],
         }
     }
 
@@ -135,7 +174,7 @@ impl Blob {
         let next = modes.iter().position(|m| *m == mode).map_or(0, |at| (at + 1) % modes.len());
         self.chosen = modes.get(next).copied();
         self.doc.first();
-        self.current = None;
+        (self.current, self.mark, self.word) = (None, None, None);
     }
 
     /// Columns for rendered text.
@@ -156,7 +195,9 @@ impl Blob {
         match (self.mode(view), self.content(view)) {
             (Some(Mode::Rendered), _) => self.rendered(view).map_or(0, |r| r.lines.len()),
             (Some(Mode::Source), Some(Content::Text(text))) => text.len(),
-            (Some(Mode::Hex), Some(content)) => code::hex_rows(bytes(content).len()),
+            (Some(Mode::Hex), Some(content)) => hex::rows(content.bytes().len()),
+            // The heading stands above the others, and is not gone to.
+            (Some(Mode::Table), _) => self.table(view).map_or(0, |t| t.len().saturating_sub(1)),
             _ => 0,
         }
     }
@@ -171,8 +212,29 @@ impl Blob {
                 let rendered = view.store.made::<Arc<Rendered>>(&key)?;
                 Some((key, Lines::Rendered(rendered.clone())))
             }
+            (Mode::Table, _) => Some((work::table_key(&file.sha), Lines::Table(self.table(view)?.clone()))),
             _ => None,
         }
+    }
+
+    fn table<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Table>> {
+        view.store.made(&work::table_key(&self.file.as_ref()?.sha))
+    }
+
+    fn picture<'a>(&self, view: &View<'a>) -> Option<&'a Result<Arc<Image>, Refusal>> {
+        view.store.made(&work::picture_key(&self.file.as_ref()?.sha))
+    }
+
+    /// The area for a picture, in cells.
+    fn room(&self, view: &View) -> (u16, u16) {
+        let area = self.area.get();
+        if area.is_empty() { (view.size.0 / 2, view.size.1.saturating_sub(4)) } else { (area.width, area.height) }
+    }
+
+    fn fitted<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Fitted>> {
+        let file = self.file.as_ref()?;
+        let now = work::fit_key(&file.sha, self.room(view), view.pictures.screen());
+        view.store.made(&now).or_else(|| view.store.made(self.fitted.as_deref()?))
     }
 
     fn found<'a>(&self, view: &View<'a>) -> Option<&'a Found> {
@@ -213,7 +275,26 @@ impl Blob {
                 let (sha, width, theme) = (file.sha.clone(), self.width(view), view.theme.clone());
                 wants.push(Work::new(Render { sha, text: text.clone(), width, theme }).into());
             }
+            (Some(Mode::Table), Content::Text(text)) => {
+                if let Some(separator) = csv::separator(&file.path, text.line(0)) {
+                    wants.push(Work::new(Records { sha: file.sha.clone(), text: text.clone(), separator }).into());
+                }
+            }
+            (Some(Mode::Picture), content) => match self.picture(view) {
+                None => {
+                    let (sha, bytes) = (file.sha.clone(), content.bytes().clone());
+                    wants.push(Work::new(Decode { sha, bytes }).into());
+                }
+                Some(Ok(image)) => {
+                    let (sha, image, room) = (file.sha.clone(), image.clone(), self.room(view));
+                    wants.push(Work::new(Fit { sha, image, room, screen: view.pictures.screen() }).into());
+                }
+                Some(Err(_)) => {}
+            },
             _ => {}
+        }
+        if let Some(blame) = &self.blame {
+            wants.extend(blame.wants(view));
         }
         if !self.query.is_empty()
             && let Some((within, lines)) = self.lines(view)
@@ -235,6 +316,13 @@ impl Blob {
         let key = work::render_key(&file.sha, self.width(view), view.theme);
         if view.store.made::<Arc<Rendered>>(&key).is_some() {
             self.rendering = Some(key);
+        }
+        let key = work::fit_key(&file.sha, self.room(view), view.pictures.screen());
+        if view.store.made::<Arc<Fitted>>(&key).is_some() {
+            self.fitted = Some(key);
+        }
+        if let Some(blame) = &mut self.blame {
+            blame.changed(view);
         }
         if self.mode(view) == Some(Mode::Source)
             && let Some(line) = self.wanted_line.take()
@@ -262,7 +350,9 @@ impl Blob {
         let Some(hit) = self.found(view).and_then(|f| f.matches.get(index)) else { return };
         self.current = Some(index);
         self.go(hit.line, self.len(view), view);
-        if let (Some(Mode::Source), Some(Content::Text(lines))) = (self.mode(view), self.content(view)) {
+        if let (Some(Mode::Source), Some(Content::Text(lines))) = (self.mode(view), self.content(view))
+            && !self.wrap
+        {
             self.doc.show_columns(text::columns(lines.line(hit.line), hit.range.clone()));
         }
     }
@@ -321,9 +411,14 @@ impl Blob {
         let len = self.len(view);
         match pointer {
             Pointer::Wheel { rows, .. } => self.doc.scroll_by(rows.into(), len),
-            Pointer::Press { row, .. } => {
-                if let Some(line) = row.checked_sub(self.area.get().y).and_then(|y| self.doc.line_at(y, len)) {
+            Pointer::Press { column, row, double } => {
+                let heading = u16::from(self.mode(view) == Some(Mode::Table));
+                let Some(y) = row.checked_sub(self.area.get().y + heading) else { return };
+                if let Some(line) = self.doc.line_at(y, len) {
                     self.doc.goto(line, len);
+                    if double {
+                        self.seek_word_at(line, column, view);
+                    }
                 }
             }
             Pointer::Drag { .. } | Pointer::Release => {}
@@ -334,112 +429,4 @@ impl Blob {
     pub fn holds(&self, column: u16, row: u16) -> bool {
         self.area.get().contains((column, row).into())
     }
-
-    /// What stands right of the title: matches, lines, size, language.
-    pub fn facts(&self, view: &View) -> String {
-        let mut facts = Vec::new();
-        if !self.query.is_empty() {
-            facts.push(match self.found(view) {
-                None => format!("/{}", self.query),
-                Some(found) if found.matches.is_empty() => "no match".into(),
-                Some(found) => {
-                    let more = if found.capped { "+" } else { "" };
-                    let at = self.current.map_or(0, |c| c + 1) as u64;
-                    format!("{}/{}{more}", text::count(at), text::count(found.matches.len() as u64))
-                }
-            });
-        }
-        match self.content(view) {
-            Some(Content::Text(lines)) => {
-                let one = lines.len() == 1;
-                facts.push(format!("{} line{}", text::count(lines.len() as u64), if one { "" } else { "s" }));
-                facts.push(text::bytes(lines.bytes_len() as u64));
-                let language = self.highlighter.as_ref().and_then(|(_, h)| h.language());
-                facts.extend(language.map(|l| l.name().to_owned()));
-            }
-            Some(Content::Binary(bytes)) => {
-                facts.push(text::bytes(bytes.len() as u64));
-                facts.push(super::magic::kind(bytes));
-            }
-            None => {}
-        }
-        if self.chosen == Some(Mode::Hex) {
-            facts.push("hex".into());
-        }
-        text::shown(&facts.join(" · ")).into_owned()
-    }
-
-    /// Draws the file below its title.
-    pub fn draw(&self, view: &View, project: &Id, area: Rect, buf: &mut Buffer, focused: bool) {
-        self.area.set(area);
-        let Some(file) = &self.file else { return };
-        let Some(content) = self.content(view) else {
-            let raw = view.store.get(&Self::raw(project, file));
-            return match raw.error {
-                Some(error) => list::failure(view, area, buf, error),
-                None => state::skeleton(buf, area, view.theme),
-            };
-        };
-        if bytes(content).is_empty() {
-            return state::empty(buf, area, view.theme, "This file is empty.", "");
-        }
-        let found = self.found(view);
-        let current = found.and_then(|f| f.matches.get(self.current?));
-        let theme = view.theme;
-        match (self.mode(view), content) {
-            (Some(Mode::Source), Content::Text(text)) => {
-                let piece: Cell<Option<(usize, Option<&Block>)>> = Cell::new(None);
-                let spans = |line: usize| {
-                    let start = line / Highlights::PIECE * Highlights::PIECE;
-                    let block = match piece.get() {
-                        Some((at, block)) if at == start => block,
-                        _ => view.store.made::<Block>(&work::colour_key(&file.sha, &file.path, start)),
-                    };
-                    piece.set(Some((start, block)));
-                    block.and_then(|b| b.lines.get(line - start))
-                };
-                let gutter = code::gutter(text) as u16;
-                doc::draw(buf, area, theme, focused, &self.doc, text.len(), gutter, |line| {
-                    marked(theme, found, current, line, code::draw(text, line, spans(line), theme))
-                });
-            }
-            (Some(Mode::Rendered), _) => match self.rendered(view) {
-                Some(rendered) => {
-                    doc::draw(buf, area, theme, focused, &self.doc, rendered.lines.len(), 1, |line| {
-                        let built = rendered.lines.get(line).cloned().unwrap_or_default();
-                        marked(theme, found, current, line, built)
-                    });
-                }
-                None => state::skeleton(buf, area, theme),
-            },
-            _ => {
-                let bytes = bytes(content);
-                doc::draw(buf, area, theme, focused, &self.doc, code::hex_rows(bytes.len()), 10, |row| {
-                    code::hex(bytes, row, theme)
-                });
-            }
-        }
-    }
-}
-
-/// The bytes of a file, as far as they were kept: of text, what it was read as.
-fn bytes(content: &Content) -> &[u8] {
-    match content {
-        Content::Text(text) => text.as_str().as_bytes(),
-        Content::Binary(bytes) => bytes,
-    }
-}
-
-/// A line with what a search found on it.
-fn marked<'a>(
-    theme: &Theme,
-    found: Option<&Found>,
-    current: Option<&Match>,
-    line: usize,
-    built: DocLine<'a>,
-) -> DocLine<'a> {
-    let Some(found) = found else { return built };
-    let role = |hit: &Match| if Some(hit) == current { Role::MatchCurrent } else { Role::Match };
-    let marks = found.on(line).iter().map(|hit| (hit.range.clone(), theme.style(role(hit)))).collect();
-    DocLine { marks, ..built }
 }

@@ -1,11 +1,16 @@
 //! Files: the tree of a ref beside one of its files.
 
+mod blame;
 mod blob;
+pub mod find;
 mod magic;
+mod take;
 mod tree;
+mod way;
 mod work;
 
 use super::refs::Refs;
+use super::staging::acts::{self, Doing, Spot};
 use super::{list, project};
 use crate::api::commits::GetCommit;
 use crate::api::projects::Project;
@@ -19,7 +24,7 @@ use crate::ui::panels::{self, Ask, Panels};
 use crate::ui::table::{self, Column, Size};
 use crate::ui::text::shown;
 use crate::ui::{state, text};
-use blob::{Blob, File};
+use blob::{Blob, File, Mode};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell;
@@ -43,10 +48,15 @@ pub struct Files {
     chosen: bool,
     /// The file has the focus because it was opened from the tree: Esc leads back there.
     entered: bool,
+    /// Folders that were open another day are looked for once, when the account is known.
+    reopened: bool,
+    /// A ref and a path that an address ran together, while it is not known where one ends.
+    joined: Option<String>,
     /// What is sought in the tree.
     name: String,
     line: Option<u32>,
     tree_area: Cell<Rect>,
+    staging: Doing,
 }
 
 impl Files {
@@ -84,10 +94,33 @@ impl Files {
         }
     }
 
+    /// What can be edited, moved, or deleted: the file in view, or what is under the cursor of the tree.
+    fn spot(&self) -> Spot {
+        let shown = self.blob.file();
+        let path = self.path().or(shown.map(|file| file.path.as_str()));
+        let in_tree = self.tree.current().filter(|node| node.is_file() && Some(node.path.as_str()) == path);
+        let blob = shown.filter(|file| Some(file.path.as_str()) == path).map(|file| &file.sha);
+        Spot {
+            project: self.source.project.clone(),
+            git_ref: self.source.git_ref.clone(),
+            path: path.map(str::to_owned),
+            blob: blob.or(in_tree.map(|node| &node.sha)).cloned(),
+        }
+    }
+
+    fn can_change(&self, view: &View) -> Result<(), WhyNot> {
+        self.spot().can_change(view)
+    }
+
+    fn can_change_file(&self, view: &View) -> Result<(), WhyNot> {
+        self.spot().can_change_file(view)
+    }
+
     /// Shows what the cursor of the tree stands on.
     fn follow(&mut self) {
         let node = match self.tree.current() {
-            _ if self.tree.missing().is_some() => return,
+            // On the way to what was asked for, nothing else is shown.
+            _ if self.tree.missing().is_some() || self.tree.sought().is_some() => return,
             Some(node) if self.chosen => node.is_file().then_some(node),
             _ => self.tree.readme(),
         };
@@ -100,25 +133,29 @@ impl Files {
 
     fn open_node(&mut self, cx: &mut Cx) {
         if self.panels.focus() == BLOB {
+            if let Some(step) = self.blob.author(&cx.view) {
+                cx.go(Place::new("commit").project(self.source.project.clone()).item(&step.sha));
+            }
             return;
         }
         let Some(node) = self.tree.current().cloned() else { return };
         self.chosen = true;
         match node.kind {
-            tree::Kind::Folder { open } => self.tree.set_open(&node.path, !open),
+            tree::Kind::Folder { open } => self.fold(&node.path, !open, cx),
             tree::Kind::Submodule => cx.say(
                 Tone::Info,
                 format!("{} is another repository, at commit {}.", shown(&node.path), text::head(&node.sha, 12)),
             ),
-            _ if node.is_file() => self.enter(),
+            _ if node.is_file() => self.enter(cx),
             _ => {}
         }
     }
 
-    fn enter(&mut self) {
+    fn enter(&mut self, cx: &mut Cx) {
         self.tree_moved();
         self.panels.set_focus(BLOB);
         self.entered = true;
+        self.remember(cx);
     }
 
     fn tree_moved(&mut self) {
@@ -148,27 +185,28 @@ impl Files {
         self.blob.file().map(|_| ()).ok_or_else(|| "no file is shown".into())
     }
 
-    fn has_tree(&self, _view: &View) -> Result<(), WhyNot> {
-        if self.tree.nodes().is_empty() { Err("there are no files".into()) } else { Ok(()) }
+    fn has_text(&self, view: &View) -> Result<(), WhyNot> {
+        self.has_file(view)?;
+        self.blob.paper(view).map(|_| ()).ok_or_else(|| "this file is no text".into())
     }
 
-    /// The page of `path` at `git_ref`.
-    fn page(&self, view: &View, git_ref: &str, path: Option<&str>) -> String {
-        let file = self.blob.file().is_some_and(|f| Some(f.path.as_str()) == path);
-        let kind = if file || self.tree.current().is_some_and(|n| n.is_file() && Some(n.path.as_str()) == path) {
-            "blob"
-        } else {
-            "tree"
-        };
-        let mut rest = format!("/-/{kind}/{}", project::path(git_ref));
-        if let Some(path) = path {
-            rest.push('/');
-            rest.push_str(&project::path(path));
+    fn in_source(&self, view: &View) -> Result<(), WhyNot> {
+        match self.blob.mode(view) {
+            _ if self.panels.focus() != BLOB => Err("the file has not the focus".into()),
+            Some(Mode::Source) => Ok(()),
+            _ => Err("this is not the source of a text".into()),
         }
-        if let Some(line) = self.blob.line(view).filter(|_| file && self.panels.focus() == BLOB) {
-            rest.push_str(&format!("#L{line}"));
+    }
+
+    fn seek_word(&mut self, forward: bool, cx: &mut Cx) {
+        match self.blob.seek_word(forward, &cx.view) {
+            Some(word) => cx.say(Tone::Info, format!("Every \"{}\" as a whole word.", shown(&word))),
+            None => cx.say(Tone::Info, "There is no word on this line."),
         }
-        project::page(view, &self.source.project, &rest)
+    }
+
+    fn has_tree(&self, _view: &View) -> Result<(), WhyNot> {
+        if self.tree.nodes().is_empty() { Err("there are no files".into()) } else { Ok(()) }
     }
 
     fn draw_tree(&self, view: &View, area: Rect, buf: &mut Buffer) {
@@ -196,7 +234,9 @@ impl Files {
                 None => state::skeleton(buf, area, view.theme),
             };
         }
-        table::draw(buf, area, view.theme, focused, &self.tree.list, COLUMNS, nodes.len(), |i| self.tree.row(i));
+        table::draw(buf, area, view.theme, focused, &self.tree.list, COLUMNS, nodes.len(), |i| {
+            self.tree.row(i, |sha| Blob::size(view, sha))
+        });
     }
 
     fn draw_blob(&self, view: &View, area: Rect, buf: &mut Buffer) {
@@ -214,7 +254,8 @@ impl Files {
                     .map_or_else(String::new, |url| format!("git remote add origin {url}"));
                 return state::empty(buf, area, view.theme, "There is nothing to show yet.", &shown(&url));
             }
-            if self.tree.nodes().is_empty() && view.store.list(&self.root()).error.is_none() {
+            let coming = self.tree.nodes().is_empty() || self.tree.sought().is_some();
+            if coming && view.store.list(&self.root()).error.is_none() {
                 return state::skeleton(buf, area, view.theme);
             }
             return state::empty(buf, area, view.theme, "No file is selected.", "⏎ on a file opens it");
@@ -229,17 +270,24 @@ impl Pane for Files {
     const TITLE: &'static str = "Files of a project";
     const NEEDS: Needs = Needs::Project;
     const COMMANDS: &'static [Command<Self>] = &[
-        Command::new("files.open", &["Enter"], "Open the file, open or close the folder", Self::open_node)
+        Command::new("files.open", &["Enter"], "Open a file, a folder, a blamed line's commit", Self::open_node)
             .footer("open")
             .when(|pane, view| match pane.panels.focus() {
                 TREE => pane.has_tree(view),
+                _ if pane.blob.author(view).is_some() => Ok(()),
+                _ if pane.blob.is_blamed() => Err("it is not known yet who wrote this line".into()),
                 _ => Err("the file is open".into()),
             }),
         Command::new("files.history", &["b", "H"], "Commits of this path", Self::history).footer("history"),
         Command::new("files.ref", &["R"], "Another branch or tag, at the same path", |pane: &mut Self, cx| {
-            cx.act(Refs::pick("Files at", "ref", &pane.source.project, &cx.view));
+            let free = |typed: &str| Action::Answer("ref", typed.to_owned());
+            cx.act(Refs::pick_or("Files at", "ref", &pane.source.project, &cx.view, free));
         })
         .footer("ref"),
+        Command::new("files.find", &["t"], "Find a file by some letters of its path", Self::find)
+            .footer("find")
+            .when(Self::has_tree),
+        Command::new("files.above", &["u"], "Go to the folder that it is in", Self::above).when(Self::has_tree),
         Command::new("files.line", &["L"], "Go to a line", |_: &mut Self, cx| {
             cx.act(Action::Open(Box::new(Prompt::ask("line", "line", ""))));
         })
@@ -249,15 +297,74 @@ impl Pane for Files {
         })
         .footer("view")
         .when(Self::has_file),
+        Command::new("files.save", &["s"], "Save the file", Self::save).when(Self::has_file),
+        Command::new("files.archive", &["A"], "Save the whole tree as an archive", Self::archive).when(Self::has_tree),
+        Command::new("files.page", &["P"], "Show the file in $PAGER", |pane: &mut Self, cx| {
+            if let Some(paper) = pane.blob.paper(&cx.view) {
+                cx.act(Action::Page(paper));
+            }
+        })
+        .when(Self::has_text),
+        Command::new("files.wrap", &["w"], "Wrap long lines, or cut them", |pane: &mut Self, cx| {
+            let words = if pane.blob.turn_wrap() { "Long lines are wrapped." } else { "Long lines are cut." };
+            cx.say(Tone::Info, words);
+        })
+        .when(Self::has_file),
+        Command::new("files.mark", &["Space"], "Mark lines from here, or no more", |pane: &mut Self, cx| {
+            pane.blob.turn_mark(&cx.view);
+        })
+        .when(Self::in_source),
+        Command::new("files.word", &["*"], "Look for the next word of this line", |pane: &mut Self, cx| {
+            pane.seek_word(true, cx);
+        })
+        .when(Self::in_source),
+        Command::new("files.word_back", &["#"], "Look for the word before it", |pane: &mut Self, cx| {
+            pane.seek_word(false, cx);
+        })
+        .when(Self::in_source),
         Command::new("files.next", &["]"], "Next file", |pane: &mut Self, cx| pane.sibling(true, cx))
             .when(Self::has_tree),
         Command::new("files.previous", &["["], "Previous file", |pane: &mut Self, cx| pane.sibling(false, cx))
             .when(Self::has_tree),
-        Command::new("files.close_all", &["-"], "Close all folders", |pane: &mut Self, _| pane.tree.close_all())
-            .when(Self::has_tree),
-        Command::new("files.branches", &["B"], "Branches", |pane: &mut Self, cx| {
-            cx.go(Place::new("branches").project(pane.source.project.clone()));
+        Command::new("files.close_all", &["-"], "Close all folders", |pane: &mut Self, cx| {
+            pane.tree.close_all();
+            cx.act(Action::Keep(pane.key("folders"), None));
+        })
+        .when(Self::has_tree),
+        Command::new("files.edit", &["e"], "Edit the file", |pane: &mut Self, cx| pane.spot().edit(false, cx))
+            .footer("edit")
+            .writes()
+            .when(Self::can_change_file),
+        Command::new("files.edit_outside", &["E"], "Edit the file in $EDITOR", |pane: &mut Self, cx| {
+            pane.spot().edit(true, cx);
+        })
+        .writes()
+        .when(Self::can_change_file),
+        Command::new("files.add", &["+"], "Add a file", |pane: &mut Self, cx| pane.spot().add(cx))
+            .writes()
+            .when(Self::can_change),
+        Command::new("files.rename", &["M"], "Move or rename the file", |pane: &mut Self, cx| pane.spot().rename(cx))
+            .writes()
+            .when(Self::can_change_file),
+        Command::new("files.delete", &["D"], "Delete the file, with the next commit", |pane: &mut Self, cx| {
+            pane.spot().delete(cx);
+        })
+        .writes()
+        .when(Self::can_change_file),
+        Command::new("files.upload", &["U"], "Upload a file of this machine", |pane: &mut Self, cx| {
+            pane.staging.upload(cx);
+        })
+        .writes()
+        .when(Self::can_change),
+        Command::new("files.staged", &["i"], "What is staged for this branch", |pane: &mut Self, cx| {
+            cx.go(acts::place(&pane.spot()));
         }),
+        Command::new("files.blame", &["B"], "Show who wrote each line, or no more", |pane: &mut Self, cx| {
+            pane.panels.set_focus(BLOB);
+            pane.blob.turn_blame(&pane.source, &cx.view);
+        })
+        .footer("blame")
+        .when(Self::has_text),
     ];
 
     fn open(place: &Place, _view: &View) -> Self {
@@ -269,9 +376,12 @@ impl Pane for Files {
             panels: Panels::new(2),
             chosen: path.is_some(),
             entered: false,
+            reopened: false,
+            joined: way::joined(place),
             name: String::new(),
             line: place.line,
             tree_area: Cell::default(),
+            staging: Doing::default(),
         };
         if place.line.is_some() {
             files.panels.set_focus(BLOB);
@@ -288,11 +398,19 @@ impl Pane for Files {
     }
 
     fn crumbs(&self, view: &View) -> Vec<Crumb> {
-        project::crumbs_at(view, &self.source.project, self.source.git_ref.as_deref())
+        let mut crumbs = project::crumbs_at(view, &self.source.project, self.source.git_ref.as_deref());
+        crumbs.extend(self.staging.crumb(&self.spot(), view));
+        crumbs
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants = vec![project::want(&self.source.project)];
+        wants.extend(self.staging.wants());
+        if let Some((branches, tags)) = self.refs().filter(|_| project::is_missing(view, &self.root())) {
+            wants.push(Load::list(&branches, 1).into());
+            wants.push(Load::list(&tags, 3).into());
+            return wants;
+        }
         // Servers say of an empty repository that its tree is missing: which of both it is, the project tells.
         let known = project::project(view, &self.source.project).is_some();
         let judged = known || !project::is_missing(view, &self.root());
@@ -302,6 +420,11 @@ impl Pane for Files {
             if let Some(commit) = self.commit(view).filter(|_| !project::is_missing(view, &self.root())) {
                 wants.push(Load::one(&commit).into());
             }
+        }
+        if self.joined.is_some() {
+            // What is missing may be missing because the ref ends elsewhere: that is found out first.
+            let missing = |load: &Load| view.store.error_of(&load.request).is_some_and(crate::api::Error::is_missing);
+            wants.retain(|want| !matches!(want, Want::Load(load) if missing(load)));
         }
         wants
     }
@@ -322,6 +445,11 @@ impl Pane for Files {
     fn changed(&mut self, cx: &mut Cx) {
         let view = &cx.view;
         let was_sought = self.tree.sought().is_some();
+        if let Some(folders) = view.drafts.get(&self.key("folders")).filter(|_| !self.reopened) {
+            self.reopened = true;
+            self.tree.reopen(folders.lines().take(way::REMEMBERED));
+        }
+        self.part(view);
         self.tree.changed(view, &self.source);
         self.follow();
         if was_sought && self.tree.sought().is_none() && self.tree.missing().is_none() {
@@ -336,6 +464,9 @@ impl Pane for Files {
             }
         }
         self.blob.changed(view);
+        let spot = self.spot();
+        self.staging.changed(&spot, cx);
+        let view = &cx.view;
         self.line = self.blob.line(view).filter(|_| self.panels.focus() == BLOB).or(self.line.filter(|_| was_sought));
     }
 
@@ -350,13 +481,13 @@ impl Pane for Files {
         let node = self.tree.current().cloned();
         match (motion, node) {
             (Motion::Right, Some(node)) => match node.kind {
-                tree::Kind::Folder { open: false } => self.tree.set_open(&node.path, true),
+                tree::Kind::Folder { open: false } => self.fold(&node.path, true, cx),
                 tree::Kind::Folder { open: true } => self.tree.list.move_by(1, len),
-                _ if node.is_file() => self.enter(),
+                _ if node.is_file() => self.enter(cx),
                 _ => {}
             },
             (Motion::Left, Some(node)) => match node.kind {
-                tree::Kind::Folder { open: true } => self.tree.set_open(&node.path, false),
+                tree::Kind::Folder { open: true } => self.fold(&node.path, false, cx),
                 _ => self.tree.select_above(),
             },
             (Motion::PageUp, _) => self.tree.list.page_by(-1, len),
@@ -437,6 +568,10 @@ impl Pane for Files {
     }
 
     fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
+        let spot = self.spot();
+        if self.staging.answer(tag, &value, &spot, cx) {
+            return;
+        }
         match tag {
             "line" => match value.trim().parse() {
                 Ok(line) => {
@@ -445,6 +580,15 @@ impl Pane for Files {
                 }
                 Err(_) => cx.say(Tone::Warning, format!("\"{}\" is no line number.", shown(&value))),
             },
+            "find" => {
+                let Some((sha, path)) = value.split_once(' ') else { return };
+                self.tree.seek(path);
+                self.chosen = true;
+                self.blob.show(Some(File { path: path.to_owned(), sha: sha.to_owned() }));
+                self.panels.set_focus(BLOB);
+                self.entered = true;
+                self.remember(cx);
+            }
             "ref" => {
                 let path = self.path().map(str::to_owned);
                 self.source.git_ref = Some(value);
@@ -455,6 +599,9 @@ impl Pane for Files {
     }
 
     fn escape(&mut self, cx: &mut Cx) -> bool {
+        if self.panels.focus() == BLOB && (self.blob.unmark() || self.blob.end_blame()) {
+            return true;
+        }
         if !Pane::sought(self).is_empty() {
             self.set_sought("", cx);
             return true;
@@ -472,18 +619,6 @@ impl Pane for Files {
     }
 
     fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
-        let mut copies = Vec::new();
-        let path = self.path();
-        copies.extend(path.map(|p| ("path", p.to_owned())));
-        let sha = self.commit(view).and_then(|c| view.store.get(&c).value).map(|c| c.id.clone());
-        if let Some(sha) = &sha {
-            copies.push(("permalink", self.page(view, sha, path)));
-            copies.push(("commit SHA", sha.clone()));
-        }
-        let node = self.tree.current().filter(|n| Some(n.path.as_str()) == path).map(|n| n.sha.clone());
-        let file = self.blob.file().filter(|f| Some(f.path.as_str()) == path).map(|f| f.sha.clone());
-        copies.extend(file.or(node).map(|sha| ("object SHA", sha)));
-        copies.push(("ref", self.ref_name(view)));
-        copies
+        self.copied(view)
     }
 }

@@ -8,7 +8,7 @@ use crate::store::{Load, Rows, Want};
 use crate::ui::table::{Cell, ListState, Row};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Whose tree it is: a project at a ref, the default branch where there is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,6 +86,15 @@ impl Node {
     }
 }
 
+/// What is known of a listing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Seen {
+    revision: u64,
+    known: bool,
+    failed: bool,
+    len: usize,
+}
+
 /// The tree.
 #[derive(Default)]
 pub struct Tree {
@@ -94,8 +103,14 @@ pub struct Tree {
     /// How many pages of a folder are needed, where more than one is.
     pages: HashMap<String, u32>,
     nodes: Vec<Node>,
-    /// What the rows were made from: a number for each open folder in sight.
-    seen: Vec<(u64, bool, bool)>,
+    /// Where folders have more entries than are listed.
+    mores: Vec<usize>,
+    /// What the rows were made from, by open folder in sight; empty where they are all to be made again.
+    seen: BTreeMap<String, Seen>,
+    /// Folders that were opened or closed since.
+    turned: Vec<String>,
+    /// The file of the root that introduces the project, by how well it does.
+    readme: Option<(usize, Node)>,
     /// What was asked for and is not listed yet.
     sought: Option<String>,
     missing: Option<String>,
@@ -173,23 +188,111 @@ impl Tree {
     /// After an update: makes the rows again where a listing changed, and goes on looking for what was asked for.
     pub fn changed(&mut self, view: &View, source: &Source) {
         self.drop_missing(view, source);
-        let seen: Vec<_> = self
+        let now: BTreeMap<String, Seen> = self
             .listed()
-            .map(|f| {
-                let rows = view.store.list(&source.listing(f));
-                (rows.revision, rows.known, rows.error.is_some())
+            .map(|folder| {
+                let rows = view.store.list(&source.listing(folder));
+                let seen =
+                    Seen { revision: rows.revision, known: rows.known, failed: rows.error.is_some(), len: rows.len() };
+                (folder.to_owned(), seen)
             })
             .collect();
-        if seen != self.seen {
-            self.seen = seen;
-            self.nodes.clear();
-            let mut nodes = Vec::new();
-            self.build(view, source, "", 0, &mut nodes);
-            self.nodes = nodes;
+        if now != self.seen || !self.turned.is_empty() {
+            self.bring(view, source, &now);
+            self.seen = now;
             self.look(view.store.list(&source.listing("")).known);
         }
         self.list.sync(self.nodes.len(), |i| self.nodes.get(i).map(Node::key).unwrap_or_default());
         self.turn_pages(view, source);
+    }
+
+    /// Brings the rows to what is known now: a folder may hold hundreds of thousands, so that only what changed is made.
+    fn bring(&mut self, view: &View, source: &Source, now: &BTreeMap<String, Seen>) {
+        let turned = std::mem::take(&mut self.turned);
+        let before = std::mem::take(&mut self.seen);
+        if before.is_empty() {
+            return self.build_all(view, source);
+        }
+        for folder in &turned {
+            self.build_inside(view, source, folder);
+        }
+        for (folder, seen) in now {
+            let Some(then) = before.get(folder).filter(|then| *then != seen) else { continue };
+            if turned.iter().any(|t| folder == t || folder.starts_with(&format!("{t}/"))) {
+                continue;
+            }
+            let grew = seen.revision == then.revision + 1 && seen.len > then.len && then.known && !then.failed;
+            match () {
+                () if grew && !seen.failed => self.append(view, source, folder, then.len),
+                () if folder.is_empty() => return self.build_all(view, source),
+                () => self.build_inside(view, source, folder),
+            }
+        }
+    }
+
+    fn build_all(&mut self, view: &View, source: &Source) {
+        let mut nodes = Vec::new();
+        self.build(view, source, "", 0, 0, &mut nodes);
+        self.nodes = nodes;
+        self.readme = None;
+        self.count(0);
+    }
+
+    /// The row of a folder: near the cursor most of the time.
+    fn row_of(&self, folder: &str) -> Option<usize> {
+        let is = |i: &usize| self.nodes.get(*i).is_some_and(|n| n.path == folder && n.is_folder());
+        Some(self.list.selected()).filter(is).or_else(|| (0..self.nodes.len()).find(is))
+    }
+
+    /// Makes the rows within one folder again.
+    fn build_inside(&mut self, view: &View, source: &Source, folder: &str) {
+        let Some(at) = self.row_of(folder) else { return };
+        let Some(depth) = self.nodes.get(at).map(|n| n.depth) else { return };
+        let inside = self.nodes.iter().skip(at + 1).take_while(|n| n.depth > depth).count();
+        let open = self.open.contains(folder);
+        let mut nodes = Vec::new();
+        if open {
+            self.build(view, source, folder, depth + 1, 0, &mut nodes);
+        }
+        if let Some(node) = self.nodes.get_mut(at) {
+            node.kind = Kind::Folder { open };
+        }
+        self.nodes.splice(at + 1..at + 1 + inside, nodes);
+        self.count(at);
+    }
+
+    /// A further page of a folder came: its rows take the place of the one that stood for them.
+    fn append(&mut self, view: &View, source: &Source, folder: &str, from: usize) {
+        let more = self.mores.iter().copied().find(|i| self.nodes.get(*i).is_some_and(|n| n.path == folder));
+        let Some(at) = more else {
+            return if folder.is_empty() {
+                self.build_all(view, source);
+            } else {
+                self.build_inside(view, source, folder);
+            };
+        };
+        let depth = self.nodes.get(at).map_or(0, |n| n.depth);
+        let mut nodes = Vec::new();
+        self.build(view, source, folder, depth, from, &mut nodes);
+        self.nodes.splice(at..=at, nodes);
+        self.count(at);
+    }
+
+    /// Notes what stands among the rows from `from` on.
+    fn count(&mut self, from: usize) {
+        self.mores.retain(|i| *i < from);
+        for (index, node) in self.nodes.iter().enumerate().skip(from) {
+            if node.kind == Kind::More {
+                self.mores.push(index);
+            }
+            if node.depth == 0
+                && node.is_file()
+                && let Some(rank) = introduces(&node.name)
+                && self.readme.as_ref().is_none_or(|(best, _)| rank < *best)
+            {
+                self.readme = Some((rank, node.clone()));
+            }
+        }
     }
 
     /// A folder on the way to what was asked for that does not exist: the tree stays, without it.
@@ -201,15 +304,16 @@ impl Tree {
         }
     }
 
-    fn build(&self, view: &View, source: &Source, folder: &str, depth: usize, nodes: &mut Vec<Node>) {
+    /// The rows of a folder from one of its entries on.
+    fn build(&self, view: &View, source: &Source, folder: &str, depth: usize, from: usize, nodes: &mut Vec<Node>) {
         let rows = view.store.list(&source.listing(folder));
         let note = |kind: Kind| Node { depth, name: String::new(), path: folder.to_owned(), sha: String::new(), kind };
-        for entry in rows.iter() {
+        for entry in (from..rows.len()).filter_map(|i| rows.get(i)) {
             let node = self.node(entry, folder, depth);
             let inside = (node.kind == Kind::Folder { open: true }).then(|| node.path.clone());
             nodes.push(node);
             if let Some(inside) = inside {
-                self.build(view, source, &inside, depth + 1, nodes);
+                self.build(view, source, &inside, depth + 1, 0, nodes);
             }
         }
         if rows.more {
@@ -264,13 +368,16 @@ impl Tree {
 
     /// Asks for the next page of a folder whose end is near the window, or in which something is looked for.
     fn turn_pages(&mut self, view: &View, source: &Source) {
-        let window = self.list.top()..self.list.top() + self.list.height().max(usize::from(view.size.1)) * 2;
+        let ahead = self.list.height().max(usize::from(view.size.1)) * 2;
+        let window = self.list.top()..self.list.top() + ahead;
+        // The cursor may have gone where nothing was drawn yet.
+        let around = self.list.selected()..self.list.selected() + ahead;
         let sought = self.sought.clone();
-        for index in 0..self.nodes.len() {
-            let Some(node) = self.nodes.get(index).filter(|n| n.kind == Kind::More) else { continue };
+        for index in &self.mores {
+            let Some(node) = self.nodes.get(*index) else { continue };
             let on_the_way =
                 sought.as_ref().is_some_and(|p| node.path.is_empty() || p.starts_with(&format!("{}/", node.path)));
-            if !window.contains(&index) && !on_the_way {
+            if !(window.contains(index) || around.contains(index) || on_the_way) {
                 continue;
             }
             let rows: Rows<'_, TreeEntry> = view.store.list(&source.listing(&node.path));
@@ -283,9 +390,20 @@ impl Tree {
     /// Opens or closes the folder at `path`.
     pub fn set_open(&mut self, path: &str, open: bool) {
         let changed = if open { self.open.insert(path.to_owned()) } else { self.open.remove(path) };
-        if changed {
-            self.seen.clear();
+        if changed && !self.turned.iter().any(|t| t == path) {
+            self.turned.push(path.to_owned());
         }
+    }
+
+    /// Folders that are open, in sight or not.
+    pub fn open_folders(&self) -> impl Iterator<Item = &str> {
+        self.open.iter().map(String::as_str)
+    }
+
+    /// Opens folders again that were open another day.
+    pub fn reopen<'a>(&mut self, folders: impl Iterator<Item = &'a str>) {
+        self.open.extend(folders.map(str::to_owned));
+        self.seen.clear();
     }
 
     /// Closes every folder.
@@ -297,6 +415,7 @@ impl Tree {
     /// The tree of another ref: what is open stays open there, as far as it exists.
     pub fn restart(&mut self, keep: Option<&str>) {
         self.pages.clear();
+        self.readme = None;
         self.missing = None;
         self.sought = None;
         self.seen.clear();
@@ -347,25 +466,18 @@ impl Tree {
 
     /// A file of the root that introduces the project.
     pub fn readme(&self) -> Option<&Node> {
-        let rank = |node: &Node| {
-            let name = node.name.to_lowercase();
-            let at =
-                ["readme.md", "readme.markdown", "readme.rst", "readme.txt", "readme"].iter().position(|n| *n == name);
-            at.or_else(|| name.starts_with("readme.").then_some(9))
-        };
-        let files = self.nodes.iter().filter(|n| n.depth == 0 && n.is_file());
-        files.filter_map(|n| rank(n).map(|r| (r, n))).min_by_key(|(r, _)| *r).map(|(_, n)| n)
+        self.readme.as_ref().map(|(_, node)| node)
     }
 
-    /// A row as it is drawn.
-    pub fn row(&self, index: usize) -> Row {
+    /// A row as it is drawn; `size` tells the bytes of a blob, where they are known.
+    pub fn row(&self, index: usize, size: impl Fn(&str) -> Option<u64>) -> Row {
         let Some(node) = self.nodes.get(index) else { return Row::default() };
         let indent = "  ".repeat(node.depth.min(40));
         let (mark, role, note) = match &node.kind {
             Kind::Folder { open } => {
                 (if *open { glyph::unfolded() } else { glyph::folded() }, Role::Accent, String::new())
             }
-            Kind::File => (" ", Role::Text, String::new()),
+            Kind::File => (" ", Role::Text, size(&node.sha).map(text::bytes).unwrap_or_default()),
             Kind::Executable => (" ", Role::Success, "exec".into()),
             Kind::Link => (" ", Role::Link, "link".into()),
             Kind::Submodule => (" ", Role::Ref, format!("@ {}", text::head(&node.sha, 8))),
@@ -379,6 +491,16 @@ impl Tree {
         let name = Cell::from((format!("{indent}{mark} "), Role::Dim)).and(node.name.clone(), role);
         Row::new(vec![name, Cell::from((note, Role::Dim))])
     }
+}
+
+/// How well a file of that name introduces a project, from 0; `None` where it does not.
+fn introduces(name: &str) -> Option<usize> {
+    if !name.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("readme")) {
+        return None;
+    }
+    let name = name.to_lowercase();
+    let at = ["readme.md", "readme.markdown", "readme.rst", "readme.txt", "readme"].iter().position(|n| *n == name);
+    at.or_else(|| name.starts_with("readme.").then_some(9))
 }
 
 fn quiet(indent: &str, words: &str) -> Row {

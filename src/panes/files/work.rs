@@ -3,9 +3,12 @@
 use crate::api::Raw;
 use crate::store::{Cancelled, Derive};
 use crate::ui::code::{Block, Content, Highlighter, Text};
+use crate::ui::csv::Table;
+use crate::ui::image::{Fitted, Image, Refusal, Screen};
 use crate::ui::markdown::{self, Rendered};
 use crate::ui::search::{self, Found};
 use crate::ui::theme::Theme;
+use bytes::Bytes;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -13,6 +16,15 @@ use std::sync::Arc;
 pub struct Read {
     pub sha: String,
     pub raw: Arc<Raw>,
+}
+
+/// The bytes of a reply, lent to the text that is made of them: a large file is held once.
+struct Shared(Arc<Raw>);
+
+impl AsRef<[u8]> for Shared {
+    fn as_ref(&self) -> &[u8] {
+        &self.0.bytes
+    }
 }
 
 /// The name of a file's content.
@@ -26,7 +38,7 @@ impl Derive for Read {
         content_key(&self.sha)
     }
     fn run(&self, _: Cancelled<'_>) -> Content {
-        Content::read(self.raw.bytes.clone())
+        Content::read(Bytes::from_owner(Shared(self.raw.clone())))
     }
 }
 
@@ -76,10 +88,78 @@ impl Derive for Render {
     }
 }
 
+/// Finds the records of a table.
+pub struct Records {
+    pub sha: String,
+    pub text: Arc<Text>,
+    pub separator: u8,
+}
+
+/// The name of a table.
+pub fn table_key(sha: &str) -> String {
+    format!("table {sha}")
+}
+
+impl Derive for Records {
+    type Output = Arc<Table>;
+    fn key(&self) -> String {
+        table_key(&self.sha)
+    }
+    fn run(&self, cancelled: Cancelled<'_>) -> Arc<Table> {
+        Arc::new(Table::read(self.text.clone(), self.separator, cancelled))
+    }
+}
+
+/// Reads a picture.
+pub struct Decode {
+    pub sha: String,
+    pub bytes: Bytes,
+}
+
+/// The name of a picture.
+pub fn picture_key(sha: &str) -> String {
+    format!("picture {sha}")
+}
+
+impl Derive for Decode {
+    type Output = Result<Arc<Image>, Refusal>;
+    fn key(&self) -> String {
+        picture_key(&self.sha)
+    }
+    fn run(&self, _: Cancelled<'_>) -> Result<Arc<Image>, Refusal> {
+        Image::read(&self.bytes).map(Arc::new)
+    }
+}
+
+/// Makes a picture fit an area.
+pub struct Fit {
+    pub sha: String,
+    pub image: Arc<Image>,
+    /// Columns and rows.
+    pub room: (u16, u16),
+    pub screen: Screen,
+}
+
+/// The name of a picture for an area.
+pub fn fit_key(sha: &str, room: (u16, u16), screen: Screen) -> String {
+    format!("fitted {sha} {}x{} {screen:?}", room.0, room.1)
+}
+
+impl Derive for Fit {
+    type Output = Arc<Fitted>;
+    fn key(&self) -> String {
+        fit_key(&self.sha, self.room, self.screen)
+    }
+    fn run(&self, _: Cancelled<'_>) -> Arc<Fitted> {
+        Arc::new(self.image.fit(self.room.0, self.room.1, self.screen))
+    }
+}
+
 /// Lines in which something is looked for.
 pub enum Lines {
     Source(Arc<Text>),
     Rendered(Arc<Rendered>),
+    Table(Arc<Table>),
 }
 
 /// Looks for what a person typed.
@@ -104,6 +184,11 @@ impl Derive for Find {
         let Some(pattern) = search::pattern(&self.query) else { return Found::default() };
         match &self.lines {
             Lines::Source(text) => text.search(&pattern, cancelled),
+            Lines::Table(table) => {
+                // Records are counted without the heading.
+                let records = (1..table.len()).map(|record| (record - 1, table.words(record)));
+                search::lines(records, &pattern, cancelled)
+            }
             Lines::Rendered(rendered) => {
                 let words = |spans: &[(std::borrow::Cow<'static, str>, _)]| -> String {
                     spans.iter().map(|(text, _)| text.as_ref()).collect()

@@ -3,9 +3,11 @@
 use crate::api::Known;
 use crate::api::jobs::{Job, PipelineBrief};
 use crate::api::merge_requests::MergeRequest;
+use crate::api::users::User;
 use crate::app::pane::View;
 use crate::panes::list::{age, ago};
 use crate::panes::review;
+use crate::store::Rows;
 use crate::ui::doc::DocLine;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
@@ -14,6 +16,8 @@ use std::borrow::Cow;
 
 /// Columns of the names of facts.
 const LABEL: usize = 11;
+/// People who took part, at most.
+const PARTICIPANTS: usize = 30;
 /// Lines that a title may take.
 const TITLE: usize = 3;
 
@@ -24,6 +28,7 @@ pub struct Facts<'a> {
     pub merge_request: &'a MergeRequest,
     pub pipeline: Option<&'a PipelineBrief>,
     pub jobs: Vec<&'a Job>,
+    pub participants: Rows<'a, User>,
 }
 
 /// Builds lines of `width` columns.
@@ -100,6 +105,13 @@ pub fn lines(view: &View, facts: &Facts, width: usize) -> Vec<DocLine<'static>> 
     out.fact("Assignees", assignees);
     let reviewers = m.reviewers.iter().flatten().map(|reviewer| user(&out, &reviewer.username)).collect();
     out.fact("Reviewers", reviewers);
+    // The author and the assignees are named already.
+    let named = |user: &&User| {
+        m.author().is_none_or(|author| author.id != user.id) && m.assignees().iter().all(|named| named.id != user.id)
+    };
+    let others = facts.participants.iter().filter(named).take(PARTICIPANTS);
+    let others = others.map(|participant| user(&out, &participant.username)).collect();
+    out.fact("Took part", others);
     let labels = m.labels().iter().map(|label| vec![out.span(label.clone(), Role::Label)]).collect();
     out.fact("Labels", labels);
     if let Some(milestone) = m.milestone.known() {

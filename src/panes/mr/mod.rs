@@ -1,19 +1,25 @@
 //! One merge request: what it is and what people say of it, its commits, its changes, its pipelines.
 
+mod beside;
 mod head;
+mod scope;
 mod speak;
 mod talk;
 
-use super::changes::{Changes, Entries, Input, Spot};
+use super::changes::keys::{self, HasChanges};
+use super::changes::{Changes, Spot};
 use super::list::{Listing, age, failure};
-use super::{crumbs, review};
+use super::review::desk::Desk;
+use super::review::margin::Margin;
+use super::review::threads;
+use super::{crumbs, forms, looked, review};
+use crate::api::Id;
 use crate::api::commits::Commit;
 use crate::api::jobs::{Job, ListPipelineJobs, PipelineBrief};
 use crate::api::merge_requests::{
-    GetChanges, GetMergeRequest, ListMergeRequestCommits, ListMergeRequestPipelines, MergeRequest,
+    GetChanges, GetMergeRequest, ListMergeRequestCommits, ListMergeRequestPipelines, ListParticipants, MergeRequest,
 };
 use crate::api::notes::{ListMergeRequestNotes, Note};
-use crate::api::{Endpoint, Id};
 use crate::app::command::{Command, Motion, WhyNot};
 use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, Seek, Tabs, View};
 use crate::app::place::Place;
@@ -25,8 +31,9 @@ use crate::ui::{glyph, line, state, text};
 use head::Facts;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use scope::{Scope, Seen};
 use std::time::Duration;
-use talk::{Parts, Talk};
+use talk::{Parts, Talk, Under};
 
 /// How old what is shown of a pipeline that runs may get.
 const LIVE: Duration = Duration::from_secs(5);
@@ -52,7 +59,13 @@ pub struct Mr {
     talk: Talk,
     commits: Listing,
     changes: Changes,
+    scope: Scope,
+    seen: Seen,
     pipelines: Listing,
+    /// What one is about to say.
+    desk: Desk,
+    /// What is said, beside the changes.
+    margin: Margin,
 }
 
 impl Mr {
@@ -67,6 +80,10 @@ impl Mr {
             sort: Some("asc".into()),
             order_by: Some("created_at".into()),
         }
+    }
+
+    fn participants_of(&self) -> ListParticipants {
+        ListParticipants { id: self.project.clone(), merge_request_iid: self.iid }
     }
 
     fn commits_of(&self) -> ListMergeRequestCommits {
@@ -98,7 +115,7 @@ impl Mr {
         view.store.list(&self.notes_of())
     }
 
-    fn parts<'a>(&self, view: &View<'a>) -> Option<Parts<'a>> {
+    fn parts<'a>(&'a self, view: &View<'a>) -> Option<Parts<'a>> {
         let merge_request = self.known(view)?;
         let pipeline = self.pipeline(view);
         let jobs: Vec<&Job> = match pipeline {
@@ -112,16 +129,11 @@ impl Mr {
             None => Vec::new(),
         };
         Some(Parts {
-            facts: Facts { merge_request, pipeline, jobs },
+            facts: Facts { merge_request, pipeline, jobs, participants: view.store.list(&self.participants_of()) },
+            drafts: self.desk.drafts(),
             identity: talk::identity(merge_request.description.as_deref().unwrap_or_default()),
             notes: self.notes(view),
         })
-    }
-
-    fn input(&self, view: &View) -> Option<Input> {
-        let reply = view.store.get(&self.changes_of());
-        let identity = format!("{} at {:?}", self.changes_of().request().line(), reply.at);
-        Some(Input { identity, entries: Entries::MergeRequest(reply.arc()?) })
     }
 
     fn show_tab(&mut self, tab: Tab) {
@@ -133,11 +145,19 @@ impl Mr {
         match self.tab {
             Tab::Overview => {
                 let notes = self.notes(&cx.view);
-                let place = self.talk.note().and_then(|index| notes.get(index)).and_then(Note::place);
-                if let Some((path, line)) = place {
-                    let line = line.and_then(|line| u32::try_from(line).ok());
-                    self.changes.show(Spot { path: path.to_owned(), line });
-                    self.tab = Tab::Changes;
+                match self.talk.under() {
+                    Under::System => self.talk.toggle(&notes),
+                    Under::Draft(_) => self.edit(cx),
+                    Under::Note(index) => {
+                        if let Some(spot) = notes.get(index).and_then(|note| threads::place(note).0) {
+                            // Its thread where that stands in the changes, else its line as it was.
+                            if !self.margin.go_to(&spot, &mut self.changes) {
+                                self.changes.show(Spot { line: spot.line(), path: spot.path });
+                            }
+                            self.tab = Tab::Changes;
+                        }
+                    }
+                    Under::Else => {}
                 }
             }
             Tab::Commits => {
@@ -146,6 +166,8 @@ impl Mr {
                     cx.go(Place::new("commit").project(self.project.clone()).item(&commit.id));
                 }
             }
+            Tab::Changes if self.margin.draft(&self.changes).is_some() => self.edit(cx),
+            Tab::Changes if self.margin.toggle(&self.changes) => {}
             Tab::Changes => self.changes.enter(),
             Tab::Pipelines => {
                 let rows = cx.view.store.list(&self.pipelines_of());
@@ -160,7 +182,11 @@ impl Mr {
         let there = match self.tab {
             Tab::Overview => {
                 let notes = self.notes(view);
-                self.talk.note().and_then(|index| notes.get(index)).is_some_and(|note| note.place().is_some())
+                match self.talk.under() {
+                    Under::System | Under::Draft(_) => true,
+                    Under::Note(index) => notes.get(index).is_some_and(|note| threads::place(note).0.is_some()),
+                    Under::Else => false,
+                }
             }
             Tab::Commits => self.commits.selected(&view.store.list(&self.commits_of())).is_some(),
             Tab::Changes => true,
@@ -177,10 +203,6 @@ impl Mr {
         }
     }
 
-    fn on_changes(&self, _: &View) -> Result<(), WhyNot> {
-        if self.tab == Tab::Changes { Ok(()) } else { Err("only among the changes".into()) }
-    }
-
     fn has_steps(&self, _: &View) -> Result<(), WhyNot> {
         match self.tab {
             Tab::Overview | Tab::Changes => Ok(()),
@@ -192,6 +214,16 @@ impl Mr {
         if let Some(pipeline) = self.pipeline(&cx.view) {
             cx.go(Place::new("jobs").project(self.project.clone()).item(pipeline.id));
         }
+    }
+}
+
+impl HasChanges for Mr {
+    fn changes(&mut self) -> &mut Changes {
+        &mut self.changes
+    }
+
+    fn on_changes(&self, _: &View) -> Result<(), WhyNot> {
+        if self.tab == Tab::Changes { Ok(()) } else { Err("only among the changes".into()) }
     }
 }
 
@@ -226,20 +258,59 @@ impl Pane for Mr {
         Command::new("mr.open", &["Enter"], "Open what is under the cursor", |pane: &mut Self, cx| pane.enter(cx))
             .footer("open")
             .when(Mr::can_enter),
-        Command::new("mr.comment", &["c"], "Write a note", |pane: &mut Self, cx| pane.comment(None, cx))
-            .footer("comment")
+        Command::new("mr.comment", &["c"], "Write a note on it", |pane: &mut Self, cx| pane.comment(cx))
+            .footer("note")
             .writes()
             .when(Mr::can_speak),
+        Command::new(
+            "mr.comment_here",
+            &["C"],
+            "Comment on the line, the marked lines or the file",
+            |pane: &mut Self, cx| {
+                pane.comment_here(false, cx);
+            },
+        )
+        .footer("comment")
+        .writes()
+        .when(Mr::can_place),
+        Command::new("mr.suggest", &["i"], "Suggest other lines for the marked ones", |pane: &mut Self, cx| {
+            pane.comment_here(true, cx);
+        })
+        .writes()
+        .when(Mr::can_place),
+        Command::new("mr.apply", &["Y"], "Apply the suggestion as a commit", |pane: &mut Self, cx| pane.apply(cx))
+            .footer("apply")
+            .writes()
+            .when(Mr::can_apply),
         Command::new("mr.reply", &["R"], "Reply, quoting the note", |pane: &mut Self, cx| pane.reply(cx))
             .footer("reply")
             .writes()
             .when(Mr::has_note),
-        Command::new("mr.edit", &["e"], "Edit the note", |pane: &mut Self, cx| pane.edit(cx))
+        Command::new("mr.edit", &["e"], "Edit the note or draft", |pane: &mut Self, cx| pane.edit(cx))
             .writes()
-            .when(Mr::has_own_note),
-        Command::new("mr.delete", &["D"], "Delete the note", |pane: &mut Self, cx| pane.delete(cx))
+            .when(Mr::has_own),
+        Command::new("mr.delete", &["D"], "Delete the note or draft", |pane: &mut Self, cx| pane.delete(cx))
             .writes()
-            .when(Mr::has_own_note),
+            .when(Mr::has_own),
+        Command::new("mr.send", &["S"], "Send the review: all drafts, one after the other", |pane: &mut Self, cx| {
+            pane.send_review(cx);
+        })
+        .footer("send review")
+        .writes()
+        .when(|pane, view| pane.desk.can_send(view)),
+        Command::new("mr.drafts", &["K"], "Kept drafts: edit, drop, send", |pane: &mut Self, cx| pane.list_drafts(cx))
+            .when(Mr::can_speak),
+        Command::new("mr.review", &["M-s"], "Begin a review, or end it", |pane: &mut Self, cx| pane.toggle_review(cx))
+            .writes()
+            .when(Mr::can_speak),
+        Command::new("mr.next_comment", &[";"], "Next comment in the changes", |pane: &mut Self, _| {
+            pane.changes.turn_inset(true);
+        })
+        .when(Mr::on_changes),
+        Command::new("mr.previous_comment", &[","], "Previous comment in the changes", |pane: &mut Self, _| {
+            pane.changes.turn_inset(false);
+        })
+        .when(Mr::on_changes),
         Command::new("mr.next", &["]"], "Next file or note", |pane: &mut Self, _| pane.turn(true))
             .footer("next")
             .when(Mr::has_steps),
@@ -252,10 +323,42 @@ impl Pane for Mr {
             pane.changes.turn_hunk(false);
         })
         .when(Mr::on_changes),
+        Command::new("mr.mark", &["Space"], "Mark lines from here on, or end it", |pane: &mut Self, _| {
+            pane.changes.mark();
+        })
+        .when(Mr::on_changes),
+        Command::new("mr.since", &["u"], "Only what changed since you last looked, or all", |pane: &mut Self, cx| {
+            pane.switch_since(cx);
+        })
+        .when(Mr::can_switch_since),
+        Command::new("mr.ends", &["U"], "Compare both ends: nothing is left out", |pane: &mut Self, cx| {
+            pane.compare_ends(cx);
+        })
+        .when(Mr::can_compare_ends),
+        Command::new("mr.next_commit", &[")"], "The next commit alone", |pane: &mut Self, cx| {
+            pane.turn_commit(true, cx)
+        })
+        .when(Mr::can_turn_commit),
+        Command::new("mr.previous_commit", &["("], "The commit before alone", |pane: &mut Self, cx| {
+            pane.turn_commit(false, cx);
+        })
+        .when(Mr::can_turn_commit),
+        keys::layout("mr.layout"),
+        keys::spaces("mr.spaces"),
+        keys::wrap("mr.wrap"),
+        keys::more("mr.more"),
+        keys::more_up("mr.more_up"),
+        keys::more_down("mr.more_down"),
+        keys::viewed("mr.viewed"),
+        keys::unviewed("mr.unviewed"),
         Command::new("mr.fold", &["-"], "Fold or unfold the file", |pane: &mut Self, _| pane.changes.fold())
             .when(Mr::on_changes),
         Command::new("mr.jobs", &["J"], "Jobs of its pipeline", |pane: &mut Self, cx| pane.go_to_jobs(cx))
             .when(|pane, view| pane.pipeline(view).map(|_| ()).ok_or_else(|| "it has no pipeline".into())),
+        Command::new("mr.change", &["E"], "Edit its title, description, labels, people", |pane: &mut Self, cx| {
+            forms::merge_request::edit(&pane.project, pane.iid, &cx.view).open(cx);
+        })
+        .writes(),
         Command::new("mr.close", &["X"], "Close or reopen it", |pane: &mut Self, cx| {
             if let Some(merge_request) = pane.known(&cx.view) {
                 cx.act(review::close_or_reopen(&pane.project, merge_request));
@@ -279,7 +382,11 @@ impl Pane for Mr {
             talk: Talk::default(),
             commits: Listing::default(),
             changes,
+            scope: Scope::default(),
+            seen: Seen::default(),
             pipelines: Listing::default(),
+            desk: Desk::default(),
+            margin: Margin::default(),
         }
     }
 
@@ -310,6 +417,7 @@ impl Pane for Mr {
         match self.tab {
             Tab::Overview => {
                 wants.push(Load::list(&self.notes_of(), self.talk.pages()).into());
+                wants.push(Load::list(&self.participants_of(), 1).into());
                 // For the number behind the title of their tab.
                 wants.push(Load::list(&self.commits_of(), 1).into());
                 if self.known(view).is_some_and(|m| m.pipeline().is_none()) {
@@ -324,8 +432,9 @@ impl Pane for Mr {
             }
             Tab::Commits => wants.push(Load::list(&self.commits_of(), self.commits.pages()).into()),
             Tab::Changes => {
-                wants.push(Load::one(&self.changes_of()).into());
+                wants.extend(self.scope_wants(view));
                 wants.extend(self.changes.wants(view, self.input(view).as_ref()));
+                wants.extend(self.beside_wants(view));
             }
             Tab::Pipelines => {
                 wants.push(polled(Load::list(&self.pipelines_of(), self.pipelines.pages())).into());
@@ -356,10 +465,15 @@ impl Pane for Mr {
             }
             Tab::Changes => {
                 let input = self.input(view);
-                let overflows = self.known(view).is_some_and(MergeRequest::is_overflowing);
-                let (note, body) = if overflows && input.is_some() { foot(area) } else { (Rect::default(), area) };
-                self.changes.draw(view, body, buf, input.as_ref(), view.store.get(&self.changes_of()).error);
-                let words = " The server left files out: the change is too large to be sent whole.";
+                let all = self.scope == Scope::All;
+                let overflows = all && self.known(view).is_some_and(MergeRequest::is_overflowing);
+                let (note, body) =
+                    if !all || overflows && input.is_some() { foot(area) } else { (Rect::default(), area) };
+                self.changes.draw(view, body, buf, input.as_ref(), self.scope_error(view));
+                let words =
+                    " The server left files out: the change is too large to be sent whole. U compares both ends."
+                        .to_owned();
+                let words = self.scope_words(view).unwrap_or(words);
                 line::draw(buf, note, &[(words, view.theme.style(Role::Warning))]);
             }
             Tab::Pipelines => {
@@ -380,13 +494,26 @@ impl Pane for Mr {
 
     fn changed(&mut self, cx: &mut Cx) {
         let view = cx.view;
-        if let Some(parts) = self.parts(&view).filter(|_| self.tab == Tab::Overview) {
-            self.talk.sync(&view, &parts);
+        let on = self.thing(&view);
+        self.desk.sync(&on, cx);
+        if self.tab == Tab::Overview {
+            let mut talk = std::mem::take(&mut self.talk);
+            if let Some(parts) = self.parts(&view) {
+                talk.sync(&view, &parts);
+            }
+            self.talk = talk;
         }
         self.commits.sync(&view.store.list(&self.commits_of()), |commit| commit.id.clone());
         self.pipelines.sync(&view.store.list(&self.pipelines_of()), |pipeline| pipeline.id.to_string());
+        self.scope_sync(cx);
         let input = self.input(&view);
         self.changes.sync(&view, input.as_ref());
+        if let Some(look) = self.known(&view).and_then(|merge_request| looked::remember(&view, merge_request)) {
+            cx.act(look);
+        }
+        if self.tab == Tab::Changes {
+            self.sync_beside(cx);
+        }
     }
 
     fn motion(&mut self, motion: Motion, cx: &mut Cx) {
@@ -476,7 +603,7 @@ impl Pane for Mr {
 
     fn escape(&mut self, cx: &mut Cx) -> bool {
         let input = self.input(&cx.view);
-        self.tab == Tab::Changes && self.changes.escape(&cx.view, input.as_ref())
+        self.tab == Tab::Changes && (self.changes.escape(&cx.view, input.as_ref()) || self.leave_scope())
     }
 
     fn url(&self, view: &View) -> Option<String> {

@@ -1,99 +1,240 @@
-//! Writing, changing and deleting notes of a merge request.
+//! Writing, changing and deleting notes of a merge request, and sending reviews.
 
+use super::super::changes::keys::HasChanges;
+use super::talk::Under;
 use super::{Mr, Tab};
-use crate::api::notes::{CreateMergeRequestNote, DeleteMergeRequestNote, Note, UpdateMergeRequestNote};
+use crate::api::Id;
+use crate::api::notes::{DeleteMergeRequestNote, Note};
+use crate::api::users::User;
 use crate::app::App;
-use crate::app::action::Action;
+use crate::app::action::{Action, Tone};
 use crate::app::command::WhyNot;
-use crate::app::overlay::composer::{Composer, Make};
+use crate::app::outbox::{Spot, Thing};
 use crate::app::pane::{Cx, View};
+use crate::panes::review;
+use crate::panes::review::apply::Apply;
+use crate::panes::review::margin::spot_of;
+use crate::panes::review::suggest::{self, Change};
+use crate::panes::review::threads;
 use crate::store::Write;
 use crate::ui::text;
 
+/// What is under the cursor and was said: made for one key, and gone with it.
+#[allow(clippy::large_enum_variant)]
+pub(super) enum Target {
+    /// What somebody said.
+    Said { note: Option<u64>, author: Option<User>, spot: Option<Spot>, head: String, body: String },
+    /// A draft, by its key.
+    Draft(String),
+}
+
+impl Target {
+    fn of(note: &Note) -> Target {
+        let (spot, rest) = threads::place(note);
+        let head = note.body.get(..note.body.len() - rest.len()).unwrap_or_default().to_owned();
+        Target::Said { note: Some(note.id), author: note.author.clone(), spot, head, body: rest.to_owned() }
+    }
+}
+
 impl Mr {
-    /// The note under the cursor that a person wrote.
-    fn note<'a>(&self, view: &View<'a>) -> Option<&'a Note> {
-        if self.tab != Tab::Overview {
-            return None;
-        }
-        let notes = self.notes(view);
-        self.talk.note().and_then(|index| notes.get(index)).filter(|note| !note.system)
+    /// What notes are written on: by the project's path, so that what is kept is found again however one came here.
+    pub(super) fn thing(&self, view: &View) -> Thing {
+        let project = self.known(view).map_or_else(|| self.project.clone(), |known| review::project(known, view));
+        Thing::MergeRequest { project, iid: self.iid }
     }
 
-    /// The key under which a text is kept until the server has it.
-    fn draft(&self, view: &View, what: &str) -> String {
-        format!("{} {}!{} {what}", view.session.server, self.project, self.iid)
+    pub(super) fn target(&self, view: &View) -> Option<Target> {
+        let notes = self.notes(view);
+        match self.tab {
+            Tab::Overview => match self.talk.under() {
+                Under::Note(index) => notes.get(index).map(Target::of),
+                Under::Draft(index) => self.desk.drafts().get(index).map(|(key, _)| Target::Draft(key.clone())),
+                Under::System | Under::Else => None,
+            },
+            Tab::Changes => {
+                if let Some(key) = self.margin.draft(&self.changes) {
+                    return Some(Target::Draft(key.to_owned()));
+                }
+                let (thread, said) = self.margin.said(&self.changes)?;
+                match said.note.and_then(|id| notes.iter().find(|note| note.id == id)) {
+                    Some(note) => Some(Target::of(note)),
+                    None => Some(Target::Said {
+                        note: said.note,
+                        author: said.author.clone(),
+                        spot: Some(thread.spot.clone()),
+                        head: String::new(),
+                        body: said.body.clone(),
+                    }),
+                }
+            }
+            Tab::Commits | Tab::Pipelines => None,
+        }
     }
 
     pub(super) fn can_speak(&self, view: &View) -> Result<(), WhyNot> {
         if !view.session.signed_in {
             return Err("you are not signed in".into());
         }
+        if view.me().is_none() {
+            return Err("who is signed in is not known yet".into());
+        }
         self.known(view).map(|_| ()).ok_or_else(|| "it is not known yet".into())
     }
 
     pub(super) fn has_note(&self, view: &View) -> Result<(), WhyNot> {
         self.can_speak(view)?;
-        self.note(view).map(|_| ()).ok_or_else(|| "there is no note under the cursor".into())
-    }
-
-    pub(super) fn has_own_note(&self, view: &View) -> Result<(), WhyNot> {
-        self.has_note(view)?;
-        let me = view.me().map(|me| me.id);
-        let author = self.note(view).and_then(|note| note.author.as_ref()).map(|author| author.id);
-        if author.is_some() && author == me { Ok(()) } else { Err("somebody else wrote this note".into()) }
-    }
-
-    /// Opens the composer, with what was kept and what is quoted.
-    pub(super) fn comment(&mut self, quote: Option<&str>, cx: &mut Cx) {
-        let key = self.draft(&cx.view, "note");
-        let mut text = cx.view.drafts.get(&key).cloned().unwrap_or_default();
-        if let Some(quote) = quote.filter(|quote| !text.contains(quote.trim_end())) {
-            if !text.is_empty() {
-                text.push_str("\n\n");
-            }
-            text.push_str(quote);
+        match self.target(view) {
+            Some(Target::Said { .. }) => Ok(()),
+            _ => Err("there is no note under the cursor".into()),
         }
-        // The note that comes is gone to, wherever it was written from.
-        self.tab = Tab::Overview;
-        let sent = self.talk.sent();
-        let (id, merge_request_iid) = (self.project.clone(), self.iid);
-        let make: Make = Box::new(move |body| {
-            sent.set(true);
-            let note = CreateMergeRequestNote { id: id.clone(), merge_request_iid, body };
-            Write::new(&note, format!("comment on !{merge_request_iid}"))
-        });
-        let title = format!("Note on !{}", self.iid);
-        cx.act(Action::Open(Box::new(Composer::new(title, key, &text, make))));
+    }
+
+    pub(super) fn has_own(&self, view: &View) -> Result<(), WhyNot> {
+        self.can_speak(view)?;
+        let me = view.me().map(|me| me.id);
+        match self.target(view) {
+            Some(Target::Draft(_)) => Ok(()),
+            Some(Target::Said { note: None, .. }) => Err("the comments of a commit cannot be changed".into()),
+            Some(Target::Said { author, .. }) if author.as_ref().map(|author| author.id) == me => Ok(()),
+            Some(Target::Said { .. }) => Err("somebody else wrote this note".into()),
+            None => Err("there is no note under the cursor".into()),
+        }
+    }
+
+    /// Whether a comment can be written on what is under the cursor of the changes.
+    pub(super) fn can_place(&self, view: &View) -> Result<(), WhyNot> {
+        self.can_speak(view)?;
+        self.on_changes(view)?;
+        if self.head(view).is_empty() {
+            return Err("the server does not say which commit these changes lead to".into());
+        }
+        match self.changes.anchor() {
+            None => Err("there is nothing under the cursor".into()),
+            Some(anchor) if spot_of(&anchor, self.head(view)).head().is_none() => {
+                Err("the name of the file cannot be written in a note".into())
+            }
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// Opens the composer on the request as a whole.
+    pub(super) fn comment(&mut self, cx: &mut Cx) {
+        let on = self.thing(&cx.view);
+        self.desk.comment(on, None, "", cx);
+    }
+
+    /// Opens the composer on the marked lines, the line or the file under the cursor; `suggests` puts their text in, to be
+    /// changed.
+    pub(super) fn comment_here(&mut self, suggests: bool, cx: &mut Cx) {
+        let Some(anchor) = self.changes.anchor() else { return };
+        let spot = spot_of(&anchor, self.head(&cx.view));
+        if suggests && (spot.lines.is_none() || spot.old) {
+            return cx
+                .say(Tone::Warning, "What is suggested takes the place of lines that are there: none are marked.");
+        }
+        let above = anchor.text.len().saturating_sub(1) as u32;
+        let begin = if suggests { suggest::block(&anchor.text, above) } else { String::new() };
+        self.changes.end_mark();
+        let on = self.thing(&cx.view);
+        self.desk.comment(on, Some(spot), &begin, cx);
     }
 
     pub(super) fn reply(&mut self, cx: &mut Cx) {
-        let Some(note) = self.note(&cx.view) else { return };
-        let author = note.author.as_ref().map(|author| format!("@{} ", author.username)).unwrap_or_default();
-        let quoted: Vec<String> = note.body.lines().map(|line| format!("> {line}")).collect();
-        let quote = format!("{}\n\n{author}", quoted.join("\n"));
-        self.comment(Some(&quote), cx);
+        let Some(Target::Said { author, spot, body, .. }) = self.target(&cx.view) else { return };
+        let author = author.map(|author| format!("@{} ", author.username)).unwrap_or_default();
+        let quoted: Vec<String> = body.trim_end().lines().map(|line| format!("> {line}")).collect();
+        let begin = format!("{}\n\n{author}", quoted.join("\n"));
+        // What is answered quotes the lines already. A note that cannot name its place answers the request.
+        let spot = spot.map(|spot| Spot { quote: Vec::new(), ..spot }).filter(|spot| spot.head().is_some());
+        let on = self.thing(&cx.view);
+        self.desk.comment(on, spot, &begin, cx);
     }
 
     pub(super) fn edit(&mut self, cx: &mut Cx) {
-        let Some(note) = self.note(&cx.view) else { return };
-        let note_id = note.id;
-        let key = self.draft(&cx.view, &format!("note {note_id}"));
-        let text = cx.view.drafts.get(&key).unwrap_or(&note.body).clone();
-        let (id, merge_request_iid) = (self.project.clone(), self.iid);
-        let make: Make = Box::new(move |body| {
-            let update = UpdateMergeRequestNote { id: id.clone(), merge_request_iid, note_id, body };
-            Write::new(&update, format!("edit a note on !{merge_request_iid}"))
-        });
-        cx.act(Action::Open(Box::new(Composer::new(format!("Edit a note on !{}", self.iid), key, &text, make))));
+        match self.target(&cx.view) {
+            Some(Target::Draft(key)) => self.desk.open(&key, cx),
+            Some(Target::Said { note: Some(note), head, body, .. }) => {
+                let on = self.thing(&cx.view);
+                self.desk.edit(on, note, &head, &body, cx);
+            }
+            _ => {}
+        }
     }
 
     pub(super) fn delete(&mut self, cx: &mut Cx) {
-        let Some(note) = self.note(&cx.view) else { return };
-        let said = text::fit(note.body.lines().next().unwrap_or_default(), 80);
-        let delete = DeleteMergeRequestNote { id: self.project.clone(), merge_request_iid: self.iid, note_id: note.id };
-        let write = Write::new(&delete, format!("delete a note on !{}", self.iid));
-        let question = format!("Delete your note \"{said}\"? It cannot be brought back.");
-        cx.act(App::confirm("Delete a note", question, Action::Send(write)));
+        match self.target(&cx.view) {
+            Some(Target::Draft(key)) => self.desk.ask_drop(&key, cx),
+            Some(Target::Said { note: Some(note_id), body, .. }) => {
+                let said = text::fit(body.lines().next().unwrap_or_default(), 80);
+                let (id, merge_request_iid) = (self.project.clone(), self.iid);
+                let delete = DeleteMergeRequestNote { id, merge_request_iid, note_id };
+                let write = Write::new(&delete, format!("delete a note on !{}", self.iid));
+                let question = format!("Delete your note \"{said}\"? It cannot be brought back.");
+                cx.act(App::confirm("Delete a note", question, Action::Send(write)));
+            }
+            _ => {}
+        }
+    }
+
+    /// The suggestions under the cursor, with the project and branch to commit them to.
+    fn suggestions(&self, view: &View) -> Result<(Id, String, Vec<Change>), WhyNot> {
+        self.can_speak(view)?;
+        let found = match self.target(view) {
+            Some(Target::Said { spot: Some(spot), body, .. }) => (spot, body),
+            Some(Target::Draft(key)) => {
+                let draft = self.desk.drafts().iter().find(|(known, _)| *known == key);
+                let found = draft.and_then(|(_, draft)| Some((draft.spot.clone()?, draft.text.clone())));
+                found.ok_or("there is no suggestion under the cursor")?
+            }
+            _ => return Err("there is no suggestion under the cursor".into()),
+        };
+        let (spot, body) = found;
+        let changes: Vec<Change> =
+            suggest::read(&body).into_iter().map(|suggestion| Change { spot: spot.clone(), suggestion }).collect();
+        if changes.is_empty() {
+            return Err("there is no suggestion under the cursor".into());
+        }
+        let known = self.known(view).ok_or("it is not known yet")?;
+        if !known.is_open() {
+            return Err("it is not open any more".into());
+        }
+        let source = known.source_project_id.as_ref().map(|id| id.map(Id::from));
+        let project = match source {
+            Some(None) => return Err("the fork that it comes from is gone".into()),
+            Some(Some(id)) if known.is_from_fork() => id,
+            _ => self.project.clone(),
+        };
+        Ok((project, known.source_branch().to_owned(), changes))
+    }
+
+    pub(super) fn can_apply(&self, view: &View) -> Result<(), WhyNot> {
+        self.suggestions(view).map(|_| ())
+    }
+
+    /// Shows what the suggestions under the cursor would make of their file, to commit it.
+    pub(super) fn apply(&mut self, cx: &mut Cx) {
+        match self.suggestions(&cx.view) {
+            Ok((project, branch, changes)) => {
+                cx.act(Action::Open(Box::new(Apply::new(project, branch, changes))));
+                // The branch may have moved since it was last read.
+                cx.act(Action::Refresh);
+            }
+            Err(why) => cx.say(Tone::Warning, format!("It cannot be applied: {why}.")),
+        }
+    }
+
+    pub(super) fn send_review(&mut self, cx: &mut Cx) {
+        let on = self.thing(&cx.view);
+        self.desk.send(&on, cx);
+    }
+
+    pub(super) fn list_drafts(&mut self, cx: &mut Cx) {
+        let on = self.thing(&cx.view);
+        self.desk.list(&on, cx);
+    }
+
+    pub(super) fn toggle_review(&mut self, cx: &mut Cx) {
+        let on = self.thing(&cx.view);
+        self.desk.toggle_review(&on, cx);
     }
 }

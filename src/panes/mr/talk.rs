@@ -1,25 +1,29 @@
 //! The overview of a merge request as one document: facts, description, and what people said, in order.
 //!
-//! Notes are rendered off the loop, a hundred at a time and only those around the window; rows are found by sums that are
-//! made anew after an update, so that a frame costs what is seen of it.
+//! Notes are rendered off the loop, a hundred at a time and only those around the window. What follows one another is
+//! gathered into units: what the system noted in a row is one line that opens, and what people said of the same lines
+//! stands together where the first of them spoke. Rows are found by sums that are made anew after an update, so that a
+//! frame costs what is seen of it.
+
+mod lines;
 
 use super::head::{self, Facts};
 use crate::api::notes::Note;
 use crate::app::command::Motion;
+use crate::app::outbox::{Draft, Spot};
 use crate::app::pane::View;
-use crate::panes::list::age;
 use crate::panes::prose;
+use crate::panes::review::threads;
 use crate::store::{Cancelled, Derive, Rows, Work};
 use crate::ui::doc::{self, DocLine, DocState};
+use crate::ui::glyph;
 use crate::ui::markdown;
 use crate::ui::theme::{Role, Theme};
-use crate::ui::{glyph, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 use std::cell::Cell;
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::rc::Rc;
 
 /// Notes that are rendered together.
 const CHUNK: usize = 100;
@@ -29,6 +33,10 @@ const AT_ONCE: usize = 2;
 const GUTTER: u16 = 2;
 /// Rows between description and notes.
 const BETWEEN: usize = 2;
+/// Lines of the code that a thread is about, at most.
+const QUOTED: usize = 4;
+/// Lines of a draft, at most.
+const DRAFTED: usize = 6;
 
 /// What the document is made of, as it is known.
 pub struct Parts<'a> {
@@ -36,6 +44,23 @@ pub struct Parts<'a> {
     /// Names the description; another one whenever its text is.
     pub identity: String,
     pub notes: Rows<'a, Note>,
+    /// What is written and not sent, with its key.
+    pub drafts: &'a [(String, Draft)],
+}
+
+/// What belongs together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Unit {
+    /// What the system noted in a row, by the indices of the notes.
+    System { notes: Vec<usize>, open: bool },
+    /// What a person said.
+    Note {
+        note: usize,
+        /// The place that it is the first to speak of: above it stand its name and its lines.
+        begins: Option<usize>,
+        /// Whether it answers the one before.
+        answers: bool,
+    },
 }
 
 /// What stands in a row.
@@ -44,9 +69,23 @@ enum At {
     Head(usize),
     Description(usize),
     Between(usize),
-    /// The line of a note: 0 is who wrote it and when.
-    Note(usize, usize),
+    /// The line of a unit.
+    Unit(usize, usize),
+    /// The line of a draft.
+    Draft(usize, usize),
     Tail,
+}
+
+/// What is under the cursor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Under {
+    /// A note of a person, by its index.
+    Note(usize),
+    /// Some notes of the system.
+    System,
+    /// A draft, by its index.
+    Draft(usize),
+    Else,
 }
 
 /// Where the cursor stands, in terms that outlive a change of rows.
@@ -107,12 +146,21 @@ pub struct Talk {
     chunks: Vec<String>,
     head: usize,
     description: usize,
-    /// The first row of each note, counted from the first note's; one more behind them.
+    units: Vec<Unit>,
+    /// What the units were made of: the notes, and which of the system's are open.
+    united_for: (u64, usize),
+    /// The first of the system's notes of each row that is open.
+    open: HashSet<u64>,
+    /// The places that notes speak of, by the index of the note.
+    spots: HashMap<usize, Spot>,
+    /// The first row of each unit, counted from the first one's; one more behind them.
     starts: Vec<usize>,
+    /// The first row of each draft, counted in the same way; one more behind them.
+    drafts: Vec<usize>,
     tail: bool,
     awaited: Option<Awaited>,
-    /// Set as a note goes out: until then nothing is waited for.
-    sent: Rc<Cell<bool>>,
+    /// Comments of this request were on their way at the last update.
+    posting: bool,
     area: Cell<Rect>,
 }
 
@@ -131,27 +179,38 @@ impl Talk {
     pub fn works(&self, view: &View, parts: &Parts) -> Vec<Work> {
         let width = Talk::width(view);
         let mut works = Vec::new();
-        if let Some(text) = description(parts) {
+        if let Some(text) = lines::description(parts) {
             works.extend(prose::work(view, &parts.identity, text, width));
         }
         let height = usize::from(view.size.1);
         let around = self.scroll.at(self.len());
-        let first = self.note_near(around.saturating_sub(2 * height)) / CHUNK;
-        let last = self.note_near(around + 2 * height) / CHUNK;
-        let lacking = (first..=last).filter_map(|chunk| {
+        let first = self.unit_near(around.saturating_sub(2 * height));
+        let last = self.unit_near(around + 2 * height);
+        // A thread stands where it began: its notes may be of any chunk.
+        let mut chunks: Vec<usize> = Vec::new();
+        for unit in self.units.get(first..=last).unwrap_or_default() {
+            if let Unit::Note { note, .. } = unit
+                && !chunks.contains(&(note / CHUNK))
+            {
+                chunks.push(note / CHUNK);
+            }
+        }
+        let lacking = chunks.into_iter().filter_map(|chunk| {
             let key = self.chunks.get(chunk).filter(|key| view.store.lacks(key))?;
             let notes = (chunk * CHUNK..(chunk + 1) * CHUNK).map_while(|index| parts.notes.get(index));
-            let bodies = notes.map(|note| if note.system { String::new() } else { note.body.clone() }).collect();
+            let body = |note: &Note| if note.system { String::new() } else { threads::place(note).1.to_owned() };
+            let bodies = notes.map(body).collect();
             Some(Work::new(Render { key: key.clone(), bodies, width, theme: view.theme.clone() }))
         });
         works.extend(lacking.take(AT_ONCE));
         works
     }
 
-    /// The note at a row, or the one nearest to it.
-    fn note_near(&self, row: usize) -> usize {
+    /// The unit at a row, or the one nearest to it.
+    fn unit_near(&self, row: usize) -> usize {
         let row = row.saturating_sub(self.head + self.description + BETWEEN);
-        self.starts.partition_point(|start| *start <= row).saturating_sub(1)
+        let at = self.starts.partition_point(|start| *start <= row).saturating_sub(1);
+        at.min(self.units.len().saturating_sub(1))
     }
 
     /// After an update: measures what came, keeps the cursor on its thing, asks for more near the end.
@@ -163,49 +222,146 @@ impl Talk {
             self.chunks = (0..notes.len().div_ceil(CHUNK)).map(|chunk| chunk_key(notes, chunk, &named_for)).collect();
             self.named_for = named_for;
         }
+        if self.united_for != (notes.revision, self.open.len()) {
+            self.unite(notes);
+            self.united_for = (notes.revision, self.open.len());
+        }
         self.head = head::lines(view, &parts.facts, width).len();
-        self.description = match description(parts) {
+        self.description = match lines::description(parts) {
             None => 1,
             Some(_) => prose::made(view, &parts.identity, width).map_or(1, |made| made.lines.len().max(1)),
         };
-        self.measure(view, notes);
+        self.measure(view, parts);
         self.tail = notes.is_empty() || notes.more || notes.error.is_some();
         self.hold(anchor, parts);
 
-        if self.sent.take() {
+        // A comment that went out is gone to when it comes.
+        let posting = parts.drafts.iter().any(|(key, _)| view.outbox.progress(key).is_some());
+        if posting && !self.posting {
             self.await_note(notes);
         }
+        self.posting = posting;
         let at = self.scroll.at(self.len()).max(self.scroll.top.get());
-        let near = self.note_near(at + 3 * self.scroll.height.get().max(1));
-        if notes.more && (near + 1 >= notes.len() || self.awaited.is_some()) {
+        let near = self.unit_near(at + 3 * self.scroll.height.get().max(1));
+        if notes.more && (near + 1 >= self.units.len() || self.awaited.is_some()) {
             self.more_pages = self.more_pages.max(notes.pages());
         }
         self.go_to_awaited(view, notes);
     }
 
-    fn measure(&mut self, view: &View, notes: &Rows<Note>) {
-        self.starts.clear();
-        let mut row = 0;
-        for (chunk, key) in self.chunks.iter().enumerate() {
-            let made = view.store.made::<Rendered>(key);
-            for index in 0..CHUNK {
-                let Some(note) = notes.get(chunk * CHUNK + index) else { break };
-                self.starts.push(row);
-                let lines = made.and_then(|made| made.0.get(index)).map_or(1, Vec::len);
-                // Who and when, the text, and a line between; what the system noted is one line.
-                row += if note.system { 1 + usize::from(gap_after(notes, chunk * CHUNK + index)) } else { lines + 2 };
+    /// Gathers the notes into units.
+    fn unite(&mut self, notes: &Rows<Note>) {
+        self.spots.clear();
+        let mut order: Vec<Vec<usize>> = Vec::new();
+        // The threads that there are, by path, side and last line.
+        let mut by_line: HashMap<(String, bool, Option<u32>), Vec<usize>> = HashMap::new();
+        let mut run: Vec<usize> = Vec::new();
+        let mut units: Vec<Option<Vec<usize>>> = Vec::new();
+        for (index, note) in notes.iter().enumerate() {
+            if note.system {
+                run.push(index);
+                continue;
+            }
+            if !run.is_empty() {
+                units.push(Some(std::mem::take(&mut run)));
+            }
+            let Some(spot) = threads::place(note).0 else {
+                units.push(None);
+                order.push(vec![index]);
+                continue;
+            };
+            let near = by_line.entry((spot.path.clone(), spot.old, spot.line())).or_default();
+            let first = |thread: &usize| order.get(*thread).and_then(|notes| notes.first()).copied();
+            let same = near.iter().copied().find(|thread| {
+                first(thread).and_then(|first| self.spots.get(&first)).is_some_and(|known| known.is_same(&spot))
+            });
+            match same.and_then(|thread| order.get_mut(thread)) {
+                Some(thread) => thread.push(index),
+                None => {
+                    near.push(order.len());
+                    self.spots.insert(index, spot);
+                    units.push(None);
+                    order.push(vec![index]);
+                }
             }
         }
+        if !run.is_empty() {
+            units.push(Some(run));
+        }
+        self.units.clear();
+        let mut talks = order.into_iter();
+        for unit in units {
+            match unit {
+                Some(system) => {
+                    let first = system.first().and_then(|index| notes.get(*index)).map_or(0, |note| note.id);
+                    let open = self.open.contains(&first);
+                    self.units.push(Unit::System { notes: system, open });
+                }
+                None => {
+                    let thread = talks.next().unwrap_or_default();
+                    self.units.extend(thread.into_iter().enumerate().map(|(at, note)| Unit::Note {
+                        note,
+                        begins: (at == 0 && self.spots.contains_key(&note)).then_some(note),
+                        answers: at > 0,
+                    }));
+                }
+            }
+        }
+    }
+
+    fn measure(&mut self, view: &View, parts: &Parts) {
+        self.starts.clear();
+        let mut row = 0;
+        let mut known: Option<(usize, Option<&Rendered>)> = None;
+        for (index, unit) in self.units.iter().enumerate() {
+            self.starts.push(row);
+            row += match unit {
+                // A line stays empty before what a person said.
+                Unit::System { notes, open } => {
+                    let gap = !matches!(self.units.get(index + 1), Some(Unit::System { .. }) | None);
+                    (if *open { notes.len() } else { 1 }) + usize::from(gap)
+                }
+                Unit::Note { note, begins, .. } => {
+                    let chunk = note / CHUNK;
+                    if known.is_none_or(|(of, _)| of != chunk) {
+                        let made = self.chunks.get(chunk).and_then(|key| view.store.made::<Rendered>(key));
+                        known = Some((chunk, made));
+                    }
+                    let made = known.and_then(|(_, made)| made?.0.get(note % CHUNK));
+                    // Its place, who and when, the text, and a line between.
+                    self.above(*begins) + 1 + made.map_or(1, Vec::len) + 1
+                }
+            };
+        }
         self.starts.push(row);
+        self.drafts.clear();
+        for (_, draft) in parts.drafts {
+            self.drafts.push(row);
+            row += 2 + draft.text.lines().count().clamp(1, DRAFTED);
+        }
+        self.drafts.push(row);
+    }
+
+    /// Rows that name a place and quote its lines.
+    fn above(&self, begins: Option<usize>) -> usize {
+        let quote = begins.and_then(|note| self.spots.get(&note)).map(|spot| spot.quote.len().min(QUOTED));
+        quote.map_or(0, |quote| 1 + quote)
     }
 
     fn anchor(&self, parts: &Parts) -> Option<Anchor> {
         let at = self.at(self.scroll.at(self.len()))?;
         let note = match at {
-            At::Note(index, _) => parts.notes.get(index)?.id,
+            At::Unit(unit, _) => parts.notes.get(self.first_note(unit)?)?.id,
             _ => 0,
         };
         Some(Anchor { at, note })
+    }
+
+    fn first_note(&self, unit: usize) -> Option<usize> {
+        match self.units.get(unit)? {
+            Unit::System { notes, .. } => notes.first().copied(),
+            Unit::Note { note, .. } => Some(*note),
+        }
     }
 
     /// Brings the cursor back to what it was on, and what was in sight with it.
@@ -214,14 +370,16 @@ impl Talk {
         // Who has not moved yet stays at the top, whatever comes in.
         let Some(anchor) = anchor.filter(|_| before > 0) else { return };
         let after = match anchor.at {
-            At::Note(index, line) => {
-                let is_it = |i: &usize| parts.notes.get(*i).is_some_and(|note| note.id == anchor.note);
-                let index = Some(index).filter(is_it).or_else(|| (0..parts.notes.len()).rev().find(is_it));
-                let index = index.unwrap_or_else(|| parts.notes.len().saturating_sub(1));
-                self.row_of(index).map(|start| start + line.min(self.height_of(index).saturating_sub(1)))
+            At::Unit(unit, line) => {
+                let id = |unit: usize| parts.notes.get(self.first_note(unit)?).map(|note| note.id);
+                let is_it = |unit: &usize| id(*unit) == Some(anchor.note);
+                let unit = Some(unit).filter(is_it).or_else(|| (0..self.units.len()).rev().find(is_it));
+                let unit = unit.unwrap_or_else(|| self.units.len().saturating_sub(1));
+                self.row_of(unit).map(|start| start + line.min(self.height_of(unit).saturating_sub(1)))
             }
             At::Description(line) => Some(self.head + line.min(self.description.saturating_sub(1))),
             At::Between(line) => Some(self.head + self.description + line),
+            At::Draft(draft, _) => self.row_of_draft(draft.min(self.drafts.len().saturating_sub(2))),
             At::Head(_) | At::Tail => None,
         };
         let Some(after) = after.filter(|after| *after != before) else { return };
@@ -240,15 +398,10 @@ impl Talk {
         let author = |note: &Note| note.author.as_ref().map(|author| author.id);
         let mine = |note: &Note| note.id > awaited.before && !note.system && author(note) == me;
         let found = (0..notes.len()).rev().take(CHUNK).find(|index| notes.get(*index).is_some_and(mine));
-        if let Some(row) = found.and_then(|index| self.row_of(index)) {
+        if let Some(row) = found.and_then(|index| self.row_of_note(index)) {
             self.awaited = None;
             self.scroll.goto(row, self.len());
         }
-    }
-
-    /// To be set as a note goes out: it is gone to when it comes.
-    pub fn sent(&self) -> Rc<Cell<bool>> {
-        Rc::clone(&self.sent)
     }
 
     fn await_note(&mut self, notes: &Rows<Note>) {
@@ -256,55 +409,89 @@ impl Talk {
         self.awaited = Some(Awaited { before, whole: notes.known && !notes.more });
     }
 
-    fn row_of(&self, note: usize) -> Option<usize> {
-        let start = self.starts.get(note).filter(|_| note + 1 < self.starts.len())?;
+    fn row_of(&self, unit: usize) -> Option<usize> {
+        let start = self.starts.get(unit).filter(|_| unit < self.units.len())?;
         Some(self.head + self.description + BETWEEN + start)
     }
 
-    fn height_of(&self, note: usize) -> usize {
-        match (self.starts.get(note), self.starts.get(note + 1)) {
-            (Some(start), Some(end)) => end - start,
-            _ => 0,
-        }
+    fn row_of_note(&self, index: usize) -> Option<usize> {
+        let is_it = |unit: &Unit| matches!(unit, Unit::Note { note, .. } if *note == index);
+        let unit = self.units.iter().position(is_it)?;
+        let above = match self.units.get(unit)? {
+            Unit::Note { begins, .. } => self.above(*begins),
+            Unit::System { .. } => 0,
+        };
+        Some(self.row_of(unit)? + above)
+    }
+
+    fn row_of_draft(&self, draft: usize) -> Option<usize> {
+        let start = self.drafts.get(draft).filter(|_| draft + 1 < self.drafts.len())?;
+        Some(self.head + self.description + BETWEEN + start)
+    }
+
+    fn height_of(&self, unit: usize) -> usize {
+        let ends = self.starts.get(unit).zip(self.starts.get(unit + 1));
+        ends.map_or(0, |(start, end)| end - start)
     }
 
     fn len(&self) -> usize {
-        let notes = self.starts.last().copied().unwrap_or(0);
-        self.head + self.description + BETWEEN + notes + usize::from(self.tail)
+        let rows = self.drafts.last().copied().unwrap_or(0);
+        self.head + self.description + BETWEEN + rows + usize::from(self.tail)
     }
 
     fn at(&self, row: usize) -> Option<At> {
-        if row >= self.len() {
-            return None;
-        }
         let Some(row) = row.checked_sub(self.head) else { return Some(At::Head(row)) };
         let Some(row) = row.checked_sub(self.description) else { return Some(At::Description(row)) };
         let Some(row) = row.checked_sub(BETWEEN) else { return Some(At::Between(row)) };
-        let note = self.starts.partition_point(|start| *start <= row).checked_sub(1)?;
-        if note + 1 >= self.starts.len() {
-            return Some(At::Tail);
+        if row < self.starts.last().copied().unwrap_or(0) {
+            let unit = self.starts.partition_point(|start| *start <= row).checked_sub(1)?;
+            return Some(At::Unit(unit, row - self.starts.get(unit)?));
         }
-        Some(At::Note(note, row - self.starts.get(note)?))
+        if row < self.drafts.last().copied().unwrap_or(0) {
+            let draft = self.drafts.partition_point(|start| *start <= row).checked_sub(1)?;
+            return Some(At::Draft(draft, row - self.drafts.get(draft)?));
+        }
+        Some(At::Tail)
+    }
+
+    /// What is under the cursor.
+    pub fn under(&self) -> Under {
+        match self.at(self.scroll.at(self.len())) {
+            Some(At::Unit(unit, _)) => match self.units.get(unit) {
+                Some(Unit::Note { note, .. }) => Under::Note(*note),
+                Some(Unit::System { .. }) => Under::System,
+                None => Under::Else,
+            },
+            Some(At::Draft(draft, _)) => Under::Draft(draft),
+            _ => Under::Else,
+        }
     }
 
     /// The index of the note under the cursor.
     pub fn note(&self) -> Option<usize> {
-        match self.at(self.scroll.at(self.len()))? {
-            At::Note(index, _) => Some(index),
-            _ => None,
+        if let Under::Note(note) = self.under() { Some(note) } else { None }
+    }
+
+    /// Opens the system's notes under the cursor to a line each, or folds them.
+    pub fn toggle(&mut self, notes: &Rows<Note>) {
+        let Some(At::Unit(unit, _)) = self.at(self.scroll.at(self.len())) else { return };
+        let Some(Unit::System { open, .. }) = self.units.get(unit) else { return };
+        let open = *open;
+        let Some(first) = self.first_note(unit).and_then(|index| notes.get(index)).map(|note| note.id) else { return };
+        if open {
+            self.open.remove(&first);
+        } else {
+            self.open.insert(first);
         }
     }
 
-    /// To the next note, or to the one before; to the first where none is under the cursor.
+    /// To the next thing that was said, or to the one before; to the first where none is under the cursor.
     pub fn turn_note(&mut self, forward: bool) {
-        let to = match (self.note(), forward) {
-            (Some(index), true) => Some(index + 1),
-            (Some(index), false) => index.checked_sub(1),
-            (None, true) => Some(0),
-            (None, false) => None,
-        };
-        let row = to.map_or(Some(0), |index| self.row_of(index));
-        if let Some(row) = row {
+        let rows = (0..self.units.len()).filter_map(|unit| self.row_of(unit));
+        let rows = rows.chain((0..self.drafts.len()).filter_map(|draft| self.row_of_draft(draft)));
+        let here = self.scroll.at(self.len());
+        let to = if forward { rows.into_iter().find(|row| *row > here) } else { rows.filter(|row| *row < here).last() };
+        if let Some(row) = to.or((!forward).then_some(0)) {
             self.scroll.goto(row, self.len());
         }
     }
@@ -341,131 +528,70 @@ impl Talk {
         self.area.set(area);
         let width = Talk::width(view);
         let head = head::lines(view, &parts.facts, width);
-        let here = self.note();
+        let here = self.at(self.scroll.at(self.len()));
         doc::draw(buf, area, view.theme, true, &self.scroll, self.len(), GUTTER, |row| {
             let Some(at) = self.at(row) else { return DocLine::default() };
             let mut line = match at {
                 At::Head(index) => head.get(index).cloned().unwrap_or_default(),
-                At::Description(index) => description_line(view, parts, index, width),
+                At::Description(index) => lines::of_description(view, parts, index, width),
                 At::Between(0) => DocLine::default(),
-                At::Between(_) => between(view, &parts.notes, width),
-                At::Note(index, line) => self.note_line(view, &parts.notes, index, line),
-                At::Tail => tail(view, &parts.notes),
+                At::Between(_) => lines::between(view, parts, width),
+                At::Unit(unit, line) => self.unit_line(view, &parts.notes, unit, line, width),
+                At::Draft(draft, line) => lines::of_draft(view, parts, draft, line, width),
+                At::Tail => lines::tail(view, &parts.notes),
             };
-            if let At::Note(index, line_in) = at {
-                let last = line_in + 1 == self.height_of(index) && line_in > 0;
-                if here == Some(index) && !last {
-                    line.gutter = vec![(glyph::divider().to_owned(), view.theme.style(Role::Accent))];
-                }
+            let under = match (at, here) {
+                (At::Unit(unit, line), Some(At::Unit(here, _))) => unit == here && line + 1 < self.height_of(unit),
+                (At::Draft(draft, _), Some(At::Draft(here, _))) => draft == here,
+                _ => false,
+            };
+            if under && line.gutter.is_empty() {
+                line.gutter = vec![(glyph::divider().to_owned(), view.theme.style(Role::Accent))];
             }
             line
         });
     }
 
-    fn note_line(&self, view: &View, notes: &Rows<Note>, index: usize, line: usize) -> DocLine<'static> {
-        let Some(note) = notes.get(index) else { return DocLine::default() };
-        match (note.system, line) {
-            (true, 0) => system_line(view, note),
-            (true, _) => DocLine::default(),
-            (false, 0) => note_heading(view, note),
-            (false, _) => {
-                let key = self.chunks.get(index / CHUNK);
-                let made = key.and_then(|key| view.store.made::<Rendered>(key));
-                match made {
-                    Some(made) => {
-                        let lines = made.0.get(index % CHUNK);
-                        lines.and_then(|lines| lines.get(line - 1)).cloned().unwrap_or_default()
+    fn unit_line(&self, view: &View, notes: &Rows<Note>, unit: usize, line: usize, width: usize) -> DocLine<'static> {
+        match self.units.get(unit) {
+            Some(Unit::System { notes: run, open: true }) => run
+                .get(line)
+                .and_then(|index| notes.get(*index))
+                .map(|note| lines::system(view, note))
+                .unwrap_or_default(),
+            Some(Unit::System { notes: run, open: false }) if line == 0 => lines::system_run(view, notes, run, width),
+            Some(Unit::Note { note, begins, answers }) => {
+                let above = self.above(*begins);
+                match (begins.and_then(|note| self.spots.get(&note)), line.checked_sub(above)) {
+                    (Some(spot), None) => lines::place(view, spot, line),
+                    (_, Some(0)) => {
+                        notes.get(*note).map(|said| lines::heading(view, said, *answers)).unwrap_or_default()
                     }
-                    None if line == 1 => DocLine::new(glyph::cut(), view.theme.style(Role::Faint)),
-                    None => DocLine::default(),
+                    (_, Some(within)) => self.body_line(view, *note, within - 1),
+                    (None, None) => DocLine::default(),
                 }
             }
+            _ => DocLine::default(),
+        }
+    }
+
+    fn body_line(&self, view: &View, note: usize, line: usize) -> DocLine<'static> {
+        let key = self.chunks.get(note / CHUNK);
+        match key.and_then(|key| view.store.made::<Rendered>(key)) {
+            Some(made) => made.0.get(note % CHUNK).and_then(|lines| lines.get(line)).cloned().unwrap_or_default(),
+            None if line == 0 => DocLine::new(glyph::cut(), view.theme.style(Role::Faint)),
+            None => DocLine::default(),
         }
     }
 }
 
-/// Whether a line stays empty behind what the system noted: before what a person said.
-fn gap_after(notes: &Rows<Note>, index: usize) -> bool {
-    notes.get(index + 1).is_some_and(|next| !next.system)
-}
-
+/// Names a chunk by the notes in it; one that was changed has another time.
 fn chunk_key(notes: &Rows<Note>, chunk: usize, named_for: &(u64, usize, String)) -> String {
     let mut hasher = DefaultHasher::new();
     for index in chunk * CHUNK..(chunk + 1) * CHUNK {
         let Some(note) = notes.get(index) else { break };
-        (note.id, note.system, &note.body).hash(&mut hasher);
+        let changed = note.updated_at.as_ref().map(|time| time.as_str());
+        (note.id, note.system, changed, note.body.len()).hash(&mut hasher);
     }
     format!("notes {:016x} in {} columns, {}", hasher.finish(), named_for.1, named_for.2)
-}
-
-fn description<'a>(parts: &Parts<'a>) -> Option<&'a str> {
-    parts.facts.merge_request.description.as_deref().filter(|text| !text.trim().is_empty())
-}
-
-fn description_line(view: &View, parts: &Parts, index: usize, width: usize) -> DocLine<'static> {
-    if description(parts).is_none() {
-        return DocLine::new("No description.", view.theme.style(Role::Dim));
-    }
-    match prose::made(view, &parts.identity, width) {
-        Some(made) => made.lines.get(index).cloned().unwrap_or_default(),
-        None => DocLine::new(glyph::cut(), view.theme.style(Role::Faint)),
-    }
-}
-
-fn between(view: &View, notes: &Rows<Note>, width: usize) -> DocLine<'static> {
-    let theme = view.theme;
-    let count = match (notes.known, notes.total) {
-        (false, _) => String::new(),
-        (true, Some(total)) => text::count(total),
-        (true, None) => format!("{}{}", notes.len(), if notes.more { "+" } else { "" }),
-    };
-    let title = format!("Notes {count} ");
-    let rule = glyph::rule().repeat(width.saturating_sub(text::width(&title)));
-    let mut line = DocLine::new(title, theme.style(Role::Title));
-    line.spans.push((rule.into(), theme.style(Role::Faint)));
-    line
-}
-
-fn tail(view: &View, notes: &Rows<Note>) -> DocLine<'static> {
-    let theme = view.theme;
-    match notes.error {
-        Some(error) => {
-            let words = format!("{}: {} · r tries again", error.title(), error.said());
-            DocLine::new(words, theme.style(Role::Failed))
-        }
-        None if notes.known && notes.is_empty() => {
-            DocLine::new("Nobody has said anything yet. c writes the first note.", theme.style(Role::Dim))
-        }
-        None => DocLine::new(format!("{} more to come", glyph::cut()), theme.style(Role::Dim)),
-    }
-}
-
-fn note_heading(view: &View, note: &Note) -> DocLine<'static> {
-    let theme = view.theme;
-    let mut spans: Vec<(std::borrow::Cow<'static, str>, Style)> = Vec::new();
-    let author = note.author.as_ref().map_or("somebody", |author| author.username.as_str());
-    spans.push((author.to_owned().into(), theme.style(Role::User)));
-    let mut facts = vec![age(view, note.created_at.as_ref())];
-    facts.push(if note.is_edited() { "edited".into() } else { String::new() });
-    facts.push(if note.confidential == Some(true) { "confidential".into() } else { String::new() });
-    for fact in facts.into_iter().filter(|fact| !fact.is_empty()) {
-        spans.push((format!(" {} {fact}", glyph::dot()).into(), theme.style(Role::Dim)));
-    }
-    if let Some((path, line)) = note.place() {
-        let place = line.map_or_else(|| path.to_owned(), |line| format!("{path}:{line}"));
-        spans.push(("  ".into(), Style::new()));
-        spans.push((place.into(), theme.style(Role::Link)));
-    }
-    if note.resolved == Some(true) {
-        spans.push((format!("  {} resolved", glyph::done()).into(), theme.style(Role::Success)));
-    }
-    DocLine { spans, ..DocLine::default() }
-}
-
-fn system_line(view: &View, note: &Note) -> DocLine<'static> {
-    let author = note.author.as_ref().map_or("somebody", |author| author.username.as_str());
-    let said = note.body.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    let when = age(view, note.created_at.as_ref());
-    let words = format!("{} {author} {said} {} {when}", glyph::open(), glyph::dot());
-    DocLine::new(words, view.theme.style(Role::Dim))
 }

@@ -1,0 +1,360 @@
+//! What can be typed where something has a name: words, users, refs, labels, milestones, groups, projects.
+//!
+//! What is known is offered at once, what the server finds for the letters typed so far joins it. Forms and typed
+//! queries share it.
+
+use crate::api::branches::ListBranches;
+use crate::api::groups::{GetGroup, Group, ListGroups};
+use crate::api::merge_requests::{ListMergeRequests, ListProjectMergeRequests, MergeRequest, Milestone};
+use crate::api::projects::{GetProject, ListProjectUsers, ListProjects};
+use crate::api::search::{Hit, SearchProject};
+use crate::api::tags::ListTags;
+use crate::api::users::ListUsers;
+use crate::api::{Endpoint, Id, Known};
+use crate::app::pane::View;
+use crate::store::{Load, Rows, Want};
+use std::collections::HashSet;
+use std::time::Duration;
+
+/// How long typing rests before the server is asked.
+const PAUSE: Duration = Duration::from_millis(150);
+/// How many are offered.
+const MOST: usize = 50;
+
+/// What kind of thing is meant.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Complete {
+    /// Anything: nothing is offered.
+    Nothing,
+    /// One of these words.
+    Words(&'static [&'static str]),
+    /// A user by user name; of a project where one is named.
+    Users(Option<Id>),
+    /// A branch of a project.
+    Branches(Id),
+    /// A branch or tag of a project.
+    Refs(Id),
+    /// A label that was seen on merge requests: of a project, or of all.
+    Labels(Option<Id>),
+    /// A milestone by its title.
+    Milestones(Option<Id>),
+    /// A group by its full path.
+    Groups,
+    /// A project by its full path.
+    Projects,
+}
+
+/// One thing that is offered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// What is put in.
+    pub value: String,
+    /// What stands beside it.
+    pub note: String,
+}
+
+/// The number of a thing that was named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// It is that one.
+    Id(u64),
+    /// There is none of that name.
+    Missing,
+    /// The server has yet to say.
+    Asked,
+}
+
+fn some(text: &str) -> Option<String> {
+    Some(text.trim().to_owned()).filter(|t| !t.is_empty())
+}
+
+fn users(typed: &str) -> ListUsers {
+    ListUsers { search: some(typed.trim_start_matches('@')), ..ListUsers::default() }
+}
+
+fn named_user(name: &str) -> ListUsers {
+    ListUsers { username: some(name.trim_start_matches('@')), ..ListUsers::default() }
+}
+
+fn members(project: &Id, typed: &str) -> ListProjectUsers {
+    ListProjectUsers { id: project.clone(), search: some(typed.trim_start_matches('@')) }
+}
+
+fn branches(project: &Id, typed: &str) -> ListBranches {
+    ListBranches { id: project.clone(), search: some(typed) }
+}
+
+fn tags(project: &Id) -> ListTags {
+    ListTags { id: project.clone(), order_by: None, sort: None }
+}
+
+/// Servers search the last name of a path alone.
+fn groups(typed: &str) -> ListGroups {
+    ListGroups { search: some(typed.rsplit('/').next().unwrap_or_default()), ..ListGroups::default() }
+}
+
+fn projects(typed: &str) -> ListProjects {
+    ListProjects {
+        search: some(typed.rsplit('/').next().unwrap_or_default()),
+        simple: Some(true),
+        order_by: Some("last_activity_at".into()),
+        ..ListProjects::default()
+    }
+}
+
+fn milestones(project: &Id, typed: &str) -> SearchProject {
+    SearchProject { id: project.clone(), scope: "milestones".into(), search: typed.trim().to_owned() }
+}
+
+/// The latest merge requests, on which labels and milestones are seen: no operation lists those.
+enum Seen {
+    Project(ListProjectMergeRequests),
+    All(ListMergeRequests),
+}
+
+impl Seen {
+    fn of(project: Option<&Id>) -> Seen {
+        let order_by = Some("updated_at".to_owned());
+        match project {
+            Some(id) => Seen::Project(ListProjectMergeRequests { id: id.clone(), order_by, ..Default::default() }),
+            None => Seen::All(ListMergeRequests { scope: Some("all".into()), order_by, ..Default::default() }),
+        }
+    }
+
+    fn want(&self) -> Want {
+        match self {
+            Seen::Project(list) => Load::list(list, 1).into(),
+            Seen::All(list) => Load::list(list, 1).into(),
+        }
+    }
+
+    fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, MergeRequest> {
+        match self {
+            Seen::Project(list) => view.store.list(list),
+            Seen::All(list) => view.store.list(list),
+        }
+    }
+}
+
+fn seen_milestones<'a>(view: &View<'a>, project: Option<&Id>, typed: &str) -> Vec<&'a Milestone> {
+    let mut all: Vec<&Milestone> =
+        Seen::of(project).rows(view).iter().filter_map(|request| request.milestone.known()).collect();
+    if let Some(project) = project.filter(|_| !typed.trim().is_empty()) {
+        all.extend(view.store.list(&milestones(project, typed)).iter().filter_map(|hit| match hit {
+            Hit::Milestone(milestone) => Some(milestone.as_ref()),
+            _ => None,
+        }));
+    }
+    let mut ids = HashSet::new();
+    all.retain(|milestone| ids.insert(milestone.id));
+    all
+}
+
+impl Complete {
+    /// What is needed to offer something for `typed`.
+    pub fn wants(&self, typed: &str) -> Vec<Want> {
+        fn both<T: Send + Sync + 'static, E: Endpoint<Output = Vec<T>>>(all: E, fitting: E, typed: &str) -> Vec<Want>
+        where
+            Vec<T>: crate::api::Reply,
+        {
+            let mut wants: Vec<Want> = vec![Load::list(&all, 1).into()];
+            if !typed.trim().is_empty() {
+                wants.push(Load::list(&fitting, 1).after(PAUSE).into());
+            }
+            wants
+        }
+        match self {
+            Complete::Nothing | Complete::Words(_) => Vec::new(),
+            Complete::Users(None) => both(users(""), users(typed), typed),
+            Complete::Users(Some(project)) => both(members(project, ""), members(project, typed), typed),
+            Complete::Branches(project) => both(branches(project, ""), branches(project, typed), typed),
+            Complete::Refs(project) => {
+                let mut wants = both(branches(project, ""), branches(project, typed), typed);
+                wants.push(Load::list(&tags(project), 1).into());
+                wants
+            }
+            Complete::Labels(project) => vec![Seen::of(project.as_ref()).want()],
+            Complete::Milestones(project) => {
+                let mut wants = vec![Seen::of(project.as_ref()).want()];
+                if let Some(project) = project.as_ref().filter(|_| !typed.trim().is_empty()) {
+                    wants.push(Load::list(&milestones(project, typed), 1).after(PAUSE).into());
+                }
+                wants
+            }
+            Complete::Groups => both(groups(""), groups(typed), typed),
+            Complete::Projects => both(projects(""), projects(typed), typed),
+        }
+    }
+
+    /// What is offered for `typed`: what begins with it first, then what holds it.
+    pub fn items(&self, view: &View, typed: &str) -> Vec<Candidate> {
+        let mut all: Vec<Candidate> = Vec::new();
+        let mut add = |value: &str, note: &str| all.push(Candidate { value: value.into(), note: note.into() });
+        match self {
+            Complete::Nothing => {}
+            Complete::Words(words) => words.iter().for_each(|word| add(word, "")),
+            Complete::Users(None) => {
+                for user in [users(""), users(typed)].iter().flat_map(|list| view.store.list(list).iter()) {
+                    add(&user.username, &user.name);
+                }
+            }
+            Complete::Users(Some(project)) => {
+                let lists = [members(project, ""), members(project, typed)];
+                for user in lists.iter().flat_map(|list| view.store.list(list).iter()) {
+                    add(&user.username, &user.name);
+                }
+            }
+            Complete::Branches(project) | Complete::Refs(project) => {
+                let lists = [branches(project, ""), branches(project, typed)];
+                for branch in lists.iter().flat_map(|list| view.store.list(list).iter()) {
+                    add(&branch.name, "branch");
+                }
+                if matches!(self, Complete::Refs(_)) {
+                    view.store.list(&tags(project)).iter().for_each(|tag| add(&tag.name, "tag"));
+                }
+            }
+            Complete::Labels(project) => {
+                let requests = Seen::of(project.as_ref()).rows(view);
+                requests.iter().flat_map(MergeRequest::labels).for_each(|label| add(label, ""));
+            }
+            Complete::Milestones(project) => {
+                for milestone in seen_milestones(view, project.as_ref(), typed) {
+                    add(&milestone.title, if milestone.state == "closed" { "closed" } else { "" });
+                }
+            }
+            Complete::Groups => {
+                for group in [groups(""), groups(typed)].iter().flat_map(|list| view.store.list(list).iter()) {
+                    add(path_of(group), &group.name);
+                }
+            }
+            Complete::Projects => {
+                for project in [projects(""), projects(typed)].iter().flat_map(|list| view.store.list(list).iter()) {
+                    add(&project.path_with_namespace, "");
+                }
+            }
+        }
+        fitting(all, typed)
+    }
+
+    /// Whether more may come for `typed`.
+    pub fn is_loading(&self, view: &View, typed: &str) -> bool {
+        match self {
+            Complete::Nothing | Complete::Words(_) => false,
+            Complete::Users(None) => view.store.list(&users(typed)).loading,
+            Complete::Users(Some(project)) => view.store.list(&members(project, typed)).loading,
+            Complete::Branches(project) | Complete::Refs(project) => view.store.list(&branches(project, typed)).loading,
+            Complete::Labels(project) | Complete::Milestones(project) => Seen::of(project.as_ref()).rows(view).loading,
+            Complete::Groups => view.store.list(&groups(typed)).loading,
+            Complete::Projects => view.store.list(&projects(typed)).loading,
+        }
+    }
+
+    /// What is needed to know the number of what is called `name`.
+    pub fn find_wants(&self, name: &str) -> Vec<Want> {
+        let name = name.trim();
+        if name.is_empty() || name.parse::<u64>().is_ok() {
+            return Vec::new();
+        }
+        match self {
+            Complete::Users(_) => vec![Load::list(&named_user(name), 1).after(PAUSE).into()],
+            Complete::Groups => vec![Load::one(&group_named(name)).after(PAUSE).into()],
+            Complete::Projects => vec![Load::one(&project_named(name)).after(PAUSE).into()],
+            Complete::Milestones(_) => self.wants(name),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The number of what is called `name`; a number is itself.
+    pub fn find(&self, view: &View, name: &str) -> Found {
+        let name = name.trim();
+        if let Ok(number) = name.parse() {
+            return Found::Id(number);
+        }
+        let by = |id: Option<u64>, known: bool| match (id, known) {
+            (Some(id), _) => Found::Id(id),
+            (None, true) => Found::Missing,
+            (None, false) => Found::Asked,
+        };
+        match self {
+            Complete::Users(project) => {
+                let bare = name.trim_start_matches('@');
+                let same = |username: &str| username.eq_ignore_ascii_case(bare);
+                if let Some(me) = view.me().filter(|me| bare == "me" && name.starts_with('@') || same(&me.username)) {
+                    return Found::Id(me.id);
+                }
+                let member = project.as_ref().and_then(|project| {
+                    view.store.list(&members(project, "")).iter().find(|u| same(&u.username)).map(|u| u.id)
+                });
+                let rows = view.store.list(&named_user(name));
+                let id = member.or_else(|| rows.iter().find(|u| same(&u.username)).map(|u| u.id));
+                by(id, rows.known || rows.error.is_some())
+            }
+            Complete::Groups => {
+                let remote = view.store.get(&group_named(name));
+                by(remote.value.map(|group| group.id), remote.value.is_some() || remote.error.is_some())
+            }
+            Complete::Projects => {
+                let remote = view.store.get(&project_named(name));
+                by(remote.value.map(|project| project.id), remote.value.is_some() || remote.error.is_some())
+            }
+            Complete::Milestones(project) => {
+                let all = seen_milestones(view, project.as_ref(), name);
+                let id = all.iter().find(|m| m.title.eq_ignore_ascii_case(name)).map(|m| m.id);
+                let answered = project.as_ref().is_none_or(|project| {
+                    let rows = view.store.list(&milestones(project, name));
+                    rows.known || rows.error.is_some()
+                });
+                by(id, answered)
+            }
+            _ => Found::Missing,
+        }
+    }
+}
+
+fn group_named(path: &str) -> GetGroup {
+    GetGroup { id: path.into(), with_custom_attributes: None }
+}
+
+fn project_named(path: &str) -> GetProject {
+    GetProject { id: path.into(), statistics: None, with_custom_attributes: None }
+}
+
+fn path_of(group: &Group) -> &str {
+    if group.full_path.is_empty() { &group.path } else { &group.full_path }
+}
+
+/// Each once; what begins with `typed` first, then what holds it, then what is described by it.
+fn fitting(all: Vec<Candidate>, typed: &str) -> Vec<Candidate> {
+    let typed = typed.trim().trim_start_matches('@').to_lowercase();
+    let mut seen = HashSet::new();
+    let mut ranked: Vec<(u8, Candidate)> = Vec::new();
+    for candidate in all {
+        let value = candidate.value.to_lowercase();
+        let part = || value.split(['/', '-', '_', ' ', '.']).any(|part| part.starts_with(&typed));
+        let rank = match () {
+            () if value.starts_with(&typed) => 0,
+            () if part() => 1,
+            () if value.contains(&typed) => 2,
+            () if candidate.note.to_lowercase().contains(&typed) => 3,
+            () => continue,
+        };
+        if seen.insert(candidate.value.clone()) {
+            ranked.push((rank, candidate));
+        }
+    }
+    ranked.sort_by_key(|(rank, _)| *rank);
+    ranked.into_iter().map(|(_, candidate)| candidate).take(MOST).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_begins_with_the_letters_comes_first_and_each_comes_once() {
+        let all = ["tests/bug", "bug", "debugger", "Bugs", "bug", "other"];
+        let all = all.iter().map(|value| Candidate { value: (*value).into(), note: String::new() }).collect();
+        let values: Vec<String> = fitting(all, "bug").into_iter().map(|c| c.value).collect();
+        assert_eq!(values, ["bug", "Bugs", "tests/bug", "debugger"]);
+    }
+}

@@ -1,0 +1,306 @@
+//! Comments on their way: sent one after the other, and never twice.
+//!
+//! Before a comment goes out, what the server has is looked at, and both are kept on disk: that it is being sent, and what
+//! was there before. Where no answer comes, or the program ends in the middle, the next look tells whether it arrived. This
+//! file is the plain machine that decides; [`post`](self) beside it carries out what it says.
+
+mod draft;
+mod post;
+mod spot;
+
+pub use draft::{Draft, State, Thing};
+pub use spot::Spot;
+
+use super::action::Tone;
+use crate::api::{Error, Fault};
+use jiff::{SignedDuration, Timestamp};
+use std::collections::VecDeque;
+
+/// How long to wait after a call that had no answer before looking: the server may still be at it.
+const SETTLE: SignedDuration = SignedDuration::from_secs(3);
+/// How long a server that names no time is given that has too many requests.
+const PAUSE: SignedDuration = SignedDuration::from_secs(30);
+
+/// What the server has, as far as it tells whether a comment arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    /// The highest number of a note; where comments have no numbers, how many are the same as this one.
+    pub mark: u64,
+    /// Whether this comment is there since it went out.
+    pub arrived: bool,
+}
+
+/// What is to be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// See what the server has.
+    Look(String),
+    /// Send it.
+    Send(String),
+    /// Keep how far it has come.
+    Keep(String, State),
+    /// The server has it: nothing has to be kept any more.
+    Drop(String),
+    /// Tell the person.
+    Say(Tone, String),
+}
+
+/// Where in line a comment is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Others come first, or the server asked for a pause.
+    Waiting,
+    /// Whether it arrived is being looked up.
+    Looking,
+    /// It is on its way.
+    Sending,
+}
+
+#[derive(Clone, Debug)]
+struct Job {
+    key: String,
+    /// What it is on: a mark of one thing says nothing of another.
+    on: Thing,
+    /// What is being done, as in "could not {what}".
+    what: String,
+    /// Only find out whether it arrived; send nothing.
+    only_look: bool,
+}
+
+/// What became of the comments of a batch.
+#[derive(Clone, Debug, Default)]
+struct Tally {
+    sent: usize,
+    not: usize,
+    /// Why the last one was not sent.
+    why: String,
+    what: String,
+}
+
+/// The line of comments to be sent. It does nothing by itself: what happened is told to it, and it says what to do.
+#[derive(Default)]
+pub struct Outbox {
+    queue: VecDeque<Job>,
+    current: Option<(Job, Progress)>,
+    /// Nothing is done before this.
+    paused: Option<Timestamp>,
+    /// The number of the newest note of a thing, while it is known.
+    newest: Option<(Thing, u64)>,
+    tally: Tally,
+}
+
+impl Outbox {
+    /// Puts a draft in line to be sent; one that is in line already stays where it is.
+    pub fn post(&mut self, key: &str, draft: &Draft) {
+        self.line_up(key, draft, false);
+    }
+
+    /// Puts a draft in line of which nobody knows whether it arrived, to find out.
+    pub fn resolve(&mut self, key: &str, draft: &Draft) {
+        if draft.is_uncertain() {
+            self.line_up(key, draft, true);
+        }
+    }
+
+    fn line_up(&mut self, key: &str, draft: &Draft, only_look: bool) {
+        if let Some(job) = self.queue.iter_mut().find(|job| job.key == key) {
+            job.only_look &= only_look;
+        } else if self.current.as_ref().is_none_or(|(job, _)| job.key != key) {
+            let what = draft.write().what;
+            self.queue.push_back(Job { key: key.to_owned(), on: draft.on.clone(), what, only_look });
+        }
+    }
+
+    /// Sends nothing more than what is on its way.
+    pub fn stop(&mut self) {
+        self.queue.clear();
+        self.paused = None;
+    }
+
+    /// Where in line a draft is; `None` where it is not.
+    pub fn progress(&self, key: &str) -> Option<Progress> {
+        match &self.current {
+            Some((job, progress)) if job.key == key => Some(*progress),
+            _ => self.queue.iter().any(|job| job.key == key).then_some(Progress::Waiting),
+        }
+    }
+
+    /// Whether there is anything in line.
+    pub fn is_busy(&self) -> bool {
+        self.current.is_some() || !self.queue.is_empty()
+    }
+
+    /// The draft that is being looked for.
+    pub fn looking(&self) -> Option<&str> {
+        self.current.as_ref().filter(|(_, progress)| *progress == Progress::Looking).map(|(job, _)| job.key.as_str())
+    }
+
+    /// When there is something to do again, where that is a matter of time.
+    pub fn wake(&self) -> Option<Timestamp> {
+        self.paused.filter(|_| self.current.is_none() && !self.queue.is_empty())
+    }
+
+    /// Begins with the next in line, where nothing else is done. `state` is that of a draft, while it is kept.
+    pub fn begin(&mut self, now: Timestamp, state: impl Fn(&str) -> Option<State>) -> Vec<Step> {
+        if self.current.is_some() || self.paused.is_some_and(|until| now < until) {
+            return Vec::new();
+        }
+        self.paused = None;
+        while let Some(job) = self.queue.pop_front() {
+            // What was dropped meanwhile is not sent.
+            let Some(state) = state(&job.key) else { continue };
+            let uncertain = matches!(state, State::Sending { .. } | State::Unknown { .. });
+            let mark = self.newest.as_ref().filter(|(on, _)| *on == job.on).map(|(_, mark)| *mark);
+            let key = job.key.clone();
+            return match mark.filter(|_| !uncertain) {
+                Some(mark) => {
+                    self.current = Some((job, Progress::Sending));
+                    vec![Step::Keep(key.clone(), State::Sending { before: mark }), Step::Send(key)]
+                }
+                None => {
+                    self.current = Some((job, Progress::Looking));
+                    vec![Step::Look(key)]
+                }
+            };
+        }
+        self.close()
+    }
+
+    /// What the server has was looked at; `state` is that of the draft in question.
+    pub fn looked(&mut self, evidence: Evidence, state: &State) -> Vec<Step> {
+        let Some((job, _)) = self.current.take() else { return Vec::new() };
+        let uncertain = match state {
+            State::Sending { before } => Some((*before, "the program ended before an answer came".to_owned())),
+            State::Unknown { before, why } => Some((*before, why.clone())),
+            _ => None,
+        };
+        let key = job.key.clone();
+        match uncertain {
+            Some(_) if evidence.arrived => {
+                self.count(&job, None);
+                vec![Step::Drop(key)]
+            }
+            Some((before, why)) if job.only_look => {
+                let why = format!("{}; it has not arrived", why.trim_end_matches("; it has not arrived"));
+                self.count(&job, Some(&why));
+                vec![Step::Keep(key, State::Unknown { before, why })]
+            }
+            _ if job.only_look => Vec::new(),
+            // Sent again, it counts as arrived where either of them is found.
+            uncertain => {
+                let before = uncertain.map_or(evidence.mark, |(before, _)| before);
+                self.current = Some((job, Progress::Sending));
+                vec![Step::Keep(key.clone(), State::Sending { before }), Step::Send(key)]
+            }
+        }
+    }
+
+    /// The draft that is being looked for is not kept any more.
+    pub fn forget(&mut self) {
+        self.current = None;
+    }
+
+    /// What the server has cannot be looked at, and asking again by itself is of no use.
+    pub fn look_failed(&mut self, error: &Error, state: &State) -> Vec<Step> {
+        let Some((job, _)) = self.current.take() else { return Vec::new() };
+        let why = said(error);
+        self.count(&job, Some(&why));
+        self.give_up_for(error);
+        match state {
+            State::Sending { before } | State::Unknown { before, .. } => {
+                vec![Step::Keep(job.key, State::Unknown { before: *before, why })]
+            }
+            _ => vec![Step::Keep(job.key, State::Failed { why })],
+        }
+    }
+
+    /// The end of the call that sent it: the number of the note, 0 where the server names none.
+    pub fn answered(&mut self, outcome: Result<u64, &Error>, state: &State, now: Timestamp) -> Vec<Step> {
+        let Some((job, _)) = self.current.take() else { return Vec::new() };
+        let error = match outcome {
+            Ok(number) => {
+                self.newest = (number > 0).then(|| (job.on.clone(), number));
+                self.count(&job, None);
+                return vec![Step::Drop(job.key)];
+            }
+            Err(error) => error,
+        };
+        let (key, why) = (job.key.clone(), said(error));
+        let later = |pause: SignedDuration| now.checked_add(pause).unwrap_or(now);
+        match &error.fault {
+            // Refused before anything was done: the same again, when the server allows it.
+            Fault::Limited(after) => {
+                let pause = after.and_then(|after| SignedDuration::try_from(after).ok()).unwrap_or(PAUSE);
+                self.paused = Some(later(pause));
+                self.queue.push_front(job);
+                let words = format!("The server has too many requests: going on in {} s.", pause.as_secs());
+                vec![Step::Keep(key, State::Kept), Step::Say(Tone::Warning, words)]
+            }
+            Fault::Tls(_)
+            | Fault::Unauthorized(_)
+            | Fault::Denied(_)
+            | Fault::Missing(_)
+            | Fault::Refused(..)
+            | Fault::Disk(_)
+            | Fault::ReadOnly => {
+                self.count(&job, Some(&why));
+                self.give_up_for(error);
+                vec![Step::Keep(key, State::Failed { why })]
+            }
+            // Anything may have become of it.
+            Fault::Offline(_) | Fault::Timeout(_) | Fault::Server(..) | Fault::Unreadable(_) | Fault::Cut(_) => {
+                let before = match state {
+                    State::Sending { before } | State::Unknown { before, .. } => *before,
+                    _ => 0,
+                };
+                self.paused = Some(later(SETTLE));
+                self.newest = None;
+                self.queue.push_front(Job { only_look: true, ..job });
+                vec![Step::Keep(key, State::Unknown { before, why })]
+            }
+        }
+    }
+
+    /// What holds for one comment holds for all that follow: they stay as they are.
+    fn give_up_for(&mut self, error: &Error) {
+        if matches!(error.fault, Fault::Unauthorized(_) | Fault::Denied(_) | Fault::Missing(_) | Fault::ReadOnly) {
+            self.tally.not += self.queue.len();
+            self.queue.clear();
+        }
+    }
+
+    fn count(&mut self, job: &Job, why: Option<&str>) {
+        self.tally.what.clone_from(&job.what);
+        match why {
+            None => self.tally.sent += 1,
+            Some(why) => {
+                self.tally.not += 1;
+                self.tally.why = why.to_owned();
+            }
+        }
+    }
+
+    /// Says what became of a batch, once all of it is done.
+    fn close(&mut self) -> Vec<Step> {
+        self.newest = None;
+        let Tally { sent, not, why, what } = std::mem::take(&mut self.tally);
+        match (sent, not) {
+            (0, 0) => Vec::new(),
+            (1, 0) => vec![Step::Say(Tone::Good, format!("Done: {what}"))],
+            (sent, 0) => vec![Step::Say(Tone::Good, format!("Done: {sent} comments sent"))],
+            (0, 1) => vec![Step::Say(Tone::Bad, format!("Could not {what}: {why}. The text is kept."))],
+            (sent, not) => {
+                let words =
+                    format!("{sent} of {} comments sent; the last reason: {why}. The rest is kept.", sent + not);
+                vec![Step::Say(Tone::Bad, words)]
+            }
+        }
+    }
+}
+
+fn said(error: &Error) -> String {
+    format!("{}: {}", error.title(), error.said())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,207 @@
+//! Carries out what the outbox says: looks through the store, sends as writes, keeps on disk.
+
+use super::{Draft, Evidence, State, Step, Thing};
+use crate::api::Error;
+use crate::api::commits::{CommitComment, ListCommitComments};
+use crate::api::notes::{ListMergeRequestNotes, Note, NoteReply};
+use crate::app::action::{Action, Effect};
+use crate::app::pane::View;
+use crate::app::{App, Carries};
+use crate::store::{Load, Rows, Value, Want};
+
+/// Pages that are looked through for a comment at most.
+const PAGES: u32 = 20;
+
+/// The newest notes first.
+fn notes_of(project: &crate::api::Id, iid: u64) -> ListMergeRequestNotes {
+    ListMergeRequestNotes {
+        id: project.clone(),
+        merge_request_iid: iid,
+        sort: Some("desc".into()),
+        order_by: Some("created_at".into()),
+    }
+}
+
+fn comments_of(project: &crate::api::Id, sha: &str) -> ListCommitComments {
+    ListCommitComments { id: project.clone(), sha: sha.to_owned() }
+}
+
+/// What stood at the draft's mark when it went out.
+fn before(draft: &Draft) -> Option<u64> {
+    match draft.state {
+        State::Sending { before } | State::Unknown { before, .. } => Some(before),
+        _ => None,
+    }
+}
+
+/// What has to be read of the server to tell whether the draft arrived.
+fn look_of(view: &View, draft: &Draft) -> Load {
+    match &draft.on {
+        Thing::MergeRequest { project, iid } => {
+            let notes = notes_of(project, *iid);
+            let rows: Rows<Note> = view.store.list(&notes);
+            Load::list(&notes, if has_all(&rows, before(draft)) { rows.pages() } else { (rows.pages() + 1).min(PAGES) })
+        }
+        Thing::Commit { project, sha } => {
+            let comments = comments_of(project, sha);
+            let rows: Rows<CommitComment> = view.store.list(&comments);
+            Load::list(&comments, if rows.more { (rows.pages() + 1).min(PAGES) } else { rows.pages() })
+        }
+    }
+}
+
+/// Whether the notes that came since are all known.
+fn has_all(rows: &Rows<Note>, before: Option<u64>) -> bool {
+    let oldest = rows.len().checked_sub(1).and_then(|last| rows.get(last)).map(|note| note.id);
+    rows.known
+        && (!rows.more || rows.pages() >= PAGES || before.is_none_or(|before| oldest.is_some_and(|id| id <= before)))
+}
+
+/// What the server has, once it was read anew; the failure where that is of no use to try again.
+fn evidence(view: &View, draft: &Draft) -> Option<Result<Evidence, Error>> {
+    let me = view.me().map_or(0, |me| me.id);
+    match &draft.on {
+        Thing::MergeRequest { project, iid } => {
+            let rows = view.store.list(&notes_of(project, *iid));
+            fresh(&rows)
+                .map(|fresh| {
+                    fresh?;
+                    let mark = rows.iter().map(|note| note.id).max().unwrap_or(0);
+                    let since = before(draft).unwrap_or(u64::MAX);
+                    // What changes a note is found in that note.
+                    let mut fitting = rows.iter().filter(|note| match &draft.edits {
+                        Some((edited, _)) => note.id == *edited,
+                        None => note.id > since,
+                    });
+                    let arrived = fitting.any(|note| draft.is(note, me));
+                    Ok(Evidence { mark, arrived })
+                })
+                .filter(|outcome| outcome.is_err() || has_all(&rows, before(draft)))
+        }
+        Thing::Commit { project, sha } => {
+            let rows = view.store.list(&comments_of(project, sha));
+            fresh(&rows)
+                .map(|fresh| {
+                    fresh?;
+                    let mark = rows.iter().filter(|comment| draft.is_comment(comment, me)).count() as u64;
+                    Ok(Evidence { mark, arrived: before(draft).is_some_and(|before| mark > before) })
+                })
+                .filter(|outcome| outcome.is_err() || !rows.more || rows.pages() >= PAGES)
+        }
+    }
+}
+
+/// Whether the rows are of now; `None` while they are asked for, or will be again.
+fn fresh<T: 'static>(rows: &Rows<T>) -> Option<Result<(), Error>> {
+    if !rows.settled(u32::MAX) {
+        return None;
+    }
+    match rows.error {
+        Some(error) if error.is_passing() => None,
+        Some(error) => Some(Err(error.clone())),
+        None => rows.known.then_some(Ok(())),
+    }
+}
+
+impl App {
+    /// Puts drafts in line to be sent.
+    pub(in crate::app) fn post(&mut self, keys: &[String]) {
+        for key in keys {
+            if let Some(draft) = self.drafts.get(key).and_then(|kept| Draft::read(kept)) {
+                self.outbox.post(key, &draft);
+            }
+        }
+    }
+
+    /// Finds out what became of drafts that went out when the program ended.
+    pub(in crate::app) fn resolve(&mut self, keys: &[String]) {
+        for key in keys {
+            if let Some(draft) = self.drafts.get(key).and_then(|kept| Draft::read(kept)) {
+                self.outbox.resolve(key, &draft);
+            }
+        }
+    }
+
+    /// What the outbox needs of the server.
+    pub(in crate::app) fn outbox_wants(&self, view: &View) -> Vec<Want> {
+        let draft = self.outbox.looking().and_then(|key| Draft::read(self.drafts.get(key)?));
+        draft.map(|draft| look_of(view, &draft).into()).into_iter().collect()
+    }
+
+    /// Goes on with what is in line, as far as that goes without an answer.
+    pub(in crate::app) fn deliver(&mut self, effects: &mut Vec<Effect>) {
+        // Each turn takes something out of line, or waits.
+        for _ in 0..100 {
+            let looking = self.outbox.looking().map(str::to_owned);
+            let looked = looking.is_some();
+            let steps = match looking {
+                Some(key) => {
+                    let Some(draft) = self.drafts.get(&key).and_then(|kept| Draft::read(kept)) else {
+                        self.outbox.forget();
+                        continue;
+                    };
+                    match evidence(&self.view_of(), &draft) {
+                        None => return,
+                        Some(Ok(evidence)) => self.outbox.looked(evidence, &draft.state),
+                        Some(Err(error)) => self.outbox.look_failed(&error, &draft.state),
+                    }
+                }
+                None => {
+                    let drafts = &self.drafts;
+                    self.outbox.begin(self.now, |key| Some(Draft::read(drafts.get(key)?)?.state))
+                }
+            };
+            if steps.is_empty() && !looked {
+                return;
+            }
+            for step in steps {
+                self.step(step, effects);
+            }
+        }
+    }
+
+    fn step(&mut self, step: Step, effects: &mut Vec<Effect>) {
+        let draft = |app: &App, key: &str| app.drafts.get(key).and_then(|kept| Draft::read(kept));
+        match step {
+            Step::Look(key) => {
+                if let Some(draft) = draft(self, &key) {
+                    let want = look_of(&self.view_of(), &draft).into();
+                    self.store.refresh(&[want]);
+                }
+            }
+            Step::Send(key) => {
+                if let Some(draft) = draft(self, &key) {
+                    self.send(draft.write(), Carries::Draft(key), None, effects);
+                }
+            }
+            Step::Keep(key, state) => {
+                if let Some(draft) = draft(self, &key) {
+                    let kept = Draft { state, ..draft }.to_json();
+                    self.act(Action::Keep(key, Some(kept)), effects);
+                }
+            }
+            Step::Drop(key) => {
+                // One that arrived without our hearing of it is to be seen, too.
+                if let Some(draft) = draft(self, &key) {
+                    self.store.touch(draft.write().touches);
+                }
+                self.act(Action::Keep(key, None), effects);
+            }
+            Step::Say(tone, words) => self.say(tone, words),
+        }
+    }
+
+    /// The write that sent the draft `key` ended.
+    pub(in crate::app) fn delivered(&mut self, key: &str, outcome: &Result<Value, Error>, effects: &mut Vec<Effect>) {
+        let state = self.drafts.get(key).and_then(|kept| Draft::read(kept)).map(|draft| draft.state);
+        let number = |value: &Value| match value.downcast_ref::<NoteReply>() {
+            Some(reply) => reply.id(),
+            None => 0,
+        };
+        let outcome = outcome.as_ref().map(number);
+        let steps = self.outbox.answered(outcome, &state.unwrap_or_default(), self.now);
+        for step in steps {
+            self.step(step, effects);
+        }
+    }
+}

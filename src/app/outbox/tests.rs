@@ -1,0 +1,235 @@
+//! The machine against a server that does what servers do: it refuses, breaks off, and forgets to answer.
+
+use super::*;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// What the server does with a call.
+#[derive(Clone)]
+enum Does {
+    Takes,
+    /// It keeps the comment, and no answer comes.
+    TakesInSilence(Fault),
+    Fails(Fault),
+}
+
+/// A world of one server, a disk and an outbox.
+struct World {
+    outbox: Outbox,
+    disk: BTreeMap<String, State>,
+    /// Bodies that the server has, as key, in order; their numbers count from 1.
+    server: Vec<String>,
+    script: VecDeque<Does>,
+    calls: Vec<String>,
+    looks: usize,
+    said: Vec<String>,
+    now: Timestamp,
+}
+
+fn thing() -> Thing {
+    Thing::MergeRequest { project: "a/b".into(), iid: 1 }
+}
+
+impl World {
+    fn new(count: usize, script: impl IntoIterator<Item = Does>) -> World {
+        let disk = (0..count).map(|n| (format!("{n}"), State::Kept)).collect();
+        World {
+            outbox: Outbox::default(),
+            disk,
+            server: vec!["of before".into()],
+            script: script.into_iter().collect(),
+            calls: Vec::new(),
+            looks: 0,
+            said: Vec::new(),
+            now: "2026-06-15T12:00:00Z".parse().expect("a time"),
+        }
+    }
+
+    fn post_all(&mut self) -> &mut World {
+        for key in self.disk.keys().cloned().collect::<Vec<_>>() {
+            self.outbox.post(&key, &Draft::new(thing()));
+        }
+        self
+    }
+
+    /// Does everything that there is to do, or as many steps as `until` says.
+    fn run(&mut self, until: usize) -> &mut World {
+        let mut steps: VecDeque<Step> = VecDeque::new();
+        for _ in 0..until {
+            let Some(step) = steps.pop_front() else {
+                if let Some(wake) = self.outbox.wake() {
+                    self.now = self.now.max(wake);
+                }
+                let begun = self.outbox.begin(self.now, |key| self.disk.get(key).cloned());
+                if begun.is_empty() {
+                    break;
+                }
+                steps.extend(begun);
+                continue;
+            };
+            match step {
+                Step::Keep(key, state) => _ = self.disk.insert(key, state),
+                Step::Drop(key) => _ = self.disk.remove(&key),
+                Step::Say(_, words) => self.said.push(words),
+                Step::Look(key) => {
+                    self.looks += 1;
+                    let state = self.disk[&key].clone();
+                    let before = match &state {
+                        State::Sending { before } | State::Unknown { before, .. } => *before as usize,
+                        _ => self.server.len(),
+                    };
+                    let arrived = self.server.get(before..).unwrap_or_default().contains(&key);
+                    let evidence = Evidence { mark: self.server.len() as u64, arrived };
+                    steps.extend(self.outbox.looked(evidence, &state));
+                }
+                Step::Send(key) => {
+                    // It is on disk before it goes out.
+                    assert!(matches!(self.disk[&key], State::Sending { .. }), "{key}");
+                    self.calls.push(key.clone());
+                    let does = self.script.pop_front().unwrap_or(Does::Takes);
+                    if !matches!(does, Does::Fails(_)) {
+                        self.server.push(key.clone());
+                    }
+                    let state = self.disk[&key].clone();
+                    let error = |fault| Error { tried: "POST".into(), fault };
+                    let answered = match does {
+                        Does::Takes => self.outbox.answered(Ok(self.server.len() as u64), &state, self.now),
+                        Does::TakesInSilence(fault) | Does::Fails(fault) => {
+                            self.outbox.answered(Err(&error(fault)), &state, self.now)
+                        }
+                    };
+                    steps.extend(answered);
+                }
+            }
+        }
+        self
+    }
+
+    fn all(&mut self) -> &mut World {
+        self.run(usize::MAX)
+    }
+
+    /// The program is killed, and started again.
+    fn killed(&mut self) -> &mut World {
+        self.outbox = Outbox::default();
+        self
+    }
+
+    fn arrived(&self, key: &str) -> usize {
+        self.server.iter().filter(|body| *body == key).count()
+    }
+}
+
+fn refused() -> Fault {
+    Fault::Refused(422, "no".into())
+}
+
+fn broken() -> Fault {
+    Fault::Offline("the connection broke".into())
+}
+
+#[test]
+fn ten_drafts_go_out_in_order_after_one_look() {
+    let mut world = World::new(10, []);
+    world.post_all().all();
+    assert_eq!(world.calls, (0..10).map(|n| n.to_string()).collect::<Vec<_>>());
+    assert!(world.disk.is_empty());
+    assert_eq!(world.looks, 1);
+    assert_eq!(world.said, ["Done: 10 comments sent"]);
+}
+
+#[test]
+fn what_is_refused_is_kept_with_its_reason_and_the_rest_goes_on() {
+    let mut world = World::new(4, [Does::Takes, Does::Fails(refused())]);
+    world.post_all().all();
+    assert_eq!(world.calls.len(), 4);
+    assert_eq!(world.disk.len(), 1);
+    assert!(matches!(&world.disk["1"], State::Failed { why } if why.contains("no")), "{:?}", world.disk);
+    world.post_all().all();
+    assert!(world.disk.is_empty());
+    assert_eq!(world.arrived("1"), 1);
+}
+
+#[test]
+fn who_may_not_comment_is_not_asked_ten_times() {
+    let mut world = World::new(10, [Does::Fails(Fault::Denied("403 Forbidden".into()))]);
+    world.post_all().all();
+    assert_eq!(world.calls, ["0"]);
+    assert_eq!(world.disk.len(), 10);
+    assert!(matches!(world.disk["0"], State::Failed { .. }));
+    assert_eq!(world.disk["9"], State::Kept);
+}
+
+#[test]
+fn a_server_that_asks_for_a_pause_gets_it_and_then_the_same_comment() {
+    let mut world = World::new(2, [Does::Fails(Fault::Limited(Some(Duration::from_secs(42))))]);
+    let began = world.now;
+    world.post_all().all();
+    assert_eq!(world.calls, ["0", "0", "1"]);
+    assert_eq!(world.now.duration_since(began), SignedDuration::from_secs(42));
+    assert_eq!((world.arrived("0"), world.arrived("1"), world.disk.len()), (1, 1, 0));
+}
+
+#[test]
+fn an_answer_that_is_lost_is_made_up_for_by_looking() {
+    for fault in
+        [broken(), Fault::Timeout(Duration::from_secs(30)), Fault::Server(502, "bad".into()), Fault::Cut("".into())]
+    {
+        let mut world = World::new(3, [Does::Takes, Does::TakesInSilence(fault)]);
+        world.post_all().all();
+        assert_eq!(world.calls, ["0", "1", "2"]);
+        assert!(world.disk.is_empty(), "{:?}", world.disk);
+        assert_eq!(world.arrived("1"), 1);
+    }
+}
+
+#[test]
+fn what_did_not_arrive_is_sent_again_only_when_asked_and_after_another_look() {
+    let mut world = World::new(3, [Does::Fails(broken())]);
+    world.post_all().all();
+    assert_eq!(world.calls, ["0", "1", "2"]);
+    assert!(matches!(&world.disk["0"], State::Unknown { why, .. } if why.ends_with("it has not arrived")));
+    // It comes late, after all.
+    world.server.push("0".into());
+    world.post_all().all();
+    assert_eq!((world.arrived("0"), world.calls.len()), (1, 3));
+    assert!(world.disk.is_empty());
+}
+
+/// Whatever the server does and wherever the program is killed, nothing is sent twice, and nothing is lost.
+#[test]
+fn nothing_is_lost_or_sent_twice_wherever_the_program_is_killed() {
+    let scripts: [&[Does]; 4] = [
+        &[],
+        &[Does::TakesInSilence(broken()), Does::Takes, Does::Fails(Fault::Server(500, "no".into()))],
+        &[Does::Fails(Fault::Limited(None)), Does::Fails(refused()), Does::TakesInSilence(broken())],
+        &[Does::Fails(broken()), Does::TakesInSilence(broken())],
+    ];
+    for script in scripts {
+        for steps in 0..40 {
+            let mut world = World::new(4, script.iter().cloned());
+            world.post_all().run(steps);
+            for _ in 0..4 {
+                world.killed().post_all().all();
+            }
+            assert!(world.disk.is_empty(), "killed after {steps}: {:?}", world.disk);
+            for key in ["0", "1", "2", "3"] {
+                assert_eq!(world.arrived(key), 1, "{key}, killed after {steps} of {:?}", world.calls);
+            }
+        }
+    }
+}
+
+#[test]
+fn after_a_start_only_what_is_uncertain_is_looked_up_and_nothing_is_sent() {
+    let mut world = World::new(2, []);
+    world.disk.insert("1".into(), State::Sending { before: 1 });
+    for (key, state) in world.disk.clone() {
+        let draft = Draft { state, ..Draft::new(thing()) };
+        world.outbox.resolve(&key, &draft);
+    }
+    world.all();
+    assert!(world.calls.is_empty());
+    assert!(matches!(&world.disk["1"], State::Unknown { .. }));
+    assert_eq!((world.looks, world.disk.len()), (1, 2));
+}

@@ -1,0 +1,252 @@
+//! Names that are offered while one types: `@` users, `!` merge requests, `#` issues, `:` emoji.
+
+use super::emoji;
+use crate::api::Id;
+use crate::api::merge_requests::{ListParticipants, ListProjectMergeRequests};
+use crate::api::projects::ListProjectUsers;
+use crate::api::search::{Hit, SearchProject};
+use crate::app::outbox::Thing;
+use crate::app::pane::View;
+use crate::store::{Load, Want};
+use crate::ui::theme::Role;
+use crate::ui::{line, popup, text};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::collections::HashSet;
+use std::time::Duration;
+
+/// Names that are shown at once.
+const ROWS: usize = 6;
+/// Names that are kept in the list.
+const MOST: usize = 50;
+/// The longest name that is completed.
+const LONGEST: usize = 40;
+
+/// A name to take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// What is written into the text.
+    pub text: String,
+    /// What stands beside it.
+    pub beside: String,
+}
+
+/// Offers names of a project.
+pub struct Completer {
+    project: Id,
+    merge_request: Option<u64>,
+    typed: String,
+    names: Vec<Name>,
+    selected: usize,
+    /// The word for which the list was closed: it stays closed while that goes on.
+    closed: Option<String>,
+}
+
+impl Completer {
+    /// Names around what is commented on.
+    pub fn new(on: &Thing) -> Completer {
+        let (project, merge_request) = match on {
+            Thing::MergeRequest { project, iid } => (project.clone(), Some(*iid)),
+            Thing::Commit { project, .. } => (project.clone(), None),
+        };
+        Completer { project, merge_request, typed: String::new(), names: Vec::new(), selected: 0, closed: None }
+    }
+
+    /// The names that are offered.
+    pub fn names(&self) -> &[Name] {
+        if self.closed.is_some() { &[] } else { &self.names }
+    }
+
+    /// Takes the line up to the cursor in, and finds what fits.
+    pub fn take(&mut self, before: &str, view: &View) {
+        let word = word(before).unwrap_or_default();
+        if self.closed.as_ref().is_some_and(|closed| word.is_empty() || !word.starts_with(closed.as_str())) {
+            self.closed = None;
+        }
+        if word != self.typed {
+            self.typed = word.to_owned();
+            self.selected = 0;
+        }
+        self.refresh(view);
+    }
+
+    /// Finds what fits anew: more may be known.
+    pub fn refresh(&mut self, view: &View) {
+        self.names = self.find(view);
+        // What is there already needs no offer.
+        self.names.retain(|name| name.text != self.typed);
+        self.selected = self.selected.min(self.names.len().saturating_sub(1));
+    }
+
+    /// To another name.
+    pub fn turn(&mut self, by: isize) {
+        let last = self.names.len().saturating_sub(1);
+        self.selected = self.selected.saturating_add_signed(by).min(last);
+    }
+
+    /// The name that is selected, and how many characters it takes the place of.
+    pub fn chosen(&self) -> Option<(&Name, usize)> {
+        Some((self.names().get(self.selected)?, self.typed.chars().count()))
+    }
+
+    /// Offers nothing more for this word.
+    pub fn close(&mut self) {
+        self.closed = Some(self.typed.clone());
+    }
+
+    /// What has to be asked for the word at the cursor.
+    pub fn wants(&self, _view: &View) -> Vec<Want> {
+        let Some((sign, rest)) = self.split() else { return Vec::new() };
+        let pause = Duration::from_millis(150);
+        match sign {
+            '@' => {
+                let mut wants: Vec<Want> = vec![Load::list(&self.users(rest), 1).after(pause).into()];
+                wants.extend(self.participants().map(|list| Load::list(&list, 1).into()));
+                wants
+            }
+            '!' => vec![Load::list(&self.requests(rest), 1).after(pause).into()],
+            '#' => self.issues(rest).map(|list| Load::list(&list, 1).after(pause).into()).into_iter().collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn split(&self) -> Option<(char, &str)> {
+        let sign = self.typed.chars().next()?;
+        Some((sign, self.typed.get(sign.len_utf8()..)?))
+    }
+
+    fn participants(&self) -> Option<ListParticipants> {
+        Some(ListParticipants { id: self.project.clone(), merge_request_iid: self.merge_request? })
+    }
+
+    fn users(&self, typed: &str) -> ListProjectUsers {
+        ListProjectUsers { id: self.project.clone(), search: Some(typed.to_owned()).filter(|typed| !typed.is_empty()) }
+    }
+
+    fn requests(&self, typed: &str) -> ListProjectMergeRequests {
+        // A number is looked for among the latest.
+        let words = !typed.is_empty() && !typed.bytes().all(|b| b.is_ascii_digit());
+        ListProjectMergeRequests {
+            id: self.project.clone(),
+            state: Some("all".into()),
+            order_by: Some("updated_at".into()),
+            search: words.then(|| typed.to_owned()),
+            ..ListProjectMergeRequests::default()
+        }
+    }
+
+    fn issues(&self, typed: &str) -> Option<SearchProject> {
+        let search = Some(typed.to_owned()).filter(|typed| !typed.is_empty())?;
+        Some(SearchProject { id: self.project.clone(), scope: "issues".into(), search })
+    }
+
+    fn find(&self, view: &View) -> Vec<Name> {
+        let Some((sign, typed)) = self.split() else { return Vec::new() };
+        let typed = typed.to_lowercase();
+        let fits = |words: &str| words.to_lowercase().contains(&typed);
+        let mut names = Vec::new();
+        let mut seen = HashSet::new();
+        match sign {
+            '@' => {
+                let part = self.participants().map(|list| view.store.list(&list));
+                // While what was typed is asked for, what is known of the whole list serves.
+                let members = [view.store.list(&self.users(&typed)), view.store.list(&self.users(""))];
+                for user in part.iter().flat_map(|rows| rows.iter()).chain(members.iter().flat_map(|rows| rows.iter()))
+                {
+                    if (fits(&user.username) || fits(&user.name)) && seen.insert(user.id) {
+                        names.push(Name { text: format!("@{}", user.username), beside: user.name.clone() });
+                    }
+                }
+                names.sort_by_key(|name| {
+                    !name.text.get(1..).is_some_and(|name| name.to_lowercase().starts_with(&typed))
+                });
+            }
+            '!' => {
+                for list in [self.requests(&typed), self.requests("")] {
+                    for request in view.store.list(&list).iter() {
+                        let number = request.iid.to_string();
+                        if (number.starts_with(&typed) || fits(&request.title)) && seen.insert(request.iid) {
+                            names.push(Name { text: format!("!{number}"), beside: request.title.clone() });
+                        }
+                    }
+                }
+            }
+            '#' => {
+                let rows = self.issues(&typed).map(|list| view.store.list(&list));
+                for hit in rows.iter().flat_map(|rows| rows.iter()) {
+                    if let Hit::Issue(issue) = hit {
+                        names.push(Name { text: format!("#{}", issue.iid), beside: issue.title.clone() });
+                    }
+                }
+            }
+            _ => {
+                let found = emoji::NAMES.iter().filter(|(name, _)| name.contains(typed.as_str()));
+                names.extend(found.map(|(name, sign)| Name { text: format!(":{name}:"), beside: (*sign).to_owned() }));
+                names.sort_by_key(|name| !name.text.get(1..).is_some_and(|name| name.starts_with(&typed)));
+            }
+        }
+        names.truncate(MOST);
+        names
+    }
+
+    /// Draws the names beside the cursor at `at`, within `area`.
+    pub fn draw(&self, view: &View, area: Rect, at: (u16, u16), buf: &mut Buffer) {
+        let names = self.names();
+        let first = (self.selected + 1).saturating_sub(ROWS);
+        let shown: Vec<&Name> = names.iter().skip(first).take(ROWS).collect();
+        let wide = |name: &&Name| text::width(&name.text) + text::width(&name.beside) + 4;
+        let width = shown.iter().map(wide).max().unwrap_or(0).min(usize::from(area.width)).min(60) as u16;
+        let height = (shown.len() as u16).min(area.height.saturating_sub(1));
+        if width == 0 || height == 0 {
+            return;
+        }
+        let below = area.bottom().saturating_sub(at.1 + 1);
+        let y = if below >= height { at.1 + 1 } else { at.1.saturating_sub(height) };
+        let x =
+            at.0.saturating_sub(self.typed.chars().count() as u16).min(area.right().saturating_sub(width)).max(area.x);
+        let list = Rect { x, y, width, height };
+        popup::clear(buf, list, view.theme);
+        buf.set_style(list, view.theme.style(Role::Input));
+        for (row, name) in shown.iter().take(usize::from(height)).enumerate() {
+            let place = Rect { y: y + row as u16, height: 1, ..list };
+            if first + row == self.selected {
+                buf.set_style(place, view.theme.style(Role::Selected));
+            }
+            let spans = [
+                (format!(" {}", text::shown(&name.text)), view.theme.style(Role::Accent)),
+                (format!("  {}", text::shown(&name.beside)), view.theme.style(Role::Dim)),
+            ];
+            line::draw(buf, place, &spans);
+        }
+    }
+}
+
+/// The word at the end of a line that a name may complete: a sign, and what was typed of the name.
+fn word(before: &str) -> Option<&str> {
+    let letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '+' | '/');
+    let start = before.char_indices().rev().find(|(_, c)| !letter(*c));
+    let (at, sign) = start?;
+    let word = before.get(at..)?;
+    let after = before.get(..at)?.chars().next_back();
+    // A sign within a word is none: an address, a place in a file.
+    let free = after.is_none_or(|c| c.is_whitespace() || matches!(c, '(' | '[' | '"' | '\'' | '>' | '*' | '_' | ','));
+    let enough = if sign == ':' { 2 } else { 0 };
+    let length = word.chars().count() - 1;
+    (matches!(sign, '@' | '!' | '#' | ':') && free && length >= enough && length <= LONGEST).then_some(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sign_begins_a_name_where_a_word_may_begin() {
+        assert_eq!(word("see @ad"), Some("@ad"));
+        assert_eq!(word("@"), Some("@"));
+        assert_eq!(word("(!4"), Some("!4"));
+        assert_eq!(word(":smi"), Some(":smi"));
+        for none in ["", "ada@host", "a:bc", "@ad ", "wow!", ": s", ":)", "x::ab"] {
+            assert_eq!(word(none), None, "{none}");
+        }
+    }
+}

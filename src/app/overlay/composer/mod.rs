@@ -1,0 +1,536 @@
+//! Writing a text of several lines: kept while it is typed, sent once, shown again where sending failed.
+
+mod complete;
+mod emoji;
+
+use super::{Overlay, Stay};
+use crate::api::Error;
+use crate::app::action::{Action, Then, Tone};
+use crate::app::keymap::Key;
+use crate::app::outbox::{Draft, Progress, State as Fate};
+use crate::app::pane::{Cx, View};
+use crate::store::{Cancelled, Derive, Value, Want, Work, Write};
+use crate::ui::doc::{self, DocState};
+use crate::ui::markdown::{self, Rendered};
+use crate::ui::theme::{Role, Theme};
+use crate::ui::{glyph, line, popup, state, text};
+use complete::Completer;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::Widget;
+use std::cell::RefCell;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+use tui_textarea::{CursorMove, TextArea, WrapMode};
+
+/// Makes the write that sends the text.
+pub type Make = Box<dyn Fn(String) -> Write>;
+
+/// What becomes of the text.
+enum Purpose {
+    /// It is sent as it is, and something may follow on the answer.
+    Send(Make, Option<Then>),
+    /// It is a comment, which the outbox sends; in a review it waits for the others.
+    Comment { draft: Box<Draft>, in_review: bool },
+}
+
+enum State {
+    Typing,
+    /// Its write waits for its number, or has it.
+    Sending(Option<u64>),
+    /// The outbox has it.
+    Posted,
+    /// Why it was not sent.
+    Failed(String),
+    /// The server has it.
+    Done,
+}
+
+/// The text as it will look, made off the loop.
+struct Preview {
+    text: Arc<str>,
+    /// Names the text.
+    identity: String,
+    scroll: DocState,
+}
+
+/// A text to render.
+struct Render {
+    key: String,
+    text: Arc<str>,
+    width: usize,
+    theme: Theme,
+}
+
+impl Derive for Render {
+    type Output = Rendered;
+
+    fn key(&self) -> String {
+        self.key.clone()
+    }
+
+    fn run(&self, _: Cancelled<'_>) -> Rendered {
+        markdown::render(&self.text, self.width, &self.theme)
+    }
+}
+
+/// A text on its way to the server.
+pub struct Composer {
+    title: String,
+    /// Under which the text is kept until the server has it.
+    key: String,
+    /// Drawing scrolls it, so that the cursor stays in sight.
+    area: RefCell<TextArea<'static>>,
+    purpose: Purpose,
+    state: State,
+    preview: Option<Preview>,
+    completer: Option<Completer>,
+    /// What is kept on disk under `key` already.
+    kept: String,
+}
+
+impl Composer {
+    /// Begins with `text`, which may be what was kept under `key`.
+    pub fn new(title: impl Into<String>, key: impl Into<String>, text: &str, make: Make) -> Composer {
+        Composer::of(title.into(), key.into(), text, Purpose::Send(make, None), None)
+    }
+
+    /// With what follows on the server's answer.
+    pub fn then(mut self, then: Then) -> Composer {
+        if let Purpose::Send(_, follows) = &mut self.purpose {
+            *follows = Some(then);
+        }
+        self
+    }
+
+    /// A comment, which is kept as a draft under `key` from the first letter on. `in_review` says whether it waits for
+    /// others, to be sent with them.
+    pub fn comment(title: impl Into<String>, key: impl Into<String>, draft: Draft, in_review: bool) -> Composer {
+        let completer = Completer::new(&draft.on);
+        let text = draft.text.clone();
+        let purpose = Purpose::Comment { draft: Box::new(draft), in_review };
+        let mut composer = Composer::of(title.into(), key.into(), &text, purpose, Some(completer));
+        // What it begins with, a quote for one, is kept with the first letter.
+        composer.kept.clone_from(&text);
+        composer
+    }
+
+    fn of(title: String, key: String, text: &str, purpose: Purpose, completer: Option<Completer>) -> Composer {
+        let mut composer = Composer {
+            title,
+            key,
+            area: RefCell::default(),
+            purpose,
+            state: State::Typing,
+            preview: None,
+            completer,
+            kept: text.to_owned(),
+        };
+        composer.set(text);
+        composer
+    }
+
+    fn set(&mut self, text: &str) {
+        let mut area = TextArea::from(text.split('\n'));
+        area.set_wrap_mode(WrapMode::WordOrGlyph);
+        area.set_placeholder_text("Markdown. C-s sends, Esc closes and keeps the text.");
+        area.move_cursor(CursorMove::Bottom);
+        area.move_cursor(CursorMove::End);
+        self.area = RefCell::new(area);
+    }
+
+    fn text(&self) -> String {
+        self.area.borrow().lines().join("\n")
+    }
+
+    fn keep(&mut self, cx: &mut Cx) {
+        let text = self.text();
+        if text == self.kept {
+            return;
+        }
+        let kept = match &mut self.purpose {
+            Purpose::Send(..) => text.clone(),
+            Purpose::Comment { draft, .. } => {
+                draft.text.clone_from(&text);
+                // What was refused is another text now.
+                if let Fate::Failed { .. } = draft.state {
+                    draft.state = Fate::Begun;
+                }
+                draft.to_json()
+            }
+        };
+        cx.act(Action::Keep(self.key.clone(), Some(kept).filter(|_| !text.trim().is_empty())));
+        self.kept = text;
+    }
+
+    /// Keeps it as it stands, with this to become of it.
+    fn keep_as(&mut self, fate: Fate, cx: &mut Cx) {
+        let text = self.text();
+        if let Purpose::Comment { draft, .. } = &mut self.purpose {
+            draft.text.clone_from(&text);
+            draft.state = fate;
+            cx.act(Action::Keep(self.key.clone(), Some(draft.to_json())));
+            self.kept = text;
+        }
+    }
+
+    fn is_busy(&self) -> bool {
+        matches!(self.state, State::Sending(_) | State::Posted | State::Done)
+    }
+
+    /// C-s, or M-s: sends it, or keeps it for a review; `other` does what the key beside does.
+    fn submit(&mut self, other: bool, cx: &mut Cx) -> Stay {
+        if self.is_busy() {
+            return Stay::Open;
+        }
+        let text = self.text();
+        if text.trim().is_empty() {
+            cx.say(Tone::Warning, "There is nothing to send yet.");
+            return Stay::Open;
+        }
+        self.preview = None;
+        match &self.purpose {
+            Purpose::Send(..) if other => {}
+            Purpose::Send(make, then) => {
+                let (write, then) = (make(text), then.clone());
+                self.keep(cx);
+                self.state = State::Sending(None);
+                let key = self.key.clone();
+                cx.act(match then {
+                    Some(then) => Action::SendThen(Some(key), write, then),
+                    None => Action::SendKept(key, write),
+                });
+            }
+            Purpose::Comment { draft, in_review } => {
+                // Of what may have arrived already, that is what has to be known first.
+                let uncertain = draft.is_uncertain();
+                if *in_review == other {
+                    let fate = if uncertain { draft.state.clone() } else { Fate::Begun };
+                    self.keep_as(fate, cx);
+                    self.state = State::Posted;
+                    cx.act(Action::Post(vec![self.key.clone()]));
+                } else {
+                    let (review, fate) =
+                        (draft.on.review_key(), if uncertain { draft.state.clone() } else { Fate::Kept });
+                    cx.act(Action::Keep(review, Some("open".into())));
+                    self.keep_as(fate, cx);
+                    cx.say(Tone::Good, "Kept as a draft of your review.");
+                    return Stay::Close;
+                }
+            }
+        }
+        Stay::Open
+    }
+
+    fn toggle_preview(&mut self) {
+        self.preview = match self.preview.take() {
+            Some(_) => None,
+            None => {
+                let text = self.text();
+                let mut hasher = DefaultHasher::new();
+                text.hash(&mut hasher);
+                let identity = format!("preview {:016x} of {} bytes", hasher.finish(), text.len());
+                let scroll = DocState { cursor_line: false, ..DocState::new() };
+                Some(Preview { text: text.into(), identity, scroll })
+            }
+        };
+    }
+
+    /// The line under the cursor, up to it, where names can be completed.
+    fn before_cursor(&self) -> String {
+        let area = self.area.borrow();
+        let at = area.cursor();
+        let line = area.lines().get(at.0).map(String::as_str).unwrap_or_default();
+        // A name is short: what stands far before it does not matter.
+        let from = at.1.saturating_sub(64);
+        line.chars().skip(from).take(at.1 - from).collect()
+    }
+
+    fn complete(&mut self, view: &View) {
+        let before = self.before_cursor();
+        if let Some(completer) = &mut self.completer {
+            completer.take(&before, view);
+        }
+    }
+
+    /// Keys of the list of names, while it is open.
+    fn choose(&mut self, key: Key, cx: &mut Cx) -> bool {
+        let Some(completer) = self.completer.as_mut().filter(|completer| !completer.names().is_empty()) else {
+            return false;
+        };
+        match (key.code, key.ctrl) {
+            (KeyCode::Up, _) | (KeyCode::Char('p'), true) => completer.turn(-1),
+            (KeyCode::Down, _) | (KeyCode::Char('n'), true) => completer.turn(1),
+            (KeyCode::Esc, _) => completer.close(),
+            (KeyCode::Tab, _) | (KeyCode::Enter, false) => {
+                let Some((name, typed)) = completer.chosen().map(|(name, typed)| (name.text.clone(), typed)) else {
+                    return false;
+                };
+                let area = self.area.get_mut();
+                for _ in 0..typed {
+                    area.delete_char();
+                }
+                area.insert_str(format!("{name} "));
+                self.keep(cx);
+                self.complete(&cx.view);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn footer(&self, view: &View) -> Vec<(String, ratatui::style::Style)> {
+        let theme = view.theme;
+        let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
+        let mut spans = Vec::new();
+        let mut word = |name: &str, what: &str| {
+            spans.push((name.to_owned(), key));
+            spans.push((format!(" {what}  "), dim));
+        };
+        match &self.state {
+            State::Typing => {
+                match &self.purpose {
+                    Purpose::Send(..) => word("C-s", "send"),
+                    Purpose::Comment { in_review: true, .. } => {
+                        word("C-s", "keep as a draft");
+                        word("M-s", "send now");
+                    }
+                    Purpose::Comment { in_review: false, .. } => {
+                        word("C-s", "send");
+                        word("M-s", "begin a review");
+                    }
+                }
+                word("C-r", "preview");
+                word("C-o", "$EDITOR");
+                word("Esc", "close, kept");
+                spans
+            }
+            State::Sending(_) | State::Done => vec![("sending…".into(), theme.style(Role::Running))],
+            State::Posted => {
+                let words = match view.outbox.progress(&self.key) {
+                    Some(Progress::Waiting) => "waiting to be sent…",
+                    Some(Progress::Looking) => "looking what is there…",
+                    Some(Progress::Sending) | None => "sending…",
+                };
+                vec![(format!("{words}  Esc closes, it goes on"), theme.style(Role::Running))]
+            }
+            State::Failed(why) => {
+                let words = format!("Not sent. {why}. C-s tries again; the text is kept.");
+                vec![(text::shown(&words).into_owned(), theme.style(Role::Failed))]
+            }
+        }
+    }
+
+    /// What is commented on, above the text: the last lines of it.
+    fn quoted(&self, height: u16) -> &[String] {
+        let Purpose::Comment { draft, .. } = &self.purpose else { return &[] };
+        let quote = draft.spot.as_ref().map(|spot| spot.quote.as_slice()).unwrap_or_default();
+        let room = usize::from(height / 4).min(3);
+        quote.get(quote.len().saturating_sub(room)..).unwrap_or_default()
+    }
+}
+
+/// Takes what would drive the terminal out of cells: a quoted note may hold anything.
+fn clean(buf: &mut Buffer, area: Rect, theme: &Theme) {
+    let area = area.intersection(buf.area);
+    // What joins emoji is no harm.
+    let acts = |c: char| c != '\u{200d}' && (c.is_control() || text::hides(c));
+    for (x, y) in (area.y..area.bottom()).flat_map(|y| (area.x..area.right()).map(move |x| (x, y))) {
+        if let Some(cell) = buf.cell_mut((x, y))
+            && cell.symbol().contains(acts)
+        {
+            let kept: String = cell.symbol().chars().filter(|c| !acts(*c)).collect();
+            cell.set_symbol(if kept.is_empty() { glyph::skeleton() } else { &kept });
+            cell.set_style(theme.style(Role::Warning));
+        }
+    }
+}
+
+/// Columns and rows that it asks for on a screen.
+fn size(width: u16, height: u16) -> (u16, u16) {
+    ((width / 4 * 3).clamp(40, 100), (height / 5 * 3).clamp(8, 24))
+}
+
+/// Columns of the text in the preview: what is left of the popup beside border, mark and thumb.
+fn preview_width(view: &View) -> usize {
+    (size(view.size.0, view.size.1).0 + 4).min(view.size.0).saturating_sub(6).into()
+}
+
+fn preview_key(view: &View, identity: &str) -> String {
+    format!("{identity} in {} columns, {}", preview_width(view), view.theme.name)
+}
+
+impl Overlay for Composer {
+    fn wants(&self, view: &View) -> Vec<Want> {
+        if let Some(preview) = &self.preview {
+            let key = preview_key(view, &preview.identity);
+            let (text, width, theme) = (preview.text.clone(), preview_width(view), view.theme.clone());
+            return if view.store.lacks(&key) {
+                vec![Work::new(Render { key, text, width, theme }).into()]
+            } else {
+                Vec::new()
+            };
+        }
+        self.completer.as_ref().map(|completer| completer.wants(view)).unwrap_or_default()
+    }
+
+    fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
+        let theme = view.theme;
+        let (width, height) = size(screen.width, screen.height);
+        let title = if self.preview.is_some() { format!("{} · preview", self.title) } else { self.title.clone() };
+        let inner = popup::draw(buf, screen, theme, &title, width, height);
+        if inner.height < 3 {
+            return None;
+        }
+        let quoted = self.quoted(inner.height);
+        for (row, words) in quoted.iter().enumerate() {
+            let at = Rect { y: inner.y + row as u16, height: 1, ..inner };
+            line::draw(buf, at, &[("│ ", theme.style(Role::Accent)), (words.as_str(), theme.style(Role::Dim))]);
+        }
+        let above = if quoted.is_empty() { 0 } else { quoted.len() as u16 + 1 };
+        let body = Rect { y: inner.y + above, height: inner.height.saturating_sub(2 + above), ..inner };
+        let foot = Rect { y: inner.bottom() - 1, height: 1, ..inner };
+        let mut cursor = None;
+        if let Some(preview) = &self.preview {
+            match view.store.made::<Rendered>(&preview_key(view, &preview.identity)) {
+                Some(made) => doc::draw(buf, body, theme, true, &preview.scroll, made.lines.len(), 0, |index| {
+                    made.lines.get(index).cloned().unwrap_or_default()
+                }),
+                None => state::skeleton(buf, body, theme),
+            }
+        } else {
+            let mut area = self.area.borrow_mut();
+            area.set_style(theme.style(Role::Overlay));
+            area.set_cursor_line_style(theme.style(Role::Overlay));
+            area.set_selection_style(theme.style(Role::Marked));
+            area.set_placeholder_style(theme.style(Role::Dim));
+            (&*area).render(body, buf);
+            clean(buf, body, theme);
+            if !self.is_busy() {
+                let (at, (top, left)) = (area.screen_cursor(), area.scroll_offset());
+                let offset = |value: usize, from: u16| (value as u16).checked_sub(from);
+                cursor = offset(at.col, left).zip(offset(at.row, top)).map(|(x, y)| (body.x + x, body.y + y));
+            }
+        }
+        line::draw(buf, foot, &self.footer(view));
+        let cursor = cursor.filter(|(x, y)| body.contains((*x, *y).into()));
+        if let (Some(completer), Some(at)) = (&self.completer, cursor) {
+            completer.draw(view, body, at, buf);
+        }
+        cursor
+    }
+
+    fn key(&mut self, key: Key, cx: &mut Cx) -> Stay {
+        if self.preview.is_none() && !self.is_busy() && self.choose(key, cx) {
+            return Stay::Open;
+        }
+        match (key.code, key.ctrl) {
+            (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => {
+                if !self.is_busy() {
+                    self.keep(cx);
+                    if !self.text().trim().is_empty() {
+                        cx.say(Tone::Info, "The text is kept: the same key opens it again.");
+                    }
+                }
+                return Stay::Close;
+            }
+            (KeyCode::Char('s'), true) => return self.submit(false, cx),
+            (KeyCode::Char('s'), false) if key.alt => return self.submit(true, cx),
+            (KeyCode::Char('r'), true) => self.toggle_preview(),
+            (KeyCode::Up | KeyCode::Down | KeyCode::PageUp | KeyCode::PageDown, _) if self.preview.is_some() => {
+                if let Some(preview) = &mut self.preview {
+                    let page = preview.scroll.height.get().max(1) as isize;
+                    let rows = match key.code {
+                        KeyCode::Up => -1,
+                        KeyCode::Down => 1,
+                        KeyCode::PageUp => -page,
+                        _ => page,
+                    };
+                    let made = cx.view.store.made::<Rendered>(&preview_key(&cx.view, &preview.identity));
+                    preview.scroll.scroll_by(rows, made.map_or(0, |made| made.lines.len()));
+                }
+            }
+            _ if self.is_busy() => {}
+            (KeyCode::Char('o'), true) => {
+                self.keep(cx);
+                cx.act(Action::Edit { tag: "", text: self.text(), suffix: ".md".into() });
+            }
+            _ => {
+                let mut modifiers = KeyModifiers::NONE;
+                modifiers.set(KeyModifiers::CONTROL, key.ctrl);
+                modifiers.set(KeyModifiers::ALT, key.alt);
+                modifiers.set(KeyModifiers::SHIFT, key.shift);
+                self.preview = None;
+                self.area.get_mut().input(KeyEvent::new(key.code, modifiers));
+                self.keep(cx);
+                self.complete(&cx.view);
+            }
+        }
+        Stay::Open
+    }
+
+    fn paste(&mut self, text: &str, cx: &mut Cx) {
+        if !self.is_busy() {
+            self.preview = None;
+            self.area.get_mut().insert_str(text.replace("\r\n", "\n").replace('\r', "\n"));
+            self.keep(cx);
+        }
+    }
+
+    fn changed(&mut self, cx: &mut Cx) {
+        let view = &cx.view;
+        if let Some(completer) = &mut self.completer {
+            completer.refresh(view);
+        }
+        if !matches!(self.state, State::Posted) || view.outbox.progress(&self.key).is_some() {
+            return;
+        }
+        // The outbox is done with it: it is gone where the server has it, else it says why not.
+        self.state = match view.drafts.get(&self.key).and_then(|kept| Draft::read(kept)) {
+            None => State::Done,
+            Some(kept) => {
+                let why = match &kept.state {
+                    Fate::Failed { why } | Fate::Unknown { why, .. } => why.clone(),
+                    Fate::Begun | Fate::Kept | Fate::Sending { .. } => "It was stopped".into(),
+                };
+                if let Purpose::Comment { draft, .. } = &mut self.purpose {
+                    draft.state = kept.state;
+                }
+                State::Failed(why)
+            }
+        };
+    }
+
+    fn is_done(&self) -> bool {
+        matches!(self.state, State::Done)
+    }
+
+    fn sending(&mut self, number: u64) {
+        if matches!(self.state, State::Sending(None)) {
+            self.state = State::Sending(Some(number));
+        }
+    }
+
+    fn sent(&mut self, number: u64, outcome: &Result<Value, Error>, _cx: &mut Cx) -> Option<Stay> {
+        if !matches!(self.state, State::Sending(Some(n)) if n == number) {
+            return None;
+        }
+        match outcome {
+            Ok(_) => Some(Stay::Close),
+            // Whoever waits for the answer says what came of it, beside what it is about; the text is kept.
+            Err(error) if matches!(self.purpose, Purpose::Send(_, Some(_))) && !error.is_passing() => Some(Stay::Close),
+            Err(error) => {
+                self.state = State::Failed(format!("{}: {}", error.title(), error.said()));
+                Some(Stay::Open)
+            }
+        }
+    }
+
+    fn edited(&mut self, text: String, cx: &mut Cx) -> Stay {
+        // An editor ends its files with a line's end.
+        self.set(text.trim_end_matches('\n'));
+        self.keep(cx);
+        Stay::Open
+    }
+}

@@ -1,0 +1,449 @@
+//! A whole file in a person's hands: typed, found in, undone; kept as it is typed, and given back byte for byte.
+
+mod form;
+mod sheet;
+
+use super::picker::edit;
+use super::{Overlay, Stay};
+use crate::app::action::{Action, Tone};
+use crate::app::keymap::Key;
+use crate::app::pane::{Cx, Pointer, View};
+use crate::store::Want;
+use crate::ui::input::Input;
+use crate::ui::theme::Role;
+use crate::ui::{glyph, line, popup, state, text};
+use crossterm::event::KeyCode;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use sheet::Sheet;
+use std::borrow::Cow;
+
+/// Bytes that are edited here: each key walks the whole text.
+const LARGEST: usize = 1 << 20;
+/// Lines that are edited here.
+const LONGEST: usize = 60_000;
+
+/// Where an edited text comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// Names the state of the file that the text begins with, such as the hash of its blob; one line.
+    pub name: String,
+    /// The text.
+    pub bytes: Vec<u8>,
+}
+
+/// What is edited: where its text comes from, and where it goes.
+pub trait Document {
+    /// The path by which a person calls it; it tells the language, too.
+    fn path(&self) -> &str;
+    /// Under which the text is kept while it is typed.
+    fn key(&self) -> &str;
+    /// What C-s does, in a word.
+    fn verb(&self) -> &'static str;
+    /// Whether a text is worth saving that nobody changed, such as a new file that is empty.
+    fn takes_unchanged(&self) -> bool {
+        false
+    }
+    /// Whether saving sends the text: then it is kept until the server has it, by the write that carries its key.
+    fn is_sent(&self) -> bool {
+        false
+    }
+    /// What is to be said of it when it opens.
+    fn note(&self) -> Option<String> {
+        None
+    }
+    /// What is needed before it can be edited.
+    fn wants(&self, _view: &View) -> Vec<Want> {
+        Vec::new()
+    }
+    /// The text, once it is known; or why it cannot be edited.
+    fn read(&self, view: &View) -> Option<Result<Origin, String>>;
+    /// Takes the text that was made of `origin`.
+    ///
+    /// # Errors
+    /// Why it cannot be taken, in words; it is kept then.
+    fn save(&self, origin: &str, text: String, cx: &mut Cx) -> Result<(), String>;
+}
+
+enum State {
+    /// The text is on its way.
+    Reading,
+    /// It cannot be edited, and why.
+    Refused(String),
+    /// It is with the person's own editor.
+    Outside { origin: String, text: String },
+    /// It is edited here.
+    Here(Box<Sheet>),
+}
+
+/// What the line at the bottom asks for.
+enum Ask {
+    Find,
+    Line,
+}
+
+/// A file over the whole screen.
+pub struct Editor {
+    document: Box<dyn Document>,
+    state: State,
+    /// It is to be given to the person's own editor as soon as it is known.
+    outside: bool,
+    ask: Option<(Ask, Input)>,
+    /// What there is to say, in place of the keys, until the next key.
+    note: Option<String>,
+    /// What is kept on disk already.
+    kept: Option<String>,
+}
+
+impl Editor {
+    /// Edits `document` here.
+    pub fn new(document: Box<dyn Document>) -> Editor {
+        let note = document.note();
+        Editor { document, state: State::Reading, outside: false, ask: None, note, kept: None }
+    }
+
+    /// Edits it in the person's own editor.
+    pub fn outside(document: Box<dyn Document>) -> Editor {
+        Editor { outside: true, ..Editor::new(document) }
+    }
+
+    /// Begins with what was typed before, where something was, else with the file.
+    fn begin(&mut self, view: &View) {
+        let kept = view.drafts.get(self.document.key()).cloned();
+        let Some(read) = self.document.read(view) else { return };
+        let (origin, original) = match read.and_then(readable) {
+            Ok(known) => known,
+            Err(why) => return self.state = State::Refused(why),
+        };
+        let (origin, typed) = match kept.as_deref().and_then(|kept| kept.split_once('\n')) {
+            Some((name, typed)) => (name.to_owned(), Some(typed.to_owned())),
+            None => (origin, None),
+        };
+        self.kept = kept;
+        self.state = if self.outside {
+            State::Outside { origin, text: typed.unwrap_or(original) }
+        } else {
+            State::sheet(self.document.path(), origin, original, typed)
+        };
+    }
+
+    fn suffix(&self) -> Cow<'static, str> {
+        let name = self.document.path().rsplit('/').next().unwrap_or_default();
+        let ending = name.rsplit_once('.').map(|(_, ending)| ending);
+        let plain = |e: &&str| !e.is_empty() && e.len() <= 12 && e.bytes().all(|b| b.is_ascii_alphanumeric());
+        ending.filter(plain).map_or("".into(), |ending| format!(".{ending}").into())
+    }
+
+    /// Keeps what is typed; what is as it was needs no keeping.
+    fn keep(&mut self, cx: &mut Cx) {
+        let State::Here(sheet) = &self.state else { return };
+        let text = sheet.is_modified().then(|| format!("{}\n{}", sheet.origin, sheet.text()));
+        if text != self.kept {
+            cx.act(Action::Keep(self.document.key().to_owned(), text.clone()));
+            self.kept = text;
+        }
+    }
+
+    fn save(&mut self, origin: &str, text: String, cx: &mut Cx) -> Stay {
+        let sent = self.document.is_sent();
+        if sent {
+            cx.act(Action::Keep(self.document.key().to_owned(), Some(format!("{origin}\n{text}"))));
+        }
+        match self.document.save(origin, text, cx) {
+            Ok(()) => {
+                if !sent && self.kept.take().is_some() {
+                    cx.act(Action::Keep(self.document.key().to_owned(), None));
+                }
+                Stay::Close
+            }
+            Err(why) => {
+                self.note = Some(why);
+                Stay::Open
+            }
+        }
+    }
+
+    fn save_here(&mut self, cx: &mut Cx) -> Stay {
+        let State::Here(sheet) = &self.state else { return Stay::Open };
+        if !sheet.is_modified() && !self.document.takes_unchanged() {
+            cx.say(Tone::Info, "Nothing was changed.");
+            return Stay::Close;
+        }
+        let (origin, text) = (sheet.origin.clone(), sheet.text());
+        self.save(&origin, text, cx)
+    }
+
+    fn close(&mut self, cx: &mut Cx) -> Stay {
+        self.keep(cx);
+        if self.kept.is_some() {
+            let path = text::shown(self.document.path()).into_owned();
+            cx.say(Tone::Info, format!("What you typed is kept: {path} opens with it the next time."));
+        }
+        Stay::Close
+    }
+
+    fn asked(&mut self, key: Key) {
+        let (Some((ask, input)), State::Here(sheet)) = (&mut self.ask, &mut self.state) else { return };
+        match (key.code, key.ctrl) {
+            (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => {
+                if matches!(ask, Ask::Find) {
+                    sheet.find("");
+                }
+                self.ask = None;
+            }
+            (KeyCode::Enter, _) => {
+                let line = input.text().trim().parse::<usize>();
+                match (ask, line) {
+                    (Ask::Find, _) => {}
+                    (Ask::Line, Ok(line)) => sheet.go_to(line.saturating_sub(1), 0),
+                    (Ask::Line, Err(_)) => {
+                        self.note = Some(format!("\"{}\" is no line number.", text::shown(input.text())));
+                    }
+                }
+                self.ask = None;
+            }
+            (KeyCode::Down, _) | (KeyCode::Char('g' | 'n'), true) => sheet.next_match(true),
+            (KeyCode::Up, _) | (KeyCode::Char('p'), true) => sheet.next_match(false),
+            _ => {
+                if edit(input, key) && matches!(ask, Ask::Find) {
+                    sheet.find(input.text());
+                }
+            }
+        }
+    }
+
+    fn draw_foot(&self, view: &View, area: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
+        let theme = view.theme;
+        let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
+        if let Some((ask, input)) = &self.ask {
+            let label = match ask {
+                Ask::Find => " find ",
+                Ask::Line => " line ",
+            };
+            let used = line::draw(buf, area, &[(label, key)]);
+            let rest = Rect { x: area.x + used, width: area.width.saturating_sub(used), ..area };
+            return input.draw(buf, rest, theme, true, "");
+        }
+        if let (Some(note), State::Here(_) | State::Outside { .. }) = (&self.note, &self.state) {
+            line::draw(buf, area, &[(format!(" {note}"), theme.style(Role::Warning))]);
+            return None;
+        }
+        let verb = format!(" {}  ", self.document.verb());
+        let keys = [
+            (" C-s", key),
+            (verb.as_str(), dim),
+            ("Esc", key),
+            (" close  ", dim),
+            ("C-f", key),
+            (" find  ", dim),
+            ("C-g", key),
+            (" again  ", dim),
+            ("C-l", key),
+            (" line  ", dim),
+            ("C-z", key),
+            (" undo  ", dim),
+            ("C-y", key),
+            (" redo  ", dim),
+            ("C-o", key),
+            (" $EDITOR", dim),
+        ];
+        line::draw(buf, area, &keys);
+        None
+    }
+}
+
+/// The text of what was read, where it is text.
+fn readable(origin: Origin) -> Result<(String, String), String> {
+    if memchr::memchr(0, &origin.bytes).is_some() {
+        return Err("It is not text: it holds zero bytes. U uploads another file in its place.".into());
+    }
+    match String::from_utf8(origin.bytes) {
+        Ok(text) => Ok((origin.name, text)),
+        Err(error) => {
+            let at = error.utf8_error().valid_up_to();
+            let before = error.as_bytes().get(..at).unwrap_or_default();
+            let line = memchr::memchr_iter(b'\n', before).count() + 1;
+            Err(format!(
+                "It is not UTF-8 (line {line}), and saving it would change other bytes than yours. \
+                 U uploads a file in its place."
+            ))
+        }
+    }
+}
+
+impl State {
+    fn sheet(path: &str, origin: String, original: String, typed: Option<String>) -> State {
+        let text = typed.as_ref().unwrap_or(&original);
+        let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count();
+        if text.len() > LARGEST || lines > LONGEST {
+            let size = text::bytes(text.len() as u64);
+            return State::Refused(format!(
+                "{size} in {} lines are more than this editor takes; E opens it in $EDITOR.",
+                text::count(lines as u64)
+            ));
+        }
+        State::Here(Box::new(Sheet::new(path, origin, original, typed)))
+    }
+}
+
+impl Overlay for Editor {
+    fn wants(&self, view: &View) -> Vec<Want> {
+        match &self.state {
+            State::Reading => self.document.wants(view),
+            State::Here(sheet) => sheet.wants(view),
+            State::Refused(_) | State::Outside { .. } => Vec::new(),
+        }
+    }
+
+    fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
+        let theme = view.theme;
+        popup::clear(buf, screen, theme);
+        let (head, body, foot) = rows(screen);
+        let mut left = vec![(" edit ".to_owned(), theme.style(Role::Dim))];
+        left.push((text::fit_middle(self.document.path(), usize::from(head.width / 2)), theme.style(Role::Title)));
+        let mut right = Vec::new();
+        if let State::Here(sheet) = &self.state {
+            if sheet.is_modified() {
+                left.push((format!(" {} modified", glyph::dot()), theme.style(Role::Warning)));
+            }
+            if sheet.was_found_again {
+                left.push((format!(" {} as you left it", glyph::dot()), theme.style(Role::Dim)));
+            }
+            right.push((format!("{} ", sheet.facts()), theme.style(Role::Dim)));
+        }
+        line::pair(buf, head, &left, &right);
+        let cursor = match &self.state {
+            State::Reading => {
+                state::skeleton(buf, body, theme);
+                None
+            }
+            State::Refused(why) => {
+                state::empty(buf, body, theme, why, "Esc closes");
+                None
+            }
+            State::Outside { .. } => {
+                state::empty(buf, body, theme, "It is open in your own editor.", "Esc closes");
+                None
+            }
+            State::Here(sheet) => sheet.draw(view, body, buf),
+        };
+        let asking = self.draw_foot(view, foot, buf);
+        asking.or(cursor)
+    }
+
+    fn key(&mut self, key: Key, cx: &mut Cx) -> Stay {
+        self.note = None;
+        if self.ask.is_some() {
+            self.asked(key);
+            return Stay::Open;
+        }
+        let State::Here(sheet) = &mut self.state else {
+            let leaves =
+                key.code == KeyCode::Esc || key.typed() == Some('q') || (key.ctrl && key.code == KeyCode::Char('c'));
+            return if leaves { Stay::Close } else { Stay::Open };
+        };
+        match (key.code, key.ctrl) {
+            (KeyCode::Esc, _) => {
+                if !sheet.end_selection() {
+                    return self.close(cx);
+                }
+            }
+            (KeyCode::Char('c'), true) => match sheet.selected() {
+                Some(text) => cx.act(Action::Copy("the selection", text)),
+                None => return self.close(cx),
+            },
+            (KeyCode::Char('s'), true) => return self.save_here(cx),
+            (KeyCode::Char('o'), true) => {
+                let (text, suffix) = (sheet.text(), self.suffix());
+                self.keep(cx);
+                cx.act(Action::Edit { tag: "", text, suffix });
+            }
+            (KeyCode::Char('f'), true) => self.ask = Some((Ask::Find, Input::new(sheet.sought()))),
+            (KeyCode::Char('l'), true) => self.ask = Some((Ask::Line, Input::default())),
+            (KeyCode::Char('g'), true) | (KeyCode::F(3), _) => {
+                if sheet.sought().is_empty() {
+                    self.ask = Some((Ask::Find, Input::default()));
+                } else {
+                    sheet.next_match(!key.shift);
+                }
+            }
+            _ => {
+                sheet.key(key);
+                self.keep(cx);
+            }
+        }
+        Stay::Open
+    }
+
+    fn paste(&mut self, text: &str, cx: &mut Cx) {
+        match (&mut self.ask, &mut self.state) {
+            (Some((ask, input)), State::Here(sheet)) => {
+                input.paste(text);
+                if matches!(ask, Ask::Find) {
+                    sheet.find(input.text());
+                }
+            }
+            (None, State::Here(sheet)) => {
+                sheet.insert(&text.replace("\r\n", "\n").replace('\r', "\n"));
+                self.keep(cx);
+            }
+            _ => {}
+        }
+    }
+
+    fn pointer(&mut self, pointer: Pointer, _cx: &mut Cx) -> Stay {
+        if let State::Here(sheet) = &mut self.state {
+            sheet.pointer(pointer);
+        }
+        Stay::Open
+    }
+
+    fn changed(&mut self, cx: &mut Cx) {
+        match &mut self.state {
+            State::Reading => self.begin(&cx.view),
+            State::Here(sheet) => sheet.changed(&cx.view),
+            State::Refused(_) | State::Outside { .. } => {}
+        }
+        if let State::Outside { text, .. } = &self.state {
+            // Once: what comes back answers this overlay, and where the editor cannot be run, it says so.
+            if std::mem::take(&mut self.outside) {
+                cx.act(Action::Edit { tag: "", text: text.clone(), suffix: self.suffix() });
+            }
+        }
+    }
+
+    fn edited(&mut self, text: String, cx: &mut Cx) -> Stay {
+        match &mut self.state {
+            State::Outside { origin, text: before } => {
+                if *before == text {
+                    cx.say(Tone::Info, "Nothing was changed.");
+                    return Stay::Close;
+                }
+                let origin = origin.clone();
+                if self.save(&origin, text.clone(), cx) == Stay::Open {
+                    // Refused, and not lost: it is kept, and can be mended.
+                    let kept = format!("{origin}\n{text}");
+                    cx.act(Action::Keep(self.document.key().to_owned(), Some(kept.clone())));
+                    self.kept = Some(kept);
+                    self.state = State::Outside { origin, text };
+                    return Stay::Open;
+                }
+                Stay::Close
+            }
+            State::Here(sheet) => {
+                sheet.replace(&text);
+                self.keep(cx);
+                Stay::Open
+            }
+            State::Reading | State::Refused(_) => Stay::Open,
+        }
+    }
+}
+
+/// Title, text and keys.
+fn rows(screen: Rect) -> (Rect, Rect, Rect) {
+    let head = Rect { height: 1.min(screen.height), ..screen };
+    let foot = Rect { y: screen.bottom().saturating_sub(1), height: u16::from(screen.height > 1), ..screen };
+    let body = Rect { y: screen.y + head.height, height: screen.height.saturating_sub(2), ..screen };
+    (head, body, foot)
+}

@@ -1,0 +1,117 @@
+//! What of a text file is not its lines: the mark at its beginning, how lines end, and whether the last one does.
+
+/// How lines become a file again, byte for byte as it was where they did not change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Form {
+    /// It begins with U+FEFF.
+    bom: bool,
+    /// Every line ends with CR LF. Of mixed ends, the CR stays part of its line, and is seen there.
+    crlf: bool,
+    /// The last line ends, too.
+    ends: bool,
+    /// The file is one line end alone, which no lines would say.
+    blank: bool,
+}
+
+impl Form {
+    /// Takes a text apart.
+    pub fn of(text: &str) -> (Form, Vec<String>) {
+        let rest = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let ends = memchr::memchr_iter(b'\n', rest.as_bytes());
+        let (mut all, mut with_cr) = (0, 0);
+        for at in ends {
+            all += 1;
+            with_cr += usize::from(at > 0 && rest.as_bytes().get(at - 1) == Some(&b'\r'));
+        }
+        let crlf = all > 0 && all == with_cr;
+        let end = if crlf { "\r\n" } else { "\n" };
+        let form = Form {
+            bom: rest.len() < text.len(),
+            crlf,
+            // A new file ends its last line.
+            ends: rest.is_empty() || rest.ends_with(end),
+            blank: rest == end,
+        };
+        let body = rest.strip_suffix(end).unwrap_or(rest);
+        (form, body.split(end).map(str::to_owned).collect())
+    }
+
+    /// Puts lines together.
+    pub fn join(&self, lines: &[String]) -> String {
+        let end = if self.crlf { "\r\n" } else { "\n" };
+        let mut text = String::with_capacity(lines.iter().map(|line| line.len() + end.len()).sum::<usize>() + 3);
+        if self.bom {
+            text.push('\u{feff}');
+        }
+        for (index, line) in lines.iter().enumerate() {
+            if index > 0 {
+                text.push_str(end);
+            }
+            text.push_str(line);
+        }
+        let empty = matches!(lines, [only] if only.is_empty());
+        if self.ends && (!empty || self.blank) {
+            text.push_str(end);
+        }
+        text
+    }
+
+    /// What is worth saying of it.
+    pub fn facts(&self) -> Vec<&'static str> {
+        let mut facts = Vec::new();
+        if self.crlf {
+            facts.push("CRLF");
+        }
+        if self.bom {
+            facts.push("BOM");
+        }
+        if !self.ends {
+            facts.push("no newline at end");
+        }
+        facts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_was_not_changed_is_the_same_bytes() {
+        for text in [
+            "",
+            "\n",
+            "\n\n",
+            "a",
+            "a\n",
+            "a\nb",
+            "a\r\nb\r\n",
+            "a\r\nb",
+            "a\r\nb\n",
+            "a\rb",
+            "\r\n",
+            "\u{feff}a\r\n",
+            "\u{feff}",
+            "\tx\n  \n",
+            "a\n\r\n",
+            "\r",
+            "a\n\n",
+        ] {
+            let (form, lines) = Form::of(text);
+            assert_eq!(form.join(&lines), text, "{text:?}: {form:?} {lines:?}");
+        }
+    }
+
+    #[test]
+    fn new_lines_end_as_the_others_do() {
+        let (form, mut lines) = Form::of("a\r\nb\r\n");
+        lines.insert(1, "new".into());
+        assert_eq!(form.join(&lines), "a\r\nnew\r\nb\r\n");
+        let (form, mut lines) = Form::of("a\nb");
+        lines.push("c".into());
+        assert_eq!(form.join(&lines), "a\nb\nc");
+        let (form, lines) = Form::of("");
+        assert_eq!(form.join(&lines), "");
+        assert_eq!(form.join(&["x".into()]), "x\n", "a new file ends its last line");
+    }
+}

@@ -1,0 +1,590 @@
+//! A form made from an operation's own inputs: filled in with completion, kept while it is typed, sent once, and shown
+//! again with the server's words at the fields that they are about.
+
+pub mod field;
+mod keys;
+mod server;
+mod show;
+
+use super::{Overlay, Stay};
+use crate::api::endpoint::Input;
+use crate::api::{Endpoint, Error};
+use crate::app::action::{Action, Tone};
+use crate::app::complete::Candidate;
+use crate::app::keymap::Key;
+use crate::app::pane::{Cx, Pointer, View};
+use crate::store::{Load, Value as Answer, Want, Write};
+use crate::ui::form::Drawn;
+pub use field::{Field, Why, Widget};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+use tui_textarea::TextArea;
+
+/// What a form does when the server has taken it.
+pub type Then = Box<dyn Fn(&Answer) -> Option<Action>>;
+
+/// What a form that was filled in asks for.
+enum Made {
+    Write(Write),
+    Act(Action),
+}
+
+type Make = Box<dyn Fn(Map<String, Value>, &str) -> Result<Made, String>>;
+
+enum State {
+    Typing,
+    /// Looks whether somebody changed the thing meanwhile; holds the reply that it looks past.
+    Looking(Option<usize>),
+    /// Waits for the server to say what the names stand for.
+    Naming,
+    /// Its write waits for its number, or has it.
+    Sending(Option<u64>),
+    Failed(Error),
+    /// What it asked for is under way.
+    Done,
+}
+
+/// Texts by the name of their field.
+type Named = Vec<(&'static str, String)>;
+/// Reads from the store what the server has, and which reply that is of.
+type Read = Box<dyn Fn(&View) -> Option<(usize, Named)>>;
+/// What is needed to propose something for fields as they stand.
+type Needed = Box<dyn Fn(&View, Texts) -> Vec<Want>>;
+/// What is proposed for fields as they stand.
+type Proposed = Box<dyn Fn(&View, Texts) -> Named>;
+
+/// What the server has, for a form that changes a thing.
+struct Current {
+    load: Load,
+    /// Whether the fields hold it.
+    filled: bool,
+    /// The values by field, and which reply they are of; `None` while there is none.
+    read: Read,
+    failed: Box<dyn Fn(&View) -> bool>,
+}
+
+/// What the fields of a form hold, by name.
+#[derive(Clone, Copy)]
+pub struct Texts<'a>(&'a [Field]);
+
+impl<'a> Texts<'a> {
+    /// What stands in the field `name`; nothing where there is none.
+    pub fn get(&self, name: &str) -> &'a str {
+        self.0.iter().find(|field| field.name == name).map_or("", |field| field.input.text().trim())
+    }
+}
+
+/// What is proposed for fields that nobody has typed into.
+struct Proposal {
+    wants: Needed,
+    texts: Proposed,
+}
+
+/// A list of what may be typed, below the field with the focus.
+#[derive(Default)]
+struct Offers {
+    open: bool,
+    items: Vec<Candidate>,
+    chosen: usize,
+    /// Whether it was chosen with the keys: only then does Enter take it.
+    moved: bool,
+    area: Cell<Rect>,
+}
+
+/// An operation of the server to be filled in.
+pub struct Form {
+    title: String,
+    /// What is being done, as in "could not {what}".
+    what: String,
+    /// Under which the texts are kept until the server has them.
+    key: String,
+    fields: Vec<Field>,
+    fixed: Map<String, Value>,
+    make: Make,
+    current: Option<Current>,
+    proposal: Option<Proposal>,
+    then: Option<Then>,
+    focus: usize,
+    top: Cell<usize>,
+    offers: Offers,
+    /// The long text that is being written.
+    writing: Option<RefCell<TextArea<'static>>>,
+    state: State,
+    drawn: RefCell<Drawn>,
+    kept: Option<String>,
+}
+
+impl Form {
+    /// A form of all inputs of `E`; `what` says what is being done: `create the project`. Texts are kept under `key`.
+    pub fn of<E: Endpoint>(title: impl Into<String>, what: impl Into<String>, key: impl Into<String>) -> Form {
+        let make = |inputs, what: &str| {
+            let read = serde_json::from_value::<E>(Value::Object(inputs));
+            read.map(|endpoint| Made::Write(Write::new(&endpoint, what))).map_err(|error| error.to_string())
+        };
+        Form::made(title.into(), what.into(), key.into(), E::INPUTS, Box::new(make))
+    }
+
+    /// A form of inputs that are no operation's own: what is filled in is done by `act`.
+    pub fn acting(
+        title: impl Into<String>,
+        what: impl Into<String>,
+        key: impl Into<String>,
+        inputs: &[Input],
+        act: impl Fn(Map<String, Value>) -> Action + 'static,
+    ) -> Form {
+        let make = move |inputs, _: &str| Ok(Made::Act(act(inputs)));
+        Form::made(title.into(), what.into(), key.into(), inputs, Box::new(make))
+    }
+
+    fn made(title: String, what: String, key: String, inputs: &[Input], make: Make) -> Form {
+        Form {
+            title,
+            what,
+            key,
+            fields: inputs.iter().map(Field::of).collect(),
+            fixed: Map::new(),
+            make,
+            current: None,
+            proposal: None,
+            then: None,
+            focus: 0,
+            top: Cell::new(0),
+            offers: Offers::default(),
+            writing: None,
+            state: State::Typing,
+            drawn: RefCell::default(),
+            kept: None,
+        }
+    }
+
+    /// An input that is sent as it is, and not shown.
+    pub fn fixed(mut self, name: &'static str, value: impl Serialize) -> Form {
+        // What is given is a word or a number: it always has a form in JSON.
+        let value = serde_json::to_value(value).unwrap_or(Value::Null);
+        self.fields.retain(|field| field.name != name);
+        self.fixed.insert(name.to_owned(), value);
+        self
+    }
+
+    /// Leaves inputs out.
+    pub fn without(mut self, names: &[&str]) -> Form {
+        self.fields.retain(|field| !names.contains(&field.name));
+        self
+    }
+
+    /// Puts these fields first, in that order.
+    pub fn first(mut self, names: &[&str]) -> Form {
+        let place = |field: &Field| names.iter().position(|name| *name == field.name).unwrap_or(names.len());
+        self.fields.sort_by_key(place);
+        self
+    }
+
+    /// Says more about a field.
+    pub fn field(mut self, name: &str, more: impl FnOnce(&mut Field)) -> Form {
+        if let Some(field) = self.fields.iter_mut().find(|field| field.name == name) {
+            more(field);
+        }
+        self
+    }
+
+    /// The form changes what `get` reads: fields begin with what stands under their names there, or with what `read`
+    /// says; only what is changed is sent, and what somebody else changed meanwhile is shown before it is overwritten.
+    pub fn of_current<G: Endpoint>(
+        mut self,
+        view: &View,
+        get: G,
+        read: fn(&G::Output) -> Vec<(&'static str, String)>,
+    ) -> Form
+    where
+        G::Output: Serialize,
+    {
+        let names: Vec<&'static str> = self.fields.iter().map(|field| field.name).collect();
+        let (load, again) = (Load::one(&get), get.clone());
+        let current = Current {
+            load,
+            filled: false,
+            read: Box::new(move |view| {
+                let reply = view.store.get(&get).arc()?;
+                let mut values = read(&reply);
+                let whole = serde_json::to_value(&*reply).unwrap_or(Value::Null);
+                for name in &names {
+                    if values.iter().all(|(said, _)| said != name) {
+                        values.push((name, whole.get(name).map(as_text).unwrap_or_default()));
+                    }
+                }
+                Some((Arc::as_ptr(&reply).cast::<()>() as usize, values))
+            }),
+            failed: Box::new(move |view| {
+                let remote = view.store.get(&again);
+                remote.error.is_some() && !remote.loading
+            }),
+        };
+        self.current = Some(current);
+        self.fill(view);
+        self
+    }
+
+    /// Takes what the server has into the fields, once it is known; what was typed stays.
+    fn fill(&mut self, view: &View) {
+        let Some(current) = self.current.as_mut().filter(|current| !current.filled) else { return };
+        let Some((_, values)) = (current.read)(view) else { return };
+        current.filled = true;
+        for field in &mut self.fields {
+            let Some((_, value)) = values.iter().find(|(name, _)| *name == field.name) else { continue };
+            let typed = field.is_dirty().then(|| field.input.clone());
+            field.before(value.clone());
+            if let Some(typed) = typed {
+                field.input = typed;
+            }
+        }
+    }
+
+    /// Proposes texts for fields that nobody has typed into: from what `wants` asks the server for, which may depend on
+    /// what other fields hold.
+    pub fn propose(
+        mut self,
+        wants: impl Fn(&View, Texts) -> Vec<Want> + 'static,
+        texts: impl Fn(&View, Texts) -> Vec<(&'static str, String)> + 'static,
+    ) -> Form {
+        self.proposal = Some(Proposal { wants: Box::new(wants), texts: Box::new(texts) });
+        self
+    }
+
+    /// What to do when the server has taken it, from its answer.
+    pub fn then(mut self, then: impl Fn(&Answer) -> Option<Action> + 'static) -> Form {
+        self.then = Some(Box::new(then));
+        self
+    }
+
+    /// Opens it, with what was typed into it before.
+    pub fn open(mut self, cx: &mut Cx) {
+        if cx.view.session.read_only || cx.view.session.offline {
+            let why = if cx.view.session.offline { "offline" } else { "read-only" };
+            return cx.say(Tone::Warning, format!("{}: labscope is {why}", self.title));
+        }
+        self.key = format!("{} form {}", cx.view.session.server, self.key);
+        self.resume(&cx.view);
+        cx.act(Action::Open(Box::new(self)));
+    }
+
+    fn resume(&mut self, view: &View) {
+        let kept = view.drafts.get(&self.key);
+        let texts: Map<String, Value> = kept.and_then(|kept| serde_json::from_str(kept).ok()).unwrap_or_default();
+        for field in &mut self.fields {
+            if let Some(Value::String(text)) = texts.get(field.name) {
+                field.input.set(text.clone());
+            }
+        }
+        self.kept = kept.cloned();
+        // Where the cursor is of most use: the first field that waits for something.
+        let waits = |field: &Field| field.required && field.input.is_empty();
+        self.focus = self.fields.iter().position(waits).unwrap_or(0);
+        self.judge(view);
+    }
+
+    fn keep(&mut self, cx: &mut Cx) {
+        let typed = |field: &&Field| field.is_dirty() && field.widget != Widget::Secret;
+        let texts: Map<String, Value> =
+            self.fields.iter().filter(typed).map(|f| (f.name.to_owned(), f.input.text().into())).collect();
+        let kept = (!texts.is_empty()).then(|| Value::Object(texts).to_string());
+        if kept != self.kept {
+            cx.act(Action::Keep(self.key.clone(), kept.clone()));
+            self.kept = kept;
+        }
+    }
+
+    fn take_proposal(&mut self, view: &View) {
+        let Some(proposal) = &self.proposal else { return };
+        for (name, text) in (proposal.texts)(view, Texts(&self.fields)) {
+            let field = self.fields.iter_mut().find(|field| field.name == name && !field.is_dirty());
+            if let Some(field) = field.filter(|field| field.initial != text) {
+                field.text(text);
+                field.error = field.verdict(view);
+            }
+        }
+    }
+
+    fn current_field(&mut self) -> Option<&mut Field> {
+        self.fields.get_mut(self.focus)
+    }
+
+    /// What was typed is looked at as it is typed; an empty field is not blamed before it is sent.
+    fn judge(&mut self, view: &View) {
+        for field in &mut self.fields {
+            field.error = field.verdict(view);
+        }
+    }
+
+    /// After the text of a field changed.
+    fn changed_text(&mut self, cx: &mut Cx) {
+        if matches!(self.state, State::Failed(_) | State::Naming | State::Looking(_)) {
+            self.state = State::Typing;
+        }
+        if let Some(field) = self.fields.get_mut(self.focus) {
+            field.error = field.verdict(&cx.view);
+        }
+        self.keep(cx);
+    }
+
+    fn go_to(&mut self, index: usize) {
+        self.focus = index.min(self.fields.len().saturating_sub(1));
+        self.offers = Offers::default();
+    }
+
+    fn go_by(&mut self, by: isize) {
+        let len = self.fields.len().max(1);
+        self.go_to((self.focus + len).saturating_add_signed(by) % len);
+    }
+
+    fn offer(&mut self, view: &View) {
+        let Some(field) = self.fields.get(self.focus) else { return };
+        if self.offers.open {
+            let (_, word) = field.word();
+            self.offers.items = field.complete().items(view, word);
+            self.offers.chosen = self.offers.chosen.min(self.offers.items.len().saturating_sub(1));
+        }
+    }
+
+    fn open_offers(&mut self, view: &View) {
+        self.offers = Offers { open: true, ..Offers::default() };
+        self.offer(view);
+    }
+
+    fn take_offer(&mut self, cx: &mut Cx) {
+        let value = self.offers.items.get(self.offers.chosen).map(|item| item.value.clone());
+        if let (Some(value), Some(field)) = (value, self.current_field()) {
+            field.accept(&value);
+            let several = matches!(field.widget, Widget::Words(_));
+            self.offers = Offers::default();
+            self.changed_text(cx);
+            if !several {
+                self.go_by(1);
+            }
+        }
+    }
+
+    // ---- sending
+
+    fn submit(&mut self, cx: &mut Cx) {
+        if matches!(self.state, State::Sending(_)) {
+            return;
+        }
+        self.keep(cx);
+        match &self.current {
+            Some(current) => {
+                self.state = State::Looking((current.read)(&cx.view).map(|(reply, _)| reply));
+                cx.act(Action::Refresh);
+            }
+            None => self.send(cx),
+        }
+    }
+
+    /// Sends it, where every field has its value.
+    fn send(&mut self, cx: &mut Cx) {
+        let mut inputs = self.fixed.clone();
+        let mut asked = false;
+        let mut wrong = None;
+        for (index, field) in self.fields.iter_mut().enumerate() {
+            field.error = None;
+            match field.value(&cx.view) {
+                Ok(Some(value)) => {
+                    if let Some(twin) = field.twin {
+                        inputs.insert(twin.to_owned(), value.clone());
+                    }
+                    inputs.insert(field.name.to_owned(), value);
+                }
+                Ok(None) => {}
+                Err(Why::Asked) => asked = true,
+                Err(Why::Wrong(why)) => {
+                    field.error = Some(why);
+                    wrong = wrong.or(Some(index));
+                }
+            }
+        }
+        if let Some(index) = wrong {
+            self.state = State::Typing;
+            return self.go_to(index);
+        }
+        if asked {
+            self.state = State::Naming;
+            return;
+        }
+        if self.current.is_some() && inputs.len() == self.fixed.len() {
+            self.state = State::Typing;
+            return cx.say(Tone::Info, "Nothing is changed.");
+        }
+        match (self.make)(inputs, &self.what) {
+            Ok(Made::Write(write)) => {
+                self.state = State::Sending(None);
+                cx.act(Action::SendKept(self.key.clone(), write));
+            }
+            Ok(Made::Act(action)) => {
+                self.state = State::Done;
+                cx.act(Action::Keep(self.key.clone(), None));
+                cx.act(action);
+            }
+            Err(why) => {
+                self.state = State::Typing;
+                cx.say(Tone::Bad, why);
+            }
+        }
+    }
+
+    /// Compares what the server has now with what the form began with; `false` where somebody changed what is changed
+    /// here, too.
+    fn compare(&mut self, now: Vec<(&'static str, String)>) -> bool {
+        let mut alone = true;
+        for (index, field) in self.fields.iter_mut().enumerate() {
+            let Some((_, theirs)) = now.iter().find(|(name, _)| *name == field.name) else { continue };
+            if *theirs == field.before {
+                continue;
+            }
+            let mine = field.is_dirty() && field.input.text() != theirs;
+            field.before = theirs.clone();
+            if mine {
+                let first = theirs.lines().next().unwrap_or_default();
+                field.error = Some(format!("is \"{first}\" by now: sending again replaces it"));
+                self.focus = index;
+                alone = false;
+            } else {
+                field.before(theirs.clone());
+            }
+        }
+        alone
+    }
+
+    fn leave(&mut self, cx: &mut Cx) -> Stay {
+        self.keep(cx);
+        if self.kept.is_some() {
+            cx.say(Tone::Info, "What you typed is kept: the same command opens it again.");
+        }
+        Stay::Close
+    }
+}
+
+impl Overlay for Form {
+    fn wants(&self, view: &View) -> Vec<Want> {
+        let mut wants: Vec<Want> = self.fields.iter().flat_map(Field::wants).collect();
+        if let Some(field) = self.fields.get(self.focus) {
+            wants.extend(field.complete().wants(field.word().1));
+        }
+        wants.extend(self.current.as_ref().map(|current| current.load.clone().into()));
+        wants.extend(self.proposal.iter().flat_map(|proposal| (proposal.wants)(view, Texts(&self.fields))));
+        wants
+    }
+
+    fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
+        self.draw(view, screen, buf)
+    }
+
+    fn key(&mut self, key: Key, cx: &mut Cx) -> Stay {
+        self.take_key(key, cx)
+    }
+
+    fn paste(&mut self, text: &str, cx: &mut Cx) {
+        self.take_paste(text, cx);
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> Stay {
+        self.take_pointer(pointer, cx);
+        Stay::Open
+    }
+
+    fn changed(&mut self, cx: &mut Cx) {
+        self.offer(&cx.view);
+        self.take_proposal(&cx.view);
+        self.fill(&cx.view);
+        match &self.state {
+            State::Looking(before) => {
+                let Some(current) = &self.current else { return };
+                let now = (current.read)(&cx.view);
+                match now {
+                    Some((reply, values)) if Some(reply) != *before => {
+                        self.state = State::Typing;
+                        if self.compare(values) {
+                            self.send(cx);
+                        }
+                    }
+                    // Where it cannot be read again, the server's own answer to the change has to do.
+                    _ if (current.failed)(&cx.view) => self.send(cx),
+                    _ => {}
+                }
+            }
+            State::Naming => self.send(cx),
+            State::Typing => {
+                for field in &mut self.fields {
+                    // What a name stands for may be known only now.
+                    if matches!(field.widget, Widget::Named(_)) && field.is_dirty() && field.error.is_none() {
+                        field.error = field.verdict(&cx.view);
+                    }
+                }
+            }
+            State::Sending(_) | State::Failed(_) | State::Done => {}
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        matches!(self.state, State::Done)
+    }
+
+    fn sending(&mut self, number: u64) {
+        if matches!(self.state, State::Sending(None)) {
+            self.state = State::Sending(Some(number));
+        }
+    }
+
+    fn sent(&mut self, number: u64, outcome: &Result<Answer, Error>, cx: &mut Cx) -> Option<Stay> {
+        if !matches!(self.state, State::Sending(Some(n)) if n == number) {
+            return None;
+        }
+        match outcome {
+            Ok(answer) => {
+                if let Some(action) = self.then.as_ref().and_then(|then| then(answer)) {
+                    cx.act(action);
+                }
+                Some(Stay::Close)
+            }
+            Err(error) => {
+                let names: Vec<&str> = self.fields.iter().map(|field| field.name).collect();
+                let said = server::by_field(&error.said(), &names);
+                for (name, why) in &said {
+                    if let Some(field) = self.fields.iter_mut().find(|field| field.name == *name) {
+                        field.error = Some(why.clone());
+                    }
+                }
+                if let Some(index) = self.fields.iter().position(|f| said.iter().any(|(name, _)| *name == f.name)) {
+                    self.go_to(index);
+                }
+                self.state = State::Failed(error.clone());
+                Some(Stay::Open)
+            }
+        }
+    }
+
+    fn edited(&mut self, text: String, cx: &mut Cx) -> Stay {
+        let writing = self.writing.is_some();
+        if let Some(field) = self.current_field() {
+            field.input.set(text.trim_end().to_owned());
+        }
+        if writing {
+            self.write();
+        }
+        self.changed_text(cx);
+        Stay::Open
+    }
+}
+
+/// A value of a reply as a field shows it.
+fn as_text(value: &Value) -> String {
+    match value {
+        Value::Null | Value::Object(_) => String::new(),
+        Value::Bool(yes) => if *yes { "yes" } else { "no" }.to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(as_text).collect::<Vec<_>>().join(", "),
+        Value::Number(number) => number.to_string(),
+    }
+}

@@ -1,0 +1,330 @@
+//! One field of a form: what may be typed into it, what it makes of that, and what it asks the server for.
+
+use crate::api::endpoint::{Input as Described, InputKind};
+use crate::app::complete::{Complete, Found};
+use crate::app::pane::View;
+use crate::app::when;
+use crate::store::Want;
+use crate::ui::input::Input;
+use serde_json::{Value, json};
+use std::borrow::Cow;
+
+/// How a field is filled in.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Widget {
+    /// A line of text; names may be offered for it.
+    Line(Complete),
+    /// Names with commas between them.
+    Words(Complete),
+    /// A name that stands for a number: a user, a group, a milestone.
+    Named(Complete),
+    /// A number from 0.
+    Number,
+    /// A number with a fraction.
+    Decimal,
+    /// A day, or a moment.
+    Date,
+    /// Yes, no, or neither.
+    YesNo,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// Text of several lines.
+    Long,
+    /// A text that is never shown, and never kept.
+    Secret,
+}
+
+/// Looks at a text beyond its form; the error is shown at the field.
+pub type Check = fn(&str) -> Result<(), String>;
+
+/// One field.
+pub struct Field {
+    /// The input of the operation.
+    pub name: &'static str,
+    /// What stands before it.
+    pub label: String,
+    /// One line about it.
+    pub help: String,
+    /// What the server takes where it is empty.
+    pub default: String,
+    /// How it is filled in.
+    pub widget: Widget,
+    /// Whether it must be filled in.
+    pub required: bool,
+    /// The line that is typed; of [`Widget::Long`] the whole text.
+    pub input: Input,
+    /// What stood there when the form was opened, and is not to be kept as typed.
+    pub initial: String,
+    /// What the server has: only what differs is sent.
+    pub before: String,
+    /// Why it is not right: said by the server, or found here.
+    pub error: Option<String>,
+    /// Another input that takes the same value.
+    pub twin: Option<&'static str>,
+    check: Option<Check>,
+    kind: InputKind,
+}
+
+impl Field {
+    /// The field of an input, filled in as its type says.
+    pub fn of(input: &Described) -> Field {
+        let widget = match input.kind {
+            InputKind::Number => Widget::Number,
+            InputKind::Decimal => Widget::Decimal,
+            InputKind::YesNo => Widget::YesNo,
+            InputKind::Time => Widget::Date,
+            InputKind::List => Widget::Words(Complete::Nothing),
+            InputKind::Text | InputKind::Other => Widget::Line(Complete::Nothing),
+        };
+        Field {
+            name: input.name,
+            label: input.name.trim_end_matches("_id").replace('_', " "),
+            help: said(input.help),
+            default: String::new(),
+            widget,
+            required: input.required,
+            input: Input::default(),
+            initial: String::new(),
+            before: String::new(),
+            error: None,
+            twin: None,
+            check: None,
+            kind: input.kind,
+        }
+    }
+
+    /// Under another name.
+    pub fn label(&mut self, label: &str) -> &mut Field {
+        self.label = label.to_owned();
+        self
+    }
+
+    /// With another line about it.
+    pub fn help(&mut self, help: &str) -> &mut Field {
+        self.help = help.to_owned();
+        self
+    }
+
+    /// Says what the server takes where it stays empty.
+    pub fn default(&mut self, default: impl Into<String>) -> &mut Field {
+        self.default = default.into();
+        self
+    }
+
+    /// Filled in like that.
+    pub fn widget(&mut self, widget: Widget) -> &mut Field {
+        self.widget = widget;
+        self
+    }
+
+    /// Must be filled in, or need not.
+    pub fn required(&mut self, required: bool) -> &mut Field {
+        self.required = required;
+        self
+    }
+
+    /// Begins with a text, which is sent like one that was typed.
+    pub fn text(&mut self, text: impl Into<String>) -> &mut Field {
+        self.initial = text.into();
+        self.input.set(self.initial.clone());
+        self
+    }
+
+    /// Begins with what the server has, which is sent only where it is changed.
+    pub fn before(&mut self, text: impl Into<String>) -> &mut Field {
+        self.text(text);
+        self.before = self.initial.clone();
+        self
+    }
+
+    /// Sent under a second name, too: servers differ in what they call it.
+    pub fn also(&mut self, twin: &'static str) -> &mut Field {
+        self.twin = Some(twin);
+        self
+    }
+
+    /// Is looked at by `check` as it is typed.
+    pub fn check(&mut self, check: Check) -> &mut Field {
+        self.check = Some(check);
+        self
+    }
+
+    /// Whether something was typed that is not what stood there.
+    pub fn is_dirty(&self) -> bool {
+        self.input.text() != self.initial
+    }
+
+    /// What is offered for it.
+    pub fn complete(&self) -> &Complete {
+        match &self.widget {
+            Widget::Line(complete) | Widget::Words(complete) | Widget::Named(complete) => complete,
+            _ => &Complete::Nothing,
+        }
+    }
+
+    /// The word that is being typed, and where it begins: in a list the one under the cursor.
+    pub fn word(&self) -> (usize, &str) {
+        let text = self.input.text();
+        let head = text.get(..self.input.cursor()).unwrap_or(text);
+        match self.widget {
+            Widget::Words(_) => {
+                let start = head.rfind(',').map_or(0, |comma| comma + 1);
+                let word = head.get(start..).unwrap_or_default();
+                (start + word.len() - word.trim_start().len(), word.trim_start())
+            }
+            _ => (0, head),
+        }
+    }
+
+    /// Puts an offered name in the place of the word that is being typed.
+    pub fn accept(&mut self, value: &str) {
+        if !matches!(self.widget, Widget::Words(_)) {
+            return self.input.set(value);
+        }
+        let (start, _) = self.word();
+        let text = self.input.text();
+        let head = text.get(..start).unwrap_or_default();
+        let tail = text.get(self.input.cursor()..).unwrap_or_default();
+        let tail = tail.split_once(',').map_or("", |(_, rest)| rest).trim_start();
+        let more = if tail.is_empty() { String::new() } else { format!(", {tail}") };
+        self.input.set(format!("{head}{value}{more}"));
+    }
+
+    /// The next of the words that can be chosen, or the one before; an empty one is among them where it may be empty.
+    pub fn turn(&mut self, forward: bool) {
+        let mut words: Vec<&str> = match &self.widget {
+            Widget::YesNo => vec!["yes", "no"],
+            Widget::Choice(words) => words.to_vec(),
+            _ => return,
+        };
+        if !self.required && self.before.is_empty() {
+            words.insert(0, "");
+        }
+        let at = words.iter().position(|word| *word == self.input.text());
+        let next = match (at, forward) {
+            (None, _) => 0,
+            (Some(at), true) => (at + 1) % words.len(),
+            (Some(at), false) => (at + words.len() - 1) % words.len(),
+        };
+        self.input.set(words.get(next).copied().unwrap_or_default());
+    }
+
+    /// The next word that begins with `c`.
+    pub fn turn_to(&mut self, c: char) {
+        let words: &[&str] = match &self.widget {
+            Widget::YesNo => &["yes", "no"],
+            Widget::Choice(words) => words,
+            _ => return,
+        };
+        let at = words.iter().position(|word| *word == self.input.text()).map_or(0, |at| at + 1);
+        if let Some(word) = words.iter().cycle().skip(at).take(words.len()).find(|word| word.starts_with(c)) {
+            self.input.set(*word);
+        }
+    }
+
+    /// What it needs from the server to know what its text stands for.
+    pub fn wants(&self) -> Vec<Want> {
+        match &self.widget {
+            Widget::Named(complete) if self.input.text() != self.before => complete.find_wants(self.input.text()),
+            _ => Vec::new(),
+        }
+    }
+
+    /// What is wrong with the text as it is, as far as that can be told here; that it is missing is not said yet.
+    pub fn verdict(&self, view: &View) -> Option<String> {
+        if self.input.text().trim().is_empty() {
+            return None;
+        }
+        match self.value(view) {
+            Ok(_) | Err(Why::Asked) => None,
+            Err(Why::Wrong(why)) => Some(why),
+        }
+    }
+
+    /// What is to be sent; `None` where nothing is.
+    pub fn value(&self, view: &View) -> Result<Option<Value>, Why> {
+        let typed = self.input.text();
+        let text = if matches!(self.widget, Widget::Long | Widget::Secret) { typed } else { typed.trim() };
+        let wrong = |why: &str| Err(Why::Wrong(why.to_owned()));
+        if text.trim().is_empty() && self.required {
+            return wrong("is needed");
+        }
+        if typed == self.before {
+            return Ok(None);
+        }
+        if text.trim().is_empty() {
+            // Emptied: texts become empty, and what is known by a number is taken away with 0.
+            return Ok(match self.widget {
+                Widget::Line(_) | Widget::Long | Widget::Words(_) if self.kind == InputKind::Text => Some(json!("")),
+                Widget::Words(_) => Some(json!([])),
+                Widget::Named(_) => Some(json!(0)),
+                _ => None,
+            });
+        }
+        if let Some(Err(why)) = self.check.map(|check| check(text)) {
+            return Err(Why::Wrong(why));
+        }
+        let value = match &self.widget {
+            Widget::Line(_) | Widget::Long | Widget::Secret => json!(text),
+            Widget::Words(_) => {
+                let words: Vec<&str> = text.split(',').map(str::trim).filter(|word| !word.is_empty()).collect();
+                if self.kind == InputKind::List { json!(words) } else { json!(words.join(",")) }
+            }
+            Widget::Named(complete) => match complete.find(view, text) {
+                Found::Id(id) => json!(id),
+                Found::Missing => return Err(Why::Wrong(format!("there is no {}", noun(complete)))),
+                Found::Asked => return Err(Why::Asked),
+            },
+            Widget::Number => match text.parse::<u64>() {
+                Ok(number) => json!(number),
+                Err(_) => return wrong("is not a whole number"),
+            },
+            Widget::Decimal => match text.parse::<f64>() {
+                Ok(number) if number.is_finite() => json!(number),
+                _ => return wrong("is not a number"),
+            },
+            Widget::Date => match when::parse(text, view.now) {
+                Some(moment) => json!(moment.to_string()),
+                None => return wrong("is no date: 2026-01-31, 3d, 2w, today"),
+            },
+            Widget::YesNo => match text {
+                "yes" => json!(true),
+                "no" => json!(false),
+                _ => return wrong("is yes or no"),
+            },
+            Widget::Choice(words) if words.contains(&text) => json!(text),
+            Widget::Choice(words) => return Err(Why::Wrong(format!("is one of {}", words.join(", ")))),
+        };
+        // The names of choices may stand for numbers, and numbers may be wanted as texts.
+        Ok(Some(match (self.kind, &value) {
+            (InputKind::Text, Value::Number(number)) => json!(number.to_string()),
+            (InputKind::Number, Value::String(text)) => text.parse::<u64>().map_or(value, |number| json!(number)),
+            _ => value,
+        }))
+    }
+}
+
+/// Why a field has no value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// What was typed cannot be sent.
+    Wrong(String),
+    /// The server has yet to say what the name stands for.
+    Asked,
+}
+
+fn noun(complete: &Complete) -> &'static str {
+    match complete {
+        Complete::Users(_) => "user of that name",
+        Complete::Groups => "group with that path",
+        Complete::Projects => "project with that path",
+        Complete::Milestones(_) => "milestone with that title",
+        _ => "such thing",
+    }
+}
+
+/// The documentation of an input as a line for a person: without the marks of code and links.
+fn said(help: &'static str) -> String {
+    let help: Cow<'static, str> = help.trim().into();
+    help.replace(['`', '[', ']'], "")
+}

@@ -1,0 +1,203 @@
+//! The keys and the mouse in a form.
+
+use super::{Form, Offers, State, Widget};
+use crate::app::action::Action;
+use crate::app::complete::Complete;
+use crate::app::keymap::Key;
+use crate::app::overlay::Stay;
+use crate::app::overlay::picker::edit;
+use crate::app::pane::{Cx, Pointer};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use std::cell::RefCell;
+use tui_textarea::{CursorMove, TextArea, WrapMode};
+
+impl Form {
+    // ---- long texts
+
+    pub(super) fn write(&mut self) {
+        let Some(field) = self.current_field() else { return };
+        let mut area = TextArea::from(field.input.text().lines());
+        area.set_wrap_mode(WrapMode::WordOrGlyph);
+        area.move_cursor(CursorMove::Bottom);
+        area.move_cursor(CursorMove::End);
+        self.writing = Some(RefCell::new(area));
+    }
+
+    /// Takes what is written into its field.
+    fn written(&mut self, cx: &mut Cx) {
+        let Some(area) = &self.writing else { return };
+        let text = area.borrow().lines().join("\n");
+        if let Some(field) = self.current_field() {
+            field.input.set(text);
+        }
+        self.changed_text(cx);
+    }
+
+    fn edit_outside(&self, cx: &mut Cx) {
+        if let Some(field) = self.fields.get(self.focus) {
+            cx.act(Action::Edit { tag: "", text: field.input.text().to_owned(), suffix: ".md".into() });
+        }
+    }
+
+    fn key_writing(&mut self, key: Key, cx: &mut Cx) {
+        match (key.code, key.ctrl) {
+            (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => self.writing = None,
+            (KeyCode::Char('o'), true) => self.edit_outside(cx),
+            _ => {
+                let mut modifiers = KeyModifiers::NONE;
+                modifiers.set(KeyModifiers::CONTROL, key.ctrl);
+                modifiers.set(KeyModifiers::ALT, key.alt);
+                modifiers.set(KeyModifiers::SHIFT, key.shift);
+                if let Some(area) = &mut self.writing {
+                    area.get_mut().input(KeyEvent::new(key.code, modifiers));
+                }
+                self.written(cx);
+            }
+        }
+    }
+
+    // ---- keys of a field
+
+    /// A key for the list of what may be typed; `false` where it is not for it.
+    fn key_offers(&mut self, key: Key, cx: &mut Cx) -> bool {
+        if !self.offers.open || self.offers.items.is_empty() {
+            return false;
+        }
+        let len = self.offers.items.len();
+        let to = match (key.code, key.ctrl) {
+            (KeyCode::Down, _) | (KeyCode::Char('n'), true) if !self.offers.moved => self.offers.chosen,
+            (KeyCode::Down, _) | (KeyCode::Char('n'), true) => (self.offers.chosen + 1) % len,
+            (KeyCode::Up, _) | (KeyCode::Char('p'), true) => (self.offers.chosen + len - 1) % len,
+            (KeyCode::Tab, _) if !key.shift => {
+                self.take_offer(cx);
+                return true;
+            }
+            (KeyCode::Enter, _) if self.offers.moved => {
+                self.take_offer(cx);
+                return true;
+            }
+            _ => return false,
+        };
+        self.offers.chosen = to;
+        self.offers.moved = true;
+        true
+    }
+
+    fn key_field(&mut self, key: Key, cx: &mut Cx) {
+        let Some(field) = self.fields.get_mut(self.focus) else { return };
+        match (&field.widget, key.code) {
+            (Widget::YesNo | Widget::Choice(_), KeyCode::Char(' ') | KeyCode::Right) => field.turn(true),
+            (Widget::YesNo | Widget::Choice(_), KeyCode::Left) => field.turn(false),
+            (Widget::YesNo | Widget::Choice(_), KeyCode::Backspace | KeyCode::Delete) => {
+                field.input.set(field.before.clone());
+            }
+            (Widget::YesNo | Widget::Choice(_), KeyCode::Char(c)) if !key.ctrl => field.turn_to(c.to_ascii_lowercase()),
+            (Widget::YesNo | Widget::Choice(_), _) => {}
+            (Widget::Long, KeyCode::Char('o')) if key.ctrl => return self.edit_outside(cx),
+            (Widget::Long, KeyCode::Char(_)) if key.typed().is_some() => {
+                self.write();
+                return self.key_writing(key, cx);
+            }
+            (Widget::Long, _) => {}
+            _ => {
+                let before = field.input.text().to_owned();
+                if !edit(&mut field.input, key) {
+                    return;
+                }
+                if field.input.text() != before {
+                    self.open_offers(&cx.view);
+                }
+            }
+        }
+        self.changed_text(cx);
+    }
+
+    pub(super) fn take_key(&mut self, key: Key, cx: &mut Cx) -> Stay {
+        if self.writing.is_some() {
+            self.key_writing(key, cx);
+            return Stay::Open;
+        }
+        if self.key_offers(key, cx) {
+            return Stay::Open;
+        }
+        let busy = matches!(self.state, State::Sending(_));
+        let page = self.drawn.borrow().rows.len().max(1);
+        match (key.code, key.ctrl) {
+            (KeyCode::Esc, _) if self.offers.open && !self.offers.items.is_empty() => self.offers = Offers::default(),
+            (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => return self.leave(cx),
+            (KeyCode::Char('s'), true) => self.submit(cx),
+            (KeyCode::Tab, _) => self.go_by(if key.shift { -1 } else { 1 }),
+            (KeyCode::Down, _) | (KeyCode::Char('n'), true) => self.go_by(1),
+            (KeyCode::Up, _) | (KeyCode::Char('p'), true) => self.go_by(-1),
+            (KeyCode::PageDown, _) => self.go_to(self.focus + page),
+            (KeyCode::PageUp, _) => self.go_to(self.focus.saturating_sub(page)),
+            (KeyCode::Enter, _) => match self.fields.get(self.focus) {
+                Some(field) if field.widget == Widget::Long => self.write(),
+                Some(field) if *field.complete() != Complete::Nothing && !self.offers.open => {
+                    self.open_offers(&cx.view);
+                    // Nothing was typed that could be meant: the first is chosen with the same key.
+                    self.offers.moved = self.fields.get(self.focus).is_some_and(|field| field.input.is_empty());
+                    if self.offers.items.is_empty() {
+                        self.go_by(1);
+                    }
+                }
+                _ if self.fields.len() == 1 => self.submit(cx),
+                _ => self.go_by(1),
+            },
+            _ if busy => {}
+            _ => self.key_field(key, cx),
+        }
+        Stay::Open
+    }
+
+    pub(super) fn take_paste(&mut self, text: &str, cx: &mut Cx) {
+        if matches!(self.state, State::Sending(_)) {
+            return;
+        }
+        let long = self.current_field().is_some_and(|field| field.widget == Widget::Long);
+        if long && self.writing.is_none() {
+            self.write();
+        }
+        if let Some(area) = &mut self.writing {
+            area.get_mut().insert_str(text.replace("\r\n", "\n").replace('\r', "\n"));
+            return self.written(cx);
+        }
+        if let Some(field) = self.current_field().filter(|f| !matches!(f.widget, Widget::YesNo | Widget::Choice(_))) {
+            field.input.paste(text);
+            self.changed_text(cx);
+        }
+    }
+
+    pub(super) fn take_pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
+        if self.writing.is_some() {
+            return;
+        }
+        match pointer {
+            Pointer::Wheel { rows, .. } => self.go_to(self.focus.saturating_add_signed(rows.signum().into())),
+            Pointer::Press { column, row, .. } => {
+                let offers = self.offers.area.get();
+                if offers.contains((column, row).into()) {
+                    let first = (self.offers.chosen + 1).saturating_sub(usize::from(offers.height));
+                    self.offers.chosen = first + usize::from(row - offers.y);
+                    return self.take_offer(cx);
+                }
+                let hit =
+                    self.drawn.borrow().rows.iter().find(|(_, y, took)| (*y..y + took).contains(&row)).map(|r| r.0);
+                if let Some(index) = hit {
+                    let again = index == self.focus;
+                    self.go_to(index);
+                    match self.fields.get_mut(index) {
+                        Some(field) if again && matches!(field.widget, Widget::YesNo | Widget::Choice(_)) => {
+                            field.turn(true);
+                            self.changed_text(cx);
+                        }
+                        Some(field) if again && field.widget == Widget::Long => self.write(),
+                        Some(field) if again && *field.complete() != Complete::Nothing => self.open_offers(&cx.view),
+                        _ => {}
+                    }
+                }
+            }
+            Pointer::Drag { .. } | Pointer::Release => {}
+        }
+    }
+}

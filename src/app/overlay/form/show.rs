@@ -1,0 +1,135 @@
+//! A form as it is seen.
+
+use super::{Field, Form, State, Widget};
+use crate::app::complete::{Candidate, Complete};
+use crate::app::pane::View;
+use crate::ui::form::{self, Offer, Row, Shown};
+use crate::ui::theme::Role;
+use crate::ui::{line, popup, text};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::Widget as _;
+use tui_textarea::TextArea;
+
+impl Form {
+    fn rows(&self) -> Vec<Row<'_>> {
+        self.fields.iter().map(row).collect()
+    }
+
+    /// The line about the field with the focus.
+    fn about(&self) -> String {
+        let Some(field) = self.fields.get(self.focus) else { return String::new() };
+        let way = match &field.widget {
+            Widget::Words(_) => "Several, with commas between them.",
+            Widget::YesNo => "Space turns it.",
+            Widget::Choice(_) => "Space goes through the words.",
+            Widget::Long => "Enter writes, C-o opens $EDITOR.",
+            Widget::Secret => "Hidden, not kept on this machine, and never shown again.",
+            Widget::Date => "A day such as 2026-01-31, or 3d, 2w, today.",
+            Widget::Named(Complete::Users(_)) => "A user name; @me is yours.",
+            Widget::Line(_) | Widget::Named(_) | Widget::Number | Widget::Decimal => "",
+        };
+        [field.help.as_str(), way].iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(" ")
+    }
+
+    fn foot(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let theme = view.theme;
+        let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
+        let verb = self.what.split(' ').next().unwrap_or("send").to_owned();
+        let count = [(format!("{} of {}", self.focus + 1, self.fields.len()), dim)];
+        let left: Vec<(String, _)> = match &self.state {
+            _ if self.writing.is_some() => {
+                vec![
+                    ("Esc".into(), key),
+                    (" back to the form  ".into(), dim),
+                    ("C-o".into(), key),
+                    (" $EDITOR".into(), dim),
+                ]
+            }
+            State::Typing => vec![
+                ("C-s".into(), key),
+                (format!(" {verb}  "), dim),
+                ("Tab".into(), key),
+                (" next  ".into(), dim),
+                ("Esc".into(), key),
+                (" close, kept".into(), dim),
+            ],
+            State::Looking(_) => vec![("looking whether it changed meanwhile…".into(), theme.style(Role::Running))],
+            State::Naming => vec![("asking who and what is meant…".into(), theme.style(Role::Running))],
+            State::Sending(_) | State::Done => vec![("sending…".into(), theme.style(Role::Running))],
+            State::Failed(error) => {
+                let words = format!("{}: {}. C-s tries again.", error.title(), error.said());
+                vec![(text::shown(&words).into_owned(), theme.style(Role::Failed))]
+            }
+        };
+        match self.state {
+            State::Failed(_) => _ = line::draw(buf, area, &left),
+            _ => line::pair(buf, area, &left, &count),
+        }
+    }
+
+    pub(super) fn draw(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
+        let theme = view.theme;
+        let width = (screen.width * 3 / 5).clamp(64, 96);
+        let errors = self.fields.iter().filter(|field| field.error.is_some()).count();
+        let wanted = if self.writing.is_some() { usize::from(screen.height) } else { self.fields.len() + errors + 4 };
+        let height = (wanted as u16).clamp(6, screen.height.saturating_sub(4).max(6));
+        let label = self.fields.get(self.focus).map_or("", |field| field.label.as_str());
+        let title = if self.writing.is_some() { format!("{} · {label}", self.title) } else { self.title.clone() };
+        let inner = popup::draw(buf, screen, theme, &title, width, height);
+        if inner.height < 3 {
+            return None;
+        }
+        let foot = Rect { y: inner.bottom() - 1, height: 1, ..inner };
+        self.foot(view, foot, buf);
+        if let Some(area) = &self.writing {
+            let body = Rect { height: inner.height - 2, ..inner };
+            return draw_writing(&mut area.borrow_mut(), view, body, buf);
+        }
+        // The line about a field is wrapped where there is room.
+        let about = text::wrap(&self.about(), inner.width.into(), if inner.height > 8 { 2 } else { 1 });
+        let body = Rect { height: inner.height - 2 - about.len().min(usize::from(inner.height) - 3) as u16, ..inner };
+        for (words, y) in about.iter().zip(body.bottom() + 1..foot.y) {
+            line::draw(buf, Rect { y, height: 1, ..inner }, &[(words.as_str(), theme.style(Role::Dim))]);
+        }
+        let drawn = form::draw(buf, body, theme, &self.rows(), self.focus, &self.top);
+        let cursor = drawn.cursor;
+        self.offers.area.set(Rect::default());
+        if self.offers.open && !self.offers.items.is_empty() {
+            let offer = |item: &'_ Candidate| -> (String, String) { (item.value.clone(), item.note.clone()) };
+            let texts: Vec<(String, String)> = self.offers.items.iter().map(offer).collect();
+            let offers: Vec<Offer> = texts.iter().map(|(value, note)| Offer { value, note }).collect();
+            self.offers.area.set(form::offers(buf, screen, theme, drawn.value, &offers, self.offers.chosen));
+        }
+        *self.drawn.borrow_mut() = drawn;
+        cursor
+    }
+}
+
+fn row(field: &Field) -> Row<'_> {
+    let (text, empty) = (field.input.text(), field.default.as_str());
+    Row {
+        label: &field.label,
+        required: field.required,
+        shown: match &field.widget {
+            Widget::Secret => Shown::Secret(text.chars().count()),
+            Widget::YesNo | Widget::Choice(_) => Shown::Choice(text, empty),
+            Widget::Long => Shown::Text(text, empty),
+            _ => Shown::Line(&field.input, empty),
+        },
+        error: field.error.as_deref(),
+        changed: text != field.before,
+    }
+}
+
+fn draw_writing(area: &mut TextArea<'static>, view: &View, body: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
+    let theme = view.theme;
+    area.set_style(theme.style(Role::Overlay));
+    area.set_cursor_line_style(theme.style(Role::Overlay));
+    area.set_selection_style(theme.style(Role::Marked));
+    (&*area).render(body, buf);
+    let (at, (top, left)) = (area.screen_cursor(), area.scroll_offset());
+    let offset = |value: usize, from: u16| (value as u16).checked_sub(from);
+    let cursor = offset(at.col, left).zip(offset(at.row, top)).map(|(x, y)| (body.x + x, body.y + y));
+    cursor.filter(|(x, y)| body.contains((*x, *y).into()))
+}

@@ -1,0 +1,152 @@
+//! The line of `/` where it is a query: keys and values are offered above it, and what cannot be asked is named.
+
+use super::picker::edit;
+use super::{Overlay, Stay};
+use crate::app::action::Action;
+use crate::app::complete::Candidate;
+use crate::app::keymap::Key;
+use crate::app::pane::{Cx, Pointer, View};
+use crate::app::query::{Grammar, Mistake};
+use crate::store::Want;
+use crate::ui::form::{self, Offer};
+use crate::ui::input::Input;
+use crate::ui::theme::Role;
+use crate::ui::{line, popup, text};
+use crossterm::event::KeyCode;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::cell::Cell;
+
+/// A query being typed in the place of the footer; each letter goes to the pane, as far as it can be asked.
+pub struct QueryLine {
+    label: String,
+    input: Input,
+    before: String,
+    grammar: Grammar,
+    offers: Vec<Candidate>,
+    chosen: usize,
+    /// Whether it was chosen with the keys: only then does Enter take it.
+    moved: bool,
+    mistake: Option<Mistake>,
+    area: Cell<Rect>,
+}
+
+impl QueryLine {
+    /// Goes on with what is sought now.
+    pub fn new(label: &str, sought: String, grammar: Grammar) -> QueryLine {
+        let room = if sought.is_empty() { "" } else { " " };
+        QueryLine {
+            label: label.to_owned(),
+            input: Input::new(format!("{sought}{room}")),
+            before: sought,
+            grammar,
+            offers: Vec::new(),
+            chosen: 0,
+            moved: false,
+            mistake: None,
+            area: Cell::default(),
+        }
+    }
+
+    fn refresh(&mut self, view: &View) {
+        self.offers = self.grammar.offers(view, self.input.text(), self.input.cursor());
+        self.chosen = self.chosen.min(self.offers.len().saturating_sub(1));
+        self.mistake = self.grammar.mistake(self.input.text(), view);
+    }
+
+    fn changed_text(&mut self, cx: &mut Cx) {
+        (self.chosen, self.moved) = (0, false);
+        self.refresh(&cx.view);
+        if self.mistake.is_none() {
+            cx.act(Action::Sought(self.input.text().trim().to_owned()));
+        }
+    }
+
+    fn take_offer(&mut self, cx: &mut Cx) {
+        let Some(offer) = self.offers.get(self.chosen) else { return };
+        let (text, cursor) = self.grammar.accept(self.input.text(), self.input.cursor(), &offer.value);
+        self.input.set_at(text, cursor);
+        self.changed_text(cx);
+    }
+
+    fn choose(&mut self, by: usize) {
+        let len = self.offers.len().max(1);
+        self.chosen = if self.moved || by > 1 { (self.chosen + by) % len } else { self.chosen };
+        self.moved = true;
+    }
+}
+
+impl Overlay for QueryLine {
+    fn wants(&self, _view: &View) -> Vec<Want> {
+        self.grammar.offer_wants(self.input.text(), self.input.cursor())
+    }
+
+    fn changed(&mut self, cx: &mut Cx) {
+        self.refresh(&cx.view);
+    }
+
+    fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
+        let theme = view.theme;
+        let row = Rect { y: screen.bottom().saturating_sub(1), height: 1.min(screen.height), ..screen };
+        popup::clear(buf, row, theme);
+        buf.set_style(row, theme.style(Role::Input));
+        let used = line::draw(buf, row, &[(format!(" {} ", self.label), theme.style(Role::Key))]);
+        let at = Rect { x: row.x + used, width: row.width.saturating_sub(used), ..row };
+        let cursor = self.input.draw(buf, at, theme, true, "");
+        let mut anchor = Rect { width: 1, height: 1, ..at };
+        if let Some(mistake) = self.mistake.as_ref().filter(|_| row.y > screen.y) {
+            let above = Rect { y: row.y - 1, ..row };
+            popup::clear(buf, above, theme);
+            line::draw(buf, above, &[(format!(" {}", text::shown(&mistake.to_string())), theme.style(Role::Failed))]);
+            anchor.y -= 1;
+        }
+        let head = self.input.text().get(..self.input.cursor()).unwrap_or_default();
+        let word = head.rfind(char::is_whitespace).map_or(0, |end| end + 1);
+        let column = text::width(head.get(..word).unwrap_or_default()) as u16;
+        anchor.x += column.min(at.width.saturating_sub(1));
+        let offers: Vec<Offer> = self.offers.iter().map(|o| Offer { value: &o.value, note: &o.note }).collect();
+        self.area.set(form::offers(buf, screen, theme, anchor, &offers, self.chosen));
+        cursor
+    }
+
+    fn key(&mut self, key: Key, cx: &mut Cx) -> Stay {
+        let offered = !self.offers.is_empty();
+        match (key.code, key.ctrl) {
+            (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => {
+                cx.act(Action::Sought(self.before.clone()));
+                return Stay::Close;
+            }
+            (KeyCode::Up, _) | (KeyCode::Char('p'), true) if offered => self.choose(self.offers.len() - 1),
+            (KeyCode::Down, _) | (KeyCode::Char('n'), true) if offered => self.choose(1),
+            (KeyCode::Tab, _) => self.take_offer(cx),
+            (KeyCode::Enter, _) if offered && self.moved => self.take_offer(cx),
+            // What cannot be asked stays until it is mended.
+            (KeyCode::Enter, _) if self.mistake.is_none() => return Stay::Close,
+            (KeyCode::Enter, _) => {}
+            (KeyCode::Backspace, _) if self.input.is_empty() => return Stay::Close,
+            _ => {
+                if edit(&mut self.input, key) {
+                    self.changed_text(cx);
+                }
+            }
+        }
+        Stay::Open
+    }
+
+    fn paste(&mut self, text: &str, cx: &mut Cx) {
+        self.input.paste(text);
+        self.changed_text(cx);
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> Stay {
+        if let Pointer::Press { column, row, .. } = pointer {
+            let area = self.area.get();
+            if area.contains((column, row).into()) {
+                let first = (self.chosen + 1).saturating_sub(usize::from(area.height));
+                self.chosen = first + usize::from(row - area.y);
+                self.take_offer(cx);
+            }
+        }
+        Stay::Open
+    }
+}

@@ -1,0 +1,141 @@
+//! What is being saved and what was: how far, how fast, and what can be done about it.
+
+use super::{Overlay, Stay};
+use crate::app::action::Action;
+use crate::app::command::Motion;
+use crate::app::keymap::Key;
+use crate::app::pane::{Cx, Pointer, View};
+use crate::app::transfer::{State, Transfer};
+use crate::ui::theme::Role;
+use crate::ui::{chart, glyph, line, popup, state, table};
+use crossterm::event::KeyCode;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::cell::Cell;
+
+/// Columns of the bar of one that runs.
+const BAR: usize = 12;
+
+/// The list of transfers, newest first.
+#[derive(Default)]
+pub struct List {
+    list: table::ListState,
+    area: Cell<Rect>,
+}
+
+impl List {
+    fn at<'a>(&self, view: &View<'a>, row: usize) -> Option<&'a Transfer> {
+        view.transfers.list().iter().rev().nth(row)
+    }
+
+    fn act(&self, cx: &mut Cx, act: impl FnOnce(&Transfer) -> Option<Action>) {
+        let action = self.at(&cx.view, self.list.selected()).and_then(act);
+        if let Some(action) = action {
+            cx.act(action);
+        }
+    }
+}
+
+/// What Enter does: stop what runs, go on with what was left, copy the path of what is there.
+fn enter(transfer: &Transfer) -> Action {
+    match transfer.state {
+        State::Waiting | State::Running => Action::StopSave(transfer.number),
+        State::Done => Action::Copy("path", transfer.order.path.clone()),
+        State::Asking | State::Stopped | State::Failed(_) => Action::SaveAgain(transfer.number, false),
+    }
+}
+
+fn row(transfer: &Transfer, view: &View) -> table::Row {
+    let facts = transfer.facts(view.now);
+    let (mark, role, words) = match &transfer.state {
+        State::Waiting => (glyph::open(), Role::Pending, "waits for the server".to_owned()),
+        State::Running => {
+            let bar = transfer.fraction().map(|part| format!("{} ", chart::bar(part, BAR))).unwrap_or_default();
+            (glyph::alive(), Role::Running, format!("{bar}{facts}"))
+        }
+        State::Asking => (glyph::warning(), Role::Warning, "the file is there already".into()),
+        State::Stopped => (glyph::open(), Role::Canceled, format!("stopped at {facts}")),
+        State::Failed(why) => (glyph::wrong(), Role::Failed, why.clone()),
+        State::Done => (glyph::done(), Role::Success, facts),
+    };
+    let name = table::Cell::from((format!("{mark} "), role)).and(transfer.order.save.name.clone(), Role::Text);
+    let role = if matches!(transfer.state, State::Failed(_) | State::Asking) { role } else { Role::Dim };
+    table::Row::new(vec![name, table::Cell::from((words, role))])
+}
+
+impl Overlay for List {
+    fn changed(&mut self, cx: &mut Cx) {
+        let numbers: Vec<String> = cx.view.transfers.list().iter().rev().map(|t| t.number.to_string()).collect();
+        self.list.sync(numbers.len(), |row| numbers.get(row).cloned().unwrap_or_default());
+    }
+
+    fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
+        let theme = view.theme;
+        let rows = view.transfers.list().len();
+        let height = (rows.max(3) as u16 + 2).min(screen.height.saturating_sub(4));
+        let inner = popup::draw(buf, screen, theme, "Downloads", (screen.width * 4 / 5).clamp(40, 100), height);
+        let body = Rect { height: inner.height.saturating_sub(2), ..inner };
+        self.area.set(body);
+        if rows == 0 {
+            state::empty(buf, inner, theme, "Nothing was saved yet.", "s saves the file in view, A the whole tree");
+            return None;
+        }
+        let columns = [
+            table::Column::new("", table::Size::Fill { min: 14, weight: 2 }),
+            table::Column::new("", table::Size::Fit { min: 12, max: 56 }).right(),
+        ];
+        table::draw(buf, body, theme, true, &self.list, &columns, rows, |at| {
+            self.at(view, at).map(|transfer| row(transfer, view)).unwrap_or_default()
+        });
+        let chosen = self.at(view, self.list.selected());
+        let verb = match chosen.map(|t| &t.state) {
+            Some(State::Waiting | State::Running) => "stop",
+            Some(State::Done) => "copy its path",
+            Some(State::Asking) => "ask again",
+            _ => "go on",
+        };
+        let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
+        let foot = Rect { y: inner.bottom().saturating_sub(1), height: inner.height.min(1), ..inner };
+        let path = chosen.map(|t| t.order.path.as_str()).unwrap_or_default();
+        let left = [(glyph::enter(), key), (" ", dim), (verb, dim), ("   x", key), (" take off the list", dim)];
+        line::pair(buf, foot, &left, &[(crate::ui::text::fit_middle(path, usize::from(inner.width) / 2), dim)]);
+        None
+    }
+
+    fn key(&mut self, key: Key, cx: &mut Cx) -> Stay {
+        let len = cx.view.transfers.list().len();
+        let height = self.list.height();
+        match key.code {
+            KeyCode::Esc | KeyCode::Char('q') => return Stay::Close,
+            KeyCode::Char('c') if key.ctrl => return Stay::Close,
+            KeyCode::Enter => self.act(cx, |transfer| Some(enter(transfer))),
+            KeyCode::Char('x') | KeyCode::Delete => {
+                self.act(cx, |transfer| (!transfer.is_running()).then_some(Action::ForgetSave(transfer.number)));
+            }
+            KeyCode::Up | KeyCode::Char('k') => self.list.move_by(-1, len),
+            KeyCode::Down | KeyCode::Char('j') => self.list.move_by(1, len),
+            KeyCode::PageUp => self.list.move_by(Motion::PageUp.rows(height).unwrap_or(0), len),
+            KeyCode::PageDown => self.list.move_by(Motion::PageDown.rows(height).unwrap_or(0), len),
+            _ => {}
+        }
+        Stay::Open
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> Stay {
+        let len = cx.view.transfers.list().len();
+        match pointer {
+            Pointer::Wheel { rows, .. } => self.list.move_by(rows.into(), len),
+            Pointer::Press { column, row, .. } => {
+                let area = self.area.get();
+                if !area.contains((column, row).into()) {
+                    return Stay::Close;
+                }
+                if let Some(index) = self.list.row_at(row - area.y) {
+                    self.list.select(index, len);
+                }
+            }
+            Pointer::Drag { .. } | Pointer::Release => {}
+        }
+        Stay::Open
+    }
+}

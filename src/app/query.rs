@@ -1,0 +1,640 @@
+//! Typed queries: `state:opened author:@me label:bug updated:>2w sort:updated text words`.
+//!
+//! A table of keys per operation says what may be typed and which inputs it sets; everything else is here: reading,
+//! mistakes that name the word, what is offered while one types.
+
+use crate::api::{Endpoint, Id};
+use crate::app::complete::{Candidate, Complete, Found};
+use crate::app::pane::View;
+use crate::app::when;
+use crate::store::Want;
+use serde_json::{Map, Value, json};
+
+/// What a key takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Takes {
+    /// One of these words.
+    Words(&'static [&'static str]),
+    /// Yes or no.
+    YesNo,
+    /// Yes alone: servers do not know the other way.
+    Flag,
+    /// A user, sent by number.
+    User,
+    /// A user, sent by name.
+    UserName,
+    /// A label; given several times, all of them.
+    Labels,
+    /// The title of a milestone.
+    Milestone,
+    /// A branch.
+    Branch,
+    /// A branch or tag.
+    Ref,
+    /// Any text.
+    Text,
+    /// Moments after (`>`), before (`<`), or between (`..`): the inputs of both ends.
+    Dates(&'static str, &'static str),
+    /// An order: words to type, and what is sent for each. `-asc` and `-desc` may follow.
+    Sort(&'static [(&'static str, &'static str)]),
+    /// Words of which several may be given, sent as a list.
+    Several(&'static [&'static str]),
+}
+
+/// A word before a colon.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Term {
+    /// What is typed.
+    pub name: &'static str,
+    /// The input that it sets; of dates and orders, it is not used.
+    pub input: &'static str,
+    /// What it takes.
+    pub takes: Takes,
+    /// What it is for, in a few words.
+    pub help: &'static str,
+}
+
+impl Term {
+    /// The key `name`, which sets `input`.
+    pub const fn new(name: &'static str, input: &'static str, takes: Takes, help: &'static str) -> Term {
+        Term { name, input, takes, help }
+    }
+}
+
+/// What may be asked of one operation, and where names are looked up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Grammar {
+    /// The keys.
+    pub terms: &'static [Term],
+    /// The input that words without a key set; `None` where the operation does not search.
+    pub search: Option<&'static str>,
+    /// The project whose branches, labels and users are meant.
+    pub project: Option<Id>,
+}
+
+/// A word of a query, and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Word {
+    /// Without its quotes.
+    text: String,
+    /// In bytes, quotes and all.
+    at: std::ops::Range<usize>,
+    /// Whether its first part was quoted: then it is no key.
+    literal: bool,
+}
+
+/// A query that cannot be asked: the word, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// As it was typed.
+    pub word: String,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+impl std::fmt::Display for Mistake {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.word, self.why)
+    }
+}
+
+/// What came of a query.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Asked<E> {
+    /// It can be sent.
+    Ready(E),
+    /// The server has yet to say who is meant: [`Grammar::wants`].
+    Naming,
+    /// It cannot be asked.
+    Wrong(Mistake),
+}
+
+fn words(text: &str) -> Vec<Word> {
+    let mut all = Vec::new();
+    let mut word: Option<Word> = None;
+    let mut quoted = false;
+    for (at, c) in text.char_indices() {
+        if c == '"' {
+            let word = word.get_or_insert(Word { text: String::new(), at: at..at, literal: true });
+            word.at.end = at + 1;
+            quoted = !quoted;
+        } else if c.is_whitespace() && !quoted {
+            all.extend(word.take());
+        } else {
+            let word = word.get_or_insert(Word { text: String::new(), at: at..at, literal: false });
+            word.text.push(c);
+            word.at.end = at + c.len_utf8();
+        }
+    }
+    all.extend(word);
+    all
+}
+
+/// A value as it has to be typed.
+fn quoted(value: &str) -> String {
+    if value.contains(char::is_whitespace) { format!("\"{value}\"") } else { value.to_owned() }
+}
+
+impl Grammar {
+    /// The keys `terms`, words without one setting `search`.
+    pub fn new(terms: &'static [Term], search: Option<&'static str>, project: Option<Id>) -> Grammar {
+        Grammar { terms, search, project }
+    }
+
+    /// The key of a word and what follows it.
+    fn split<'a>(&self, word: &'a Word) -> Option<(&'a str, &'a str)> {
+        let (name, value) = word.text.split_once(':').filter(|_| !word.literal)?;
+        // An address or a time of day is a text like others.
+        let plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphabetic() || c == '_' || c == '-');
+        (plain && !value.starts_with("//")).then_some((name, value))
+    }
+
+    fn term(&self, name: &str) -> Option<&'static Term> {
+        self.terms.iter().find(|term| term.name == name)
+    }
+
+    fn complete(&self, takes: Takes) -> Complete {
+        match takes {
+            Takes::Words(words) | Takes::Several(words) => Complete::Words(words),
+            Takes::YesNo => Complete::Words(&["yes", "no"]),
+            Takes::Flag => Complete::Words(&["yes"]),
+            Takes::User | Takes::UserName => Complete::Users(self.project.clone()),
+            Takes::Labels => Complete::Labels(self.project.clone()),
+            Takes::Milestone => Complete::Milestones(self.project.clone()),
+            Takes::Branch => self.project.clone().map_or(Complete::Nothing, Complete::Branches),
+            Takes::Ref => self.project.clone().map_or(Complete::Nothing, Complete::Refs),
+            Takes::Text | Takes::Dates(..) | Takes::Sort(_) => Complete::Nothing,
+        }
+    }
+
+    /// What is needed to know who is meant by `text`.
+    pub fn wants(&self, text: &str) -> Vec<Want> {
+        let words = words(text);
+        let users = words.iter().filter_map(|word| self.split(word)).filter_map(|(name, value)| {
+            let term = self.term(name).filter(|term| term.takes == Takes::User)?;
+            (!value.is_empty() && value != "@me").then(|| self.complete(term.takes).find_wants(value))
+        });
+        users.flatten().collect()
+    }
+
+    /// The operation that `text` asks for; `given` are inputs that it does not say.
+    pub fn ask<E: Endpoint>(&self, text: &str, given: Map<String, Value>, view: &View) -> Asked<E> {
+        match self.inputs(text, given, view) {
+            Ok(None) => Asked::Naming,
+            Ok(Some(inputs)) => match serde_json::from_value(Value::Object(inputs)) {
+                Ok(endpoint) => Asked::Ready(endpoint),
+                Err(error) => Asked::Wrong(Mistake { word: text.to_owned(), why: error.to_string() }),
+            },
+            Err(mistake) => Asked::Wrong(mistake),
+        }
+    }
+
+    /// What is wrong with `text`.
+    pub fn mistake(&self, text: &str, view: &View) -> Option<Mistake> {
+        self.inputs(text, Map::new(), view).err()
+    }
+
+    fn inputs(
+        &self,
+        text: &str,
+        mut inputs: Map<String, Value>,
+        view: &View,
+    ) -> Result<Option<Map<String, Value>>, Mistake> {
+        let mut search: Vec<String> = Vec::new();
+        let mut naming = false;
+        for word in words(text) {
+            let wrong = |why: String| Mistake { word: text.get(word.at.clone()).unwrap_or_default().to_owned(), why };
+            let Some((name, value)) = self.split(&word) else {
+                search.push(word.text.clone());
+                continue;
+            };
+            if let Some(plain) = name.strip_prefix('-').filter(|plain| self.term(plain).is_some()) {
+                return Err(wrong(format!("this server's interface cannot leave out by {plain}")));
+            }
+            let Some(term) = self.term(name) else {
+                let known: Vec<&str> = self.terms.iter().map(|term| term.name).collect();
+                return Err(wrong(format!("no such key; there are {}. In quotes it is a text", known.join(", "))));
+            };
+            if value.is_empty() {
+                // It is being typed.
+                continue;
+            }
+            self.set(term, value, &mut inputs, &mut naming, view).map_err(wrong)?;
+        }
+        match self.search {
+            Some(input) if !search.is_empty() => _ = inputs.insert(input.to_owned(), json!(search.join(" "))),
+            None if !search.is_empty() => {
+                let why = "words without a key cannot be searched for here".to_owned();
+                return Err(Mistake { word: search.join(" "), why });
+            }
+            _ => {}
+        }
+        Ok((!naming).then_some(inputs))
+    }
+
+    fn set(
+        &self,
+        term: &Term,
+        value: &str,
+        inputs: &mut Map<String, Value>,
+        naming: &mut bool,
+        view: &View,
+    ) -> Result<(), String> {
+        let input = term.input.to_owned();
+        match term.takes {
+            Takes::Words(words) | Takes::Several(words) if !words.contains(&value) => {
+                return Err(format!("{} is one of {}", term.name, words.join(", ")));
+            }
+            Takes::Words(_) | Takes::Text | Takes::Milestone | Takes::Branch | Takes::Ref => {
+                inputs.insert(input, json!(value));
+            }
+            Takes::Several(_) => match inputs.entry(input).or_insert_with(|| json!([])) {
+                Value::Array(all) => all.push(json!(value)),
+                other => *other = json!([value]),
+            },
+            Takes::Flag if !matches!(value, "yes" | "true") => return Err(format!("{} can be yes alone", term.name)),
+            Takes::YesNo | Takes::Flag => {
+                let yes = match value {
+                    "yes" | "true" => true,
+                    "no" | "false" => false,
+                    _ => return Err(format!("{} is yes or no", term.name)),
+                };
+                inputs.insert(input, json!(yes));
+            }
+            Takes::User => match self.complete(term.takes).find(view, value) {
+                Found::Id(id) => _ = inputs.insert(input, json!(id)),
+                Found::Asked => *naming = true,
+                Found::Missing => return Err("there is no user of that name".into()),
+            },
+            Takes::UserName => {
+                let name =
+                    if value == "@me" { view.me().map(|me| me.username.clone()) } else { Some(value.to_owned()) };
+                match name {
+                    Some(name) => _ = inputs.insert(input, json!(name.trim_start_matches('@'))),
+                    None => *naming = true,
+                }
+            }
+            Takes::Labels => {
+                let before = inputs.get(&input).and_then(Value::as_str).map(|all| format!("{all},"));
+                inputs.insert(input, json!(format!("{}{value}", before.unwrap_or_default())));
+            }
+            Takes::Dates(after, before) => {
+                let moment = |text: &str| {
+                    let moment = when::parse(text, view.now).map(|moment| json!(moment.to_string()));
+                    moment.ok_or_else(|| format!("\"{text}\" is no date; 2026-01-31, 3d, 2w, 6m, 1y, today"))
+                };
+                if let Some((from, to)) = value.split_once("..") {
+                    inputs.insert(after.to_owned(), moment(from)?);
+                    inputs.insert(before.to_owned(), moment(to)?);
+                } else if let Some(to) = value.strip_prefix('<') {
+                    inputs.insert(before.to_owned(), moment(to)?);
+                } else {
+                    inputs.insert(after.to_owned(), moment(value.strip_prefix('>').unwrap_or(value))?);
+                }
+            }
+            Takes::Sort(orders) => {
+                let (order, direction) = match value.rsplit_once('-') {
+                    Some((order, direction @ ("asc" | "desc"))) => (order, Some(direction)),
+                    _ => (value, None),
+                };
+                let Some((_, sent)) = orders.iter().find(|(word, _)| *word == order) else {
+                    let known: Vec<&str> = orders.iter().map(|(word, _)| *word).collect();
+                    return Err(format!("sort is one of {}, and -asc or -desc behind it", known.join(", ")));
+                };
+                inputs.insert("order_by".into(), json!(sent));
+                if let Some(direction) = direction {
+                    inputs.insert("sort".into(), json!(direction));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    // ---- while it is typed
+
+    /// The word under the cursor, as far as it is typed, and where it begins.
+    fn under<'a>(&self, text: &'a str, cursor: usize) -> (usize, &'a str) {
+        let head = text.get(..cursor).unwrap_or(text);
+        match words(head).pop() {
+            Some(word) if word.at.end == head.len() => (word.at.start, head.get(word.at.start..).unwrap_or_default()),
+            _ => (head.len(), ""),
+        }
+    }
+
+    /// What is needed to offer something for the word under the cursor.
+    pub fn offer_wants(&self, text: &str, cursor: usize) -> Vec<Want> {
+        let (_, word) = self.under(text, cursor);
+        let Some((name, value)) = word.split_once(':') else { return Vec::new() };
+        let value = value.trim_start_matches('"');
+        self.term(name).map(|term| self.complete(term.takes).wants(value)).unwrap_or_default()
+    }
+
+    /// What may stand in the place of the word under the cursor.
+    pub fn offers(&self, view: &View, text: &str, cursor: usize) -> Vec<Candidate> {
+        let (_, word) = self.under(text, cursor);
+        let Some((name, value)) = word.split_once(':') else {
+            let begins = |term: &&Term| term.name.starts_with(word);
+            let keys = self.terms.iter().filter(begins);
+            return keys.map(|term| Candidate { value: format!("{}:", term.name), note: term.help.into() }).collect();
+        };
+        let Some(term) = self.term(name) else { return Vec::new() };
+        let value = value.trim_start_matches('"');
+        let whole = |value: &str| format!("{name}:{}", quoted(value));
+        let fixed = |all: &[(&str, &str)]| -> Vec<Candidate> {
+            let fits = all.iter().filter(|(word, _)| word.starts_with(value));
+            fits.map(|(word, note)| Candidate { value: whole(word), note: (*note).to_owned() }).collect()
+        };
+        match term.takes {
+            Takes::Dates(..) => fixed(&[
+                (">1d", "since yesterday"),
+                (">1w", "in the last week"),
+                (">2w", "in the last two weeks"),
+                (">1m", "in the last month"),
+                ("<1m", "more than a month ago"),
+                ("<1y", "more than a year ago"),
+                ("today", "today"),
+            ]),
+            Takes::Sort(orders) => {
+                let both = orders.iter().flat_map(|(word, _)| [(*word).to_owned(), format!("{word}-asc")]);
+                let fits = both.filter(|word| word.starts_with(value));
+                fits.map(|word| Candidate { note: String::new(), value: whole(&word) }).collect()
+            }
+            takes => {
+                let mut all = self.complete(takes).items(view, value);
+                if matches!(takes, Takes::User | Takes::UserName) && "@me".starts_with(value) && view.session.signed_in
+                {
+                    all.insert(0, Candidate { value: "@me".into(), note: "yourself".into() });
+                }
+                all.into_iter().map(|c| Candidate { value: whole(&c.value), note: c.note }).collect()
+            }
+        }
+    }
+
+    /// The text with `value` in the place of the word under the cursor, and where the cursor stands then.
+    pub fn accept(&self, text: &str, cursor: usize, value: &str) -> (String, usize) {
+        let (start, _) = self.under(text, cursor);
+        let head = text.get(..start).unwrap_or_default();
+        let tail = text.get(cursor..).unwrap_or_default();
+        // The rest of the word goes with what was typed of it.
+        let tail = tail.find(char::is_whitespace).and_then(|end| tail.get(end..)).unwrap_or_default();
+        let space = if value.ends_with(':') || !tail.is_empty() { "" } else { " " };
+        (format!("{head}{value}{space}{tail}"), head.len() + value.len() + space.len())
+    }
+}
+
+/// `text` with another value under `key`, or without it where `value` is empty.
+pub fn with(text: &str, key: &str, value: &str) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    let mut put = value.is_empty();
+    for word in words(text) {
+        let own = !word.literal && word.text.split_once(':').is_some_and(|(name, _)| name == key);
+        if !own {
+            parts.push(text.get(word.at).unwrap_or_default().to_owned());
+        } else if !put {
+            put = true;
+            parts.push(format!("{key}:{}", quoted(value)));
+        }
+    }
+    if !put {
+        parts.insert(0, format!("{key}:{}", quoted(value)));
+    }
+    parts.join(" ")
+}
+
+/// The value under `key`, where there is one.
+pub fn get(text: &str, key: &str) -> Option<String> {
+    let own = |word: Word| {
+        let (name, value) = word.text.split_once(':').filter(|_| !word.literal)?;
+        (name == key).then(|| value.to_owned())
+    };
+    words(text).into_iter().find_map(own)
+}
+
+/// The words of a query with what each is, to be shown: `true` for a key with its value.
+pub fn parts(text: &str) -> Vec<(String, bool)> {
+    let part = |word: Word| {
+        let keyed = !word.literal && word.text.contains(':');
+        (text.get(word.at).unwrap_or_default().to_owned(), keyed)
+    };
+    words(text).into_iter().map(part).collect()
+}
+
+/// Directions and orders that lists of merge requests know.
+const MR_ORDERS: &[(&str, &str)] = &[("created", "created_at"), ("updated", "updated_at")];
+const PROJECT_ORDERS: &[(&str, &str)] = &[
+    ("active", "last_activity_at"),
+    ("created", "created_at"),
+    ("updated", "updated_at"),
+    ("name", "name"),
+    ("path", "path"),
+    ("id", "id"),
+];
+
+/// What may be asked of merge requests.
+pub const MERGE_REQUESTS: &[Term] = &[
+    Term::new("state", "state", Takes::Words(&["opened", "closed", "merged", "all"]), "opened where it is not said"),
+    Term::new("scope", "scope", Takes::Words(&["all", "created-by-me", "assigned-to-me"]), "whose they are"),
+    Term::new("author", "author_id", Takes::User, "who made it"),
+    Term::new("assignee", "assignee_id", Takes::User, "who is to see it through"),
+    Term::new("label", "labels", Takes::Labels, "has the label; several: all of them"),
+    Term::new("milestone", "milestone", Takes::Milestone, "in the milestone"),
+    Term::new("source", "source_branch", Takes::Branch, "brings the branch"),
+    Term::new("target", "target_branch", Takes::Branch, "goes to the branch"),
+    Term::new("reaction", "my_reaction_emoji", Takes::Text, "you reacted with: thumbsup, heart, …"),
+    Term::new("created", "", Takes::Dates("created_after", "created_before"), "when it was made: >2w, <2026-01-31"),
+    Term::new("updated", "", Takes::Dates("updated_after", "updated_before"), "when it last changed: >2w"),
+    Term::new("sort", "", Takes::Sort(MR_ORDERS), "the order: updated, created-asc"),
+];
+
+/// What may be asked of projects.
+pub const PROJECTS: &[Term] = &[
+    Term::new("visibility", "visibility", Takes::Words(&["public", "internal", "private"]), "who may see it"),
+    Term::new("archived", "archived", Takes::YesNo, "put away, or not"),
+    Term::new("owned", "owned", Takes::YesNo, "your own"),
+    Term::new("member", "membership", Takes::YesNo, "you are a member"),
+    Term::new("starred", "starred", Takes::YesNo, "you gave it a star"),
+    Term::new("issues", "with_issues_enabled", Takes::YesNo, "with issues"),
+    Term::new("mrs", "with_merge_requests_enabled", Takes::YesNo, "with merge requests"),
+    Term::new("sort", "", Takes::Sort(PROJECT_ORDERS), "the order: active, name-asc"),
+];
+
+/// What may be asked of the projects of a group.
+pub const GROUP_PROJECTS: &[Term] = &[
+    Term::new("visibility", "visibility", Takes::Words(&["public", "internal", "private"]), "who may see it"),
+    Term::new("archived", "archived", Takes::YesNo, "put away, or not"),
+    Term::new("owned", "owned", Takes::YesNo, "your own"),
+    Term::new("starred", "starred", Takes::YesNo, "you gave it a star"),
+    Term::new("sort", "", Takes::Sort(PROJECT_ORDERS), "the order: active, name-asc"),
+];
+
+/// What may be asked of groups.
+pub const GROUPS: &[Term] = &[
+    Term::new("owned", "owned", Takes::YesNo, "your own"),
+    Term::new("available", "all_available", Takes::YesNo, "all that you may see"),
+    Term::new("statistics", "statistics", Takes::YesNo, "with sizes, for administrators"),
+    Term::new("sort", "", Takes::Sort(&[("name", "name"), ("path", "path")]), "the order: name, path-desc"),
+];
+
+/// What may be asked of users.
+pub const USERS: &[Term] = &[
+    Term::new("active", "active", Takes::Flag, "not blocked"),
+    Term::new("blocked", "blocked", Takes::Flag, "blocked"),
+    Term::new("username", "username", Takes::UserName, "of exactly that user name"),
+    Term::new("external", "external", Takes::Flag, "external users"),
+    Term::new("provider", "provider", Takes::Text, "signs in through that provider; with uid"),
+    Term::new("uid", "extern_uid", Takes::Text, "has that name at the provider"),
+    Term::new("created", "", Takes::Dates("created_after", "created_before"), "when the account was made"),
+    Term::new("sort", "", Takes::Sort(USER_ORDERS), "the order, for administrators"),
+];
+const USER_ORDERS: &[(&str, &str)] =
+    &[("id", "id"), ("name", "name"), ("username", "username"), ("created", "created_at"), ("updated", "updated_at")];
+
+/// What may be asked of the commits of a project.
+pub const COMMITS: &[Term] = &[
+    Term::new("author", "author", Takes::Text, "whose name or address holds it"),
+    Term::new("since", "", Takes::Dates("since", "until"), "from then on: 2w, 2026-01-31"),
+    Term::new("until", "", Takes::Dates("until", "since"), "up to then: 2w, 2026-01-31"),
+    Term::new("ref", "ref_name", Takes::Ref, "of that branch or tag"),
+    Term::new("path", "path", Takes::Text, "that changed the path"),
+    Term::new("date", "", Takes::Dates("since", "until"), "when: >2w, 2026-01-01..2026-02-01"),
+    Term::new("all", "all", Takes::YesNo, "of all branches"),
+];
+
+/// What may be asked of the jobs of a project.
+pub const JOBS: &[Term] = &[Term::new(
+    "scope",
+    "scope",
+    Takes::Several(&["created", "pending", "running", "failed", "success", "canceled", "skipped", "manual"]),
+    "in that state; several: any of them",
+)];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::InputKind;
+    use crate::api::commits::ListCommits;
+    use crate::api::endpoint::Input;
+    use crate::api::groups::{ListGroupProjects, ListGroups};
+    use crate::api::jobs::ListJobs;
+    use crate::api::merge_requests::{ListMergeRequests, ListProjectMergeRequests};
+    use crate::api::projects::ListProjects;
+    use crate::api::users::ListUsers;
+    use crate::app::outbox::Outbox;
+    use crate::app::pane::Session;
+    use crate::store::Store;
+    use crate::ui::theme::Theme;
+    use std::collections::HashMap;
+
+    /// Asks with an empty store, at noon of a Monday.
+    fn asking<T>(run: impl FnOnce(&View) -> T) -> T {
+        let (store, theme, drafts, outbox) = (Store::default(), Theme::plain(), HashMap::new(), Outbox::default());
+        let session = Session { signed_in: true, ..Session::default() };
+        run(&View {
+            store: &store,
+            theme: &theme,
+            now: "2026-06-15T12:00:00Z".parse().expect("a time"),
+            session: &session,
+            drafts: &drafts,
+            outbox: &outbox,
+            pictures: &crate::ui::image::Pictures::default(),
+            transfers: &Default::default(),
+            size: (80, 24),
+        })
+    }
+
+    fn requests(text: &str) -> Asked<ListMergeRequests> {
+        asking(|view| Grammar::new(MERGE_REQUESTS, Some("search"), None).ask(text, Map::new(), view))
+    }
+
+    fn line(text: &str) -> String {
+        match requests(text) {
+            Asked::Ready(list) => list.request().line(),
+            Asked::Naming => "naming".into(),
+            Asked::Wrong(mistake) => mistake.to_string(),
+        }
+    }
+
+    #[test]
+    fn words_with_a_key_set_inputs_and_the_rest_is_searched_for() {
+        assert_eq!(
+            line("state:opened label:bug label:\"needs work\" updated:>2w sort:updated-asc fast rows"),
+            "GET /merge_requests?labels=bug%2Cneeds%20work&order_by=updated_at&search=fast%20rows&sort=asc&state=opened&updated_after=2026-06-01"
+        );
+        assert_eq!(
+            line("created:2026-01-01..2026-02-01"),
+            "GET /merge_requests?created_after=2026-01-01&created_before=2026-02-01"
+        );
+        assert_eq!(line("author:17 updated:<1m"), "GET /merge_requests?author_id=17&updated_before=2026-05-16");
+        assert_eq!(line("\"state:odd\" http://x"), "GET /merge_requests?search=state%3Aodd%20http%3A%2F%2Fx");
+        assert_eq!(line("label:"), "GET /merge_requests");
+        assert_eq!(line("author:@me"), "naming");
+    }
+
+    #[test]
+    fn a_mistake_names_its_word() {
+        for (text, word, why) in [
+            ("state:open rows", "state:open", "one of opened, closed, merged, all"),
+            ("colour:red", "colour:red", "no such key"),
+            ("updated:>soon", "updated:>soon", "no date"),
+            ("sort:size", "sort:size", "created, updated"),
+            ("-label:bug", "-label:bug", "cannot leave out by label"),
+        ] {
+            let Asked::Wrong(mistake) = requests(text) else { panic!("{text}") };
+            assert!(mistake.word == word && mistake.why.contains(why), "{text}: {mistake}");
+        }
+    }
+
+    #[test]
+    fn every_key_sets_an_input_that_its_operation_has() {
+        fn check<E: Endpoint>(terms: &[Term]) {
+            let input = |name: &str| -> Input {
+                *E::INPUTS.iter().find(|input| input.name == name).unwrap_or_else(|| panic!("{}: {name}", E::NAME))
+            };
+            for term in terms {
+                match term.takes {
+                    Takes::Dates(after, before) => {
+                        assert_eq!((input(after).kind, input(before).kind), (InputKind::Time, InputKind::Time));
+                    }
+                    Takes::Sort(_) => _ = (input("order_by"), input("sort")),
+                    Takes::YesNo | Takes::Flag => assert_eq!(input(term.input).kind, InputKind::YesNo, "{}", term.name),
+                    Takes::User => assert_eq!(input(term.input).kind, InputKind::Number, "{}", term.name),
+                    Takes::Several(_) => assert_eq!(input(term.input).kind, InputKind::List, "{}", term.name),
+                    _ => assert_eq!(input(term.input).kind, InputKind::Text, "{}", term.name),
+                }
+            }
+        }
+        check::<ListMergeRequests>(MERGE_REQUESTS);
+        check::<ListProjectMergeRequests>(MERGE_REQUESTS);
+        check::<ListProjects>(PROJECTS);
+        check::<ListGroupProjects>(GROUP_PROJECTS);
+        check::<ListGroups>(GROUPS);
+        check::<ListUsers>(USERS);
+        check::<ListCommits>(COMMITS);
+        check::<ListJobs>(JOBS);
+    }
+
+    #[test]
+    fn what_is_offered_takes_the_place_of_the_word_under_the_cursor() {
+        let grammar = Grammar::new(MERGE_REQUESTS, Some("search"), None);
+        let values = |text: &str| -> Vec<String> {
+            asking(|view| grammar.offers(view, text, text.len()).into_iter().map(|c| c.value).collect())
+        };
+        assert_eq!(values("rows s"), ["state:", "scope:", "source:", "sort:"]);
+        assert_eq!(values("state:op"), ["state:opened"]);
+        assert_eq!(values("author:@"), ["author:@me"]);
+        assert_eq!(values("sort:up"), ["sort:updated", "sort:updated-asc"]);
+        assert_eq!(grammar.accept("rows sta", 8, "state:"), ("rows state:".into(), 11));
+        assert_eq!(grammar.accept("state:o x", 7, "state:opened"), ("state:opened x".into(), 12));
+        assert_eq!(grammar.accept("state:o", 7, "state:opened"), ("state:opened ".into(), 13));
+    }
+
+    #[test]
+    fn one_key_can_be_changed_without_the_rest() {
+        assert_eq!(with("state:opened rows", "state", "merged"), "state:merged rows");
+        assert_eq!(with("rows", "state", "merged"), "state:merged rows");
+        assert_eq!(with("state:opened rows", "state", ""), "rows");
+        assert_eq!(with("rows", "label", "needs work"), "label:\"needs work\" rows");
+        assert_eq!(get("a label:\"needs work\"", "label").as_deref(), Some("needs work"));
+        assert_eq!(get("\"label:x\"", "label"), None);
+    }
+}

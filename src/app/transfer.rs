@@ -1,0 +1,303 @@
+//! Transfers: bytes of a server that go to a file in the background; what was asked for, how far it got, how fast.
+
+use crate::api::Request;
+use crate::ui::text;
+use jiff::Timestamp;
+use std::collections::VecDeque;
+
+/// Seconds over which the rate is taken: long enough to be calm, short enough to be true.
+const WINDOW: f64 = 6.0;
+/// Measurements that the window holds at most.
+const SAMPLES: usize = 64;
+/// Transfers that ended and are still listed.
+const LISTED: usize = 50;
+
+/// Something that can be saved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Save {
+    /// Where the bytes come from.
+    pub request: Request,
+    /// What to call the file, as a server or a path names it; see [`file_name`].
+    pub name: String,
+    /// How many bytes there are, where that is known: another number is a failure.
+    pub size: Option<u64>,
+}
+
+impl Save {
+    /// The bytes of `request`, to be called `name`.
+    pub fn new(request: Request, name: &str) -> Save {
+        Save { request, name: file_name(name), size: None }
+    }
+
+    /// Of that many bytes.
+    pub fn size(mut self, bytes: u64) -> Save {
+        self.size = Some(bytes);
+        self
+    }
+}
+
+/// A name that a file may have anywhere, made of what a server calls it: the last part of a path, without anything that
+/// hides, reorders, or means something to a file system.
+pub fn file_name(name: &str) -> String {
+    let last = name.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default();
+    let fit = |c: char| if c.is_control() || text::hides(c) || "<>:\"|?*".contains(c) { '_' } else { c };
+    let name: String = last.chars().map(fit).take(200).collect();
+    let name = name.trim_matches([' ', '.']);
+    if name.is_empty() { "download".into() } else { name.to_owned() }
+}
+
+/// A save with its place on this machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Order {
+    /// What is saved.
+    pub save: Save,
+    /// The file or folder, as a person typed it.
+    pub path: String,
+    /// Whether a file that is there may be replaced.
+    pub replace: bool,
+}
+
+/// What the runtime tells of a transfer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum News {
+    /// There is a file of that name already.
+    Exists(String),
+    /// Bytes come, after the `from` that an earlier try left; `total` where the server says how many there will be.
+    Began { from: u64, total: Option<u64> },
+    /// That many bytes are on disk.
+    Held(u64),
+    /// The file is whole, under that name.
+    Done { path: String, bytes: u64 },
+    /// It could not be done, and why.
+    Failed(String),
+}
+
+/// How a transfer stands.
+#[derive(Clone, Debug, PartialEq)]
+pub enum State {
+    /// Asked for, nothing came yet.
+    Waiting,
+    /// Bytes come.
+    Running,
+    /// A person is asked whether a file may be replaced.
+    Asking,
+    /// Stopped by a person; what came is kept.
+    Stopped,
+    /// Failed, and why; what came is kept.
+    Failed(String),
+    /// The file is there.
+    Done,
+}
+
+/// One transfer.
+#[derive(Clone, Debug)]
+pub struct Transfer {
+    /// Names it between app and runtime.
+    pub number: u64,
+    /// What was asked for.
+    pub order: Order,
+    /// Bytes on disk.
+    pub held: u64,
+    /// Bytes that there will be, where known.
+    pub total: Option<u64>,
+    /// How it stands.
+    pub state: State,
+    samples: VecDeque<(Timestamp, u64)>,
+}
+
+impl Transfer {
+    /// Whether it is on its way.
+    pub fn is_running(&self) -> bool {
+        matches!(self.state, State::Waiting | State::Running)
+    }
+
+    /// Bytes a second, of late; `None` while there is nothing to tell it by.
+    pub fn rate(&self, now: Timestamp) -> Option<f64> {
+        let (first, from) = self.samples.front()?;
+        let seconds = now.duration_since(*first).as_secs_f64();
+        (seconds > 0.3).then(|| self.held.saturating_sub(*from) as f64 / seconds)
+    }
+
+    /// How much of it is here, from 0 to 1.
+    pub fn fraction(&self) -> Option<f64> {
+        self.total.filter(|total| *total > 0).map(|total| self.held as f64 / total as f64)
+    }
+
+    /// Bytes, rate and time left, in words: `12.4 of 80.0 MB · 3.1 MB/s · 22s`.
+    pub fn facts(&self, now: Timestamp) -> String {
+        let held = text::bytes(self.held);
+        let mut facts = match self.total {
+            Some(total) => {
+                let total = text::bytes(total);
+                let same = held.rsplit_once(' ').filter(|(_, unit)| total.ends_with(unit)).map(|(number, _)| number);
+                format!("{} of {total}", same.unwrap_or(&held))
+            }
+            None => held.clone(),
+        };
+        if let Some(rate) = self.rate(now).filter(|_| self.is_running()) {
+            facts.push_str(&format!(" · {}/s", text::bytes(rate as u64)));
+            if let Some(left) = self.total.map(|total| total.saturating_sub(self.held) as f64 / rate.max(1.0)) {
+                let left = if left < 60.0 { format!("{}s", left.ceil()) } else { text::duration(left) };
+                facts.push_str(&format!(" · {left} left"));
+            }
+        }
+        facts
+    }
+
+    fn sample(&mut self, now: Timestamp) {
+        self.samples.push_back((now, self.held));
+        while self.samples.len() > SAMPLES
+            || self.samples.len() > 2
+                && self.samples.front().is_some_and(|(at, _)| now.duration_since(*at).as_secs_f64() > WINDOW)
+        {
+            self.samples.pop_front();
+        }
+    }
+}
+
+/// All transfers since the start, newest last.
+#[derive(Default)]
+pub struct Transfers {
+    list: Vec<Transfer>,
+    last: u64,
+}
+
+impl Transfers {
+    /// All of them, oldest first.
+    pub fn list(&self) -> &[Transfer] {
+        &self.list
+    }
+
+    /// Those on their way.
+    pub fn running(&self) -> impl DoubleEndedIterator<Item = &Transfer> {
+        self.list.iter().filter(|t| t.is_running())
+    }
+
+    /// The one of that number.
+    pub fn get(&self, number: u64) -> Option<&Transfer> {
+        self.list.iter().find(|t| t.number == number)
+    }
+
+    /// Takes an order in, and gives it a number.
+    pub fn begin(&mut self, order: Order) -> u64 {
+        self.last += 1;
+        if self.list.len() >= LISTED
+            && let Some(over) = self.list.iter().position(|t| !t.is_running())
+        {
+            self.list.remove(over);
+        }
+        let (number, total) = (self.last, order.save.size);
+        let samples = VecDeque::new();
+        self.list.push(Transfer { number, order, held: 0, total, state: State::Waiting, samples });
+        number
+    }
+
+    /// Takes an order up again, to be done anew or to go on where it was left.
+    pub fn again(&mut self, number: u64, replace: bool) -> Option<Order> {
+        let transfer = self.list.iter_mut().find(|t| t.number == number && !t.is_running())?;
+        transfer.order.replace |= replace;
+        transfer.state = State::Waiting;
+        transfer.samples.clear();
+        Some(transfer.order.clone())
+    }
+
+    /// A person stopped it; `false` where it does not run.
+    pub fn stop(&mut self, number: u64) -> bool {
+        let transfer = self.list.iter_mut().find(|t| t.number == number);
+        let Some(transfer) = transfer.filter(|t| t.is_running() || t.state == State::Asking) else { return false };
+        transfer.state = State::Stopped;
+        true
+    }
+
+    /// Takes one that does not run off the list.
+    pub fn drop(&mut self, number: u64) -> Option<Transfer> {
+        let at = self.list.iter().position(|t| t.number == number && !t.is_running())?;
+        Some(self.list.remove(at))
+    }
+
+    /// Takes news in. News of what was stopped come late, and change nothing.
+    pub fn hear(&mut self, number: u64, news: &News, now: Timestamp) -> Option<&Transfer> {
+        let transfer = self.list.iter_mut().find(|t| t.number == number && t.is_running())?;
+        match news {
+            News::Exists(path) => {
+                transfer.order.path.clone_from(path);
+                transfer.state = State::Asking;
+            }
+            News::Began { from, total } => {
+                transfer.state = State::Running;
+                transfer.held = *from;
+                transfer.total = total.or(transfer.order.save.size);
+                transfer.samples.clear();
+                transfer.sample(now);
+            }
+            News::Held(bytes) => {
+                transfer.held = *bytes;
+                transfer.sample(now);
+            }
+            News::Done { path, bytes } => {
+                transfer.order.path.clone_from(path);
+                (transfer.held, transfer.total) = (*bytes, Some(*bytes));
+                transfer.state = State::Done;
+            }
+            News::Failed(why) => transfer.state = State::Failed(why.clone()),
+        }
+        Some(transfer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::Endpoint;
+    use crate::api::users::GetCurrentUser;
+
+    fn order() -> Order {
+        let save = Save::new(GetCurrentUser::default().request(), "a.zip");
+        Order { save, path: "a.zip".into(), replace: false }
+    }
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_second(seconds).unwrap()
+    }
+
+    #[test]
+    fn a_file_gets_no_name_that_leads_elsewhere_or_hides() {
+        for (name, file) in [
+            ("a/b/c.txt", "c.txt"),
+            ("../../etc/passwd", "passwd"),
+            ("..", "download"),
+            ("", "download"),
+            ("/", "download"),
+            ("x\u{1b}[31m\u{202e}gpj.exe", "x_[31m_gpj.exe"),
+            (".profile", "profile"),
+            ("C:\\boot.ini", "boot.ini"),
+        ] {
+            assert_eq!(file_name(name), file, "{name:?}");
+        }
+    }
+
+    #[test]
+    fn bytes_rate_and_time_left_are_said() {
+        let mut transfers = Transfers::default();
+        let number = transfers.begin(order());
+        transfers.hear(number, &News::Began { from: 10_000_000, total: Some(80_000_000) }, at(0));
+        transfers.hear(number, &News::Held(20_000_000), at(2));
+        let transfer = transfers.get(number).unwrap();
+        assert_eq!(transfer.facts(at(2)), "20.0 of 80.0 MB · 5.0 MB/s · 12s left");
+        assert_eq!(transfer.fraction(), Some(0.25));
+        transfers.hear(number, &News::Done { path: "/t/a.zip".into(), bytes: 80_000_000 }, at(14));
+        assert_eq!(transfers.get(number).unwrap().facts(at(14)), "80.0 of 80.0 MB");
+    }
+
+    #[test]
+    fn what_was_stopped_hears_nothing_and_goes_on_when_asked() {
+        let mut transfers = Transfers::default();
+        let number = transfers.begin(order());
+        assert!(transfers.stop(number));
+        assert!(transfers.hear(number, &News::Held(5), at(1)).is_none());
+        assert!(transfers.again(number, true).is_some_and(|order| order.replace));
+        assert!(transfers.hear(number, &News::Failed("no".into()), at(1)).is_some());
+        assert_eq!(transfers.running().count(), 0);
+        assert!(transfers.drop(number).is_some());
+    }
+}

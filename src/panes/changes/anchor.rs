@@ -1,0 +1,166 @@
+//! Lines that comments are on: what is set in below them, what a person marked, and what is meant by the cursor.
+
+use super::{Changes, DIFF, FILES};
+use crate::ui::diff::{Inset, Place, Side};
+use std::ops::{Range, RangeInclusive};
+use std::sync::Arc;
+
+/// What a comment would be on: a file, a line, or the marked lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Anchor {
+    /// The file's path now and before; both the same where it was not renamed.
+    pub path: String,
+    pub old_path: String,
+    /// The side on which the lines are counted.
+    pub side: Side,
+    /// The lines on that side, from 1; `None` where the file as a whole is meant.
+    pub lines: Option<RangeInclusive<u32>>,
+    /// The numbers of the last of them in the old and in the new file, where it is in both.
+    pub old_line: Option<u32>,
+    pub new_line: Option<u32>,
+    /// What the lines say, one each.
+    pub text: Vec<String>,
+}
+
+impl Changes {
+    /// Sets rows in between the lines: those of the last revision stay until another one comes, so that this may be called
+    /// after every update.
+    pub fn set_insets(&mut self, revision: u64, make: impl FnOnce() -> Vec<Inset>) {
+        if self.insets.0 == revision {
+            return;
+        }
+        self.insets = (revision, Arc::new(make()));
+        self.commented = self.insets.1.iter().map(|inset| inset.path.clone()).collect();
+        self.set_all_insets();
+    }
+
+    /// Sets in what people said, below the pictures; the cursor stays where it was, on the screen too.
+    pub(super) fn set_all_insets(&mut self) {
+        let key = self.inset().map(|(inset, row)| (inset.key.clone(), row));
+        let place = self.doc.as_ref().and_then(|doc| doc.place(self.row()));
+        let all = match self.shown_pictures.is_empty() {
+            true => self.insets.1.clone(),
+            false => Arc::new(self.shown_pictures.iter().chain(self.insets.1.iter()).cloned().collect()),
+        };
+        let Some(doc) = &mut self.doc else { return };
+        let before = self.scroll.at(doc.len());
+        doc.set_insets(all);
+        let place = match (key, place) {
+            (Some((key, row)), _) => doc.inset(&key).map(|place| match place {
+                Place::Inset { file, inset, .. } => Place::Inset { file, inset, row },
+                other => other,
+            }),
+            (None, place) => place,
+        };
+        let now = place.and_then(|place| doc.row(place)).unwrap_or(before);
+        self.scroll.cursor = now;
+        self.scroll.top.set((self.scroll.top.get() + now).saturating_sub(before));
+    }
+
+    /// Columns that the rows of insets have, as of the last draw.
+    pub fn inset_width(&self) -> usize {
+        self.inset_columns.get()
+    }
+
+    /// The inset under the cursor, and which of its rows.
+    pub fn inset(&self) -> Option<(&Inset, usize)> {
+        let doc = self.doc.as_ref()?;
+        match doc.place(self.row())? {
+            Place::Inset { inset, row, .. } => Some((doc.insets().get(inset)?, row)),
+            _ => None,
+        }
+    }
+
+    /// Whether the inset of a name has a place among the rows: not where its line is hidden, gone, or in a folded file.
+    pub fn has_inset(&self, key: &str) -> bool {
+        self.doc.as_ref().is_some_and(|doc| doc.inset(key).is_some())
+    }
+
+    /// Goes to the inset of a name; `false` where it has no place.
+    pub fn go_to_inset(&mut self, key: &str) -> bool {
+        let row = self.doc.as_ref().and_then(|doc| doc.row(doc.inset(key)?));
+        self.panels.set_focus(DIFF);
+        self.go_to(row, false);
+        row.is_some()
+    }
+
+    /// Goes to the next inset, or to the one before, in this file or another; `false` where there is none.
+    pub fn turn_inset(&mut self, forward: bool) -> bool {
+        let row = self.doc.as_ref().and_then(|doc| doc.turn_inset(self.row(), forward));
+        self.go_to(row, false);
+        row.is_some()
+    }
+
+    /// Begins to mark lines at the cursor, or ends it.
+    pub fn mark(&mut self) {
+        let line = match self.doc.as_ref().and_then(|doc| doc.place(self.row())) {
+            Some(Place::Line { file, line, .. }) => Some((file, line)),
+            _ => None,
+        };
+        self.mark = if self.mark.is_some() { None } else { line };
+    }
+
+    /// Whether lines are being marked.
+    pub fn is_marking(&self) -> bool {
+        self.mark.is_some()
+    }
+
+    /// No line is marked any more.
+    pub fn end_mark(&mut self) {
+        self.mark = None;
+    }
+
+    /// The marked lines as places in the lines of a file, where there are some.
+    pub(super) fn marked(&self) -> Option<(usize, Range<usize>)> {
+        let (file, from) = self.mark?;
+        let to = self.line_near(self.row(), file)?;
+        Some((file, from.min(to)..from.max(to) + 1))
+    }
+
+    /// The line of a file at a row, or the nearest before it: a range may end on what is set in below its last line.
+    pub(super) fn line_near(&self, row: usize, file: usize) -> Option<usize> {
+        let doc = self.doc.as_ref()?;
+        let from = doc.row(Place::File { file })?;
+        (from..=row).rev().map_while(|row| doc.place(row)).find_map(|place| match place {
+            Place::Line { file: at, line, .. } if at == file => Some(line),
+            _ => None,
+        })
+    }
+
+    /// What a comment would be on.
+    pub fn anchor(&self) -> Option<Anchor> {
+        let doc = self.doc.as_ref()?;
+        let row = self.row();
+        let place = doc.place(row)?;
+        let (at, lines) = match self.marked() {
+            Some((file, lines)) => (file, Some(lines)),
+            None => match place {
+                _ if self.panels.focus() == FILES => (place.file(), None),
+                Place::Line { file, line, .. } => (file, Some(line..line + 1)),
+                Place::Inset { file, .. } => (file, self.line_near(row, file).map(|line| line..line + 1)),
+                other => (other.file(), None),
+            },
+        };
+        let file = doc.files().get(at)?;
+        let source = &file.source;
+        let mut anchor = Anchor {
+            path: file.path().to_owned(),
+            old_path: if source.old_path.is_empty() { file.path() } else { &source.old_path }.to_owned(),
+            side: Side::New,
+            lines: None,
+            old_line: None,
+            new_line: None,
+            text: Vec::new(),
+        };
+        let lines = lines.and_then(|lines| file.lines.get(lines)).unwrap_or_default();
+        let all_gone = !lines.is_empty() && lines.iter().all(|line| line.new().is_none());
+        anchor.side = if all_gone { Side::Old } else { Side::New };
+        let on_side = || lines.iter().filter(|line| line.number(anchor.side).is_some());
+        if let (Some(first), Some(last)) = (on_side().next(), on_side().next_back()) {
+            anchor.lines = first.number(anchor.side).zip(last.number(anchor.side)).map(|(first, last)| first..=last);
+            anchor.text = on_side().map(|line| file.text(line).to_owned()).collect();
+            (anchor.old_line, anchor.new_line) = (last.old(), last.new());
+        }
+        Some(anchor)
+    }
+}

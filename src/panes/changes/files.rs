@@ -1,0 +1,365 @@
+//! The list of changed files as a tree: folders with one folder alone in them are one row, and what is done is marked.
+
+use super::{Changes, DIFF, FILES};
+use crate::app::action::Action;
+use crate::app::pane::{Cx, View};
+use crate::ui::diff::{DiffDoc, FileDiff};
+use crate::ui::table::{self, Cell, Column, Row, Size};
+use crate::ui::theme::Role;
+use crate::ui::{glyph, panels, state, text};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+/// Steps of the bar that burns down.
+const STEPS: usize = 8;
+
+/// A row of the tree.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Node {
+    Folder {
+        /// From the root, for its folding.
+        path: String,
+        /// What of its path the folders above do not say.
+        label: String,
+        depth: usize,
+        /// Its files, as places among those that are shown.
+        files: Range<usize>,
+    },
+    File {
+        file: usize,
+        /// Its name, behind the folders that hold it alone.
+        label: String,
+        depth: usize,
+    },
+}
+
+/// The files as a tree, in their order; `folded` folders show nothing of what is in them.
+pub fn tree(shown: &[usize], path: &dyn Fn(usize) -> String, folded: &BTreeSet<String>) -> Vec<Node> {
+    let paths: Vec<String> = shown.iter().map(|file| path(*file)).collect();
+    let mut out = Vec::new();
+    branch(shown, &paths, 0..shown.len(), 0, 0, folded, &mut out);
+    out
+}
+
+fn branch(
+    shown: &[usize],
+    paths: &[String],
+    range: Range<usize>,
+    prefix: usize,
+    depth: usize,
+    folded: &BTreeSet<String>,
+    out: &mut Vec<Node>,
+) {
+    let rest = |at: usize, prefix: usize| paths.get(at).and_then(|path| path.get(prefix..)).unwrap_or_default();
+    let head = |at: usize, prefix: usize| rest(at, prefix).split_once('/').map(|(head, _)| head);
+    let mut at = range.start;
+    while at < range.end {
+        let first = head(at, prefix).filter(|_| depth < 40);
+        let others = first.and_then(|_| (at + 1..range.end).find(|next| head(*next, prefix) != first));
+        let end = if first.is_some() { others.unwrap_or(range.end) } else { at + 1 };
+        let Some(first) = first.filter(|_| end > at + 1) else {
+            // A folder that holds one file alone is no row.
+            let label = rest(at, prefix).to_owned();
+            out.extend(shown.get(at).map(|file| Node::File { file: *file, label, depth }));
+            at += 1;
+            continue;
+        };
+        let mut inner = prefix + first.len() + 1;
+        // Folders that hold one folder alone join it.
+        while let Some(next) = head(at, inner)
+            && (at..end).all(|other| head(other, inner) == Some(next))
+        {
+            inner += next.len() + 1;
+        }
+        let path = paths.get(at).and_then(|path| path.get(..inner - 1)).unwrap_or_default().to_owned();
+        let label = path.get(prefix..).unwrap_or_default().to_owned();
+        let open = !folded.contains(&path);
+        out.push(Node::Folder { path, label, depth, files: at..end });
+        if open {
+            branch(shown, paths, at..end, inner, depth + 1, folded, out);
+        }
+        at = end;
+    }
+}
+
+/// Files that were looked at, by path, with what they held then.
+pub type Viewed = BTreeMap<String, u64>;
+
+/// Reads the marks as they are kept: a line a file, what it held first.
+fn read(kept: &str) -> Viewed {
+    kept.lines()
+        .filter_map(|line| line.split_once(' '))
+        .filter_map(|(identity, path)| Some((path.to_owned(), u64::from_str_radix(identity, 16).ok()?)))
+        .collect()
+}
+
+fn written(viewed: &Viewed) -> Option<String> {
+    let lines: Vec<String> = viewed.iter().map(|(path, identity)| format!("{identity:016x} {path}")).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+impl Changes {
+    /// Keeps which files were viewed under this key, and takes what was kept.
+    pub fn keep_under(&mut self, view: &View, key: &str) {
+        if self.kept_under != key {
+            self.kept_under = key.to_owned();
+            self.viewed = view.drafts.get(key).map(|kept| read(kept)).unwrap_or_default();
+            self.count_viewed();
+        }
+    }
+
+    /// What a file holds: another number when it changed. Of what the server did not send, the commit tells.
+    fn content(&self, file: &FileDiff) -> u64 {
+        let commit = self.revisions.as_ref().filter(|_| file.lines.is_empty() || file.made_here);
+        let commit = commit.map_or("", |revisions| &revisions.new);
+        commit.bytes().fold(if file.made_here { 0 } else { file.identity }, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        })
+    }
+
+    pub(super) fn is_viewed(&self, file: &FileDiff) -> bool {
+        self.viewed.get(file.path()).is_some_and(|identity| *identity == self.content(file))
+    }
+
+    /// Marks the file as viewed and goes on to the next that is not, or takes the mark away.
+    pub fn toggle_viewed(&mut self, cx: &mut Cx) {
+        let Some(at) = self.selected_file() else { return };
+        let Some(file) = self.doc.as_ref().and_then(|doc| doc.files().get(at)).cloned() else { return };
+        let viewed = !self.is_viewed(&file);
+        if viewed {
+            self.viewed.insert(file.path().to_owned(), self.content(&file));
+        } else {
+            self.viewed.remove(file.path());
+        }
+        self.count_viewed();
+        if !self.kept_under.is_empty() {
+            cx.act(Action::Keep(self.kept_under.clone(), written(&self.viewed)));
+        }
+        let row = self.doc.as_mut().and_then(|doc| {
+            doc.fold(at, viewed);
+            doc.row(crate::ui::diff::Place::File { file: at })
+        });
+        self.mark = None;
+        self.go_to(row, false);
+        if viewed {
+            self.next_unviewed();
+        }
+    }
+
+    /// To the next file that was not viewed, around the end; `false` where there is none.
+    pub fn next_unviewed(&mut self) -> bool {
+        let Some(doc) = &self.doc else { return false };
+        let files = doc.files();
+        let at = self.selected_file().unwrap_or(0);
+        let order = (at + 1..files.len()).chain(0..=at);
+        let next = order.into_iter().find(|next| files.get(*next).is_some_and(|file| !self.is_viewed(file)));
+        let row = next.and_then(|file| doc.row(crate::ui::diff::Place::File { file }));
+        self.go_to(row, true);
+        row.is_some()
+    }
+
+    /// The file that is meant: that of the diff's cursor, which the list follows.
+    pub(super) fn selected_file(&self) -> Option<usize> {
+        self.file()
+    }
+
+    /// Counts what was viewed, once for all frames.
+    fn count_viewed(&mut self) {
+        let files = self.doc.as_ref().map(DiffDoc::files).filter(|_| !self.viewed.is_empty()).unwrap_or_default();
+        self.viewed_now = files.iter().filter(|file| self.is_viewed(file)).count();
+    }
+
+    /// Makes the rows of the tree again: another filter, another folding, other files.
+    pub(super) fn plant(&mut self) {
+        self.count_viewed();
+        let Some(doc) = &self.doc else { return };
+        let words = self.filter.to_lowercase();
+        let fits = |file: &FileDiff| words.is_empty() || file.path().to_lowercase().contains(&words);
+        let files = doc.files();
+        self.shown = (0..files.len()).filter(|at| files.get(*at).is_some_and(|file| fits(file))).collect();
+        let path = |at: usize| files.get(at).map(|file| file.path().to_owned()).unwrap_or_default();
+        let none = BTreeSet::new();
+        let folded = if words.is_empty() { &self.folders } else { &none };
+        self.nodes = tree(&self.shown, &path, folded);
+        self.list.select(self.list.selected(), self.nodes.len());
+    }
+
+    /// The row of a file in the tree, or of the folded folder that holds it.
+    pub(super) fn node_of(&self, file: usize) -> Option<usize> {
+        let shown = self.shown.binary_search(&file).ok()?;
+        let mut folder = None;
+        for (at, node) in self.nodes.iter().enumerate() {
+            match node {
+                Node::File { file: this, .. } if *this == file => return Some(at),
+                Node::Folder { files, .. } if files.contains(&shown) => folder = Some(at),
+                _ => {}
+            }
+        }
+        folder
+    }
+
+    /// The first file of a row of the tree.
+    pub(super) fn file_of_node(&self, node: usize) -> Option<usize> {
+        match self.nodes.get(node)? {
+            Node::File { file, .. } => Some(*file),
+            Node::Folder { files, .. } => self.shown.get(files.start).copied(),
+        }
+    }
+
+    /// Folds or unfolds the folder that is selected; `false` where it is a file. `open` says which of both alone is meant.
+    pub(super) fn fold_folder(&mut self, open: Option<bool>) -> bool {
+        let Some(Node::Folder { path, .. }) = self.nodes.get(self.list.selected()) else { return false };
+        let path = path.clone();
+        let is_open = !self.folders.contains(&path);
+        if open == Some(is_open) {
+            return false;
+        }
+        if is_open {
+            self.folders.insert(path);
+        } else {
+            self.folders.remove(&path);
+        }
+        self.plant();
+        true
+    }
+
+    /// How much is done, and how many lines came and went in all.
+    fn summary(&self, doc: &DiffDoc) -> (String, String) {
+        let (all, viewed) = (doc.files().len(), self.viewed_now);
+        let count = match (self.filter.is_empty(), viewed) {
+            (false, _) => format!("{}/{} /{}", self.shown.len(), text::count(all as u64), self.filter),
+            (true, 0) => text::count(all as u64),
+            (true, viewed) => {
+                let full = viewed * STEPS / all.max(1);
+                let bar = glyph::full().repeat(full) + &glyph::left().repeat(STEPS - full);
+                format!("{viewed}/{} viewed {bar}", text::count(all as u64))
+            }
+        };
+        let (came, gone) = (text::count(doc.additions() as u64), text::count(doc.deletions() as u64));
+        (format!("Files {count}"), format!("+{came} −{gone}"))
+    }
+
+    pub(super) fn draw_files(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let focused = self.panels.focus() == FILES && !self.aside;
+        let Some(doc) = &self.doc else {
+            let body = panels::title(buf, area, view.theme, focused, "Files", "");
+            return state::skeleton(buf, body, view.theme);
+        };
+        let (left, right) = self.summary(doc);
+        let body = panels::title(buf, area, view.theme, focused, &left, &right);
+        if self.shown.is_empty() {
+            return state::empty(buf, body, view.theme, "No file fits the filter.", "/ changes it, Esc ends it");
+        }
+        let columns = [
+            Column::new("", Size::Fill { min: 12, weight: 1 }),
+            Column::new("", Size::Fit { min: 2, max: 7 }).right(),
+            Column::new("", Size::Fit { min: 2, max: 7 }).right(),
+        ];
+        table::draw(buf, body, view.theme, focused, &self.list, &columns, self.nodes.len(), |row| {
+            match self.nodes.get(row) {
+                Some(Node::Folder { label, depth, path, files }) => {
+                    let mark = if self.folders.contains(path) { glyph::folded() } else { glyph::unfolded() };
+                    let indent = "  ".repeat(*depth);
+                    let name = Cell::from((format!("{indent}{mark} "), Role::Dim)).and(label.clone(), Role::Dim);
+                    let inside = if self.folders.contains(path) { files.len().to_string() } else { String::new() };
+                    Row::new(vec![name, (inside, Role::Dim).into(), Cell::empty()])
+                }
+                Some(Node::File { file, label, depth }) => match doc.files().get(*file) {
+                    Some(diff) => self.file_row(*file, diff, (*depth, label), self.commented.contains(diff.path())),
+                    None => Row::default(),
+                },
+                None => Row::default(),
+            }
+        });
+    }
+
+    fn file_row(&self, at: usize, file: &FileDiff, (depth, label): (usize, &str), commented: bool) -> Row {
+        let source = &file.source;
+        let viewed = self.is_viewed(file);
+        let (mark, mark_role) = match (viewed, commented) {
+            (true, _) => (glyph::done(), Role::Success),
+            (false, true) => (glyph::alive(), Role::Accent),
+            (false, false) => (glyph::open(), Role::Faint),
+        };
+        let (letter, role) = match () {
+            () if source.is_new => ("A", Role::Added),
+            () if source.is_deleted => ("D", Role::Removed),
+            () if source.is_renamed => ("R", Role::Accent),
+            () => ("M", Role::Dim),
+        };
+        let (folder, name) = label.split_at(label.rfind('/').map_or(0, |at| at + 1));
+        let indent = "  ".repeat(depth);
+        let cell = Cell::from((format!("{indent}{mark} "), mark_role))
+            .and(format!("{letter} "), role)
+            .and(folder.to_owned(), Role::Dim)
+            .and(name.to_owned(), if viewed { Role::Dim } else { Role::Text });
+        let binary = source.diff.is_empty() || source.diff.starts_with("Binary files ");
+        let (added, removed) = match (file.additions, file.deletions) {
+            (0, 0) if file.is_withheld() => ("large".to_owned(), String::new()),
+            (0, 0) if source.is_renamed && source.diff.is_empty() => (String::new(), String::new()),
+            (0, 0) if file.only_spaces => ("space".to_owned(), String::new()),
+            (0, 0) if binary => ("bin".to_owned(), String::new()),
+            (added, removed) => (format!("+{added}"), format!("−{removed}")),
+        };
+        let hits = self.found.as_ref().map_or(0, |found| found.count(at));
+        if hits > 0 {
+            return Row::new(vec![cell, (format!("{hits}×"), Role::Accent).into(), Cell::empty()]);
+        }
+        let count_role = if added.starts_with('+') { Role::Added } else { Role::Dim };
+        Row::new(vec![cell, (added, count_role).into(), (removed, Role::Removed).into()])
+    }
+
+    /// From the list to the diff of its file, or folds its folder.
+    pub(super) fn enter_list(&mut self) {
+        if !self.fold_folder(None) {
+            self.follow_list();
+            self.panels.set_focus(DIFF);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(paths: &[&str], folded: &[&str]) -> Vec<String> {
+        let shown: Vec<usize> = (0..paths.len()).collect();
+        let folded = folded.iter().map(|f| (*f).to_owned()).collect();
+        let nodes = tree(&shown, &|at| paths[at].to_owned(), &folded);
+        nodes
+            .into_iter()
+            .map(|node| match node {
+                Node::Folder { label, depth, files, .. } => format!("{}{label}/ {}", "  ".repeat(depth), files.len()),
+                Node::File { label, depth, .. } => format!("{}{label}", "  ".repeat(depth)),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn folders_alone_in_a_folder_are_one_row() {
+        let paths = ["Cargo.toml", "src/deep/er/a.rs", "src/deep/er/b.rs", "tests/a.rs", "tests/b/c.rs"];
+        assert_eq!(
+            rows(&paths, &[]),
+            ["Cargo.toml", "src/deep/er/ 2", "  a.rs", "  b.rs", "tests/ 2", "  a.rs", "  b/c.rs"]
+        );
+        assert_eq!(rows(&paths, &["tests", "src/deep/er"]), ["Cargo.toml", "src/deep/er/ 2", "tests/ 2"]);
+    }
+
+    #[test]
+    fn hostile_paths_make_some_tree() {
+        let deep = "a/".repeat(500);
+        for paths in [&["/", "//", "a//b", ""][..], &["a", "a/b", "a"], &[deep.as_str(), "a/a/x"]] {
+            assert!(!rows(paths, &[]).is_empty());
+        }
+    }
+
+    #[test]
+    fn marks_are_kept_as_text() {
+        let viewed: Viewed = [("a b".to_owned(), 7), ("c".to_owned(), u64::MAX)].into();
+        assert_eq!(read(&written(&viewed).unwrap()), viewed);
+        assert_eq!(written(&Viewed::new()), None);
+        assert!(read("nonsense\n\nzz x").is_empty());
+    }
+}

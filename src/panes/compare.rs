@@ -1,0 +1,452 @@
+//! What lies between two refs: the commits that one has and the other has not, and what they changed.
+
+use super::changes::keys::{self, HasChanges};
+use super::changes::{Changes, Entries, Input, Revisions};
+use super::history::History;
+use super::list::{age, failure, trouble};
+use super::refs::Refs;
+use super::{apart, forms, project};
+use crate::api::commits::Commit;
+use crate::api::repository::{Compare, Comparison};
+use crate::api::{Endpoint, Id};
+use crate::app::action::Action;
+use crate::app::command::{Command, Motion, WhyNot};
+use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, Seek, Tabs, View};
+use crate::app::place::Place;
+use crate::store::{Load, Remote, Want};
+use crate::ui::panels::Panels;
+use crate::ui::table::{self, Cell, Column, ListState, Row, Size};
+use crate::ui::theme::Role;
+use crate::ui::{glyph, line, state, text};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use std::cell::Cell as Shared;
+use std::sync::Arc;
+
+const COMMITS: usize = 0;
+const CHANGES: usize = 1;
+const TITLES: &[&str] = &["Commits", "Changes"];
+/// Lanes of the graph.
+const LANES: usize = 8;
+
+/// Two refs beside each other.
+pub struct ComparePane {
+    project: Id,
+    /// What to compare from; the default branch where nobody said.
+    from: Option<String>,
+    /// What to compare with it; unknown until somebody says.
+    to: Option<String>,
+    tab: usize,
+    list: ListState,
+    area: Shared<Rect>,
+    /// The commits, newest first, with their graph, and the reply that they were made from.
+    commits: Arc<Vec<Commit>>,
+    history: History,
+    changes: Changes,
+    input: Option<Input>,
+    taken: Option<Arc<Comparison>>,
+}
+
+/// Both sides of `A...B`, or of `A..B`; one where nothing else is said.
+fn sides(item: &str) -> (Option<String>, Option<String>) {
+    let some = |side: &str| Some(side.to_owned()).filter(|side| !side.is_empty());
+    match item.split_once("...").or_else(|| item.split_once("..")) {
+        Some((from, to)) => (some(from), some(to)),
+        None => (None, some(item)),
+    }
+}
+
+impl ComparePane {
+    fn from<'a>(&'a self, view: &View<'a>) -> Option<&'a str> {
+        self.from.as_deref().or_else(|| project::default_branch(view, &self.project))
+    }
+
+    /// Both sides, where they are known.
+    fn pair<'a>(&'a self, view: &View<'a>) -> Option<(&'a str, &'a str)> {
+        Some((self.from(view)?, self.to.as_deref()?))
+    }
+
+    fn query(&self, view: &View) -> Option<Compare> {
+        let (from, to) = self.pair(view)?;
+        Some(Compare { id: self.project.clone(), from: from.to_owned(), to: to.to_owned(), straight: None })
+    }
+
+    fn reply<'a>(&self, view: &View<'a>) -> Option<Remote<'a, Comparison>> {
+        self.query(view).map(|query| view.store.get(&query))
+    }
+
+    fn both(&self, view: &View) -> Result<(), WhyNot> {
+        self.pair(view).map(|_| ()).ok_or_else(|| "choose both sides first: B and R".into())
+    }
+
+    fn turn(&mut self) {
+        self.list = ListState::new();
+        self.commits = Arc::default();
+        self.history = History::default();
+        self.changes = Changes::default();
+        self.input = None;
+        self.taken = None;
+    }
+
+    fn swap(&mut self, cx: &mut Cx) {
+        let from = self.from(&cx.view).map(str::to_owned);
+        self.from = std::mem::replace(&mut self.to, from);
+        self.turn();
+    }
+
+    fn current(&self) -> Option<&Commit> {
+        self.commits.get(self.list.selected())
+    }
+
+    fn enter(&mut self, cx: &mut Cx) {
+        if self.tab == CHANGES {
+            return self.changes.enter();
+        }
+        if let Some(commit) = self.current() {
+            let place = Place::new("commit").project(self.project.clone()).item(&commit.id);
+            cx.go(Place { git_ref: self.to.clone(), ..place });
+        }
+    }
+
+    /// The file under the cursor as it is on the side that was compared.
+    fn file(&mut self, cx: &mut Cx) {
+        let (Some(spot), Some(to)) = (self.changes.spot(), self.to.as_deref()) else { return };
+        let mut place = Place::new("files").project(self.project.clone()).at(to).path(spot.path);
+        place.line = spot.line;
+        cx.go(place);
+    }
+
+    /// Two lines above everything: the sides with how far apart they are, and what to know of the answer.
+    fn draw_head(&self, view: &View, area: Rect, buf: &mut Buffer) -> Rect {
+        let style = |role| view.theme.style(role);
+        let row = |y: u16| Rect { x: area.x + 1, y: area.y + y, width: area.width.saturating_sub(2), height: 1 };
+        let side = |name: Option<&str>| match name {
+            Some(name) => (text::fit_middle(project::short_ref(name), 40), style(Role::Ref)),
+            None => ("choose one".to_owned(), style(Role::Warning)),
+        };
+        let (from, to) = (self.from(view), self.to.as_deref());
+        let arrow = (format!(" {} ", glyph::arrow()), style(Role::Dim));
+        let left = [side(from), arrow, side(to)];
+        let mut right: Vec<(String, Style)> = Vec::new();
+        if let (Some(from), Some(to), Some(taken)) = (from, to, &self.taken) {
+            let cut = if taken.compare_timeout { "+" } else { "" };
+            let ahead = format!("{}{cut} {}", text::count(taken.commits.len() as u64), "ahead");
+            right.push((format!("{} {ahead}", glyph::up()), style(Role::Added)));
+            if let Some((behind, cut)) = apart::ahead(view, &self.project, to, from) {
+                let cut = if cut { "+" } else { "" };
+                right.push((format!("  {} {behind}{cut} behind", glyph::down()), style(Role::Dim)));
+            }
+        }
+        line::pair(buf, row(0), &left, &right);
+        let words = match (&self.taken, self.pair(view)) {
+            (Some(taken), _) if taken.compare_timeout => {
+                Some(("The server gave up before the end: commits or changes are missing.".to_owned(), Role::Warning))
+            }
+            (Some(taken), _) if taken.compare_same_ref => Some(("Both are the same commit.".to_owned(), Role::Dim)),
+            (Some(_), Some((from, to))) => {
+                let (from, to) = (project::short_ref(from), project::short_ref(to));
+                Some((format!("What {} brought since it parted from {}", short(to), short(from)), Role::Dim))
+            }
+            _ => None,
+        };
+        if let Some((words, role)) = words {
+            line::draw(buf, row(1), &[(words, style(role))]);
+        }
+        let head = area.height.min(3);
+        Rect { y: area.y + head, height: area.height - head, ..area }
+    }
+
+    fn draw_commits(&self, view: &View, area: Rect, buf: &mut Buffer, taken: &Comparison) {
+        self.area.set(area);
+        if self.commits.is_empty() {
+            let why = if taken.compare_same_ref { "There is nothing between them." } else { "It brings no commit." };
+            return state::empty(buf, area, view.theme, why, "S swaps the sides, R chooses another");
+        }
+        table::draw(buf, area, view.theme, true, &self.list, COLUMNS, self.commits.len(), |index| {
+            let Some(commit) = self.commits.get(index) else { return Row::default() };
+            Row::new(vec![
+                Cell::from((text::head(commit.short(), 8), Role::Ref)),
+                self.history.cell(index, LANES),
+                Cell::from((commit.title.clone(), if commit.is_merge() { Role::Dim } else { Role::Text })),
+                Cell::from((commit.author_name.clone(), Role::User)),
+                Cell::from((age(view, commit.when()), Role::Dim)),
+            ])
+        });
+    }
+}
+
+/// A name within a sentence.
+fn short(name: &str) -> String {
+    text::fit_middle(name, 32)
+}
+
+const COLUMNS: &[Column] = &[
+    Column::new("", Size::Fixed(8)).priority(2),
+    Column::new("", Size::Fit { min: 1, max: 2 * LANES as u16 + 1 }).priority(4),
+    Column::new("", Size::Fill { min: 30, weight: 1 }),
+    Column::new("", Size::Fit { min: 4, max: 16 }).priority(3),
+    Column::new("", Size::Fixed(4)).right().priority(1),
+];
+
+impl HasChanges for ComparePane {
+    fn changes(&mut self) -> &mut Changes {
+        &mut self.changes
+    }
+
+    fn on_changes(&self, _view: &View) -> Result<(), WhyNot> {
+        if self.tab == CHANGES { Ok(()) } else { Err("the changes are not shown".into()) }
+    }
+}
+
+impl Pane for ComparePane {
+    const ID: &'static str = "compare";
+    const TITLE: &'static str = "What lies between two refs";
+    const NEEDS: Needs = Needs::Project;
+    const COMMANDS: &'static [Command<Self>] = &[
+        Command::new("compare.open", &["Enter"], "Open the commit, or the diff of the file", Self::enter)
+            .footer("open"),
+        Command::new("compare.swap", &["S"], "Swap the sides", Self::swap).footer("swap").when(Self::both),
+        Command::new("compare.ref", &["R"], "Compare another branch, tag or commit", |pane: &mut Self, cx| {
+            cx.act(Refs::pick_or("Compare", "to", &pane.project, &cx.view, |name| {
+                Action::Answer("to", name.to_owned())
+            }));
+        })
+        .footer("ref"),
+        Command::new("compare.base", &["B"], "Compare it with another one", |pane: &mut Self, cx| {
+            let free = |name: &str| Action::Answer("from", name.to_owned());
+            cx.act(Refs::pick_or("Compare with", "from", &pane.project, &cx.view, free));
+        })
+        .footer("base"),
+        Command::new("compare.mr", &["m"], "New merge request of it", |pane: &mut Self, cx| {
+            if let Some((from, to)) = pane.pair(&cx.view) {
+                forms::merge_request::create(&pane.project, Some(to), Some(from), &cx.view).open(cx);
+            }
+        })
+        .writes()
+        .footer("merge request")
+        .when(Self::both),
+        Command::new("compare.next_file", &["]"], "Next file", |pane: &mut Self, _| pane.changes.turn_file(true))
+            .footer("next file")
+            .when(Self::on_changes),
+        Command::new("compare.previous_file", &["["], "Previous file", |pane: &mut Self, _| {
+            pane.changes.turn_file(false);
+        })
+        .when(Self::on_changes),
+        Command::new("compare.next_hunk", &["}"], "Next hunk", |pane: &mut Self, _| pane.changes.turn_hunk(true))
+            .when(Self::on_changes),
+        Command::new("compare.previous_hunk", &["{"], "Previous hunk", |pane: &mut Self, _| {
+            pane.changes.turn_hunk(false);
+        })
+        .when(Self::on_changes),
+        keys::layout("compare.layout"),
+        keys::spaces("compare.spaces"),
+        keys::wrap("compare.wrap"),
+        keys::more("compare.more"),
+        keys::more_up("compare.more_up"),
+        keys::more_down("compare.more_down"),
+        Command::new("compare.fold", &["-"], "Fold or unfold the file", |pane: &mut Self, _| pane.changes.fold())
+            .when(Self::on_changes),
+        Command::new("compare.file", &["f"], "The file as it is there", Self::file).footer("file").when(
+            |pane, view| {
+                pane.on_changes(view)?;
+                pane.changes.spot().map(|_| ()).ok_or_else(|| "no file is selected".into())
+            },
+        ),
+    ];
+
+    fn open(place: &Place, _view: &View) -> Self {
+        let (from, to) = place.item.as_deref().map(sides).unwrap_or_default();
+        ComparePane {
+            project: place.project.clone().unwrap_or_default(),
+            from,
+            to: to.or_else(|| place.git_ref.clone()),
+            tab: usize::from(place.tab.as_deref() == Some("changes")),
+            list: ListState::new(),
+            area: Shared::default(),
+            commits: Arc::default(),
+            history: History::default(),
+            changes: Changes::default(),
+            input: None,
+            taken: None,
+        }
+    }
+
+    fn place(&self) -> Place {
+        let mut place = Place::new(Self::ID).project(self.project.clone());
+        if let Some(to) = &self.to {
+            place = place.item(format!("{}...{to}", self.from.as_deref().unwrap_or_default()));
+        }
+        if self.tab == CHANGES { place.tab("changes") } else { place }
+    }
+
+    fn crumbs(&self, view: &View) -> Vec<Crumb> {
+        let mut crumbs = project::crumbs(view, &self.project);
+        crumbs.push(Crumb::new("compare", Role::Dim));
+        crumbs
+    }
+
+    fn wants(&self, view: &View) -> Vec<Want> {
+        let mut wants = vec![project::want(&self.project)];
+        if let (Some(query), Some((from, to))) = (self.query(view), self.pair(view)) {
+            wants.push(Load::one(&query).into());
+            // The way back comes when the comparison is there: it is the lesser question.
+            if self.taken.is_some() {
+                wants.extend(apart::want(view, &self.project, to, from));
+            }
+        }
+        wants.extend(self.history.wants());
+        if self.tab == CHANGES {
+            wants.extend(self.changes.wants(view, self.input.as_ref()));
+        }
+        wants
+    }
+
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        self.area.set(Rect::default());
+        let body = self.draw_head(view, area, buf);
+        let Some(reply) = self.reply(view) else {
+            let (why, hint) = match self.to {
+                None => ("Nothing to compare yet.", "R chooses a branch, tag or commit, B what to compare it with"),
+                Some(_) => ("The default branch is not known.", "B chooses what to compare with"),
+            };
+            return state::empty(buf, body, view.theme, why, hint);
+        };
+        let Some(taken) = &self.taken else {
+            return match reply.error {
+                Some(error) => failure(view, body, buf, error),
+                None => state::skeleton(buf, body, view.theme),
+            };
+        };
+        let body = trouble(view, body, buf, reply.error);
+        if self.tab == CHANGES {
+            return self.changes.draw(view, body, buf, self.input.as_ref(), None);
+        }
+        self.draw_commits(view, body, buf, taken);
+    }
+
+    fn changed(&mut self, cx: &mut Cx) {
+        let view = &cx.view;
+        let reply = self.reply(view);
+        if let Some((reply, query)) = reply.zip(self.query(view))
+            && let Some(arc) = reply.arc()
+            && self.taken.as_ref().is_none_or(|taken| !Arc::ptr_eq(taken, &arc))
+        {
+            let identity = format!("{} at {:?}", query.request().line(), reply.at);
+            self.input = Some(Input { identity, entries: Entries::Comparison(arc.clone()) });
+            let (old, new) = (self.from(view).map(str::to_owned), self.to.clone());
+            let project = self.project.clone();
+            self.changes.set_revisions(new.map(|new| Revisions { project, old, new }));
+            // Servers have the oldest first; a log has the newest first.
+            self.commits = Arc::new(arc.commits.iter().rev().cloned().collect());
+            self.taken = Some(arc);
+        }
+        self.history.sync_page(view, &self.commits);
+        let commits = self.commits.clone();
+        self.list.sync(commits.len(), |index| commits.get(index).map(|c| c.id.clone()).unwrap_or_default());
+        if self.tab == CHANGES {
+            self.changes.sync(view, self.input.as_ref());
+        }
+    }
+
+    fn motion(&mut self, motion: Motion, cx: &mut Cx) {
+        if self.tab == CHANGES {
+            return self.changes.motion(motion);
+        }
+        match motion {
+            Motion::Right => self.enter(cx),
+            Motion::Left => {}
+            Motion::Wheel(rows) => self.list.scroll_by(rows.into(), self.commits.len()),
+            Motion::PageUp => self.list.page_by(-1, self.commits.len()),
+            Motion::PageDown => self.list.page_by(1, self.commits.len()),
+            other => other.apply(&mut self.list, self.commits.len()),
+        }
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
+        if self.tab == CHANGES {
+            return self.changes.pointer(pointer);
+        }
+        match pointer {
+            Pointer::Wheel { rows, .. } => self.motion(Motion::Wheel(rows), cx),
+            Pointer::Press { column, row, double } => {
+                let area = self.area.get();
+                if area.contains((column, row).into())
+                    && let Some(index) = self.list.row_at(row - area.y)
+                {
+                    self.list.select(index, self.commits.len());
+                    if double {
+                        self.enter(cx);
+                    }
+                }
+            }
+            Pointer::Drag { .. } | Pointer::Release => {}
+        }
+    }
+
+    fn panels(&mut self) -> Option<&mut Panels> {
+        (self.tab == CHANGES).then(|| self.changes.panels())
+    }
+
+    fn tabs(&self) -> Tabs {
+        Tabs { titles: TITLES, selected: self.tab }
+    }
+
+    fn tab_count(&self, index: usize, _view: &View) -> Option<String> {
+        let taken = self.taken.as_ref()?;
+        let count = if index == COMMITS { taken.commits.len() } else { taken.diffs.len() };
+        Some(format!("{}{}", text::count(count as u64), if taken.compare_timeout { "+" } else { "" }))
+    }
+
+    fn select_tab(&mut self, index: usize, _cx: &mut Cx) {
+        self.tab = index;
+    }
+
+    fn seek(&self) -> Option<Seek> {
+        (self.tab == CHANGES).then(|| self.changes.seek())
+    }
+
+    fn sought(&self) -> String {
+        self.changes.sought()
+    }
+
+    fn set_sought(&mut self, text: &str, _cx: &mut Cx) {
+        self.changes.set_sought(text, self.input.as_ref());
+    }
+
+    fn seek_next(&mut self, forward: bool, _cx: &mut Cx) {
+        self.changes.seek_next(forward);
+    }
+
+    fn answer(&mut self, tag: &'static str, value: String, _cx: &mut Cx) {
+        match tag {
+            "to" => self.to = Some(value),
+            "from" => self.from = Some(value),
+            _ => return,
+        }
+        self.turn();
+    }
+
+    fn escape(&mut self, cx: &mut Cx) -> bool {
+        self.tab == CHANGES && self.changes.escape(&cx.view, self.input.as_ref())
+    }
+
+    fn url(&self, view: &View) -> Option<String> {
+        let (from, to) = self.pair(view)?;
+        let sides = format!("{}...{}", project::path(from), project::path(to));
+        Some(project::page(view, &self.project, &format!("/-/compare/{sides}")))
+    }
+
+    fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
+        let mut copies = Vec::new();
+        if let Some((from, to)) = self.pair(view) {
+            copies.push(("range", format!("{from}...{to}")));
+        }
+        match (self.tab, self.current(), self.changes.spot()) {
+            (COMMITS, Some(commit), _) => copies.push(("SHA", commit.id.clone())),
+            (CHANGES, _, Some(spot)) => copies.push(("path", spot.path)),
+            _ => {}
+        }
+        copies
+    }
+}

@@ -1,0 +1,141 @@
+//! Facts in lines: a name before each, and what each line leads to. Shared by the places of a commit and of a project.
+
+use crate::app::action::Action;
+use crate::app::command::Motion;
+use crate::app::pane::{Cx, Pointer, View};
+use crate::app::place::Place;
+use crate::ui::doc::{self, DocLine, DocState};
+use crate::ui::text;
+use crate::ui::theme::Role;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::cell::Cell;
+
+/// Columns of the names.
+const NAMES: usize = 11;
+
+/// Pieces of a line with their roles.
+pub type Pieces = Vec<(String, Role)>;
+
+/// What a line leads to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Lead {
+    /// A place of labscope.
+    Place(Place),
+    /// A page of another machine.
+    Page(String),
+    /// Something to take along.
+    Copy(&'static str, String),
+}
+
+/// A line, and what it leads to.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Detail {
+    pieces: Pieces,
+    lead: Option<Lead>,
+}
+
+/// Lines with a cursor.
+#[derive(Default)]
+pub struct Details {
+    lines: Vec<Detail>,
+    scroll: DocState,
+    area: Cell<Rect>,
+}
+
+impl Details {
+    /// Begins to write them anew; the cursor stays.
+    pub fn clear(&mut self) {
+        self.lines.clear();
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// A line without a name.
+    pub fn line(&mut self, pieces: Pieces) {
+        self.lines.push(Detail { pieces, lead: None });
+    }
+
+    /// Lines of prose, cut at `width`.
+    pub fn prose(&mut self, words: &str, width: usize, most: usize, role: Role) {
+        for line in text::wrap(words, width, most) {
+            self.line(vec![(line, role)]);
+        }
+    }
+
+    /// A name, what there is to say, and what that leads to.
+    pub fn field(&mut self, name: &str, pieces: Pieces, lead: Option<Lead>) {
+        let mut line = vec![(text::pad(name, NAMES), Role::Dim)];
+        line.extend(pieces);
+        self.lines.push(Detail { pieces: line, lead });
+    }
+
+    /// Opens what the line under the cursor leads to; `false` where it leads nowhere.
+    pub fn enter(&self, cx: &mut Cx) -> bool {
+        let at = self.scroll.at(self.lines.len());
+        match self.lines.get(at).and_then(|line| line.lead.clone()) {
+            Some(Lead::Place(place)) => cx.go(place),
+            Some(Lead::Page(url)) => cx.act(Action::Browse(url)),
+            Some(Lead::Copy(name, text)) => cx.act(Action::Copy(name, text)),
+            None => return false,
+        }
+        true
+    }
+
+    /// Moves the cursor.
+    pub fn motion(&mut self, motion: Motion) {
+        let len = self.lines.len();
+        match motion {
+            Motion::Wheel(rows) => self.scroll.scroll_by(rows.into(), len),
+            Motion::First => self.scroll.first(),
+            Motion::Last => self.scroll.last(len),
+            Motion::Left => self.scroll.left_by(-(doc::SIDEWAYS as isize)),
+            Motion::Right => self.scroll.left_by(doc::SIDEWAYS as isize),
+            other => {
+                if let Some(rows) = other.rows(self.scroll.height.get()) {
+                    self.scroll.move_by(rows, len);
+                }
+            }
+        }
+    }
+
+    /// The wheel and clicks; the second one opens.
+    pub fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
+        let len = self.lines.len();
+        match pointer {
+            Pointer::Wheel { rows, .. } => self.scroll.scroll_by(rows.into(), len),
+            Pointer::Press { row, double, .. } => {
+                if let Some(line) = row.checked_sub(self.area.get().y).and_then(|y| self.scroll.line_at(y, len)) {
+                    self.scroll.goto(line, len);
+                    if double {
+                        self.enter(cx);
+                    }
+                }
+            }
+            Pointer::Drag { .. } | Pointer::Release => {}
+        }
+    }
+
+    /// Whether they were drawn there.
+    pub fn holds(&self, column: u16, row: u16) -> bool {
+        self.area.get().contains((column, row).into())
+    }
+
+    /// They are not drawn.
+    pub fn hide(&self) {
+        self.area.set(Rect::default());
+    }
+
+    /// Draws them.
+    pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool) {
+        self.area.set(area);
+        doc::draw(buf, area, view.theme, focused, &self.scroll, self.lines.len(), 1, |index| {
+            let pieces = self.lines.get(index).map(|line| line.pieces.as_slice()).unwrap_or_default();
+            let spans = pieces.iter().map(|(words, role)| (words.as_str().into(), view.theme.style(*role))).collect();
+            DocLine { spans, ..DocLine::default() }
+        });
+    }
+}

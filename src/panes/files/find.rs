@@ -1,0 +1,362 @@
+//! Finding a file by some letters of its path, over the whole tree: ranked in the background while the tree still comes.
+
+use super::tree::Source;
+use crate::api::repository::{EntryKind, ListTree, TreeEntry};
+use crate::app::action::Action;
+use crate::app::command::Motion;
+use crate::app::keymap::Key;
+use crate::app::overlay::picker::{edit, letters_shown};
+use crate::app::overlay::{Overlay, Stay};
+use crate::app::pane::{Cx, Pointer, View};
+use crate::store::{Cancelled, Derive, Load, Rows, Want, Work};
+use crate::ui::input::Input;
+use crate::ui::theme::Role;
+use crate::ui::{glyph, line, popup, state, table, text};
+use crossterm::event::KeyCode;
+use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::cell::Cell;
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+/// Entries that are listed at most; said where there are more.
+const MOST: usize = 1_000_000;
+/// Pages that are asked for at once: a large tree has a thousand of them.
+const ABREAST: u32 = 6;
+/// Files that are shown of those that match.
+const SHOWN: usize = 500;
+/// What it counts that a file was opened lately.
+const RECENT: u32 = 60;
+/// Paths between two looks at whether the ranking is still wanted.
+const PATIENCE: usize = 4096;
+
+/// A file that matches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hit {
+    pub path: String,
+    pub sha: String,
+    /// Characters that matched.
+    letters: Vec<u32>,
+    recent: bool,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ranked {
+    pub best: Vec<Hit>,
+    /// Files that match.
+    pub matched: usize,
+    /// Files that there are.
+    pub files: usize,
+}
+
+/// Ranks the files of a tree.
+pub struct Rank {
+    /// Names the tree as far as it is known.
+    pub within: String,
+    pub pages: Vec<Arc<Vec<TreeEntry>>>,
+    /// Paths opened lately, newest first.
+    pub recent: Arc<Vec<String>>,
+    pub query: String,
+}
+
+impl Derive for Rank {
+    type Output = Ranked;
+
+    fn key(&self) -> String {
+        rank_key(&self.within, &self.query)
+    }
+
+    fn run(&self, cancelled: Cancelled<'_>) -> Ranked {
+        let entries = || self.pages.iter().flat_map(|page| page.iter()).filter(|e| e.r#type == EntryKind::Blob);
+        let recent = |path: &str| self.recent.iter().position(|r| r == path);
+        let hit = |entry: &TreeEntry, letters: Vec<u32>| Hit {
+            path: entry.path.clone(),
+            sha: entry.id.clone(),
+            letters,
+            recent: recent(&entry.path).is_some(),
+        };
+        let query = self.query.trim();
+        if query.is_empty() {
+            let files = entries().count();
+            let mut first: Vec<&TreeEntry> = entries().filter(|e| recent(&e.path).is_some()).collect();
+            first.sort_by_key(|e| recent(&e.path));
+            let rest = entries().filter(|e| recent(&e.path).is_none());
+            let best = first.into_iter().chain(rest).take(SHOWN).map(|e| hit(e, Vec::new())).collect();
+            return Ranked { best, matched: files, files };
+        }
+        let pattern = Pattern::parse(query, CaseMatching::Smart, Normalization::Smart);
+        let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
+        let mut buffer = Vec::new();
+        let mut scored: Vec<(Reverse<u32>, usize, &TreeEntry)> = Vec::new();
+        let mut files = 0;
+        for entry in entries() {
+            files += 1;
+            if files % PATIENCE == 0 && cancelled() {
+                return Ranked::default();
+            }
+            if let Some(score) = pattern.score(Utf32Str::new(&entry.path, &mut buffer), &mut matcher) {
+                scored.push((Reverse(score), entry.path.len(), entry));
+            }
+        }
+        for (score, _, entry) in &mut scored {
+            if recent(&entry.path).is_some() {
+                score.0 += RECENT;
+            }
+        }
+        let matched = scored.len();
+        let order = |a: &(Reverse<u32>, usize, &TreeEntry), b: &(Reverse<u32>, usize, &TreeEntry)| {
+            (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| a.2.path.cmp(&b.2.path))
+        };
+        if matched > SHOWN {
+            scored.select_nth_unstable_by(SHOWN, order);
+            scored.truncate(SHOWN);
+        }
+        scored.sort_unstable_by(order);
+        let best = scored.into_iter().map(|(_, _, entry)| {
+            let mut letters = Vec::new();
+            pattern.indices(Utf32Str::new(&entry.path, &mut buffer), &mut matcher, &mut letters);
+            letters.sort_unstable();
+            letters.dedup();
+            hit(entry, letters)
+        });
+        Ranked { best: best.collect(), matched, files }
+    }
+}
+
+/// The name of a ranking.
+fn rank_key(within: &str, query: &str) -> String {
+    format!("rank {query} in {within}")
+}
+
+/// The overlay.
+pub struct Finder {
+    source: Source,
+    recent: Arc<Vec<String>>,
+    input: Input,
+    pages: u32,
+    /// The ranking that is being made: it is let finish, for pages come faster than it ends.
+    asked: Option<(String, String)>,
+    /// The ranking that is shown.
+    shown: Ranked,
+    list: table::ListState,
+    /// Whether a row was chosen with the keys since the last letter.
+    moved: bool,
+    area: Cell<Rect>,
+}
+
+impl Finder {
+    /// Over the tree of `source`; `recent` paths come first.
+    pub fn new(source: Source, recent: Vec<String>, view: &View) -> Finder {
+        let mut finder = Finder {
+            source,
+            recent: Arc::new(recent),
+            input: Input::default(),
+            pages: 1,
+            asked: None,
+            shown: Ranked::default(),
+            list: table::ListState::default(),
+            moved: false,
+            area: Cell::default(),
+        };
+        finder.look(view);
+        finder
+    }
+
+    fn listing(&self) -> ListTree {
+        ListTree { recursive: Some(true), ..self.source.listing("") }
+    }
+
+    fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, TreeEntry> {
+        view.store.list(&self.listing())
+    }
+
+    fn choose(&self, cx: &mut Cx) -> Stay {
+        match self.shown.best.get(self.list.selected()) {
+            Some(hit) => {
+                cx.act(Action::Answer("find", format!("{} {}", hit.sha, hit.path)));
+                Stay::Close
+            }
+            None => Stay::Open,
+        }
+    }
+
+    fn typed(&mut self, cx: &mut Cx) {
+        self.moved = false;
+        self.asked = None;
+        self.list.select(0, self.shown.best.len());
+        self.look(&cx.view);
+    }
+
+    /// Takes what came, and asks for what is missing.
+    fn look(&mut self, view: &View) {
+        let rows = self.rows(view);
+        if rows.more && rows.len() < MOST {
+            self.pages = self.pages.max(rows.pages() + ABREAST);
+        }
+        if let Some((within, query)) = &self.asked
+            && let Some(ranked) = view.store.made::<Ranked>(&rank_key(within, query))
+        {
+            self.shown = ranked.clone();
+        }
+        let ready = self.asked.as_ref().is_none_or(|(w, q)| view.store.made::<Ranked>(&rank_key(w, q)).is_some());
+        if ready && rows.known {
+            let recent = self.recent.first().map(String::as_str).unwrap_or_default();
+            let Source { project, git_ref } = &self.source;
+            let within = format!("{project:?} {git_ref:?} {} after {recent}", rows.revision);
+            self.asked = Some((within, self.input.text().to_owned()));
+        }
+        if self.moved {
+            let best = &self.shown.best;
+            self.list.sync(best.len(), |row| best.get(row).map(|hit| hit.path.clone()).unwrap_or_default());
+        } else {
+            self.list.select(0, self.shown.best.len());
+        }
+    }
+
+    /// How many of how many, and what is missing.
+    fn count(&self, view: &View) -> String {
+        let rows = self.rows(view);
+        let (matched, files) = (text::count(self.shown.matched as u64), text::count(self.shown.files as u64));
+        let mut words = if self.input.is_empty() { format!("{files} files") } else { format!("{matched} of {files}") };
+        if rows.more && rows.len() >= MOST {
+            words.push_str(&format!(", the first {} entries alone", text::count(MOST as u64)));
+        } else if rows.error.is_none() && (rows.more || !rows.known) {
+            words.push_str(&format!(" {} the tree is still coming", glyph::dot()));
+        }
+        words
+    }
+}
+
+impl Overlay for Finder {
+    fn wants(&self, view: &View) -> Vec<Want> {
+        let mut wants: Vec<Want> = vec![Load::list(&self.listing(), self.pages).abreast(ABREAST).into()];
+        if let Some((within, query)) = &self.asked {
+            let (within, query) = (within.clone(), query.clone());
+            let pages = self.rows(view).shared();
+            wants.push(Work::new(Rank { within, pages, recent: self.recent.clone(), query }).into());
+        }
+        wants
+    }
+
+    fn changed(&mut self, cx: &mut Cx) {
+        self.look(&cx.view);
+    }
+
+    fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
+        let theme = view.theme;
+        let width = (screen.width * 3 / 4).clamp(40, 110);
+        let inner = popup::draw(buf, screen, theme, "Find a file", width, screen.height.saturating_sub(6));
+        if inner.height < 4 {
+            return None;
+        }
+        let cursor = self.input.draw(buf, Rect { height: 1, ..inner }, theme, true, "some letters of its path");
+        let dim = theme.style(Role::Dim);
+        let count = Rect { y: inner.y + 1, height: 1, ..inner };
+        line::draw(buf, count, &[(self.count(view), dim)]);
+        let body = Rect { y: inner.y + 2, height: inner.height - 2, ..inner };
+        self.area.set(body);
+        let rows = self.rows(view);
+        if self.shown.best.is_empty() {
+            match rows.error {
+                Some(error) if !rows.known => crate::panes::list::failure(view, body, buf, error),
+                _ if rows.known && self.shown.files > 0 => {
+                    state::empty(buf, body, theme, "No path has these letters.", "")
+                }
+                _ => state::skeleton(buf, body, theme),
+            }
+            return cursor;
+        }
+        let columns = [
+            table::Column::new("", table::Size::Fill { min: 20, weight: 1 }),
+            table::Column::new("", table::Size::Fit { min: 0, max: 8 }).right().priority(1),
+        ];
+        table::draw(buf, body, theme, true, &self.list, &columns, self.shown.best.len(), |row| {
+            let Some(hit) = self.shown.best.get(row) else { return table::Row::default() };
+            let spans = letters_shown(&hit.path, &hit.letters, Role::Text);
+            let note = if hit.recent { "recent" } else { "" };
+            table::Row::new(vec![table::Cell { spans }, table::Cell::from((note, Role::Dim))])
+        });
+        cursor
+    }
+
+    fn key(&mut self, key: Key, cx: &mut Cx) -> Stay {
+        let (height, len) = (self.list.height(), self.shown.best.len());
+        self.moved |= matches!(key.code, KeyCode::Up | KeyCode::Down | KeyCode::PageUp | KeyCode::PageDown)
+            || key.ctrl && matches!(key.code, KeyCode::Char('p' | 'k' | 'n' | 'j'));
+        match (key.code, key.ctrl) {
+            (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => return Stay::Close,
+            (KeyCode::Enter, _) => return self.choose(cx),
+            (KeyCode::Up, _) | (KeyCode::Char('p' | 'k'), true) => self.list.move_by(-1, len),
+            (KeyCode::Down, _) | (KeyCode::Char('n' | 'j'), true) => self.list.move_by(1, len),
+            (KeyCode::PageUp, _) => self.list.move_by(Motion::PageUp.rows(height).unwrap_or(0), len),
+            (KeyCode::PageDown, _) => self.list.move_by(Motion::PageDown.rows(height).unwrap_or(0), len),
+            _ => {
+                if edit(&mut self.input, key) {
+                    self.typed(cx);
+                }
+            }
+        }
+        Stay::Open
+    }
+
+    fn paste(&mut self, text: &str, cx: &mut Cx) {
+        self.input.paste(text);
+        self.typed(cx);
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> Stay {
+        let len = self.shown.best.len();
+        match pointer {
+            Pointer::Wheel { rows, .. } => self.list.move_by(rows.into(), len),
+            Pointer::Press { column, row, .. } => {
+                let area = self.area.get();
+                if !area.contains((column, row).into()) {
+                    return Stay::Close;
+                }
+                if let Some(index) = self.list.row_at(row - area.y) {
+                    self.list.select(index, len);
+                    return self.choose(cx);
+                }
+            }
+            Pointer::Drag { .. } | Pointer::Release => {}
+        }
+        Stay::Open
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rank(paths: &[&str], recent: &[&str], query: &str) -> Ranked {
+        let entry = |path: &&str| TreeEntry { path: (*path).into(), r#type: EntryKind::Blob, ..TreeEntry::default() };
+        let mut entries: Vec<TreeEntry> = paths.iter().map(entry).collect();
+        entries.push(TreeEntry { path: "src".into(), r#type: EntryKind::Tree, ..TreeEntry::default() });
+        let recent = Arc::new(recent.iter().map(|p| (*p).to_owned()).collect());
+        Rank { within: "t".into(), pages: vec![Arc::new(entries)], recent, query: query.into() }.run(&|| false)
+    }
+
+    fn paths(ranked: &Ranked) -> Vec<&str> {
+        ranked.best.iter().map(|hit| hit.path.as_str()).collect()
+    }
+
+    #[test]
+    fn the_best_comes_first_and_folders_are_no_files() {
+        let all = ["docs/server.md", "src/main.rs", "src/render/frame.rs", "src/ui/frame_rate.rs"];
+        let ranked = rank(&all, &[], "frame");
+        assert_eq!(paths(&ranked), ["src/render/frame.rs", "src/ui/frame_rate.rs"]);
+        assert_eq!((ranked.matched, ranked.files), (2, 4));
+        assert_eq!(rank(&all, &[], "src").matched, 3);
+        assert_eq!(rank(&all, &[], "zzz").matched, 0);
+    }
+
+    #[test]
+    fn what_was_opened_lately_comes_first() {
+        let all = ["a/mod.rs", "b/mod.rs", "c/mod.rs"];
+        assert_eq!(paths(&rank(&all, &["c/mod.rs", "b/mod.rs"], "")), ["c/mod.rs", "b/mod.rs", "a/mod.rs"]);
+        assert_eq!(paths(&rank(&all, &["c/mod.rs"], "mod"))[0], "c/mod.rs");
+    }
+}

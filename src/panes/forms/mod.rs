@@ -1,0 +1,47 @@
+//! The forms of places: what is asked first, what is offered for it, and where to go when the server has taken it.
+
+pub mod commit;
+pub mod merge_request;
+pub mod project;
+pub mod refs;
+pub mod snippet;
+
+use crate::api::projects::Visibility;
+use crate::app::command::WhyNot;
+use crate::app::overlay::form::{Form, Widget};
+use crate::app::pane::View;
+
+/// Why only somebody who is signed in may do this.
+pub fn signed_in(view: &View) -> Result<(), WhyNot> {
+    if view.session.signed_in { Ok(()) } else { Err("you are not signed in".into()) }
+}
+
+/// Why only an administrator may do this; while nobody knows, the server may say no.
+pub fn administrator(view: &View) -> Result<(), WhyNot> {
+    signed_in(view)?;
+    match view.me().and_then(|me| me.is_admin.flatten()) {
+        Some(false) => Err("for administrators alone".into()),
+        _ => Ok(()),
+    }
+}
+
+/// Who may see it, as words to choose from.
+fn visibility(form: Form) -> Form {
+    form.field("visibility", |field| {
+        field
+            .widget(Widget::Choice(Visibility::KNOWN))
+            .help("private: members alone; internal: everybody who is signed in; public: everybody.");
+    })
+}
+
+/// The last part of an address: what servers take in a path.
+fn check_path(path: &str) -> Result<(), String> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    match path {
+        _ if !path.chars().all(fits) => Err("letters, digits, _ - and . alone".into()),
+        _ if path.starts_with('-') || path.ends_with('.') || path.ends_with(".git") || path.ends_with(".atom") => {
+            Err("must not begin with - nor end in . .git or .atom".into())
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,46 @@
+//! A new snippet, and what is said of one that exists. Its text is edited over the whole screen.
+
+use super::visibility;
+use crate::api::Id;
+use crate::api::snippets::{CreateSnippet, GetSnippet, Snippet, UpdateSnippet};
+use crate::app::action::Action;
+use crate::app::overlay::form::{Form, Widget};
+use crate::app::pane::View;
+use crate::app::place::Place;
+
+/// A new snippet.
+pub fn create(id: &Id) -> Form {
+    let project = id.clone();
+    let form =
+        Form::of::<CreateSnippet>(format!("New snippet in {id}"), "create the snippet", format!("new snippet {id}"))
+            .fixed("id", id)
+            .without(&["content"])
+            .first(&["title", "file_name", "code", "visibility", "description"])
+            .field("file_name", |field| _ = field.help("Its ending tells the language: notes.md"))
+            .field("code", |field| {
+                _ = field.widget(Widget::Long).help("The text; C-o writes it in $EDITOR.").also("content")
+            })
+            .field("description", |field| _ = field.widget(Widget::Long))
+            .then(move |answer| {
+                let made = answer.downcast_ref::<Snippet>()?;
+                Some(Action::Go(Place::new("snippets").project(project.clone()).item(made.id)))
+            });
+    visibility(form).field("visibility", |field| _ = field.text("private"))
+}
+
+/// Title, name, description and visibility of a snippet.
+pub fn edit(id: &Id, snippet_id: u64, view: &View) -> Form {
+    let form = Form::of::<UpdateSnippet>(
+        format!("Edit snippet ${snippet_id}"),
+        format!("change snippet ${snippet_id}"),
+        format!("snippet {id}${snippet_id}"),
+    )
+    .fixed("id", id)
+    .fixed("snippet_id", snippet_id)
+    .without(&["code", "content"])
+    .first(&["title", "file_name", "visibility", "description"])
+    .field("title", |field| _ = field.required(true))
+    .field("description", |field| _ = field.widget(Widget::Long));
+    let get = GetSnippet { id: id.clone(), snippet_id };
+    visibility(form).of_current(view, get, |_| Vec::new())
+}

@@ -1,0 +1,84 @@
+//! Which branches and tags stand at which commit, for the labels of a list of commits.
+
+use crate::api::Id;
+use crate::api::branches::ListBranches;
+use crate::api::tags::ListTags;
+use crate::app::pane::View;
+use crate::store::{Load, Want};
+use crate::ui::table::Cell;
+use crate::ui::text;
+use crate::ui::theme::Role;
+use std::collections::HashMap;
+
+/// Pages of branches and of tags that are looked at: labels are a courtesy, not a list.
+const PAGES: u32 = 3;
+/// Labels on one commit; the others are counted.
+const SHOWN: usize = 2;
+/// The widest that a name gets.
+const WIDEST: usize = 24;
+
+/// A branch or a tag at a commit.
+struct Label {
+    name: String,
+    role: Role,
+}
+
+/// The labels of a project's commits.
+pub struct Labels {
+    project: Id,
+    at: HashMap<String, Vec<Label>>,
+    /// The lists that they were made from.
+    revisions: (u64, u64),
+}
+
+impl Labels {
+    /// Of that project; none is known yet.
+    pub fn new(project: &Id) -> Labels {
+        Labels { project: project.clone(), at: HashMap::new(), revisions: (0, 0) }
+    }
+
+    fn branches(&self) -> ListBranches {
+        ListBranches { id: self.project.clone(), search: None }
+    }
+
+    fn tags(&self) -> ListTags {
+        ListTags { id: self.project.clone(), order_by: None, sort: None }
+    }
+
+    /// The refs.
+    pub fn wants(&self) -> [Want; 2] {
+        [Load::list(&self.branches(), PAGES).into(), Load::list(&self.tags(), PAGES).into()]
+    }
+
+    /// After an update: takes the refs that are known.
+    pub fn sync(&mut self, view: &View) {
+        let (branches, tags) = (view.store.list(&self.branches()), view.store.list(&self.tags()));
+        if self.revisions == (branches.revision, tags.revision) {
+            return;
+        }
+        self.revisions = (branches.revision, tags.revision);
+        self.at.clear();
+        let most = PAGES as usize * crate::store::PER_PAGE as usize;
+        let branches = branches.iter().take(most).map(|b| (b.commit.as_ref(), &b.name, Role::Ref));
+        let tags = tags.iter().take(most).map(|t| (t.commit.as_ref(), &t.name, Role::Label));
+        for (commit, name, role) in branches.chain(tags) {
+            if let Some(commit) = commit {
+                self.at.entry(commit.id.clone()).or_default().push(Label { name: name.clone(), role });
+            }
+        }
+    }
+
+    /// What stands before the title of the commit `id`.
+    pub fn cell(&self, id: &str) -> Cell {
+        let mut cell = Cell::empty();
+        let Some(labels) = self.at.get(id) else { return cell };
+        for label in labels.iter().take(SHOWN) {
+            cell = cell.and("[", Role::Faint).and(text::fit_middle(&label.name, WIDEST), label.role);
+            cell = cell.and("] ", Role::Faint);
+        }
+        match labels.len().saturating_sub(SHOWN) {
+            0 => cell,
+            more => cell.and(format!("+{more} "), Role::Dim),
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Threads and drafts beside the changes of a merge request: what they are made from, and their rows in the diff.
+
+use super::Mr;
+use crate::api::commits::{CommitComment, ListCommitComments};
+use crate::api::{Endpoint, Known};
+use crate::app::pane::{Cx, View};
+use crate::panes::review::inlay::{Drafted, Source};
+use crate::panes::review::margin;
+use crate::panes::review::threads::OfCommit;
+use crate::store::{Load, Rows, Want};
+use std::collections::BTreeSet;
+
+/// Pages of notes that are read for the threads in the changes.
+const NOTE_PAGES: u32 = 40;
+/// Commits whose comments are read for the threads in the changes.
+const COMMENTED: usize = 10;
+
+impl Mr {
+    /// The comments of its newest commits.
+    fn comments_of(&self, view: &View) -> Vec<ListCommitComments> {
+        let commits = view.store.list(&self.commits_of());
+        let newest = commits.iter().take(COMMENTED);
+        newest.map(|commit| ListCommitComments { id: self.project.clone(), sha: commit.id.clone() }).collect()
+    }
+
+    /// The commit that the changes lead to; empty where the server does not say.
+    pub(super) fn head<'a>(&self, view: &View<'a>) -> &'a str {
+        let reply = view.store.get(&self.changes_of()).value;
+        let head = reply.and_then(|changed| {
+            let refs = changed.diff_refs.as_ref().and_then(|refs| refs.head_sha.as_deref());
+            refs.or(changed.sha.known().map(String::as_str))
+        });
+        head.unwrap_or_default()
+    }
+
+    /// Whether the files that are shown are those of the last reply: a place is of the same commit as the lines then.
+    fn is_current(&self, view: &View) -> bool {
+        !self.changes.files().is_empty()
+            && self.input(view).is_some_and(|input| input.identity == self.changes.identity())
+    }
+
+    /// Works with what the rows of comments in the changes are made from.
+    fn with_source<T>(
+        &self,
+        view: &View,
+        drafted: &[Drafted],
+        open: &BTreeSet<String>,
+        run: impl FnOnce(&Source) -> T,
+    ) -> T {
+        let notes = self.notes(view);
+        let pages = || (0..notes.pages() as usize).filter_map(|page| notes.page(page)).collect();
+        let lists = self.comments_of(view);
+        let rows: Vec<_> = lists.iter().map(|list| (&list.sha, view.store.list::<CommitComment, _>(list))).collect();
+        let comments = || -> Vec<OfCommit> {
+            let pages =
+                |rows: &Rows<CommitComment>| (0..rows.pages() as usize).filter_map(|page| rows.page(page)).collect();
+            rows.iter().map(|(sha, rows)| ((*sha).clone(), pages(rows))).collect()
+        };
+        let revisions: Vec<u64> = rows.iter().map(|(_, rows)| rows.revision).collect();
+        run(&Source {
+            said: format!("{} {} {revisions:?}", self.notes_of().request().line(), notes.revision),
+            notes: &pages,
+            comments: &comments,
+            drafts: drafted,
+            changes: self.changes.identity().to_owned(),
+            files: self.changes.files(),
+            head: self.head(view),
+            open,
+            width: margin::width(view, &self.changes),
+        })
+    }
+
+    /// What is said of these changes, all of it: threads stand where their lines are.
+    pub(super) fn beside_wants(&self, view: &View) -> Vec<Want> {
+        let notes = self.notes(view);
+        let pages = if notes.more || !notes.known { notes.pages() + 1 } else { notes.pages() };
+        let mut wants: Vec<Want> =
+            vec![Load::list(&self.notes_of(), pages.min(NOTE_PAGES)).into(), Load::list(&self.commits_of(), 1).into()];
+        wants.extend(self.comments_of(view).iter().map(|list| Load::list(list, 1).into()));
+        if self.is_current(view) {
+            let drafted = self.desk.drafted(view);
+            wants.extend(self.with_source(view, &drafted, &self.margin.open, |source| source.wants(view)));
+        }
+        wants
+    }
+
+    /// After an update: the rows of comments are those of now.
+    pub(super) fn sync_beside(&mut self, cx: &mut Cx) {
+        let view = cx.view;
+        if !self.is_current(&view) {
+            return;
+        }
+        let drafted = self.desk.drafted(&view);
+        let (mut margin, mut desk) = (std::mem::take(&mut self.margin), std::mem::take(&mut self.desk));
+        let mut insets = None;
+        let open = margin.open.clone();
+        self.with_source(&view, &drafted, &open, |source| insets = margin.sync(source, &mut desk, cx));
+        (self.margin, self.desk) = (margin, desk);
+        if let Some((revision, rows)) = insets {
+            self.changes.set_insets(revision, || rows);
+        }
+    }
+}

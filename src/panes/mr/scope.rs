@@ -1,0 +1,249 @@
+//! Which changes of a merge request are shown: all of them, those since one last looked, or those of one commit.
+
+use super::super::changes::{Entries, Input, Revisions};
+use super::{Mr, Tab};
+use crate::api::commits::{Commit, GetCommitDiff};
+use crate::api::merge_requests::MergeRequest;
+use crate::api::repository::Compare;
+use crate::api::{Endpoint, Known};
+use crate::app::action::{Action, Tone};
+use crate::app::command::WhyNot;
+use crate::app::pane::{Cx, View};
+use crate::store::{Load, Want};
+
+/// Pages of changed files of a commit that are asked for.
+const PAGES: u32 = 20;
+
+/// What is shown of the changes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Scope {
+    #[default]
+    All,
+    /// From the head of another time to that of now.
+    Since(String),
+    /// Of one commit.
+    Commit(String),
+}
+
+/// The head when one last looked, and the one before it.
+#[derive(Default)]
+pub struct Seen {
+    /// The head that was taken note of.
+    noted: Option<String>,
+    /// The one before it, from which one can look.
+    before: Option<String>,
+}
+
+fn head(merge_request: &MergeRequest) -> Option<&str> {
+    let refs = || merge_request.diff_refs.as_ref().and_then(|refs| refs.head_sha.as_deref());
+    merge_request.sha.known().map(String::as_str).or_else(refs).filter(|sha| !sha.is_empty())
+}
+
+impl Mr {
+    fn seen_key(&self, view: &View) -> String {
+        format!("seen {} {}!{}", view.session.server, self.project, self.iid)
+    }
+
+    fn since_of(&self, view: &View, from: &str) -> Option<Compare> {
+        let to = head(self.known(view)?)?.to_owned();
+        Some(Compare { id: self.project.clone(), from: from.to_owned(), to, straight: Some(true) })
+    }
+
+    fn commit_of(&self, sha: &str) -> GetCommitDiff {
+        GetCommitDiff { id: self.project.clone(), sha: sha.to_owned() }
+    }
+
+    /// The requests of what is shown.
+    pub(super) fn scope_wants(&self, view: &View) -> Vec<Want> {
+        let mut wants: Vec<Want> = vec![Load::list(&self.commits_of(), self.commits.pages()).into()];
+        match &self.scope {
+            Scope::All => wants.push(Load::one(&self.changes_of()).into()),
+            Scope::Since(from) => wants.extend(self.since_of(view, from).map(|compare| Load::one(&compare).into())),
+            Scope::Commit(sha) => {
+                let list = self.commit_of(sha);
+                let pages = (view.store.list(&list).pages() + 1).min(PAGES);
+                wants.push(Load::list(&list, pages).into());
+            }
+        }
+        wants
+    }
+
+    /// What is shown, once it is known.
+    pub(super) fn input(&self, view: &View) -> Option<Input> {
+        match &self.scope {
+            Scope::All => {
+                let reply = view.store.get(&self.changes_of());
+                let identity = format!("{} at {:?}", self.changes_of().request().line(), reply.at);
+                Some(Input { identity, entries: Entries::MergeRequest(reply.arc()?) })
+            }
+            Scope::Since(from) => {
+                let compare = self.since_of(view, from)?;
+                let reply = view.store.get(&compare);
+                let identity = format!("{} at {:?}", compare.request().line(), reply.at);
+                Some(Input { identity, entries: Entries::Comparison(reply.arc()?) })
+            }
+            Scope::Commit(sha) => {
+                let list = self.commit_of(sha);
+                let rows = view.store.list(&list);
+                let pages: Vec<_> = (0..rows.pages() as usize).filter_map(|page| rows.page(page)).collect();
+                let identity = format!("{} at {:?}", list.request().line(), rows.at);
+                rows.known.then_some(Input { identity, entries: Entries::Pages(pages) })
+            }
+        }
+    }
+
+    /// Why what is shown could not be asked for.
+    pub(super) fn scope_error<'a>(&self, view: &View<'a>) -> Option<&'a crate::api::Error> {
+        match &self.scope {
+            Scope::All => view.store.get(&self.changes_of()).error,
+            Scope::Since(from) => self.since_of(view, from).and_then(|compare| view.store.get(&compare).error),
+            Scope::Commit(sha) => view.store.list(&self.commit_of(sha)).error,
+        }
+    }
+
+    /// What is shown, where it is not all.
+    pub(super) fn scope_words(&self, view: &View) -> Option<String> {
+        let short = |sha: &str| sha.get(..8).unwrap_or(sha).to_owned();
+        match &self.scope {
+            Scope::All => None,
+            Scope::Since(from) if self.base(view) == Some(from.as_str()) => {
+                Some(" Both ends compared · u shows what the server says of it".to_owned())
+            }
+            Scope::Since(from) => {
+                Some(format!(" Only what changed since {}, when you last looked · u shows all", short(from)))
+            }
+            Scope::Commit(sha) => {
+                let rows = view.store.list(&self.commits_of());
+                let at = rows.iter().position(|commit| commit.id == *sha).unwrap_or(0);
+                let title = rows.get(at).map(|commit| commit.title.as_str()).unwrap_or_default();
+                let number = rows.len().saturating_sub(at);
+                Some(format!(" Only commit {number}/{} {} {title} · ) next · u shows all", rows.len(), short(sha)))
+            }
+        }
+    }
+
+    /// The versions between which the shown changes lie.
+    fn revisions(&self, view: &View) -> Option<Revisions> {
+        let merge_request = self.known(view)?;
+        let project = self.project.clone();
+        let head = head(merge_request)?.to_owned();
+        let rows = view.store.list(&self.commits_of());
+        let parent = |commit: &Commit| commit.parent_ids.first().cloned();
+        Some(match &self.scope {
+            Scope::All => {
+                let base = merge_request.diff_refs.as_ref().and_then(|refs| refs.base_sha.clone());
+                let oldest = || rows.iter().last().filter(|_| !rows.more).and_then(parent);
+                Revisions { project, old: base.or_else(oldest), new: head }
+            }
+            Scope::Since(from) => Revisions { project, old: Some(from.clone()), new: head },
+            Scope::Commit(sha) => {
+                let commit = rows.iter().find(|commit| commit.id == *sha);
+                Revisions { project, old: commit.and_then(parent), new: sha.clone() }
+            }
+        })
+    }
+
+    /// After an update: tells the changes where whole files are, and takes note of the head that is looked at.
+    pub(super) fn scope_sync(&mut self, cx: &mut Cx) {
+        if self.tab != Tab::Changes {
+            return;
+        }
+        let view = cx.view;
+        self.changes.set_revisions(self.revisions(&view));
+        // What was kept is there once it is known who is signed in.
+        if view.session.signed_in && view.me().is_none() {
+            return;
+        }
+        self.changes.keep_under(&view, &format!("viewed {} {}!{}", view.session.server, self.project, self.iid));
+        let Some(head) = self.known(&view).and_then(head).filter(|head| self.seen.noted.as_deref() != Some(*head))
+        else {
+            return;
+        };
+        let key = self.seen_key(&view);
+        let kept = view.drafts.get(&key).cloned().unwrap_or_default();
+        let mut words = kept.split_whitespace();
+        let (last, before) = (words.next(), words.next());
+        self.seen.noted = Some(head.to_owned());
+        if last == Some(head) {
+            self.seen.before = before.map(str::to_owned);
+        } else {
+            self.seen.before = last.map(str::to_owned);
+            let keep = [Some(head), last].into_iter().flatten().collect::<Vec<_>>().join(" ");
+            cx.act(Action::Keep(key, Some(keep)));
+        }
+    }
+
+    /// All changes, or only those since one last looked.
+    pub(super) fn switch_since(&mut self, cx: &mut Cx) {
+        self.scope = match (&self.scope, &self.seen.before) {
+            (Scope::All, Some(before)) => Scope::Since(before.clone()),
+            _ => Scope::All,
+        };
+        if self.scope == Scope::All {
+            cx.say(Tone::Info, "All changes.");
+        }
+    }
+
+    /// The commit from which its changes are taken, where the server says.
+    fn base<'a>(&self, view: &View<'a>) -> Option<&'a str> {
+        self.known(view)?.diff_refs.as_ref()?.base_sha.as_deref()
+    }
+
+    /// All changes by a comparison of both ends, which may hold what the server left out.
+    pub(super) fn compare_ends(&mut self, cx: &mut Cx) {
+        if let Some(base) = self.base(&cx.view) {
+            self.scope = Scope::Since(base.to_owned());
+        }
+    }
+
+    pub(super) fn can_compare_ends(&self, view: &View) -> Result<(), WhyNot> {
+        match self.tab {
+            Tab::Changes if self.base(view).is_none() => Err("the server does not say where it begins".into()),
+            Tab::Changes => Ok(()),
+            _ => Err("only among the changes".into()),
+        }
+    }
+
+    /// Esc: back to all changes; `false` where they are shown.
+    pub(super) fn leave_scope(&mut self) -> bool {
+        std::mem::take(&mut self.scope) != Scope::All
+    }
+
+    pub(super) fn can_switch_since(&self, _: &View) -> Result<(), WhyNot> {
+        match (self.tab, &self.scope, &self.seen.before) {
+            (Tab::Changes, Scope::All, None) => Err("it is as it was when you last looked, or you never did".into()),
+            (Tab::Changes, ..) => Ok(()),
+            _ => Err("only among the changes".into()),
+        }
+    }
+
+    /// The next commit alone, or the one before; past the ends all changes.
+    pub(super) fn turn_commit(&mut self, forward: bool, cx: &mut Cx) {
+        // The list has the newest first; they are read from the oldest on.
+        let ids: Vec<&str> = cx.view.store.list(&self.commits_of()).iter().map(|commit| commit.id.as_str()).collect();
+        let at = match &self.scope {
+            Scope::Commit(sha) => ids.iter().position(|id| id == sha),
+            _ => None,
+        };
+        let next = match (at, forward) {
+            (None, true) => ids.len().checked_sub(1),
+            (None, false) => Some(0).filter(|_| !ids.is_empty()),
+            (Some(at), true) => at.checked_sub(1),
+            (Some(at), false) => Some(at + 1).filter(|at| *at < ids.len()),
+        };
+        self.scope = next.and_then(|at| ids.get(at)).map_or(Scope::All, |id| Scope::Commit((*id).to_owned()));
+        if self.scope == Scope::All {
+            cx.say(Tone::Info, "All changes.");
+        }
+    }
+
+    pub(super) fn can_turn_commit(&self, view: &View) -> Result<(), WhyNot> {
+        match self.tab {
+            Tab::Changes if view.store.list(&self.commits_of()).is_empty() => {
+                Err("its commits are not known yet".into())
+            }
+            Tab::Changes => Ok(()),
+            _ => Err("only among the changes".into()),
+        }
+    }
+}

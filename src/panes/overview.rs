@@ -1,0 +1,439 @@
+//! A project at a glance: what it is, how it is fetched, how busy it is and who made it, beside its introduction.
+
+use super::details::{Details, Lead};
+use super::history::History;
+use super::list::{age, ago, failure};
+use super::{project, prose, review};
+use crate::api::commits::{Commit, ListCommits};
+use crate::api::projects::{GetProject, Project};
+use crate::api::repository::{Contributor, GetRawBlob, ListContributors, ListTree, TreeEntry};
+use crate::api::{Id, Known};
+use crate::app::action::Tone;
+use crate::app::command::{Command, Motion};
+use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, View};
+use crate::app::place::Place;
+use crate::store::{Load, Rows, Want};
+use crate::ui::doc::{self, DocState};
+use crate::ui::panels::{self, Ask, Panels};
+use crate::ui::theme::Role;
+use crate::ui::{chart, glyph, state, text};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::cell::Cell;
+
+const FACTS: usize = 0;
+const README: usize = 1;
+const ASKS: &[Ask] = &[Ask { min: 46, weight: 2 }, Ask { min: 48, weight: 3 }];
+/// Pages of commits that tell how busy the last year was.
+const BUSY: u32 = 10;
+/// Contributors that are named; the others are counted.
+const NAMED: usize = 20;
+/// Columns of the bars of contributors.
+const BAR: usize = 16;
+/// Bytes of an introduction that are rendered.
+const LONGEST: usize = 200 * 1024;
+
+/// The project.
+pub struct Overview {
+    project: Id,
+    panels: Panels,
+    facts: Details,
+    history: History,
+    readme: DocState,
+    readme_area: Cell<Rect>,
+}
+
+impl Overview {
+    /// The project with its sizes.
+    fn query(&self) -> GetProject {
+        GetProject { statistics: Some(true), ..project::query(&self.project) }
+    }
+
+    fn log(&self) -> ListCommits {
+        ListCommits { id: self.project.clone(), ..ListCommits::default() }
+    }
+
+    fn contributors(&self) -> ListContributors {
+        let (order_by, sort) = (Some("commits".to_owned()), Some("desc".to_owned()));
+        ListContributors { id: self.project.clone(), order_by, sort }
+    }
+
+    fn root(&self) -> ListTree {
+        ListTree { id: self.project.clone(), ..ListTree::default() }
+    }
+
+    /// The file that introduces it.
+    fn readme<'a>(&self, view: &View<'a>) -> Option<&'a TreeEntry> {
+        let files = || view.store.list(&self.root()).iter().filter(|entry| !entry.is_folder());
+        let named = |name: &str| files().find(|entry| entry.name.eq_ignore_ascii_case(name));
+        ["readme.md", "readme.markdown", "readme", "readme.txt"]
+            .iter()
+            .find_map(|name| named(name))
+            .or_else(|| files().find(|entry| entry.name.to_lowercase().starts_with("readme.")))
+    }
+
+    fn text_of(&self, readme: &TreeEntry) -> GetRawBlob {
+        GetRawBlob { id: self.project.clone(), sha: readme.id.clone() }
+    }
+
+    fn identity(readme: &TreeEntry) -> String {
+        format!("introduction {}", readme.id)
+    }
+
+    /// Columns of the introduction; it is drawn in the whole screen between the lines of the frame.
+    fn readme_width(&self, view: &View) -> usize {
+        let places = self.panels.layout(Rect::new(0, 0, view.size.0, view.size.1), ASKS);
+        let width = places.get(README).copied().flatten().map_or(0, |place| usize::from(place.width));
+        width.saturating_sub(4).min(prose::MEASURE)
+    }
+
+    /// What is to be rendered of the introduction.
+    fn rendering(&self, view: &View) -> Option<Want> {
+        let width = self.readme_width(view);
+        let readme = self.readme(view).filter(|_| width > 0)?;
+        let identity = Self::identity(readme);
+        if prose::made(view, &identity, width).is_some() {
+            return None;
+        }
+        let raw = view.store.get(&self.text_of(readme)).value?;
+        let bytes = raw.bytes.get(..LONGEST).unwrap_or(&raw.bytes);
+        let text = String::from_utf8_lossy(bytes);
+        let name = readme.name.to_lowercase();
+        let markdown = name.ends_with(".md") || name.ends_with(".markdown");
+        let text = if markdown { text.into_owned() } else { format!("````\n{text}\n````") };
+        prose::work(view, &identity, &text, width).map(Want::from)
+    }
+
+    fn write(&mut self, view: &View) {
+        let Some(project) = view.store.get(&self.query()).value else { return };
+        self.facts.clear();
+        let places = self.panels.layout(Rect::new(0, 0, view.size.0, view.size.1), ASKS);
+        let width = places.get(FACTS).copied().flatten().map_or(80, |place| usize::from(place.width)).saturating_sub(4);
+        if !project.description().is_empty() {
+            self.facts.prose(project.description(), width.clamp(20, prose::MEASURE), 6, Role::Text);
+            self.facts.line(Vec::new());
+        }
+        self.write_what(view, project);
+        self.write_where(project);
+        self.write_how_much(project);
+        self.write_who(view);
+    }
+
+    fn write_what(&mut self, view: &View, project: &Project) {
+        let mut kind = vec![(project.visibility().map_or("", |v| v.as_str()).to_owned(), Role::Text)];
+        if project.archived.known() == Some(&true) {
+            kind.push((format!(" {} archived", glyph::dot()), Role::Warning));
+        }
+        self.facts.field("visibility", kind, None);
+        if let Some(branch) = project.default_branch() {
+            let place = Place::new("files").project(self.project.clone()).at(branch);
+            let pieces = vec![(format!("{} {branch}", glyph::branch()), Role::Ref)];
+            self.facts.field("branch", pieces, Some(Lead::Place(place)));
+        }
+        if !project.topics().is_empty() {
+            self.facts.field("topics", vec![(project.topics().join("  "), Role::Label)], None);
+        }
+        if let Some(origin) = &project.forked_from_project {
+            let place = Place::new(Self::ID).project(origin.path_with_namespace.as_str());
+            let pieces = vec![(origin.path_with_namespace.clone(), Role::Link)];
+            self.facts.field("fork of", pieces, Some(Lead::Place(place)));
+        }
+        let made = ago(&age(view, project.created_at.known()));
+        if !made.is_empty() {
+            self.facts.field("created", vec![(made, Role::Text)], None);
+        }
+        let counts = [
+            (project.star_count.known(), "star", "stars"),
+            (project.forks_count.known(), "fork", "forks"),
+            (project.open_issues_count.known(), "open issue", "open issues"),
+        ];
+        let said: Vec<String> = counts
+            .iter()
+            .filter_map(|(count, one, many)| {
+                let count = **count.as_ref()?;
+                Some(format!("{} {}", text::count(count), if count == 1 { one } else { many }))
+            })
+            .collect();
+        if !said.is_empty() {
+            self.facts.field("", vec![(said.join(&format!(" {} ", glyph::dot())), Role::Dim)], None);
+        }
+    }
+
+    /// How it is fetched: the commands that Enter copies.
+    fn write_where(&mut self, project: &Project) {
+        for (name, copied, url) in [
+            ("HTTP", "clone command (HTTP)", project.http_url_to_repo.known()),
+            ("SSH", "clone command (SSH)", project.ssh_url_to_repo.known()),
+        ] {
+            if let Some(url) = url.filter(|url| !url.is_empty()) {
+                let command = format!("git clone {}", review::operand(url));
+                self.facts.field(name, vec![(url.clone(), Role::Link)], Some(Lead::Copy(copied, command)));
+            }
+        }
+    }
+
+    fn write_how_much(&mut self, project: &Project) {
+        let Some(sizes) = project.statistics.known() else { return };
+        let commits = vec![(text::count(sizes.commit_count), Role::Text)];
+        let place = Place::new("commits").project(self.project.clone());
+        self.facts.field("commits", commits, Some(Lead::Place(place)));
+        let parts = [
+            ("repository", sizes.repository_size),
+            ("LFS", sizes.lfs_objects_size),
+            ("artifacts", sizes.job_artifacts_size),
+        ];
+        let mut pieces = vec![(text::bytes(sizes.storage_size), Role::Text)];
+        for (name, size) in parts.into_iter().filter(|(_, size)| *size > 0) {
+            pieces.push((format!(" {} {name} {}", glyph::dot(), text::bytes(size)), Role::Dim));
+        }
+        self.facts.field("storage", pieces, None);
+    }
+
+    fn write_who(&mut self, view: &View) {
+        let log: Rows<'_, Commit> = view.store.list(&self.log());
+        if let Some(last) = log.get(0) {
+            self.facts.line(Vec::new());
+            let place = Place::new("commit").project(self.project.clone()).item(&last.id);
+            let pieces = vec![(text::head(last.short(), 8), Role::Ref), (format!(" {}", last.title), Role::Text)];
+            self.facts.field("latest", pieces, Some(Lead::Place(place)));
+            let who = vec![
+                (last.author_name.clone(), Role::User),
+                (format!("  {}", ago(&age(view, last.when()))), Role::Dim),
+            ];
+            self.facts.field("", who, None);
+        }
+        if let Some((line, back)) = self.history.activity(view, 30) {
+            let back = format!("  {back}{}", if log.more && log.pages() >= BUSY { "+" } else { "" });
+            self.facts.field("activity", vec![(line, Role::Chart), (back, Role::Dim)], None);
+        }
+        let people: Rows<'_, Contributor> = view.store.list(&self.contributors());
+        let most = people.iter().map(|person| person.commits).max().unwrap_or(0).max(1);
+        for (index, person) in people.iter().take(NAMED).enumerate() {
+            if index == 0 {
+                self.facts.line(Vec::new());
+            }
+            let bar = chart::bar(person.commits as f64 / most as f64, BAR);
+            let mut pieces = vec![
+                (bar, Role::Chart),
+                (format!("{:>6} ", text::count(person.commits)), Role::Text),
+                (person.name.clone(), Role::User),
+            ];
+            // Servers of today count no lines.
+            if person.additions + person.deletions > 0 {
+                pieces.push((format!("  +{}", text::count(person.additions)), Role::Added));
+                pieces.push((format!(" −{}", text::count(person.deletions)), Role::Removed));
+            }
+            self.facts.field(if index == 0 { "people" } else { "" }, pieces, None);
+        }
+        let rest = people.len().saturating_sub(NAMED);
+        if rest > 0 || people.more {
+            let more = format!("{}{} more", text::count(rest as u64), if people.more { "+" } else { "" });
+            self.facts.field("", vec![(more, Role::Dim)], None);
+        }
+    }
+
+    fn move_readme(&mut self, motion: Motion, view: &View) {
+        let width = self.readme_width(view);
+        let made = self.readme(view).and_then(|readme| prose::made(view, &Self::identity(readme), width));
+        let len = made.map_or(0, |made| made.lines.len());
+        match motion {
+            Motion::Left => self.panels.set_focus(FACTS),
+            Motion::Right => {}
+            Motion::First => self.readme.first(),
+            Motion::Last => self.readme.last(len),
+            other => self.readme.scroll_by(other.rows(self.readme.height.get()).unwrap_or(0), len),
+        }
+    }
+
+    fn draw_readme(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let focused = self.panels.focus() == README;
+        let readme = self.readme(view);
+        let title = readme.map_or("Introduction", |readme| readme.name.as_str());
+        let body = panels::title(buf, area, view.theme, focused, title, "");
+        let body = Rect { x: body.x + 1, width: body.width.saturating_sub(1), ..body };
+        self.readme_area.set(body);
+        let root = view.store.list(&self.root());
+        let Some(readme) = readme else {
+            return match (root.error, root.known) {
+                (None, false) => state::skeleton(buf, body, view.theme),
+                (Some(error), false) if !error.is_missing() => failure(view, body, buf, error),
+                (_, true) if !root.is_empty() => {
+                    state::empty(buf, body, view.theme, "It has no README.", "g f shows its files")
+                }
+                _ => state::empty(
+                    buf,
+                    body,
+                    view.theme,
+                    "The repository is empty.",
+                    "Push a first commit, r looks again",
+                ),
+            };
+        };
+        if let Some(made) = prose::made(view, &Self::identity(readme), self.readme_width(view)) {
+            return doc::draw(buf, body, view.theme, focused, &self.readme, made.lines.len(), 0, |index| {
+                made.lines.get(index).cloned().unwrap_or_default()
+            });
+        }
+        match view.store.get(&self.text_of(readme)).error {
+            Some(error) => failure(view, body, buf, error),
+            None => state::skeleton(buf, body, view.theme),
+        }
+    }
+}
+
+/// A load of something that may not be there: that is no reason to leave the place.
+fn aside(view: &View, load: Load) -> Option<Want> {
+    let missing = view.store.error_of(&load.request).is_some_and(crate::api::Error::is_missing);
+    (!missing).then(|| load.into())
+}
+
+impl Pane for Overview {
+    const ID: &'static str = "overview";
+    const TITLE: &'static str = "A project at a glance";
+    const NEEDS: Needs = Needs::Project;
+    const COMMANDS: &'static [Command<Self>] = &[
+        Command::new(
+            "overview.open",
+            &["Enter"],
+            "Open what the line names, copy a command to clone",
+            |pane: &mut Self, cx| {
+                if pane.panels.focus() == README {
+                    return cx.go(Place::new("files").project(pane.project.clone()));
+                }
+                if !pane.facts.enter(cx) {
+                    cx.say(
+                        Tone::Info,
+                        "The branch, the latest commit, the log and the commands to clone can be opened.",
+                    );
+                }
+            },
+        )
+        .footer("open"),
+        Command::new("overview.files", &["f"], "Its files", |pane: &mut Self, cx| {
+            cx.go(Place::new("files").project(pane.project.clone()));
+        })
+        .footer("files"),
+        Command::new("overview.commits", &["H"], "Its commits", |pane: &mut Self, cx| {
+            cx.go(Place::new("commits").project(pane.project.clone()));
+        })
+        .footer("commits"),
+        Command::new("overview.mrs", &["m"], "Its merge requests", |pane: &mut Self, cx| {
+            cx.go(Place::new("mrs").project(pane.project.clone()));
+        })
+        .footer("merge requests"),
+    ];
+
+    fn open(place: &Place, _view: &View) -> Self {
+        Overview {
+            project: place.project.clone().unwrap_or_default(),
+            panels: Panels::new(2),
+            facts: Details::default(),
+            history: History::default(),
+            readme: DocState { cursor_line: false, ..DocState::new() },
+            readme_area: Cell::default(),
+        }
+    }
+
+    fn place(&self) -> Place {
+        Place::new(Self::ID).project(self.project.clone())
+    }
+
+    fn crumbs(&self, view: &View) -> Vec<Crumb> {
+        let mut crumbs = project::crumbs(view, &self.project);
+        crumbs.push(Crumb::new("overview", Role::Dim));
+        crumbs
+    }
+
+    fn wants(&self, view: &View) -> Vec<Want> {
+        let mut wants = vec![project::want(&self.project), Load::one(&self.query()).into()];
+        let log = view.store.list(&self.log());
+        let old = |commit: &Commit| {
+            let when = commit.when().and_then(crate::api::Time::instant);
+            when.is_some_and(|when| view.now.duration_since(when).as_hours() > 366 * 24)
+        };
+        let last = log.len().checked_sub(1).and_then(|last| log.get(last));
+        let pages = if last.is_some_and(old) { log.pages() } else { (log.pages() + 1).min(BUSY) };
+        wants.extend(aside(view, Load::list(&self.log(), pages)));
+        wants.extend(aside(view, Load::list(&self.contributors(), 1)));
+        wants.extend(aside(view, Load::list(&self.root(), 1)));
+        wants.extend(self.readme(view).and_then(|readme| aside(view, Load::one(&self.text_of(readme)))));
+        wants.extend(self.history.wants());
+        wants.extend(self.rendering(view));
+        wants
+    }
+
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        self.facts.hide();
+        self.readme_area.set(Rect::default());
+        let places = self.panels.layout(area, ASKS);
+        if let Some(place) = places.get(FACTS).copied().flatten() {
+            let focused = self.panels.focus() == FACTS;
+            let reply = view.store.get(&self.query());
+            let name = reply.value.map_or("", |project| project.name.as_str());
+            let body = panels::title(buf, place, view.theme, focused, name, "");
+            match reply.error {
+                Some(error) if reply.value.is_none() => failure(view, body, buf, error),
+                _ if self.facts.is_empty() => state::skeleton(buf, body, view.theme),
+                _ => self.facts.draw(view, body, buf, focused),
+            }
+        }
+        if let Some(place) = places.get(README).copied().flatten() {
+            self.draw_readme(view, place, buf);
+        }
+        self.panels.rules(buf, view.theme);
+    }
+
+    fn changed(&mut self, cx: &mut Cx) {
+        let view = &cx.view;
+        self.history.sync(view, &view.store.list(&self.log()));
+        self.write(view);
+    }
+
+    fn motion(&mut self, motion: Motion, cx: &mut Cx) {
+        match self.panels.focus() {
+            README => self.move_readme(motion, &cx.view),
+            _ => self.facts.motion(motion),
+        }
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
+        let (Pointer::Press { column, row, .. } | Pointer::Wheel { column, row, .. }) = pointer else { return };
+        let press = matches!(pointer, Pointer::Press { .. });
+        if self.readme_area.get().contains((column, row).into()) {
+            match pointer {
+                Pointer::Wheel { rows, .. } => self.move_readme(Motion::Wheel(rows), &cx.view),
+                _ => self.panels.set_focus(README),
+            }
+        } else if self.facts.holds(column, row) {
+            if press {
+                self.panels.set_focus(FACTS);
+            }
+            self.facts.pointer(pointer, cx);
+        }
+    }
+
+    fn panels(&mut self) -> Option<&mut Panels> {
+        Some(&mut self.panels)
+    }
+
+    fn escape(&mut self, _cx: &mut Cx) -> bool {
+        let reading = self.panels.focus() == README;
+        self.panels.set_focus(FACTS);
+        reading
+    }
+
+    fn url(&self, view: &View) -> Option<String> {
+        Some(project::page(view, &self.project, ""))
+    }
+
+    fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
+        let Some(project) = project::project(view, &self.project) else { return Vec::new() };
+        let mut copies = vec![("path", project.path_with_namespace.clone())];
+        for (name, url) in
+            [("clone URL (HTTP)", &project.http_url_to_repo), ("clone URL (SSH)", &project.ssh_url_to_repo)]
+        {
+            copies.extend(url.known().map(|url| (name, format!("git clone {}", review::operand(url)))));
+        }
+        copies
+    }
+}

@@ -1,0 +1,222 @@
+//! What one is about to say of a merge request or a commit: drafts, the review that they make, and their sending.
+
+use super::inlay::Drafted;
+use super::list::Drafts;
+use super::state_of;
+use crate::app::App;
+use crate::app::action::{Action, Tone};
+use crate::app::command::WhyNot;
+use crate::app::outbox::{Draft, Spot, State, Thing};
+use crate::app::overlay::composer::Composer;
+use crate::app::pane::{Cx, View};
+use crate::ui::text;
+use std::collections::HashSet;
+
+/// The drafts of a thing, as they were after the last update.
+#[derive(Default)]
+pub struct Desk {
+    drafts: Vec<(String, Draft)>,
+    /// As they are kept, to see which are others now.
+    raw: Vec<(String, String)>,
+    /// Drafts of which it was asked already whether they arrived.
+    resolved: HashSet<String>,
+    /// What was said of drafts whose lines moved, so that it is said once.
+    told: HashSet<String>,
+}
+
+impl Desk {
+    /// The drafts, oldest first, with their keys.
+    pub fn drafts(&self) -> &[(String, Draft)] {
+        &self.drafts
+    }
+
+    /// The drafts with how far they have come.
+    pub fn drafted(&self, view: &View) -> Vec<Drafted> {
+        let drafted = |(key, draft): &(String, Draft)| Drafted {
+            key: key.clone(),
+            draft: draft.clone(),
+            state: state_of(view, key, draft),
+        };
+        self.drafts.iter().map(drafted).collect()
+    }
+
+    /// After an update: takes what is kept now, and finds out what became of drafts that nobody knows about.
+    pub fn sync(&mut self, on: &Thing, cx: &mut Cx) {
+        let keys = on.keys(cx.view.drafts);
+        let same = keys.len() == self.raw.len()
+            && keys
+                .iter()
+                .zip(&self.raw)
+                .all(|(key, (known, raw))| key == known && cx.view.drafts.get(key) == Some(raw));
+        if !same {
+            let raw = keys.into_iter().filter_map(|key| Some((key.clone(), cx.view.drafts.get(&key)?.clone())));
+            self.raw = raw.collect();
+            let read = |(key, raw): &(String, String)| Some((key.clone(), Draft::read(raw)?));
+            self.drafts = self.raw.iter().filter_map(read).collect();
+        }
+        let uncertain = self.drafts.iter().filter(|(key, draft)| {
+            matches!(draft.state, State::Sending { .. }) && cx.view.outbox.progress(key).is_none()
+        });
+        let keys: Vec<String> =
+            uncertain.map(|(key, _)| key.clone()).filter(|key| !self.resolved.contains(key)).collect();
+        // It takes knowing who one is.
+        if !keys.is_empty() && cx.view.me().is_some() && !cx.view.session.offline {
+            self.resolved.extend(keys.iter().cloned());
+            cx.act(Action::Resolve(keys));
+        }
+    }
+
+    /// Takes drafts along whose lines are elsewhere in newer changes, and says what became of them.
+    pub fn follow(&mut self, moved: &[(String, Spot)], parked: usize, head: &str, cx: &mut Cx) {
+        let mut count = 0;
+        for (key, spot) in moved {
+            let Some((_, draft)) = self.drafts.iter().find(|(known, _)| known == key) else { continue };
+            let at_rest = matches!(draft.state, State::Begun | State::Kept | State::Failed { .. });
+            if at_rest && cx.view.outbox.progress(key).is_none() && draft.spot.as_ref() != Some(spot) {
+                let draft = Draft { spot: Some(spot.clone()), ..draft.clone() };
+                cx.act(Action::Keep(key.clone(), Some(draft.to_json())));
+                count += 1;
+            }
+        }
+        let drafts = |count: usize| if count == 1 { "1 draft".to_owned() } else { format!("{count} drafts") };
+        let words = match (count, parked) {
+            (0, 0) => return,
+            (0, parked) => {
+                format!("The changes are others now: the lines of {} are not there any more.", drafts(parked))
+            }
+            (moved, 0) => format!("The changes are others now: {} went along with their lines.", drafts(moved)),
+            (moved, parked) => format!(
+                "The changes are others now: {} went along with their lines; those of {} are not there any more.",
+                drafts(moved),
+                drafts(parked)
+            ),
+        };
+        if self.told.insert(format!("{head} {parked}")) || count > 0 {
+            cx.say(Tone::Warning, words);
+        }
+    }
+
+    /// Whether comments are kept as drafts until all are sent.
+    pub fn in_review(view: &View, on: &Thing) -> bool {
+        view.drafts.contains_key(&on.review_key())
+    }
+
+    /// Opens the composer on a thing, or a place in its changes. What was begun there goes on; `begin` is put behind it.
+    pub fn comment(&self, on: Thing, spot: Option<Spot>, begin: &str, cx: &mut Cx) {
+        let place = |spot: &Spot| (spot.path.clone(), spot.old, spot.line());
+        let fits = |(key, draft): &&(String, Draft)| {
+            draft.edits.is_none()
+                && !matches!(draft.state, State::Kept)
+                && cx.view.outbox.progress(key).is_none()
+                && draft.spot.as_ref().map(place) == spot.as_ref().map(place)
+        };
+        let (key, mut draft) = match self.drafts.iter().find(fits) {
+            Some((key, draft)) => (key.clone(), draft.clone()),
+            None => (on.new_key(cx.view.drafts), Draft { spot, ..Draft::new(on) }),
+        };
+        if !begin.is_empty() && !draft.text.contains(begin.trim_end()) {
+            if !draft.text.is_empty() {
+                draft.text.push_str("\n\n");
+            }
+            draft.text.push_str(begin);
+        }
+        compose(key, draft, cx);
+    }
+
+    /// Opens the composer on a note that is there already; `head` is what it begins with beside its text.
+    pub fn edit(&self, on: Thing, note: u64, head: &str, body: &str, cx: &mut Cx) {
+        let begun =
+            self.drafts.iter().find(|(_, draft)| draft.edits.as_ref().is_some_and(|(edited, _)| *edited == note));
+        let (key, draft) = match begun {
+            Some((key, draft)) => (key.clone(), draft.clone()),
+            None => {
+                let edits = Some((note, head.to_owned()));
+                (on.new_key(cx.view.drafts), Draft { edits, text: body.to_owned(), ..Draft::new(on) })
+            }
+        };
+        compose(key, draft, cx);
+    }
+
+    /// Opens a draft in the composer.
+    pub fn open(&self, key: &str, cx: &mut Cx) {
+        if let Some((key, draft)) = self.drafts.iter().find(|(known, _)| known == key) {
+            compose(key.clone(), draft.clone(), cx);
+        }
+    }
+
+    /// Asks whether a draft is to be dropped.
+    pub fn ask_drop(&self, key: &str, cx: &mut Cx) {
+        if let Some((key, draft)) = self.drafts.iter().find(|(known, _)| known == key) {
+            cx.act(drop_of(key, draft));
+        }
+    }
+
+    /// The drafts that sending the review sends: all that are not only begun.
+    pub fn to_send(&self) -> Vec<String> {
+        let ready = self.drafts.iter().filter(|(_, draft)| draft.state != State::Begun);
+        ready.map(|(key, _)| key.clone()).collect()
+    }
+
+    /// Whether there is a review to send.
+    pub fn can_send(&self, view: &View) -> Result<(), WhyNot> {
+        if view.me().is_none() {
+            return Err("who is signed in is not known yet".into());
+        }
+        match self.to_send().iter().filter(|key| view.outbox.progress(key).is_none()).count() {
+            0 if self.drafts.is_empty() => Err("there is no draft".into()),
+            0 => Err("no draft is ready: C-s in the composer keeps one".into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Sends the review, and shows how that goes.
+    pub fn send(&self, on: &Thing, cx: &mut Cx) {
+        cx.act(Action::Keep(on.review_key(), None));
+        cx.act(Action::Post(self.to_send()));
+        self.list(on, cx);
+    }
+
+    /// Shows the drafts.
+    pub fn list(&self, on: &Thing, cx: &mut Cx) {
+        cx.act(Action::Open(Box::new(Drafts::new(on.clone(), &cx.view))));
+    }
+
+    /// Begins a review, or ends it without dropping its drafts.
+    pub fn toggle_review(&self, on: &Thing, cx: &mut Cx) {
+        let open = Desk::in_review(&cx.view, on);
+        cx.act(Action::Keep(on.review_key(), (!open).then(|| "open".to_owned())));
+        let words = if open {
+            "Comments are sent at once again; drafts are kept."
+        } else {
+            "A review is begun: comments are kept until S sends them together."
+        };
+        cx.say(Tone::Info, words);
+    }
+}
+
+/// Opens the composer on a draft.
+pub fn compose(key: String, draft: Draft, cx: &mut Cx) {
+    if cx.view.outbox.progress(&key).is_some() {
+        return cx.say(Tone::Warning, "It is being sent.");
+    }
+    let name = match &draft.on {
+        Thing::MergeRequest { iid, .. } => format!("!{iid}"),
+        Thing::Commit { sha, .. } => sha.get(..8).unwrap_or(sha).to_owned(),
+    };
+    let title = match (&draft.edits, &draft.spot) {
+        (Some(_), _) => format!("Edit a note on {name}"),
+        (None, Some(spot)) => format!("Comment on {}", spot.name()),
+        (None, None) => format!("Note on {name}"),
+    };
+    // What changes a note is no part of a review.
+    let in_review = draft.edits.is_none() && (Desk::in_review(&cx.view, &draft.on) || draft.state == State::Kept);
+    cx.act(Action::Open(Box::new(Composer::comment(title, key, draft, in_review))));
+}
+
+/// Asks before a draft is dropped.
+pub fn drop_of(key: &str, draft: &Draft) -> Action {
+    let said = text::fit(draft.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default(), 80);
+    let sent = if draft.is_uncertain() { " It may have arrived all the same." } else { "" };
+    let question = format!("Drop the draft \"{}\"? It cannot be brought back.{sent}", text::shown(&said));
+    App::confirm("Drop a draft", question, Action::Keep(key.to_owned(), None))
+}

@@ -1,0 +1,407 @@
+//! Threads and drafts as rows that stand in the diff, made off the loop: what people said is rendered once, and laid out
+//! again whenever a draft or the changes are others.
+
+use super::threads::{self, Ground, OfCommit, Said, Stand, Thread};
+use crate::api::notes::Note;
+use crate::app::outbox::{Draft, Spot};
+use crate::app::pane::View;
+use crate::store::{Cancelled, Derive, Want, Work};
+use crate::ui::diff::{At, FileDiff, Inset};
+use crate::ui::doc::DocLine;
+use crate::ui::markdown;
+use crate::ui::theme::{Role, Theme};
+use crate::ui::{glyph, text};
+use jiff::Timestamp;
+use ratatui::style::Style;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+/// Columns of text at most: longer lines are hard to read.
+const WIDEST: usize = 100;
+/// Rows of one comment at most; the overview has all of it.
+const TALLEST: usize = 60;
+/// Bytes of a comment that are rendered for the diff.
+const LONGEST: usize = 16 * 1024;
+
+type Spans = Vec<(Cow<'static, str>, Style)>;
+
+/// What was said, with each comment as it looks.
+pub struct Rendered {
+    pub threads: Vec<Thread>,
+    bodies: Vec<Vec<Arc<Vec<DocLine<'static>>>>>,
+}
+
+/// Reads and renders the comments that have a place.
+struct Read {
+    key: String,
+    notes: Vec<Arc<Vec<Note>>>,
+    comments: Vec<OfCommit>,
+    width: usize,
+    theme: Theme,
+}
+
+impl Derive for Read {
+    type Output = Arc<Rendered>;
+
+    fn key(&self) -> String {
+        self.key.clone()
+    }
+
+    fn run(&self, cancelled: Cancelled<'_>) -> Arc<Rendered> {
+        let threads = threads::gather(&self.notes, &self.comments);
+        let width = self.width.saturating_sub(4).min(WIDEST);
+        let body = |said: &Said| {
+            let mut lines = if cancelled() {
+                Vec::new()
+            } else {
+                markdown::render(head(&said.body, LONGEST), width, &self.theme).lines
+            };
+            if lines.len() > TALLEST || said.body.len() > LONGEST {
+                lines.truncate(TALLEST);
+                let words = format!("{} more of it in the overview", glyph::cut());
+                lines.push(DocLine::new(words, self.theme.style(Role::Dim)));
+            }
+            Arc::new(lines)
+        };
+        let bodies = threads.iter().map(|thread| thread.said.iter().map(body).collect()).collect();
+        Arc::new(Rendered { threads, bodies })
+    }
+}
+
+/// A draft as it is laid out: its key, itself, and how far it has come.
+#[derive(Clone)]
+pub struct Drafted {
+    pub key: String,
+    pub draft: Draft,
+    pub state: (String, Role),
+}
+
+/// What a row of an inset belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// A comment, by thread and place in it.
+    Said(usize, usize),
+    /// A draft, by its key.
+    Draft(String),
+}
+
+/// Rows for the diff, and what they belong to.
+#[derive(Default)]
+pub struct Laid {
+    pub insets: Vec<Inset>,
+    /// Of each inset: the first row of each part.
+    parts: HashMap<String, Vec<(usize, Part)>>,
+    /// Insets that fold.
+    pub folds: BTreeSet<String>,
+    /// Drafts whose lines are elsewhere now.
+    pub moved: Vec<(String, Spot)>,
+    /// Drafts whose lines are not there any more.
+    pub parked: BTreeSet<String>,
+    /// Comments by file.
+    pub counts: BTreeMap<String, usize>,
+}
+
+impl Laid {
+    /// What a row of an inset belongs to.
+    pub fn part(&self, inset: &str, row: usize) -> Option<&Part> {
+        let parts = self.parts.get(inset)?;
+        let at = parts.partition_point(|(first, _)| *first <= row).checked_sub(1)?;
+        parts.get(at).map(|(_, part)| part)
+    }
+}
+
+/// Lays threads and drafts out on the changes.
+struct Lay {
+    key: String,
+    rendered: Arc<Rendered>,
+    drafts: Vec<Drafted>,
+    files: Vec<Arc<FileDiff>>,
+    head: String,
+    open: BTreeSet<String>,
+    width: usize,
+    theme: Theme,
+    now: Timestamp,
+}
+
+/// What the rows are made from.
+pub struct Source<'a> {
+    /// Names the notes and comments: another one whenever they are.
+    pub said: String,
+    pub notes: &'a dyn Fn() -> Vec<Arc<Vec<Note>>>,
+    pub comments: &'a dyn Fn() -> Vec<OfCommit>,
+    pub drafts: &'a [Drafted],
+    /// Names the changes.
+    pub changes: String,
+    pub files: &'a [Arc<FileDiff>],
+    /// The commit that the changes lead to.
+    pub head: &'a str,
+    /// The folds that are open.
+    pub open: &'a BTreeSet<String>,
+    pub width: usize,
+}
+
+impl Source<'_> {
+    fn read_key(&self, view: &View) -> String {
+        format!("threads of {} in {} columns, {}", self.said, self.width, view.theme.name)
+    }
+
+    /// Names the rows.
+    pub fn lay_key(&self, view: &View) -> String {
+        let mut hasher = DefaultHasher::new();
+        for drafted in self.drafts {
+            (&drafted.key, drafted.draft.to_json(), &drafted.state.0).hash(&mut hasher);
+        }
+        (&self.changes, self.head, self.open, self.files.len()).hash(&mut hasher);
+        format!("{}, laid out {:016x}", self.read_key(view), hasher.finish())
+    }
+
+    /// What is still to be done for the rows.
+    pub fn wants(&self, view: &View) -> Vec<Want> {
+        let (read, lay) = (self.read_key(view), self.lay_key(view));
+        if !view.store.lacks(&lay) || self.width == 0 {
+            return Vec::new();
+        }
+        let work = match view.store.made::<Arc<Rendered>>(&read) {
+            None => Work::new(Read {
+                key: read,
+                notes: (self.notes)(),
+                comments: (self.comments)(),
+                width: self.width,
+                theme: view.theme.clone(),
+            }),
+            Some(rendered) => Work::new(Lay {
+                key: lay,
+                rendered: rendered.clone(),
+                drafts: self.drafts.to_vec(),
+                files: self.files.to_vec(),
+                head: self.head.to_owned(),
+                open: self.open.clone(),
+                width: self.width,
+                theme: view.theme.clone(),
+                now: view.now,
+            }),
+        };
+        vec![work.into()]
+    }
+
+    /// What was said, once it is read.
+    pub fn rendered<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Rendered>> {
+        view.store.made(&self.read_key(view))
+    }
+}
+
+impl Derive for Lay {
+    type Output = Arc<Laid>;
+
+    fn key(&self) -> String {
+        self.key.clone()
+    }
+
+    fn run(&self, cancelled: Cancelled<'_>) -> Arc<Laid> {
+        let ground = Ground::new(&self.files, &self.head);
+        let mut laid = Laid::default();
+        let mut with_thread: BTreeSet<usize> = BTreeSet::new();
+        for (index, thread) in self.rendered.threads.iter().enumerate() {
+            if cancelled() {
+                break;
+            }
+            let (at, outdated) = match ground.find(&thread.spot) {
+                Stand::At(at) => (at, false),
+                Stand::Outdated => (At::File, true),
+                Stand::Gone => continue,
+            };
+            *laid.counts.entry(thread.spot.path.clone()).or_default() += thread.said.len();
+            let own = |(_, drafted): &(usize, &Drafted)| {
+                drafted.draft.spot.as_ref().is_some_and(|spot| spot.is_same(&thread.spot))
+            };
+            let drafts: Vec<(usize, &Drafted)> = self.drafts.iter().enumerate().filter(own).collect();
+            with_thread.extend(drafts.iter().map(|(at, _)| *at));
+            let drafts: Vec<&Drafted> = drafts.into_iter().map(|(_, drafted)| drafted).collect();
+            self.thread(&mut laid, index, thread, at, outdated, &drafts);
+        }
+        for (index, drafted) in self.drafts.iter().enumerate() {
+            let Some(spot) = drafted.draft.spot.as_ref() else { continue };
+            let stand = ground.find(spot);
+            match stand {
+                Stand::At(At::Line(side, line)) if !self.head.is_empty() && spot.sha != self.head => {
+                    let count = spot.lines.map_or(0, |(first, last)| last - first);
+                    let first = line.saturating_sub(count).max(1);
+                    let (before, after) = ground.around(&spot.path, side, first, line);
+                    let moved =
+                        Spot { sha: self.head.clone(), lines: Some((first, line)), before, after, ..spot.clone() };
+                    laid.moved.push((drafted.key.clone(), moved));
+                }
+                Stand::Outdated | Stand::Gone => _ = laid.parked.insert(drafted.key.clone()),
+                Stand::At(_) => {}
+            }
+            let at = match stand {
+                Stand::At(at) => at,
+                Stand::Outdated => At::File,
+                Stand::Gone => continue,
+            };
+            if !with_thread.contains(&index) {
+                let mut lines = vec![self.rule(true, self.draft_heading(drafted, stand == Stand::Outdated))];
+                if stand == Stand::Outdated {
+                    lines.extend(spot.quote.iter().map(|line| self.quoted(line)));
+                }
+                lines.extend(self.draft_body(drafted));
+                lines.push(self.rule(false, Vec::new()));
+                let key = format!("draft {}", drafted.key);
+                laid.parts.insert(key.clone(), vec![(0, Part::Draft(drafted.key.clone()))]);
+                laid.insets.push(Inset { key, path: spot.path.clone(), at, lines: Arc::new(lines) });
+            }
+        }
+        Arc::new(laid)
+    }
+}
+
+impl Lay {
+    fn thread(&self, laid: &mut Laid, index: usize, thread: &Thread, at: At, outdated: bool, drafts: &[&Drafted]) {
+        let spot = &thread.spot;
+        let key = format!("thread {} {} {:?} {}", spot.path, spot.old, spot.lines, spot.sha);
+        let resolved = thread.said.iter().any(|said| said.is_resolved);
+        let folds = outdated || resolved;
+        let mut lines = Vec::new();
+        let mut parts = Vec::new();
+        if folds {
+            laid.folds.insert(key.clone());
+        }
+        if folds && !self.open.contains(&key) && drafts.is_empty() {
+            parts.push((0, Part::Said(index, 0)));
+            lines.push(self.folded(thread, outdated));
+        } else {
+            for (at, said) in thread.said.iter().enumerate() {
+                parts.push((lines.len(), Part::Said(index, at)));
+                let mut heading = self.heading(said);
+                if at == 0 {
+                    heading.extend(self.about(spot, outdated));
+                    lines.push(self.rule(true, heading));
+                    if outdated {
+                        lines.extend(spot.quote.iter().map(|line| self.quoted(line)));
+                    }
+                } else {
+                    lines.push(self.beside(heading));
+                }
+                let body = self.rendered.bodies.get(index).and_then(|bodies| bodies.get(at));
+                lines.extend(body.iter().flat_map(|body| body.iter()).map(|line| self.beside(line.spans.clone())));
+            }
+            for drafted in drafts {
+                parts.push((lines.len(), Part::Draft(drafted.key.clone())));
+                lines.push(self.beside(self.draft_heading(drafted, false)));
+                lines.extend(self.draft_body(drafted));
+            }
+            lines.push(self.rule(false, Vec::new()));
+        }
+        laid.parts.insert(key.clone(), parts);
+        laid.insets.push(Inset { key, path: spot.path.clone(), at, lines: Arc::new(lines) });
+    }
+
+    fn span(&self, words: impl Into<Cow<'static, str>>, role: Role) -> (Cow<'static, str>, Style) {
+        (words.into(), self.theme.style(role))
+    }
+
+    /// The upper or lower edge, with words on it.
+    fn rule(&self, upper: bool, words: Spans) -> DocLine<'static> {
+        let corner = match (glyph::ascii(), upper) {
+            (true, _) => "+",
+            (false, true) => "╭",
+            (false, false) => "╰",
+        };
+        let mut spans = vec![self.span(format!("{corner}{}", glyph::rule()), Role::Faint)];
+        if !words.is_empty() {
+            spans.push(self.span(" ", Role::Text));
+            spans.extend(words);
+            spans.push(self.span(" ", Role::Text));
+        }
+        let used: usize = spans.iter().map(|(words, _)| text::width(words)).sum();
+        let rest = self.width.min(WIDEST + 4).saturating_sub(used);
+        spans.push(self.span(glyph::rule().repeat(rest), Role::Faint));
+        DocLine { spans, ..DocLine::default() }
+    }
+
+    fn beside(&self, words: Spans) -> DocLine<'static> {
+        let mut spans = vec![self.span(format!("{} ", glyph::divider()), Role::Faint)];
+        spans.extend(words);
+        DocLine { spans, ..DocLine::default() }
+    }
+
+    /// A line that is not there any more.
+    fn quoted(&self, line: &str) -> DocLine<'static> {
+        self.beside(vec![self.span(format!("{} {line}", glyph::divider()), Role::Dim)])
+    }
+
+    fn heading(&self, said: &Said) -> Spans {
+        let author = said.author.as_ref().map_or("somebody", |author| author.username.as_str());
+        let mut spans = vec![self.span(author.to_owned(), Role::User)];
+        let when = said.at.as_ref().and_then(crate::api::Time::instant);
+        if let Some(when) = when {
+            let seconds = self.now.duration_since(when).as_secs();
+            spans.push(self.span(format!(" {} {}", glyph::dot(), text::ago(seconds)), Role::Dim));
+        }
+        if said.is_edited {
+            spans.push(self.span(format!(" {} edited", glyph::dot()), Role::Dim));
+        }
+        if said.is_resolved {
+            spans.push(self.span(format!("  {} resolved", glyph::done()), Role::Success));
+        }
+        spans
+    }
+
+    /// Which lines it is about, where that is not the one above alone.
+    fn about(&self, spot: &Spot, outdated: bool) -> Spans {
+        let short = spot.sha.get(..8).unwrap_or(&spot.sha);
+        match spot.lines {
+            _ if outdated => vec![self.span(format!("  outdated, {} at {short}", spot.name()), Role::Warning)],
+            Some((first, last)) if first < last => vec![self.span(format!("  lines {first} to {last}"), Role::Dim)],
+            None => vec![self.span("  the file", Role::Dim)],
+            Some(_) => Vec::new(),
+        }
+    }
+
+    /// A thread in one line.
+    fn folded(&self, thread: &Thread, outdated: bool) -> DocLine<'static> {
+        let first = thread.said.first();
+        let author = first.and_then(|said| said.author.as_ref()).map_or("somebody", |author| author.username.as_str());
+        let words = first.and_then(|said| said.body.lines().find(|line| !line.trim().is_empty())).unwrap_or_default();
+        let count = match thread.said.len() {
+            1 => String::new(),
+            count => format!(" {} {count} comments", glyph::dot()),
+        };
+        let why = if outdated { format!("outdated, {}", thread.spot.name()) } else { "resolved".to_owned() };
+        let spans = vec![
+            self.span(format!("{} ", glyph::folded()), Role::Accent),
+            self.span(author.to_owned(), Role::User),
+            self.span(format!("  {}", text::fit(words, 60)), Role::Dim),
+            self.span(format!("  {why}{count}"), Role::Warning),
+        ];
+        DocLine { spans, ..DocLine::default() }
+    }
+
+    fn draft_heading(&self, drafted: &Drafted, parked: bool) -> Spans {
+        let (words, role) = &drafted.state;
+        let mut spans = vec![self.span(format!("{} {words}", glyph::draft()), *role)];
+        if parked && let Some(spot) = &drafted.draft.spot {
+            spans.push(self.span(format!("  parked: {} is not there any more", spot.name()), Role::Warning));
+        } else if let Some((first, last)) = drafted.draft.spot.as_ref().and_then(|spot| spot.lines)
+            && first < last
+        {
+            spans.push(self.span(format!("  lines {first} to {last}"), Role::Dim));
+        }
+        spans
+    }
+
+    fn draft_body(&self, drafted: &Drafted) -> Vec<DocLine<'static>> {
+        let width = self.width.saturating_sub(4).min(WIDEST);
+        let lines = head(&drafted.draft.text, LONGEST).lines();
+        let wrapped = lines.flat_map(|line| text::wrap(line, width, TALLEST)).take(TALLEST);
+        wrapped.map(|line| self.beside(vec![self.span(line, Role::Text)])).collect()
+    }
+}
+
+/// At most that many bytes of a text, cut between characters.
+fn head(text: &str, bytes: usize) -> &str {
+    let end = (0..=bytes.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    text.get(..end).unwrap_or_default()
+}

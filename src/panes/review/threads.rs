@@ -1,0 +1,255 @@
+//! What people said of places in the changes, kept together as threads by commit, path and line.
+
+use crate::api::Time;
+use crate::api::commits::CommitComment;
+use crate::api::notes::Note;
+use crate::api::users::User;
+use crate::app::outbox::Spot;
+use crate::ui::diff::{At, FileDiff, Kind, Side};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// One comment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Said {
+    /// The number of the note; none for a commit's comment.
+    pub note: Option<u64>,
+    pub author: Option<User>,
+    pub at: Option<Time>,
+    pub is_edited: bool,
+    pub is_resolved: bool,
+    /// Markdown, without the line that names the place.
+    pub body: String,
+}
+
+/// Comments on the same lines.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Thread {
+    pub spot: Spot,
+    /// Oldest first.
+    pub said: Vec<Said>,
+}
+
+/// Comments of one commit, with its hash.
+pub type OfCommit = (String, Vec<Arc<Vec<CommitComment>>>);
+
+/// The place that a note speaks of: where the server says so, or the note itself. With it, the note without that line.
+pub fn place(note: &Note) -> (Option<Spot>, &str) {
+    if note.system {
+        return (None, &note.body);
+    }
+    match Spot::read(&note.body) {
+        Some((spot, rest)) => (Some(spot), rest),
+        None => (positioned(note), &note.body),
+    }
+}
+
+fn positioned(note: &Note) -> Option<Spot> {
+    let position = note.position.as_ref()?;
+    let old = position.new_line.is_none() && position.old_line.is_some();
+    let path = if old { position.old_path.as_deref() } else { position.new_path.as_deref() };
+    let path = path.or(position.new_path.as_deref()).or(position.old_path.as_deref())?;
+    let line = position.new_line.or(position.old_line).and_then(|line| u32::try_from(line).ok());
+    Some(Spot {
+        path: path.to_owned(),
+        sha: position.head_sha.clone().unwrap_or_default(),
+        old,
+        lines: line.map(|line| (line, line)),
+        ..Spot::default()
+    })
+}
+
+/// Gathers the comments that have a place into threads, in the order in which these began.
+pub fn gather(notes: &[Arc<Vec<Note>>], comments: &[OfCommit]) -> Vec<Thread> {
+    let mut threads: Vec<Thread> = Vec::new();
+    let mut by_line: HashMap<(String, bool, Option<u32>), Vec<usize>> = HashMap::new();
+    let mut add = |spot: Spot, said: Said| {
+        let near = by_line.entry((spot.path.clone(), spot.old, spot.line())).or_default();
+        let same = near.iter().copied().find(|at| threads.get(*at).is_some_and(|thread| thread.spot.is_same(&spot)));
+        match same.and_then(|at| threads.get_mut(at)) {
+            Some(thread) => {
+                if thread.spot.quote.is_empty() {
+                    thread.spot.quote = spot.quote;
+                }
+                thread.said.push(said);
+            }
+            None => {
+                near.push(threads.len());
+                threads.push(Thread { spot, said: vec![said] });
+            }
+        }
+    };
+    for note in notes.iter().flat_map(|page| page.iter()) {
+        if let (Some(spot), rest) = place(note) {
+            let said = Said {
+                note: Some(note.id),
+                author: note.author.clone(),
+                at: note.created_at.clone(),
+                is_edited: note.is_edited(),
+                is_resolved: note.resolved == Some(true),
+                body: rest.to_owned(),
+            };
+            add(spot, said);
+        }
+    }
+    for (sha, pages) in comments {
+        for comment in pages.iter().flat_map(|page| page.iter()) {
+            if let (Some(spot), rest) = comment_place(sha, comment) {
+                add(spot, said_of(comment, rest));
+            }
+        }
+    }
+    for thread in &mut threads {
+        thread.said.sort_by_key(|said| said.at.as_ref().and_then(Time::instant));
+    }
+    threads
+}
+
+/// The place that a commit's comment speaks of, and the comment without the line that names it.
+pub fn comment_place<'a>(sha: &str, comment: &'a CommitComment) -> (Option<Spot>, &'a str) {
+    if let Some((spot, rest)) = Spot::read(&comment.note) {
+        return (Some(spot), rest);
+    }
+    let line = comment.line.and_then(|line| u32::try_from(line).ok()).filter(|line| *line > 0);
+    let spot = comment.path.as_ref().map(|path| Spot {
+        path: path.clone(),
+        sha: sha.to_owned(),
+        old: comment.line_type.as_deref() == Some("old"),
+        lines: line.map(|line| (line, line)),
+        ..Spot::default()
+    });
+    (spot, &comment.note)
+}
+
+/// A commit's comment as one among others.
+pub fn said_of(comment: &CommitComment, body: &str) -> Said {
+    Said { author: comment.author.clone(), at: comment.created_at.clone(), body: body.to_owned(), ..Said::default() }
+}
+
+/// Where a place is in the changes as they are now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stand {
+    /// There, still saying the same.
+    At(At),
+    /// Its lines are not there any more, or say something else; its file is.
+    Outdated,
+    /// Its file is not among the changes.
+    Gone,
+}
+
+/// The files that are changed, by their names.
+pub struct Ground<'a> {
+    by_path: HashMap<&'a str, &'a FileDiff>,
+    /// The commit whose changes they are.
+    head: &'a str,
+}
+
+impl<'a> Ground<'a> {
+    /// The changes that lead to `head`.
+    pub fn new(files: &'a [Arc<FileDiff>], head: &'a str) -> Ground<'a> {
+        let mut by_path = HashMap::new();
+        for file in files {
+            by_path.entry(file.source.old_path.as_str()).or_insert(file.as_ref());
+        }
+        for file in files {
+            by_path.insert(file.path(), file.as_ref());
+        }
+        Ground { by_path, head }
+    }
+
+    /// Where a place is: by its number in the same changes, by what it says in others.
+    pub fn find(&self, spot: &Spot) -> Stand {
+        let Some(file) = self.by_path.get(spot.path.as_str()) else { return Stand::Gone };
+        let Some(last) = spot.line() else { return Stand::At(At::File) };
+        let side = if spot.old { Side::Old } else { Side::New };
+        let same = self.head.starts_with(&spot.sha) || spot.sha.starts_with(self.head);
+        let known = !spot.sha.is_empty() && !self.head.is_empty();
+        // Where a server names no commit, a line without its text can only be taken by its number.
+        let by_number = if known { same } else { spot.quote.is_empty() };
+        if by_number {
+            return Stand::At(At::Line(side, last));
+        }
+        match spot.find(&side_of(file, side)) {
+            Some(line) => Stand::At(At::Line(side, line)),
+            None => Stand::Outdated,
+        }
+    }
+
+    /// Up to two lines before and behind a place.
+    pub fn around(&self, path: &str, side: Side, first: u32, last: u32) -> (Vec<String>, Vec<String>) {
+        let Some(file) = self.by_path.get(path) else { return Default::default() };
+        let lines = side_of(file, side);
+        let within = |from: u32, to: u32| {
+            let fitting = lines.iter().filter(|(number, _)| (from..to).contains(number));
+            fitting.map(|(_, text)| (*text).to_owned()).collect()
+        };
+        (within(first.saturating_sub(2), first), within(last + 1, last.saturating_add(3)))
+    }
+}
+
+/// The lines of one side that the changes show, with their numbers.
+fn side_of(file: &FileDiff, side: Side) -> Vec<(u32, &str)> {
+    let lines = file.lines.iter().filter(|line| !matches!(line.kind, Kind::NoNewline | Kind::Plain));
+    lines.filter_map(|line| Some((line.number(side)?, file.text(line)))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::diff::{Source, parse};
+
+    const HEAD: &str = "9f3c2abd00112233445566778899aabbccddeeff";
+    const BEFORE: &str = "1111111100112233445566778899aabbccddeeff";
+
+    fn note(id: u64, body: &str) -> Note {
+        let at = Some(Time(format!("2026-06-15T10:00:{id:02}Z")));
+        Note { id, body: body.into(), created_at: at, ..Note::default() }
+    }
+
+    fn on(sha: &str, line: u32, words: &str) -> String {
+        let spot = Spot { path: "a.rs".into(), sha: sha.into(), lines: Some((line, line)), ..Spot::default() };
+        format!("{}{words}", spot.head().expect("it can be written"))
+    }
+
+    #[test]
+    fn comments_on_the_same_line_are_one_thread() {
+        let pages = [
+            Arc::new(vec![note(1, &on(HEAD, 2, "one")), note(2, "of the whole"), note(3, &on(HEAD, 3, "two"))]),
+            Arc::new(vec![note(4, &on(HEAD, 2, "three")), note(5, &on(BEFORE, 2, "four"))]),
+        ];
+        let comment = CommitComment {
+            note: "five".into(),
+            path: Some("a.rs".into()),
+            line: Some(2),
+            created_at: Some("2026-06-15T10:00:00Z".into()),
+            ..CommitComment::default()
+        };
+        let threads = gather(&pages, &[(HEAD.into(), vec![Arc::new(vec![comment])])]);
+        let bodies: Vec<Vec<&str>> =
+            threads.iter().map(|thread| thread.said.iter().map(|said| said.body.as_str()).collect()).collect();
+        assert_eq!(bodies, [vec!["five", "one", "three"], vec!["two"], vec!["four"]]);
+    }
+
+    #[test]
+    fn a_place_is_found_by_what_it_says_in_other_changes() {
+        let diff = "@@ -1,3 +1,4 @@\n one line\n+put in\n second line\n third line\n";
+        let source =
+            Source { old_path: "a.rs".into(), new_path: "a.rs".into(), diff: diff.into(), ..Source::default() };
+        let files = [Arc::new(parse(source))];
+        let ground = Ground::new(&files, HEAD);
+        let mut spot = Spot {
+            path: "a.rs".into(),
+            sha: BEFORE.into(),
+            lines: Some((2, 2)),
+            quote: vec!["second line".into()],
+            ..Spot::default()
+        };
+        assert_eq!(ground.find(&spot), Stand::At(At::Line(Side::New, 3)));
+        spot.quote = vec!["another line".into()];
+        assert_eq!(ground.find(&spot), Stand::Outdated);
+        spot.sha = HEAD.into();
+        assert_eq!(ground.find(&spot), Stand::At(At::Line(Side::New, 2)));
+        spot.path = "b.rs".into();
+        assert_eq!(ground.find(&spot), Stand::Gone);
+    }
+}

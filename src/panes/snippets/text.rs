@@ -1,0 +1,271 @@
+//! The text of a snippet, with the colours of its language.
+
+use crate::api::snippets::{GetSnippetText, Snippet};
+use crate::api::{Id, Raw};
+use crate::app::command::Motion;
+use crate::app::pane::View;
+use crate::panes::list::failure;
+use crate::store::{Cancelled, Derive, Load, Want, Work};
+use crate::ui::code::{self, Block, Content, Highlighter, Highlights};
+use crate::ui::doc::{self, DocState};
+use crate::ui::search::{self, Found};
+use crate::ui::{hex, state, text};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Before the text under a moving cursor is asked for.
+const PATIENCE: Duration = Duration::from_millis(80);
+
+/// Tells text from other bytes.
+struct Read {
+    key: String,
+    raw: Arc<Raw>,
+}
+
+impl Derive for Read {
+    type Output = Content;
+
+    fn key(&self) -> String {
+        self.key.clone()
+    }
+
+    fn run(&self, _: Cancelled<'_>) -> Content {
+        Content::read(self.raw.bytes.clone())
+    }
+}
+
+/// Works out the colours of some lines.
+struct Colour {
+    key: String,
+    highlighter: Arc<Highlighter>,
+    lines: std::ops::Range<usize>,
+}
+
+impl Derive for Colour {
+    type Output = Block;
+
+    fn key(&self) -> String {
+        self.key.clone()
+    }
+
+    fn run(&self, cancelled: Cancelled<'_>) -> Block {
+        self.highlighter.highlight(self.lines.clone(), cancelled)
+    }
+}
+
+/// Looks through the lines.
+struct Find {
+    key: String,
+    text: Arc<code::Text>,
+    query: String,
+}
+
+impl Derive for Find {
+    type Output = Found;
+
+    fn key(&self) -> String {
+        self.key.clone()
+    }
+
+    fn run(&self, cancelled: Cancelled<'_>) -> Found {
+        search::pattern(&self.query).map(|pattern| self.text.search(&pattern, cancelled)).unwrap_or_default()
+    }
+}
+
+/// Shows the text of one snippet at a time.
+#[derive(Default)]
+pub struct Shown {
+    /// The snippet, and another name whenever its text is another one.
+    of: Option<(GetSnippetText, String)>,
+    /// The file's name, which tells the language.
+    file: String,
+    highlighter: Option<(String, Arc<Highlighter>)>,
+    doc: DocState,
+    pub query: String,
+}
+
+impl Shown {
+    /// Shows this snippet.
+    pub fn show(&mut self, project: &Id, snippet: Option<&Snippet>) {
+        let of = snippet.map(|snippet| {
+            let get = GetSnippetText { id: project.clone(), snippet_id: snippet.id };
+            let changed = snippet.updated_at.as_ref().map(|at| at.as_str()).unwrap_or_default();
+            let name = snippet.file_name.as_deref().unwrap_or_default();
+            (get, format!("snippet {project} {} {changed} {name}", snippet.id))
+        });
+        if self.of.as_ref().map(|(_, name)| name) == of.as_ref().map(|(_, name)| name) {
+            return;
+        }
+        self.file = snippet.and_then(|snippet| snippet.file_name.clone()).unwrap_or_default();
+        let same = self.of.as_ref().map(|(get, _)| get) == of.as_ref().map(|(get, _)| get);
+        (self.of, self.highlighter) = (of, None);
+        if !same {
+            self.doc = DocState::new();
+        }
+    }
+
+    /// The bytes as the server sent them.
+    pub fn raw<'a>(&self, view: &View<'a>) -> Option<&'a Raw> {
+        view.store.get(&self.of.as_ref()?.0).value
+    }
+
+    /// Another name for another text: what came is newer than what is said of it.
+    fn name(&self, view: &View) -> Option<String> {
+        let (get, name) = self.of.as_ref()?;
+        let known = view.store.get(get);
+        Some(format!("{:?} {:?} {name}", known.at, known.value.map(|raw| raw.bytes.len())))
+    }
+
+    fn content<'a>(&self, view: &View<'a>) -> Option<&'a Content> {
+        view.store.made(&self.name(view)?)
+    }
+
+    fn text<'a>(&self, view: &View<'a>) -> Option<&'a Arc<code::Text>> {
+        match self.content(view)? {
+            Content::Text(text) => Some(text),
+            Content::Binary(_) => None,
+        }
+    }
+
+    fn found<'a>(&self, view: &View<'a>) -> Option<&'a Found> {
+        if self.query.is_empty() { None } else { view.store.made(&self.find_key(view)?) }
+    }
+
+    fn find_key(&self, view: &View) -> Option<String> {
+        Some(format!("find {} in {}", self.query, self.name(view)?))
+    }
+
+    pub fn wants(&self, view: &View) -> Vec<Want> {
+        let (Some((get, _)), Some(name)) = (&self.of, self.name(view)) else { return Vec::new() };
+        let mut wants: Vec<Want> = vec![Load::one(get).after(PATIENCE).into()];
+        if view.store.lacks(&name)
+            && let Some(raw) = view.store.get(get).arc()
+        {
+            wants.push(Work::new(Read { key: name.clone(), raw }).into());
+        }
+        let Some(text) = self.text(view) else { return wants };
+        if let Some((_, highlighter)) = self.highlighter.as_ref().filter(|(of, _)| *of == name) {
+            let height = self.doc.height.get().max(usize::from(view.size.1));
+            let first = self.doc.cursor.saturating_sub(height) / Highlights::PIECE;
+            let last = (self.doc.cursor + height).min(text.len()).div_ceil(Highlights::PIECE);
+            for start in (first..last).map(|piece| piece * Highlights::PIECE) {
+                let lines = start..(start + Highlights::PIECE).min(text.len());
+                let (key, highlighter) = (colour_key(&name, start), highlighter.clone());
+                wants.push(Work::new(Colour { key, highlighter, lines }).into());
+            }
+        }
+        if let (false, Some(key)) = (self.query.is_empty(), self.find_key(view)) {
+            wants.push(Work::new(Find { key, text: text.clone(), query: self.query.clone() }).into());
+        }
+        wants
+    }
+
+    pub fn changed(&mut self, view: &View) {
+        let Some(name) = self.name(view) else { return };
+        if let Some(text) = self.text(view)
+            && self.highlighter.as_ref().is_none_or(|(of, _)| *of != name)
+        {
+            self.highlighter = Some((name, Arc::new(Highlighter::new(text.clone(), &self.file))));
+        }
+    }
+
+    /// Seeks something else, from the top.
+    pub fn seek(&mut self, query: &str) {
+        self.query = query.to_owned();
+    }
+
+    /// To the next match, or to the one before, around the ends; `false` where there is none.
+    pub fn seek_next(&mut self, forward: bool, view: &View) -> bool {
+        let Some(found) = self.found(view).filter(|found| !found.matches.is_empty()) else { return false };
+        let at = self.doc.cursor;
+        let next = if forward {
+            found.matches.iter().find(|m| m.line > at).or(found.matches.first())
+        } else {
+            found.matches.iter().rev().find(|m| m.line < at).or(found.matches.last())
+        };
+        if let (Some(hit), Some(text)) = (next, self.text(view)) {
+            self.doc.goto(hit.line, text.len());
+            self.doc.show_columns(text::columns(text.line(hit.line), hit.range.clone()));
+        }
+        true
+    }
+
+    /// Moves; `false` where a move to the left leaves the text.
+    pub fn motion(&mut self, motion: Motion, view: &View) -> bool {
+        let len = self.text(view).map_or(0, |text| text.len());
+        match motion {
+            Motion::Left if self.doc.left == 0 => return false,
+            Motion::Left => self.doc.left_by(-(doc::SIDEWAYS as isize)),
+            Motion::Right => self.doc.left_by(doc::SIDEWAYS as isize),
+            Motion::First => self.doc.first(),
+            Motion::Last => self.doc.last(len),
+            Motion::HalfUp => self.doc.half_page_by(-1, len),
+            Motion::HalfDown => self.doc.half_page_by(1, len),
+            Motion::PageUp => self.doc.page_by(-1, len),
+            Motion::PageDown => self.doc.page_by(1, len),
+            Motion::Wheel(rows) => self.doc.scroll_by(rows.into(), len),
+            Motion::Up => self.doc.move_by(-1, len),
+            Motion::Down => self.doc.move_by(1, len),
+        }
+        true
+    }
+
+    /// How much it is, and in which language.
+    pub fn facts(&self, view: &View) -> String {
+        let mut facts = Vec::new();
+        if !self.query.is_empty() {
+            let found = self.found(view).map_or(0, |found| found.matches.len());
+            facts.push(format!("{} found", text::count(found as u64)));
+        }
+        match self.content(view) {
+            Some(Content::Text(text)) => {
+                let one = text.len() == 1;
+                facts.push(format!("{} line{}", text::count(text.len() as u64), if one { "" } else { "s" }));
+                facts.push(text::bytes(text.bytes_len() as u64));
+                let language = self.highlighter.as_ref().and_then(|(_, h)| h.language());
+                facts.extend(language.map(|language| language.name().to_owned()));
+            }
+            Some(Content::Binary(bytes)) => facts.push(text::bytes(bytes.len() as u64)),
+            None => {}
+        }
+        facts.join(" · ")
+    }
+
+    pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool) {
+        let Some((get, _)) = &self.of else { return };
+        match self.content(view) {
+            Some(Content::Text(text)) if text.is_empty() => {
+                state::empty(buf, area, view.theme, "It is empty.", "e writes it");
+            }
+            Some(Content::Text(text)) => {
+                let (name, found) = (self.name(view).unwrap_or_default(), self.found(view));
+                let style = view.theme.style(crate::ui::theme::Role::Match);
+                doc::draw(buf, area, view.theme, focused, &self.doc, text.len(), code::gutter(text) as u16, |line| {
+                    let start = line / Highlights::PIECE * Highlights::PIECE;
+                    let block = view.store.made::<Block>(&colour_key(&name, start));
+                    let spans = block.and_then(|block| block.lines.get(line - start));
+                    let mut drawn = code::draw(text, line, spans, view.theme);
+                    let hits = found.map(|found| found.on(line)).unwrap_or_default();
+                    drawn.marks = hits.iter().map(|m| (m.range.clone(), style)).collect();
+                    drawn
+                });
+            }
+            Some(Content::Binary(bytes)) => {
+                let rows = hex::rows(bytes.len());
+                doc::draw(buf, area, view.theme, focused, &self.doc, rows, hex::GUTTER, |row| {
+                    hex::line(bytes, row, view.theme)
+                });
+            }
+            None => match view.store.get(get).error {
+                Some(error) => failure(view, area, buf, error),
+                None => state::skeleton(buf, area, view.theme),
+            },
+        }
+    }
+}
+
+fn colour_key(name: &str, start: usize) -> String {
+    format!("colours {start} {name}")
+}

@@ -1,0 +1,71 @@
+//! The text of a snippet in the editor: sent when it is saved, and kept until the server has it.
+
+use crate::api::Id;
+use crate::api::snippets::{GetSnippetText, Snippet, UpdateSnippet};
+use crate::app::action::Action;
+use crate::app::overlay::editor::{Document, Editor, Origin};
+use crate::app::pane::{Cx, View};
+use crate::store::{Load, Want, Write};
+
+/// The text of one snippet.
+struct TextOf {
+    get: GetSnippetText,
+    name: String,
+    key: String,
+}
+
+/// Opens the text of a snippet in an editor.
+pub fn open(project: &Id, snippet: &Snippet, outside: bool, cx: &mut Cx) {
+    let get = GetSnippetText { id: project.clone(), snippet_id: snippet.id };
+    let name = snippet.file_name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| snippet.title.clone());
+    let key = format!("{} {project}${} text", cx.view.session.server, snippet.id);
+    let document = Box::new(TextOf { get, name, key });
+    let editor = if outside { Editor::outside(document) } else { Editor::new(document) };
+    cx.act(Action::Open(Box::new(editor)));
+}
+
+impl Document for TextOf {
+    fn path(&self) -> &str {
+        &self.name
+    }
+
+    fn key(&self) -> &str {
+        &self.key
+    }
+
+    fn verb(&self) -> &'static str {
+        "send"
+    }
+
+    fn is_sent(&self) -> bool {
+        true
+    }
+
+    fn wants(&self, _view: &View) -> Vec<Want> {
+        vec![Load::one(&self.get).into()]
+    }
+
+    fn read(&self, view: &View) -> Option<Result<Origin, String>> {
+        let known = view.store.get(&self.get);
+        if let Some(raw) = known.value {
+            return Some(Ok(Origin { name: "text".into(), bytes: raw.bytes.clone() }));
+        }
+        known.error.map(|error| Err(format!("{}: {}. {}", error.title(), error.said(), error.advice())))
+    }
+
+    fn save(&self, _origin: &str, text: String, cx: &mut Cx) -> Result<(), String> {
+        if text.is_empty() {
+            return Err("A snippet cannot be empty; D deletes it.".into());
+        }
+        let update = UpdateSnippet {
+            id: self.get.id.clone(),
+            snippet_id: self.get.snippet_id,
+            code: Some(text.clone()),
+            content: Some(text),
+            ..UpdateSnippet::default()
+        };
+        let write = Write::new(&update, format!("change snippet ${}", self.get.snippet_id));
+        cx.act(Action::SendKept(self.key.clone(), write));
+        Ok(())
+    }
+}

@@ -1,0 +1,121 @@
+//! A merge of three texts by lines: what one side changed is taken, what both changed in different ways is marked.
+
+use crate::store::{Cancelled, Derive};
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
+/// Merges what I and others made of the same text.
+pub struct Merge {
+    pub key: String,
+    pub base: Vec<u8>,
+    pub mine: Vec<u8>,
+    pub theirs: Vec<u8>,
+    /// What their side is called, in a mark.
+    pub name: String,
+}
+
+/// The text, and how many places of it both sides changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Merged {
+    pub text: String,
+    pub conflicts: usize,
+}
+
+impl Derive for Merge {
+    /// `None` where one of them is not UTF-8.
+    type Output = Option<Merged>;
+
+    fn key(&self) -> String {
+        self.key.clone()
+    }
+
+    fn run(&self, _: Cancelled<'_>) -> Option<Merged> {
+        let [base, mine, theirs] = [&self.base, &self.mine, &self.theirs].map(|bytes| std::str::from_utf8(bytes));
+        Some(merge(base.ok()?, mine.ok()?, theirs.ok()?, &self.name))
+    }
+}
+
+/// For each line of the base, the line of a side that is the same one.
+fn same(base: &[&str], side: &[&str]) -> Vec<Option<usize>> {
+    let mut same = vec![None; base.len()];
+    for operation in capture_diff_slices(Algorithm::Patience, base, side) {
+        if let DiffOp::Equal { old_index, new_index, len } = operation {
+            for (offset, line) in same.iter_mut().skip(old_index).take(len).enumerate() {
+                *line = Some(new_index + offset);
+            }
+        }
+    }
+    same
+}
+
+/// Merges by lines; a place that both changed in different ways stands between marks, mine first.
+pub fn merge(base: &str, mine: &str, theirs: &str, name: &str) -> Merged {
+    let [base, mine, theirs] = [base, mine, theirs].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
+    let (in_mine, in_theirs) = (same(&base, &mine), same(&base, &theirs));
+    let mut merged = Merged { text: String::new(), conflicts: 0 };
+    // How far each of the three is read. At every turn some lines that nobody changed follow, or what somebody changed.
+    let (mut b, mut m, mut t) = (0, 0, 0);
+    while b < base.len() || m < mine.len() || t < theirs.len() {
+        let both = |at: &usize| Some((*at, (*in_mine.get(*at)?)?, (*in_theirs.get(*at)?)?));
+        let (next_b, next_m, next_t) =
+            (b..base.len()).find_map(|at| both(&at)).unwrap_or((base.len(), mine.len(), theirs.len()));
+        if (next_b, next_m, next_t) == (b, m, t) {
+            merged.text.extend(base.get(b).copied());
+            (b, m, t) = (b + 1, m + 1, t + 1);
+            continue;
+        }
+        let [was, my, their] = [(&base, b..next_b), (&mine, m..next_m), (&theirs, t..next_t)]
+            .map(|(lines, range)| lines.get(range).unwrap_or_default());
+        if my == their || their == was {
+            merged.text.extend(my.iter().copied());
+        } else if my == was {
+            merged.text.extend(their.iter().copied());
+        } else {
+            merged.conflicts += 1;
+            mark(&mut merged.text, my, their, name);
+        }
+        (b, m, t) = (next_b, next_m, next_t);
+    }
+    merged
+}
+
+fn mark(text: &mut String, mine: &[&str], theirs: &[&str], name: &str) {
+    let name = format!(">>>>>>> {name}");
+    for (head, lines) in [("<<<<<<< mine", mine), ("=======", theirs), (name.as_str(), &[])] {
+        // A last line without an end must not run into a mark.
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push_str(head);
+        text.push('\n');
+        text.extend(lines.iter().copied());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn merged(base: &str, mine: &str, theirs: &str) -> (String, usize) {
+        let merged = merge(base, mine, theirs, "main");
+        (merged.text, merged.conflicts)
+    }
+
+    #[test]
+    fn what_one_side_changed_is_taken_from_it() {
+        let base = "a\nb\nc\nd\n";
+        assert_eq!(merged(base, "A\nb\nc\nd\n", "a\nb\nc\nD\n"), ("A\nb\nc\nD\n".into(), 0));
+        assert_eq!(merged(base, "a\nb\nc\nd\ne\n", "b\nc\nd\n"), ("b\nc\nd\ne\n".into(), 0));
+        assert_eq!(merged(base, base, "x\n"), ("x\n".into(), 0));
+        assert_eq!(merged(base, "x\n", "x\n"), ("x\n".into(), 0));
+        assert_eq!(merged("", "", ""), (String::new(), 0));
+    }
+
+    #[test]
+    fn what_both_changed_in_different_ways_is_marked_and_nothing_is_lost() {
+        let (text, conflicts) = merged("a\nb\nc\n", "a\nmine\nc\n", "a\ntheirs\nc\n");
+        assert_eq!(text, "a\n<<<<<<< mine\nmine\n=======\ntheirs\n>>>>>>> main\nc\n");
+        assert_eq!(conflicts, 1);
+        let (text, _) = merged("", "mine", "theirs");
+        assert_eq!(text, "<<<<<<< mine\nmine\n=======\ntheirs\n>>>>>>> main\n");
+    }
+}

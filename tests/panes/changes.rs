@@ -1,0 +1,249 @@
+//! Changes as a person reads them: both sides, hidden lines, white space, what was viewed, what is new.
+
+use crate::harness::{Begin, Harness};
+use crate::mrs::merge_request;
+use labscope::app::Place;
+use serde_json::{Value, json};
+
+const MR: &str = "GET /projects/acme%2Frocket-ui/merge_requests/42";
+const HEAD: &str = "9f3c2abd00110011001100110011001100110011";
+const VIEWED: &str = "@ada viewed demo acme/rocket-ui!42";
+const SEEN: &str = "@ada seen demo acme/rocket-ui!42";
+
+/// The new version of the file that has hidden lines.
+fn blob() -> String {
+    (1..=80).map(|n| if n == 51 { "let new = 2;\n".to_owned() } else { format!("line {n}\n") }).collect()
+}
+
+fn files() -> Value {
+    let rows = "@@ -49,5 +49,5 @@ fn rows\n line 49\n line 50\n-let old = 1;\n+let new = 2;\n line 52\n line 53\n";
+    let spaces = "@@ -1,2 +1,2 @@\n-  a( );\n-b\n+    a();\n+c\n";
+    json!([
+        {"old_path": "Cargo.lock", "new_path": "Cargo.lock", "diff": "@@ -1 +1 @@\n-locked = 1\n+locked = 2\n"},
+        {"old_path": "src/ui/rows.rs", "new_path": "src/ui/rows.rs", "diff": rows},
+        {"old_path": "src/ui/space.rs", "new_path": "src/ui/space.rs", "diff": spaces},
+        {"old_path": "big.txt", "new_path": "big.txt", "diff": "", "too_large": true},
+    ])
+}
+
+fn begin(width: u16, height: u16) -> Begin {
+    Begin::at(Place::new("mr").project("acme/rocket-ui").item(42).tab("changes")).size(width, height)
+}
+
+async fn answered(begin: Begin) -> Harness {
+    let mut harness = begin.open();
+    let mut whole = merge_request(42, "Draw only visible rows", "opened");
+    whole["sha"] = json!(HEAD);
+    whole["diff_refs"] = json!({"base_sha": "ba5e", "head_sha": HEAD, "start_sha": "ba5e"});
+    let mut changed = whole.clone();
+    changed["changes"] = files();
+    let project = "GET /projects/acme%2Frocket-ui/repository";
+    let entry = |id: &str, name: &str, path: &str| json!({"id": id, "name": name, "type": "blob", "path": path, "mode": "100644"});
+    harness
+        .reply("GET /user", json!({"id": 1, "username": "ada"}))
+        .reply(MR, whole)
+        .reply(&format!("{MR}/changes"), changed)
+        .reply(
+            &format!("{MR}/commits"),
+            [
+                json!({"id": HEAD, "short_id": "9f3c2abd", "title": "Second", "parent_ids": ["f1257"]}),
+                json!({"id": "f1257", "short_id": "f1257", "title": "First", "parent_ids": ["ba5e"]}),
+            ],
+        )
+        .reply(
+            &format!("{project}/tree?path=src%2Fui&ref={HEAD}"),
+            [entry("b10b", "rows.rs", "src/ui/rows.rs"), entry("b10c", "space.rs", "src/ui/space.rs")],
+        )
+        .reply(&format!("{project}/tree?ref={HEAD}"), [entry("b161", "big.txt", "big.txt")])
+        .reply(&format!("{project}/tree?ref=ba5e"), [entry("b160", "big.txt", "big.txt")])
+        .reply_raw(&format!("{project}/blobs/b10b/raw"), blob())
+        .reply_raw(&format!("{project}/blobs/b160/raw"), "one\ntwo\n")
+        .reply_raw(&format!("{project}/blobs/b161/raw"), "one\nthree\n")
+        .reply(
+            &format!("{project}/commits/f1257/diff"),
+            json!([{"old_path": "first.rs", "new_path": "first.rs", "diff": "@@ -0,0 +1 @@\n+only here\n", "new_file": true}]),
+        )
+        .reply(
+            &format!("{project}/commits/{HEAD}/diff"),
+            json!([{"old_path": "second.rs", "new_path": "second.rs", "diff": "@@ -0,0 +1 @@\n+and here\n", "new_file": true}]),
+        )
+        .reply(
+            &format!("{project}/compare"),
+            json!({"commit": null, "commits": [], "compare_timeout": false, "compare_same_ref": false,
+                "diffs": [{"old_path": "new.rs", "new_path": "new.rs", "diff": "@@ -0,0 +1 @@\n+came since\n", "new_file": true}]}),
+        );
+    harness.settle().await;
+    harness
+}
+
+async fn open(width: u16, height: u16) -> Harness {
+    answered(begin(width, height)).await
+}
+
+#[tokio::test]
+async fn both_sides_stand_beside_each_other_where_there_is_room() {
+    let mut harness = open(160, 30).await;
+    assert!(harness.line_with("let old = 1;").contains("let new = 2;"), "{}", harness.picture());
+    insta::assert_snapshot!("changes_160x30", harness.picture());
+    harness.press("s");
+    assert!(!harness.line_with("let old = 1;").contains("let new = 2;"));
+    harness.press("s").resize(80, 24).press("Tab").press("s");
+    assert!(!harness.line_with("let old").contains("let new"), "a person's choice stays");
+}
+
+#[tokio::test]
+async fn the_cursor_stays_on_its_line_when_the_layout_changes() {
+    let mut harness = open(200, 30).await;
+    harness.press("Tab").press("/").type_text("let new").settle().await;
+    harness.press("Enter");
+    for _ in 0..3 {
+        harness.press("s");
+        harness.press("y").type_text("line").press("Enter");
+    }
+    assert_eq!(harness.copied, ["let new = 2;"; 3]);
+    // Left goes to the old side, and from there to the list.
+    harness.press("h").press("y").type_text("line").press("Enter");
+    assert_eq!(
+        harness.copied.last().map(String::as_str),
+        Some("let new = 2;"),
+        "one below the other there are no sides"
+    );
+    harness.press("s").press("Tab").press("h").press("y").type_text("line").press("Enter");
+    assert_eq!(harness.copied.last().map(String::as_str), Some("let old = 1;"));
+}
+
+#[tokio::test]
+async fn hidden_lines_come_step_by_step_and_all_at_once() {
+    let mut harness = open(100, 40).await;
+    harness.press("Enter").press("]").press("j").expect("48 unchanged lines  fn rows");
+    harness.press("x").settle().await;
+    harness.expect("28 unchanged lines").expect("line 29").expect_no("line 28");
+    harness.press("Enter").settle().await;
+    harness.expect_no("unchanged").expect("line 24");
+    // They are found, and copied.
+    harness.press("/").type_text("line 24").settle().await;
+    harness.press("Enter").press("y").type_text("line").press("Enter");
+    assert_eq!(harness.copied, ["line 24"]);
+}
+
+#[tokio::test]
+async fn a_file_that_is_another_one_by_now_is_not_mixed_in() {
+    let mut harness = open(100, 40).await;
+    harness.reply_raw("GET /projects/acme%2Frocket-ui/repository/blobs/b10b/raw", "quite\nanother\n");
+    harness.press("Enter").press("]").press("j").press("x").settle().await;
+    harness.expect("no longer what the diff was made from").press("Esc").expect_no("no longer");
+}
+
+#[tokio::test]
+async fn a_diff_that_was_held_back_is_made_of_both_versions() {
+    let mut harness = open(100, 40).await;
+    harness.expect("large").press("Enter").press("] ] ]").press("j").press("x").settle().await;
+    harness.expect("compared here").expect("three");
+}
+
+#[tokio::test]
+async fn what_is_no_text_tells_its_size() {
+    let mut harness = open(100, 40).await;
+    let mut changed = merge_request(42, "A picture", "opened");
+    changed["changes"] = json!([{"old_path": "big.txt", "new_path": "big.txt", "diff": "Binary files differ\n"}]);
+    let blobs = "GET /projects/acme%2Frocket-ui/repository/blobs";
+    harness
+        .reply_raw(&format!("{blobs}/b160/raw"), b"\x89PNG\0".repeat(20))
+        .reply_raw(&format!("{blobs}/b161/raw"), b"\x89PNG\0".repeat(40));
+    harness.reply(&format!("{MR}/changes"), changed).pass(5).press("r").settle().await;
+    harness.press("Enter").press("j").press("x").settle().await;
+    harness.expect("Not text: 100 B → 200 B");
+}
+
+#[tokio::test]
+async fn changes_of_white_space_can_be_hidden() {
+    let mut harness = open(100, 40).await;
+    harness.press("Enter").expect("a( );").press("w").settle().await;
+    harness.expect("without white space").expect_no("a( );").expect("a();");
+    harness.press("w").settle().await;
+    harness.expect("a( );");
+}
+
+#[tokio::test]
+async fn viewed_files_are_kept_until_they_change() {
+    let mut harness = open(160, 40).await;
+    harness.expect("Files 4").press("j j").press("v").expect("1/4 viewed").expect("✓ M rows.rs");
+    let kept = harness.kept[VIEWED].clone();
+    assert!(kept.ends_with(" src/ui/rows.rs"), "{kept}");
+    // Another time it is still viewed, and folded; another content is not.
+    let mut begin = begin(160, 40);
+    begin.drafts.insert(VIEWED.into(), kept);
+    let mut again = answered(begin).await;
+    again.expect("1/4 viewed").expect_no("let new = 2;");
+    let mut other = self::begin(160, 40);
+    other.drafts.insert(VIEWED.into(), "0000000000000007 src/ui/rows.rs".into());
+    answered(other).await.expect("Files 4").expect("let new = 2;");
+}
+
+#[tokio::test]
+async fn what_changed_since_one_last_looked_stands_alone() {
+    let mut harness = open(120, 30).await;
+    assert_eq!(harness.kept[SEEN], HEAD);
+    harness.press("u").expect("as it was when you last looked");
+    let mut begin = begin(120, 30);
+    begin.drafts.insert(SEEN.into(), "01dbead".into());
+    let mut again = answered(begin).await;
+    again.press("u").settle().await;
+    again.expect("Only what changed since 01dbead").expect("came since").expect_no("let new");
+    again.press("u").settle().await;
+    again.expect("let new = 2;").expect_no("came since");
+    assert_eq!(again.kept[SEEN], format!("{HEAD} 01dbead"));
+}
+
+#[tokio::test]
+async fn commits_are_read_one_at_a_time() {
+    let mut harness = open(120, 30).await;
+    harness.press(")").settle().await;
+    harness.expect("Only commit 1/2 f1257 First").expect("only here");
+    harness.press(")").settle().await;
+    harness.expect("Only commit 2/2").expect("and here");
+    harness.press(")").settle().await;
+    harness.expect("let new = 2;").expect_no("Only commit");
+}
+
+#[tokio::test]
+async fn lock_files_are_folded_and_a_search_opens_them() {
+    let mut harness = open(120, 30).await;
+    harness
+        .expect("a lock file: folded")
+        .expect_no("locked = 2")
+        .press("Tab")
+        .press("/")
+        .type_text("locked")
+        .settle()
+        .await;
+    harness.press("Enter").expect("locked = 2").expect("1/2").expect("2×");
+}
+
+#[tokio::test]
+async fn folders_of_the_tree_fold() {
+    let mut harness = open(120, 30).await;
+    harness.expect("▾ src/ui").expect("rows.rs").press("j").press("Enter").expect("▸ src/ui");
+    assert!(harness.line_with("▸ src/ui").contains('2'), "{}", harness.picture());
+    harness.press("l").expect("▾ src/ui").press("j").press("h").press("h").expect("▸ src/ui");
+}
+
+#[tokio::test]
+async fn long_lines_wrap_when_asked_to() {
+    let mut harness = open(60, 20).await;
+    harness.press("Enter").press("W").expect("wrapped").press("W").expect_no("wrapped");
+}
+
+#[tokio::test]
+async fn a_tiny_terminal_and_a_huge_line_do_no_harm() {
+    let mut harness = open(100, 30).await;
+    let mut changed = merge_request(42, "Large", "opened");
+    let long = "x".repeat(3_000_000);
+    changed["changes"] =
+        json!([{"old_path": "min.js", "new_path": "min.js", "diff": format!("@@ -1 +1 @@\n-{long}\n+{long}y\n")}]);
+    harness.reply(&format!("{MR}/changes"), changed).pass(5).press("r").settle().await;
+    harness.press("Enter").expect("min.js").expect("xxxx").press("W").expect("xxxx");
+    for (width, height) in [(20, 5), (3, 2), (200, 50)] {
+        harness.resize(width, height).press("j").press("s").press("s").settle().await;
+    }
+}

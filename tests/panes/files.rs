@@ -1,0 +1,342 @@
+//! Files of a project, beyond going through them: saving, the pager, finding, blame.
+
+use crate::harness::{Begin, Harness};
+use labscope::app::action::Msg;
+use labscope::app::place::Place;
+use labscope::app::transfer::News;
+use serde_json::{Value, json};
+
+const PROJECT: &str = "/projects/acme%2Frocket";
+
+fn entry(path: &str, mode: &str) -> Value {
+    let kind = match mode {
+        "040000" => "tree",
+        "160000" => "commit",
+        _ => "blob",
+    };
+    let name = path.rsplit('/').next().unwrap_or(path);
+    json!({"id": format!("sha-of-{}", path.replace('/', "-")), "name": name, "path": path, "type": kind, "mode": mode})
+}
+
+fn file(path: &str) -> Value {
+    entry(path, "100644")
+}
+
+fn blob(path: &str) -> String {
+    format!("GET {PROJECT}/repository/blobs/sha-of-{}/raw", path.replace('/', "-"))
+}
+
+/// A red picture of that size.
+fn picture(width: u32, height: u32) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let pixels = image::RgbImage::from_pixel(width, height, image::Rgb([200, 30, 30]));
+    pixels.write_to(&mut std::io::Cursor::new(&mut bytes), image::ImageFormat::Png).expect("a picture");
+    bytes
+}
+
+/// A small file that claims to be an enormous picture.
+fn bomb() -> Vec<u8> {
+    let mut bytes = b"BM".to_vec();
+    bytes.extend([0; 8]);
+    bytes.extend(54u32.to_le_bytes());
+    bytes.extend(40u32.to_le_bytes());
+    bytes.extend(60_000i32.to_le_bytes());
+    bytes.extend(60_000i32.to_le_bytes());
+    bytes.extend([1, 0, 24, 0]);
+    bytes.resize(54, 0);
+    bytes
+}
+
+fn commit(sha: &str) -> Value {
+    json!({
+        "id": sha.repeat(5), "short_id": sha, "title": "Draw rows", "message": "Draw rows", "author_name": "Ada",
+        "author_email": "ada@acme.test", "authored_date": "2026-06-14T10:00:00Z", "committer_name": "Ada",
+        "committer_email": "ada@acme.test", "committed_date": "2026-06-14T10:00:00Z",
+        "created_at": "2026-06-14T10:00:00Z", "parent_ids": [],
+    })
+}
+
+/// A project with a file of text and one of other bytes.
+fn rocket(place: Place, width: u16, height: u16) -> Harness {
+    let mut app = Begin::at(place).size(width, height).open();
+    app.reply("GET /user", json!({"id": 1, "username": "ada"}))
+        .reply(
+            &format!("GET {PROJECT}"),
+            json!({"id": 7, "path_with_namespace": "acme/rocket", "default_branch": "main", "empty_repo": false}),
+        )
+        .reply(&format!("GET {PROJECT}/repository/commits/main"), commit("aaaaaaaa"))
+        .reply(
+            &format!("GET {PROJECT}/repository/tree"),
+            json!([
+                entry("src", "040000"),
+                file("a.rs"),
+                file("big.png"),
+                file("latin.txt"),
+                file("long.txt"),
+                file("pic.png"),
+                file("pointer.bin"),
+                file("raw.bin"),
+                file("t.csv"),
+            ]),
+        )
+        .reply(&format!("GET {PROJECT}/repository/tree?path=src"), json!([file("src/main.rs"), file("src/frame.rs")]))
+        .reply_raw(&blob("latin.txt"), b"Viele Gr\xfc\xdfe aus M\xfcnchen, f\xfcr sch\xf6ne Tage\r\n".to_vec())
+        .reply_raw(&blob("long.txt"), format!("{}END\nsecond\n", "0123456789".repeat(20)))
+        .reply_raw(&blob("pic.png"), picture(8, 4))
+        .reply_raw(&blob("big.png"), bomb())
+        .reply_raw(&blob("pointer.bin"), "version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 12300\n")
+        .reply_raw(&blob("src/main.rs"), "fn main() {}\n")
+        .reply_raw(&blob("src/frame.rs"), "fn frame() {}\n")
+        .reply_raw(&blob("t.csv"), "name,size\n\"a, b\",7\nlonger,1200\n")
+        .reply_raw(&format!("GET {PROJECT}/repository/blobs/sha-of-a.rs/raw"), "fn a() {}\n// \u{1b}[31mred\n")
+        .reply_raw(&format!("GET {PROJECT}/repository/blobs/sha-of-raw.bin/raw"), vec![0, 1, 2, 255]);
+    app
+}
+
+fn at(path: &str) -> Place {
+    Place::new("files").project("acme/rocket").path(path)
+}
+
+#[tokio::test]
+async fn a_file_is_saved_in_the_background_with_bytes_rate_and_time_left() {
+    let mut app = rocket(at("a.rs"), 140, 24);
+    app.settle().await;
+    app.press("s").expect("save as").expect("a.rs");
+    app.press("C-u").type_text("/t/b.rs").press("Enter");
+    let (number, order) = app.saves.last().cloned().expect("an order");
+    assert_eq!(order.path, "/t/b.rs");
+    assert_eq!(order.save.request.line(), format!("GET {PROJECT}/repository/blobs/sha-of-a.rs/raw"));
+    app.send(Msg::Transfer(number, News::Began { from: 0, total: Some(80_000_000) }));
+    app.pass(4).send(Msg::Transfer(number, News::Held(20_000_000)));
+    app.expect("25%").expect("20.0 of 80.0 MB · 5.0 MB/s · 12s left");
+    app.press("g d").expect("Downloads").expect("/t/b.rs").press("Esc");
+    app.send(Msg::Transfer(number, News::Done { path: "/t/b.rs".into(), bytes: 80_000_000 }));
+    app.expect("Saved /t/b.rs (80.0 MB)").expect_no("25%");
+    // The next one is offered beside it.
+    app.press("s").expect("/t/a.rs");
+}
+
+#[tokio::test]
+async fn a_save_is_stopped_by_esc_and_goes_on_from_the_list() {
+    let mut app = rocket(at("a.rs"), 100, 24);
+    app.settle().await;
+    app.press("s Enter");
+    let (number, _) = app.saves.last().cloned().expect("an order");
+    app.send(Msg::Transfer(number, News::Began { from: 0, total: None }));
+    app.send(Msg::Transfer(number, News::Held(5_000)));
+    app.press("h Esc").expect("Stopped saving a.rs at 5.0 kB").expect("a.rs");
+    assert!(app.saves.is_empty());
+    app.send(Msg::Transfer(number, News::Held(9_000)));
+    app.press("g d").expect("stopped at 5.0 kB").press("Enter");
+    assert_eq!(app.saves.len(), 1);
+    app.send(Msg::Transfer(number, News::Failed("the disk is full".into())));
+    app.expect("the disk is full").press("x").expect("Nothing was saved yet.");
+}
+
+#[tokio::test]
+async fn a_file_that_is_there_is_replaced_only_when_one_says_so() {
+    let mut app = rocket(at("a.rs"), 100, 24);
+    app.settle().await;
+    app.press("s Enter");
+    let (number, order) = app.saves.pop().expect("an order");
+    assert!(!order.replace);
+    app.send(Msg::Transfer(number, News::Exists("/t/a.rs".into())));
+    app.expect("/t/a.rs is there already. Replace it?").press("n").press("g d").expect("the file is there already");
+    app.press("Enter");
+    let (number, order) = app.saves.pop().expect("it asks again");
+    assert!(!order.replace);
+    app.send(Msg::Transfer(number, News::Exists("/t/a.rs".into())));
+    app.press("y");
+    assert!(app.saves.pop().is_some_and(|(_, order)| order.replace));
+}
+
+#[tokio::test]
+async fn the_tree_is_saved_in_the_format_one_chooses_by_its_commit() {
+    let mut app = rocket(at("a.rs"), 100, 24);
+    app.settle().await;
+    app.press("A")
+        .expect("Archive of main")
+        .expect("tar.bz2")
+        .type_text("gz")
+        .press("Enter")
+        .expect("rocket-main.tar.gz");
+    app.press("Enter");
+    let line = app.saves.pop().expect("an order").1.save.request.line();
+    assert_eq!(line, format!("GET {PROJECT}/repository/archive?format=tar.gz&sha={}", "aaaaaaaa".repeat(5)));
+}
+
+#[tokio::test]
+async fn text_goes_to_the_pager_and_bytes_say_why_not() {
+    let mut app = rocket(at("a.rs"), 100, 24);
+    app.settle().await;
+    app.press("P");
+    assert_eq!(app.paged.len(), 1);
+    let mut app = rocket(at("raw.bin"), 100, 24);
+    app.settle().await;
+    app.press("P").expect("this file is no text");
+    assert!(app.paged.is_empty());
+}
+
+#[tokio::test]
+async fn a_picture_is_drawn_and_a_bomb_is_named() {
+    let mut app = rocket(at("pic.png"), 120, 24);
+    app.settle().await;
+    app.expect("PNG image 8×4").expect("████████").press("v").settle().await;
+    app.expect("89 50 4e 47");
+    let mut app = rocket(at("big.png"), 120, 24);
+    app.settle().await;
+    app.expect("this BMP claims 60,000 × 60,000 pixels: too many to be drawn here");
+}
+
+#[tokio::test]
+async fn a_table_has_columns_and_its_heading_stays() {
+    let mut app = rocket(at("t.csv"), 120, 24);
+    app.settle().await;
+    app.expect("name   │ size").expect("a, b   │    7").expect("longer │ 1200");
+    app.press("/").type_text("longer").press("Enter").settle().await;
+    app.expect("1/1").expect("name   │ size");
+    app.press("Esc v").settle().await;
+    app.expect("\"a, b\",7");
+}
+
+#[tokio::test]
+async fn an_encoding_and_a_pointer_are_named() {
+    let mut app = rocket(at("latin.txt"), 140, 24);
+    app.settle().await;
+    app.expect("Viele Grüße aus München").expect("windows-1252").expect("CRLF");
+    let mut app = rocket(at("pointer.bin"), 140, 24);
+    app.settle().await;
+    app.expect("LFS pointer to 12.3 kB");
+}
+
+#[tokio::test]
+async fn long_lines_are_cut_or_wrapped() {
+    let mut app = rocket(at("long.txt"), 120, 24);
+    app.settle().await;
+    app.expect("…").expect_no("END").press("w").expect("END").expect("second").press("w").expect_no("END");
+}
+
+#[tokio::test]
+async fn lines_are_marked_copied_and_linked_to() {
+    let mut app = rocket(at("a.rs"), 120, 24);
+    app.settle().await;
+    app.press("Space j").expect("2 lines marked").press("y").expect("the marked lines").press("Enter");
+    assert_eq!(app.copied, ["fn a() {}\n// \u{1b}[31mred"]);
+    app.press("o");
+    assert_eq!(app.browsed, ["http://demo.test/acme/rocket/-/blob/main/a.rs#L1-2"]);
+    app.press("Esc").expect_no("marked");
+}
+
+#[tokio::test]
+async fn a_word_of_the_line_is_looked_for_as_a_whole() {
+    let mut app = rocket(at("long.txt"), 120, 24);
+    app.settle().await;
+    app.press("j *").settle().await;
+    app.expect("Every \"second\" as a whole word.").expect("1/1");
+}
+
+#[tokio::test]
+async fn any_file_is_found_by_letters_while_the_tree_comes() {
+    let mut app = rocket(at("a.rs"), 120, 30);
+    let all: Vec<Value> = (0..250).map(|i| file(&format!("lib/module_{i}.rs"))).chain([file("src/frame.rs")]).collect();
+    app.reply(&format!("GET {PROJECT}/repository/tree?recursive=true"), all).settle().await;
+    app.press("t").settle().await;
+    app.expect("251 files").type_text("frme").settle().await;
+    app.expect("1 of 251").press("Enter").settle().await;
+    app.expect("fn frame()").expect("▾ src");
+    // It was opened last: it comes first.
+    app.press("t").settle().await;
+    app.expect("recent");
+}
+
+#[tokio::test]
+async fn folds_are_remembered() {
+    let mut app = rocket(Place::new("files").project("acme/rocket"), 120, 24);
+    app.settle().await;
+    app.press("l").settle().await;
+    app.expect("▾ src").expect("frame.rs");
+    let kept = app.kept.clone();
+    assert!(kept.values().any(|text| text == "src"), "{kept:?}");
+}
+
+#[tokio::test]
+async fn an_address_whose_ref_has_a_slash_is_taken_apart_by_the_known_refs() {
+    let place = Place::new("files").project("acme/rocket").at("feature").path("rows/src/main.rs");
+    let mut app = Begin::at(place).size(120, 24).open();
+    let tree = format!("GET {PROJECT}/repository/tree");
+    app.reply("GET /user", json!({"id": 1, "username": "ada"}))
+        .reply(
+            &format!("GET {PROJECT}"),
+            json!({"id": 7, "path_with_namespace": "acme/rocket", "default_branch": "main", "empty_repo": false}),
+        )
+        .reply_raw(&blob("src/main.rs"), "fn main() {}\n");
+    // Replies come in any order: what is below is missing before it is known that all is.
+    app.fail(&format!("GET {PROJECT}/repository/commits/feature"), 404, "404 Commit Not Found").fail(
+        &format!("{tree}?path=rows&ref=feature"),
+        404,
+        "404 Tree Not Found",
+    );
+    app.settle().await;
+    app.fail(&format!("{tree}?ref=feature"), 404, "404 Tree Not Found")
+        .fail(&format!("{tree}?path=rows%2Fsrc&ref=feature"), 404, "404 Tree Not Found")
+        .reply(&format!("GET {PROJECT}/repository/branches?search=feature"), json!([{"name": "feature/rows"}]))
+        .reply(&format!("GET {PROJECT}/repository/tags"), json!([]))
+        .reply(&format!("GET {PROJECT}/repository/commits/feature%2Frows"), commit("bbbbbbbb"))
+        .reply(&format!("{tree}?ref=feature%2Frows"), json!([entry("src", "040000")]))
+        .reply(&format!("{tree}?path=src&ref=feature%2Frows"), json!([file("src/main.rs")]));
+    app.settle().await;
+    app.expect("⎇ feature/rows").expect("fn main()");
+}
+
+#[tokio::test]
+async fn blame_is_computed_from_the_history_and_leads_to_commits() {
+    let mut app = rocket(at("a.rs"), 140, 24);
+    let log = format!("GET {PROJECT}/repository/commits");
+    let mut newer = commit("11111111");
+    newer["title"] = json!("Colour it");
+    newer["author_name"] = json!("Bo");
+    newer["parent_ids"] = json!(["2".repeat(40)]);
+    let tree = format!("GET {PROJECT}/repository/tree");
+    let old = json!([{"id": "sha-of-old", "name": "a.rs", "path": "a.rs", "type": "blob", "mode": "100644"}]);
+    app.reply(&log, json!([newer, commit("22222222")]))
+        .reply(&format!("{tree}?ref={}", "1".repeat(40)), json!([file("a.rs")]))
+        .reply(&format!("{tree}?ref={}", "2".repeat(40)), old)
+        .reply(&format!("GET {PROJECT}/repository/commits/{}/diff", "2".repeat(40)), json!([]))
+        .reply_raw(&blob("old"), "fn a() {}\n");
+    app.settle().await;
+    app.press("Tab B").settle().await;
+    app.expect("blame, computed from 2 commits");
+    assert!(app.line_with("fn a() {}").contains("22222222 Ada"), "{}", app.picture());
+    assert!(app.line_with("// ␛").contains("11111111 Bo"), "{}", app.picture());
+    app.press("j").expect("Colour it").press("Enter");
+    assert_eq!(app.app.place().item.as_deref(), Some("1".repeat(40).as_str()));
+}
+
+#[tokio::test]
+async fn a_folder_of_many_entries_comes_page_by_page_and_keeps_its_order() {
+    let mut app = rocket(Place::new("files").project("acme/rocket"), 100, 24);
+    let many: Vec<Value> =
+        [entry("dir", "040000")].into_iter().chain((0..1030).map(|i| file(&format!("f{i:04}")))).collect();
+    app.reply(&format!("GET {PROJECT}/repository/tree"), many)
+        .reply(&format!("GET {PROJECT}/repository/tree?path=dir"), json!([file("dir/inner")]))
+        .settle()
+        .await;
+    for _ in 0..14 {
+        app.press("G").settle().await;
+    }
+    app.expect("f1029").expect("f1020").expect_no("more");
+    app.press("g g l").settle().await;
+    app.expect("▾ dir").expect("inner").expect("f0000");
+    app.press("h").settle().await;
+    app.expect("▸ dir").expect_no("inner").expect("f0000");
+    app.press("G").expect("f1029");
+}
+
+#[tokio::test]
+async fn esc_ends_blame_before_it_leaves_the_file() {
+    let mut app = rocket(at("a.rs"), 140, 24);
+    app.fail(&format!("GET {PROJECT}/repository/commits"), 403, "403 Forbidden").settle().await;
+    app.press("Tab B").settle().await;
+    app.expect("blame: 403 Forbidden");
+    app.press("Esc").expect_no("blame:").expect("fn a() {}");
+}

@@ -1,0 +1,146 @@
+//! Forms: filled in with keys, completed by the server, kept, sent once, and told what is wrong at the field.
+
+use crate::harness::{Begin, Harness};
+use labscope::app::Place;
+use serde_json::{Value, json};
+
+fn project(name: &str) -> Value {
+    json!({
+        "id": 7, "name": name, "path": "rocket-ui", "path_with_namespace": "acme/rocket-ui", "default_branch": "main",
+        "description": "Draws.", "visibility": "private", "issues_enabled": true, "tag_list": ["tui", "rust"],
+        "web_url": "http://demo.test/acme/rocket-ui",
+    })
+}
+
+async fn projects() -> Harness {
+    let mut harness = Begin::at(Place::new("projects")).open();
+    harness.reply("GET /projects", [project("rocket-ui")]);
+    harness.reply("GET /user", json!({"id": 1, "username": "ada", "is_admin": false}));
+    harness.reply("GET /groups", [json!({"id": 3, "name": "Tools", "path": "tools", "full_path": "acme/tools"})]);
+    harness.reply("GET /groups/acme%2Ftools", json!({"id": 3, "path": "tools", "full_path": "acme/tools"}));
+    harness.settle().await;
+    harness
+}
+
+fn sent(harness: &Harness, verb: &str) -> Vec<String> {
+    harness.asked.iter().filter(|line| line.starts_with(verb)).cloned().collect()
+}
+
+#[tokio::test]
+async fn only_what_is_filled_in_is_sent_and_the_new_thing_opens() {
+    let mut harness = projects().await;
+    harness.press("+").expect("New project").expect("name *");
+    harness.type_text("Moon").press("Tab Tab").type_text("too").settle().await;
+    harness.expect("acme/tools").press("Tab").settle().await;
+    harness.press("Space").expect("private").press("Space").expect("internal");
+    harness.reply("POST /projects", json!({"id": 9, "path_with_namespace": "acme/tools/moon"}));
+    harness.press("C-s").settle().await;
+    assert_eq!(sent(&harness, "POST"), ["POST /projects name=Moon namespace_id=3 visibility=internal"]);
+    assert_eq!(harness.app.place(), Place::new("files").project("acme/tools/moon"));
+    assert!(harness.kept.is_empty(), "{:?}", harness.kept);
+}
+
+#[tokio::test]
+async fn what_is_missing_or_wrong_is_said_at_its_field_and_nothing_is_sent() {
+    let mut harness = projects().await;
+    harness.press("+ C-s").settle().await;
+    harness.expect("✗ is needed");
+    harness.type_text("Moon").press("Tab").type_text("no blanks").expect("✗ letters, digits, _ - and . alone");
+    harness.press("Tab").type_text("acme/nowhere").settle().await;
+    harness.fail("GET /groups/acme%2Fnowhere", 404, "404 Group Not Found").press("C-s").settle().await;
+    harness.expect("✗ there is no group with that path");
+    assert!(sent(&harness, "POST").is_empty());
+}
+
+#[tokio::test]
+async fn the_server_s_words_stand_at_the_field_that_they_are_about_and_the_text_stays() {
+    let mut harness = projects().await;
+    harness.fail("POST /projects", 400, "name has already been taken; path is reserved");
+    harness.press("+").type_text("Moon").press("C-s").settle().await;
+    harness.expect("✗ has already been taken").expect("✗ is reserved").expect("Moon");
+    harness.reply("POST /projects", json!({"id": 9, "path_with_namespace": "ada/moon-2"}));
+    harness.type_text("2").press("C-s").settle().await;
+    assert_eq!(sent(&harness, "POST"), ["POST /projects name=Moon", "POST /projects name=Moon2"]);
+}
+
+#[tokio::test]
+async fn it_is_sent_once_however_often_the_key_is_pressed() {
+    let mut harness = projects().await;
+    harness.press("+").type_text("Moon").press("C-s C-s C-s").type_text("x").press("C-s");
+    assert_eq!(sent(&harness, "POST"), ["POST /projects name=Moon"]);
+    harness.expect("sending…");
+}
+
+#[tokio::test]
+async fn what_was_typed_is_kept_through_esc_and_is_there_again() {
+    let mut harness = projects().await;
+    harness.press("+").type_text("Moon").press("Tab").type_text("m").press("Esc").expect_no("New project");
+    assert_eq!(harness.kept.len(), 1, "{:?}", harness.kept);
+    let drafts = harness.kept.clone();
+    let mut begin = Begin::at(Place::new("projects"));
+    begin.drafts = drafts;
+    let mut again = begin.open();
+    again.reply("GET /user", json!({"id": 1, "username": "ada", "is_admin": false}));
+    again.reply("GET /projects", [project("rocket-ui")]).settle().await;
+    again.press("+").expect("Moon");
+    // Emptied again, nothing is left to keep.
+    again.press("Tab Backspace S-Tab C-u Esc");
+    assert!(again.kept.is_empty(), "{:?}", again.kept);
+}
+
+#[tokio::test]
+async fn a_change_begins_with_what_the_server_has_and_sends_what_differs() {
+    let mut harness = projects().await;
+    harness.reply("GET /projects/acme%2Frocket-ui", project("rocket-ui"));
+    harness.press("e").settle().await;
+    harness.expect("Settings of acme/rocket-ui").expect("tui, rust").expect("Draws.");
+    harness.reply("PUT /projects/acme%2Frocket-ui", project("rocket"));
+    harness.press("C-s").settle().await;
+    harness.expect("Nothing is changed.");
+    harness.press("End C-u").type_text("rocket").press("C-s").settle().await;
+    assert_eq!(sent(&harness, "PUT"), ["PUT /projects/acme%2Frocket-ui name=rocket"]);
+}
+
+#[tokio::test]
+async fn what_somebody_else_changed_meanwhile_is_shown_before_it_is_replaced() {
+    let mut harness = projects().await;
+    harness.reply("GET /projects/acme%2Frocket-ui", project("rocket-ui"));
+    harness.press("e").settle().await;
+    harness.press("C-u").type_text("mine");
+    harness.reply("GET /projects/acme%2Frocket-ui", project("theirs"));
+    harness.press("C-s").settle().await;
+    harness.expect("✗ is \"theirs\" by now");
+    assert!(sent(&harness, "PUT").is_empty());
+    harness.reply("PUT /projects/acme%2Frocket-ui", project("mine")).press("C-s").settle().await;
+    assert_eq!(sent(&harness, "PUT"), ["PUT /projects/acme%2Frocket-ui name=mine"]);
+}
+
+#[tokio::test]
+async fn read_only_refuses_it_before_it_opens() {
+    let mut harness = Begin::at(Place::new("projects")).read_only().open();
+    harness.reply("GET /projects", [project("rocket-ui")]).settle().await;
+    harness.press("+").expect("New project: labscope is read-only");
+    harness.press("e").expect("read-only").expect_no("Settings of");
+}
+
+#[tokio::test]
+async fn a_long_text_is_written_in_the_form_and_the_mouse_reaches_every_field() {
+    let mut harness = projects().await;
+    harness.press("+").click_on("description").press("Enter").type_text("One").press("Enter").type_text("two");
+    harness.expect("New project · description").press("Esc").expect("One").expect("2 lines");
+    harness.click_on("visibility").click_on("visibility").expect("private");
+    for _ in 0..30 {
+        harness.wheel_on("New project", true);
+    }
+    harness.expect_no("name *").expect("approvals");
+    harness.resize(44, 14).expect("approvals");
+}
+
+#[tokio::test]
+async fn hostile_names_of_a_server_are_harmless_in_the_list_of_what_may_be_typed() {
+    let mut harness = projects().await;
+    harness.reply("GET /groups", [json!({"id": 3, "name": "a\u{1b}[31mb", "full_path": "x\u{202e}y\u{7}"})]);
+    harness.press("+ Tab Tab").type_text("x").settle().await;
+    harness.resize(80, 24);
+    assert!(harness.lines().iter().all(|line| !line.contains(['\u{1b}', '\u{202e}', '\u{7}'])));
+}

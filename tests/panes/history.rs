@@ -1,0 +1,450 @@
+//! History as a person sees it: the graph of a log, branches, tags, what lies between two refs.
+
+use crate::harness::{Begin, Harness};
+use labscope::app::place::Place;
+use serde_json::{Value, json};
+
+const REPOSITORY: &str = "GET /projects/acme%2Frocket/repository";
+
+/// The whole hash of a short name.
+fn sha(name: &str) -> String {
+    name.chars().cycle().take(40).collect()
+}
+
+fn commit(name: &str, title: &str, day: u32, parents: &[&str]) -> Value {
+    let parents: Vec<String> = parents.iter().map(|name| sha(name)).collect();
+    json!({
+        "id": sha(name), "short_id": &sha(name)[..8], "title": title, "message": format!("{title}\n\nWhy it was done.\n"),
+        "author_name": "Ada", "author_email": "ada@acme.test", "authored_date": format!("2026-06-{day:02}T10:00:00Z"),
+        "committer_name": "Ada", "committer_email": "ada@acme.test", "parent_ids": parents,
+    })
+}
+
+/// A merge of a branch of one commit.
+fn merged() -> Value {
+    json!([
+        commit("e", "Merge rows", 14, &["c", "d"]),
+        commit("d", "Draw rows", 13, &["b"]),
+        commit("c", "Count columns", 12, &["b"]),
+        commit("b", "Begin", 2, &[]),
+    ])
+}
+
+fn branch(name: &str, tip: &str, merged: bool, protected: bool) -> Value {
+    json!({"name": name, "merged": merged, "protected": protected, "commit": commit(tip, "Tip", 14, &[])})
+}
+
+fn project(place: Place, width: u16, height: u16) -> Harness {
+    let mut app = Begin::at(place).size(width, height).open();
+    app.reply("GET /user", json!({"id": 1, "username": "ada"}))
+        .reply(
+            "GET /projects/acme%2Frocket",
+            json!({"id": 7, "path_with_namespace": "acme/rocket", "default_branch": "main", "empty_repo": false}),
+        )
+        .reply(&format!("{REPOSITORY}/commits"), merged())
+        .reply(
+            &format!("{REPOSITORY}/branches"),
+            json!([branch("main", "e", false, true), branch("rows", "d", true, false)]),
+        )
+        .reply(&format!("{REPOSITORY}/tags"), json!([{"name": "v1", "commit": commit("b", "Begin", 2, &[])}]));
+    app
+}
+
+fn log() -> Place {
+    Place::new("commits").project("acme/rocket")
+}
+
+#[tokio::test]
+async fn the_log_has_a_graph_and_says_which_refs_stand_where() {
+    for (width, height) in [(80, 24), (160, 45)] {
+        let mut app = project(log(), width, height);
+        app.settle().await;
+        assert!(app.line_with("Merge rows").contains("○─╮ "), "{}", app.picture());
+        assert!(app.line_with("Draw rows").contains("│ ● "), "{}", app.picture());
+        assert!(app.line_with("Begin").contains("●─╯ "), "{}", app.picture());
+        assert!(app.line_with("Merge rows").contains("[main] Merge rows"), "{}", app.picture());
+        assert!(app.line_with("Begin").contains("[v1] Begin"), "{}", app.picture());
+        // The weeks since the first commit, each with what it brought.
+        app.expect("Commits").expect("▃▁█ 2w");
+    }
+}
+
+#[tokio::test]
+async fn a_log_of_some_commits_has_no_graph() {
+    let mut app = project(log().path("src"), 80, 24);
+    app.settle().await;
+    app.expect("Merge rows").expect_no("●").expect_no("╯");
+    let mut app = project(log(), 80, 24);
+    app.settle().await;
+    app.press("/").type_text("rows").press("Enter").settle().await;
+    app.expect("2 of 4").expect("Merge rows").expect_no("╮").expect_no("Begin");
+}
+
+#[tokio::test]
+async fn commits_of_all_refs_are_asked_for_and_back() {
+    let mut app = project(log().at("rows"), 80, 24);
+    app.settle().await;
+    app.press("A").settle().await;
+    app.expect("Commits of all refs");
+    assert!(app.asked.iter().any(|line| line.contains("/commits?all=true")), "{:?}", app.asked);
+    assert_eq!(app.app.place(), log().at("rows").tab("all"));
+    app.press("A").settle().await;
+    assert_eq!(app.app.place(), log().at("rows"));
+}
+
+#[tokio::test]
+async fn a_history_that_was_rewritten_keeps_the_selection_or_says_so() {
+    let mut app = project(log(), 80, 24);
+    app.settle().await;
+    app.press("j j").settle().await;
+    assert!(app.line_with("Count columns").starts_with('▌'));
+    // One commit more above: the selection stays on its commit.
+    let mut more = merged().as_array().cloned().unwrap_or_default();
+    more.insert(0, commit("f", "After", 15, &["e"]));
+    app.reply(&format!("{REPOSITORY}/commits"), more).press("r").settle().await;
+    app.expect("After").expect_no("rewritten");
+    assert!(app.line_with("Count columns").starts_with('▌'), "{}", app.picture());
+    let rewritten = json!([commit("9", "Another way", 15, &["b"]), commit("b", "Begin", 2, &[])]);
+    app.reply(&format!("{REPOSITORY}/commits"), rewritten).press("r").settle().await;
+    app.expect("Another way").expect("This history was rewritten");
+}
+
+#[tokio::test]
+async fn what_was_known_stays_while_a_filter_waits_for_the_server() {
+    let mut app = project(Place::new("branches").project("acme/rocket"), 100, 24);
+    app.settle().await;
+    app.reply(&format!("{REPOSITORY}/branches?search=ro"), json!([branch("rows", "d", true, false)]));
+    app.press("/").type_text("ro");
+    app.expect("main").expect("rows");
+    app.settle().await;
+    app.press("Enter").expect("/ro").expect("rows").expect_no("default");
+}
+
+#[tokio::test]
+async fn the_end_of_a_filter_leads_to_the_thing_wherever_it_is() {
+    let mut app = project(Place::new("branches").project("acme/rocket"), 100, 24);
+    let many: Vec<Value> = (0..450).map(|i| branch(&format!("b{i:03}"), "d", false, false)).collect();
+    app.reply(&format!("{REPOSITORY}/branches"), many)
+        .reply(&format!("{REPOSITORY}/branches?search=b420"), json!([branch("b420", "d", false, false)]));
+    app.settle().await;
+    app.press("/").type_text("b420").press("Enter").settle().await;
+    app.expect("b420").expect_no("b000").press("Esc").settle().await;
+    assert!(app.line_with("b420").starts_with('▌'), "{}", app.picture());
+    app.expect("b421").expect_no("b000");
+}
+
+#[tokio::test]
+async fn a_branch_that_is_gone_meanwhile_leaves_the_list_where_it_was() {
+    let mut app = project(Place::new("branches").project("acme/rocket"), 100, 24);
+    app.reply(&format!("{REPOSITORY}/branches?search=rows"), json!([branch("rows", "d", true, false)]));
+    app.settle().await;
+    app.press("/").type_text("rows").press("Enter").settle().await;
+    app.reply(
+        &format!("{REPOSITORY}/branches"),
+        json!([branch("main", "e", false, true), branch("new", "d", false, false)]),
+    );
+    app.press("Esc").press("r").settle().await;
+    app.expect("main").expect("new").expect_no("rows");
+    assert!(app.lines().iter().any(|line| line.starts_with('▌')), "{}", app.picture());
+}
+
+fn comparison(commits: Value, rest: Value) -> Value {
+    let diff = json!({"diff": "@@ -1 +1 @@\n-one\n+two\n", "old_path": "src/main.rs", "new_path": "src/main.rs",
+                      "new_file": false, "renamed_file": false, "deleted_file": false});
+    let mut reply = json!({"commit": null, "commits": commits, "diffs": [diff], "compare_timeout": false, "compare_same_ref": false});
+    for (key, value) in rest.as_object().into_iter().flatten() {
+        reply[key] = value.clone();
+    }
+    reply
+}
+
+fn compare(item: &str) -> Place {
+    Place::new("compare").project("acme/rocket").item(item)
+}
+
+#[tokio::test]
+async fn two_refs_are_compared_and_the_sides_swapped() {
+    let mut app = project(compare("main...feature/x"), 120, 30);
+    let newer = json!([commit("c", "Older", 12, &["b"]), commit("d", "Newer", 13, &["c"])]);
+    app.reply(&format!("{REPOSITORY}/compare?from=main&to=feature%2Fx"), comparison(newer, json!({})))
+        .reply(
+            &format!("{REPOSITORY}/compare?from=feature%2Fx&straight=false&to=main"),
+            comparison(json!([commit("e", "Elsewhere", 14, &["b"])]), json!({})),
+        )
+        .reply(
+            &format!("{REPOSITORY}/compare?from=feature%2Fx&to=main"),
+            comparison(json!([commit("e", "Elsewhere", 14, &["b"])]), json!({"compare_timeout": true})),
+        );
+    app.settle().await;
+    app.expect("main → feature/x").expect("↑ 2 ahead  ↓ 1 behind").expect("Commits 2").expect("Changes 1");
+    let lines = app.lines();
+    let row = |title: &str| lines.iter().position(|line| line.contains(title));
+    assert!(row("Newer") < row("Older"), "{}", app.picture());
+    app.press("2").settle().await;
+    app.expect("src/main.rs").expect("two");
+    app.press("f");
+    assert_eq!(app.app.place().path.as_deref(), Some("src/main.rs"));
+    app.press("q").press("1 Enter");
+    assert_eq!(app.app.place().item, Some(sha("d")));
+    app.press("q").press("S").settle().await;
+    assert_eq!(app.app.place(), compare("feature/x...main"));
+    app.expect("feature/x → main").expect("Elsewhere").expect("The server gave up before the end").expect("1+ ahead");
+}
+
+#[tokio::test]
+async fn a_comparison_says_when_there_is_nothing_between_and_when_a_side_is_gone() {
+    let mut app = project(compare("main...main"), 100, 24);
+    app.reply(&format!("{REPOSITORY}/compare"), comparison(json!([]), json!({"compare_same_ref": true, "diffs": []})));
+    app.settle().await;
+    app.expect("Both are the same commit.").expect("There is nothing between them.");
+    let mut app = project(Place::new("branches").project("acme/rocket"), 100, 24);
+    app.fail(&format!("{REPOSITORY}/compare"), 404, "404 Ref Not Found");
+    app.settle().await;
+    app.press("j Space k =").settle().await;
+    assert_eq!(app.app.place(), compare("rows...main"));
+    app.expect("404").expect("R ref");
+}
+
+#[tokio::test]
+async fn a_side_is_chosen_from_the_refs_of_the_project() {
+    let mut app = project(Place::new("compare").project("acme/rocket"), 100, 24);
+    app.settle().await;
+    app.expect("Nothing to compare yet.").expect("main → choose one");
+    app.press("R").settle().await;
+    app.type_text("v1").press("Enter").settle().await;
+    app.expect("main → v1");
+    assert_eq!(app.waiting(), ["GET /projects/acme%2Frocket/repository/compare?from=main&to=v1"]);
+}
+
+#[tokio::test]
+async fn branches_in_sight_say_how_far_they_are_from_the_default_branch() {
+    let mut app = project(Place::new("branches").project("acme/rocket"), 120, 24);
+    let many: Vec<Value> = (0..90).map(|i| branch(&format!("b{i:02}"), "d", false, false)).collect();
+    let commits = |n: usize| Value::from(vec![commit("f", "One", 3, &[]); n]);
+    let ask = |from: &str, to: &str| format!("{REPOSITORY}/compare?from={}&straight=false&to={}", sha(from), sha(to));
+    app.reply(&format!("{REPOSITORY}/branches"), many)
+        .reply(&format!("{REPOSITORY}/branches/main"), branch("main", "e", false, true))
+        .reply(&ask("e", "d"), comparison(commits(2), json!({})))
+        .fail(&ask("d", "e"), 500, "500 Internal Server Error");
+    app.settle().await;
+    // One of both ways failed: that is no number, and it is not asked for again and again.
+    assert!(app.line_with("b00").contains('?'), "{}", app.picture());
+    assert_eq!(app.asked.iter().filter(|line| line.contains("/compare")).count(), 2, "{:?}", app.asked);
+
+    let mut app = project(Place::new("branches").project("acme/rocket"), 120, 24);
+    app.reply(&format!("{REPOSITORY}/branches/main"), branch("main", "e", false, true))
+        .reply(&ask("e", "d"), comparison(commits(2), json!({})))
+        .reply(&ask("d", "e"), comparison(commits(5), json!({"compare_timeout": true})));
+    app.settle().await;
+    assert!(app.line_with("rows").contains("5+  ▐█│█   2"), "{}", app.picture());
+}
+
+#[tokio::test]
+async fn a_branch_is_protected_with_its_two_options_and_freed_again() {
+    let mut app = project(Place::new("branches").project("acme/rocket"), 100, 24);
+    app.settle().await;
+    app.press("j P").expect("Protection of rows").expect("developers may merge");
+    app.press("Down Enter");
+    let sent = |app: &Harness| app.waiting().into_iter().find(|line| line.starts_with("PUT")).unwrap_or_default();
+    assert!(
+        sent(&app).ends_with("/branches/rows/protect developers_can_merge=true developers_can_push=false"),
+        "{}",
+        sent(&app)
+    );
+    let mut app = project(Place::new("branches").project("acme/rocket"), 100, 24);
+    app.settle().await;
+    app.press("P").type_text("no prot").press("Enter");
+    assert!(sent(&app).ends_with("/branches/main/unprotect"), "{}", sent(&app));
+}
+
+#[tokio::test]
+async fn merged_branches_are_named_before_they_are_deleted_and_protected_ones_stay() {
+    let mut app = project(Place::new("branches").project("acme/rocket"), 100, 24);
+    let mut many: Vec<Value> = (0..150).map(|i| branch(&format!("done-{i:03}"), "d", true, false)).collect();
+    many.extend([branch("main", "e", false, true), branch("kept", "d", true, true), branch("open", "d", false, false)]);
+    app.reply(&format!("{REPOSITORY}/branches"), many);
+    app.settle().await;
+    app.press("M").settle().await;
+    app.expect("Delete 150 branches of acme/rocket that main holds? 1").expect("protected stay.").expect("  done-000");
+    app.expect_no("done-149").press("j").expect_no("│   done-000").press("y");
+    assert!(app.waiting().iter().any(|line| line.ends_with("/repository/merged_branches")), "{:?}", app.waiting());
+    let mut app = project(Place::new("branches").project("acme/rocket"), 100, 24);
+    app.reply(
+        &format!("{REPOSITORY}/branches"),
+        json!([branch("main", "e", false, true), branch("open", "d", false, false)]),
+    );
+    app.settle().await;
+    app.press("M").settle().await;
+    app.expect("No merged branch can be deleted: none is merged.");
+}
+
+#[tokio::test]
+async fn the_log_is_found_in_by_author_time_path_and_words() {
+    let mut app = project(log(), 100, 24);
+    let mine = json!([commit("d", "Draw rows", 13, &["b"])]);
+    app.reply(&format!("{REPOSITORY}/commits?author=ada&since=2026-06-01"), mine);
+    app.settle().await;
+    app.press("/").type_text("author:ada since:2w rows").press("Enter").settle().await;
+    app.expect("/author:ada since:2w rows").expect("1 of 1").expect("Draw rows").expect_no("Begin").expect_no("●");
+    // What cannot be asked is said, and what was asked stays.
+    app.press("/").type_text(" when:x").press("Enter").settle().await;
+    app.expect("no such key").expect("Draw rows").expect_no("Begin");
+    app.press("Esc").settle().await;
+    app.expect("Begin").expect("○─╮").expect_no("no such key");
+    app.press("u").settle().await;
+    app.expect("/author:Ada");
+}
+
+#[tokio::test]
+async fn one_goes_from_commit_to_commit_of_the_log_it_was_opened_from() {
+    let mut app = project(log().at("main").path("src"), 100, 30);
+    for (name, title, day) in [("e", "Merge rows", 14), ("d", "Draw rows", 13), ("c", "Count columns", 12)] {
+        app.reply(&format!("{REPOSITORY}/commits/{}", sha(name)), commit(name, title, day, &["b"]))
+            .reply(&format!("{REPOSITORY}/commits/{}/diff", sha(name)), json!([]))
+            .reply(&format!("{REPOSITORY}/commits/{}/refs", sha(name)), json!([]))
+            .reply(&format!("{REPOSITORY}/commits/{}/statuses", sha(name)), json!([]));
+    }
+    app.settle().await;
+    app.press("j Enter").settle().await;
+    let at = |name: &str| Place::new("commit").project("acme/rocket").item(sha(name)).at("main").path("src");
+    assert_eq!(app.app.place(), at("d"));
+    app.press(")").settle().await;
+    assert_eq!(app.app.place(), at("c"));
+    app.press("2 [").settle().await;
+    assert_eq!(app.app.place(), at("d").tab("details"));
+    app.press("( (").settle().await;
+    app.expect("This is the newest commit of its log.");
+    // Going through the log leaves no trail: one step back is the list.
+    app.press("q").settle().await;
+    assert_eq!(app.app.place().pane, "commits");
+}
+
+#[tokio::test]
+async fn what_machines_said_of_a_commit_leads_to_their_pages() {
+    let mut app = project(Place::new("commit").project("acme/rocket").item(sha("d")).tab("details"), 120, 30);
+    let status = |name: &str, state: &str, url: Value| {
+        json!({"id": 1, "name": name, "status": state, "target_url": url, "coverage": 81.25, "allow_failure": true,
+               "description": "It said so", "finished_at": "2026-06-14T10:00:00Z"})
+    };
+    app.reply(&format!("{REPOSITORY}/commits/{}", sha("d")), commit("d", "Draw rows", 13, &["b"]))
+        .reply(&format!("{REPOSITORY}/commits/{}/diff", sha("d")), json!([]))
+        .reply(&format!("{REPOSITORY}/commits/{}/refs", sha("d")), json!([]))
+        .reply(
+            &format!("{REPOSITORY}/commits/{}/statuses", sha("d")),
+            json!([
+                status("lint", "failed", json!("https://ci.test/7")),
+                status("evil", "success", json!("file:///etc/passwd"))
+            ]),
+        );
+    app.settle().await;
+    let lint = app.line_with("lint");
+    assert!(lint.contains("✗ failed") && lint.contains("may fail  81.2% covered  It said so  1d ago"), "{lint}");
+    app.expect_no("passwd");
+    while !app.line_with("lint").contains('▌') {
+        app.press("j");
+    }
+    app.press("Enter");
+    assert_eq!(app.browsed, ["https://ci.test/7"]);
+    app.press("j Enter").expect("can be opened");
+    assert_eq!(app.browsed.len(), 1);
+}
+
+fn tags(width: u16) -> Harness {
+    let mut app = project(Place::new("tags").project("acme/rocket"), width, 24);
+    let release = json!({"tag_name": "v2", "description": "# Second light\n\n- rows are *drawn*\n"});
+    app.reply(
+        &format!("{REPOSITORY}/tags"),
+        json!([
+            {"name": "v2", "message": "Signed\u{1b}[31m off\n\nby Ada", "commit": commit("e", "Merge rows", 14, &[]), "release": release},
+            {"name": "v1", "message": null, "commit": commit("b", "Begin", 2, &[]), "release": null},
+        ]),
+    );
+    app
+}
+
+#[tokio::test]
+async fn a_tag_stands_beside_what_it_says_and_releases() {
+    let mut app = tags(120);
+    app.settle().await;
+    app.expect("Signed␛[31m off").expect("by Ada").expect("Second light").expect("• rows are drawn");
+    app.press("j").settle().await;
+    app.expect_no("rows are drawn").expect("light").expect("It says nothing itself; e writes its release");
+    let mut app = tags(80);
+    app.settle().await;
+    app.expect_no("• rows are drawn").press("Tab").settle().await;
+    app.expect("• rows are drawn").press("Esc").settle().await;
+    app.expect_no("• rows are drawn");
+}
+
+#[tokio::test]
+async fn a_release_is_written_and_changed_and_its_text_is_kept() {
+    let mut app = tags(120);
+    app.settle().await;
+    app.press("e").type_text(" more").press("C-s");
+    let sent = |app: &Harness| app.waiting().pop().unwrap_or_default();
+    assert!(
+        sent(&app).starts_with("PUT /projects/acme%2Frocket/repository/tags/v2/release description=# Second"),
+        "{}",
+        sent(&app)
+    );
+    assert!(sent(&app).contains(" more"), "{}", sent(&app));
+    let mut app = tags(120);
+    app.settle().await;
+    app.press("j e").type_text("First").press("Esc");
+    app.expect("a text is kept").press("e C-s");
+    assert_eq!(sent(&app), "POST /projects/acme%2Frocket/repository/tags/v1/release description=First");
+}
+
+#[tokio::test]
+async fn a_tag_is_made_light_or_annotated_and_compared_with_the_one_below() {
+    let mut app = tags(120);
+    app.settle().await;
+    app.press("+").type_text("v3").press("C-s");
+    let sent = |app: &Harness| app.waiting().into_iter().find(|line| line.starts_with("POST")).unwrap_or_default();
+    assert_eq!(sent(&app), "POST /projects/acme%2Frocket/repository/tags ref=main tag_name=v3");
+    let mut app = tags(120);
+    app.settle().await;
+    app.press("=");
+    assert_eq!(app.app.place(), compare("v1...v2"));
+}
+
+#[tokio::test]
+async fn names_of_branches_are_shown_and_never_obeyed_and_lead_where_they_say() {
+    let mut app = project(Place::new("branches").project("acme/rocket"), 80, 24);
+    let evil = "feature/\u{1b}[2J\u{202e}x";
+    let long = format!("team/{}", "very-".repeat(60));
+    let names =
+        json!([branch(evil, "d", false, false), branch(&long, "d", true, false), branch("main", "e", false, true)]);
+    app.reply(&format!("{REPOSITORY}/branches"), names);
+    app.settle().await;
+    app.expect("feature/␛[2J").expect("team/very").expect("…").expect("default protected");
+    app.press("D").expect("Delete the branch feature/␛[2J").press("n").press("Space j j =");
+    assert_eq!(app.app.place().item, Some(format!("{evil}...main")));
+    app.press("q").press("Esc").press("g g H");
+    assert_eq!(app.app.place().git_ref.as_deref(), Some(evil));
+}
+
+#[tokio::test]
+async fn a_hundred_thousand_branches_cost_the_page_that_is_seen() {
+    let mut app = project(Place::new("branches").project("acme/rocket"), 80, 24);
+    let many: Vec<Value> = (0..100_000).map(|i| json!({"name": format!("b{i:06}")})).collect();
+    app.reply(&format!("{REPOSITORY}/branches"), many);
+    app.settle().await;
+    app.expect("b000000");
+    app.press("G").settle().await;
+    app.expect("b000099");
+    let pages = app.asked.iter().filter(|line| line.contains("/branches?") && !line.contains("compare")).count();
+    assert!(pages < 6, "{pages}");
+}
+
+#[tokio::test]
+async fn what_may_not_be_read_is_said_and_an_empty_repository_is_no_error() {
+    for pane in ["branches", "tags", "commits"] {
+        let mut app = project(Place::new(pane).project("acme/rocket"), 80, 24);
+        app.fail(&format!("{REPOSITORY}/{pane}"), 403, "403 Forbidden").settle().await;
+        app.expect("403 Forbidden");
+        let mut app = project(Place::new(pane).project("acme/rocket"), 80, 24);
+        app.reply(&format!("{REPOSITORY}/{pane}"), json!([])).settle().await;
+        app.expect("There are no");
+    }
+}

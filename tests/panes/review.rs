@@ -1,0 +1,304 @@
+//! A review: comments on lines, drafts, threads, suggestions, and their sending.
+
+use crate::harness::{Begin, Harness};
+use crate::mrs::merge_request;
+use labscope::app::Place;
+use labscope::app::action::Msg;
+use serde_json::{Value, json};
+
+const MR: &str = "GET /projects/acme%2Frocket-ui/merge_requests/42";
+const POST: &str = "POST /projects/acme%2Frocket-ui/merge_requests/42/notes";
+const HEAD: &str = "9f3c2abd00112233445566778899aabbccddeeff";
+const BEFORE: &str = "1111111100112233445566778899aabbccddeeff";
+const DIFF: &str = "@@ -1,4 +1,4 @@ fn rows\n fn a() {}\n-let old = 1;\n+let new = 2;\n fn b() {}\n fn c() {}\n";
+
+fn note(id: u64, author: &str, body: &str) -> Value {
+    let number = if author == "ada" { 1 } else { 2 };
+    json!({"id": id, "body": body, "author": {"id": number, "username": author}, "system": false,
+        "created_at": "2026-06-15T10:00:00Z", "updated_at": "2026-06-15T10:00:00Z"})
+}
+
+fn placed(id: u64, author: &str, sha: &str, line: u32, quote: &str, words: &str) -> Value {
+    note(id, author, &format!("`src/table.rs:{line}` at {sha}\n> ```\n> {quote}\n> ```\n\n{words}"))
+}
+
+async fn open_with(notes: Vec<Value>, place: Place, width: u16, height: u16) -> Harness {
+    let mut harness = Begin::at(place).size(width, height).open();
+    let mut whole = merge_request(42, "Draw only visible rows", "opened");
+    whole["sha"] = json!(HEAD);
+    let mut changed = whole.clone();
+    changed["changes"] = json!([
+        {"old_path": "src/table.rs", "new_path": "src/table.rs", "diff": DIFF},
+        {"old_path": "src/other.rs", "new_path": "src/other.rs", "diff": "@@ -1 +1 @@\n-a\n+b\n"},
+    ]);
+    harness
+        .reply("GET /user", json!({"id": 1, "username": "ada"}))
+        .reply(MR, whole)
+        .reply(&format!("{MR}/changes"), changed)
+        .reply(&format!("{MR}/participants"), [json!({"id": 3, "username": "cem", "name": "Cem Kaya"})])
+        .reply("GET /projects/acme%2Frocket-ui/users", [json!({"id": 2, "username": "bo", "name": "Bo Lind"})])
+        .reply(&format!("{MR}/commits"), json!([]))
+        .reply(&format!("{MR}/pipelines"), json!([]))
+        .reply(&format!("{MR}/notes"), notes);
+    harness.settle().await;
+    harness
+}
+
+fn place() -> Place {
+    Place::new("mr").project("acme/rocket-ui").item(42)
+}
+
+async fn changes(notes: Vec<Value>) -> Harness {
+    let mut harness = open_with(notes, place().tab("changes"), 120, 40).await;
+    harness.press("Tab").settle().await;
+    harness
+}
+
+/// The cursor of the diff onto a line that is seen.
+fn to_line(harness: &mut Harness, words: &str) {
+    harness.press("g g");
+    for _ in 0..40 {
+        let here = harness.lines().iter().any(|line| line.contains('▌') && line.contains(words));
+        if here {
+            return;
+        }
+        harness.press("j");
+    }
+    panic!("no way to {words:?} on\n{}", harness.picture());
+}
+
+fn posts(harness: &Harness) -> Vec<&String> {
+    harness.asked.iter().filter(|line| line.starts_with("POST")).collect()
+}
+
+#[tokio::test]
+async fn a_comment_on_a_line_names_its_place_and_stands_below_it() {
+    let mut harness = changes(vec![]).await;
+    to_line(&mut harness, "let new = 2;");
+    harness.press("C").expect("Comment on src/table.rs:2").expect("│ let new = 2;").type_text("Why two?");
+    let body = format!("`src/table.rs:2` at {HEAD}\n> ```\n> let new = 2;\n> ```\n\nWhy two?");
+    harness.reply(POST, note(601, "ada", &body)).press("C-s");
+    harness.reply(&format!("{MR}/notes"), [note(601, "ada", &body)]).settle().await;
+    assert_eq!(posts(&harness), [&format!("{POST} body={body}")]);
+    assert!(harness.kept.keys().all(|key| key.contains(" seen ")), "{:?}", harness.kept);
+    let lines = harness.lines();
+    let at = lines.iter().position(|line| line.contains("+ let new = 2;")).expect("the line");
+    assert!(lines[at + 1].contains("╭─ ada · 2h"), "{}", harness.picture());
+    assert!(lines[at + 2].contains("│ Why two?"), "{}", harness.picture());
+}
+
+#[tokio::test]
+async fn threads_stand_in_the_diff_and_in_the_overview_and_outdated_ones_fold() {
+    let notes = vec![
+        placed(501, "bo", BEFORE, 3, "fn b() {}", "Moved, and found again."),
+        placed(502, "bo", BEFORE, 9, "fn gone() {}", "Of a line that is gone."),
+        note(503, "ada", &format!("`src/table.rs:3` at {BEFORE}\n\nAn answer.")),
+    ];
+    let mut harness = changes(notes).await;
+    let lines = harness.lines();
+    let at = lines.iter().position(|line| line.contains("fn b() {}")).expect("the line");
+    assert!(lines[at + 1].contains("bo · 2h"), "{}", harness.picture());
+    harness.expect("Moved, and found again.").expect("An answer.");
+    insta::assert_snapshot!("review_threads_120x40", harness.picture());
+    harness.press("1").settle().await;
+    harness.expect("src/table.rs:3  at 11111111").expect("│ fn b() {}").expect("↳ ada");
+}
+
+#[tokio::test]
+async fn an_outdated_thread_is_one_line_that_opens() {
+    let notes = vec![placed(502, "bo", BEFORE, 3, "fn gone() {}", "Of a line that is gone.\n\nMore of it.")];
+    let mut harness = changes(notes).await;
+    harness.expect("▸ bo  Of a line that is gone.  outdated, src/table.rs:3").expect_no("More of it.");
+    // The heading of the file is above it.
+    harness.press("g g").press("j").press("Enter").settle().await;
+    harness.expect("More of it.").expect("│ fn gone() {}").press("Enter").settle().await;
+    harness.expect_no("More of it.");
+}
+
+#[tokio::test]
+async fn a_review_is_written_kept_and_sent_together() {
+    let mut harness = changes(vec![]).await;
+    to_line(&mut harness, "let new = 2;");
+    harness.press("C").type_text("First.").press("M-s").expect("Kept as a draft of your review.").settle().await;
+    harness.expect("✎ draft, kept").expect("│ First.");
+    to_line(&mut harness, "fn b() {}");
+    harness.press("C").expect("C-s keep as a draft").type_text("Second.").press("C-s").settle().await;
+    harness.press("c").type_text("Of the whole.").press("C-s").settle().await;
+    assert!(posts(&harness).is_empty());
+    harness.press("K").expect("Drafts on acme/rocket-ui!42 · 3").expect("src/table.rs:2").expect("Of the whole.");
+    harness.press("D").expect("Drop the draft \"First.\"").press("y").settle().await;
+    harness.expect_no("First.").expect("· 2");
+    harness.press("Esc").reply(POST, note(700, "ada", "")).press("S").settle().await;
+    assert_eq!(posts(&harness).len(), 2, "{:?}", harness.asked);
+    harness.expect("sent").expect("Done: 2 comments sent");
+    assert!(harness.kept.keys().all(|key| key.contains(" seen ")), "{:?}", harness.kept);
+}
+
+#[tokio::test]
+async fn what_is_refused_stays_with_its_reason_and_what_is_uncertain_is_looked_up() {
+    let mut harness = changes(vec![]).await;
+    harness.press("c").type_text("It does.").fail(POST, 422, "too polite").press("C-s").settle().await;
+    harness.expect("Not sent.").expect("too polite").expect("It does.");
+    harness.press("Esc").press("K").expect("not sent: Refused by the server").press("Esc");
+    // The connection breaks after the server took it.
+    harness.unreachable(POST).press("c").expect("It does.").press("C-s").settle().await;
+    harness.reply(&format!("{MR}/notes"), [note(650, "ada", "It does.")]).pass(4).settle().await;
+    assert_eq!(posts(&harness).len(), 2);
+    assert!(harness.kept.keys().all(|key| key.contains(" seen ")), "{:?}", harness.kept);
+    harness.expect("Done: comment on !42").expect_no("Note on !42");
+}
+
+#[tokio::test]
+async fn who_may_not_comment_keeps_every_word() {
+    let mut harness = changes(vec![]).await;
+    harness.fail(POST, 403, "403 Forbidden");
+    for words in ["one", "two", "three"] {
+        harness.press("c").type_text(words).press("M-s").settle().await;
+        harness.press("M-s");
+    }
+    harness.press("S").settle().await;
+    assert_eq!(posts(&harness).len(), 1);
+    assert_eq!(harness.kept.keys().filter(|key| key.contains("draft")).count(), 3, "{:?}", harness.kept);
+    harness.expect("not sent: Not allowed: 403 Forbidden");
+}
+
+#[tokio::test]
+async fn drafts_go_along_with_their_lines_when_the_head_moves() {
+    let mut harness = changes(vec![]).await;
+    to_line(&mut harness, "let new = 2;");
+    harness.press("C").type_text("Stays with it.").press("M-s").settle().await;
+    to_line(&mut harness, "fn c() {}");
+    harness.press("C").type_text("Loses its line.").press("C-s").settle().await;
+    let mut whole = merge_request(42, "Draw only visible rows", "opened");
+    whole["sha"] = json!(BEFORE);
+    let diff = "@@ -1,3 +1,4 @@ fn rows\n fn a() {}\n-let old = 1;\n+// said why\n+let new = 2;\n fn b() {}\n";
+    whole["changes"] = json!([{"old_path": "src/table.rs", "new_path": "src/table.rs", "diff": diff}]);
+    harness.reply(&format!("{MR}/changes"), whole).pass(1).press("r").settle().await;
+    harness.expect("1 draft went along with their lines").expect("parked: src/table.rs:4 is not there any more");
+    let kept = harness.kept.values().find(|kept| kept.contains("Stays with it.")).expect("kept");
+    assert!(kept.contains(BEFORE) && kept.contains("\"lines\":[3,3]"), "{kept}");
+}
+
+#[tokio::test]
+async fn a_suggestion_is_made_from_the_marked_lines_and_applied_as_a_commit() {
+    let body = format!("`src/table.rs:2` at {HEAD}\n> ```\n> let new = 2;\n> ```\n\n```suggestion\nlet new = 3;\n```");
+    let mut harness = changes(vec![note(501, "bo", &body)]).await;
+    to_line(&mut harness, "fn b() {}");
+    harness.press("Space j").press("i").expect("```suggestion:-1+0").expect("fn c() {}").press("Esc");
+    to_line(&mut harness, "bo · 2h");
+    let tree = [json!({"id": "aaaa", "name": "table.rs", "type": "blob", "path": "src/table.rs", "mode": "100644"})];
+    harness
+        .reply("GET /projects/acme%2Frocket-ui/repository/tree", tree)
+        .reply("GET /projects/acme%2Frocket-ui/repository/commits", [json!({"id": HEAD, "title": "x"})])
+        .reply_raw("GET /projects/acme%2Frocket-ui/repository/blobs/aaaa/raw", "fn a() {}\nlet new = 2;\nfn b() {}\n");
+    harness.press("Y").settle().await;
+    harness.expect("Commit to feature/42").expect("- let new = 2;").expect("+ let new = 3;").expect("y commit");
+    let commit = "POST /projects/acme%2Frocket-ui/repository/commits";
+    harness.fail(commit, 400, "You are attempting to update a file that has changed since you started editing it.");
+    harness.press("y").settle().await;
+    harness.expect("feature/42 has moved, or refuses it");
+}
+
+#[tokio::test]
+async fn names_are_offered_while_one_types() {
+    let mut harness = changes(vec![]).await;
+    harness.press("c").type_text("Ask @").settle().await;
+    harness.expect("@bo  Bo Lind").expect("@cem  Cem Kaya");
+    harness.type_text("c").settle().await;
+    harness.expect_no("@bo  Bo Lind").press("Tab").expect("Ask @cem");
+    harness.type_text(":tad").settle().await;
+    harness.expect(":tada:").press("Enter").expect("Ask @cem :tada:");
+    harness.press("Esc").press("c").expect("Ask @cem :tada:");
+}
+
+#[tokio::test]
+async fn what_the_system_noted_in_a_row_is_one_line_that_opens() {
+    let system = |id: u64, body: &str| {
+        let mut note = note(id, "bo", body);
+        note["system"] = json!(true);
+        note
+    };
+    let notes = vec![system(1, "added 2 commits"), system(2, "changed the title"), note(3, "ada", "Well.")];
+    let mut harness = open_with(notes, place(), 100, 40).await;
+    harness.expect("▸ 2 events: bo added 2 commits, bo changed the title · 2h").expect("cem");
+    to_line(&mut harness, "2 events");
+    harness.press("Enter").expect("○ bo added 2 commits").expect("○ bo changed the title");
+    harness.press("Enter").expect("2 events");
+}
+
+#[tokio::test]
+async fn hostile_text_is_shown_and_not_obeyed() {
+    let evil = "\u{1b}[31mred\u{202e}txt\u{7}";
+    let notes = vec![
+        placed(501, evil, HEAD, 2, "let new = 2;", evil),
+        note(502, "bo", &format!("`{evil}:1` at {HEAD}\n\n{evil}")),
+        note(503, "bo", &"`".repeat(3000)),
+        note(504, "bo", &format!("`a:99999999999` at {HEAD}")),
+    ];
+    let mut harness = changes(notes).await;
+    harness.expect("red");
+    harness.press("1").settle().await;
+    let clean = |harness: &Harness| {
+        let screen = harness.picture();
+        assert!(!screen.contains(['\u{1b}', '\u{202e}', '\u{7}']), "{screen}");
+    };
+    clean(&harness);
+    to_line(&mut harness, "src/table.rs:2");
+    harness.press("R").expect("> ").expect("Comment on src/table.rs:2");
+    clean(&harness);
+}
+
+#[tokio::test]
+async fn comments_of_a_commit_stand_beside_its_lines() {
+    let commit = format!("GET /projects/acme%2Frocket-ui/repository/commits/{HEAD}");
+    let mut harness = Begin::at(Place::new("commit").project("acme/rocket-ui").item(HEAD)).size(120, 40).open();
+    harness
+        .reply("GET /user", json!({"id": 1, "username": "ada"}))
+        .reply(&commit, json!({"id": HEAD, "short_id": "9f3c2abd", "title": "Rows", "author_name": "Bo"}))
+        .reply(&format!("{commit}/diff"), [json!({"old_path": "a.rs", "new_path": "a.rs", "diff": DIFF})])
+        .reply(
+            &format!("{commit}/comments"),
+            [json!({"note": "Good.", "author": {"id": 2, "username": "bo"}, "path": "a.rs", "line": 2, "line_type": "new"})],
+        );
+    harness.press("Tab").settle().await;
+    harness.expect("╭─ bo").expect("│ Good.");
+    to_line(&mut harness, "let new = 2;");
+    let post = format!("POST /projects/acme%2Frocket-ui/repository/commits/{HEAD}/comments");
+    harness.reply(&post, json!({"note": "Yes."})).press("C").type_text("Yes.").press("C-s").settle().await;
+    let fields = "line=2 line_type=new note=Yes. path=a.rs";
+    assert_eq!(posts(&harness), [&format!("{post} {fields}")]);
+}
+
+#[tokio::test]
+async fn a_disk_that_refuses_is_said_and_quitting_asks_first() {
+    let mut harness = changes(vec![]).await;
+    harness.press("c").type_text("words");
+    harness.send(Msg::Kept(Err("no space left on device".into())));
+    harness.expect("kept in memory alone").expect("no space left").expect("words").press("Esc");
+    for _ in 0..2 {
+        harness.press("Q").expect("no space left on device. Quit and lose").press("n");
+        assert!(!harness.app.is_quitting());
+    }
+    harness.send(Msg::Kept(Ok(())));
+    harness.expect("kept on disk again").press("Q");
+    assert!(harness.app.is_quitting());
+}
+
+#[tokio::test]
+async fn two_accounts_never_see_one_another_s_drafts() {
+    let draft = |words: &str| {
+        let on = json!({"merge_request": {"project": "acme/rocket-ui", "iid": 42}});
+        json!({"on": on, "text": words, "state": "kept"}).to_string()
+    };
+    let mut begin = Begin::at(place()).size(100, 40);
+    begin.drafts.insert("@ada draft acme/rocket-ui!42 1".into(), draft("of ada"));
+    begin.drafts.insert("@bo draft acme/rocket-ui!42 1".into(), draft("of bo"));
+    let mut harness = begin.open();
+    harness
+        .reply("GET /user", json!({"id": 1, "username": "ada"}))
+        .reply(MR, merge_request(42, "Rows", "opened"))
+        .reply(&format!("{MR}/notes"), json!([]))
+        .settle()
+        .await;
+    harness.press("G").expect("of ada").expect_no("of bo");
+}

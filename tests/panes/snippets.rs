@@ -1,0 +1,101 @@
+//! Snippets: the list beside the text, writing them, their notes, and what administrators see. On the demo world.
+
+use crate::harness::{Begin, Harness, NOW};
+use jiff::Timestamp;
+use labscope::app::Place;
+use labscope::backend::{Clock, Options, Running, WorldKind, start};
+
+const WORLD: &str = r#"
+now = "2026-06-15T00:00:00Z"
+
+[[users]]
+username = "root"
+admin = true
+
+[[users]]
+username = "ada"
+name = "Ada Sommer"
+
+[[projects]]
+path = "ada/rocket"
+visibility = "public"
+files = '''
+-- README.md --
+# Rocket
+'''
+script = '''
+from 2026-06-02
+to 2026-06-10
+ada: Begin
+  + README.md
+'''
+"#;
+
+async fn served() -> Running {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("world.toml");
+    std::fs::write(&file, WORLD).expect("written");
+    let now: Timestamp = NOW.parse().expect("a time");
+    let options = Options { world: WorldKind::File(file), clock: Clock::new(move || now), ..Options::default() };
+    start(options).await.expect("a server on a free port")
+}
+
+async fn at(server: &Running, user: &str, place: Place) -> Harness {
+    let mut app = Begin::at(place).size(120, 34).server(&server.base_url, &server.tokens[user]).open();
+    app.settle().await;
+    app
+}
+
+#[tokio::test]
+async fn a_snippet_is_written_read_changed_and_deleted() {
+    let server = served().await;
+    let mut app = at(&server, "ada", Place::new("snippets").project("ada/rocket")).await;
+    app.expect("There are no snippets yet").press("+").settle().await;
+    app.expect("New snippet in ada/rocket");
+    app.type_text("Greeting").press("Tab").type_text("hello.rs").press("Tab").type_text("fn main() {}").press("Esc");
+    app.press("C-s").until("Done: create the snippet").await;
+    app.settle().await;
+    app.expect("$1").expect("Greeting").expect("hello.rs").expect("fn main() {}").expect("Rust");
+    app.press("e").settle().await;
+    app.expect("edit hello.rs").type_text("// ").press("C-s").until("Done: change snippet $1").await;
+    app.settle().await;
+    app.expect("// fn main() {}");
+    assert!(!app.kept.keys().any(|key| key.ends_with("$1 text")), "the server has it");
+    app.press("t").settle().await;
+    app.expect("Edit snippet $1").press("C-u").type_text("Farewell").press("C-s").until("Done: change snippet").await;
+    app.settle().await;
+    app.expect("Farewell").expect_no("Greeting");
+    app.press("q").press("D").expect("Delete the snippet $1").press("y").until("Done: delete snippet $1").await;
+    app.settle().await;
+    app.expect("There are no snippets yet");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn people_talk_about_a_snippet_and_only_administrators_see_where_it_came_from() {
+    let server = served().await;
+    let mut app = at(&server, "ada", Place::new("snippets").project("ada/rocket")).await;
+    app.press("+").settle().await;
+    app.type_text("Greeting").press("Tab").type_text("a.txt").press("Tab").type_text("hi").press("Esc");
+    app.press("C-s").until("Done: create the snippet").await;
+    app.settle().await;
+    app.press("2").settle().await;
+    app.expect("Nobody has said anything yet").press("c").type_text("It is **short**.").press("C-s");
+    app.until("Done: comment on $1").await;
+    app.settle().await;
+    app.expect("It is short.").expect("Ada Sommer");
+    app.press("e").type_text(" Indeed.").press("C-s").until("Done: edit a note").await;
+    app.settle().await;
+    app.expect("Indeed.").press("3").settle().await;
+    app.expect("Not allowed").expect("for administrators");
+    let place = Place::new("snippets").project("ada/rocket").item(1).tab("notes");
+    let mut app = at(&server, "root", place.clone()).await;
+    app.expect("Indeed.").press("D").expect("somebody else wrote this note");
+    app.press("3").settle().await;
+    app.expect("127.0.0.1").expect("labscope");
+    let mut app = at(&server, "ada", place).await;
+    app.press("D").expect("Delete your note").press("y").until("Done: delete a note").await;
+    app.settle().await;
+    app.expect("Nobody has said anything yet");
+    server.stop().await;
+}

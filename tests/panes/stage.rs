@@ -1,0 +1,446 @@
+//! Changing files without a clone: the editor, what is staged, the commit, and what becomes of conflicts. On a server.
+
+use crate::harness::{Begin, Harness, NOW};
+use jiff::Timestamp;
+use labscope::api::Endpoint;
+use labscope::api::client::{Client, Server};
+use labscope::api::commits::{CommitAction, CreateCommit};
+use labscope::app::Place;
+use labscope::backend::{Clock, Options, Running, WorldKind, start};
+use std::collections::HashMap;
+
+const PROJECT: &str = "ada/rocket";
+
+/// A small repository whose main branch only ada may push to.
+const WORLD: &str = r#"
+now = "2026-06-15T00:00:00Z"
+
+[[users]]
+username = "root"
+admin = true
+
+[[users]]
+username = "ada"
+name = "Ada Sommer"
+
+[[users]]
+username = "cem"
+name = "Cem Aydin"
+
+[[projects]]
+path = "ada/rocket"
+visibility = "public"
+members = { cem = "developer" }
+protected = ["main"]
+files = '''
+-- Cargo.toml --
+[package]
+name = "rocket-ui"
+version = "0.3.2"
+edition = "2024"
+license = "MIT"
+
+[dependencies]
+bitflags = "2.6"
+-- README.md --
+# Rocket
+'''
+script = '''
+from 2026-06-02
+to 2026-06-10
+ada: Begin
+  + Cargo.toml
+  + README.md
+'''
+"#;
+
+async fn served() -> Running {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("world.toml");
+    std::fs::write(&file, WORLD).expect("written");
+    let now: Timestamp = NOW.parse().expect("a time");
+    let options = Options { world: WorldKind::File(file), clock: Clock::new(move || now), ..Options::default() };
+    start(options).await.expect("a server on a free port")
+}
+
+/// The file at `path`, in view, with the texts that were kept before.
+async fn at(server: &Running, user: &str, path: &str, drafts: HashMap<String, String>) -> Harness {
+    let token = server.tokens.get(user).expect("a person of the demo");
+    let place = Place::new("files").project(PROJECT).at("main").path(path);
+    let mut begin = Begin::at(place).size(120, 34).server(&server.base_url, token);
+    begin.drafts = drafts;
+    let mut app = begin.open();
+    app.settle().await;
+    app
+}
+
+/// Somebody else commits to the branch.
+async fn meanwhile(server: &Running, branch: &str, actions: Vec<CommitAction>) {
+    let mut to = Server::new(server.base_url.parse().expect("an address"));
+    to.token = Some(server.tokens["ada"].clone().into());
+    let create = CreateCommit {
+        id: PROJECT.into(),
+        branch: branch.into(),
+        commit_message: "Meanwhile".into(),
+        actions,
+        ..CreateCommit::default()
+    };
+    Client::new(to).expect("a client").send(&create.request()).await.expect("a commit");
+}
+
+/// A branch that starts at main.
+async fn branch(server: &Running, name: &str) {
+    let mut to = Server::new(server.base_url.parse().expect("an address"));
+    to.token = Some(server.tokens["ada"].clone().into());
+    let create =
+        labscope::api::branches::CreateBranch { id: PROJECT.into(), branch: name.into(), r#ref: "main".into() };
+    Client::new(to).expect("a client").send(&create.request()).await.expect("a branch");
+}
+
+fn update(path: &str, content: &str) -> CommitAction {
+    CommitAction {
+        action: "update".into(),
+        file_path: path.into(),
+        content: Some(content.into()),
+        ..CommitAction::default()
+    }
+}
+
+/// The bytes of a file of main.
+async fn bytes(server: &Running, path: &str) -> Vec<u8> {
+    use labscope::api::Reply;
+    use labscope::api::repository::{GetRawBlob, ListTree, TreeEntry};
+    let mut to = Server::new(server.base_url.parse().expect("an address"));
+    to.token = Some(server.tokens["ada"].clone().into());
+    let client = Client::new(to).expect("a client");
+    let tree = ListTree { id: PROJECT.into(), r#ref: Some("main".into()), recursive: Some(true), path: None };
+    let reply = client.send(&tree.request().at_page(1, 100)).await.expect("a tree");
+    let entries = <Vec<TreeEntry> as Reply>::read(&reply.body, None).expect("entries");
+    let entry = entries.into_iter().find(|entry| entry.path == path).unwrap_or_else(|| panic!("no {path}"));
+    let raw = GetRawBlob { id: PROJECT.into(), sha: entry.id };
+    client.send(&raw.request()).await.expect("a blob").body.to_vec()
+}
+
+/// What is kept that belongs to the list.
+fn staged(app: &Harness) -> Vec<&String> {
+    app.kept.keys().filter(|key| key.contains(" staged ")).collect()
+}
+
+async fn commit(app: &mut Harness) {
+    app.press("c").press("C-s");
+    app.until("Committed").await;
+    app.settle().await;
+}
+
+#[tokio::test]
+async fn a_file_is_edited_staged_and_committed() {
+    let server = served().await;
+    let mut app = at(&server, "ada", "Cargo.toml", HashMap::new()).await;
+    app.press("e").settle().await;
+    app.expect("edit Cargo.toml").expect("name = \"rocket-ui\"").expect_no("modified");
+    app.type_text("# staged").press("Enter");
+    app.expect("modified").expect("# staged");
+    assert!(app.kept.values().any(|text| text.contains("# staged\n[package]")), "it is kept as it is typed");
+    app.press("C-s").settle().await;
+    app.expect("Staged Cargo.toml for main").expect("1 staged");
+    app.press("g i").settle().await;
+    app.expect("1 change for ⎇ main").expect("+ # staged").expect("M Cargo.toml");
+    app.press("c").expect("Commit 1 file to main").expect("Update Cargo.toml");
+    app.press("C-s").until("Committed").await;
+    app.settle().await;
+    assert_eq!(app.app.place().pane, "commit");
+    app.expect("+ # staged");
+    assert_eq!(staged(&app), Vec::<&String>::new(), "nothing is left behind");
+    assert!(bytes(&server, "Cargo.toml").await.starts_with(b"# staged\n[package]\n"));
+    app.press("g i").settle().await;
+    app.expect("Nothing is staged for main");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn several_changes_of_every_kind_are_one_commit() {
+    let server = served().await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let picture = folder.path().join("dot.bin");
+    std::fs::write(&picture, [0, 159, 146, 150]).expect("written");
+    let mut app = at(&server, "ada", "Cargo.toml", HashMap::new()).await;
+    app.press("D").settle().await;
+    app.press("+").type_text("docs/new.md").press("Enter").settle().await;
+    app.expect("edit docs/new.md");
+    app.type_text("fresh").press("C-s").settle().await;
+    app.press("U");
+    app.send(labscope::app::action::Msg::Paste(picture.display().to_string()));
+    app.press("Enter").expect("upload as").press("C-u").type_text("dot.bin").press("Enter").settle().await;
+    app.expect("3 staged");
+    app.press("g i").settle().await;
+    app.expect("3 changes").expect("D Cargo.toml").expect("A docs/new.md").expect("A dot.bin");
+    commit(&mut app).await;
+    assert_eq!(bytes(&server, "docs/new.md").await, b"fresh\n");
+    assert_eq!(bytes(&server, "dot.bin").await, [0, 159, 146, 150]);
+    let mut app = at(&server, "ada", "docs/new.md", HashMap::new()).await;
+    app.press("M").press("C-u").type_text("docs/old.md").press("Enter").settle().await;
+    app.press("g i").settle().await;
+    app.expect("R docs/old.md");
+    commit(&mut app).await;
+    assert_eq!(bytes(&server, "docs/old.md").await, b"fresh\n");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_file_that_others_changed_meanwhile_is_merged_and_nothing_is_lost() {
+    let server = served().await;
+    let text = String::from_utf8(bytes(&server, "Cargo.toml").await).expect("text");
+    let mut app = at(&server, "ada", "Cargo.toml", HashMap::new()).await;
+    app.press("e").settle().await;
+    app.type_text("# mine").press("Enter").press("C-s").settle().await;
+    app.press("g i").settle().await;
+    app.press("c").expect("Commit 1 file");
+    meanwhile(&server, "main", vec![update("Cargo.toml", &format!("{text}# theirs\n"))]).await;
+    app.press("C-s").until("changed on main meanwhile").await;
+    app.settle().await;
+    app.expect("Not committed").expect("Everything is still here").expect("- # theirs").expect("+ # mine");
+    app.press("v").settle().await;
+    app.expect("+ # mine").expect_no("# theirs");
+    app.press("v").settle().await;
+    app.expect("+ # theirs").expect_no("# mine");
+    app.press("v").press("c").expect("a file needs a decision first");
+    app.press("m").settle().await;
+    app.expect("Both fit together").expect("# mine").press("C-s").settle().await;
+    app.expect_no("changed on main meanwhile").expect("+ # mine").expect_no("- # theirs");
+    commit(&mut app).await;
+    assert_eq!(String::from_utf8(bytes(&server, "Cargo.toml").await), Ok(format!("# mine\n{text}# theirs\n")));
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_conflict_is_decided_for_mine_or_for_theirs() {
+    let server = served().await;
+    let mut app = at(&server, "ada", "Cargo.toml", HashMap::new()).await;
+    app.press("e").settle().await;
+    app.type_text("mine").press("Enter").press("C-s").settle().await;
+    meanwhile(&server, "main", vec![update("Cargo.toml", "theirs\n")]).await;
+    app.press("g i").settle().await;
+    app.expect("changed on main meanwhile").press("K").settle().await;
+    app.expect("Yours is kept").expect_no("changed on main meanwhile");
+    meanwhile(&server, "main", vec![update("Cargo.toml", "again\n")]).await;
+    app.press("r").settle().await;
+    app.expect("changed on main meanwhile").press("T").expect("Drop what you made of Cargo.toml?").press("y");
+    app.settle().await;
+    app.expect("Nothing is staged for main");
+    assert_eq!(staged(&app), Vec::<&String>::new());
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_file_that_is_gone_or_there_meanwhile_is_said_to_be() {
+    let server = served().await;
+    let mut app = at(&server, "ada", "Cargo.toml", HashMap::new()).await;
+    app.press("e").settle().await;
+    app.type_text("mine").press("Enter").press("C-s").settle().await;
+    app.press("+").press("C-u").type_text("new.txt").press("Enter").type_text("mine").press("C-s").settle().await;
+    let gone = CommitAction { action: "delete".into(), ..update("Cargo.toml", "") };
+    let there = CommitAction { action: "create".into(), ..update("new.txt", "theirs\n") };
+    meanwhile(&server, "main", vec![gone, there]).await;
+    app.press("g i").settle().await;
+    app.expect("is gone from main").press("K").settle().await;
+    app.press("j").settle().await;
+    app.expect("exists on main meanwhile").expect("- theirs").expect("+ mine").press("K").settle().await;
+    commit(&mut app).await;
+    assert_eq!(bytes(&server, "new.txt").await, b"mine\n");
+    assert!(bytes(&server, "Cargo.toml").await.starts_with(b"mine\n[package]"));
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_protected_branch_is_refused_in_words_and_another_one_offered() {
+    let server = served().await;
+    let mut app = at(&server, "cem", "Cargo.toml", HashMap::new()).await;
+    app.press("e").settle().await;
+    app.type_text("mine").press("Enter").press("C-s").settle().await;
+    app.press("g i").settle().await;
+    app.press("c").press("C-s").until("Not committed").await;
+    app.settle().await;
+    app.expect("not allowed to push").expect("B commits to a new branch").expect("+ mine");
+    app.press("B").type_text("cem/mine").press("Enter").settle().await;
+    app.expect("new branch cem/mine");
+    app.press("c").press("C-s").until("Committed").await;
+    app.settle().await;
+    app.expect("New merge request in ada/rocket").expect("cem/mine").expect("Update Cargo.toml");
+    app.press("C-s").until("Done: create the merge request").await;
+    app.settle().await;
+    assert_eq!(app.app.place().pane, "mr");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn what_was_typed_is_there_again_and_what_is_staged_too() {
+    let server = served().await;
+    let mut app = at(&server, "ada", "Cargo.toml", HashMap::new()).await;
+    app.press("e").settle().await;
+    app.type_text("typed");
+    let kept = app.kept.clone();
+    drop(app);
+    let mut app = at(&server, "ada", "Cargo.toml", kept).await;
+    app.press("e").settle().await;
+    app.expect("typed[package]").expect("as you left it").press("C-s").settle().await;
+    let kept = app.kept.clone();
+    let mut app = at(&server, "ada", "README.md", kept).await;
+    app.expect("1 staged").press("g i").settle().await;
+    app.expect("+ typed[package]");
+    app.press("D").expect("Drop what you made of Cargo.toml").press("y").settle().await;
+    app.expect("Nothing is staged");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn the_editor_keeps_line_ends_and_finds_and_undoes() {
+    let server = served().await;
+    let crlf = "\u{feff}one\r\n\ttwo \u{202e}x\r\nthree";
+    meanwhile(&server, "main", vec![update("Cargo.toml", crlf)]).await;
+    let mut app = at(&server, "ada", "Cargo.toml", HashMap::new()).await;
+    app.press("e").settle().await;
+    app.expect("CRLF · BOM · no newline at end").expect("<U+202E>x");
+    app.press("C-f").type_text("three").press("Enter").expect("1 of 1").expect("3:1");
+    app.press("End Enter").type_text("four").expect("four").press("C-l").type_text("2").press("Enter").expect("2:1");
+    app.type_text("zz").expect("zz").press("C-z").press("C-z").expect_no("zz").press("C-s").settle().await;
+    app.press("g i").settle().await;
+    commit(&mut app).await;
+    let written = String::from_utf8(bytes(&server, "Cargo.toml").await).expect("text");
+    assert_eq!(written, "\u{feff}one\r\n\ttwo \u{202e}x\r\nthree\r\nfour");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_edited_is_refused_in_words() {
+    let server = served().await;
+    let base64 = |bytes: &[u8]| {
+        use base64::Engine;
+        base64::engine::general_purpose::STANDARD.encode(bytes)
+    };
+    let binary = |path: &str, bytes: &[u8]| CommitAction {
+        action: "create".into(),
+        encoding: Some("base64".into()),
+        ..update(path, &base64(bytes))
+    };
+    let large = "0123456789\n".repeat(1 << 20);
+    let actions =
+        vec![binary("latin.txt", b"caf\xe9\n"), binary("large.txt", large.as_bytes()), binary("zero", b"a\0b")];
+    meanwhile(&server, "main", actions).await;
+    for (path, words) in
+        [("latin.txt", "not UTF-8 (line 1)"), ("large.txt", "more than this editor takes"), ("zero", "zero bytes")]
+    {
+        let mut app = at(&server, "ada", path, HashMap::new()).await;
+        app.press("e").settle().await;
+        app.expect(words).press("Esc").expect_no(words);
+    }
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn read_only_refuses_before_the_editor_opens() {
+    let server = served().await;
+    let place = Place::new("files").project(PROJECT).at("main").path("Cargo.toml");
+    let mut app = Begin::at(place).size(120, 34).read_only().server(&server.base_url, &server.tokens["ada"]).open();
+    app.settle().await;
+    app.press("e").settle().await;
+    app.expect("labscope is read-only").expect_no("edit Cargo.toml");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn commits_are_picked_in_order_until_one_does_not_fit() {
+    let server = served().await;
+    let text = String::from_utf8(bytes(&server, "Cargo.toml").await).expect("text");
+    branch(&server, "stable").await;
+    meanwhile(&server, "main", vec![update("README.md", "# One\n")]).await;
+    meanwhile(&server, "main", vec![update("Cargo.toml", &format!("# two\n{text}"))]).await;
+    meanwhile(&server, "stable", vec![update("README.md", "# Other\n")]).await;
+    let token = &server.tokens["ada"];
+    let place = Place::new("commits").project(PROJECT).at("main");
+    let mut app = Begin::at(place).size(120, 34).server(&server.base_url, token).open();
+    app.settle().await;
+    app.press("P").settle().await;
+    app.expect("Cherry-pick to").type_text("stable").settle().await;
+    app.press("Enter").expect("Cherry-pick to stable, in this order").press("y").until("Picked commit").await;
+    app.settle().await;
+    assert_eq!(app.app.place().pane, "commit");
+    app.press("q").settle().await;
+    app.press("Space Space P").type_text("stable").settle().await;
+    app.press("Enter").press("y").until("Nothing was picked").await;
+    app.expect("Cherry-pick stopped")
+        .expect("cherry-pick this commit")
+        .expect("The one after it was not tried")
+        .press("y");
+    assert_eq!(app.app.place().pane, "commit");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_status_is_set_from_the_commit() {
+    let server = served().await;
+    let place = Place::new("commit").project(PROJECT).item("main").tab("details");
+    let mut app = Begin::at(place).size(120, 34).server(&server.base_url, &server.tokens["ada"]).open();
+    app.settle().await;
+    app.press("t").expect("Status of");
+    app.press("Tab").type_text("lint").press("Tab").type_text("all quiet").press("C-s").settle().await;
+    app.expect("lint").expect("all quiet").expect("success");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn what_the_person_s_own_editor_wrote_is_staged_byte_for_byte() {
+    use labscope::app::action::Msg;
+    let server = served().await;
+    let mut app = at(&server, "ada", "Cargo.toml", HashMap::new()).await;
+    app.press("E").settle().await;
+    app.expect("It is open in your own editor");
+    app.send(Msg::Edited("", Ok("written\n\n\n".into())));
+    app.settle().await;
+    app.expect("Staged Cargo.toml").press("g i").settle().await;
+    commit(&mut app).await;
+    assert_eq!(bytes(&server, "Cargo.toml").await, b"written\n\n\n");
+    let mut app = at(&server, "ada", "README.md", HashMap::new()).await;
+    app.press("E").settle().await;
+    app.send(Msg::Edited("", Ok("# Rocket\n".into())));
+    app.settle().await;
+    app.expect("Nothing was changed").expect_no("staged");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_branch_that_is_gone_is_said_to_be_and_what_was_staged_stays() {
+    let server = served().await;
+    branch(&server, "brief").await;
+    let place = Place::new("files").project(PROJECT).at("brief").path("Cargo.toml");
+    let mut app = Begin::at(place).size(120, 34).server(&server.base_url, &server.tokens["ada"]).open();
+    app.settle().await;
+    app.press("e").settle().await;
+    app.type_text("mine").press("C-s").settle().await;
+    let mut to = Server::new(server.base_url.parse().expect("an address"));
+    to.token = Some(server.tokens["ada"].clone().into());
+    let delete = labscope::api::branches::DeleteBranch { id: PROJECT.into(), branch: "brief".into() };
+    Client::new(to).expect("a client").send(&delete.request()).await.expect("deleted");
+    app.press("g i").settle().await;
+    app.expect("brief is not a branch of this project any more")
+        .expect("your changes are kept")
+        .expect("+ mine[package]");
+    app.press("c").press("C-s").until("Not committed").await;
+    app.settle().await;
+    app.expect("Everything is still here").expect("+ mine[package]");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn names_that_would_drive_the_terminal_are_shown_in_the_editor_too() {
+    let server = served().await;
+    let name = "bad\u{1b}[31m\u{202e}name";
+    let create = CommitAction { action: "create".into(), ..update(name, "a\u{1b}[2Jb\n") };
+    meanwhile(&server, "main", vec![create]).await;
+    let mut app = at(&server, "ada", name, HashMap::new()).await;
+    app.press("e").settle().await;
+    app.expect("edit bad␛[31m<U+202E>name").expect("a␛[2Jb");
+    app.press("Esc").press("D").settle().await;
+    app.press("g i").settle().await;
+    app.expect("bad␛[31m<U+202E>name");
+    server.stop().await;
+}

@@ -1,0 +1,89 @@
+//! What a person types into the editor survives whatever ends the program.
+
+use crate::home::{Home, send};
+use crate::screen::Screen;
+use crate::served::Served;
+use std::time::{Duration, Instant};
+
+/// A repository to write to.
+const WORLD: &str = r#"
+[[users]]
+username = "root"
+name = "Root"
+admin = true
+
+[[users]]
+username = "ada"
+name = "Ada Sommer"
+
+[[projects]]
+path = "ada/rocket"
+visibility = "public"
+files = '''
+-- Cargo.toml --
+[package]
+name = "rocket"
+'''
+script = '''
+from 2026-06-02
+to 2026-06-10
+ada: Begin
+  + Cargo.toml
+'''
+"#;
+
+/// The file of the repository in the interface.
+fn open(home: &Home, served: &Served) -> Screen {
+    let token = home.path("work/token");
+    std::fs::write(&token, served.token("ada")).expect("written");
+    let token = token.to_str().expect("UTF-8");
+    let arguments = ["--host", served.url(), "--token-file", token, "ada/rocket@main:Cargo.toml"];
+    let mut screen = Screen::start(home, env!("CARGO_BIN_EXE_labscope"), &arguments);
+    screen.wait("the file is there, and who is signed in is known", |screen| {
+        let text = screen.contents();
+        text.contains("[package]") && text.contains("ada ·")
+    });
+    screen
+}
+
+#[test]
+fn what_is_typed_into_the_editor_survives_kill_9() {
+    let home = Home::new();
+    let world = home.path("work/world.toml");
+    std::fs::write(&world, WORLD).expect("written");
+    let served = Served::start(&home, &["--world", world.to_str().expect("UTF-8")]);
+    let mut screen = open(&home, &served);
+    screen.keys("e");
+    screen.wait("the editor is open", |screen| screen.contents().contains("edit Cargo.toml"));
+    screen.keys("# half a thou");
+    screen.wait("it is typed", |screen| screen.contents().contains("# half a thou"));
+    let drafts = home.path("data");
+    let until = Instant::now() + Duration::from_secs(60);
+    while !is_kept(&drafts, "# half a thou") {
+        assert!(Instant::now() < until, "it never reaches the disk");
+        std::thread::yield_now();
+    }
+    send("KILL", screen.process());
+    screen.exit_code();
+    let mut screen = open(&home, &served);
+    screen.keys("e");
+    screen.wait("it is there again", |screen| {
+        let text = screen.contents();
+        text.contains("# half a thou[package]") && text.contains("as you left it")
+    });
+    screen.keys("\x13");
+    screen.wait("it is staged", |screen| screen.contents().contains("1 staged"));
+    screen.keys("gi");
+    screen.wait("the list shows it", |screen| screen.contents().contains("# half a thou[package]"));
+    screen.keys("Q");
+    assert_eq!(screen.exit_code(), 0);
+}
+
+/// Whether a file below `folder` holds `words`.
+fn is_kept(folder: &std::path::Path, words: &str) -> bool {
+    let Ok(entries) = std::fs::read_dir(folder) else { return false };
+    entries.flatten().any(|entry| match entry.path() {
+        path if path.is_dir() => is_kept(&path, words),
+        path => std::fs::read_to_string(path).is_ok_and(|text| text.contains(words)),
+    })
+}

@@ -1,0 +1,226 @@
+//! Killed in the middle: of a sentence, and of a submission. Everything is there again, and nothing is sent twice.
+
+use crate::home::{Home, send};
+use crate::screen::Screen;
+use crate::served::Served;
+use serde_json::Value;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+const NOTES: &str = "projects/acme%2Frocket-ui/merge_requests/42/notes";
+
+/// What the line between program and server does with a note that is sent.
+#[derive(Clone, Copy, PartialEq)]
+#[repr(u8)]
+enum Line {
+    Passes = 0,
+    /// The server gets it, and its answer is lost.
+    LosesTheAnswer = 1,
+    /// The server never gets it.
+    LosesTheNote = 2,
+}
+
+/// A line to a server that does as it is told, on an address of its own.
+struct Proxy {
+    url: String,
+    mode: Arc<AtomicU8>,
+    /// Hears of each note that was held up.
+    held: Receiver<()>,
+}
+
+impl Proxy {
+    fn start(to: &str) -> Proxy {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let to = to.trim_start_matches("http://").trim_end_matches('/').to_owned();
+        let mode = Arc::new(AtomicU8::new(Line::Passes as u8));
+        let (sender, held) = channel();
+        let (shared, sender) = (mode.clone(), Arc::new(Mutex::new(sender)));
+        std::thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                let Ok(server) = TcpStream::connect(&to) else { return };
+                let (mode, sender) = (shared.clone(), sender.lock().expect("not poisoned").clone());
+                std::thread::spawn(move || carry(client, server, &mode, &sender));
+            }
+        });
+        Proxy { url, mode, held }
+    }
+
+    fn set(&self, line: Line) {
+        self.mode.store(line as u8, Ordering::SeqCst);
+    }
+}
+
+/// Carries one connection, both ways.
+fn carry(mut client: TcpStream, mut server: TcpStream, mode: &AtomicU8, held: &Sender<()>) {
+    let lost = Arc::new(AtomicU8::new(0));
+    let (mut back, mut to_client) = (server.try_clone().expect("a copy"), client.try_clone().expect("a copy"));
+    let (loses, held_back) = (lost.clone(), held.clone());
+    let answers = std::thread::spawn(move || {
+        let mut buffer = [0; 16 * 1024];
+        while let Ok(count @ 1..) = back.read(&mut buffer) {
+            if loses.load(Ordering::SeqCst) == 1 {
+                // The answer is there: the server has the note.
+                let _ = held_back.send(());
+                break;
+            }
+            if to_client.write_all(&buffer[..count]).is_err() {
+                break;
+            }
+        }
+        let _ = back.shutdown(Shutdown::Both);
+    });
+    let mut buffer = [0; 16 * 1024];
+    while let Ok(count @ 1..) = client.read(&mut buffer) {
+        let bytes = &buffer[..count];
+        let posts = String::from_utf8_lossy(bytes).starts_with(&format!("POST /api/v4/{NOTES}"));
+        let mode = mode.load(Ordering::SeqCst);
+        if posts && mode == Line::LosesTheNote as u8 {
+            let _ = held.send(());
+            // Nobody answers; the line stays open until the program is gone.
+            while matches!(client.read(&mut buffer), Ok(1..)) {}
+            break;
+        }
+        if posts && mode == Line::LosesTheAnswer as u8 {
+            lost.store(1, Ordering::SeqCst);
+        }
+        if server.write_all(bytes).is_err() {
+            break;
+        }
+    }
+    let _ = server.shutdown(Shutdown::Both);
+    let _ = answers.join();
+}
+
+struct World {
+    home: Home,
+    served: Served,
+    proxy: Proxy,
+    token: PathBuf,
+}
+
+impl World {
+    fn start() -> World {
+        let home = Home::new();
+        let served = Served::start(&home, &[]);
+        let proxy = Proxy::start(served.url());
+        let token = home.path("token");
+        std::fs::write(&token, served.token("ada")).expect("written");
+        World { home, served, proxy, token }
+    }
+
+    /// Opens the merge request, and waits until it is there.
+    fn open(&self) -> Screen {
+        let token = self.token.to_str().expect("UTF-8");
+        let arguments = ["--host", &self.proxy.url, "--token-file", token, "acme/rocket-ui!42"];
+        let mut screen = Screen::start(&self.home, env!("CARGO_BIN_EXE_labscope"), &arguments);
+        screen.wait("the merge request is drawn", |screen| screen.contents().contains("Notes "));
+        screen.wait("it is known who is signed in", |screen| screen.contents().contains("ada ·"));
+        screen
+    }
+
+    /// How many notes of the server say so.
+    fn notes(&self, words: &str) -> usize {
+        let token = self.token.to_str().expect("UTF-8");
+        let arguments = ["--host", self.served.url(), "--token-file", token, "api", "GET", NOTES, "--paginate"];
+        let output = self.home.command(&arguments).output().expect("it runs");
+        let notes: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        notes.as_array().expect("a list").iter().filter(|note| note["body"] == words).count()
+    }
+
+    /// Waits until what is kept on disk says so.
+    fn wait_for_kept(&self, what: &str, is_so: impl Fn(&str) -> bool) {
+        let until = Instant::now() + Duration::from_secs(60);
+        while !texts(&self.home.path("data")).iter().any(|text| is_so(text)) {
+            assert!(Instant::now() < until, "not kept: {what}; kept is {:?}", texts(&self.home.path("data")));
+            std::thread::yield_now();
+        }
+    }
+
+    /// Kills the program in an instant.
+    fn kill(&self, screen: &Screen) {
+        send("KILL", screen.process());
+    }
+}
+
+/// The content of all kept texts.
+fn texts(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .flat_map(|entry| match entry.file_type() {
+            Ok(kind) if kind.is_dir() => texts(&entry.path()),
+            _ => std::fs::read_to_string(entry.path())
+                .into_iter()
+                .filter(|text| text.contains("labscope-kept"))
+                .collect(),
+        })
+        .collect()
+}
+
+#[test]
+fn killed_in_the_middle_of_a_sentence_every_letter_is_there_again() {
+    let world = World::start();
+    let mut screen = world.open();
+    screen.keys("c");
+    screen.wait("the composer is open", |screen| screen.contents().contains("Note on !42"));
+    screen.keys("A sentence that is cut off in the mid");
+    world.wait_for_kept("the last letter", |text| text.contains("cut off in the mid"));
+    world.kill(&screen);
+    let mut screen = world.open();
+    screen.keys("G");
+    screen.wait("the draft is in the list", |screen| screen.contents().contains("begun, kept"));
+    screen.keys("c");
+    screen.wait("the text is there", |screen| {
+        let contents = screen.contents();
+        contents.contains("Note on !42") && contents.matches("cut off in the mid").count() == 2
+    });
+    screen.keys("dle.\x13");
+    screen.wait("it is sent", |screen| screen.contents().contains("Done: comment on !42"));
+    assert_eq!(world.notes("A sentence that is cut off in the middle."), 1);
+    assert!(texts(&world.home.path("data")).iter().all(|text| !text.contains("middle")));
+}
+
+#[test]
+fn killed_before_the_answer_it_is_known_again_and_not_sent_twice() {
+    let world = World::start();
+    let mut screen = world.open();
+    screen.keys("c");
+    screen.wait("the composer is open", |screen| screen.contents().contains("Note on !42"));
+    screen.keys("Sent once.");
+    world.proxy.set(Line::LosesTheAnswer);
+    screen.keys("\x13");
+    world.proxy.held.recv_timeout(Duration::from_secs(60)).expect("the server has it");
+    world.kill(&screen);
+    world.proxy.set(Line::Passes);
+    assert_eq!(world.notes("Sent once."), 1);
+    let mut screen = world.open();
+    screen.wait("it is found", |screen| screen.contents().contains("Done: comment on !42"));
+    screen.keys("K");
+    screen.wait("no draft is left", |screen| screen.contents().contains("There is no draft."));
+    assert_eq!(world.notes("Sent once."), 1);
+}
+
+#[test]
+fn killed_before_the_server_had_it_it_is_kept_and_sent_when_asked() {
+    let world = World::start();
+    let mut screen = world.open();
+    screen.keys("c");
+    screen.wait("the composer is open", |screen| screen.contents().contains("Note on !42"));
+    screen.keys("Lost on the way.");
+    world.proxy.set(Line::LosesTheNote);
+    screen.keys("\x13");
+    world.proxy.held.recv_timeout(Duration::from_secs(60)).expect("it went out");
+    world.kill(&screen);
+    world.proxy.set(Line::Passes);
+    let mut screen = world.open();
+    screen.wait("it is said", |screen| screen.contents().contains("it has not arrived"));
+    assert_eq!(world.notes("Lost on the way."), 0);
+    screen.keys("S");
+    screen.wait("it is sent", |screen| screen.contents().contains("Done: comment on !42"));
+    assert_eq!(world.notes("Lost on the way."), 1);
+}
