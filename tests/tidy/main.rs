@@ -2,5 +2,6 @@
 //! printed from the program.
 
 mod documents;
+mod endpoints;
 mod rooms;
 mod source;

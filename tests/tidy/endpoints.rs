@@ -1,0 +1,134 @@
+//! docs/endpoints.md: printed from the list of endpoints, and held against the rows of the specification.
+
+use crate::source::{document, root};
+use labscope::api::{AREAS, Description};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// Where one operation lives.
+struct Row {
+    section: &'static str,
+    /// `GET /projects/:id`, as the specification writes it.
+    line: String,
+    name: &'static str,
+    /// Files, as seen from the root; `None` where there is none.
+    client: Option<String>,
+    handler: Option<String>,
+    contract: Option<String>,
+}
+
+/// The rows of the specification, in its order.
+fn specified() -> Vec<String> {
+    let text = document("tests/contract/rows.txt");
+    text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect()
+}
+
+/// A row by method and shape: slots have other names here and there.
+fn shape(line: &str) -> String {
+    let slot = |segment: &str| match segment.chars().next() {
+        Some(mark @ (':' | '*')) => mark.to_string(),
+        _ => segment.to_owned(),
+    };
+    line.split('/').map(slot).collect::<Vec<_>>().join("/")
+}
+
+fn line_of(endpoint: &Description) -> String {
+    let path = endpoint.route.replace("{*", "*").replace('{', ":").replace('}', "");
+    format!("{} {path}", endpoint.method)
+}
+
+/// The files of a folder, by name, with their text.
+fn files_of(folder: &str) -> Vec<(String, String)> {
+    let entries = std::fs::read_dir(root().join(folder)).expect("a folder").map(|entry| entry.expect("an entry"));
+    let names = entries.map(|entry| format!("{folder}/{}", entry.file_name().to_string_lossy()));
+    let mut names: Vec<String> = names.filter(|name| name.ends_with(".rs")).collect();
+    names.sort();
+    names.into_iter().map(|name| (name.clone(), document(&name))).collect()
+}
+
+fn rows() -> Vec<Row> {
+    let (api, backend, contract) = (files_of("src/api"), files_of("src/backend"), files_of("tests/contract"));
+    let holds = |files: &[(String, String)], words: String| {
+        files.iter().find(|(_, text)| text.contains(&words)).map(|(name, _)| name.clone())
+    };
+    let row = |endpoint: &Description| Row {
+        section: endpoint.section,
+        line: line_of(endpoint),
+        name: endpoint.name,
+        client: holds(&api, format!("    struct {} {{", endpoint.name)),
+        handler: holds(&backend, format!("::<{}>(", endpoint.name)),
+        contract: holds(&contract, format!("\n    {} {{", endpoint.name)),
+    };
+    let all: Vec<Row> = AREAS.iter().flat_map(|(_, endpoints)| endpoints.iter()).map(row).collect();
+    let order = specified().iter().map(|line| shape(line)).collect::<Vec<_>>();
+    let mut rows = all;
+    rows.sort_by_key(|row| order.iter().position(|line| *line == shape(&row.line)));
+    rows
+}
+
+fn table() -> String {
+    let rows = rows();
+    let count = |of: fn(&Row) -> &Option<String>| rows.iter().filter(|row| of(row).is_some()).count();
+    let mut text = format!(
+        "# Endpoints\n\nEvery row of the specification, and where it lives. This page is printed from the list of endpoints by\n\
+         `UPDATE_DOCS=1 cargo test --test tidy endpoints`.\n\n\
+         | rows | in the client | handlers in the local server | contract tests |\n|---|---|---|---|\n\
+         | {} | {} | {} | {} |\n",
+        rows.len(),
+        count(|row| &row.client),
+        count(|row| &row.handler),
+        count(|row| &row.contract),
+    );
+    let mut section = "";
+    for row in &rows {
+        if row.section != section {
+            section = row.section;
+            let _ = write!(text, "\n## {section}\n\n| row | client | handler | contract test |\n|---|---|---|---|\n");
+        }
+        let link = |words: &str, file: &Option<String>| match file {
+            Some(file) => format!("[{words}](../{file})"),
+            None => "none".to_owned(),
+        };
+        let file = |file: &Option<String>| {
+            let name = file.as_deref().and_then(|file| file.rsplit('/').next()).unwrap_or_default();
+            link(name, file)
+        };
+        let (client, handler, contract) = (link(row.name, &row.client), file(&row.handler), file(&row.contract));
+        let _ = writeln!(text, "| `{}` | {client} | {handler} | {contract} |", row.line);
+    }
+    text
+}
+
+#[test]
+fn every_row_of_the_specification_has_an_endpoint_and_nothing_else_has() {
+    let specified: BTreeSet<String> = specified().iter().map(|line| shape(line)).collect();
+    let endpoints = AREAS.iter().flat_map(|(_, endpoints)| endpoints.iter());
+    let ours: BTreeSet<String> = endpoints.map(|endpoint| shape(&line_of(endpoint))).collect();
+    let (missing, strange): (Vec<_>, Vec<_>) =
+        (specified.difference(&ours).collect(), ours.difference(&specified).collect());
+    assert!(missing.is_empty() && strange.is_empty(), "missing: {missing:#?}\nnot in the specification: {strange:#?}");
+    assert_eq!(specified.len(), 142);
+}
+
+#[test]
+fn every_endpoint_has_a_client_a_handler_and_a_contract_test() {
+    for row in rows() {
+        assert!(row.client.is_some(), "{} ({}) is not in the client", row.name, row.line);
+        assert!(row.handler.is_some(), "{} ({}) has no handler in the local server", row.name, row.line);
+        assert!(row.contract.is_some(), "{} ({}) has no contract test", row.name, row.line);
+    }
+}
+
+#[test]
+fn the_table_of_endpoints_is_that_of_the_program() {
+    let path = root().join("docs/endpoints.md");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::create_dir_all(root().join("docs")).expect("a folder");
+        std::fs::write(&path, table()).expect("written");
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        written == table(),
+        "docs/endpoints.md is behind the list of endpoints: run `UPDATE_DOCS=1 cargo test --test tidy endpoints`"
+    );
+}
