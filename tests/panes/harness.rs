@@ -37,6 +37,9 @@ enum Reply {
     Fails(Error),
 }
 
+/// Whether a write is held back.
+type Holds = Box<dyn Fn(&Request) -> bool>;
+
 /// Who does what the app asks for.
 enum Answers {
     /// The test, by request line. What it has no reply for stays in flight.
@@ -55,6 +58,7 @@ pub struct Begin {
     pub background: Background,
     pub drafts: HashMap<String, String>,
     pub sections: Vec<labscope::app::pane::Section>,
+    holds: Option<Holds>,
     answers: Answers,
 }
 
@@ -70,6 +74,7 @@ impl Begin {
             background: Background::Dark,
             drafts: HashMap::new(),
             sections: Vec::new(),
+            holds: None,
             answers: Answers::Script(HashMap::new()),
         }
     }
@@ -89,6 +94,12 @@ impl Begin {
     /// As with `--read-only`.
     pub fn read_only(mut self) -> Begin {
         self.read_only = true;
+        self
+    }
+
+    /// Downloads, and writes that are like this, are noted and never done.
+    pub fn hold(mut self, like: impl Fn(&Request) -> bool + 'static) -> Begin {
+        self.holds = Some(Box::new(like));
         self
     }
 
@@ -138,6 +149,8 @@ impl Begin {
             pending: Vec::new(),
             cancelled: Vec::new(),
             asked: Vec::new(),
+            reached: HashSet::new(),
+            holds: self.holds,
             copied: Vec::new(),
             browsed: Vec::new(),
             saves: Vec::new(),
@@ -166,6 +179,9 @@ pub struct Harness {
     pub cancelled: Vec<Ticket>,
     /// The request line of everything that was asked, in order; with the fields of forms.
     pub asked: Vec<String>,
+    /// Method and route of everything that was asked, streams and downloads among them.
+    pub reached: HashSet<(&'static str, &'static str)>,
+    holds: Option<Holds>,
     /// What went to the clipboard.
     pub copied: Vec<String>,
     /// What went to the browser.
@@ -290,6 +306,7 @@ impl Harness {
 
     fn take(&mut self, effects: Vec<Effect>) {
         for effect in effects {
+            self.reached.extend(route_of(&effect));
             match effect {
                 Effect::Start(ticket, mut want, held) => {
                     if let Want::Load(load) = &mut want {
@@ -303,6 +320,10 @@ impl Harness {
                     }
                     self.start(Effect::Start(ticket, want, held));
                 }
+                Effect::Send(_, write) if self.holds.as_ref().is_some_and(|like| like(&write.request)) => {
+                    self.asked.push(line_with_fields(&write))
+                }
+                Effect::Save(number, order) if self.holds.is_some() => self.saves.push((number, order)),
                 Effect::Send(number, write) => {
                     self.asked.push(line_with_fields(&write));
                     self.start(Effect::Send(number, write));
@@ -575,6 +596,18 @@ impl Harness {
         let found = self.find(words).and_then(|at| self.buffer.cell(at));
         found.unwrap_or_else(|| panic!("no {words:?} on\n{}", self.picture())).style()
     }
+}
+
+/// Method and route of the call that an effect makes.
+fn route_of(effect: &Effect) -> Option<(&'static str, &'static str)> {
+    let request = match effect {
+        Effect::Start(_, Want::Load(load), _) => &load.request,
+        Effect::Start(_, Want::Follow(follow), _) => &follow.request,
+        Effect::Send(_, write) => &write.request,
+        Effect::Save(_, order) => &order.save.request,
+        _ => return None,
+    };
+    Some((request.method, request.route))
 }
 
 fn trimmed(line: String) -> String {

@@ -12,9 +12,12 @@ mod job;
 mod jobs;
 mod mr;
 mod mrs;
+mod reach;
 mod review;
 mod runners;
 mod search;
 mod served;
 mod snippets;
 mod stage;
+#[path = "../support/reach.rs"]
+mod ways;

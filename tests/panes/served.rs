@@ -5,7 +5,8 @@ use jiff::Timestamp;
 use labscope::app::Place;
 use labscope::backend::{Clock, Options, Running, WorldKind, start};
 
-async fn demo() -> Running {
+/// The demo world, served on this machine at the moment of [`NOW`].
+pub async fn demo() -> Running {
     let now: Timestamp = NOW.parse().expect("a time");
     let options = Options { world: WorldKind::Demo, clock: Clock::new(move || now), ..Options::default() };
     start(options).await.expect("a server on a free port")

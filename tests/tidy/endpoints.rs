@@ -1,8 +1,9 @@
 //! docs/endpoints.md: printed from the list of endpoints, and held against the rows of the specification.
 
 use crate::source::{document, root};
+use crate::ways::{How, ways};
 use labscope::api::{AREAS, Description};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
 /// Where one operation lives.
@@ -15,6 +16,8 @@ struct Row {
     client: Option<String>,
     handler: Option<String>,
     contract: Option<String>,
+    /// The way to it in the interface.
+    reach: Option<How>,
 }
 
 /// The rows of the specification, in its order.
@@ -51,6 +54,7 @@ fn rows() -> Vec<Row> {
     let holds = |files: &[(String, String)], words: String| {
         files.iter().find(|(_, text)| text.contains(&words)).map(|(name, _)| name.clone())
     };
+    let mut reached: HashMap<String, How> = ways().into_iter().map(|way| (shape(&way.row), way.how)).collect();
     let row = |endpoint: &Description| Row {
         section: endpoint.section,
         line: line_of(endpoint),
@@ -58,6 +62,7 @@ fn rows() -> Vec<Row> {
         client: holds(&api, format!("    struct {} {{", endpoint.name)),
         handler: holds(&backend, format!("::<{}>(", endpoint.name)),
         contract: holds(&contract, format!("\n    {} {{", endpoint.name)),
+        reach: reached.remove(&shape(&line_of(endpoint))),
     };
     let all: Vec<Row> = AREAS.iter().flat_map(|(_, endpoints)| endpoints.iter()).map(row).collect();
     let order = specified().iter().map(|line| shape(line)).collect::<Vec<_>>();
@@ -69,21 +74,29 @@ fn rows() -> Vec<Row> {
 fn table() -> String {
     let rows = rows();
     let count = |of: fn(&Row) -> &Option<String>| rows.iter().filter(|row| of(row).is_some()).count();
+    let within = |fits: fn(&How) -> bool| rows.iter().filter(|row| row.reach.as_ref().is_some_and(fits)).count();
     let mut text = format!(
         "# Endpoints\n\nEvery row of the specification, and where it lives. This page is printed from the list of endpoints by\n\
-         `UPDATE_DOCS=1 cargo test --test tidy endpoints`.\n\n\
-         | rows | in the client | handlers in the local server | contract tests |\n|---|---|---|---|\n\
-         | {} | {} | {} | {} |\n",
+         `UPDATE_DOCS=1 cargo test --test tidy endpoints`. The ways in the interface are those of \
+         [reach.txt](../tests/panes/reach.txt),\nand `cargo test --test panes reach` walks each of them: open the place with \
+         `labscope demo PLACE` (what begins with a colon\nis typed as a command), press the keys, type what stands in \
+         quotes.\n\n\
+         | rows | in the client | handlers in the local server | contract tests | reached by keys | for machines alone |\n\
+         |---|---|---|---|---|---|\n\
+         | {} | {} | {} | {} | {} | {} |\n",
         rows.len(),
         count(|row| &row.client),
         count(|row| &row.handler),
         count(|row| &row.contract),
+        within(|how| matches!(how, How::Walk { .. })),
+        within(|how| matches!(how, How::Machine(_))),
     );
     let mut section = "";
     for row in &rows {
         if row.section != section {
             section = row.section;
-            let _ = write!(text, "\n## {section}\n\n| row | client | handler | contract test |\n|---|---|---|---|\n");
+            let head = "| row | client | handler | contract test | in the interface |\n|---|---|---|---|---|";
+            let _ = write!(text, "\n## {section}\n\n{head}\n");
         }
         let link = |words: &str, file: &Option<String>| match file {
             Some(file) => format!("[{words}](../{file})"),
@@ -94,7 +107,8 @@ fn table() -> String {
             link(name, file)
         };
         let (client, handler, contract) = (link(row.name, &row.client), file(&row.handler), file(&row.contract));
-        let _ = writeln!(text, "| `{}` | {client} | {handler} | {contract} |", row.line);
+        let reach = row.reach.as_ref().map(How::shown).unwrap_or_default();
+        let _ = writeln!(text, "| `{}` | {client} | {handler} | {contract} | {reach} |", row.line);
     }
     text
 }
@@ -117,6 +131,13 @@ fn every_endpoint_has_a_client_a_handler_and_a_contract_test() {
         assert!(row.handler.is_some(), "{} ({}) has no handler in the local server", row.name, row.line);
         assert!(row.contract.is_some(), "{} ({}) has no contract test", row.name, row.line);
     }
+}
+
+#[test]
+fn every_row_is_said_to_be_reached_once() {
+    let said: Vec<String> = ways().iter().map(|way| shape(&way.row)).collect();
+    let rows: Vec<String> = specified().iter().map(|line| shape(line)).collect();
+    assert_eq!(said, rows, "tests/panes/reach.txt has the rows of tests/contract/rows.txt, in that order");
 }
 
 #[test]

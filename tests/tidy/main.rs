@@ -5,3 +5,5 @@ mod documents;
 mod endpoints;
 mod rooms;
 mod source;
+#[path = "../support/reach.rs"]
+mod ways;

@@ -1,0 +1,60 @@
+//! Every row of the specification is within reach: each line of reach.txt is walked in the demo world, and the app must
+//! ask for that row. The write that a line is about is not done, so that the world stays as it is.
+
+use crate::harness::{Begin, Harness};
+use crate::served::demo;
+use crate::ways::{How, ways};
+use labscope::app::{Place, target};
+
+/// `GET /projects/:id`, of a method and a route: slots have other names here and there.
+fn shape(line: &str) -> String {
+    let slot = |segment: &str| match segment.chars().next() {
+        Some(':' | '{') if segment.starts_with("{*") => "*".to_owned(),
+        Some(':' | '{') => ":".to_owned(),
+        Some('*') => "*".to_owned(),
+        _ => segment.to_owned(),
+    };
+    line.split('/').map(slot).collect::<Vec<_>>().join("/")
+}
+
+fn line_of(method: &str, route: &str) -> String {
+    shape(&format!("{method} {route}"))
+}
+
+/// Presses keys and types what stands in quotes; what each of them asks for is answered before the next.
+async fn walk(harness: &mut Harness, keys: &str) {
+    for (index, part) in keys.split('"').enumerate() {
+        if index % 2 == 1 {
+            harness.type_text(part).settle().await;
+        } else {
+            for key in part.split_whitespace() {
+                harness.press(key).settle().await;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_row_is_asked_for_by_the_keys_that_are_said_to_reach_it() {
+    let server = demo().await;
+    let mut wrong = Vec::new();
+    for way in ways() {
+        let How::Walk { user, place, keys } = &way.how else { continue };
+        let place = match place.strip_prefix(':') {
+            Some(name) => Place::new(name),
+            None => target::parse(place, "").unwrap_or_else(|error| panic!("{}: {error}", way.row)),
+        };
+        let token = server.tokens.get(user).expect("a token");
+        let wanted = shape(&way.row);
+        let like = wanted.clone();
+        let begin = Begin::at(place).size(160, 45).hold(move |request| line_of(request.method, request.route) == like);
+        let mut harness = begin.server(&server.base_url, token).open();
+        harness.settle().await;
+        walk(&mut harness, keys).await;
+        if !harness.reached.iter().any(|(method, route)| line_of(method, route) == wanted) {
+            wrong.push(format!("{} | {}\n{}", way.row, way.how.shown(), harness.picture()));
+        }
+    }
+    server.stop().await;
+    assert!(wrong.is_empty(), "{} ways lead elsewhere:\n{}", wrong.len(), wrong.join("\n\n"));
+}
