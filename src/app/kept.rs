@@ -9,6 +9,13 @@ fn whole(account: &str, key: &str) -> String {
     format!("@{account} {key}")
 }
 
+/// The texts of an account, by their own keys.
+fn of_account(kept: &HashMap<String, String>, account: &str) -> HashMap<String, String> {
+    let mark = whole(account, "");
+    let own = |(key, text): (&String, &String)| Some((key.strip_prefix(&mark)?.to_owned(), text.clone()));
+    kept.iter().filter_map(own).collect()
+}
+
 impl App {
     /// Keeps a text of the account at hand, or drops it.
     pub(super) fn keep(&mut self, key: String, text: Option<String>, effects: &mut Vec<Effect>) {
@@ -19,33 +26,41 @@ impl App {
         effects.push(Effect::Keep(whole(&self.account, &key), text));
     }
 
-    /// At the start: takes what was kept while nobody was known. It is on disk under no account's name, and stays there.
+    /// At the start: takes what was kept for whoever was signed in last, so that nothing is opened without what was typed into
+    /// it. Before anybody was, that is what was typed while nobody was known.
     pub(super) fn begin_with(&mut self, kept: HashMap<String, String>) {
-        let nobody = whole("", "");
-        let own = |(key, text): (&String, &String)| Some((key.strip_prefix(&nobody)?.to_owned(), text.clone()));
-        self.drafts = kept.iter().filter_map(own).collect();
+        self.account = kept.get(&self.account_key()).cloned().unwrap_or_default();
+        self.drafts = of_account(&kept, &self.account);
         self.others = kept;
     }
 
-    /// Once it is known who is signed in: takes what that account kept before, and what was typed meanwhile.
+    /// Once it is known who is signed in, and that is not who was supposed: takes what that account kept before, and what was
+    /// typed meanwhile.
     pub(super) fn claim(&mut self, effects: &mut Vec<Effect>) {
-        let Some(account) = self.view_of().me().map(|me| me.username.clone()).filter(|_| self.account.is_empty())
-        else {
-            return;
-        };
-        self.account = account;
-        let before = std::mem::take(&mut self.drafts);
-        let mark = whole(&self.account, "");
+        let known = || self.view_of().me().map(|me| me.username.clone());
+        let Some(account) = (!self.account_is_known).then(known).flatten() else { return };
+        self.account_is_known = true;
         let others = std::mem::take(&mut self.others);
-        let own = |(key, text): (&String, &String)| Some((key.strip_prefix(&mark)?.to_owned(), text.clone()));
-        self.drafts = others.iter().filter_map(own).collect();
-        // What is there from an earlier time was typed by nobody knows whom.
-        let typed = before.into_iter().filter(|(key, text)| others.get(&whole("", key)) != Some(text));
-        for (key, text) in typed {
-            // What is new is on disk before the other place is given up.
-            self.keep(key.clone(), Some(text), effects);
-            effects.push(Effect::Keep(whole("", &key), None));
+        if account == self.account {
+            return;
         }
+        let supposed = std::mem::replace(&mut self.account, account);
+        let before = std::mem::replace(&mut self.drafts, of_account(&others, &self.account));
+        effects.push(Effect::Keep(self.account_key(), Some(self.account.clone())));
+        // What is there from an earlier time was typed by somebody else, or by nobody knows whom.
+        let typed = before.into_iter().filter(|(key, text)| others.get(&whole(&supposed, key)) != Some(text));
+        for (key, text) in typed {
+            // What is new is on disk before the other place is given up, which gets back what it had.
+            self.keep(key.clone(), Some(text), effects);
+            let at = whole(&supposed, &key);
+            let had = others.get(&at).cloned();
+            effects.push(Effect::Keep(at, had));
+        }
+    }
+
+    /// Under which it is kept who was signed in last.
+    fn account_key(&self) -> String {
+        format!("account {}", self.session.server)
     }
 
     /// News of the disk.

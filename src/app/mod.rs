@@ -89,8 +89,9 @@ pub struct App {
     drafts: HashMap<String, String>,
     /// Texts of accounts that are not the one at hand, or not known to be, by the whole key.
     others: HashMap<String, String>,
-    /// The name of the account at hand, once known.
+    /// The name of the account at hand; until that is known, of the one that was at hand last.
     account: String,
+    account_is_known: bool,
     /// Why the disk does not take texts, while it does not.
     unkept: Option<String>,
     outbox: Outbox,
@@ -150,6 +151,7 @@ impl App {
             drafts: HashMap::new(),
             others: HashMap::new(),
             account: String::new(),
+            account_is_known: false,
             unkept: None,
             outbox: Outbox::default(),
             transfers: Transfers::default(),

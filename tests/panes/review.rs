@@ -302,3 +302,21 @@ async fn two_accounts_never_see_one_another_s_drafts() {
         .await;
     harness.press("G").expect("of ada").expect_no("of bo");
 }
+
+#[tokio::test]
+async fn drafts_of_who_was_signed_in_last_are_there_before_the_server_says_who_is() {
+    let draft = |words: &str| {
+        let on = json!({"merge_request": {"project": "acme/rocket-ui", "iid": 42}});
+        json!({"on": on, "text": words, "state": "kept"}).to_string()
+    };
+    let mut begin = Begin::at(place()).size(100, 40);
+    begin.drafts.insert("@ada draft acme/rocket-ui!42 1".into(), draft("of ada"));
+    begin.drafts.insert("@bo draft acme/rocket-ui!42 1".into(), draft("of bo"));
+    begin.drafts.insert("account demo".into(), "ada".into());
+    let mut harness = begin.open();
+    harness.reply(MR, merge_request(42, "Rows", "opened")).reply(&format!("{MR}/notes"), json!([])).settle().await;
+    harness.press("G").expect("of ada").expect_no("of bo");
+    // Somebody else is signed in now: what is ada's goes, and stays on disk.
+    harness.reply("GET /user", json!({"id": 2, "username": "bo"})).settle().await;
+    harness.press("G").expect("of bo").expect_no("of ada");
+}

@@ -3,7 +3,6 @@
 use crate::home::{Home, send};
 use crate::screen::Screen;
 use crate::served::Served;
-use std::time::{Duration, Instant};
 
 /// A repository to write to.
 const WORLD: &str = r#"
@@ -57,12 +56,7 @@ fn what_is_typed_into_the_editor_survives_kill_9() {
     screen.wait("the editor is open", |screen| screen.contents().contains("edit Cargo.toml"));
     screen.keys("# half a thou");
     screen.wait("it is typed", |screen| screen.contents().contains("# half a thou"));
-    let drafts = home.path("data");
-    let until = Instant::now() + Duration::from_secs(60);
-    while !is_kept(&drafts, "# half a thou") {
-        assert!(Instant::now() < until, "it never reaches the disk");
-        std::thread::yield_now();
-    }
+    crate::kept::wait(&home.path("data"), "what was typed", |text| text.contains("# half a thou"));
     send("KILL", screen.process());
     screen.exit_code();
     let mut screen = open(&home, &served);
@@ -77,13 +71,4 @@ fn what_is_typed_into_the_editor_survives_kill_9() {
     screen.wait("the list shows it", |screen| screen.contents().contains("# half a thou[package]"));
     screen.keys("Q");
     assert_eq!(screen.exit_code(), 0);
-}
-
-/// Whether a file below `folder` holds `words`.
-fn is_kept(folder: &std::path::Path, words: &str) -> bool {
-    let Ok(entries) = std::fs::read_dir(folder) else { return false };
-    entries.flatten().any(|entry| match entry.path() {
-        path if path.is_dir() => is_kept(&path, words),
-        path => std::fs::read_to_string(path).is_ok_and(|text| text.contains(words)),
-    })
 }

@@ -6,11 +6,11 @@ use crate::served::Served;
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const NOTES: &str = "projects/acme%2Frocket-ui/merge_requests/42/notes";
 
@@ -135,31 +135,13 @@ impl World {
 
     /// Waits until what is kept on disk says so.
     fn wait_for_kept(&self, what: &str, is_so: impl Fn(&str) -> bool) {
-        let until = Instant::now() + Duration::from_secs(60);
-        while !texts(&self.home.path("data")).iter().any(|text| is_so(text)) {
-            assert!(Instant::now() < until, "not kept: {what}; kept is {:?}", texts(&self.home.path("data")));
-            std::thread::yield_now();
-        }
+        crate::kept::wait(&self.home.path("data"), what, is_so);
     }
 
     /// Kills the program in an instant.
     fn kill(&self, screen: &Screen) {
         send("KILL", screen.process());
     }
-}
-
-/// The content of all kept texts.
-fn texts(folder: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    entries
-        .flat_map(|entry| match entry.file_type() {
-            Ok(kind) if kind.is_dir() => texts(&entry.path()),
-            _ => std::fs::read_to_string(entry.path())
-                .into_iter()
-                .filter(|text| text.contains("labscope-kept"))
-                .collect(),
-        })
-        .collect()
 }
 
 #[test]
@@ -182,7 +164,7 @@ fn killed_in_the_middle_of_a_sentence_every_letter_is_there_again() {
     screen.keys("dle.\x13");
     screen.wait("it is sent", |screen| screen.contents().contains("Done: comment on !42"));
     assert_eq!(world.notes("A sentence that is cut off in the middle."), 1);
-    assert!(texts(&world.home.path("data")).iter().all(|text| !text.contains("middle")));
+    assert!(crate::kept::texts(&world.home.path("data")).iter().all(|text| !text.contains("middle")));
 }
 
 #[test]

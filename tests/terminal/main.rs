@@ -4,6 +4,7 @@
 mod editing;
 #[path = "../support/home.rs"]
 mod home;
+mod kept;
 mod killed;
 mod screen;
 #[path = "../support/served.rs"]

@@ -1,0 +1,28 @@
+//! What of a person's words is on disk.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// The content of all kept texts below `folder`. What begins with a dot is being written: ended now, it was never kept.
+pub fn texts(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .filter(|entry| !entry.file_name().to_string_lossy().starts_with('.'))
+        .flat_map(|entry| match entry.file_type() {
+            Ok(kind) if kind.is_dir() => texts(&entry.path()),
+            _ => std::fs::read_to_string(entry.path())
+                .into_iter()
+                .filter(|text| text.contains("labscope-kept"))
+                .collect(),
+        })
+        .collect()
+}
+
+/// Waits until a text below `folder` is so.
+pub fn wait(folder: &Path, what: &str, is_so: impl Fn(&str) -> bool) {
+    let until = Instant::now() + Duration::from_secs(60);
+    while !texts(folder).iter().any(|text| is_so(text)) {
+        assert!(Instant::now() < until, "not kept: {what}; kept is {:?}", texts(folder));
+        std::thread::yield_now();
+    }
+}
