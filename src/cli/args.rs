@@ -160,8 +160,8 @@ pub struct Api {
 pub enum Auth {
     /// Read a token from the terminal or standard input, try it, and keep it
     ///
-    /// It is kept in the configuration's folder, in tokens.toml, which only you can read (mode 0600). The keyring of
-    /// the system is not used yet.
+    /// It is kept in the keyring of the system. Where there is none, or the configuration says keyring = false, it is in
+    /// tokens.toml beside the configuration, which only you can read (mode 0600).
     Login,
     /// Say which server and which token would be used, and who that is
     Status,

@@ -5,6 +5,7 @@ use super::failure::Failure;
 use super::{configuration, open, print, threads};
 use crate::api::client::{Client, Server};
 use crate::api::users::GetCurrentUser;
+use crate::config::token::Kept;
 use crate::config::{Config, host, token};
 use crate::ui::text::shown;
 use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers};
@@ -38,10 +39,19 @@ fn login(global: &Global, config: &Config, url: &Url) -> Result<(), Failure> {
     server.token = Some(secret);
     server.ca_cert = global.ca_cert.clone();
     let who = if global.offline { None } else { Some(who(server)?) };
-    token::keep(config, url, Some(text)).map_err(|e| Failure::failed(format!("the token cannot be kept: {e}")))?;
+    let kept = token::keep(config, url, text).map_err(|e| Failure::failed(format!("the token cannot be kept: {e}")))?;
+    let place = match kept {
+        Kept::Keyring => "It is in the keyring of the system.".to_owned(),
+        Kept::File(path, why) => {
+            format!(
+                "It is in {}, for you alone to read, and not in the keyring: {why}.",
+                shown(&path.to_string_lossy())
+            )
+        }
+    };
     let said = match who {
-        Some(who) => format!("Signed in to {name} as {who}.\n"),
-        None => format!("The token for {name} is kept. {UNTRIED}\n"),
+        Some(who) => format!("Signed in to {name} as {who}.\n{place}\n"),
+        None => format!("The token for {name} is kept. {UNTRIED}\n{place}\n"),
     };
     print(said.as_bytes())
 }
@@ -61,10 +71,10 @@ fn status(global: &Global, config: &Config, url: &Url) -> Result<(), Failure> {
 
 fn logout(config: &Config, url: &Url) -> Result<(), Failure> {
     let name = host::short(url);
-    if !token::kept(config).contains_key(url.as_str()) {
+    let forgotten = token::forget(config, url);
+    if !forgotten.map_err(|e| Failure::failed(format!("the token cannot be forgotten: {e}")))? {
         return Err(Failure::failed(format!("no token is kept for {name}")));
     }
-    token::keep(config, url, None).map_err(|e| Failure::failed(format!("the token cannot be forgotten: {e}")))?;
     print(
         format!("The token for {name} is forgotten here; on the server it is still valid until you revoke it.\n")
             .as_bytes(),

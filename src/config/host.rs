@@ -53,7 +53,7 @@ pub fn find(places: &Places) -> Result<Option<Found>, String> {
 pub fn known(config: &Config) -> Vec<Url> {
     let named = config.host.iter().filter_map(|host| config.named(host.get_ref()).ok());
     let listed = config.hosts.values().filter_map(|host| address(host.url.get_ref()).ok());
-    let kept = token::kept(config).into_keys().filter_map(|host| address(&host).ok());
+    let kept = token::servers(config).filter_map(|host| address(&host).ok());
     let glab = glab::hosts().into_iter().map(|host| host.url);
     let mut all: Vec<Url> = Vec::new();
     for url in named.chain(listed).chain(kept).chain(glab) {

@@ -2,6 +2,7 @@
 
 pub mod glab;
 pub mod host;
+pub mod keyring;
 pub mod remote;
 pub mod sections;
 pub mod token;
@@ -27,6 +28,8 @@ pub struct Config {
     pub mouse: Option<bool>,
     /// Whether replies are kept on disk, to be shown before the server answers; they are unless this says no.
     pub cache: Option<bool>,
+    /// Whether `auth login` keeps tokens in the keyring of the system; it does unless this says no.
+    pub keyring: Option<bool>,
     /// Keys by command, in place of the table's own.
     pub keys: BTreeMap<String, Spanned<Vec<String>>>,
     /// Named queries, shown on the home place.

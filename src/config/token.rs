@@ -1,7 +1,8 @@
 //! The token for a server: where it may come from, in which order, and the file where `labscope auth` keeps it.
 
-use super::{Config, expand, glab};
+use super::{Config, expand, glab, keyring};
 use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
@@ -17,6 +18,24 @@ pub struct Token {
     pub secret: SecretString,
     /// `LABSCOPE_TOKEN`, `glab's configuration`.
     pub origin: String,
+}
+
+/// Where the token of a server is kept, as the file says.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(untagged)]
+enum Place {
+    /// In the file itself.
+    Here(String),
+    /// In the keyring of the system.
+    Keyring { keyring: bool },
+}
+
+/// What became of a token that was to be kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kept {
+    Keyring,
+    /// In a file, and why not in the keyring.
+    File(PathBuf, String),
 }
 
 /// Finds the token for the server at `url`: `--token-file`, the environment, the host's `token_file`, the one that is
@@ -46,8 +65,20 @@ pub fn find(
             .map_err(|why| config.mistake(path.span(), &format!("hosts.{name}.token_file"), &why))?;
         return Ok(Some(Token { secret, origin: format!("hosts.{name}.token_file of the configuration") }));
     }
-    if let Some(token) = kept(config).remove(url.as_str()) {
-        return Ok(Some(Token { secret: token.into(), origin: "labscope auth login".to_owned() }));
+    match places(config).remove(url.as_str()) {
+        Some(Place::Here(token)) => {
+            return Ok(Some(Token { secret: token.into(), origin: "labscope auth login".to_owned() }));
+        }
+        Some(Place::Keyring { keyring: true }) => {
+            let token = keyring::token(url).map_err(|why| format!("the keyring that holds the token: {why}"))?;
+            if let Some(token) = token {
+                return Ok(Some(Token {
+                    secret: token.into(),
+                    origin: "labscope auth login, in the keyring".to_owned(),
+                }));
+            }
+        }
+        Some(Place::Keyring { keyring: false }) | None => {}
     }
     let glab = glab::hosts().into_iter().find(|host| host.url == *url).and_then(|host| host.token);
     Ok(glab.map(|secret| Token { secret, origin: "glab's configuration".to_owned() }))
@@ -65,13 +96,17 @@ fn path(config: &Config) -> Option<PathBuf> {
     config.folder().map(|folder| folder.join(FILE))
 }
 
-/// The tokens that are kept, by server. What cannot be read counts as nothing.
-pub fn kept(config: &Config) -> BTreeMap<String, String> {
+/// The servers whose tokens are kept. What cannot be read counts as nothing.
+pub fn servers(config: &Config) -> impl Iterator<Item = String> + use<> {
+    places(config).into_keys()
+}
+
+fn places(config: &Config) -> BTreeMap<String, Place> {
     path(config).and_then(|path| read(&path).ok()).unwrap_or_default()
 }
 
-/// The tokens of a file; none where there is no file.
-fn read(path: &Path) -> io::Result<BTreeMap<String, String>> {
+/// The places of a file; none where there is no file.
+fn read(path: &Path) -> io::Result<BTreeMap<String, Place>> {
     let text = match fs::read_to_string(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
         text => text?,
@@ -81,19 +116,44 @@ fn read(path: &Path) -> io::Result<BTreeMap<String, String>> {
     toml::from_str(&text).map_err(damaged)
 }
 
-/// Keeps `token` for `url`, or forgets it. The file is written whole, and only its owner can read it.
+/// Keeps `token` for `url` in the keyring of the system, else in a file that only its owner can read. The file says where the
+/// token of each server is, so that the keyring is asked for those alone that it has.
 ///
 /// # Errors
 /// What the disk says; a file that cannot be read is left as it is, because it may hold other tokens.
-pub fn keep(config: &Config, url: &Url, token: Option<&str>) -> io::Result<()> {
+pub fn keep(config: &Config, url: &Url, token: &str) -> io::Result<Kept> {
     let Some(path) = path(config) else { return Err(io::Error::other("there is no folder for the configuration")) };
     let mut all = read(&path)?;
-    match token {
-        Some(token) => all.insert(url.to_string(), token.to_owned()),
-        None => all.remove(url.as_str()),
+    let kept = match config.keyring {
+        Some(false) => Err("the configuration says so".to_owned()),
+        _ => keyring::keep(url, token),
     };
-    let text = toml::to_string(&all).map_err(io::Error::other)?;
-    write_private(&path, text.as_bytes())
+    let (place, kept) = match kept {
+        Ok(()) => (Place::Keyring { keyring: true }, Kept::Keyring),
+        Err(why) => (Place::Here(token.to_owned()), Kept::File(path.clone(), why)),
+    };
+    all.insert(url.to_string(), place);
+    write(&path, &all)?;
+    Ok(kept)
+}
+
+/// Forgets the token for `url`; says whether there was one.
+///
+/// # Errors
+/// What the disk says, and why the keyring does not forget it.
+pub fn forget(config: &Config, url: &Url) -> io::Result<bool> {
+    let Some(path) = path(config) else { return Ok(false) };
+    let mut all = read(&path)?;
+    let Some(place) = all.remove(url.as_str()) else { return Ok(false) };
+    if matches!(place, Place::Keyring { keyring: true }) {
+        keyring::forget(url).map_err(|why| io::Error::other(format!("the keyring: {why}")))?;
+    }
+    write(&path, &all)?;
+    Ok(true)
+}
+
+fn write(path: &Path, all: &BTreeMap<String, Place>) -> io::Result<()> {
+    write_private(path, toml::to_string(all).map_err(io::Error::other)?.as_bytes())
 }
 
 /// Writes a file by rename, so that it is there whole or not at all, readable for its owner alone (mode 0600).
@@ -120,11 +180,11 @@ mod tests {
     fn tokens_are_kept_apart_by_server_and_for_the_owner_alone() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("config.toml");
-        fs::write(&file, "").expect("written");
+        fs::write(&file, "keyring = false").expect("written");
         let config = Config::load(Some(&file)).expect("reads");
         let url = |text: &str| Url::parse(text).expect("an address");
-        keep(&config, &url("https://one.example/"), Some("secret-1")).expect("kept");
-        keep(&config, &url("https://two.example/"), Some("secret-2")).expect("kept");
+        keep(&config, &url("https://one.example/"), "secret-1").expect("kept");
+        keep(&config, &url("https://two.example/"), "secret-2").expect("kept");
         let find = |host: &str, env: Option<&str>| {
             let var = |name: &str| env.filter(|_| name == "GITLAB_TOKEN").map(str::to_owned);
             let token = find(None, &var, &config, &url(host)).expect("no mistake");
@@ -133,7 +193,8 @@ mod tests {
         let kept = |secret: &str| Some((secret.to_owned(), "labscope auth login".to_owned()));
         assert_eq!(find("https://two.example/", None), kept("secret-2"));
         assert_eq!(find("https://two.example/", Some("env")), Some(("env".to_owned(), "GITLAB_TOKEN".to_owned())));
-        keep(&config, &url("https://two.example/"), None).expect("forgotten");
+        assert!(forget(&config, &url("https://two.example/")).expect("forgotten"));
+        assert!(!forget(&config, &url("https://two.example/")).expect("nothing to forget"));
         assert_eq!(find("https://one.example/", None), kept("secret-1"));
         #[cfg(unix)]
         {
@@ -142,7 +203,7 @@ mod tests {
             assert_eq!(mode & 0o777, 0o600);
         }
         fs::write(folder.path().join(FILE), "\"https://one.example/\" = secret-1").expect("written");
-        let error = keep(&config, &url("https://two.example/"), Some("secret-3")).expect_err("it is damaged");
+        let error = keep(&config, &url("https://two.example/"), "secret-3").expect_err("it is damaged");
         assert!(error.to_string().contains("tokens.toml is damaged") && !error.to_string().contains("secret"));
         let left = fs::read_to_string(folder.path().join(FILE)).expect("still there");
         assert!(left.contains("secret-1"), "what it held is not lost: {left}");

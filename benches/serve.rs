@@ -1,0 +1,316 @@
+//! What the local server and the client cost: requests a second beside a bare handler that returns the same bytes, all pages of a long
+//! list beside one page at a time, and a large reply read into its types beside plain `serde_json`.
+//!
+//! Run with the arguments `bare DIR`, this program is the bare server that both are measured against. Where `taskset` is there, each
+//! server has one core, and what asks it the other.
+
+mod support;
+
+use axum::Router;
+use axum::http::{Uri, header};
+use axum::response::IntoResponse;
+use futures::TryStreamExt;
+use labscope::api::branches::ListBranches;
+use labscope::api::client::{Client, Server};
+use labscope::api::merge_requests::{GetChanges, MergeRequest};
+use std::collections::HashMap;
+use std::fs;
+use std::hint::black_box;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use support::Table;
+use url::Url;
+
+const LABSCOPE: &str = env!("CARGO_BIN_EXE_labscope");
+const BRANCHES: usize = 100_000;
+/// Connections that ask at the same time.
+const CONNECTIONS: usize = 8;
+/// How long each server is asked, each time.
+const WHILE: Duration = Duration::from_millis(600);
+const CHANGES: &str = "/api/v4/projects/1/merge_requests/7/changes";
+
+/// What is asked for again and again.
+const ASKED: &[(&str, &str)] = &[
+    ("a project", "/api/v4/projects/local%2Fmany"),
+    ("100 branches", "/api/v4/projects/local%2Fmany/repository/branches?per_page=100"),
+    ("100 commits", "/api/v4/projects/local%2Fmany/repository/commits?per_page=100"),
+    ("a tree of 100", "/api/v4/projects/local%2Fmany/repository/tree?path=src&per_page=100"),
+    ("a blob of 30 KB", "/api/v4/projects/local%2Fmany/repository/files/src%2Flong.rs/raw?ref=main"),
+];
+
+/// A server in a process of its own, on one core where that can be said.
+struct Process {
+    child: Child,
+    url: String,
+    token: String,
+}
+
+impl Process {
+    fn start(program: &str, arguments: &[&str], folder: &Path) -> Process {
+        let pinned = Command::new("taskset").arg("--version").stdout(Stdio::null()).status().is_ok();
+        let mut command = if pinned { Command::new("taskset") } else { Command::new(program) };
+        if pinned {
+            command.args(["-c", "0", program]);
+        }
+        let mut child =
+            command.args(arguments).current_dir(folder).stdout(Stdio::piped()).spawn().expect("the server starts");
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().expect("a pipe")).read_line(&mut line).expect("a line");
+        let url = line.split_whitespace().last().expect("an address").to_owned();
+        let ready = fs::read(folder.join("ready.json")).unwrap_or_default();
+        let ready: serde_json::Value = serde_json::from_slice(&ready).unwrap_or_default();
+        Process { child, url, token: ready["tokens"]["root"].as_str().unwrap_or_default().to_owned() }
+    }
+
+    fn client(&self) -> Client {
+        let url = Url::parse(&self.url).expect("an address");
+        Client::new(Server { token: Some(self.token.clone().into()), ..Server::new(url) }).expect("a client")
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// One connection that is kept, with as little around it as HTTP allows.
+struct Connection {
+    stream: BufReader<TcpStream>,
+    request: Vec<u8>,
+    body: Vec<u8>,
+}
+
+impl Connection {
+    fn open(server: &Process, target: &str) -> Connection {
+        let address = server.url.trim_start_matches("http://").trim_end_matches('/');
+        let stream = TcpStream::connect(address).expect("it listens");
+        stream.set_nodelay(true).expect("a socket");
+        let token = &server.token;
+        let request = format!("GET {target} HTTP/1.1\r\nHost: {address}\r\nPRIVATE-TOKEN: {token}\r\n\r\n").into();
+        Connection { stream: BufReader::with_capacity(1 << 16, stream), request, body: Vec::new() }
+    }
+
+    /// Asks once; the body is in `body` then.
+    fn ask(&mut self) {
+        self.stream.get_mut().write_all(&self.request).expect("sent");
+        let (mut length, mut first, mut line) = (None, true, String::new());
+        loop {
+            line.clear();
+            self.stream.read_line(&mut line).expect("a line");
+            assert!(!first || line.contains(" 200 "), "{line}");
+            first = false;
+            let text = line.trim_end();
+            if text.is_empty() {
+                break;
+            }
+            if let Some((name, value)) = text.split_once(':')
+                && name.eq_ignore_ascii_case("content-length")
+            {
+                length = value.trim().parse::<usize>().ok();
+            }
+        }
+        self.body.resize(length.expect("a length"), 0);
+        self.stream.read_exact(&mut self.body).expect("the body");
+    }
+}
+
+/// Microseconds a request takes when several connections ask at the same time.
+fn rate(server: &Process, target: &str) -> f64 {
+    let until = Instant::now() + WHILE;
+    let asked: usize = std::thread::scope(|scope| {
+        let ask = || {
+            let (mut connection, mut asked) = (Connection::open(server, target), 0);
+            while Instant::now() < until {
+                connection.ask();
+                asked += 1;
+            }
+            asked
+        };
+        let threads: Vec<_> = (0..CONNECTIONS).map(|_| scope.spawn(ask)).collect();
+        threads.into_iter().map(|thread| thread.join().expect("it asks")).sum()
+    });
+    WHILE.as_secs_f64() * 1e6 / asked.max(1) as f64
+}
+
+/// Runs git, silently.
+fn git(folder: &Path, arguments: &[&str], input: &[u8]) -> String {
+    let mut child = Command::new("git")
+        .args(arguments)
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("git is there");
+    child.stdin.take().expect("a pipe").write_all(input).expect("told");
+    String::from_utf8(child.wait_with_output().expect("it ends").stdout).expect("text").trim().to_owned()
+}
+
+/// A repository of 120 commits, 100 files and very many branches.
+fn repository(folder: &Path) {
+    fs::create_dir_all(folder).expect("a folder");
+    git(folder, &["init", "-q", "-b", "main"], b"");
+    let mut history = String::new();
+    for commit in 0..120 {
+        let message = format!("Change {commit}\n");
+        history.push_str(&format!(
+            "commit refs/heads/main\ncommitter Ada <ada@example.org> {} +0000\ndata {}\n{message}",
+            1_700_000_000 + commit * 3600,
+            message.len()
+        ));
+        let (path, text) = match commit {
+            0 => ("src/long.rs".to_owned(), "let value = compute(1, 2);\n".repeat(1_100)),
+            n => (format!("src/file_{:03}.rs", n % 100), format!("fn change_{n}() {{}}\n")),
+        };
+        history.push_str(&format!("M 100644 inline {path}\ndata {}\n{text}", text.len()));
+    }
+    git(folder, &["fast-import", "--quiet"], history.as_bytes());
+    let head = git(folder, &["rev-parse", "main"], b"");
+    let mut packed = "# pack-refs with: peeled fully-peeled sorted \n".to_owned();
+    for n in 0..BRANCHES {
+        packed.push_str(&format!("{head} refs/heads/branch/{n:06}\n"));
+    }
+    fs::write(folder.join(".git/packed-refs"), packed).expect("written");
+}
+
+/// The reply of a merge request with 20 MB of changes.
+fn changes() -> Vec<u8> {
+    let hunk =
+        "-    let value = compute(old_name, \"of a file\");\n+    let value = compute(new_name, \"of a file\");\n";
+    let files: Vec<serde_json::Value> = (0..2_000)
+        .map(|n| {
+            let path = format!("src/part{}/file_{n:05}.rs", n / 50);
+            serde_json::json!({"old_path": path, "new_path": path, "diff": format!("@@ -1,100 +1,100 @@\n{}", hunk.repeat(100)),
+                "new_file": false, "renamed_file": false, "deleted_file": false, "a_mode": "100644", "b_mode": "100644"})
+        })
+        .collect();
+    let whole = serde_json::json!({"id": 1, "iid": 7, "project_id": 1, "title": "Large", "state": "opened",
+        "source_branch": "a", "target_branch": "b", "sha": "abc", "changes": files});
+    serde_json::to_vec(&whole).expect("JSON")
+}
+
+/// Serves the files of a folder under the addresses that its list names, on one thread.
+fn bare(folder: &Path) {
+    let list = fs::read_to_string(folder.join("list")).expect("a list");
+    let bodies: HashMap<String, bytes::Bytes> = list
+        .lines()
+        .enumerate()
+        .map(|(n, target)| (target.to_owned(), fs::read(folder.join(n.to_string())).expect("a body").into()))
+        .collect();
+    let bodies = Arc::new(bodies);
+    let answer = move |uri: Uri| {
+        let body = bodies.get(&uri.to_string()).cloned().unwrap_or_default();
+        async move { ([(header::CONTENT_TYPE, "application/json")], body).into_response() }
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async move {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("an address");
+        println!("http://{}", listener.local_addr().expect("an address"));
+        axum::serve(listener, Router::new().fallback(answer)).await.expect("it serves");
+    });
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    if let [_, word, folder, ..] = arguments.as_slice()
+        && word == "bare"
+    {
+        return bare(Path::new(folder));
+    }
+    let home = tempfile::tempdir().expect("a folder");
+    let path = home.path().join("many");
+    repository(&path);
+    let repository = path.to_str().expect("UTF-8");
+    let options = ["serve", "--world", "empty", "--repo", repository, "--ready-file", "ready.json"];
+    let labscope = Process::start(LABSCOPE, &options, home.path());
+
+    let folder = home.path().join("bodies");
+    fs::create_dir(&folder).expect("a folder");
+    let mut targets: Vec<&str> = ASKED.iter().map(|(_, target)| *target).collect();
+    for (n, target) in targets.iter().enumerate() {
+        let mut connection = Connection::open(&labscope, target);
+        connection.ask();
+        fs::write(folder.join(n.to_string()), &connection.body).expect("written");
+    }
+    let large = changes();
+    fs::write(folder.join(targets.len().to_string()), &large).expect("written");
+    targets.push(CHANGES);
+    fs::write(folder.join("list"), targets.join("\n")).expect("written");
+    let me = std::env::current_exe().expect("a program");
+    let bare = Process::start(
+        me.to_str().expect("UTF-8"),
+        &["bare", folder.to_str().expect("UTF-8")],
+        &home.path().join("bodies"),
+    );
+
+    let mut table = Table::new("a request, µs, eight at a time", &["", "bare handler", "labscope", "ratio", "limit"]);
+    for (name, target) in ASKED {
+        let limit = if *name == "a project" { 4.0 } else { 60.0 };
+        table.ratio(name, support::pair(|| rate(&bare, target), || rate(&labscope, target)), limit);
+    }
+    table.print();
+
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let client = labscope.client();
+    let list = ListBranches { id: "local/many".into(), search: None };
+    let mut table = Table::new("100,000 branches, ms", &["", "a page at a time", "the stream", "ratio", "limit"]);
+    let millis = |from: Instant| from.elapsed().as_secs_f64() * 1e3;
+    let apart = || {
+        let from = Instant::now();
+        runtime.block_on(async {
+            let (mut page, mut rows) = (1, 0);
+            loop {
+                let got = client.page(&list, page, 100).await.expect("a page");
+                rows += got.items.len();
+                if got.items.len() < 100 {
+                    break;
+                }
+                page += 1;
+            }
+            assert!(rows >= BRANCHES, "{rows}");
+        });
+        millis(from)
+    };
+    let streamed = || {
+        let from = Instant::now();
+        let sum = |rows: usize, page: labscope::api::Page<Vec<_>>| async move { Ok(rows + page.items.len()) };
+        let rows = runtime.block_on(client.all(list.clone(), 100).try_fold(0, sum)).expect("all pages");
+        assert!(rows >= BRANCHES, "{rows}");
+        millis(from)
+    };
+    let (mut of_pages, mut of_stream) = (apart(), streamed());
+    for _ in 0..2 {
+        of_pages = of_pages.min(apart());
+        of_stream = of_stream.min(streamed());
+    }
+    table.ratio("all of them", (of_pages, of_stream), 1.0);
+    table.print();
+
+    let client = bare.client();
+    let changes = GetChanges { id: 1_u64.into(), merge_request_iid: 7 };
+    let mut table = Table::new("changes of 20 MB, ms", &["", "serde_json", "labscope", "ratio", "limit"]);
+    let typed = || {
+        let from = Instant::now();
+        black_box(runtime.block_on(client.call(&changes)).expect("changes"));
+        millis(from)
+    };
+    let value = || {
+        let from = Instant::now();
+        black_box(serde_json::from_slice::<serde_json::Value>(&large).expect("JSON"));
+        millis(from)
+    };
+    let same = || {
+        let from = Instant::now();
+        black_box(serde_json::from_slice::<MergeRequest>(&large).expect("JSON"));
+        millis(from)
+    };
+    table.ratio("to a plain value", support::pair(value, typed), 3.0);
+    table.ratio("to the same types", support::pair(same, typed), 4.0);
+    table.print();
+}
