@@ -1,10 +1,12 @@
 //! Branches of a project: how far they are from the default branch, what protects them, what became of them.
 
+use super::columns::{Columns, Field};
 use super::list::{Listing, age};
 use super::{apart, forms, project, review};
 use crate::api::branches::{
     Branch, DeleteBranch, DeleteMergedBranches, GetBranch, ListBranches, ProtectBranch, UnprotectBranch,
 };
+use crate::api::commits::Commit;
 use crate::api::{Endpoint, Id};
 use crate::app::App;
 use crate::app::action::{Action, Tone};
@@ -18,11 +20,38 @@ use crate::ui::glyph;
 use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::text::shown;
 use crate::ui::theme::Role;
+use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 /// Pages that are read to say which merged branches would go.
 const SWEPT: u32 = 20;
+
+const COLUMNS: Columns<Branch> = Columns {
+    place: "branches",
+    fields: &[
+        Field::new("name", Column::new("branch", Size::Fit { min: 12, max: 40 }).middle())
+            .loaded(|a, b| a.name.cmp(&b.name)),
+        Field::new("state", Column::new("", Size::Fit { min: 0, max: 30 }).priority(1))
+            .loaded(|a, b| (b.merged, b.protected).cmp(&(a.merged, a.protected))),
+        Field::new("apart", Column::new("behind ahead", Size::Fit { min: 0, max: 17 }).priority(3)),
+        Field::new("title", Column::new("last commit", Size::Fill { min: 8, weight: 1 }).priority(4))
+            .loaded(|a, b| said(a, |c| &c.title).cmp(&said(b, |c| &c.title))),
+        Field::new("author", Column::new("by", Size::Fit { min: 4, max: 16 }).priority(5))
+            .loaded(|a, b| said(a, |c| &c.author_name).cmp(&said(b, |c| &c.author_name))),
+        Field::new("SHA", Column::new("SHA", Size::Fixed(8)).priority(6)),
+        Field::new("age", Column::new("when", Size::Fixed(4)).right().priority(2)).loaded(|a, b| when(a).cmp(&when(b))),
+    ],
+    order: None,
+};
+
+fn said(branch: &Branch, of: fn(&Commit) -> &String) -> Option<&str> {
+    branch.commit.as_ref().map(|commit| of(commit).as_str())
+}
+
+fn when(branch: &Branch) -> Option<Timestamp> {
+    branch.commit.as_ref()?.when()?.instant()
+}
 
 /// The list of branches.
 pub struct Branches {
@@ -113,7 +142,7 @@ impl Branches {
         };
         let rows = self.rows(view);
         let top = self.list.state.top();
-        let seen = (top..top + self.list.state.height()).map_while(|index| rows.get(index));
+        let seen = (top..top + self.list.state.height()).map_while(|index| self.list.at(&rows, index));
         let tips = seen.filter_map(|branch| Some(branch.commit.as_ref()?.id.as_str())).filter(|tip| *tip != base);
         apart::wants(view, &self.project, base, tips)
     }
@@ -286,7 +315,7 @@ impl Pane for Branches {
             if let Some(branch) = pane.current(&cx.view) {
                 pane.list.state.toggle_mark(branch.name.as_str());
             }
-            pane.list.motion(Motion::Down, pane.rows(&cx.view).len());
+            pane.list.motion(Motion::Down, pane.list.len(&pane.rows(&cx.view)));
         })
         .when(Self::has_branch),
         Command::new("branches.compare", &["="], "Compare: two marked ones, or it with the default one", Self::compare)
@@ -300,6 +329,7 @@ impl Pane for Branches {
             .writes()
             .when(Self::has_branch),
         Command::new("branches.delete_merged", &["M"], "Delete all merged branches", Self::delete_merged).writes(),
+        Command::new("branches.columns", &["|"], "Choose columns, and what sorts", |_: &mut Self, cx| COLUMNS.open(cx)),
         Command::new("branches.tags", &["T"], "Tags", |pane: &mut Self, cx| {
             cx.go(Place::new("tags").project(pane.project.clone()));
         }),
@@ -321,7 +351,9 @@ impl Pane for Branches {
     fn crumbs(&self, view: &View) -> Vec<Crumb> {
         let mut crumbs = project::crumbs(view, &self.project);
         crumbs.push(Crumb::new(format!("{} branches", glyph::branch()), Role::Dim));
-        crumbs.extend(self.list.crumbs(&self.rows(view)));
+        let rows = self.rows(view);
+        crumbs.extend(self.list.crumbs(&rows));
+        crumbs.extend(COLUMNS.chosen(view).crumb(&rows));
         crumbs
     }
 
@@ -336,26 +368,28 @@ impl Pane for Branches {
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        let columns = [
-            Column::new("", Size::Fit { min: 12, max: 40 }).middle(),
-            Column::new("", Size::Fit { min: 0, max: 30 }).priority(1),
-            Column::new("", Size::Fit { min: 0, max: 17 }).priority(3),
-            Column::new("", Size::Fill { min: 8, weight: 1 }).priority(4),
-            Column::new("", Size::Fit { min: 4, max: 16 }).priority(5),
-            Column::new("", Size::Fixed(8)).priority(6),
-            Column::new("", Size::Fixed(4)).right().priority(2),
-        ];
+        let chosen = COLUMNS.chosen(view);
         let empty = if self.list.shown().is_empty() {
             ("There are no branches: the repository is empty.", "Push a first commit, then r looks again")
         } else {
             ("No branch fits the filter.", "/ changes it, Esc ends it")
         };
-        self.list.draw(view, area, buf, true, &self.rows(view), &columns, |b| self.row(view, b), empty);
+        self.list.draw(
+            view,
+            area,
+            buf,
+            true,
+            &self.rows(view),
+            &chosen.columns(),
+            |b| chosen.row(self.row(view, b)),
+            empty,
+        );
     }
 
     fn changed(&mut self, cx: &mut Cx) {
         self.list.answered(&cx.view.store.list(&self.query(self.list.sought())));
         let rows = self.rows(&cx.view);
+        COLUMNS.chosen(&cx.view).sort(&mut self.list, &rows);
         self.list.sync(&rows, |branch| branch.name.clone());
         self.sweep(cx);
     }
@@ -364,12 +398,15 @@ impl Pane for Branches {
         match motion {
             Motion::Right => self.go("files", cx),
             Motion::Left => {}
-            other => self.list.motion(other, self.rows(&cx.view).len()),
+            other => self.list.motion(other, self.list.len(&self.rows(&cx.view))),
         }
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
-        if self.list.pointer(pointer, self.rows(&cx.view).len()) {
+        if COLUMNS.pressed(&self.list, pointer, cx) {
+            return;
+        }
+        if self.list.pointer(pointer, self.list.len(&self.rows(&cx.view))) {
             self.go("files", cx);
         }
     }

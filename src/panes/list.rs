@@ -10,6 +10,7 @@ use crate::ui::{line, state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell;
+use std::cmp::Ordering;
 use std::time::Duration;
 
 /// Rows among which a filter looks where the server does not; the crumbs say so where there are more.
@@ -33,9 +34,20 @@ pub struct Listing {
     /// Rows that fit the filter, the revision of the list in which they were found, and what was looked for.
     fitting: Option<(u64, Vec<usize>)>,
     narrowed: String,
+    /// Rows in another order than that of the server.
+    sorted: Option<Sorted>,
     /// Row and top of the screen before the filter.
     before: (usize, usize),
     hunt: Option<Hunt>,
+}
+
+/// The rows in an order of one's own, and what it was made of.
+struct Sorted {
+    /// By what.
+    by: String,
+    revision: u64,
+    narrowed: String,
+    indices: Vec<usize>,
 }
 
 /// A thing that is to be selected, wherever in the list it is.
@@ -162,13 +174,45 @@ impl Listing {
 
     /// How many rows there are to see.
     pub fn len<T: 'static>(&self, rows: &Rows<'_, T>) -> usize {
-        self.fitting.as_ref().map_or_else(|| rows.len(), |(_, fitting)| fitting.len())
+        self.picked().map_or_else(|| rows.len(), <[usize]>::len)
+    }
+
+    /// The rows that are seen, where they are not simply those of the server.
+    fn picked(&self) -> Option<&[usize]> {
+        let fitting = || self.fitting.as_ref().map(|(_, fitting)| fitting);
+        self.sorted.as_ref().map(|sorted| &sorted.indices).or_else(fitting).map(Vec::as_slice)
+    }
+
+    /// After an update, behind the filter: sorts the rows that are loaded; `by` names the order.
+    pub fn order<T: 'static>(&mut self, rows: &Rows<'_, T>, by: &str, compare: impl Fn(&T, &T) -> Ordering) {
+        let same =
+            |sorted: &Sorted| sorted.by == by && sorted.revision == rows.revision && sorted.narrowed == self.narrowed;
+        if self.sorted.as_ref().is_some_and(same) {
+            return;
+        }
+        let all: Vec<&T> = rows.iter().take(FILTERED).collect();
+        let mut indices = match &self.fitting {
+            Some((_, fitting)) => fitting.clone(),
+            None => (0..all.len()).collect(),
+        };
+        // Stable, so that rows that are alike stay in the server's order.
+        indices.sort_by(|a, b| match (all.get(*a), all.get(*b)) {
+            (Some(a), Some(b)) => compare(a, b),
+            _ => Ordering::Equal,
+        });
+        let narrowed = self.narrowed.clone();
+        self.sorted = Some(Sorted { by: by.to_owned(), revision: rows.revision, narrowed, indices });
+    }
+
+    /// The rows are in the server's order.
+    pub fn unorder(&mut self) {
+        self.sorted = None;
     }
 
     /// The row that is seen as the row `index`.
     pub fn at<'a, T: 'static>(&self, rows: &Rows<'a, T>, index: usize) -> Option<&'a T> {
-        match &self.fitting {
-            Some((_, fitting)) => rows.get(*fitting.get(index)?),
+        match self.picked() {
+            Some(picked) => rows.get(*picked.get(index)?),
             None => rows.get(index),
         }
     }
@@ -210,9 +254,13 @@ impl Listing {
     pub fn sync<T: 'static>(&mut self, rows: &Rows<'_, T>, key: impl Fn(&T) -> String) -> bool {
         self.follow(rows, &key);
         let len = self.len(rows);
-        let key_of = |index: usize| match &self.fitting {
-            Some((_, fitting)) => fitting.get(index).and_then(|index| rows.get(*index)).map(&key).unwrap_or_default(),
-            None => rows.get(index).map(&key).unwrap_or_default(),
+        let (sorted, fitting) = (&self.sorted, &self.fitting);
+        let key_of = |index: usize| {
+            let fitting = || fitting.as_ref().map(|(_, fitting)| fitting);
+            match sorted.as_ref().map(|sorted| &sorted.indices).or_else(fitting) {
+                Some(picked) => picked.get(index).and_then(|index| rows.get(*index)).map(&key).unwrap_or_default(),
+                None => rows.get(index).map(&key).unwrap_or_default(),
+            }
         };
         let whole = rows.settled(self.pages());
         let lost = self.state.sync_while(len, whole, key_of);
@@ -230,8 +278,9 @@ impl Listing {
             return;
         }
         let changed = hunt.searched.replace(rows.revision).is_some();
-        let found = match &self.fitting {
-            Some((_, fitting)) => fitting.iter().position(|i| rows.get(*i).map(&key).as_ref() == Some(&hunt.key)),
+        let picked = self.sorted.as_ref().map(|sorted| &sorted.indices);
+        let found = match picked.or(self.fitting.as_ref().map(|(_, fitting)| fitting)) {
+            Some(picked) => picked.iter().position(|i| rows.get(*i).map(&key).as_ref() == Some(&hunt.key)),
             None => rows.iter().position(|row| key(row) == hunt.key),
         };
         let expected = hunt.expected && !changed;
@@ -286,6 +335,15 @@ impl Listing {
     /// Whether the last drawn area holds that cell.
     pub fn holds(&self, column: u16, row: u16) -> bool {
         self.area.get().contains((column, row).into())
+    }
+
+    /// The column whose title is at that cell.
+    pub fn head_at(&self, column: u16, row: u16) -> Option<usize> {
+        let area = self.area.get();
+        if !area.contains((column, row).into()) {
+            return None;
+        }
+        self.state.head_at(column, row - area.y)
     }
 
     /// Draws the rows, or what stands where there are none: `empty` says why and what to press.

@@ -4,6 +4,7 @@ pub mod apart;
 pub mod branches;
 pub mod changes;
 pub mod ci;
+pub mod columns;
 pub mod commit;
 pub mod commit_details;
 pub mod commit_view;

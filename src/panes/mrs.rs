@@ -1,10 +1,11 @@
 //! Merge requests, of a project or of all: a list by state, the description of the selected one beside it.
 
+use super::columns::{Chosen, Columns, Field};
 use super::list::{Listing, age};
 use super::requests::Asking;
 use super::{crumbs, forms, looked, prose, review, typed};
-use crate::api::Id;
 use crate::api::merge_requests::MergeRequest;
+use crate::api::{Id, Known};
 use crate::app::action::Action;
 use crate::app::command::{Command, Motion, WhyNot};
 use crate::app::overlay::batch::Batch;
@@ -24,6 +25,35 @@ use std::cell::Cell as Shared;
 
 const STATES: &[&str] = &["opened", "merged", "closed", "all"];
 const TITLES: &[&str] = &["Opened", "Merged", "Closed", "All"];
+
+const COLUMNS: Columns<MergeRequest> = Columns {
+    place: "merge requests",
+    fields: &[
+        Field::new("state", Column::new("", Size::Fixed(1))),
+        Field::new("project", Column::new("project", Size::Fit { min: 6, max: 24 }).middle().priority(1)),
+        Field::new("number", Column::new("", Size::Fit { min: 2, max: 8 }).right()).loaded(|a, b| a.iid.cmp(&b.iid)),
+        Field::new("title", Column::new("title", Size::Fill { min: 28, weight: 3 }))
+            .loaded(|a, b| review::title(a).cmp(review::title(b))),
+        Field::new("labels", Column::new("labels", Size::Fit { min: 3, max: 18 }).priority(6)),
+        Field::new("source", Column::new("source", Size::Fit { min: 8, max: 24 }).middle().priority(4))
+            .loaded(|a, b| a.source_branch().cmp(b.source_branch())),
+        Field::new("target", Column::new("target", Size::Fit { min: 4, max: 16 }).middle().priority(5))
+            .loaded(|a, b| a.target_branch().cmp(b.target_branch())),
+        Field::new("author", Column::new("by", Size::Fit { min: 3, max: 12 }).priority(2))
+            .loaded(|a, b| a.author().map(|user| &user.username).cmp(&b.author().map(|user| &user.username))),
+        Field::new("pipeline", Column::new("", Size::Fit { min: 1, max: 1 }).priority(2)),
+        Field::new("notes", Column::new("notes", Size::Fit { min: 2, max: 10 }).right().priority(3))
+            .loaded(|a, b| a.user_notes_count.flatten().cmp(&b.user_notes_count.flatten())),
+        Field::new("news", Column::new("", Size::Fit { min: 7, max: 14 })),
+        Field::new("upvotes", Column::new("votes", Size::Fit { min: 2, max: 6 }).right().priority(7))
+            .loaded(|a: &MergeRequest, b| a.upvotes.flatten().cmp(&b.upvotes.flatten()))
+            .hidden(),
+        Field::new("milestone", Column::new("milestone", Size::Fit { min: 3, max: 16 }).priority(6)).hidden(),
+        Field::new("created", Column::new("made", Size::Fixed(4)).right().priority(6)).server("created_at").hidden(),
+        Field::new("changed", Column::new("when", Size::Fixed(4)).right().priority(1)).server("updated_at"),
+    ],
+    order: Some(("changed", true)),
+};
 
 /// The list of merge requests.
 pub struct MergeRequests {
@@ -46,13 +76,17 @@ impl MergeRequests {
         said.and_then(|said| STATES.iter().position(|state| *state == said)).unwrap_or(self.tab)
     }
 
-    fn asking(&self) -> Asking {
+    fn table(&self, view: &View) -> Chosen<MergeRequest> {
+        COLUMNS.chosen(view).unless(query::get(self.list.sought(), "sort").is_some())
+    }
+
+    fn asking(&self, view: &View) -> Asking {
         let state = STATES.get(self.tab).copied().unwrap_or_default();
-        Asking { project: self.project.clone(), group: self.group.clone(), state }
+        Asking { project: self.project.clone(), group: self.group.clone(), state, order: self.table(view).server() }
     }
 
     fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, MergeRequest> {
-        self.asking().rows(self.list.shown(), view)
+        self.asking(view).rows(self.list.shown(), view)
     }
 
     /// The marked ones, else the one under the cursor, with their projects.
@@ -189,6 +223,8 @@ fn row(view: &View, merge_request: &MergeRequest, with_project: bool) -> Row {
     };
     let notes = merge_request.user_notes_count.flatten().filter(|n| *n > 0);
     let notes = notes.map(|n| if n == 1 { "1 note".to_owned() } else { format!("{n} notes") });
+    let votes = merge_request.upvotes.flatten().filter(|n| *n > 0);
+    let milestone = merge_request.milestone.known();
     let news = looked::news(view, merge_request).map(|news| format!("{} {}", glyph::alive(), news.words()));
     let project = if with_project { review::project(merge_request, view).as_str().to_owned() } else { String::new() };
     let author = merge_request.author().map_or("", |user| user.username.as_str());
@@ -205,6 +241,9 @@ fn row(view: &View, merge_request: &MergeRequest, with_project: bool) -> Row {
         (pipeline, pipeline_role).into(),
         (notes.unwrap_or_default(), Role::Dim).into(),
         (news.unwrap_or_default(), Role::Accent).into(),
+        (votes.map(|n| n.to_string()).unwrap_or_default(), Role::Dim).into(),
+        (milestone.map(|m| m.title.clone()).unwrap_or_default(), Role::Dim).into(),
+        (age(view, merge_request.created_at.as_ref()), Role::Dim).into(),
         (age(view, when), Role::Dim).into(),
     ])
 }
@@ -246,6 +285,7 @@ impl Pane for MergeRequests {
             Some(_) => Ok(()),
             None => Err("open the merge requests of a project first".into()),
         }),
+        Command::new("mrs.columns", &["|"], "Choose columns, and what sorts", |_: &mut Self, cx| COLUMNS.open(cx)),
         Command::new("mrs.save", &["S"], "Save the query as a section of home", |pane: &mut Self, cx| {
             let name = pane.list.sought().to_owned();
             cx.act(Action::Open(Box::new(Prompt::ask("name of the section", "section", name))));
@@ -279,8 +319,9 @@ impl Pane for MergeRequests {
         let mut out = crumbs::project(self.project.as_ref().or(self.group.as_ref()));
         let role = if out.is_empty() { Role::Title } else { Role::Text };
         out.push(Crumb::new("merge requests", role));
-        let grammar = self.asking().grammar();
-        out.extend(typed::crumbs(&self.list, &self.rows(view), &grammar, view));
+        let (rows, asking) = (self.rows(view), self.asking(view));
+        out.extend(typed::crumbs(&self.list, &rows, &asking.grammar(), view));
+        out.extend(self.table(view).crumb(&rows));
         if !self.list.state.marked().is_empty() {
             out.push(Crumb::new(format!("{} marked", self.list.state.marked().len()), Role::Warning));
         }
@@ -288,7 +329,7 @@ impl Pane for MergeRequests {
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
-        let mut wants = self.asking().wants(self.list.sought(), view, self.list.pages(), self.list.rest());
+        let mut wants = self.asking(view).wants(self.list.sought(), view, self.list.pages(), self.list.rest());
         let width = self.preview_width(view);
         if width > 0
             && let Some(merge_request) = self.current(view)
@@ -300,20 +341,7 @@ impl Pane for MergeRequests {
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        let columns = [
-            Column::new("", Size::Fixed(1)),
-            Column::new("", Size::Fit { min: 6, max: 24 }).middle().priority(1),
-            Column::new("", Size::Fit { min: 2, max: 8 }).right(),
-            Column::new("", Size::Fill { min: 28, weight: 3 }),
-            Column::new("", Size::Fit { min: 3, max: 18 }).priority(6),
-            Column::new("", Size::Fit { min: 8, max: 24 }).middle().priority(4),
-            Column::new("", Size::Fit { min: 4, max: 16 }).middle().priority(5),
-            Column::new("", Size::Fit { min: 3, max: 12 }).priority(2),
-            Column::new("", Size::Fit { min: 1, max: 1 }).priority(2),
-            Column::new("", Size::Fit { min: 2, max: 10 }).right().priority(3),
-            Column::new("", Size::Fit { min: 7, max: 14 }),
-            Column::new("", Size::Fixed(4)).right().priority(1),
-        ];
+        let chosen = self.table(view);
         let empty = match (self.list.shown().is_empty(), self.tab) {
             (false, _) => ("No merge request fits the filter.", "/ changes it, Esc ends it"),
             (true, 0) => ("No merge request is open.", "2 shows the merged ones, 4 all"),
@@ -330,8 +358,8 @@ impl Pane for MergeRequests {
                 buf,
                 focused,
                 &self.rows(view),
-                &columns,
-                |m| row(view, m, with_project).marked(self.list.state.is_marked(&m.id.to_string())),
+                &chosen.columns(),
+                |m| chosen.row(row(view, m, with_project).marked(self.list.state.is_marked(&m.id.to_string()))),
                 empty,
             );
         }
@@ -342,9 +370,10 @@ impl Pane for MergeRequests {
     }
 
     fn changed(&mut self, cx: &mut Cx) {
-        let sought = self.asking().rows(self.list.sought(), &cx.view);
+        let sought = self.asking(&cx.view).rows(self.list.sought(), &cx.view);
         self.list.answered(&sought);
         let rows = self.rows(&cx.view);
+        self.table(&cx.view).sort(&mut self.list, &rows);
         self.list.sync(&rows, |merge_request| merge_request.id.to_string());
         let current = self.list.selected(&rows).map_or(0, |merge_request| merge_request.id);
         if current != self.previewed {
@@ -378,6 +407,9 @@ impl Pane for MergeRequests {
                 if matches!(pointer, Pointer::Press { .. }) {
                     self.panels.set_focus(0);
                 }
+                if COLUMNS.pressed(&self.list, pointer, cx) {
+                    return;
+                }
                 if self.list.pointer(pointer, self.rows(&cx.view).len()) {
                     self.open_tab(None, cx);
                 }
@@ -410,7 +442,7 @@ impl Pane for MergeRequests {
     }
 
     fn grammar(&self) -> Option<Grammar> {
-        Some(self.asking().grammar())
+        Some(Asking { project: self.project.clone(), ..Asking::default() }.grammar())
     }
 
     fn sought(&self) -> String {

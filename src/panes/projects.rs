@@ -1,5 +1,6 @@
 //! Projects: all that the server shows, filtered as one types.
 
+use super::columns::{Chosen, Columns, Field};
 use super::list::{Listing, age};
 use super::{forms, review, typed};
 use crate::api::projects::{ListProjects, Project};
@@ -31,6 +32,28 @@ pub struct Projects {
     scope: Scope,
 }
 
+const COLUMNS: Columns<Project> = Columns {
+    place: "projects",
+    fields: &[
+        Field::new("path", Column::new("project", Size::Fit { min: 20, max: 44 }).middle()).server("path"),
+        Field::new("description", Column::new("description", Size::Fill { min: 10, weight: 1 }).priority(3)),
+        Field::new("branch", Column::new("branch", Size::Fit { min: 4, max: 16 }).priority(4)),
+        Field::new("visibility", Column::new("visible", Size::Fit { min: 6, max: 10 }).priority(2)),
+        Field::new("stars", Column::new("stars", Size::Fit { min: 0, max: 6 }).right().priority(5))
+            .loaded(|a, b| a.star_count.flatten().cmp(&b.star_count.flatten())),
+        Field::new("forks", Column::new("forks", Size::Fit { min: 0, max: 6 }).right().priority(6))
+            .loaded(|a: &Project, b| a.forks_count.flatten().cmp(&b.forks_count.flatten()))
+            .hidden(),
+        Field::new("issues", Column::new("issues", Size::Fit { min: 0, max: 6 }).right().priority(6))
+            .loaded(|a: &Project, b| a.open_issues_count.flatten().cmp(&b.open_issues_count.flatten()))
+            .hidden(),
+        Field::new("topics", Column::new("topics", Size::Fit { min: 0, max: 30 }).priority(7)).hidden(),
+        Field::new("created", Column::new("made", Size::Fixed(4)).right().priority(6)).server("created_at").hidden(),
+        Field::new("changed", Column::new("when", Size::Fixed(4)).right().priority(1)).server("last_activity_at"),
+    ],
+    order: Some(("changed", true)),
+};
+
 const SCOPES: &[(&str, Scope)] =
     &[("All", Scope::All), ("Member", Scope::Member), ("Owned", Scope::Owned), ("Starred", Scope::Starred)];
 const TITLES: &[&str] = &["All", "Member", "Owned", "Starred"];
@@ -43,8 +66,10 @@ impl Projects {
     /// What is asked for by `text`; `None` while it cannot be.
     fn query(&self, text: &str, view: &View) -> Option<ListProjects> {
         let is = |scope| if self.scope == scope { json!(true) } else { Value::Null };
+        let order = COLUMNS.chosen(view).server();
         let given = typed::given([
-            ("order_by", json!("last_activity_at")),
+            ("order_by", json!(order.map_or("last_activity_at", |(word, _)| word))),
+            ("sort", order.map_or(Value::Null, |(_, way)| json!(way))),
             ("membership", is(Scope::Member)),
             ("owned", is(Scope::Owned)),
             ("starred", is(Scope::Starred)),
@@ -53,6 +78,10 @@ impl Projects {
             Asked::Ready(list) => Some(list),
             Asked::Naming | Asked::Wrong(_) => None,
         }
+    }
+
+    fn chosen(&self, view: &View) -> Chosen<Project> {
+        COLUMNS.chosen(view).unless(query::get(self.list.sought(), "sort").is_some())
     }
 
     fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, Project> {
@@ -86,6 +115,8 @@ fn row(view: &View, project: &Project) -> Row {
     let visibility = project.visibility.as_ref().and_then(Option::as_ref).map(|v| v.as_str().to_owned());
     let stars = project.star_count.flatten().filter(|n| *n > 0).map(|n| format!("★ {n}")).unwrap_or_default();
     let last = project.last_activity_at.as_ref().and_then(Option::as_ref);
+    let number = |count: Option<u64>| count.filter(|n| *n > 0).map(|n| n.to_string()).unwrap_or_default();
+    let topics = project.tag_list.as_ref().and_then(Option::as_ref);
     let note = if archived { "archived".to_owned() } else { visibility.unwrap_or_default() };
     Row::new(vec![
         path,
@@ -93,6 +124,10 @@ fn row(view: &View, project: &Project) -> Row {
         Cell::from((project.default_branch().unwrap_or_default().to_owned(), Role::Ref)),
         Cell::from((note, if archived { Role::Warning } else { Role::Dim })),
         Cell::from((stars, Role::Dim)),
+        Cell::from((number(project.forks_count.flatten()), Role::Dim)),
+        Cell::from((number(project.open_issues_count.flatten()), Role::Dim)),
+        Cell::from((topics.map(|topics| topics.join(" ")).unwrap_or_default(), Role::Label)),
+        Cell::from((age(view, project.created_at.as_ref().and_then(Option::as_ref)), Role::Dim)),
         Cell::from((age(view, last), Role::Dim)),
     ])
     .dim(archived)
@@ -126,6 +161,17 @@ impl Pane for Projects {
         })
         .writes()
         .when(|_, view| forms::administrator(view)),
+        Command::new(
+            "projects.overview",
+            &["i"],
+            "Its overview: words, numbers, who works on it",
+            |pane: &mut Self, cx| {
+                pane.go("overview", cx);
+            },
+        )
+        .footer("overview")
+        .when(Projects::has_project),
+        Command::new("projects.columns", &["|"], "Choose columns, and what sorts", |_: &mut Self, cx| COLUMNS.open(cx)),
         Command::new("projects.edit", &["e"], "Change its settings", |pane: &mut Self, cx| {
             if let Some(project) = pane.current(&cx.view) {
                 forms::project::edit(&project.path_with_namespace.as_str().into(), &cx.view).open(cx);
@@ -151,6 +197,7 @@ impl Pane for Projects {
         let rows = self.rows(view);
         let mut crumbs = vec![Crumb::new("projects", Role::Title)];
         crumbs.extend(typed::crumbs(&self.list, &rows, &Self::grammar(), view));
+        crumbs.extend(self.chosen(view).crumb(&rows));
         crumbs
     }
 
@@ -160,26 +207,20 @@ impl Pane for Projects {
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        let columns = [
-            Column::new("", Size::Fit { min: 20, max: 44 }).middle(),
-            Column::new("", Size::Fill { min: 10, weight: 1 }).priority(3),
-            Column::new("", Size::Fit { min: 4, max: 16 }).priority(4),
-            Column::new("", Size::Fit { min: 6, max: 10 }).priority(2),
-            Column::new("", Size::Fit { min: 0, max: 6 }).right().priority(5),
-            Column::new("", Size::Fixed(4)).right().priority(1),
-        ];
+        let chosen = self.chosen(view);
         let empty = if self.list.shown().is_empty() {
             ("There are no projects here.", "1 shows all, : opens another place")
         } else {
             ("No project fits the filter.", "/ changes it, Esc ends it")
         };
-        self.list.draw(view, area, buf, true, &self.rows(view), &columns, |p| row(view, p), empty);
+        self.list.draw(view, area, buf, true, &self.rows(view), &chosen.columns(), |p| chosen.row(row(view, p)), empty);
     }
 
     fn changed(&mut self, cx: &mut Cx) {
         let sought = self.rows_of(self.list.sought(), &cx.view);
         self.list.answered(&sought);
         let rows = self.rows(&cx.view);
+        self.chosen(&cx.view).sort(&mut self.list, &rows);
         self.list.sync(&rows, |project| project.id.to_string());
     }
 
@@ -193,6 +234,9 @@ impl Pane for Projects {
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
+        if COLUMNS.pressed(&self.list, pointer, cx) {
+            return;
+        }
         let len = self.rows(&cx.view).len();
         if self.list.pointer(pointer, len) {
             self.go("files", cx);

@@ -21,6 +21,8 @@ pub struct Asking {
     pub group: Option<Id>,
     /// Nothing means all.
     pub state: &'static str,
+    /// The words of `order_by` and `sort`, where the query does not say them.
+    pub order: Option<(&'static str, &'static str)>,
 }
 
 /// The operations behind a query; there is one at a time.
@@ -34,7 +36,7 @@ impl Asking {
     /// What a section of one's own asks for.
     pub fn of(section: &Section) -> Asking {
         let id = |text: &Option<String>| text.as_deref().map(Id::from);
-        Asking { project: id(&section.project), group: id(&section.group), state: "opened" }
+        Asking { project: id(&section.project), group: id(&section.group), state: "opened", order: None }
     }
 
     /// The place that lists what a section asks for.
@@ -61,7 +63,8 @@ impl Asking {
             typed::given([
                 ("id", id.map_or(Value::Null, |id| json!(id.as_str()))),
                 ("state", json!(self.state)),
-                ("order_by", json!("updated_at")),
+                ("order_by", json!(self.order.map_or("updated_at", |(word, _)| word))),
+                ("sort", self.order.map_or(Value::Null, |(_, way)| json!(way))),
                 ("scope", scope),
             ])
         };

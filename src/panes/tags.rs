@@ -1,5 +1,6 @@
 //! Tags of a project, beside what they say and what they release.
 
+use super::columns::{Columns, Field};
 use super::list::{Listing, age};
 use super::{forms, project, prose};
 use crate::api::Id;
@@ -28,11 +29,24 @@ const ASKS: &[Ask] = &[Ask { min: 48, weight: 1 }, Ask { min: 40, weight: 1 }];
 /// Lines of an annotation that are shown: it is a text for a terminal, not a book.
 const ANNOTATION: usize = 200;
 
+const COLUMNS: Columns<Tag> = Columns {
+    place: "tags",
+    fields: &[
+        Field::new("name", Column::new("tag", Size::Fit { min: 10, max: 30 }).middle()).server("name"),
+        Field::new("release", Column::new("", Size::Fit { min: 0, max: 8 }).priority(1))
+            .loaded(|a, b| b.release.is_some().cmp(&a.release.is_some())),
+        Field::new("words", Column::new("says", Size::Fill { min: 24, weight: 1 }).priority(3)),
+        Field::new("author", Column::new("by", Size::Fit { min: 4, max: 16 }).priority(4)),
+        Field::new("SHA", Column::new("SHA", Size::Fixed(8)).priority(5)),
+        Field::new("age", Column::new("when", Size::Fixed(4)).right().priority(2)).server("updated"),
+    ],
+    order: Some(("age", true)),
+};
+
 /// The list of tags.
 pub struct Tags {
     project: Id,
     list: Listing,
-    by_name: bool,
     panels: Panels,
     /// The window into what the selected tag says, and the tag that it was scrolled for.
     notes: DocState,
@@ -86,13 +100,14 @@ impl Derive for Notes {
 }
 
 impl Tags {
-    fn query(&self) -> ListTags {
-        let order_by = self.by_name.then(|| "name".to_owned());
-        ListTags { id: self.project.clone(), order_by, sort: None }
+    fn query(&self, view: &View) -> ListTags {
+        let order = COLUMNS.chosen(view).server();
+        let order_by = order.map(|(word, _)| word.to_owned());
+        ListTags { id: self.project.clone(), order_by, sort: order.map(|(_, way)| way.to_owned()) }
     }
 
     fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, Tag> {
-        view.store.list(&self.query())
+        view.store.list(&self.query(view))
     }
 
     fn current<'a>(&self, view: &View<'a>) -> Option<&'a Tag> {
@@ -197,21 +212,13 @@ impl Tags {
     }
 
     fn draw_list(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        let columns = [
-            Column::new("", Size::Fit { min: 10, max: 30 }).middle(),
-            Column::new("", Size::Fit { min: 0, max: 8 }).priority(1),
-            Column::new("", Size::Fill { min: 24, weight: 1 }).priority(3),
-            Column::new("", Size::Fit { min: 4, max: 16 }).priority(4),
-            Column::new("", Size::Fixed(8)).priority(5),
-            Column::new("", Size::Fixed(4)).right().priority(2),
-        ];
+        let chosen = COLUMNS.chosen(view);
         let focused = self.panels.focus() == LIST;
-        let order = if self.by_name { "by name" } else { "latest first" };
-        let area = panels::title(buf, area, view.theme, focused, "Tags", order);
+        let area = panels::title(buf, area, view.theme, focused, "Tags", "");
         let marked = |tag: &Tag| self.list.state.is_marked(&tag.name);
-        let draw = |tag: &Tag| row(view, tag).marked(marked(tag));
+        let draw = |tag: &Tag| chosen.row(row(view, tag).marked(marked(tag)));
         let empty = ("There are no tags yet.", "+ makes one");
-        self.list.draw(view, area, buf, focused, &self.rows(view), &columns, draw, empty);
+        self.list.draw(view, area, buf, focused, &self.rows(view), &chosen.columns(), draw, empty);
     }
 
     fn draw_notes(&self, view: &View, area: Rect, buf: &mut Buffer) {
@@ -271,11 +278,10 @@ impl Pane for Tags {
             .footer("commits")
             .when(Self::has_tag),
         Command::new("tags.commit", &["d"], "Its commit", Self::commit).footer("commit").when(Self::has_tag),
-        Command::new("tags.order", &["s"], "Order by date or by name", |pane: &mut Self, _| {
-            pane.by_name = !pane.by_name;
-            pane.list.restart();
-        })
-        .footer("order"),
+        Command::new("tags.order", &["s"], "Order by name: up, down, or by date again", |_: &mut Self, cx| {
+            COLUMNS.turn("name", cx);
+        }),
+        Command::new("tags.columns", &["|"], "Choose columns, and what sorts", |_: &mut Self, cx| COLUMNS.open(cx)),
         Command::new("tags.release", &["e"], "Write its release, or change it", Self::release)
             .writes()
             .footer("release")
@@ -307,7 +313,6 @@ impl Pane for Tags {
         Tags {
             project,
             list,
-            by_name: false,
             panels: Panels::new(2),
             notes: DocState { cursor_line: false, ..DocState::new() },
             read: String::new(),
@@ -322,12 +327,14 @@ impl Pane for Tags {
     fn crumbs(&self, view: &View) -> Vec<Crumb> {
         let mut crumbs = project::crumbs(view, &self.project);
         crumbs.push(Crumb::new("tags", Role::Dim));
-        crumbs.extend(self.list.crumbs(&self.rows(view)));
+        let rows = self.rows(view);
+        crumbs.extend(self.list.crumbs(&rows));
+        crumbs.extend(COLUMNS.chosen(view).crumb(&rows));
         crumbs
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
-        let mut wants = vec![project::want(&self.project), Load::list(&self.query(), self.list.pages()).into()];
+        let mut wants = vec![project::want(&self.project), Load::list(&self.query(view), self.list.pages()).into()];
         let width = self.notes_width(view);
         if let Some(tag) = self.current(view).filter(|_| width > 0) {
             let notes = Notes::of(view, tag, width);
@@ -356,6 +363,7 @@ impl Pane for Tags {
             let says = |text: &str| text.to_lowercase().contains(words);
             says(&tag.name) || tag.message.as_deref().is_some_and(says)
         });
+        COLUMNS.chosen(&cx.view).sort(&mut self.list, &rows);
         self.list.sync(&rows, |tag| tag.name.clone());
         let current = self.list.selected(&rows).map_or("", |tag| tag.name.as_str());
         if current != self.read {
@@ -388,6 +396,9 @@ impl Pane for Tags {
             _ => {
                 if matches!(pointer, Pointer::Press { .. }) {
                     self.panels.set_focus(LIST);
+                }
+                if COLUMNS.pressed(&self.list, pointer, cx) {
+                    return;
                 }
                 if self.list.pointer(pointer, self.list.len(&self.rows(&cx.view))) {
                     self.go("files", cx);

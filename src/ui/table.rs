@@ -32,12 +32,34 @@ pub struct Column {
     pub priority: u8,
     /// Cut in the middle: paths.
     pub middle: bool,
+    /// The rows are in its order; `true` where the largest comes first.
+    pub sorted: Option<bool>,
 }
 
 impl Column {
     /// A column that is always kept, stands left and is cut at its end.
     pub const fn new(title: &'static str, size: Size) -> Column {
-        Column { title, size, right: false, priority: 0, middle: false }
+        Column { title, size, right: false, priority: 0, middle: false, sorted: None }
+    }
+
+    /// The rows are in its order, which the header shows; `down` where the largest comes first.
+    pub const fn sorted(self, down: bool) -> Column {
+        let width = self.title.len() as u16 + 1;
+        let size = match self.size {
+            Size::Fixed(fixed) if fixed < width => Size::Fixed(width),
+            size => size,
+        };
+        Column { sorted: Some(down), size, ..self }
+    }
+
+    /// What stands above it.
+    fn head(&self) -> Cow<'static, str> {
+        match self.sorted {
+            Some(down) if !self.title.is_empty() => {
+                format!("{}{}", self.title, if down { glyph::down() } else { glyph::up() }).into()
+            }
+            _ => self.title.into(),
+        }
     }
 
     /// Stands right.
@@ -126,6 +148,8 @@ pub struct ListState {
     height: Shared<usize>,
     header: Shared<usize>,
     len: Shared<usize>,
+    /// Where the columns stand: their index, left edge and right edge.
+    places: RefCell<Vec<(usize, u16, u16)>>,
     /// The natural widths seen so far, so that columns do not jump while rows scroll by.
     widths: RefCell<(u16, Vec<u16>)>,
 }
@@ -274,6 +298,15 @@ impl ListState {
         Some(self.top.get() + line).filter(|row| *row < self.len.get())
     }
 
+    /// The column whose title was drawn at `x`, in the line `y` from the top of the area last drawn into.
+    pub fn head_at(&self, x: u16, y: u16) -> Option<usize> {
+        if usize::from(y) >= self.header.get() {
+            return None;
+        }
+        let places = self.places.borrow();
+        places.iter().find(|(_, left, right)| (*left..*right).contains(&x)).map(|(index, ..)| *index)
+    }
+
     /// Marks the thing with `key`, or takes the mark away.
     pub fn toggle_mark(&mut self, key: impl Into<String>) {
         let key = key.into();
@@ -352,7 +385,9 @@ pub fn draw(
 
     if header > 0 {
         let style = theme.style(Role::Dim);
-        let titles = columns.iter().map(|c| vec![(Cow::Borrowed(c.title), style)]);
+        let bright = theme.style(Role::TitleDim);
+        let titles = columns.iter().map(|c| vec![(c.head(), if c.sorted.is_some() { bright } else { style })]);
+        *state.places.borrow_mut() = places(area, &widths);
         cells(buf, Rect { height: 1, ..area }, columns, &widths, titles);
     }
     for ((i, row), y) in rows.into_iter().enumerate().zip(body.y..) {
@@ -385,6 +420,18 @@ fn heading(buf: &mut Buffer, area: Rect, theme: &Theme, row: &Row) {
     for x in (place.x + used + 1..place.right()).skip(usize::from(used == 0)) {
         line::set(buf, x, area.y, glyph::rule(), 1, theme.style(Role::Faint));
     }
+}
+
+/// Where the columns that have a place stand, each with the gap behind it.
+fn places(area: Rect, widths: &[Option<u16>]) -> Vec<(usize, u16, u16)> {
+    let mut x = area.x.saturating_add(LEAD);
+    let mut places = Vec::new();
+    for (index, width) in widths.iter().enumerate() {
+        let Some(width) = width else { continue };
+        places.push((index, x, x.saturating_add(width + GAP)));
+        x = x.saturating_add(width + GAP);
+    }
+    places
 }
 
 fn cells(
@@ -421,7 +468,7 @@ fn natural(state: &ListState, width: u16, columns: &[Column], rows: &[Row]) -> V
         let longest = cells.map(|cell| cell.spans.iter().map(|(t, _)| text::width_up_to(t, usize::from(max))).sum());
         let longest: usize = longest.max().unwrap_or(0);
         if longest > 0 {
-            let titled = longest.max(text::width(column.title)).min(usize::from(max)) as u16;
+            let titled = longest.max(text::width(&column.head())).min(usize::from(max)) as u16;
             *widest = (*widest).max(titled.max(min));
         }
     }

@@ -2,6 +2,7 @@
 
 mod browse;
 mod changes;
+mod columns;
 mod core;
 mod files;
 mod form;

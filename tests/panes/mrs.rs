@@ -41,7 +41,7 @@ async fn open_ones_are_listed_first_with_what_matters() {
     }
     harness.expect("draft Retry reads");
     let wide = harness.screen(160, 45);
-    let line = wide.iter().find(|l| l.contains("!42")).cloned().unwrap_or_default();
+    let line = wide.iter().find(|l| l.contains("●  !42")).cloned().unwrap_or_default();
     for part in ["feature/42", "bo", "3 notes"] {
         assert!(line.contains(part), "{part} in {line}");
     }
@@ -150,7 +150,7 @@ async fn what_is_new_since_one_last_looked_is_marked() {
     harness.reply("GET /user", json!({"id": 5, "username": "ada"}));
     harness.reply(LIST, [merge_request(42, "Draw only visible rows", "opened"), merge_request(9, "Retry", "opened")]);
     harness.settle().await;
-    assert!(harness.line_with("!42").contains("● 2 new notes"), "{}", harness.picture());
+    assert!(harness.line_with("●  !42").contains("● 2 new notes"), "{}", harness.picture());
     assert!(!harness.line_with("!9").contains("new"), "{}", harness.picture());
     harness.reply("GET /projects/acme%2Frocket-ui/merge_requests/42", merge_request(42, "Draw", "opened"));
     harness.press("Enter").settle().await;

@@ -1,0 +1,232 @@
+//! Which columns a list has, in what order they stand, and by which one its rows are sorted: chosen and kept at once.
+
+use super::{Overlay, Stay};
+use crate::app::action::Action;
+use crate::app::keymap::Key;
+use crate::app::pane::{Cx, Pointer, View};
+use crate::ui::theme::Role;
+use crate::ui::{glyph, line, popup, table};
+use crossterm::event::KeyCode;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use serde::{Deserialize, Serialize};
+use std::cell::Cell;
+
+/// What was chosen for a list, by the names of columns, so that other columns of a later day do no harm.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Choice {
+    /// Those that are shown, left to right.
+    pub columns: Vec<String>,
+    /// The one that the rows are sorted by; nothing where they stay as they come.
+    pub order: Option<String>,
+    /// The largest first.
+    pub down: bool,
+}
+
+impl Choice {
+    /// Sorts by `name`: the small first, then the large, then as the server has it.
+    pub fn turn(&mut self, name: &str) {
+        match (self.order.as_deref() == Some(name), self.down) {
+            (false, _) => (self.order, self.down) = (Some(name.to_owned()), false),
+            (true, false) => self.down = true,
+            (true, true) => (self.order, self.down) = (None, false),
+        }
+    }
+
+    fn toggle(&mut self, name: &str) {
+        match self.columns.iter().position(|column| column == name) {
+            // A list without columns would be no list.
+            Some(_) if self.columns.len() == 1 => {}
+            Some(at) => _ = self.columns.remove(at),
+            None => self.columns.push(name.to_owned()),
+        }
+    }
+}
+
+/// Who sorts by a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sorter {
+    /// Nobody can.
+    Nobody,
+    /// The server, so that it holds for all there are.
+    Server,
+    /// labscope, among the rows that are loaded.
+    Loaded,
+}
+
+/// The list of columns.
+pub struct ColumnsList {
+    /// What the choice is kept under.
+    key: String,
+    offered: Vec<(&'static str, Sorter)>,
+    choice: Choice,
+    standard: Choice,
+    list: table::ListState,
+    area: Cell<Rect>,
+}
+
+impl ColumnsList {
+    /// Of the columns `offered`, as they are chosen now, and as they are where nothing was chosen.
+    pub fn new(key: String, offered: Vec<(&'static str, Sorter)>, choice: Choice, standard: Choice) -> ColumnsList {
+        let (list, area) = (table::ListState::new(), Cell::default());
+        let mut columns = ColumnsList { key, offered, choice, standard, list, area };
+        columns.arrange();
+        columns
+    }
+
+    /// Those that are shown first, in their order.
+    fn arrange(&mut self) {
+        let place = |name: &str| self.choice.columns.iter().position(|column| column == name).unwrap_or(usize::MAX);
+        self.offered.sort_by_key(|(name, _)| place(name));
+    }
+
+    fn current(&self) -> Option<(&'static str, Sorter)> {
+        self.offered.get(self.list.selected()).copied()
+    }
+
+    fn keep(&mut self, cx: &mut Cx) {
+        let text = (self.choice != self.standard).then(|| serde_json::to_string(&self.choice).unwrap_or_default());
+        cx.act(Action::Keep(self.key.clone(), text));
+    }
+
+    /// Moves the column under the cursor one place; what is hidden has none.
+    fn carry(&mut self, down: bool) {
+        let Some((name, _)) = self.current() else { return };
+        let Some(at) = self.choice.columns.iter().position(|column| column == name) else { return };
+        let to = if down { at + 1 } else { at.wrapping_sub(1) };
+        if to < self.choice.columns.len() {
+            self.choice.columns.swap(at, to);
+            self.arrange();
+            self.list.select(to, self.offered.len());
+        }
+    }
+
+    fn row(&self, index: usize) -> table::Row {
+        let Some((name, sorter)) = self.offered.get(index).copied() else { return table::Row::default() };
+        let shown = self.choice.columns.iter().any(|column| column == name);
+        let mark = if shown { glyph::done() } else { " " };
+        let sorted = match (self.choice.order.as_deref() == Some(name), self.choice.down) {
+            (true, true) => format!("{} largest first", glyph::down()),
+            (true, false) => format!("{} smallest first", glyph::up()),
+            (false, _) => String::new(),
+        };
+        let by = match sorter {
+            Sorter::Nobody => "",
+            Sorter::Server => "sorted by the server",
+            Sorter::Loaded => "sorted among what is loaded",
+        };
+        table::Row::new(vec![
+            (mark, Role::Success).into(),
+            (name, if shown { Role::Text } else { Role::Dim }).into(),
+            (sorted, Role::Accent).into(),
+            (by, Role::Dim).into(),
+        ])
+    }
+}
+
+impl Overlay for ColumnsList {
+    fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
+        let theme = view.theme;
+        let height = (self.offered.len() as u16 + 2).min(screen.height.saturating_sub(4));
+        let inner = popup::draw(buf, screen, theme, "Columns", 66.min(screen.width.saturating_sub(4)), height);
+        let body = Rect { height: inner.height.saturating_sub(2), ..inner };
+        self.area.set(body);
+        let columns = [
+            table::Column::new("", table::Size::Fixed(1)),
+            table::Column::new("", table::Size::Fit { min: 8, max: 20 }),
+            table::Column::new("", table::Size::Fill { min: 10, weight: 1 }),
+            table::Column::new("", table::Size::Fit { min: 8, max: 28 }).right().priority(1),
+        ];
+        table::draw(buf, body, theme, true, &self.list, &columns, self.offered.len(), |index| self.row(index));
+        let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
+        let foot = Rect { y: inner.bottom().saturating_sub(1), height: inner.height.min(1), ..inner };
+        let keys =
+            [("Space", " show  "), ("s", " sort  "), ("J K", " move  "), ("0", " as it was  "), ("Esc", " close")];
+        let spans: Vec<_> = keys.iter().flat_map(|(name, words)| [(*name, key), (*words, dim)]).collect();
+        line::draw(buf, foot, &spans);
+        None
+    }
+
+    fn key(&mut self, key: Key, cx: &mut Cx) -> Stay {
+        let len = self.offered.len();
+        match key.code {
+            KeyCode::Esc | KeyCode::Enter | KeyCode::Char('q' | '|') => return Stay::Close,
+            KeyCode::Char('c') if key.ctrl => return Stay::Close,
+            KeyCode::Up | KeyCode::Char('k') => self.list.move_by(-1, len),
+            KeyCode::Down | KeyCode::Char('j') => self.list.move_by(1, len),
+            KeyCode::Char(' ' | 'x') => {
+                if let Some((name, _)) = self.current() {
+                    self.choice.toggle(name);
+                    self.keep(cx);
+                }
+            }
+            KeyCode::Char('s') => {
+                if let Some((name, _)) = self.current().filter(|(_, sorter)| *sorter != Sorter::Nobody) {
+                    self.choice.turn(name);
+                    self.keep(cx);
+                }
+            }
+            KeyCode::Char(letter @ ('J' | 'K')) => {
+                self.carry(letter == 'J');
+                self.keep(cx);
+            }
+            KeyCode::Char('0') => {
+                self.choice = self.standard.clone();
+                self.arrange();
+                self.keep(cx);
+            }
+            _ => {}
+        }
+        Stay::Open
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> Stay {
+        let len = self.offered.len();
+        match pointer {
+            Pointer::Wheel { rows, .. } => self.list.move_by(rows.into(), len),
+            Pointer::Press { column, row, .. } => {
+                let area = self.area.get();
+                if !area.contains((column, row).into()) {
+                    return Stay::Close;
+                }
+                if let Some(index) = self.list.row_at(row - area.y) {
+                    self.list.select(index, len);
+                    if let Some((name, _)) = self.current() {
+                        self.choice.toggle(name);
+                        self.keep(cx);
+                    }
+                }
+            }
+            Pointer::Drag { .. } | Pointer::Release => {}
+        }
+        Stay::Open
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sorting_by_a_column_turns_from_small_to_large_to_none() {
+        let mut choice = Choice::default();
+        let mut said = Vec::new();
+        for _ in 0..4 {
+            choice.turn("stars");
+            said.push(choice.order.as_ref().map(|_| choice.down));
+        }
+        assert_eq!(said, [Some(false), Some(true), None, Some(false)]);
+        choice.turn("age");
+        assert_eq!((choice.order.as_deref(), choice.down), (Some("age"), false));
+    }
+
+    #[test]
+    fn the_last_column_stays() {
+        let mut choice = Choice { columns: vec!["name".into()], ..Choice::default() };
+        choice.toggle("age");
+        choice.toggle("name");
+        choice.toggle("age");
+        assert_eq!(choice.columns, ["age"]);
+    }
+}

@@ -1,0 +1,91 @@
+//! Columns that a person chooses, and what sorts the rows.
+
+use crate::harness::{Begin, Harness};
+use labscope::app::Place;
+use serde_json::{Value, json};
+
+fn project(id: u64, path: &str, stars: u64) -> Value {
+    json!({"id": id, "name": path, "name_with_namespace": path, "path": path, "path_with_namespace": path,
+        "web_url": "http://demo.test/x", "description": "Words of it", "star_count": stars, "forks_count": 3,
+        "visibility": "public", "default_branch": "main", "last_activity_at": "2026-06-15T09:00:00Z"})
+}
+
+async fn open(width: u16) -> Harness {
+    let mut harness = Begin::at(Place::new("projects")).size(width, 24).open();
+    harness.reply("GET /projects", [project(1, "a/low", 1), project(2, "b/high", 9), project(3, "c/none", 0)]);
+    harness.settle().await;
+    harness
+}
+
+fn paths(harness: &Harness) -> Vec<String> {
+    let words = |line: &String| line.trim_start_matches(['▌', ' ']).split_whitespace().next().map(str::to_owned);
+    harness.lines().iter().filter_map(words).filter(|word| word.contains("/")).take(3).collect()
+}
+
+#[tokio::test]
+async fn columns_are_shown_hidden_and_moved_and_that_is_kept() {
+    let mut harness = open(120).await;
+    harness.expect("Words of it").expect("stars").expect_no("forks");
+    harness.press("|").expect("Columns").expect("sorted among what is loaded").press("j Space");
+    harness.press("Esc").settle().await;
+    harness.expect_no("Words of it");
+    assert!(
+        harness.kept.iter().any(|(key, text)| key.contains("columns of projects") && !text.contains("description"))
+    );
+    harness.press("|").press("G");
+    harness.press("j j j j j j j j Space Esc");
+    harness.expect_no("columns of");
+    harness.press("| 0 Esc").expect("Words of it");
+    assert!(!harness.kept.keys().any(|key| key.contains("columns of projects")), "{:?}", harness.kept);
+}
+
+#[tokio::test]
+async fn a_press_on_a_title_sorts_what_is_loaded_up_then_down_then_not() {
+    let mut harness = open(120).await;
+    harness.press("j");
+    harness.click_on("stars");
+    assert_eq!(paths(&harness), ["c/none", "a/low", "b/high"]);
+    harness.expect("stars↑");
+    harness.pass(2).click_on("stars");
+    assert_eq!(paths(&harness), ["b/high", "a/low", "c/none"]);
+    // The selection stays on its thing.
+    assert!(harness.line_with("▌").contains("b/high"), "{}", harness.picture());
+    harness.pass(2).click_on("stars");
+    assert_eq!(paths(&harness), ["a/low", "b/high", "c/none"]);
+}
+
+#[tokio::test]
+async fn what_the_server_can_sort_by_is_asked_of_the_server() {
+    let mut harness = open(120).await;
+    harness.click_on("project ");
+    assert!(harness.asked.iter().any(|line| line.contains("order_by=path&sort=asc")), "{:?}", harness.asked);
+    harness.settle().await;
+    harness.press("/").type_text("sort:name").press("Enter");
+    harness.settle().await;
+    harness.expect_no("project↑");
+}
+
+#[tokio::test]
+async fn a_list_that_is_sorted_here_says_when_there_is_more() {
+    let mut harness = Begin::at(Place::new("projects")).size(120, 24).open();
+    let many: Vec<Value> = (1..=250).map(|id| project(id, &format!("a/p{id:03}"), id)).collect();
+    harness.reply("GET /projects", many).settle().await;
+    harness.click_on("stars").settle().await;
+    harness.expect("by stars among what is loaded");
+}
+
+#[tokio::test]
+async fn a_choice_that_names_nothing_known_is_no_choice() {
+    let mut begin = Begin::at(Place::new("projects")).size(80, 24);
+    for (key, text) in [("@ columns of projects", r#"{"columns":["nothing"],"order":"x"}"#), ("@ columns of tags", "{")]
+    {
+        begin.drafts.insert(key.into(), text.into());
+    }
+    let mut harness = begin.open();
+    harness.reply("GET /projects", [project(1, "a/low", 1)]).settle().await;
+    harness.expect("a/low").expect("public");
+    for (width, height) in [(20, 8), (40, 10), (10, 3)] {
+        harness.resize(width, height);
+        harness.press("| j Space Esc | 0 Esc");
+    }
+}
