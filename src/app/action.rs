@@ -6,6 +6,7 @@ use super::pane::Cx;
 use super::pane::Section;
 use super::place::Place;
 use super::transfer::{News, Order, Save};
+use super::watch::Watched;
 use crate::api::Error;
 use crate::store::{Arrival, Ticket, Value, Want, Write};
 use crate::ui::theme::Background;
@@ -117,6 +118,8 @@ pub enum Action {
     Saves,
     /// Say something in the footer.
     Say(Tone, String),
+    /// Watch something until it ends, wherever the person is then; or watch it no more.
+    Watch(Watched),
     /// Ask the server again for what is seen.
     Refresh,
     /// Next panel, or the one before.
@@ -222,6 +225,8 @@ pub enum Effect {
     Send(u64, Write),
     /// Put into the clipboard.
     Copy(String),
+    /// Tell the person, by the terminal's own means, that something watched has ended.
+    Notify(String),
     /// Open a page in the browser.
     Browse(String),
     /// Run the person's editor on this text, in a file whose name ends so.

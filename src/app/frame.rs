@@ -66,6 +66,9 @@ impl App {
             left.push((text::shown(&crumb.text).into_owned(), theme.style(crumb.role)));
         }
         let mut right: Spans = Vec::new();
+        if !self.watched.is_empty() {
+            right.push((format!("watching {} · ", self.watched.len()), theme.style(Role::Running)));
+        }
         if let Some(me) = view.me() {
             right.push((text::shown(&me.username).into_owned(), theme.style(Role::User)));
             right.push((" · ".into(), dim));

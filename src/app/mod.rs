@@ -19,6 +19,7 @@ pub mod target;
 #[cfg(test)]
 mod tests;
 pub mod transfer;
+pub mod watch;
 pub mod when;
 
 use crate::api::Fault;
@@ -96,6 +97,8 @@ pub struct App {
     unkept: Option<String>,
     outbox: Outbox,
     transfers: Transfers,
+    /// What a person waits for the end of.
+    watched: Vec<watch::Watched>,
     /// The pictures of the last frame.
     pub pictures: Pictures,
     /// Whether the place at hand was named by a target, so that a missing one gives way to the nearest.
@@ -155,6 +158,7 @@ impl App {
             unkept: None,
             outbox: Outbox::default(),
             transfers: Transfers::default(),
+            watched: Vec::new(),
             pictures: Pictures::default(),
             named: true,
             now: setup.now,
@@ -522,6 +526,7 @@ impl App {
             Action::ForgetSave(number) => self.forget_save(number, effects),
             Action::Saves => self.overlays.push(Box::<overlay::transfers::List>::default()),
             Action::Say(tone, text) => self.say(tone, text),
+            Action::Watch(watched) => self.watch(watched),
             Action::Refresh => {
                 let wants = self.wants();
                 self.store.refresh(&wants);
@@ -815,6 +820,7 @@ impl App {
         let view = self.view_of();
         let mut wants = reconcile::session_wants(&view);
         wants.extend(self.outbox_wants(&view));
+        wants.extend(self.watch_wants(&view));
         if let Some(pane) = self.panes.last() {
             wants.extend(pane.wants(&view));
         }

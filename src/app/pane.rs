@@ -10,10 +10,12 @@ use crate::store::{Store, Want};
 use crate::ui::image::Pictures;
 use crate::ui::panels::Panels;
 use crate::ui::theme::{Role, Theme};
+use crate::ui::trace::Patterns;
 use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Who is signed in where.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +32,23 @@ pub struct Session {
     pub signed_in: bool,
     /// The person's own sections of the home place, in order.
     pub sections: Vec<Section>,
+    /// How traces of jobs are read.
+    pub reading: Arc<Reading>,
+}
+
+/// How traces of jobs are read.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// What counts as an error, and what as a warning.
+    pub patterns: Patterns,
+    /// Bytes of one trace that are kept in memory; the rest is put on disk.
+    pub memory: u64,
+}
+
+impl Default for Reading {
+    fn default() -> Reading {
+        Reading { patterns: Patterns::default(), memory: 64 << 20 }
+    }
 }
 
 /// A query of one's own, by name.

@@ -95,7 +95,7 @@ impl Place {
             },
             "mr" => in_project("mrs"),
             "snippets" if self.item.is_some() => in_project("snippets"),
-            "job" => in_project("jobs"),
+            "job" | "traces" => in_project("jobs"),
             "jobs" if self.item.is_some() => in_project("jobs"),
             "commit" => in_project("commits"),
             "commits" if self.git_ref.is_some() || self.path.is_some() => in_project("commits"),

@@ -500,13 +500,23 @@ pub const COMMITS: &[Term] = &[
     Term::new("all", "all", Takes::YesNo, "of all branches"),
 ];
 
+/// States of jobs that servers list by.
+const STATES: &[&str] = &["created", "pending", "running", "failed", "success", "canceled", "skipped", "manual"];
+
 /// What may be asked of the jobs of a project.
-pub const JOBS: &[Term] = &[Term::new(
-    "scope",
-    "scope",
-    Takes::Several(&["created", "pending", "running", "failed", "success", "canceled", "skipped", "manual"]),
-    "in that state; several: any of them",
-)];
+pub const JOBS: &[Term] =
+    &[Term::new("scope", "scope", Takes::Several(STATES), "in that state; several: any of them")];
+
+/// What may be looked for among jobs: the state is asked of the server, the rest is looked for in what it answers.
+pub const JOBS_LOOKED: &[Term] = &[
+    Term::new("scope", "scope", Takes::Several(STATES), "in that state; several: any of them"),
+    Term::new("name", "", Takes::Text, "whose name holds it"),
+    Term::new("stage", "", Takes::Text, "of the stage"),
+    Term::new("ref", "", Takes::Ref, "of that branch or tag"),
+    Term::new("runner", "", Takes::Text, "that the runner took"),
+    Term::new("by", "", Takes::UserName, "that somebody started"),
+    Term::new("commit", "", Takes::Text, "of the commit"),
+];
 
 #[cfg(test)]
 mod tests {

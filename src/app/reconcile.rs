@@ -30,6 +30,7 @@ impl App {
         self.store.turn();
         self.claim(effects);
         self.deliver(effects);
+        self.tell_ends(effects);
         if let Some(mut pane) = self.panes.pop() {
             let mut cx = Cx { view: self.view_of(), actions: Vec::new() };
             pane.changed(&mut cx);

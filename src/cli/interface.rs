@@ -8,13 +8,15 @@ use crate::api;
 use crate::api::client::Client;
 use crate::app::action::{Msg, Tone};
 use crate::app::bindings::{BindingError, Bindings};
-use crate::app::pane::{Section, Session};
+use crate::app::pane::{Reading, Section, Session};
 use crate::app::{App, Place, Setup, reconcile};
 use crate::config::{Config, sections};
 use crate::panes::PANES;
 use crate::runtime::executor::Configure;
+use crate::runtime::terminal::Notify;
 use crate::runtime::{self, Options, journal};
 use crate::ui::glyph;
+use crate::ui::trace::Patterns;
 use jiff::Timestamp;
 use std::collections::HashMap;
 use std::io::{self, IsTerminal};
@@ -40,6 +42,8 @@ pub struct Manner {
     pub config: Config,
     look: Look,
     bindings: Bindings,
+    reading: Reading,
+    notify: Notify,
     mouse: bool,
 }
 
@@ -52,8 +56,14 @@ impl Manner {
         let config = configuration(global)?;
         let look = Look::find(global, &config, |name| std::env::var(name).ok())?;
         let bindings = bindings(&config)?;
+        let reading = reading(&config)?;
+        let notify = match &config.notify {
+            Some(word) => Notify::named(word.get_ref())
+                .map_err(|why| Failure::usage(config.mistake(word.span(), "notify", &why)))?,
+            None => Notify::Bell,
+        };
         let mouse = !global.no_mouse && config.mouse.unwrap_or(true);
-        Ok(Manner { config, look, bindings, mouse })
+        Ok(Manner { config, look, bindings, reading, notify, mouse })
     }
 }
 
@@ -72,8 +82,8 @@ pub fn need_terminal() -> Result<(), Failure> {
 
 /// Runs the interface until it ends.
 pub fn run(manner: Manner, opening: Opening, threads: &Runtime) -> Result<(), Failure> {
-    let Manner { config, look, bindings, mouse } = manner;
-    let session = Session { sections: sections(&config), ..opening.session };
+    let Manner { config, look, bindings, reading, notify, mouse } = manner;
+    let session = Session { sections: sections(&config), reading: Arc::new(reading), ..opening.session };
     // Where nothing is to be left behind, sections live as long as the interface.
     let configure = opening.drafts.as_ref().map(|_| configure(config.path().to_path_buf()));
     glyph::set_ascii(look.ascii);
@@ -110,6 +120,7 @@ pub fn run(manner: Manner, opening: Opening, threads: &Runtime) -> Result<(), Fa
         drafts: opening.drafts,
         replies: opening.replies,
         configure,
+        notify,
     };
     let ended = threads.block_on(runtime::run(&mut app, first, options));
     ended.map_err(|e| Failure::failed(format!("the terminal cannot be used: {e}")))
@@ -132,6 +143,21 @@ fn configure(path: PathBuf) -> Configure {
         };
         sections::write(&path, &all.iter().map(section).collect::<Vec<_>>())
     })
+}
+
+/// How traces are read, as the configuration says.
+fn reading(config: &Config) -> Result<Reading, Failure> {
+    let words = |all: &[toml::Spanned<String>]| all.iter().map(|one| one.get_ref().clone()).collect::<Vec<_>>();
+    let trace = &config.trace;
+    let patterns = Patterns::new(&words(&trace.errors), &words(&trace.warnings)).map_err(|(expression, why)| {
+        let all = trace.errors.iter().map(|one| ("errors", one)).chain(trace.warnings.iter().map(|one| ("warnings", one)));
+        let found = all.into_iter().find(|(_, one)| *one.get_ref() == expression);
+        let (name, at) = found.map_or(("errors", 0..0), |(name, one)| (name, one.span()));
+        Failure::usage(config.mistake(at, &format!("trace.{name}"), &format!("no expression that can be read: {why}")))
+    })?;
+    let usual = Reading::default();
+    let memory = trace.memory.map_or(usual.memory, |megabytes| megabytes.saturating_mul(1 << 20));
+    Ok(Reading { patterns, memory })
 }
 
 /// The keys of the table, with those of the configuration in their stead.

@@ -34,7 +34,7 @@ pub fn run(global: &Global, text: Option<&str>) -> Result<(), Failure> {
         read_only: global.read_only,
         offline: global.offline,
         signed_in: server.token.is_some(),
-        sections: Vec::new(),
+        ..Session::default()
     };
     let drafts = drafts(&session.server);
     let replies = manner.config.cache.unwrap_or(true).then(|| replies(&server)).flatten();

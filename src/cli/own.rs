@@ -87,7 +87,7 @@ fn run(global: &Global, listener: TcpListener, web_url: String, purpose: Purpose
         read_only: global.read_only,
         offline: global.offline,
         signed_in: true,
-        sections: Vec::new(),
+        ..Session::default()
     };
     // Started with the first request, after the first frame; held here, so that it ends when the interface does.
     let held: Arc<Mutex<Option<Running>>> = Arc::default();

@@ -30,12 +30,28 @@ pub struct Config {
     pub cache: Option<bool>,
     /// Whether `auth login` keeps tokens in the keyring of the system; it does unless this says no.
     pub keyring: Option<bool>,
+    /// How traces of jobs are read.
+    pub trace: Trace,
+    /// How the terminal is told that a watched job has ended: `off`, `bell`, `osc9`, `osc777`.
+    pub notify: Option<Spanned<String>>,
     /// Keys by command, in place of the table's own.
     pub keys: BTreeMap<String, Spanned<Vec<String>>>,
     /// Named queries, shown on the home place.
     pub sections: Vec<sections::Section>,
     #[serde(skip)]
     source: Source,
+}
+
+/// How traces of jobs are read.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Trace {
+    /// Expressions for lines that are errors, in place of the usual ones.
+    pub errors: Vec<Spanned<String>>,
+    /// Expressions for lines that are warnings.
+    pub warnings: Vec<Spanned<String>>,
+    /// Megabytes of one trace that are kept in memory; the rest is put in a temporary file.
+    pub memory: Option<u64>,
 }
 
 /// Where a configuration was read from.
@@ -203,12 +219,12 @@ mod tests {
     fn everything_may_be_set_and_nothing_must() {
         let config = parse(
             "host = \"work\"\ntheme = \"light\"\nmouse = false\n\n[hosts.work]\nurl = \"git.example.com\"\n\
-             token_file = \"~/token\"\n\n[keys]\nquit = [\"C-q\"]\n\"files.open\" = []\n",
+             token_file = \"~/token\"\n\n[trace]\nerrors = [\"^E \"]\nmemory = 16\n\n[keys]\nquit = [\"C-q\"]\n\"files.open\" = []\n",
         )
         .expect("reads");
         assert_eq!(config.named("work").expect("known").as_str(), "https://git.example.com/");
         assert_eq!(config.mouse, Some(false));
-        assert_eq!(config.keys.len(), 2);
+        assert_eq!((config.keys.len(), config.trace.errors.len(), config.trace.memory), (2, 1, Some(16)));
         assert!(parse("").is_ok());
     }
 

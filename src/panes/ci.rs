@@ -5,11 +5,14 @@ use crate::api::{Id, Time};
 use crate::app::App;
 use crate::app::action::Action;
 use crate::app::command::WhyNot;
+use crate::app::overlay::batch::Batch;
 use crate::app::pane::{Cx, View};
+use crate::app::place::Place;
+use crate::app::watch::Watched;
 use crate::store::{Want, Write};
 use crate::ui::table::Cell;
 use crate::ui::theme::Role;
-use crate::ui::{glyph, text};
+use crate::ui::{chart, glyph, text};
 use jiff::Timestamp;
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -86,26 +89,46 @@ impl Deed {
         }
     }
 
+    /// Sends it: one write, or several one after the other, of each of which is seen what came of it.
+    pub fn send(self, writes: Vec<Write>, cx: &mut Cx) {
+        if writes.len() > 1 {
+            let title = format!("{} {} jobs", self.title(), writes.len());
+            return cx.act(Action::Open(Box::new(Batch::new(title, writes))));
+        }
+        for write in writes {
+            cx.act(Action::Send(write));
+        }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Deed::Retry => "Retry",
+            Deed::Cancel => "Cancel",
+            Deed::Play => "Play",
+            Deed::Erase => "Erase",
+            Deed::Keep => "Keep the artifacts of",
+        }
+    }
+
     /// Does it to those of `jobs` that allow it; asks first where something is lost. The answer comes to the pane under
     /// [`Deed::verb`], with the ids.
     pub fn to(self, project: &Id, jobs: &[&Job], cx: &mut Cx) {
         let able: Vec<&Job> = jobs.iter().copied().filter(|job| self.can(job).is_ok()).collect();
         if !matches!(self, Deed::Cancel | Deed::Erase) {
-            for job in able {
-                cx.act(Action::Send(self.write(project, job)));
-            }
-            return;
+            return self.send(able.into_iter().map(|job| self.write(project, job)).collect(), cx);
         }
         let names: Vec<String> = able.iter().map(|job| format!("#{} {}", job.id, text::shown(&job.name))).collect();
         let whom = match names.as_slice() {
             [] => return,
             [one] => one.clone(),
-            many => format!("{} jobs: {}", many.len(), many.join(", ")),
+            many => format!("{} jobs, {}", many.len(), many.join(", ")),
         };
         let ids: Vec<String> = able.iter().map(|job| job.id.to_string()).collect();
+        let left = jobs.len() - able.len();
+        let left = if left > 0 { format!(" {left} more that are marked do not allow it.") } else { String::new() };
         let (title, question) = match self {
-            Deed::Erase => ("Erase", format!("Erase {whom}? {} lost for good.", losses(&able))),
-            _ => ("Cancel", format!("Cancel {whom}? What was done so far is kept, the rest is not done.")),
+            Deed::Erase => ("Erase", format!("Erase {whom}? {} lost for good.{left}", losses(&able))),
+            _ => ("Cancel", format!("Cancel {whom}? What was done so far is kept, the rest is not done.{left}")),
         };
         cx.act(App::confirm(title, question, Action::Answer(self.verb(), ids.join(","))));
     }
@@ -169,6 +192,27 @@ pub fn last(job: &Job) -> Option<&Time> {
     job.finished_at.as_ref().or(job.started_at.as_ref()).or(job.created_at.as_ref())
 }
 
+/// What successful runs of the same job took, oldest first, as far as `rows` knows them.
+pub fn before<'a>(rows: impl Iterator<Item = &'a Job>, job: &Job, now: Timestamp) -> Vec<f64> {
+    let same = rows.filter(|other| other.name == job.name && other.status == Status::Success && other.id != job.id);
+    let mut took: Vec<f64> = same.filter_map(|other| seconds(other, now)).take(20).collect();
+    took.reverse();
+    took
+}
+
+/// How long a job took before, and how that went up and down in `room` columns; what comes first is the middle of it.
+/// `None` where too little is known.
+pub fn usual(before: &[f64], room: usize) -> Option<(String, String)> {
+    let mut sorted = before.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let median = sorted.get(sorted.len() / 2).copied().filter(|_| sorted.len() > 1)?;
+    let (least, most) = (sorted.first().copied().unwrap_or_default(), sorted.last().copied().unwrap_or_default());
+    // From a little below the least: what matters is the difference. Where there is none, bars would say nothing.
+    let apart: Vec<f64> = before.iter().map(|took| took - least * 0.9).collect();
+    let chart = if most > least * 1.05 { chart::sparkline(&apart, room) } else { String::new() };
+    Some((text::duration(median), chart))
+}
+
 /// The short hash of a job's commit.
 pub fn short_sha(job: &Job) -> String {
     match (&job.commit, &job.pipeline) {
@@ -189,6 +233,20 @@ pub fn url(view: &View, project: &Id, job: &Job) -> String {
         Some(url) => url.clone(),
         None => super::project::page(view, project, &format!("/-/jobs/{}", job.id)),
     }
+}
+
+/// The most traces that are looked at together.
+pub const TOGETHER: usize = 6;
+
+/// The place of several traces.
+pub fn traces(project: &Id, ids: impl Iterator<Item = u64>) -> Place {
+    let ids: Vec<String> = ids.take(TOGETHER).map(|id| id.to_string()).collect();
+    Place::new("traces").project(project.clone()).item(ids.join(","))
+}
+
+/// A job as something to watch.
+pub fn watched(project: &Id, job: &Job) -> Watched {
+    Watched::Job { project: project.clone(), id: job.id, name: job.name.clone() }
 }
 
 /// A project that is named by its number is asked for its path.

@@ -251,6 +251,10 @@ impl Pane for CommitPane {
         })
         .writes()
         .when(|_, view| forms::signed_in(view)),
+        Command::new("commit.jobs", &["J"], "Show the jobs of its pipelines", |pane: &mut Self, cx| {
+            let sha = pane.sha(&cx.view);
+            cx.go(Place::new("jobs").project(pane.shown.project.clone()).query(format!("commit:{sha}")));
+        }),
         Command::new("commit.parent", &["p"], "Its parent", |pane: &mut Self, cx| {
             let parent = pane.shown.commit(&cx.view).value.and_then(|c| c.parent_ids.first().cloned());
             if let Some(parent) = parent {

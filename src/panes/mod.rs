@@ -38,6 +38,8 @@ pub mod snippets;
 pub mod stage;
 pub mod staging;
 pub mod tags;
+pub mod trace;
+pub mod traces;
 pub mod typed;
 
 use crate::app::pane::Entry;
@@ -56,6 +58,7 @@ pub const PANES: &[Entry] = &[
     Entry::of::<compare::ComparePane>(),
     Entry::of::<jobs::Jobs>(),
     Entry::of::<job::JobTrace>(),
+    Entry::of::<traces::Traces>(),
     Entry::of::<runners::Runners>(),
     Entry::of::<home::Home>(),
     Entry::of::<search::Searching>(),

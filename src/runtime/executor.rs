@@ -158,6 +158,7 @@ impl Executor {
             Effect::Sections(all) => self.configure(all),
             // The loop does these itself: they concern the terminal.
             Effect::Copy(_)
+            | Effect::Notify(_)
             | Effect::Browse(_)
             | Effect::Edit { .. }
             | Effect::Page(_)

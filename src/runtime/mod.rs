@@ -45,6 +45,8 @@ pub struct Options {
     pub replies: Option<PathBuf>,
     /// Writes the person's own sections to the configuration.
     pub configure: Option<executor::Configure>,
+    /// How the terminal is told that something watched has ended.
+    pub notify: terminal::Notify,
 }
 
 /// Runs the interface until it ends; the terminal is restored whatever happens.
@@ -70,6 +72,7 @@ pub async fn run(app: &mut App, first: Vec<Effect>, options: Options) -> io::Res
             match effect {
                 Effect::Quit => {}
                 Effect::Copy(text) => terminal.copy(&text)?,
+                Effect::Notify(text) => terminal.notify(options.notify, &text)?,
                 Effect::Browse(url) => {
                     if let Err(why) = open::browser(&url) {
                         todo.extend(app.update(Msg::Say(Tone::Bad, why)));

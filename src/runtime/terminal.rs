@@ -27,6 +27,51 @@ pub struct TerminalOptions {
     pub mouse: bool,
 }
 
+/// How the terminal is told that something watched has ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Notify {
+    /// Not at all.
+    Off,
+    /// By its bell.
+    #[default]
+    Bell,
+    /// By a message, as iTerm2, ConEmu, WezTerm and Windows Terminal show it.
+    Osc9,
+    /// By a title and a message, as foot, rxvt and Ghostty show it.
+    Osc777,
+}
+
+impl Notify {
+    /// The way of that name.
+    ///
+    /// # Errors
+    /// That there is none.
+    pub fn named(name: &str) -> Result<Notify, String> {
+        match name {
+            "off" => Ok(Notify::Off),
+            "bell" => Ok(Notify::Bell),
+            "osc9" => Ok(Notify::Osc9),
+            "osc777" => Ok(Notify::Osc777),
+            _ => Err("one of off, bell, osc9, osc777".into()),
+        }
+    }
+
+    /// What the terminal is sent. A part of the text comes from a server: nothing in it may end the sequence, or begin one.
+    fn bytes(self, text: &str) -> Vec<u8> {
+        let plain = |c: char| !c.is_control() && !crate::ui::text::hides(c) && c != ';';
+        let text: String = text.chars().map(|c| if plain(c) { c } else { ' ' }).take(NOTICE).collect();
+        match self {
+            Notify::Off => Vec::new(),
+            Notify::Bell => b"\x07".to_vec(),
+            Notify::Osc9 => format!("\x1b]9;{text}\x1b\\").into_bytes(),
+            Notify::Osc777 => format!("\x1b]777;notify;labscope;{text}\x1b\\").into_bytes(),
+        }
+    }
+}
+
+/// Characters of a notice.
+const NOTICE: usize = 200;
+
 /// The terminal in the interface's hands.
 pub struct Terminal {
     /// Never dropped: ratatui would show the cursor, and give up where it cannot even say that it could not. Giving the
@@ -192,6 +237,13 @@ impl Terminal {
     /// Puts `text` into the clipboard (OSC 52, which works over SSH too).
     pub fn copy(&mut self, text: &str) -> io::Result<()> {
         execute!(self.inner.backend_mut(), CopyToClipboard::to_clipboard_from(text))
+    }
+
+    /// Tells the person that something watched has ended.
+    pub fn notify(&mut self, how: Notify, text: &str) -> io::Result<()> {
+        let out = self.inner.backend_mut();
+        out.write_all(&how.bytes(text))?;
+        out.flush()
     }
 
     /// Gives the terminal to another program for a while.
@@ -374,6 +426,18 @@ impl Signals {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_server_sends_cannot_leave_a_notice() {
+        let text = "#7 unit\u{1b}\\\u{7}; rm\u{9b}\u{202e} failed";
+        assert_eq!(Notify::Off.bytes(text), b"");
+        assert_eq!(Notify::Bell.bytes(text), b"\x07");
+        assert_eq!(Notify::Osc9.bytes(text), b"\x1b]9;#7 unit \\   rm   failed\x1b\\");
+        assert!(Notify::Osc777.bytes(text).starts_with(b"\x1b]777;notify;labscope;#7 unit "));
+        assert!(Notify::Osc9.bytes(&"x".repeat(9000)).len() < 300);
+        assert_eq!(Notify::named("osc777"), Ok(Notify::Osc777));
+        assert!(Notify::named("pigeon").is_err());
+    }
 
     #[test]
     fn pictures_are_drawn_by_the_terminal_where_its_environment_says_that_it_can() {

@@ -293,6 +293,13 @@ impl Store {
         made.value.downcast_ref()
     }
 
+    /// The same, to keep or to hand to a worker.
+    pub fn made_shared<T: Send + Sync + 'static>(&self, key: &str) -> Option<Arc<T>> {
+        let made = self.made.get(key)?;
+        made.used.set(self.turn);
+        made.value.clone().downcast().ok()
+    }
+
     /// Why the last try of a request failed, where it did.
     pub fn error_of(&self, request: &Request) -> Option<&Error> {
         self.resources.get(request)?.entries.iter().find_map(|e| e.error.as_ref()).map(|(error, _)| error)
@@ -480,8 +487,12 @@ impl Store {
         }
     }
 
-    /// The result of a computation.
+    /// The result of a computation. What stands before a tab in its key names what it is of: a newer one takes the place of
+    /// an older one, so that results about something that grows do not pile up.
     pub fn keep(&mut self, key: String, value: Value) {
+        if let Some((of, _)) = key.split_once('\t') {
+            self.made.retain(|known, _| known.split_once('\t').is_none_or(|(older, _)| older != of));
+        }
         let used = Cell::new(self.turn);
         self.made.insert(key, Made { value, used });
     }

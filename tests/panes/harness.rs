@@ -59,6 +59,7 @@ pub struct Begin {
     pub drafts: HashMap<String, String>,
     pub sections: Vec<labscope::app::pane::Section>,
     holds: Option<Holds>,
+    pub reading: Arc<labscope::app::pane::Reading>,
     answers: Answers,
 }
 
@@ -75,6 +76,7 @@ impl Begin {
             drafts: HashMap::new(),
             sections: Vec::new(),
             holds: None,
+            reading: Arc::default(),
             answers: Answers::Script(HashMap::new()),
         }
     }
@@ -132,6 +134,7 @@ impl Begin {
                 offline: false,
                 signed_in: self.signed_in,
                 sections: self.sections,
+                reading: self.reading,
             },
             theme: Theme::for_background(self.background),
             theme_is_chosen: true,
@@ -153,6 +156,7 @@ impl Begin {
             holds: self.holds,
             copied: Vec::new(),
             browsed: Vec::new(),
+            notified: Vec::new(),
             saves: Vec::new(),
             paged: Vec::new(),
             sections: Vec::new(),
@@ -186,6 +190,8 @@ pub struct Harness {
     pub copied: Vec<String>,
     /// What went to the browser.
     pub browsed: Vec<String>,
+    /// What the person was told by the terminal's own means.
+    pub notified: Vec<String>,
     /// What is to be saved, by number; a server's files are saved.
     pub saves: Vec<(u64, Order)>,
     /// What went to the pager.
@@ -340,6 +346,7 @@ impl Harness {
                 Effect::Browse(url) => self.browsed.push(url),
                 // What was looked at, and who was signed in, is kept, too, but is no text that anybody typed.
                 Effect::Keep(key, _) if key.contains("looked at merge request") || key.starts_with("account ") => {}
+                Effect::Notify(words) => self.notified.push(words),
                 Effect::Keep(key, Some(words)) => _ = self.kept.insert(key, words),
                 Effect::Keep(key, None) => _ = self.kept.remove(&key),
                 Effect::Save(number, order) => match &mut self.answers {
@@ -408,6 +415,14 @@ impl Harness {
             _ => String::new(),
         };
         self.pending.iter().map(line).collect()
+    }
+
+    /// The request of a stream that is read.
+    pub fn follows(&self) -> Option<Request> {
+        self.pending.iter().find_map(|effect| match effect {
+            Effect::Start(Ticket::Follow(request), ..) => Some(request.clone()),
+            _ => None,
+        })
     }
 
     /// Answers the first request that has an answer; `false` where none has.

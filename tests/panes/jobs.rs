@@ -103,7 +103,10 @@ async fn actions_go_to_the_marked_jobs_and_say_why_not() {
     // build compile, unit, unit (retried), screens
     harness.press("j j j Space").expect("1 marked");
     harness.press("k k k k Space").expect("2 marked");
-    harness.press("R");
+    harness.reply("POST /projects/acme%2Frocket-ui/jobs/20/retry", one(24, 318, "build", "compile", "pending"));
+    harness.fail("POST /projects/acme%2Frocket-ui/jobs/22/retry", 403, "403 Forbidden");
+    harness.press("R").settle().await;
+    harness.expect("Retry 2 jobs").expect("1 of 2 done, 1 failed").expect("403").press("Esc");
     let sent: Vec<&String> = harness.asked.iter().filter(|line| line.starts_with("POST")).collect();
     assert_eq!(
         sent,

@@ -22,3 +22,4 @@ mod snippets;
 mod stage;
 #[path = "../support/reach.rs"]
 mod ways;
+mod trace;

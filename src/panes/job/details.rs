@@ -59,7 +59,14 @@ impl Page<'_, '_> {
 }
 
 /// The lines of the panel, `width` columns wide; `siblings` are the jobs of the same pipeline.
-pub fn lines(view: &View, width: usize, job: &Job, siblings: &Rows<'_, Job>) -> Vec<DocLine<'static>> {
+/// `before` is what earlier runs took.
+pub fn lines(
+    view: &View,
+    width: usize,
+    job: &Job,
+    siblings: &Rows<'_, Job>,
+    before: &[f64],
+) -> Vec<DocLine<'static>> {
     let mut page = Page { view, width, lines: Vec::new() };
     let (sign, role) = ci::sign(job);
     let word = if job.is_forgiven() { "failed, which is allowed".into() } else { ci::status_word(&job.status) };
@@ -83,6 +90,13 @@ pub fn lines(view: &View, width: usize, job: &Job, siblings: &Rows<'_, Job>) -> 
     }
     page.heading("time");
     page.fact("took", ci::took(job, view.now), Role::Text);
+    if let Some((median, chart)) = ci::usual(before, width.saturating_sub(LABEL + 8).min(20)) {
+        page.line(vec![
+            (text::pad("usually", LABEL).into(), Role::Dim),
+            (format!("{median}  ").into(), Role::Text),
+            (chart.into(), Role::Chart),
+        ]);
+    }
     if let Some(queued) = job.queued_duration {
         page.fact("waited", text::duration(queued), Role::Text);
     }

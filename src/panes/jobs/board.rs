@@ -7,7 +7,7 @@ use crate::app::command::Motion;
 use crate::app::pane::View;
 use crate::store::Rows;
 use crate::ui::theme::Role;
-use crate::ui::{chart, glyph, line, panels, state, text};
+use crate::ui::{glyph, line, panels, state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -212,14 +212,7 @@ impl Board {
 
 /// How long the job took before: the middle of it, and where there is room how it went up and down.
 fn usual(buf: &mut Buffer, area: Rect, before: Before, (bars, words): (Style, Style)) {
-    let mut sorted = before.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let median = sorted.get(sorted.len() / 2).copied().unwrap_or_default();
-    let usually = format!("usually {} ", text::duration(median));
-    let room = usize::from(area.width).saturating_sub(text::width(&usually)).min(8);
-    let (least, most) = (sorted.first().copied().unwrap_or_default(), sorted.last().copied().unwrap_or_default());
-    // From a little below the least: what matters is the difference. Where there is none, bars would say nothing.
-    let apart: Vec<f64> = before.iter().map(|took| took - least * 0.9).collect();
-    let chart = if most > least * 1.05 { chart::sparkline(&apart, room) } else { String::new() };
-    line::draw(buf, Rect { height: 1, ..area }, &[(usually, words), (chart, bars)]);
+    let room = usize::from(area.width).saturating_sub("usually 00m00s ".len()).min(8);
+    let Some((median, chart)) = ci::usual(before, room) else { return };
+    line::draw(buf, Rect { height: 1, ..area }, &[(format!("usually {median} "), words), (chart, bars)]);
 }

@@ -1,6 +1,7 @@
 //! The lines of the list: jobs under headings of their pipelines, by stage; made again only when the rows change.
 
 use super::super::ci::{self, Slot};
+use super::looked::Looked;
 use crate::api::jobs::Job;
 use crate::store::Rows;
 use crate::ui::text;
@@ -38,13 +39,13 @@ pub struct Lines {
     pub last_live: Option<usize>,
     /// Whether a runner works on one of them.
     pub running: bool,
-    made_of: Option<(u64, usize, String)>,
+    made_of: Option<(u64, usize, Looked)>,
 }
 
 impl Lines {
     /// Takes the rows in, where they or the filter changed.
-    pub fn refresh(&mut self, rows: &Rows<'_, Job>, filter: &str) {
-        let now = (rows.revision, rows.len(), filter.to_lowercase());
+    pub fn refresh(&mut self, rows: &Rows<'_, Job>, looked: &Looked) {
+        let now = (rows.revision, rows.len(), looked.clone());
         if self.made_of.as_ref() == Some(&now) {
             return;
         }
@@ -59,7 +60,7 @@ impl Lines {
                 last_live = Some(row);
             }
             running |= job.status.is_running();
-            if fits(job, &now.2) {
+            if looked.fits(job) {
                 let pipeline = job.pipeline.as_ref().map(|p| p.id);
                 all.entry(std::cmp::Reverse(pipeline)).or_default().push((row, job));
             }
@@ -114,14 +115,6 @@ impl Lines {
     pub fn is_job(&self, index: usize) -> bool {
         matches!(self.get(index), Some(Line::Job(..)))
     }
-}
-
-fn fits(job: &Job, filter: &str) -> bool {
-    filter.is_empty()
-        || job.name.to_lowercase().contains(filter)
-        || job.stage.to_lowercase().contains(filter)
-        || job.r#ref.to_lowercase().contains(filter)
-        || job.id.to_string() == filter
 }
 
 impl Pipeline {

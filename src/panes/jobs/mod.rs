@@ -2,6 +2,7 @@
 
 mod board;
 mod lines;
+mod looked;
 
 use super::ci::{self, Deed, PULSE};
 use super::crumbs;
@@ -13,6 +14,8 @@ use crate::app::action::Action;
 use crate::app::command::{Command, Motion, WhyNot};
 use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, Seek, Tabs, View};
 use crate::app::place::Place;
+use crate::app::query::{self, Grammar};
+use crate::app::watch::Watched;
 use crate::store::{Load, Rows, Want};
 use crate::ui::panels::{self, Ask, Panels};
 use crate::ui::table::{self, Cell, Column, ListState, Row, Size};
@@ -20,6 +23,7 @@ use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 use board::Board;
 use lines::{Line, Lines};
+use looked::Looked;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::time::Duration;
@@ -51,6 +55,7 @@ pub struct Jobs {
     pipeline: Option<u64>,
     tab: usize,
     filter: String,
+    looked: Looked,
     list: ListState,
     lines: Lines,
     pages: u32,
@@ -65,6 +70,8 @@ pub struct Jobs {
 impl Jobs {
     fn scope(&self) -> Option<Vec<String>> {
         let words: Vec<String> = statuses(self.tab).iter().map(|s| s.as_str().to_owned()).collect();
+        // What is typed says more than the tab.
+        let words = if self.looked.scope.is_empty() { words } else { self.looked.scope.clone() };
         (!words.is_empty()).then_some(words)
     }
 
@@ -154,6 +161,19 @@ impl Jobs {
         }
     }
 
+    /// The jobs whose traces are worth looking at together: the marked ones, else those that run.
+    fn together(&self, view: &View) -> Vec<u64> {
+        if !self.list.marked().is_empty() {
+            return self.targets(view).into_iter().map(|job| job.id).take(ci::TOGETHER).collect();
+        }
+        let rows = self.rows(view);
+        rows.iter().filter(|job| job.status.is_running()).map(|job| job.id).take(ci::TOGETHER).collect()
+    }
+
+    fn pipeline_here(&self, view: &View) -> Option<u64> {
+        self.current(view).and_then(|job| job.pipeline.as_ref()).map(|pipeline| pipeline.id).or(self.pipeline)
+    }
+
     fn has_job(&self, view: &View) -> Result<(), WhyNot> {
         self.current(view).map(|_| ()).ok_or_else(|| "no job is selected".into())
     }
@@ -184,9 +204,7 @@ impl Jobs {
         }
         let Some(job) = self.current(view) else { return };
         let rows = self.rows(view);
-        let same = rows.iter().filter(|other| other.name == job.name && other.status == Status::Success);
-        self.before = same.filter_map(|other| ci::seconds(other, view.now)).take(20).collect();
-        self.before.reverse();
+        self.before = ci::before(rows.iter(), job, view.now);
     }
 
     fn heading(&self, view: &View, rows: &Rows<'_, Job>, at: usize) -> Row {
@@ -307,6 +325,27 @@ impl Pane for Jobs {
         Command::new("jobs.mark", &["Space"], "Mark for the next action", |pane: &mut Self, cx| pane.mark(cx))
             .footer("mark")
             .when(Jobs::has_job),
+        Command::new("jobs.traces", &["|"], "Watch the traces of the marked or running jobs", |pane: &mut Self, cx| {
+            let place = ci::traces(&pane.project, pane.together(&cx.view).into_iter());
+            cx.go(place);
+        })
+        .when(|pane, view| match pane.together(view).len() {
+            0 => Err("no job is marked, and none runs".into()),
+            _ => Ok(()),
+        }),
+        Command::new("jobs.watch", &["w"], "Tell when it ends, or no more", |pane: &mut Self, cx| {
+            if let Some(job) = pane.current(&cx.view) {
+                cx.act(Action::Watch(ci::watched(&pane.project, job)));
+            }
+        })
+        .footer("watch")
+        .when(Jobs::has_job),
+        Command::new("jobs.watch_pipeline", &["W"], "Tell when its pipeline ends, or no more", |pane: &mut Self, cx| {
+            if let Some(id) = pane.pipeline_here(&cx.view) {
+                cx.act(Action::Watch(Watched::Pipeline { project: pane.project.clone(), id }));
+            }
+        })
+        .when(|pane, view| pane.pipeline_here(view).map(|_| ()).ok_or_else(|| "no job of a pipeline is selected".into())),
         Command::new("jobs.pipeline", &["p"], "Show its pipeline alone", |pane: &mut Self, cx| {
             let pipeline = pane.current(&cx.view).and_then(|job| job.pipeline.as_ref()).map(|p| p.id);
             if let Some(id) = pipeline {
@@ -318,7 +357,7 @@ impl Pane for Jobs {
             (None, Some(_)) => Ok(()),
             (None, None) => Err("no job of a pipeline is selected".into()),
         }),
-        Command::new("jobs.commit", &["s"], "Show its commit", |pane: &mut Self, cx| {
+        Command::new("jobs.commit", &["S"], "Show its commit", |pane: &mut Self, cx| {
             if let Some(commit) = pane.current(&cx.view).and_then(|job| job.commit.as_ref()) {
                 cx.go(Place::new("commit").project(pane.project.clone()).item(&commit.id));
             }
@@ -329,13 +368,16 @@ impl Pane for Jobs {
         }),
     ];
 
-    fn open(place: &Place, _view: &View) -> Self {
+    fn open(place: &Place, view: &View) -> Self {
+        let project = place.project.clone().unwrap_or_default();
+        let filter = place.query.clone().unwrap_or_default();
         let tab = place.tab.as_deref().and_then(|tab| TITLES.iter().position(|t| t.eq_ignore_ascii_case(tab)));
         Jobs {
-            project: place.project.clone().unwrap_or_default(),
+            looked: Looked::read(&filter, &project, view),
+            project,
             pipeline: place.item.as_deref().and_then(|id| id.parse().ok()),
             tab: tab.unwrap_or(0),
-            filter: String::new(),
+            filter,
             list: ListState::new(),
             lines: Lines::default(),
             pages: 1,
@@ -350,6 +392,7 @@ impl Pane for Jobs {
     fn place(&self) -> Place {
         let mut place = Place::new(Self::ID).project(self.project.clone());
         place.item = self.pipeline.map(|id| id.to_string());
+        place = place.query(self.filter.clone());
         place.tab = TITLES.get(self.tab).filter(|_| self.tab > 0).map(|title| title.to_lowercase());
         place
     }
@@ -368,8 +411,11 @@ impl Pane for Jobs {
             }
             None => crumbs.push(Crumb::new("jobs", Role::Title)),
         }
-        if !self.filter.is_empty() {
-            crumbs.push(Crumb::new(format!("/{}", self.filter), Role::Match));
+        for (word, keyed) in query::parts(&self.filter) {
+            crumbs.push(Crumb::new(word, if keyed { Role::Label } else { Role::Match }));
+        }
+        if let Some(mistake) = looked::grammar(&self.project).mistake(&self.filter, view) {
+            crumbs.push(Crumb::new(mistake.to_string(), Role::Failed));
         }
         if rows.known {
             let total = rows.total.map(|t| t.to_string());
@@ -426,13 +472,13 @@ impl Pane for Jobs {
 
     fn changed(&mut self, cx: &mut Cx) {
         let rows = self.rows(&cx.view);
-        self.lines.refresh(&rows, &self.filter);
+        self.lines.refresh(&rows, &self.looked);
         let len = self.lines.lines.len();
         let lines = &self.lines;
         self.list.sync(len, |index| lines.key(index));
         self.list.settle(len, true, |index| lines.is_job(index));
         let near = self.list.selected().max(self.list.top()) + self.list.height() * 2;
-        let most = if self.filter.is_empty() { u32::MAX } else { FILTERED_PAGES };
+        let most = if self.looked.is_whole() { u32::MAX } else { FILTERED_PAGES };
         if rows.more && near >= len {
             self.pages = self.pages.max(rows.pages() + 1).min(most.max(self.pages));
         }
@@ -512,23 +558,32 @@ impl Pane for Jobs {
         self.filter.clone()
     }
 
-    fn set_sought(&mut self, text: &str, _cx: &mut Cx) {
+    fn set_sought(&mut self, text: &str, cx: &mut Cx) {
         if self.filter != text {
             self.filter = text.to_owned();
+            let looked = Looked::read(text, &self.project, &cx.view);
+            if looked.scope != self.looked.scope {
+                self.restart();
+            }
+            self.looked = looked;
         }
+    }
+
+    fn grammar(&self) -> Option<Grammar> {
+        Some(looked::grammar(&self.project))
     }
 
     fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
         let Some(deed) = Deed::asked(tag) else { return };
         let rows = self.rows(&cx.view);
         let board = self.board.rows(&cx.view, &self.project);
-        for id in value.split(',').filter_map(|id| id.parse::<u64>().ok()) {
+        let job = |id: u64| {
             let listed = self.lines.row_of(id).and_then(|row| rows.get(row));
-            let job = listed.or_else(|| board.as_ref()?.iter().find(|job| job.id == id));
-            if let Some(job) = job {
-                cx.act(Action::Send(deed.write(&self.project, job)));
-            }
-        }
+            listed.or_else(|| board.as_ref()?.iter().find(|job| job.id == id))
+        };
+        let ids = value.split(',').filter_map(|id| id.parse::<u64>().ok());
+        let writes = ids.filter_map(job).map(|job| deed.write(&self.project, job)).collect();
+        deed.send(writes, cx);
         self.list.clear_marks();
     }
 

@@ -2,8 +2,11 @@
 
 use super::*;
 use crate::ui::layers::tests::Noise;
-use crate::ui::search::Match;
-use crate::ui::theme::Background;
+use crate::ui::search::{Found, Match};
+use crate::ui::text;
+use crate::ui::doc::DocLine;
+use crate::ui::theme::{Background, Role, Theme};
+use regex::Regex;
 
 fn trace(text: &str) -> (Trace, Folds) {
     let mut trace = Trace::default();
@@ -102,7 +105,7 @@ fn looks_go_on_over_lines_and_over_blocks() {
         text.push_str(&format!("line number {line} of a long trace\n"));
     }
     let (trace, folds) = trace(&text);
-    assert!(trace.blocks.len() > 1);
+    assert!(!trace.closed.is_empty());
     assert_eq!(trace.len_lines(), 60_001);
     for line in [0, 1, 255, 256, 257, 30_000, 59_999, 60_000] {
         let row = &trace.view(line..line + 1, &folds)[0];
@@ -132,27 +135,50 @@ fn times_are_split_off_and_lines_go_on() {
 }
 
 #[test]
-fn errors_are_found_both_ways_and_in_what_is_being_written() {
+fn errors_are_found_in_what_is_being_written_too() {
     let (trace, _) = trace(
         "ok\n\x1b[1;31merror\x1b[0m\x1b[1m: no such thing\nstderror: none?\n0 failed\nthread 'x' panicked at a.rs\nfine\nERROR now",
     );
-    assert_eq!(trace.next_error(0), Some(1));
-    assert_eq!(trace.next_error(2), Some(4));
-    assert_eq!(trace.next_error(5), Some(6));
-    assert_eq!(trace.next_error(7), None);
-    assert_eq!(trace.next_error(900), None);
-    assert_eq!(trace.previous_error(6), Some(4));
-    assert_eq!(trace.previous_error(4), Some(1));
-    assert_eq!(trace.previous_error(1), None);
+    let find = |pattern: &Pattern| trace.troubled(pattern, 100, &|| false);
+    assert_eq!(find(&Patterns::default().errors), [1, 4, 6]);
+    assert_eq!(trace.troubled(&Patterns::default().errors, 2, &|| false), [1, 4]);
+    assert!(find(&Patterns::default().warnings).is_empty());
+    let own = Patterns::new(&["no such".into(), "^fine$".into()], &[]).unwrap();
+    assert_eq!(find(&own.errors), [1, 5]);
+    assert!(Patterns::new(&[], &["(".into()]).is_err_and(|(expression, _)| expression == "("));
+}
+
+#[test]
+fn a_line_without_end_is_cut_and_the_same_whatever_way_it_came() {
+    let long = "x".repeat(HEAD + END + 4321) + "the end\nnext\n";
+    let (whole, _) = trace(&long);
+    let mut parts = Trace::default();
+    long.as_bytes().chunks(70_001).for_each(|chunk| parts.push(chunk));
+    for trace in [&whole, &parts] {
+        assert_eq!((trace.len_lines(), trace.bytes_len()), (2, long.len() as u64));
+        assert_eq!((trace.stock.held(), trace.open.bytes.as_slice()), ((HEAD + END + 1) as u64, &b"next\n"[..]));
+        assert_eq!(trace.text(1).as_deref(), Some("next"));
+        let row = &trace.view(0..1, &Folds::default())[0];
+        let shown = drawn(&row.draw(&Theme::plain(), &Layout { numbers: 0, times: false, width: 40 }, &[]));
+        assert!(shown.ends_with("(the line is longer than is shown)"));
+    }
+    let mut endless = Trace::default();
+    (0..200).for_each(|_| endless.push(&[b'x'; 1 << 17]));
+    assert!(endless.open.bytes.len() < 4 * HEAD, "{}", endless.open.bytes.len());
+    let mut onward = Trace::default();
+    onward.push(b"2026-06-21T00:00:00.123456Z 00O start\n");
+    let line = format!("2026-06-21T00:00:00.123456Z 00O+{}\n", "y".repeat(60_000));
+    (0..200).for_each(|_| onward.push(line.as_bytes()));
+    assert!(onward.open.bytes.len() < 4 * HEAD, "{}", onward.open.bytes.len());
 }
 
 #[test]
 fn a_search_sees_what_is_shown() {
     let (trace, _) = trace("a \x1b[31mfo\x1b[0mo b\nfoo\n");
-    let found = trace.search(&Regex::new("foo").unwrap(), &|| false);
+    let found = trace.search(&Regex::new("foo").unwrap(), 0, Found::default(), &|| false);
     assert_eq!(found.matches, [Match { line: 0, range: 2..5 }, Match { line: 1, range: 0..3 }]);
     assert!(!found.capped);
-    assert!(trace.search(&Regex::new("foo").unwrap(), &|| true).matches.is_empty());
+    assert!(trace.search(&Regex::new("foo").unwrap(), 0, Found::default(), &|| true).matches.is_empty());
 }
 
 #[test]
@@ -207,7 +233,6 @@ fn chunks_may_end_anywhere() {
         let lines = whole.len_lines();
         for line in 0..lines {
             assert!(other.row(line) < other.rows(&whole).max(1), "{bytes:?}");
-            let _ = (whole.next_error(line), whole.previous_error(line));
             // Any line alone looks as it does among the others.
             let row = other.row(line);
             let all = whole.view(0..usize::MAX, &other);

@@ -1,0 +1,156 @@
+//! Jobs and pipelines that a person watches: asked for while they run, whatever place is open; their end is told.
+
+use super::App;
+use super::action::{Effect, Tone};
+use super::pane::View;
+use crate::api::Id;
+use crate::api::jobs::{GetJob, Job, ListPipelineJobs, Status};
+use crate::store::{Load, Want};
+use crate::ui::text;
+use std::time::Duration;
+
+/// How often what runs is asked for.
+const QUICK: Duration = Duration::from_secs(3);
+/// How often what waits is.
+const SLOW: Duration = Duration::from_secs(15);
+/// Names of failed jobs that are told.
+const NAMED: usize = 4;
+
+/// Something that is watched.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Watched {
+    /// A job, and what to call it.
+    Job { project: Id, id: u64, name: String },
+    /// A pipeline.
+    Pipeline { project: Id, id: u64 },
+}
+
+/// How something ended.
+struct End {
+    tone: Tone,
+    words: String,
+}
+
+impl Watched {
+    fn job(&self) -> Option<GetJob> {
+        match self {
+            Watched::Job { project, id, .. } => Some(GetJob { id: project.clone(), job_id: *id }),
+            Watched::Pipeline { .. } => None,
+        }
+    }
+
+    fn jobs(&self) -> Option<ListPipelineJobs> {
+        match self {
+            Watched::Pipeline { project, id } => {
+                Some(ListPipelineJobs { id: project.clone(), pipeline_id: *id, scope: None })
+            }
+            Watched::Job { .. } => None,
+        }
+    }
+
+    /// What a person calls it.
+    fn name(&self) -> String {
+        match self {
+            Watched::Job { id, name, .. } => format!("#{id} {}", text::shown(name)),
+            Watched::Pipeline { id, .. } => format!("pipeline {id}"),
+        }
+    }
+
+    /// Its state, as far as it is known.
+    fn status<'a>(&self, view: &View<'a>) -> Option<&'a Status> {
+        if let Some(query) = self.job() {
+            return view.store.get(&query).value.map(|job| &job.status);
+        }
+        let rows = view.store.list(&self.jobs()?);
+        rows.iter().find_map(|job| job.pipeline.as_ref()).map(|pipeline| &pipeline.status)
+    }
+
+    fn want(&self, view: &View) -> Option<Want> {
+        let load = match (self.job(), self.jobs()) {
+            (Some(query), _) => Load::one(&query),
+            (None, Some(query)) => Load::list(&query, 1),
+            (None, None) => return None,
+        };
+        Some(match self.status(view) {
+            Some(status) if status.is_running() => load.every(QUICK),
+            Some(_) => load.every(SLOW),
+            None => load,
+        })
+        .map(Want::from)
+    }
+
+    /// How it ended, once it has; a pipeline that waits for a person is at an end, too.
+    fn end(&self, view: &View) -> Option<End> {
+        let status = self.status(view)?;
+        let over = if self.job().is_some() { status.is_finished() } else { !status.is_live() };
+        if !over {
+            return None;
+        }
+        let (tone, word) = match status {
+            Status::Success => (Tone::Good, "passed".to_owned()),
+            Status::Failed => (Tone::Bad, "failed".to_owned()),
+            Status::Manual => (Tone::Warning, "waits for a job that is started by hand".to_owned()),
+            other => (Tone::Warning, format!("is {}", other.as_str().replace('_', " "))),
+        };
+        let mut words = format!("{} {word}", self.name());
+        if let Some(job) = self.job().and_then(|query| view.store.get(&query).value) {
+            words.extend(job.duration.map(|seconds| format!(" after {}", text::duration(seconds))));
+        }
+        if let Some(query) = self.jobs().filter(|_| *status == Status::Failed) {
+            let failed = |job: &&Job| job.status == Status::Failed && job.allow_failure != Some(true);
+            let rows = view.store.list(&query);
+            let names: Vec<String> = rows.iter().filter(failed).map(|job| text::shown(&job.name).into_owned()).collect();
+            let more = if names.len() > NAMED { ", \u{2026}" } else { "" };
+            if !names.is_empty() {
+                words.push_str(&format!(": {}{more}", names.get(..NAMED).unwrap_or(&names).join(", ")));
+            }
+        }
+        Some(End { tone, words })
+    }
+}
+
+impl App {
+    /// Watches, or watches no more.
+    pub(super) fn watch(&mut self, watched: Watched) {
+        let name = watched.name();
+        if let Some(at) = self.watched.iter().position(|known| *known == watched) {
+            self.watched.remove(at);
+            return self.say(Tone::Info, format!("{name} is watched no more."));
+        }
+        if let Some(end) = watched.end(&self.view_of()) {
+            return self.say(Tone::Info, format!("There is nothing to wait for: {}.", end.words));
+        }
+        self.watched.push(watched);
+        self.say(Tone::Good, format!("Watching {name}; its end is told wherever you are then."));
+    }
+
+    /// What is needed to know how the watched things stand.
+    pub(super) fn watch_wants(&self, view: &View) -> Vec<Want> {
+        self.watched.iter().filter_map(|watched| watched.want(view)).collect()
+    }
+
+    /// Tells what has ended since.
+    pub(super) fn tell_ends(&mut self, effects: &mut Vec<Effect>) {
+        let mut ended: Vec<(usize, End)> = Vec::new();
+        let view = self.view_of();
+        for (at, watched) in self.watched.iter().enumerate() {
+            let gone = watched.want(&view).and_then(|want| match want {
+                Want::Load(load) => view.store.error_of(&load.request).filter(|error| !error.is_passing()),
+                _ => None,
+            });
+            match (watched.end(&view), gone) {
+                (Some(end), _) => ended.push((at, end)),
+                (None, Some(error)) => {
+                    let words = format!("{} can be watched no more: {}", watched.name(), error.said());
+                    ended.push((at, End { tone: Tone::Warning, words }));
+                }
+                (None, None) => {}
+            }
+        }
+        for (at, end) in ended.into_iter().rev() {
+            self.watched.remove(at);
+            effects.push(Effect::Notify(end.words.clone()));
+            self.say(end.tone, format!("{}.", end.words));
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! Several traces at once: a grid of them as the screen has room, one with the focus, all of them followed.
+
+use super::ci::{self, Deed};
+use super::project;
+use super::trace::Viewer;
+use crate::api::jobs::Job;
+use crate::app::action::Action;
+use crate::app::command::{Command, Motion, WhyNot};
+use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, Seek, View};
+use crate::app::place::Place;
+use crate::store::Want;
+use crate::ui::panels::{self, Panels};
+use crate::ui::theme::Role;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+/// The fewest columns and rows that a trace is of use in, its title among them.
+const LEAST: (u16, u16) = (36, 4);
+/// Columns from which a trace is read with ease.
+const EASE: u16 = 70;
+
+/// Some jobs of a project, with their traces.
+pub struct Traces {
+    viewers: Vec<Viewer>,
+    panels: Panels,
+}
+
+/// How many columns and rows of traces fit into an area, for `count` of them: all where that is possible.
+fn grid(count: usize, area: Rect) -> (u16, u16) {
+    let count = u16::try_from(count).unwrap_or(u16::MAX).max(1);
+    let most = (area.width / LEAST.0).max(1).min(count);
+    let tall = (area.height / LEAST.1).max(1);
+    let fits = |columns: &u16| count.div_ceil(*columns) <= tall;
+    // Wide enough to read if there is the height for it, else as many beside each other as it takes.
+    let ease = (area.width / EASE).max(1).min(count);
+    let columns = (ease..=most).find(fits).unwrap_or(most);
+    // No more columns than rows ask for: four traces are two by two.
+    let rows = count.div_ceil(columns).min(tall);
+    (count.div_ceil(rows).min(columns), rows)
+}
+
+impl Traces {
+    fn here(&self) -> Option<&Viewer> {
+        self.viewers.get(self.panels.focus())
+    }
+
+    fn with(&mut self, run: impl FnOnce(&mut Viewer)) {
+        if let Some(viewer) = self.viewers.get_mut(self.panels.focus()) {
+            run(viewer);
+        }
+    }
+
+    fn ask(&self, of: impl FnOnce(&Viewer) -> Result<(), WhyNot>) -> Result<(), WhyNot> {
+        self.here().map_or_else(|| Err("there is no trace".into()), of)
+    }
+
+    fn job<'a>(&self, view: &View<'a>) -> Option<&'a Job> {
+        self.here()?.job(view)
+    }
+
+    fn written(&self, view: &View) -> Result<(), WhyNot> {
+        self.ask(|viewer| viewer.written(view))
+    }
+
+    fn can(&self, view: &View, deed: Deed) -> Result<(), WhyNot> {
+        deed.can(self.job(view).ok_or("the job is not known yet")?)
+    }
+
+    fn deed(&mut self, deed: Deed, cx: &mut Cx) {
+        if let (Some(viewer), Some(job)) = (self.here(), self.job(&cx.view)) {
+            deed.to(&viewer.project, &[job], cx);
+        }
+    }
+
+    fn enter(&mut self, cx: &mut Cx) {
+        if let Some(viewer) = self.here() {
+            cx.go(Place::new("job").project(viewer.project.clone()).item(viewer.id));
+        }
+    }
+
+    /// Leaves the one with the focus out; the last one stays.
+    fn leave_out(&mut self) {
+        let at = self.panels.focus();
+        if self.viewers.len() > 1 && at < self.viewers.len() {
+            self.viewers.remove(at);
+            let zoomed = self.panels.zoomed();
+            self.panels = Panels::new(self.viewers.len());
+            self.panels.set_focus(at.min(self.viewers.len() - 1));
+            if zoomed {
+                self.panels.toggle_zoom();
+            }
+        }
+    }
+
+    fn follow_all(&mut self, cx: &mut Cx) {
+        let all = self.viewers.iter().all(Viewer::follows);
+        for viewer in &mut self.viewers {
+            viewer.set_follow(!all, cx);
+        }
+    }
+
+    /// Where each trace stands; those that have no room are left out, never the one with the focus.
+    fn places(&self, area: Rect) -> Vec<(usize, Rect)> {
+        let focus = self.panels.focus();
+        if self.panels.zoomed() {
+            return vec![(focus, area)];
+        }
+        let (columns, rows) = grid(self.viewers.len(), area);
+        let shown = usize::from(columns * rows).min(self.viewers.len());
+        let first = (focus + 1).saturating_sub(shown);
+        let mut places = Vec::with_capacity(shown);
+        for place in 0..shown as u16 {
+            let (row, column) = (place / columns, place % columns);
+            let y = |row: u16| area.y + (u32::from(area.height) * u32::from(row) / u32::from(rows)) as u16;
+            // The last row may hold fewer: they share its width.
+            let across = columns.min(shown as u16 - row * columns);
+            let x = |column: u16| area.x + (u32::from(area.width) * u32::from(column) / u32::from(across)) as u16;
+            let gap = u16::from(column + 1 < across);
+            let width = (x(column + 1) - x(column)).saturating_sub(gap);
+            places.push((first + usize::from(place), Rect::new(x(column), y(row), width, y(row + 1) - y(row))));
+        }
+        places
+    }
+
+    fn draw_one(&self, view: &View, area: Rect, buf: &mut Buffer, index: usize) {
+        let Some(viewer) = self.viewers.get(index) else { return };
+        let focused = index == self.panels.focus();
+        let Some(job) = viewer.job(view) else {
+            let body = panels::title(buf, area, view.theme, focused, &format!("#{}", viewer.id), "");
+            return viewer.draw_small(view, body, buf, focused);
+        };
+        let (sign, _) = ci::sign(job);
+        let facts = [format!("{sign} {} {}", ci::status_word(&job.status), ci::took(job, view.now)), viewer.note(view)];
+        let facts: Vec<&str> = facts.iter().map(|fact| fact.trim()).filter(|fact| !fact.is_empty()).collect();
+        let title = format!("#{} {}", job.id, job.name);
+        let body = panels::title(buf, area, view.theme, focused, &title, &facts.join(" · "));
+        viewer.draw_small(view, body, buf, focused);
+    }
+}
+
+impl Pane for Traces {
+    const ID: &'static str = "traces";
+    const TITLE: &'static str = "Several traces at once";
+    const NEEDS: Needs = Needs::Item;
+    const COMMANDS: &'static [Command<Self>] = &[
+        Command::new("traces.open", &["Enter"], "Open the job alone", |pane: &mut Self, cx| pane.enter(cx)).footer("job"),
+        Command::new("traces.follow", &["f"], "Follow the end, or stop", |pane: &mut Self, cx| {
+            pane.with(|viewer| viewer.follow(cx));
+        })
+        .footer("follow")
+        .when(|pane, view| pane.ask(|viewer| viewer.live(view))),
+        Command::new("traces.follow_all", &["F"], "Follow all of them, or none", |pane: &mut Self, cx| pane.follow_all(cx))
+            .footer("all"),
+        Command::new("traces.next_error", &["e"], "Next error", |pane: &mut Self, _| {
+            pane.with(|viewer| viewer.trouble(true, false));
+        })
+        .footer("error")
+        .when(Traces::written),
+        Command::new("traces.previous_error", &["E"], "Previous error", |pane: &mut Self, _| {
+            pane.with(|viewer| viewer.trouble(false, false));
+        })
+        .when(Traces::written),
+        Command::new("traces.only", &["&"], "Show only the lines that match, or all", |pane: &mut Self, cx| {
+            pane.with(|viewer| viewer.turn_only("only", cx));
+        })
+        .when(Traces::written),
+        Command::new("traces.toggle", &["-"], "Fold or unfold the section", |pane: &mut Self, cx| {
+            pane.with(|viewer| viewer.toggle(cx));
+        })
+        .when(|pane, view| pane.ask(|viewer| viewer.sections(view))),
+        Command::new("traces.fold", &["Z"], "Fold all sections but the failed one, or unfold all", {
+            |pane: &mut Self, cx| pane.with(|viewer| viewer.fold(cx))
+        })
+        .when(|pane, view| pane.ask(|viewer| viewer.sections(view))),
+        Command::new("traces.times", &["T"], "Show or hide the time of each line", |pane: &mut Self, _| {
+            pane.with(Viewer::turn_times);
+        })
+        .when(|pane, view| pane.ask(|viewer| viewer.timed(view))),
+        Command::new("traces.wrap", &["W"], "Wrap long lines, or cut them", |pane: &mut Self, cx| {
+            pane.with(|viewer| viewer.turn_wrap(cx));
+        })
+        .when(Traces::written),
+        Command::new("traces.watch", &["w"], "Tell when it ends, or no more", |pane: &mut Self, cx| {
+            if let (Some(viewer), Some(job)) = (pane.here(), pane.job(&cx.view)) {
+                cx.act(Action::Watch(ci::watched(&viewer.project, job)));
+            }
+        })
+        .when(|pane, view| pane.job(view).map(|_| ()).ok_or_else(|| "the job is not known yet".into())),
+        Command::new("traces.leave", &["x"], "Leave this one out", |pane: &mut Self, _| pane.leave_out())
+            .footer("leave out")
+            .when(|pane, _| if pane.viewers.len() > 1 { Ok(()) } else { Err("it is the only one".into()) }),
+        Command::new("traces.retry", &["R"], "Run it again", |pane: &mut Self, cx| pane.deed(Deed::Retry, cx))
+            .writes()
+            .when(|pane, view| pane.can(view, Deed::Retry)),
+        Command::new("traces.cancel", &["X"], "Cancel it", |pane: &mut Self, cx| pane.deed(Deed::Cancel, cx))
+            .footer("cancel")
+            .writes()
+            .when(|pane, view| pane.can(view, Deed::Cancel)),
+    ];
+
+    fn open(place: &Place, _view: &View) -> Self {
+        let project = place.project.clone().unwrap_or_default();
+        let ids = place.item.as_deref().unwrap_or_default().split(',').filter_map(|id| id.parse().ok());
+        let mut viewers: Vec<Viewer> = Vec::new();
+        for id in ids {
+            if viewers.len() < ci::TOGETHER && !viewers.iter().any(|known| known.id == id) {
+                viewers.push(Viewer::new(project.clone(), id));
+            }
+        }
+        let panels = Panels::new(viewers.len());
+        Traces { viewers, panels }
+    }
+
+    fn place(&self) -> Place {
+        let project = self.here().map(|viewer| viewer.project.clone()).unwrap_or_default();
+        ci::traces(&project, self.viewers.iter().map(|viewer| viewer.id))
+    }
+
+    fn crumbs(&self, view: &View) -> Vec<Crumb> {
+        let mut crumbs = self.here().map(|viewer| project::crumbs(view, &viewer.project)).unwrap_or_default();
+        crumbs.push(Crumb::new(format!("{} traces", self.viewers.len()), Role::Title));
+        let live = self.viewers.iter().filter_map(|viewer| viewer.job(view)).filter(|job| ci::moves(job)).count();
+        if live > 0 {
+            crumbs.push(Crumb::new(format!("{live} running"), Role::Running));
+        }
+        crumbs
+    }
+
+    fn wants(&self, view: &View) -> Vec<Want> {
+        let mut wants: Vec<Want> = self.viewers.iter().flat_map(|viewer| viewer.wants(view)).collect();
+        wants.extend(self.here().and_then(|viewer| ci::want_path(&viewer.project)));
+        wants
+    }
+
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        self.viewers.iter().for_each(Viewer::hide);
+        for (index, area) in self.places(area) {
+            self.draw_one(view, area, buf, index);
+        }
+    }
+
+    fn changed(&mut self, cx: &mut Cx) {
+        for viewer in &mut self.viewers {
+            viewer.changed(cx);
+        }
+    }
+
+    fn motion(&mut self, motion: Motion, cx: &mut Cx) {
+        let view = cx.view;
+        self.with(|viewer| viewer.motion(motion, &view));
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
+        match pointer {
+            Pointer::Wheel { column, row, rows } => {
+                // The wheel turns what it is over, and leaves the focus where it is.
+                if let Some(viewer) = self.viewers.iter_mut().find(|viewer| viewer.holds(column, row)) {
+                    viewer.motion(Motion::Wheel(rows), &cx.view);
+                }
+            }
+            Pointer::Press { column, row, double } => {
+                let Some(at) = self.viewers.iter().position(|viewer| viewer.holds(column, row)) else { return };
+                self.panels.set_focus(at);
+                if double {
+                    return self.enter(cx);
+                }
+                self.with(|viewer| _ = viewer.press(pointer, cx));
+            }
+            Pointer::Drag { .. } | Pointer::Release => {}
+        }
+    }
+
+    fn panels(&mut self) -> Option<&mut Panels> {
+        Some(&mut self.panels)
+    }
+
+    fn seek(&self) -> Option<Seek> {
+        Some(Seek::Search)
+    }
+
+    fn sought(&self) -> String {
+        self.here().map(|viewer| viewer.sought().to_owned()).unwrap_or_default()
+    }
+
+    fn set_sought(&mut self, text: &str, cx: &mut Cx) {
+        self.with(|viewer| viewer.seek(text, cx));
+    }
+
+    fn seek_next(&mut self, forward: bool, cx: &mut Cx) {
+        self.with(|viewer| viewer.seek_next(forward, cx));
+    }
+
+    fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
+        if tag == "only" {
+            return self.with(|viewer| viewer.show_only(&value, cx));
+        }
+        if let (Some(deed), Some(viewer), Some(job)) = (Deed::asked(tag), self.here(), self.job(&cx.view)) {
+            cx.act(Action::Send(deed.write(&viewer.project, job)));
+        }
+    }
+
+    fn escape(&mut self, cx: &mut Cx) -> bool {
+        let mut done = false;
+        self.with(|viewer| done = viewer.escape(cx));
+        if !done && self.panels.zoomed() {
+            self.panels.toggle_zoom();
+            return true;
+        }
+        done
+    }
+
+    fn url(&self, view: &View) -> Option<String> {
+        Some(ci::url(view, &self.here()?.project, self.job(view)?))
+    }
+
+    fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
+        let mut copies: Vec<(&'static str, String)> = self.here().and_then(|viewer| viewer.copied(view)).into_iter().collect();
+        copies.extend(self.here().map(|viewer| ("job number", viewer.id.to_string())));
+        copies
+    }
+
+    fn ticks(&self, view: &View) -> bool {
+        self.viewers.iter().filter_map(|viewer| viewer.job(view)).any(|job| job.status.is_running())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_grid_is_chosen_by_the_size() {
+        let of = |count, width, height| grid(count, Rect::new(0, 0, width, height));
+        assert_eq!(of(2, 160, 40), (2, 1));
+        assert_eq!(of(4, 160, 40), (2, 2));
+        assert_eq!(of(6, 240, 50), (3, 2));
+        assert_eq!(of(2, 80, 22), (1, 2));
+        assert_eq!(of(4, 80, 22), (1, 4));
+        assert_eq!(of(6, 80, 22), (2, 3));
+        assert_eq!(of(6, 44, 10), (1, 2));
+        assert_eq!(of(1, 10, 1), (1, 1));
+    }
+}

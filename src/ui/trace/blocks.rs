@@ -1,0 +1,234 @@
+//! The lines of a trace in blocks of about a megabyte. What does not fit into memory lies on a shelf, a file of the runtime's
+//! choice; its lines stay counted here, and blocks that are looked at come back for a while.
+
+use crate::ui::ansi::State;
+use std::collections::VecDeque;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// Blocks from the shelf that are kept at hand: more than a screen and what is around it needs.
+const NEAR: usize = 16;
+
+/// Where bytes are put that memory is too small for. Only workers call it.
+pub trait Shelf: Send + Sync {
+    /// Puts bytes away, and says where.
+    ///
+    /// # Errors
+    /// Why they cannot be kept there.
+    fn put(&self, bytes: &[u8]) -> io::Result<u64>;
+    /// The `len` bytes that were put away at `at`.
+    ///
+    /// # Errors
+    /// Why they cannot be read.
+    fn get(&self, at: u64, len: usize) -> io::Result<Vec<u8>>;
+}
+
+/// Makes a shelf, when one is needed.
+pub type MakeShelf = fn() -> io::Result<Box<dyn Shelf>>;
+
+/// Some lines in the order of their bytes. Lines of a closed block never change, so copies of a trace share them.
+#[derive(Clone, Debug, Default)]
+pub struct Block {
+    /// Number of the first line.
+    pub first: usize,
+    pub bytes: Vec<u8>,
+    /// Where each line starts, in `bytes`.
+    pub starts: Vec<u32>,
+    /// Looks at the start of some lines (numbered within the block), the first line's among them.
+    pub looks: Vec<(u32, State)>,
+}
+
+impl Block {
+    /// Where a line of the block starts.
+    pub fn start(&self, local: usize) -> Option<usize> {
+        self.starts.get(local).map(|start| *start as usize)
+    }
+
+    /// The line of the block that holds a byte.
+    pub fn line_at(&self, byte: usize) -> usize {
+        self.starts.partition_point(|start| *start as usize <= byte).saturating_sub(1)
+    }
+}
+
+/// A closed block, in memory or away.
+#[derive(Debug)]
+pub struct Slot {
+    /// Number of the first line.
+    pub first: usize,
+    len: usize,
+    place: Mutex<Place>,
+}
+
+#[derive(Debug)]
+enum Place {
+    Held(Arc<Block>),
+    Away { at: u64, starts: Box<[u8]>, looks: Box<[(u32, State)]>, near: Option<Arc<Block>> },
+}
+
+/// What the copies of a trace share: its shelf, and what came back from there.
+#[derive(Default)]
+pub struct Stock {
+    shelf: OnceLock<Box<dyn Shelf>>,
+    /// Bytes of closed blocks in memory.
+    held: AtomicU64,
+    near: Mutex<VecDeque<Arc<Slot>>>,
+    /// How often blocks were brought back: another number asks for others.
+    turns: AtomicU64,
+    trouble: Mutex<Option<String>>,
+}
+
+impl std::fmt::Debug for Stock {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Stock({} bytes held)", self.held())
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Slot {
+    /// Takes a block that is full.
+    pub fn new(block: Arc<Block>, stock: &Stock) -> Slot {
+        stock.held.fetch_add(block.bytes.len() as u64, Ordering::Relaxed);
+        Slot { first: block.first, len: block.bytes.len(), place: Mutex::new(Place::Held(block)) }
+    }
+
+    /// The block, where it is at hand.
+    pub fn at_hand(&self) -> Option<Arc<Block>> {
+        match &*lock(&self.place) {
+            Place::Held(block) => Some(block.clone()),
+            Place::Away { near, .. } => near.clone(),
+        }
+    }
+
+    /// The block, from wherever it is. For workers.
+    pub fn read(&self, stock: &Stock) -> Option<Arc<Block>> {
+        let (at, starts, looks) = match &*lock(&self.place) {
+            Place::Held(block) => return Some(block.clone()),
+            Place::Away { near: Some(block), .. } => return Some(block.clone()),
+            Place::Away { at, starts, looks, .. } => (*at, unpack(starts), looks.to_vec()),
+        };
+        match stock.shelf.get()?.get(at, self.len) {
+            Ok(bytes) => Some(Arc::new(Block { first: self.first, bytes, starts, looks })),
+            Err(error) => {
+                *lock(&stock.trouble) = Some(format!("a part of the trace cannot be read back: {error}"));
+                None
+            }
+        }
+    }
+
+    fn put_away(&self, stock: &Stock, shelf: &dyn Shelf) -> io::Result<()> {
+        // The lock is not held while the disk works: the screen may want the block.
+        let block = match &*lock(&self.place) {
+            Place::Held(block) => block.clone(),
+            Place::Away { .. } => return Ok(()),
+        };
+        let at = shelf.put(&block.bytes)?;
+        let (starts, looks) = (pack(&block.starts), block.looks.clone().into_boxed_slice());
+        *lock(&self.place) = Place::Away { at, starts, looks, near: None };
+        stock.held.fetch_sub(self.len as u64, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+impl Stock {
+    /// Bytes of closed blocks in memory.
+    pub fn held(&self) -> u64 {
+        self.held.load(Ordering::Relaxed)
+    }
+
+    /// Names what is at hand now.
+    pub fn turn(&self) -> u64 {
+        self.turns.load(Ordering::Relaxed)
+    }
+
+    /// What went wrong with the shelf.
+    pub fn trouble(&self) -> Option<String> {
+        lock(&self.trouble).clone()
+    }
+
+    /// Puts the oldest of `slots` away until no more than `keep` bytes are in memory. For workers, one at a time.
+    pub fn put_away(&self, slots: &[Arc<Slot>], keep: u64, make: MakeShelf) {
+        let put = || -> io::Result<()> {
+            let shelf = match self.shelf.get() {
+                Some(shelf) => shelf,
+                None => {
+                    let made = make()?;
+                    self.shelf.get_or_init(|| made)
+                }
+            };
+            for slot in slots.iter().take_while(|_| self.held() > keep) {
+                slot.put_away(self, shelf.as_ref())?;
+            }
+            Ok(())
+        };
+        if let Err(error) = put() {
+            *lock(&self.trouble) = Some(format!("the trace is kept in memory, for it cannot be put on disk: {error}"));
+        }
+    }
+
+    /// Brings blocks back for a while. For workers.
+    pub fn bring(&self, slots: impl Iterator<Item = Arc<Slot>>) {
+        for slot in slots {
+            let Some(block) = slot.read(self) else { continue };
+            if let Place::Away { near, .. } = &mut *lock(&slot.place) {
+                *near = Some(block);
+            }
+            let mut all = lock(&self.near);
+            all.retain(|known| !Arc::ptr_eq(known, &slot));
+            all.push_back(slot);
+            while all.len() > NEAR {
+                let Some(oldest) = all.pop_front() else { break };
+                if let Place::Away { near, .. } = &mut *lock(&oldest.place) {
+                    *near = None;
+                }
+            }
+        }
+        self.turns.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Line starts as the distances between them, seven bits a byte: most lines take one.
+fn pack(starts: &[u32]) -> Box<[u8]> {
+    let mut out = Vec::with_capacity(starts.len() + starts.len() / 8);
+    let mut before = 0;
+    for start in starts {
+        let mut rest = start - before;
+        before = *start;
+        while rest >= 0x80 {
+            out.push(rest as u8 | 0x80);
+            rest >>= 7;
+        }
+        out.push(rest as u8);
+    }
+    out.into_boxed_slice()
+}
+
+fn unpack(packed: &[u8]) -> Vec<u32> {
+    let mut starts = Vec::with_capacity(packed.len());
+    let (mut at, mut rest, mut shift) = (0u32, 0u32, 0);
+    for byte in packed {
+        rest |= u32::from(byte & 0x7f) << shift;
+        shift += 7;
+        if byte & 0x80 == 0 {
+            at = at.wrapping_add(rest);
+            starts.push(at);
+            (rest, shift) = (0, 0);
+        }
+    }
+    starts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_starts_are_packed_and_come_back() {
+        let starts = [0, 1, 1, 90, 128 + 90, 300_000, 300_001, u32::MAX];
+        assert_eq!(unpack(&pack(&starts)), starts);
+        assert_eq!(pack(&[0, 60, 120, 180]).len(), 4);
+    }
+}

@@ -1,0 +1,262 @@
+//! Looking through all of a trace: searches, lines that match, errors and warnings. For copies of it, off the loop: blocks
+//! that are away are read as they come.
+
+use super::blocks::Block;
+use super::{Parts, Trace};
+use crate::ui::ansi::{self, State};
+use crate::ui::search::{Found, MATCHES, Match};
+use regex::Regex;
+use regex::bytes::Regex as Bytes;
+use std::borrow::Cow;
+use std::sync::{Arc, LazyLock};
+
+/// Lines between two looks at whether the result is still wanted.
+const PATIENCE: usize = 256;
+/// Lines that one filter keeps.
+pub const FILTERED: usize = 1_000_000;
+
+/// What is looked for as an error: the words that compilers, test runners and shells print, colours between them or not.
+/// Every branch begins with plain letters, by which the search skips what cannot match.
+static ERRORS: LazyLock<Option<Bytes>> = LazyLock::new(|| {
+    Bytes::new(
+        r"(?x-u)
+        [eE]rror (?:\x1b\[[0-9;]*m)* (?:\[[A-Z]?[0-9]+\])? (?:\x1b\[[0-9;]*m)* :
+        | ERROR\b | FAILED\b | FAIL: | panicked\ at\b | [fF]atal (?:\x1b\[[0-9;]*m)* : | FATAL\b
+        | Traceback\ \(most | npm\ ERR! | Segmentation\ fault\b | Exception\ in\ thread\b | Job\ failed\b",
+    )
+    .ok()
+});
+
+/// What is looked for as a warning.
+static WARNINGS: LazyLock<Option<Bytes>> = LazyLock::new(|| {
+    Bytes::new(
+        r"(?x-u)
+        [wW]arning (?:\x1b\[[0-9;]*m)* (?:\[[^\]\n]{1,40}\])? (?:\x1b\[[0-9;]*m)* :
+        | WARN(?:ING)?\b | [dD]eprecated\b | npm\ warn\b",
+    )
+    .ok()
+});
+
+/// Which lines look like trouble.
+#[derive(Clone, Debug, Default)]
+pub struct Pattern {
+    /// A person's own expression, which is looked for in what is shown.
+    own: Option<Regex>,
+    /// What is looked for where there is none.
+    usual: Usual,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Usual {
+    #[default]
+    Errors,
+    Warnings,
+}
+
+/// What counts as an error, and what as a warning.
+#[derive(Clone, Debug)]
+pub struct Patterns {
+    pub errors: Pattern,
+    pub warnings: Pattern,
+}
+
+impl Default for Patterns {
+    fn default() -> Patterns {
+        Patterns { errors: Pattern::default(), warnings: Pattern { own: None, usual: Usual::Warnings } }
+    }
+}
+
+impl Patterns {
+    /// With a person's own expressions, where there are such; any of them may match.
+    ///
+    /// # Errors
+    /// The expression that cannot be read, and why.
+    pub fn new(errors: &[String], warnings: &[String]) -> Result<Patterns, (String, String)> {
+        let own = |all: &[String]| -> Result<Option<Regex>, (String, String)> {
+            for one in all {
+                Regex::new(one).map_err(|why| (one.clone(), why.to_string()))?;
+            }
+            let joined = all.iter().map(|one| format!("(?:{one})")).collect::<Vec<_>>().join("|");
+            let built = (!all.is_empty()).then(|| Regex::new(&joined));
+            built.transpose().map_err(|why| (joined, why.to_string()))
+        };
+        let usual = Patterns::default();
+        Ok(Patterns {
+            errors: Pattern { own: own(errors)?, ..usual.errors },
+            warnings: Pattern { own: own(warnings)?, ..usual.warnings },
+        })
+    }
+}
+
+/// Where the usual words are in some bytes.
+fn hits<'a>(words: Option<&'a Bytes>, bytes: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
+    let hits = words.map(|words| words.find_iter(bytes).map(|hit| hit.start()));
+    hits.into_iter().flatten().filter(|at| begins_word(bytes.get(..*at).unwrap_or_default()))
+}
+
+/// Whether a word begins behind `before`: `stderror:` is none, an `error:` behind a colour is.
+fn begins_word(before: &[u8]) -> bool {
+    let digits = |c: &u8| c.is_ascii_digit() || *c == b';';
+    match before.split_last() {
+        Some((b'm', colour)) => {
+            let kept = colour.len() - colour.iter().rev().take(32).take_while(|c| digits(c)).count();
+            colour.get(..kept).is_some_and(|rest| rest.ends_with(b"\x1b["))
+        }
+        Some((last, _)) => !(last.is_ascii_alphanumeric() || *last == b'_'),
+        None => true,
+    }
+}
+
+impl Pattern {
+    /// Whether a text on the screen looks like it.
+    pub fn is_match(&self, words: &str) -> bool {
+        match (&self.own, self.usual) {
+            (Some(own), _) => own.is_match(words),
+            (None, Usual::Errors) => hits(ERRORS.as_ref(), words.as_bytes()).next().is_some(),
+            (None, Usual::Warnings) => hits(WARNINGS.as_ref(), words.as_bytes()).next().is_some(),
+        }
+    }
+}
+
+/// The text of a line; not copied where it stands in the bytes as it is shown.
+fn shown<'a>(parts: &'a Parts) -> Cow<'a, str> {
+    let plain = parts.text.len() <= ansi::COLUMNS && parts.text.iter().all(|byte| matches!(byte, 0x20..=0x7e));
+    match std::str::from_utf8(&parts.text) {
+        Ok(text) if plain => Cow::Borrowed(text),
+        _ => Cow::Owned(ansi::parse_line(&mut State::default(), &parts.text).text),
+    }
+}
+
+impl Trace {
+    /// Every block with its lines, in order, from the one that holds `from` on.
+    fn each_block(&self, from: usize, mut each: impl FnMut(&Arc<Block>, bool) -> bool) {
+        let first = self.closed.partition_point(|slot| slot.first <= from).saturating_sub(1);
+        for slot in self.closed.iter().skip(first) {
+            if let Some(block) = slot.read(&self.stock)
+                && !each(&block, false)
+            {
+                return;
+            }
+        }
+        each(&self.open, true);
+    }
+
+    /// The text of every line from `from` on, until `each` says that it is enough, or `cancelled` does.
+    fn each_line(&self, from: usize, cancelled: &dyn Fn() -> bool, mut each: impl FnMut(usize, &str) -> bool) {
+        let mut done = 0usize;
+        self.each_block(from, |block, open| {
+            let lines = block.starts.len() + usize::from(open && self.tail_is_line());
+            for line in block.first.max(from)..block.first + lines {
+                done += 1;
+                if done.is_multiple_of(PATIENCE) && cancelled() {
+                    return false;
+                }
+                let Some(parts) = self.parts(block, open, line) else { continue };
+                let text = shown(&parts);
+                // The heading of a section that has no words is its name.
+                let go_on = match self.section_at(line).filter(|_| text.trim().is_empty()) {
+                    Some(section) => each(line, &section.name.replace('_', " ")),
+                    None => each(line, &text),
+                };
+                if !go_on {
+                    return false;
+                }
+            }
+            true
+        });
+    }
+
+    /// Looks for `pattern` in the text of every line, until `cancelled` says so. What is known of the lines before `from`
+    /// is `found`.
+    pub fn search(&self, pattern: &Regex, from: usize, mut found: Found, cancelled: &dyn Fn() -> bool) -> Found {
+        if cancelled() || found.capped {
+            return found;
+        }
+        self.each_line(from, cancelled, |line, text| {
+            for hit in pattern.find_iter(text).filter(|hit| !hit.is_empty()) {
+                if found.matches.len() == MATCHES {
+                    found.capped = true;
+                    return false;
+                }
+                found.matches.push(Match { line, range: hit.range() });
+            }
+            true
+        });
+        found
+    }
+
+    /// The lines from `from` on whose text matches, behind those in `lines`.
+    pub fn filter(
+        &self,
+        pattern: &Regex,
+        from: usize,
+        mut lines: Vec<u32>,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Vec<u32> {
+        self.each_line(from, cancelled, |line, text| {
+            if pattern.is_match(text) {
+                lines.extend(u32::try_from(line));
+            }
+            lines.len() < FILTERED
+        });
+        lines
+    }
+
+    /// The lines that look like `pattern`, `most` of them at most.
+    pub fn troubled(&self, pattern: &Pattern, most: usize, cancelled: &dyn Fn() -> bool) -> Vec<usize> {
+        let mut lines = Vec::new();
+        if let Some(own) = &pattern.own {
+            self.each_line(0, cancelled, |line, text| {
+                if own.is_match(text) {
+                    lines.push(line);
+                }
+                lines.len() < most
+            });
+            return lines;
+        }
+        let words = match pattern.usual {
+            Usual::Errors => ERRORS.as_ref(),
+            Usual::Warnings => WARNINGS.as_ref(),
+        };
+        self.each_block(0, |block, open| {
+            for hit in hits(words, &block.bytes) {
+                let in_tail = open && hit >= self.tail && self.tail_is_line();
+                let line = if in_tail { self.ended() } else { block.first + block.line_at(hit) };
+                // A line that goes on from another may be found again under the same number.
+                if lines.last().is_none_or(|last| *last < line) {
+                    lines.push(line);
+                }
+                if lines.len() >= most {
+                    return false;
+                }
+            }
+            !cancelled()
+        });
+        lines
+    }
+
+    /// The text of a line, from wherever it is.
+    pub fn read_text(&self, line: usize) -> Option<String> {
+        let read = |slot: &Arc<super::Slot>| {
+            let block = slot.read(&self.stock)?;
+            let parts = self.parts(&block, false, line)?;
+            Some(self.titled(line, ansi::parse_line(&mut State::default(), &parts.text)).text)
+        };
+        self.text(line).or_else(|| self.slot_of(line).and_then(read))
+    }
+
+    /// The text of all lines, for other programs; up to `most` bytes, and whether that was all.
+    pub fn plain(&self, most: usize, cancelled: &dyn Fn() -> bool) -> (String, bool) {
+        let mut out = String::new();
+        let mut whole = true;
+        self.each_line(0, cancelled, |_, text| {
+            whole = out.len() + text.len() < most;
+            if whole {
+                out.push_str(text);
+                out.push('\n');
+            }
+            whole
+        });
+        (out, whole)
+    }
+}

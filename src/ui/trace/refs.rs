@@ -1,0 +1,121 @@
+//! What a line of a trace names: places in the source (`src/a.rs:10:5`) and addresses of the web. Looked for in the lines on
+//! the screen alone.
+
+use regex::Regex;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+/// Bytes of a line that are looked through.
+const LINE: usize = 4096;
+/// Names that one line may hold.
+const MOST: usize = 16;
+
+static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r#"(?x)
+        (?P<url> https?://[^\s<>"'`\x{2500}-\x{257f}]+ )
+        | File\ "(?P<python> [^"]+ )",\ line\ (?P<python_line> [0-9]+ )
+        | (?P<path> /?(?:[\w.@+-]+/)*[\w@+-][\w.@+-]*\.[A-Za-z][A-Za-z0-9]{0,9} )
+          (?: :(?P<line> [0-9]+ )(?: :[0-9]+ )? | \((?P<round> [0-9]+ )(?:,[0-9]+)?\) )
+        "#,
+    )
+    .ok()
+});
+
+/// Something that a line names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A page of the web.
+    Url(String),
+    /// A line of a file, from 1.
+    File { path: String, line: u32 },
+}
+
+/// Where a line names something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reference {
+    /// Bytes of the line.
+    pub range: Range<usize>,
+    pub target: Target,
+}
+
+/// All that a line names, in order.
+pub fn all(line: &str) -> impl Iterator<Item = Reference> {
+    let mut end = line.len().min(LINE);
+    while !line.is_char_boundary(end) {
+        end -= 1;
+    }
+    let head = line.get(..end).unwrap_or_default();
+    // Most lines have none of these, and a look for three bytes is cheap.
+    let likely = memchr::memchr3(b':', b'(', b'"', head.as_bytes()).is_some();
+    let found = NAMED.as_ref().filter(|_| likely).map(|named| named.captures_iter(head));
+    found.into_iter().flatten().take(MOST).filter_map(|found| {
+        let whole = found.get(0)?;
+        if let Some(url) = found.name("url") {
+            // What ends a sentence or closes a bracket is not part of an address.
+            let url = url.as_str().trim_end_matches(['.', ',', ';', ':', '!', '?', ')', ']', '}']);
+            let range = whole.start()..whole.start() + url.len();
+            return Some(Reference { range, target: Target::Url(url.to_owned()) });
+        }
+        let path = found.name("path").or(found.name("python"))?;
+        let line = found.name("line").or(found.name("round")).or(found.name("python_line"))?;
+        let line = line.as_str().parse().ok().filter(|line| *line > 0)?;
+        Some(Reference { range: whole.range(), target: Target::File { path: path.as_str().to_owned(), line } })
+    })
+}
+
+/// The path within its repository of a path that a job printed: `./src/a.rs`, `/builds/group/project/src/a.rs`. `project` is
+/// the last part of the project's own path. `None` where it lies elsewhere on the runner.
+pub fn in_repository(path: &str, project: &str) -> Option<String> {
+    let path = path.trim_start_matches("./");
+    let Some(absolute) = path.strip_prefix('/') else {
+        return (!path.split('/').any(|part| part == "..")).then(|| path.to_owned());
+    };
+    let folder = format!("/{project}/");
+    let at = format!("/{absolute}").find(&folder).filter(|_| !project.is_empty())?;
+    absolute.get(at + folder.len() - 1..).filter(|rest| !rest.is_empty()).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(line: &str) -> Vec<String> {
+        all(line)
+            .map(|found| match found.target {
+                Target::Url(url) => url,
+                Target::File { path, line } => format!("{path} {line}"),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn places_in_the_source_are_found_as_tools_print_them() {
+        for (line, expected) in [
+            ("  --> src/frame.rs:10:5", vec!["src/frame.rs 10"]),
+            ("thread 'x' panicked at tests/a.rs:7:1:", vec!["tests/a.rs 7"]),
+            ("./lib/a_b.py:12: error: no", vec!["./lib/a_b.py 12"]),
+            ("  File \"/builds/a/b/x.py\", line 3, in f", vec!["/builds/a/b/x.py 3"]),
+            ("src/app.ts(14,3): error TS2304", vec!["src/app.ts 14"]),
+            ("at main.go:9 and b.go:10", vec!["main.go 9", "b.go 10"]),
+            ("see https://a.example/x?y=1#z).", vec!["https://a.example/x?y=1#z"]),
+            ("time: 10:20:30 v1.2:3 a.b", vec![]),
+            ("src/zero.rs:0", vec![]),
+            ("nothing here", vec![]),
+        ] {
+            assert_eq!(named(line), expected, "{line}");
+        }
+        assert_eq!(all(&"x.rs:1 ".repeat(1000)).count(), MOST);
+        let long = format!("{}é a.rs:1", "x".repeat(LINE - 1));
+        assert_eq!(all(&long).count(), 0);
+    }
+
+    #[test]
+    fn a_path_on_the_runner_is_one_of_the_repository_where_the_project_is_in_it() {
+        assert_eq!(in_repository("./src/a.rs", "ui").as_deref(), Some("src/a.rs"));
+        assert_eq!(in_repository("/builds/acme/ui/src/a.rs", "ui").as_deref(), Some("src/a.rs"));
+        assert_eq!(in_repository("/usr/lib/python3/x.py", "ui"), None);
+        assert_eq!(in_repository("../other/a.rs", "ui"), None);
+        assert_eq!(in_repository("/builds/ui/", "ui"), None);
+    }
+}

@@ -1,0 +1,228 @@
+//! The trace viewer: filtered, marked, copied, saved, put on disk; what its lines name; several traces at once.
+
+use crate::harness::{Begin, Harness};
+use labscope::app::Place;
+use labscope::app::action::{Msg, Outcome};
+use labscope::app::pane::Reading;
+use labscope::store::Ticket;
+use labscope::ui::trace::Patterns;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+const PROJECT: &str = "acme/rocket-ui";
+const SHA: &str = "9f3c2abd00112233445566778899aabbccddeeff";
+
+fn job(id: u64, name: &str, status: &str) -> Value {
+    json!({
+        "id": id, "name": name, "stage": "test", "status": status, "ref": "feature/rows",
+        "created_at": "2026-06-15T11:50:00Z", "started_at": "2026-06-15T11:58:29Z",
+        "pipeline": {"id": 318, "ref": "feature/rows", "sha": SHA, "status": "running"},
+        "commit": {"id": SHA, "short_id": "9f3c2abd", "title": "Draw only visible rows", "author_name": "Bo"},
+    })
+}
+
+fn path(id: u64) -> String {
+    format!("GET /projects/acme%2Frocket-ui/jobs/{id}")
+}
+
+fn begin(id: u64) -> Begin {
+    Begin::at(Place::new("job").project(PROJECT).item(id))
+}
+
+async fn open_with(begin: Begin, status: &str, trace: impl Into<Vec<u8>>) -> Harness {
+    let mut harness = begin.open();
+    harness.reply(&path(7), job(7, "unit", status)).reply_raw(&format!("{}/trace", path(7)), trace);
+    harness.settle().await;
+    harness
+}
+
+async fn open(status: &str, trace: impl Into<Vec<u8>>) -> Harness {
+    open_with(begin(7), status, trace).await
+}
+
+fn numbered(lines: usize) -> String {
+    (0..lines).map(|n| format!("{} {n}\n", if n % 10 == 3 { "row" } else { "frame" })).collect()
+}
+
+#[tokio::test]
+async fn only_the_lines_that_match_are_shown_and_the_rest_comes_back_around_the_cursor() {
+    let mut harness = open("running", numbered(100)).await;
+    harness.press("&").type_text("row").press("Enter").settle().await;
+    harness.expect("10 of 100 lines").expect("row 43").expect("row 93").expect_no("frame").expect("&row");
+    harness.press("g g j j").expect_no("following");
+    assert!(harness.line_with("row 23").starts_with('▌'), "{}", harness.picture());
+    // What is written while only some lines are shown is looked through, too.
+    harness.reply_raw(&format!("{}/trace", path(7)), format!("{}row 100\nframe\n", numbered(100))).settle().await;
+    harness.expect("11 of 102 lines").expect("row 100");
+    harness.press("&").settle().await;
+    harness.expect("frame 24");
+    assert!(harness.line_with("row 23").starts_with('▌'), "{}", harness.picture());
+    harness.press("& Esc").settle().await;
+    harness.expect("frame 24").expect("/row ");
+    harness.press("Esc").expect_no("/row ");
+}
+
+#[tokio::test]
+async fn a_filter_that_fits_nothing_says_so() {
+    let mut harness = open("running", numbered(10)).await;
+    harness.press("&").type_text("nothing").press("Enter").settle().await;
+    harness.expect("No line matches.").press("&").settle().await;
+    harness.expect("frame 9");
+}
+
+#[tokio::test]
+async fn an_error_leads_to_its_source_with_one_key() {
+    let words = "start\n\u{1b}[1;31merror[E0308]\u{1b}[0m: mismatched types\n   --> src/frame.rs:10:5\n    |\nend\n\
+                 ERROR: Job failed: exit code 101\n";
+    let mut harness = open("failed", words).await;
+    assert!(harness.line_with("mismatched types").starts_with('▌'), "{}", harness.picture());
+    harness.press("Enter");
+    let place = harness.app.place();
+    assert_eq!((place.pane.as_str(), place.path.as_deref(), place.line), ("files", Some("src/frame.rs"), Some(10)));
+    assert_eq!(place.git_ref.as_deref(), Some(SHA));
+    // A line that names a page opens it; one that names a file of the runner alone does nothing.
+    let mut harness = open("success", "see https://docs.test/x.\n/usr/lib/a.rs:3 failed\n").await;
+    harness.press("g g Enter");
+    assert_eq!(harness.browsed, ["https://docs.test/x"]);
+    harness.press("j Enter");
+    assert_eq!(harness.app.place().pane, "job");
+    // By mouse, the second click opens.
+    let mut harness = open("success", "at /builds/acme/rocket-ui/src/a.rs:3\n").await;
+    harness.double_click_on("src/a.rs");
+    assert_eq!(harness.app.place().path.as_deref(), Some("src/a.rs"));
+}
+
+#[tokio::test]
+async fn lines_are_marked_copied_gone_to_and_wrapped() {
+    let mut harness = open("success", numbered(100)).await;
+    harness.press("L").type_text("41").press("Enter");
+    assert!(harness.line_with("frame 40").starts_with('▌'), "{}", harness.picture());
+    harness.press("Space j j").expect("3 lines marked");
+    harness.press("y").press("Enter");
+    assert_eq!(harness.copied, ["frame 40\nframe 41\nframe 42"]);
+    harness.press("Esc").expect_no("3 lines marked").press("L").type_text("x").press("Enter").expect("\"x\" is no line number.");
+    let mut harness = open("success", format!("{}end\n", "word ".repeat(40))).await;
+    harness.press("g g").expect_no("word end").press("W").expect("Long lines are wrapped.");
+    assert_eq!(harness.lines().iter().filter(|line| line.contains("word word")).count(), 3, "{}", harness.picture());
+}
+
+#[tokio::test]
+async fn a_trace_goes_to_a_file_and_to_the_pager() {
+    let mut harness = open("success", "\u{1b}[31mred\u{1b}[0m\nplain\n").await;
+    harness.press("V").settle().await;
+    assert_eq!(harness.paged, ["red\nplain\n"]);
+    harness.press("V").settle().await;
+    assert_eq!(harness.paged.len(), 2);
+    harness.press("s").expect("unit-7.log").press("Enter");
+    let (_, order) = harness.saves.first().expect("it is saved");
+    assert_eq!(order.save.request.line(), format!("{}/trace", path(7)));
+}
+
+#[tokio::test]
+async fn errors_and_warnings_are_what_the_configuration_says() {
+    let mut begin = begin(7);
+    let patterns = Patterns::new(&["^BAD".into()], &["^hm".into()]).expect("expressions");
+    begin.reading = Arc::new(Reading { patterns, ..Reading::default() });
+    let mut harness = open_with(begin, "success", "error: usual\nBAD thing\nhm, odd\nend\n").await;
+    harness.press("g g e").settle().await;
+    assert!(harness.line_with("BAD thing").starts_with('▌'), "{}", harness.picture());
+    harness.press(")").settle().await;
+    assert!(harness.line_with("hm, odd").starts_with('▌'), "{}", harness.picture());
+    harness.press(")").settle().await;
+    harness.expect("No warning below.");
+}
+
+#[tokio::test]
+async fn a_trace_larger_than_memory_is_scrolled_and_searched_from_disk() {
+    let mut begin = begin(7);
+    begin.reading = Arc::new(Reading { memory: 1 << 20, ..Reading::default() });
+    let words: String = (0..150_000).map(|n| format!("line {n} is one of many\n")).collect();
+    let mut harness = open_with(begin, "success", words).await;
+    harness.expect("line 149999 is").press("g g").settle().await;
+    harness.expect("line 0 is").press("L").type_text("70001").press("Enter").settle().await;
+    assert!(harness.line_with("line 70000 is").starts_with('▌'), "{}", harness.picture());
+    harness.press("PageUp PageUp").settle().await;
+    harness.expect("line 69960 is");
+    harness.press("/").type_text("line 33333 ").settle().await;
+    harness.expect("line 33333 is").expect("1 of 1");
+}
+
+#[tokio::test]
+async fn a_trace_that_is_written_anew_begins_again() {
+    let mut harness = open("running", numbered(50)).await;
+    harness.press("Space k k").expect("marked");
+    let request = harness.follows().expect("the trace is followed");
+    harness.send(Msg::Bytes { request: request.clone(), bytes: b"anew\n".to_vec(), restart: true });
+    harness.expect("anew").expect("1 lines").expect_no("frame 49");
+    // Erased meanwhile: nothing is left, and the screen says so.
+    harness.send(Msg::Bytes { request: request.clone(), bytes: Vec::new(), restart: true });
+    harness.send(Msg::Arrived(Ticket::Follow(request), Ok(Outcome::End)));
+    harness.press("j k G g g e E & Esc Space y Esc Z f").settle().await;
+}
+
+#[tokio::test]
+async fn several_traces_are_followed_at_once() {
+    let place = Place::new("traces").project(PROJECT).item("7,8,9,8");
+    let mut harness = Begin::at(place).size(160, 40).open();
+    for (id, name) in [(7, "unit"), (8, "screens"), (9, "bench")] {
+        harness.reply(&path(id), job(id, name, "running"));
+        harness.reply_raw(&format!("{}/trace", path(id)), format!("{name} begins\n"));
+    }
+    harness.settle().await;
+    harness.expect("3 traces").expect("3 running").expect("unit begins").expect("screens begins").expect("bench begins");
+    harness.reply_raw(&format!("{}/trace", path(9)), "bench begins\nbench goes on\n").settle().await;
+    harness.expect("bench goes on").expect("2 lines");
+    harness.press("Tab z").expect("screens begins").expect_no("bench goes on").press("Esc").expect("bench goes on");
+    harness.click_on("bench goes on").press("Enter");
+    assert_eq!(harness.app.place(), Place::new("job").project(PROJECT).item(9));
+    harness.press("q x").expect("2 traces").expect_no("bench goes on");
+    for (width, height) in [(80, 24), (44, 12), (100, 13), (300, 80), (20, 5)] {
+        harness.resize(width, height).press("Tab j k / x Esc");
+    }
+}
+
+#[tokio::test]
+async fn the_marked_jobs_are_watched_side_by_side_and_one_job_beside_its_siblings() {
+    let mut harness = Begin::at(Place::new("jobs").project(PROJECT)).open();
+    let all = [job(9, "bench", "running"), job(8, "screens", "running"), job(7, "unit", "success")];
+    harness.reply("GET /projects/acme%2Frocket-ui/jobs", &all).settle().await;
+    harness.press("|");
+    assert_eq!(harness.app.place().item.as_deref(), Some("9,8"));
+    harness.press("q Space Space Space |");
+    assert_eq!(harness.app.place().item.as_deref().map(|ids| ids.split(',').count()), Some(3));
+    let mut harness = open("running", "x\n").await;
+    harness.reply("GET /projects/acme%2Frocket-ui/pipelines/318/jobs", &all).settle().await;
+    harness.press("|");
+    assert_eq!(harness.app.place().item.as_deref(), Some("7,9,8"));
+}
+
+#[tokio::test]
+async fn a_watched_job_tells_its_end_wherever_one_is() {
+    let mut harness = open("running", "x\n").await;
+    harness.press("w").expect("Watching #7 unit").expect("watching 1");
+    harness.press("g h").settle().await;
+    assert!(harness.app.wake_at().is_some(), "it is asked for again");
+    let mut ended = job(7, "unit", "failed");
+    ended["duration"] = json!(61.0);
+    harness.reply(&path(7), ended).pass(4).settle().await;
+    harness.expect("#7 unit failed after 1m01s.").expect_no("watching 1");
+    assert_eq!(harness.notified, ["#7 unit failed after 1m01s"]);
+}
+
+#[tokio::test]
+async fn a_watched_pipeline_names_what_failed_and_one_that_is_gone_is_let_go() {
+    let jobs = "GET /projects/acme%2Frocket-ui/pipelines/318/jobs";
+    let mut harness = Begin::at(Place::new("jobs").project(PROJECT)).open();
+    harness.reply("GET /projects/acme%2Frocket-ui/jobs", [job(8, "screens", "running")]);
+    harness.reply(jobs, [job(8, "screens", "running")]).settle().await;
+    harness.press("W").settle().await;
+    harness.expect("Watching pipeline 318");
+    let mut failed = job(8, "screens", "failed");
+    failed["pipeline"]["status"] = json!("failed");
+    harness.reply(jobs, [failed]).pass(4).settle().await;
+    assert_eq!(harness.notified, ["pipeline 318 failed: screens"]);
+    let mut harness = open("running", "x\n").await;
+    harness.press("w w").expect("#7 unit is watched no more.");
+    harness.press("w g h").fail(&path(7), 404, "404 Not found").pass(4).settle().await;
+    harness.expect("#7 unit can be watched no more").expect_no("watching 1");
+}
