@@ -504,8 +504,7 @@ pub const COMMITS: &[Term] = &[
 const STATES: &[&str] = &["created", "pending", "running", "failed", "success", "canceled", "skipped", "manual"];
 
 /// What may be asked of the jobs of a project.
-pub const JOBS: &[Term] =
-    &[Term::new("scope", "scope", Takes::Several(STATES), "in that state; several: any of them")];
+pub const JOBS: &[Term] = &[Term::new("scope", "scope", Takes::Several(STATES), "in that state; several: any of them")];
 
 /// What may be looked for among jobs: the state is asked of the server, the rest is looked for in what it answers.
 pub const JOBS_LOOKED: &[Term] = &[

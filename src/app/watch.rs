@@ -99,7 +99,8 @@ impl Watched {
         if let Some(query) = self.jobs().filter(|_| *status == Status::Failed) {
             let failed = |job: &&Job| job.status == Status::Failed && job.allow_failure != Some(true);
             let rows = view.store.list(&query);
-            let names: Vec<String> = rows.iter().filter(failed).map(|job| text::shown(&job.name).into_owned()).collect();
+            let names: Vec<String> =
+                rows.iter().filter(failed).map(|job| text::shown(&job.name).into_owned()).collect();
             let more = if names.len() > NAMED { ", \u{2026}" } else { "" };
             if !names.is_empty() {
                 words.push_str(&format!(": {}{more}", names.get(..NAMED).unwrap_or(&names).join(", ")));

@@ -150,7 +150,8 @@ fn reading(config: &Config) -> Result<Reading, Failure> {
     let words = |all: &[toml::Spanned<String>]| all.iter().map(|one| one.get_ref().clone()).collect::<Vec<_>>();
     let trace = &config.trace;
     let patterns = Patterns::new(&words(&trace.errors), &words(&trace.warnings)).map_err(|(expression, why)| {
-        let all = trace.errors.iter().map(|one| ("errors", one)).chain(trace.warnings.iter().map(|one| ("warnings", one)));
+        let all =
+            trace.errors.iter().map(|one| ("errors", one)).chain(trace.warnings.iter().map(|one| ("warnings", one)));
         let found = all.into_iter().find(|(_, one)| *one.get_ref() == expression);
         let (name, at) = found.map_or(("errors", 0..0), |(name, one)| (name, one.span()));
         Failure::usage(config.mistake(at, &format!("trace.{name}"), &format!("no expression that can be read: {why}")))

@@ -201,11 +201,11 @@ pub fn before<'a>(rows: impl Iterator<Item = &'a Job>, job: &Job, now: Timestamp
 }
 
 /// How long a job took before, and how that went up and down in `room` columns; what comes first is the middle of it.
-/// `None` where too little is known.
+/// `None` where nothing is known.
 pub fn usual(before: &[f64], room: usize) -> Option<(String, String)> {
     let mut sorted = before.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let median = sorted.get(sorted.len() / 2).copied().filter(|_| sorted.len() > 1)?;
+    let median = sorted.get(sorted.len() / 2).copied()?;
     let (least, most) = (sorted.first().copied().unwrap_or_default(), sorted.last().copied().unwrap_or_default());
     // From a little below the least: what matters is the difference. Where there is none, bars would say nothing.
     let apart: Vec<f64> = before.iter().map(|took| took - least * 0.9).collect();

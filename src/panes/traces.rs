@@ -143,14 +143,17 @@ impl Pane for Traces {
     const TITLE: &'static str = "Several traces at once";
     const NEEDS: Needs = Needs::Item;
     const COMMANDS: &'static [Command<Self>] = &[
-        Command::new("traces.open", &["Enter"], "Open the job alone", |pane: &mut Self, cx| pane.enter(cx)).footer("job"),
+        Command::new("traces.open", &["Enter"], "Open the job alone", |pane: &mut Self, cx| pane.enter(cx))
+            .footer("job"),
         Command::new("traces.follow", &["f"], "Follow the end, or stop", |pane: &mut Self, cx| {
             pane.with(|viewer| viewer.follow(cx));
         })
         .footer("follow")
         .when(|pane, view| pane.ask(|viewer| viewer.live(view))),
-        Command::new("traces.follow_all", &["F"], "Follow all of them, or none", |pane: &mut Self, cx| pane.follow_all(cx))
-            .footer("all"),
+        Command::new("traces.follow_all", &["F"], "Follow all of them, or none", |pane: &mut Self, cx| {
+            pane.follow_all(cx)
+        })
+        .footer("all"),
         Command::new("traces.next_error", &["e"], "Next error", |pane: &mut Self, _| {
             pane.with(|viewer| viewer.trouble(true, false));
         })
@@ -314,7 +317,8 @@ impl Pane for Traces {
     }
 
     fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
-        let mut copies: Vec<(&'static str, String)> = self.here().and_then(|viewer| viewer.copied(view)).into_iter().collect();
+        let mut copies: Vec<(&'static str, String)> =
+            self.here().and_then(|viewer| viewer.copied(view)).into_iter().collect();
         copies.extend(self.here().map(|viewer| ("job number", viewer.id.to_string())));
         copies
     }

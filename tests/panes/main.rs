@@ -20,6 +20,6 @@ mod search;
 mod served;
 mod snippets;
 mod stage;
+mod trace;
 #[path = "../support/reach.rs"]
 mod ways;
-mod trace;

@@ -100,7 +100,13 @@ async fn lines_are_marked_copied_gone_to_and_wrapped() {
     harness.press("Space j j").expect("3 lines marked");
     harness.press("y").press("Enter");
     assert_eq!(harness.copied, ["frame 40\nframe 41\nframe 42"]);
-    harness.press("Esc").expect_no("3 lines marked").press("L").type_text("x").press("Enter").expect("\"x\" is no line number.");
+    harness
+        .press("Esc")
+        .expect_no("3 lines marked")
+        .press("L")
+        .type_text("x")
+        .press("Enter")
+        .expect("\"x\" is no line number.");
     let mut harness = open("success", format!("{}end\n", "word ".repeat(40))).await;
     harness.press("g g").expect_no("word end").press("W").expect("Long lines are wrapped.");
     assert_eq!(harness.lines().iter().filter(|line| line.contains("word word")).count(), 3, "{}", harness.picture());
@@ -169,7 +175,12 @@ async fn several_traces_are_followed_at_once() {
         harness.reply_raw(&format!("{}/trace", path(id)), format!("{name} begins\n"));
     }
     harness.settle().await;
-    harness.expect("3 traces").expect("3 running").expect("unit begins").expect("screens begins").expect("bench begins");
+    harness
+        .expect("3 traces")
+        .expect("3 running")
+        .expect("unit begins")
+        .expect("screens begins")
+        .expect("bench begins");
     harness.reply_raw(&format!("{}/trace", path(9)), "bench begins\nbench goes on\n").settle().await;
     harness.expect("bench goes on").expect("2 lines");
     harness.press("Tab z").expect("screens begins").expect_no("bench goes on").press("Esc").expect("bench goes on");

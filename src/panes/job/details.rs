@@ -60,13 +60,7 @@ impl Page<'_, '_> {
 
 /// The lines of the panel, `width` columns wide; `siblings` are the jobs of the same pipeline.
 /// `before` is what earlier runs took.
-pub fn lines(
-    view: &View,
-    width: usize,
-    job: &Job,
-    siblings: &Rows<'_, Job>,
-    before: &[f64],
-) -> Vec<DocLine<'static>> {
+pub fn lines(view: &View, width: usize, job: &Job, siblings: &Rows<'_, Job>, before: &[f64]) -> Vec<DocLine<'static>> {
     let mut page = Page { view, width, lines: Vec::new() };
     let (sign, role) = ci::sign(job);
     let word = if job.is_forgiven() { "failed, which is allowed".into() } else { ci::status_word(&job.status) };

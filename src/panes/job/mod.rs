@@ -15,8 +15,8 @@ use crate::app::place::Place;
 use crate::store::{Load, Rows, Want};
 use crate::ui::doc::{self, DocState};
 use crate::ui::panels::{self, Ask, Panels};
-use crate::ui::theme::Role;
 use crate::ui::state;
+use crate::ui::theme::Role;
 use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -156,7 +156,7 @@ impl Pane for JobTrace {
             pane.trace.trouble(false, true);
         })
         .when(JobTrace::written),
-        Command::new("job.open", &["Enter"], "Fold a section, or open the source or page that the line names", {
+        Command::new("job.open", &["Enter"], "Fold a section, or open what the line names", {
             |pane: &mut Self, cx| pane.trace.enter(cx)
         })
         .footer("open")

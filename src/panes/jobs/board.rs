@@ -202,7 +202,7 @@ impl Board {
             line::pair(buf, inner, &left, &[(took.as_str(), theme.style(Role::Dim))]);
             self.boxes.borrow_mut().push((at, slot.id));
             row += 1;
-            if selected && before.len() > 1 && row < body.bottom() {
+            if selected && !before.is_empty() && row < body.bottom() {
                 usual(buf, Rect { y: row, ..inner }, before, (theme.style(Role::Chart), theme.style(Role::Dim)));
                 row += 1;
             }

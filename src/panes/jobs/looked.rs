@@ -54,7 +54,8 @@ impl Looked {
     /// Whether `job` is one of those that are looked for.
     pub fn fits(&self, job: &Job) -> bool {
         let holds = |text: &str, part: &str| text.to_lowercase().contains(part);
-        let runner = || job.runner.as_ref().map(|runner| format!("{} #{}", runner.label(), runner.id)).unwrap_or_default();
+        let runner =
+            || job.runner.as_ref().map(|runner| format!("{} #{}", runner.label(), runner.id)).unwrap_or_default();
         let sha = || match (&job.commit, &job.pipeline) {
             (Some(commit), _) => commit.id.as_str(),
             (None, Some(pipeline)) => pipeline.sha.as_str(),

@@ -340,12 +340,19 @@ impl Pane for Jobs {
         })
         .footer("watch")
         .when(Jobs::has_job),
-        Command::new("jobs.watch_pipeline", &["W"], "Tell when its pipeline ends, or no more", |pane: &mut Self, cx| {
-            if let Some(id) = pane.pipeline_here(&cx.view) {
-                cx.act(Action::Watch(Watched::Pipeline { project: pane.project.clone(), id }));
-            }
-        })
-        .when(|pane, view| pane.pipeline_here(view).map(|_| ()).ok_or_else(|| "no job of a pipeline is selected".into())),
+        Command::new(
+            "jobs.watch_pipeline",
+            &["W"],
+            "Tell when its pipeline ends, or no more",
+            |pane: &mut Self, cx| {
+                if let Some(id) = pane.pipeline_here(&cx.view) {
+                    cx.act(Action::Watch(Watched::Pipeline { project: pane.project.clone(), id }));
+                }
+            },
+        )
+        .when(|pane, view| {
+            pane.pipeline_here(view).map(|_| ()).ok_or_else(|| "no job of a pipeline is selected".into())
+        }),
         Command::new("jobs.pipeline", &["p"], "Show its pipeline alone", |pane: &mut Self, cx| {
             let pipeline = pane.current(&cx.view).and_then(|job| job.pipeline.as_ref()).map(|p| p.id);
             if let Some(id) = pipeline {

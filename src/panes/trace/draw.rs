@@ -151,15 +151,7 @@ impl Viewer {
         });
     }
 
-    fn bar(
-        &self,
-        view: &View,
-        area: Rect,
-        buf: &mut Buffer,
-        job: &Job,
-        trace: &Trace,
-        beside: Option<(String, Role)>,
-    ) {
+    fn bar(&self, view: &View, area: Rect, buf: &mut Buffer, job: &Job, trace: &Trace, beside: Option<(String, Role)>) {
         let theme = view.theme;
         let (dim, dot) = (theme.style(Role::Dim), format!(" {} ", glyph::dot()));
         let mut left: Vec<(String, Style)> = vec![(" ".into(), dim)];

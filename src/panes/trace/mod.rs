@@ -289,7 +289,8 @@ impl Viewer {
                 self.jump = None;
                 let lines = &troubled.lines;
                 let next = if forward { lines.iter().find(|l| **l > at) } else { lines.iter().rfind(|l| **l < at) };
-                let (what, way) = (if warning { "a warning" } else { "an error" }, if forward { "below" } else { "above" });
+                let (what, way) =
+                    (if warning { "a warning" } else { "an error" }, if forward { "below" } else { "above" });
                 match next {
                     Some(line) => self.goto(trace, *line),
                     None if lines.is_empty() => cx.say(Tone::Info, format!("No line here looks like {what}.")),
@@ -336,7 +337,11 @@ impl Viewer {
 
     /// Whether there is something to look at.
     pub fn written(&self, view: &View) -> Result<(), WhyNot> {
-        if self.trace(view).is_some_and(|trace| trace.len_lines() > 0) { Ok(()) } else { Err("there is no trace yet".into()) }
+        if self.trace(view).is_some_and(|trace| trace.len_lines() > 0) {
+            Ok(())
+        } else {
+            Err("there is no trace yet".into())
+        }
     }
 
     /// Whether it has sections.

@@ -263,7 +263,10 @@ mod tests {
     fn what_is_put_on_disk_is_found_and_read_back() {
         let mut trace = Trace::default();
         for line in 0..120_000 {
-            Trace::push(&mut trace, format!("\x1b[3{}mline {line} of many, each as long as this one\n", line % 8).as_bytes());
+            Trace::push(
+                &mut trace,
+                format!("\x1b[3{}mline {line} of many, each as long as this one\n", line % 8).as_bytes(),
+            );
         }
         let whole = trace.clone();
         trace.put_away(1 << 20, shelf::make);

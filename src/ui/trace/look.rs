@@ -186,13 +186,7 @@ impl Trace {
     }
 
     /// The lines from `from` on whose text matches, behind those in `lines`.
-    pub fn filter(
-        &self,
-        pattern: &Regex,
-        from: usize,
-        mut lines: Vec<u32>,
-        cancelled: &dyn Fn() -> bool,
-    ) -> Vec<u32> {
+    pub fn filter(&self, pattern: &Regex, from: usize, mut lines: Vec<u32>, cancelled: &dyn Fn() -> bool) -> Vec<u32> {
         self.each_line(from, cancelled, |line, text| {
             if pattern.is_match(text) {
                 lines.extend(u32::try_from(line));

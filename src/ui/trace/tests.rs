@@ -1,10 +1,10 @@
 //! What a trace shows, whatever way its bytes came in.
 
 use super::*;
+use crate::ui::doc::DocLine;
 use crate::ui::layers::tests::Noise;
 use crate::ui::search::{Found, Match};
 use crate::ui::text;
-use crate::ui::doc::DocLine;
 use crate::ui::theme::{Background, Role, Theme};
 use regex::Regex;
 
