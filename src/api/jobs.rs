@@ -90,6 +90,7 @@ crate::resource! {
         started_at: Option<Time>,
         finished_at: Option<Time>,
         /// Seconds, so far or in all.
+        #[serde(serialize_with = "crate::api::types::whole_seconds")]
         duration: Option<f64>,
         artifacts_file: Option<ArtifactsFile>,
         runner: Option<Runner>,

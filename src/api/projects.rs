@@ -2,6 +2,7 @@
 
 use crate::api::users::{CustomAttribute, User};
 use crate::api::{Id, Time};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 crate::open_enum! {
@@ -193,6 +194,18 @@ impl Project {
     /// Whether its repository holds nothing yet, as far as the server said.
     pub fn is_empty(&self) -> bool {
         self.empty_repo.unwrap_or(matches!(self.default_branch, Some(None)))
+    }
+
+    /// Its full path. A simple listing has that in the address alone; where there is none, its number.
+    pub fn full_path(&self) -> Cow<'_, str> {
+        if !self.path_with_namespace.is_empty() {
+            return Cow::Borrowed(&self.path_with_namespace);
+        }
+        let path = self.web_url.split_once("://").and_then(|(_, rest)| rest.split_once('/'));
+        match path.map(|(_, path)| path.trim_matches('/')).filter(|path| path.contains('/')) {
+            Some(path) => Cow::Borrowed(path),
+            None => Cow::Owned(self.id.to_string()),
+        }
     }
 
     /// The highest access level that the caller has in it.

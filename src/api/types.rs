@@ -81,8 +81,9 @@ impl Time {
         if let Ok(instant) = self.0.parse::<Timestamp>() {
             return Some(instant);
         }
-        // A bare date counts from its first moment in UTC.
-        self.0.parse::<jiff::civil::Date>().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok().map(|z| z.timestamp())
+        // Without an offset it is UTC, and a bare date counts from its first moment.
+        let civil = self.0.parse::<jiff::civil::DateTime>().ok()?;
+        civil.to_zoned(jiff::tz::TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
     }
 
     /// The time in the form that servers write: UTC, milliseconds, `Z`.
@@ -144,6 +145,17 @@ impl<T> Known<T> for Extra<T> {
 /// does not say so.
 pub fn lenient<'de, T: Deserialize<'de> + Default, D: Deserializer<'de>>(d: D) -> Result<T, D::Error> {
     Option::<T>::deserialize(d).map(Option::unwrap_or_default)
+}
+
+/// Writes seconds that are whole as an integer, as the specification has them; servers of today write parts of one.
+///
+/// # Errors
+/// What the serializer says.
+pub fn whole_seconds<S: serde::Serializer>(seconds: &Option<f64>, s: S) -> Result<S::Ok, S::Error> {
+    match seconds {
+        Some(seconds) if seconds.fract() == 0.0 && seconds.abs() < 1e15 => s.serialize_some(&(*seconds as i64)),
+        seconds => seconds.serialize(s),
+    }
 }
 
 /// Declares a resource: a struct that reads whatever a server sends and writes what the specification states.
@@ -234,4 +246,21 @@ macro_rules! open_enum {
             }
         }
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_keeps_its_hours_with_and_without_an_offset() {
+        let second = |text: &str| Time::from(text).instant().map(|at| at.to_string());
+        let is = |text: &str| assert_eq!(second(text).as_deref(), Some("2018-01-01T13:00:00Z"), "{text}");
+        is("2018-01-01T13:00:00Z");
+        is("2018-01-01T14:00:00+01:00");
+        is("2018-01-01T13:00:00");
+        is("2018-01-01 13:00:00");
+        assert_eq!(second("2018-01-01").as_deref(), Some("2018-01-01T00:00:00Z"));
+        assert_eq!(second("2018-13-01"), None);
+    }
 }

@@ -223,13 +223,22 @@ impl Complete {
                 }
             }
             Complete::Groups => {
-                for group in [groups(""), groups(typed)].iter().flat_map(|list| view.store.list(list).iter()) {
-                    add(path_of(group), &group.name);
+                let known = view.store.list(&groups(""));
+                known.iter().for_each(|group| add(path_of(group), &group.name));
+                for group in view.store.list(&groups(typed)).iter() {
+                    // What was searched for may have come without the groups above it.
+                    match known.iter().find(|whole| whole.id == group.id) {
+                        Some(whole) => add(path_of(whole), &whole.name),
+                        None if group.full_path.is_empty() => {
+                            add(&group.id.to_string(), &format!("{} ({})", group.name, group.path));
+                        }
+                        None => add(path_of(group), &group.name),
+                    }
                 }
             }
             Complete::Projects => {
                 for project in [projects(""), projects(typed)].iter().flat_map(|list| view.store.list(list).iter()) {
-                    add(&project.path_with_namespace, "");
+                    add(&project.full_path(), "");
                 }
             }
         }

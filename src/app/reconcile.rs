@@ -184,8 +184,9 @@ impl Source for Anything {
         for list in [Self::projects(""), Self::projects(typed)] {
             for project in view.store.list(&list).iter() {
                 if seen.insert(project.id) {
-                    let place = Place::new("files").project(project.path_with_namespace.as_str());
-                    items.push(Item::act(project.path_with_namespace.clone(), Action::Go(place)).note("project"));
+                    let path = project.full_path();
+                    let place = Place::new("files").project(&*path);
+                    items.push(Item::act(path.into_owned(), Action::Go(place)).note("project"));
                 }
             }
         }

@@ -49,7 +49,8 @@ pub fn authenticate(
     inputs: &Inputs,
     credentials: Credentials,
 ) -> Result<Rights, Reject> {
-    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    // What is no text is a token that nobody has.
+    let header = |name: &str| headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
     let input = |name: &str| match inputs.get(name) {
         Some(Value::String(text)) => Some(text.clone()),
         Some(Value::Number(number)) => Some(number.to_string()),
@@ -60,9 +61,8 @@ pub fn authenticate(
         let (scheme, token) = value.split_once(' ')?;
         scheme.eq_ignore_ascii_case("bearer").then(|| token.trim().to_owned())
     };
-    let secret =
-        header("private-token").or_else(|| input("private_token")).or_else(bearer).or_else(|| input("access_token"));
-    let Some(secret) = secret.filter(|secret| !secret.is_empty()) else {
+    let places = [header("private-token"), input("private_token"), bearer(), input("access_token")];
+    let Some(secret) = places.into_iter().flatten().find(|secret| !secret.is_empty()) else {
         let secret = header("job-token").or_else(|| input("job_token")).or_else(|| input("job-token"));
         return match secret.filter(|secret| !secret.is_empty() && credentials == Credentials::UsersAndJobs) {
             Some(secret) => of_job(world, &secret),
@@ -190,12 +190,10 @@ impl Rights {
             })
     }
 
-    /// Whether the caller may know of a snippet of a project that they see.
+    /// Whether the caller may know of a snippet of a project that they see: a private one is its author's alone.
     pub fn sees_snippet(&self, world: &World, project: &Project, snippet: &Snippet) -> bool {
-        self.sees(snippet.visibility)
-            || self.user == Some(snippet.author)
-            || self.admin
-            || self.in_project(world, project) > 0
+        let is_member = || snippet.visibility != Visibility::Private && self.in_project(world, project) > 0;
+        self.sees(snippet.visibility) || self.user == Some(snippet.author) || self.admin || is_member()
     }
 }
 

@@ -1,9 +1,9 @@
 //! Branches.
 
-use super::call::{Answer, Outcome, Reading, Writing, ok};
+use super::call::{Answer, Outcome, Reading, Writing, ok, repository_path};
 use super::git::{Git, Head};
 use super::mount::Mount;
-use super::records::{Project, ProtectedBranch, Range, State, level};
+use super::records::{MergeRequest, Project, ProtectedBranch, Range, State, level};
 use super::reject::Reject;
 use super::show::holds;
 use super::world::World;
@@ -13,11 +13,13 @@ use git2::Oid;
 use jiff::Timestamp;
 use serde_json::json;
 use std::collections::HashSet;
+use std::path::Path;
 
 pub fn mount(mount: Mount) -> Mount {
     mount
         .read::<ListBranches>(list)
         .read::<GetBranch>(get)
+        .also_head::<GetBranch>(get)
         .write::<ProtectBranch>(protect)
         .write::<UnprotectBranch>(unprotect)
         .write::<CreateBranch>(create)
@@ -127,27 +129,43 @@ fn delete(call: &mut Writing, input: DeleteBranch) -> Outcome<Nothing> {
     if project.protected_branches.iter().any(|protected| protected.name == input.branch) {
         return Err(Reject::message(403, "Protected branch cannot be removed"));
     }
-    remove(call.world, &git, id, &head)?;
+    call.unmodified(Timestamp::from_second(git.repo().find_commit(head.commit)?.time().seconds()).unwrap_or_default())?;
+    remove(call.world, &git, &call.repositories, id, &head)?;
     touch(call.world, id, call.now)?;
     call.pushed(id, &git, &format!("refs/heads/{}", head.name), Some(head.commit), None);
     ok(Nothing)
 }
 
-/// Removes a branch; open merge requests of it keep what they hold.
-pub fn remove(world: &mut World, git: &Git, project: u64, head: &Head) -> Result<(), Reject> {
-    let held: Vec<(u64, Oid)> = world
-        .merge_requests
-        .iter()
-        .filter(|mr| mr.state == State::Opened && mr.source_project == project && mr.source_branch == head.name)
-        .filter(|mr| mr.target_project == project)
-        .filter_map(|mr| Some((mr.id, git.merge_base(git.branch(&mr.target_branch)?, head.commit)?)))
-        .collect();
-    for (id, base) in held {
+/// Removes a branch; open merge requests from it and into it keep what they hold.
+pub fn remove(world: &mut World, git: &Git, repositories: &Path, project: u64, head: &Head) -> Result<(), Reject> {
+    keep_ranges(world, repositories, |mr| {
+        (mr.source_project == project && mr.source_branch == head.name)
+            || (mr.target_project == project && mr.target_branch == head.name)
+    });
+    git.delete_branch(&head.name)
+}
+
+/// Puts down what open merge requests hold, of which a branch is about to go.
+pub fn keep_ranges(world: &mut World, repositories: &Path, loses: impl Fn(&MergeRequest) -> bool) {
+    let range = |mr: &MergeRequest| {
+        let target = Git::open(&repository_path(repositories, mr.target_project), None).ok()?;
+        let head = if mr.source_project == mr.target_project {
+            target.branch(&mr.source_branch)?
+        } else {
+            let fork = repository_path(repositories, mr.source_project);
+            target.reach(&fork.join("objects"))?;
+            Git::open(&fork, None).ok()?.branch(&mr.source_branch)?
+        };
+        let base = target.merge_base(target.branch(&mr.target_branch)?, head)?;
+        Some(Range { base: base.to_string(), head: head.to_string() })
+    };
+    let open = world.merge_requests.iter().filter(|mr| mr.state == State::Opened && loses(mr));
+    let held: Vec<(u64, Range)> = open.filter_map(|mr| Some((mr.id, range(mr)?))).collect();
+    for (id, range) in held {
         if let Some(mr) = world.merge_requests.get_mut(id) {
-            mr.range = Some(Range { base: base.to_string(), head: head.commit.to_string() });
+            mr.range = Some(range);
         }
     }
-    git.delete_branch(&head.name)
 }
 
 fn accepted() -> Outcome<Nothing> {
@@ -169,12 +187,11 @@ fn delete_merged(call: &mut Writing, input: DeleteMergedBranches) -> Outcome<Not
             || project.protected_branches.iter().any(|protected| protected.name == name)
             || open(name)
     };
-    let Some(root) = git.default_head() else { return accepted() };
     let heads: Vec<Head> = git.branches()?.into_iter().filter(|head| !kept(&head.name)).collect();
-    let held = git.held_by(root, heads.iter().map(|head| head.commit))?;
-    let gone: Vec<Head> = heads.into_iter().filter(|head| held.contains(&head.commit)).collect();
+    let merged = merged(&git, &heads)?;
+    let gone: Vec<Head> = heads.into_iter().filter(|head| merged.contains(&head.commit)).collect();
     for head in &gone {
-        remove(call.world, &git, id, head)?;
+        remove(call.world, &git, &call.repositories, id, head)?;
         call.pushed(id, &git, &format!("refs/heads/{}", head.name), Some(head.commit), None);
     }
     touch(call.world, id, call.now)?;

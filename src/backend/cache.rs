@@ -1,12 +1,13 @@
 //! What was worked out of repositories and is true for good: commits never change.
 
+use super::git::Format;
 use super::reject::Reject;
 use git2::Oid;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Entries of a kind that are kept at most; then that kind is forgotten as a whole.
+/// What is kept of a kind at most, in entries of the usual size; then that kind is forgotten as a whole.
 const MOST: usize = 20_000;
 
 /// How one head relates to another.
@@ -34,11 +35,31 @@ pub struct Cache {
     pub lines: Known<Oid, (u64, u64)>,
     /// Logs of a path, as far as somebody asked.
     pub logs: Known<LogKey, Found>,
+    /// A commit, how it is packed and below which folder, to the bytes of the archive.
+    pub lengths: Known<(Oid, Format, String), u64>,
 }
 
-/// A table of what is known.
+/// How much of a table something takes.
+pub trait Weigh {
+    /// In entries of the usual size.
+    fn weight(&self) -> usize {
+        1
+    }
+}
+
+impl Weigh for Meeting {}
+impl Weigh for u64 {}
+impl Weigh for usize {}
+impl Weigh for (u64, u64) {}
+impl Weigh for Found {
+    fn weight(&self) -> usize {
+        1 + self.0.len() / 64
+    }
+}
+
+/// A table of what is known, and how much that is.
 #[derive(Debug)]
-pub struct Known<K, V>(Mutex<HashMap<K, V>>);
+pub struct Known<K, V>(Mutex<(HashMap<K, V>, usize)>);
 
 impl<K, V> Default for Known<K, V> {
     fn default() -> Known<K, V> {
@@ -46,19 +67,23 @@ impl<K, V> Default for Known<K, V> {
     }
 }
 
-impl<K: Hash + Eq, V: Clone> Known<K, V> {
+impl<K: Hash + Eq, V: Clone + Weigh> Known<K, V> {
     /// What is known of `key`.
     pub fn get(&self, key: &K) -> Option<V> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).0.get(key).cloned()
     }
 
     /// Remembers a value.
     pub fn put(&self, key: K, value: V) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= MOST {
+        let mut guard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (known, held) = &mut *guard;
+        if *held + value.weight() > MOST {
             known.clear();
+            *held = 0;
         }
-        known.insert(key, value);
+        *held += value.weight();
+        let replaced = known.insert(key, value);
+        *held -= replaced.map_or(0, |value| value.weight());
     }
 
     /// What is known of `key`, or what `make` makes.
@@ -69,5 +94,24 @@ impl<K: Hash + Eq, V: Clone> Known<K, V> {
         let value = make()?;
         self.put(key, value.clone());
         Ok(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_logs_fill_a_table_sooner_than_short_ones() {
+        let cache = Cache::default();
+        let key = |n: i64| (Vec::new(), String::new(), Some(n), None);
+        let log = (Arc::new(vec![Oid::ZERO_SHA1; 640_000]), true);
+        assert!(log.weight() > MOST / 3);
+        (0..3).for_each(|n| cache.logs.put(key(n), log.clone()));
+        assert!(cache.logs.get(&key(0)).is_none() && cache.logs.get(&key(2)).is_some());
+        // One that is put again takes no more than before.
+        (0..9).for_each(|_| cache.logs.put(key(2), log.clone()));
+        (0..9).for_each(|n| cache.counts.put((Oid::ZERO_SHA1, Oid::ZERO_SHA1), n));
+        assert!(cache.logs.get(&key(2)).is_some());
     }
 }

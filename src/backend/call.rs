@@ -10,9 +10,10 @@ use super::params::Inputs;
 use super::records::{Group, Project, User, level};
 use super::reject::Reject;
 use super::stop::Stop;
+use super::views::Fields;
 use super::world::World;
 use crate::api::Id;
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use jiff::Timestamp;
 use serde_json::Value;
 use std::ops::Deref;
@@ -60,17 +61,25 @@ pub struct Answer<T> {
     pub headers: HeaderMap,
     /// What is said instead of the body, where the interface has words for it.
     pub words: Option<Value>,
+    /// The fields of its rows, where they are fewer than usual.
+    pub only: Option<Fields>,
 }
 
 impl<T> Answer<T> {
     /// A plain success.
     pub fn new(body: T) -> Answer<T> {
-        Answer { body, status: None, extent: None, headers: HeaderMap::new(), words: None }
+        Answer { body, status: None, extent: None, headers: HeaderMap::new(), words: None, only: None }
     }
 
     /// With another status than the usual one.
     pub fn status(mut self, status: u16) -> Answer<T> {
         self.status = Some(status);
+        self
+    }
+
+    /// With some of its fields alone.
+    pub fn only(mut self, fields: Option<Fields>) -> Answer<T> {
+        self.only = fields;
         self
     }
 
@@ -110,6 +119,22 @@ impl<W: Deref<Target = World>> Call<W> {
     pub fn administrator(&self) -> Result<(), Reject> {
         self.signed_in()?;
         if self.rights.admin { Ok(()) } else { Err(Reject::forbidden()) }
+    }
+
+    /// That what is to be deleted, and was changed last at `at`, is as the caller knows it.
+    ///
+    /// # Errors
+    /// 412 where `If-Unmodified-Since` names an earlier moment.
+    pub fn unmodified(&self, at: Timestamp) -> Result<(), Reject> {
+        let since = self.headers.get(header::IF_UNMODIFIED_SINCE).and_then(|since| since.to_str().ok());
+        let since = since.and_then(|since| jiff::fmt::rfc2822::parse(since).ok());
+        // The header knows no parts of a second.
+        match since {
+            Some(since) if at.as_second() > since.timestamp().as_second() => {
+                Err(Reject::message(412, "412 Precondition Failed"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The project of a number or full path.
@@ -167,9 +192,15 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 
     /// A project's repository.
+    ///
+    /// # Errors
+    /// 404 where it went while the call was under way, 500 where it cannot be opened.
     pub fn git(&self, project: &Project) -> Result<Git, Reject> {
         let path = repository_path(&self.repositories, project.id);
-        let git = Git::open(&path, project.default_branch.as_deref())?;
+        let git = match Git::open(&path, project.default_branch.as_deref()) {
+            Err(_) if !path.exists() => return Err(Reject::not_found("Project")),
+            git => git?,
+        };
         Ok(git.until(&self.stop).deferring(&self.deeds, project.id))
     }
 

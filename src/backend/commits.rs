@@ -58,6 +58,11 @@ fn may_push(call: &Writing, project: &Project, branch: &str) -> Result<(), Rejec
     Err(Reject::bad("You are not allowed to push into this branch"))
 }
 
+/// A text that says something: a form sends its empty fields, too.
+fn given(text: Option<String>) -> Option<String> {
+    text.filter(|text| !text.trim().is_empty())
+}
+
 fn create(call: &mut Writing, input: CreateCommit) -> Outcome<Commit> {
     let (project, git) = call.repository_to_write(&input.id)?;
     let project = project.clone();
@@ -65,10 +70,13 @@ fn create(call: &mut Writing, input: CreateCommit) -> Outcome<Commit> {
     let caller = call.signed_in()?;
     let committer = Author { name: caller.name.clone(), email: caller.email.clone(), at: call.now };
     let author = Author {
-        name: input.author_name.unwrap_or_else(|| committer.name.clone()),
-        email: input.author_email.unwrap_or_else(|| committer.email.clone()),
+        name: given(input.author_name).unwrap_or_else(|| committer.name.clone()),
+        email: given(input.author_email).unwrap_or_else(|| committer.email.clone()),
         at: call.now,
     };
+    if input.commit_message.trim().is_empty() {
+        return Err(Reject::error(400, "commit_message is empty"));
+    }
     let (branch, before) = (format!("refs/heads/{}", input.branch), git.branch(&input.branch));
     let id = git.commit(&NewCommit {
         branch: &input.branch,
@@ -212,7 +220,8 @@ fn is_in_diff(git: &Git, commit: Oid, path: &str, line: u64, old_side: bool) -> 
         return Ok(false);
     };
     let (mut old, mut new) = (0u64, 0u64);
-    for text in entry.diff.lines() {
+    // What stands before the first hunk names the file.
+    for text in entry.diff.lines().skip_while(|text| !text.starts_with("@@ -")) {
         if let Some(header) = text.strip_prefix("@@ -") {
             let number = |part: &str| part.split([',', ' ']).next().and_then(|n| n.parse().ok()).unwrap_or(0u64);
             old = number(header);
@@ -309,8 +318,11 @@ fn set_status(call: &mut Writing, input: SetCommitStatus) -> Outcome<CommitStatu
     let project: Project = call.project_as(&input.id, level::DEVELOPER)?.clone();
     let git = call.git(&project)?;
     let author = call.signed_in()?.id;
-    let state = call.choice("state", Some(&input.state), StatusState::KNOWN)?;
-    let status = Status::from_word(state).ok_or_else(|| Reject::no_valid_value("state"))?;
+    if input.coverage.is_some_and(|coverage| !coverage.is_finite()) {
+        return Err(Reject::invalid("coverage"));
+    }
+    let known = StatusState::KNOWN.contains(&input.state.as_str());
+    let status = Status::from_word(&input.state).filter(|_| known).ok_or_else(|| Reject::no_valid_value("state"))?;
     let id = find(&git, &input.sha)?;
     let sha = id.to_string();
     let ref_name = match input.r#ref {
@@ -347,12 +359,19 @@ fn set_status(call: &mut Writing, input: SetCommitStatus) -> Outcome<CommitStatu
         |s: &&records::CommitStatus| s.pipeline == pipeline && s.name == name && s.author == author && !s.retried;
     let known = world.commit_statuses.iter().find(same).map(|s| (s.id, s.status));
     let row = match known {
+        Some((_, Status::Running)) if status == Status::Pending => {
+            let why = "Cannot transition status via :enqueue from :running";
+            return Err(Reject::bad(format!("{why} (Reason(s): Status cannot transition via \"enqueue\")")));
+        }
         Some((id, Status::Pending | Status::Running)) => id,
         other => {
             if let Some(old) = other.and_then(|(id, _)| world.commit_statuses.get_mut(id)) {
                 old.retried = true;
             }
+            // They are listed among jobs, so that no two may have one number.
+            let id = world.jobs.draw_id();
             world.commit_statuses.add(records::CommitStatus {
+                id,
                 project: project.id,
                 pipeline,
                 sha,

@@ -33,6 +33,14 @@ impl Deeds {
     }
 }
 
+/// What takes a deed back, where that can be: what was removed is gone.
+pub fn inverse(deed: &Deed) -> Deed {
+    match deed.clone() {
+        Deed::Ref { project, name, from, to } => Deed::Ref { project, name, from: to, to: from },
+        _ => Deed::Nothing,
+    }
+}
+
 /// Does one deed. A deed that is done already changes nothing, so that it may be done again after a restart.
 pub fn apply(deed: &Deed, repositories: &Path) -> Result<(), git2::Error> {
     let open = |project: &u64| Repository::open_bare(repository_path(repositories, *project));

@@ -10,7 +10,7 @@ use crate::api::Id;
 use crate::api::deployments::*;
 
 pub fn mount(mount: Mount) -> Mount {
-    mount.read::<ListDeployments>(list).read::<GetDeployment>(get)
+    mount.read_signed_in::<ListDeployments>(list).read_signed_in::<GetDeployment>(get)
 }
 
 /// The project whose deployments the caller may read: a member's matter, unless everybody may see the jobs.

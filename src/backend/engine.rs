@@ -5,10 +5,11 @@ use super::deeds;
 use super::records::{Deed, Intent};
 use super::reject::Reject;
 use super::store::Store;
-use super::world::World;
+use super::world::{Change, World};
 use jiff::Timestamp;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, TryLockError};
+use tokio::sync::Semaphore;
 
 /// What time it is, to the server; tests set it.
 #[derive(Clone)]
@@ -53,8 +54,13 @@ pub struct Engine {
     pub base_url: String,
     /// What was worked out of repositories.
     pub cache: Arc<Cache>,
+    /// Answers that may be written at once while they are sent.
+    pub streams: Arc<Semaphore>,
     advance: Advance,
 }
+
+/// Each holds one of the threads, of which there are some hundreds, as long as its reader takes.
+const STREAMS: usize = 64;
 
 impl Engine {
     /// Takes over a world that is in the store already.
@@ -67,7 +73,8 @@ impl Engine {
         advance: Advance,
     ) -> Engine {
         let (world, writer, cache) = (RwLock::new(world), Mutex::new(store), Arc::default());
-        Engine { world, writer, repositories, clock, base_url, cache, advance }
+        let streams = Arc::new(Semaphore::new(STREAMS));
+        Engine { world, writer, repositories, clock, base_url, cache, streams, advance }
     }
 
     /// The world as it is now; it stays so for the reader, whatever is written meanwhile.
@@ -102,29 +109,60 @@ impl Engine {
         for deed in &deeds {
             world.intents.add(Intent { deed: deed.clone(), ..Intent::default() });
         }
-        self.commit(&store, &mut world).map_err(Reject::failed)?;
+        let changes = world.take_changes();
+        keep(&store, &changes).map_err(Reject::failed)?;
         let (last, first): (Vec<Deed>, Vec<Deed>) = deeds.into_iter().partition(|d| matches!(d, Deed::Remove { .. }));
-        for deed in &first {
-            deeds::apply(deed, &self.repositories)?;
+        for (done, deed) in first.iter().enumerate() {
+            if let Err(why) = deeds::apply(deed, &self.repositories) {
+                tracing::error!("{deed:?} could not be done, and is taken back: {why}");
+                self.take_back(&store, &changes, first.iter().take(done));
+                return Err(Reject::conflict("409 Conflict: Resource lock"));
+            }
         }
         self.publish(world);
-        // Nobody can ask for what is gone any more.
+        // Nobody can ask for what is gone any more, so that whether it went at once is of no matter.
         for deed in &last {
-            deeds::apply(deed, &self.repositories)?;
+            if let Err(why) = deeds::apply(deed, &self.repositories) {
+                tracing::warn!("{deed:?} could not be done: {why}");
+            }
         }
         Ok(out)
     }
 
+    /// Undoes a write that is on disk, and some of whose deeds are done: somebody else holds a lock in a repository, or
+    /// the disk is full. Its world was never shown to anybody.
+    fn take_back<'d>(
+        &self,
+        store: &Option<Store>,
+        changes: &[Change],
+        done: impl DoubleEndedIterator<Item = &'d Deed>,
+    ) {
+        for deed in done.rev() {
+            if let Err(why) = deeds::apply(&deeds::inverse(deed), &self.repositories) {
+                tracing::error!("{deed:?} could not be taken back: {why}");
+            }
+        }
+        if let Err(why) = keep(store, &self.snapshot().undo(changes)) {
+            tracing::error!("a write could not be taken back, and is done at the next start: {why}");
+        }
+    }
+
     fn commit(&self, store: &Option<Store>, world: &mut World) -> Result<bool, String> {
         let changes = world.take_changes();
-        if let Some(store) = store.as_ref().filter(|_| !changes.is_empty()) {
-            store.commit(&changes)?;
-        }
+        keep(store, &changes)?;
         Ok(!changes.is_empty())
     }
 
     fn publish(&self, world: World) {
         *self.world.write().unwrap_or_else(PoisonError::into_inner) = world;
+    }
+}
+
+/// Writes changes down, where anything is kept.
+fn keep(store: &Option<Store>, changes: &[Change]) -> Result<(), String> {
+    match store.as_ref().filter(|_| !changes.is_empty()) {
+        Some(store) => store.commit(changes),
+        None => Ok(()),
     }
 }
 
@@ -157,6 +195,31 @@ mod tests {
         assert!(engine.snapshot().users.is_empty());
         engine.write(|world| Ok((add(world), Vec::new()))).unwrap();
         assert_eq!(engine.snapshot().users.len(), 1);
+    }
+
+    #[test]
+    fn a_write_whose_ref_cannot_be_set_leaves_nothing_in_memory_on_disk_and_in_the_repository() {
+        let folder = tempfile::tempdir().unwrap();
+        let repo = git2::Repository::init_bare(folder.path().join("1.git")).unwrap();
+        let id = repo.blob(b"x").unwrap().to_string();
+        let deed = |name: &str| Deed::Ref { project: 1, name: name.into(), from: None, to: Some(id.clone()) };
+        let mut engine = engine(Some(Store::open(folder.path()).unwrap().0));
+        engine.repositories = folder.path().to_owned();
+        let lock = folder.path().join("1.git/refs/heads/b.lock");
+        std::fs::write(&lock, "of somebody else").unwrap();
+        let write = |engine: &Engine| {
+            let add = |world: &mut World| world.users.add(User::default());
+            engine.write(|world| Ok((add(world), vec![deed("refs/heads/a"), deed("refs/heads/b")])))
+        };
+        assert_eq!(write(&engine).unwrap_err().status, 409);
+        assert!(engine.snapshot().users.is_empty() && repo.references().unwrap().count() == 0);
+        drop(engine.writer.lock().unwrap().take());
+        let (store, world) = Store::open(folder.path()).unwrap();
+        assert!(world.users.is_empty() && world.intents.is_empty());
+        *engine.writer.lock().unwrap() = Some(store);
+        std::fs::remove_file(&lock).unwrap();
+        write(&engine).unwrap();
+        assert!(engine.snapshot().users.len() == 1 && repo.references().unwrap().count() == 2);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use super::records::{self, DirectoryLink, Group, Member, Namespace, Place, Proje
 use super::reject::Reject;
 use super::show::{holds, there};
 use super::users::{attributes, is_path};
+use super::views::BRIEF_GROUP;
 use super::world::World;
 use crate::api::Nothing;
 use crate::api::groups::Group as GroupView;
@@ -18,6 +19,7 @@ use crate::api::groups::{
 use crate::api::projects::Project as ProjectView;
 use serde_json::json;
 use std::ops::Deref;
+use std::path::Path;
 
 pub fn mount(mount: Mount) -> Mount {
     mount
@@ -128,7 +130,9 @@ fn attributes_of(group: &Group) -> Vec<crate::api::users::CustomAttribute> {
 }
 
 fn list(call: &Reading, input: ListGroups) -> Outcome<Vec<GroupView>> {
-    listed!(call, input, |_: &Group| true)
+    let only = input.search.as_ref().filter(|text| !text.is_empty()).map(|_| BRIEF_GROUP);
+    let answer: Outcome<Vec<GroupView>> = listed!(call, input, |_: &Group| true);
+    Ok(answer?.only(only))
 }
 
 fn subgroups(call: &Reading, input: ListSubgroups) -> Outcome<Vec<GroupView>> {
@@ -243,25 +247,32 @@ fn update(call: &mut Writing, input: UpdateGroup) -> Outcome<GroupView> {
 
 fn delete(call: &mut Writing, input: DeleteGroup) -> Outcome<Nothing> {
     let id = call.group_as(&input.id, level::OWNER)?.id;
-    remove(call.world, &call.deeds, id);
+    remove(call.world, &call.deeds, &call.repositories, id);
     Ok(Answer::new(Nothing))
 }
 
 /// Takes a group out, with the groups and projects in it.
-pub fn remove(world: &mut World, deeds: &Deeds, group: u64) {
+pub fn remove(world: &mut World, deeds: &Deeds, repositories: &Path, group: u64) {
     let inside = |id: u64| world.group_chain(id).iter().any(|above| above.id == group);
     let groups: Vec<u64> = world.groups.iter().map(|g| g.id).filter(|id| inside(*id)).collect();
     let of_groups = |p: &&Project| matches!(p.namespace, Namespace::Group(id) if groups.contains(&id));
     let projects: Vec<u64> = world.projects.iter().filter(of_groups).map(|project| project.id).collect();
     for project in projects {
-        super::projects::remove(world, deeds, project);
+        super::projects::remove(world, deeds, repositories, project);
     }
-    for id in groups {
+    for id in groups.iter().copied() {
         let epics: Vec<u64> = world.epics.remove_where(|epic| epic.group == id).iter().map(|epic| epic.id).collect();
         world.notes.remove_where(|note| matches!(note.on, records::Noteable::Epic(epic) if epics.contains(&epic)));
         world.members.remove_where(|member| member.place == Place::Group(id));
         world.notification_settings.remove_where(|setting| setting.place == Some(Place::Group(id)));
         world.groups.remove(id);
+    }
+    let shared = |p: &&Project| p.shared_with.iter().any(|share| groups.contains(&share.group));
+    let shared: Vec<u64> = world.projects.iter().filter(shared).map(|project| project.id).collect();
+    for id in shared {
+        if let Some(project) = world.projects.get_mut(id) {
+            project.shared_with.retain(|share| !groups.contains(&share.group));
+        }
     }
 }
 

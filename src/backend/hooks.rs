@@ -8,6 +8,7 @@ use super::reject::Reject;
 use super::show::time;
 use super::world::World;
 use crate::api::Nothing;
+use crate::api::client::is_loopback;
 use crate::api::hooks::*;
 use git2::Oid;
 use serde_json::{Value, json};
@@ -16,9 +17,16 @@ use std::time::Duration;
 
 /// How long a receiver may take.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long to wait before each further try, where no receiver was there.
+const PAUSES: [Duration; 4] =
+    [Duration::from_millis(200), Duration::from_secs(1), Duration::from_secs(5), Duration::from_secs(25)];
 
 pub fn mount(mount: Mount) -> Mount {
-    mount.read::<ListHooks>(list).write::<CreateHook>(create).read::<TestHook>(test).write::<DeleteHook>(delete)
+    mount
+        .read_signed_in::<ListHooks>(list)
+        .write::<CreateHook>(create)
+        .read_signed_in::<TestHook>(test)
+        .write::<DeleteHook>(delete)
 }
 
 fn show(hook: &records::Hook) -> Hook {
@@ -79,7 +87,7 @@ fn test(call: &Reading, input: TestHook) -> Outcome<HookTest> {
     };
     let body = serde_json::to_vec(&sample).map_err(Reject::failed)?;
     // Handlers run on threads that may wait.
-    if let Err(error) = tokio::runtime::Handle::current().block_on(deliver(hook, body)) {
+    if let Err(error) = tokio::runtime::Handle::current().block_on(deliver(&hook, body)) {
         tracing::warn!("a hook was not delivered: {error}");
     }
     ok(sample)
@@ -102,6 +110,8 @@ pub struct Event {
 
 /// How many commits of a push are told of.
 const MOST_COMMITS: usize = 20;
+/// How many are counted.
+const MOST_COUNTED: usize = 5_000;
 
 impl Writing<'_> {
     /// Notes that a branch or tag, by its full name, went from one object to another.
@@ -110,9 +120,10 @@ impl Writing<'_> {
         let Some(user) = self.world.users.get(user) else { return };
         let is_tag = ref_name.starts_with("refs/tags/");
         let between = before.zip(after).filter(|_| !is_tag);
-        let ids = between.and_then(|(before, after)| git.between(before, after, MOST_COMMITS).ok());
-        let url = self.project_url(project);
-        let commits = ids.unwrap_or_default().0.into_iter().rev().filter_map(|id| {
+        let ids = between.and_then(|(before, after)| git.between(before, after, MOST_COUNTED).ok());
+        let ids = ids.unwrap_or_default().0;
+        let (total, url) = (ids.len(), self.project_url(project));
+        let commits = ids.into_iter().take(MOST_COMMITS).rev().filter_map(|id| {
             let commit = git.show(id).ok()?;
             let author = json!({ "name": commit.author_name, "email": commit.author_email });
             let at = commit.committed_date;
@@ -132,7 +143,7 @@ impl Writing<'_> {
             "user_email": user.email,
             "project_id": project.id,
             "project": self.told(project),
-            "total_commits_count": commits.len(),
+            "total_commits_count": total,
             "commits": commits,
         });
         self.events.push(Event { kind: if is_tag { Kind::TagPush } else { Kind::Push }, body });
@@ -196,29 +207,37 @@ pub fn tell(world: &World, events: Vec<Event>) {
         }) {
             let (hook, body) = (hook.clone(), body.clone());
             tokio::runtime::Handle::current().spawn(async move {
-                let url = hook.url.clone();
-                if let Err(error) = deliver(hook, body).await {
-                    tracing::warn!("the hook {url} was not told: {error}");
+                let mut pauses = PAUSES.iter();
+                while let Err(error) = deliver(&hook, body.clone()).await {
+                    tracing::warn!("the hook {} was not told: {error}", hook.url);
+                    // Nobody was there. Whoever took it and answered with an error was told.
+                    match pauses.next() {
+                        Some(pause) => tokio::time::sleep(*pause).await,
+                        None => break,
+                    }
                 }
             });
         }
     }
 }
 
-async fn deliver(hook: records::Hook, body: Vec<u8>) -> Result<(), reqwest::Error> {
+async fn deliver(hook: &records::Hook, body: Vec<u8>) -> Result<(), reqwest::Error> {
     // A server of its own has no client that did this before it.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = reqwest::Client::builder()
         .timeout(PATIENCE)
         .redirect(reqwest::redirect::Policy::none())
-        .tls_danger_accept_invalid_certs(!hook.enable_ssl_verification)
-        .build()?;
+        .tls_danger_accept_invalid_certs(!hook.enable_ssl_verification);
+    // A receiver on this machine is not behind a proxy, whatever the environment says.
+    let is_here = url::Url::parse(&hook.url).is_ok_and(|url| is_loopback(&url));
+    let client = if is_here { client.no_proxy() } else { client };
+    let client = client.build()?;
     let mut request = client
         .post(&hook.url)
         .header("content-type", "application/json")
         .header("x-gitlab-event", "System Hook")
         .body(body);
-    if let Some(token) = hook.token {
+    if let Some(token) = &hook.token {
         request = request.header("x-gitlab-token", token);
     }
     request.send().await.map(drop)
@@ -226,7 +245,8 @@ async fn deliver(hook: records::Hook, body: Vec<u8>) -> Result<(), reqwest::Erro
 
 fn delete(call: &mut Writing, input: DeleteHook) -> Outcome<Nothing> {
     call.administrator()?;
-    let id = find(call, input.id)?.id;
+    let (id, at) = find(call, input.id).map(|hook| (hook.id, hook.created_at))?;
+    call.unmodified(at)?;
     call.world.hooks.remove(id);
     ok(Nothing)
 }

@@ -1,9 +1,10 @@
 //! Jobs: their states, traces and actions.
 
-use super::call::{Answer, Call, Outcome, Reading, Writing, ok};
+use super::call::{Call, Outcome, Reading, Writing, ok};
 use super::commits::pipeline_brief;
 use super::git::Git;
 use super::mount::Mount;
+use super::range;
 use super::records::{self, Project, Status, level};
 use super::reject::Reject;
 use super::runner;
@@ -12,19 +13,18 @@ use super::stream::Stream;
 use super::world::World;
 use crate::api::Id;
 use crate::api::jobs::*;
-use axum::http::header;
 use jiff::Timestamp;
-use std::io::{Cursor, Write};
+use std::io::{Cursor, Read, Write};
 use std::ops::Deref;
 use std::sync::Arc;
 use zip::ZipArchive;
 
 pub fn mount(mount: Mount) -> Mount {
     mount
-        .read::<ListJobs>(list)
-        .read::<ListPipelineJobs>(of_pipeline)
-        .read::<GetJob>(get)
-        .stream::<GetTrace>(trace)
+        .read_signed_in::<ListJobs>(list)
+        .read_signed_in::<ListPipelineJobs>(of_pipeline)
+        .read_signed_in::<GetJob>(get)
+        .stream_signed_in::<GetTrace>(trace)
         .stream_to_jobs::<GetArtifacts>(artifacts)
         .stream_to_jobs::<GetRefArtifacts>(ref_artifacts)
         // Some clients leave the slashes of a ref as they are.
@@ -38,7 +38,13 @@ pub fn mount(mount: Mount) -> Mount {
             "ref_name",
             ref_artifacts,
         )
-        .stream::<GetArtifactFile>(artifact_file)
+        .stream_signed_in::<GetArtifactFile>(artifact_file)
+        // A file of that name: the path is one of a write, too.
+        .also_stream::<GetArtifactFile>(
+            "/projects/{id}/jobs/{job_id}/artifacts/keep",
+            ("artifact_path", "keep"),
+            artifact_file,
+        )
         .write::<CancelJob>(cancel)
         .write::<RetryJob>(retry)
         .write::<EraseJob>(erase)
@@ -53,7 +59,7 @@ impl<W: Deref<Target = World>> Call<W> {
         let artifacts = kept(job, self.now);
         let end = job.finished_at.or((job.status == Status::Running).then_some(self.now));
         let duration = match (job.started_at, end) {
-            (Some(start), Some(end)) => Some(end.duration_since(start).as_secs_f64()),
+            (Some(start), Some(end)) => Some(end.duration_since(start).as_secs().max(0) as f64),
             _ => None,
         };
         Job {
@@ -136,21 +142,11 @@ fn trace(call: &Reading, input: GetTrace) -> Outcome<Stream> {
     let job = call.job(project.id, input.job_id)?;
     let trace = runner::trace(call.world, job, call.now).ok_or_else(Reject::no_record)?;
     let total = trace.length();
-    // The tail alone, for who holds the rest already.
-    let range = call.headers.get(header::RANGE).and_then(|range| range.to_str().ok());
-    let start = range.and_then(|range| range.strip_prefix("bytes=")?.strip_suffix('-')?.parse::<u64>().ok());
-    let from = start.unwrap_or(0).min(total);
-    let write = move |out: &mut dyn Write| trace.write(from, out);
-    let stream = Stream { content_type: "text/plain".into(), length: Some(total - from), write: Box::new(write) };
-    let answer = match start {
-        None => Answer::new(stream),
-        Some(start) if start < total => {
-            Answer::new(stream).status(206).header("content-range", &format!("bytes {start}-{}/{total}", total - 1))
-        }
-        Some(_) => Answer::new(stream).status(416).header("content-range", &format!("bytes */{total}")),
-    };
+    let write = move |from: u64, out: &mut dyn Write| trace.write(from, out);
+    let stream = Stream::new("text/plain", Some(total), write);
+    // The tail alone, for who holds the rest already. It grows, so that no version of it has a name.
     let named = format!("infile; filename=\"{}.log\"", job.id);
-    Ok(answer.header("content-disposition", &named).header("accept-ranges", "bytes"))
+    Ok(range::answer(stream, &call.headers, None).header("content-disposition", &named))
 }
 
 /// The archive of what a job kept, until that is over.
@@ -159,18 +155,27 @@ fn archive<'a>(call: &'a Reading, job: &records::Job) -> Result<&'a Arc<records:
     call.world.archives.share(artifacts.archive).ok_or_else(Reject::no_record)
 }
 
-fn send(archive: &Arc<records::Archive>) -> Outcome<Stream> {
-    let (archive, length) = (archive.clone(), archive.bytes.len() as u64);
-    let write = move |out: &mut dyn Write| out.write_all(&archive.bytes);
-    let stream = Stream { content_type: "application/zip".into(), length: Some(length), write: Box::new(write) };
-    Ok(Answer::new(stream)
+/// The name of an archive's version: archives never change.
+fn version(archive: &records::Archive, path: &str) -> Option<String> {
+    range::tag(&format!("{} {} {path}", archive.id, archive.bytes.len()))
+}
+
+fn send(call: &Reading, archive: &Arc<records::Archive>) -> Outcome<Stream> {
+    let (archive, tag) = (archive.clone(), version(archive, ""));
+    let length = archive.bytes.len() as u64;
+    let write = move |from: u64, out: &mut dyn Write| {
+        let from = usize::try_from(from).unwrap_or(usize::MAX);
+        out.write_all(archive.bytes.get(from..).unwrap_or_default())
+    };
+    let stream = Stream::new("application/zip", Some(length), write);
+    Ok(range::answer(stream, &call.headers, tag.as_deref())
         .header("content-disposition", "attachment; filename=artifacts.zip")
         .header("content-transfer-encoding", "binary"))
 }
 
 fn artifacts(call: &Reading, input: GetArtifacts) -> Outcome<Stream> {
     let project = call.project_jobs(&input.id)?;
-    send(archive(call, call.job(project.id, input.job_id)?)?)
+    send(call, archive(call, call.job(project.id, input.job_id)?)?)
 }
 
 fn ref_artifacts(call: &Reading, input: GetRefArtifacts) -> Outcome<Stream> {
@@ -183,7 +188,7 @@ fn ref_artifacts(call: &Reading, input: GetRefArtifacts) -> Outcome<Stream> {
             && job.status == Status::Success
             && kept(job, call.now).is_some()
     });
-    send(archive(call, job.ok_or_else(Reject::no_record)?)?)
+    send(call, archive(call, job.ok_or_else(Reject::no_record)?)?)
 }
 
 /// One file of an archive, unpacked while it is sent.
@@ -201,14 +206,17 @@ fn artifact_file(call: &Reading, input: GetArtifactFile) -> Outcome<Stream> {
         Ok(file) if file.is_file() => file.size(),
         _ => return Err(Reject::no_record()),
     };
-    let content_type = content_type(&path).to_owned();
+    let content_type = content_type(&path);
     let named = format!("attachment; filename=\"{}\"", path.rsplit('/').next().unwrap_or_default().replace('"', "_"));
-    let write = move |out: &mut dyn Write| {
+    let tag = version(&archive, &path);
+    let write = move |from: u64, out: &mut dyn Write| {
         let mut file = zip.by_name(&path)?;
+        // Packed bytes cannot be jumped over.
+        std::io::copy(&mut (&mut file).take(from), &mut std::io::sink())?;
         std::io::copy(&mut file, out).map(drop)
     };
-    let stream = Stream { content_type, length: Some(length), write: Box::new(write) };
-    Ok(Answer::new(stream).header("content-disposition", &named))
+    let stream = Stream::new(content_type, Some(length), write);
+    Ok(range::answer(stream, &call.headers, tag.as_deref()).header("content-disposition", &named))
 }
 
 /// An archive's bytes, shared.
@@ -255,9 +263,6 @@ fn cancel(call: &mut Writing, input: CancelJob) -> Outcome<Job> {
 
 fn retry(call: &mut Writing, input: RetryJob) -> Outcome<Job> {
     let (project, job, user) = to_act(call, &input.id, input.job_id)?;
-    if job.retried {
-        return Err(Reject::forbidden_because("Job is not retryable"));
-    }
     let new = runner::retry(call.world, job.id, user, call.now).ok_or_else(Reject::no_record)?;
     shown(call, &project, new)
 }

@@ -15,9 +15,9 @@ use std::ops::Deref;
 
 pub fn mount(mount: Mount) -> Mount {
     mount
-        .read::<ListKeys>(|call, _| list(call, call.signed_in()?.id))
-        .read::<ListUserKeys>(of_user)
-        .read::<GetKey>(|call, input| get(call, call.signed_in()?.id, input.key_id))
+        .read_signed_in::<ListKeys>(|call, _| list(call, call.signed_in()?.id))
+        .read_signed_in::<ListUserKeys>(of_user)
+        .read_signed_in::<GetKey>(|call, input| get(call, call.signed_in()?.id, input.key_id))
         .write::<AddKey>(|call, input| {
             let user = call.signed_in()?.id;
             add(call, user, input.title, input.key)
@@ -34,13 +34,13 @@ pub fn mount(mount: Mount) -> Mount {
             let user = other(call, input.id)?;
             delete(call, user, input.key_id)
         })
-        .read::<LookUpKey>(look_up)
-        .read::<ListGpgKeys>(|call, _| list_gpg(call, call.signed_in()?.id))
-        .read::<GetGpgKey>(|call, input| get_gpg(call, call.signed_in()?.id, input.key_id))
+        .read_signed_in::<LookUpKey>(look_up)
+        .read_signed_in::<ListGpgKeys>(|call, _| list_gpg(call, call.signed_in()?.id))
+        .read_signed_in::<GetGpgKey>(|call, input| get_gpg(call, call.signed_in()?.id, input.key_id))
         .write::<AddGpgKey>(add_gpg)
         .write::<DeleteGpgKey>(delete_gpg)
-        .read::<ListUserGpgKeys>(|call, input| list_gpg(call, other(call, input.id)?))
-        .read::<GetUserGpgKey>(|call, input| get_gpg(call, other(call, input.id)?, input.key_id))
+        .read_signed_in::<ListUserGpgKeys>(|call, input| list_gpg(call, other(call, input.id)?))
+        .read_signed_in::<GetUserGpgKey>(|call, input| get_gpg(call, other(call, input.id)?, input.key_id))
 }
 
 /// Another user, for an administrator.

@@ -17,7 +17,7 @@ use jiff::{Timestamp, tz::TimeZone};
 use serde_json::json;
 
 pub fn mount(mount: Mount) -> Mount {
-    mount.read::<GetLicense>(get).write::<AddLicense>(add)
+    mount.read_signed_in::<GetLicense>(get).write::<AddLicense>(add)
 }
 
 fn show(world: &World, license: &records::License) -> License {

@@ -30,13 +30,13 @@ const MOST_COMMITS: usize = 5_000;
 
 pub fn mount(mount: Mount) -> Mount {
     mount
-        .read::<ListMergeRequests>(list)
-        .read::<ListProjectMergeRequests>(of_project)
-        .read::<GetMergeRequest>(get)
-        .read::<ListParticipants>(participants)
-        .read::<ListMergeRequestCommits>(commits)
-        .read::<GetChanges>(changes)
-        .read::<ListMergeRequestPipelines>(pipelines)
+        .read_signed_in::<ListMergeRequests>(list)
+        .read_signed_in::<ListProjectMergeRequests>(of_project)
+        .read_signed_in::<GetMergeRequest>(get)
+        .read_signed_in::<ListParticipants>(participants)
+        .read_signed_in::<ListMergeRequestCommits>(commits)
+        .read_signed_in::<GetChanges>(changes)
+        .read_signed_in::<ListMergeRequestPipelines>(pipelines)
         .write::<CreateMergeRequest>(create)
         .write::<UpdateMergeRequest>(update)
 }
@@ -451,6 +451,34 @@ fn milestone(call: &Writing, project: &Project, id: u64) -> Option<u64> {
     call.world.milestones.get(id).filter(|milestone| milestone.project == project.id).map(|milestone| milestone.id)
 }
 
+/// That a merge request can be open: its branches are two, are there, and no other one that is open has both.
+fn can_be_open(call: &Writing, mr: &records::MergeRequest) -> Result<(), Reject> {
+    if mr.source_project == mr.target_project && mr.source_branch == mr.target_branch {
+        return Err(Reject::unprocessable("You can not use same project/branch for source and target"));
+    }
+    for (which, project, branch) in
+        [("Source", mr.source_project, &mr.source_branch), ("Target", mr.target_project, &mr.target_branch)]
+    {
+        let project = call.world.projects.get(project);
+        if project.is_none_or(|project| call.git(project).is_ok_and(|git| git.branch(branch).is_none())) {
+            return Err(Reject::bad(Value::from(vec![format!("{which} branch \"{branch}\" does not exist")])));
+        }
+    }
+    let same = |other: &&records::MergeRequest| {
+        other.id != mr.id
+            && other.state == State::Opened
+            && other.target_project == mr.target_project
+            && other.source_project == mr.source_project
+            && other.source_branch == mr.source_branch
+            && other.target_branch == mr.target_branch
+    };
+    if let Some(other) = call.world.merge_requests.iter().find(same) {
+        let why = format!("Cannot Create: This merge request already exists: [\"{}\"]", other.title);
+        return Err(Reject::conflict(Value::from(vec![why])));
+    }
+    Ok(())
+}
+
 fn create(call: &mut Writing, input: CreateMergeRequest) -> Outcome<View> {
     let source = call.project_as(&input.id, level::DEVELOPER)?.clone();
     let target = match input.target_project_id {
@@ -465,41 +493,15 @@ fn create(call: &mut Writing, input: CreateMergeRequest) -> Outcome<View> {
     if target.merge_requests_disabled || target.archived {
         return Err(Reject::forbidden());
     }
-    if source.id == target.id && input.source_branch == input.target_branch {
-        return Err(Reject::unprocessable("You can not use same project/branch for source and target"));
-    }
-    let (git, source_git) = (call.git(&target)?, call.git(&source)?);
-    let branch_missing =
-        |which: &str, name: &str| Reject::bad(Value::from(vec![format!("{which} branch \"{name}\" does not exist")]));
-    if source_git.branch(&input.source_branch).is_none() {
-        return Err(branch_missing("Source", &input.source_branch));
-    }
-    if git.branch(&input.target_branch).is_none() {
-        return Err(branch_missing("Target", &input.target_branch));
-    }
+    let git = call.git(&target)?;
     if input.title.trim().is_empty() {
         return Err(Reject::bad(json!({ "title": ["can't be blank"] })));
     }
-    let same = |mr: &&records::MergeRequest| {
-        mr.state == State::Opened
-            && mr.target_project == target.id
-            && mr.source_project == source.id
-            && mr.source_branch == input.source_branch
-            && mr.target_branch == input.target_branch
-    };
-    if let Some(other) = call.world.merge_requests.iter().find(same) {
-        let why = format!("Cannot Create: This merge request already exists: [\"{}\"]", other.title);
-        return Err(Reject::conflict(Value::from(vec![why])));
-    }
-    let approvals = match input.approvals_before_merge {
-        Some(given) if target.approvals_before_merge == 0 || given <= target.approvals_before_merge => {
-            let why = "must be greater than the target project's value, which must not be 0";
-            return Err(Reject::bad(json!({ "validate_approvals_before_merge": [why] })));
-        }
-        given => given,
-    };
+    // It asks for more than the project does, or has no effect: 0 switches approvals off.
+    let least = target.approvals_before_merge;
+    let approvals = input.approvals_before_merge.filter(|given| least > 0 && *given > least).unwrap_or(least);
     let iids = call.world.merge_requests.iter().filter(|mr| mr.target_project == target.id).map(|mr| mr.iid);
-    let iid = iids.max().unwrap_or(0) + 1;
+    let iid = iids.max().unwrap_or(0).max(target.last_request_iid) + 1;
     let now = call.now;
     let mr = records::MergeRequest {
         id: 0,
@@ -518,13 +520,17 @@ fn create(call: &mut Writing, input: CreateMergeRequest) -> Outcome<View> {
         updated_at: now,
         force_remove_source_branch: input.remove_source_branch.unwrap_or(false),
         squash: input.squash.unwrap_or(false),
-        approvals_before_merge: approvals,
+        approvals_before_merge: Some(approvals),
         allow_maintainer_to_push: input.allow_maintainer_to_push.unwrap_or(false) && source.id != target.id,
         subscribers: BTreeSet::from([author]),
         ..records::MergeRequest::default()
     };
+    can_be_open(call, &mr)?;
     let id = call.world.merge_requests.add(mr);
     super::branches::touch(call.world, target.id, now)?;
+    if let Some(project) = call.world.projects.get_mut(target.id) {
+        project.last_request_iid = iid;
+    }
     let mr = call.world.merge_requests.get(id).ok_or_else(Reject::no_record)?.clone();
     call.requested(&mr, "open");
     ok(call.show_whole(&mr, &git)?)
@@ -545,6 +551,7 @@ fn update(call: &mut Writing, input: UpdateMergeRequest) -> Outcome<View> {
         return Err(Reject::error(400, format!("{names} are missing, at least one parameter must be provided")));
     }
     let now = call.now;
+    let mut retargeted = false;
     let mut said: Vec<String> = Vec::new();
     if let Some(title) = input.title.filter(|title| *title != mr.title) {
         if title.trim().is_empty() {
@@ -554,10 +561,7 @@ fn update(call: &mut Writing, input: UpdateMergeRequest) -> Outcome<View> {
         mr.title = title;
     }
     if let Some(branch) = input.target_branch.filter(|branch| *branch != mr.target_branch) {
-        if git.branch(&branch).is_none() {
-            let why = format!("Target branch \"{branch}\" does not exist");
-            return Err(Reject::bad(Value::from(vec![why])));
-        }
+        retargeted = true;
         said.push(format!("changed target branch from `{}` to `{branch}`", mr.target_branch));
         mr.target_branch = branch;
     }
@@ -625,6 +629,9 @@ fn update(call: &mut Writing, input: UpdateMergeRequest) -> Outcome<View> {
             action = "reopen";
         }
         _ => {}
+    }
+    if mr.state == State::Opened && (retargeted || action == "reopen") {
+        can_be_open(call, &mr)?;
     }
     mr.updated_at = now;
     mr.subscribers.insert(caller);

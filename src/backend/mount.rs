@@ -10,7 +10,7 @@ use super::params::{self, Inputs};
 use super::reject::Reject;
 use super::stop::Stop;
 use super::stream::Stream;
-use super::views;
+use super::views::{self, Fields};
 use super::world::World;
 use crate::api::{Endpoint, Nothing, Raw};
 use axum::Router;
@@ -29,6 +29,8 @@ use tower_http::compression::predicate::{Predicate, SizeAbove};
 
 /// The largest body that is taken.
 const BODY_LIMIT: usize = 64 << 20;
+/// The same, from whom neither a header nor the query says who it is.
+const BODY_LIMIT_OF_NOBODY: usize = 1 << 20;
 
 /// Where every path begins.
 pub const ROOT: &str = "/api/v4";
@@ -36,15 +38,16 @@ pub const ROOT: &str = "/api/v4";
 /// A body that can be sent: JSON, raw bytes, or nothing.
 pub trait Render {
     /// Content type and bytes as `endpoint` answers them; `None` for no body.
-    fn render(self, endpoint: &str) -> Result<Option<(String, Vec<u8>)>, Reject>;
+    /// `only` are its fields, where they are fewer than usual.
+    fn render(self, endpoint: &str, only: Option<Fields>) -> Result<Option<(String, Vec<u8>)>, Reject>;
 }
 
 impl<T: Serialize> Render for T {
-    fn render(self, endpoint: &str) -> Result<Option<(String, Vec<u8>)>, Reject> {
-        let bytes = match views::of(endpoint) {
-            [] => serde_json::to_vec(&self),
-            views => serde_json::to_value(&self).and_then(|mut value| {
-                for (path, fields) in views {
+    fn render(self, endpoint: &str, only: Option<Fields>) -> Result<Option<(String, Vec<u8>)>, Reject> {
+        let bytes = match (views::of(endpoint), only) {
+            ([], None) => serde_json::to_vec(&self),
+            (views, only) => serde_json::to_value(&self).and_then(|mut value| {
+                for (path, fields) in views.iter().copied().chain(only.map(|fields| ("", fields))) {
                     views::narrow(&mut value, path, fields);
                 }
                 serde_json::to_vec(&value)
@@ -56,13 +59,13 @@ impl<T: Serialize> Render for T {
 }
 
 impl Render for Raw {
-    fn render(self, _: &str) -> Result<Option<(String, Vec<u8>)>, Reject> {
+    fn render(self, _: &str, _: Option<Fields>) -> Result<Option<(String, Vec<u8>)>, Reject> {
         Ok(Some((self.content_type.unwrap_or_else(|| "text/plain".into()), self.bytes)))
     }
 }
 
 impl Render for Nothing {
-    fn render(self, _: &str) -> Result<Option<(String, Vec<u8>)>, Reject> {
+    fn render(self, _: &str, _: Option<Fields>) -> Result<Option<(String, Vec<u8>)>, Reject> {
         Ok(None)
     }
 }
@@ -94,7 +97,26 @@ impl Mount {
     where
         E::Output: Render,
     {
-        self.mount(E::METHOD, E::ROUTE, E::NAME, reading(handler))
+        self.mount(E::METHOD, E::ROUTE, E::NAME, reading(handler, false))
+    }
+
+    /// As [`Mount::read`], where nobody reads who is not signed in: that comes before whether the inputs are right.
+    pub fn read_signed_in<E: Endpoint>(self, handler: Reader<E>) -> Mount
+    where
+        E::Output: Render,
+    {
+        self.mount(E::METHOD, E::ROUTE, E::NAME, reading(handler, true))
+    }
+
+    /// Lets a read be asked for its head, which has no body, not even one that is left out: 204.
+    pub fn also_head<E: Endpoint>(mut self, handler: Reader<E>) -> Mount
+    where
+        E::Output: Render,
+    {
+        let run = reading(handler, false);
+        let run: Run = Arc::new(move |engine, incoming| run(engine, incoming).map(|_| reply(204, None)));
+        self.route(Method::HEAD, E::ROUTE, run);
+        self
     }
 
     /// Another path of a read.
@@ -102,7 +124,7 @@ impl Mount {
     where
         E::Output: Render,
     {
-        self.route(E::METHOD, route, reading(handler));
+        self.route(E::METHOD, route, reading(handler, false));
         self
     }
 
@@ -127,12 +149,17 @@ impl Mount {
 
     /// Mounts a handler that only reads, and whose answer is too large to be made as a whole.
     pub fn stream<E: Endpoint<Output = Raw>>(self, handler: Streamer<E>) -> Mount {
-        self.mount(E::METHOD, E::ROUTE, E::NAME, streaming(handler, Credentials::Users))
+        self.mount(E::METHOD, E::ROUTE, E::NAME, streaming(handler, false, Credentials::Users))
     }
 
-    /// As [`Mount::stream`], for jobs too: they have tokens of their own.
+    /// As [`Mount::stream`], for those alone who are signed in.
+    pub fn stream_signed_in<E: Endpoint<Output = Raw>>(self, handler: Streamer<E>) -> Mount {
+        self.mount(E::METHOD, E::ROUTE, E::NAME, streaming(handler, true, Credentials::Users))
+    }
+
+    /// As [`Mount::stream_signed_in`], for jobs too: they have tokens of their own.
     pub fn stream_to_jobs<E: Endpoint<Output = Raw>>(self, handler: Streamer<E>) -> Mount {
-        self.mount(E::METHOD, E::ROUTE, E::NAME, streaming(handler, Credentials::UsersAndJobs))
+        self.mount(E::METHOD, E::ROUTE, E::NAME, streaming(handler, true, Credentials::UsersAndJobs))
     }
 
     /// Another path of a streamed answer, which says what an input would.
@@ -142,7 +169,7 @@ impl Mount {
         (name, value): (&'static str, &'static str),
         handler: Streamer<E>,
     ) -> Mount {
-        let run = streaming(handler, Credentials::Users);
+        let run = streaming(handler, false, Credentials::Users);
         let run: Run = Arc::new(move |engine, incoming| {
             let mut incoming = incoming.clone();
             incoming.inputs.insert(name.to_owned(), value.into());
@@ -160,7 +187,7 @@ impl Mount {
         name: &'static str,
         handler: Streamer<E>,
     ) -> Mount {
-        let run = streaming(handler, Credentials::UsersAndJobs);
+        let run = streaming(handler, true, Credentials::UsersAndJobs);
         let run: Run = Arc::new(move |engine, incoming| {
             let mut incoming = incoming.clone();
             let parts = ["", "_2", "_3"].map(|part| incoming.inputs.remove(&format!("{name}{part}")));
@@ -189,7 +216,7 @@ impl Mount {
             // Dropped with the connection: what nobody waits for any more comes to its end.
             let stop = Stop::default();
             let _ends = stop.when_dropped();
-            let answered = match Incoming::receive(request, slots, stop.clone()).await {
+            let answered = match Incoming::receive(&engine, request, slots, stop.clone()).await {
                 Ok(incoming) => {
                     // Git and the disk block, so handlers run where that holds nobody up.
                     let work = tokio::task::spawn_blocking(move || run(&engine, &incoming));
@@ -222,14 +249,14 @@ impl Mount {
     }
 }
 
-fn reading<E: Endpoint>(handler: Reader<E>) -> Run
+fn reading<E: Endpoint>(handler: Reader<E>, needs_caller: bool) -> Run
 where
     E::Output: Render,
 {
     Arc::new(move |engine, incoming| {
         engine.tick();
         let world = engine.snapshot();
-        let mut call = incoming.call(engine, &world, false, Credentials::Users)?;
+        let mut call = incoming.call(engine, &world, needs_caller, Credentials::Users)?;
         let inputs = params::read(&call.inputs)?;
         call.paging = Paging::read(&call.inputs)?;
         let paging = call.paging;
@@ -237,18 +264,20 @@ where
     })
 }
 
-fn streaming<E: Endpoint<Output = Raw>>(handler: Streamer<E>, credentials: Credentials) -> Run {
+fn streaming<E: Endpoint<Output = Raw>>(handler: Streamer<E>, needs_caller: bool, credentials: Credentials) -> Run {
     Arc::new(move |engine, incoming| {
         engine.tick();
         let world = engine.snapshot();
-        let call = incoming.call(engine, &world, false, credentials)?;
+        let call = incoming.call(engine, &world, needs_caller, credentials)?;
         let inputs = params::read(&call.inputs)?;
         let Answer { body, status, headers, .. } = handler(&call, inputs)?;
+        // Each holds a thread until its reader has it all; what everybody else needs must be left.
+        let permit = engine.streams.clone().try_acquire_owned().map_err(|_| Reject::busy())?;
         let mut response = reply(status.unwrap_or(200), Some((body.content_type.clone(), Vec::new())));
         if let Some(length) = body.length {
             response.headers_mut().insert(header::CONTENT_LENGTH, length.into());
         }
-        *response.body_mut() = body.body();
+        *response.body_mut() = body.body(permit);
         response.headers_mut().extend(headers);
         Ok(response)
     })
@@ -272,15 +301,17 @@ struct Incoming {
 }
 
 impl Incoming {
-    async fn receive(request: Request, slots: Inputs, stop: Stop) -> Result<Incoming, Reject> {
+    async fn receive(engine: &Engine, request: Request, slots: Inputs, stop: Stop) -> Result<Incoming, Reject> {
         let (parts, body) = request.into_parts();
-        let body = axum::body::to_bytes(body, BODY_LIMIT)
-            .await
-            .map_err(|_| Reject::error(413, "413 Request Entity Too Large"))?;
         let uri = parts.extensions.get::<OriginalUri>().map_or(&parts.uri, |OriginalUri(uri)| uri);
         let (path, query) = (uri.path().to_owned(), uri.query().unwrap_or_default().to_owned());
         let mut inputs = Inputs::new();
         params::add_pairs(&mut inputs, query.as_bytes())?;
+        // Whoever cannot be told yet may have a token in the body, but not much beside it.
+        let rights = authenticate(&engine.snapshot(), &parts.headers, &inputs, Credentials::Users)?;
+        let limit = if rights.user.is_some() { BODY_LIMIT } else { BODY_LIMIT_OF_NOBODY };
+        let body =
+            axum::body::to_bytes(body, limit).await.map_err(|_| Reject::error(413, "413 Request Entity Too Large"))?;
         add_body(&mut inputs, &parts, &body)?;
         params::as_specified(&mut inputs);
         // The path says what is meant, whatever the other inputs are called.
@@ -330,10 +361,10 @@ impl Incoming {
     where
         E::Output: Render,
     {
-        let Answer { body, status, extent, headers, words } = answer;
+        let Answer { body, status, extent, headers, words, only } = answer;
         let body = match words {
-            Some(words) => words.render(E::NAME)?,
-            None => body.render(E::NAME)?,
+            Some(words) => words.render(E::NAME, None)?,
+            None => body.render(E::NAME, only)?,
         };
         let usual = match (E::METHOD.as_str(), &body) {
             (_, None) => 204,
@@ -388,5 +419,9 @@ fn reply(status: u16, body: Option<(String, Vec<u8>)>) -> Response {
 
 fn refuse(reject: Reject) -> Response {
     let bytes = serde_json::to_vec(&reject.body).unwrap_or_default();
-    reply(reject.status, Some(("application/json".into(), bytes)))
+    let mut response = reply(reject.status, Some(("application/json".into(), bytes)));
+    if reject.status == 503 {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    }
+    response
 }

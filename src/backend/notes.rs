@@ -14,8 +14,8 @@ use std::ops::Deref;
 
 pub fn mount(mount: Mount) -> Mount {
     mount
-        .read::<ListIssueNotes>(|call, e| list(call, &issue(call, &e.id, e.issue_iid)?, &e.sort, &e.order_by))
-        .read::<GetIssueNote>(|call, e| get(call, &issue(call, &e.id, e.issue_iid)?, e.note_id))
+        .read_signed_in::<ListIssueNotes>(|call, e| list(call, &issue(call, &e.id, e.issue_iid)?, &e.sort, &e.order_by))
+        .read_signed_in::<GetIssueNote>(|call, e| get(call, &issue(call, &e.id, e.issue_iid)?, e.note_id))
         .write::<CreateIssueNote>(|call, e| {
             let at = moment("created_at", &e.created_at)?;
             let on = issue(call, &e.id, e.issue_iid)?;
@@ -29,8 +29,10 @@ pub fn mount(mount: Mount) -> Mount {
             let on = issue(call, &e.id, e.issue_iid)?;
             delete(call, &on, e.note_id)
         })
-        .read::<ListSnippetNotes>(|call, e| list(call, &snippet(call, &e.id, e.snippet_id)?, &e.sort, &e.order_by))
-        .read::<GetSnippetNote>(|call, e| object(call, &snippet(call, &e.id, e.snippet_id)?, e.note_id))
+        .read_signed_in::<ListSnippetNotes>(|call, e| {
+            list(call, &snippet(call, &e.id, e.snippet_id)?, &e.sort, &e.order_by)
+        })
+        .read_signed_in::<GetSnippetNote>(|call, e| object(call, &snippet(call, &e.id, e.snippet_id)?, e.note_id))
         .write::<CreateSnippetNote>(|call, e| {
             let on = snippet(call, &e.id, e.snippet_id)?;
             create(call, on, e.body, None)
@@ -43,10 +45,12 @@ pub fn mount(mount: Mount) -> Mount {
             let on = snippet(call, &e.id, e.snippet_id)?;
             delete(call, &on, e.note_id)
         })
-        .read::<ListMergeRequestNotes>(|call, e| {
+        .read_signed_in::<ListMergeRequestNotes>(|call, e| {
             list(call, &merge_request(call, &e.id, e.merge_request_iid)?, &e.sort, &e.order_by)
         })
-        .read::<GetMergeRequestNote>(|call, e| get(call, &merge_request(call, &e.id, e.merge_request_iid)?, e.note_id))
+        .read_signed_in::<GetMergeRequestNote>(|call, e| {
+            get(call, &merge_request(call, &e.id, e.merge_request_iid)?, e.note_id)
+        })
         .write::<CreateMergeRequestNote>(|call, e| {
             let on = merge_request(call, &e.id, e.merge_request_iid)?;
             create(call, on, e.body, None)
@@ -59,8 +63,8 @@ pub fn mount(mount: Mount) -> Mount {
             let on = merge_request(call, &e.id, e.merge_request_iid)?;
             delete(call, &on, e.note_id)
         })
-        .read::<ListEpicNotes>(|call, e| list(call, &epic(call, &e.id, e.epic_id)?, &e.sort, &e.order_by))
-        .read::<GetEpicNote>(|call, e| object(call, &epic(call, &e.id, e.epic_id)?, e.note_id))
+        .read_signed_in::<ListEpicNotes>(|call, e| list(call, &epic(call, &e.id, e.epic_id)?, &e.sort, &e.order_by))
+        .read_signed_in::<GetEpicNote>(|call, e| object(call, &epic(call, &e.id, e.epic_id)?, e.note_id))
         .write::<CreateEpicNote>(|call, e| {
             let on = epic(call, &e.id, e.epic_id)?;
             create(call, on, e.body, None)
@@ -91,6 +95,7 @@ struct Thing {
 
 fn issue<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) -> Result<Thing, Reject> {
     let project = call.project(id)?;
+    call.signed_in()?;
     let level = call.rights.level(&call.world, project);
     let found = call.world.issues.iter().find(|issue| issue.project == project.id && issue.iid == iid);
     let own = |issue: &&records::Issue| {
@@ -113,6 +118,7 @@ fn issue<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) -> Result<
 
 fn snippet<W: Deref<Target = World>>(call: &Call<W>, id: &Id, snippet: u64) -> Result<Thing, Reject> {
     let project = call.project(id)?;
+    call.signed_in()?;
     let found = call.world.snippets.get(snippet).filter(|snippet| snippet.project == project.id);
     let seen = |snippet: &&records::Snippet| call.rights.sees_snippet(&call.world, project, snippet);
     let snippet = found.filter(seen).ok_or_else(Reject::no_record)?;
@@ -148,6 +154,7 @@ fn merge_request<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) ->
 
 fn epic<W: Deref<Target = World>>(call: &Call<W>, id: &Id, epic: u64) -> Result<Thing, Reject> {
     let group = call.group(id)?;
+    call.signed_in()?;
     let found = call.world.epics.get(epic).filter(|epic| epic.group == group.id);
     let epic = found.ok_or_else(Reject::no_record)?;
     Ok(Thing {
@@ -228,11 +235,29 @@ fn object(call: &Reading, thing: &Thing, id: u64) -> Outcome<NoteReply> {
     })))
 }
 
+/// The emoji that can be given as an award: those that people give, by the names that these servers use.
+const AWARDS: &str = "thumbsup thumbsdown +1 -1 smile smiley grinning grin laughing joy rofl sweat_smile wink blush relaxed \
+    heart_eyes kissing_heart stuck_out_tongue stuck_out_tongue_winking_eye thinking unamused neutral_face expressionless \
+    confused worried disappointed cry sob scream fearful cold_sweat astonished open_mouth flushed sleeping sunglasses nerd \
+    rage angry triumph innocent smiling_imp skull ghost alien robot poop see_no_evil hear_no_evil speak_no_evil heart \
+    orange_heart yellow_heart green_heart blue_heart purple_heart black_heart broken_heart two_hearts sparkling_heart \
+    clap raised_hands pray muscle ok_hand wave point_up point_down point_left point_right v metal fist punch raised_hand \
+    handshake fingers_crossed call_me eyes brain facepalm shrug tada confetti_ball balloon gift trophy medal crown star \
+    star2 sparkles dizzy fire boom zap rainbow sunny cloud snowflake umbrella ocean rocket airplane car bike ship \
+    construction hammer wrench nut_and_bolt gear lock unlock key mag bulb flashlight battery computer keyboard cd \
+    floppy_disk package inbox_tray outbox_tray email mailbox pencil pencil2 memo book books bookmark link paperclip \
+    calendar date chart_with_upwards_trend chart_with_downwards_trend bar_chart clipboard pushpin scissors bell no_bell \
+    hourglass alarm_clock stopwatch coffee tea beer beers wine_glass cocktail champagne cake birthday cookie pizza \
+    hamburger fries popcorn apple banana watermelon strawberry cherries hot_pepper dog cat mouse hamster rabbit fox bear \
+    panda_face koala tiger lion cow pig frog monkey chicken penguin bird eagle duck owl bat wolf horse unicorn bee bug \
+    butterfly snail turtle snake octopus crab fish dolphin whale elephant seedling evergreen_tree cactus four_leaf_clover \
+    maple_leaf mushroom rose sunflower tulip 100 bangbang question exclamation heavy_check_mark white_check_mark x \
+    warning no_entry stop_sign recycle checkered_flag musical_note notes art game_die dart soccer basketball football";
+
 /// The emoji that is all of a text: `:thumbsup:`.
 fn lone_emoji(body: &str) -> Option<&str> {
     let name = body.trim().strip_prefix(':')?.strip_suffix(':')?;
-    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '+' | '-');
-    (!name.is_empty() && name.chars().all(plain)).then_some(name)
+    AWARDS.split_ascii_whitespace().any(|award| award == name).then_some(name)
 }
 
 fn create(call: &mut Writing, thing: Thing, body: String, at: Option<Timestamp>) -> Outcome<NoteReply> {
@@ -242,9 +267,6 @@ fn create(call: &mut Writing, thing: Thing, body: String, at: Option<Timestamp>)
     }
     if body.trim().is_empty() {
         return Err(Reject::bad(json!({ "note": ["can't be blank"] })));
-    }
-    if at.is_some() && thing.level < level::MAINTAINER {
-        return Err(Reject::forbidden());
     }
     let now = at.unwrap_or(call.now);
     if let Some(emoji) = lone_emoji(&body)
@@ -320,6 +342,7 @@ fn update(call: &mut Writing, thing: &Thing, id: u64, body: String) -> Outcome<N
 
 fn delete(call: &mut Writing, thing: &Thing, id: u64) -> Outcome<Nothing> {
     let id = to_change(call, thing, id)?;
+    call.unmodified(find(call, thing, id)?.updated_at)?;
     call.world.notes.remove(id);
     Ok(Answer::new(Nothing))
 }

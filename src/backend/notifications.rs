@@ -14,12 +14,12 @@ use std::ops::Deref;
 
 pub fn mount(mount: Mount) -> Mount {
     mount
-        .read::<GetNotifications>(|call, _| ok(show(call, None)?))
+        .read_signed_in::<GetNotifications>(|call, _| ok(show(call, None)?))
         .write::<UpdateNotifications>(|call, input| {
             let email = input.notification_email.clone();
             update(call, None, input.level.clone(), email, events(&input)?)
         })
-        .read::<GetGroupNotifications>(|call, input| {
+        .read_signed_in::<GetGroupNotifications>(|call, input| {
             call.signed_in()?;
             ok(show(call, Some(Place::Group(call.group(&input.id)?.id)))?)
         })
@@ -27,7 +27,7 @@ pub fn mount(mount: Mount) -> Mount {
             let place = Place::Group(call.group(&input.id)?.id);
             update(call, Some(place), input.level.clone(), None, events(&input)?)
         })
-        .read::<GetProjectNotifications>(|call, input| {
+        .read_signed_in::<GetProjectNotifications>(|call, input| {
             call.signed_in()?;
             ok(show(call, Some(Place::Project(call.project(&input.id)?.id)))?)
         })

@@ -15,6 +15,9 @@ pub type Inputs = Map<String, Value>;
 /// How deep the brackets of a name may nest. What reads the values recurses, so a request must not choose the depth.
 const DEEPEST: usize = 32;
 
+/// The inputs that may hold any character: the text of files, and the path in an archive, which has an answer of its own.
+const ANY_TEXT: [&str; 3] = ["content", "code", "artifact_path"];
+
 /// Adds the pairs of a query or a form: `a=1`, `a[]=1`, `a[key]=1`, `a[][key]=1`.
 ///
 /// # Errors
@@ -245,7 +248,12 @@ impl<'de> de::MapAccess<'de> for Fields {
     }
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Flaw> {
         let (name, given) = self.current.take().ok_or_else(Flaw::invalid)?;
-        seed.deserialize(given).map_err(|flaw| flaw.inside(&name))
+        let read = if given.holds_nul() && !ANY_TEXT.contains(&name.as_str()) {
+            Err(Flaw::invalid())
+        } else {
+            seed.deserialize(given)
+        };
+        read.map_err(|flaw| flaw.inside(&name))
     }
 }
 
@@ -263,6 +271,16 @@ impl<'de> de::SeqAccess<'de> for Items {
 }
 
 impl Given {
+    /// Whether it is, or is a list with, a text that nothing can be called by: git's names and messages end at a NUL.
+    fn holds_nul(&self) -> bool {
+        let is_so = |value: &Value| value.as_str().is_some_and(|text| text.contains('\0'));
+        match self {
+            Given::Anything => false,
+            Given::Value(Value::Array(items)) => items.iter().any(is_so),
+            Given::Value(value) => is_so(value),
+        }
+    }
+
     /// The text of a scalar.
     fn text(&self) -> Result<String, Flaw> {
         match self {
@@ -501,6 +519,13 @@ mod tests {
         assert_eq!(form("page=abc&open=maybe").unwrap_err(), "open is invalid, page is invalid, title is missing");
         assert_eq!(form("").unwrap_err(), "title is missing");
         assert_eq!(form("title=x&ids[]=one").unwrap_err(), "ids is invalid");
+    }
+
+    #[test]
+    fn a_text_with_a_nul_is_refused_by_name() {
+        assert_eq!(form("title=a%00").unwrap_err(), "title is invalid");
+        assert_eq!(form("title=x&scope[]=a&scope[]=%00").unwrap_err(), "scope is invalid");
+        assert_eq!(form("title=x&actions[][action]=%00").unwrap_err(), "actions[0][action] is invalid");
     }
 
     #[test]

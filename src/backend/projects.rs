@@ -7,6 +7,7 @@ use super::records::{self, Namespace, Place, Project, State, User, Visibility, l
 use super::reject::Reject;
 use super::show::{holds, there, time};
 use super::users::{attributes, is_path};
+use super::views::SIMPLE_PROJECT;
 use super::world::World;
 use crate::api::projects::Project as ProjectView;
 use crate::api::projects::{
@@ -106,12 +107,13 @@ pub fn listed(call: &Reading, filter: Filter, of: impl Fn(&Project) -> bool) -> 
         "updated_at" | "last_activity_at" => order(&mut rows, descending, |project| project.last_activity_at),
         _ => {}
     }
-    let statistics = filter.statistics == Some(true);
+    let statistics = filter.statistics == Some(true) && rights.admin;
     let with_attributes = filter.with_custom_attributes == Some(true) && rights.admin;
-    call.page(rows, |project| match filter.simple {
+    let answer = call.page(rows, |project| match filter.simple {
         Some(true) => call.simple_project(project),
         _ => call.show_project(project, statistics, with_attributes),
-    })
+    })?;
+    Ok(answer.only(filter.simple.filter(|simple| *simple).map(|_| SIMPLE_PROJECT)))
 }
 
 impl<W: Deref<Target = World>> Call<W> {
@@ -308,7 +310,8 @@ fn list(call: &Reading, input: ListProjects) -> Outcome<Vec<ProjectView>> {
 fn get(call: &Reading, input: GetProject) -> Outcome<ProjectView> {
     let project = call.project(&input.id)?;
     let with_attributes = input.with_custom_attributes == Some(true) && call.rights.admin;
-    ok(call.show_project(project, input.statistics == Some(true), with_attributes))
+    let is_member = call.rights.level(call.world, project) > 0;
+    ok(call.show_project(project, input.statistics == Some(true) && is_member, with_attributes))
 }
 
 /// Everybody with a place in a project: by itself, by its groups, by being its owner.
@@ -522,6 +525,15 @@ fn make(call: &mut Writing, creator: u64, namespace: Namespace, mut settings: Se
     };
     settings.apply(&mut project)?;
     check(call.world, &project)?;
+    if let Namespace::User(owner) = namespace {
+        let limit = call.world.users.get(owner).map_or(0, |user| user.projects_limit);
+        let own = call.world.projects.iter().filter(|project| project.namespace == namespace).count() as u64;
+        if own >= limit {
+            let why =
+                format!("Your project limit is {limit} projects! Please contact your administrator to increase it");
+            return Err(Reject::error(403, json!([why])));
+        }
+    }
     super::git::create(&repository_path(&call.repositories, id), &head)?;
     call.world.projects.add(project.clone());
     // The creator of a project in a group runs it, whatever the group says.
@@ -563,7 +575,10 @@ fn update(call: &mut Writing, input: UpdateProject) -> Outcome<ProjectView> {
 }
 
 /// Takes a project out, with everything in it.
-pub fn remove(world: &mut World, deeds: &Deeds, project: u64) {
+pub fn remove(world: &mut World, deeds: &Deeds, repositories: &Path, project: u64) {
+    super::branches::keep_ranges(world, repositories, |mr| {
+        mr.source_project == project && mr.target_project != project
+    });
     let requests: BTreeSet<u64> =
         world.merge_requests.remove_where(|mr| mr.target_project == project).iter().map(|mr| mr.id).collect();
     let issues: BTreeSet<u64> = world.issues.remove_where(|i| i.project == project).iter().map(|i| i.id).collect();
@@ -574,6 +589,7 @@ pub fn remove(world: &mut World, deeds: &Deeds, project: u64) {
         records::Noteable::Snippet(id) => snippets.contains(&id),
         records::Noteable::Epic(_) => false,
     });
+    world.schedules.remove_where(|schedule| schedule.project == project);
     world.jobs.remove_where(|job| job.project == project);
     world.pipelines.remove_where(|row| row.project == project);
     world.labels.remove_where(|row| row.project == project);
@@ -593,5 +609,8 @@ pub fn remove(world: &mut World, deeds: &Deeds, project: u64) {
         }
     }
     world.projects.remove(project);
-    deeds.push(records::Deed::Remove { project });
+    // The commits of a fork are read as long as somebody is asked to take them in.
+    if !world.merge_requests.iter().any(|mr| mr.source_project == project) {
+        deeds.push(records::Deed::Remove { project });
+    }
 }

@@ -134,6 +134,8 @@ record! {
         email: String,
         blocked: bool,
         admin: bool,
+        /// Stands for all who are gone, and never signs in.
+        is_ghost: bool,
         /// The number of the person's own namespace; numbers of groups and namespaces are one sequence
         /// ([`World::add_user`](super::world::World::add_user) draws it).
         namespace_id: u64,
@@ -292,6 +294,8 @@ record! {
         avatar_url: Option<String>,
         shared_with: Vec<Share>,
         protected_branches: Vec<ProtectedBranch>,
+        /// The highest number that a merge request of it had: numbers are not given out again.
+        last_request_iid: u64,
         custom_attributes: BTreeMap<String, String>,
     }
 }

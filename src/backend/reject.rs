@@ -77,6 +77,11 @@ impl Reject {
         Reject::error(422, json!([reason]))
     }
 
+    /// 503: too many at once; it may be tried again in a moment.
+    pub fn busy() -> Reject {
+        Reject::message(503, "503 Service Unavailable")
+    }
+
     /// 500, the reason in the log alone.
     pub fn failed(why: impl std::fmt::Display) -> Reject {
         tracing::error!("the request failed: {why}");

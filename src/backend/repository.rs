@@ -1,11 +1,12 @@
 //! Trees, blobs, comparisons and contributors.
 
-use super::call::{Answer, Outcome, Reading, ok, order};
+use super::call::{Outcome, Reading, ok, order};
 use super::git::Format;
 use super::mount::Mount;
+use super::range::{self, Skip};
 use super::reject::Reject;
+use super::stop::Stop;
 use super::stream::Stream;
-use crate::api::Raw;
 use crate::api::repository::*;
 
 /// How many commits a comparison lists at most.
@@ -15,7 +16,7 @@ pub fn mount(mount: Mount) -> Mount {
     mount
         .read::<ListTree>(tree)
         .read::<GetBlob>(blob)
-        .read::<GetRawBlob>(raw)
+        .stream::<GetRawBlob>(raw)
         .stream::<GetArchive>(archive)
         .also_stream::<GetArchive>("/projects/{id}/repository/archive.tar.gz", ("format", "tar.gz"), archive)
         .also_stream::<GetArchive>("/projects/{id}/repository/archive.tgz", ("format", "tgz"), archive)
@@ -33,7 +34,7 @@ pub fn mount(mount: Mount) -> Mount {
 
 fn tree(call: &Reading, input: ListTree) -> Outcome<Vec<TreeEntry>> {
     let (_, git) = call.repository(&input.id)?;
-    let root = git.commit_at(input.r#ref.as_deref(), "Tree")?.tree()?;
+    let root = git.commit_at(input.r#ref.as_deref().filter(|name| !name.is_empty()), "Tree")?.tree()?;
     let entries = git.list(&root, input.path.as_deref().unwrap_or_default(), input.recursive == Some(true))?;
     call.page(entries, |entry| entry)
 }
@@ -43,24 +44,51 @@ fn blob(call: &Reading, input: GetBlob) -> Outcome<Blob> {
     ok(Blob::new(id.to_string(), &bytes))
 }
 
-fn raw(call: &Reading, input: GetRawBlob) -> Outcome<Raw> {
-    let (_, bytes) = call.repository(&input.id)?.1.blob(&input.sha)?;
-    Ok(Answer::new(Raw { bytes, content_type: Some("text/plain".into()) }).header("content-disposition", "inline"))
+fn raw(call: &Reading, input: GetRawBlob) -> Outcome<Stream> {
+    let (id, bytes) = call.repository(&input.id)?.1.blob(&input.sha)?;
+    let length = bytes.len() as u64;
+    let stream = Stream::new("text/plain", Some(length), move |from, out| {
+        out.write_all(bytes.get(usize::try_from(from).unwrap_or(usize::MAX)..).unwrap_or_default())
+    });
+    let tag = format!("\"{id}\"");
+    Ok(range::answer(stream, &call.headers, Some(&tag)).header("content-disposition", "inline"))
 }
 
 fn archive(call: &Reading, input: GetArchive) -> Outcome<Stream> {
     let word = input.format.as_deref().filter(|word| !word.is_empty()).unwrap_or("tar.gz");
     let format = Format::from_word(word).ok_or_else(|| Reject::no_valid_value("format"))?;
     let (project, git) = call.repository(&input.id)?;
-    let commit = git.commit_at(input.sha.as_deref(), "File")?.id();
-    let asked = input.sha.as_deref().filter(|name| !name.is_empty()).or(project.default_branch.as_deref());
+    let sha = input.sha.as_deref().filter(|name| !name.is_empty());
+    let commit = git.commit_at(sha, "File")?.id();
+    let asked = sha.or(project.default_branch.as_deref());
     // One folder, whose name says what it is.
     let prefix = format!("{}-{}-{commit}", project.path, asked.unwrap_or("HEAD").replace('/', "-"));
     let named = format!("attachment; filename=\"{}.{}\"", prefix.replace(['"', '\\'], "-"), format.extension());
     let content_type = if format == Format::Zip { "application/zip" } else { "application/octet-stream" };
-    let write = move |out: &mut dyn std::io::Write| git.write_archive(commit, &prefix, format, out);
-    let stream = Stream { content_type: content_type.into(), length: None, write: Box::new(write) };
-    Ok(Answer::new(stream).header("content-disposition", &named).header("content-transfer-encoding", "binary"))
+    // The bytes follow from these: whoever has some of them may go on there.
+    let tag = range::tag(&format!("{commit} {format:?} {prefix}"));
+    let (cache, key) = (call.cache.clone(), (commit, format, prefix.clone()));
+    // How many they are is known once they were written; a part needs it before.
+    let length = match cache.lengths.get(&key) {
+        None if range::is_asked(&call.headers, tag.as_deref()) => {
+            let mut all = Skip { out: &mut std::io::sink(), left: 0, written: 0 };
+            git.write_archive(commit, &prefix, format, &mut all).map_err(Reject::failed)?;
+            cache.lengths.put(key.clone(), all.written);
+            Some(all.written)
+        }
+        known => known,
+    };
+    // The call is over when the answer begins; from there on the writer ends when nobody reads.
+    let git = git.until(&Stop::default());
+    let stream = Stream::new(content_type, length, move |from, out| {
+        let mut rest = Skip { out, left: from, written: 0 };
+        git.write_archive(commit, &prefix, format, &mut rest)?;
+        cache.lengths.put(key, rest.written);
+        Ok(())
+    });
+    Ok(range::answer(stream, &call.headers, tag.as_deref())
+        .header("content-disposition", &named)
+        .header("content-transfer-encoding", "binary"))
 }
 
 fn compare(call: &Reading, input: Compare) -> Outcome<Comparison> {

@@ -45,7 +45,8 @@ fn settle(world: &mut World, now: Timestamp) {
             _ if status.is_finished() => {
                 job.finished_at = Some(at);
                 job.coverage = coverage.filter(|_| status == Status::Success);
-                job.artifacts = left;
+                // What was erased stays so.
+                job.artifacts = left.filter(|_| job.erased_at.is_none());
             }
             _ => {}
         }
@@ -233,6 +234,9 @@ pub fn deploy(world: &mut World, job: &Job, at: Timestamp) {
 /// Starts a schedule's next pipeline where the last one has ended and its pause is over.
 fn start_next(world: &mut World, id: u64, now: Timestamp) -> bool {
     let Some(schedule) = world.schedules.get(id).cloned() else { return false };
+    if world.projects.get(schedule.project).is_none() {
+        return false;
+    }
     let at = match schedule.pipeline {
         None => now - SignedDuration::from_secs(schedule.head_start.into()),
         Some(last) => {
@@ -321,11 +325,21 @@ pub fn cancel(world: &mut World, id: u64, now: Timestamp) {
     world.settle_pipeline(pipeline);
 }
 
-/// Runs a job again, as a new one that takes its place; answers the new number, `None` where there is no such job.
+/// Runs a job again, as a new one that takes the place of all of its name; those that have not ended are canceled.
+/// Answers the new number, `None` where there is no such job.
 pub fn retry(world: &mut World, id: u64, user: u64, now: Timestamp) -> Option<u64> {
-    let old = world.jobs.get_mut(id)?;
-    old.retried = true;
-    let old = old.clone();
+    let old = world.jobs.get(id)?.clone();
+    let replaced: Vec<u64> =
+        world.pipeline_jobs(old.pipeline).filter(|job| job.name == old.name).map(|job| job.id).collect();
+    for id in replaced {
+        if let Some(job) = world.jobs.get_mut(id) {
+            if !job.status.is_finished() && job.status != Status::Skipped {
+                job.status = Status::Canceled;
+                job.finished_at = Some(now);
+            }
+            job.retried = true;
+        }
+    }
     let new = world.jobs.add(Job {
         id: 0,
         status: Status::Pending,
@@ -338,6 +352,8 @@ pub fn retry(world: &mut World, id: u64, user: u64, now: Timestamp) -> Option<u6
         artifacts: None,
         retried: false,
         user: Some(user),
+        // One that is gone takes no more jobs.
+        runner: old.runner.filter(|runner| world.runners.get(*runner).is_some()),
         ..old.clone()
     });
     // What was skipped because of the old one gets its chance again.
@@ -386,7 +402,7 @@ pub fn erase(world: &mut World, id: u64, now: Timestamp) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::records::{Runner, Schedule};
+    use crate::backend::records::{Project, Runner, Schedule};
 
     fn printed(world: &World, job: u64, now: Timestamp) -> String {
         let trace = trace(world, world.jobs.get(job).unwrap(), now).unwrap();
@@ -421,7 +437,8 @@ mod tests {
         };
         let jobs = vec![job("compile", "build", "ok"), job("unit", "test", "unit"), job("deploy", "deploy", "ok")];
         let refs = vec![("main".into(), "1".repeat(40))];
-        world.schedules.add(Schedule { refs, jobs, pause: 20, head_start: 5, ..Schedule::default() });
+        let project = world.projects.add(Project::default());
+        world.schedules.add(Schedule { project, refs, jobs, pause: 20, head_start: 5, ..Schedule::default() });
         world
     }
 

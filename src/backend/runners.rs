@@ -15,21 +15,21 @@ use std::ops::Deref;
 
 pub fn mount(mount: Mount) -> Mount {
     mount
-        .read::<ListRunners>(list)
-        .read::<ListAllRunners>(all)
-        .read::<GetRunner>(get)
+        .read_signed_in::<ListRunners>(list)
+        .read_signed_in::<ListAllRunners>(all)
+        .read_signed_in::<GetRunner>(get)
         .write::<UpdateRunner>(update)
         .write::<DeleteRunner>(delete)
-        .read::<ListRunnerJobs>(jobs)
-        .read::<ListProjectRunners>(of_project)
+        .read_signed_in::<ListRunnerJobs>(jobs)
+        .read_signed_in::<ListProjectRunners>(of_project)
         .write::<EnableRunner>(enable)
         .write::<DisableRunner>(disable)
 }
 
 impl<W: Deref<Target = World>> Call<W> {
-    /// Whether a runner called within the last hour; `None` for one that never did.
-    fn is_online(&self, runner: &records::Runner) -> Option<bool> {
-        runner.contacted_at.map(|at| self.now.duration_since(at) < SignedDuration::from_hours(1))
+    /// Whether a runner called within the last hour.
+    fn is_online(&self, runner: &records::Runner) -> bool {
+        runner.contacted_at.is_some_and(|at| self.now.duration_since(at) < SignedDuration::from_hours(1))
     }
 
     /// A runner in a list.
@@ -37,9 +37,8 @@ impl<W: Deref<Target = World>> Call<W> {
         let online = self.is_online(runner);
         let status = match (runner.active, online) {
             (false, _) => RunnerStatus::Paused,
-            (true, Some(true)) => RunnerStatus::Online,
-            (true, Some(false)) => RunnerStatus::Offline,
-            (true, None) => RunnerStatus::NotConnected,
+            (true, true) => RunnerStatus::Online,
+            (true, false) => RunnerStatus::Offline,
         };
         Runner {
             id: runner.id,
@@ -47,7 +46,7 @@ impl<W: Deref<Target = World>> Call<W> {
             name: runner.name.clone(),
             active: runner.active,
             is_shared: runner.is_shared,
-            online,
+            online: Some(online),
             status,
             ..Runner::default()
         }
@@ -99,7 +98,7 @@ fn in_scope(call: &Reading, scope: &str, runner: &records::Runner) -> bool {
     match scope {
         "active" => runner.active,
         "paused" => !runner.active,
-        "online" => call.is_online(runner) == Some(true),
+        "online" => call.is_online(runner),
         "specific" => !runner.is_shared,
         "shared" => runner.is_shared,
         _ => true,
@@ -109,7 +108,8 @@ fn in_scope(call: &Reading, scope: &str, runner: &records::Runner) -> bool {
 fn list(call: &Reading, input: ListRunners) -> Outcome<Vec<Runner>> {
     call.signed_in()?;
     let scope = call.choice("scope", input.scope.as_deref(), &["", "active", "paused", "online"])?;
-    let own = |runner: &&records::Runner| !runner.is_shared && call.runs(runner) && in_scope(call, scope, runner);
+    let available = |runner: &records::Runner| !runner.is_shared && (call.rights.admin || call.runs(runner));
+    let own = |runner: &&records::Runner| available(runner) && in_scope(call, scope, runner);
     call.page(call.world.runners.iter().filter(own).collect(), |runner| call.show_runner(runner))
 }
 

@@ -23,9 +23,9 @@ const LARGEST: usize = 1 << 20;
 
 pub fn mount(mount: Mount) -> Mount {
     mount
-        .read::<Search>(everywhere)
-        .read::<SearchGroup>(in_group)
-        .read::<SearchProject>(in_project)
+        .read_signed_in::<Search>(everywhere)
+        .read_signed_in::<SearchGroup>(in_group)
+        .read_signed_in::<SearchProject>(in_project)
         // The older spelling, which servers of all ages know and the libraries of others use.
         .also_read::<SearchGroup>("/groups/{id}/search", in_group)
         .also_read::<SearchProject>("/projects/{id}/search", in_project)

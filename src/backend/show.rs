@@ -75,11 +75,11 @@ impl<W: Deref<Target = World>> Call<W> {
         }
     }
 
-    /// An author: a person with address and date.
+    /// An author: a person with address and date. Addresses are for those who are signed in.
     pub fn author(&self, id: u64) -> UserView {
         let user = self.world.users.get(id);
         UserView {
-            email: Some(user.map(|user| user.email.clone())),
+            email: Some(user.filter(|_| self.rights.user.is_some()).map(|user| user.email.clone())),
             created_at: Some(user.map(|user| time(user.created_at))),
             ..self.person(id)
         }

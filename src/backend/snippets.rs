@@ -129,6 +129,7 @@ fn update(call: &mut Writing, input: UpdateSnippet) -> Outcome<Snippet> {
 
 fn delete(call: &mut Writing, input: DeleteSnippet) -> Outcome<Nothing> {
     let id = call.snippet_to_change(&input.id, input.snippet_id)?;
+    call.unmodified(call.snippet(&input.id, id)?.1.updated_at)?;
     call.world.snippets.remove(id);
     call.world.notes.remove_where(|note| note.on == Noteable::Snippet(id));
     ok(Nothing)

@@ -237,7 +237,7 @@ fn clear(repositories: &Path) -> std::io::Result<()> {
 
 /// The person whose server it is.
 fn person(world: &World) -> Option<&User> {
-    let mut active = world.users.iter().filter(|user| !user.blocked);
+    let mut active = world.users.iter().filter(|user| !user.blocked && !user.is_ghost);
     active.clone().find(|user| !user.admin).or_else(|| active.next())
 }
 
@@ -246,7 +246,7 @@ fn give_tokens(world: &mut World) -> Result<(), StartError> {
     let without: Vec<u64> = world
         .users
         .iter()
-        .filter(|user| !user.blocked && !world.tokens.iter().any(|token| token.user == user.id))
+        .filter(|user| !user.blocked && !user.is_ghost && !world.tokens.iter().any(|token| token.user == user.id))
         .map(|user| user.id)
         .collect();
     for user in without {
@@ -269,7 +269,7 @@ fn add_repository(world: &mut World, path: &Path, repositories: &Path, clock: &C
     let origin = path.canonicalize().map(|path| path.display().to_string()).ok();
     let known = world.projects.iter().find(|project| origin.is_some() && project.import_url == origin);
     if let Some((id, known)) = known.map(|known| (known.id, world.project_path(known))) {
-        let remove = |git: &git::Git, head: &git::Head| super::branches::remove(world, git, id, head);
+        let remove = |git: &git::Git, head: &git::Head| super::branches::remove(world, git, repositories, id, head);
         git::refresh(path, &call::repository_path(repositories, id), remove)?;
         return Ok(known);
     }

@@ -9,6 +9,7 @@ use super::reject::Reject;
 use super::world::World;
 use crate::api::Nothing;
 use crate::api::tags::*;
+use jiff::Timestamp;
 use std::cmp::Ordering;
 
 pub fn mount(mount: Mount) -> Mount {
@@ -106,6 +107,7 @@ fn delete(call: &mut Writing, input: DeleteTag) -> Outcome<Nothing> {
     let (project, git) = call.repository_to_write(&input.id)?;
     let project = project.id;
     let tag = git.tag(&input.tag_name).ok_or_else(|| Reject::not_found("Tag"))?;
+    call.unmodified(Timestamp::from_second(git.repo().find_commit(tag.commit)?.time().seconds()).unwrap_or_default())?;
     git.delete_tag(&tag.name)?;
     call.world.releases.remove_where(|release| release.project == project && release.tag == tag.name);
     touch(call.world, project, call.now)?;

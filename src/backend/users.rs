@@ -18,7 +18,7 @@ pub fn mount(mount: Mount) -> Mount {
     mount
         .read::<ListUsers>(list)
         .read::<GetUser>(get)
-        .read::<GetCurrentUser>(current)
+        .read_signed_in::<GetCurrentUser>(current)
         .read::<ListUserProjects>(projects)
         .write::<CreateUser>(create)
         .write::<UpdateUser>(update)
@@ -298,7 +298,9 @@ fn update(call: &mut Writing, input: UpdateUser) -> Outcome<Profile> {
 
 fn delete(call: &mut Writing, input: DeleteUser) -> Outcome<Nothing> {
     call.administrator()?;
-    let id = user(call, input.id)?.id;
+    let (id, at) = user(call, input.id).map(|user| (user.id, user.updated_at))?;
+    call.unmodified(at)?;
+    let now = call.now;
     let world = &mut *call.world;
     let owns_alone = |group: u64| {
         let mut owners = world.members.iter().filter(|m| m.place == Place::Group(group) && m.level == level::OWNER);
@@ -307,26 +309,23 @@ fn delete(call: &mut Writing, input: DeleteUser) -> Outcome<Nothing> {
     let alone: Vec<u64> = world.groups.iter().map(|group| group.id).filter(|group| owns_alone(*group)).collect();
     if input.hard_delete == Some(true) {
         for group in alone {
-            super::groups::remove(world, &call.deeds, group);
+            super::groups::remove(world, &call.deeds, &call.repositories, group);
         }
-        world.notes.remove_where(|note| note.author == id);
-        world.merge_requests.remove_where(|mr| mr.author == id);
-        world.issues.remove_where(|issue| issue.author == id);
-        world.snippets.remove_where(|snippet| snippet.author == id);
+        super::ghost::remove_contributions(world, id);
     } else if !alone.is_empty() {
         return Err(Reject::conflict("User cannot be removed while is the sole-owner of a group"));
     }
     let own: Vec<u64> =
         world.projects.iter().filter(|p| p.namespace == Namespace::User(id)).map(|project| project.id).collect();
     for project in own {
-        super::projects::remove(world, &call.deeds, project);
+        super::projects::remove(world, &call.deeds, &call.repositories, project);
     }
     world.members.remove_where(|member| member.user == id);
     world.tokens.remove_where(|token| token.user == id);
     world.ssh_keys.remove_where(|key| key.user == id);
     world.gpg_keys.remove_where(|key| key.user == id);
     world.notification_settings.remove_where(|setting| setting.user == id);
-    // What they wrote stays, under the name of a ghost.
+    super::ghost::take_over(world, id, now);
     world.users.remove(id);
     Ok(Answer::new(Nothing))
 }

@@ -3,8 +3,12 @@
 use serde_json::Value;
 
 /// The fields that something has.
-type Fields = &'static [&'static str];
+pub type Fields = &'static [&'static str];
 
+/// A project in a simple listing.
+pub const SIMPLE_PROJECT: Fields = &["id", "web_url", "name", "path"];
+/// A group that was searched for.
+pub const BRIEF_GROUP: Fields = &["id", "name", "path", "description"];
 /// The specification's short commit.
 const SHORT_COMMIT: Fields = &["id", "short_id", "title", "author_name", "author_email", "created_at"];
 /// The same in the list of a merge request.

@@ -15,11 +15,13 @@ pub struct Table<T> {
     last: u64,
     /// Ids that were added, changed or removed since the last [`Table::take_changes`].
     changed: BTreeSet<u64>,
+    /// The last number that the store knows of.
+    stored: u64,
 }
 
 impl<T> Default for Table<T> {
     fn default() -> Table<T> {
-        Table { rows: Arc::default(), last: 0, changed: BTreeSet::new() }
+        Table { rows: Arc::default(), last: 0, changed: BTreeSet::new(), stored: 0 }
     }
 }
 
@@ -92,14 +94,24 @@ impl<T: Record> Table<T> {
     }
 
     fn take_changes(&mut self, table: &'static str, out: &mut Vec<Change>) {
-        if self.changed.is_empty() {
+        if !self.is_changed() {
             return;
         }
+        self.stored = self.last;
         for id in std::mem::take(&mut self.changed) {
-            let row = self.rows.get(&id).and_then(|row| serde_json::to_vec(row.as_ref()).ok());
-            out.push(Change { table, id, row });
+            out.push(Change { table, id, row: self.row(id) });
         }
         out.push(Change { table: LAST, id: table_key(table), row: Some(self.last.to_le_bytes().to_vec()) });
+    }
+
+    /// Whether the store must hear of it: of a number that was drawn, too, whoever has it now.
+    fn is_changed(&self) -> bool {
+        !self.changed.is_empty() || self.last != self.stored
+    }
+
+    /// A row as the store has it.
+    fn row(&self, id: u64) -> Option<Vec<u8>> {
+        self.rows.get(&id).and_then(|row| serde_json::to_vec(row.as_ref()).ok())
     }
 
     fn load(&mut self, id: u64, row: &[u8]) -> Result<(), String> {
@@ -147,9 +159,15 @@ macro_rules! tables {
                 out
             }
 
-            /// Whether anything changed since the changes were last taken.
-            pub fn is_changed(&self) -> bool {
-                $(!self.$field.changed.is_empty())||*
+            /// What takes changes back: each row as this world, which does not have them, has it.
+            pub fn undo(&self, changes: &[Change]) -> Vec<Change> {
+                let row = |change: &Change| match change.table {
+                    $(stringify!($field) => self.$field.row(change.id),)*
+                    _ => None,
+                };
+                // A number that was given out once is not given out again.
+                let rows = changes.iter().filter(|change| change.table != LAST);
+                rows.map(|change| Change { row: row(change), ..change.clone() }).collect()
             }
 
             /// Takes a row from the store; unknown tables are of a newer version and are left alone.

@@ -82,7 +82,7 @@ impl Asking {
             (Some(id), _) => Some(Operations::Projects(vec![of_project(id)?])),
             (None, Some(projects)) => {
                 let known = view.store.list(&projects);
-                let ids = known.iter().take(PROJECTS).map(|project| Id::from(project.path_with_namespace.as_str()));
+                let ids = known.iter().take(PROJECTS).map(|project| Id::from(&*project.full_path()));
                 Some(Operations::Projects(ids.map(|id| of_project(&id)).collect::<Option<_>>()?))
             }
             (None, None) => match self.grammar().ask::<ListMergeRequests>(text, given(None), view) {

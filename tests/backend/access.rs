@@ -71,3 +71,92 @@ async fn input_that_cannot_be_read_is_refused_in_the_usual_shape() {
     assert_eq!(json(refused, 400).await["error"], "name is invalid");
     assert_eq!(server.read("ada", "/user").await["username"], "ada", "and the server is there");
 }
+
+#[tokio::test]
+async fn a_private_snippet_is_its_authors_alone() {
+    let server = Server::of(crate::WORLD, &Default::default()).await;
+    let form = [("title", "Mine"), ("file_name", "f"), ("code", "secret words"), ("visibility", "private")];
+    let made = json(server.post("bo", "/projects/1/snippets", &form).await, 201).await;
+    let path = format!("/projects/1/snippets/{}", made["id"]);
+    // A member, the owner of the project, and nobody.
+    for who in ["ada", "eve", ""] {
+        assert_eq!(server.read(who, "/projects/1/snippets").await, serde_json::json!([]), "{who}");
+        assert_eq!(server.get(who, &path).await.status(), 404, "{who}");
+        assert_eq!(server.get(who, &format!("{path}/raw")).await.status(), 404, "{who}");
+    }
+    assert_eq!(server.read("ada", "/search?scope=snippet_blobs&search=secret").await, serde_json::json!([]));
+    assert_eq!(server.get("bo", &format!("{path}/raw")).await.text().await.unwrap(), "secret words");
+}
+
+#[tokio::test]
+async fn addresses_are_for_those_who_are_signed_in() {
+    let server = Server::of(crate::WORLD, &Default::default()).await;
+    let form = [("title", "Ours"), ("file_name", "f"), ("code", "x"), ("visibility", "public")];
+    let made = json(server.post("ada", "/projects/1/snippets", &form).await, 201).await;
+    let path = format!("/projects/1/snippets/{}", made["id"]);
+    assert_eq!(server.read("eve", &path).await["author"]["email"], "ada@example.com");
+    assert!(server.read("", &path).await["author"]["email"].is_null());
+    let comment = "/projects/1/repository/commits/main/comments";
+    json(server.post("ada", comment, &[("note", "x")]).await, 201).await;
+    assert!(server.read("", comment).await[0]["author"]["email"].is_null());
+    for path in
+        [format!("{path}/notes"), "/projects/1/issues/1/notes".into(), "/projects/1/merge_requests/1/notes".into()]
+    {
+        assert_eq!(server.get("", &path).await.status(), 401, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn who_calls_comes_before_what_is_asked() {
+    let server = Server::of(crate::WORLD, &Default::default()).await;
+    for path in [
+        "/search",
+        "/merge_requests?author_id=x",
+        "/user?page=abc",
+        "/runners?scope=x",
+        "/projects/1/jobs?scope=x&page=y",
+        "/hooks?page=x",
+        "/projects/1/jobs/1/artifacts/a",
+    ] {
+        assert_eq!(json(server.get("", path).await, 401).await["message"], "401 Unauthorized", "{path}");
+    }
+    let broken = server.call("", Method::GET, "/projects").header("PRIVATE-TOKEN", &b"\xff\xfe"[..]);
+    assert_eq!(broken.send().await.unwrap().status(), 401);
+    let token = server.token("ada").to_owned();
+    let empty = server.call("", Method::GET, "/user").header("PRIVATE-TOKEN", "").bearer_auth(token);
+    assert_eq!(json(empty.send().await.unwrap(), 200).await["username"], "ada");
+}
+
+#[tokio::test]
+async fn statistics_of_lists_are_for_administrators_and_of_a_project_for_members() {
+    let server = Server::of(crate::WORLD, &Default::default()).await;
+    let has = |value: &serde_json::Value| value.get("statistics").is_some();
+    assert!(has(&server.read("root", "/projects?statistics=true").await[0]));
+    assert!(!has(&server.read("ada", "/projects?statistics=true").await[0]));
+    assert!(has(&server.read("bo", "/projects/1?statistics=true").await));
+    assert!(!has(&server.read("eve", "/projects/1?statistics=true").await));
+}
+
+#[tokio::test]
+async fn what_changed_meanwhile_is_not_deleted() {
+    let server = Server::of(crate::WORLD, &Default::default()).await;
+    let notes = "/projects/1/merge_requests/1/notes";
+    let note = json(server.post("bo", notes, &[("body", "Words")]).await, 201).await;
+    let delete = |path: String, since: &'static str| {
+        server.call("bo", Method::DELETE, &path).header("If-Unmodified-Since", since).send()
+    };
+    let path = format!("{notes}/{}", note["id"]);
+    let refused = delete(path.clone(), "Fri, 20 Nov 2026 15:00:00 GMT").await.unwrap();
+    assert_eq!(json(refused, 412).await["message"], "412 Precondition Failed");
+    let branch = "/projects/1/repository/branches/louder".to_owned();
+    assert_eq!(delete(branch, "Mon, 02 Nov 2020 00:00:00 GMT").await.unwrap().status(), 412);
+    assert_eq!(delete(path, "Fri, 20 Nov 2026 16:00:10 GMT").await.unwrap().status(), 204);
+}
+
+#[tokio::test]
+async fn a_branch_is_asked_for_by_its_head() {
+    let server = Server::of(crate::WORLD, &Default::default()).await;
+    let head = |name: &str| server.call("", Method::HEAD, &format!("/projects/1/repository/branches/{name}")).send();
+    assert_eq!(head("main").await.unwrap().status(), 204);
+    assert_eq!(head("nowhere").await.unwrap().status(), 404);
+}

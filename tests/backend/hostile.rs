@@ -153,6 +153,135 @@ async fn no_request_breaks_the_server() {
 }
 
 #[tokio::test]
+async fn a_text_with_a_nul_is_named_and_breaks_nothing() {
+    let server = Server::of(WORLD, &Default::default()).await;
+    let error =
+        |reply: reqwest::Response| async { crate::json(reply, 400).await["error"].as_str().unwrap().to_owned() };
+    let repository = |rest: &str| format!("/projects/1/repository/{rest}");
+    for path in ["tree?path=%00", "commits?path=%00", "commits?path=src%2F%00"] {
+        assert_eq!(error(server.get("", &repository(path)).await).await, "path is invalid", "{path}");
+    }
+    let tag = [("tag_name", "a\0"), ("ref", "main")];
+    assert_eq!(error(server.post("ada", &repository("tags"), &tag).await).await, "tag_name is invalid");
+    let tag = [("tag_name", "a"), ("ref", "main"), ("message", "a\0")];
+    assert_eq!(error(server.post("ada", &repository("tags"), &tag).await).await, "message is invalid");
+    let send = |body: Value| server.call("ada", Method::POST, &repository("commits")).json(&body).send();
+    let actions = json!([{"action": "create", "file_path": "nul", "content": "a\0b"}]);
+    let body = json!({"branch": "main", "commit_message": "a\0b", "actions": actions});
+    assert_eq!(error(send(body).await.unwrap()).await, "commit_message is invalid");
+    let body = json!({"branch": "main", "commit_message": "Bytes", "actions": actions});
+    crate::json(send(body).await.unwrap(), 201).await;
+    let tree = server.read("", &repository("tree?per_page=100")).await;
+    let blob = tree.as_array().unwrap().iter().find(|row| row["name"] == "nul").unwrap()["id"].as_str().unwrap();
+    let raw = server.get("", &repository(&format!("blobs/{blob}/raw"))).await;
+    assert_eq!(raw.bytes().await.unwrap(), &b"a\0b"[..], "what is in a file may be anything");
+}
+
+#[tokio::test]
+async fn an_author_who_is_no_name_has_one_and_an_empty_one_is_the_caller() {
+    let server = Server::of(WORLD, &Default::default()).await;
+    let commit = |path: &str, name: &str, email: &str| {
+        let actions = json!([{"action": "create", "file_path": path, "content": ""}]);
+        let body = json!({"branch": "main", "commit_message": "m", "author_name": name, "author_email": email, "actions": actions});
+        let call = server.call("ada", Method::POST, "/projects/1/repository/commits").json(&body);
+        async move {
+            let made = crate::json(call.send().await.unwrap(), 201).await;
+            let [name, email] = ["author_name", "author_email"].map(|field| made[field].as_str().unwrap().to_owned());
+            (name, email)
+        }
+    };
+    let own = ("Ada Sommer".to_owned(), "ada@example.com".to_owned());
+    assert_eq!(commit("a", "", " ").await, own);
+    assert_eq!(commit("b", "...", "<;>").await, ("nobody".to_owned(), "nobody@localhost".to_owned()));
+}
+
+#[tokio::test]
+async fn paths_and_names_that_no_disk_holds_are_refused_and_leave_nothing() {
+    let server = Server::of(WORLD, &Default::default()).await;
+    let actions = json!([{"action": "create", "file_path": format!("{}f", "a/".repeat(20_000)), "content": ""}]);
+    let body = json!({"branch": "main", "commit_message": "Deep", "actions": actions});
+    let sent = server.call("ada", Method::POST, "/projects/1/repository/commits").json(&body).send().await.unwrap();
+    assert_eq!(crate::json(sent, 400).await["message"], "Path is too long");
+    for name in ["t".repeat(251), ["t"; 600].join("/"), "-t".into()] {
+        let form = [("tag_name", name.as_str()), ("ref", "main"), ("release_description", "x")];
+        let refused = crate::json(server.post("ada", "/projects/1/repository/tags", &form).await, 405).await;
+        assert_eq!(refused["message"], "Tag name invalid");
+        let form = [("branch", name.as_str()), ("ref", "main")];
+        let refused = crate::json(server.post("ada", "/projects/1/repository/branches", &form).await, 400).await;
+        assert_eq!(refused["message"], "Branch name is invalid");
+    }
+    assert_eq!(server.read("", "/projects/1/repository/tags").await, json!([]));
+    // The longest that there may be.
+    let form = [("tag_name", "t".repeat(250)), ("ref", "main".into())];
+    let call = server.call("ada", Method::POST, "/projects/1/repository/tags").form(&form);
+    crate::json(call.send().await.unwrap(), 201).await;
+}
+
+#[tokio::test]
+async fn a_tree_without_a_bottom_does_not_bring_the_server_down() {
+    let folder = tempfile::tempdir().unwrap();
+    let repo = git2::Repository::init_bare(folder.path().join("deep.git")).unwrap();
+    let blob = repo.blob(b"x").unwrap();
+    let (mut id, mut name, mut mode) = (blob, "f", 0o100644);
+    for _ in 0..20_000 {
+        let mut folder = repo.treebuilder(None).unwrap();
+        folder.insert(name, id, mode).unwrap();
+        (id, name, mode) = (folder.write().unwrap(), "a", 0o040000);
+    }
+    let by = git2::Signature::new("Eve", "eve@example.com", &git2::Time::new(1_000, 0)).unwrap();
+    repo.commit(Some("HEAD"), &by, &by, "Deep", &repo.find_tree(id).unwrap(), &[]).unwrap();
+    let server = Server::over(repo.path().to_owned()).await;
+    let all = server.read("root", "/projects").await;
+    let path = format!("/projects/{}/repository", all[0]["id"]);
+    answered(server.call("root", Method::GET, &format!("{path}/tree?recursive=true")), "the tree").await;
+    answered(server.call("root", Method::GET, &format!("{path}/tree")), "its top").await;
+    let cut = server.get("root", &format!("{path}/archive?format=tar")).await;
+    assert!(cut.bytes().await.is_err(), "a part is not taken for the whole");
+    assert_eq!(server.read("root", "/user").await["username"], "root", "and the server is there");
+}
+
+#[tokio::test]
+async fn readers_who_do_not_read_leave_room_for_the_others() {
+    let endless = WORLD.replace("@2 hello", "@0x40000000 {i} and on, and on, and on").replace("@4 done", "");
+    let server = Server::of(&endless, &Default::default()).await;
+    let path = "/projects/1/jobs/1/trace";
+    let mut idle = Vec::new();
+    let refused = loop {
+        let reply = server.call("ada", Method::GET, path).header("accept-encoding", "identity").send().await.unwrap();
+        if reply.status() != 200 {
+            break reply;
+        }
+        idle.push(reply);
+        assert!(idle.len() <= 64, "each holds a thread");
+    };
+    assert_eq!((refused.status().as_u16(), crate::header(&refused, "retry-after")), (503, "1"));
+    assert_eq!(server.read("ada", "/projects/1").await["name"], "hello", "everything else is answered");
+    idle.clear();
+    for _ in 0..1_000 {
+        let again = server.call("ada", Method::GET, path).header("range", "bytes=0-9").send().await.unwrap();
+        if again.status() == 206 {
+            return;
+        }
+    }
+    panic!("threads of readers who went are not free again");
+}
+
+#[tokio::test]
+async fn who_is_not_known_sends_no_large_body() {
+    let server = Server::of(WORLD, &Default::default()).await;
+    let large = |user: &str| server.call(user, Method::POST, "/groups").body(vec![b'a'; 2 << 20]).send();
+    if let Ok(reply) = large("").await {
+        assert_eq!(reply.status(), 413);
+    }
+    assert_eq!(large("ada").await.unwrap().status(), 400);
+    let unknown =
+        server.call("", Method::POST, "/groups").header("PRIVATE-TOKEN", "nobody's").body(vec![b'a'; 2 << 20]);
+    if let Ok(reply) = unknown.send().await {
+        assert_eq!(reply.status(), 401);
+    }
+}
+
+#[tokio::test]
 async fn what_is_wrong_is_named() {
     let server = Server::of(WORLD, &Default::default()).await;
     let error = |method: Method, path: &'static str, form: &'static [(&'static str, &'static str)]| {

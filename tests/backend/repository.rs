@@ -57,3 +57,154 @@ async fn files_are_created_changed_moved_and_deleted_in_commits() {
     let again = json(server.post("ada", &pick, &[("branch", "master")]).await, 400).await;
     assert!(again["message"].as_str().unwrap().starts_with("Sorry, we cannot cherry-pick this commit automatically."));
 }
+
+/// A project with `a`, `b`, `dir/one` and `dir/two`, after which one commit of `actions` is sent.
+async fn acted(actions: Value) -> (u16, Value, Vec<(String, String)>) {
+    let server = Server::empty().await;
+    json(server.post("ada", "/projects", &[("name", "Notes")]).await, 201).await;
+    let create = |path: &str| value!({"action": "create", "file_path": path, "content": path});
+    let begin = ["a", "b", "dir/one", "dir/two"].map(create);
+    let begin = value!({"branch": "master", "commit_message": "Begin", "actions": begin});
+    json(commit(&server, begin).await, 201).await;
+    let reply = commit(&server, value!({"branch": "master", "commit_message": "Go on", "actions": actions})).await;
+    let (status, body) = (reply.status().as_u16(), reply.json::<Value>().await.unwrap());
+    let tree = server.read("ada", "/projects/1/repository/tree?recursive=1&per_page=100").await;
+    let mut files = Vec::new();
+    for row in tree.as_array().unwrap().iter().filter(|row| row["type"] == "blob") {
+        let raw = server.get("ada", &format!("/projects/1/repository/blobs/{}/raw", row["id"].as_str().unwrap())).await;
+        files.push((row["path"].as_str().unwrap().to_owned(), raw.text().await.unwrap()));
+    }
+    files.sort();
+    (status, body["message"].clone(), files)
+}
+
+fn files(of: &[(&str, &str)]) -> Vec<(String, String)> {
+    of.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
+}
+
+#[tokio::test]
+async fn actions_of_one_commit_follow_one_another_on_the_same_paths() {
+    let rest = [("b", "b"), ("dir/one", "dir/one"), ("dir/two", "dir/two")];
+    let moved = value!([
+        {"action": "move", "previous_path": "a", "file_path": "c"},
+        {"action": "update", "file_path": "c", "content": "new"},
+    ]);
+    let (status, _, left) = acted(moved).await;
+    assert_eq!((status, left), (201, files(&[rest[0], ("c", "new"), rest[1], rest[2]])));
+
+    let swapped = value!([
+        {"action": "move", "previous_path": "a", "file_path": "t"},
+        {"action": "move", "previous_path": "b", "file_path": "a"},
+        {"action": "move", "previous_path": "t", "file_path": "b"},
+    ]);
+    let (status, _, left) = acted(swapped).await;
+    assert_eq!((status, left), (201, files(&[("a", "b"), ("b", "a"), rest[1], rest[2]])));
+
+    let again = value!([
+        {"action": "delete", "file_path": "a"},
+        {"action": "create", "file_path": "a", "content": "again"},
+        {"action": "create", "file_path": "x", "content": "1"},
+        {"action": "update", "file_path": "x", "content": "2"},
+    ]);
+    let (status, _, left) = acted(again).await;
+    assert_eq!((status, left), (201, files(&[("a", "again"), rest[0], rest[1], rest[2], ("x", "2")])));
+
+    let folder = value!([
+        {"action": "delete", "file_path": "a"},
+        {"action": "create", "file_path": "a/deep/b", "content": "below"},
+    ]);
+    let (status, _, left) = acted(folder).await;
+    assert_eq!((status, left), (201, files(&[("a/deep/b", "below"), rest[0], rest[1], rest[2]])));
+
+    let file = value!([
+        {"action": "delete", "file_path": "dir/one"},
+        {"action": "delete", "file_path": "dir/two"},
+        {"action": "create", "file_path": "dir", "content": "a file"},
+    ]);
+    let (status, _, left) = acted(file).await;
+    assert_eq!((status, left), (201, files(&[("a", "a"), ("b", "b"), ("dir", "a file")])));
+}
+
+#[tokio::test]
+async fn a_file_and_a_folder_of_one_name_are_refused_and_nothing_is_changed() {
+    let all = files(&[("a", "a"), ("b", "b"), ("dir/one", "dir/one"), ("dir/two", "dir/two")]);
+    for path in ["a/below", "dir"] {
+        let actions = value!([
+            {"action": "update", "file_path": "b", "content": "lost"},
+            {"action": "create", "file_path": path, "content": ""},
+        ]);
+        let (status, message, left) = acted(actions).await;
+        assert_eq!((status, message.as_str()), (400, Some("A directory with this name already exists")), "{path}");
+        assert_eq!(left, all, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn only_what_was_merged_goes_with_the_merged_branches() {
+    let server = Server::of(crate::WORLD, &Default::default()).await;
+    let at = |rest: &str| format!("/projects/1/repository/{rest}");
+    let old = server.read("ada", &at("commits")).await;
+    let old = old.as_array().unwrap().last().unwrap()["id"].as_str().unwrap().to_owned();
+    for (branch, start) in [("fresh", "main"), ("old", &old), ("kept", &old)] {
+        json(server.post("ada", &at("branches"), &[("branch", branch), ("ref", start)]).await, 201).await;
+    }
+    // So that the old commit is behind the default branch.
+    let actions = value!([{"action": "create", "file_path": "new", "content": ""}]);
+    json(commit(&server, value!({"branch": "main", "commit_message": "On", "actions": actions})).await, 201).await;
+    json(server.post("ada", &at("branches"), &[("branch", "newest"), ("ref", "main")]).await, 201).await;
+    json(server.put("ada", &at("branches/kept/protect"), &[]).await, 200).await;
+    assert_eq!(server.read("ada", &at("branches/newest")).await["merged"], false);
+    assert_eq!(server.read("ada", &at("branches/old")).await["merged"], true);
+    json(server.delete("ada", &at("merged_branches")).await, 202).await;
+    let left = server.read("ada", &at("branches")).await;
+    assert_eq!(crate::each(&left, "name"), ["kept", "louder", "main", "newest"]);
+}
+
+#[tokio::test]
+async fn a_ref_that_is_needed_and_empty_is_not_the_default_branch() {
+    let server = Server::of(crate::WORLD, &Default::default()).await;
+    let at = |rest: &str| format!("/projects/1/repository/{rest}");
+    let branch = json(server.post("ada", &at("branches"), &[("branch", "x"), ("ref", "")]).await, 400).await;
+    assert_eq!(branch["message"], "Invalid reference name");
+    let tag = json(server.post("ada", &at("tags"), &[("tag_name", "x"), ("ref", "")]).await, 405).await;
+    assert_eq!(tag["message"], "Target  is invalid");
+    assert_eq!(
+        json(server.get("ada", &at("compare?from=&to=main")).await, 404).await["message"],
+        "404 Commit Not Found"
+    );
+    let status = json(server.post("ada", "/projects/1/statuses/main", &[("state", "")]).await, 400).await;
+    assert_eq!(status["error"], "state does not have a valid value");
+    // One that may be left out may be empty.
+    assert_eq!(server.get("ada", &at("tree?ref=")).await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_comment_is_at_a_line_of_the_diff_or_at_none() {
+    let server = Server::of(crate::WORLD, &Default::default()).await;
+    let path = "/projects/1/repository/commits/louder/comments";
+    let place = |line: &'static str| {
+        let form = [("note", "x"), ("path", "src/main.rs"), ("line", line), ("line_type", "old")];
+        let call = server.call("ada", Method::POST, path).form(&form);
+        async move { json(call.send().await.unwrap(), 201).await["line"].clone() }
+    };
+    assert_eq!((place("0").await, place("2").await, place("99").await), (Value::Null, value!(2), Value::Null));
+}
+
+#[tokio::test]
+async fn a_status_goes_on_and_never_back() {
+    let server = Server::of(crate::WORLD, &Default::default()).await;
+    let set = |state: &'static str| {
+        let server = &server;
+        async move { server.post("ada", "/projects/1/statuses/main", &[("state", state)]).await }
+    };
+    let id = json(set("running").await, 201).await["id"].as_u64().unwrap();
+    let back = json(set("pending").await, 400).await;
+    assert!(back["message"].as_str().unwrap().starts_with("Cannot transition status via :enqueue from :running"));
+    assert_eq!(json(set("success").await, 201).await["id"], id);
+    let next = json(set("pending").await, 201).await["id"].as_u64().unwrap();
+    let jobs = server.read("ada", "/projects/1/jobs").await;
+    let jobs: Vec<u64> = jobs.as_array().unwrap().iter().map(|job| job["id"].as_u64().unwrap()).collect();
+    assert!(!jobs.contains(&id) && !jobs.contains(&next) && next > id, "no two rows of one number");
+    let wrong = server.post("ada", "/projects/1/statuses/main", &[("state", "running"), ("coverage", "NaN")]).await;
+    assert_eq!(json(wrong, 400).await["error"], "coverage is invalid");
+}

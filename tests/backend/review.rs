@@ -119,3 +119,73 @@ async fn a_discussion_of_code_is_found_by_those_who_read_the_code() {
     assert_eq!(each(&server.read("ada", search).await, "body"), ["Why?"]);
     assert_eq!(server.read("eve", search).await, value!([]));
 }
+
+#[tokio::test]
+async fn a_request_keeps_what_it_holds_when_its_target_goes() {
+    let server = server().await;
+    json(server.post("ada", "/projects/1/repository/branches", &[("branch", "base"), ("ref", "main")]).await, 201)
+        .await;
+    json(server.put("ada", REQUEST, &[("target_branch", "base")]).await, 200).await;
+    assert_eq!(server.delete("ada", "/projects/1/repository/branches/base").await.status(), 204);
+    let changes = server.read("ada", &format!("{REQUEST}/changes")).await;
+    assert_eq!((changes["changes_count"].as_str(), changes["changes"].as_array().unwrap().len()), (Some("1"), 1));
+}
+
+#[tokio::test]
+async fn a_request_keeps_what_it_holds_when_its_fork_goes() {
+    let now: jiff::Timestamp = "2026-11-21T09:00:00Z".parse().unwrap();
+    let clock = labscope::backend::Clock::new(move || now);
+    let world = labscope::backend::WorldKind::Demo;
+    let server = Server::with(labscope::backend::Options { world, clock, ..Default::default() }).await;
+    let path = "/projects/acme%2Frocket-ui/merge_requests/45";
+    let before = server.read("ada", &format!("{path}/changes")).await;
+    assert!(!before["changes"].as_array().unwrap().is_empty());
+    let same = |now: &Value| assert_eq!((&now["changes"], &now["sha"]), (&before["changes"], &before["sha"]));
+    let branch = "/projects/eli%2Frocket-ui/repository/branches/docs-typos";
+    assert_eq!(server.delete("eli", branch).await.status(), 204);
+    same(&server.read("ada", &format!("{path}/changes")).await);
+    json(server.post("root", "/groups", &[("name", "Gone"), ("path", "gone")]).await, 201).await;
+    json(server.post("root", "/groups/gone/projects/eli%2Frocket-ui", &[]).await, 201).await;
+    assert_eq!(server.delete("root", "/groups/gone").await.status(), 204);
+    assert_eq!(server.get("root", "/projects/gone%2Frocket-ui").await.status(), 404);
+    same(&server.read("ada", &format!("{path}/changes")).await);
+    assert!(server.read("ada", path).await["source_project_id"].is_null());
+}
+
+#[tokio::test]
+async fn an_update_leads_nowhere_that_creation_would_not() {
+    let server = server().await;
+    let same = json(server.put("ada", REQUEST, &[("target_branch", "louder")]).await, 422).await;
+    assert_eq!(same["error"], value!(["You can not use same project/branch for source and target"]));
+    let none = json(server.put("ada", REQUEST, &[("target_branch", "nowhere")]).await, 400).await;
+    assert_eq!(none["message"], value!(["Target branch \"nowhere\" does not exist"]));
+    json(server.put("ada", REQUEST, &[("state_event", "close")]).await, 200).await;
+    let form = [("source_branch", "louder"), ("target_branch", "main"), ("title", "Once more")];
+    json(server.post("ada", "/projects/1/merge_requests", &form).await, 201).await;
+    let twice = json(server.put("ada", REQUEST, &[("state_event", "reopen")]).await, 409).await;
+    assert!(twice["message"][0].as_str().unwrap().contains("already exists: [\"Once more\"]"));
+    assert_eq!(server.read("ada", REQUEST).await["state"], "closed");
+}
+
+#[tokio::test]
+async fn approvals_are_inherited_or_raised() {
+    let server = server().await;
+    let made = |branch: &'static str, approvals: &'static str| {
+        let server = &server;
+        async move {
+            let form = [("branch", branch), ("ref", "louder")];
+            json(server.post("ada", "/projects/1/repository/branches", &form).await, 201).await;
+            let mut form = vec![("source_branch", branch), ("target_branch", "main"), ("title", "x")];
+            if !approvals.is_empty() {
+                form.push(("approvals_before_merge", approvals));
+            }
+            json(server.post("ada", "/projects/1/merge_requests", &form).await, 201).await["approvals_before_merge"]
+                .clone()
+        }
+    };
+    assert_eq!(made("a", "3").await, 0, "zero switches them off");
+    json(server.put("ada", "/projects/1", &[("approvals_before_merge", "2")]).await, 200).await;
+    assert_eq!(made("b", "").await, 2);
+    assert_eq!(made("c", "1").await, 2);
+    assert_eq!(made("d", "3").await, 3);
+}

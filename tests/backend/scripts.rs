@@ -141,3 +141,28 @@ async fn a_job_is_canceled_retried_and_erased() {
     assert_eq!(live.server.get("ada", &format!("{path}/trace")).await.status(), 404);
     assert_eq!(live.server.get("ada", &format!("{path}/artifacts")).await.status(), 404);
 }
+
+#[tokio::test]
+async fn a_retry_ends_the_job_whose_place_it_takes() {
+    let live = Live::start("@1 one\n@100 two", "success").await;
+    assert_eq!(live.status(3).await, "running");
+    for id in 2..=3 {
+        let again = json(live.server.post("ada", "/projects/1/jobs/1/retry", &[]).await, 201).await;
+        assert_eq!((again["id"].as_u64(), again["status"].as_str()), (Some(id), Some("pending")));
+        assert!(again["finished_at"].is_null());
+    }
+    assert_eq!(live.status(50).await, "canceled");
+    let running = live.server.read("ada", "/projects/1/jobs?scope=running").await;
+    assert_eq!((running.as_array().unwrap().len(), running[0]["id"].as_u64()), (1, Some(3)));
+    assert_eq!(running[0]["duration"].to_string(), "45", "whole seconds");
+}
+
+#[tokio::test]
+async fn what_was_erased_while_it_ran_leaves_nothing_at_its_end() {
+    let live = Live::start("@1 one\n@100 two", "success").await;
+    assert_eq!(live.status(3).await, "running");
+    json(live.server.post("root", "/projects/1/jobs/1/erase", &[]).await, 201).await;
+    assert_eq!(live.status(200).await, "success");
+    assert!(live.server.read("ada", "/projects/1/jobs/1").await["artifacts_file"].is_null());
+    assert_eq!(live.server.get("ada", "/projects/1/jobs/1/artifacts").await.status(), 404);
+}

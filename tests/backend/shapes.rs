@@ -51,7 +51,7 @@ const PROJECT: &str = "id description default_branch visibility ssh_url_to_repo 
 const STATISTICS: &str = "statistics{commit_count storage_size repository_size lfs_objects_size job_artifacts_size}";
 const FOUND_PROJECT: &str = "id description name name_with_namespace path path_with_namespace created_at default_branch
     tag_list ssh_url_to_repo http_url_to_repo web_url avatar_url star_count forks_count last_activity_at";
-const SIMPLE_PROJECT: &str = "id name name_with_namespace path path_with_namespace web_url";
+const SIMPLE_PROJECT: &str = "id name path web_url";
 const TIME_STATS: &str = "time_estimate total_time_spent human_time_estimate human_total_time_spent";
 const MILESTONE: &str = "id iid project_id title description state created_at updated_at due_date start_date";
 const ISSUE: &str =
@@ -241,6 +241,7 @@ async fn reads_have_the_fields_of_their_views() {
         // Groups.
         ("", "/groups".into(), GROUP.into()),
         ("root", "/groups?statistics=true".into(), with(GROUP, "statistics{storage_size repository_size lfs_objects_size job_artifacts_size}")),
+        ("ada", "/groups?search=acme".into(), "id name path description".into()),
         ("ada", "/groups/acme/subgroups".into(), GROUP.into()),
         ("ada", "/groups/acme/projects".into(), PROJECT.into()),
         ("ada", "/groups/acme".into(), GROUP_DETAIL.into()),

@@ -1,6 +1,7 @@
 //! The tree of a commit as one file, written as it is read: one blob at a time is in memory.
 
 use super::{Git, lossy};
+use crate::backend::reject::Reject;
 use bzip2::write::BzEncoder;
 use flate2::write::GzEncoder;
 use git2::{ObjectType, Oid, Tree};
@@ -14,7 +15,7 @@ use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
 /// The kinds of archive.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
     Tar,
     TarGz,
@@ -131,6 +132,28 @@ impl<W: Write> Entries for Zip<W> {
     }
 }
 
+/// Fails once: what packs zip files tries again to bring one to its end when it is dropped, and would complain on a
+/// terminal that is not its own.
+struct Once<W> {
+    out: W,
+    has_failed: bool,
+}
+
+impl<W: Write> Write for Once<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.has_failed {
+            return Ok(bytes.len());
+        }
+        let written = self.out.write(bytes);
+        self.has_failed = written.is_err();
+        written
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.has_failed { Ok(()) } else { self.out.flush() }
+    }
+}
+
 fn as_path(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
 }
@@ -157,7 +180,8 @@ impl Git {
                 self.write_tar(&root, prefix, time, packed)?.finish().map(drop)
             }
             Format::Zip => {
-                let mut zip = Zip::new(out, seconds);
+                let mut out = Once { out, has_failed: false };
+                let mut zip = Zip::new(&mut out, seconds);
                 self.write_folder(&root, prefix, &mut zip)?;
                 zip.writer.finish().map_err(io::Error::other).map(drop)
             }
@@ -170,15 +194,13 @@ impl Git {
         tar.builder.into_inner()
     }
 
-    fn write_folder(&self, folder: &Tree<'_>, path: &[u8], out: &mut dyn Entries) -> io::Result<()> {
-        out.folder(path)?;
-        for entry in folder.iter() {
-            let path = [path, b"/", entry.name_bytes()].concat();
+    fn write_folder(&self, root: &Tree<'_>, prefix: &[u8], out: &mut dyn Entries) -> io::Result<()> {
+        let broken = |reject: Reject| io::Error::other(reject.body.to_string());
+        out.folder(prefix)?;
+        let mut walk = self.walk(root, true);
+        while let Some((path, entry)) = walk.next().map_err(broken)? {
+            let path = [prefix, b"/", &path].concat();
             match entry.kind() {
-                Some(ObjectType::Tree) => {
-                    let folder = self.repo.find_tree(entry.id()).map_err(io::Error::other)?;
-                    self.write_folder(&folder, &path, out)?;
-                }
                 Some(ObjectType::Blob) => {
                     let blob = self.repo.find_blob(entry.id()).map_err(io::Error::other)?;
                     match entry.filemode() {

@@ -15,11 +15,25 @@ pub struct Author {
 
 impl Author {
     pub(super) fn signature(&self) -> Result<Signature<'static>, Reject> {
-        // Git allows no brackets and no empty names in a signature.
-        let clean = |text: &str| text.chars().filter(|c| !matches!(c, '<' | '>' | '\n' | '\0')).collect::<String>();
-        let name = Some(clean(&self.name)).filter(|name| !name.trim().is_empty()).unwrap_or_else(|| "nobody".into());
-        Ok(Signature::new(&name, &clean(&self.email), &Time::new(self.at.as_second(), 0))?)
+        // Git allows no brackets in a signature, and takes what is in the way of reading a line off both ends. What is
+        // left must not be empty.
+        let crud = |c: char| c <= ' ' || matches!(c, '.' | ',' | ':' | ';' | '"' | '\\' | '\'');
+        let clean = |text: &str, instead: &str| {
+            let text: String = text.chars().filter(|c| !matches!(c, '<' | '>' | '\n' | '\0')).collect();
+            Some(text.trim_matches(crud)).filter(|text| !text.is_empty()).unwrap_or(instead).to_owned()
+        };
+        let (name, email) = (clean(&self.name, "nobody"), clean(&self.email, "nobody@localhost"));
+        Ok(Signature::new(&name, &email, &Time::new(self.at.as_second(), 0))?)
     }
+}
+
+/// Whether a ref may have that full name: git allows it, and a file that is called so, with `.lock` at its end, can be
+/// made.
+pub fn is_ref_name(full: &str) -> bool {
+    full.len() <= 1_000
+        && full.split('/').all(|part| part.len() <= 250)
+        && !full.contains('\0')
+        && Reference::is_valid_name(full)
 }
 
 impl Git {
@@ -28,7 +42,7 @@ impl Git {
     /// # Errors
     /// 400 for a name that git does not allow or that is taken, and for a start that does not exist.
     pub fn create_branch(&self, name: &str, start: &str) -> Result<Oid, Reject> {
-        if name.starts_with('-') || !Reference::is_valid_name(&format!("refs/heads/{name}")) {
+        if name.starts_with('-') || !is_ref_name(&format!("refs/heads/{name}")) {
             return Err(Reject::bad("Branch name is invalid"));
         }
         if self.branch(name).is_some() {
@@ -63,7 +77,7 @@ impl Git {
     /// 405 with what is wrong: the name, that it exists, or the target.
     pub fn create_tag(&self, name: &str, target: &str, message: Option<&str>, by: &Author) -> Result<(), Reject> {
         let refuse = |why: String| Reject::message(405, why);
-        if !git2::Tag::is_valid_name(name) {
+        if name.starts_with('-') || name == "HEAD" || !is_ref_name(&format!("refs/tags/{name}")) {
             return Err(refuse("Tag name invalid".into()));
         }
         if self.tag(name).is_some() {

@@ -6,9 +6,8 @@ use crate::api::commits::CommitAction;
 use crate::backend::reject::Reject;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use git2::build::TreeUpdateBuilder;
-use git2::{Commit, FileMode, Oid, Signature, Tree};
-use std::collections::HashMap;
+use git2::{Commit, FileMode, ObjectType, Oid, Signature, Tree};
+use std::collections::BTreeMap;
 
 /// A commit to be made.
 pub struct NewCommit<'a> {
@@ -41,7 +40,7 @@ impl Git {
                 return Err(Reject::bad("You can only create or edit files when you are on a branch"));
             }
         };
-        if !git2::Reference::is_valid_name(&format!("refs/heads/{}", new.branch)) {
+        if !super::change::is_ref_name(&format!("refs/heads/{}", new.branch)) {
             return Err(Reject::bad("Branch name is invalid"));
         }
         let parent = parent.map(|id| self.repo().find_commit(id)).transpose()?;
@@ -76,8 +75,7 @@ impl Git {
     /// The tree after all actions.
     fn apply(&self, actions: &[CommitAction], base: &Tree<'_>, at: Option<&Commit<'_>>) -> Result<Tree<'_>, Reject> {
         // What earlier actions left at a path: its blob and mode, or nothing.
-        let mut touched: HashMap<String, Option<(Oid, FileMode)>> = HashMap::new();
-        let mut update = TreeUpdateBuilder::new();
+        let mut touched = Touched::new();
         for action in actions {
             let path = clean(&action.file_path)?;
             let here = self.entry(base, &touched, &path);
@@ -88,18 +86,17 @@ impl Git {
                 }
                 "create" => {
                     let blob = self.repo().blob(&content(action)?)?;
-                    put(&mut update, &mut touched, path, blob, FileMode::Blob);
+                    touched.insert(path, Some((blob, FileMode::Blob)));
                 }
                 "update" => {
                     let (_, mode) = here.ok_or_else(must_exist)?;
                     self.check_unchanged(action, &path, at)?;
                     let blob = self.repo().blob(&content(action)?)?;
-                    put(&mut update, &mut touched, path, blob, mode);
+                    touched.insert(path, Some((blob, mode)));
                 }
                 "delete" => {
                     here.ok_or_else(must_exist)?;
                     self.check_unchanged(action, &path, at)?;
-                    update.remove(path.as_str());
                     touched.insert(path, None);
                 }
                 "move" => {
@@ -111,24 +108,53 @@ impl Git {
                         Some(_) => self.repo().blob(&content(action)?)?,
                         None => old,
                     };
-                    update.remove(from.as_str());
                     touched.insert(from, None);
-                    put(&mut update, &mut touched, path, blob, mode);
+                    touched.insert(path, Some((blob, mode)));
                 }
                 other => return Err(Reject::bad(format!("Unknown action '{other}'"))),
             }
         }
-        // Git refuses a file where a folder is, and the other way round.
-        let id = update.create_updated(self.repo(), base).map_err(|error| Reject::bad(error.message().to_owned()))?;
+        let changes: Vec<(&str, Left)> = touched.iter().map(|(path, left)| (path.as_str(), *left)).collect();
+        let id = self.rebuilt(Some(base), &changes)?;
+        let id = id.map_or_else(|| self.repo().treebuilder(None)?.write(), Ok)?;
         Ok(self.repo().find_tree(id)?)
     }
 
-    fn entry(
-        &self,
-        base: &Tree<'_>,
-        touched: &HashMap<String, Option<(Oid, FileMode)>>,
-        path: &str,
-    ) -> Option<(Oid, FileMode)> {
+    /// A folder after changes, whose paths are in order; `None` where nothing is left in it. It calls itself once a
+    /// folder on the way, of which [`clean`] lets few through.
+    fn rebuilt(&self, base: Option<&Tree<'_>>, changes: &[(&str, Left)]) -> Result<Option<Oid>, Reject> {
+        let mut folder = self.repo().treebuilder(base)?;
+        let in_the_way = || Reject::bad("A directory with this name already exists");
+        let mut rest: BTreeMap<&str, (Option<Left>, Vec<(&str, Left)>)> = BTreeMap::new();
+        for (path, left) in changes {
+            match path.split_once('/') {
+                Some((name, deeper)) => rest.entry(name).or_default().1.push((deeper, *left)),
+                None => rest.entry(path).or_default().0 = Some(*left),
+            }
+        }
+        for (name, (own, inside)) in rest {
+            let found = folder.get(name)?.map(|entry| (entry.id(), entry.kind() == Some(ObjectType::Tree)));
+            let below =
+                found.filter(|(_, is_folder)| *is_folder).map(|(id, _)| self.repo().find_tree(id)).transpose()?;
+            // A file that stays where it was is in the way of a folder.
+            let file = own.unwrap_or_else(|| found.filter(|(_, is_folder)| !is_folder).and(KEPT));
+            let below = match inside.is_empty() {
+                true => below.map(|tree| tree.id()),
+                false => self.rebuilt(below.as_ref(), &inside)?,
+            };
+            match (file, below) {
+                (Some(_), Some(_)) => return Err(in_the_way()),
+                (Some((id, mode)), None) if own.is_some() => drop(folder.insert(name, id, mode.into())?),
+                (Some(_), None) => {}
+                (None, Some(id)) => drop(folder.insert(name, id, FileMode::Tree.into())?),
+                (None, None) if found.is_some() => folder.remove(name)?,
+                (None, None) => {}
+            }
+        }
+        Ok(if folder.is_empty() { None } else { Some(folder.write()?) })
+    }
+
+    fn entry(&self, base: &Tree<'_>, touched: &Touched, path: &str) -> Left {
         if let Some(left) = touched.get(path) {
             return *left;
         }
@@ -184,20 +210,26 @@ impl Git {
     }
 }
 
-fn put(
-    update: &mut TreeUpdateBuilder,
-    touched: &mut HashMap<String, Option<(Oid, FileMode)>>,
-    path: String,
-    blob: Oid,
-    mode: FileMode,
-) {
-    update.upsert(path.as_str(), blob, mode);
-    touched.insert(path, Some((blob, mode)));
-}
+/// What is at a path: the blob of a file and its mode, or nothing.
+type Left = Option<(Oid, FileMode)>;
+
+/// What actions left, by path.
+type Touched = BTreeMap<String, Left>;
+
+/// Stands for a file that nobody touched.
+const KEPT: Left = Some((Oid::ZERO_SHA1, FileMode::Blob));
+
+/// The longest path of a file.
+const LONGEST_PATH: usize = 4_096;
+/// Folders inside one another on the way to a file.
+const DEEPEST: usize = 200;
 
 /// The path of a file inside the repository.
 fn clean(path: &str) -> Result<String, Reject> {
     let path = path.trim_start_matches('/');
+    if path.len() > LONGEST_PATH || path.matches('/').count() > DEEPEST {
+        return Err(Reject::bad("Path is too long"));
+    }
     let bad = |name: &str| matches!(name, "" | "." | "..") || name.eq_ignore_ascii_case(".git") || name.contains('\0');
     if path.split('/').any(bad) {
         return Err(Reject::bad("Path cannot include directory traversal"));

@@ -9,6 +9,8 @@ use git2::{Delta, Diff, DiffFindOptions, DiffOptions, Oid, Patch, Tree};
 const LARGEST_FILE: i64 = 8 << 20;
 /// The longest text of one file.
 const LONGEST_TEXT: usize = 2 << 20;
+/// The longest text of all files together: an answer is in memory as a whole.
+const LONGEST_DIFF: usize = 32 << 20;
 /// How many files are told of.
 const MOST_FILES: usize = 5_000;
 /// Beyond this many pairs of added and deleted files renames are not looked for: it takes too long.
@@ -19,7 +21,7 @@ pub struct Changes {
     pub entries: Vec<DiffEntry>,
     /// How many files changed, those left out too.
     pub count: usize,
-    /// Whether files were left out.
+    /// Whether files, or the texts of some, were left out.
     pub overflow: bool,
 }
 
@@ -44,12 +46,15 @@ impl Git {
         let (old, new) = (self.tree_of(old)?, self.tree_of(Some(new))?);
         let diff = self.diff(old.as_ref(), new.as_ref())?;
         let count = diff.deltas().len();
+        let mut left = LONGEST_DIFF;
         let one = |at| {
             self.stop.go_on()?;
-            entry(&diff, at)
+            let entry = entry(&diff, at, left)?;
+            left -= entry.diff.len().min(left);
+            Ok(entry)
         };
         let entries = (0..count.min(MOST_FILES)).map(one).collect::<Result<Vec<_>, Reject>>()?;
-        Ok(Changes { entries, count, overflow: count > MOST_FILES })
+        Ok(Changes { entries, count, overflow: count > MOST_FILES || left == 0 })
     }
 
     /// How many files changed from one commit to another.
@@ -72,7 +77,8 @@ impl Git {
     }
 }
 
-fn entry(diff: &Diff<'_>, at: usize) -> Result<DiffEntry, Reject> {
+/// One file; its text where there is room for it.
+fn entry(diff: &Diff<'_>, at: usize, room: usize) -> Result<DiffEntry, Reject> {
     let Some(delta) = diff.get_delta(at) else { return Ok(DiffEntry::default()) };
     let path = |file: git2::DiffFile<'_>| file.path_bytes().map(lossy).unwrap_or_default();
     let mode = |file: git2::DiffFile<'_>| format!("{:o}", u32::from(file.mode()));
@@ -88,7 +94,7 @@ fn entry(diff: &Diff<'_>, at: usize) -> Result<DiffEntry, Reject> {
         ..DiffEntry::default()
     };
     let largest = delta.old_file().size().max(delta.new_file().size());
-    if i64::try_from(largest).is_ok_and(|size| size > LARGEST_FILE) {
+    if room == 0 || i64::try_from(largest).is_ok_and(|size| size > LARGEST_FILE) {
         out.too_large = Some(true);
         return Ok(out);
     }

@@ -76,7 +76,7 @@ pub fn find_ref<'r>(repo: &'r Repository, name: &str) -> Option<Reference<'r>> {
 /// 400 for a name that git does not allow.
 pub fn create(path: &Path, head: &str) -> Result<(), Reject> {
     let name = format!("refs/heads/{head}");
-    if !git2::Reference::is_valid_name(&name) {
+    if !change::is_ref_name(&name) {
         return Err(Reject::bad("Branch name is invalid"));
     }
     if path.exists() {
@@ -194,12 +194,12 @@ impl Git {
         self.branch(name).or_else(|| self.tag(name).map(|tag| tag.commit)).or_else(|| self.by_hash(name))
     }
 
-    /// The commit of a ref or hash, of the default branch where none is named.
+    /// The commit of a ref or hash, of the default branch where none is named; an empty name is none that a ref has.
     ///
     /// # Errors
     /// 404 for `what` where there is none.
     pub fn commit_at(&self, name: Option<&str>, what: &str) -> Result<git2::Commit<'_>, Reject> {
-        let id = match name.filter(|name| !name.is_empty()) {
+        let id = match name {
             Some(name) => self.resolve(name),
             None => self.default_head(),
         };

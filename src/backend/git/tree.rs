@@ -1,14 +1,14 @@
 //! Folders of a commit.
 
 use super::{Git, lossy};
-use crate::api::repository::{EntryKind, TreeEntry};
+use crate::api::repository::{EntryKind, TreeEntry as View};
 use crate::backend::reject::Reject;
-use git2::{ObjectType, Oid, Tree};
+use git2::{ObjectType, Oid, Tree, TreeEntry};
 
 impl Git {
     /// The entries of a folder, folders first, then files, then submodules; all that is below, too, where
     /// `recursive`. A path that is no folder has none.
-    pub fn list(&self, root: &Tree<'_>, path: &str, recursive: bool) -> Result<Vec<TreeEntry>, Reject> {
+    pub fn list(&self, root: &Tree<'_>, path: &str, recursive: bool) -> Result<Vec<View>, Reject> {
         let names = self.raw_names(root, path);
         let mut folder = root.clone();
         for name in &names {
@@ -20,8 +20,11 @@ impl Git {
         }
         let prefix: String = names.iter().map(|name| lossy(name) + "/").collect();
         let mut entries = Vec::new();
-        self.collect(&folder, &prefix, recursive, &mut entries)?;
-        let rank = |entry: &TreeEntry| match entry.r#type {
+        let mut walk = self.walk(&folder, recursive);
+        while let Some((path, entry)) = walk.next()? {
+            entries.push(shown(&prefix, &path, &entry));
+        }
+        let rank = |entry: &View| match entry.r#type {
             EntryKind::Tree => 0,
             EntryKind::Blob => 1,
             _ => 2,
@@ -30,34 +33,9 @@ impl Git {
         Ok(entries)
     }
 
-    fn collect(
-        &self,
-        folder: &Tree<'_>,
-        prefix: &str,
-        recursive: bool,
-        out: &mut Vec<TreeEntry>,
-    ) -> Result<(), Reject> {
-        for entry in folder.iter() {
-            let name = lossy(entry.name_bytes());
-            let path = format!("{prefix}{name}");
-            let kind = match entry.kind() {
-                Some(ObjectType::Tree) => EntryKind::Tree,
-                Some(ObjectType::Commit) => EntryKind::Commit,
-                _ => EntryKind::Blob,
-            };
-            let deeper = recursive && kind == EntryKind::Tree;
-            out.push(TreeEntry {
-                id: entry.id().to_string(),
-                name,
-                r#type: kind,
-                path: path.clone(),
-                mode: format!("{:06o}", entry.filemode()),
-            });
-            if deeper {
-                self.collect(&self.repo.find_tree(entry.id())?, &format!("{path}/"), true, out)?;
-            }
-        }
-        Ok(())
+    /// Goes through a folder, and where `deeper` through those in it.
+    pub(super) fn walk<'g>(&'g self, folder: &Tree<'g>, deeper: bool) -> Walk<'g> {
+        Walk { git: self, open: vec![(folder.clone(), 0, 0)], path: Vec::new(), next: None, deeper }
     }
 
     /// The names on the way to `path` as the repository writes them: a name that is shown with replacement
@@ -92,5 +70,64 @@ impl Git {
         }
         let blob = self.repo.find_blob(id).ok()?;
         Some((id, blob.content().to_vec()))
+    }
+}
+
+/// Folders inside one another that are walked. A file system has fewer, and git itself stops at this many; a tree is
+/// made as deep as its author likes.
+const DEEPEST: usize = 2_048;
+
+/// What is in a folder, one entry after the other, each folder before what is in it.
+pub(super) struct Walk<'g> {
+    git: &'g Git,
+    /// The folders on the way, which of their entries comes next, and how long the path to them is.
+    open: Vec<(Tree<'g>, usize, usize)>,
+    /// From where the walk began to the entry at hand.
+    path: Vec<u8>,
+    /// The folder that was met last.
+    next: Option<Oid>,
+    deeper: bool,
+}
+
+impl Walk<'_> {
+    /// The next entry and its path.
+    ///
+    /// # Errors
+    /// Where a folder is missing or nests too deep, and 499 where nobody waits any more.
+    pub fn next(&mut self) -> Result<Option<(Vec<u8>, TreeEntry<'static>)>, Reject> {
+        if let Some(id) = self.next.take() {
+            self.git.stop.go_on()?;
+            if self.open.len() == DEEPEST {
+                return Err(Reject::unprocessable("The tree has too many folders inside one another"));
+            }
+            self.path.push(b'/');
+            self.open.push((self.git.repo.find_tree(id)?, 0, self.path.len()));
+        }
+        while let Some((folder, at, length)) = self.open.last_mut() {
+            let Some(entry) = folder.get(*at) else {
+                self.open.pop();
+                continue;
+            };
+            *at += 1;
+            self.path.truncate(*length);
+            self.path.extend_from_slice(entry.name_bytes());
+            self.next = (self.deeper && entry.kind() == Some(ObjectType::Tree)).then(|| entry.id());
+            return Ok(Some((self.path.clone(), entry.to_owned())));
+        }
+        Ok(None)
+    }
+}
+
+fn shown(prefix: &str, path: &[u8], entry: &TreeEntry<'_>) -> View {
+    View {
+        id: entry.id().to_string(),
+        name: lossy(entry.name_bytes()),
+        r#type: match entry.kind() {
+            Some(ObjectType::Tree) => EntryKind::Tree,
+            Some(ObjectType::Commit) => EntryKind::Commit,
+            _ => EntryKind::Blob,
+        },
+        path: format!("{prefix}{}", lossy(path)),
+        mode: format!("{:06o}", entry.filemode()),
     }
 }

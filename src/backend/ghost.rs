@@ -1,0 +1,95 @@
+//! What becomes of a person's contributions when the person goes: they are the ghost user's, or go, too.
+
+use super::records::{Noteable, User};
+use super::world::{Table, World};
+use crate::backend::records::Record;
+use jiff::Timestamp;
+use std::collections::BTreeSet;
+
+/// Whose all contributions are whose authors are gone; made when the first one goes.
+fn ghost(world: &mut World, now: Timestamp) -> u64 {
+    if let Some(ghost) = world.users.iter().find(|user| user.is_ghost) {
+        return ghost.id;
+    }
+    let numbered = (1..).map(|n| format!("ghost{n}"));
+    let mut names = std::iter::once("ghost".to_owned()).chain(numbered);
+    let username = names.find(|name| world.user_named(name).is_none()).unwrap_or_default();
+    let email = format!("{username}@localhost");
+    let name = "Ghost User".to_owned();
+    world.add_user(User { username, name, email, is_ghost: true, created_at: now, updated_at: now, ..User::default() })
+}
+
+/// Changes the rows for which `is_it` holds.
+fn change<T: Record>(table: &mut Table<T>, is_it: impl Fn(&T) -> bool, change: impl Fn(&mut T)) {
+    let ids: Vec<u64> = table.iter().filter(|row| is_it(row)).map(Record::id).collect();
+    for id in ids {
+        if let Some(row) = table.get_mut(id) {
+            change(row);
+        }
+    }
+}
+
+/// Gives what a person wrote to the ghost user, and takes the person out of everything else.
+pub fn take_over(world: &mut World, id: u64, now: Timestamp) {
+    let wrote = world.notes.iter().any(|row| row.author == id)
+        || world.merge_requests.iter().any(|row| [Some(row.author), row.merged_by, row.closed_by].contains(&Some(id)))
+        || world.issues.iter().any(|row| row.author == id)
+        || world.epics.iter().any(|row| row.author == id)
+        || world.snippets.iter().any(|row| row.author == id)
+        || world.commit_comments.iter().any(|row| row.author == id)
+        || world.commit_statuses.iter().any(|row| row.author == id)
+        || world.deployments.iter().any(|row| row.user == id);
+    if wrote {
+        let ghost = ghost(world, now);
+        let others = |user: &mut Option<u64>| *user = user.map(|user| if user == id { ghost } else { user });
+        change(&mut world.notes, |row| row.author == id, |row| row.author = ghost);
+        change(&mut world.merge_requests, |row| row.author == id, |row| row.author = ghost);
+        change(&mut world.merge_requests, |row| row.merged_by == Some(id), |row| others(&mut row.merged_by));
+        change(&mut world.merge_requests, |row| row.closed_by == Some(id), |row| others(&mut row.closed_by));
+        change(&mut world.issues, |row| row.author == id, |row| row.author = ghost);
+        change(&mut world.epics, |row| row.author == id, |row| row.author = ghost);
+        change(&mut world.snippets, |row| row.author == id, |row| row.author = ghost);
+        change(&mut world.commit_comments, |row| row.author == id, |row| row.author = ghost);
+        change(&mut world.commit_statuses, |row| row.author == id, |row| row.author = ghost);
+        change(&mut world.deployments, |row| row.user == id, |row| row.user = ghost);
+    }
+    change(&mut world.merge_requests, |row| row.assignee == Some(id), |row| row.assignee = None);
+    change(&mut world.issues, |row| row.assignees.contains(&id), |row| row.assignees.retain(|user| *user != id));
+    change(&mut world.projects, |row| row.stars.contains(&id), |row| _ = row.stars.remove(&id));
+    change(&mut world.merge_requests, |row| row.subscribers.contains(&id), |row| _ = row.subscribers.remove(&id));
+    change(
+        &mut world.merge_requests,
+        |row| row.reactions.values().any(|people| people.contains(&id)),
+        |row| row.reactions.values_mut().for_each(|people| _ = people.remove(&id)),
+    );
+    change(
+        &mut world.issues,
+        |row| row.reactions.values().any(|people| people.contains(&id)),
+        |row| row.reactions.values_mut().for_each(|people| _ = people.remove(&id)),
+    );
+}
+
+/// Takes what a person wrote out, with what others wrote on it.
+pub fn remove_contributions(world: &mut World, id: u64) {
+    let requests = world.merge_requests.remove_where(|row| row.author == id);
+    for mr in &requests {
+        if let Some(project) = world.projects.get_mut(mr.target_project) {
+            project.last_request_iid = project.last_request_iid.max(mr.iid);
+        }
+    }
+    let requests: BTreeSet<u64> = requests.iter().map(|row| row.id).collect();
+    let issues: BTreeSet<u64> = world.issues.remove_where(|row| row.author == id).iter().map(|row| row.id).collect();
+    let snippets: BTreeSet<u64> =
+        world.snippets.remove_where(|row| row.author == id).iter().map(|row| row.id).collect();
+    world.notes.remove_where(|note| {
+        note.author == id
+            || match note.on {
+                Noteable::MergeRequest(on) => requests.contains(&on),
+                Noteable::Issue(on) => issues.contains(&on),
+                Noteable::Snippet(on) => snippets.contains(&on),
+                Noteable::Epic(_) => false,
+            }
+    });
+    world.commit_comments.remove_where(|row| row.author == id);
+    world.commit_statuses.remove_where(|row| row.author == id);
+}

@@ -1,0 +1,164 @@
+//! Parts of a body, so that a download that was cut goes on where it stopped (RFC 9110, "Range Requests").
+
+use super::call::Answer;
+use super::stream::Stream;
+use axum::http::{HeaderMap, header};
+use git2::{ObjectType, Oid};
+use std::io::{self, Write};
+
+/// What a request asks for of a body: from the first byte to the last, or the last so many.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Asked {
+    From(u64, Option<u64>),
+    Last(u64),
+}
+
+/// The name of a version: the same text, the same bytes.
+pub fn tag(of: &str) -> Option<String> {
+    // A newer version may pack otherwise.
+    let text = format!("{of} {}", env!("CARGO_PKG_VERSION"));
+    Oid::hash_object(ObjectType::Blob, text.as_bytes()).ok().map(|id| format!("\"{id}\""))
+}
+
+/// Whether a request asks for a part, of that version or of any.
+pub fn is_asked(headers: &HeaderMap, tag: Option<&str>) -> bool {
+    asked(headers, tag).is_some()
+}
+
+/// One part; several at once are answered with the whole, as is a part of another version.
+fn asked(headers: &HeaderMap, tag: Option<&str>) -> Option<Asked> {
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+    if text(header::IF_RANGE).is_some_and(|known| Some(known) != tag) {
+        return None;
+    }
+    let (first, last) = text(header::RANGE)?.strip_prefix("bytes=")?.split_once('-')?;
+    let number = |text: &str| text.trim().parse::<u64>().ok();
+    match (first.trim(), last.trim()) {
+        ("", last) => Some(Asked::Last(number(last)?)),
+        (first, "") => Some(Asked::From(number(first)?, None)),
+        (first, last) => {
+            Some(Asked::From(number(first)?, Some(number(last)?))).filter(|_| number(first) <= number(last))
+        }
+    }
+}
+
+/// Passes on the first bytes of what is written, and then ends it.
+struct First<'o> {
+    out: &'o mut dyn Write,
+    left: u64,
+}
+
+impl Write for First<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.left == 0 && !bytes.is_empty() {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        let part = bytes.get(..usize::try_from(self.left).unwrap_or(usize::MAX)).unwrap_or(bytes);
+        self.out.write_all(part)?;
+        self.left -= part.len() as u64;
+        Ok(part.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Passes on what comes behind the first bytes, and counts all.
+pub struct Skip<'o> {
+    pub out: &'o mut dyn Write,
+    /// Bytes still to be left out.
+    pub left: u64,
+    /// Bytes that were written, those left out among them.
+    pub written: u64,
+}
+
+impl Write for Skip<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let skip = usize::try_from(self.left).unwrap_or(usize::MAX).min(bytes.len());
+        self.out.write_all(bytes.get(skip..).unwrap_or_default())?;
+        self.left -= skip as u64;
+        self.written += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Answers with the part of a body that is asked for, or with all of it. A body whose length is not known has no parts.
+pub fn answer(stream: Stream, headers: &HeaderMap, tag: Option<&str>) -> Answer<Stream> {
+    let Some(total) = stream.length else {
+        return named(Answer::new(stream), tag).header("accept-ranges", "bytes");
+    };
+    let (from, to) = match asked(headers, tag) {
+        None => return named(Answer::new(stream), tag).header("accept-ranges", "bytes"),
+        Some(Asked::From(from, to)) => (from, to.map_or(total, |to| to.saturating_add(1).min(total))),
+        Some(Asked::Last(last)) => (total.saturating_sub(last), total),
+    };
+    if from >= to {
+        let empty = Stream::new(stream.content_type, Some(0), |_, _| Ok(()));
+        return Answer::new(empty).status(416).header("content-range", &format!("bytes */{total}"));
+    }
+    let Stream { write, content_type, .. } = stream;
+    let part = Stream::new(content_type, Some(to - from), move |_, out| {
+        let mut part = First { out, left: to - from };
+        let written = write(from, &mut part);
+        // What would come behind the part was not wanted.
+        if part.left == 0 { Ok(()) } else { written }
+    });
+    let said = format!("bytes {from}-{}/{total}", to - 1);
+    named(Answer::new(part).status(206), tag).header("content-range", &said).header("accept-ranges", "bytes")
+}
+
+fn named(answer: Answer<Stream>, tag: Option<&str>) -> Answer<Stream> {
+    match tag {
+        Some(tag) => answer.header("etag", tag),
+        None => answer,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(range: &str, if_range: &str) -> (u16, String, String) {
+        let mut headers = HeaderMap::new();
+        for (name, value) in [(header::RANGE, range), (header::IF_RANGE, if_range)] {
+            if !value.is_empty() {
+                headers.insert(name, value.parse().unwrap());
+            }
+        }
+        let stream = Stream::new("text/plain", Some(10), |from, out| {
+            let mut skip = Skip { out, left: from, written: 0 };
+            "0123456789".split("").try_for_each(|digit| skip.write_all(digit.as_bytes()))
+        });
+        let answer = answer(stream, &headers, Some("\"v1\""));
+        let said = answer.headers.get("content-range").map(|v| v.to_str().unwrap().to_owned()).unwrap_or_default();
+        let mut out = Vec::new();
+        (answer.body.write)(0, &mut out).unwrap();
+        assert_eq!(answer.body.length, Some(out.len() as u64));
+        (answer.status.unwrap_or(200), said, String::from_utf8(out).unwrap())
+    }
+
+    #[test]
+    fn a_part_is_what_was_asked_for_of_the_version_that_is_known() {
+        let is = |range: &str, status: u16, said: &str, text: &str| {
+            assert_eq!(part(range, ""), (status, said.to_owned(), text.to_owned()), "{range}");
+        };
+        is("", 200, "", "0123456789");
+        is("bytes=7-", 206, "bytes 7-9/10", "789");
+        is("bytes=2-3", 206, "bytes 2-3/10", "23");
+        is("bytes=8-99", 206, "bytes 8-9/10", "89");
+        is("bytes=-4", 206, "bytes 6-9/10", "6789");
+        is("bytes=-99", 206, "bytes 0-9/10", "0123456789");
+        is("bytes=10-", 416, "bytes */10", "");
+        is("bytes=-0", 416, "bytes */10", "");
+        for other in ["bytes=3-2", "bytes=a-", "lines=1-2", "bytes=1-2,4-5", "bytes=-"] {
+            is(other, 200, "", "0123456789");
+        }
+        assert_eq!(part("bytes=7-", "\"v1\"").0, 206);
+        assert_eq!(part("bytes=7-", "\"v2\"").2, "0123456789");
+    }
+}
