@@ -39,8 +39,9 @@ const ASKED: &[(&str, &str)] = &[
     ("100 branches", "/api/v4/projects/local%2Fmany/repository/branches?per_page=100"),
     ("100 commits", "/api/v4/projects/local%2Fmany/repository/commits?per_page=100"),
     ("a tree of 100", "/api/v4/projects/local%2Fmany/repository/tree?path=src&per_page=100"),
-    ("a blob of 30 KB", "/api/v4/projects/local%2Fmany/repository/files/src%2Flong.rs/raw?ref=main"),
 ];
+/// Where blobs are, by their SHA.
+const BLOBS: &str = "/api/v4/projects/local%2Fmany/repository/blobs";
 
 /// A server in a process of its own, on one core where that can be said.
 struct Process {
@@ -232,7 +233,9 @@ fn main() {
 
     let folder = home.path().join("bodies");
     fs::create_dir(&folder).expect("a folder");
-    let mut targets: Vec<&str> = ASKED.iter().map(|(_, target)| *target).collect();
+    let blob = format!("{BLOBS}/{}/raw", git(&path, &["rev-parse", "main:src/long.rs"], b""));
+    let asked: Vec<(&str, &str)> = ASKED.iter().copied().chain([("a blob of 30 KB", blob.as_str())]).collect();
+    let mut targets: Vec<&str> = asked.iter().map(|(_, target)| *target).collect();
     for (n, target) in targets.iter().enumerate() {
         let mut connection = Connection::open(&labscope, target);
         connection.ask();
@@ -250,7 +253,7 @@ fn main() {
     );
 
     let mut table = Table::new("a request, µs, eight at a time", &["", "bare handler", "labscope", "ratio", "limit"]);
-    for (name, target) in ASKED {
+    for (name, target) in &asked {
         let limit = if *name == "a project" { 4.0 } else { 60.0 };
         table.ratio(name, support::pair(|| rate(&bare, target), || rate(&labscope, target)), limit);
     }

@@ -181,6 +181,9 @@ impl Changes {
         }
         if self.identity == name {
             self.take_parts(view);
+            if self.parts >= input.entries.parts() {
+                self.wanted = None;
+            }
         }
         self.arrange(view);
         self.take_colours(view);
@@ -212,22 +215,28 @@ impl Changes {
         self.shown_pictures.clear();
         (self.identity, self.parts) = (name, 1);
         self.fold_viewed(&mut doc, 0);
-        if let Some(spot) = spot
-            && let Some(file) = doc.files().iter().position(|file| file.path() == spot.path)
-        {
-            if !first || spot.line.is_some() {
-                doc.fold(file, false);
-            }
-            let line = spot.line.and_then(|line| doc.row_of_line(file, line, Side::New));
-            let row = line.or_else(|| doc.row(Place::File { file })).unwrap_or(0);
-            self.scroll.goto(row, doc.len());
+        if let Some(spot) = spot {
+            // What is not there may come with the next part.
+            self.wanted = (!self.go_to_spot(&mut doc, &spot, first)).then_some(spot);
         }
         self.doc = Some(doc);
         self.plant();
         self.follow_diff();
     }
 
-    /// More pages, behind the files that are there.
+    /// Goes to a file and line, where the document has the file.
+    fn go_to_spot(&mut self, doc: &mut DiffDoc, spot: &Spot, first: bool) -> bool {
+        let Some(file) = doc.files().iter().position(|file| file.path() == spot.path) else { return false };
+        if !first || spot.line.is_some() {
+            doc.fold(file, false);
+        }
+        let line = spot.line.and_then(|line| doc.row_of_line(file, line, Side::New));
+        let row = line.or_else(|| doc.row(Place::File { file })).unwrap_or(0);
+        self.scroll.goto(row, doc.len());
+        true
+    }
+
+    /// More parts, behind the files that are there.
     fn take_parts(&mut self, view: &View) {
         let before = self.parts;
         while let Some(files) = view.store.made::<Vec<Arc<FileDiff>>>(&parse_key(&self.identity, self.parts)) {
@@ -235,6 +244,12 @@ impl Changes {
             let from = doc.files().len();
             doc.extend(files.clone());
             self.fold_viewed(&mut doc, from);
+            // Whoever moved on meanwhile stays there.
+            if let Some(spot) = self.wanted.take()
+                && !(self.scroll.cursor == 0 && self.go_to_spot(&mut doc, &spot, false))
+            {
+                self.wanted = Some(spot);
+            }
             self.doc = Some(doc);
             self.parts += 1;
         }

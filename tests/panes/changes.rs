@@ -247,3 +247,20 @@ async fn a_tiny_terminal_and_a_huge_line_do_no_harm() {
         harness.resize(width, height).press("j").press("s").press("s").settle().await;
     }
 }
+
+#[tokio::test]
+async fn of_many_files_the_last_are_there_too_and_the_cursor_stays_in_its_file() {
+    let mut harness = begin(160, 40).open();
+    let mut whole = merge_request(42, "Draw only visible rows", "opened");
+    whole["sha"] = json!(HEAD);
+    let file = |n: usize| {
+        let path = format!("file_{n:03}.rs");
+        json!({"old_path": path, "new_path": path, "diff": format!("@@ -1 +1 @@\n-old {n}\n+new {n}\n")})
+    };
+    whole["changes"] = (0..120).map(file).collect();
+    harness.reply(MR, whole.clone()).reply(&format!("{MR}/changes"), whole).settle().await;
+    harness.expect("new 0").press("Tab").press("G").expect("new 119");
+    // Asked for again, they come in parts again.
+    harness.press("r").settle().await;
+    harness.expect("new 119").expect("file_119.rs");
+}

@@ -11,6 +11,9 @@ use crate::ui::doc::DocLine;
 use crate::ui::theme::Theme;
 use std::sync::Arc;
 
+/// Files that are parsed first.
+const FIRST: usize = 50;
+
 /// The replies that hold the entries, as they lie in the store.
 #[derive(Clone)]
 pub enum Entries {
@@ -25,22 +28,36 @@ pub enum Entries {
 }
 
 impl Entries {
-    /// The files of a part, in the server's order; parts are parsed one after the other.
+    /// The files of a part, in the server's order; parts are parsed one after the other. Of a long reply the first part is small,
+    /// so that the first files are seen before the others are read.
     pub fn part(&self, part: usize) -> &[DiffEntry] {
+        let files = self.files(part);
         match (self, part) {
-            (Entries::Pages(pages), _) => pages.get(part).map(|page| page.as_slice()).unwrap_or_default(),
-            (Entries::List(files), 0) => files,
-            (Entries::Comparison(comparison), 0) => &comparison.diffs,
-            (Entries::MergeRequest(merge_request), 0) => {
+            (Entries::Pages(_), _) => files,
+            (_, 0) => files.get(..FIRST).unwrap_or(files),
+            (_, 1) => files.get(FIRST..).unwrap_or_default(),
+            _ => &[],
+        }
+    }
+
+    /// The files of a page, or of the reply where it is one.
+    fn files(&self, page: usize) -> &[DiffEntry] {
+        match self {
+            Entries::Pages(pages) => pages.get(page).map(|page| page.as_slice()).unwrap_or_default(),
+            Entries::List(files) => files,
+            Entries::Comparison(comparison) => &comparison.diffs,
+            Entries::MergeRequest(merge_request) => {
                 merge_request.changes.as_ref().and_then(Option::as_ref).map(Vec::as_slice).unwrap_or_default()
             }
-            _ => &[],
         }
     }
 
     /// How many parts there are.
     pub fn parts(&self) -> usize {
-        if let Entries::Pages(pages) = self { pages.len() } else { 1 }
+        match self {
+            Entries::Pages(pages) => pages.len(),
+            _ => 1 + usize::from(self.files(0).len() > FIRST),
+        }
     }
 
     /// How many files there are.
