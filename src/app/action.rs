@@ -1,6 +1,7 @@
 //! What panes and overlays ask of the app, and what the app asks of the runtime: all of it data.
 
 use super::command::Motion;
+use super::outbox::Claim;
 use super::overlay::Overlay;
 use super::pane::Cx;
 use super::pane::Section;
@@ -57,6 +58,8 @@ impl std::fmt::Debug for Paper {
 pub enum Action {
     /// Open a place; the present one stays behind it.
     Go(Place),
+    /// Open the place that a target names, as a person typed it.
+    GoTo(String),
     /// Open a place instead of the present one.
     Replace(Place),
     /// Back to where one came from.
@@ -116,12 +119,16 @@ pub enum Action {
     ForgetSave(u64),
     /// What is being saved.
     Saves,
+    /// The comments that are kept, whatever they are on.
+    Drafts,
     /// Say something in the footer.
     Say(Tone, String),
     /// Watch something until it ends, wherever the person is then; or watch it no more.
     Watch(Watched),
     /// Ask the server again for what is seen.
     Refresh,
+    /// Ask it again for these.
+    Renew(Vec<Want>),
     /// Next panel, or the one before.
     Panel(bool),
     /// One panel alone, or all of them again.
@@ -185,6 +192,8 @@ pub enum Msg {
     Edited(&'static str, Result<String, String>),
     /// Why the disk does not take the texts that are to be kept; or that it takes them again.
     Kept(Result<(), String>),
+    /// Whether a draft is ours to send.
+    Claimed(String, Claim),
     /// Something the runtime has to say.
     Say(Tone, String),
     /// The program is asked to end.
@@ -241,6 +250,8 @@ pub enum Effect {
     ForgetSave(Order),
     /// Keep a draft on disk, or drop it.
     Keep(String, Option<String>),
+    /// Find out whether a draft is ours to send: its key, and that on disk. Answered by [`Msg::Claimed`].
+    Claim(String, String),
     /// These are the person's own sections now: write them to the configuration.
     Sections(Vec<Section>),
     /// Go to the sleep of C-z.

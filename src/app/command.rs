@@ -1,6 +1,7 @@
 //! The command table: one row drives dispatch, help, palette, footer, the `a` menu, `labscope keys` and the docs.
 
 use super::pane::{Cx, View};
+use crate::ui::doc::{DocState, SIDEWAYS};
 use std::borrow::Cow;
 
 /// Why a command cannot be run here; said where it is shown.
@@ -118,5 +119,22 @@ impl Motion {
             Motion::Last => isize::MAX / 2,
             Motion::Left | Motion::Right => return None,
         })
+    }
+
+    /// Moves in a document of `len` rows.
+    pub fn scroll(self, doc: &mut DocState, len: usize) {
+        match self {
+            Motion::Left => doc.left_by(-(SIDEWAYS as isize)),
+            Motion::Right => doc.left_by(SIDEWAYS as isize),
+            Motion::Up => doc.move_by(-1, len),
+            Motion::Down => doc.move_by(1, len),
+            Motion::First => doc.first(),
+            Motion::Last => doc.last(len),
+            Motion::HalfUp => doc.half_page_by(-1, len),
+            Motion::HalfDown => doc.half_page_by(1, len),
+            Motion::PageUp => doc.page_by(-1, len),
+            Motion::PageDown => doc.page_by(1, len),
+            Motion::Wheel(rows) => doc.scroll_by(rows.into(), len),
+        }
     }
 }

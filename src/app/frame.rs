@@ -95,7 +95,12 @@ impl App {
             return ("◌".into(), theme.style(Role::Running));
         }
         match self.store.heard() {
-            Some(at) => (format!("✓ {}", self.clock(at)), theme.style(Role::Success)),
+            // How old the oldest is of what is shown, not when anything at all was last heard.
+            Some(heard) => {
+                let wants = self.panes.last().map(|pane| pane.wants(view)).unwrap_or_default();
+                let at = self.store.oldest(&wants).unwrap_or(heard);
+                (format!("✓ {}", self.clock(at)), theme.style(Role::Success))
+            }
             None => ("·".into(), theme.style(Role::Dim)),
         }
     }
@@ -225,9 +230,7 @@ fn key_shown(key: &str) -> &str {
 }
 
 /// The screen row of the tabs.
-pub fn tabs_row(_app: &App) -> u16 {
-    1
-}
+pub const TABS_ROW: u16 = 1;
 
 /// The tab drawn at `column`.
 pub fn tab_at(app: &App, column: u16) -> Option<usize> {

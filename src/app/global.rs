@@ -56,6 +56,9 @@ pub const GLOBAL: &[Command<()>] = &[
     Command::new("go.search", &["g s"], "Go to search", |(), cx| cx.act(Action::Named("search"))),
     Command::new("go.stage", &["g i"], "Go to what is staged", |(), cx| cx.act(Action::Named("stage"))),
     Command::new("transfers", &["g d"], "Downloads", |(), cx| cx.act(Action::Saves)),
+    Command::new("drafts", &["g k"], "Comments that are begun and kept, wherever they are", |(), cx| {
+        cx.act(Action::Drafts);
+    }),
     Command::new("suspend", &["C-z"], "Suspend", |(), cx| cx.act(Action::Suspend)),
     Command::new("quit", &["Q", "C-c"], "Quit", |(), cx| cx.act(Action::Quit)),
 ];

@@ -2,6 +2,9 @@
 
 use super::App;
 use super::action::{Action, Effect, Tone};
+use super::outbox::{Draft, State};
+use super::overlay::composer::Composer;
+use super::overlay::picker::{Item, Picker};
 use std::collections::HashMap;
 
 /// The key on disk of an account's text. An account that is not known yet has no name.
@@ -17,6 +20,11 @@ fn of_account(kept: &HashMap<String, String>, account: &str) -> HashMap<String, 
 }
 
 impl App {
+    /// Under which the text `key` of the account at hand is on disk.
+    pub(super) fn key_on_disk(&self, key: &str) -> String {
+        whole(&self.account, key)
+    }
+
     /// Keeps a text of the account at hand, or drops it.
     pub(super) fn keep(&mut self, key: String, text: Option<String>, effects: &mut Vec<Effect>) {
         match &text {
@@ -56,6 +64,33 @@ impl App {
             let had = others.get(&at).cloned();
             effects.push(Effect::Keep(at, had));
         }
+    }
+
+    /// Every comment that is kept, to open it: where its place is gone or out of reach, this is the way to its words.
+    pub(super) fn all_drafts(&mut self) {
+        let mut drafts: Vec<(&String, Draft)> = self
+            .drafts
+            .iter()
+            .filter(|(key, _)| key.starts_with("draft "))
+            .filter_map(|(key, kept)| Some((key, Draft::read(kept)?)))
+            .collect();
+        if drafts.is_empty() {
+            return self.say(Tone::Info, "No comment is begun and not sent.".into());
+        }
+        drafts.sort_by(|(a, first), (b, second)| (first.on.name(), a).cmp(&(second.on.name(), b)));
+        let item = |(key, draft): (&String, Draft)| {
+            let place = draft.spot.as_ref().map(|spot| format!(" {}", spot.name())).unwrap_or_default();
+            let name = format!("{}{place}", draft.on.name());
+            let words = draft.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().to_owned();
+            if self.outbox.progress(key).is_some() {
+                return Item::act(name, Action::Say(Tone::Warning, "It is being sent.".into())).detail(words);
+            }
+            let in_review = draft.edits.is_none() && draft.state == State::Kept;
+            let composer = Composer::comment(format!("Comment on {name}"), key.clone(), draft, in_review);
+            Item::act(name, Action::Open(Box::new(composer))).detail(words)
+        };
+        let items = drafts.into_iter().map(item).collect();
+        self.overlays.push(Box::new(Picker::new("Comments that are kept", "", items)));
     }
 
     /// Under which it is kept who was signed in last.

@@ -42,13 +42,15 @@ use overlay::query::QueryLine;
 use overlay::{Overlay, Stay};
 pub use pane::{AnyPane, Cx, Entry, Needs, Pane, Pointer, Seek, Session, View};
 pub use place::Place;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use transfer::Transfers;
 
 /// Seconds that a message stays in the footer.
 const MESSAGE_SECONDS: i64 = 6;
 /// Places that are kept to go back to.
 const HISTORY: usize = 100;
+/// How old what is known may be, in seconds, for a place that is opened not to ask for it again.
+const FRESH: i64 = 10;
 
 /// A write that is on its way.
 struct Pending {
@@ -101,6 +103,8 @@ pub struct App {
     watched: Vec<watch::Watched>,
     /// The pictures of the last frame.
     pub pictures: Pictures,
+    /// What waits until nothing lies over the place.
+    behind: VecDeque<Action>,
     /// Whether the place at hand was named by a target, so that a missing one gives way to the nearest.
     named: bool,
     now: Timestamp,
@@ -160,6 +164,7 @@ impl App {
             transfers: Transfers::default(),
             watched: Vec::new(),
             pictures: Pictures::default(),
+            behind: VecDeque::new(),
             named: true,
             now: setup.now,
             size: setup.size,
@@ -225,6 +230,7 @@ impl App {
             outbox: &self.outbox,
             transfers: &self.transfers,
             pictures: &self.pictures,
+            writing: self.overlays.iter().rev().find_map(|overlay| overlay.writing()),
             size: self.size,
         }
     }
@@ -256,9 +262,10 @@ impl App {
                 self.store.grow(&request, &bytes, restart);
             }
             Msg::Sent(number, outcome) => self.sent(number, outcome, effects),
-            Msg::Transfer(number, news) => self.transferred(number, &news),
+            Msg::Transfer(number, news) => self.transferred(number, &news, effects),
             Msg::Edited(tag, outcome) => self.edited(tag, outcome, effects),
             Msg::Kept(outcome) => self.kept(outcome),
+            Msg::Claimed(key, claim) => self.claimed(&key, claim, effects),
             Msg::Say(tone, text) => self.say(tone, text),
             Msg::Quit => self.quit(effects),
         }
@@ -358,14 +365,30 @@ impl App {
             let mut cx = Cx { view: self.view_of(), actions: Vec::new() };
             then(&outcome, &mut cx);
             for action in cx.actions {
-                self.act(action, effects);
+                self.act_behind(action, effects);
             }
+        }
+    }
+
+    /// Does what an answer asks for. What would take the keys of somebody who types, or the place from under them, waits until
+    /// nothing lies over the place any more.
+    fn act_behind(&mut self, action: Action, effects: &mut Vec<Effect>) {
+        let is_typing = self.overlays.last().is_some_and(|overlay| !overlay.gives_way());
+        if matches!(action, Action::Open(_) | Action::Go(_)) && is_typing {
+            self.behind.push_back(action);
+        } else {
+            self.act(action, effects);
         }
     }
 
     fn edited(&mut self, tag: &'static str, outcome: Result<String, String>, effects: &mut Vec<Effect>) {
         match outcome {
             Err(why) => self.say(Tone::Bad, why),
+            // Whoever asked for it was closed meanwhile: what was written there is not lost.
+            Ok(text) if tag.is_empty() && self.overlays.is_empty() => {
+                self.say(Tone::Warning, "What asked for this text was closed: the text is in the clipboard.".into());
+                effects.push(Effect::Copy(text));
+            }
             Ok(text) if tag.is_empty() => self.with_overlay(effects, |overlay, cx| overlay.edited(text, cx)),
             Ok(text) => self.with_pane(effects, |pane, cx| pane.answer(tag, text, cx)),
         }
@@ -429,7 +452,7 @@ impl App {
                 _ => {}
             }
         }
-        if let (Pointer::Press { column, .. }, true) = (pointer, row == frame::tabs_row(self))
+        if let (Pointer::Press { column, .. }, true) = (pointer, row == frame::TABS_ROW)
             && let Some(tab) = frame::tab_at(self, column)
         {
             return self.act(Action::Tab(tab), effects);
@@ -466,6 +489,10 @@ impl App {
     fn act(&mut self, action: Action, effects: &mut Vec<Effect>) {
         match action {
             Action::Go(place) => self.go(place),
+            Action::GoTo(target) => match target::parse(&target, &self.session.web_url) {
+                Ok(place) => self.go(place),
+                Err(error) => self.say(Tone::Warning, error.to_string()),
+            },
             Action::Replace(place) => {
                 self.panes.pop();
                 self.open(place);
@@ -525,12 +552,14 @@ impl App {
             Action::StopSave(number) => self.stop_save(number, effects),
             Action::ForgetSave(number) => self.forget_save(number, effects),
             Action::Saves => self.overlays.push(Box::<overlay::transfers::List>::default()),
+            Action::Drafts => self.all_drafts(),
             Action::Say(tone, text) => self.say(tone, text),
             Action::Watch(watched) => self.watch(watched),
             Action::Refresh => {
                 let wants = self.wants();
                 self.store.refresh(&wants);
             }
+            Action::Renew(wants) => self.store.refresh(&wants),
             Action::Panel(forward) => {
                 if let Some(panels) = self.panes.last_mut().and_then(|p| p.panels()) {
                     if forward { panels.next() } else { panels.prev() }
@@ -544,6 +573,7 @@ impl App {
             Action::Tab(index) => {
                 if self.panes.last().is_some_and(|p| index < p.tabs().titles.len()) {
                     self.with_pane(effects, |pane, cx| pane.select_tab(index, cx));
+                    self.look_again();
                 }
             }
             Action::Suspend => effects.push(Effect::Suspend),
@@ -630,6 +660,14 @@ impl App {
         let pane = (entry.open)(&place, &self.view_of());
         self.panes.push(pane);
         self.dirty = true;
+        self.look_again();
+    }
+
+    /// What was known of the place at hand is shown at once; what of it is old is asked for again behind that.
+    fn look_again(&mut self) {
+        let wants = self.panes.last().map(|pane| pane.wants(&self.view_of())).unwrap_or_default();
+        let before = self.now.checked_sub(SignedDuration::from_secs(FRESH)).unwrap_or(self.now);
+        self.store.outdate(&wants, before);
     }
 
     fn go_named(&mut self, name: &'static str) {
@@ -671,6 +709,7 @@ impl App {
             }
             self.pressed.clear();
             self.named = false;
+            self.look_again();
             return;
         }
         // The first place may have been named by a target: what is nearest above it is behind it.
@@ -774,10 +813,7 @@ impl App {
         let mut items = self.place_items();
         items.extend(self.command_items());
         items.extend(GLOBAL.iter().map(|c| Item::act(c.title, Action::Run(c.id)).note(self.bindings.shown(c.id))));
-        let free = |text: &str| match target::parse(text, "") {
-            Ok(place) => Action::Go(place),
-            Err(error) => Action::Say(Tone::Warning, error.to_string()),
-        };
+        let free = |text: &str| Action::GoTo(text.to_owned());
         let picker =
             Picker::new("Command", "", items).free(free, "a place, a command, or a target such as group/project!12");
         self.overlays.push(Box::new(picker));
@@ -785,10 +821,7 @@ impl App {
 
     fn anything(&mut self) {
         let source = Box::new(reconcile::Anything::new(&self.place()));
-        let free = |text: &str| match target::parse(text, "") {
-            Ok(place) => Action::Go(place),
-            Err(error) => Action::Say(Tone::Warning, error.to_string()),
-        };
+        let free = |text: &str| Action::GoTo(text.to_owned());
         let picker =
             Picker::of("Go to anything", "", source, &self.view_of()).free(free, "project, merge request, job, ref");
         self.overlays.push(Box::new(picker));

@@ -6,7 +6,7 @@ use super::outbox::Outbox;
 use super::place::Place;
 use super::query::Grammar;
 use super::transfer::Transfers;
-use crate::store::{Store, Want};
+use crate::store::{Load, Store, Want};
 use crate::ui::image::Pictures;
 use crate::ui::panels::Panels;
 use crate::ui::theme::{Role, Theme};
@@ -82,11 +82,19 @@ pub struct View<'a> {
     pub pictures: &'a Pictures,
     /// What is being saved, and was.
     pub transfers: &'a Transfers,
+    /// The key of the kept text that is being typed, over the place.
+    pub writing: Option<&'a str>,
     /// Width and height of the screen.
     pub size: (u16, u16),
 }
 
 impl View<'_> {
+    /// A load of something that may not be there: that is no reason to leave the place.
+    pub fn aside(&self, load: Load) -> Option<Want> {
+        let missing = self.store.error_of(&load.request).is_some_and(crate::api::Error::is_missing);
+        (!missing).then(|| load.into())
+    }
+
     /// The signed-in user, once known.
     pub fn me(&self) -> Option<&crate::api::users::Profile> {
         self.store.get(&crate::api::users::GetCurrentUser::default()).value

@@ -545,6 +545,7 @@ mod tests {
             session: &session,
             drafts: &drafts,
             outbox: &outbox,
+            writing: None,
             pictures: &crate::ui::image::Pictures::default(),
             transfers: &Default::default(),
             size: (80, 24),

@@ -51,6 +51,11 @@ impl App {
         for action in actions {
             self.act(action, effects);
         }
+        while self.overlays.is_empty()
+            && let Some(action) = self.behind.pop_front()
+        {
+            self.act(action, effects);
+        }
         self.give_way();
         self.reconcile(effects);
     }

@@ -53,14 +53,15 @@ impl App {
     }
 
     /// Takes news of a save in.
-    pub(super) fn transferred(&mut self, number: u64, news: &News) {
+    pub(super) fn transferred(&mut self, number: u64, news: &News, effects: &mut Vec<Effect>) {
         let Some(transfer) = self.transfers.hear(number, news, self.now) else { return };
         let name = text::shown(&transfer.order.save.name).into_owned();
         let path = text::shown(&transfer.order.path).into_owned();
         match news {
             News::Exists(_) => {
                 let question = format!("{path} is there already. Replace it?");
-                self.overlays.push(Box::new(Confirm::new("Replace", question, Action::SaveAgain(number, true))));
+                let confirm = Confirm::new("Replace", question, Action::SaveAgain(number, true));
+                self.act_behind(Action::Open(Box::new(confirm)), effects);
             }
             News::Done { bytes, .. } => self.say(Tone::Good, format!("Saved {path} ({})", text::bytes(*bytes))),
             News::Failed(why) => {

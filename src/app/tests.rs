@@ -118,7 +118,7 @@ fn branches(project: &str, search: Option<&str>) -> Ticket {
 }
 
 fn nothing() -> Arrival {
-    Arrival { value: Arc::new(Vec::<crate::api::branches::Branch>::new()), len: 0, next: None, total: None }
+    Arrival { value: Arc::new(Vec::<crate::api::branches::Branch>::new()), len: 0, next: None, total: None, digest: 0 }
 }
 
 fn screen(app: &App) -> String {

@@ -149,6 +149,8 @@ impl Branches {
 
     fn delete_merged(&mut self, cx: &mut Cx) {
         self.sweeping = true;
+        // The server deletes what is merged by now: what is asked names that, not what was merged when the list came.
+        cx.act(Action::Renew(vec![Load::list(&self.query(""), SWEPT).into()]));
         cx.say(Tone::Info, "Looking for merged branches…");
     }
 
@@ -156,6 +158,10 @@ impl Branches {
     fn sweep(&mut self, cx: &mut Cx) {
         let view = &{ cx.view };
         let rows = view.store.list(&self.query(""));
+        if let Some(error) = rows.error.filter(|_| self.sweeping && rows.settled(SWEPT)) {
+            self.sweeping = false;
+            return cx.say(Tone::Bad, format!("Could not look for merged branches: {}.", error.said()));
+        }
         if !self.sweeping || !rows.known || !rows.settled(SWEPT) || (rows.more && rows.pages() < SWEPT) {
             return;
         }

@@ -45,6 +45,8 @@ pub struct Spot {
     pub path: String,
     /// The line in the new file, or else in the old one, from 1.
     pub line: Option<u32>,
+    /// Whether it is the old one.
+    pub old: bool,
 }
 
 /// The list of files and their diffs: selection, scrolling, search.
@@ -126,7 +128,8 @@ impl Changes {
         Whole { identity: self.whole_name(), files: doc.files().to_vec() }
     }
 
-    fn whole_name(&self) -> String {
+    /// Names the files as they stand: another one whenever any of them is, by what was expanded too.
+    pub fn whole_name(&self) -> String {
         format!("{}, {} parts, {} others", self.identity, self.parts, self.replaced)
     }
 
@@ -172,6 +175,7 @@ impl Changes {
     /// After an update: takes what was worked out, keeps list and diff at the same file.
     pub fn sync(&mut self, view: &View, input: Option<&Input>) {
         self.made();
+        self.take_look(view);
         let Some(input) = input else { return };
         let name = self.name(input);
         if self.identity != name
@@ -230,7 +234,8 @@ impl Changes {
         if !first || spot.line.is_some() {
             doc.fold(file, false);
         }
-        let line = spot.line.and_then(|line| doc.row_of_line(file, line, Side::New));
+        let side = if spot.old { Side::Old } else { Side::New };
+        let line = spot.line.and_then(|line| doc.row_of_line(file, line, side));
         let row = line.or_else(|| doc.row(Place::File { file })).unwrap_or(0);
         self.scroll.goto(row, doc.len());
         true
@@ -266,9 +271,8 @@ impl Changes {
             return;
         }
         let viewed = doc.files().iter().enumerate().skip(from).filter(|(_, file)| self.is_viewed(file));
-        for file in viewed.map(|(at, _)| at).collect::<Vec<_>>() {
-            doc.fold(file, true);
-        }
+        let viewed: Vec<usize> = viewed.map(|(at, _)| at).collect();
+        doc.fold_all(viewed, true);
     }
 
     /// Lays the sides as the width asks for, or as a person chose; the cursor stays on its line.
@@ -321,9 +325,7 @@ impl Changes {
 
     /// Says between which versions the changes lie, so that whole files can be found.
     pub fn set_revisions(&mut self, revisions: Option<Revisions>) {
-        if self.revisions != revisions {
-            self.revisions = revisions;
-        }
+        self.revisions = revisions;
     }
 
     /// Draws both panels, or what stands where there is nothing to show.
@@ -457,10 +459,11 @@ impl Changes {
         let place = doc.place(self.row())?;
         let file = doc.files().get(place.file())?;
         let line = match place {
-            Place::Line { line, .. } => file.lines.get(line).and_then(|line| line.new().or(line.old())),
+            Place::Line { line, .. } => file.lines.get(line),
             _ => None,
         };
-        Some(Spot { path: file.path().to_owned(), line })
+        let old = line.is_some_and(|line| line.new().is_none());
+        Some(Spot { path: file.path().to_owned(), line: line.and_then(|line| line.new().or(line.old())), old })
     }
 
     /// The text of the line under the cursor, where it is a line of a file.
@@ -468,6 +471,11 @@ impl Changes {
         let doc = self.doc.as_ref()?;
         let row = self.row();
         matches!(doc.place(row)?, Place::Line { .. }).then(|| doc.text(row).into_owned())
+    }
+
+    /// Whether all that the reply holds is read.
+    pub fn has_all(&self, input: &Input) -> bool {
+        self.parts >= input.entries.parts()
     }
 
     /// The files as they are shown, parsed.

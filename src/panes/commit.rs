@@ -274,7 +274,7 @@ impl Pane for CommitPane {
         let tab = usize::from(place.tab.as_deref() == Some("details"));
         let mut shown = CommitView::new(&project, &sha, Duration::ZERO);
         if let Some(path) = place.path.clone() {
-            shown.changes.show(Spot { path, line: place.line });
+            shown.changes.show(Spot { path, line: place.line, old: false });
         }
         CommitPane {
             shown,
@@ -381,8 +381,7 @@ impl Pane for CommitPane {
     }
 
     fn set_sought(&mut self, text: &str, _cx: &mut Cx) {
-        let input = self.shown.input();
-        self.shown.changes.set_sought(text, input.as_ref());
+        self.shown.changes.set_sought(text);
     }
 
     fn seek_next(&mut self, forward: bool, _cx: &mut Cx) {
@@ -400,8 +399,7 @@ impl Pane for CommitPane {
         if self.step.take().is_some() {
             return true;
         }
-        let input = self.shown.input();
-        self.tab == CHANGES && self.shown.changes.escape(&cx.view, input.as_ref())
+        self.tab == CHANGES && self.shown.changes.escape(&cx.view)
     }
 
     fn url(&self, view: &View) -> Option<String> {

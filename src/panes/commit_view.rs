@@ -83,7 +83,7 @@ impl CommitView {
         if rows.known && self.files.as_ref().is_none_or(|(revision, _)| *revision != rows.revision) {
             let pages = (0..rows.pages() as usize).filter_map(|page| rows.page(page)).collect();
             // A further page leaves the name as it is: what was parsed of the others stays.
-            let identity = format!("{} at {:?}", self.diff().request().line(), rows.at);
+            let identity = format!("{} at {:?}", self.diff().request().line(), rows.since);
             self.files = Some((rows.revision, Input { identity, entries: Entries::Pages(pages) }));
         }
         if let Some(commit) = self.commit(view).value {

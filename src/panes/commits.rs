@@ -420,8 +420,7 @@ impl Pane for Commits {
         if self.panels.focus() == BESIDE
             && let Some(beside) = &mut self.beside
         {
-            let input = beside.input();
-            return beside.changes.set_sought(text, input.as_ref());
+            return beside.changes.set_sought(text);
         }
         let here = self.current(&cx.view).map(|c| c.id.clone());
         self.list.seek(text, here);

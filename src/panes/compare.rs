@@ -245,6 +245,8 @@ impl Pane for ComparePane {
         keys::more("compare.more"),
         keys::more_up("compare.more_up"),
         keys::more_down("compare.more_down"),
+        keys::viewed("compare.viewed"),
+        keys::unviewed("compare.unviewed"),
         Command::new("compare.fold", &["-"], "Fold or unfold the file", |pane: &mut Self, _| pane.changes.fold())
             .when(Self::on_changes),
         Command::new("compare.file", &["f"], "The file as it is there", Self::file).footer("file").when(
@@ -332,7 +334,7 @@ impl Pane for ComparePane {
             && let Some(arc) = reply.arc()
             && self.taken.as_ref().is_none_or(|taken| !Arc::ptr_eq(taken, &arc))
         {
-            let identity = format!("{} at {:?}", query.request().line(), reply.at);
+            let identity = format!("{} at {:?}", query.request().line(), reply.since);
             self.input = Some(Input { identity, entries: Entries::Comparison(arc.clone()) });
             let (old, new) = (self.from(view).map(str::to_owned), self.to.clone());
             let project = self.project.clone();
@@ -345,6 +347,10 @@ impl Pane for ComparePane {
         let commits = self.commits.clone();
         self.list.sync(commits.len(), |index| commits.get(index).map(|c| c.id.clone()).unwrap_or_default());
         if self.tab == CHANGES {
+            if let (Some(from), Some(to)) = (self.from(view), &self.to) {
+                let key = format!("viewed {} {} from {from} to {to}", view.session.server, self.project);
+                self.changes.keep_under(view, &key);
+            }
             self.changes.sync(view, self.input.as_ref());
         }
     }
@@ -411,7 +417,7 @@ impl Pane for ComparePane {
     }
 
     fn set_sought(&mut self, text: &str, _cx: &mut Cx) {
-        self.changes.set_sought(text, self.input.as_ref());
+        self.changes.set_sought(text);
     }
 
     fn seek_next(&mut self, forward: bool, _cx: &mut Cx) {
@@ -428,7 +434,7 @@ impl Pane for ComparePane {
     }
 
     fn escape(&mut self, cx: &mut Cx) -> bool {
-        self.tab == CHANGES && self.changes.escape(&cx.view, self.input.as_ref())
+        self.tab == CHANGES && self.changes.escape(&cx.view)
     }
 
     fn url(&self, view: &View) -> Option<String> {

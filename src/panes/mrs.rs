@@ -22,6 +22,7 @@ use crate::ui::{glyph, state};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell as Shared;
+use std::collections::HashSet;
 
 const STATES: &[&str] = &["opened", "merged", "closed", "all"];
 const TITLES: &[&str] = &["Opened", "Merged", "Closed", "All"];
@@ -62,6 +63,8 @@ pub struct MergeRequests {
     /// The index in [`STATES`]; a state in the query comes before it.
     tab: usize,
     list: Listing,
+    /// Those that were marked, as they were then: a query may leave them out.
+    set_aside: Vec<(Id, MergeRequest)>,
     panels: Panels,
     preview: DocState,
     /// The merge request that the preview was scrolled for.
@@ -92,16 +95,24 @@ impl MergeRequests {
     /// The marked ones, else the one under the cursor, with their projects.
     fn chosen(&self, view: &View) -> Vec<(Id, MergeRequest)> {
         let marked = self.list.state.marked();
+        let with_project = |request: &MergeRequest| (self.project_of(request, view), request.clone());
+        if marked.is_empty() {
+            return self.current(view).map(with_project).into_iter().collect();
+        }
+        // Those that are listed as they are now; those that another query leaves out are marked all the same.
         let rows = self.rows(view);
-        let all: Vec<&MergeRequest> = match marked.is_empty() {
-            true => self.current(view).into_iter().collect(),
-            false => rows.iter().filter(|request| marked.contains(&request.id.to_string())).collect(),
-        };
-        all.into_iter().map(|request| (self.project_of(request, view), request.clone())).collect()
+        let of = |request: &&MergeRequest| marked.contains(&request.id.to_string());
+        let mut chosen: Vec<_> = rows.iter().filter(of).map(with_project).collect();
+        let listed: HashSet<u64> = chosen.iter().map(|(_, request)| request.id).collect();
+        let others = self.set_aside.iter().filter(|(_, request)| of(&request) && !listed.contains(&request.id));
+        chosen.extend(others.cloned());
+        chosen
     }
 
     fn mark(&mut self, cx: &mut Cx) {
         if let Some(request) = self.current(&cx.view) {
+            self.set_aside.retain(|(_, known)| known.id != request.id);
+            self.set_aside.push((self.project_of(request, &cx.view), request.clone()));
             self.list.state.toggle_mark(request.id.to_string());
             let len = self.rows(&cx.view).len();
             self.list.motion(Motion::Down, len);
@@ -304,6 +315,7 @@ impl Pane for MergeRequests {
             list: Listing::asked(place.query.as_deref().unwrap_or_default()),
             panels: Panels::new(2),
             preview: DocState { cursor_line: false, ..DocState::new() },
+            set_aside: Vec::new(),
             previewed: 0,
             preview_area: Shared::default(),
         }

@@ -281,12 +281,6 @@ impl Overview {
     }
 }
 
-/// A load of something that may not be there: that is no reason to leave the place.
-fn aside(view: &View, load: Load) -> Option<Want> {
-    let missing = view.store.error_of(&load.request).is_some_and(crate::api::Error::is_missing);
-    (!missing).then(|| load.into())
-}
-
 impl Pane for Overview {
     const ID: &'static str = "overview";
     const TITLE: &'static str = "A project at a glance";
@@ -353,10 +347,10 @@ impl Pane for Overview {
         };
         let last = log.len().checked_sub(1).and_then(|last| log.get(last));
         let pages = if last.is_some_and(old) { log.pages() } else { (log.pages() + 1).min(BUSY) };
-        wants.extend(aside(view, Load::list(&self.log(), pages)));
-        wants.extend(aside(view, Load::list(&self.contributors(), 1)));
-        wants.extend(aside(view, Load::list(&self.root(), 1)));
-        wants.extend(self.readme(view).and_then(|readme| aside(view, Load::one(&self.text_of(readme)))));
+        wants.extend(view.aside(Load::list(&self.log(), pages)));
+        wants.extend(view.aside(Load::list(&self.contributors(), 1)));
+        wants.extend(view.aside(Load::list(&self.root(), 1)));
+        wants.extend(self.readme(view).and_then(|readme| view.aside(Load::one(&self.text_of(readme)))));
         wants.extend(self.history.wants());
         wants.extend(self.rendering(view));
         wants

@@ -11,6 +11,7 @@ pub mod threads;
 
 use crate::api::Id;
 use crate::api::merge_requests::{MergeRequest, MergeRequestState, UpdateMergeRequest};
+use crate::api::users::User;
 use crate::app::action::Action;
 use crate::app::outbox::{Draft, Progress, State};
 use crate::app::pane::View;
@@ -34,13 +35,20 @@ pub fn state_of(view: &View, key: &str, draft: &Draft) -> (String, Role) {
     match (view.outbox.progress(key), &draft.state) {
         (Some(Progress::Sending), _) => ("sending…".into(), Role::Running),
         (Some(Progress::Looking), _) => ("looking whether it arrived…".into(), Role::Running),
-        (Some(Progress::Waiting), _) => ("waiting to be sent".into(), Role::Pending),
+        (Some(Progress::Waiting | Progress::Claiming), _) => ("waiting to be sent".into(), Role::Pending),
         (None, State::Begun) => ("begun, kept".into(), Role::Dim),
         (None, State::Kept) => ("draft, kept".into(), Role::Warning),
         (None, State::Sending { .. }) => ("unknown whether it arrived".into(), Role::Failed),
         (None, State::Unknown { why, .. }) => (format!("unknown: {why}"), Role::Failed),
         (None, State::Failed { why }) => (format!("not sent: {why}"), Role::Failed),
     }
+}
+
+/// What an answer to `body` begins with: its lines quoted, and the name of who wrote them.
+pub fn answer_to(body: &str, author: Option<&User>) -> String {
+    let lines: Vec<String> = body.trim_end().lines().map(|line| format!("> {line}")).collect();
+    let name = author.map(|author| format!("@{} ", author.username)).unwrap_or_default();
+    format!("{}\n\n{name}", lines.join("\n"))
 }
 
 /// The title without the mark of a draft, which is shown beside it.

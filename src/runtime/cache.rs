@@ -88,8 +88,14 @@ impl Cache {
             let folder = self.folder.clone();
             let (sender, inbox) = sync_channel::<Job>(QUEUE);
             let thread = std::thread::spawn(move || {
-                make_room(&folder, ROOM);
+                let mut written = ROOM;
                 for (path, head, body) in inbox {
+                    // At first, and whenever a good part of the room was filled.
+                    written += body.len() as u64;
+                    if written > ROOM / 8 {
+                        make_room(&folder, ROOM);
+                        written = 0;
+                    }
                     if let Err(error) = write(&path, &head, &body) {
                         tracing::debug!(%error, "a reply could not be kept");
                     }

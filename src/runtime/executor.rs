@@ -8,8 +8,10 @@ use crate::api::endpoint::Request;
 use crate::api::error::Unreadable;
 use crate::api::{Error, Fault};
 use crate::app::action::{Effect, Msg, Outcome, Tone};
+use crate::app::outbox::Claim;
 use crate::app::pane::Section;
 use crate::app::transfer::News;
+use crate::store;
 use crate::store::want::Reader;
 use crate::store::{Arrival, Follow, Load, PER_PAGE, Ticket, Want, Work, Write};
 use futures::FutureExt;
@@ -154,7 +156,23 @@ impl Executor {
                 }
             }
             Effect::ForgetSave(order) => drop(tokio::spawn(save::forget(order))),
-            Effect::Keep(key, text) => self.keep(key, text),
+            Effect::Keep(key, text) => {
+                if let Some(keeper) = self.keeper() {
+                    keeper.keep(key, text);
+                }
+            }
+            Effect::Claim(key, on_disk) => {
+                let claim = self.keeper().map(|keeper| keeper.claim(on_disk));
+                let sender = self.sender.clone();
+                tokio::spawn(async move {
+                    // Where nothing is kept nobody else can have it.
+                    let claim = match claim {
+                        Some(claim) => claim.await.unwrap_or(Claim::Ours(None)),
+                        None => Claim::Ours(None),
+                    };
+                    let _ = sender.send(Msg::Claimed(key, claim)).await;
+                });
+            }
             Effect::Sections(all) => self.configure(all),
             // The loop does these itself: they concern the terminal.
             Effect::Copy(_)
@@ -236,11 +254,12 @@ impl Executor {
         });
     }
 
-    fn keep(&mut self, key: String, text: Option<String>) {
-        let Some(folder) = self.drafts.clone() else { return };
+    /// Who keeps texts, where they are kept.
+    fn keeper(&mut self) -> Option<&Keeper> {
+        let folder = self.drafts.clone()?;
         let sender = self.sender.clone();
         let told = move |news| sender.try_send(Msg::Kept(news)).is_ok();
-        self.keeper.get_or_insert_with(|| Keeper::start(folder, told)).keep(key, text);
+        Some(self.keeper.get_or_insert_with(|| Keeper::start(folder, told)))
     }
 }
 
@@ -255,7 +274,8 @@ async fn kept(cache: &Mutex<Cache>, load: &Load, request: &Request) -> Option<(A
     let read = move || {
         let kept = cache::read(&path, &request)?;
         let (value, len) = reader(&kept.body, kept.content_type.as_deref()).ok()?;
-        Some((Arrival { value, len, next: kept.next, total: kept.total }, kept.at))
+        let digest = store::digest(&kept.body);
+        Some((Arrival { value, len, next: kept.next, total: kept.total, digest }, kept.at))
     };
     tokio::task::spawn_blocking(read).await.ok().flatten()
 }
@@ -270,8 +290,8 @@ async fn reply(line: &Line, load: &Load, request: &Request, cache: Option<&Mutex
         cache.lock().unwrap_or_else(PoisonError::into_inner).put(request, &response, Timestamp::now());
     }
     let info = response.page;
-    let (value, len) = read(load.read, response.body, response.content_type, &request.line()).await?;
-    Ok(Arrival { value, len, next: info.next, total: info.total })
+    let (value, len, digest) = read(load.read, response.body, response.content_type, &request.line()).await?;
+    Ok(Arrival { value, len, next: info.next, total: info.total, digest })
 }
 
 async fn read(
@@ -279,14 +299,15 @@ async fn read(
     body: bytes::Bytes,
     content_type: Option<String>,
     tried: &str,
-) -> Result<(crate::store::Value, usize), Error> {
-    let outcome = if body.len() > LARGE {
-        let read = move || reader(&body, content_type.as_deref());
+) -> Result<(crate::store::Value, usize, u64), Error> {
+    let large = body.len() > LARGE;
+    let read = move || reader(&body, content_type.as_deref()).map(|(value, len)| (value, len, store::digest(&body)));
+    let outcome = if large {
         tokio::task::spawn_blocking(read)
             .await
             .unwrap_or_else(|_| Err(Unreadable { field: ".".into(), reason: "the reader gave up".into() }))
     } else {
-        reader(&body, content_type.as_deref())
+        read()
     };
     outcome.map_err(|unreadable| Error { tried: tried.to_owned(), fault: Fault::Unreadable(unreadable) })
 }
@@ -294,7 +315,7 @@ async fn read(
 async fn send(line: &Line, write: &Write) -> Result<crate::store::Value, Error> {
     let client = line.client().await?;
     let response = client.send(&write.request).await?;
-    read(write.read, response.body, response.content_type, &write.request.line()).await.map(|(value, _)| value)
+    read(write.read, response.body, response.content_type, &write.request.line()).await.map(|(value, ..)| value)
 }
 
 /// Runs a computation on a worker. One that is cancelled is aborted before its answer is looked at.

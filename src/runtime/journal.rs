@@ -3,6 +3,7 @@
 //! A thread of its own writes them in the order in which they were typed, as fast as the disk takes them; of several
 //! states of one text that wait, only the last is written. What the disk refuses stays in memory and is tried again.
 
+use crate::app::outbox::Claim;
 use std::collections::{HashMap, VecDeque};
 use std::fs;
 use std::io::{self, Write};
@@ -22,7 +23,12 @@ enum Job {
     Keep(String, Option<String>),
     /// Answered when everything before it was tried.
     Reached(oneshot::Sender<()>),
+    /// Answered with whose the text is to send.
+    Claim(String, oneshot::Sender<Claim>),
 }
+
+/// Texts that no other program may send while this one runs: the locked files that say so, by the names of the texts' files.
+type Held = HashMap<String, fs::File>;
 
 /// Writes texts, on a thread of its own: a slow disk holds up nobody.
 pub struct Keeper {
@@ -50,6 +56,14 @@ impl Keeper {
         receiver
     }
 
+    /// Whether the text `key` is ours to send, once all that was to be kept until now was tried. It stays ours until it is
+    /// dropped, or the program ends: a lock on a file says so, which goes with the program, whatever ends it.
+    pub fn claim(&self, key: String) -> oneshot::Receiver<Claim> {
+        let (sender, receiver) = oneshot::channel();
+        let _ = self.jobs.send(Job::Claim(key, sender));
+        receiver
+    }
+
     /// Ends it, when all is written or was refused once more. Blocks.
     pub fn finish(self) {
         drop(self.jobs);
@@ -61,6 +75,7 @@ fn work(inbox: &Receiver<Job>, folder: &Path, told: &impl Fn(Result<(), String>)
     let mut queue: VecDeque<(String, Option<String>)> = VecDeque::new();
     // What the person was told last: whether the disk takes texts.
     let mut said: Option<String> = None;
+    let mut held = Held::new();
     let mut open = true;
     while open {
         let first = if queue.is_empty() {
@@ -68,26 +83,32 @@ fn work(inbox: &Receiver<Job>, folder: &Path, told: &impl Fn(Result<(), String>)
         } else {
             inbox.recv_timeout(AGAIN)
         };
-        let mut waiting = Vec::new();
+        let (mut waiting, mut claims) = (Vec::new(), Vec::new());
         match first {
             Ok(job) => {
                 for job in std::iter::once(job).chain(inbox.try_iter()) {
                     match job {
                         Job::Keep(key, text) => push(&mut queue, key, text),
                         Job::Reached(sender) => waiting.push(sender),
+                        Job::Claim(key, sender) => claims.push((key, sender)),
                     }
                 }
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => open = false,
         }
-        let outcome = write(&mut queue, folder);
+        let outcome = write(&mut queue, folder, &mut held);
         let now = outcome.err().map(|error| format!("{}: {error}", folder.display()));
         if now.is_some() != said.is_some() && told(now.clone().map_or(Ok(()), Err)) {
             said = now;
         }
         for sender in waiting {
             let _ = sender.send(());
+        }
+        for (key, sender) in claims {
+            // What the disk does not take says nothing of who has it.
+            let unwritten = queue.iter().any(|(waiting, _)| *waiting == key);
+            let _ = sender.send(if unwritten { Claim::Ours(None) } else { claim(folder, &key, &mut held) });
         }
     }
 }
@@ -101,12 +122,53 @@ fn push(queue: &mut VecDeque<(String, Option<String>)>, key: String, text: Optio
 }
 
 /// Writes what waits, in order, until the disk refuses one: nothing behind it is written, or dropped, before it.
-fn write(queue: &mut VecDeque<(String, Option<String>)>, folder: &Path) -> io::Result<()> {
+fn write(queue: &mut VecDeque<(String, Option<String>)>, folder: &Path, held: &mut Held) -> io::Result<()> {
     while let Some((key, text)) = queue.front() {
         keep(folder, key, text.as_deref())?;
+        if text.is_none() {
+            release(folder, key, held);
+        }
         queue.pop_front();
     }
     Ok(())
+}
+
+/// Takes the right to send the text `key`, where no other program has it, and reads what is there of it.
+fn claim(folder: &Path, key: &str, held: &mut Held) -> Claim {
+    let name = file_name(key);
+    if !held.contains_key(&name) {
+        let mut options = fs::File::options();
+        let options = options.create(true).write(true).truncate(false);
+        if let Ok(file) = private(folder).and_then(|()| options.open(claim_of(folder, &name))) {
+            match file.try_lock() {
+                Ok(()) => _ = held.insert(name.clone(), file),
+                Err(fs::TryLockError::WouldBlock) => return Claim::Elsewhere,
+                // A disk that knows no locks holds nobody up.
+                Err(fs::TryLockError::Error(_)) => {}
+            }
+        }
+    }
+    match fs::read_to_string(folder.join(&name)) {
+        Ok(content) => Claim::Ours(read(&content).map(|(_, text)| text.to_owned())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            release(folder, key, held);
+            Claim::Gone
+        }
+        Err(_) => Claim::Ours(None),
+    }
+}
+
+/// Gives that right back. Whoever takes it then finds no text.
+fn release(folder: &Path, key: &str, held: &mut Held) {
+    let name = file_name(key);
+    if held.remove(&name).is_some() {
+        let _ = fs::remove_file(claim_of(folder, &name));
+    }
+}
+
+/// The file whose lock says who has a text. It begins with a dot: it is no text itself.
+fn claim_of(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!(".claim-{name}"))
 }
 
 /// Keeps `text` under `key` in `folder`; `None` drops it.
@@ -264,5 +326,28 @@ mod tests {
         keeper.finish();
         assert_eq!(load(&place).texts.get("new").map(String::as_str), Some("the text, longer"));
         assert!(matches!(heard.lock().expect("not poisoned").as_slice(), [Err(_), Ok(())]));
+    }
+
+    #[test]
+    fn a_text_is_sent_by_one_program_alone() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let start = || Keeper::start(folder.path().to_owned(), |_| true);
+        let claim = |keeper: &Keeper| keeper.claim("draft".into()).blocking_recv().expect("answered");
+        let (one, two) = (start(), start());
+        one.keep("draft".into(), Some("words".into()));
+        assert_eq!(claim(&one), Claim::Ours(Some("words".into())));
+        assert_eq!(claim(&one), Claim::Ours(Some("words".into())));
+        assert_eq!(claim(&two), Claim::Elsewhere);
+        // Sent and dropped by the first, it is not there for the second.
+        one.keep("draft".into(), None);
+        one.reached().blocking_recv().expect("tried");
+        assert_eq!(claim(&two), Claim::Gone);
+        one.keep("draft".into(), Some("other words".into()));
+        assert_eq!(claim(&one), Claim::Ours(Some("other words".into())));
+        // What ends one program, a kill too, gives it free.
+        one.finish();
+        assert_eq!(claim(&two), Claim::Ours(Some("other words".into())));
+        two.finish();
+        assert_eq!(load(folder.path()).texts.len(), 1);
     }
 }

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use std::any::Any;
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
 pub use want::{Cancelled, Derive, Follow, Load, PER_PAGE, Sink, Ticket, Value, Want, Work, Write};
 
@@ -25,6 +26,22 @@ pub struct Arrival {
     pub next: Option<u32>,
     /// Rows of the whole list, where the server counts them.
     pub total: Option<u64>,
+    /// Names the bytes that it was read from, see [`digest`]; 0 where they are not known.
+    pub digest: u64,
+}
+
+/// A number for the bytes of a reply: the same bytes have the same.
+pub fn digest(body: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(body);
+    hasher.finish().max(1)
+}
+
+impl Arrival {
+    /// Whether both were read from the same reply.
+    fn is_as(&self, other: &Arrival) -> bool {
+        self.digest != 0 && (self.digest, self.next, self.total) == (other.digest, other.next, other.total)
+    }
 }
 
 impl std::fmt::Debug for Arrival {
@@ -36,6 +53,10 @@ impl std::fmt::Debug for Arrival {
 #[derive(Default)]
 struct Entry {
     known: Option<(Arrival, Timestamp)>,
+    /// When the first reply came that said what is known now.
+    since: Option<Timestamp>,
+    /// Counts the replies.
+    replies: usize,
     error: Option<(Error, Timestamp)>,
     stale: bool,
     loading: bool,
@@ -56,7 +77,6 @@ struct Resource {
 
 impl Resource {
     fn recount(&mut self) {
-        self.revision += 1;
         self.starts.clear();
         let mut at = 0;
         self.starts.push(at);
@@ -104,10 +124,16 @@ pub struct Remote<'a, T> {
     shared: Option<&'a Value>,
     /// When it came.
     pub at: Option<Timestamp>,
+    /// Since when it is known to say this: asked again, a server that said the same changes nothing.
+    pub since: Option<Timestamp>,
+    /// How often the server said what it has.
+    pub replies: usize,
     /// Why the last try failed.
     pub error: Option<&'a Error>,
     /// Whether it is being asked for.
     pub loading: bool,
+    /// Whether it is as the server last said: neither stale nor being asked for.
+    pub settled: bool,
 }
 
 impl<T: Send + Sync + 'static> Remote<'_, T> {
@@ -132,6 +158,8 @@ pub struct Rows<'a, T> {
     pub total: Option<u64>,
     /// When the first page came.
     pub at: Option<Timestamp>,
+    /// Since when the first page is known to say this.
+    pub since: Option<Timestamp>,
     /// Another number whenever a page came: what was derived from the rows is to be made again.
     pub revision: u64,
     kind: std::marker::PhantomData<&'a T>,
@@ -163,6 +191,7 @@ impl<'a, T: 'static> Rows<'a, T> {
             error: lists.iter().find_map(|list| list.error),
             total: lists.iter().map(|list| list.total).sum(),
             at: lists.iter().filter_map(|list| list.at).min(),
+            since: lists.iter().filter_map(|list| list.since).max(),
             revision: lists.iter().fold(0, |sum, list| sum.wrapping_add(list.revision)),
             parts: lists.into_iter().flat_map(|list| list.parts).collect(),
             kind: std::marker::PhantomData,
@@ -251,8 +280,11 @@ impl Store {
             value: shared.and_then(|v| v.downcast_ref()),
             shared,
             at: entry.and_then(|e| e.known.as_ref()).map(|(_, at)| *at),
+            since: entry.and_then(|e| e.since),
+            replies: entry.map_or(0, |e| e.replies),
             error: entry.and_then(|e| e.error.as_ref()).map(|(e, _)| e),
             loading: entry.is_some_and(|e| e.loading),
+            settled: entry.is_some_and(|e| !e.loading && !e.stale),
         }
     }
 
@@ -273,6 +305,7 @@ impl Store {
             error: entries.iter().find_map(|e| e.error.as_ref()).map(|(e, _)| e),
             total: entries.first().and_then(|e| e.known.as_ref()).and_then(|(a, _)| a.total),
             at: entries.first().and_then(|e| e.known.as_ref()).map(|(_, at)| *at),
+            since: entries.first().and_then(|e| e.since),
             revision: resource.map_or(0, |r| r.revision),
             kind: std::marker::PhantomData,
         }
@@ -409,10 +442,20 @@ impl Store {
         let Some(entry) = self.entry(request, page) else { return };
         entry.loading = false;
         entry.stale = std::mem::take(&mut entry.again);
+        let mut changed = false;
         match outcome {
             Ok(arrival) => {
-                entry.known = Some((arrival, now));
                 entry.error = None;
+                entry.replies += 1;
+                match &mut entry.known {
+                    // The same bytes again: nothing that was made of them has to be made anew.
+                    Some((known, at)) if known.is_as(&arrival) => *at = now,
+                    known => {
+                        *known = Some((arrival, now));
+                        entry.since = Some(now);
+                        changed = true;
+                    }
+                }
             }
             Err(error) => entry.error = Some((error, now)),
         }
@@ -421,8 +464,10 @@ impl Store {
             let index = page.saturating_sub(1) as usize;
             let ended = matches!(resource.entries.get(index), Some(e) if e.error.is_none() && e.known.as_ref().is_some_and(|(a, _)| a.next.is_none()));
             if ended {
+                changed |= resource.entries.len() > index + 1;
                 resource.entries.truncate(index + 1);
             }
+            resource.revision += u64::from(changed);
             resource.recount();
         }
     }
@@ -431,14 +476,17 @@ impl Store {
     pub fn recalled(&mut self, request: &Request, page: u32, arrival: Arrival, at: Timestamp) {
         let Some(entry) = self.entry(request, page).filter(|entry| entry.known.is_none()) else { return };
         entry.known = Some((arrival, at));
+        entry.since = Some(at);
         if let Some(resource) = self.resources.get_mut(request) {
+            resource.revision += 1;
             resource.recount();
         }
     }
 
-    /// When the oldest came of what is known of `wants`.
+    /// When the oldest came of what is known of `wants` and can become another thing.
     pub fn oldest(&self, wants: &[Want]) -> Option<Timestamp> {
         let loads = wants.iter().filter_map(|want| if let Want::Load(load) = want { Some(load) } else { None });
+        let loads = loads.filter(|load| !load.is_lasting());
         let entries = loads.filter_map(|load| self.resources.get(&load.request)).flat_map(|r| &r.entries);
         entries.filter_map(|entry| entry.known.as_ref()).map(|(_, at)| *at).min()
     }
@@ -514,6 +562,18 @@ impl Store {
                     entry.stale = true;
                     entry.again = entry.loading;
                 }
+            }
+        }
+    }
+
+    /// Makes stale what of `wants` came before a moment, or failed before it: it is shown still, and asked for again.
+    pub fn outdate(&mut self, wants: &[Want], before: Timestamp) {
+        for want in wants {
+            let Want::Load(load) = want else { continue };
+            let Some(resource) = self.resources.get_mut(&load.request).filter(|_| !load.is_lasting()) else { continue };
+            for entry in resource.entries.iter_mut().filter(|entry| !entry.loading) {
+                let of = entry.known.as_ref().map(|(_, at)| *at).max(entry.error.as_ref().map(|(_, at)| *at));
+                entry.stale |= of.is_some_and(|at| at < before);
             }
         }
     }
@@ -597,7 +657,13 @@ mod tests {
 
     fn rows(names: &[&str], next: Option<u32>) -> Arrival {
         let rows: Vec<Branch> = names.iter().map(|n| Branch { name: (*n).to_string(), ..Branch::default() }).collect();
-        Arrival { len: rows.len(), value: Arc::new(rows), next, total: None }
+        Arrival {
+            len: rows.len(),
+            digest: digest(names.join(" ").as_bytes()),
+            value: Arc::new(rows),
+            next,
+            total: None,
+        }
     }
 
     fn at(second: i64) -> Timestamp {
@@ -645,6 +711,25 @@ mod tests {
         store.arrived(&load.request, 1, Err(error(Fault::Denied("no".into()))), at(11));
         assert_eq!(store.due(&load, at(1000)), (None, None));
         assert!(store.lost().is_none());
+    }
+
+    #[test]
+    fn what_is_old_is_asked_for_again_and_the_same_answer_changes_nothing() {
+        let list = ListBranches { id: "1".into(), search: None };
+        let load = Load::list(&list, 1);
+        let mut store = Store::default();
+        store.arrived(&load.request, 1, Ok(rows(&["a"], None)), at(0));
+        store.outdate(&[load.clone().into()], at(0));
+        assert_eq!(store.due(&load, at(1)).0, None);
+        store.outdate(&[load.clone().into()], at(1));
+        assert_eq!(store.due(&load, at(1)).0, Some(1));
+        let revision = store.list(&list).revision;
+        store.arrived(&load.request, 1, Ok(rows(&["a"], None)), at(2));
+        let known = store.list(&list);
+        assert_eq!((known.revision, known.since, known.at), (revision, Some(at(0)), Some(at(2))));
+        store.arrived(&load.request, 1, Ok(rows(&["b"], None)), at(3));
+        assert_eq!(store.list(&list).since, Some(at(3)));
+        assert_ne!(store.list(&list).revision, revision);
     }
 
     #[test]

@@ -89,6 +89,17 @@ impl Load {
         }
     }
 
+    /// Whether the reply stays the same for ever: what is named by its hash is never another thing.
+    pub fn is_lasting(&self) -> bool {
+        const ROUTES: [&str; 3] = [
+            "/projects/{id}/repository/blobs/{sha}",
+            "/projects/{id}/repository/blobs/{sha}/raw",
+            "/projects/{id}/repository/commits/{sha}/diff",
+        ];
+        let is_hash = |part: &str| part.len() >= 40 && part.bytes().all(|b| b.is_ascii_hexdigit());
+        ROUTES.contains(&self.request.route) && self.request.path.split('/').any(is_hash)
+    }
+
     /// Ask again whenever the reply is older than `age`.
     pub fn every(mut self, age: Duration) -> Load {
         self.every = Some(age);

@@ -130,7 +130,7 @@ async fn a_late_reply_is_dropped() {
     let late = Ticket::Load(Load::one(&of("ro")).request, 1);
     assert!(harness.cancelled.contains(&late), "{:?}", harness.cancelled);
     let rows: Vec<labscope::api::projects::Project> = vec![Default::default()];
-    let arrival = Arrival { value: Arc::new(rows), len: 1, next: None, total: None };
+    let arrival = Arrival { value: Arc::new(rows), len: 1, next: None, total: None, digest: 0 };
     harness.send(Msg::Arrived(late, Ok(Outcome::Reply(arrival))));
     assert!(!harness.app.store.list(&of("ro")).known, "a reply that nobody waits for was kept");
     harness.reply("GET /projects", [project(1, "acme/rocket-ui")]).settle().await;
@@ -235,4 +235,32 @@ async fn the_mouse_selects_and_the_wheel_scrolls() {
     assert!(harness.line_with("acme/p7 ").starts_with('▌'), "{}", harness.picture());
     assert!(harness.style_of("acme/p7").bg.is_some());
     harness.wheel_on("acme/p9", true).wheel_on("acme/p9", true).expect_no("acme/p2 ");
+}
+
+#[tokio::test]
+async fn what_is_old_is_shown_at_once_and_asked_for_again() {
+    let mut harness = Begin::at(projects()).open();
+    let asked = |harness: &Harness| {
+        harness.asked.iter().filter(|line| line.starts_with("GET /projects?order_by=last_activity_at&page=1&")).count()
+    };
+    harness.reply("GET /projects", [project(1, "acme/rocket-ui")]).settle().await;
+    harness.press("g h").pass(5).press("g p");
+    assert_eq!(asked(&harness), 1, "{:?}", harness.asked);
+    harness.press("g h").pass(600).press("g p").expect("acme/rocket-ui");
+    assert_eq!(asked(&harness), 2, "{:?}", harness.asked);
+    harness.reply("GET /projects", [project(2, "acme/new")]).settle().await;
+    harness.expect("acme/new");
+    // Going back is opening, too.
+    harness.press("g h").pass(600).press("q");
+    assert_eq!(asked(&harness), 3, "{:?}", harness.asked);
+}
+
+#[tokio::test]
+async fn an_address_of_another_server_is_not_taken_for_one_of_this() {
+    let mut harness = Begin::at(projects()).open();
+    harness.reply("GET /projects", [project(1, "acme/rocket-ui")]).settle().await;
+    harness.press(":").type_text("https://other.test/a/b/-/merge_requests/3").press("Enter").expect("other.test");
+    assert_eq!(harness.app.place().pane, "projects");
+    harness.press(":").type_text("http://demo.test/a/b/-/merge_requests/3").press("Enter");
+    assert_eq!(harness.app.place(), Place::new("mr").project("a/b").item(3));
 }

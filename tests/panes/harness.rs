@@ -8,6 +8,7 @@ use labscope::api::{Error, Fault};
 use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::bindings::Bindings;
 use labscope::app::keymap::{Key, parse_chord};
+use labscope::app::outbox::Claim;
 use labscope::app::pane::{Entry, Session};
 use labscope::app::transfer::Order;
 use labscope::app::{App, Place, Setup};
@@ -19,7 +20,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use secrecy::SecretString;
 use serde::Serialize;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -160,6 +161,8 @@ impl Begin {
             saves: Vec::new(),
             paged: Vec::new(),
             sections: Vec::new(),
+            claims: HashMap::new(),
+            claimed: VecDeque::new(),
             kept: HashMap::new(),
             held: HashMap::new(),
             in_flight: HashSet::new(),
@@ -198,6 +201,10 @@ pub struct Harness {
     pub paged: Vec<String>,
     /// The sections that the configuration would have.
     pub sections: Vec<labscope::app::pane::Section>,
+    /// What another program has, by its key on disk.
+    pub claims: HashMap<String, Claim>,
+    /// Answers about drafts that are still to be told.
+    claimed: VecDeque<(String, Claim)>,
     /// Texts that are kept, by key.
     pub kept: HashMap<String, String>,
     /// Bytes of each stream that the app has.
@@ -305,6 +312,10 @@ impl Harness {
         }
         let effects = self.app.update(msg);
         self.take(effects);
+        while let Some((key, claim)) = self.claimed.pop_front() {
+            let effects = self.app.update(Msg::Claimed(key, claim));
+            self.take(effects);
+        }
         self.draw();
     }
 
@@ -328,6 +339,11 @@ impl Harness {
                 }
                 Effect::Send(_, write) if self.holds.as_ref().is_some_and(|like| like(&write.request)) => {
                     self.asked.push(line_with_fields(&write))
+                }
+                // Nobody else is at what a test keeps, unless it says so.
+                Effect::Claim(key, on_disk) => {
+                    let claim = self.claims.remove(&on_disk).unwrap_or(Claim::Ours(None));
+                    self.claimed.push_back((key, claim));
                 }
                 Effect::Save(number, order) if self.holds.is_some() => self.saves.push((number, order)),
                 Effect::Send(number, write) => {
@@ -480,7 +496,7 @@ impl Harness {
 
     fn arrival(&self, load: &Load, page: u32) -> Option<Result<Arrival, Error>> {
         let request = paged(load, page);
-        let mut arrival = Arrival { value: Arc::new(()), len: 1, next: None, total: None };
+        let mut arrival = Arrival { value: Arc::new(()), len: 1, next: None, total: None, digest: 0 };
         let body = match self.scripted(&request)? {
             Reply::Fails(error) => return Some(Err(Error { tried: request.line(), ..error.clone() })),
             Reply::Raw(bytes) => bytes.clone(),
@@ -496,7 +512,7 @@ impl Harness {
         };
         let (value, len) =
             (load.read)(&body, None).unwrap_or_else(|e| panic!("{}: field {}: {}", request.line(), e.field, e.reason));
-        Some(Ok(Arrival { value, len, ..arrival }))
+        Some(Ok(Arrival { value, len, digest: labscope::store::digest(&body), ..arrival }))
     }
 
     /// What is new of a stream, and whether that was all of it; `None` while nothing is.

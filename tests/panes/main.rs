@@ -16,7 +16,12 @@ mod mrs;
 mod reach;
 mod review;
 mod runners;
+// Other kinds of tests use the rest of it.
+#[allow(dead_code)]
+#[path = "../support/scripted.rs"]
+mod scripted;
 mod search;
+mod sending;
 mod served;
 mod snippets;
 mod stage;

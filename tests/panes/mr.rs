@@ -137,7 +137,8 @@ async fn a_description_stays_as_it_is_while_its_pipeline_is_polled() {
 async fn a_note_is_written_sent_and_seen() {
     let mut harness = open().await;
     harness.press("c").type_text("It does.").expect("It does.");
-    let kept = harness.kept.get("@ada draft acme/rocket-ui!42 1").expect("it is kept as it is typed");
+    let kept = harness.kept.iter().find(|(key, _)| key.starts_with("@ada draft acme/rocket-ui!42 "));
+    let kept = kept.expect("it is kept as it is typed").1;
     assert!(kept.contains("It does."), "{kept}");
     let post = "POST /projects/acme%2Frocket-ui/merge_requests/42/notes";
     // Whether a server that failed took it is looked up, after a moment.
@@ -294,4 +295,26 @@ async fn marked_lines_are_seen_and_end_with_escape() {
     assert_ne!(harness.style_of("let old").bg, plain);
     harness.press("Esc");
     assert_eq!(harness.style_of("let old").bg, plain);
+}
+
+#[tokio::test]
+async fn the_pipeline_of_a_fork_is_asked_for_where_it_runs_and_may_be_hidden() {
+    let place = || Place::new("mr").project("acme/rocket-ui").item(42);
+    let with_fork = |harness: &mut Harness| {
+        let mut whole = merge_request(42, "From a fork", "opened");
+        whole["source_project_id"] = json!(99);
+        whole["head_pipeline"] =
+            json!({"id": 9, "project_id": 99, "sha": "aa", "ref": "x", "status": "success", "web_url": ""});
+        harness.reply(MR, whole).reply(&format!("{MR}/notes"), json!([]));
+    };
+    let mut harness = Begin::at(place()).size(120, 40).open();
+    with_fork(&mut harness);
+    harness.fail("GET /projects/99/pipelines/9/jobs", 404, "404 Not found").settle().await;
+    harness.expect("From a fork").expect_no("nearest that exists");
+    let mut harness = Begin::at(place()).size(120, 40).open();
+    with_fork(&mut harness);
+    let jobs = json!([{"id": 1, "name": "compile", "stage": "build", "status": "success"}]);
+    harness.reply("GET /projects/99/pipelines/9/jobs", jobs).settle().await;
+    harness.expect("compile").press("J");
+    assert_eq!(harness.app.place(), Place::new("jobs").project("99").item(9));
 }

@@ -320,3 +320,218 @@ async fn drafts_of_who_was_signed_in_last_are_there_before_the_server_says_who_i
     harness.reply("GET /user", json!({"id": 2, "username": "bo"})).settle().await;
     harness.press("G").expect("of bo").expect_no("of ada");
 }
+
+/// A request with two commits, of which the older one put another file in.
+async fn with_commits() -> Harness {
+    let mut harness = open_with(vec![], place().tab("changes"), 120, 40).await;
+    let commit = |sha: &str, title: &str, parent: &str| json!({"id": sha, "short_id": &sha[..8], "title": title, "parent_ids": [parent]});
+    let older = json!([{"old_path": "src/table.rs", "new_path": "src/table.rs",
+        "diff": "@@ -1,2 +1,2 @@\n fn a() {}\n-let older = 0;\n+let old = 1;\n"}]);
+    harness
+        .reply(&format!("{MR}/commits"), [commit(HEAD, "Second", BEFORE), commit(BEFORE, "First", "ba5e")])
+        .reply(&format!("GET /projects/acme%2Frocket-ui/repository/commits/{BEFORE}/diff"), older)
+        .pass(40)
+        .press("r Tab")
+        .settle()
+        .await;
+    harness
+}
+
+#[tokio::test]
+async fn a_comment_written_on_one_commit_is_about_that_commit() {
+    let mut harness = with_commits().await;
+    harness.press(")").settle().await;
+    harness.expect("Only commit 1/2");
+    to_line(&mut harness, "let old = 1;");
+    harness.reply(POST, note(700, "ada", "")).press("C").type_text("Which?").press("C-s").settle().await;
+    let posts = posts(&harness);
+    assert!(posts[0].contains(&format!("`src/table.rs:2` at {BEFORE}")), "{posts:?}");
+    // A line that it takes away has no number in the whole of the changes.
+    to_line(&mut harness, "let older = 0;");
+    harness.press("C").expect("commented on among all changes");
+}
+
+#[tokio::test]
+async fn drafts_stay_where_they_are_while_one_commit_is_read() {
+    let mut harness = with_commits().await;
+    to_line(&mut harness, "let new = 2;");
+    harness.press("C").type_text("Of the head.").press("M-s").settle().await;
+    let kept = harness.kept.clone();
+    harness.press(")").settle().await;
+    harness.expect("Only commit 1/2").expect_no("went along");
+    let drafts = |kept: &std::collections::HashMap<String, String>| {
+        let mut drafts: Vec<_> =
+            kept.iter().filter(|(key, _)| key.contains(" draft ")).map(|(_, v)| v.clone()).collect();
+        drafts.sort();
+        drafts
+    };
+    assert_eq!(drafts(&harness.kept), drafts(&kept));
+}
+
+#[tokio::test]
+async fn a_head_that_moves_while_one_reads_is_noticed_by_itself() {
+    let mut harness = changes(vec![]).await;
+    let asked = |harness: &Harness| harness.asked.iter().filter(|line| line.ends_with("/changes")).count();
+    assert_eq!(asked(&harness), 1);
+    harness.pass(31).settle().await;
+    assert_eq!(asked(&harness), 1, "nothing moved");
+    let mut whole = merge_request(42, "Draw only visible rows", "opened");
+    whole["sha"] = json!(BEFORE);
+    harness.reply(MR, whole.clone());
+    whole["changes"] =
+        json!([{"old_path": "src/table.rs", "new_path": "src/table.rs", "diff": "@@ -1 +1 @@\n-a\n+pushed\n"}]);
+    harness.reply(&format!("{MR}/changes"), whole).pass(31).settle().await;
+    assert_eq!(asked(&harness), 2);
+    harness.expect("The branch has moved to 11111111").expect("pushed");
+    harness.pass(31).settle().await;
+    assert_eq!(asked(&harness), 2, "once is enough");
+}
+
+#[tokio::test]
+async fn what_somebody_says_meanwhile_comes_by_itself() {
+    let mut harness = open_with(vec![], place(), 120, 40).await;
+    let mut whole = merge_request(42, "Draw only visible rows", "opened");
+    let told = |whole: &mut Value, count: u64| whole["user_notes_count"] = json!(count);
+    told(&mut whole, 0);
+    harness.reply(MR, whole.clone()).pass(31).settle().await;
+    told(&mut whole, 1);
+    harness.reply(MR, whole).reply(&format!("{MR}/notes"), [note(501, "bo", "Meanwhile.")]).pass(31).settle().await;
+    harness.expect("Meanwhile.");
+}
+
+#[tokio::test]
+async fn a_mark_ends_with_its_file() {
+    let mut harness = changes(vec![]).await;
+    to_line(&mut harness, "let new = 2;");
+    harness.press("Space ] j j j").press("C").expect("Comment on src/other.rs:1");
+}
+
+#[tokio::test]
+async fn lines_between_which_some_are_hidden_cannot_be_suggested_as_one() {
+    let mut harness = open_with(vec![], place().tab("changes"), 120, 40).await;
+    let mut whole = merge_request(42, "Draw only visible rows", "opened");
+    whole["sha"] = json!(HEAD);
+    let diff = "@@ -1,2 +1,2 @@\n-a\n+first\n b\n@@ -90,2 +90,2 @@\n-y\n+last\n z\n";
+    whole["changes"] = json!([{"old_path": "src/table.rs", "new_path": "src/table.rs", "diff": diff}]);
+    harness.reply(&format!("{MR}/changes"), whole).pass(5).press("r Tab").settle().await;
+    to_line(&mut harness, "first");
+    harness.press("Space");
+    for _ in 0..5 {
+        harness.press("j");
+    }
+    harness.press("i").expect("Lines between the marked ones are hidden");
+    // What is quoted is what stands together.
+    harness.press("C").expect("│ last").expect_no("│ first");
+}
+
+#[tokio::test]
+async fn a_comment_on_a_line_that_is_not_shown_is_not_lost_from_sight() {
+    let notes = vec![placed(501, "bo", HEAD, 40, "fn far() {}", "Far away.")];
+    let mut harness = changes(notes).await;
+    harness.expect("Far away.").expect("src/table.rs:40, not among the lines shown");
+}
+
+#[tokio::test]
+async fn a_suggestion_shows_the_lines_that_go_and_takes_no_line_by_a_number_of_another_time() {
+    let tree = [json!({"id": "aaaa", "name": "table.rs", "type": "blob", "path": "src/table.rs", "mode": "100644"})];
+    let answer = |range: &str| format!("`src/table.rs:2` at {HEAD}\n\n```suggestion{range}\nlet new = 3;\n```");
+    let begin = |first: Value| {
+        let tree = tree.clone();
+        async move {
+            let mut harness = changes(vec![first]).await;
+            harness.reply("GET /projects/acme%2Frocket-ui/repository/tree", tree).reply_raw(
+                "GET /projects/acme%2Frocket-ui/repository/blobs/aaaa/raw",
+                "pushed\nfn a() {}\nlet new = 2;\n",
+            );
+            to_line(&mut harness, "2h");
+            harness
+        }
+    };
+    let log = "GET /projects/acme%2Frocket-ui/repository/commits";
+    // Nobody says what the line was, and the file has changed since.
+    let mut harness = begin(note(501, "bo", &answer(""))).await;
+    harness
+        .reply(&format!("{log}?path=src%2Ftable.rs&ref_name=feature%2F42"), [json!({"id": BEFORE, "title": "x"})])
+        .reply(&format!("{log}?path=src%2Ftable.rs&ref_name={HEAD}"), [json!({"id": HEAD, "title": "y"})]);
+    harness.press("Y").settle().await;
+    harness.expect("the file has changed since");
+    // The file is the same: its line is known, and what goes is shown as it is.
+    let mut harness = begin(note(501, "bo", &answer(":-1+0"))).await;
+    harness.reply(log, [json!({"id": HEAD, "title": "y"})]).press("Y").settle().await;
+    harness.expect("- pushed").expect("- fn a() {}").expect("+ let new = 3;").expect("y commit");
+}
+
+#[tokio::test]
+async fn a_server_out_of_reach_leaves_the_words_and_sends_nothing_later() {
+    let mut harness = changes(vec![]).await;
+    harness.unreachable(&format!("{MR}/notes")).press("c").type_text("Later.").press("C-s").settle().await;
+    harness.expect("C-x stops it");
+    harness.press("C-x").settle().await;
+    harness.expect("It was stopped");
+    harness.press("C-s").settle().await;
+    for _ in 0..4 {
+        harness.pass(5).settle().await;
+    }
+    harness.expect("Not sent.").expect("connection refused").expect("Later.");
+    harness.reply(&format!("{MR}/notes"), json!([])).pass(60).settle().await;
+    assert!(posts(&harness).is_empty());
+}
+
+#[tokio::test]
+async fn what_another_labscope_has_or_sent_is_not_sent_again() {
+    use labscope::app::outbox::Claim;
+    let mut harness = changes(vec![]).await;
+    for words in ["First.", "Second.", "Third."] {
+        harness.press("c").type_text(words).press("M-s").settle().await;
+        harness.press("M-s");
+    }
+    let key = |words: &str| {
+        let found = harness.kept.iter().find(|(_, kept)| kept.contains(words));
+        found.map(|(key, _)| key.clone()).expect("kept")
+    };
+    let (first, second) = (key("First."), key("Second."));
+    harness.claims.insert(first, Claim::Elsewhere);
+    harness.claims.insert(second, Claim::Gone);
+    harness
+        .reply(POST, note(700, "ada", ""))
+        .reply(&format!("{MR}/notes"), [note(650, "ada", "Second.")])
+        .press("S")
+        .settle()
+        .await;
+    assert_eq!(posts(&harness), [&format!("{POST} body=Third.")]);
+    harness.expect("First.").expect("another labscope that is running has it");
+    assert_eq!(harness.kept.keys().filter(|key| key.contains(" draft ")).count(), 1, "{:?}", harness.kept);
+}
+
+#[tokio::test]
+async fn a_draft_that_was_dropped_is_not_called_sent() {
+    let mut begin = Begin::at(place()).size(100, 40);
+    let on = json!({"merge_request": {"project": "acme/rocket-ui", "iid": 42}});
+    let unknown = json!({"unknown": {"before": 1, "why": "cut"}});
+    let draft = json!({"on": on, "text": "Perhaps there.", "state": unknown}).to_string();
+    begin.drafts.insert("@ada draft acme/rocket-ui!42 1".into(), draft);
+    begin.drafts.insert("account demo".into(), "ada".into());
+    let mut harness = begin.open();
+    harness
+        .reply("GET /user", json!({"id": 1, "username": "ada"}))
+        .reply(MR, merge_request(42, "Rows", "opened"))
+        .reply(&format!("{MR}/notes"), json!([]))
+        .settle()
+        .await;
+    harness.press("K").expect("Perhaps there.").press("D").expect("may have arrived").press("y").settle().await;
+    harness.expect("There is no draft.").expect_no("sent");
+}
+
+#[tokio::test]
+async fn words_whose_place_is_gone_are_found_and_opened() {
+    let mut begin = Begin::at(Place::new("projects")).size(100, 30);
+    let on = json!({"merge_request": {"project": "acme/gone", "iid": 7}});
+    let draft = json!({"on": on, "text": "Ten hours of work.", "state": "kept"}).to_string();
+    begin.drafts.insert("@ada draft acme/gone!7 1".into(), draft);
+    begin.drafts.insert("account demo".into(), "ada".into());
+    let mut harness = begin.open();
+    harness.reply("GET /user", json!({"id": 1, "username": "ada"})).reply("GET /projects", json!([])).settle().await;
+    harness.press("g k").expect("acme/gone!7").expect("Ten hours of work.").press("Enter");
+    harness.expect("Comment on acme/gone!7").expect("Ten hours of work.").press("Esc");
+    assert!(harness.app.draft("draft acme/gone!7 1").is_some());
+}

@@ -7,6 +7,7 @@ use labscope::api::client::{Client, Server};
 use labscope::api::commits::{CommitAction, CreateCommit};
 use labscope::app::Place;
 use labscope::backend::{Clock, Options, Running, WorldKind, start};
+use serde_json::json;
 use std::collections::HashMap;
 
 const PROJECT: &str = "ada/rocket";
@@ -443,4 +444,21 @@ async fn names_that_would_drive_the_terminal_are_shown_in_the_editor_too() {
     app.press("g i").settle().await;
     app.expect("bad␛[31m<U+202E>name");
     server.stop().await;
+}
+
+#[tokio::test]
+async fn a_file_of_a_tag_says_what_changing_it_takes() {
+    let mut app = Begin::at(Place::new("tags").project("acme/rocket-ui")).size(120, 34).open();
+    let project = "GET /projects/acme%2Frocket-ui";
+    let file = json!({"id": "b10b", "name": "a.rs", "type": "blob", "path": "a.rs", "mode": "100644"});
+    app.reply("GET /user", json!({"id": 1, "username": "ada"}))
+        .reply(project, json!({"id": 7, "path_with_namespace": "acme/rocket-ui", "default_branch": "main"}))
+        .reply(&format!("{project}/repository/tags"), [json!({"name": "v1.0", "commit": {"id": "aa", "title": "x"}})])
+        .reply(&format!("{project}/repository/tree"), [file])
+        .reply_raw(&format!("{project}/repository/blobs/b10b/raw"), "fn a() {}\n")
+        .settle()
+        .await;
+    app.press("Enter").settle().await;
+    assert_eq!(app.app.place().git_ref.as_deref(), Some("v1.0"));
+    app.press("e").expect("this is a tag; R chooses a branch");
 }

@@ -4,10 +4,12 @@
 use super::spot::Spot;
 use crate::api::Id;
 use crate::api::commits::{CommitComment, CreateCommitComment};
-use crate::api::notes::{CreateMergeRequestNote, Note, UpdateMergeRequestNote};
+use crate::api::notes::{CreateMergeRequestNote, CreateSnippetNote, Note, UpdateMergeRequestNote, UpdateSnippetNote};
 use crate::store::Write;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
 
 /// What people comment on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,6 +17,7 @@ use std::collections::HashMap;
 pub enum Thing {
     MergeRequest { project: Id, iid: u64 },
     Commit { project: Id, sha: String },
+    Snippet { project: Id, id: u64 },
 }
 
 impl Thing {
@@ -23,6 +26,7 @@ impl Thing {
         match self {
             Thing::MergeRequest { project, iid } => format!("{project}!{iid}"),
             Thing::Commit { project, sha } => format!("{project}@{}", sha.get(..8).unwrap_or(sha)),
+            Thing::Snippet { project, id } => format!("{project}${id}"),
         }
     }
 
@@ -31,7 +35,13 @@ impl Thing {
         match self {
             Thing::MergeRequest { project, iid } => format!("draft {project}!{iid} "),
             Thing::Commit { project, sha } => format!("draft {project}@{sha} "),
+            Thing::Snippet { project, id } => format!("draft {project}${id} "),
         }
+    }
+
+    /// Whether comments on it may wait for one another, to be sent together.
+    pub fn is_reviewed(&self) -> bool {
+        !matches!(self, Thing::Snippet { .. })
     }
 
     /// The key under which it is kept that a review of it is open.
@@ -39,11 +49,14 @@ impl Thing {
         format!("review of {}", self.prefix().trim_start_matches("draft ").trim_end())
     }
 
-    /// A key for one more draft, behind those that are kept.
-    pub fn new_key(&self, kept: &HashMap<String, String>) -> String {
+    /// A key for one more draft, behind those that are kept: the moment, and digits by chance, so that two programs never
+    /// take the same.
+    pub fn new_key(&self, kept: &HashMap<String, String>, now: Timestamp) -> String {
         let prefix = self.prefix();
         let numbers = kept.keys().filter_map(|key| key.strip_prefix(&prefix)?.parse::<u64>().ok());
-        format!("{prefix}{}", numbers.max().unwrap_or(0) + 1)
+        let chance = RandomState::new().build_hasher().finish() % 100_000;
+        let number = u64::try_from(now.as_millisecond()).unwrap_or(0).saturating_mul(100_000).saturating_add(chance);
+        format!("{prefix}{}", number.max(numbers.max().unwrap_or(0).saturating_add(1)))
     }
 
     /// The keys of its drafts among all that is kept, oldest first.
@@ -141,6 +154,19 @@ impl Draft {
                     }
                 }
             }
+            Thing::Snippet { project, id: snippet } => {
+                let (id, snippet_id, body) = (project.clone(), *snippet, self.body());
+                match self.edits {
+                    Some((note_id, _)) => {
+                        let update = UpdateSnippetNote { id, snippet_id, note_id, body };
+                        Write::new(&update, format!("edit a note on ${snippet}"))
+                    }
+                    None => {
+                        let create = CreateSnippetNote { id, snippet_id, body };
+                        Write::new(&create, format!("comment on ${snippet}"))
+                    }
+                }
+            }
             Thing::Commit { project, sha } => {
                 let line = self.line();
                 let spot = self.spot.as_ref().filter(|_| line.is_some());
@@ -207,10 +233,11 @@ mod tests {
     #[test]
     fn keys_of_one_thing_are_told_from_those_of_another() {
         let mut kept = HashMap::new();
-        let first = thing().new_key(&kept);
+        let first = thing().new_key(&kept, Timestamp::UNIX_EPOCH);
         kept.insert(first.clone(), String::new());
         kept.insert("draft a/b!41 9".into(), String::new());
-        let second = thing().new_key(&kept);
+        let second = thing().new_key(&kept, Timestamp::UNIX_EPOCH);
+        assert_ne!(first, thing().new_key(&HashMap::new(), Timestamp::UNIX_EPOCH), "another program takes another one");
         kept.insert(second.clone(), String::new());
         assert_eq!(thing().keys(&kept), [first, second]);
     }

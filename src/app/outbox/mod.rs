@@ -14,12 +14,15 @@ pub use spot::Spot;
 use super::action::Tone;
 use crate::api::{Error, Fault};
 use jiff::{SignedDuration, Timestamp};
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 /// How long to wait after a call that had no answer before looking: the server may still be at it.
 const SETTLE: SignedDuration = SignedDuration::from_secs(3);
 /// How long a server that names no time is given that has too many requests.
 const PAUSE: SignedDuration = SignedDuration::from_secs(30);
+/// How long to wait before what the server has is looked at again, where that failed in passing, and how often.
+const AGAIN: SignedDuration = SignedDuration::from_secs(4);
+const TRIES: u32 = 3;
 
 /// What the server has, as far as it tells whether a comment arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,9 +33,33 @@ pub struct Evidence {
     pub arrived: bool,
 }
 
+/// Whether a draft is ours to send: another labscope of the same account may be at it, or have been.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// Ours, and what is on disk of it, where there is a disk that says so.
+    Ours(Option<String>),
+    /// Another program has it, and may be sending it.
+    Elsewhere,
+    /// It is not on disk any more: another program sent it, or dropped it.
+    Gone,
+}
+
+/// The same, compared with what is known of the draft here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Claimed {
+    /// Ours, in this state.
+    Ours(State),
+    /// It says something else on disk by now.
+    Other,
+    Elsewhere,
+    Gone,
+}
+
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
+    /// Make sure that no other program sends it.
+    Claim(String),
     /// See what the server has.
     Look(String),
     /// Send it.
@@ -50,6 +77,8 @@ pub enum Step {
 pub enum Progress {
     /// Others come first, or the server asked for a pause.
     Waiting,
+    /// Whether another program has it is being found out.
+    Claiming,
     /// Whether it arrived is being looked up.
     Looking,
     /// It is on its way.
@@ -65,6 +94,8 @@ struct Job {
     what: String,
     /// Only find out whether it arrived; send nothing.
     only_look: bool,
+    /// How often what the server has could not be looked at.
+    failed: u32,
 }
 
 /// What became of the comments of a batch.
@@ -87,6 +118,8 @@ pub struct Outbox {
     /// The number of the newest note of a thing, while it is known.
     newest: Option<(Thing, u64)>,
     tally: Tally,
+    /// The drafts that are on the server now.
+    sent: HashSet<String>,
 }
 
 impl Outbox {
@@ -107,7 +140,7 @@ impl Outbox {
             job.only_look &= only_look;
         } else if self.current.as_ref().is_none_or(|(job, _)| job.key != key) {
             let what = draft.write().what;
-            self.queue.push_back(Job { key: key.to_owned(), on: draft.on.clone(), what, only_look });
+            self.queue.push_back(Job { key: key.to_owned(), on: draft.on.clone(), what, only_look, failed: 0 });
         }
     }
 
@@ -115,6 +148,12 @@ impl Outbox {
     pub fn stop(&mut self) {
         self.queue.clear();
         self.paused = None;
+        self.current = self.current.take().filter(|(_, progress)| *progress == Progress::Sending);
+    }
+
+    /// Whether the draft of that key is on the server now.
+    pub fn has_sent(&self, key: &str) -> bool {
+        self.sent.contains(key)
     }
 
     /// Where in line a draft is; `None` where it is not.
@@ -140,30 +179,64 @@ impl Outbox {
         self.paused.filter(|_| self.current.is_none() && !self.queue.is_empty())
     }
 
-    /// Begins with the next in line, where nothing else is done. `state` is that of a draft, while it is kept.
-    pub fn begin(&mut self, now: Timestamp, state: impl Fn(&str) -> Option<State>) -> Vec<Step> {
+    /// Begins with the next in line, where nothing else is done.
+    pub fn begin(&mut self, now: Timestamp, is_kept: impl Fn(&str) -> bool) -> Vec<Step> {
         if self.current.is_some() || self.paused.is_some_and(|until| now < until) {
             return Vec::new();
         }
         self.paused = None;
         while let Some(job) = self.queue.pop_front() {
             // What was dropped meanwhile is not sent.
-            let Some(state) = state(&job.key) else { continue };
-            let uncertain = matches!(state, State::Sending { .. } | State::Unknown { .. });
-            let mark = self.newest.as_ref().filter(|(on, _)| *on == job.on).map(|(_, mark)| *mark);
+            if !is_kept(&job.key) {
+                continue;
+            }
             let key = job.key.clone();
-            return match mark.filter(|_| !uncertain) {
-                Some(mark) => {
-                    self.current = Some((job, Progress::Sending));
-                    vec![Step::Keep(key.clone(), State::Sending { before: mark }), Step::Send(key)]
-                }
-                None => {
-                    self.current = Some((job, Progress::Looking));
-                    vec![Step::Look(key)]
-                }
-            };
+            self.current = Some((job, Progress::Claiming));
+            return vec![Step::Claim(key)];
         }
         self.close()
+    }
+
+    /// Whose the draft `key` is to send was found out.
+    pub fn claimed(&mut self, key: &str, claimed: Claimed) -> Vec<Step> {
+        let is_it = |(job, progress): &(Job, Progress)| job.key == key && *progress == Progress::Claiming;
+        if !self.current.as_ref().is_some_and(is_it) {
+            return Vec::new();
+        }
+        let Some((job, _)) = self.current.take() else { return Vec::new() };
+        let key = job.key.clone();
+        match claimed {
+            Claimed::Ours(state) => {
+                let uncertain = matches!(state, State::Sending { .. } | State::Unknown { .. });
+                let mark = self.newest.as_ref().filter(|(on, _)| *on == job.on).map(|(_, mark)| *mark);
+                match mark.filter(|_| !uncertain) {
+                    Some(mark) => {
+                        self.current = Some((job, Progress::Sending));
+                        vec![Step::Keep(key.clone(), State::Sending { before: mark }), Step::Send(key)]
+                    }
+                    None => {
+                        self.current = Some((job, Progress::Looking));
+                        vec![Step::Look(key)]
+                    }
+                }
+            }
+            // What another program is at is not touched.
+            Claimed::Elsewhere if job.only_look => Vec::new(),
+            Claimed::Elsewhere => {
+                self.count(&job, Some("another labscope that is running has it"));
+                Vec::new()
+            }
+            Claimed::Other => {
+                self.count(&job, Some("another labscope changed it: look at it first"));
+                Vec::new()
+            }
+            // Any of one's own notes that says the same is what became of it.
+            Claimed::Gone => {
+                self.current = Some((Job { only_look: true, ..job }, Progress::Looking));
+                let why = "another labscope sent or dropped it".to_owned();
+                vec![Step::Keep(key.clone(), State::Unknown { before: 0, why }), Step::Look(key)]
+            }
+        }
     }
 
     /// What the server has was looked at; `state` is that of the draft in question.
@@ -195,17 +268,32 @@ impl Outbox {
         }
     }
 
+    /// The draft `key` was dropped while it was found out whose it is.
+    pub fn forget_claim(&mut self, key: &str) {
+        self.current = self.current.take().filter(|(job, progress)| job.key != key || *progress != Progress::Claiming);
+    }
+
     /// The draft that is being looked for is not kept any more.
     pub fn forget(&mut self) {
         self.current = None;
     }
 
-    /// What the server has cannot be looked at, and asking again by itself is of no use.
-    pub fn look_failed(&mut self, error: &Error, state: &State) -> Vec<Step> {
+    /// What the server has cannot be looked at. Where that may pass it is tried again, but not for ever: words that are to
+    /// go out must not do so by themselves when nobody thinks of them any more.
+    pub fn look_failed(&mut self, error: &Error, state: &State, now: Timestamp) -> Vec<Step> {
         let Some((job, _)) = self.current.take() else { return Vec::new() };
+        if error.is_passing() && job.failed < TRIES {
+            let pause = match &error.fault {
+                Fault::Limited(after) => pause_of(*after),
+                _ => AGAIN,
+            };
+            self.paused = Some(now.checked_add(pause).unwrap_or(now));
+            self.queue.push_front(Job { failed: job.failed + 1, ..job });
+            return Vec::new();
+        }
         let why = said(error);
         self.count(&job, Some(&why));
-        self.give_up_for(error);
+        self.give_up_for(error, &job.on);
         match state {
             State::Sending { before } | State::Unknown { before, .. } => {
                 vec![Step::Keep(job.key, State::Unknown { before: *before, why })]
@@ -230,7 +318,7 @@ impl Outbox {
         match &error.fault {
             // Refused before anything was done: the same again, when the server allows it.
             Fault::Limited(after) => {
-                let pause = after.and_then(|after| SignedDuration::try_from(after).ok()).unwrap_or(PAUSE);
+                let pause = pause_of(*after);
                 self.paused = Some(later(pause));
                 self.queue.push_front(job);
                 let words = format!("The server has too many requests: going on in {} s.", pause.as_secs());
@@ -244,7 +332,7 @@ impl Outbox {
             | Fault::Disk(_)
             | Fault::ReadOnly => {
                 self.count(&job, Some(&why));
-                self.give_up_for(error);
+                self.give_up_for(error, &job.on);
                 vec![Step::Keep(key, State::Failed { why })]
             }
             // Anything may have become of it.
@@ -261,18 +349,26 @@ impl Outbox {
         }
     }
 
-    /// What holds for one comment holds for all that follow: they stay as they are.
-    fn give_up_for(&mut self, error: &Error) {
-        if matches!(error.fault, Fault::Unauthorized(_) | Fault::Denied(_) | Fault::Missing(_) | Fault::ReadOnly) {
-            self.tally.not += self.queue.len();
-            self.queue.clear();
+    /// What holds for one comment holds for all that follow on the same thing, or on all things: they stay as they are.
+    fn give_up_for(&mut self, error: &Error, on: &Thing) {
+        let before = self.queue.len();
+        match error.fault {
+            Fault::Unauthorized(_) | Fault::ReadOnly => self.queue.clear(),
+            Fault::Denied(_) | Fault::Missing(_) => self.queue.retain(|job| job.on != *on),
+            // Who is not there for one is not there for the others.
+            _ if error.is_passing() => self.queue.clear(),
+            _ => {}
         }
+        self.tally.not += before - self.queue.len();
     }
 
     fn count(&mut self, job: &Job, why: Option<&str>) {
         self.tally.what.clone_from(&job.what);
         match why {
-            None => self.tally.sent += 1,
+            None => {
+                self.tally.sent += 1;
+                self.sent.insert(job.key.clone());
+            }
             Some(why) => {
                 self.tally.not += 1;
                 self.tally.why = why.to_owned();
@@ -296,6 +392,11 @@ impl Outbox {
             }
         }
     }
+}
+
+/// How long a server that has too many requests wants to be left alone.
+fn pause_of(after: Option<std::time::Duration>) -> SignedDuration {
+    after.and_then(|after| SignedDuration::try_from(after).ok()).unwrap_or(PAUSE)
 }
 
 fn said(error: &Error) -> String {

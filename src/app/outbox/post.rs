@@ -1,9 +1,9 @@
 //! Carries out what the outbox says: looks through the store, sends as writes, keeps on disk.
 
-use super::{Draft, Evidence, State, Step, Thing};
+use super::{Claim, Claimed, Draft, Evidence, State, Step, Thing};
 use crate::api::Error;
 use crate::api::commits::{CommitComment, ListCommitComments};
-use crate::api::notes::{ListMergeRequestNotes, Note, NoteReply};
+use crate::api::notes::{ListMergeRequestNotes, ListSnippetNotes, Note, NoteReply};
 use crate::app::action::{Action, Effect};
 use crate::app::pane::View;
 use crate::app::{App, Carries};
@@ -12,13 +12,19 @@ use crate::store::{Load, Rows, Value, Want};
 /// Pages that are looked through for a comment at most.
 const PAGES: u32 = 20;
 
-/// The newest notes first.
-fn notes_of(project: &crate::api::Id, iid: u64) -> ListMergeRequestNotes {
-    ListMergeRequestNotes {
-        id: project.clone(),
-        merge_request_iid: iid,
-        sort: Some("desc".into()),
-        order_by: Some("created_at".into()),
+/// The notes of a thing whose notes have numbers, newest first: what is known of them, and how they are asked for.
+fn notes_of<'a>(view: &View<'a>, on: &Thing) -> Option<(Rows<'a, Note>, Load)> {
+    let (sort, order_by) = (Some("desc".to_owned()), Some("created_at".to_owned()));
+    match on {
+        Thing::MergeRequest { project, iid } => {
+            let list = ListMergeRequestNotes { id: project.clone(), merge_request_iid: *iid, sort, order_by };
+            Some((view.store.list(&list), Load::list(&list, 1)))
+        }
+        Thing::Snippet { project, id } => {
+            let list = ListSnippetNotes { id: project.clone(), snippet_id: *id, sort, order_by };
+            Some((view.store.list(&list), Load::list(&list, 1)))
+        }
+        Thing::Commit { .. } => None,
     }
 }
 
@@ -35,18 +41,18 @@ fn before(draft: &Draft) -> Option<u64> {
 }
 
 /// What has to be read of the server to tell whether the draft arrived.
-fn look_of(view: &View, draft: &Draft) -> Load {
-    match &draft.on {
-        Thing::MergeRequest { project, iid } => {
-            let notes = notes_of(project, *iid);
-            let rows: Rows<Note> = view.store.list(&notes);
-            Load::list(&notes, if has_all(&rows, before(draft)) { rows.pages() } else { (rows.pages() + 1).min(PAGES) })
-        }
-        Thing::Commit { project, sha } => {
+fn look_of(view: &View, draft: &Draft) -> Option<Load> {
+    match (&draft.on, notes_of(view, &draft.on)) {
+        (Thing::Commit { project, sha }, _) => {
             let comments = comments_of(project, sha);
             let rows: Rows<CommitComment> = view.store.list(&comments);
-            Load::list(&comments, if rows.more { (rows.pages() + 1).min(PAGES) } else { rows.pages() })
+            Some(Load::list(&comments, if rows.more { (rows.pages() + 1).min(PAGES) } else { rows.pages() }))
         }
+        (_, Some((rows, load))) => {
+            let pages = if has_all(&rows, before(draft)) { rows.pages() } else { (rows.pages() + 1).min(PAGES) };
+            Some(Load { pages: pages.max(1), ..load })
+        }
+        (_, None) => None,
     }
 }
 
@@ -59,10 +65,10 @@ fn has_all(rows: &Rows<Note>, before: Option<u64>) -> bool {
 
 /// What the server has, once it was read anew; the failure where that is of no use to try again.
 fn evidence(view: &View, draft: &Draft) -> Option<Result<Evidence, Error>> {
-    let me = view.me().map_or(0, |me| me.id);
-    match &draft.on {
-        Thing::MergeRequest { project, iid } => {
-            let rows = view.store.list(&notes_of(project, *iid));
+    // Whose notes would be one's own is to be known first: else nothing counts as arrived.
+    let me = view.me()?.id;
+    match (&draft.on, notes_of(view, &draft.on)) {
+        (_, Some((rows, _))) => {
             fresh(&rows)
                 .map(|fresh| {
                     fresh?;
@@ -78,7 +84,7 @@ fn evidence(view: &View, draft: &Draft) -> Option<Result<Evidence, Error>> {
                 })
                 .filter(|outcome| outcome.is_err() || has_all(&rows, before(draft)))
         }
-        Thing::Commit { project, sha } => {
+        (Thing::Commit { project, sha }, None) => {
             let rows = view.store.list(&comments_of(project, sha));
             fresh(&rows)
                 .map(|fresh| {
@@ -88,16 +94,16 @@ fn evidence(view: &View, draft: &Draft) -> Option<Result<Evidence, Error>> {
                 })
                 .filter(|outcome| outcome.is_err() || !rows.more || rows.pages() >= PAGES)
         }
+        (_, None) => None,
     }
 }
 
-/// Whether the rows are of now; `None` while they are asked for, or will be again.
+/// Whether the rows are of now; `None` while they are asked for.
 fn fresh<T: 'static>(rows: &Rows<T>) -> Option<Result<(), Error>> {
     if !rows.settled(u32::MAX) {
         return None;
     }
     match rows.error {
-        Some(error) if error.is_passing() => None,
         Some(error) => Some(Err(error.clone())),
         None => rows.known.then_some(Ok(())),
     }
@@ -125,7 +131,7 @@ impl App {
     /// What the outbox needs of the server.
     pub(in crate::app) fn outbox_wants(&self, view: &View) -> Vec<Want> {
         let draft = self.outbox.looking().and_then(|key| Draft::read(self.drafts.get(key)?));
-        draft.map(|draft| look_of(view, &draft).into()).into_iter().collect()
+        draft.and_then(|draft| look_of(view, &draft)).map(Want::from).into_iter().collect()
     }
 
     /// Goes on with what is in line, as far as that goes without an answer.
@@ -143,12 +149,12 @@ impl App {
                     match evidence(&self.view_of(), &draft) {
                         None => return,
                         Some(Ok(evidence)) => self.outbox.looked(evidence, &draft.state),
-                        Some(Err(error)) => self.outbox.look_failed(&error, &draft.state),
+                        Some(Err(error)) => self.outbox.look_failed(&error, &draft.state, self.now),
                     }
                 }
                 None => {
                     let drafts = &self.drafts;
-                    self.outbox.begin(self.now, |key| Some(Draft::read(drafts.get(key)?)?.state))
+                    self.outbox.begin(self.now, |key| drafts.get(key).is_some_and(|kept| Draft::read(kept).is_some()))
                 }
             };
             if steps.is_empty() && !looked {
@@ -163,10 +169,13 @@ impl App {
     fn step(&mut self, step: Step, effects: &mut Vec<Effect>) {
         let draft = |app: &App, key: &str| app.drafts.get(key).and_then(|kept| Draft::read(kept));
         match step {
+            Step::Claim(key) => {
+                let on_disk = self.key_on_disk(&key);
+                effects.push(Effect::Claim(key, on_disk));
+            }
             Step::Look(key) => {
-                if let Some(draft) = draft(self, &key) {
-                    let want = look_of(&self.view_of(), &draft).into();
-                    self.store.refresh(&[want]);
+                if let Some(want) = draft(self, &key).and_then(|draft| look_of(&self.view_of(), &draft)) {
+                    self.store.refresh(&[want.into()]);
                 }
             }
             Step::Send(key) => {
@@ -188,6 +197,29 @@ impl App {
                 self.act(Action::Keep(key, None), effects);
             }
             Step::Say(tone, words) => self.say(tone, words),
+        }
+    }
+
+    /// Whether the draft `key` is ours to send was found out. What is on disk of it is what holds.
+    pub(in crate::app) fn claimed(&mut self, key: &str, claim: Claim, effects: &mut Vec<Effect>) {
+        let Some(known) = self.drafts.get(key).and_then(|kept| Draft::read(kept)) else {
+            return self.outbox.forget_claim(key);
+        };
+        let claimed = match claim {
+            Claim::Elsewhere => Claimed::Elsewhere,
+            Claim::Gone => Claimed::Gone,
+            Claim::Ours(there) => match there.as_deref().and_then(Draft::read) {
+                None => Claimed::Ours(known.state),
+                Some(there) => {
+                    let same = there.body() == known.body() && there.edits == known.edits;
+                    let state = there.state.clone();
+                    self.drafts.insert(key.to_owned(), there.to_json());
+                    if same { Claimed::Ours(state) } else { Claimed::Other }
+                }
+            },
+        };
+        for step in self.outbox.claimed(key, claimed) {
+            self.step(step, effects);
         }
     }
 

@@ -16,8 +16,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Lines that are quoted at most: the last ones of a range.
-const QUOTED: usize = 10;
 /// A line longer than this is not quoted.
 const LONGEST: usize = 400;
 
@@ -45,6 +43,9 @@ pub struct Spot {
 }
 
 impl Spot {
+    /// Lines that are quoted at most: the last ones of a range.
+    pub const QUOTED: usize = 10;
+
     /// The last line.
     pub fn line(&self) -> Option<u32> {
         self.lines.map(|(_, last)| last)
@@ -67,9 +68,8 @@ impl Spot {
     }
 
     /// The text of these lines, as far as it is to be quoted.
-    pub fn quote_of<'a>(lines: impl DoubleEndedIterator<Item = &'a str>) -> Vec<String> {
-        let mut quote: Vec<String> = lines.rev().take(QUOTED).map(str::to_owned).collect();
-        quote.reverse();
+    pub fn quote_of(lines: &[String]) -> Vec<String> {
+        let quote = lines.get(lines.len().saturating_sub(Spot::QUOTED)..).unwrap_or_default().to_vec();
         if quote.iter().any(|line| line.len() > LONGEST || line.contains(['\n', '\r'])) { Vec::new() } else { quote }
     }
 

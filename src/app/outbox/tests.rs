@@ -23,6 +23,10 @@ struct World {
     calls: Vec<String>,
     looks: usize,
     said: Vec<String>,
+    /// What another program has, or did.
+    elsewhere: BTreeMap<String, Claimed>,
+    /// How many looks fail.
+    unseen: usize,
     now: Timestamp,
 }
 
@@ -41,6 +45,8 @@ impl World {
             calls: Vec::new(),
             looks: 0,
             said: Vec::new(),
+            elsewhere: BTreeMap::new(),
+            unseen: 0,
             now: "2026-06-15T12:00:00Z".parse().expect("a time"),
         }
     }
@@ -60,7 +66,7 @@ impl World {
                 if let Some(wake) = self.outbox.wake() {
                     self.now = self.now.max(wake);
                 }
-                let begun = self.outbox.begin(self.now, |key| self.disk.get(key).cloned());
+                let begun = self.outbox.begin(self.now, |key| self.disk.contains_key(key));
                 if begun.is_empty() {
                     break;
                 }
@@ -68,6 +74,19 @@ impl World {
                 continue;
             };
             match step {
+                Step::Claim(key) => {
+                    let claimed = match self.elsewhere.get(&key) {
+                        Some(claimed) => claimed.clone(),
+                        None => Claimed::Ours(self.disk[&key].clone()),
+                    };
+                    steps.extend(self.outbox.claimed(&key, claimed));
+                }
+                Step::Look(_) if self.unseen > 0 => {
+                    self.unseen -= 1;
+                    let Some(key) = self.outbox.looking().map(str::to_owned) else { continue };
+                    let error = Error { tried: "GET".into(), fault: broken() };
+                    steps.extend(self.outbox.look_failed(&error, &self.disk[&key].clone(), self.now));
+                }
                 Step::Keep(key, state) => _ = self.disk.insert(key, state),
                 Step::Drop(key) => _ = self.disk.remove(&key),
                 Step::Say(_, words) => self.said.push(words),
@@ -232,4 +251,65 @@ fn after_a_start_only_what_is_uncertain_is_looked_up_and_nothing_is_sent() {
     assert!(world.calls.is_empty());
     assert!(matches!(&world.disk["1"], State::Unknown { .. }));
     assert_eq!((world.looks, world.disk.len()), (1, 2));
+}
+
+#[test]
+fn what_another_program_sends_is_not_sent_here() {
+    let mut world = World::new(3, []);
+    world.elsewhere.insert("0".into(), Claimed::Elsewhere);
+    world.elsewhere.insert("1".into(), Claimed::Other);
+    world.post_all().all();
+    assert_eq!(world.calls, ["2"]);
+    assert_eq!((&world.disk["0"], &world.disk["1"]), (&State::Kept, &State::Kept));
+    assert!(world.said[0].contains("1 of 3 comments sent"), "{:?}", world.said);
+}
+
+#[test]
+fn what_another_program_sent_is_found_and_what_it_dropped_is_not_lost() {
+    let mut world = World::new(2, []);
+    world.elsewhere.insert("0".into(), Claimed::Gone);
+    world.elsewhere.insert("1".into(), Claimed::Gone);
+    world.server.push("0".into());
+    world.post_all().all();
+    assert!(world.calls.is_empty());
+    assert!(world.outbox.has_sent("0") && !world.outbox.has_sent("1"));
+    assert!(matches!(&world.disk["1"], State::Unknown { why, .. } if why.contains("another labscope")));
+}
+
+#[test]
+fn a_server_out_of_reach_is_not_waited_for_for_ever() {
+    let mut world = World::new(3, []);
+    world.unseen = 100;
+    world.post_all().all();
+    assert!(world.calls.is_empty());
+    assert!(matches!(&world.disk["0"], State::Failed { why } if why.contains("the connection broke")));
+    assert_eq!((&world.disk["1"], world.outbox.is_busy()), (&State::Kept, false));
+    // One look that fails in passing is no reason to give up.
+    let mut world = World::new(3, []);
+    world.unseen = 1;
+    world.post_all().all();
+    assert_eq!(world.calls.len(), 3);
+}
+
+#[test]
+fn what_has_not_gone_out_can_be_stopped() {
+    let mut world = World::new(2, []);
+    world.post_all().run(2);
+    assert!(world.outbox.looking().is_some());
+    world.outbox.stop();
+    assert!(!world.outbox.is_busy());
+    world.all();
+    assert_eq!((world.calls.len(), world.disk.len()), (0, 2));
+}
+
+#[test]
+fn what_is_refused_on_one_thing_goes_on_for_others() {
+    let mut world = World::new(3, [Does::Fails(Fault::Denied("403 Forbidden".into()))]);
+    let other = Thing::MergeRequest { project: "a/b".into(), iid: 2 };
+    for (key, on) in [("0", thing()), ("1", thing()), ("2", other)] {
+        world.outbox.post(key, &Draft::new(on));
+    }
+    world.all();
+    assert_eq!(world.calls, ["0", "2"]);
+    assert_eq!(world.disk.len(), 2);
 }

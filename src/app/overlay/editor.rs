@@ -113,7 +113,16 @@ impl Editor {
         let Some(read) = self.document.read(view) else { return };
         let (origin, original) = match read.and_then(readable) {
             Ok(known) => known,
-            Err(why) => return self.state = State::Refused(why),
+            Err(why) => {
+                // What was typed is there all the same: to be read and copied, where it cannot be saved.
+                let typed = kept.as_deref().and_then(|kept| kept.split_once('\n'));
+                let Some((origin, typed)) = typed else { return self.state = State::Refused(why) };
+                self.note = Some(format!("{why} This is the text that was kept."));
+                let (origin, typed) = (origin.to_owned(), typed.to_owned());
+                self.state = State::sheet(self.document.path(), origin, String::new(), Some(typed));
+                self.kept = kept;
+                return;
+            }
         };
         let (origin, typed) = match kept.as_deref().and_then(|kept| kept.split_once('\n')) {
             Some((name, typed)) => (name.to_owned(), Some(typed.to_owned())),

@@ -21,7 +21,6 @@ use ratatui::layout::Rect;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::cell::{Cell, RefCell};
-use std::sync::Arc;
 use tui_textarea::TextArea;
 
 /// What a form does when the server has taken it.
@@ -50,7 +49,7 @@ enum State {
 
 /// Texts by the name of their field.
 type Named = Vec<(&'static str, String)>;
-/// Reads from the store what the server has, and which reply that is of.
+/// Reads from the store what the server has, and how often it said what that is.
 type Read = Box<dyn Fn(&View) -> Option<(usize, Named)>>;
 /// What is needed to propose something for fields as they stand.
 type Needed = Box<dyn Fn(&View, Texts) -> Vec<Want>>;
@@ -208,7 +207,8 @@ impl Form {
             load,
             filled: false,
             read: Box::new(move |view| {
-                let reply = view.store.get(&get).arc()?;
+                let remote = view.store.get(&get);
+                let (count, reply) = (remote.replies, remote.arc()?);
                 let mut values = read(&reply);
                 let whole = serde_json::to_value(&*reply).unwrap_or(Value::Null);
                 for name in &names {
@@ -216,7 +216,7 @@ impl Form {
                         values.push((name, whole.get(name).map(as_text).unwrap_or_default()));
                     }
                 }
-                Some((Arc::as_ptr(&reply).cast::<()>() as usize, values))
+                Some((count, values))
             }),
             failed: Box::new(move |view| {
                 let remote = view.store.get(&again);

@@ -38,6 +38,14 @@ pub trait Overlay {
     fn key(&mut self, key: Key, cx: &mut Cx) -> Stay;
     /// Pasted text.
     fn paste(&mut self, _text: &str, _cx: &mut Cx) {}
+    /// Whether what comes by itself may be laid over it: nobody types there.
+    fn gives_way(&self) -> bool {
+        false
+    }
+    /// The key of the comment that is being typed in it.
+    fn writing(&self) -> Option<&str> {
+        None
+    }
     /// The mouse.
     fn pointer(&mut self, _pointer: Pointer, _cx: &mut Cx) -> Stay {
         Stay::Open

@@ -69,6 +69,10 @@ impl Overlay for List {
         self.list.sync(numbers.len(), |row| numbers.get(row).cloned().unwrap_or_default());
     }
 
+    fn gives_way(&self) -> bool {
+        true
+    }
+
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let theme = view.theme;
         let rows = view.transfers.list().len();

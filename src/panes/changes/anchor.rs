@@ -18,8 +18,9 @@ pub struct Anchor {
     /// The numbers of the last of them in the old and in the new file, where it is in both.
     pub old_line: Option<u32>,
     pub new_line: Option<u32>,
-    /// What the lines say, one each.
-    pub text: Vec<String>,
+    /// The file, and which of its lines these are.
+    file: usize,
+    within: Range<usize>,
 }
 
 impl Changes {
@@ -110,9 +111,21 @@ impl Changes {
         self.mark = None;
     }
 
+    /// A mark is of one file: it ends where the cursor leaves that.
+    pub(super) fn keep_mark_in_file(&mut self) {
+        if let Some((file, _)) = self.mark
+            && self.file() != Some(file)
+        {
+            self.mark = None;
+        }
+    }
+
     /// The marked lines as places in the lines of a file, where there are some.
     pub(super) fn marked(&self) -> Option<(usize, Range<usize>)> {
         let (file, from) = self.mark?;
+        if self.file() != Some(file) {
+            return None;
+        }
         let to = self.line_near(self.row(), file)?;
         Some((file, from.min(to)..from.max(to) + 1))
     }
@@ -150,17 +163,33 @@ impl Changes {
             lines: None,
             old_line: None,
             new_line: None,
-            text: Vec::new(),
+            file: at,
+            within: lines.unwrap_or(0..0),
         };
-        let lines = lines.and_then(|lines| file.lines.get(lines)).unwrap_or_default();
+        let lines = file.lines.get(anchor.within.clone()).unwrap_or_default();
         let all_gone = !lines.is_empty() && lines.iter().all(|line| line.new().is_none());
         anchor.side = if all_gone { Side::Old } else { Side::New };
         let on_side = || lines.iter().filter(|line| line.number(anchor.side).is_some());
         if let (Some(first), Some(last)) = (on_side().next(), on_side().next_back()) {
             anchor.lines = first.number(anchor.side).zip(last.number(anchor.side)).map(|(first, last)| first..=last);
-            anchor.text = on_side().map(|line| file.text(line).to_owned()).collect();
             (anchor.old_line, anchor.new_line) = (last.old(), last.new());
         }
         Some(anchor)
+    }
+
+    /// What the lines of an anchor say, one each: the last of them as far as nothing is hidden in between, `most` at most.
+    pub fn text_of(&self, anchor: &Anchor, most: usize) -> Vec<String> {
+        let Some(file) = self.doc.as_ref().and_then(|doc| doc.files().get(anchor.file)) else { return Vec::new() };
+        let lines = file.lines.get(anchor.within.clone()).unwrap_or_default();
+        let on_side = lines.iter().rev().filter_map(|line| Some((line.number(anchor.side)?, line)));
+        let mut below = None;
+        let joined = on_side.take_while(|(number, _)| {
+            let joined = below.is_none_or(|below| number + 1 == below);
+            below = Some(*number);
+            joined
+        });
+        let mut text: Vec<String> = joined.take(most).map(|(_, line)| file.text(line).to_owned()).collect();
+        text.reverse();
+        text
     }
 }

@@ -25,9 +25,11 @@ fn expand<P: HasChanges>(pane: &mut P, cx: &mut Cx, more: Option<More>) {
 
 /// Unified or side by side.
 pub const fn layout<P: HasChanges>(id: &'static str) -> Command<P> {
-    Command::new(id, &["s"], "Both sides below or beside each other", |pane: &mut P, _| pane.changes().switch_layout())
-        .footer("sides")
-        .when(P::on_changes)
+    Command::new(id, &["s"], "Both sides below or beside each other", |pane: &mut P, cx| {
+        pane.changes().switch_layout(cx);
+    })
+    .footer("sides")
+    .when(P::on_changes)
 }
 
 /// Without white space.
@@ -40,7 +42,7 @@ pub const fn spaces<P: HasChanges>(id: &'static str) -> Command<P> {
 
 /// Long lines.
 pub const fn wrap<P: HasChanges>(id: &'static str) -> Command<P> {
-    Command::new(id, &["W"], "Wrap long lines, or cut them", |pane: &mut P, _| pane.changes().switch_wrap())
+    Command::new(id, &["W"], "Wrap long lines, or cut them", |pane: &mut P, cx| pane.changes().switch_wrap(cx))
         .when(P::on_changes)
 }
 

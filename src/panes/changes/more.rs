@@ -59,8 +59,12 @@ fn version(view: &View, revisions: &Revisions, commit: &str, path: &str) -> Vers
         if let Some(error) = rows.error {
             return Version::Failed(error.said());
         }
+        let short = commit.get(..8).unwrap_or(commit);
         if rows.known && !rows.more {
-            return Version::Failed(format!("{path} is not in {}", commit.get(..8).unwrap_or(commit)));
+            return Version::Failed(format!("{path} is not in {short}"));
+        }
+        if rows.pages() >= PAGES {
+            return Version::Failed(format!("{path} is not among the first {} of its folder in {short}", rows.len()));
         }
         let pages = (rows.pages() + 1).min(PAGES);
         return Version::Wanted(vec![Load::list(&list, pages).into()]);

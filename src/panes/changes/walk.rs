@@ -1,12 +1,15 @@
 //! Moving among changes: keys, mouse, search, and the ways to look at them.
 
 use super::files::Node;
-use super::{Changes, DIFF, FILES, Input};
+use super::{Changes, DIFF, FILES};
+use crate::app::action::Action;
 use crate::app::command::Motion;
-use crate::app::pane::{Pointer, Seek, View};
+use crate::app::pane::{Cx, Pointer, Seek, View};
 use crate::ui::diff::{DiffDoc, Layout, Place, Side};
-use crate::ui::doc::SIDEWAYS;
 use crate::ui::{panels, text};
+
+/// Under which it is kept how changes are laid out.
+const LOOK: &str = "look of changes";
 
 impl Changes {
     /// Moves in the panel that has the focus.
@@ -62,18 +65,8 @@ impl Changes {
             // From the new side to the old one, and from there to the list.
             Motion::Left if self.scroll.left == 0 && split && side == Side::New => self.set_side(Side::Old),
             Motion::Left if self.scroll.left == 0 => self.panels.set_focus(FILES),
-            Motion::Left => self.scroll.left_by(-(SIDEWAYS as isize)),
             Motion::Right if split && side == Side::Old => self.set_side(Side::New),
-            Motion::Right => self.scroll.left_by(SIDEWAYS as isize),
-            Motion::Up => self.scroll.move_by(-1, len),
-            Motion::Down => self.scroll.move_by(1, len),
-            Motion::First => self.scroll.first(),
-            Motion::Last => self.scroll.last(len),
-            Motion::HalfUp => self.scroll.half_page_by(-1, len),
-            Motion::HalfDown => self.scroll.half_page_by(1, len),
-            Motion::PageUp => self.scroll.page_by(-1, len),
-            Motion::PageDown => self.scroll.page_by(1, len),
-            Motion::Wheel(rows) => self.scroll.scroll_by(rows.into(), len),
+            other => other.scroll(&mut self.scroll, len),
         }
         self.follow_diff();
     }
@@ -93,10 +86,12 @@ impl Changes {
             self.scroll.goto(row, doc.len());
             self.scroll.top.set(row);
         }
+        self.keep_mark_in_file();
     }
 
     /// The list selects the file at the cursor of the diff.
     pub(super) fn follow_diff(&mut self) {
+        self.keep_mark_in_file();
         let node = self.file().and_then(|file| self.node_of(file));
         if let Some(node) = node {
             self.list.select(node, self.nodes.len());
@@ -151,14 +146,35 @@ impl Changes {
     }
 
     /// Lays the sides below each other, or beside each other.
-    pub fn switch_layout(&mut self) {
+    pub fn switch_layout(&mut self, cx: &mut Cx) {
         let now = self.doc.as_ref().map(DiffDoc::layout).unwrap_or_default();
         self.layout = Some(if now == Layout::Split { Layout::Unified } else { Layout::Split });
+        self.keep_look(cx);
     }
 
     /// Cuts long lines, or lets them go on below.
-    pub fn switch_wrap(&mut self) {
+    pub fn switch_wrap(&mut self, cx: &mut Cx) {
         self.wrap = !self.wrap;
+        self.keep_look(cx);
+    }
+
+    /// What is chosen holds in every place with changes, and the next time.
+    fn keep_look(&self, cx: &mut Cx) {
+        let layout = self.layout.map(|layout| if layout == Layout::Split { "beside" } else { "below" });
+        let words: Vec<&str> = layout.into_iter().chain(self.wrap.then_some("wrapped")).collect();
+        let words = Some(words.join(" ")).filter(|words| !words.is_empty());
+        cx.act(Action::Keep(LOOK.to_owned(), words));
+    }
+
+    /// Takes what was chosen.
+    pub(super) fn take_look(&mut self, view: &View) {
+        let kept = view.drafts.get(LOOK).map(String::as_str).unwrap_or_default();
+        self.wrap = kept.split(' ').any(|word| word == "wrapped");
+        self.layout = kept.split(' ').find_map(|word| match word {
+            "beside" => Some(Layout::Split),
+            "below" => Some(Layout::Unified),
+            _ => None,
+        });
     }
 
     /// Shows changes of white space, or not.
@@ -212,7 +228,7 @@ impl Changes {
     }
 
     /// The text being sought changed.
-    pub fn set_sought(&mut self, words: &str, _input: Option<&Input>) {
+    pub fn set_sought(&mut self, words: &str) {
         if self.panels.focus() == FILES {
             if self.filter != words {
                 self.filter = words.to_owned();
@@ -280,12 +296,12 @@ impl Changes {
     }
 
     /// Esc: ends a mark, a search or a filter, or goes from the diff back to the list where only one of them is seen.
-    pub fn escape(&mut self, view: &View, input: Option<&Input>) -> bool {
+    pub fn escape(&mut self, view: &View) -> bool {
         if self.trouble.take().is_some() || self.ask.take().is_some() || self.mark.take().is_some() {
             return true;
         }
         if !self.sought().is_empty() {
-            self.set_sought("", input);
+            self.set_sought("");
             return true;
         }
         let alone = view.size.0 < panels::TWO || self.panels.zoomed();

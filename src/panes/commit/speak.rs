@@ -11,7 +11,7 @@ use crate::panes::details::Pieces;
 use crate::panes::list::age;
 use crate::panes::review;
 use crate::panes::review::inlay::{Drafted, Source};
-use crate::panes::review::margin::{self, spot_of};
+use crate::panes::review::margin::{self, quoting_spot_of, spot_of};
 use crate::panes::review::threads::{self, OfCommit};
 use crate::store::{Load, Rows, Want};
 use crate::ui::theme::Role;
@@ -68,9 +68,11 @@ impl CommitPane {
             notes: &Vec::new,
             comments: &comments,
             drafts: drafted,
-            changes: self.shown.changes.identity().to_owned(),
+            changes: self.shown.changes.whole_name(),
             files: self.shown.changes.files(),
             head: &sha,
+            whole: true,
+            complete: self.shown.input().is_some_and(|input| self.shown.changes.has_all(&input)),
             open,
             width: margin::width(view, &self.shown.changes),
         })
@@ -165,16 +167,14 @@ impl CommitPane {
     pub(super) fn comment_here(&mut self, cx: &mut Cx) {
         let Some(anchor) = self.shown.changes.anchor() else { return };
         let on = self.thing(&cx.view);
-        let spot = spot_of(&anchor, &self.sha(&cx.view));
+        let spot = quoting_spot_of(&self.shown.changes, &anchor, &self.sha(&cx.view));
         self.shown.changes.end_mark();
         self.desk.comment(on, Some(spot), "", cx);
     }
 
     pub(super) fn reply(&mut self, cx: &mut Cx) {
         let Some((thread, said)) = self.margin.said(&self.shown.changes) else { return };
-        let author = said.author.as_ref().map(|author| format!("@{} ", author.username)).unwrap_or_default();
-        let quoted: Vec<String> = said.body.trim_end().lines().map(|line| format!("> {line}")).collect();
-        let begin = format!("{}\n\n{author}", quoted.join("\n"));
+        let begin = review::answer_to(&said.body, said.author.as_ref());
         let spot = Spot { quote: Vec::new(), ..thread.spot.clone() };
         let on = self.thing(&cx.view);
         self.desk.comment(on, Some(spot), &begin, cx);

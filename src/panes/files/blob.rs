@@ -16,7 +16,7 @@ use crate::app::transfer::{self, Save};
 use crate::store::{Load, Want, Work};
 use crate::ui::code::{Content, Highlighter, Highlights};
 use crate::ui::csv::{self, Table};
-use crate::ui::doc::{self, DocState};
+use crate::ui::doc::DocState;
 use crate::ui::hex;
 use crate::ui::image::{Fitted, Format, Image, Refusal};
 use crate::ui::markdown::Rendered;
@@ -391,17 +391,7 @@ impl Blob {
         let len = self.len(view);
         match motion {
             Motion::Left if self.doc.left == 0 => return false,
-            Motion::Left => self.doc.left_by(-(doc::SIDEWAYS as isize)),
-            Motion::Right => self.doc.left_by(doc::SIDEWAYS as isize),
-            Motion::First => self.doc.first(),
-            Motion::Last => self.doc.last(len),
-            Motion::HalfUp => self.doc.half_page_by(-1, len),
-            Motion::HalfDown => self.doc.half_page_by(1, len),
-            Motion::PageUp => self.doc.page_by(-1, len),
-            Motion::PageDown => self.doc.page_by(1, len),
-            Motion::Wheel(rows) => self.doc.scroll_by(rows.into(), len),
-            Motion::Up => self.doc.move_by(-1, len),
-            Motion::Down => self.doc.move_by(1, len),
+            other => other.scroll(&mut self.doc, len),
         }
         true
     }

@@ -139,8 +139,12 @@ pub struct Finder {
     pages: u32,
     /// The ranking that is being made: it is let finish, for pages come faster than it ends.
     asked: Option<(String, String)>,
-    /// The ranking that is shown.
+    /// The ranking that is shown, and the letters that it is for.
     shown: Ranked,
+    shown_for: String,
+    /// Enter was pressed before the letters were ranked: the best of them is opened as soon as it is known.
+    hurried: bool,
+    done: bool,
     list: table::ListState,
     /// Whether a row was chosen with the keys since the last letter.
     moved: bool,
@@ -157,6 +161,9 @@ impl Finder {
             pages: 1,
             asked: None,
             shown: Ranked::default(),
+            shown_for: String::new(),
+            hurried: false,
+            done: false,
             list: table::ListState::default(),
             moved: false,
             area: Cell::default(),
@@ -173,7 +180,11 @@ impl Finder {
         view.store.list(&self.listing())
     }
 
-    fn choose(&self, cx: &mut Cx) -> Stay {
+    fn choose(&mut self, cx: &mut Cx) -> Stay {
+        self.hurried = !self.moved && self.shown_for != self.input.text();
+        if self.hurried {
+            return Stay::Open;
+        }
         match self.shown.best.get(self.list.selected()) {
             Some(hit) => {
                 cx.act(Action::Answer("find", format!("{} {}", hit.sha, hit.path)));
@@ -184,7 +195,7 @@ impl Finder {
     }
 
     fn typed(&mut self, cx: &mut Cx) {
-        self.moved = false;
+        (self.moved, self.hurried) = (false, false);
         self.asked = None;
         self.list.select(0, self.shown.best.len());
         self.look(&cx.view);
@@ -200,6 +211,7 @@ impl Finder {
             && let Some(ranked) = view.store.made::<Ranked>(&rank_key(within, query))
         {
             self.shown = ranked.clone();
+            self.shown_for.clone_from(query);
         }
         let ready = self.asked.as_ref().is_none_or(|(w, q)| view.store.made::<Ranked>(&rank_key(w, q)).is_some());
         if ready && rows.known {
@@ -243,6 +255,13 @@ impl Overlay for Finder {
 
     fn changed(&mut self, cx: &mut Cx) {
         self.look(&cx.view);
+        if self.hurried {
+            self.done = self.choose(cx) == Stay::Close;
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.done
     }
 
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {

@@ -1,6 +1,7 @@
 //! Threads and drafts beside the changes of a merge request: what they are made from, and their rows in the diff.
 
 use super::Mr;
+use super::scope::Scope;
 use crate::api::commits::{CommitComment, ListCommitComments};
 use crate::api::{Endpoint, Known};
 use crate::app::pane::{Cx, View};
@@ -33,8 +34,26 @@ impl Mr {
         head.unwrap_or_default()
     }
 
+    /// The commit that what is shown leads to: its new lines have their numbers there. Empty where that is not known.
+    pub(super) fn shown_head<'a>(&'a self, view: &View<'a>) -> &'a str {
+        match &self.scope {
+            Scope::All => self.head(view),
+            Scope::Since(_) => self.request_head(view).unwrap_or_default(),
+            Scope::Commit(sha) => sha,
+        }
+    }
+
+    /// Whether the old lines that are shown are those from before all of the changes.
+    pub(super) fn is_whole(&self, view: &View) -> bool {
+        match &self.scope {
+            Scope::All => true,
+            Scope::Since(from) => self.base(view) == Some(from.as_str()),
+            Scope::Commit(_) => false,
+        }
+    }
+
     /// Whether the files that are shown are those of the last reply: a place is of the same commit as the lines then.
-    fn is_current(&self, view: &View) -> bool {
+    pub(super) fn is_current(&self, view: &View) -> bool {
         !self.changes.files().is_empty()
             && self.input(view).is_some_and(|input| input.identity == self.changes.identity())
     }
@@ -62,9 +81,11 @@ impl Mr {
             notes: &pages,
             comments: &comments,
             drafts: drafted,
-            changes: self.changes.identity().to_owned(),
+            changes: self.changes.whole_name(),
             files: self.changes.files(),
-            head: self.head(view),
+            head: self.shown_head(view),
+            whole: self.is_whole(view),
+            complete: self.input(view).is_some_and(|input| self.changes.has_all(&input)),
             open,
             width: margin::width(view, &self.changes),
         })

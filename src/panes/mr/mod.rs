@@ -20,6 +20,7 @@ use crate::api::merge_requests::{
     GetChanges, GetMergeRequest, ListMergeRequestCommits, ListMergeRequestPipelines, ListParticipants, MergeRequest,
 };
 use crate::api::notes::{ListMergeRequestNotes, Note};
+use crate::app::action::Action;
 use crate::app::command::{Command, Motion, WhyNot};
 use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, Seek, Tabs, View};
 use crate::app::place::Place;
@@ -37,6 +38,8 @@ use talk::{Parts, Talk, Under};
 
 /// How old what is shown of a pipeline that runs may get.
 const LIVE: Duration = Duration::from_secs(5);
+/// How old what is shown of a request that is open may get: somebody may push to it, or answer.
+const QUIET: Duration = Duration::from_secs(30);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Tab {
@@ -66,6 +69,8 @@ pub struct Mr {
     desk: Desk,
     /// What is said, beside the changes.
     margin: Margin,
+    /// How many notes the request said that it has.
+    counted: Option<u64>,
 }
 
 impl Mr {
@@ -98,8 +103,22 @@ impl Mr {
         ListMergeRequestPipelines { id: self.project.clone(), merge_request_iid: self.iid }
     }
 
-    fn jobs_of(&self, pipeline: u64) -> ListPipelineJobs {
-        ListPipelineJobs { id: self.project.clone(), pipeline_id: pipeline, scope: None }
+    fn jobs_of(&self, view: &View, pipeline: &PipelineBrief) -> ListPipelineJobs {
+        ListPipelineJobs { id: self.project_of(view, pipeline), pipeline_id: pipeline.id, scope: None }
+    }
+
+    /// The project that a pipeline runs in: for a request from a fork that may be the fork.
+    fn project_of(&self, view: &View, pipeline: &PipelineBrief) -> Id {
+        let here = self.known(view).map(|known| known.project_id);
+        match pipeline.project_id.filter(|id| *id > 0 && Some(*id) != here) {
+            Some(elsewhere) => elsewhere.into(),
+            None => self.project.clone(),
+        }
+    }
+
+    /// The place of its jobs.
+    fn jobs_place(&self, view: &View, pipeline: &PipelineBrief) -> Place {
+        Place::new("jobs").project(self.project_of(view, pipeline)).item(pipeline.id)
     }
 
     fn known<'a>(&self, view: &View<'a>) -> Option<&'a MergeRequest> {
@@ -121,7 +140,7 @@ impl Mr {
         let jobs: Vec<&Job> = match pipeline {
             // The list of jobs has the latest first; stages are read from the first on.
             Some(pipeline) => {
-                let rows = view.store.list(&self.jobs_of(pipeline.id));
+                let rows = view.store.list(&self.jobs_of(view, pipeline));
                 let mut jobs: Vec<&Job> = (0..rows.len().min(40)).filter_map(|index| rows.get(index)).collect();
                 jobs.sort_by_key(|job| job.id);
                 jobs
@@ -152,7 +171,7 @@ impl Mr {
                         if let Some(spot) = notes.get(index).and_then(|note| threads::place(note).0) {
                             // Its thread where that stands in the changes, else its line as it was.
                             if !self.margin.go_to(&spot, &mut self.changes) {
-                                self.changes.show(Spot { line: spot.line(), path: spot.path });
+                                self.changes.show(Spot { line: spot.line(), old: spot.old, path: spot.path });
                             }
                             self.tab = Tab::Changes;
                         }
@@ -172,7 +191,7 @@ impl Mr {
             Tab::Pipelines => {
                 let rows = cx.view.store.list(&self.pipelines_of());
                 if let Some(pipeline) = self.pipelines.selected(&rows) {
-                    cx.go(Place::new("jobs").project(self.project.clone()).item(pipeline.id));
+                    cx.go(self.jobs_place(&cx.view, pipeline));
                 }
             }
         }
@@ -210,9 +229,20 @@ impl Mr {
         }
     }
 
+    /// After an update: finds out whether somebody said something since.
+    fn hear(&mut self, cx: &mut Cx) {
+        let Some(known) = self.known(&cx.view) else { return };
+        let notes = self.notes(&cx.view);
+        let Some(count) = known.user_notes_count.flatten() else { return };
+        let before = self.counted.replace(count);
+        if before.is_some_and(|before| before != count) && notes.known && !notes.loading {
+            cx.act(Action::Renew(vec![Load::list(&self.notes_of(), notes.pages()).into()]));
+        }
+    }
+
     fn go_to_jobs(&mut self, cx: &mut Cx) {
         if let Some(pipeline) = self.pipeline(&cx.view) {
-            cx.go(Place::new("jobs").project(self.project.clone()).item(pipeline.id));
+            cx.go(self.jobs_place(&cx.view, pipeline));
         }
     }
 }
@@ -298,8 +328,7 @@ impl Pane for Mr {
         .footer("send review")
         .writes()
         .when(|pane, view| pane.desk.can_send(view)),
-        Command::new("mr.drafts", &["K"], "Kept drafts: edit, drop, send", |pane: &mut Self, cx| pane.list_drafts(cx))
-            .when(Mr::can_speak),
+        Command::new("mr.drafts", &["K"], "Kept drafts: edit, drop, send", |pane: &mut Self, cx| pane.list_drafts(cx)),
         Command::new("mr.review", &["M-s"], "Begin a review, or end it", |pane: &mut Self, cx| pane.toggle_review(cx))
             .writes()
             .when(Mr::can_speak),
@@ -373,7 +402,7 @@ impl Pane for Mr {
         let tab = tab.and_then(|index| TABS.get(index)).copied().unwrap_or_default();
         let mut changes = Changes::default();
         if let Some(path) = &place.path {
-            changes.show(Spot { path: path.clone(), line: place.line });
+            changes.show(Spot { path: path.clone(), line: place.line, old: false });
         }
         Mr {
             project: place.project.clone().unwrap_or_default(),
@@ -387,6 +416,7 @@ impl Pane for Mr {
             pipelines: Listing::default(),
             desk: Desk::default(),
             margin: Margin::default(),
+            counted: None,
         }
     }
 
@@ -413,18 +443,21 @@ impl Pane for Mr {
         let live = self.pipeline(view).is_some_and(|pipeline| pipeline.status.is_live());
         let polled = |load: Load| if live { load.every(LIVE) } else { load };
         // Without it there is nothing else; it comes first so that a missing one is asked for once.
-        let mut wants: Vec<Want> = vec![polled(Load::one(&self.of())).into()];
+        let open = self.known(view).is_some_and(MergeRequest::is_open);
+        let request = Load::one(&self.of());
+        let request = if open && !live { request.every(QUIET) } else { polled(request) };
+        let mut wants: Vec<Want> = vec![request.into()];
         match self.tab {
             Tab::Overview => {
                 wants.push(Load::list(&self.notes_of(), self.talk.pages()).into());
-                wants.push(Load::list(&self.participants_of(), 1).into());
+                wants.extend(view.aside(Load::list(&self.participants_of(), 1)));
                 // For the number behind the title of their tab.
                 wants.push(Load::list(&self.commits_of(), 1).into());
                 if self.known(view).is_some_and(|m| m.pipeline().is_none()) {
-                    wants.push(polled(Load::list(&self.pipelines_of(), 1)).into());
+                    wants.extend(view.aside(polled(Load::list(&self.pipelines_of(), 1))));
                 }
                 if let Some(pipeline) = self.pipeline(view) {
-                    wants.push(polled(Load::list(&self.jobs_of(pipeline.id), 1)).into());
+                    wants.extend(view.aside(polled(Load::list(&self.jobs_of(view, pipeline), 1))));
                 }
                 if let Some(parts) = self.parts(view) {
                     wants.extend(self.talk.works(view, &parts).into_iter().map(Want::from));
@@ -496,6 +529,7 @@ impl Pane for Mr {
         let view = cx.view;
         let on = self.thing(&view);
         self.desk.sync(&on, cx);
+        self.hear(cx);
         if self.tab == Tab::Overview {
             let mut talk = std::mem::take(&mut self.talk);
             if let Some(parts) = self.parts(&view) {
@@ -590,9 +624,8 @@ impl Pane for Mr {
         self.changes.sought()
     }
 
-    fn set_sought(&mut self, text: &str, cx: &mut Cx) {
-        let input = self.input(&cx.view);
-        self.changes.set_sought(text, input.as_ref());
+    fn set_sought(&mut self, text: &str, _cx: &mut Cx) {
+        self.changes.set_sought(text);
     }
 
     fn seek_next(&mut self, forward: bool, _cx: &mut Cx) {
@@ -602,8 +635,7 @@ impl Pane for Mr {
     }
 
     fn escape(&mut self, cx: &mut Cx) -> bool {
-        let input = self.input(&cx.view);
-        self.tab == Tab::Changes && (self.changes.escape(&cx.view, input.as_ref()) || self.leave_scope())
+        self.tab == Tab::Changes && (self.changes.escape(&cx.view) || self.leave_scope())
     }
 
     fn url(&self, view: &View) -> Option<String> {

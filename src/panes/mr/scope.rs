@@ -32,6 +32,8 @@ pub struct Seen {
     noted: Option<String>,
     /// The one before it, from which one can look.
     before: Option<String>,
+    /// The head for which changes were asked for again, so that a server that lags behind is asked once.
+    renewed: Option<String>,
 }
 
 fn head(merge_request: &MergeRequest) -> Option<&str> {
@@ -44,8 +46,13 @@ impl Mr {
         format!("seen {} {}!{}", view.session.server, self.project, self.iid)
     }
 
+    /// The head of the request, as it says itself.
+    pub(super) fn request_head<'a>(&self, view: &View<'a>) -> Option<&'a str> {
+        head(self.known(view)?)
+    }
+
     fn since_of(&self, view: &View, from: &str) -> Option<Compare> {
-        let to = head(self.known(view)?)?.to_owned();
+        let to = self.request_head(view)?.to_owned();
         Some(Compare { id: self.project.clone(), from: from.to_owned(), to, straight: Some(true) })
     }
 
@@ -73,20 +80,29 @@ impl Mr {
         match &self.scope {
             Scope::All => {
                 let reply = view.store.get(&self.changes_of());
-                let identity = format!("{} at {:?}", self.changes_of().request().line(), reply.at);
-                Some(Input { identity, entries: Entries::MergeRequest(reply.arc()?) })
+                let changed = reply.arc()?;
+                // The same ends have the same changes: asked for again, they are not read again.
+                let refs = changed.diff_refs.as_ref();
+                let ends = refs.and_then(|refs| Some((refs.base_sha.as_deref()?, refs.head_sha.as_deref()?)));
+                let files = changed.changes.as_ref().and_then(Option::as_ref).map_or(0, Vec::len);
+                let line = self.changes_of().request().line();
+                let identity = match ends {
+                    Some((base, head)) => format!("{line} from {base} to {head}, {files} files"),
+                    None => format!("{line} at {:?}", reply.since),
+                };
+                Some(Input { identity, entries: Entries::MergeRequest(changed) })
             }
             Scope::Since(from) => {
                 let compare = self.since_of(view, from)?;
                 let reply = view.store.get(&compare);
-                let identity = format!("{} at {:?}", compare.request().line(), reply.at);
+                let identity = format!("{} at {:?}", compare.request().line(), reply.since);
                 Some(Input { identity, entries: Entries::Comparison(reply.arc()?) })
             }
             Scope::Commit(sha) => {
                 let list = self.commit_of(sha);
                 let rows = view.store.list(&list);
                 let pages: Vec<_> = (0..rows.pages() as usize).filter_map(|page| rows.page(page)).collect();
-                let identity = format!("{} at {:?}", list.request().line(), rows.at);
+                let identity = format!("{} at {:?}", list.request().line(), rows.since);
                 rows.known.then_some(Input { identity, entries: Entries::Pages(pages) })
             }
         }
@@ -126,7 +142,11 @@ impl Mr {
     fn revisions(&self, view: &View) -> Option<Revisions> {
         let merge_request = self.known(view)?;
         let project = self.project.clone();
-        let head = head(merge_request)?.to_owned();
+        let head = match (&self.scope, self.head(view)) {
+            // The diff that is shown may be older than what the request says of itself.
+            (Scope::All, shown) if !shown.is_empty() => shown.to_owned(),
+            _ => head(merge_request)?.to_owned(),
+        };
         let rows = view.store.list(&self.commits_of());
         let parent = |commit: &Commit| commit.parent_ids.first().cloned();
         Some(match &self.scope {
@@ -154,11 +174,20 @@ impl Mr {
         if view.session.signed_in && view.me().is_none() {
             return;
         }
-        self.changes.keep_under(&view, &format!("viewed {} {}!{}", view.session.server, self.project, self.iid));
-        let Some(head) = self.known(&view).and_then(head).filter(|head| self.seen.noted.as_deref() != Some(*head))
-        else {
-            return;
+        let request = format!("viewed {} {}!{}", view.session.server, self.project, self.iid);
+        // What was viewed of a part says nothing of the whole.
+        let under = match &self.scope {
+            Scope::All => request,
+            Scope::Since(from) => format!("{request} since {from}"),
+            Scope::Commit(sha) => format!("viewed {} {}@{sha}", view.session.server, self.project),
         };
+        self.changes.keep_under(&view, &under);
+        self.renew(cx);
+        // Seen is what was on the screen, not what the request says that it has by now.
+        let head = self.head(&view);
+        if head.is_empty() || self.seen.noted.as_deref() == Some(head) {
+            return;
+        }
         let key = self.seen_key(&view);
         let kept = view.drafts.get(&key).cloned().unwrap_or_default();
         let mut words = kept.split_whitespace();
@@ -173,6 +202,23 @@ impl Mr {
         }
     }
 
+    /// Asks for the changes again where the request says that it has another head than they lead to.
+    fn renew(&mut self, cx: &mut Cx) {
+        let (Some(now), shown) = (self.request_head(&cx.view), self.head(&cx.view)) else { return };
+        // The branch of one that is done may go on without it.
+        if !self.known(&cx.view).is_some_and(MergeRequest::is_open) {
+            return;
+        }
+        if shown.is_empty() || now == shown || self.seen.renewed.as_deref() == Some(now) {
+            return;
+        }
+        self.seen.renewed = Some(now.to_owned());
+        let wants = vec![Load::one(&self.changes_of()).into(), Load::list(&self.commits_of(), 1).into()];
+        cx.act(Action::Renew(wants));
+        let short = now.get(..8).unwrap_or(now);
+        cx.say(Tone::Warning, format!("The branch has moved to {short}: its changes are read again."));
+    }
+
     /// All changes, or only those since one last looked.
     pub(super) fn switch_since(&mut self, cx: &mut Cx) {
         self.scope = match (&self.scope, &self.seen.before) {
@@ -185,7 +231,7 @@ impl Mr {
     }
 
     /// The commit from which its changes are taken, where the server says.
-    fn base<'a>(&self, view: &View<'a>) -> Option<&'a str> {
+    pub(super) fn base<'a>(&self, view: &View<'a>) -> Option<&'a str> {
         self.known(view)?.diff_refs.as_ref()?.base_sha.as_deref()
     }
 

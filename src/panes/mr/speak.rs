@@ -13,7 +13,7 @@ use crate::app::outbox::{Spot, Thing};
 use crate::app::pane::{Cx, View};
 use crate::panes::review;
 use crate::panes::review::apply::Apply;
-use crate::panes::review::margin::spot_of;
+use crate::panes::review::margin::{quoting_spot_of, spot_of};
 use crate::panes::review::suggest::{self, Change};
 use crate::panes::review::threads;
 use crate::store::Write;
@@ -105,16 +105,23 @@ impl Mr {
     pub(super) fn can_place(&self, view: &View) -> Result<(), WhyNot> {
         self.can_speak(view)?;
         self.on_changes(view)?;
-        if self.head(view).is_empty() {
+        let head = self.shown_head(view);
+        if head.is_empty() {
             return Err("the server does not say which commit these changes lead to".into());
         }
-        match self.changes.anchor() {
-            None => Err("there is nothing under the cursor".into()),
-            Some(anchor) if spot_of(&anchor, self.head(view)).head().is_none() => {
-                Err("the name of the file cannot be written in a note".into())
-            }
-            Some(_) => Ok(()),
+        // Between the arrival of newer changes and their lines being there, numbers are those of older ones.
+        if !self.is_current(view) {
+            return Err("the changes are still being read".into());
         }
+        let Some(anchor) = self.changes.anchor() else { return Err("there is nothing under the cursor".into()) };
+        let spot = spot_of(&anchor, head);
+        if spot.old && !self.is_whole(view) {
+            return Err("a line that is taken away is commented on among all changes: u shows them".into());
+        }
+        if spot.head().is_none() {
+            return Err("the name of the file cannot be written in a note".into());
+        }
+        Ok(())
     }
 
     /// Opens the composer on the request as a whole.
@@ -127,13 +134,21 @@ impl Mr {
     /// changed.
     pub(super) fn comment_here(&mut self, suggests: bool, cx: &mut Cx) {
         let Some(anchor) = self.changes.anchor() else { return };
-        let spot = spot_of(&anchor, self.head(&cx.view));
+        let spot = quoting_spot_of(&self.changes, &anchor, self.shown_head(&cx.view));
         if suggests && (spot.lines.is_none() || spot.old) {
             return cx
                 .say(Tone::Warning, "What is suggested takes the place of lines that are there: none are marked.");
         }
-        let above = anchor.text.len().saturating_sub(1) as u32;
-        let begin = if suggests { suggest::block(&anchor.text, above) } else { String::new() };
+        let above = spot.lines.map_or(0, |(first, last)| last - first);
+        let mut begin = String::new();
+        if suggests {
+            let text = self.changes.text_of(&anchor, usize::MAX);
+            if text.len() != above as usize + 1 {
+                let words = "Lines between the marked ones are hidden: x shows them, then they can be changed.";
+                return cx.say(Tone::Warning, words);
+            }
+            begin = suggest::block(&text, above);
+        }
         self.changes.end_mark();
         let on = self.thing(&cx.view);
         self.desk.comment(on, Some(spot), &begin, cx);
@@ -141,9 +156,7 @@ impl Mr {
 
     pub(super) fn reply(&mut self, cx: &mut Cx) {
         let Some(Target::Said { author, spot, body, .. }) = self.target(&cx.view) else { return };
-        let author = author.map(|author| format!("@{} ", author.username)).unwrap_or_default();
-        let quoted: Vec<String> = body.trim_end().lines().map(|line| format!("> {line}")).collect();
-        let begin = format!("{}\n\n{author}", quoted.join("\n"));
+        let begin = review::answer_to(&body, author.as_ref());
         // What is answered quotes the lines already. A note that cannot name its place answers the request.
         let spot = spot.map(|spot| Spot { quote: Vec::new(), ..spot }).filter(|spot| spot.head().is_some());
         let on = self.thing(&cx.view);
@@ -214,7 +227,16 @@ impl Mr {
     /// Shows what the suggestions under the cursor would make of their file, to commit it.
     pub(super) fn apply(&mut self, cx: &mut Cx) {
         match self.suggestions(&cx.view) {
-            Ok((project, branch, changes)) => {
+            Ok((project, branch, mut changes)) => {
+                // An answer does not repeat the lines that it is about: those of its thread do.
+                let notes = self.notes(&cx.view);
+                for change in changes.iter_mut().filter(|change| change.spot.quote.is_empty()) {
+                    let places = notes.iter().filter_map(|note| threads::place(note).0);
+                    let quotes = places.filter(|spot| !spot.quote.is_empty() && spot.is_same(&change.spot));
+                    if let Some(spot) = quotes.into_iter().next() {
+                        change.spot.quote = spot.quote;
+                    }
+                }
                 cx.act(Action::Open(Box::new(Apply::new(project, branch, changes))));
                 // The branch may have moved since it was last read.
                 cx.act(Action::Refresh);

@@ -499,19 +499,7 @@ impl Talk {
     /// Moves the cursor.
     pub fn motion(&mut self, motion: Motion) {
         let len = self.len();
-        match motion {
-            Motion::Left => self.scroll.left_by(-(doc::SIDEWAYS as isize)),
-            Motion::Right => self.scroll.left_by(doc::SIDEWAYS as isize),
-            Motion::First => self.scroll.first(),
-            Motion::Last => self.scroll.last(len),
-            Motion::HalfUp => self.scroll.half_page_by(-1, len),
-            Motion::HalfDown => self.scroll.half_page_by(1, len),
-            Motion::PageUp => self.scroll.page_by(-1, len),
-            Motion::PageDown => self.scroll.page_by(1, len),
-            Motion::Wheel(rows) => self.scroll.scroll_by(rows.into(), len),
-            Motion::Up => self.scroll.move_by(-1, len),
-            Motion::Down => self.scroll.move_by(1, len),
-        }
+        motion.scroll(&mut self.scroll, len);
     }
 
     /// Puts the cursor where was clicked.

@@ -1,7 +1,7 @@
 //! Making suggestions into a commit: reads the file as its branch has it now, shows what will be other, and commits it
 //! over the last commit that changed the file, so that nobody's work is overwritten.
 
-use super::suggest::{self, Change};
+use super::suggest::{self, Change, Made};
 use crate::api::commits::{Commit, CommitAction, CreateCommit, ListCommits};
 use crate::api::repository::{GetRawBlob, ListTree};
 use crate::api::{Error, Fault, Id};
@@ -25,7 +25,7 @@ enum State {
     Reading,
     /// The new text, and the commit that it is made over.
     Ready {
-        made: String,
+        made: Made,
         over: String,
     },
     Refused(String),
@@ -55,12 +55,43 @@ impl Apply {
     }
 
     fn history(&self) -> ListCommits {
+        self.history_of(&self.branch)
+    }
+
+    fn history_of(&self, name: &str) -> ListCommits {
         ListCommits {
             id: self.project.clone(),
-            ref_name: Some(self.branch.clone()),
+            ref_name: Some(name.to_owned()),
             path: Some(self.path.clone()),
             ..ListCommits::default()
         }
+    }
+
+    /// The commits whose lines are meant by their number alone: the file must be the same there as it is now.
+    fn by_number(&self) -> impl Iterator<Item = &str> {
+        let changes = self.changes.iter().filter(|change| change.spot.quote.is_empty());
+        changes.map(|change| change.spot.sha.as_str())
+    }
+
+    /// Whether what is meant by its number is still what it was; `None` while that is not known.
+    fn is_as_it_was(&self, view: &View, over: &str) -> Option<Result<(), String>> {
+        for sha in self.by_number() {
+            let then = view.store.list::<Commit, _>(&self.history_of(sha));
+            let moved = || "the file has changed since, and the comment does not say what its lines were".to_owned();
+            if sha.is_empty() {
+                return Some(Err(moved()));
+            }
+            if let Some(error) = then.error.filter(|error| !error.is_passing()) {
+                return Some(Err(error.said()));
+            }
+            if !then.known {
+                return None;
+            }
+            if over.is_empty() || then.get(0).is_none_or(|commit| commit.id != over) {
+                return Some(Err(moved()));
+            }
+        }
+        Some(Ok(()))
     }
 
     /// The blob of the file, once it is found.
@@ -93,9 +124,13 @@ impl Apply {
         let Ok(before) = std::str::from_utf8(&content.bytes) else {
             return Some(State::Refused("the file is not UTF-8".into()));
         };
+        let over = history.get(0).map(|commit| commit.id.clone()).unwrap_or_default();
+        if let Err(why) = self.is_as_it_was(view, &over)? {
+            return Some(State::Refused(why));
+        }
         Some(match suggest::apply(before, &self.changes) {
-            Ok(made) if made == before => State::Refused("the file says so already".into()),
-            Ok(made) => State::Ready { made, over: history.get(0).map(|commit| commit.id.clone()).unwrap_or_default() },
+            Ok(made) if made.text == before => State::Refused("the file says so already".into()),
+            Ok(made) => State::Ready { made, over },
             Err(why) => State::Refused(why),
         })
     }
@@ -133,14 +168,20 @@ impl Apply {
     fn lines(&self, view: &View) -> Vec<DocLine<'static>> {
         let theme = view.theme;
         let mut lines = Vec::new();
-        for change in &self.changes {
+        for (index, change) in self.changes.iter().enumerate() {
             lines.push(DocLine::new(change.spot.name(), theme.style(Role::Link)));
             let signed = |sign: char, words: &str, role: Role, fill: Role| DocLine {
                 gutter: vec![(format!("{sign} "), theme.style(role))],
                 fill: Some(theme.style(fill)),
                 ..DocLine::new(words.to_owned(), theme.style(Role::Text))
             };
-            lines.extend(change.spot.quote.iter().map(|line| signed('-', line, Role::Removed, Role::RemovedLine)));
+            // What is confirmed is what happens: the lines as they are now, not as the comment quotes them.
+            let gone = match &self.state {
+                State::Ready { made, .. } => made.replaced.get(index),
+                State::Reading | State::Refused(_) => Some(&change.spot.quote),
+            };
+            let gone = gone.map(Vec::as_slice).unwrap_or_default();
+            lines.extend(gone.iter().map(|line| signed('-', line, Role::Removed, Role::RemovedLine)));
             let new = change.suggestion.lines.iter();
             lines.extend(new.map(|line| signed('+', line, Role::Added, Role::AddedLine)));
             lines.push(DocLine::default());
@@ -157,6 +198,8 @@ impl Overlay for Apply {
         let pages = if more { (rows.pages() + 1).min(PAGES) } else { rows.pages() };
         let mut wants: Vec<Want> = vec![Load::list(&self.tree(), pages).into(), Load::list(&self.history(), 1).into()];
         wants.extend(blob.map(|blob| Load::one(&blob).into()));
+        let then = self.by_number().filter(|sha| !sha.is_empty());
+        wants.extend(then.map(|sha| Load::list(&self.history_of(sha), 1).into()));
         wants
     }
 
@@ -208,7 +251,7 @@ impl Overlay for Apply {
         match key.code {
             KeyCode::Char('y' | 'Y') => {
                 if let State::Ready { made, over } = &self.state {
-                    self.commit(made, over, cx);
+                    self.commit(&made.text, over, cx);
                     return Stay::Close;
                 }
             }

@@ -34,7 +34,11 @@ impl Desk {
     pub fn drafted(&self, view: &View) -> Vec<Drafted> {
         let drafted = |(key, draft): &(String, Draft)| Drafted {
             key: key.clone(),
-            draft: draft.clone(),
+            // What is being typed is in the composer: the rows beside it are not made again with each letter.
+            draft: match view.writing == Some(key) {
+                true => Draft { text: String::new(), ..draft.clone() },
+                false => draft.clone(),
+            },
             state: state_of(view, key, draft),
         };
         self.drafts.iter().map(drafted).collect()
@@ -112,7 +116,7 @@ impl Desk {
         };
         let (key, mut draft) = match self.drafts.iter().find(fits) {
             Some((key, draft)) => (key.clone(), draft.clone()),
-            None => (on.new_key(cx.view.drafts), Draft { spot, ..Draft::new(on) }),
+            None => (on.new_key(cx.view.drafts, cx.view.now), Draft { spot, ..Draft::new(on) }),
         };
         if !begin.is_empty() && !draft.text.contains(begin.trim_end()) {
             if !draft.text.is_empty() {
@@ -131,7 +135,7 @@ impl Desk {
             Some((key, draft)) => (key.clone(), draft.clone()),
             None => {
                 let edits = Some((note, head.to_owned()));
-                (on.new_key(cx.view.drafts), Draft { edits, text: body.to_owned(), ..Draft::new(on) })
+                (on.new_key(cx.view.drafts, cx.view.now), Draft { edits, text: body.to_owned(), ..Draft::new(on) })
             }
         };
         compose(key, draft, cx);
@@ -202,6 +206,7 @@ pub fn compose(key: String, draft: Draft, cx: &mut Cx) {
     let name = match &draft.on {
         Thing::MergeRequest { iid, .. } => format!("!{iid}"),
         Thing::Commit { sha, .. } => sha.get(..8).unwrap_or(sha).to_owned(),
+        Thing::Snippet { id, .. } => format!("${id}"),
     };
     let title = match (&draft.edits, &draft.spot) {
         (Some(_), _) => format!("Edit a note on {name}"),

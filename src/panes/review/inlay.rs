@@ -119,6 +119,8 @@ struct Lay {
     drafts: Vec<Drafted>,
     files: Vec<Arc<FileDiff>>,
     head: String,
+    whole: bool,
+    complete: bool,
     open: BTreeSet<String>,
     width: usize,
     theme: Theme,
@@ -137,6 +139,10 @@ pub struct Source<'a> {
     pub files: &'a [Arc<FileDiff>],
     /// The commit that the changes lead to.
     pub head: &'a str,
+    /// Whether the old lines are those from before all of the changes.
+    pub whole: bool,
+    /// Whether all of the files are read: only then it is known which drafts have lost their lines.
+    pub complete: bool,
     /// The folds that are open.
     pub open: &'a BTreeSet<String>,
     pub width: usize,
@@ -153,7 +159,7 @@ impl Source<'_> {
         for drafted in self.drafts {
             (&drafted.key, drafted.draft.to_json(), &drafted.state.0).hash(&mut hasher);
         }
-        (&self.changes, self.head, self.open, self.files.len()).hash(&mut hasher);
+        (&self.changes, self.head, self.whole, self.complete, self.open, self.files.len()).hash(&mut hasher);
         format!("{}, laid out {:016x}", self.read_key(view), hasher.finish())
     }
 
@@ -177,6 +183,8 @@ impl Source<'_> {
                 drafts: self.drafts.to_vec(),
                 files: self.files.to_vec(),
                 head: self.head.to_owned(),
+                whole: self.whole,
+                complete: self.complete,
                 open: self.open.clone(),
                 width: self.width,
                 theme: view.theme.clone(),
@@ -200,18 +208,17 @@ impl Derive for Lay {
     }
 
     fn run(&self, cancelled: Cancelled<'_>) -> Arc<Laid> {
-        let ground = Ground::new(&self.files, &self.head);
+        let ground = Ground::new(&self.files, &self.head, self.whole);
         let mut laid = Laid::default();
         let mut with_thread: BTreeSet<usize> = BTreeSet::new();
         for (index, thread) in self.rendered.threads.iter().enumerate() {
             if cancelled() {
                 break;
             }
-            let (at, outdated) = match ground.find(&thread.spot) {
-                Stand::At(at) => (at, false),
-                Stand::Outdated => (At::File, true),
-                Stand::Gone => continue,
-            };
+            let stand = ground.find(&thread.spot);
+            if stand == Stand::Gone {
+                continue;
+            }
             *laid.counts.entry(thread.spot.path.clone()).or_default() += thread.said.len();
             let own = |(_, drafted): &(usize, &Drafted)| {
                 drafted.draft.spot.as_ref().is_some_and(|spot| spot.is_same(&thread.spot))
@@ -219,13 +226,13 @@ impl Derive for Lay {
             let drafts: Vec<(usize, &Drafted)> = self.drafts.iter().enumerate().filter(own).collect();
             with_thread.extend(drafts.iter().map(|(at, _)| *at));
             let drafts: Vec<&Drafted> = drafts.into_iter().map(|(_, drafted)| drafted).collect();
-            self.thread(&mut laid, index, thread, at, outdated, &drafts);
+            self.thread(&mut laid, index, thread, stand, &drafts);
         }
         for (index, drafted) in self.drafts.iter().enumerate() {
             let Some(spot) = drafted.draft.spot.as_ref() else { continue };
             let stand = ground.find(spot);
             match stand {
-                Stand::At(At::Line(side, line)) if !self.head.is_empty() && spot.sha != self.head => {
+                Stand::At(At::Line(side, line)) if self.whole && !self.head.is_empty() && spot.sha != self.head => {
                     let count = spot.lines.map_or(0, |(first, last)| last - first);
                     let first = line.saturating_sub(count).max(1);
                     let (before, after) = ground.around(&spot.path, side, first, line);
@@ -233,16 +240,18 @@ impl Derive for Lay {
                         Spot { sha: self.head.clone(), lines: Some((first, line)), before, after, ..spot.clone() };
                     laid.moved.push((drafted.key.clone(), moved));
                 }
-                Stand::Outdated | Stand::Gone => _ = laid.parked.insert(drafted.key.clone()),
-                Stand::At(_) => {}
+                Stand::Outdated | Stand::Gone if self.whole && self.complete => {
+                    _ = laid.parked.insert(drafted.key.clone())
+                }
+                _ => {}
             }
             let at = match stand {
                 Stand::At(at) => at,
-                Stand::Outdated => At::File,
+                Stand::Hidden | Stand::Outdated => At::File,
                 Stand::Gone => continue,
             };
             if !with_thread.contains(&index) {
-                let mut lines = vec![self.rule(true, self.draft_heading(drafted, stand == Stand::Outdated))];
+                let mut lines = vec![self.rule(true, self.draft_heading(drafted, stand))];
                 if stand == Stand::Outdated {
                     lines.extend(spot.quote.iter().map(|line| self.quoted(line)));
                 }
@@ -258,7 +267,9 @@ impl Derive for Lay {
 }
 
 impl Lay {
-    fn thread(&self, laid: &mut Laid, index: usize, thread: &Thread, at: At, outdated: bool, drafts: &[&Drafted]) {
+    fn thread(&self, laid: &mut Laid, index: usize, thread: &Thread, stand: Stand, drafts: &[&Drafted]) {
+        let at = if let Stand::At(at) = stand { at } else { At::File };
+        let outdated = stand == Stand::Outdated;
         let spot = &thread.spot;
         let key = format!("thread {} {} {:?} {}", spot.path, spot.old, spot.lines, spot.sha);
         let resolved = thread.said.iter().any(|said| said.is_resolved);
@@ -276,7 +287,7 @@ impl Lay {
                 parts.push((lines.len(), Part::Said(index, at)));
                 let mut heading = self.heading(said);
                 if at == 0 {
-                    heading.extend(self.about(spot, outdated));
+                    heading.extend(self.about(spot, stand));
                     lines.push(self.rule(true, heading));
                     if outdated {
                         lines.extend(spot.quote.iter().map(|line| self.quoted(line)));
@@ -289,7 +300,7 @@ impl Lay {
             }
             for drafted in drafts {
                 parts.push((lines.len(), Part::Draft(drafted.key.clone())));
-                lines.push(self.beside(self.draft_heading(drafted, false)));
+                lines.push(self.beside(self.draft_heading(drafted, Stand::At(at))));
                 lines.extend(self.draft_body(drafted));
             }
             lines.push(self.rule(false, Vec::new()));
@@ -350,10 +361,13 @@ impl Lay {
     }
 
     /// Which lines it is about, where that is not the one above alone.
-    fn about(&self, spot: &Spot, outdated: bool) -> Spans {
+    fn about(&self, spot: &Spot, stand: Stand) -> Spans {
         let short = spot.sha.get(..8).unwrap_or(&spot.sha);
         match spot.lines {
-            _ if outdated => vec![self.span(format!("  outdated, {} at {short}", spot.name()), Role::Warning)],
+            _ if stand == Stand::Outdated => {
+                vec![self.span(format!("  outdated, {} at {short}", spot.name()), Role::Warning)]
+            }
+            _ if stand == Stand::Hidden => vec![self.span(unseen(spot), Role::Dim)],
             Some((first, last)) if first < last => vec![self.span(format!("  lines {first} to {last}"), Role::Dim)],
             None => vec![self.span("  the file", Role::Dim)],
             Some(_) => Vec::new(),
@@ -379,11 +393,15 @@ impl Lay {
         DocLine { spans, ..DocLine::default() }
     }
 
-    fn draft_heading(&self, drafted: &Drafted, parked: bool) -> Spans {
+    fn draft_heading(&self, drafted: &Drafted, stand: Stand) -> Spans {
         let (words, role) = &drafted.state;
         let mut spans = vec![self.span(format!("{} {words}", glyph::draft()), *role)];
-        if parked && let Some(spot) = &drafted.draft.spot {
-            spans.push(self.span(format!("  parked: {} is not there any more", spot.name()), Role::Warning));
+        let spot = drafted.draft.spot.as_ref();
+        if let Some(spot) = spot.filter(|_| stand == Stand::Outdated) {
+            let words = if self.whole { "parked: {} is not there any more" } else { "{} is not there" };
+            spans.push(self.span(format!("  {}", words.replace("{}", &spot.name())), Role::Warning));
+        } else if let Some(spot) = spot.filter(|_| stand == Stand::Hidden) {
+            spans.push(self.span(unseen(spot), Role::Dim));
         } else if let Some((first, last)) = drafted.draft.spot.as_ref().and_then(|spot| spot.lines)
             && first < last
         {
@@ -398,6 +416,11 @@ impl Lay {
         let wrapped = lines.flat_map(|line| text::wrap(line, width, TALLEST)).take(TALLEST);
         wrapped.map(|line| self.beside(vec![self.span(line, Role::Text)])).collect()
     }
+}
+
+/// What is about lines that the diff does not show.
+fn unseen(spot: &Spot) -> String {
+    format!("  {}, not among the lines shown", spot.name())
 }
 
 /// At most that many bytes of a text, cut between characters.

@@ -44,7 +44,7 @@ impl Drafts {
         for entry in &mut self.entries {
             match view.drafts.get(&entry.key).and_then(|kept| Draft::read(kept)) {
                 Some(draft) => entry.draft = draft,
-                None => entry.sent |= matches!(entry.draft.state, State::Sending { .. } | State::Unknown { .. }),
+                None => entry.sent |= view.outbox.has_sent(&entry.key),
             }
         }
         self.entries.retain(|entry| entry.sent || view.drafts.contains_key(&entry.key));
@@ -71,7 +71,7 @@ impl Drafts {
         let mark = match (entry.sent, view.outbox.progress(&entry.key), &entry.draft.state) {
             (true, ..) => glyph::done(),
             (_, Some(Progress::Sending | Progress::Looking), _) => glyph::alive(),
-            (_, Some(Progress::Waiting), _) => glyph::open(),
+            (_, Some(Progress::Waiting | Progress::Claiming), _) => glyph::open(),
             (_, None, State::Failed { .. } | State::Unknown { .. }) => glyph::wrong(),
             (_, None, _) => glyph::draft(),
         };
@@ -132,7 +132,7 @@ impl Overlay for Drafts {
         let foot = Rect { y: inner.bottom() - 1, height: 1, ..inner };
         let mut words = vec![(glyph::enter(), key), (" edit  ", dim), ("D", key), (" drop  ", dim)];
         if view.outbox.is_busy() {
-            words.extend([("x", key), (" stop after this one  ", dim)]);
+            words.extend([("x", key), (" stop  ", dim)]);
         } else {
             words.extend([("S", key), (" send  ", dim), ("s", key), (" send this one  ", dim)]);
         }

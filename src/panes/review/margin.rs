@@ -84,7 +84,8 @@ impl Margin {
     }
 }
 
-/// The place of a comment that is begun now: what is marked, or under the cursor, as of the commit `sha`.
+/// The place of a comment that is begun now: what is marked, or under the cursor, as of the commit `sha`. Without what the
+/// lines say.
 pub fn spot_of(anchor: &Anchor, sha: &str) -> Spot {
     let old = anchor.side == Side::Old && anchor.lines.is_some();
     Spot {
@@ -92,9 +93,13 @@ pub fn spot_of(anchor: &Anchor, sha: &str) -> Spot {
         sha: sha.to_owned(),
         old,
         lines: anchor.lines.as_ref().map(|lines| (*lines.start(), *lines.end())),
-        quote: Spot::quote_of(anchor.text.iter().map(String::as_str)),
         ..Spot::default()
     }
+}
+
+/// The same, with what the last of the lines say.
+pub fn quoting_spot_of(changes: &Changes, anchor: &Anchor, sha: &str) -> Spot {
+    Spot { quote: Spot::quote_of(&changes.text_of(anchor, Spot::QUOTED)), ..spot_of(anchor, sha) }
 }
 
 /// What of the view a pane needs for its rows: nothing is laid out before the diff was drawn.

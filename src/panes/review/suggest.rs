@@ -61,20 +61,30 @@ pub struct Change {
     pub suggestion: Suggestion,
 }
 
-/// Makes the suggestions for one file in its text.
+/// A text with suggestions made in it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Made {
+    pub text: String,
+    /// The lines that each suggestion takes the place of, in the order in which they were given.
+    pub replaced: Vec<Vec<String>>,
+}
+
+/// Makes the suggestions for one file in its text. Lines that are not quoted are taken by their number: whether that still
+/// means the same lines is for the caller to know.
 ///
 /// # Errors
 /// Why they cannot be made: lines that are not there any more, or that two of them change.
-pub fn apply(text: &str, changes: &[Change]) -> Result<String, String> {
+pub fn apply(text: &str, changes: &[Change]) -> Result<Made, String> {
     // Lines keep their ends, so that all but the changed ones stay as they are.
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let mut places: Vec<(usize, usize, &Change)> = Vec::new();
+    let mut replaced = Vec::new();
+    let bare: Vec<(u32, &str)> = (1..).zip(lines.iter().map(|line| line.trim_end_matches(['\n', '\r']))).collect();
     for change in changes {
         let Some((_, last)) = change.spot.lines else { return Err("it is not about lines".into()) };
         if change.spot.old {
             return Err("it is about lines that the change takes away".into());
         }
-        let bare: Vec<(u32, &str)> = (1..).zip(lines.iter().map(|line| line.trim_end_matches(['\n', '\r']))).collect();
         let now = match change.spot.quote.is_empty() {
             true => last,
             false => change.spot.find(&bare).ok_or("its lines are not there any more, or say something else")?,
@@ -84,6 +94,8 @@ pub fn apply(text: &str, changes: &[Change]) -> Result<String, String> {
         let Some(first) = first.filter(|_| end <= lines.len()) else {
             return Err("the file does not have so many lines".into());
         };
+        let gone = bare.get(first as usize - 1..end).unwrap_or_default();
+        replaced.push(gone.iter().map(|(_, line)| (*line).to_owned()).collect());
         places.push((first as usize - 1, end, change));
     }
     places.sort_by_key(|(from, ..)| *from);
@@ -107,7 +119,7 @@ pub fn apply(text: &str, changes: &[Change]) -> Result<String, String> {
         at = end;
     }
     made.extend(lines.get(at..).unwrap_or_default().iter().copied());
-    Ok(made)
+    Ok(Made { text: made, replaced })
 }
 
 #[cfg(test)]
@@ -139,14 +151,18 @@ mod tests {
     fn lines_are_changed_and_all_others_stay() {
         let text = "one\r\ntwo\r\nthree\r\nfour";
         let made = apply(text, &[change(4, "four", 0, &["FOUR"]), change(2, "two", 1, &["a", "b", "c"])]);
-        assert_eq!(made.as_deref(), Ok("a\r\nb\r\nc\r\nthree\r\nFOUR"));
-        assert_eq!(apply("one\ntwo\n", &[change(2, "two", 0, &[])]).as_deref(), Ok("one\n"));
+        let made = made.expect("they can be made");
+        assert_eq!(made.text, "a\r\nb\r\nc\r\nthree\r\nFOUR");
+        assert_eq!(made.replaced, [vec!["four"], vec!["one", "two"]]);
+        let made = apply("one\ntwo\n", &[change(2, "two", 0, &[])]);
+        assert_eq!(made.map(|made| made.text).as_deref(), Ok("one\n"));
     }
 
     #[test]
     fn lines_that_moved_are_found_and_lines_that_changed_are_said() {
         let text = "new first\none of them\ntwo of them\n";
-        assert_eq!(apply(text, &[change(1, "one of them", 0, &["1"])]).as_deref(), Ok("new first\n1\ntwo of them\n"));
+        let made = apply(text, &[change(1, "one of them", 0, &["1"])]);
+        assert_eq!(made.map(|made| made.text).as_deref(), Ok("new first\n1\ntwo of them\n"));
         assert!(apply(text, &[change(1, "gone", 0, &["1"])]).is_err_and(|why| why.contains("not there")));
         let twice = [change(2, "", 0, &["a"]), change(3, "", 1, &["b"])];
         assert!(apply(text, &twice).is_err_and(|why| why.contains("same lines")));

@@ -6,7 +6,9 @@ use crate::api::notes::Note;
 use crate::api::users::User;
 use crate::app::outbox::Spot;
 use crate::ui::diff::{At, FileDiff, Kind, Side};
+use std::cell::RefCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// One comment.
@@ -131,6 +133,8 @@ pub fn said_of(comment: &CommitComment, body: &str) -> Said {
 pub enum Stand {
     /// There, still saying the same.
     At(At),
+    /// Its line is none of those that the diff shows; its file is there.
+    Hidden,
     /// Its lines are not there any more, or say something else; its file is.
     Outdated,
     /// Its file is not among the changes.
@@ -142,11 +146,18 @@ pub struct Ground<'a> {
     by_path: HashMap<&'a str, &'a FileDiff>,
     /// The commit whose changes they are.
     head: &'a str,
+    /// Whether the old lines are those from before all of the changes: their numbers are those that places name.
+    whole: bool,
+    /// The lines of the sides that were looked at: there may be many threads on one file.
+    sides: RefCell<HashMap<(&'a str, Side), Lines<'a>>>,
 }
 
+/// Lines with their numbers, ascending.
+type Lines<'a> = Rc<Vec<(u32, &'a str)>>;
+
 impl<'a> Ground<'a> {
-    /// The changes that lead to `head`.
-    pub fn new(files: &'a [Arc<FileDiff>], head: &'a str) -> Ground<'a> {
+    /// The changes that lead to `head`: all of them, or only some.
+    pub fn new(files: &'a [Arc<FileDiff>], head: &'a str, whole: bool) -> Ground<'a> {
         let mut by_path = HashMap::new();
         for file in files {
             by_path.entry(file.source.old_path.as_str()).or_insert(file.as_ref());
@@ -154,7 +165,13 @@ impl<'a> Ground<'a> {
         for file in files {
             by_path.insert(file.path(), file.as_ref());
         }
-        Ground { by_path, head }
+        Ground { by_path, head, whole, sides: RefCell::default() }
+    }
+
+    /// The lines of one side that the changes show.
+    fn side_of(&self, file: &'a FileDiff, side: Side) -> Lines<'a> {
+        let mut sides = self.sides.borrow_mut();
+        sides.entry((file.path(), side)).or_insert_with(|| Rc::new(side_of(file, side))).clone()
     }
 
     /// Where a place is: by its number in the same changes, by what it says in others.
@@ -166,10 +183,12 @@ impl<'a> Ground<'a> {
         let known = !spot.sha.is_empty() && !self.head.is_empty();
         // Where a server names no commit, a line without its text can only be taken by its number.
         let by_number = if known { same } else { spot.quote.is_empty() };
-        if by_number {
-            return Stand::At(At::Line(side, last));
+        let lines = self.side_of(file, side);
+        if by_number && (self.whole || !spot.old) {
+            let shown = lines.binary_search_by_key(&last, |(number, _)| *number).is_ok();
+            return if shown { Stand::At(At::Line(side, last)) } else { Stand::Hidden };
         }
-        match spot.find(&side_of(file, side)) {
+        match spot.find(&lines) {
             Some(line) => Stand::At(At::Line(side, line)),
             None => Stand::Outdated,
         }
@@ -178,7 +197,7 @@ impl<'a> Ground<'a> {
     /// Up to two lines before and behind a place.
     pub fn around(&self, path: &str, side: Side, first: u32, last: u32) -> (Vec<String>, Vec<String>) {
         let Some(file) = self.by_path.get(path) else { return Default::default() };
-        let lines = side_of(file, side);
+        let lines = self.side_of(file, side);
         let within = |from: u32, to: u32| {
             let fitting = lines.iter().filter(|(number, _)| (from..to).contains(number));
             fitting.map(|(_, text)| (*text).to_owned()).collect()
@@ -187,7 +206,6 @@ impl<'a> Ground<'a> {
     }
 }
 
-/// The lines of one side that the changes show, with their numbers.
 fn side_of(file: &FileDiff, side: Side) -> Vec<(u32, &str)> {
     let lines = file.lines.iter().filter(|line| !matches!(line.kind, Kind::NoNewline | Kind::Plain));
     lines.filter_map(|line| Some((line.number(side)?, file.text(line)))).collect()
@@ -236,7 +254,7 @@ mod tests {
         let source =
             Source { old_path: "a.rs".into(), new_path: "a.rs".into(), diff: diff.into(), ..Source::default() };
         let files = [Arc::new(parse(source))];
-        let ground = Ground::new(&files, HEAD);
+        let ground = Ground::new(&files, HEAD, true);
         let mut spot = Spot {
             path: "a.rs".into(),
             sha: BEFORE.into(),
@@ -249,7 +267,23 @@ mod tests {
         assert_eq!(ground.find(&spot), Stand::Outdated);
         spot.sha = HEAD.into();
         assert_eq!(ground.find(&spot), Stand::At(At::Line(Side::New, 2)));
+        // A line that the diff does not show is not taken for one that is gone.
+        spot.lines = Some((9, 9));
+        assert_eq!(ground.find(&spot), Stand::Hidden);
         spot.path = "b.rs".into();
         assert_eq!(ground.find(&spot), Stand::Gone);
+    }
+
+    #[test]
+    fn old_lines_of_some_of_the_changes_are_not_taken_by_their_number() {
+        let diff = "@@ -1,2 +1,1 @@\n one line\n-second line\n";
+        let source =
+            Source { old_path: "a.rs".into(), new_path: "a.rs".into(), diff: diff.into(), ..Source::default() };
+        let files = [Arc::new(parse(source))];
+        let quote = vec!["another line".to_owned()];
+        let spot =
+            Spot { path: "a.rs".into(), sha: HEAD.into(), old: true, lines: Some((2, 2)), quote, ..Spot::default() };
+        assert_eq!(Ground::new(&files, HEAD, true).find(&spot), Stand::At(At::Line(Side::Old, 2)));
+        assert_eq!(Ground::new(&files, HEAD, false).find(&spot), Stand::Outdated);
     }
 }

@@ -7,6 +7,7 @@ mod write;
 use super::forms::{self, snippet as form};
 use super::list::{self, Listing, age};
 use super::project;
+use super::review::desk::Desk;
 use crate::api::Id;
 use crate::api::notes::Note;
 use crate::api::snippets::{DeleteSnippet, GetSnippet, GetUserAgentDetail, ListSnippets, Snippet};
@@ -46,6 +47,8 @@ pub struct Snippets {
     panels: Panels,
     text: Shown,
     notes: Notes,
+    /// Notes that are begun.
+    desk: Desk,
     /// The snippet whose notes are shown.
     shown: Option<u64>,
     body: Shared<Rect>,
@@ -114,7 +117,7 @@ impl Snippets {
     fn edit(&mut self, outside: bool, cx: &mut Cx) {
         let Some(snippet) = self.current(&cx.view) else { return };
         match self.note(&cx.view).filter(|_| self.on_note()) {
-            Some(note) => notes::edit(&self.project, snippet.id, note, cx),
+            Some(note) => notes::edit(&self.desk, &self.project, snippet.id, note, cx),
             None => write::open(&self.project, snippet, outside, cx),
         }
     }
@@ -137,7 +140,7 @@ impl Snippets {
     fn comment(&mut self, reply: bool, cx: &mut Cx) {
         let Some(snippet) = self.current(&cx.view) else { return };
         let quoted = self.note(&cx.view).filter(|_| reply);
-        notes::comment(&self.project, snippet.id, quoted, cx);
+        notes::comment(&self.desk, &self.project, snippet.id, quoted, cx);
         self.tab = NOTES;
     }
 
@@ -292,6 +295,7 @@ impl Pane for Snippets {
             panels,
             text: Shown::default(),
             notes: Notes::default(),
+            desk: Desk::default(),
             shown: None,
             body: Shared::default(),
         }
@@ -363,6 +367,9 @@ impl Pane for Snippets {
         self.text.changed(view);
         if let Some(id) = id.filter(|_| self.tab == NOTES) {
             self.notes.changed(view, &self.project, id);
+        }
+        if let Some(id) = id {
+            self.desk.sync(&notes::thing(&self.project, id), cx);
         }
     }
 

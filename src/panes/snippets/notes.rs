@@ -1,14 +1,15 @@
 //! What people say of a snippet: rendered notes, one under the other.
 
 use crate::api::Id;
-use crate::api::notes::{CreateSnippetNote, DeleteSnippetNote, ListSnippetNotes, Note, UpdateSnippetNote};
+use crate::api::notes::{DeleteSnippetNote, ListSnippetNotes, Note};
 use crate::app::App;
 use crate::app::action::Action;
 use crate::app::command::Motion;
-use crate::app::overlay::composer::{Composer, Make};
+use crate::app::outbox::Thing;
 use crate::app::pane::{Cx, View};
 use crate::panes::list::{age, ago, trouble, without_rows};
-use crate::panes::prose;
+use crate::panes::review::desk::Desk;
+use crate::panes::{prose, review};
 use crate::store::{Load, Rows, Want, Write};
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::text;
@@ -108,15 +109,7 @@ impl Notes {
         match motion {
             Motion::Left => return false,
             Motion::Right => {}
-            Motion::First => self.doc.first(),
-            Motion::Last => self.doc.last(len),
-            Motion::HalfUp => self.doc.half_page_by(-1, len),
-            Motion::HalfDown => self.doc.half_page_by(1, len),
-            Motion::PageUp => self.doc.page_by(-1, len),
-            Motion::PageDown => self.doc.page_by(1, len),
-            Motion::Wheel(rows) => self.doc.scroll_by(rows.into(), len),
-            Motion::Up => self.doc.move_by(-1, len),
-            Motion::Down => self.doc.move_by(1, len),
+            other => other.scroll(&mut self.doc, len),
         }
         true
     }
@@ -161,41 +154,20 @@ impl Notes {
     }
 }
 
-fn draft(view: &View, project: &Id, snippet: u64, what: &str) -> String {
-    format!("{} {project}${snippet} {what}", view.session.server)
+/// What notes are written on.
+pub fn thing(project: &Id, id: u64) -> Thing {
+    Thing::Snippet { project: project.clone(), id }
 }
 
-/// Opens the composer of a note, with what is quoted.
-pub fn comment(project: &Id, snippet_id: u64, quoted: Option<&Note>, cx: &mut Cx) {
-    let key = draft(&cx.view, project, snippet_id, "note");
-    let mut text = cx.view.drafts.get(&key).cloned().unwrap_or_default();
-    if let Some(note) = quoted {
-        let quote: Vec<String> = note.body.lines().map(|line| format!("> {line}")).collect();
-        let quote = quote.join("\n");
-        if !text.contains(&quote) {
-            let gap = if text.is_empty() { "" } else { "\n\n" };
-            text = format!("{text}{gap}{quote}\n\n");
-        }
-    }
-    let id = project.clone();
-    let make: Make = Box::new(move |body| {
-        let note = CreateSnippetNote { id: id.clone(), snippet_id, body };
-        Write::new(&note, format!("comment on ${snippet_id}"))
-    });
-    cx.act(Action::Open(Box::new(Composer::new(format!("Note on ${snippet_id}"), key, &text, make))));
+/// Opens the composer of a note, with what is quoted. The outbox sends it: once, whatever becomes of the connection.
+pub fn comment(desk: &Desk, project: &Id, snippet_id: u64, quoted: Option<&Note>, cx: &mut Cx) {
+    let begin = quoted.map(|note| review::answer_to(&note.body, note.author.as_ref())).unwrap_or_default();
+    desk.comment(thing(project, snippet_id), None, &begin, cx);
 }
 
 /// Opens the composer of a note that is there.
-pub fn edit(project: &Id, snippet_id: u64, note: &Note, cx: &mut Cx) {
-    let note_id = note.id;
-    let key = draft(&cx.view, project, snippet_id, &format!("note {note_id}"));
-    let text = cx.view.drafts.get(&key).unwrap_or(&note.body).clone();
-    let id = project.clone();
-    let make: Make = Box::new(move |body| {
-        let update = UpdateSnippetNote { id: id.clone(), snippet_id, note_id, body };
-        Write::new(&update, format!("edit a note on ${snippet_id}"))
-    });
-    cx.act(Action::Open(Box::new(Composer::new(format!("Edit a note on ${snippet_id}"), key, &text, make))));
+pub fn edit(desk: &Desk, project: &Id, snippet_id: u64, note: &Note, cx: &mut Cx) {
+    desk.edit(thing(project, snippet_id), note.id, "", &note.body, cx);
 }
 
 /// Deletes a note, after a question.

@@ -197,17 +197,7 @@ impl Shown {
         let len = self.text(view).map_or(0, |text| text.len());
         match motion {
             Motion::Left if self.doc.left == 0 => return false,
-            Motion::Left => self.doc.left_by(-(doc::SIDEWAYS as isize)),
-            Motion::Right => self.doc.left_by(doc::SIDEWAYS as isize),
-            Motion::First => self.doc.first(),
-            Motion::Last => self.doc.last(len),
-            Motion::HalfUp => self.doc.half_page_by(-1, len),
-            Motion::HalfDown => self.doc.half_page_by(1, len),
-            Motion::PageUp => self.doc.page_by(-1, len),
-            Motion::PageDown => self.doc.page_by(1, len),
-            Motion::Wheel(rows) => self.doc.scroll_by(rows.into(), len),
-            Motion::Up => self.doc.move_by(-1, len),
-            Motion::Down => self.doc.move_by(1, len),
+            other => other.scroll(&mut self.doc, len),
         }
         true
     }

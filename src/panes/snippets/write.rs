@@ -5,13 +5,21 @@ use crate::api::snippets::{GetSnippetText, Snippet, UpdateSnippet};
 use crate::app::action::Action;
 use crate::app::overlay::editor::{Document, Editor, Origin};
 use crate::app::pane::{Cx, View};
-use crate::store::{Load, Want, Write};
+use crate::store::{Load, Want, Write, digest};
+use std::cell::Cell;
 
 /// The text of one snippet.
 struct TextOf {
     get: GetSnippetText,
     name: String,
     key: String,
+    /// It was said that the server has another text than this one was made of.
+    warned: Cell<bool>,
+}
+
+/// Names a text.
+fn name_of(bytes: &[u8]) -> String {
+    format!("text {:016x}", digest(bytes))
 }
 
 /// Opens the text of a snippet in an editor.
@@ -19,9 +27,12 @@ pub fn open(project: &Id, snippet: &Snippet, outside: bool, cx: &mut Cx) {
     let get = GetSnippetText { id: project.clone(), snippet_id: snippet.id };
     let name = snippet.file_name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| snippet.title.clone());
     let key = format!("{} {project}${} text", cx.view.session.server, snippet.id);
-    let document = Box::new(TextOf { get, name, key });
+    let fresh = Load::one(&get).into();
+    let document = Box::new(TextOf { get, name, key, warned: Cell::default() });
     let editor = if outside { Editor::outside(document) } else { Editor::new(document) };
     cx.act(Action::Open(Box::new(editor)));
+    // What is changed is the text of now, not that of when it was first looked at.
+    cx.act(Action::Renew(vec![fresh]));
 }
 
 impl Document for TextOf {
@@ -47,15 +58,22 @@ impl Document for TextOf {
 
     fn read(&self, view: &View) -> Option<Result<Origin, String>> {
         let known = view.store.get(&self.get);
+        if !known.settled {
+            return None;
+        }
         if let Some(raw) = known.value {
-            return Some(Ok(Origin { name: "text".into(), bytes: raw.bytes.clone() }));
+            return Some(Ok(Origin { name: name_of(&raw.bytes), bytes: raw.bytes.clone() }));
         }
         known.error.map(|error| Err(format!("{}: {}. {}", error.title(), error.said(), error.advice())))
     }
 
-    fn save(&self, _origin: &str, text: String, cx: &mut Cx) -> Result<(), String> {
+    fn save(&self, origin: &str, text: String, cx: &mut Cx) -> Result<(), String> {
         if text.is_empty() {
             return Err("A snippet cannot be empty; D deletes it.".into());
+        }
+        let now = cx.view.store.get(&self.get).value.map(|raw| name_of(&raw.bytes));
+        if now.is_some_and(|now| now != origin) && !self.warned.replace(true) {
+            return Err("The snippet was changed since this was begun. C-s again puts this in its place.".into());
         }
         let update = UpdateSnippet {
             id: self.get.id.clone(),

@@ -5,6 +5,7 @@ mod compare;
 mod decide;
 mod send;
 
+use super::changes::keys::{self, HasChanges};
 use super::changes::{Changes, Entries, Input};
 use super::staging::{Change, Desk, Kind, Staging, acts, history};
 use super::{forms, project, refs};
@@ -223,6 +224,16 @@ impl Stage {
     }
 }
 
+impl HasChanges for Stage {
+    fn changes(&mut self) -> &mut Changes {
+        &mut self.changes
+    }
+
+    fn on_changes(&self, view: &View) -> Result<(), WhyNot> {
+        self.has_change(view)
+    }
+}
+
 impl Pane for Stage {
     const ID: &'static str = "stage";
     const TITLE: &'static str = "What is staged for a branch, to be committed";
@@ -261,6 +272,9 @@ impl Pane for Stage {
         })
         .writes()
         .when(|_, view| forms::signed_in(view)),
+        keys::layout("stage.layout"),
+        keys::spaces("stage.spaces"),
+        keys::wrap("stage.wrap"),
         Command::new("stage.next_file", &["]"], "Next file", |pane: &mut Self, _| pane.changes.turn_file(true))
             .when(Self::has_change),
         Command::new("stage.previous_file", &["["], "Previous file", |pane: &mut Self, _| {
@@ -408,7 +422,7 @@ impl Pane for Stage {
     }
 
     fn set_sought(&mut self, text: &str, _cx: &mut Cx) {
-        self.changes.set_sought(text, self.input.as_ref());
+        self.changes.set_sought(text);
     }
 
     fn seek_next(&mut self, forward: bool, _cx: &mut Cx) {
@@ -448,7 +462,7 @@ impl Pane for Stage {
         if self.merging.take().is_some() {
             return true;
         }
-        self.changes.escape(&cx.view, self.input.as_ref())
+        self.changes.escape(&cx.view)
     }
 
     fn url(&self, view: &View) -> Option<String> {

@@ -4,7 +4,10 @@ use super::document::FileOf;
 use super::paths::{self, OfBranch, OfMachine, ReadFile};
 use super::{Base, Desk, LARGEST, Put, last_commit};
 use crate::api::Id;
+use crate::api::branches::{Branch, ListBranches};
 use crate::api::projects::Project;
+use crate::api::tags::{ListTags, Tag};
+use crate::app::App;
 use crate::app::action::{Action, Tone};
 use crate::app::command::WhyNot;
 use crate::app::overlay::editor::Editor;
@@ -14,7 +17,7 @@ use crate::app::place::Place;
 use crate::panes::project;
 use crate::store::{Want, Work};
 use crate::ui::glyph;
-use crate::ui::text::{count, shown};
+use crate::ui::text::{bytes, count, shown};
 use crate::ui::theme::Role;
 
 /// Where one is among files.
@@ -58,6 +61,14 @@ impl Spot {
         if self.git_ref.as_deref().is_some_and(hash) {
             return Err("this is a commit; R chooses a branch".into());
         }
+        let tags = view.store.list::<Tag, _>(&ListTags { id: self.project.clone(), ..ListTags::default() });
+        let branches = view.store.list::<Branch, _>(&ListBranches { id: self.project.clone(), search: None });
+        let here = self.git_ref.as_deref();
+        if tags.iter().any(|tag| Some(tag.name.as_str()) == here)
+            && branches.iter().all(|branch| Some(branch.name.as_str()) != here)
+        {
+            return Err("this is a tag; R chooses a branch".into());
+        }
         if project::project(view, &self.project).is_some_and(Project::is_archived) {
             return Err("the project is archived".into());
         }
@@ -100,6 +111,17 @@ impl Spot {
     /// Stages that the file at hand goes.
     pub fn delete(&self, cx: &mut Cx) {
         let (Some(desk), Some(path)) = (self.desk(&cx.view), &self.path) else { return };
+        match held(&desk, path, &cx.view) {
+            Some(size) => {
+                let question = format!("Delete {}? What you made of it ({size}) is nowhere else.", shown(path));
+                cx.act(App::confirm("Delete a file", question, Action::Answer(DELETE, path.clone())));
+            }
+            None => self.delete_now(cx),
+        }
+    }
+
+    fn delete_now(&self, cx: &mut Cx) {
+        let (Some(desk), Some(path)) = (self.desk(&cx.view), &self.path) else { return };
         let base = self.base(&desk, &cx.view);
         match desk.delete(path, base, cx) {
             Ok(()) => said(&format!("Staged: {} is to be deleted", shown(path)), cx),
@@ -113,6 +135,12 @@ pub fn open(desk: Desk, path: &str, blob: Option<String>, outside: bool, cx: &mu
     let document = Box::new(FileOf::new(desk, path, blob));
     let editor = if outside { Editor::outside(document) } else { Editor::new(document) };
     cx.act(Action::Open(Box::new(editor)));
+}
+
+/// How much is staged for a path that would be lost with it.
+fn held(desk: &Desk, path: &str, view: &View) -> Option<String> {
+    let staging = desk.read(view).ok()?;
+    staging.at(path)?.content.as_ref().map(|content| bytes(content.bytes))
 }
 
 fn said(what: &str, cx: &mut Cx) {
@@ -135,6 +163,8 @@ const ADD: &str = "staging: add";
 const MOVE: &str = "staging: move";
 const LOCAL: &str = "staging: local file";
 const UPLOAD: &str = "staging: upload";
+const OVER: &str = "staging: upload over";
+const DELETE: &str = "staging: delete";
 
 /// What is asked for step by step; a place with files has one.
 #[derive(Default)]
@@ -195,8 +225,15 @@ impl Doing {
 
     /// Takes an answer; `false` where it is not one of these.
     pub fn answer(&mut self, tag: &'static str, value: &str, spot: &Spot, cx: &mut Cx) -> bool {
-        if ![ADD, MOVE, LOCAL, UPLOAD].contains(&tag) {
+        if ![ADD, MOVE, LOCAL, UPLOAD, OVER, DELETE].contains(&tag) {
             return false;
+        }
+        if tag == DELETE {
+            // What was asked about is what goes, not what the cursor is on by now.
+            if spot.path.as_deref() == Some(value) {
+                spot.delete_now(cx);
+            }
+            return true;
         }
         if tag == LOCAL {
             let value = value.trim();
@@ -222,7 +259,11 @@ impl Doing {
                     Err(why) => cx.say(Tone::Warning, why),
                 }
             }
-            (UPLOAD, _) => {
+            (UPLOAD, _) if let Some(size) = held(&desk, path, &cx.view) => {
+                let question = format!("Replace {}? What is staged there ({size}) is nowhere else.", shown(path));
+                cx.act(App::confirm("Upload over a staged file", question, Action::Answer(OVER, path.to_owned())));
+            }
+            (UPLOAD | OVER, _) => {
                 self.turn += 1;
                 self.reading = self.local.take().map(|local| (local, path.to_owned()));
             }

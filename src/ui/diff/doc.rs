@@ -189,6 +189,7 @@ impl DiffDoc {
             *slot = file;
         }
         self.arrange(at);
+        self.count();
     }
 
     /// Adds the rows of all files up.
@@ -212,7 +213,6 @@ impl DiffDoc {
             *home = None;
         }
         self.put(at, rows);
-        self.count();
     }
 
     /// Takes the rows of a file, and that its insets have their places there.
@@ -254,12 +254,20 @@ impl DiffDoc {
 
     /// Shows the heading of a file alone, or all of it.
     pub fn fold(&mut self, file: usize, folded: bool) {
-        if folded {
-            self.folded.insert(file);
-        } else {
-            self.folded.remove(&file);
+        self.fold_all([file], folded);
+    }
+
+    /// Folds files to their headings, or unfolds them; rows are counted once for all of them.
+    pub fn fold_all(&mut self, files: impl IntoIterator<Item = usize>, folded: bool) {
+        for file in files {
+            if folded {
+                self.folded.insert(file);
+            } else {
+                self.folded.remove(&file);
+            }
+            self.arrange(file);
         }
-        self.arrange(file);
+        self.count();
     }
 
     /// Sets these insets in, in their order, instead of those that are there. The cost is that of the files that have some.

@@ -72,7 +72,7 @@ pub fn search(files: &[Arc<FileDiff>], query: &str, cancelled: &dyn Fn() -> bool
         }
         let whole = match &scan {
             // What was brought into sight is no part of the diff's text.
-            Some(scan) if file.blob.is_none() => scan_file(&mut found, at, file, scan, &pattern),
+            Some(scan) if file.blob.is_none() && in_order(file) => scan_file(&mut found, at, file, scan, &pattern),
             _ => file.lines.iter().enumerate().all(|(index, line)| {
                 (index % 512 != 0 || !cancelled()) && found.take(at, Some(index), file.text(line), &pattern)
             }),
@@ -82,6 +82,11 @@ pub fn search(files: &[Arc<FileDiff>], query: &str, cancelled: &dyn Fn() -> bool
         }
     }
     found
+}
+
+/// Whether the lines stand as they do in the diff's text: not where white space was left out, which pairs them anew.
+fn in_order(file: &FileDiff) -> bool {
+    file.lines.is_sorted_by_key(|line| line.start)
 }
 
 /// The pattern for the text of a whole diff; `None` where it asks for the start or end of a text, which a line is not there.

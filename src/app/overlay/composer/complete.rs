@@ -47,7 +47,7 @@ impl Completer {
     pub fn new(on: &Thing) -> Completer {
         let (project, merge_request) = match on {
             Thing::MergeRequest { project, iid } => (project.clone(), Some(*iid)),
-            Thing::Commit { project, .. } => (project.clone(), None),
+            Thing::Commit { project, .. } | Thing::Snippet { project, .. } => (project.clone(), None),
         };
         Completer { project, merge_request, typed: String::new(), names: Vec::new(), selected: 0, closed: None }
     }

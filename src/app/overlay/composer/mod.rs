@@ -192,6 +192,7 @@ impl Composer {
         self.preview = None;
         match &self.purpose {
             Purpose::Send(..) if other => {}
+            Purpose::Comment { draft, .. } if other && !draft.on.is_reviewed() => {}
             Purpose::Send(make, then) => {
                 let (write, then) = (make(text), then.clone());
                 self.keep(cx);
@@ -296,9 +297,11 @@ impl Composer {
                         word("C-s", "keep as a draft");
                         word("M-s", "send now");
                     }
-                    Purpose::Comment { in_review: false, .. } => {
+                    Purpose::Comment { in_review: false, draft } => {
                         word("C-s", "send");
-                        word("M-s", "begin a review");
+                        if draft.on.is_reviewed() {
+                            word("M-s", "begin a review");
+                        }
                     }
                 }
                 word("C-r", "preview");
@@ -309,11 +312,11 @@ impl Composer {
             State::Sending(_) | State::Done => vec![("sending…".into(), theme.style(Role::Running))],
             State::Posted => {
                 let words = match view.outbox.progress(&self.key) {
-                    Some(Progress::Waiting) => "waiting to be sent…",
+                    Some(Progress::Waiting | Progress::Claiming) => "waiting to be sent…",
                     Some(Progress::Looking) => "looking what is there…",
                     Some(Progress::Sending) | None => "sending…",
                 };
-                vec![(format!("{words}  Esc closes, it goes on"), theme.style(Role::Running))]
+                vec![(format!("{words}  C-x stops it, Esc closes and it goes on"), theme.style(Role::Running))]
             }
             State::Failed(why) => {
                 let words = format!("Not sent. {why}. C-s tries again; the text is kept.");
@@ -451,6 +454,7 @@ impl Overlay for Composer {
                     preview.scroll.scroll_by(rows, made.map_or(0, |made| made.lines.len()));
                 }
             }
+            (KeyCode::Char('x'), true) if matches!(self.state, State::Posted) => cx.act(Action::StopPosting),
             _ if self.is_busy() => {}
             (KeyCode::Char('o'), true) => {
                 self.keep(cx);
@@ -476,6 +480,10 @@ impl Overlay for Composer {
             self.area.get_mut().insert_str(text.replace("\r\n", "\n").replace('\r', "\n"));
             self.keep(cx);
         }
+    }
+
+    fn writing(&self) -> Option<&str> {
+        matches!(self.purpose, Purpose::Comment { .. }).then_some(self.key.as_str())
     }
 
     fn changed(&mut self, cx: &mut Cx) {

@@ -81,14 +81,20 @@ fn byte(line: &str, column: usize) -> usize {
     line.char_indices().nth(column).map_or(line.len(), |(at, _)| at)
 }
 
+/// What edits these lines.
+fn area_of(lines: Vec<String>) -> TextArea<'static> {
+    let mut area = TextArea::new(lines);
+    area.set_max_histories(UNDO);
+    area.set_tab_length(text::TAB as u8);
+    // Indented as the file is, with blanks or with tabs.
+    area.set_hard_tab_indent(area.lines().iter().any(|line| line.starts_with('\t')));
+    area
+}
+
 impl Sheet {
     pub fn new(path: &str, origin: String, original: String, typed: Option<String>) -> Sheet {
         let (form, lines) = Form::of(typed.as_ref().unwrap_or(&original));
-        let mut area = TextArea::new(lines);
-        area.set_max_histories(UNDO);
-        area.set_tab_length(text::TAB as u8);
-        // Indented as the file is, with blanks or with tabs.
-        area.set_hard_tab_indent(area.lines().iter().any(|line| line.starts_with('\t')));
+        let area = area_of(lines);
         Sheet {
             origin,
             was_found_again: typed.is_some(),
@@ -212,9 +218,14 @@ impl Sheet {
         let (row, column) = self.cursor();
         let (form, lines) = Form::of(whole);
         self.form = form;
-        self.area.select_all();
-        self.area.insert_str(lines.join("\n"));
-        self.area.cancel_selection();
+        if lines.iter().any(|line| line.ends_with('\r')) {
+            // The area leaves out what stands before a line's end of what is put into it: these lines are given to it whole.
+            self.area = area_of(lines);
+        } else {
+            self.area.select_all();
+            self.area.insert_str(lines.join("\n"));
+            self.area.cancel_selection();
+        }
         self.go_to(row, column);
         self.after(row);
     }
@@ -243,7 +254,15 @@ impl Sheet {
     pub fn go_to(&mut self, row: usize, column: usize) {
         let row = row.min(self.area.lines().len().saturating_sub(1));
         let fits = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
-        self.area.move_cursor(CursorMove::Jump(fits(row), fits(column)));
+        self.area.move_cursor(CursorMove::Jump(fits(row), 0));
+        // A jump goes no further than this; the rest is gone step by step.
+        for _ in usize::from(u16::MAX)..row {
+            self.area.move_cursor(CursorMove::Down);
+        }
+        self.area.move_cursor(CursorMove::Jump(fits(self.area.cursor().0), fits(column)));
+        for _ in usize::from(u16::MAX)..column.min(self.line().chars().count()) {
+            self.area.move_cursor(CursorMove::Forward);
+        }
         self.scroll.goto(row, self.area.lines().len());
         self.show_cursor();
     }
