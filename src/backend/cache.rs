@@ -2,6 +2,7 @@
 
 use super::git::Format;
 use super::reject::Reject;
+use crate::api::repository::TreeEntry;
 use git2::Oid;
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -35,6 +36,8 @@ pub struct Cache {
     pub lines: Known<Oid, (u64, u64)>,
     /// Logs of a path, as far as somebody asked.
     pub logs: Known<LogKey, Found>,
+    /// A tree, a path in it and whether all below is meant, to what is there: each page of a long list would walk it again.
+    pub trees: Known<(Oid, String, bool), Arc<Vec<TreeEntry>>>,
     /// A commit, how it is packed and below which folder, to the bytes of the archive.
     pub lengths: Known<(Oid, Format, String), u64>,
 }
@@ -54,6 +57,12 @@ impl Weigh for (u64, u64) {}
 impl Weigh for Found {
     fn weight(&self) -> usize {
         1 + self.0.len() / 64
+    }
+}
+
+impl Weigh for Arc<Vec<TreeEntry>> {
+    fn weight(&self) -> usize {
+        1 + self.len() / 16
     }
 }
 

@@ -8,6 +8,7 @@ use super::reject::Reject;
 use super::stop::Stop;
 use super::stream::Stream;
 use crate::api::repository::*;
+use std::sync::Arc;
 
 /// How many commits a comparison lists at most.
 const MOST_COMMITS: usize = 5_000;
@@ -35,8 +36,10 @@ pub fn mount(mount: Mount) -> Mount {
 fn tree(call: &Reading, input: ListTree) -> Outcome<Vec<TreeEntry>> {
     let (_, git) = call.repository(&input.id)?;
     let root = git.commit_at(input.r#ref.as_deref().filter(|name| !name.is_empty()), "Tree")?.tree()?;
-    let entries = git.list(&root, input.path.as_deref().unwrap_or_default(), input.recursive == Some(true))?;
-    call.page(entries, |entry| entry)
+    let (path, recursive) = (input.path.unwrap_or_default(), input.recursive == Some(true));
+    let key = (root.id(), path.clone(), recursive);
+    let entries = call.cache.trees.or_make(key, || git.list(&root, &path, recursive).map(Arc::new))?;
+    call.page(entries.iter().collect(), TreeEntry::clone)
 }
 
 fn blob(call: &Reading, input: GetBlob) -> Outcome<Blob> {
