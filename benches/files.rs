@@ -66,6 +66,8 @@ fn settle(app: &mut App, effects: Vec<Effect>, large: &Bytes) {
                 }
                 Err(_) => continue,
             },
+            // Nothing that is drawn here reads archives.
+            Want::Parts(_) => continue,
             Want::Work(work) => Outcome::Made((work.run)(&|| false)),
             Want::Follow(_) => continue,
         };

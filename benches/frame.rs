@@ -92,6 +92,8 @@ fn settle_with(app: &mut App, effects: Vec<Effect>, body: &dyn Fn(&str) -> Vec<u
                 Ok(Outcome::End)
             }
             Want::Work(work) => Ok(Outcome::Made((work.run)(&|| false))),
+            // Nothing that is drawn here reads archives.
+            Want::Parts(_) => continue,
         };
         todo.extend(app.update(Msg::Arrived(ticket, outcome)));
     }

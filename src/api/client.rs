@@ -10,6 +10,7 @@ use crate::api::endpoint::{Endpoint, Method, Request};
 use crate::api::error::{Error, Fault};
 use crate::api::page::PageInfo;
 use bytes::Bytes;
+pub use exchange::Slice;
 use exchange::{Call, Wanted, read};
 use payload::Payload;
 use secrecy::SecretString;

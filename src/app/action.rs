@@ -184,6 +184,8 @@ pub enum Msg {
     Learned(crate::api::Request, Result<Arrival, Error>),
     /// Bytes of a stream; `restart` where what was held is no longer true.
     Bytes { request: crate::api::Request, bytes: Vec<u8>, restart: bool },
+    /// Bytes came for a result that is read from parts of a large thing, by its key.
+    Progress(String, crate::api::client::Progress),
     /// The end of a write.
     Sent(u64, Result<Value, Error>),
     /// What became of a save.

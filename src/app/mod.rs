@@ -261,6 +261,12 @@ impl App {
                 self.store.note_reach(None, self.now);
                 self.store.grow(&request, &bytes, restart);
             }
+            Msg::Progress(key, progress) => {
+                // What was taken back meanwhile has no progress.
+                if self.in_flight.contains(&Ticket::Parts(key.clone())) {
+                    self.store.advance(key, progress);
+                }
+            }
             Msg::Sent(number, outcome) => self.sent(number, outcome, effects),
             Msg::Transfer(number, news) => self.transferred(number, &news, effects),
             Msg::Edited(tag, outcome) => self.edited(tag, outcome, effects),
@@ -299,12 +305,16 @@ impl App {
                 self.store.note_reach(Some(&error), self.now);
                 self.store.ended(&request, Some(error));
             }
-            (Ticket::Work(key), Ok(Outcome::Made(value))) => self.store.keep(key, value),
+            (Ticket::Work(key) | Ticket::Parts(key), Ok(Outcome::Made(value))) => self.store.keep(key, value),
+            (Ticket::Parts(key), Err(error)) => {
+                self.store.note_reach(Some(&error), self.now);
+                self.store.fail(key, error);
+            }
             (Ticket::Work(key), Err(error)) => {
                 self.store.give_up(key);
                 self.say(Tone::Bad, error.said());
             }
-            (Ticket::Load(..) | Ticket::Work(_), Ok(_)) => {}
+            (Ticket::Load(..) | Ticket::Work(_) | Ticket::Parts(_), Ok(_)) => {}
         }
     }
 

@@ -96,6 +96,10 @@ impl Place {
             "mr" => in_project("mrs"),
             "snippets" if self.item.is_some() => in_project("snippets"),
             "job" | "traces" => in_project("jobs"),
+            "artifacts" => match (&self.git_ref, &self.item) {
+                (None, Some(job)) => in_project("job").map(|place| place.item(job)),
+                _ => in_project("jobs"),
+            },
             "jobs" if self.item.is_some() => in_project("jobs"),
             "commit" => in_project("commits"),
             "commits" if self.git_ref.is_some() || self.path.is_some() => in_project("commits"),

@@ -107,6 +107,11 @@ impl App {
                         self.start(Ticket::Follow(follow.request.clone()), want, held, &mut wanted, effects);
                     }
                 }
+                Want::Parts(gleaned) => {
+                    if self.store.lacks(&gleaned.key) {
+                        self.start(Ticket::Parts(gleaned.key.clone()), want, 0, &mut wanted, effects);
+                    }
+                }
                 Want::Work(work) => {
                     if self.store.lacks(&work.key) {
                         self.start(Ticket::Work(work.key.clone()), want, 0, &mut wanted, effects);

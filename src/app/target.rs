@@ -191,15 +191,37 @@ fn long(rest: &str, fragment: Option<&str>, query: &str) -> Option<Result<Place,
                 None => place("mrs"),
             }
         }
-        ("jobs" | "builds", Some(id)) if is_number(&id) => place("job").item(id),
+        ("jobs" | "builds", Some(id)) if is_number(&id) => match parts.get(1).map(String::as_str) {
+            // `artifacts`, `artifacts/browse/PATH`, `artifacts/file/PATH`.
+            Some("artifacts") => {
+                let path = parts.get(3..).unwrap_or_default().join("/");
+                Place { path: Some(path).filter(|path| !path.is_empty()), ..place("artifacts").item(id) }
+            }
+            _ => place("job").item(id),
+        },
+        ("jobs" | "builds", Some(first)) if first == "artifacts" => of_ref(place("artifacts"), &parts, query),
         ("jobs" | "builds", _) => place("jobs"),
         ("pipelines", Some(id)) if is_number(&id) => place("jobs").item(id),
         ("pipelines", _) => place("jobs"),
         ("snippets", Some(id)) if is_number(&id) => place("snippets").item(id),
         ("snippets", _) => place("snippets"),
         ("runners", _) => place("runners"),
+        ("deployments", Some(id)) if is_number(&id) => place("deployments").item(id),
+        ("deployments" | "environments", _) => place("deployments"),
         _ => return Some(Err(TargetError::NoPlace(rest.to_owned()))),
     }))
+}
+
+/// `jobs/artifacts/REF/download?job=NAME`, or `browse`, `file` and `raw` with a path behind them. A ref may hold slashes.
+fn of_ref(place: Place, parts: &[String], query: &str) -> Place {
+    let word = |part: &String| matches!(part.as_str(), "download" | "browse" | "file" | "raw");
+    let job = query.split('&').find_map(|pair| pair.strip_prefix("job=")).map(|job| decode(&job.replace('+', " ")));
+    let (Some(at), Some(job)) = (parts.iter().skip(2).position(word), job) else {
+        return Place { pane: "jobs".into(), ..place };
+    };
+    let git_ref = parts.get(1..at + 2).unwrap_or_default().join("/");
+    let path = parts.get(at + 3..).unwrap_or_default().join("/");
+    Place { path: Some(path).filter(|path| !path.is_empty()), ..place.at(git_ref).item(job) }
 }
 
 #[cfg(test)]
@@ -223,6 +245,14 @@ mod tests {
         );
         assert_eq!(read("acme/cli/merge_requests/12"), Place::new("mr").project("acme/cli").item(12));
         assert_eq!(read("acme/cli/-/jobs/123"), Place::new("job").project("acme/cli").item(123));
+        let artifacts = Place::new("artifacts").project("acme/cli");
+        assert_eq!(read("acme/cli/-/jobs/123/artifacts"), artifacts.clone().item(123));
+        assert_eq!(read("acme/cli/-/jobs/123/artifacts/browse/a/b"), artifacts.clone().item(123).path("a/b"));
+        assert_eq!(
+            read("acme/cli/-/jobs/artifacts/feature/x/file/report.xml?job=unit+tests"),
+            artifacts.clone().at("feature/x").item("unit tests").path("report.xml")
+        );
+        assert_eq!(read("acme/cli/-/jobs/artifacts/main/download?job=unit"), artifacts.at("main").item("unit"));
         assert_eq!(read("acme/cli/-/pipelines/9"), Place::new("jobs").project("acme/cli").item(9));
         assert_eq!(read("acme/cli/-/commit/abc"), Place::new("commit").project("acme/cli").item("abc"));
         assert_eq!(
@@ -235,6 +265,7 @@ mod tests {
         );
         assert_eq!(read("acme/cli/-/snippets/3"), Place::new("snippets").project("acme/cli").item(3));
         assert_eq!(read("acme/cli/snippets"), Place::new("snippets").project("acme/cli"));
+        assert_eq!(read("acme/cli/-/deployments"), Place::new("deployments").project("acme/cli"));
         assert_eq!(read("admin/runners"), Place::new("runners").tab("all"));
     }
 

@@ -1,6 +1,8 @@
 //! The places a person can be, one file each. [`PANES`] is the only registry.
 
 pub mod apart;
+pub mod artifacts;
+pub mod blob;
 pub mod branches;
 pub mod changes;
 pub mod ci;
@@ -11,6 +13,7 @@ pub mod commit_view;
 pub mod commits;
 pub mod compare;
 pub mod crumbs;
+pub mod deployments;
 pub mod details;
 pub mod files;
 pub mod forms;
@@ -59,7 +62,9 @@ pub const PANES: &[Entry] = &[
     Entry::of::<jobs::Jobs>(),
     Entry::of::<job::JobTrace>(),
     Entry::of::<traces::Traces>(),
+    Entry::of::<artifacts::Artifacts>(),
     Entry::of::<runners::Runners>(),
+    Entry::of::<deployments::Deployments>(),
     Entry::of::<home::Home>(),
     Entry::of::<search::Searching>(),
     Entry::of::<stage::Stage>(),

@@ -1,6 +1,7 @@
 //! Does what the app asks for in the background, and brings back what came of it.
 
 use super::cache::{self, Cache};
+use super::glean;
 use super::journal::Keeper;
 use super::save;
 use crate::api::client::Client;
@@ -220,7 +221,7 @@ impl Executor {
                     Want::Load(load) => {
                         let page = match &inner {
                             Ticket::Load(_, page) => *page,
-                            Ticket::Follow(_) | Ticket::Work(_) => 0,
+                            Ticket::Follow(_) | Ticket::Work(_) | Ticket::Parts(_) => 0,
                         };
                         let request = at_page(&load, page);
                         if recall
@@ -233,6 +234,7 @@ impl Executor {
                     }
                     Want::Follow(follow) => stream(&line, &follow, held, &to).await.map(|()| Outcome::End),
                     Want::Work(work) => make(work, flag).await,
+                    Want::Parts(gleaned) => glean::glean(&line.client().await?, &gleaned, flag, &to).await,
                 }
             };
             // Whatever happens, what was started is answered: else it would be waited for forever.
@@ -329,7 +331,7 @@ async fn make(work: Work, cancelled: Arc<AtomicBool>) -> Result<Outcome, Error> 
 fn crashed(ticket: &Ticket) -> Error {
     let tried = match ticket {
         Ticket::Load(request, _) | Ticket::Follow(request) => request.line(),
-        Ticket::Work(_) => "prepare what is shown".into(),
+        Ticket::Work(_) | Ticket::Parts(_) => "prepare what is shown".into(),
     };
     let reason = "labscope failed at it; --log FILE says where".to_owned();
     Error { tried, fault: Fault::Unreadable(Unreadable { field: ".".into(), reason }) }

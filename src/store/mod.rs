@@ -1,10 +1,13 @@
 //! What is known of the server: replies with their age, documents that grow, results of work.
 
+pub mod parts;
 pub mod want;
 
+use crate::api::client::Progress;
 use crate::api::endpoint::Request;
 use crate::api::{Endpoint, Error};
 use jiff::Timestamp;
+pub use parts::{Glean, Gleaned, Parts, Step};
 use std::any::Any;
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
@@ -108,6 +111,10 @@ pub struct Store {
     made: HashMap<String, Made>,
     /// Computations that failed: they would fail again.
     given_up: HashSet<String>,
+    /// How far what is gleaned from large things has come.
+    progress: HashMap<String, Progress>,
+    /// Why the bytes of what was to be gleaned did not come.
+    unbrought: HashMap<String, Error>,
     /// Counts updates, so that what was looked at longest ago is forgotten first.
     turn: u64,
     /// When the server last answered anything.
@@ -333,6 +340,16 @@ impl Store {
         made.value.clone().downcast().ok()
     }
 
+    /// How far the bytes for a result have come, while they come.
+    pub fn progress(&self, key: &str) -> Option<Progress> {
+        self.progress.get(key).copied()
+    }
+
+    /// Why the bytes for a result did not come.
+    pub fn unbrought(&self, key: &str) -> Option<&Error> {
+        self.unbrought.get(key)
+    }
+
     /// Why the last try of a request failed, where it did.
     pub fn error_of(&self, request: &Request) -> Option<&Error> {
         self.resources.get(request)?.entries.iter().find_map(|e| e.error.as_ref()).map(|(error, _)| error)
@@ -416,7 +433,7 @@ impl Store {
 
     /// Whether the result named `key` is still to be made.
     pub fn lacks(&self, key: &str) -> bool {
-        !self.made.contains_key(key) && !self.given_up.contains(key)
+        !self.made.contains_key(key) && !self.given_up.contains(key) && !self.unbrought.contains_key(key)
     }
 
     /// Bytes that a stream already holds.
@@ -432,6 +449,7 @@ impl Store {
                     entry.loading = loading;
                 }
             }
+            Ticket::Parts(key) => drop(self.progress.remove(key)),
             Ticket::Follow(_) | Ticket::Work(_) => {}
         }
     }
@@ -542,7 +560,19 @@ impl Store {
             self.made.retain(|known, _| known.split_once('\t').is_none_or(|(older, _)| older != of));
         }
         let used = Cell::new(self.turn);
+        self.progress.remove(&key);
         self.made.insert(key, Made { value, used });
+    }
+
+    /// Bytes for a result have come.
+    pub fn advance(&mut self, key: String, progress: Progress) {
+        self.progress.insert(key, progress);
+    }
+
+    /// The bytes for a result did not come.
+    pub fn fail(&mut self, key: String, error: Error) {
+        self.progress.remove(&key);
+        self.unbrought.insert(key, error);
     }
 
     /// The computation named `key` failed, and is not tried again.
@@ -596,6 +626,7 @@ impl Store {
                         stream.error = None;
                     }
                 }
+                Want::Parts(gleaned) => drop(self.unbrought.remove(&gleaned.key)),
                 Want::Work(_) => {}
             }
         }

@@ -1,5 +1,6 @@
 //! What a pane needs, as data: the app compares it with what is known and starts or cancels the difference.
 
+use super::parts::Gleaned;
 use crate::api::endpoint::Request;
 use crate::api::error::Unreadable;
 use crate::api::{Endpoint, Reply};
@@ -26,6 +27,8 @@ pub enum Want {
     Follow(Follow),
     /// Something computed off the loop from what is known.
     Work(Work),
+    /// Something read from parts of a large thing of the server.
+    Parts(Gleaned),
 }
 
 /// Names one thing in flight: what is started, cancelled, and answered.
@@ -37,6 +40,8 @@ pub enum Ticket {
     Follow(Request),
     /// A computation, by its key.
     Work(String),
+    /// The parts of a large thing, by the key of what is made of them.
+    Parts(String),
 }
 
 /// A reader of replies: the value, and how many rows it holds where it is a list.
@@ -216,6 +221,12 @@ impl From<Load> for Want {
 impl From<Follow> for Want {
     fn from(follow: Follow) -> Want {
         Want::Follow(follow)
+    }
+}
+
+impl From<Gleaned> for Want {
+    fn from(gleaned: Gleaned) -> Want {
+        Want::Parts(gleaned)
     }
 }
 

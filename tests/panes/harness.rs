@@ -2,7 +2,7 @@
 
 use crossterm::event::{KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use jiff::{SignedDuration, Timestamp};
-use labscope::api::client::{Client, Server};
+use labscope::api::client::{Client, Server, Slice};
 use labscope::api::endpoint::Request;
 use labscope::api::{Error, Fault};
 use labscope::app::action::{Effect, Msg, Outcome};
@@ -13,7 +13,7 @@ use labscope::app::pane::{Entry, Session};
 use labscope::app::transfer::Order;
 use labscope::app::{App, Place, Setup};
 use labscope::runtime::executor::Executor;
-use labscope::store::{Arrival, Follow, Load, Ticket, Want, Write};
+use labscope::store::{Arrival, Follow, Gleaned, Load, Parts, Step, Ticket, Want, Write};
 use labscope::ui::text;
 use labscope::ui::theme::{Background, Theme};
 use ratatui::buffer::Buffer;
@@ -35,6 +35,8 @@ enum Reply {
     /// A list is cut into pages as the request asks.
     Json(serde_json::Value),
     Raw(Vec<u8>),
+    /// Raw content of a server that gives parts of it.
+    InParts(Vec<u8>),
     Fails(Error),
 }
 
@@ -228,6 +230,11 @@ impl Harness {
         self.script(line, Reply::Raw(bytes.into()))
     }
 
+    /// Gives raw content, of a server that sends the parts that it is asked for.
+    pub fn reply_in_parts(&mut self, line: &str, bytes: impl Into<Vec<u8>>) -> &mut Harness {
+        self.script(line, Reply::InParts(bytes.into()))
+    }
+
     /// Makes a request fail with a status and the server's words.
     pub fn fail(&mut self, line: &str, status: u16, said: &str) -> &mut Harness {
         let error = Error::from_status(line.to_owned(), status, said.to_owned(), None);
@@ -332,6 +339,10 @@ impl Harness {
                         // Nobody types in a test: what waits for a pause would only make it slow.
                         load.delay = Duration::ZERO;
                     }
+                    if let Want::Parts(gleaned) = &mut want {
+                        self.asked.push(gleaned.request.line());
+                        gleaned.delay = Duration::ZERO;
+                    }
                     if !matches!(ticket, Ticket::Follow(_)) {
                         self.in_flight.insert(ticket.clone());
                     }
@@ -426,7 +437,7 @@ impl Harness {
     pub fn waiting(&self) -> Vec<String> {
         let line = |effect: &Effect| match effect {
             Effect::Start(Ticket::Load(request, _), ..) | Effect::Start(Ticket::Follow(request), ..) => request.line(),
-            Effect::Start(Ticket::Work(key), ..) => key.clone(),
+            Effect::Start(Ticket::Work(key) | Ticket::Parts(key), ..) => key.clone(),
             Effect::Send(_, write) => line_with_fields(write),
             _ => String::new(),
         };
@@ -452,6 +463,10 @@ impl Harness {
                 Effect::Start(ticket, Want::Work(work), _) => {
                     vec![Msg::Arrived(ticket.clone(), Ok(Outcome::Made((work.run)(&|| false))))]
                 }
+                Effect::Start(ticket, Want::Parts(gleaned), _) => {
+                    let Some(outcome) = self.gleaned(gleaned) else { continue };
+                    vec![Msg::Arrived(ticket.clone(), outcome)]
+                }
                 Effect::Start(_, Want::Follow(follow), _) => {
                     let follow = follow.clone();
                     match self.grown(&follow) {
@@ -470,7 +485,9 @@ impl Harness {
                         Some(Reply::Json(body)) => {
                             Ok((write.read)(body.to_string().as_bytes(), None).expect("a reply that can be read").0)
                         }
-                        Some(Reply::Raw(bytes)) => Ok((write.read)(bytes, None).expect("a reply that can be read").0),
+                        Some(Reply::Raw(bytes) | Reply::InParts(bytes)) => {
+                            Ok((write.read)(bytes, None).expect("a reply that can be read").0)
+                        }
                         Some(Reply::Fails(error)) => Err(Error { tried: write.request.line(), ..error.clone() }),
                         None => continue,
                     };
@@ -499,7 +516,7 @@ impl Harness {
         let mut arrival = Arrival { value: Arc::new(()), len: 1, next: None, total: None, digest: 0 };
         let body = match self.scripted(&request)? {
             Reply::Fails(error) => return Some(Err(Error { tried: request.line(), ..error.clone() })),
-            Reply::Raw(bytes) => bytes.clone(),
+            Reply::Raw(bytes) | Reply::InParts(bytes) => bytes.clone(),
             Reply::Json(serde_json::Value::Array(rows)) if request.page.is_some() => {
                 let (page, size) = request.page.unwrap_or((1, 100));
                 let skipped = (page as usize - 1) * size as usize;
@@ -513,6 +530,31 @@ impl Harness {
         let (value, len) =
             (load.read)(&body, None).unwrap_or_else(|e| panic!("{}: field {}: {}", request.line(), e.field, e.reason));
         Some(Ok(Arrival { value, len, digest: labscope::store::digest(&body), ..arrival }))
+    }
+
+    /// What is read of a large thing: from its parts, where the script gives them.
+    fn gleaned(&self, gleaned: &Gleaned) -> Option<Result<Outcome, Error>> {
+        let (bytes, in_parts) = match self.scripted(&gleaned.request)? {
+            Reply::Fails(error) => return Some(Err(Error { tried: gleaned.request.line(), ..error.clone() })),
+            Reply::Raw(bytes) => (bytes.clone(), false),
+            Reply::InParts(bytes) => (bytes.clone(), true),
+            Reply::Json(body) => (body.to_string().into_bytes(), false),
+        };
+        let total = bytes.len() as u64;
+        let all = bytes::Bytes::from(bytes);
+        let part = |range: std::ops::Range<u64>| all.slice(range.start as usize..range.end.min(total) as usize);
+        let mut parts = if in_parts { Parts::of(total) } else { Parts::whole(all.clone()) };
+        match &gleaned.begin {
+            Slice::Tail(bytes) => parts.add(total.saturating_sub(*bytes), part(total.saturating_sub(*bytes)..total)),
+            Slice::Span(range) => parts.add(range.start, part(range.clone())),
+            Slice::All => parts.add(0, all.clone()),
+        }
+        loop {
+            match (gleaned.read)(&parts, &|| false) {
+                Step::Made(value) => return Some(Ok(Outcome::Made(value))),
+                Step::Need(range) => parts.add(range.start, part(range)),
+            }
+        }
     }
 
     /// What is new of a stream, and whether that was all of it; `None` while nothing is.
@@ -634,6 +676,7 @@ fn route_of(effect: &Effect) -> Option<(&'static str, &'static str)> {
     let request = match effect {
         Effect::Start(_, Want::Load(load), _) => &load.request,
         Effect::Start(_, Want::Follow(follow), _) => &follow.request,
+        Effect::Start(_, Want::Parts(gleaned), _) => &gleaned.request,
         Effect::Send(_, write) => &write.request,
         Effect::Save(_, order) => &order.save.request,
         _ => return None,

@@ -1,9 +1,11 @@
 //! Panes as a person sees them: keys in, lines of the screen out, with replies that the test gives or a real server's.
 
+mod artifacts;
 mod browse;
 mod changes;
 mod columns;
 mod core;
+mod deployments;
 mod files;
 mod form;
 mod harness;

@@ -59,6 +59,73 @@ async fn all_runners_are_for_administrators_and_it_says_so() {
 }
 
 #[tokio::test]
+async fn a_runner_is_edited_in_a_form_of_all_that_the_server_takes() {
+    let mut harness = open(100, 30).await;
+    harness.press("e").settle().await;
+    for words in ["description", "tags", "untagged jobs", "locked", "access", "active", "rust, linux"] {
+        harness.expect(words);
+    }
+    harness.type_text("!").press("C-s").settle().await;
+    let line = harness.asked.iter().find(|line| line.starts_with("PUT /runners/3")).expect("a change");
+    assert_eq!(line, "PUT /runners/3 description=mill-3!", "only what changed is sent");
+}
+
+#[tokio::test]
+async fn a_query_asks_for_a_scope_and_narrows_by_type_status_and_tag() {
+    let mut harness = open(100, 30).await;
+    harness.reply("GET /runners/4", runner(4, "attic", "offline", false)).settle().await;
+    harness.press("/").type_text("tag:rust").press("Enter").settle().await;
+    harness.expect("mill-3").expect_no("attic").expect("1 of 2").press("Esc").settle().await;
+    harness.press("/").type_text("status:paused").press("Enter").settle().await;
+    harness.expect("attic").press("Esc").settle().await;
+    harness.reply("GET /runners?scope=online", [runner(3, "mill-3", "online", true)]);
+    harness.press("/").type_text("scope:online").press("Enter").settle().await;
+    assert!(harness.asked.iter().any(|line| line.starts_with("GET /runners?scope=online")), "{:?}", harness.asked);
+    harness.expect_no("attic").press("Esc").press("/").type_text("scope:shared").press("Enter");
+    harness.expect("scope is one of active, paused, online");
+}
+
+async fn in_project(projects: &[&str]) -> Harness {
+    let mut harness = Begin::at(Place::new("runners").project("acme/rocket-ui")).size(100, 30).open();
+    let mut detail = runner(3, "mill-3", "online", true);
+    let briefs: Vec<Value> = projects.iter().map(|path| json!({"id": 7, "path_with_namespace": path})).collect();
+    detail["projects"] = json!(briefs);
+    harness
+        .reply("GET /projects/acme%2Frocket-ui/runners", [runner(3, "mill-3", "online", true)])
+        .reply("GET /runners/3", detail)
+        .reply("GET /runners/3/jobs", json!([]))
+        .reply("GET /runners", [runner(3, "mill-3", "online", true), runner(5, "anvil", "online", true)])
+        .reply("GET /runners/5", runner(5, "anvil", "online", true))
+        .settle()
+        .await;
+    harness
+}
+
+#[tokio::test]
+async fn a_runner_is_enabled_and_disabled_in_a_project_and_the_rule_of_the_last_one_is_said() {
+    let mut harness = in_project(&["acme/rocket-ui", "acme/other"]).await;
+    harness.press("D");
+    harness.expect("Disable runner #3 mill-3 in acme/rocket-ui?").press("y");
+    let disabled = "DELETE /projects/acme%2Frocket-ui/runners/3";
+    assert!(harness.asked.iter().any(|line| line == disabled), "{:?}", harness.asked);
+    harness.press("+").settle().await;
+    harness.expect("Enable in acme/rocket-ui").expect("anvil").type_text("anvil").press("Enter");
+    let enabled = "POST /projects/acme%2Frocket-ui/runners runner_id=5";
+    assert!(harness.asked.iter().any(|line| line == enabled), "{:?}", harness.asked);
+    let mut harness = in_project(&["acme/rocket-ui"]).await;
+    harness.press("D");
+    harness.expect("acme/rocket-ui is its only project: Delete removes it instead").expect_no("Disable runner");
+}
+
+#[tokio::test]
+async fn jobs_of_one_status_can_be_seen_alone() {
+    let mut harness = open(140, 30).await;
+    harness.press("f").settle().await;
+    assert!(harness.asked.iter().any(|line| line.starts_with("GET /runners/3/jobs?status=running")));
+    harness.expect("jobs: running");
+}
+
+#[tokio::test]
 async fn no_size_is_too_small() {
     let mut harness = open(160, 40).await;
     for (width, height) in [(44, 12), (80, 14), (100, 12), (300, 90), (10, 3)] {

@@ -11,6 +11,7 @@ use reqwest::header::{
     RANGE, RETRY_AFTER,
 };
 use secrecy::ExposeSecret;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 use url::Url;
 
@@ -40,15 +41,39 @@ pub(super) struct Call {
     pub part: Wanted,
 }
 
+/// A part of something, by its bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Slice {
+    /// All of it.
+    All,
+    /// That many bytes at its end.
+    Tail(u64),
+    /// These bytes; at least one.
+    Span(Range<u64>),
+}
+
 /// What of a reply is wanted.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wanted {
     /// From this byte on.
     pub from: u64,
+    /// This part alone.
+    pub slice: Option<Slice>,
     /// Only if it is still this version of it, else all.
     pub same: Option<HeaderValue>,
     /// Not packed for the way: its bytes are counted, and may be asked for by number.
     pub plain: bool,
+}
+
+impl Wanted {
+    /// What the header asks for; `None` where that is everything.
+    fn range(&self) -> Option<String> {
+        match &self.slice {
+            Some(Slice::Tail(bytes)) => Some(format!("bytes=-{bytes}")),
+            Some(Slice::Span(span)) => Some(format!("bytes={}-{}", span.start, span.end.saturating_sub(1))),
+            Some(Slice::All) | None => (self.from > 0).then(|| format!("bytes={}-", self.from)),
+        }
+    }
 }
 
 impl Call {
@@ -127,8 +152,8 @@ impl Client {
             if call.part.plain {
                 request = request.header(ACCEPT_ENCODING, "identity");
             }
-            if call.part.from > 0 {
-                request = request.header(RANGE, format!("bytes={}-", call.part.from));
+            if let Some(range) = call.part.range() {
+                request = request.header(RANGE, range);
                 if let Some(same) = &call.part.same {
                     request = request.header(IF_RANGE, same);
                 }

@@ -1,6 +1,6 @@
 //! Things that take a while: downloads that go on where they were cut, and uploads; both tell how far they are.
 
-use super::exchange::{Call, MAX_RETRIES, content_range, content_type, cut, pause_for};
+use super::exchange::{Call, MAX_RETRIES, Slice, content_range, content_type, cut, pause_for};
 use super::payload::Payload;
 use super::{Client, Response};
 use crate::api::endpoint::Request;
@@ -48,6 +48,8 @@ pub struct Download {
     pub start: u64,
     /// Bytes to come, where the server said.
     pub length: Option<u64>,
+    /// Bytes of the whole thing, where a server that sends a part of it said so.
+    pub whole: Option<u64>,
     /// `Content-Type`, where the server named one.
     pub content_type: Option<String>,
     /// Absent where there is nothing to come.
@@ -152,6 +154,32 @@ impl Client {
         self.open(call).await
     }
 
+    /// Starts the download of a part of something that does not change.
+    ///
+    /// A server that honours ranges sends that part and says how much there is in all ([`Download::whole`]); another
+    /// sends everything: [`Download::whole`] is absent then.
+    pub async fn slice(&self, request: &Request, slice: Slice) -> Result<Download, Error> {
+        let mut call = self.call_of(request)?;
+        call.part.slice = Some(slice);
+        call.part.plain = true;
+        let mut reply = self.exchange(&call).await?;
+        if reply.status() == 416 {
+            // There is no such part, of nothing at all for one: then all of it tells.
+            call.part.slice = None;
+            reply = self.exchange(&call).await?;
+        }
+        let reply = self.accepted(reply, &call).await?;
+        let (start, whole) = match (reply.status().as_u16(), content_range(reply.headers())) {
+            (206, Some((Some(first), Some(total)))) => (first, Some(total)),
+            (206, _) => {
+                let said = "the server sent a part, and did not say which".to_owned();
+                return Err(call.failed(Fault::Cut(said)));
+            }
+            _ => (0, None),
+        };
+        Ok(Download { whole, ..self.download(Some(reply), start, &call) })
+    }
+
     async fn open(&self, mut call: Call) -> Result<Download, Error> {
         let from = call.part.from;
         let mut reply = self.exchange(&call).await?;
@@ -177,6 +205,7 @@ impl Client {
         Download {
             start,
             length: reply.as_ref().map_or(Some(0), reqwest::Response::content_length),
+            whole: None,
             content_type: reply.as_ref().and_then(|reply| content_type(reply.headers())),
             reply,
             tried: call.line(),

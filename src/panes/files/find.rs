@@ -1,6 +1,5 @@
 //! Finding a file by some letters of its path, over the whole tree: ranked in the background while the tree still comes.
 
-use super::tree::Source;
 use crate::api::repository::{EntryKind, ListTree, TreeEntry};
 use crate::app::action::Action;
 use crate::app::command::Motion;
@@ -8,6 +7,7 @@ use crate::app::keymap::Key;
 use crate::app::overlay::picker::{edit, letters_shown};
 use crate::app::overlay::{Overlay, Stay};
 use crate::app::pane::{Cx, Pointer, View};
+use crate::panes::blob::source::Source;
 use crate::store::{Cancelled, Derive, Load, Rows, Want, Work};
 use crate::ui::input::Input;
 use crate::ui::theme::Role;

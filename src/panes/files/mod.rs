@@ -1,14 +1,12 @@
 //! Files: the tree of a ref beside one of its files.
 
-mod blame;
-mod blob;
 pub mod find;
-mod magic;
 mod take;
 mod tree;
 mod way;
-mod work;
 
+use super::blob::source::Source;
+use super::blob::{Blob, File, Mode};
 use super::refs::Refs;
 use super::staging::acts::{self, Doing, Spot};
 use super::{list, project};
@@ -24,11 +22,10 @@ use crate::ui::panels::{self, Ask, Panels};
 use crate::ui::table::{self, Column, Size};
 use crate::ui::text::shown;
 use crate::ui::{state, text};
-use blob::{Blob, File, Mode};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell;
-use tree::{Node, Source, Tree};
+use tree::{Node, Tree};
 
 const TREE: usize = 0;
 const BLOB: usize = 1;

@@ -1,33 +1,14 @@
 //! The tree of a ref: folders list themselves when they are opened, and what is in sight is kept as rows.
 
-use crate::api::Id;
-use crate::api::repository::{EntryKind, ListTree, TreeEntry};
+use crate::api::repository::{EntryKind, TreeEntry};
 use crate::app::pane::View;
+use crate::panes::blob::source::Source;
 use crate::panes::project;
 use crate::store::{Load, Rows, Want};
 use crate::ui::table::{Cell, ListState, Row};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-
-/// Whose tree it is: a project at a ref, the default branch where there is none.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
-    pub project: Id,
-    pub git_ref: Option<String>,
-}
-
-impl Source {
-    /// The listing of a folder; the root is the empty path.
-    pub fn listing(&self, folder: &str) -> ListTree {
-        ListTree {
-            id: self.project.clone(),
-            path: Some(folder.to_owned()).filter(|p| !p.is_empty()),
-            r#ref: self.git_ref.clone(),
-            recursive: None,
-        }
-    }
-}
 
 /// What a row of the tree is.
 #[derive(Clone, Debug, PartialEq, Eq)]

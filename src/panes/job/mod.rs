@@ -237,6 +237,16 @@ impl Pane for JobTrace {
         })
         .writes()
         .when(|pane, view| pane.can(view, Deed::Keep)),
+        Command::new("job.artifacts", &["A"], "Browse its artifacts", |pane: &mut Self, cx| {
+            if let Some(job) = pane.trace.job(&cx.view) {
+                cx.go(Place::new("artifacts").project(pane.trace.project.clone()).item(job.id));
+            }
+        })
+        .when(|pane, view| match pane.trace.job(view) {
+            Some(job) if job.has_artifacts() => Ok(()),
+            Some(_) => Err("it has no artifacts".into()),
+            None => Err("the job is not known yet".into()),
+        }),
         Command::new("job.erase", &["Delete"], "Erase its trace and artifacts", |pane: &mut Self, cx| {
             pane.deed(Deed::Erase, cx);
         })

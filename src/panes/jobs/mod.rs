@@ -317,6 +317,16 @@ impl Pane for Jobs {
         })
         .writes()
         .when(|pane, view| pane.can(view, Deed::Keep)),
+        Command::new("jobs.artifacts", &["A"], "Browse its artifacts", |pane: &mut Self, cx| {
+            if let Some(job) = pane.current(&cx.view) {
+                cx.go(Place::new("artifacts").project(pane.project.clone()).item(job.id));
+            }
+        })
+        .when(|pane, view| match pane.current(view) {
+            Some(job) if job.has_artifacts() => Ok(()),
+            Some(_) => Err("it has no artifacts".into()),
+            None => Err("no job is selected".into()),
+        }),
         Command::new("jobs.erase", &["Delete"], "Erase its trace and artifacts", |pane: &mut Self, cx| {
             pane.deed(Deed::Erase, cx);
         })

@@ -1,31 +1,36 @@
 //! Runners: of a project, one's own, or all of the server; beside them what the selected one does.
 
+mod acts;
 mod details;
+mod draw;
+mod query;
 
-use super::ci::{self, PULSE};
+use super::ci::PULSE;
 use super::list::{Listing, trouble};
 use crate::api::jobs::{Job, Status};
 use crate::api::runners::{
-    DeleteRunner, GetRunner, ListAllRunners, ListProjectRunners, ListRunnerJobs, ListRunners, Runner, UpdateRunner,
+    GetRunner, ListAllRunners, ListProjectRunners, ListRunnerJobs, ListRunners, Runner, UpdateRunner,
 };
 use crate::api::{Id, Known};
-use crate::app::App;
-use crate::app::action::Action;
+use crate::app::action::{Action, Tone};
 use crate::app::command::{Command, Motion, WhyNot};
 use crate::app::overlay::prompt::Prompt;
 use crate::app::pane::{Crumb, Cx, Pane, Pointer, Seek, Tabs, View};
 use crate::app::place::Place;
-use crate::store::{Load, Rows, Want, Write};
+use crate::app::query::Grammar;
+use crate::store::{Load, Rows, Want};
 use crate::ui::panels::{self, Ask, Panels};
-use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::theme::Role;
-use crate::ui::{glyph, state, text};
+use crate::ui::{glyph, state};
+use query::Asked;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::time::Duration;
 
 /// Runners whose details are asked for at once: the lists leave most facts out.
 const DETAILED: usize = 20;
+/// What the jobs of a runner are asked by; the first means all.
+const JOB_STATUSES: &[&str] = &["", "running", "success", "failed", "canceled"];
 const LIST: usize = 0;
 const JOBS: usize = 1;
 
@@ -46,12 +51,13 @@ const EVERYWHERE_TITLES: &[&str] = &["Mine", "All"];
 pub struct Runners {
     project: Option<Id>,
     scope: Scope,
-    filter: String,
     list: Listing,
     jobs: Listing,
     panels: Panels,
     /// Whose jobs are listed.
     shown: Option<u64>,
+    /// Which of its jobs are listed: an index in [`JOB_STATUSES`].
+    status: usize,
 }
 
 /// Glyph, word and role of a runner's status: what a person told it goes before whether it can be reached.
@@ -80,20 +86,26 @@ impl Runners {
         if self.project.is_some() { IN_PROJECT } else { EVERYWHERE }
     }
 
-    fn load(&self, pages: u32) -> Load {
+    fn load(&self, text: &str, pages: u32) -> Load {
+        let scope = Asked::read(text, self.scope).scope;
         match (self.scope, &self.project) {
             (Scope::Project, Some(id)) => Load::list(&ListProjectRunners { id: id.clone() }, pages),
-            (Scope::All, _) => Load::list(&ListAllRunners::default(), pages),
-            _ => Load::list(&ListRunners::default(), pages),
+            (Scope::All, _) => Load::list(&ListAllRunners { scope }, pages),
+            _ => Load::list(&ListRunners { scope }, pages),
+        }
+    }
+
+    fn rows_of<'a>(&self, text: &str, view: &View<'a>) -> Rows<'a, Runner> {
+        let scope = Asked::read(text, self.scope).scope;
+        match (self.scope, &self.project) {
+            (Scope::Project, Some(id)) => view.store.list(&ListProjectRunners { id: id.clone() }),
+            (Scope::All, _) => view.store.list(&ListAllRunners { scope }),
+            _ => view.store.list(&ListRunners { scope }),
         }
     }
 
     fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, Runner> {
-        match (self.scope, &self.project) {
-            (Scope::Project, Some(id)) => view.store.list(&ListProjectRunners { id: id.clone() }),
-            (Scope::All, _) => view.store.list(&ListAllRunners::default()),
-            _ => view.store.list(&ListRunners::default()),
-        }
+        self.rows_of(self.list.shown(), view)
     }
 
     fn current<'a>(&self, view: &View<'a>) -> Option<&'a Runner> {
@@ -102,7 +114,8 @@ impl Runners {
     }
 
     fn jobs_query(&self) -> Option<ListRunnerJobs> {
-        Some(ListRunnerJobs { id: self.shown?, status: None })
+        let status = JOB_STATUSES.get(self.status).filter(|status| !status.is_empty());
+        Some(ListRunnerJobs { id: self.shown?, status: status.map(|status| (*status).to_owned()) })
     }
 
     fn jobs_rows<'a>(&self, view: &View<'a>) -> Option<Rows<'a, Job>> {
@@ -111,6 +124,17 @@ impl Runners {
 
     fn on_jobs(&self) -> bool {
         self.panels.focus() == JOBS
+    }
+
+    /// Names what the rows are narrowed to. Tags stand in the details, which come one after the other: each that comes
+    /// may fit.
+    fn narrowed(&self, asked: &Asked, rows: &Rows<'_, Runner>, view: &View) -> String {
+        let narrows = asked.narrows();
+        if narrows.is_empty() {
+            return narrows;
+        }
+        let known = rows.iter().filter(|runner| view.store.get(&GetRunner { id: runner.id }).value.is_some()).count();
+        format!("{narrows} of {known}")
     }
 
     fn has_runner(&self, view: &View) -> Result<(), WhyNot> {
@@ -127,104 +151,6 @@ impl Runners {
         if let Some(project) = project {
             cx.go(Place::new("job").project(project).item(job.id));
         }
-    }
-
-    fn update(&self, cx: &mut Cx, what: &str, change: impl FnOnce(UpdateRunner) -> UpdateRunner) {
-        if let Some(runner) = self.current(&cx.view) {
-            let update = change(UpdateRunner { id: runner.id, ..UpdateRunner::default() });
-            let what = format!("{what} runner #{} {}", runner.id, text::shown(&runner.label()));
-            cx.act(Action::Send(Write::new(&update, what)));
-        }
-    }
-
-    fn pause(&mut self, cx: &mut Cx) {
-        let paused = self.current(&cx.view).is_some_and(Runner::is_paused);
-        let what = if paused { "resume" } else { "pause" };
-        self.update(cx, what, |update| UpdateRunner { active: Some(paused), ..update });
-    }
-
-    fn remove(&mut self, cx: &mut Cx) {
-        let Some(runner) = self.current(&cx.view) else { return };
-        let name = format!("runner #{} {}", runner.id, text::shown(&runner.label()));
-        let write = Write::new(&DeleteRunner { id: runner.id }, format!("remove {name}"));
-        let question = format!("Remove {name}? It takes no more jobs, and must be registered anew to come back.");
-        cx.act(App::confirm("Remove", question, Action::Send(write)));
-    }
-
-    fn row(&self, view: &View, listed: &Runner) -> Row {
-        let runner = detailed(view, listed);
-        let (sign, word, role) = status(runner);
-        let version = runner.version.known().cloned().unwrap_or_default();
-        Row::new(vec![
-            Cell::from((format!("{sign} {word}"), role)),
-            Cell::from((runner.label(), Role::Text)),
-            Cell::from((runner.tags().join(" "), Role::Label)),
-            Cell::from((kind(runner), Role::Dim)),
-            Cell::from((version, Role::Dim)),
-            Cell::from((format!("#{}", runner.id), Role::Dim)),
-            Cell::from((age(view, runner), Role::Dim)),
-        ])
-        .dim(!self.fits(runner) || runner.is_paused())
-    }
-
-    fn fits(&self, runner: &Runner) -> bool {
-        let wanted = self.filter.to_lowercase();
-        runner.label().to_lowercase().contains(&wanted)
-            || runner.tags().iter().any(|tag| tag.to_lowercase().contains(&wanted))
-    }
-
-    fn draw_list(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        let rows = self.rows(view);
-        let columns = [
-            Column::new("", Size::Fit { min: 8, max: 16 }),
-            Column::new("", Size::Fill { min: 16, weight: 1 }),
-            Column::new("", Size::Fit { min: 4, max: 22 }).priority(3),
-            Column::new("", Size::Fit { min: 6, max: 8 }).priority(2),
-            Column::new("", Size::Fit { min: 5, max: 9 }).priority(4),
-            Column::new("", Size::Fit { min: 2, max: 6 }).right().priority(5),
-            Column::new("", Size::Fit { min: 4, max: 5 }).right().priority(1),
-        ];
-        let empty = match self.scope {
-            Scope::Project => ("No runner serves this project.", "2 shows yours"),
-            Scope::Mine => ("You have no runners of your own.", "The tab All shows those of the server"),
-            Scope::All => ("This server has no runners.", ""),
-        };
-        self.list.draw(view, area, buf, !self.on_jobs(), &rows, &columns, |runner| self.row(view, runner), empty);
-    }
-
-    fn draw_details(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        let theme = view.theme;
-        let Some(runner) = self.current(view) else {
-            panels::title(buf, area, theme, self.on_jobs(), "runner", "");
-            return;
-        };
-        let body = panels::title(buf, area, theme, self.on_jobs(), &runner.label(), &format!("#{}", runner.id));
-        let rest = details::draw(view, body, buf, runner);
-        let Some(rows) = self.jobs_rows(view) else { return };
-        let running = rows.iter().filter(|job| job.status.is_running()).count();
-        let facts = if running > 0 { format!("{running} running") } else { String::new() };
-        let rest = Rect { y: rest.y + 1, height: rest.height.saturating_sub(1), ..rest };
-        let body = panels::title(buf, rest, theme, self.on_jobs(), "jobs", &facts);
-        let columns = [
-            Column::new("", Size::Fit { min: 9, max: 12 }),
-            Column::new("", Size::Fit { min: 8, max: 24 }).middle().priority(1),
-            Column::new("", Size::Fill { min: 10, weight: 1 }),
-            Column::new("", Size::Fit { min: 6, max: 7 }).right(),
-            Column::new("", Size::Fixed(4)).right().priority(2),
-        ];
-        let row = |job: &Job| {
-            Row::new(vec![
-                ci::status_cell(job),
-                Cell::from((job.project().map(|p| p.path_with_namespace.clone()).unwrap_or_default(), Role::Dim)),
-                Cell::from((format!("#{} {}", job.id, job.name), Role::Text)),
-                Cell::from((ci::took(job, view.now), Role::Text)),
-                Cell::from((super::list::age(view, ci::last(job)), Role::Dim)),
-            ])
-        };
-        if body.height == 0 {
-            return;
-        }
-        self.jobs.draw(view, body, buf, self.on_jobs(), &rows, &columns, row, ("It has run no job yet.", ""));
     }
 }
 
@@ -244,7 +170,7 @@ impl Pane for Runners {
         Command::new("runners.open", &["Enter"], "Show its jobs, open one", |pane: &mut Self, cx| pane.enter(cx))
             .footer("jobs")
             .when(Runners::has_runner),
-        Command::new("runners.pause", &["P"], "Pause or resume it", |pane: &mut Self, cx| pane.pause(cx))
+        Command::new("runners.pause", &["P"], "Pause or resume it", Runners::pause)
             .footer("pause")
             .writes()
             .when(Runners::has_runner),
@@ -257,17 +183,27 @@ impl Pane for Runners {
         .footer("tags")
         .writes()
         .when(Runners::has_runner),
-        Command::new("runners.rename", &["e"], "Change its description", |pane: &mut Self, cx| {
-            if let Some(runner) = pane.current(&cx.view) {
-                cx.act(Action::Open(Box::new(Prompt::ask("description", "description", runner.label()))));
-            }
-        })
-        .footer("edit")
-        .writes()
-        .when(Runners::has_runner),
-        Command::new("runners.remove", &["Delete"], "Remove it from the server", |pane: &mut Self, cx| pane.remove(cx))
+        Command::new("runners.edit", &["e"], "Edit it: description, tags, what it takes", Runners::edit)
+            .footer("edit")
             .writes()
             .when(Runners::has_runner),
+        Command::new("runners.enable", &["+"], "Enable one in a project", Runners::enable)
+            .writes()
+            .when(Runners::can_enable),
+        Command::new("runners.disable", &["D"], "Disable it in a project", Runners::disable)
+            .writes()
+            .when(Runners::can_disable),
+        Command::new("runners.remove", &["Delete"], "Remove it from the server", Runners::remove)
+            .writes()
+            .when(Runners::has_runner),
+        Command::new("runners.status", &["f"], "Only its jobs of one status, or all", |pane: &mut Self, cx| {
+            pane.status = (pane.status + 1) % JOB_STATUSES.len();
+            pane.jobs.restart();
+            let word = JOB_STATUSES.get(pane.status).copied().unwrap_or_default();
+            let words = if word.is_empty() { "All of its jobs.".into() } else { format!("Its jobs: {word}.") };
+            cx.say(Tone::Info, words);
+        })
+        .when(Runners::has_runner),
     ];
 
     fn open(place: &Place, _view: &View) -> Self {
@@ -275,11 +211,11 @@ impl Pane for Runners {
         let mut pane = Runners {
             scope: if project.is_some() { Scope::Project } else { Scope::Mine },
             project,
-            filter: String::new(),
-            list: Listing::default(),
+            list: Listing::asked(place.query.as_deref().unwrap_or_default()),
             jobs: Listing::default(),
             panels: Panels::new(2),
             shown: None,
+            status: 0,
         };
         let tab = place.tab.as_deref();
         let named = tab.and_then(|tab| pane.scopes().iter().find(|(name, _)| name.eq_ignore_ascii_case(tab)));
@@ -292,28 +228,32 @@ impl Pane for Runners {
     fn place(&self) -> Place {
         let tab = self.scopes().iter().skip(1).find(|(_, scope)| *scope == self.scope);
         Place { project: self.project.clone(), tab: tab.map(|(name, _)| name.to_lowercase()), ..Place::new(Self::ID) }
+            .query(self.list.sought())
     }
 
     fn crumbs(&self, view: &View) -> Vec<Crumb> {
         let mut crumbs = self.project.as_ref().map(|id| super::project::crumbs(view, id)).unwrap_or_default();
         crumbs.push(Crumb::new("runners", Role::Title));
-        if !self.filter.is_empty() {
-            crumbs.push(Crumb::new(format!("/{}", self.filter), Role::Match));
+        let sought = self.list.sought();
+        let words = crate::app::query::parts(sought).into_iter();
+        crumbs.extend(words.map(|(word, keyed)| Crumb::new(word, if keyed { Role::Label } else { Role::Match })));
+        if let Some(why) = query::mistake(sought, self.scope, view) {
+            crumbs.push(Crumb::new(why, Role::Failed));
+            return crumbs;
         }
-        let rows = self.rows(view);
-        if rows.known {
-            crumbs.push(Crumb::new(format!("{}{}", rows.len(), if rows.more { "+" } else { "" }), Role::Dim));
-        }
+        let counted = self.list.crumbs(&self.rows(view));
+        crumbs.extend(counted.into_iter().skip(usize::from(!sought.is_empty())));
         crumbs
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
-        let mut wants = vec![self.load(self.list.pages()).into()];
+        let load = self.load(self.list.sought(), self.list.pages()).after(self.list.rest());
+        let mut wants: Vec<Want> = vec![load.into()];
         let rows = self.rows(view);
         let top = self.list.state.top();
         let height = self.list.state.height().clamp(1, DETAILED);
         let sight = (top..top + height).chain([self.list.state.selected()]);
-        wants.extend(sight.filter_map(|at| rows.get(at)).map(|r| Load::one(&GetRunner { id: r.id }).into()));
+        wants.extend(sight.filter_map(|at| self.list.at(&rows, at)).map(|r| Load::one(&GetRunner { id: r.id }).into()));
         if let Some(query) = self.jobs_query().filter(|_| self.on_jobs() || view.size.0 >= panels::TWO) {
             let live = view.store.list(&query).iter().any(|job| job.status.is_running());
             let load = Load::list(&query, self.jobs.pages()).after(Duration::from_millis(120));
@@ -356,7 +296,12 @@ impl Pane for Runners {
     }
 
     fn changed(&mut self, cx: &mut Cx) {
+        let sought = self.rows_of(self.list.sought(), &cx.view);
+        self.list.answered(&sought);
         let rows = self.rows(&cx.view);
+        let asked = Asked::read(self.list.shown(), self.scope);
+        let view = cx.view;
+        self.list.narrow_to(&rows, &self.narrowed(&asked, &rows, &view), |runner| asked.fits(detailed(&view, runner)));
         self.list.sync(&rows, |runner| runner.id.to_string());
         let shown = self.list.selected(&rows).map(|runner| runner.id);
         if shown != self.shown {
@@ -378,7 +323,7 @@ impl Pane for Runners {
             let len = self.jobs_rows(&cx.view).map_or(0, |rows| rows.len());
             self.jobs.motion(motion, len);
         } else {
-            let len = self.rows(&cx.view).len();
+            let len = self.list.len(&self.rows(&cx.view));
             self.list.motion(motion, len);
         }
     }
@@ -420,58 +365,37 @@ impl Pane for Runners {
     }
 
     fn seek(&self) -> Option<Seek> {
-        Some(Seek::Search)
+        Some(Seek::Filter)
+    }
+
+    fn grammar(&self) -> Option<Grammar> {
+        // Words without a key are looked for here.
+        Some(Grammar { search: Some("words"), ..query::grammar(self.scope) })
     }
 
     fn sought(&self) -> String {
-        self.filter.clone()
+        self.list.sought().to_owned()
     }
 
     fn set_sought(&mut self, text: &str, cx: &mut Cx) {
-        self.filter = text.to_owned();
-        let rows = self.rows(&cx.view);
-        let at = self.list.state.selected();
-        let hit =
-            (at..rows.len()).chain(0..at).find(|i| rows.get(*i).is_some_and(|r| self.fits(detailed(&cx.view, r))));
-        if let Some(hit) = hit {
-            self.list.state.select(hit, rows.len());
-        }
-    }
-
-    fn seek_next(&mut self, forward: bool, cx: &mut Cx) {
-        let rows = self.rows(&cx.view);
-        let (at, len) = (self.list.state.selected(), rows.len());
-        let fits = |i: &usize| rows.get(*i).is_some_and(|r| self.fits(detailed(&cx.view, r)));
-        let hit = if forward {
-            (at + 1..len).chain(0..at).find(fits)
-        } else {
-            (0..at).rev().chain((at + 1..len).rev()).find(fits)
-        };
-        if let Some(hit) = hit {
-            self.list.state.select(hit, len);
-        }
+        let here = self.current(&cx.view).map(|runner| runner.id.to_string());
+        self.list.seek(text, here);
     }
 
     fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
-        match tag {
-            "tags" => {
-                let tags: Vec<String> =
-                    value.split(',').map(str::trim).filter(|tag| !tag.is_empty()).map(str::to_owned).collect();
-                self.update(cx, "change the tags of", |update| UpdateRunner { tag_list: Some(tags), ..update });
-            }
-            "description" if !value.trim().is_empty() => {
-                let words = value.trim().to_owned();
-                self.update(cx, "rename", |update| UpdateRunner { description: Some(words), ..update });
-            }
-            _ => {}
+        if tag == "tags" {
+            let tags = value.split(',').map(str::trim).filter(|tag| !tag.is_empty()).map(str::to_owned).collect();
+            self.update(cx, "change the tags of", |update| UpdateRunner { tag_list: Some(tags), ..update });
         }
     }
 
-    fn escape(&mut self, _cx: &mut Cx) -> bool {
-        let (filtered, jobs) = (!self.filter.is_empty(), self.on_jobs());
-        self.filter.clear();
-        self.panels.set_focus(LIST);
-        filtered || jobs
+    fn escape(&mut self, cx: &mut Cx) -> bool {
+        if self.on_jobs() {
+            self.panels.set_focus(LIST);
+            return true;
+        }
+        let here = self.current(&cx.view).map(|runner| runner.id.to_string());
+        self.list.unseek(here)
     }
 
     fn copies(&self, view: &View) -> Vec<(&'static str, String)> {

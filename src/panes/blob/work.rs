@@ -42,6 +42,22 @@ impl Derive for Read {
     }
 }
 
+/// Tells text from other bytes where the bytes are at hand.
+pub struct ReadBytes {
+    pub sha: String,
+    pub bytes: Bytes,
+}
+
+impl Derive for ReadBytes {
+    type Output = Content;
+    fn key(&self) -> String {
+        content_key(&self.sha)
+    }
+    fn run(&self, _: Cancelled<'_>) -> Content {
+        Content::read(self.bytes.clone())
+    }
+}
+
 /// Colours of a piece of the lines.
 pub struct Colour {
     pub sha: String,

@@ -1,11 +1,12 @@
 //! A file: its text with colours, its Markdown rendered, or its bytes; searched, scrolled, gone through by lines.
 
+pub mod blame;
 mod draw;
+pub mod magic;
 mod pick;
+pub mod source;
+pub mod work;
 
-use super::blame::{Blame, Step};
-use super::tree::Source;
-use super::work::{self, Colour, Decode, Find, Fit, Lines, Read, Records, Render};
 use crate::api::Endpoint;
 use crate::api::Id;
 use crate::api::repository::GetRawBlob;
@@ -14,7 +15,7 @@ use crate::app::command::Motion;
 use crate::app::pane::{Pointer, View};
 use crate::app::transfer::{self, Save};
 use crate::store::{Load, Want, Work};
-use crate::ui::code::{Content, Highlighter, Highlights};
+use crate::ui::code::{Content, Highlighter, Highlights, Text};
 use crate::ui::csv::{self, Table};
 use crate::ui::doc::DocState;
 use crate::ui::hex;
@@ -22,11 +23,14 @@ use crate::ui::image::{Fitted, Format, Image, Refusal};
 use crate::ui::markdown::Rendered;
 use crate::ui::search::Found;
 use crate::ui::text;
+use blame::{Blame, Step};
 use ratatui::layout::Rect;
+use source::Source;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
+use work::{Colour, Decode, Find, Fit, Lines, Read, Records, Render};
 
 /// The widest that prose is set: longer lines are hard to read.
 const MEASURE: usize = 100;
@@ -248,15 +252,34 @@ impl Blob {
     /// What it needs: bytes, then lines, then colours around what is in sight.
     pub fn wants(&self, view: &View, project: &Id) -> Vec<Want> {
         let Some(file) = &self.file else { return Vec::new() };
+        if self.is_known(view) {
+            return self.wants_shown(view);
+        }
         let raw = Self::raw(project, file);
+        let mut wants: Vec<Want> = vec![Load::one(&raw).after(PATIENCE).into()];
+        if let Some(raw) = view.store.get(&raw).arc() {
+            wants.push(Work::new(Read { sha: file.sha.clone(), raw }).into());
+        }
+        wants
+    }
+
+    /// Whether the content is there, from wherever it came.
+    pub fn is_known(&self, view: &View) -> bool {
+        self.content(view).is_some()
+    }
+
+    /// The text of the file, where it is one and there.
+    pub fn text<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Text>> {
+        match self.content(view)? {
+            Content::Text(text) => Some(text),
+            Content::Binary(_) => None,
+        }
+    }
+
+    /// What it needs once its content is there: lines, then colours around what is in sight.
+    pub fn wants_shown(&self, view: &View) -> Vec<Want> {
+        let (Some(file), Some(content)) = (&self.file, self.content(view)) else { return Vec::new() };
         let mut wants: Vec<Want> = Vec::new();
-        let Some(content) = self.content(view) else {
-            wants.push(Load::one(&raw).after(PATIENCE).into());
-            if let Some(raw) = view.store.get(&raw).arc() {
-                wants.push(Work::new(Read { sha: file.sha.clone(), raw }).into());
-            }
-            return wants;
-        };
         match (self.mode(view), content) {
             (Some(Mode::Source), Content::Text(text)) => {
                 if let Some((_, highlighter)) = self.highlighter.as_ref().filter(|(f, _)| f == file) {

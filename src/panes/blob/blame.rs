@@ -4,7 +4,7 @@
 //! The history is taken as the server lists it, newest first, one version after the other; where lines of work ran side by
 //! side, a line may be given to the one that was listed last.
 
-use super::tree::Source;
+use super::source::Source;
 use crate::api::commits::{Commit, GetCommitDiff, ListCommits};
 use crate::api::repository::{GetRawBlob, ListTree, TreeEntry};
 use crate::api::{Raw, Time};

@@ -1,9 +1,8 @@
 //! How a file is drawn: its text, its Markdown, its table, its picture or its bytes, and the facts beside its title.
 
-use super::{Blob, Mode, Step};
+use super::{Blob, Mode, Step, magic, work};
 use crate::api::Id;
 use crate::app::pane::View;
-use crate::panes::files::{magic, work};
 use crate::panes::list;
 use crate::ui::code::{self, Block, Content, Highlights};
 use crate::ui::doc::{self, DocLine, DocState};
@@ -74,13 +73,20 @@ impl Blob {
     pub fn draw(&self, view: &View, project: &Id, area: Rect, buf: &mut Buffer, focused: bool) {
         self.area.set(area);
         let Some(file) = &self.file else { return };
-        let Some(content) = self.content(view) else {
+        if !self.is_known(view) {
             let raw = view.store.get(&Self::raw(project, file));
             return match raw.error {
                 Some(error) => list::failure(view, area, buf, error),
                 None => state::skeleton(buf, area, view.theme),
             };
-        };
+        }
+        self.draw_shown(view, area, buf, focused);
+    }
+
+    /// Draws the file, whose content is there, from wherever it came.
+    pub fn draw_shown(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool) {
+        self.area.set(area);
+        let (Some(file), Some(content)) = (&self.file, self.content(view)) else { return };
         if content.bytes().is_empty() {
             return state::empty(buf, area, view.theme, "This file is empty.", "");
         }

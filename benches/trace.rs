@@ -1,0 +1,348 @@
+//! What a large trace costs: opened over HTTP beside plainly reading the same bytes, searched beside the engine alone, followed
+//! while it grows fast, drawn at its end, held in memory, and watched while nothing happens.
+
+mod support;
+
+use jiff::Timestamp;
+use labscope::api::client::{Client, Server};
+use labscope::app::action::{Effect, Msg, Outcome};
+use labscope::app::place::Place;
+use labscope::app::{App, Setup};
+use labscope::runtime::executor::Executor;
+use labscope::store::{Arrival, Ticket, Want};
+use labscope::ui::theme::{Background, Theme};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::hint::black_box;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use support::{Table, key, median};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+
+const SIZE: (u16, u16) = (160, 45);
+const MEGA: usize = 1_000_000;
+/// Bytes that reach the app at once.
+const CHUNK: usize = 64 * 1024;
+/// What a trace that is followed brings in a second, and how often the screen could be drawn in it.
+const RATE: usize = 50 * MEGA;
+const FRAMES: usize = 60;
+const LAST: &str = "the very last line 7f3a";
+const SOUGHT: &str = r"warn\w*: .* 99\d\d7\b";
+
+static HELD: AtomicUsize = AtomicUsize::new(0);
+
+/// Counts the bytes that are held.
+struct Counting;
+
+// SAFETY: every call is handed on to the system's allocator as it came; only a counter is kept beside it.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        HELD.fetch_add(layout.size(), Ordering::Relaxed);
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        HELD.fetch_sub(layout.size(), Ordering::Relaxed);
+        unsafe { System.dealloc(at, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// A trace as compilers write them: colours, sections, now and then a warning.
+fn trace(bytes: usize) -> Vec<u8> {
+    let mut text = Vec::with_capacity(bytes + 200);
+    let mut line = 0_u64;
+    while text.len() < bytes {
+        let row = match line % 97 {
+            0 => format!("\x1b[33mwarning: unused value in step {line}\x1b[0m\n"),
+            n => {
+                format!("\x1b[32m   Compiling\x1b[0m crate-{n} v0.{line}.0 (/builds/acme/rocket-ui/crates/part_{n})\n")
+            }
+        };
+        text.extend_from_slice(row.as_bytes());
+        line += 1;
+    }
+    text.extend_from_slice(LAST.as_bytes());
+    text.push(b'\n');
+    text
+}
+
+fn job(status: &str) -> String {
+    format!(r#"{{"id": 7, "name": "bench", "stage": "test", "status": "{status}", "pipeline": {{"id": 1}}}}"#)
+}
+
+/// A server of one job, and how often its trace and status were asked for.
+async fn serve(bytes: Arc<Vec<u8>>, status: &'static str) -> std::io::Result<(String, Arc<AtomicUsize>)> {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let url = format!("http://{}", listener.local_addr()?);
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = asked.clone();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let (bytes, count) = (bytes.clone(), count.clone());
+            tokio::spawn(async move {
+                let mut request = Vec::new();
+                while !request.ends_with(b"\r\n\r\n") {
+                    match stream.read_u8().await {
+                        Ok(byte) => request.push(byte),
+                        Err(_) => return,
+                    }
+                }
+                count.fetch_add(1, Ordering::Relaxed);
+                let line = String::from_utf8_lossy(&request);
+                let target = line.split(' ').nth(1).unwrap_or_default();
+                let answer = job(status);
+                let body: &[u8] = match target.split('?').next().unwrap_or_default() {
+                    path if path.ends_with("/trace") => &bytes,
+                    path if path.ends_with("/jobs/7") => answer.as_bytes(),
+                    path if path.ends_with("/jobs") => b"[]",
+                    _ => br#"{"id": 1, "name": "p", "path_with_namespace": "a/p", "default_branch": "main"}"#,
+                };
+                let head = format!(
+                    "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+                    body.len()
+                );
+                let _ = stream.write_all(head.as_bytes()).await;
+                let _ = stream.write_all(body).await;
+            });
+        }
+    });
+    Ok((url, asked))
+}
+
+fn app() -> (App, Vec<Effect>) {
+    App::new(Setup {
+        registry: labscope::panes::PANES,
+        bindings: labscope::app::bindings::Bindings::new(labscope::panes::PANES, &Default::default())
+            .unwrap_or_default(),
+        session: Default::default(),
+        theme: Theme::for_background(Background::Dark),
+        theme_is_chosen: true,
+        drafts: Default::default(),
+        place: Place::new("job").project("a/p").item(7),
+        now: Timestamp::UNIX_EPOCH,
+        size: SIZE,
+    })
+}
+
+fn draw(app: &mut App, buffer: &mut Buffer) {
+    buffer.reset();
+    app.view(buffer.area, buffer);
+}
+
+fn shows(buffer: &Buffer, words: &str) -> bool {
+    let width = usize::from(buffer.area.width);
+    buffer.content().chunks(width).any(|row| row.iter().map(|cell| cell.symbol()).collect::<String>().contains(words))
+}
+
+/// Opens the job over HTTP until its last line is on the screen; seconds.
+async fn open(url: &str) -> f64 {
+    let start = Instant::now();
+    let (sender, mut inbox) = mpsc::channel(256);
+    let server = Server::new(url.parse().expect("an address"));
+    let mut executor = Executor::new(Box::new(move || Client::new(server)), sender, None, None);
+    let (mut app, effects) = app();
+    let mut buffer = Buffer::empty(Rect::new(0, 0, SIZE.0, SIZE.1));
+    effects.into_iter().for_each(|effect| executor.take(effect));
+    loop {
+        let Some(first) = inbox.recv().await else { return f64::NAN };
+        // As the program's loop does: everything that waits, then one frame.
+        let mut waiting = Some(first);
+        let mut ended = false;
+        while let Some(msg) = waiting {
+            ended |= matches!(msg, Msg::Arrived(Ticket::Follow(_), _));
+            app.update(msg).into_iter().for_each(|effect| executor.take(effect));
+            waiting = inbox.try_recv().ok();
+        }
+        if ended {
+            app.update(Msg::Key(key("G"))).into_iter().for_each(|effect| executor.take(effect));
+        }
+        draw(&mut app, &mut buffer);
+        if shows(&buffer, LAST) {
+            return start.elapsed().as_secs_f64();
+        }
+    }
+}
+
+/// Reads the same bytes and keeps them; seconds.
+async fn plain(url: &str) -> f64 {
+    let start = Instant::now();
+    let http = reqwest::Client::builder().no_proxy().build().expect("a client");
+    let trace = format!("{url}/api/v4/projects/a%2Fp/jobs/7/trace");
+    let mut reply = http.get(trace).send().await.expect("a reply");
+    let mut all = Vec::new();
+    while let Some(chunk) = reply.chunk().await.expect("bytes") {
+        all.extend_from_slice(&chunk);
+    }
+    black_box(all.len());
+    start.elapsed().as_secs_f64()
+}
+
+/// Answers what is not of the trace; gives the request of the trace, and the computations that are left.
+fn answer(app: &mut App, effects: Vec<Effect>) -> (Option<labscope::api::Request>, Vec<Effect>) {
+    let (mut todo, mut left, mut follow) = (effects, Vec::new(), None);
+    while let Some(effect) = todo.pop() {
+        let Effect::Start(ticket, want, _) = effect else { continue };
+        let body = match &want {
+            Want::Load(load) if load.request.route.ends_with("/{job_id}") => job("running").into_bytes(),
+            Want::Load(load) if load.pages > 0 => b"[]".to_vec(),
+            Want::Load(_) => br#"{"id": 1, "name": "p", "path_with_namespace": "a/p"}"#.to_vec(),
+            Want::Follow(one) => {
+                follow = Some(one.request.clone());
+                continue;
+            }
+            _ => {
+                left.push(Effect::Start(ticket, want, 0));
+                continue;
+            }
+        };
+        let Want::Load(load) = &want else { continue };
+        let Ok((value, len)) = (load.read)(&body, Some("application/json")) else { continue };
+        let reply = Outcome::Reply(Arrival { value, len, next: None, total: None });
+        todo.extend(app.update(Msg::Arrived(ticket, Ok(reply))));
+    }
+    (follow, left)
+}
+
+/// The app with the whole trace in it, and what it held before.
+fn filled(text: &[u8]) -> (App, labscope::api::Request, usize) {
+    let (mut app, effects) = app();
+    let (follow, _) = answer(&mut app, effects);
+    let request = follow.expect("the pane follows the trace");
+    let before = HELD.load(Ordering::Relaxed);
+    for chunk in text.chunks(CHUNK) {
+        app.update(Msg::Bytes { request: request.clone(), bytes: chunk.to_vec(), restart: false });
+    }
+    (app, request, before)
+}
+
+/// Seconds to find everything that fits; the app's own search, run where it is asked for.
+fn search(app: &mut App) -> f64 {
+    app.update(Msg::Key(key("/")));
+    let mut effects = app.update(Msg::Paste(SOUGHT.into()));
+    effects.extend(app.update(Msg::Key(key("Enter"))));
+    let start = Instant::now();
+    for effect in effects {
+        if let Effect::Start(ticket, Want::Work(work), _) = effect {
+            let made = (work.run)(&|| false);
+            app.update(Msg::Arrived(ticket, Ok(Outcome::Made(made))));
+        }
+    }
+    start.elapsed().as_secs_f64()
+}
+
+/// The engine alone over the same bytes.
+fn engine(text: &[u8]) -> f64 {
+    let pattern = regex::bytes::Regex::new(&format!("(?i){SOUGHT}")).expect("a pattern");
+    let start = Instant::now();
+    black_box(pattern.find_iter(text).count());
+    start.elapsed().as_secs_f64()
+}
+
+/// Frames of a trace that grows fast: how many took longer than there is time, and the longest, in milliseconds.
+fn follow(seconds: usize) -> (usize, f64) {
+    let (mut app, effects) = app();
+    let (request, _) = answer(&mut app, effects);
+    let request = request.expect("the pane follows the trace");
+    let text = trace(RATE);
+    let mut buffer = Buffer::empty(Rect::new(0, 0, SIZE.0, SIZE.1));
+    let (mut late, mut longest) = (0, 0.0_f64);
+    for _ in 0..seconds {
+        for frame in text.chunks(RATE / FRAMES) {
+            let start = Instant::now();
+            for chunk in frame.chunks(CHUNK) {
+                let effects =
+                    app.update(Msg::Bytes { request: request.clone(), bytes: chunk.to_vec(), restart: false });
+                black_box(effects.len());
+            }
+            draw(&mut app, &mut buffer);
+            let took = start.elapsed().as_secs_f64() * 1e3;
+            late += usize::from(took > 1e3 / FRAMES as f64);
+            longest = longest.max(took);
+        }
+    }
+    (late, longest)
+}
+
+/// Requests a minute while a quiet job is watched, after it was watched for a while.
+async fn idle() -> std::io::Result<f64> {
+    let (url, asked) = serve(Arc::new(b"waiting\n".to_vec()), "running").await?;
+    let (sender, mut inbox) = mpsc::channel(256);
+    let server = Server::new(url.parse().expect("an address"));
+    let mut executor = Executor::new(Box::new(move || Client::new(server)), sender, None, None);
+    let (mut app, effects) = app();
+    effects.into_iter().for_each(|effect| executor.take(effect));
+    let start = Instant::now();
+    let (warm, whole) = (Duration::from_secs(20), Duration::from_secs(50));
+    let mut before = 0;
+    while start.elapsed() < whole {
+        if let Ok(Some(msg)) = tokio::time::timeout(Duration::from_millis(250), inbox.recv()).await {
+            app.update(msg).into_iter().for_each(|effect| executor.take(effect));
+        }
+        // The clock of the program: panes ask again by it.
+        let now = Timestamp::UNIX_EPOCH + jiff::SignedDuration::from_millis(start.elapsed().as_millis() as i64);
+        app.update(Msg::Now(now)).into_iter().for_each(|effect| executor.take(effect));
+        if start.elapsed() < warm {
+            before = asked.load(Ordering::Relaxed);
+        }
+    }
+    let seconds = (whole - warm).as_secs_f64();
+    Ok((asked.load(Ordering::Relaxed) - before) as f64 * 60.0 / seconds)
+}
+
+/// Megabytes that can be had, where the system tells.
+fn available() -> usize {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<usize>().ok()).unwrap_or(0) / 1024
+}
+
+fn measure(megabytes: usize, table: &mut Table, runtime: &tokio::runtime::Runtime) {
+    let text = Arc::new(trace(megabytes * MEGA));
+    let name = |what: &str| format!("{megabytes} MB: {what}");
+    let (url, _) = runtime.block_on(serve(text.clone(), "success")).expect("a server");
+    let mut reading = Vec::new();
+    let mut opening = Vec::new();
+    for _ in 0..3 {
+        reading.push(runtime.block_on(plain(&url)) * 1e3);
+        opening.push(runtime.block_on(open(&url)) * 1e3);
+    }
+    reading.sort_by(f64::total_cmp);
+    opening.sort_by(f64::total_cmp);
+    table.ratio(&name("open to its last line, beside plainly reading it (ms)"), (reading[1], opening[1]), 4.0);
+
+    let (mut app, _, before) = filled(&text);
+    let held = HELD.load(Ordering::Relaxed).saturating_sub(before);
+    table.ratio(&name("bytes held, beside its size (MB)"), (text.len() as f64 / 1e6, held as f64 / 1e6), 1.5);
+    let mut buffer = Buffer::empty(Rect::new(0, 0, SIZE.0, SIZE.1));
+    app.update(Msg::Key(key("g")));
+    app.update(Msg::Key(key("g")));
+    let start = median(31, || draw(&mut app, &mut buffer));
+    app.update(Msg::Key(key("G")));
+    let end = median(31, || draw(&mut app, &mut buffer));
+    table.ratio(&name("a frame at the end, beside one at the start (µs)"), (start, end), 2.0);
+    let alone = engine(&text) * 1e3;
+    table.ratio(&name("search, beside the engine on the same bytes (ms)"), (alone, search(&mut app) * 1e3), 4.0);
+}
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+    let mut table = Table::new("A large trace", &["what", "beside", "labscope", "ratio", "limit"]);
+    measure(100, &mut table, &runtime);
+    if available() > 6_000 {
+        measure(1000, &mut table, &runtime);
+    }
+    let (late, longest) = follow(4);
+    let cells = |what: &str, value: String| vec![what.to_owned(), String::new(), value, String::new(), String::new()];
+    table.row(cells("50 MB/s for 4 s: frames late, of 240", format!("{late}")), late > 5);
+    table.row(cells("50 MB/s for 4 s: the longest frame (ms)", format!("{longest:.1}")), false);
+    let requests = runtime.block_on(idle()).expect("a server");
+    table.row(cells("a quiet job: requests a minute", format!("{requests:.0}")), requests > 60.0);
+    table.print();
+}

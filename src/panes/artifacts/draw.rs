@@ -1,0 +1,223 @@
+//! How artifacts are drawn: the way to them, the tree, the file, and what stands where there is none.
+
+use super::look::{Archive, LARGEST_FILE};
+use super::zip::Refusal;
+use super::{Artifacts, FILE, Of, TREE, ci, look, project, refused, report};
+use crate::api::client::Progress;
+use crate::app::pane::{Crumb, View};
+use crate::panes::list;
+use crate::ui::panels;
+use crate::ui::table::{self, Column, Size};
+use crate::ui::theme::Role;
+use crate::ui::{chart, glyph, state, text};
+use jiff::Timestamp;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+const COLUMNS: &[Column] = &[
+    Column::new("", Size::Fill { min: 12, weight: 1 }).middle(),
+    Column::new("", Size::Fit { min: 0, max: 14 }).right(),
+];
+
+/// Days before the end from which an expiry is a warning.
+const SOON: i64 = 2 * 24 * 3600;
+
+impl Artifacts {
+    /// The way here: project, job, how many files, until when.
+    pub(super) fn way(&self, view: &View) -> Vec<Crumb> {
+        let mut crumbs = project::crumbs(view, &self.project);
+        let job = self.job(view);
+        match &self.of {
+            Of::Job(id) => {
+                let name = job.map(|job| format!(" {}", text::shown(&job.name))).unwrap_or_default();
+                crumbs.push(Crumb::new(format!("#{id}{name}"), Role::Text));
+            }
+            Of::Ref { git_ref, job } => {
+                crumbs.push(Crumb::new(text::shown(job).into_owned(), Role::Text));
+                crumbs.push(crate::panes::crumbs::git_ref(&text::shown(git_ref)));
+            }
+        }
+        crumbs.push(Crumb::new("artifacts", Role::Text));
+        if !self.name.is_empty() {
+            crumbs.push(Crumb::new(format!("/{}", text::shown(&self.name)), Role::Match));
+        }
+        if let Some(end) = job.filter(|job| job.has_artifacts()).and_then(ci::expiry) {
+            let (words, role) = expiry(end, view.now);
+            crumbs.push(Crumb::new(words, role));
+        }
+        crumbs
+    }
+
+    pub(super) fn draw_tree(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let focused = self.panels.focus() == TREE;
+        let facts = self.archive(view).map(|archive| facts(archive)).unwrap_or_default();
+        let area = panels::title(buf, area, view.theme, focused, "Artifacts", &facts);
+        let Some(archive) = self.archive(view) else { return };
+        let area = match warning(archive) {
+            Some(words) if area.height > 4 => {
+                let line = Rect { height: 1, ..area };
+                let words = format!(" {} {words}", glyph::warning());
+                crate::ui::line::draw(buf, line, &[(words, view.theme.style(Role::Warning))]);
+                Rect { y: area.y + 1, height: area.height - 1, ..area }
+            }
+            _ => area,
+        };
+        self.tree_area.set(area);
+        if archive.list.entries.is_empty() {
+            return state::empty(buf, area, view.theme, "This archive is empty.", "");
+        }
+        if !self.name.trim().is_empty() {
+            let Some(found) = self.found(view) else { return state::skeleton(buf, area, view.theme) };
+            if found.is_empty() {
+                return state::empty(buf, area, view.theme, "No file fits the filter.", "/ changes it, Esc ends it");
+            }
+            return table::draw(buf, area, view.theme, focused, &self.list, COLUMNS, found.len(), |row| {
+                let node = found.get(row).copied().unwrap_or_default();
+                archive.tree.found_row(node, self.entry(view, node))
+            });
+        }
+        table::draw(buf, area, view.theme, focused, &self.list, COLUMNS, self.seen.len(), |row| {
+            let Some(seen) = self.seen.get(row).copied() else { return table::Row::default() };
+            archive.tree.row(seen, self.open.contains(&seen.node), self.entry(view, seen.node))
+        });
+    }
+
+    /// What stands where there is no archive: that it comes, or why not.
+    pub(super) fn draw_missing(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let theme = view.theme;
+        let area = panels::title(buf, area, theme, true, "Artifacts", "");
+        if let Some(Err(refusal)) = self.outcome(view) {
+            let (why, hint) = said(refusal, "This archive");
+            return state::empty(buf, area, theme, &why, if hint.is_empty() { "A saves it as it is" } else { &hint });
+        }
+        let error = view.store.unbrought(&self.key());
+        let gone = self.job(view).is_some_and(|job| !job.has_artifacts() && !job.status.is_live());
+        match error {
+            Some(error) if !error.is_missing() => list::failure(view, area, buf, error),
+            _ if gone || error.is_some() => {
+                let (why, hint) = self.absent(view);
+                state::empty(buf, area, theme, &why, &hint);
+            }
+            _ => draw_progress(view, area, buf, view.store.progress(&self.key()), "the archive"),
+        }
+    }
+
+    /// Why there are no artifacts, and what to press.
+    fn absent(&self, view: &View) -> (String, String) {
+        if let Of::Ref { git_ref, job } = &self.of {
+            let (job, git_ref) = (text::shown(job), text::shown(git_ref));
+            let why = format!("No job {job} that succeeded on {git_ref} has artifacts.");
+            return (why, "R asks for those of another branch or job".into());
+        }
+        let hint = "J shows the job, R asks for those of a branch".to_owned();
+        let Some(job) = self.job(view) else { return ("This job has no artifacts.".into(), hint) };
+        let ago = |at: &crate::api::Time| list::ago(&list::age(view, Some(at)));
+        if let Some(erased) = &job.erased_at {
+            return (format!("This job was erased {}; nothing is left of its artifacts.", ago(erased)), hint);
+        }
+        match &job.artifacts_expire_at {
+            Some(end) if ci::expiry(job).is_some_and(|end| end <= view.now) => {
+                (format!("The artifacts of this job expired {}.", ago(end)), hint)
+            }
+            _ if job.status.is_live() => ("This job has no artifacts yet; it leaves them when it ends.".into(), hint),
+            _ => ("This job left no artifacts.".into(), hint),
+        }
+    }
+
+    pub(super) fn draw_file(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let (focused, theme) = (self.panels.focus() == FILE, view.theme);
+        let Some(entry) = self.shown_entry(view) else {
+            let body = panels::title(buf, area, theme, focused, "", "");
+            if self.archive(view).is_some_and(|archive| archive.tree.files() > 0) {
+                state::empty(buf, body, theme, "No file is selected.", "⏎ on a file opens it");
+            }
+            return;
+        };
+        let report = self.table(view);
+        let facts = report.map_or_else(|| self.blob.facts(view), |report| report::summary(report));
+        let area = panels::title(buf, area, theme, focused, &entry.path, &facts);
+        let refusal = refused(entry).or_else(|| self.taken(view).and_then(|taken| taken.as_ref().err().cloned()));
+        if let Some(refusal) = refusal {
+            let (why, hint) = said(&refusal, "This file");
+            return state::empty(buf, area, theme, &why, &hint);
+        }
+        if let Some(report) = report {
+            return self.report.draw(view, area, buf, focused, report);
+        }
+        if self.blob.is_known(view) {
+            return self.blob.draw_shown(view, area, buf, focused);
+        }
+        let key = self.sha().map(|sha| look::taken_key(&sha)).unwrap_or_default();
+        match view.store.unbrought(&key) {
+            Some(error) => list::failure(view, area, buf, error),
+            None => draw_progress(view, area, buf, view.store.progress(&key), "the file"),
+        }
+    }
+}
+
+/// Until when artifacts are kept, in words.
+fn expiry(end: Timestamp, now: Timestamp) -> (String, Role) {
+    let seconds = end.duration_since(now).as_secs();
+    match seconds {
+        ..=0 => ("expired".into(), Role::Warning),
+        ..SOON => (format!("expires in {}", text::ago(seconds)), Role::Warning),
+        _ => (format!("expires in {}", text::ago(seconds)), Role::Dim),
+    }
+}
+
+/// Files and bytes of an archive, in words.
+fn facts(archive: &Archive) -> String {
+    let files = archive.tree.files();
+    let more = if archive.list.left_out > 0 { "+" } else { "" };
+    let plural = if files == 1 { "" } else { "s" };
+    format!("{}{more} file{plural} · {}", text::count(files), text::bytes(archive.parts.total()))
+}
+
+/// What is wrong with an archive as a whole.
+fn warning(archive: &Archive) -> Option<String> {
+    if let Some(why) = archive.list.broken {
+        return Some(format!("The archive is damaged: {why}."));
+    }
+    if archive.list.left_out > 0 {
+        let more = text::count(archive.list.left_out);
+        return Some(format!("{more} more files are not listed; A saves all."));
+    }
+    let (size, packed) = (archive.tree.size(), archive.parts.total());
+    let trap = size > 1024 * 1024 * 1024 && size / packed.max(1) > 200;
+    trap.then(|| format!("It would unpack to {}.", text::bytes(size)))
+}
+
+/// Why something is not shown, and what to do.
+fn said(refusal: &Refusal, what: &str) -> (String, String) {
+    match refusal {
+        Refusal::NotZip => (format!("{what} is no ZIP archive."), String::new()),
+        Refusal::Broken(why) => (format!("{what} is damaged: {why}."), "A saves the archive as it is".into()),
+        Refusal::TooLarge(bytes) if what == "This file" => {
+            let most = text::bytes(LARGEST_FILE);
+            (format!("{what} is {}; up to {most} are shown.", text::bytes(*bytes)), "s saves it".into())
+        }
+        Refusal::TooLarge(bytes) => {
+            (format!("{what} is too large to look into: {}.", text::bytes(*bytes)), String::new())
+        }
+        Refusal::Odd(odd) => (odd.said(), "A saves the archive as it is".into()),
+        Refusal::Disk(why) => (format!("{what} cannot be kept on this disk: {}.", text::shown(why)), String::new()),
+    }
+}
+
+fn draw_progress(view: &View, area: Rect, buf: &mut Buffer, progress: Option<Progress>, what: &str) {
+    let Some(progress) = progress else { return state::skeleton(buf, area, view.theme) };
+    if area.height < 2 {
+        return;
+    }
+    let fraction = progress.total.filter(|total| *total > 0).map(|total| progress.done as f64 / total as f64);
+    let label = match progress.total {
+        Some(total) => format!("{} of {}", text::bytes(progress.done), text::bytes(total)),
+        None => text::bytes(progress.done),
+    };
+    let at = |y: u16| Rect { x: area.x + 2, y, width: area.width.saturating_sub(4), height: 1 };
+    let y = area.y + (area.height / 4).min(3);
+    crate::ui::line::draw(buf, at(y), &[(format!("Fetching {what}. Esc stops."), view.theme.style(Role::Dim))]);
+    if y + 1 < area.bottom() {
+        chart::progress(buf, at(y + 1), view.theme, fraction, &label);
+    }
+}

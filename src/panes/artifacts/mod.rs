@@ -1,0 +1,665 @@
+//! The artifacts of a job: the archive as a tree, beside it one of its files: text, picture, test report or bytes.
+
+mod acts;
+mod draw;
+mod junit;
+mod look;
+mod report;
+mod tree;
+mod zip;
+
+use super::blob::work::ReadBytes;
+use super::blob::{Blob, File};
+use super::{ci, project};
+use crate::api::jobs::{GetArtifactFile, GetArtifacts, GetJob, GetRefArtifacts, Job, ListJobs, Status};
+use crate::api::{Endpoint, Id};
+use crate::app::action::{Action, Tone};
+use crate::app::command::{Command, Motion};
+use crate::app::overlay::prompt::Prompt;
+use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, Seek, View};
+use crate::app::place::Place;
+use crate::store::{Gleaned, Load, Want, Work};
+use crate::ui::panels::{Ask, Panels};
+use crate::ui::table::ListState;
+use crate::ui::text;
+use ci::Deed;
+use junit::Report;
+use look::{Archive, BringFile, BringPart, FindNames, LARGEST_FILE, ReadList, ReadReport, Taken, Unpack};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use report::Table;
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+use tree::{Node, Seen};
+use zip::{Entry, Refusal};
+
+const TREE: usize = 0;
+const FILE: usize = 1;
+const ASKS: &[Ask] = &[Ask { min: 30, weight: 1 }, Ask { min: 60, weight: 2 }];
+/// Before a file under a moving cursor is asked for.
+const PATIENCE: Duration = Duration::from_millis(80);
+
+/// Whose artifacts they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Of {
+    /// Those of a job.
+    Job(u64),
+    /// Those of the last job of that name that succeeded on a branch or tag.
+    Ref { git_ref: String, job: String },
+}
+
+/// The tree of an archive, and a file of it.
+pub struct Artifacts {
+    project: Id,
+    of: Of,
+    list: ListState,
+    open: BTreeSet<u32>,
+    seen: Vec<Seen>,
+    /// Whether the folders that are open from the beginning are.
+    begun: bool,
+    /// What is sought in the tree.
+    name: String,
+    /// The path that was asked for, until the archive is there.
+    wanted: Option<String>,
+    /// The node whose file is shown.
+    shown: Option<u32>,
+    blob: Blob,
+    report: Table,
+    /// Whether a report is shown as the text that it is.
+    as_text: bool,
+    entered: bool,
+    panels: Panels,
+    tree_area: Cell<Rect>,
+    /// What is sought in a report.
+    test: String,
+}
+
+impl Artifacts {
+    /// Names the archive.
+    fn key(&self) -> String {
+        match &self.of {
+            Of::Job(job) => format!("archive of {} job {job}", self.project),
+            Of::Ref { git_ref, job } => format!("archive of {} ref {git_ref} job {job}", self.project),
+        }
+    }
+
+    /// What brings the archive.
+    fn request(&self) -> crate::api::Request {
+        let id = self.project.clone();
+        match &self.of {
+            Of::Job(job_id) => GetArtifacts { id, job_id: *job_id, job_token: None }.request(),
+            Of::Ref { git_ref, job } => {
+                GetRefArtifacts { id, ref_name: git_ref.clone(), job: job.clone(), job_token: None }.request()
+            }
+        }
+    }
+
+    fn get_job(&self) -> Option<GetJob> {
+        match &self.of {
+            Of::Job(job_id) => Some(GetJob { id: self.project.clone(), job_id: *job_id }),
+            Of::Ref { .. } => None,
+        }
+    }
+
+    /// Where the job of a name on a ref is looked for.
+    fn jobs(&self) -> ListJobs {
+        ListJobs { id: self.project.clone(), scope: Some(vec!["success".into()]) }
+    }
+
+    /// The job, where it is known.
+    fn job<'a>(&self, view: &View<'a>) -> Option<&'a Job> {
+        match &self.of {
+            Of::Job(_) => view.store.get(&self.get_job()?).value,
+            Of::Ref { git_ref, job } => view.store.list(&self.jobs()).iter().find(|one| {
+                one.status == Status::Success && one.r#ref == *git_ref && one.name == *job && one.has_artifacts()
+            }),
+        }
+    }
+
+    fn job_id(&self, view: &View) -> Option<u64> {
+        match &self.of {
+            Of::Job(job) => Some(*job),
+            Of::Ref { .. } => self.job(view).map(|job| job.id),
+        }
+    }
+
+    fn outcome<'a>(&self, view: &View<'a>) -> Option<&'a Result<Arc<Archive>, Refusal>> {
+        view.store.made(&self.key())
+    }
+
+    fn archive<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Archive>> {
+        self.outcome(view)?.as_ref().ok()
+    }
+
+    /// The files that fit what is sought, while something is.
+    fn found<'a>(&self, view: &View<'a>) -> Option<&'a Vec<u32>> {
+        if self.name.trim().is_empty() {
+            return None;
+        }
+        view.store.made(&look::names_key(&self.key(), &self.name))
+    }
+
+    /// Rows of the tree, or of what was found.
+    fn len(&self, view: &View) -> usize {
+        self.found(view).map_or(self.seen.len(), Vec::len)
+    }
+
+    fn node_at(&self, view: &View, index: usize) -> Option<u32> {
+        match self.found(view) {
+            Some(found) => found.get(index).copied(),
+            None => self.seen.get(index).map(|seen| seen.node),
+        }
+    }
+
+    /// The node under the cursor.
+    fn current(&self, view: &View) -> Option<u32> {
+        self.node_at(view, self.list.selected())
+    }
+
+    fn node<'a>(&self, view: &View<'a>, index: u32) -> Option<&'a Node> {
+        self.archive(view)?.tree.node(index)
+    }
+
+    /// The entry of a node.
+    fn entry<'a>(&self, view: &View<'a>, index: u32) -> Option<&'a Entry> {
+        let archive = self.archive(view)?;
+        archive.list.entries.get(archive.tree.node(index)?.entry? as usize)
+    }
+
+    /// The entry whose file is shown.
+    fn shown_entry<'a>(&self, view: &View<'a>) -> Option<&'a Entry> {
+        self.entry(view, self.shown?)
+    }
+
+    /// Names the content of what is shown.
+    fn sha(&self) -> Option<String> {
+        Some(self.blob.file()?.sha.clone())
+    }
+
+    /// What came of the file that is shown.
+    fn taken<'a>(&self, view: &View<'a>) -> Option<&'a Taken> {
+        view.store.made(&look::taken_key(&self.sha()?))
+    }
+
+    /// The report that is shown as one.
+    fn table<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Report>> {
+        if self.as_text {
+            return None;
+        }
+        view.store.made::<Option<Arc<Report>>>(&look::report_key(&self.sha()?))?.as_ref()
+    }
+
+    /// Shows what the cursor stands on; on a folder, the file shown before stays.
+    fn follow(&mut self, view: &View) {
+        let Some(index) = self.current(view) else { return };
+        let Some(entry) = self.entry(view, index).filter(|entry| !entry.folder) else { return };
+        if self.shown != Some(index) {
+            self.shown = Some(index);
+            self.report.restart();
+            self.as_text = false;
+            let sha = format!("{} entry {index}", self.key());
+            self.blob.show(Some(File { path: entry.path.clone(), sha }));
+        }
+    }
+
+    fn set_open(&mut self, index: u32, open: bool, view: &View) {
+        if open {
+            self.open.insert(index);
+        } else {
+            self.open.remove(&index);
+        }
+        self.see(view);
+    }
+
+    /// After folders were opened or closed.
+    fn see(&mut self, view: &View) {
+        if let Some(archive) = self.archive(view) {
+            self.seen = archive.tree.seen(&self.open);
+        }
+    }
+
+    /// Selects a node, wherever it is, and opens the folders that it is in.
+    fn select(&mut self, index: u32, view: &View) {
+        let Some(archive) = self.archive(view) else { return };
+        let mut at = index;
+        while let Some(parent) = archive.tree.parent(at) {
+            self.open.insert(parent);
+            at = parent;
+        }
+        self.see(view);
+        if let Some(row) = self.seen.iter().position(|seen| seen.node == index) {
+            self.list.select(row, self.seen.len());
+        }
+    }
+
+    /// Goes to the path that was asked for, or to its nearest folder, and says so.
+    fn arrive(&mut self, cx: &mut Cx) {
+        let Some(archive) = self.archive(&cx.view) else { return };
+        if !self.begun {
+            self.begun = true;
+            self.open = archive.tree.open_at_first();
+            self.see(&cx.view);
+        }
+        let Some(path) = self.wanted.take() else { return };
+        let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+        let nearest = ends.filter_map(|end| archive.tree.find(path.get(..end)?)).last();
+        let whole = nearest.as_ref().is_some_and(|(node, _)| archive.tree.path(*node) == path.trim_matches('/'));
+        if let Some((node, _)) = nearest {
+            self.select(node, &cx.view);
+            if archive.tree.node(node).is_some_and(|node| node.folder) {
+                self.set_open(node, true, &cx.view);
+            } else if whole {
+                self.panels.set_focus(FILE);
+            }
+        }
+        if !whole {
+            cx.say(Tone::Warning, format!("There is no {} in these artifacts.", text::shown(&path)));
+        }
+    }
+
+    /// What brings the content of the file that is shown.
+    fn wants_file(&self, view: &View) -> Vec<Want> {
+        let (Some(archive), Some(index), Some(sha)) = (self.archive(view), self.shown, self.sha()) else {
+            return Vec::new();
+        };
+        let Some(entry) = self.entry(view, index).filter(|entry| refused(entry).is_none()) else { return Vec::new() };
+        if self.blob.is_known(view) {
+            let mut wants = Vec::new();
+            if self.table(view).is_none() {
+                wants = self.blob.wants_shown(view);
+            }
+            if let Some(text) = self.blob.text(view).filter(|_| is_xml(&entry.path)) {
+                wants.push(Work::new(ReadReport { sha, text: text.clone() }).into());
+            }
+            return wants;
+        }
+        match self.taken(view) {
+            Some(Ok(bytes)) => return vec![Work::new(ReadBytes { sha, bytes: bytes.clone() }).into()],
+            Some(Err(_)) => return Vec::new(),
+            None => {}
+        }
+        if archive.parts.is_whole() {
+            let (parts, entry) = (archive.parts.clone(), entry.clone());
+            return vec![Work::new(Unpack { sha, parts, entry }).into()];
+        }
+        let once = self.node(view, index).is_some_and(|node| !node.twice);
+        let gleaned = match self.file_request(view, entry).filter(|_| once) {
+            Some(request) => Gleaned::new(BringFile { sha, request }),
+            None => {
+                let (request, entry, total) = (self.request(), entry.clone(), archive.parts.total());
+                Gleaned::new(BringPart { sha, request, entry, total })
+            }
+        };
+        vec![gleaned.after(PATIENCE).into()]
+    }
+
+    /// What brings a file by itself, where the job is known.
+    fn file_request(&self, view: &View, entry: &Entry) -> Option<crate::api::Request> {
+        let (id, job_id) = (self.project.clone(), self.job_id(view)?);
+        Some(GetArtifactFile { id, job_id, artifact_path: entry.path.clone() }.request())
+    }
+}
+
+/// Why the file of an entry is not shown.
+fn refused(entry: &Entry) -> Option<Refusal> {
+    match entry.odd {
+        Some(odd) => Some(Refusal::Odd(odd)),
+        None if entry.size > LARGEST_FILE => Some(Refusal::TooLarge(entry.size)),
+        None => None,
+    }
+}
+
+fn is_xml(path: &str) -> bool {
+    path.rsplit_once('.').is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("xml"))
+}
+
+impl Pane for Artifacts {
+    const ID: &'static str = "artifacts";
+    const TITLE: &'static str = "Artifacts of a job";
+    const NEEDS: Needs = Needs::Item;
+    const COMMANDS: &'static [Command<Self>] = &[
+        Command::new("artifacts.open", &["Enter"], "Open a file, a folder, a test's source", Self::open_node)
+            .footer("open")
+            .when(|pane, view| match pane.panels.focus() {
+                TREE => pane.has_archive(view),
+                _ => pane.has_report(view),
+            }),
+        Command::new("artifacts.mode", &["v"], "Show it as it is, rendered, or as bytes", |pane: &mut Self, cx| {
+            if pane.table(&cx.view).is_some() {
+                pane.as_text = true;
+            } else if pane.as_text && pane.blob.text(&cx.view).is_some() {
+                pane.as_text = false;
+            } else {
+                pane.blob.turn_mode(&cx.view);
+            }
+        })
+        .footer("view")
+        .when(Self::has_file),
+        Command::new("artifacts.save", &["s"], "Save the file", Self::save).footer("save").when(Self::can_save),
+        Command::new("artifacts.save_all", &["A"], "Save the whole archive", Self::save_all).footer("save all"),
+        Command::new("artifacts.keep", &["K"], "Keep the artifacts for good", |pane: &mut Self, cx| {
+            if let Some(job) = pane.job(&cx.view) {
+                Deed::Keep.to(&pane.project, &[job], cx);
+            }
+        })
+        .writes()
+        .when(Self::can_keep),
+        Command::new("artifacts.next_error", &["e"], "Next test that failed", |pane: &mut Self, cx| {
+            pane.failed(true, cx);
+        })
+        .when(Self::has_report),
+        Command::new("artifacts.previous_error", &["E"], "Previous test that failed", |pane: &mut Self, cx| {
+            pane.failed(false, cx);
+        })
+        .when(Self::has_report),
+        Command::new("artifacts.expand", &["x"], "Show all that a test says, or the table", |pane: &mut Self, _| {
+            pane.report.turn_whole();
+            pane.panels.set_focus(FILE);
+        })
+        .when(Self::has_report),
+        Command::new("artifacts.next", &["]"], "Next file", |pane: &mut Self, cx| pane.sibling(true, cx))
+            .when(Self::has_archive),
+        Command::new("artifacts.previous", &["["], "Previous file", |pane: &mut Self, cx| pane.sibling(false, cx))
+            .when(Self::has_archive),
+        Command::new("artifacts.close_all", &["-"], "Close all folders", |pane: &mut Self, cx| {
+            pane.open.clear();
+            pane.see(&cx.view);
+        })
+        .when(Self::has_archive),
+        Command::new("artifacts.line", &["L"], "Go to a line", |_: &mut Self, cx| {
+            cx.act(Action::Open(Box::new(Prompt::ask("line", "line", ""))));
+        })
+        .when(Self::has_text),
+        Command::new("artifacts.wrap", &["w"], "Wrap long lines, or cut them", |pane: &mut Self, cx| {
+            let words = if pane.blob.turn_wrap() { "Long lines are wrapped." } else { "Long lines are cut." };
+            cx.say(Tone::Info, words);
+        })
+        .when(Self::has_text),
+        Command::new("artifacts.page", &["P"], "Show the file in $PAGER", |pane: &mut Self, cx| {
+            if let Some(paper) = pane.blob.paper(&cx.view) {
+                cx.act(Action::Page(paper));
+            }
+        })
+        .when(Self::has_text),
+        Command::new("artifacts.ref", &["R"], "Those of another branch or tag, by the job's name", Self::ask_ref),
+        Command::new("artifacts.job", &["J"], "Show the job", |pane: &mut Self, cx| {
+            if let Some(job) = pane.job_id(&cx.view) {
+                cx.go(Place::new("job").project(pane.project.clone()).item(job));
+            }
+        })
+        .when(|pane, view| match pane.job_id(view) {
+            Some(_) => Ok(()),
+            None => Err("the job is not known".into()),
+        }),
+    ];
+
+    fn open(place: &Place, _view: &View) -> Self {
+        let item = place.item.clone().unwrap_or_default();
+        let of = match &place.git_ref {
+            Some(git_ref) => Of::Ref { git_ref: git_ref.clone(), job: item },
+            None => Of::Job(item.parse().unwrap_or_default()),
+        };
+        Artifacts {
+            project: place.project.clone().unwrap_or_default(),
+            of,
+            list: ListState::new(),
+            open: BTreeSet::new(),
+            seen: Vec::new(),
+            begun: false,
+            name: String::new(),
+            wanted: place.path.clone().filter(|path| !path.is_empty()),
+            shown: None,
+            blob: Blob::default(),
+            report: Table::default(),
+            as_text: false,
+            entered: false,
+            panels: Panels::new(2),
+            tree_area: Cell::default(),
+            test: String::new(),
+        }
+    }
+
+    fn place(&self) -> Place {
+        let place = Place::new(Self::ID).project(self.project.clone());
+        let place = match &self.of {
+            Of::Job(job) => place.item(job),
+            Of::Ref { git_ref, job } => place.at(git_ref.clone()).item(job),
+        };
+        let shown = self.blob.file().map(|file| file.path.clone()).filter(|_| self.panels.focus() == FILE);
+        Place { path: self.wanted.clone().or(shown), ..place }
+    }
+
+    fn crumbs(&self, view: &View) -> Vec<Crumb> {
+        self.way(view)
+    }
+
+    fn wants(&self, view: &View) -> Vec<Want> {
+        let mut wants = vec![project::want(&self.project)];
+        wants.push(match self.get_job() {
+            Some(get) => Load::one(&get).into(),
+            None => Load::list(&self.jobs(), 1).into(),
+        });
+        let gone = self.job(view).is_some_and(|job| !job.has_artifacts() && !job.status.is_live());
+        if !gone || self.archive(view).is_some() {
+            wants.push(Gleaned::new(ReadList { key: self.key(), request: self.request() }).into());
+        }
+        if let Some(archive) = self.archive(view) {
+            if !self.name.trim().is_empty() {
+                let (of, archive, words) = (self.key(), archive.clone(), self.name.clone());
+                wants.push(Work::new(FindNames { of, archive, words }).into());
+            }
+            wants.extend(self.wants_file(view));
+        }
+        wants
+    }
+
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        self.tree_area.set(Rect::default());
+        self.report.hide();
+        if self.archive(view).is_none() {
+            return self.draw_missing(view, area, buf);
+        }
+        let places = self.panels.layout(area, ASKS);
+        if let Some(area) = places.get(TREE).copied().flatten() {
+            self.draw_tree(view, area, buf);
+        }
+        if let Some(area) = places.get(FILE).copied().flatten() {
+            self.draw_file(view, area, buf);
+        }
+        self.panels.rules(buf, view.theme);
+    }
+
+    fn changed(&mut self, cx: &mut Cx) {
+        self.arrive(cx);
+        let len = self.len(&cx.view);
+        self.list.select(self.list.selected(), len);
+        self.follow(&cx.view);
+        self.blob.changed(&cx.view);
+    }
+
+    fn motion(&mut self, motion: Motion, cx: &mut Cx) {
+        if self.panels.focus() == FILE {
+            let stays = match self.table(&cx.view) {
+                Some(report) => self.report.motion(motion, report),
+                None => self.blob.motion(motion, &cx.view),
+            };
+            if !stays {
+                self.panels.set_focus(TREE);
+            }
+            return;
+        }
+        let len = self.len(&cx.view);
+        let current = self.current(&cx.view);
+        let folder = current.and_then(|index| self.node(&cx.view, index)).is_some_and(|node| node.folder);
+        match (motion, current) {
+            (Motion::Right, Some(index)) if folder => match self.open.contains(&index) {
+                true => self.list.move_by(1, len),
+                false => self.set_open(index, true, &cx.view),
+            },
+            (Motion::Right, Some(_)) => self.enter(&cx.view),
+            (Motion::Left, Some(index)) if folder && self.open.contains(&index) => {
+                self.set_open(index, false, &cx.view);
+            }
+            (Motion::Left, Some(index)) => {
+                let parent = self.archive(&cx.view).and_then(|archive| archive.tree.parent(index));
+                if let Some(parent) = parent.filter(|_| self.name.is_empty()) {
+                    self.select(parent, &cx.view);
+                }
+            }
+            (Motion::PageUp, _) => self.list.page_by(-1, len),
+            (Motion::PageDown, _) => self.list.page_by(1, len),
+            (Motion::Wheel(rows), _) => self.list.scroll_by(rows.into(), len),
+            (other, _) => other.apply(&mut self.list, len),
+        }
+        self.follow(&cx.view);
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
+        let (Pointer::Press { column, row, .. } | Pointer::Wheel { column, row, .. }) = pointer else { return };
+        let area = self.tree_area.get();
+        if area.contains((column, row).into()) {
+            let len = self.len(&cx.view);
+            match pointer {
+                Pointer::Wheel { rows, .. } => self.list.scroll_by(rows.into(), len),
+                Pointer::Press { double, .. } => {
+                    self.panels.set_focus(TREE);
+                    if let Some(index) = self.list.row_at(row - area.y) {
+                        self.list.select(index, len);
+                        self.follow(&cx.view);
+                        if double {
+                            self.open_node(cx);
+                        }
+                    }
+                }
+                Pointer::Drag { .. } | Pointer::Release => {}
+            }
+            return;
+        }
+        let pressed = matches!(pointer, Pointer::Press { .. });
+        match self.table(&cx.view) {
+            Some(report) if self.report.holds(column, row) => {
+                if pressed {
+                    self.panels.set_focus(FILE);
+                }
+                if self.report.pointer(pointer, report) {
+                    self.open_case(cx);
+                }
+            }
+            None if self.blob.holds(column, row) => {
+                if pressed {
+                    self.panels.set_focus(FILE);
+                }
+                self.blob.pointer(pointer, &cx.view);
+            }
+            _ => {}
+        }
+    }
+
+    fn panels(&mut self) -> Option<&mut Panels> {
+        Some(&mut self.panels)
+    }
+
+    fn seek(&self) -> Option<Seek> {
+        Some(if self.panels.focus() == FILE { Seek::Search } else { Seek::Filter })
+    }
+
+    fn sought(&self) -> String {
+        match self.panels.focus() {
+            FILE if self.test.is_empty() => self.blob.query().to_owned(),
+            FILE => self.test.clone(),
+            _ => self.name.clone(),
+        }
+    }
+
+    fn set_sought(&mut self, text: &str, cx: &mut Cx) {
+        if self.panels.focus() == FILE {
+            if self.table(&cx.view).is_none() {
+                self.test.clear();
+                return self.blob.set_query(text, &cx.view);
+            }
+            self.test = text.to_owned();
+            if !text.is_empty() {
+                self.seek_test(true, true, &cx.view);
+            }
+            return;
+        }
+        let here = self.current(&cx.view);
+        self.name = text.to_owned();
+        if text.is_empty() {
+            if let Some(index) = here {
+                self.select(index, &cx.view);
+            }
+        } else {
+            self.list.first();
+        }
+    }
+
+    fn seek_next(&mut self, forward: bool, cx: &mut Cx) {
+        let sought = Pane::sought(self);
+        let found = match self.panels.focus() {
+            _ if sought.is_empty() => return cx.say(Tone::Info, "Nothing is sought: / begins."),
+            FILE if self.table(&cx.view).is_some() => self.seek_test(forward, false, &cx.view),
+            FILE => self.blob.seek_next(forward, &cx.view),
+            _ => {
+                let len = self.len(&cx.view);
+                self.list.move_by(if forward { 1 } else { -1 }, len);
+                self.follow(&cx.view);
+                true
+            }
+        };
+        if !found {
+            cx.say(Tone::Info, format!("\"{sought}\" is not found."));
+        }
+    }
+
+    fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
+        if tag == "line" {
+            match value.trim().parse() {
+                Ok(line) => {
+                    self.blob.go_to_line(line);
+                    self.as_text = true;
+                    self.panels.set_focus(FILE);
+                }
+                Err(_) => cx.say(Tone::Warning, format!("\"{}\" is no line number.", text::shown(&value))),
+            }
+        }
+    }
+
+    fn escape(&mut self, cx: &mut Cx) -> bool {
+        if self.panels.focus() == FILE && self.report.leave_whole() {
+            return true;
+        }
+        if !Pane::sought(self).is_empty() {
+            self.set_sought("", cx);
+            return true;
+        }
+        if self.panels.focus() == FILE && self.entered {
+            self.entered = false;
+            self.panels.set_focus(TREE);
+            return true;
+        }
+        false
+    }
+
+    fn url(&self, view: &View) -> Option<String> {
+        let path = self.at_hand(view).filter(|entry| entry.odd.is_none()).map(|entry| project::path(&entry.path));
+        let job = self.job_id(view)?;
+        let rest = path.map_or_else(|| "browse".to_owned(), |path| format!("file/{path}"));
+        Some(project::page(view, &self.project, &format!("/-/jobs/{job}/artifacts/{rest}")))
+    }
+
+    fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
+        let mut copies = Vec::new();
+        if self.panels.focus() == FILE {
+            match self.table(view).and_then(|report| self.report.case(report)) {
+                Some(case) => copies.push(("the test's name", case.name.clone())),
+                None => copies.extend(self.blob.text_here(view).map(|text| ("the line", text))),
+            }
+        }
+        copies.extend(self.at_hand(view).map(|entry| ("path", entry.path.clone())));
+        copies.extend(self.url(view).map(|url| ("address", url)));
+        copies
+    }
+}

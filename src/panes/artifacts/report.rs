@@ -1,0 +1,269 @@
+//! A test report as a table, what failed first; below it, or in its place, all that the selected test says.
+
+use super::junit::{Case, Report, Spot, Verdict};
+use crate::app::command::Motion;
+use crate::app::pane::{Pointer, View};
+use crate::ui::doc::{self, DocLine, DocState};
+use crate::ui::table::{self, Column, ListState, Row, Size};
+use crate::ui::theme::{Role, Theme};
+use crate::ui::{glyph, line, text};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::cell::Cell as Shared;
+
+/// The columns of a table: the names matter more than what is said of them, which stands in full below.
+fn columns(width: u16) -> [Column; 5] {
+    [
+        Column::new("", Size::Fixed(1)),
+        Column::new("test", Size::Fill { min: 16, weight: 3 }),
+        Column::new("in", Size::Fit { min: 6, max: 28 }).middle().priority(3),
+        Column::new("message", Size::Fit { min: 8, max: (width / 3).clamp(20, 60) }).priority(1),
+        Column::new("time", Size::Fit { min: 4, max: 8 }).right().priority(2),
+    ]
+}
+
+/// The table and its cursor.
+#[derive(Default)]
+pub struct Table {
+    list: ListState,
+    said: DocState,
+    /// Whether what a test says stands in the place of the table.
+    whole: bool,
+    area: Shared<Rect>,
+}
+
+/// Glyph and role of a verdict.
+pub fn sign(verdict: Verdict) -> (&'static str, Role) {
+    match verdict {
+        Verdict::Failed | Verdict::Error => (glyph::wrong(), Role::Failed),
+        Verdict::Skipped => glyph::status("skipped"),
+        Verdict::Passed => (glyph::done(), Role::Success),
+    }
+}
+
+/// The whole of a report in a line.
+pub fn summary(report: &Report) -> String {
+    let mut facts = Vec::new();
+    let all = report.cases.len() as u64;
+    facts.push(format!("{} test{}", text::count(all), if all == 1 { "" } else { "s" }));
+    let failed = report.count(Verdict::Failed) + report.count(Verdict::Error);
+    for (count, word) in [(failed, "failed"), (report.count(Verdict::Skipped), "skipped")] {
+        if count > 0 {
+            facts.push(format!("{} {word}", text::count(count as u64)));
+        }
+    }
+    if failed == 0 && all > 0 {
+        facts.push("all well".into());
+    }
+    if report.time() > 0.0 {
+        facts.push(seconds(report.time()));
+    }
+    facts.join(" · ")
+}
+
+/// Seconds of a test: most take less than one.
+fn seconds(time: f64) -> String {
+    match time {
+        ..0.000_5 => "0s".into(),
+        ..1.0 => format!("{:.0}ms", time * 1000.0),
+        ..60.0 => format!("{time:.1}s"),
+        _ => text::duration(time),
+    }
+}
+
+impl Table {
+    /// At the first row.
+    pub fn restart(&mut self) {
+        *self = Table::default();
+    }
+
+    /// The selected test.
+    pub fn case<'a>(&self, report: &'a Report) -> Option<&'a Case> {
+        report.cases.get(self.list.selected())
+    }
+
+    /// Shows what the test says in the place of the table, or the table again.
+    pub fn turn_whole(&mut self) {
+        self.whole = !self.whole;
+        self.said = DocState::default();
+    }
+
+    /// Back to the table; whether that changes anything.
+    pub fn leave_whole(&mut self) -> bool {
+        std::mem::take(&mut self.whole)
+    }
+
+    /// The next test that failed, or the one before; `false` where there is none.
+    pub fn seek_failed(&mut self, report: &Report, forward: bool) -> bool {
+        let failed = report.cases.partition_point(|case| case.verdict <= Verdict::Error);
+        if failed == 0 {
+            return false;
+        }
+        let at = self.list.selected();
+        let next = match forward {
+            true if at + 1 < failed => at + 1,
+            true => 0,
+            false => at.checked_sub(1).map_or(failed - 1, |before| before.min(failed - 1)),
+        };
+        self.select(next, report);
+        true
+    }
+
+    /// The next test whose name, class or message holds `words`, or the one before; `false` where there is none.
+    pub fn seek(&mut self, report: &Report, words: &str, forward: bool, from_here: bool) -> bool {
+        let words = words.to_lowercase();
+        let len = report.cases.len();
+        let at = self.list.selected().min(len);
+        let fits = |index: &usize| {
+            report.cases.get(*index).is_some_and(|case| {
+                [&case.name, &case.class, &case.message].iter().any(|text| text.to_lowercase().contains(&words))
+            })
+        };
+        let found = match forward {
+            true => (at + usize::from(!from_here)..len).chain(0..at).find(fits),
+            false => (0..at).rev().chain((at..len).rev()).find(fits),
+        };
+        if let Some(index) = found {
+            self.select(index, report);
+        }
+        found.is_some()
+    }
+
+    fn select(&mut self, index: usize, report: &Report) {
+        self.list.select(index, report.cases.len());
+        self.said = DocState::default();
+    }
+
+    /// Moves the cursor, or what the test says; `false` where a move to the left leaves it.
+    pub fn motion(&mut self, motion: Motion, report: &Report) -> bool {
+        let len = report.cases.len();
+        let lines = self.case(report).map_or(0, |case| self.lines(case).len());
+        match motion {
+            Motion::Left if self.whole && self.said.left > 0 => self.said.left_by(-(doc::SIDEWAYS as isize)),
+            Motion::Left if self.whole => self.whole = false,
+            Motion::Left => return false,
+            Motion::Right if self.whole => self.said.left_by(doc::SIDEWAYS as isize),
+            Motion::Right => {}
+            Motion::First if self.whole => self.said.first(),
+            Motion::Last if self.whole => self.said.last(lines),
+            Motion::Wheel(rows) if self.whole => self.said.scroll_by(rows.into(), lines),
+            other if self.whole => {
+                if let Some(rows) = other.rows(self.said.height.get()) {
+                    self.said.move_by(rows, lines);
+                }
+            }
+            other => {
+                let before = self.list.selected();
+                match other {
+                    Motion::PageUp => self.list.page_by(-1, len),
+                    Motion::PageDown => self.list.page_by(1, len),
+                    Motion::Wheel(rows) => self.list.scroll_by(rows.into(), len),
+                    other => other.apply(&mut self.list, len),
+                }
+                if self.list.selected() != before {
+                    self.said = DocState::default();
+                }
+            }
+        }
+        true
+    }
+
+    /// The wheel and clicks; `true` where a test is to be opened.
+    pub fn pointer(&mut self, pointer: Pointer, report: &Report) -> bool {
+        match pointer {
+            Pointer::Wheel { rows, .. } => _ = self.motion(Motion::Wheel(rows), report),
+            Pointer::Press { row, double, .. } if !self.whole => {
+                if let Some(index) = row.checked_sub(self.area.get().y).and_then(|y| self.list.row_at(y)) {
+                    self.select(index, report);
+                    return double;
+                }
+            }
+            _ => {}
+        }
+        false
+    }
+
+    /// Whether the table was drawn at that cell.
+    pub fn holds(&self, column: u16, row: u16) -> bool {
+        self.area.get().contains((column, row).into())
+    }
+
+    /// It is not drawn.
+    pub fn hide(&self) {
+        self.area.set(Rect::default());
+    }
+
+    /// What a test says, line by line, with the roles of its lines.
+    fn lines<'a>(&self, case: &'a Case) -> Vec<(std::borrow::Cow<'a, str>, Role)> {
+        let mut lines = Vec::new();
+        for Spot { path, line } in case.spots().into_iter().take(1) {
+            let line = line.map_or_else(String::new, |line| format!(":{line}"));
+            lines.push((format!("{} {path}{line}", glyph::enter()).into(), Role::Link));
+        }
+        let said = if case.text.is_empty() { &case.message } else { &case.text };
+        let role = if case.verdict <= Verdict::Error { Role::Text } else { Role::Dim };
+        lines.extend(said.lines().map(|line| (line.into(), role)));
+        if !case.output.is_empty() {
+            lines.push(("printed".into(), Role::TitleDim));
+            lines.extend(case.output.lines().map(|line| (line.into(), Role::Dim)));
+        }
+        lines
+    }
+
+    /// Draws the table, and what the selected test says.
+    pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool, report: &Report) {
+        let theme = view.theme;
+        let mut area = area;
+        if let Some(why) = report.broken.as_ref().filter(|_| area.height > 3) {
+            let words = format!(" {} Only in part: {}", glyph::warning(), text::shown(why));
+            line::draw(buf, Rect { height: 1, ..area }, &[(words, theme.style(Role::Warning))]);
+            area = Rect { y: area.y + 1, height: area.height - 1, ..area };
+        }
+        let lines = self.case(report).map(|case| self.lines(case)).unwrap_or_default();
+        if self.whole {
+            self.area.set(area);
+            return draw_lines(buf, area, theme, focused, &self.said, &lines);
+        }
+        // The table keeps half at least; what is said takes what it needs of the rest.
+        let below = if lines.is_empty() || area.height < 8 { 0 } else { (lines.len() as u16 + 1).min(area.height / 2) };
+        let top = Rect { height: area.height - below, ..area };
+        self.area.set(top);
+        table::draw(buf, top, theme, focused, &self.list, &columns(top.width), report.cases.len(), |index| {
+            report.cases.get(index).map(row).unwrap_or_default()
+        });
+        if below > 0 {
+            let area = Rect { y: top.bottom(), height: below, ..area };
+            let name = self.case(report).map_or("", |case| case.name.as_str());
+            let body = crate::ui::panels::title(buf, area, theme, false, name, "");
+            let still = DocState { cursor_line: false, ..DocState::default() };
+            draw_lines(buf, body, theme, false, &still, &lines);
+        }
+    }
+}
+
+fn draw_lines(
+    buf: &mut Buffer,
+    area: Rect,
+    theme: &Theme,
+    focused: bool,
+    state: &DocState,
+    lines: &[(std::borrow::Cow<'_, str>, Role)],
+) {
+    doc::draw(buf, area, theme, focused, state, lines.len(), 1, |index| match lines.get(index) {
+        Some((words, role)) => DocLine::new(words.as_ref(), theme.style(*role)),
+        None => DocLine::default(),
+    });
+}
+
+fn row(case: &Case) -> Row {
+    let (sign, role) = sign(case.verdict);
+    let name = if case.verdict == Verdict::Passed { Role::Dim } else { Role::Text };
+    let said = if case.verdict <= Verdict::Error { Role::Text } else { Role::Dim };
+    Row::new(vec![
+        (sign, role).into(),
+        (case.name.clone(), name).into(),
+        (case.class.clone(), Role::Dim).into(),
+        (case.message.clone(), said).into(),
+        (case.time.map(seconds).unwrap_or_default(), Role::Dim).into(),
+    ])
+}

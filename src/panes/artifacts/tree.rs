@@ -1,0 +1,305 @@
+//! The entries of an archive as a tree: made once, on a worker; what is in sight of it is kept as rows.
+
+use super::zip::{Entry, List, Oddity};
+use crate::ui::table::{Cell, Row};
+use crate::ui::theme::Role;
+use crate::ui::{glyph, text};
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, HashMap};
+
+/// The root, which is never a row.
+const ROOT: u32 = 0;
+/// Files up to which all folders are open from the beginning.
+const FEW: u64 = 60;
+
+/// A folder or a file.
+#[derive(Clone, Debug, Default)]
+pub struct Node {
+    /// The last part of its path; the whole of an odd one.
+    pub name: String,
+    /// The entry that it stands for; folders need none.
+    pub entry: Option<u32>,
+    /// Whether others are in it, or the archive calls it a folder.
+    pub folder: bool,
+    /// Whether another entry has the same path.
+    pub twice: bool,
+    parent: u32,
+    children: Vec<u32>,
+    /// Bytes unpacked, of a folder those of everything in it.
+    pub size: u64,
+    /// Files in it.
+    pub files: u64,
+}
+
+/// All nodes; [`Tree::paths`] names them.
+#[derive(Clone, Debug, Default)]
+pub struct Tree {
+    nodes: Vec<Node>,
+}
+
+/// A node in sight, and how deep it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    pub node: u32,
+    pub depth: u16,
+}
+
+impl Tree {
+    /// Puts the entries of a list into folders; those with odd paths stand alone, under their whole path.
+    pub fn new(list: &List) -> Tree {
+        let mut tree = Tree { nodes: vec![Node { folder: true, ..Node::default() }] };
+        let mut known: HashMap<(u32, &str), u32> = HashMap::new();
+        for (index, entry) in list.entries.iter().enumerate() {
+            let mut at = ROOT;
+            let path = entry.path.trim_end_matches('/');
+            let names: Vec<&str> =
+                if entry.odd.is_some_and(Oddity::is_of_path) { vec![path] } else { path.split('/').collect() };
+            for (depth, name) in names.iter().enumerate() {
+                let last = depth + 1 == names.len();
+                let folder = !last || entry.folder;
+                let found = known.get(&(at, name)).copied().filter(|found| {
+                    // A file does not stand for another, nor for a folder.
+                    folder && tree.nodes.get(*found as usize).is_some_and(|node| node.folder)
+                });
+                let twice = found.is_none() && known.contains_key(&(at, name));
+                at = found.unwrap_or_else(|| {
+                    let node = tree.add(at, name, folder, twice);
+                    known.insert((at, name), node);
+                    node
+                });
+                if last && let Some(node) = tree.nodes.get_mut(at as usize) {
+                    node.entry = Some(index as u32);
+                }
+            }
+            if !entry.folder {
+                tree.count(at, entry.size);
+            }
+        }
+        tree.sort();
+        tree
+    }
+
+    fn add(&mut self, parent: u32, name: &str, folder: bool, twice: bool) -> u32 {
+        let index = self.nodes.len() as u32;
+        self.nodes.push(Node { name: name.to_owned(), folder, twice, parent, ..Node::default() });
+        if let Some(parent) = self.nodes.get_mut(parent as usize) {
+            parent.children.push(index);
+        }
+        index
+    }
+
+    /// Adds a file's bytes to it and all folders around it.
+    fn count(&mut self, mut at: u32, size: u64) {
+        while let Some(node) = self.nodes.get_mut(at as usize) {
+            node.size = node.size.saturating_add(size);
+            node.files += 1;
+            if at == ROOT {
+                break;
+            }
+            at = node.parent;
+        }
+    }
+
+    /// Folders first, each by name.
+    fn sort(&mut self) {
+        for index in 0..self.nodes.len() {
+            let Some(mut children) = self.nodes.get_mut(index).map(|node| std::mem::take(&mut node.children)) else {
+                continue;
+            };
+            children.sort_by_cached_key(|child| {
+                let node = self.nodes.get(*child as usize);
+                node.map(|node| (Reverse(node.folder), node.name.to_lowercase(), *child))
+            });
+            if let Some(node) = self.nodes.get_mut(index) {
+                node.children = children;
+            }
+        }
+    }
+
+    /// The node of that number.
+    pub fn node(&self, index: u32) -> Option<&Node> {
+        self.nodes.get(index as usize)
+    }
+
+    /// Files of the whole archive.
+    pub fn files(&self) -> u64 {
+        self.nodes.first().map_or(0, |root| root.files)
+    }
+
+    /// Bytes of the whole archive, unpacked, as claimed.
+    pub fn size(&self) -> u64 {
+        self.nodes.first().map_or(0, |root| root.size)
+    }
+
+    /// The path of a node, as it stands in the archive.
+    pub fn path(&self, index: u32) -> String {
+        let mut names = Vec::new();
+        let mut at = index;
+        while let Some(node) = self.node(at).filter(|_| at != ROOT) {
+            names.push(node.name.as_str());
+            at = node.parent;
+        }
+        names.reverse();
+        names.join("/")
+    }
+
+    /// The node at `path`, and the folders on the way.
+    pub fn find(&self, path: &str) -> Option<(u32, Vec<u32>)> {
+        let mut at = ROOT;
+        let mut way = Vec::new();
+        for name in path.trim_matches('/').split('/') {
+            let children = &self.node(at)?.children;
+            let named = |child: &&u32| self.node(**child).is_some_and(|node| node.name == name);
+            at = *children.iter().find(named)?;
+            way.push(at);
+        }
+        way.pop();
+        Some((at, way))
+    }
+
+    /// The folder that a node is in; `None` of those that are in none.
+    pub fn parent(&self, index: u32) -> Option<u32> {
+        self.node(index).map(|node| node.parent).filter(|parent| *parent != ROOT)
+    }
+
+    /// The folders that are open from the beginning: all of a small archive; of another those that lead to where there is
+    /// a choice.
+    pub fn open_at_first(&self) -> BTreeSet<u32> {
+        if self.files() <= FEW {
+            return (0..self.nodes.len() as u32).filter(|i| self.node(*i).is_some_and(|node| node.folder)).collect();
+        }
+        let mut open = BTreeSet::new();
+        let mut at = ROOT;
+        while let Some([only]) = self.node(at).map(|node| node.children.as_slice()) {
+            at = *only;
+            open.insert(at);
+        }
+        open
+    }
+
+    /// What is in sight while these folders are open.
+    pub fn seen(&self, open: &BTreeSet<u32>) -> Vec<Seen> {
+        let mut seen = Vec::new();
+        let mut waiting: Vec<Seen> = Vec::new();
+        let within = |index: u32, depth: u16, waiting: &mut Vec<Seen>| {
+            let children = self.node(index).map(|node| node.children.as_slice()).unwrap_or_default();
+            waiting.extend(children.iter().rev().map(|node| Seen { node: *node, depth }));
+        };
+        within(ROOT, 0, &mut waiting);
+        while let Some(next) = waiting.pop() {
+            seen.push(next);
+            if open.contains(&next.node) {
+                within(next.node, next.depth.saturating_add(1), &mut waiting);
+            }
+        }
+        seen
+    }
+
+    /// Files whose path holds all of `words` (in lower case), at most so many.
+    pub fn named(&self, words: &str, most: usize, cancelled: &dyn Fn() -> bool) -> Vec<u32> {
+        let wanted: Vec<&str> = words.split_whitespace().collect();
+        let mut found = Vec::new();
+        for index in 0..self.nodes.len() as u32 {
+            if found.len() >= most || index % 4096 == 0 && cancelled() {
+                break;
+            }
+            if self.node(index).is_some_and(|node| !node.folder) {
+                let path = self.path(index).to_lowercase();
+                if wanted.iter().all(|word| path.contains(word)) {
+                    found.push(index);
+                }
+            }
+        }
+        found.sort_by_cached_key(|index| self.path(*index).to_lowercase());
+        found
+    }
+
+    /// A row of the tree.
+    pub fn row(&self, seen: Seen, open: bool, entry: Option<&Entry>) -> Row {
+        let Some(node) = self.node(seen.node) else { return Row::default() };
+        let indent = "  ".repeat(usize::from(seen.depth.min(40)));
+        if node.folder {
+            let mark = if open { glyph::unfolded() } else { glyph::folded() };
+            let name = Cell::from((format!("{indent}{mark} "), Role::Dim)).and(node.name.clone(), Role::Accent);
+            let facts = if open { String::new() } else { text::bytes(node.size) };
+            return Row::new(vec![name, Cell::from((facts, Role::Dim))]);
+        }
+        self.file_row(seen.node, format!("{indent}  "), node.name.clone(), entry)
+    }
+
+    /// A row of what was found: a file under its whole path.
+    pub fn found_row(&self, index: u32, entry: Option<&Entry>) -> Row {
+        self.file_row(index, "  ".into(), self.path(index), entry)
+    }
+
+    fn file_row(&self, index: u32, indent: String, name: String, entry: Option<&Entry>) -> Row {
+        let twice = self.node(index).is_some_and(|node| node.twice);
+        let name = if name.is_empty() { "(no name)".to_owned() } else { name };
+        match entry.and_then(|entry| entry.odd) {
+            Some(odd) => Row::new(vec![
+                Cell::from((indent, Role::Dim)).and(name, Role::Warning),
+                Cell::from((format!("{} {}", glyph::warning(), odd.word()), Role::Warning)),
+            ]),
+            None => {
+                let size = text::bytes(entry.map_or(0, |entry| entry.size));
+                let mut facts = Cell::empty();
+                if twice {
+                    facts = facts.and("again ", Role::Warning);
+                }
+                Row::new(vec![Cell::from((indent, Role::Dim)).and(name, Role::Text), facts.and(size, Role::Dim)])
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::panes::artifacts::zip::entry_of;
+
+    fn tree(paths: &[&str]) -> Tree {
+        let entries = paths.iter().map(|path| entry_of(path, 5)).collect();
+        Tree::new(&List { entries, ..List::default() })
+    }
+
+    fn names(tree: &Tree) -> Vec<String> {
+        let seen = tree.seen(&tree.open_at_first());
+        seen.iter()
+            .map(|seen| format!("{}{}", " ".repeat(seen.depth.into()), tree.node(seen.node).unwrap().name))
+            .collect()
+    }
+
+    #[test]
+    fn folders_come_first_and_need_no_entry_of_their_own() {
+        let tree = tree(&["z.txt", "B/2.txt", "a.txt", "B/sub/1.txt", "empty/"]);
+        assert_eq!(names(&tree), ["B", " sub", "  1.txt", " 2.txt", "empty", "a.txt", "z.txt"]);
+        assert_eq!((tree.files(), tree.size()), (4, 20));
+        let (node, way) = tree.find("B/sub/1.txt").unwrap();
+        assert_eq!((tree.path(node).as_str(), way.len()), ("B/sub/1.txt", 2));
+        assert!(tree.find("B/none").is_none());
+        assert_eq!(tree.named("b 1", 9, &|| false), [node]);
+    }
+
+    #[test]
+    fn names_that_come_twice_both_stand_there_and_odd_paths_stand_alone() {
+        let tree = tree(&["a", "a", "a/b", "../x", "/etc/passwd"]);
+        let twice = (0..9).filter_map(|i| tree.node(i)).filter(|node| node.twice).count();
+        assert_eq!(twice, 2);
+        assert!(names(&tree).contains(&"../x".to_owned()) && names(&tree).contains(&"/etc/passwd".to_owned()));
+    }
+
+    #[test]
+    fn a_large_archive_opens_to_where_there_is_a_choice() {
+        let paths: Vec<String> = (0..200).map(|i| format!("target/doc/{}/f{i}", i % 3)).collect();
+        let tree = tree(&paths.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(names(&tree), ["target", " doc", "  0", "  1", "  2"]);
+    }
+
+    #[test]
+    fn a_hundred_thousand_files_are_one_list() {
+        let paths: Vec<String> = (0..100_000).map(|i| format!("{}/{i}", i % 7)).collect();
+        let tree = tree(&paths.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(tree.files(), 100_000);
+        assert_eq!(tree.named("99999", 10, &|| false).len(), 1);
+    }
+}

@@ -1,0 +1,509 @@
+//! Reads a ZIP archive of which perhaps only parts are here: the list at its end, and one file of it.
+//!
+//! The crate that unpacks archives elsewhere wants all of one, and keeps one entry of those that share a name. Here every
+//! entry that the archive claims is listed as it is claimed, with what is odd about it.
+
+use crate::store::{Cancelled, Parts, Step};
+use bytes::Bytes;
+use flate2::Crc;
+use flate2::read::DeflateDecoder;
+use std::io::Read;
+use std::ops::Range;
+
+/// Bytes at the end of an archive that are asked for first: its list, of most archives.
+pub const TAIL: u64 = 128 * 1024;
+/// Bytes of a list; what is larger is refused.
+const LONGEST_LIST: u64 = 128 * 1024 * 1024;
+/// Entries that are listed.
+pub const MOST: usize = 500_000;
+/// The end record without its comment, and the most that it has with one.
+const END: usize = 22;
+const LONGEST_END: u64 = END as u64 + 0xffff;
+/// An entry that unpacks to more than that, and to so many times its size, is taken for a trap.
+const TRAP_SIZE: u64 = 64 * 1024 * 1024;
+const TRAP_RATIO: u64 = 200;
+/// Names in a path; what is deeper is not put into folders.
+const DEEPEST: usize = 64;
+
+/// What is odd about an entry, so that it is named and not opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Oddity {
+    /// Its path leads out of the folder with `..`.
+    Climbs,
+    /// Its path begins at the root of a disk.
+    Absolute,
+    /// Its name is empty, or holds what no name holds.
+    Nameless,
+    /// It is a link.
+    Link,
+    /// It is encrypted.
+    Locked,
+    /// It is packed by a method of that number, which is not known here.
+    Method(u16),
+    /// It unpacks to far more than it is.
+    Trap,
+}
+
+impl Oddity {
+    /// What it is, and what is done about it.
+    pub fn said(self) -> String {
+        match self {
+            Oddity::Climbs => "Its path leads out of the archive's folder (..). It is not opened.".into(),
+            Oddity::Absolute => "Its path begins at the root of a disk. It is not opened.".into(),
+            Oddity::Nameless => "Its name is none that a file can have. It is not opened.".into(),
+            Oddity::Link => "It is a link. Links in archives are not followed.".into(),
+            Oddity::Locked => "It is encrypted; labscope does not ask for passwords.".into(),
+            Oddity::Method(number) => format!("It is packed by method {number}, which labscope does not know."),
+            Oddity::Trap => "It would unpack to hundreds of times its size, as traps do. It is not opened.".into(),
+        }
+    }
+
+    /// The same in a word, for a list.
+    pub fn word(self) -> &'static str {
+        match self {
+            Oddity::Climbs => "climbs out",
+            Oddity::Absolute => "absolute",
+            Oddity::Nameless => "bad name",
+            Oddity::Link => "link",
+            Oddity::Locked => "locked",
+            Oddity::Method(_) => "unknown",
+            Oddity::Trap => "trap",
+        }
+    }
+
+    /// Whether it is about the path: such entries stand in no folder.
+    pub fn is_of_path(self) -> bool {
+        matches!(self, Oddity::Climbs | Oddity::Absolute | Oddity::Nameless)
+    }
+}
+
+/// One entry, as the archive's list has it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// Its path in the archive, as it stands there.
+    pub path: String,
+    /// Bytes unpacked, as claimed.
+    pub size: u64,
+    /// Bytes packed.
+    pub packed: u64,
+    /// What is odd about it.
+    pub odd: Option<Oddity>,
+    /// Whether it is a folder.
+    pub folder: bool,
+    method: u16,
+    crc: u32,
+    /// Where it begins in the archive.
+    offset: u64,
+    name_bytes: u64,
+}
+
+/// The list of an archive.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct List {
+    pub entries: Vec<Entry>,
+    /// Entries that the archive has beyond those that are listed.
+    pub left_out: u64,
+    /// Why the list ends early, where it does.
+    pub broken: Option<&'static str>,
+}
+
+/// Why an archive, or a file of it, cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It is no ZIP archive.
+    NotZip,
+    /// What is wrong with it.
+    Broken(&'static str),
+    /// It would be that many bytes.
+    TooLarge(u64),
+    /// What is odd about the entry.
+    Odd(Oddity),
+    /// The disk.
+    Disk(String),
+}
+
+type Outcome<T> = Step<Result<T, Refusal>>;
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    bytes.get(at..at + 2)?.try_into().ok().map(u16::from_le_bytes)
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..at + 4)?.try_into().ok().map(u32::from_le_bytes)
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    bytes.get(at..at + 8)?.try_into().ok().map(u64::from_le_bytes)
+}
+
+/// The bytes of `range`; else what to say instead.
+fn bytes_of<T>(parts: &Parts, range: Range<u64>) -> Result<Bytes, Outcome<T>> {
+    match parts.read(range.clone()) {
+        Ok(Some(bytes)) => Ok(bytes),
+        Ok(None) if range.end <= parts.total() && !parts.is_whole() => Err(Step::Need(range)),
+        Ok(None) => Err(broken("it points behind its own end")),
+        Err(error) => Err(Step::Made(Err(Refusal::Disk(error.to_string())))),
+    }
+}
+
+fn broken<T>(why: &'static str) -> Outcome<T> {
+    Step::Made(Err(Refusal::Broken(why)))
+}
+
+/// Reads the list of an archive.
+pub fn list(parts: &Parts, cancelled: Cancelled<'_>) -> Outcome<List> {
+    read_list(parts, cancelled).unwrap_or_else(|step| step)
+}
+
+/// The result comes as an `Err` where reading ends early, so that `?` ends it.
+fn read_list(parts: &Parts, cancelled: Cancelled<'_>) -> Result<Outcome<List>, Outcome<List>> {
+    let not_zip = || Step::Made(Err(Refusal::NotZip));
+    let total = parts.total();
+    if total < END as u64 {
+        return Err(not_zip());
+    }
+    let from = total.saturating_sub(LONGEST_END.max(TAIL.min(total)));
+    let tail = bytes_of(parts, from..total)?;
+    let at = memchr::memmem::rfind_iter(&tail, b"PK\x05\x06").find(|at| {
+        // What its comment says must reach to the end: then it is no text that looks so.
+        u16_at(&tail, at + 20).is_some_and(|comment| at + END + usize::from(comment) <= tail.len())
+    });
+    let at = at.ok_or_else(not_zip)?;
+    let end = from + at as u64;
+    let record = |offset: usize| u32_at(&tail, at + offset).map(u64::from);
+    let (Some(disks), Some(count), Some(size), Some(start)) =
+        (record(4), u16_at(&tail, at + 10), record(12), record(16))
+    else {
+        return Err(not_zip());
+    };
+    let (mut count, mut size, mut start, mut list_end) = (u64::from(count), size, start, end);
+    if count == 0xffff || size == 0xffff_ffff || start == 0xffff_ffff {
+        let locator = bytes_of(parts, end.saturating_sub(20)..end)?;
+        if locator.starts_with(b"PK\x06\x07") {
+            let place = u64_at(&locator, 8).unwrap_or(0);
+            let large = bytes_of(parts, place..place.saturating_add(56))?;
+            let number = |offset: usize| u64_at(&large, offset).filter(|_| large.starts_with(b"PK\x06\x06"));
+            let (Some(entries), Some(bytes), Some(first)) = (number(32), number(40), number(48)) else {
+                return Err(broken("its end is damaged"));
+            };
+            (count, size, start, list_end) = (entries, bytes, first, place);
+        }
+    } else if disks != 0 {
+        return Err(broken("it is one of several volumes"));
+    }
+    if size > LONGEST_LIST {
+        return Err(Step::Made(Err(Refusal::TooLarge(size))));
+    }
+    // What stands before the archive, as before one that unpacks itself, moves all its offsets.
+    let Some(before) = list_end.checked_sub(size).and_then(|begin| begin.checked_sub(start)) else {
+        return Err(broken("its list does not fit into it"));
+    };
+    let listed = bytes_of(parts, list_end - size..list_end)?;
+    let mut list = List::default();
+    let mut at = 0;
+    for number in 0..count {
+        if number % 4096 == 0 && cancelled() {
+            break;
+        }
+        if list.entries.len() >= MOST {
+            list.left_out = count - number;
+            break;
+        }
+        let Some((entry, length)) = listed.get(at..).and_then(|rest| entry(rest, before)) else {
+            list.broken = Some("its list ends early");
+            break;
+        };
+        at += length;
+        list.entries.push(entry);
+    }
+    Ok(Step::Made(Ok(list)))
+}
+
+/// The entry at the start of `bytes`, and how many of them it takes.
+fn entry(bytes: &[u8], before: u64) -> Option<(Entry, usize)> {
+    if !bytes.starts_with(b"PK\x01\x02") {
+        return None;
+    }
+    let (made_by, flags, method) = (u16_at(bytes, 4)?, u16_at(bytes, 8)?, u16_at(bytes, 10)?);
+    let (crc, mut packed, mut size) =
+        (u32_at(bytes, 16)?, u64::from(u32_at(bytes, 20)?), u64::from(u32_at(bytes, 24)?));
+    let (name, extra, comment) = (u16_at(bytes, 28)?, u16_at(bytes, 30)?, u16_at(bytes, 32)?);
+    let (attributes, mut offset) = (u32_at(bytes, 38)?, u64::from(u32_at(bytes, 42)?));
+    let extra_at = 46 + usize::from(name);
+    let raw = bytes.get(46..extra_at)?;
+    let extra = bytes.get(extra_at..extra_at + usize::from(extra))?;
+    // Numbers too large for their fields stand in an extra field, those alone that are, in this order.
+    let mut large = extra_field(extra, 1).unwrap_or_default();
+    let mut next = |number: &mut u64| {
+        if *number == 0xffff_ffff
+            && let Some(value) = u64_at(large, 0)
+        {
+            *number = value;
+            large = large.get(8..).unwrap_or_default();
+        }
+    };
+    next(&mut size);
+    next(&mut packed);
+    next(&mut offset);
+    let path = String::from_utf8_lossy(raw).into_owned();
+    // Of archives made on Unix, the mode stands in the upper half.
+    let mode = if made_by >> 8 == 3 { attributes >> 16 } else { 0 };
+    let folder = path.ends_with('/') || mode & 0o170_000 == 0o040_000;
+    let odd = odd_path(&path).or(match () {
+        () if mode & 0o170_000 == 0o120_000 => Some(Oddity::Link),
+        () if folder => None,
+        () if flags & 1 != 0 => Some(Oddity::Locked),
+        () if !matches!(method, 0 | 8) => Some(Oddity::Method(method)),
+        () if size > TRAP_SIZE && size / packed.max(1) > TRAP_RATIO => Some(Oddity::Trap),
+        () => None,
+    });
+    let offset = offset.checked_add(before)?;
+    let entry = Entry { path, size, packed, odd, folder, method, crc, offset, name_bytes: raw.len() as u64 };
+    Some((entry, extra_at + extra.len() + usize::from(comment)))
+}
+
+fn extra_field(mut extra: &[u8], wanted: u16) -> Option<&[u8]> {
+    loop {
+        let (id, length) = (u16_at(extra, 0)?, usize::from(u16_at(extra, 2)?));
+        let body = extra.get(4..4 + length)?;
+        if id == wanted {
+            return Some(body);
+        }
+        extra = extra.get(4 + length..)?;
+    }
+}
+
+/// What is odd about a path. Some programs write backslashes between names.
+fn odd_path(path: &str) -> Option<Oddity> {
+    let mut names = path.trim_end_matches('/').split(['/', '\\']);
+    let drive = path.as_bytes().get(1) == Some(&b':') && path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic);
+    if path.starts_with(['/', '\\']) || drive {
+        Some(Oddity::Absolute)
+    } else if names.clone().any(|name| name == "..") {
+        Some(Oddity::Climbs)
+    } else if path.contains('\0') || names.clone().count() > DEEPEST || names.any(|name| matches!(name, "" | ".")) {
+        Some(Oddity::Nameless)
+    } else {
+        None
+    }
+}
+
+/// Bytes of an archive that are enough to unpack an entry, in nearly every archive.
+pub fn span(entry: &Entry, total: u64) -> Range<u64> {
+    // What stands before the bytes of an entry may be longer there than in the list.
+    let header = 30 + entry.name_bytes + 4096;
+    let start = entry.offset.min(total);
+    start..start.saturating_add(header).saturating_add(entry.packed).min(total)
+}
+
+/// Unpacks an entry, up to `most` bytes, and looks whether it is what the list says.
+pub fn take(parts: &Parts, entry: &Entry, most: u64) -> Outcome<Bytes> {
+    if let Some(odd) = entry.odd {
+        return Step::Made(Err(Refusal::Odd(odd)));
+    }
+    if entry.size > most {
+        return Step::Made(Err(Refusal::TooLarge(entry.size)));
+    }
+    unpack(parts, entry).unwrap_or_else(|step| step)
+}
+
+fn unpack(parts: &Parts, entry: &Entry) -> Result<Outcome<Bytes>, Outcome<Bytes>> {
+    let all = span(entry, parts.total());
+    let header = all.start..all.start.saturating_add(30).min(parts.total());
+    // All of it at once, where it has to be asked for.
+    let header = match bytes_of(parts, header) {
+        Err(Step::Need(_)) => return Err(Step::Need(all)),
+        other => other?,
+    };
+    let (Some(name), Some(extra)) = (u16_at(&header, 26), u16_at(&header, 28)) else {
+        return Err(broken("it ends before its file"));
+    };
+    if !header.starts_with(b"PK\x03\x04") {
+        return Err(broken("there is no file where its list says"));
+    }
+    let start = all.start + 30 + u64::from(name) + u64::from(extra);
+    let packed = bytes_of(parts, start..start.saturating_add(entry.packed))?;
+    let mut bytes = Vec::new();
+    if entry.method == 0 {
+        bytes.extend_from_slice(&packed);
+    } else {
+        // One byte more than is claimed tells a claim that is too small.
+        let unpacked = DeflateDecoder::new(&packed[..]).take(entry.size + 1).read_to_end(&mut bytes);
+        if unpacked.is_err() {
+            return Err(broken("what it packs is damaged"));
+        }
+    }
+    if bytes.len() as u64 > entry.size {
+        return Err(broken("it unpacks to more than it claims"));
+    }
+    let mut crc = Crc::new();
+    crc.update(&bytes);
+    if (bytes.len() as u64) < entry.size || crc.sum() != entry.crc {
+        return Err(broken("its bytes are not those that were packed (check sum)"));
+    }
+    Ok(Step::Made(Ok(bytes.into())))
+}
+
+/// An entry of a test.
+#[cfg(test)]
+pub fn entry_of(path: &str, size: u64) -> Entry {
+    let folder = path.ends_with('/');
+    let (odd, path) = (odd_path(path), path.to_owned());
+    Entry { path, size, packed: size, odd, folder, method: 0, crc: 0, offset: 0, name_bytes: 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ::zip::write::{FileOptions, SimpleFileOptions};
+    use ::zip::{CompressionMethod, ZipWriter};
+    use std::io::{Cursor, Write};
+
+    fn packed(files: &[(&str, &[u8])]) -> Vec<u8> {
+        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+        for (path, bytes) in files {
+            // Short texts stand there as they are: tests change them.
+            let method = if bytes.len() < 9 { CompressionMethod::Stored } else { CompressionMethod::Deflated };
+            zip.start_file(*path, SimpleFileOptions::default().compression_method(method)).unwrap();
+            zip.write_all(bytes).unwrap();
+        }
+        zip.finish().unwrap().into_inner()
+    }
+
+    fn listed(bytes: Vec<u8>) -> Result<List, Refusal> {
+        match list(&Parts::whole(bytes.into()), &|| false) {
+            Step::Made(made) => made,
+            Step::Need(range) => panic!("{range:?} of a whole archive"),
+        }
+    }
+
+    fn taken(bytes: Vec<u8>, index: usize) -> Result<Bytes, Refusal> {
+        let parts = Parts::whole(bytes.clone().into());
+        match take(&parts, &listed(bytes).unwrap().entries[index], 1 << 20) {
+            Step::Made(made) => made,
+            Step::Need(range) => panic!("{range:?} of a whole archive"),
+        }
+    }
+
+    /// Writes over the first place that holds `old`.
+    fn patch(bytes: &mut [u8], old: &[u8], new: &[u8]) {
+        let at = memchr::memmem::find(bytes, old).expect("what is to be changed");
+        bytes[at..at + new.len()].copy_from_slice(new);
+    }
+
+    #[test]
+    fn files_are_listed_and_unpacked_from_parts_of_the_archive() {
+        let long = "a line of some text\n".repeat(40_000);
+        let noise: Vec<u8> = (0..600_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 11) as u8).collect();
+        let bytes = packed(&[("a.txt", b"one"), ("noise.bin", &noise), ("dir/b.txt", long.as_bytes())]);
+        let total = bytes.len() as u64;
+        let mut parts = Parts::of(total);
+        let mut asked = Vec::new();
+        let list = loop {
+            match list(&parts, &|| false) {
+                Step::Made(made) => break made.unwrap(),
+                Step::Need(range) => {
+                    parts.add(range.start, bytes[range.start as usize..range.end as usize].to_vec().into());
+                    asked.push(range);
+                }
+            }
+        };
+        assert_eq!(asked.len(), 1, "the end alone: {asked:?}");
+        let paths: Vec<_> = list.entries.iter().map(|e| (e.path.as_str(), e.size)).collect();
+        assert_eq!(paths, [("a.txt", 3), ("noise.bin", 600_000), ("dir/b.txt", long.len() as u64)]);
+        let mut parts = Parts::of(total);
+        let Step::Need(range) = take(&parts, &list.entries[0], 1 << 20) else { panic!("nothing is here yet") };
+        parts.add(range.start, bytes[range.start as usize..range.end as usize].to_vec().into());
+        let Step::Made(made) = take(&parts, &list.entries[0], 1 << 20) else { panic!("it is here now") };
+        assert_eq!(made.unwrap(), "one");
+        assert_eq!(taken(bytes, 2).unwrap(), long);
+    }
+
+    #[test]
+    fn what_is_no_archive_or_a_broken_one_is_named() {
+        assert_eq!(listed(b"no".to_vec()), Err(Refusal::NotZip));
+        assert_eq!(listed(vec![b'x'; 4000]), Err(Refusal::NotZip));
+        let whole = packed(&[("a.txt", b"one"), ("b.txt", b"two")]);
+        // Its end is missing, as after a broken upload.
+        assert_eq!(listed(whole[..whole.len() - 30].to_vec()), Err(Refusal::NotZip));
+        // Its beginning is missing: the list says that there is more before it than there is.
+        assert_eq!(listed(whole[20..].to_vec()), Err(Refusal::Broken("its list does not fit into it")));
+        let mut damaged = whole.clone();
+        patch(&mut damaged, b"one", b"onE");
+        let wrong = "its bytes are not those that were packed (check sum)";
+        let stored = |bytes: Vec<u8>| taken(bytes, 0);
+        assert!(matches!(stored(damaged), Err(Refusal::Broken(why)) if why == wrong || why.contains("damaged")));
+        let mut list = whole.clone();
+        let second = memchr::memmem::rfind(&list, b"PK\x01\x02").unwrap();
+        list[second] = b'X';
+        let list = listed(list).unwrap();
+        assert_eq!((list.entries.len(), list.broken), (1, Some("its list ends early")));
+        for cut in 0..whole.len() {
+            let _ = listed(whole[..cut].to_vec());
+            let mut changed = whole.clone();
+            changed[cut] ^= 0xff;
+            if let Ok(list) = listed(changed.clone()) {
+                for index in 0..list.entries.len() {
+                    let _ = taken(changed.clone(), index);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn paths_that_lead_out_links_and_locked_files_are_named_and_not_opened() {
+        let bytes =
+            packed(&[("../../etc/passwd", b"x"), ("/etc/passwd", b"x"), ("C:\\boot.ini", b"x"), ("a//b", b"x")]);
+        let list = listed(bytes.clone()).unwrap();
+        // The crate that writes them here cleans some of them; what is left is odd, or harmless.
+        for entry in &list.entries {
+            assert!(entry.odd.is_some() || !entry.path.contains(".."), "{}", entry.path);
+        }
+        for (path, odd) in [
+            ("../x", Some(Oddity::Climbs)),
+            ("a/../../x", Some(Oddity::Climbs)),
+            ("a\\..\\x", Some(Oddity::Climbs)),
+            ("/etc/passwd", Some(Oddity::Absolute)),
+            ("\\\\host\\share", Some(Oddity::Absolute)),
+            ("c:/x", Some(Oddity::Absolute)),
+            ("", Some(Oddity::Nameless)),
+            ("a//b", Some(Oddity::Nameless)),
+            ("./a", Some(Oddity::Nameless)),
+            ("a\0b", Some(Oddity::Nameless)),
+            ("a/b..c/..d", None),
+            ("folder/", None),
+        ] {
+            assert_eq!(odd_path(path), odd, "{path:?}");
+        }
+        assert_eq!(odd_path(&"a/".repeat(100)), Some(Oddity::Nameless));
+        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+        zip.add_symlink("link", "/etc/passwd", FileOptions::<()>::default()).unwrap();
+        let bytes = zip.finish().unwrap().into_inner();
+        assert_eq!(taken(bytes, 0), Err(Refusal::Odd(Oddity::Link)));
+    }
+
+    #[test]
+    fn a_trap_is_told_by_its_claims_and_a_false_claim_by_its_bytes() {
+        let zeros = vec![0; 200_000];
+        let mut bytes = packed(&[("zeros", &zeros)]);
+        let claimed = 200_000_u32.to_le_bytes();
+        // It claims four bytes, and unpacks to many.
+        patch(&mut bytes, &claimed, &4_u32.to_le_bytes());
+        patch(&mut bytes, &claimed, &4_u32.to_le_bytes());
+        assert_eq!(taken(bytes.clone(), 0), Err(Refusal::Broken("it unpacks to more than it claims")));
+        // It claims two gigabytes, far more than so few bytes can hold.
+        let list_at = memchr::memmem::find(&bytes, b"PK\x01\x02").unwrap();
+        bytes[list_at + 24..list_at + 28].copy_from_slice(&2_000_000_000_u32.to_le_bytes());
+        assert_eq!(taken(bytes, 0), Err(Refusal::Odd(Oddity::Trap)));
+        // Honest, and too large to be shown.
+        let honest = packed(&[("text", "x y z ".repeat(400_000).as_bytes())]);
+        assert_eq!(taken(honest, 0), Err(Refusal::TooLarge(2_400_000)));
+    }
+
+    #[test]
+    fn an_archive_behind_other_bytes_is_read_too() {
+        let mut bytes = b"#!/bin/sh\nexec unzip \"$0\"\n".to_vec();
+        bytes.extend(packed(&[("a.txt", b"one")]));
+        assert_eq!(taken(bytes, 0).unwrap(), "one");
+    }
+}

@@ -1,0 +1,78 @@
+//! One deployment in full: where, what, by whom, by which job.
+
+use super::{environment, status};
+use crate::api::Id;
+use crate::api::deployments::Deployment;
+use crate::app::pane::View;
+use crate::app::place::Place;
+use crate::panes::details::{Details, Lead, Pieces};
+use crate::panes::{ci, list};
+use crate::ui::theme::Role;
+use crate::ui::{glyph, text};
+
+/// The address of the environment, where it has one that a browser opens.
+pub fn link(deployment: &Deployment) -> Option<String> {
+    let url = deployment.environment.as_ref()?.external_url.clone()?;
+    (url.starts_with("https://") || url.starts_with("http://")).then_some(url)
+}
+
+/// Writes them anew.
+pub fn write(details: &mut Details, deployment: Option<&Deployment>, project: &Id, view: &View) {
+    details.clear();
+    let Some(deployment) = deployment else { return };
+    let place = |pane: &str| Place::new(pane).project(project.clone());
+    let one = |words: String, role: Role| -> Pieces { vec![(words, role)] };
+    let word = status(deployment);
+    if !word.is_empty() {
+        let (sign, role) = glyph::status(word);
+        details.field("status", one(format!("{sign} {}", word.replace('_', " ")), role), None);
+    }
+    details.field("where", one(environment(deployment).to_owned(), Role::Text), None);
+    if let Some(url) = deployment.environment.as_ref().and_then(|environment| environment.external_url.clone()) {
+        let lead = link(deployment).map(Lead::Page);
+        details.field("address", one(url, Role::Link), lead);
+    }
+    let when = |time: Option<&crate::api::Time>| {
+        let ago = list::ago(&list::age(view, time));
+        time.map(|time| vec![(ago, Role::Text), (format!("  {}", time.as_str()), Role::Dim)])
+    };
+    if let Some(pieces) = when(deployment.created_at.as_ref()) {
+        details.field("created", pieces, None);
+    }
+    if let Some(pieces) = when(deployment.updated_at.as_ref()) {
+        details.field("updated", pieces, None);
+    }
+    if let Some(user) = &deployment.user {
+        let name = vec![(user.username.clone(), Role::User), (format!("  {}", user.name), Role::Dim)];
+        details.field("by", name, None);
+    }
+    let ref_lead = Lead::Place(place("commits").at(deployment.r#ref.clone()));
+    details.field("ref", one(deployment.r#ref.clone(), Role::Ref), Some(ref_lead));
+    let commit = deployment.deployable.as_ref().and_then(|job| job.commit.as_ref());
+    let mut pieces = one(text::head(&deployment.sha, 8), Role::Ref);
+    pieces.extend(commit.map(|commit| (format!("  {}", commit.title), Role::Text)));
+    details.field("commit", pieces, Some(Lead::Place(place("commit").item(&deployment.sha))));
+    let files = Lead::Place(place("files").at(deployment.sha.clone()));
+    details.field("files", one("as they were deployed".into(), Role::Text), Some(files));
+    let Some(job) = &deployment.deployable else {
+        return details.field("job", one("gone".into(), Role::Dim), None);
+    };
+    let (sign, role) = ci::sign(job);
+    let named = vec![(format!("{sign} "), role), (format!("#{} {}", job.id, job.name), Role::Text)];
+    details.field("job", named, Some(Lead::Place(place("job").item(job.id))));
+    let took = ci::took(job, view.now);
+    if !took.is_empty() {
+        details.field("took", one(took, Role::Text), None);
+    }
+    if let Some(pipeline) = &job.pipeline {
+        let lead = Lead::Place(place("jobs").item(pipeline.id));
+        details.field("pipeline", one(format!("#{}", pipeline.id), Role::Text), Some(lead));
+    }
+    if let Some(runner) = &job.runner {
+        details.field("runner", one(runner.label(), Role::Text), Some(Lead::Place(place("runners"))));
+    }
+    if job.has_artifacts() {
+        let lead = Lead::Place(place("artifacts").item(job.id));
+        details.field("artifacts", one("browse".into(), Role::Text), Some(lead));
+    }
+}

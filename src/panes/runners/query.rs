@@ -1,0 +1,139 @@
+//! What is typed to find runners, taken apart: the scope that the server is asked for, and what its answer is narrowed to.
+
+use super::{Scope, kind, status};
+use crate::api::runners::Runner;
+use crate::app::pane::View;
+use crate::app::query::{self, Grammar, Takes, Term};
+
+const ALL: &[Term] = &[
+    Term::new(
+        "scope",
+        "scope",
+        Takes::Words(&["specific", "shared", "active", "paused", "online"]),
+        "which ones the server lists",
+    ),
+    TYPE,
+    STATUS,
+    TAG,
+];
+const MINE: &[Term] = &[
+    Term::new("scope", "scope", Takes::Words(&["active", "paused", "online"]), "which ones the server lists"),
+    TYPE,
+    STATUS,
+    TAG,
+];
+const PROJECT: &[Term] = &[TYPE, STATUS, TAG];
+const TYPE: Term = Term::new("type", "type", Takes::Words(&["specific", "shared", "group"]), "whom it serves");
+const STATUS: Term = Term::new(
+    "status",
+    "status",
+    Takes::Words(&["online", "offline", "paused", "stale", "never_contacted", "not_connected"]),
+    "how it stands",
+);
+const TAG: Term = Term::new("tag", "tag", Takes::Text, "a tag that it has");
+
+/// A query of runners.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Asked {
+    /// What the server is asked for.
+    pub scope: Option<String>,
+    /// What the answer is narrowed to: the words without a key, and those of the other keys.
+    words: Vec<String>,
+    kind: Option<String>,
+    status: Option<String>,
+    tags: Vec<String>,
+}
+
+/// What may be typed: the scopes are those that the server knows of the list at hand.
+pub fn grammar(scope: Scope) -> Grammar {
+    let terms = match scope {
+        Scope::All => ALL,
+        Scope::Mine => MINE,
+        Scope::Project => PROJECT,
+    };
+    Grammar::new(terms, None, None)
+}
+
+/// What is wrong with the words that have a key.
+pub fn mistake(text: &str, scope: Scope, view: &View) -> Option<String> {
+    let keyed: Vec<String> = query::parts(text).into_iter().filter(|(_, keyed)| *keyed).map(|(word, _)| word).collect();
+    grammar(scope).mistake(&keyed.join(" "), view).map(|mistake| mistake.to_string())
+}
+
+impl Asked {
+    /// Takes `text` apart; what is wrong with it is left out.
+    pub fn read(text: &str, scope: Scope) -> Asked {
+        let grammar = grammar(scope);
+        let mut asked = Asked::default();
+        for (word, keyed) in query::parts(text) {
+            let word = word.replace('"', "");
+            let Some((name, value)) = word.split_once(':').filter(|(_, value)| keyed && !value.is_empty()) else {
+                if !keyed && !word.is_empty() {
+                    asked.words.push(word.to_lowercase());
+                }
+                continue;
+            };
+            let Some(term) = grammar.terms.iter().find(|term| term.name == name) else { continue };
+            if matches!(term.takes, Takes::Words(words) if !words.contains(&value)) {
+                continue;
+            }
+            match name {
+                "scope" => asked.scope = Some(value.to_owned()),
+                "type" => asked.kind = Some(value.to_owned()),
+                "status" => asked.status = Some(value.to_owned()),
+                _ => asked.tags.push(value.to_lowercase()),
+            }
+        }
+        asked
+    }
+
+    /// Names what the answer is narrowed to; empty where all of it is meant.
+    pub fn narrows(&self) -> String {
+        if (&self.kind, &self.status) == (&None, &None) && self.words.is_empty() && self.tags.is_empty() {
+            return String::new();
+        }
+        format!("{:?} {:?} {:?} {:?}", self.words, self.kind, self.status, self.tags)
+    }
+
+    /// Whether a runner is one of those that are looked for.
+    pub fn fits(&self, runner: &Runner) -> bool {
+        let tags: Vec<String> = runner.tags().iter().map(|tag| tag.to_lowercase()).collect();
+        let name = runner.label().to_lowercase();
+        let says = |word: &String| name.contains(word) || tags.iter().any(|tag| tag.contains(word));
+        let (_, word, _) = status(runner);
+        let stands = |wanted: &String| wanted.replace('_', " ") == word || *wanted == runner.status.as_str();
+        self.words.iter().all(says)
+            && self.tags.iter().all(|wanted| tags.contains(wanted))
+            && self.kind.as_ref().is_none_or(|wanted| wanted == kind(runner))
+            && self.status.as_ref().is_none_or(stands)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::runners::RunnerStatus;
+
+    fn runner(name: &str, tags: &[&str], active: bool) -> Runner {
+        Runner {
+            description: Some(name.into()),
+            tag_list: Some(Some(tags.iter().map(|tag| (*tag).to_owned()).collect())),
+            active,
+            status: RunnerStatus::Online,
+            ..Runner::default()
+        }
+    }
+
+    #[test]
+    fn the_scope_is_the_server_s_and_the_rest_narrows() {
+        let asked = Asked::read("scope:online tag:gpu mill", Scope::Mine);
+        assert_eq!(asked.scope.as_deref(), Some("online"));
+        assert!(asked.fits(&runner("Mill 3", &["GPU", "linux"], true)));
+        assert!(!asked.fits(&runner("mill 3", &["gpu2"], true)));
+        assert!(!asked.fits(&runner("attic", &["gpu"], true)));
+        let paused = Asked::read("status:paused", Scope::All);
+        assert!(paused.fits(&runner("a", &[], false)) && !paused.fits(&runner("a", &[], true)));
+        assert_eq!(Asked::read("scope:shared type:none", Scope::Mine), Asked::default());
+        assert_eq!(Asked::read("", Scope::All).narrows(), "");
+    }
+}

@@ -1,0 +1,331 @@
+//! Artifacts: the archive as a tree, its files shown, its reports as tables, and archives that mean harm.
+
+use crate::harness::{Begin, Harness};
+use labscope::app::Place;
+use serde_json::{Value, json};
+use std::io::{Cursor, Write};
+use zip::ZipWriter;
+use zip::write::{FileOptions, SimpleFileOptions};
+
+const ARCHIVE: &str = "GET /projects/acme%2Frocket-ui/jobs/1207/artifacts";
+const JOB: &str = "GET /projects/acme%2Frocket-ui/jobs/1207";
+const REPORT: &str = r#"<testsuites><testsuite name="unit">
+<testcase classname="ui::table" name="head_is_shown" time="0.008"/>
+<testcase classname="ui::table" name="narrow_is_no_panic" file="tests/table.rs" line="22" time="1.5">
+<failure message="the last column has gone">thread panicked at src/ui/table.rs:41:9
+ left: 3</failure><system-out>columns: 3</system-out></testcase>
+<testcase name="later"><skipped message="not today"/></testcase>
+</testsuite></testsuites>"#;
+/// A PNG of one pixel.
+const PIXEL: &[u8] = &[
+    0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0x0d, b'I', b'H', b'D', b'R', 0, 0, 0, 1, 0, 0, 0, 1, 8,
+    6, 0, 0, 0, 0x1f, 0x15, 0xc4, 0x89, 0, 0, 0, 0x0d, b'I', b'D', b'A', b'T', 0x78, 0x9c, 0x63, 0xf8, 0xcf, 0xc0,
+    0xf0, 0x1f, 0, 5, 0, 1, 0xff, 0x56, 0xc7, 0x2f, 0x0d, 0, 0, 0, 0, b'I', b'E', b'N', b'D', 0xae, 0x42, 0x60, 0x82,
+];
+
+fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    for (path, bytes) in files {
+        zip.start_file(*path, SimpleFileOptions::default()).expect("a file");
+        zip.write_all(bytes).expect("bytes");
+    }
+    zip.finish().expect("an archive").into_inner()
+}
+
+fn usual() -> Vec<u8> {
+    archive(&[
+        ("summary.txt", b"first line\nsecond line\n"),
+        ("report.xml", REPORT.as_bytes()),
+        ("screens/one.png", PIXEL),
+        ("screens/raw.bin", b"\0\x01\x02binary"),
+        ("screens/deep/code.rs", b"fn main() {}\n"),
+    ])
+}
+
+fn job(change: impl FnOnce(&mut Value)) -> Value {
+    let mut job = json!({"id": 1207, "name": "bench", "stage": "test", "status": "failed", "ref": "main",
+        "artifacts_file": {"filename": "artifacts.zip", "size": 1234},
+        "artifacts_expire_at": "2026-06-16T12:00:00Z",
+        "commit": {"id": "0123456789abcdef0123456789abcdef01234567", "short_id": "01234567", "title": "t"}});
+    change(&mut job);
+    job
+}
+
+fn begin(width: u16, height: u16) -> Harness {
+    let place = Place::new("artifacts").project("acme/rocket-ui").item(1207);
+    let mut harness = Begin::at(place).size(width, height).open();
+    harness.reply(JOB, job(|_| {}));
+    harness
+}
+
+async fn open(width: u16, height: u16, bytes: Vec<u8>) -> Harness {
+    let mut harness = begin(width, height);
+    harness.reply_raw(ARCHIVE, bytes).settle().await;
+    harness
+}
+
+/// Selects the row of a file in the tree.
+fn go(harness: &mut Harness, name: &str) {
+    harness.press("/").type_text(name).press("Enter");
+}
+
+#[tokio::test]
+async fn an_archive_is_a_tree_of_folders_and_sizes_and_its_files_open() {
+    let mut harness = open(140, 30, usual()).await;
+    harness.expect("5 files").expect("▾ screens").expect("▾ deep").expect("23 B").expect("expires in 1d");
+    let lines = harness.lines();
+    let row = |name: &str| lines.iter().position(|line| line.contains(name)).expect("a row");
+    assert!(row("deep") < row("code.rs") && row("raw.bin") < row("summary.txt"), "folders come first");
+    harness.press("G").settle().await;
+    harness.expect("first line").expect("2 lines");
+    harness.press("[").settle().await;
+    harness.expect("narrow_is_no_panic");
+    for (keys, words) in [("g g j j", "fn main() {}"), ("j", "PNG image 1×1"), ("j", "00 01 02 62 69 6e")] {
+        harness.press(keys).settle().await;
+        harness.expect(words);
+    }
+}
+
+#[tokio::test]
+async fn at_80_columns_the_tree_and_the_file_stand_alone() {
+    let mut harness = open(80, 24, usual()).await;
+    harness.expect("summary.txt").expect_no("first line");
+    harness.press("G Enter").settle().await;
+    harness.expect("first line").press("Esc");
+    harness.expect("report.xml").expect_no("first line");
+}
+
+#[tokio::test]
+async fn of_a_server_that_gives_parts_the_list_and_single_files_alone_are_fetched() {
+    let mut harness = begin(140, 30);
+    let mut seed = 7_u32;
+    let mut next = || {
+        seed ^= seed << 13;
+        seed ^= seed >> 17;
+        seed ^= seed << 5;
+        (seed >> 8) as u8
+    };
+    let noise: Vec<u8> = (0..400_000).map(|_| next()).collect();
+    let bytes = archive(&[("noise.bin", &noise), ("summary.txt", b"from the archive\n")]);
+    harness.reply_in_parts(ARCHIVE, bytes);
+    harness.reply_raw(&format!("{ARCHIVE}/summary.txt"), "by itself\n");
+    harness.reply_raw(&format!("{ARCHIVE}/noise.bin"), noise);
+    harness.settle().await;
+    harness.press("G").settle().await;
+    harness.expect("by itself");
+    let whole = harness.asked.iter().filter(|line| line.as_str() == ARCHIVE).count();
+    assert_eq!(whole, 1, "{:?}", harness.asked);
+}
+
+#[tokio::test]
+async fn a_test_report_is_a_table_with_failures_first_and_leads_to_the_source() {
+    let mut harness = open(160, 40, usual()).await;
+    go(&mut harness, "report");
+    harness.settle().await;
+    harness.press("Enter").settle().await;
+    harness.expect("3 tests · 1 failed · 1 skipped").expect("the last column has gone").expect("columns: 3");
+    let lines = harness.lines();
+    let row = |name: &str| lines.iter().position(|line| line.contains(name)).expect("a row");
+    assert!(row("narrow_is_no_panic") < row("later") && row("later") < row("head_is_shown"));
+    harness.press("x");
+    harness.expect("left: 3").expect_no("head_is_shown").press("x");
+    harness.press("Enter");
+    harness.expect("Open the source of").expect("src/ui/table.rs:41").press("Enter");
+    let place = harness.app.place();
+    assert_eq!((place.pane.as_str(), place.path.as_deref(), place.line), ("files", Some("tests/table.rs"), Some(22)));
+    assert_eq!(place.git_ref.as_deref(), Some("0123456789abcdef0123456789abcdef01234567"));
+}
+
+#[tokio::test]
+async fn a_report_can_be_read_as_the_text_that_it_is_and_searched() {
+    let mut harness = open(160, 40, usual()).await;
+    go(&mut harness, "report");
+    harness.settle().await;
+    harness.press("Enter v").settle().await;
+    harness.expect("<testsuites>").press("v").expect_no("<testsuites>");
+    harness.press("G /").type_text("narrow").press("Enter");
+    harness.expect("columns: 3");
+    harness.press("j e");
+    harness.expect("columns: 3");
+}
+
+#[tokio::test]
+async fn one_file_and_all_are_saved_under_names_that_lead_nowhere() {
+    let mut harness = open(140, 30, usual()).await;
+    harness.press("G").settle().await;
+    harness.press("s");
+    harness.expect("summary.txt").press("Enter");
+    harness.press("A Enter");
+    let orders: Vec<_> =
+        harness.saves.iter().map(|(_, o)| (o.save.request.line(), o.path.clone(), o.save.size)).collect();
+    assert_eq!(
+        orders,
+        [
+            (format!("{ARCHIVE}/summary.txt"), "summary.txt".to_owned(), Some(23)),
+            (ARCHIVE.to_owned(), "bench-1207.zip".to_owned(), Some(1234)),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn artifacts_are_kept_and_read_only_refuses_it() {
+    let mut harness = open(140, 30, usual()).await;
+    harness.press("K");
+    assert!(harness.asked.iter().any(|line| line.starts_with("POST") && line.ends_with("/artifacts/keep")));
+    let place = Place::new("artifacts").project("acme/rocket-ui").item(1207);
+    let mut harness = Begin::at(place).read_only().open();
+    harness.reply(JOB, job(|_| {})).reply_raw(ARCHIVE, usual()).settle().await;
+    harness.press("K");
+    harness.expect("read-only");
+    assert!(!harness.asked.iter().any(|line| line.starts_with("POST")));
+}
+
+#[tokio::test]
+async fn by_branch_and_name_the_last_job_that_succeeded_is_meant() {
+    let place = Place::new("artifacts").project("acme/rocket-ui").at("feature/x").item("unit");
+    let mut harness = Begin::at(place).size(140, 30).open();
+    let by_ref = "GET /projects/acme%2Frocket-ui/jobs/artifacts/feature%2Fx/download";
+    harness.reply_in_parts(by_ref, usual());
+    let row = job(|job| {
+        job["status"] = json!("success");
+        job["name"] = json!("unit");
+        job["ref"] = json!("feature/x");
+    });
+    harness.reply("GET /projects/acme%2Frocket-ui/jobs", [row]);
+    harness.reply_raw(&format!("{ARCHIVE}/summary.txt"), "of the job\n").settle().await;
+    assert!(harness.asked.iter().any(|line| line == &format!("{by_ref}?job=unit")), "{:?}", harness.asked);
+    harness.expect("⎇ feature/x").expect("summary.txt");
+    harness.press("R");
+    harness.expect("branch or tag").expect("feature/x");
+}
+
+#[tokio::test]
+async fn a_file_of_an_archive_by_branch_is_unpacked_here_where_the_job_is_not_known() {
+    let place = Place::new("artifacts").project("acme/rocket-ui").at("main").item("unit");
+    let mut harness = Begin::at(place).size(140, 30).open();
+    harness.reply_in_parts("GET /projects/acme%2Frocket-ui/jobs/artifacts/main/download", usual());
+    harness.reply("GET /projects/acme%2Frocket-ui/jobs", json!([])).settle().await;
+    harness.press("G").settle().await;
+    harness.expect("first line").press("s").expect("the job is not known");
+}
+
+#[tokio::test]
+async fn what_is_missing_denied_and_out_of_reach_looks_different() {
+    let mut harness = begin(100, 24);
+    harness.fail(ARCHIVE, 404, "404 Not found").settle().await;
+    harness.expect("This job left no artifacts").expect_no("404");
+    let mut harness = begin(100, 24);
+    harness.fail(ARCHIVE, 403, "403 Forbidden").settle().await;
+    harness.expect("Not allowed");
+    let mut harness = begin(100, 24);
+    harness.unreachable(ARCHIVE).settle().await;
+    harness.expect("Server not reached");
+    harness.reply_raw(ARCHIVE, usual()).press("r").settle().await;
+    harness.expect("summary.txt");
+    for (field, value, words) in [
+        ("erased_at", "2026-06-15T09:00:00Z", "erased 3h ago"),
+        ("artifacts_expire_at", "2026-06-10T12:00:00Z", "expired 5d ago"),
+    ] {
+        let mut harness = begin(100, 24);
+        let gone = job(|job| {
+            job[field] = json!(value);
+            job.as_object_mut().expect("an object").remove("artifacts_file");
+        });
+        harness.reply(JOB, gone).fail(ARCHIVE, 404, "404 Not found").settle().await;
+        harness.expect(words);
+    }
+}
+
+#[tokio::test]
+async fn archives_that_are_broken_or_none_are_named() {
+    let mut harness = open(100, 24, b"<html>an error page</html>".repeat(9)).await;
+    harness.expect("is no ZIP archive").expect("A saves");
+    let whole = usual();
+    let mut harness = open(100, 24, whole[40..].to_vec()).await;
+    harness.expect("is damaged");
+    let mut harness = open(100, 24, Vec::new()).await;
+    harness.expect("is no ZIP archive");
+    let mut harness = open(100, 24, archive(&[])).await;
+    harness.expect("This archive is empty");
+    // One file of it is damaged; the others open.
+    let text = b"some text that is packed and then changed on its way to us, as happens to archives".repeat(30);
+    let mut bytes = archive(&[("a.txt", &text), ("b.txt", b"well\n")]);
+    bytes[60] ^= 0x5a;
+    let mut harness = open(140, 30, bytes).await;
+    harness.press("g g").settle().await;
+    harness.expect("This file is damaged").press("j").settle().await;
+    harness.expect("well");
+}
+
+#[tokio::test]
+async fn a_link_and_a_path_that_climbs_out_are_named_and_never_opened_or_saved() {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    zip.add_symlink("shortcut", "/etc/passwd", FileOptions::<()>::default()).expect("a link");
+    zip.start_file("aa/aa/evil.txt", SimpleFileOptions::default()).expect("a file");
+    zip.write_all(b"gotcha").expect("bytes");
+    let mut bytes = zip.finish().expect("an archive").into_inner();
+    // The crate cleans such names when it writes; here they are put back.
+    while let Some(at) = bytes.windows(6).position(|window| window == b"aa/aa/") {
+        bytes[at..at + 6].copy_from_slice(b"../../");
+    }
+    let mut harness = open(140, 30, bytes).await;
+    harness.expect("../../evil.txt").expect("climbs out").expect("▲ link");
+    harness.press("g g").settle().await;
+    harness.expect("leads out of the archive's folder").expect_no("gotcha").press("s").expect("It is not opened");
+    harness.press("j").settle().await;
+    harness.expect("Links in archives are not followed");
+    assert!(harness.saves.is_empty());
+}
+
+#[tokio::test]
+async fn a_trap_is_shown_with_what_it_claims_and_not_unpacked() {
+    let mut bytes = archive(&[("zeros", &vec![0; 300_000])]);
+    let list = bytes.windows(4).position(|w| w == b"PK\x01\x02").expect("a list");
+    bytes[list + 24..list + 28].copy_from_slice(&4_000_000_000_u32.to_le_bytes());
+    let mut harness = open(140, 30, bytes).await;
+    harness.expect("▲ trap").expect("would unpack to 4.0 GB").expect("hundreds of times its size");
+}
+
+#[tokio::test]
+async fn names_that_come_twice_stand_twice() {
+    let mut bytes = archive(&[("one.txt", b"the first\n"), ("two.txt", b"the second\n")]);
+    while let Some(at) = bytes.windows(7).position(|window| window == b"two.txt") {
+        bytes[at..at + 7].copy_from_slice(b"one.txt");
+    }
+    let mut harness = open(140, 30, bytes).await;
+    harness.expect("2 files").expect("again");
+    harness.press("g g").settle().await;
+    harness.expect("the first").press("j").settle().await;
+    harness.expect("the second");
+}
+
+#[tokio::test]
+async fn hostile_names_are_cleaned_and_no_size_is_too_small() {
+    let bytes = archive(&[("a\u{1b}[31mred\u{202e}txt", b"x"), ("ok/b.txt", b"y"), ("report.xml", REPORT.as_bytes())]);
+    let mut harness = open(160, 40, bytes).await;
+    assert!(!harness.picture().contains('\u{1b}') && !harness.picture().contains('\u{202e}'));
+    for (width, height) in [(44, 12), (80, 14), (100, 12), (300, 90), (20, 6), (10, 3)] {
+        harness.resize(width, height).press("Tab j z k z Tab G").settle().await;
+        harness.press("x x");
+    }
+}
+
+#[tokio::test]
+async fn a_path_that_was_asked_for_opens_and_a_missing_one_says_so() {
+    let place = Place::new("artifacts").project("acme/rocket-ui").item(1207).path("screens/deep/code.rs");
+    let mut harness = Begin::at(place).open();
+    harness.reply(JOB, job(|_| {})).reply_raw(ARCHIVE, usual()).settle().await;
+    harness.expect("fn main() {}");
+    let place = Place::new("artifacts").project("acme/rocket-ui").item(1207).path("screens/none");
+    let mut harness = Begin::at(place).open();
+    harness.reply(JOB, job(|_| {})).reply_raw(ARCHIVE, usual()).settle().await;
+    harness.expect("There is no screens/none");
+}
+
+#[tokio::test]
+async fn the_screens() {
+    let mut harness = open(120, 30, usual()).await;
+    go(&mut harness, "report");
+    harness.press("Esc").settle().await;
+    insta::assert_snapshot!("artifacts_120", harness.picture());
+}

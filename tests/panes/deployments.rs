@@ -1,0 +1,106 @@
+//! Deployments: environments, their history, one in full.
+
+use crate::harness::{Begin, Harness};
+use labscope::app::Place;
+use serde_json::{Value, json};
+
+const LIST: &str = "GET /projects/acme%2Frocket-ui/deployments";
+
+fn deployment(id: u64, environment: &str, sha: char, status: &str) -> Value {
+    let sha: String = std::iter::repeat_n(sha, 40).collect();
+    json!({"id": id, "iid": id + 100, "ref": "main", "sha": sha, "created_at": "2026-06-15T09:00:00Z",
+        "user": {"id": 1, "username": "ada", "name": "Ada"},
+        "environment": {"id": 4, "name": environment, "external_url": format!("https://{environment}.example.org")},
+        "deployable": {"id": id + 1000, "name": format!("to {environment}"), "status": status, "stage": "deploy",
+            "commit": {"id": sha, "short_id": "x", "title": "Draw only visible rows"}}})
+}
+
+fn all() -> Vec<Value> {
+    vec![
+        deployment(3, "production", 'c', "failed"),
+        deployment(2, "staging", 'b', "success"),
+        deployment(1, "staging", 'a', "success"),
+    ]
+}
+
+async fn open(width: u16, height: u16) -> Harness {
+    let place = Place::new("deployments").project("acme/rocket-ui");
+    let mut harness = Begin::at(place).size(width, height).open();
+    harness.reply(LIST, all());
+    for one in all() {
+        harness.reply(&format!("{LIST}/{}", one["id"]), one.clone());
+    }
+    harness.settle().await;
+    harness
+}
+
+#[tokio::test]
+async fn environments_their_history_and_one_in_full_stand_side_by_side() {
+    let mut harness = open(180, 30).await;
+    assert!(harness.asked.iter().any(|line| line.contains("order_by=id") && line.contains("sort=desc")));
+    for words in ["Environments", "production", "staging", "✗ failed", "#103", "Draw only visible rows", "ada", "3h"]
+    {
+        harness.expect(words);
+    }
+    harness.expect("https://production.example.org").expect("#1003 to production");
+    harness.press("h j j");
+    harness.expect("2 of 3").expect("#102").expect("#101").expect_no("#103");
+}
+
+#[tokio::test]
+async fn enter_opens_the_job_and_other_keys_the_commit_the_changes_and_the_page() {
+    let mut harness = open(120, 30).await;
+    harness.press("Enter");
+    assert_eq!((harness.app.place().pane.as_str(), harness.app.place().item.as_deref()), ("job", Some("1003")));
+    let mut harness = open(120, 30).await;
+    harness.press("j d");
+    let (a, b) = ("a".repeat(40), "b".repeat(40));
+    assert_eq!(harness.app.place().item, Some(format!("{a}...{b}")));
+    let mut harness = open(120, 30).await;
+    harness.press("d");
+    harness.expect("no other commit was deployed there before");
+    harness.press("V");
+    assert_eq!(harness.browsed, ["https://production.example.org"]);
+    harness.press("S");
+    assert_eq!(harness.app.place().pane, "commit");
+}
+
+#[tokio::test]
+async fn the_order_is_asked_of_the_server_and_words_narrow() {
+    let mut harness = open(120, 30).await;
+    harness.press("/").type_text("sort:created-asc").press("Enter").settle().await;
+    assert!(harness.asked.iter().any(|line| line.contains("order_by=created_at") && line.contains("sort=asc")));
+    harness.press("Esc /").type_text("staging").press("Enter").settle().await;
+    harness.expect("2 of 3").expect_no("#103");
+    harness.press("Esc /").type_text("sort:size").press("Enter");
+    harness.expect("sort is one of id, iid, created, ref");
+}
+
+#[tokio::test]
+async fn what_is_missing_denied_or_empty_is_said() {
+    let place = || Place::new("deployments").project("acme/rocket-ui");
+    let mut harness = Begin::at(place()).open();
+    harness.reply(LIST, json!([])).settle().await;
+    harness.expect("Nothing was deployed from this project yet");
+    let mut harness = Begin::at(place()).open();
+    harness.fail(LIST, 403, "403 Forbidden").settle().await;
+    harness.expect("Not allowed");
+    let mut harness = Begin::at(place()).open();
+    harness.unreachable(LIST).settle().await;
+    harness.expect("Server not reached");
+    // Optional parts are missing, and the words are hostile.
+    let bare = json!([{"id": 9, "iid": 9, "ref": "x\u{1b}[31m", "sha": "", "environment": null, "deployable": null,
+        "user": null, "status": "blocked"}]);
+    let mut harness = Begin::at(place()).size(160, 30).open();
+    harness.reply(LIST, bare).settle().await;
+    harness.expect("blocked").press("Enter");
+    assert!(!harness.picture().contains('\u{1b}'));
+    for (width, height) in [(20, 6), (40, 10), (80, 24), (120, 12), (10, 3)] {
+        harness.resize(width, height).press("Tab j k Tab Tab");
+    }
+}
+
+#[tokio::test]
+async fn the_screen() {
+    insta::assert_snapshot!("deployments_160", open(160, 24).await.picture());
+}
