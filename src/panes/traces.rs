@@ -154,13 +154,13 @@ impl Pane for Traces {
             pane.follow_all(cx)
         })
         .footer("all"),
-        Command::new("traces.next_error", &["e"], "Next error", |pane: &mut Self, _| {
-            pane.with(|viewer| viewer.trouble(true, false));
+        Command::new("traces.next_error", &["e"], "Next error", |pane: &mut Self, cx| {
+            pane.with(|viewer| viewer.trouble(true, false, &cx.view));
         })
         .footer("error")
         .when(Traces::written),
-        Command::new("traces.previous_error", &["E"], "Previous error", |pane: &mut Self, _| {
-            pane.with(|viewer| viewer.trouble(false, false));
+        Command::new("traces.previous_error", &["E"], "Previous error", |pane: &mut Self, cx| {
+            pane.with(|viewer| viewer.trouble(false, false, &cx.view));
         })
         .when(Traces::written),
         Command::new("traces.only", &["&"], "Show only the lines that match, or all", |pane: &mut Self, cx| {

@@ -17,6 +17,8 @@ pub use want::{Cancelled, Derive, Follow, Load, PER_PAGE, Sink, Ticket, Value, W
 
 /// How many replies and results are kept that nobody looks at.
 const KEPT: usize = 600;
+/// How many documents that grew are: each may hold many megabytes.
+const GROWN: usize = 24;
 
 /// A reply that came.
 #[derive(Clone)]
@@ -635,9 +637,9 @@ impl Store {
     /// A new turn: forgets what was looked at longest ago, where too much is kept.
     pub fn turn(&mut self) {
         self.turn += 1;
-        forget(&mut self.resources, |r| r.used.get());
-        forget(&mut self.streams, |s| s.used.get());
-        forget(&mut self.made, |m| m.used.get());
+        forget(&mut self.resources, KEPT, |r| r.used.get());
+        forget(&mut self.streams, GROWN, |s| s.used.get());
+        forget(&mut self.made, KEPT, |m| m.used.get());
     }
 
     fn entry(&mut self, request: &Request, page: u32) -> Option<&mut Entry> {
@@ -668,8 +670,8 @@ pub fn earliest(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp>
     }
 }
 
-fn forget<K: Clone + Eq + std::hash::Hash, V>(map: &mut HashMap<K, V>, used: impl Fn(&V) -> u64) {
-    if map.len() <= KEPT {
+fn forget<K: Clone + Eq + std::hash::Hash, V>(map: &mut HashMap<K, V>, most: usize, used: impl Fn(&V) -> u64) {
+    if map.len() <= most {
         return;
     }
     let mut turns: Vec<u64> = map.values().map(&used).collect();

@@ -342,7 +342,7 @@ impl Trace {
         self.stock.bring(blocks.iter().filter_map(|at| self.closed.get(*at).cloned()));
     }
 
-    /// Another number whenever blocks came back.
+    /// Another number whenever blocks were put away or came back.
     pub fn turn(&self) -> u64 {
         self.stock.turn()
     }

@@ -11,6 +11,7 @@ mod form;
 mod harness;
 mod history;
 mod home;
+mod hostile;
 mod job;
 mod jobs;
 mod mr;

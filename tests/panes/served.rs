@@ -12,6 +12,29 @@ pub async fn demo() -> Running {
     start(options).await.expect("a server on a free port")
 }
 
+/// A failing pipeline, from the list of jobs over its error to the line of its source.
+#[tokio::test]
+async fn a_failing_pipeline_is_diagnosed_in_under_ten_keys() {
+    let server = demo().await;
+    let place = Place::new("files").project("acme/rocket-ui");
+    let mut harness = Begin::at(place).server(&server.base_url, server.token()).open();
+    harness.settle().await;
+    let keys = ["g", "j", "4", "j", "Enter", "Enter"];
+    for key in keys {
+        harness.press(key).settle().await;
+        if key == "Enter" && harness.app.place().pane == "job" {
+            // The trace comes as a stream; the cursor goes to the failure when it is there.
+            harness.until("▌ 13  test a_narrow").await;
+            harness.settle().await;
+        }
+    }
+    assert!(keys.len() < 10);
+    let place = harness.app.place();
+    assert_eq!((place.path.as_deref(), place.line), (Some("tests/table.rs"), Some(22)), "{}", harness.picture());
+    harness.expect("the last column has gone");
+    server.stop().await;
+}
+
 #[tokio::test]
 async fn a_merge_request_is_found_read_and_answered() {
     let server = demo().await;

@@ -143,17 +143,21 @@ impl Pane for JobTrace {
         Command::new("job.follow", &["f"], "Follow the end, or stop", |pane: &mut Self, cx| pane.trace.follow(cx))
             .footer("follow")
             .when(|pane, view| pane.trace.live(view)),
-        Command::new("job.next_error", &["e"], "Next error", |pane: &mut Self, _| pane.trace.trouble(true, false))
-            .footer("error")
-            .when(JobTrace::written),
-        Command::new("job.previous_error", &["E"], "Previous error", |pane: &mut Self, _| {
-            pane.trace.trouble(false, false);
+        Command::new("job.next_error", &["e"], "Next error", |pane: &mut Self, cx| {
+            pane.trace.trouble(true, false, &cx.view)
+        })
+        .footer("error")
+        .when(JobTrace::written),
+        Command::new("job.previous_error", &["E"], "Previous error", |pane: &mut Self, cx| {
+            pane.trace.trouble(false, false, &cx.view);
         })
         .when(JobTrace::written),
-        Command::new("job.next_warning", &[")"], "Next warning", |pane: &mut Self, _| pane.trace.trouble(true, true))
-            .when(JobTrace::written),
-        Command::new("job.previous_warning", &["("], "Previous warning", |pane: &mut Self, _| {
-            pane.trace.trouble(false, true);
+        Command::new("job.next_warning", &[")"], "Next warning", |pane: &mut Self, cx| {
+            pane.trace.trouble(true, true, &cx.view)
+        })
+        .when(JobTrace::written),
+        Command::new("job.previous_warning", &["("], "Previous warning", |pane: &mut Self, cx| {
+            pane.trace.trouble(false, true, &cx.view);
         })
         .when(JobTrace::written),
         Command::new("job.open", &["Enter"], "Fold a section, or open what the line names", {
@@ -194,7 +198,7 @@ impl Pane for JobTrace {
         Command::new("job.save", &["s"], "Save the trace", |pane: &mut Self, cx| pane.trace.save(cx))
             .footer("save")
             .when(JobTrace::written),
-        Command::new("job.page", &["V"], "Show the trace in $PAGER", |pane: &mut Self, _| pane.trace.page())
+        Command::new("job.page", &["V"], "Show the trace in $PAGER", |pane: &mut Self, cx| pane.trace.page(&cx.view))
             .when(JobTrace::written),
         Command::new("job.traces", &["|"], "Watch it beside the other jobs that run", |pane: &mut Self, cx| {
             let ids = pane.together(&cx.view);

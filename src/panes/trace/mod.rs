@@ -20,7 +20,7 @@ use crate::ui::search::Found;
 use crate::ui::text;
 use crate::ui::trace::{Folds, Trace};
 use ratatui::layout::Rect;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Mutex, PoisonError};
 use work::{Bring, Look, Only, Plain, PutAway, Search, Troubled, Upto, look_key, only_key, plain_key, search_key};
 
@@ -64,6 +64,8 @@ pub struct Viewer {
     mark: Option<usize>,
     /// How often it went to another program.
     pages: usize,
+    /// Names the trace as it was when something was last looked for in it.
+    of: RefCell<String>,
     area: Cell<Rect>,
 }
 
@@ -91,6 +93,7 @@ impl Viewer {
             seen: 0,
             mark: None,
             pages: 0,
+            of: RefCell::default(),
             area: Cell::default(),
         }
     }
@@ -126,7 +129,12 @@ impl Viewer {
 
     /// Names the trace as far as it is known.
     fn identity(&self, trace: &Trace) -> String {
-        format!("{}/{}\t{}", self.project, self.id, trace.bytes_len())
+        format!("{}\t{}", self.name(), trace.bytes_len())
+    }
+
+    /// Names the trace, however long it is.
+    fn name(&self) -> String {
+        format!("{}/{}", self.project, self.id)
     }
 
     // ---- rows of the screen and lines of the trace
@@ -194,24 +202,34 @@ impl Viewer {
             wants.push(follow.into());
         }
         if let Some(trace) = self.trace(view) {
-            self.wants_of(view, trace, &mut wants);
+            let keep = view.session.reading.memory;
+            if trace.exceeds(keep) {
+                wants.push(Work::new(PutAway { name: self.name(), trace: trace.clone(), keep }).into());
+            }
+            let blocks = trace.away(self.window(view, trace));
+            if !blocks.is_empty() {
+                wants.push(Work::new(Bring { name: self.name(), trace: trace.clone(), blocks }).into());
+            }
+            // What is being looked for is found, as far as the trace was known then, before it is looked for again: in one
+            // that grows without a pause, nothing would ever be found.
+            let now = self.identity(trace);
+            let known = !self.of.borrow().is_empty();
+            let mut works = if known { self.looks(view, trace) } else { Vec::new() };
+            if works.is_empty() && *self.of.borrow() != now {
+                self.of.replace(now);
+                works = self.looks(view, trace);
+            }
+            wants.extend(works);
         }
         wants
     }
 
-    /// Only what is not made yet: each of these holds a copy of the trace.
-    fn wants_of(&self, view: &View, trace: &Trace, wants: &mut Vec<Want>) {
-        let of = self.identity(trace);
+    /// What is to be looked for in the trace as it was when that began. Only what is not made yet: each of these holds a
+    /// copy of the trace.
+    fn looks(&self, view: &View, trace: &Trace) -> Vec<Want> {
+        let mut wants: Vec<Want> = Vec::new();
         let lacks = |key: String| view.store.lacks(&key);
-        let (of, query) = (|| of.clone(), || self.query.clone());
-        if trace.exceeds(view.session.reading.memory) {
-            wants.push(Work::new(PutAway { of: of(), trace: trace.clone(), keep: view.session.reading.memory }).into());
-        }
-        let blocks = trace.away(self.window(view, trace));
-        if !blocks.is_empty() {
-            let name = format!("{}/{}", self.project, self.id);
-            wants.push(Work::new(Bring { name, trace: trace.clone(), blocks }).into());
-        }
+        let (of, query) = (|| self.of.borrow().clone(), || self.query.clone());
         if !self.query.is_empty() && lacks(search_key(&of(), &self.query)) {
             let before = self.found.clone();
             wants.push(Work::new(Search { of: of(), trace: trace.clone(), query: query(), before }).into());
@@ -232,6 +250,7 @@ impl Viewer {
         if self.jump == Some(Jump::Page) && lacks(plain_key(&of(), self.pages)) {
             wants.push(Work::new(Plain { of: of(), trace: trace.clone(), turn: self.pages }).into());
         }
+        wants
     }
 
     /// After an update: keeps its place, and goes where it was asked to go, once that is known.
@@ -242,7 +261,7 @@ impl Viewer {
         if !self.opened && (!job.status.is_finished() || growing.as_ref().is_some_and(|g| g.over)) {
             self.opened = true;
             if job.status == Status::Failed {
-                self.jump = Some(Jump::Failure);
+                self.ask(Jump::Failure, &view);
             }
         }
         let Some(trace) = growing.map(|g| g.sink) else { return };
@@ -250,7 +269,7 @@ impl Viewer {
         if self.doc.follow || self.seen > trace.len_lines() {
             self.seen = trace.len_lines();
         }
-        let of = self.identity(trace);
+        let of = self.of.borrow().clone();
         if !self.query.is_empty() {
             let found = view.store.made_shared(&search_key(&of, &self.query));
             self.found = found.or(self.found.take());
@@ -386,9 +405,17 @@ impl Viewer {
         self.doc.follow
     }
 
+    /// Goes where `jump` says, once it is known for the trace as it is now.
+    fn ask(&mut self, jump: Jump, view: &View) {
+        if let Some(trace) = self.trace(view) {
+            self.of.replace(self.identity(trace));
+        }
+        self.jump = Some(jump);
+    }
+
     /// To the next error or warning, or the one before.
-    pub fn trouble(&mut self, forward: bool, warning: bool) {
-        self.jump = Some(Jump::Trouble { forward, warning });
+    pub fn trouble(&mut self, forward: bool, warning: bool, view: &View) {
+        self.ask(Jump::Trouble { forward, warning }, view);
     }
 
     /// Folds the section under the cursor, or unfolds it.
@@ -417,7 +444,7 @@ impl Viewer {
     /// Folds all sections but the one that failed, or unfolds all.
     pub fn fold(&mut self, cx: &mut Cx) {
         if !self.folded {
-            self.jump = Some(Jump::Fold);
+            self.ask(Jump::Fold, &cx.view);
         } else if let Some(trace) = self.trace(&cx.view) {
             let line = self.line(&cx.view);
             self.folds.set_all(trace, false);
@@ -473,9 +500,9 @@ impl Viewer {
     }
 
     /// Shows it in the person's own pager, as soon as its text is there.
-    pub fn page(&mut self) {
+    pub fn page(&mut self, view: &View) {
         self.pages += 1;
-        self.jump = Some(Jump::Page);
+        self.ask(Jump::Page, view);
     }
 
     /// Moves.

@@ -13,7 +13,7 @@ use std::ops::Range;
 /// Bytes of marked lines that are copied.
 const COPIED: usize = 4 * 1024 * 1024;
 /// Lines below and above an error in which the place of it is looked for: compilers name it after what is wrong.
-const BELOW: usize = 6;
+const BELOW: usize = 8;
 const ABOVE: usize = 2;
 
 impl Viewer {

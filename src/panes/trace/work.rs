@@ -142,7 +142,8 @@ fn failure(trace: &Trace, lines: &[usize]) -> Option<usize> {
 
 /// Puts what memory is too small for on disk.
 pub struct PutAway {
-    pub of: String,
+    /// Names the trace, however long it is: while it grows, this goes on.
+    pub name: String,
     pub trace: Trace,
     pub keep: u64,
 }
@@ -151,7 +152,7 @@ impl Derive for PutAway {
     type Output = ();
 
     fn key(&self) -> String {
-        format!("trace put away {}", self.of)
+        format!("trace put away {}\t{}", self.name, self.trace.turn())
     }
 
     fn run(&self, _cancelled: Cancelled<'_>) {
@@ -170,7 +171,7 @@ impl Derive for Bring {
     type Output = ();
 
     fn key(&self) -> String {
-        format!("trace window {} {:?} {}", self.name, self.blocks, self.trace.turn())
+        format!("trace window {}\t{:?} {}", self.name, self.blocks, self.trace.turn())
     }
 
     fn run(&self, _cancelled: Cancelled<'_>) {
@@ -269,7 +270,12 @@ mod tests {
             );
         }
         let whole = trace.clone();
-        trace.put_away(1 << 20, shelf::make);
+        // Two at once put nothing away twice.
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| trace.put_away(1 << 20, shelf::make));
+            }
+        });
         assert!(trace.trouble().is_none() && !trace.exceeds(1 << 20));
         assert_eq!(trace.text(50_000), None, "it is on disk");
         let away = trace.away(50_000..50_060);

@@ -73,7 +73,9 @@ pub struct Stock {
     /// Bytes of closed blocks in memory.
     held: AtomicU64,
     near: Mutex<VecDeque<Arc<Slot>>>,
-    /// How often blocks were brought back: another number asks for others.
+    /// Held by who puts blocks away.
+    putting: Mutex<()>,
+    /// How often blocks were put away or brought back: another number asks for others.
     turns: AtomicU64,
     trouble: Mutex<Option<String>>,
 }
@@ -127,8 +129,11 @@ impl Slot {
         };
         let at = shelf.put(&block.bytes)?;
         let (starts, looks) = (pack(&block.starts), block.looks.clone().into_boxed_slice());
-        *lock(&self.place) = Place::Away { at, starts, looks, near: None };
-        stock.held.fetch_sub(self.len as u64, Ordering::Relaxed);
+        let mut place = lock(&self.place);
+        if matches!(*place, Place::Held(_)) {
+            *place = Place::Away { at, starts, looks, near: None };
+            stock.held.fetch_sub(self.len as u64, Ordering::Relaxed);
+        }
         Ok(())
     }
 }
@@ -149,8 +154,9 @@ impl Stock {
         lock(&self.trouble).clone()
     }
 
-    /// Puts the oldest of `slots` away until no more than `keep` bytes are in memory. For workers, one at a time.
+    /// Puts the oldest of `slots` away until no more than `keep` bytes are in memory. For workers.
     pub fn put_away(&self, slots: &[Arc<Slot>], keep: u64, make: MakeShelf) {
+        let _alone = lock(&self.putting);
         let put = || -> io::Result<()> {
             let shelf = match self.shelf.get() {
                 Some(shelf) => shelf,
@@ -167,6 +173,7 @@ impl Stock {
         if let Err(error) = put() {
             *lock(&self.trouble) = Some(format!("the trace is kept in memory, for it cannot be put on disk: {error}"));
         }
+        self.turns.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Brings blocks back for a while. For workers.

@@ -1,0 +1,111 @@
+//! Traces as they must not be: shrinking, erased meanwhile, no text, misnested, full of escapes; servers that ignore what they are asked.
+
+use crate::harness::{Begin, Harness};
+use crate::scripted::{Scripted, answer};
+use labscope::app::Place;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const JOB: &str = "GET /projects/acme%2Frocket-ui/jobs/7";
+const TRACE: &str = "GET /projects/acme%2Frocket-ui/jobs/7/trace";
+
+fn job(status: &str) -> Value {
+    json!({
+        "id": 7, "name": "unit", "stage": "test", "status": status, "ref": "main",
+        "created_at": "2026-06-15T11:50:00Z", "started_at": "2026-06-15T11:58:29Z",
+    })
+}
+
+fn begin() -> Begin {
+    Begin::at(Place::new("job").project("acme/rocket-ui").item(7))
+}
+
+async fn open(status: &str, trace: impl Into<Vec<u8>>) -> Harness {
+    let mut harness = begin().open();
+    harness.reply(JOB, job(status)).reply_raw(TRACE, trace).settle().await;
+    harness
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_ignores_ranges_shows_each_line_once_and_one_that_writes_anew_begins_again() {
+    let turn = Arc::new(AtomicUsize::new(0));
+    let turns = turn.clone();
+    let server = Scripted::minded(move |asked| {
+        let said = |text: &str| answer(200, text).with("content-type", "text/plain");
+        if asked.line.contains("/trace") {
+            // Whatever part is asked for, everything comes; then another, shorter text; then a part from the wrong place.
+            return match turns.fetch_add(1, Ordering::SeqCst) {
+                0 => said("one\ntwo\n"),
+                1 => said("one\ntwo\nthree\n"),
+                2 | 3 => said("anew\n"),
+                4 => answer(206, "odd\n").with("content-range", "bytes 900-903/904"),
+                _ => said("anew\nthe end\n"),
+            };
+        }
+        let status = if turns.load(Ordering::SeqCst) > 5 { "success" } else { "running" };
+        match asked.line.contains("/jobs/7") {
+            true => answer(200, &job(status).to_string()).with("content-type", "application/json"),
+            false => answer(404, "{\"message\":\"404 Not found\"}").with("content-type", "application/json"),
+        }
+    })
+    .await;
+    let mut harness = begin().server(server.url.as_str(), "token").open();
+    harness.until("three").await;
+    assert_eq!(harness.lines().iter().filter(|line| line.contains("two")).count(), 1, "{}", harness.picture());
+    harness.until("anew").await;
+    harness.expect_no("three");
+    harness.until("the end").await;
+    harness.expect_no("odd").expect("2 lines");
+    let ranges = server.asked().iter().filter(|asked| !asked.header("range").is_empty()).count();
+    assert!(ranges > 0, "parts were asked for");
+}
+
+#[tokio::test]
+async fn a_trace_that_is_erased_while_it_is_looked_at_says_so_and_every_key_is_harmless() {
+    let mut harness = open("running", "one\ntwo\n").await;
+    harness.press("k Space");
+    let mut erased = job("failed");
+    erased["erased_at"] = json!("2026-06-15T11:59:30Z");
+    harness.reply(JOB, erased).reply_raw(TRACE, "").settle().await;
+    harness.expect("The trace was erased");
+    harness.press("j k g g G e E ( ) f T W Z & Esc L 3 Enter Space Enter n N y Esc V s Esc").settle().await;
+}
+
+#[tokio::test]
+async fn bytes_that_are_no_text_and_sections_that_do_not_nest_are_shown_as_far_as_they_go() {
+    let mut bytes = b"caf\xe9 \xff\xfe bad\x00bytes\n".to_vec();
+    bytes.extend(b"section_end:1:never\r\x1b[0Kafter an end\n");
+    bytes.extend(b"section_start:1:a\r\x1b[0Kouter\nsection_start:2:b\r\x1b[0Kinner\nin both\n");
+    bytes.extend(b"section_end:3:a\r\x1b[0Kbeside\nsection_end:4:b\r\x1b[0Klast\n");
+    bytes.extend(b"section_start:99999999999999999999999:x\r\x1b[0Kno section\n");
+    let mut harness = open("success", bytes).await;
+    harness.expect("after an end").expect("in both").expect("beside").expect("last").expect("no section").expect("caf");
+    harness.press("g g } Enter").expect("▸ outer").expect_no("in both").expect("beside");
+    harness.press("Enter } Enter").expect("▸ inner").expect("▾ outer");
+}
+
+#[tokio::test]
+async fn megabytes_of_escapes_are_no_more_than_their_line() {
+    let mut bytes = b"before\n".to_vec();
+    bytes.extend(b"\x1b[31m\x1b[1m".repeat(300_000));
+    bytes.extend(b"\n\x1b[0mplain again\n");
+    bytes.extend(b"\x1b]0;title".repeat(50_000));
+    bytes.extend(b"\nstill here\n");
+    bytes.extend((0..2000).flat_map(|n| format!("\r{n}%").into_bytes()));
+    bytes.extend(b"\n");
+    let mut harness = open("success", bytes).await;
+    harness.expect("before").expect("plain again").expect("still here").expect("1999%");
+    harness.press("/").type_text("again").settle().await;
+    harness.expect("1 of 1");
+    assert!(!harness.picture().contains('\u{1b}'));
+}
+
+#[tokio::test]
+async fn a_clock_that_is_behind_the_server_s_counts_from_nothing() {
+    let mut ahead = job("running");
+    ahead["started_at"] = json!("2026-06-15T12:05:00Z");
+    let mut harness = begin().open();
+    harness.reply(JOB, ahead).reply_raw(TRACE, "x\n").settle().await;
+    harness.expect("running 0m00s");
+}
