@@ -535,3 +535,22 @@ async fn words_whose_place_is_gone_are_found_and_opened() {
     harness.expect("Comment on acme/gone!7").expect("Ten hours of work.").press("Esc");
     assert!(harness.app.draft("draft acme/gone!7 1").is_some());
 }
+
+#[tokio::test]
+async fn a_note_that_was_changed_meanwhile_is_not_written_over_without_a_word() {
+    let mut harness = open_with(vec![note(501, "ada", "Mine.")], place(), 120, 40).await;
+    harness.press("] e").expect("Edit a note on !42").type_text(" Indeed.");
+    let put = "PUT /projects/acme%2Frocket-ui/merge_requests/42/notes/501";
+    let mut theirs = note(501, "ada", "Mine, from another machine.");
+    theirs["updated_at"] = json!("2026-06-15T11:00:00Z");
+    harness
+        .reply(&format!("{MR}/notes"), [theirs])
+        .reply(put, note(501, "ada", "Mine. Indeed."))
+        .press("C-s")
+        .settle()
+        .await;
+    let sent = |harness: &Harness| harness.asked.iter().filter(|line| line.starts_with("PUT")).count();
+    assert_eq!(sent(&harness), 0);
+    harness.expect("the note was changed since you began").expect("Mine. Indeed.").press("C-s").settle().await;
+    assert_eq!(sent(&harness), 1);
+}

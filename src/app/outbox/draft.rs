@@ -97,6 +97,9 @@ pub struct Draft {
     /// The note that it changes, and what that begins with beside the text.
     #[serde(default)]
     pub edits: Option<(u64, String)>,
+    /// What that note said when its change was begun.
+    #[serde(default)]
+    pub was: Option<String>,
     /// Markdown.
     pub text: String,
     #[serde(default)]
@@ -106,7 +109,7 @@ pub struct Draft {
 impl Draft {
     /// Nothing typed yet.
     pub fn new(on: Thing) -> Draft {
-        Draft { on, spot: None, edits: None, text: String::new(), state: State::Begun }
+        Draft { on, spot: None, edits: None, was: None, text: String::new(), state: State::Begun }
     }
 
     /// What is kept under a key, where it is a draft.
@@ -186,6 +189,12 @@ impl Draft {
     /// Whether `note` is what it became.
     pub fn is(&self, note: &Note, me: u64) -> bool {
         note.author.as_ref().is_some_and(|author| author.id == me) && !note.system && same(&note.body, &self.body())
+    }
+
+    /// Whether `note` is the one that it changes, and says something else by now than when the change was begun.
+    pub fn is_overtaken_by(&self, note: &Note) -> bool {
+        let edited = self.edits.as_ref().is_some_and(|(edited, _)| *edited == note.id);
+        edited && self.was.as_ref().is_some_and(|was| !same(&note.body, was) && !same(&note.body, &self.body()))
     }
 
     /// The same of a commit's comment, which has no number.

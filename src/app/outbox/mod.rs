@@ -31,6 +31,8 @@ pub struct Evidence {
     pub mark: u64,
     /// Whether this comment is there since it went out.
     pub arrived: bool,
+    /// Whether the note that it changes was changed by somebody since.
+    pub overtaken: bool,
 }
 
 /// Whether a draft is ours to send: another labscope of the same account may be at it, or have been.
@@ -259,6 +261,12 @@ impl Outbox {
                 vec![Step::Keep(key, State::Unknown { before, why })]
             }
             _ if job.only_look => Vec::new(),
+            // Once: who has seen it and sends it again means it.
+            None if evidence.overtaken => {
+                let why = "the note was changed since you began; sent again, yours takes its place".to_owned();
+                self.count(&job, Some(&why));
+                vec![Step::Keep(key, State::Failed { why })]
+            }
             // Sent again, it counts as arrived where either of them is found.
             uncertain => {
                 let before = uncertain.map_or(evidence.mark, |(before, _)| before);

@@ -80,7 +80,8 @@ fn evidence(view: &View, draft: &Draft) -> Option<Result<Evidence, Error>> {
                         None => note.id > since,
                     });
                     let arrived = fitting.any(|note| draft.is(note, me));
-                    Ok(Evidence { mark, arrived })
+                    let overtaken = rows.iter().any(|note| draft.is_overtaken_by(note));
+                    Ok(Evidence { mark, arrived, overtaken })
                 })
                 .filter(|outcome| outcome.is_err() || has_all(&rows, before(draft)))
         }
@@ -90,7 +91,7 @@ fn evidence(view: &View, draft: &Draft) -> Option<Result<Evidence, Error>> {
                 .map(|fresh| {
                     fresh?;
                     let mark = rows.iter().filter(|comment| draft.is_comment(comment, me)).count() as u64;
-                    Ok(Evidence { mark, arrived: before(draft).is_some_and(|before| mark > before) })
+                    Ok(Evidence { mark, arrived: before(draft).is_some_and(|before| mark > before), overtaken: false })
                 })
                 .filter(|outcome| outcome.is_err() || !rows.more || rows.pages() >= PAGES)
         }
@@ -148,7 +149,12 @@ impl App {
                     };
                     match evidence(&self.view_of(), &draft) {
                         None => return,
-                        Some(Ok(evidence)) => self.outbox.looked(evidence, &draft.state),
+                        Some(Ok(evidence)) => {
+                            if evidence.overtaken {
+                                self.see_again(&key, draft.clone(), effects);
+                            }
+                            self.outbox.looked(evidence, &draft.state)
+                        }
                         Some(Err(error)) => self.outbox.look_failed(&error, &draft.state, self.now),
                     }
                 }
@@ -164,6 +170,16 @@ impl App {
                 self.step(step, effects);
             }
         }
+    }
+
+    /// A change of a note goes on from what that says now.
+    fn see_again(&mut self, key: &str, draft: Draft, effects: &mut Vec<Effect>) {
+        let view = self.view_of();
+        let rows = notes_of(&view, &draft.on).map(|(rows, _)| rows);
+        let now =
+            rows.and_then(|rows| rows.iter().find(|note| draft.is_overtaken_by(note)).map(|note| note.body.clone()));
+        let kept = Draft { was: now, ..draft }.to_json();
+        self.act(Action::Keep(key.to_owned(), Some(kept)), effects);
     }
 
     fn step(&mut self, step: Step, effects: &mut Vec<Effect>) {

@@ -135,7 +135,10 @@ impl Desk {
             Some((key, draft)) => (key.clone(), draft.clone()),
             None => {
                 let edits = Some((note, head.to_owned()));
-                (on.new_key(cx.view.drafts, cx.view.now), Draft { edits, text: body.to_owned(), ..Draft::new(on) })
+                (
+                    on.new_key(cx.view.drafts, cx.view.now),
+                    Draft { edits, was: Some(format!("{head}{body}")), text: body.to_owned(), ..Draft::new(on) },
+                )
             }
         };
         compose(key, draft, cx);

@@ -503,7 +503,7 @@ impl Overlay for Composer {
                     Fate::Begun | Fate::Kept | Fate::Sending { .. } => "It was stopped".into(),
                 };
                 if let Purpose::Comment { draft, .. } = &mut self.purpose {
-                    draft.state = kept.state;
+                    (draft.state, draft.was) = (kept.state, kept.was);
                 }
                 State::Failed(why)
             }
