@@ -42,6 +42,8 @@ crate::resource! {
         archived: bool,
         created_at: Time,
         ldap_cn: String,
+        /// Links to directories, shown to owners by servers that have some.
+        ldap_group_links: Vec<LdapGroupLink>,
         marked_for_deletion_on: Time,
     }
 }

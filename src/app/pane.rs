@@ -406,4 +406,9 @@ impl Entry {
     pub const fn named(self, id: &'static str, title: &'static str) -> Entry {
         Entry { id, title, commands: Vec::new, ..self }
     }
+
+    /// The same place, which needs something else to open.
+    pub const fn needing(self, needs: Needs) -> Entry {
+        Entry { needs, ..self }
+    }
 }

@@ -79,6 +79,16 @@ impl Place {
         self
     }
 
+    /// What stands in for a place that was named and does not exist: a path that is no project may be that of a group.
+    pub fn instead(&self) -> Option<Place> {
+        let alone = self.pane == "files" && self.path.is_none() && self.git_ref.is_none();
+        match (&self.project, self.pane.as_str()) {
+            (Some(path), "files") if alone && path.number().is_none() => Some(Place::new("groups").group(path.clone())),
+            (_, "groups") if self.group.is_some() => Some(Place::new("projects")),
+            _ => self.above(),
+        }
+    }
+
     /// The nearest place around this one: what a missing thing gives way to, and what lies behind the first place.
     pub fn above(&self) -> Option<Place> {
         let project = self.project.clone();
@@ -100,6 +110,9 @@ impl Place {
                 (None, Some(job)) => in_project("job").map(|place| place.item(job)),
                 _ => in_project("jobs"),
             },
+            "user" => Some(Place::new("users")),
+            "groups" if self.group.is_some() => Some(Place::new("groups")),
+            "key" if self.item.is_some() => Some(Place::new("users")),
             "jobs" if self.item.is_some() => in_project("jobs"),
             "commit" => in_project("commits"),
             "commits" if self.git_ref.is_some() || self.path.is_some() => in_project("commits"),
@@ -122,6 +135,15 @@ mod tests {
             way.push(at.pane);
         }
         assert_eq!(way, ["job", "jobs", "files", "projects"]);
+    }
+
+    #[test]
+    fn a_path_that_is_no_project_may_be_a_group() {
+        let way = Place::new("files").project("acme/tools").instead();
+        assert_eq!(way, Some(Place::new("groups").group("acme/tools")));
+        assert_eq!(way.and_then(|group| group.instead()), Some(Place::new("projects")));
+        assert_eq!(Place::new("files").project("7").instead(), Some(Place::new("projects")));
+        assert_eq!(Place::new("user").item("ada").above(), Some(Place::new("users")));
     }
 
     #[test]

@@ -39,6 +39,10 @@ pub enum Takes {
     Sort(&'static [(&'static str, &'static str)]),
     /// Words of which several may be given, sent as a list.
     Several(&'static [&'static str]),
+    /// Numbers of which several may be given, sent as a list.
+    Numbers,
+    /// A name and a value, `team=rows`; several: all of them.
+    Pair,
 }
 
 /// A word before a colon.
@@ -163,7 +167,7 @@ impl Grammar {
             Takes::Milestone => Complete::Milestones(self.project.clone()),
             Takes::Branch => self.project.clone().map_or(Complete::Nothing, Complete::Branches),
             Takes::Ref => self.project.clone().map_or(Complete::Nothing, Complete::Refs),
-            Takes::Text | Takes::Dates(..) | Takes::Sort(_) => Complete::Nothing,
+            Takes::Text | Takes::Dates(..) | Takes::Sort(_) | Takes::Numbers | Takes::Pair => Complete::Nothing,
         }
     }
 
@@ -252,6 +256,23 @@ impl Grammar {
                 Value::Array(all) => all.push(json!(value)),
                 other => *other = json!([value]),
             },
+            Takes::Numbers => {
+                let wrong = |_| format!("{} is a number", term.name);
+                let numbers: Result<Vec<u64>, String> = value.split(',').map(|n| n.parse().map_err(wrong)).collect();
+                match inputs.entry(input).or_insert_with(|| json!([])) {
+                    Value::Array(all) => all.extend(numbers?.into_iter().map(|number| json!(number))),
+                    other => *other = json!(numbers?),
+                }
+            }
+            Takes::Pair => {
+                let Some((key, held)) = value.split_once('=').filter(|(key, _)| !key.is_empty()) else {
+                    return Err(format!("{} is a name and a value, such as team=rows", term.name));
+                };
+                match inputs.entry(input).or_insert_with(|| json!({})) {
+                    Value::Object(all) => _ = all.insert(key.to_owned(), json!(held)),
+                    other => *other = json!({ key: held }),
+                }
+            }
             Takes::Flag if !matches!(value, "yes" | "true") => return Err(format!("{} can be yes alone", term.name)),
             Takes::YesNo | Takes::Flag => {
                 let yes = match value {
@@ -455,6 +476,10 @@ pub const PROJECTS: &[Term] = &[
     Term::new("starred", "starred", Takes::YesNo, "you gave it a star"),
     Term::new("issues", "with_issues_enabled", Takes::YesNo, "with issues"),
     Term::new("mrs", "with_merge_requests_enabled", Takes::YesNo, "with merge requests"),
+    Term::new("statistics", "statistics", Takes::YesNo, "with sizes"),
+    Term::new("simple", "simple", Takes::YesNo, "names and addresses alone: quicker"),
+    Term::new("attribute", "custom_attributes", Takes::Pair, "a word that administrators keep: team=rows"),
+    Term::new("attributes", "with_custom_attributes", Takes::YesNo, "with those words, for administrators"),
     Term::new("sort", "", Takes::Sort(PROJECT_ORDERS), "the order: active, name-asc"),
 ];
 
@@ -464,6 +489,8 @@ pub const GROUP_PROJECTS: &[Term] = &[
     Term::new("archived", "archived", Takes::YesNo, "put away, or not"),
     Term::new("owned", "owned", Takes::YesNo, "your own"),
     Term::new("starred", "starred", Takes::YesNo, "you gave it a star"),
+    Term::new("simple", "simple", Takes::YesNo, "names and addresses alone: quicker"),
+    Term::new("attributes", "with_custom_attributes", Takes::YesNo, "with what administrators keep of them"),
     Term::new("sort", "", Takes::Sort(PROJECT_ORDERS), "the order: active, name-asc"),
 ];
 
@@ -472,6 +499,9 @@ pub const GROUPS: &[Term] = &[
     Term::new("owned", "owned", Takes::YesNo, "your own"),
     Term::new("available", "all_available", Takes::YesNo, "all that you may see"),
     Term::new("statistics", "statistics", Takes::YesNo, "with sizes, for administrators"),
+    Term::new("skip", "skip_groups", Takes::Numbers, "without the group of that number"),
+    Term::new("attribute", "custom_attributes", Takes::Pair, "a word that administrators keep: team=rows"),
+    Term::new("attributes", "with_custom_attributes", Takes::YesNo, "with those words, for administrators"),
     Term::new("sort", "", Takes::Sort(&[("name", "name"), ("path", "path")]), "the order: name, path-desc"),
 ];
 
@@ -483,6 +513,8 @@ pub const USERS: &[Term] = &[
     Term::new("external", "external", Takes::Flag, "external users"),
     Term::new("provider", "provider", Takes::Text, "signs in through that provider; with uid"),
     Term::new("uid", "extern_uid", Takes::Text, "has that name at the provider"),
+    Term::new("attribute", "custom_attributes", Takes::Pair, "a word that administrators keep: team=rows"),
+    Term::new("attributes", "with_custom_attributes", Takes::YesNo, "with those words, for administrators"),
     Term::new("created", "", Takes::Dates("created_after", "created_before"), "when the account was made"),
     Term::new("sort", "", Takes::Sort(USER_ORDERS), "the order, for administrators"),
 ];
@@ -581,6 +613,23 @@ mod tests {
     }
 
     #[test]
+    fn pairs_and_numbers_may_be_given_several_times() {
+        let line = |text: &str| {
+            let asked = asking(|view| Grammar::new(GROUPS, Some("search"), None).ask(text, Map::new(), view));
+            match asked {
+                Asked::Ready(list) => ListGroups::request(&list).line(),
+                Asked::Naming => "naming".into(),
+                Asked::Wrong(mistake) => mistake.to_string(),
+            }
+        };
+        let asked = line("skip:3 skip:4,5 attribute:team=rows attribute:\"site=two words\"");
+        for part in ["skip_groups%5B%5D=3", "=4", "=5", "custom_attributes%5Bteam%5D=rows", "=two%20words"] {
+            assert!(asked.contains(part) || asked.replace("[", "%5B").replace("]", "%5D").contains(part), "{asked}");
+        }
+        assert!(line("skip:x").contains("is a number") && line("attribute:team").contains("team=rows"));
+    }
+
+    #[test]
     fn a_mistake_names_its_word() {
         for (text, word, why) in [
             ("state:open rows", "state:open", "one of opened, closed, merged, all"),
@@ -608,6 +657,8 @@ mod tests {
                     Takes::Sort(_) => _ = (input("order_by"), input("sort")),
                     Takes::YesNo | Takes::Flag => assert_eq!(input(term.input).kind, InputKind::YesNo, "{}", term.name),
                     Takes::User => assert_eq!(input(term.input).kind, InputKind::Number, "{}", term.name),
+                    Takes::Numbers => assert_eq!(input(term.input).kind, InputKind::List, "{}", term.name),
+                    Takes::Pair => assert_eq!(input(term.input).kind, InputKind::Other, "{}", term.name),
                     Takes::Several(_) => assert_eq!(input(term.input).kind, InputKind::List, "{}", term.name),
                     _ => assert_eq!(input(term.input).kind, InputKind::Text, "{}", term.name),
                 }

@@ -71,7 +71,7 @@ impl App {
             Want::Load(load) => self.store.error_of(&load.request).filter(|e| e.is_missing()).cloned(),
             _ => None,
         });
-        let (Some(error), Some(above)) = (missing, pane.place().above()) else { return };
+        let (Some(error), Some(above)) = (missing, pane.place().instead()) else { return };
         self.panes.pop();
         self.open(above);
         self.named = true;

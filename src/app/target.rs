@@ -47,8 +47,8 @@ pub fn parse(text: &str, web_url: &str) -> Result<Place, TargetError> {
     if rest.is_empty() {
         return Ok(Place::new("projects"));
     }
-    if let Some(place) = fixed(rest) {
-        return place;
+    if let Some(place) = fixed(rest).or_else(|| person(rest)).or_else(|| group(rest)) {
+        return Ok(place);
     }
     if let Some(place) = short(rest) {
         return Ok(place);
@@ -66,14 +66,47 @@ fn is_project(text: &str) -> bool {
 }
 
 /// Addresses that belong to no project.
-fn fixed(rest: &str) -> Option<Result<Place, TargetError>> {
-    Some(Ok(match rest {
+fn fixed(rest: &str) -> Option<Place> {
+    // Newer servers put a dash before some of them.
+    Some(match rest.strip_prefix("-/").unwrap_or(rest) {
         "projects" | "dashboard/projects" | "explore" | "explore/projects" | "dashboard" => Place::new("projects"),
         "dashboard/merge_requests" | "merge_requests" => Place::new("mrs"),
         "admin/runners" => Place::new("runners").tab("all"),
-        "admin/users" => return Some(Err(TargetError::NoPlace(rest.to_owned()))),
+        "admin/users" | "users" => Place::new("users"),
+        "admin/hooks" | "admin/system_hooks" | "hooks" => Place::new("hooks"),
+        "admin/license" | "admin/subscription" | "license" => Place::new("license"),
+        "groups" | "admin/groups" | "dashboard/groups" | "explore/groups" => Place::new("groups"),
+        "me" | "profile" | "user_settings/profile" => Place::new("me"),
+        "profile/keys" | "user_settings/ssh_keys" => Place::new("me").tab("ssh"),
+        "profile/gpg_keys" | "user_settings/gpg_keys" => Place::new("me").tab("gpg"),
+        "profile/notifications" | "notifications" => Place::new("notifications"),
         _ => return None,
-    }))
+    })
+}
+
+/// `@ada`, `admin/users/ada`, `users/ada`, `admin/keys/17`.
+fn person(rest: &str) -> Option<Place> {
+    if let Some(number) = rest.strip_prefix("admin/keys/").or(rest.strip_prefix("keys/")).filter(|n| is_number(n)) {
+        return Some(Place::new("key").item(number));
+    }
+    let name = rest.strip_prefix('@').or(rest.strip_prefix("admin/users/")).or(rest.strip_prefix("users/"))?;
+    let (name, tab) = name.split_once('/').unwrap_or((name, ""));
+    let place = Place::new("user").item(name);
+    is_name(name).then(|| if tab == "keys" { place.tab("ssh") } else { place })
+}
+
+/// `groups/acme/tools`, and a name alone: a group, or a user whose page it is.
+fn group(rest: &str) -> Option<Place> {
+    let named = rest.strip_prefix("admin/groups/").or(rest.strip_prefix("groups/"));
+    let path = named.map_or(rest, |path| path.split("/-/").next().unwrap_or(path)).trim_end_matches("/-");
+    let fits = path.split('/').all(is_name) && (named.is_some() || !path.contains('/'));
+    fits.then(|| Place::new("groups").group(path))
+}
+
+/// What the name of a group or user can be.
+fn is_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    !name.is_empty() && name.chars().all(plain)
 }
 
 /// `group/project!12`, `group/project@REF`, `group/project@REF:PATH:LINE`.
@@ -267,6 +300,21 @@ mod tests {
         assert_eq!(read("acme/cli/snippets"), Place::new("snippets").project("acme/cli"));
         assert_eq!(read("acme/cli/-/deployments"), Place::new("deployments").project("acme/cli"));
         assert_eq!(read("admin/runners"), Place::new("runners").tab("all"));
+    }
+
+    #[test]
+    fn groups_users_and_keys_have_addresses_too() {
+        assert_eq!(read("admin/users"), Place::new("users"));
+        assert_eq!(read("http://h:1/admin/users/ada"), Place::new("user").item("ada"));
+        assert_eq!(read("@ada"), Place::new("user").item("ada"));
+        assert_eq!(read("admin/hooks"), Place::new("hooks"));
+        assert_eq!(read("admin/license"), Place::new("license"));
+        assert_eq!(read("groups"), Place::new("groups"));
+        assert_eq!(read("http://h:1/groups/acme/tools/-/activity"), Place::new("groups").group("acme/tools"));
+        assert_eq!(read("acme"), Place::new("groups").group("acme"));
+        assert_eq!(read("-/user_settings/ssh_keys"), Place::new("me").tab("ssh"));
+        assert_eq!(read("-/profile/notifications"), Place::new("notifications"));
+        assert_eq!(read("admin/keys/17"), Place::new("key").item(17));
     }
 
     #[test]

@@ -14,6 +14,9 @@ use std::cell::Cell;
 /// Columns of the names.
 const NAMES: usize = 11;
 
+/// Columns of longer names, with the blank behind them.
+pub const NAMES_WIDE: usize = 13;
+
 /// Pieces of a line with their roles.
 pub type Pieces = Vec<(String, Role)>;
 
@@ -41,9 +44,17 @@ pub struct Details {
     lines: Vec<Detail>,
     scroll: DocState,
     area: Cell<Rect>,
+    /// Columns of the names, where they are more than usual.
+    names: usize,
 }
 
 impl Details {
+    /// With names that take so many columns, a blank among them.
+    pub fn names(mut self, columns: usize) -> Details {
+        self.names = columns;
+        self
+    }
+
     /// Begins to write them anew; the cursor stays.
     pub fn clear(&mut self) {
         self.lines.clear();
@@ -68,7 +79,7 @@ impl Details {
 
     /// A name, what there is to say, and what that leads to.
     pub fn field(&mut self, name: &str, pieces: Pieces, lead: Option<Lead>) {
-        let mut line = vec![(text::pad(name, NAMES), Role::Dim)];
+        let mut line = vec![(text::pad(name, self.names.max(NAMES)), Role::Dim)];
         line.extend(pieces);
         self.lines.push(Detail { pieces: line, lead });
     }

@@ -17,21 +17,28 @@ pub mod deployments;
 pub mod details;
 pub mod files;
 pub mod forms;
+pub mod groups;
 pub mod history;
 pub mod home;
+pub mod hooks;
 pub mod job;
 pub mod jobs;
+pub mod key;
 pub mod labels;
+pub mod license;
 pub mod list;
 pub mod log_query;
 pub mod looked;
 pub mod mr;
 pub mod mrs;
+pub mod notifications;
 pub mod overview;
 pub mod pick;
+pub mod profile;
 pub mod project;
 pub mod projects;
 pub mod prose;
+pub mod public_key;
 pub mod refs;
 pub mod requests;
 pub mod review;
@@ -44,8 +51,10 @@ pub mod tags;
 pub mod trace;
 pub mod traces;
 pub mod typed;
+pub mod user;
+pub mod users;
 
-use crate::app::pane::Entry;
+use crate::app::pane::{Entry, Needs};
 
 /// Every place there is.
 pub const PANES: &[Entry] = &[
@@ -69,5 +78,13 @@ pub const PANES: &[Entry] = &[
     Entry::of::<search::Searching>(),
     Entry::of::<stage::Stage>(),
     Entry::of::<snippets::Snippets>(),
+    Entry::of::<groups::Groups>(),
+    Entry::of::<users::Users>(),
+    Entry::of::<user::UserPane>(),
+    Entry::of::<user::UserPane>().named("me", "Yourself: profile, projects and keys").needing(Needs::Nothing),
+    Entry::of::<key::LookUp>(),
+    Entry::of::<hooks::Hooks>(),
+    Entry::of::<license::Licence>(),
+    Entry::of::<notifications::Notifications>(),
     Entry::of::<jobs::Jobs>().named("pipelines", "Pipelines of a project, with their jobs"),
 ];

@@ -1,9 +1,11 @@
 //! Asking before something that cannot be undone; names what will be lost, one by one where it is many.
 
+use super::picker::edit;
 use super::{Overlay, Stay};
 use crate::app::action::Action;
 use crate::app::keymap::Key;
 use crate::app::pane::{Cx, View};
+use crate::ui::input::Input;
 use crate::ui::theme::Role;
 use crate::ui::{line, popup, text};
 use crossterm::event::KeyCode;
@@ -21,6 +23,8 @@ pub struct Confirm {
     top: usize,
     /// How many of them the last drawing had room for.
     room: Cell<usize>,
+    /// What must be typed before it is done, and what is typed of it.
+    typed: Option<(String, Input)>,
     yes: Option<Action>,
 }
 
@@ -33,6 +37,7 @@ impl Confirm {
             things: Vec::new(),
             top: 0,
             room: Cell::new(0),
+            typed: None,
             yes: Some(yes),
         }
     }
@@ -41,6 +46,53 @@ impl Confirm {
     pub fn naming(mut self, things: Vec<String>) -> Confirm {
         self.things = things;
         self
+    }
+
+    /// Done only when `name` has been typed: for what takes much with it.
+    pub fn typing(mut self, name: impl Into<String>) -> Confirm {
+        self.typed = Some((name.into(), Input::default()));
+        self
+    }
+
+    fn done(&mut self, cx: &mut Cx) -> Stay {
+        if let Some(action) = self.yes.take() {
+            cx.act(action);
+        }
+        Stay::Close
+    }
+
+    /// A key for the name that is typed.
+    fn key_typed(&mut self, key: Key, cx: &mut Cx) -> Stay {
+        let Some((name, input)) = &mut self.typed else { return Stay::Open };
+        match (key.code, key.ctrl) {
+            (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => Stay::Close,
+            (KeyCode::Enter, _) if input.text().trim() == name => self.done(cx),
+            (KeyCode::Enter, _) => Stay::Open,
+            (KeyCode::Down, _) => {
+                self.scroll(1);
+                Stay::Open
+            }
+            (KeyCode::Up, _) => {
+                self.scroll(-1);
+                Stay::Open
+            }
+            _ => {
+                edit(input, key);
+                Stay::Open
+            }
+        }
+    }
+
+    /// The line into which the name is typed, and what Enter does with it.
+    fn draw_typed(&self, view: &View, inner: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
+        let (name, input) = self.typed.as_ref()?;
+        let (theme, foot) = (view.theme, Rect { y: inner.bottom().saturating_sub(1), height: 1, ..inner });
+        let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
+        let fits = input.text().trim() == name;
+        let enter = if fits { " does it   " } else { " once it is typed   " };
+        line::draw(buf, foot, &[("Enter", if fits { key } else { dim }), (enter, dim), ("Esc", key), (" no", dim)]);
+        let at = Rect { y: foot.y.saturating_sub(2).max(inner.y), ..foot };
+        input.draw(buf, at, theme, true, &text::shown(name))
     }
 
     fn scroll(&mut self, by: isize) {
@@ -57,7 +109,7 @@ impl Overlay for Confirm {
         let rest = usize::from(screen.height).saturating_sub(lines.len() + 7);
         let room = self.things.len().min(rest);
         self.room.set(room);
-        let rest = if room > 0 { room as u16 + 3 } else { 4 };
+        let rest = if room > 0 { room as u16 + 3 } else { 4 } + if self.typed.is_some() { 2 } else { 0 };
         let inner = popup::draw(buf, screen, theme, &self.title, width, lines.len() as u16 + rest);
         for (row, words) in lines.iter().take(inner.height.saturating_sub(2) as usize).enumerate() {
             let at = Rect { y: inner.y + row as u16, height: 1, ..inner };
@@ -75,6 +127,9 @@ impl Overlay for Confirm {
                 );
             }
         }
+        if self.typed.is_some() {
+            return self.draw_typed(view, inner, buf);
+        }
         if inner.height > 0 {
             let at = Rect { y: inner.bottom() - 1, height: 1, ..inner };
             let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
@@ -88,13 +143,11 @@ impl Overlay for Confirm {
     }
 
     fn key(&mut self, key: Key, cx: &mut Cx) -> Stay {
+        if self.typed.is_some() {
+            return self.key_typed(key, cx);
+        }
         match key.code {
-            KeyCode::Char('y' | 'Y') => {
-                if let Some(action) = self.yes.take() {
-                    cx.act(action);
-                }
-                Stay::Close
-            }
+            KeyCode::Char('y' | 'Y') => self.done(cx),
             KeyCode::Char('j') | KeyCode::Down => {
                 self.scroll(1);
                 Stay::Open
@@ -114,6 +167,12 @@ impl Overlay for Confirm {
             KeyCode::Char('n' | 'N' | 'q') | KeyCode::Esc => Stay::Close,
             KeyCode::Char('c') if key.ctrl => Stay::Close,
             _ => Stay::Open,
+        }
+    }
+
+    fn paste(&mut self, text: &str, _cx: &mut Cx) {
+        if let Some((_, input)) = &mut self.typed {
+            input.paste(text);
         }
     }
 }

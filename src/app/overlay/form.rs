@@ -102,6 +102,8 @@ pub struct Form {
     /// Under which the texts are kept until the server has them.
     key: String,
     fields: Vec<Field>,
+    /// What stands above the fields: what it is about, and is not changed here.
+    facts: Vec<(&'static str, String)>,
     fixed: Map<String, Value>,
     make: Make,
     current: Option<Current>,
@@ -145,6 +147,7 @@ impl Form {
             what,
             key,
             fields: inputs.iter().map(Field::of).collect(),
+            facts: Vec::new(),
             fixed: Map::new(),
             make,
             current: None,
@@ -166,6 +169,12 @@ impl Form {
         let value = serde_json::to_value(value).unwrap_or(Value::Null);
         self.fields.retain(|field| field.name != name);
         self.fixed.insert(name.to_owned(), value);
+        self
+    }
+
+    /// Something to know above the fields: a name, and what it is.
+    pub fn fact(mut self, name: &'static str, text: impl Into<String>) -> Form {
+        self.facts.push((name, text.into()));
         self
     }
 

@@ -2,7 +2,7 @@
 
 use super::picker::edit;
 use super::{Overlay, Stay};
-use crate::app::action::Action;
+use crate::app::action::{Action, Tone};
 use crate::app::keymap::Key;
 use crate::app::pane::{Cx, View};
 use crate::store::Want;
@@ -31,6 +31,19 @@ pub trait Complete {
     fn complete(&self, view: &View, typed: &str) -> Vec<String>;
 }
 
+/// What a line makes of its whole text, as it is typed or pasted, before it is shown.
+pub enum Taken {
+    /// It is a text like others.
+    Text,
+    /// It must not be here: the line is emptied, and says why.
+    Refused(String),
+    /// It is what was asked for: the line answers with it at once.
+    Whole,
+}
+
+/// Looks at a text before it is shown.
+pub type Take = fn(&str) -> Taken;
+
 /// The most completions that are seen at once.
 const SEEN: usize = 8;
 
@@ -51,6 +64,8 @@ pub struct Prompt {
     what: For,
     before: String,
     completion: Option<Completion>,
+    take: Option<Take>,
+    done: bool,
 }
 
 impl Prompt {
@@ -62,13 +77,16 @@ impl Prompt {
             what: For::Seek,
             before: sought,
             completion: None,
+            take: None,
+            done: false,
         }
     }
 
     /// Asks for a line, which answers the pane under `tag`.
     pub fn ask(label: impl Into<String>, tag: &'static str, text: impl Into<String>) -> Prompt {
         let (label, input) = (label.into(), Input::new(text));
-        Prompt { label, input, what: For::Answer(tag), before: String::new(), completion: None }
+        let what = For::Answer(tag);
+        Prompt { label, input, what, before: String::new(), completion: None, take: None, done: false }
     }
 
     /// Asks for a line, and the app for what `then` makes of it.
@@ -81,6 +99,36 @@ impl Prompt {
         let typed = self.input.text().to_owned();
         self.completion = Some(Completion { source, texts: Vec::new(), typed, chosen: None });
         self
+    }
+
+    /// Every text is looked at by `take` before it is shown.
+    pub fn taking(mut self, take: Take) -> Prompt {
+        self.take = Some(take);
+        self
+    }
+
+    /// Looks at a text before it is shown; `false` where it is not for the line.
+    fn let_in(&mut self, text: &str, cx: &mut Cx) -> bool {
+        match self.take.map(|take| take(text)) {
+            None | Some(Taken::Text) => return true,
+            Some(Taken::Refused(why)) => {
+                self.input.set("");
+                cx.say(Tone::Bad, why);
+            }
+            Some(Taken::Whole) => {
+                self.done = true;
+                self.answer(text.to_owned(), cx);
+            }
+        }
+        false
+    }
+
+    fn answer(&self, text: String, cx: &mut Cx) {
+        match &self.what {
+            For::Answer(tag) => cx.act(Action::Answer(tag, text)),
+            For::Act(then) => cx.act(then(text)),
+            For::Seek => {}
+        }
     }
 
     /// Tab: as much as all completions have in common, then one after the other.
@@ -187,11 +235,7 @@ impl Overlay for Prompt {
                 Stay::Close
             }
             (KeyCode::Enter, _) => {
-                match &self.what {
-                    For::Answer(tag) => cx.act(Action::Answer(tag, self.input.text().to_owned())),
-                    For::Act(then) => cx.act(then(self.input.text().to_owned())),
-                    For::Seek => {}
-                }
+                self.answer(self.input.text().to_owned(), cx);
                 Stay::Close
             }
             (KeyCode::Up, _) | (KeyCode::Char('p'), true) if matches!(self.what, For::Seek) => {
@@ -209,6 +253,11 @@ impl Overlay for Prompt {
             }
             _ => {
                 if edit(&mut self.input, key) {
+                    // What is typed has no end that tells: it answers with Enter.
+                    let text = self.input.text().to_owned();
+                    if let Some(Taken::Refused(_)) = self.take.map(|take| take(&text)) {
+                        self.let_in(&text, cx);
+                    }
                     self.changed_text(cx);
                 }
                 Stay::Open
@@ -217,7 +266,13 @@ impl Overlay for Prompt {
     }
 
     fn paste(&mut self, text: &str, cx: &mut Cx) {
-        self.input.paste(text);
+        if self.let_in(text, cx) {
+            self.input.paste(text);
+        }
         self.changed_text(cx);
+    }
+
+    fn is_done(&self) -> bool {
+        self.done
     }
 }

@@ -1,10 +1,14 @@
 //! The forms of places: what is asked first, what is offered for it, and where to go when the server has taken it.
 
 pub mod commit;
+pub mod group;
+pub mod hook;
 pub mod merge_request;
+pub mod notification;
 pub mod project;
 pub mod refs;
 pub mod snippet;
+pub mod user;
 
 use crate::api::projects::Visibility;
 use crate::app::command::WhyNot;

@@ -131,7 +131,7 @@ impl Derive for ReadFile {
         }
         if about.len() > self.largest {
             let (size, most) = (crate::ui::text::bytes(about.len()), crate::ui::text::bytes(self.largest));
-            return Err(format!("{} has {size}: more than a staged file may have ({most}).", path.display()));
+            return Err(format!("{} has {size}: more than is read here ({most}).", path.display()));
         }
         std::fs::read(&path).map_err(failed)
     }

@@ -11,6 +11,9 @@ use ratatui::layout::Rect;
 use ratatui::widgets::Widget as _;
 use tui_textarea::TextArea;
 
+/// Columns of the names of facts.
+const FACT: usize = 14;
+
 impl Form {
     fn rows(&self) -> Vec<Row<'_>> {
         self.fields.iter().map(row).collect()
@@ -72,7 +75,9 @@ impl Form {
         let theme = view.theme;
         let width = (screen.width * 3 / 5).clamp(64, 96);
         let errors = self.fields.iter().filter(|field| field.error.is_some()).count();
-        let wanted = if self.writing.is_some() { usize::from(screen.height) } else { self.fields.len() + errors + 4 };
+        let facts = if self.facts.is_empty() { 0 } else { self.facts.len() + 1 };
+        let wanted =
+            if self.writing.is_some() { usize::from(screen.height) } else { self.fields.len() + errors + 4 + facts };
         let height = (wanted as u16).clamp(6, screen.height.saturating_sub(4).max(6));
         let label = self.fields.get(self.focus).map_or("", |field| field.label.as_str());
         let title = if self.writing.is_some() { format!("{} · {label}", self.title) } else { self.title.clone() };
@@ -92,6 +97,13 @@ impl Form {
         for (words, y) in about.iter().zip(body.bottom() + 1..foot.y) {
             line::draw(buf, Rect { y, height: 1, ..inner }, &[(words.as_str(), theme.style(Role::Dim))]);
         }
+        // Fields go before facts where there is no room for both.
+        let room = if usize::from(body.height) > facts { facts } else { 0 };
+        for ((name, words), y) in self.facts.iter().zip(body.y..body.y + room as u16) {
+            let spans = [(text::pad(name, FACT), theme.style(Role::Dim)), (words.clone(), theme.style(Role::Text))];
+            line::draw(buf, Rect { x: body.x + 2, y, width: body.width.saturating_sub(2), height: 1 }, &spans);
+        }
+        let body = Rect { y: body.y + room as u16, height: body.height - room as u16, ..body };
         let drawn = form::draw(buf, body, theme, &self.rows(), self.focus, &self.top);
         let cursor = drawn.cursor;
         self.offers.area.set(Rect::default());

@@ -1,0 +1,170 @@
+//! A new group, the settings of one that exists, a project that moves in, and links to a directory.
+
+use super::{check_path, visibility};
+use crate::api::endpoint::{Input, InputKind};
+use crate::api::groups::{
+    AddLdapLink, CreateGroup, DeleteGroup, DeleteLdapLink, DeleteLdapProviderLink, GetGroup, Group, LdapGroupLink,
+    TransferProject, UpdateGroup,
+};
+use crate::api::{Endpoint, Id};
+use crate::app::action::Action;
+use crate::app::complete::Complete;
+use crate::app::overlay::confirm::Confirm;
+use crate::app::overlay::form::{Form, Widget};
+use crate::app::overlay::picker::{Item, Picker};
+use crate::app::pane::View;
+use crate::app::place::Place;
+use crate::store::Write;
+use crate::ui::text::shown;
+
+/// Levels that a link gives, as people call them and as they are sent.
+const LEVELS: &[(&str, u64)] = &[("guest", 10), ("reporter", 20), ("developer", 30), ("maintainer", 40), ("owner", 50)];
+
+/// What an access level is called.
+pub fn level(number: u64) -> String {
+    LEVELS.iter().find(|(_, sent)| *sent == number).map_or_else(|| number.to_string(), |(name, _)| (*name).to_owned())
+}
+
+/// Shorter names, and what they are about.
+const SAID: &[(&str, &str, &str)] = &[
+    ("name", "name", ""),
+    ("path", "path", "The last part of the group's address."),
+    ("lfs_enabled", "large files (LFS)", "For the projects in it."),
+    ("request_access_enabled", "access by request", "Others may ask to become members."),
+    ("membership_lock", "members are fixed", "yes: projects in it get no members of their own."),
+    ("share_with_group_lock", "no sharing", "yes: projects in it are not shared with other groups."),
+    ("shared_runners_minutes_limit", "runner minutes", "On shared runners, each month; for administrators."),
+    ("parent_id", "in", "The group that it will be in, by its full path."),
+];
+
+fn settings<E: Endpoint>(title: String, what: String, key: String) -> Form {
+    let form = Form::of::<E>(title, what, key)
+        .first(&["name", "path", "parent_id", "visibility", "description"])
+        .field("path", |field| _ = field.check(check_path))
+        .field("description", |field| _ = field.widget(Widget::Long));
+    let form =
+        SAID.iter().fold(form, |form, (name, label, help)| form.field(name, |field| _ = field.label(label).help(help)));
+    visibility(form)
+}
+
+/// A new group; in `parent` where one is at hand.
+pub fn create(parent: Option<&str>) -> Form {
+    settings::<CreateGroup>("New group".into(), "create the group".into(), "new group".into())
+        .field("parent_id", |field| {
+            field.widget(Widget::Named(Complete::Groups)).default("none: it is at the top");
+            field.text(parent.unwrap_or_default());
+        })
+        .propose(
+            |_, _| Vec::new(),
+            |_, texts| {
+                // The path follows the name until it is typed itself.
+                let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+                let path: String = texts.get("name").chars().map(plain).collect();
+                let parts: Vec<&str> = path.split('-').filter(|part| !part.is_empty()).collect();
+                vec![("path", parts.join("-"))]
+            },
+        )
+        .then(|answer| {
+            let made = answer.downcast_ref::<Group>()?;
+            Some(Action::Go(Place::new("groups").group(made.full_path.as_str())))
+        })
+}
+
+/// The settings of a group.
+pub fn edit(path: &str, view: &View) -> Form {
+    let id = Id::from(path);
+    settings::<UpdateGroup>(format!("Settings of {}", shown(path)), "change the group".into(), format!("group {path}"))
+        .fixed("id", &id)
+        .of_current(view, GetGroup { id, with_custom_attributes: None }, |_| Vec::new())
+}
+
+/// A project that moves into a group, for administrators.
+pub fn take_in(path: &str) -> Form {
+    let to = path.to_owned();
+    Form::of::<TransferProject>(
+        format!("Move a project into {}", shown(path)),
+        "move the project",
+        format!("transfer {path}"),
+    )
+    .fixed("id", path)
+    .field("project_id", |field| {
+        field.label("project").widget(Widget::Line(Complete::Projects));
+        field.help("By its full path. Its address changes; clones have to be told the new one.");
+    })
+    .then(move |_| Some(Action::Go(Place::new("groups").group(to.as_str()))))
+}
+
+/// Asks for the path before a group is deleted.
+pub fn delete(group: &Group) -> Action {
+    let path = if group.full_path.is_empty() { group.path.clone() } else { group.full_path.clone() };
+    let write = Write::new(&DeleteGroup { id: Id::from(group.id) }, format!("delete group {path}"));
+    let question = format!(
+        "Delete the group {} with all groups and projects in it: their repositories, issues, merge requests and jobs? It cannot be undone. Type the path of the group:",
+        shown(&path)
+    );
+    let confirm = Confirm::new("Delete a group", question, Action::Send(write)).typing(path);
+    Action::Open(Box::new(confirm))
+}
+
+// ---- the directory
+
+const LINK_LEVELS: &[&str] = &["10", "20", "30", "40", "50"];
+
+/// Links a group to one of a directory: its members become members here.
+pub fn link(path: &str) -> Form {
+    Form::of::<AddLdapLink>(
+        format!("Link {} to a directory", shown(path)),
+        "add the link",
+        format!("directory link {path}"),
+    )
+    .fixed("id", path)
+    .first(&["cn", "provider", "group_access"])
+    .field("cn", |field| _ = field.label("group there").help("The common name (cn) of the group in the directory."))
+    .field("provider", |field| {
+        field.help("Which directory, as the server's configuration calls it.").text("ldapmain");
+    })
+    .field("group_access", |field| {
+        field.label("level").widget(Widget::Choice(LINK_LEVELS)).text("30");
+        field.help("10 guest, 20 reporter, 30 developer, 40 maintainer, 50 owner.");
+    })
+}
+
+/// What a link that is not listed is named by.
+const UNLISTED: &[Input] = &[
+    Input { name: "cn", kind: InputKind::Text, required: true, help: "The group in the directory." },
+    Input { name: "provider", kind: InputKind::Text, required: false, help: "Empty: whichever directory has it." },
+];
+
+fn removal(path: &str, cn: &str, provider: &str) -> Action {
+    let (id, cn) = (Id::from(path), cn.to_owned());
+    let what = format!("remove the link to {cn}");
+    let question = format!("Remove the link of {} to {}? Who came by it goes with it.", shown(path), shown(&cn));
+    let write = match provider {
+        "" => Write::new(&DeleteLdapLink { id, cn }, what),
+        provider => Write::new(&DeleteLdapProviderLink { id, provider: provider.to_owned(), cn }, what),
+    };
+    Action::Open(Box::new(Confirm::new("Remove a directory link", question, Action::Send(write))))
+}
+
+/// Asks which link is to go: one of those that the server lists, else by its name.
+pub fn unlink(path: &str, links: &[LdapGroupLink]) -> Result<Action, Form> {
+    if links.is_empty() {
+        let path = path.to_owned();
+        let title = format!("Remove a directory link of {}", shown(&path));
+        let word = |inputs: &serde_json::Map<String, serde_json::Value>, name: &str| {
+            inputs.get(name).and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
+        };
+        let key = format!("directory link to remove {path}");
+        let form = Form::acting(title, "remove the link", key, UNLISTED, move |inputs| {
+            removal(&path, &word(&inputs, "cn"), &word(&inputs, "provider"))
+        });
+        return Err(form);
+    }
+    let item = |link: &LdapGroupLink| {
+        let cn = link.cn.clone().unwrap_or_default();
+        let detail = format!("{} from {}", level(link.group_access), shown(&link.provider));
+        Item::act(cn.clone(), removal(path, &cn, &link.provider)).detail(detail)
+    };
+    let title = format!("Remove a directory link of {}", shown(path));
+    Ok(Action::Open(Box::new(Picker::new(title, "", links.iter().map(item).collect()))))
+}

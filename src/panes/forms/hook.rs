@@ -1,0 +1,39 @@
+//! A new system hook.
+
+use crate::api::hooks::{CreateHook, Hook};
+use crate::app::action::Action;
+use crate::app::overlay::form::{Form, Widget};
+
+/// The tag under which a pane hears the number of the hook that was made.
+pub const MADE: &str = "hook made";
+
+fn check_url(url: &str) -> Result<(), String> {
+    let host = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+    match host {
+        Some(host) if !host.is_empty() && !host.starts_with('/') && !host.contains(char::is_whitespace) => Ok(()),
+        Some(_) => Err("names no host".into()),
+        None => Err("begins with https:// or http://".into()),
+    }
+}
+
+/// A new hook; its secret is hidden, and never comes back.
+pub fn create() -> Form {
+    Form::of::<CreateHook>("New system hook", "add the hook", "new hook")
+        .field("url", |field| _ = field.label("URL").check(check_url).help("Is told of what happens on this server."))
+        .field("token", |field| {
+            field.label("secret").widget(Widget::Secret);
+            field.help("Goes with every delivery as X-Gitlab-Token.");
+        })
+        .field("push_events", |field| _ = field.label("pushes").default("no").help("Told of every push."))
+        .field("tag_push_events", |field| _ = field.label("pushed tags").default("no").help("Told of new tags."))
+        .field("merge_requests_events", |field| {
+            field.label("merge requests").default("no").help("Told of merge requests that open, change and merge.");
+        })
+        .field("enable_ssl_verification", |field| {
+            field
+                .label("check certificate")
+                .default("yes")
+                .help("no: delivers to a host whose certificate is not valid.");
+        })
+        .then(|answer| Some(Action::Answer(MADE, answer.downcast_ref::<Hook>()?.id.to_string())))
+}

@@ -1,0 +1,104 @@
+//! What one is told by mail: everywhere, in a group, in a project. The form explains each event.
+
+use crate::api::notifications::{
+    EVENTS, GetGroupNotifications, GetNotifications, GetProjectNotifications, Level, NotificationSettings,
+    UpdateGroupNotifications, UpdateNotifications, UpdateProjectNotifications,
+};
+use crate::api::{Endpoint, Id};
+use crate::app::overlay::form::{Form, Widget};
+use crate::app::pane::View;
+use crate::ui::text::shown;
+
+/// What each level means.
+pub fn meaning(level: &Level) -> &'static str {
+    match level {
+        Level::Disabled => "nothing at all",
+        Level::Participating => "what you take part in, and what names you",
+        Level::Watch => "everything that happens",
+        Level::Global => "as your settings for everywhere say",
+        Level::Mention => "only what names you",
+        Level::Custom => "what you take part in, and the events that are on",
+        Level::Other(_) => "a level that labscope does not know",
+    }
+}
+
+/// What each event is.
+pub fn event(name: &str) -> &'static str {
+    match name {
+        "new_note" => "Somebody comments.",
+        "new_issue" => "An issue is opened.",
+        "reopen_issue" => "An issue is opened again.",
+        "close_issue" => "An issue is closed.",
+        "reassign_issue" => "An issue is given to somebody else.",
+        "new_merge_request" => "A merge request is opened.",
+        "reopen_merge_request" => "A merge request is opened again.",
+        "close_merge_request" => "A merge request is closed without being merged.",
+        "reassign_merge_request" => "A merge request is given to somebody else.",
+        "merge_merge_request" => "A merge request is merged.",
+        "failed_pipeline" => "A pipeline fails.",
+        "success_pipeline" => "A pipeline succeeds.",
+        "push_to_merge_request" => "Commits are pushed to a merge request.",
+        "fixed_pipeline" => "A pipeline succeeds after one that failed.",
+        "new_release" => "A release is made.",
+        "issue_due" => "An issue is due tomorrow.",
+        "moved_project" => "A project is moved.",
+        "new_epic" => "An epic is opened.",
+        "change_reviewer_merge_request" => "A merge request has another reviewer.",
+        "merge_when_pipeline_succeeds" => "A merge request is set to merge by itself.",
+        "approver" => "You may approve a merge request.",
+        _ => "",
+    }
+}
+
+/// The levels that a place inside the server may have.
+const INSIDE: &[&str] = Level::KNOWN;
+/// Everywhere, there is nothing more global.
+const EVERYWHERE: &[&str] = &["disabled", "participating", "watch", "mention", "custom"];
+
+/// The texts of the fields, from what the server has.
+fn fields(settings: &NotificationSettings) -> Vec<(&'static str, String)> {
+    let events = settings.events.as_ref().and_then(Option::as_ref);
+    let text = |name: &'static str| {
+        let on = events.and_then(|events| events.get(name).copied().flatten());
+        (name, on.map_or("", |on| if on { "yes" } else { "no" }).to_owned())
+    };
+    EVENTS.iter().copied().map(text).collect()
+}
+
+fn settings<E: Endpoint>(title: String, key: String, levels: &'static [&'static str]) -> Form {
+    let form = Form::of::<E>(title, "change the notifications", key).first(&["level", "notification_email"]).field(
+        "level",
+        |field| {
+            field.widget(Widget::Choice(levels));
+            field.help("watch: everything; participating: yours; mention: your name; custom: the events below.");
+        },
+    );
+    EVENTS.iter().fold(form, |form, name| {
+        form.field(name, |field| _ = field.help(&format!("{} Counts where the level is custom.", event(name))))
+    })
+}
+
+/// Everywhere.
+pub fn everywhere(view: &View) -> Form {
+    settings::<UpdateNotifications>("Notifications everywhere".into(), "notifications".into(), EVERYWHERE)
+        .field("notification_email", |field| {
+            _ = field.label("e-mail").help("Where mails go: one of your own addresses.")
+        })
+        .of_current(view, GetNotifications {}, fields)
+}
+
+/// In a group.
+pub fn in_group(id: &Id, name: &str, view: &View) -> Form {
+    let title = format!("Notifications in {}", shown(name));
+    settings::<UpdateGroupNotifications>(title, format!("notifications of group {id}"), INSIDE)
+        .fixed("id", id)
+        .of_current(view, GetGroupNotifications { id: id.clone() }, fields)
+}
+
+/// In a project.
+pub fn in_project(id: &Id, name: &str, view: &View) -> Form {
+    let title = format!("Notifications in {}", shown(name));
+    settings::<UpdateProjectNotifications>(title, format!("notifications of project {id}"), INSIDE)
+        .fixed("id", id)
+        .of_current(view, GetProjectNotifications { id: id.clone() }, fields)
+}

@@ -1,0 +1,111 @@
+//! A new user, what administrators change of one, and how one is deleted.
+
+use crate::api::Endpoint;
+use crate::api::users::{CreateUser, DeleteUser, GetUser, Profile, UpdateUser};
+use crate::app::action::Action;
+use crate::app::overlay::confirm::Confirm;
+use crate::app::overlay::form::{Form, Widget};
+use crate::app::overlay::picker::{Item, Picker};
+use crate::app::pane::View;
+use crate::app::place::Place;
+use crate::store::Write;
+use crate::ui::text::shown;
+
+/// What people fill in; the rest follows.
+const FIRST: &[&str] = &["username", "name", "email", "reset_password", "password", "skip_confirmation", "admin"];
+
+/// Shorter names, and what they are about.
+const SAID: &[(&str, &str, &str)] = &[
+    ("username", "user name", "Also the address of the user's own projects."),
+    ("email", "e-mail", ""),
+    ("skip_confirmation", "confirmed already", "yes: the address need not be confirmed by its owner."),
+    ("skip_reconfirmation", "confirmed already", "yes: a new address need not be confirmed by its owner."),
+    ("admin", "administrator", "yes: may see and change everything on this server."),
+    ("external", "external", "yes: sees only the projects that the user is a member of, and public ones."),
+    ("can_create_group", "may make groups", ""),
+    ("projects_limit", "projects at most", "How many projects of their own."),
+    ("shared_runners_minutes_limit", "runner minutes", "On shared runners, each month; 0 means no limit."),
+    ("provider", "provider", "With the name there: an account elsewhere by which the user signs in."),
+    ("extern_uid", "name there", "What the provider calls the user."),
+    ("messenger_id", "messenger", "An account name. Servers of today do not take it."),
+    ("network_profile", "network", "An account name; servers that run call it LinkedIn."),
+    ("microblog_account", "microblog", "An account name; servers that run call it Twitter."),
+    ("website_url", "website", ""),
+    ("organization", "company", ""),
+    ("bio", "about", ""),
+];
+
+fn check_email(address: &str) -> Result<(), String> {
+    let fits = address.split_once('@').is_some_and(|(name, host)| !name.is_empty() && !host.is_empty());
+    if fits && !address.contains(char::is_whitespace) { Ok(()) } else { Err("is no e-mail address".into()) }
+}
+
+/// What both have in common.
+fn account<E: Endpoint>(title: String, what: String, key: String) -> Form {
+    let form = Form::of::<E>(title, what, key)
+        .first(FIRST)
+        .field("username", |field| _ = field.check(super::check_path))
+        .field("email", |field| _ = field.check(check_email))
+        .field("password", |field| _ = field.widget(Widget::Secret));
+    SAID.iter().fold(form, |form, (name, label, help)| form.field(name, |field| _ = field.label(label).help(help)))
+}
+
+/// A new user.
+pub fn create() -> Form {
+    account::<CreateUser>("New user".into(), "create the user".into(), "new user".into())
+        .field("reset_password", |field| {
+            field.label("mail a link").text("yes");
+            field.help("yes: the user sets the password by a link in a mail; no: it is given here.");
+        })
+        .field("admin", |field| _ = field.default("no"))
+        .field("external", |field| _ = field.default("no"))
+        .field("skip_confirmation", |field| _ = field.default("no"))
+        .field("password", |field| _ = field.help("At least 8 letters; not needed where a link is mailed."))
+        .then(|answer| {
+            let made = answer.downcast_ref::<Profile>()?;
+            Some(Action::Go(Place::new("user").item(made.username.as_str())))
+        })
+}
+
+/// What administrators change of a user.
+pub fn edit(user: &Profile, view: &View) -> Form {
+    let name = &user.username;
+    account::<UpdateUser>(format!("Edit @{}", shown(name)), format!("change @{name}"), format!("user {name}"))
+        .fixed("id", user.id)
+        .field("password", |field| {
+            field.label("new password").help("At least 8 letters; the user must choose another at the next sign-in.");
+        })
+        .of_current(view, GetUser { id: user.id, with_custom_attributes: None }, |user| {
+            let yes = |flag: Option<Option<bool>>| flag.flatten().map_or("", |on| if on { "yes" } else { "no" });
+            vec![("admin", yes(user.is_admin).to_owned()), ("provider", String::new()), ("extern_uid", String::new())]
+        })
+}
+
+/// Asks how a user is to be deleted, and for the name before anything is.
+pub fn delete(user: &Profile) -> Action {
+    let name = user.username.clone();
+    let ask = |hard: bool, question: String| {
+        let write = DeleteUser { id: user.id, hard_delete: hard.then_some(true) };
+        let write = Write::new(&write, format!("delete @{name}"));
+        let confirm = Confirm::new("Delete a user", question, Action::Send(write)).typing(name.clone());
+        Action::Open(Box::new(confirm))
+    };
+    let said = shown(&name);
+    let soft = ask(
+        false,
+        format!(
+            "Delete @{said} with their own projects, keys and memberships? What they wrote elsewhere stays, under the name of a ghost. It cannot be undone. Type the user name:"
+        ),
+    );
+    let hard = ask(
+        true,
+        format!(
+            "Delete @{said} and everything they made: issues, merge requests, notes and snippets anywhere, their projects, and groups that nobody else owns? It cannot be undone. Type the user name:"
+        ),
+    );
+    let items = vec![
+        Item::act("Delete the account", soft).detail("what they wrote elsewhere stays, under a ghost"),
+        Item::act("Delete everything", hard).detail("with all that they wrote, and groups they own alone"),
+    ];
+    Action::Open(Box::new(Picker::new(format!("Delete @{said}"), "", items)))
+}

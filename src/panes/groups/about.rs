@@ -1,0 +1,99 @@
+//! What is known of a group or a project of the tree, as facts in lines.
+
+use super::tree::Node;
+use crate::api::Known;
+use crate::api::groups::Group;
+use crate::app::pane::View;
+use crate::app::place::Place;
+use crate::panes::details::{Details, Lead};
+use crate::panes::forms;
+use crate::panes::list::{age, ago};
+use crate::ui::theme::Role;
+use crate::ui::{glyph, text};
+
+/// Projects that are named; the others are in the tree.
+const NAMED: usize = 12;
+
+/// Writes what is known of a group.
+pub fn group(facts: &mut Details, view: &View, group: &Group, size: Option<&Group>) {
+    facts.field("name", vec![(group.full_name.clone(), Role::Title)], None);
+    let path = super::tree::path_of(group).to_owned();
+    facts.field("path", vec![(path.clone(), Role::Ref)], Some(Lead::Copy("path", path)));
+    let mut seen = vec![(group.visibility.to_string(), Role::Text)];
+    if group.archived == Some(true) {
+        seen.push((format!(" {} archived", glyph::dot()), Role::Warning));
+    }
+    if let Some(day) = &group.marked_for_deletion_on {
+        seen.push((format!(" {} to be deleted, marked on {day}", glyph::dot()), Role::Failed));
+    }
+    facts.field("visibility", seen, None);
+    let about = text::wrap(group.description.as_deref().unwrap_or_default(), 52, 6);
+    for (index, line) in about.into_iter().enumerate() {
+        facts.field(if index == 0 { "about" } else { "" }, vec![(line, Role::Text)], None);
+    }
+    let made = ago(&age(view, group.created_at.as_ref()));
+    if !made.is_empty() {
+        facts.field("created", vec![(made, Role::Text)], None);
+    }
+    let yes = |on: bool| if on { "yes" } else { "no" };
+    let may = format!("LFS {}, access by request {}", yes(group.lfs_enabled), yes(group.request_access_enabled));
+    facts.field("allows", vec![(may, Role::Dim)], None);
+    if let Some(minutes) = group.shared_runners_minutes_limit.known() {
+        facts.field("minutes", vec![(format!("{} on shared runners", text::count(*minutes)), Role::Text)], None);
+    }
+    if let Some(sizes) = size.unwrap_or(group).statistics.known() {
+        let parts = [
+            ("repositories", sizes.repository_size),
+            ("LFS", sizes.lfs_objects_size),
+            ("artifacts", sizes.job_artifacts_size),
+        ];
+        facts.field("storage", vec![(text::bytes(sizes.storage_size), Role::Text)], None);
+        for (name, size) in parts.into_iter().filter(|(_, size)| *size > 0) {
+            facts.field("", vec![(format!("{} {name}", text::bytes(size)), Role::Dim)], None);
+        }
+    }
+    for (index, link) in group.ldap_group_links.iter().flatten().enumerate() {
+        let name = if index == 0 { "directory" } else { "" };
+        let cn = link.cn.clone().unwrap_or_default();
+        let level = forms::group::level(link.group_access);
+        let pieces = vec![(cn, Role::Label), (format!("  {level} from {}", link.provider), Role::Dim)];
+        facts.field(name, pieces, None);
+    }
+    for (index, attribute) in group.custom_attributes.known().into_iter().flatten().enumerate() {
+        let pieces = vec![(format!("{} ", attribute.key), Role::Label), (attribute.value.clone(), Role::Text)];
+        facts.field(if index == 0 { "attributes" } else { "" }, pieces, None);
+    }
+    for (name, projects) in [("projects", &group.projects), ("shared", &group.shared_projects)] {
+        let all = projects.known().map(Vec::as_slice).unwrap_or_default();
+        for (index, project) in all.iter().take(NAMED).enumerate() {
+            if index == 0 {
+                facts.line(Vec::new());
+            }
+            let place = Place::new("files").project(project.path_with_namespace.as_str());
+            let pieces = vec![(project.path_with_namespace.clone(), Role::Link)];
+            facts.field(if index == 0 { name } else { "" }, pieces, Some(Lead::Place(place)));
+        }
+        if all.len() > NAMED {
+            let more = format!("{} more", text::count((all.len() - NAMED) as u64));
+            facts.field("", vec![(more, Role::Dim)], None);
+        }
+    }
+}
+
+/// Writes what the tree knows of a project.
+pub fn project(facts: &mut Details, view: &View, node: &Node) {
+    facts.field("path", vec![(node.path.clone(), Role::Ref)], Some(Lead::Copy("path", node.path.clone())));
+    facts.field("visibility", vec![(node.visibility.clone(), Role::Text)], None);
+    if node.archived {
+        facts.field("", vec![("archived".into(), Role::Warning)], None);
+    }
+    for (index, line) in text::wrap(&node.about, 52, 6).into_iter().enumerate() {
+        facts.field(if index == 0 { "about" } else { "" }, vec![(line, Role::Text)], None);
+    }
+    facts.field("active", vec![(ago(&age(view, node.active.as_ref())), Role::Text)], None);
+    facts.line(Vec::new());
+    for (name, words) in [("overview", "at a glance"), ("files", "its files"), ("mrs", "its merge requests")] {
+        let place = Place::new(name).project(node.path.as_str());
+        facts.field("", vec![(words.to_owned(), Role::Link)], Some(Lead::Place(place)));
+    }
+}

@@ -1,0 +1,519 @@
+//! Groups, the groups and projects in them, and what owners and administrators do with them.
+
+mod about;
+mod tree;
+
+use super::details::{Details, NAMES_WIDE};
+use super::list::{failure, trouble};
+use super::{forms, typed};
+use crate::api::Id;
+use crate::api::groups::{GetGroup, Group, SyncLdap};
+use crate::api::users::ListUsers;
+use crate::app::action::{Action, Tone};
+use crate::app::command::{Command, Motion, WhyNot};
+use crate::app::pane::{Crumb, Cx, Pane, Pointer, Seek, View};
+use crate::app::place::Place;
+use crate::app::query::{self, Grammar};
+use crate::store::{Load, Want, Write};
+use crate::ui::panels::{self, Ask, Panels};
+use crate::ui::table::{self, Cell, Column, Row, Size};
+use crate::ui::text::{self, shown};
+use crate::ui::theme::Role;
+use crate::ui::{glyph, state};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::cell::Cell as Shared;
+use std::time::Duration;
+use tree::{Asked, Kind, Node, Tree};
+
+const TREE: usize = 0;
+const FACTS: usize = 1;
+const ASKS: &[Ask] = &[Ask { min: 52, weight: 3 }, Ask { min: 44, weight: 2 }];
+/// How long the cursor rests on a group before the rest is asked for.
+const PAUSE: Duration = Duration::from_millis(150);
+
+/// The groups.
+pub struct Groups {
+    tree: Tree,
+    panels: Panels,
+    facts: Details,
+    /// The typed query, and the one whose rows are shown.
+    sought: String,
+    shown: String,
+    /// Whether sizes are asked for.
+    sizes: bool,
+    /// The group that the place names, until it is found.
+    named: Option<String>,
+    area: Shared<Rect>,
+}
+
+impl Groups {
+    fn grammar() -> Grammar {
+        Grammar::new(query::GROUPS, Some("search"), None)
+    }
+
+    fn asked(&self, text: &str, view: &View) -> Asked {
+        let statistics = if self.sizes { serde_json::json!(true) } else { serde_json::Value::Null };
+        let given = typed::given([("statistics", statistics)]);
+        let list = match Self::grammar().ask(text, given, view) {
+            query::Asked::Ready(list) => Some(list),
+            query::Asked::Naming | query::Asked::Wrong(_) => None,
+        };
+        // An order alone leaves all groups where they are.
+        let narrowed = query::parts(text).iter().any(|(word, keyed)| !keyed || !word.starts_with("sort:"));
+        Asked { list, narrowed }
+    }
+
+    fn now(&self, view: &View) -> Asked {
+        self.asked(&self.shown, view)
+    }
+
+    fn query(path: &str) -> GetGroup {
+        GetGroup { id: path.into(), with_custom_attributes: Some(true) }
+    }
+
+    /// The row of a group under the cursor, or the group that the row is in.
+    fn group(&self) -> Option<&Node> {
+        let node = self.tree.current()?;
+        if node.is_group() {
+            return Some(node);
+        }
+        let before = self.tree.nodes().get(..self.tree.list.selected()).unwrap_or_default();
+        before.iter().rev().find(|above| above.depth < node.depth && above.is_group())
+    }
+
+    fn has_group(&self, _view: &View) -> Result<(), WhyNot> {
+        self.group().map(|_| ()).ok_or_else(|| "no group is selected".into())
+    }
+
+    fn may_change(&self, view: &View) -> Result<(), WhyNot> {
+        forms::signed_in(view)?;
+        self.has_group(view)
+    }
+
+    fn may_rule(&self, view: &View) -> Result<(), WhyNot> {
+        forms::administrator(view)?;
+        self.has_group(view)
+    }
+
+    /// What is known of the group under the cursor, or that the row is in.
+    fn whole<'a>(&self, view: &View<'a>) -> Option<&'a Group> {
+        view.store.get(&Self::query(&self.group()?.path)).value
+    }
+
+    fn listed<'a>(&self, view: &View<'a>, id: u64) -> Option<&'a Group> {
+        Tree::groups(view, &self.now(view)).iter().find(|group| group.id == id)
+    }
+
+    fn enter(&mut self, cx: &mut Cx) {
+        if self.panels.focus() == FACTS && self.facts.enter(cx) {
+            return;
+        }
+        let Some(node) = self.tree.current() else { return };
+        match node.kind {
+            Kind::Group { open } => {
+                let path = node.path.clone();
+                self.tree.set_open(&path, !open);
+            }
+            Kind::Project => cx.go(Place::new("files").project(node.path.as_str())),
+            _ => cx.act(Action::Refresh),
+        }
+    }
+
+    fn edit(&mut self, cx: &mut Cx) {
+        match self.tree.current() {
+            Some(node) if node.kind == Kind::Project => {
+                forms::project::edit(&node.path.as_str().into(), &cx.view).open(cx);
+            }
+            _ => {
+                if let Some(group) = self.group() {
+                    forms::group::edit(&group.path, &cx.view).open(cx);
+                }
+            }
+        }
+    }
+
+    fn delete(&mut self, cx: &mut Cx) {
+        let Some(node) = self.tree.current().filter(|node| node.is_group()) else { return };
+        let group = Group { id: node.id, full_path: node.path.clone(), ..Group::default() };
+        cx.act(forms::group::delete(&group));
+    }
+
+    fn sync(&mut self, cx: &mut Cx) {
+        let Some(group) = self.group() else { return };
+        let write = Write::new(
+            &SyncLdap { id: Id::from(group.path.as_str()) },
+            format!("ask the directory for the members of {}", group.path),
+        );
+        cx.act(Action::Send(write));
+    }
+
+    fn unlink(&mut self, cx: &mut Cx) {
+        let Some(path) = self.group().map(|group| group.path.clone()) else { return };
+        let links = self.whole(&cx.view).and_then(|group| group.ldap_group_links.clone()).unwrap_or_default();
+        match forms::group::unlink(&path, &links) {
+            Ok(action) => cx.act(action),
+            Err(form) => form.open(cx),
+        }
+    }
+
+    fn go(&mut self, pane: &str, cx: &mut Cx) {
+        if let Some(group) = self.group() {
+            cx.go(Place::new(pane).group(group.path.as_str()));
+        }
+    }
+
+    /// The group that the place names is none: it may be a user, who has a page of the same form.
+    fn as_user(&self, view: &View) -> Option<ListUsers> {
+        let path = self.named.as_deref().filter(|path| !path.contains('/'))?;
+        let missing = view.store.get(&Self::query(path)).error.is_some_and(crate::api::Error::is_missing);
+        missing.then(|| ListUsers { username: Some(path.to_owned()), ..ListUsers::default() })
+    }
+
+    fn find_named(&mut self, cx: &mut Cx) {
+        let Some(path) = self.named.clone() else { return };
+        if let Some(query) = self.as_user(&cx.view) {
+            let users = cx.view.store.list(&query);
+            if !users.known && users.error.is_none() {
+                return;
+            }
+            self.named = None;
+            match users.get(0) {
+                Some(user) => cx.act(Action::Replace(Place::new("user").item(user.username.as_str()))),
+                None => {
+                    cx.say(Tone::Warning, format!("There is no group and no user called {} here.", shown(&path)));
+                }
+            }
+            return;
+        }
+        let Some(group) = cx.view.store.get(&Self::query(&path)).value else { return };
+        // By its number it may have been named: the tree goes by paths.
+        self.tree.seek(tree::path_of(group));
+        self.named = None;
+    }
+
+    fn draw_tree(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let theme = view.theme;
+        let focused = self.panels.focus() == TREE;
+        let sizes = if self.sizes { "with sizes" } else { "" };
+        let body = panels::title(buf, area, theme, focused, "Groups", sizes);
+        let asked = self.now(view);
+        let all = Tree::groups(view, &asked);
+        if all.is_empty() {
+            return match (all.error, all.known) {
+                (Some(error), _) => failure(view, body, buf, error),
+                (None, true) if asked.narrowed => {
+                    state::empty(buf, body, theme, "No group fits the filter.", "/ changes it, Esc ends it");
+                }
+                (None, true) => state::empty(buf, body, theme, "There are no groups here.", "+ makes one"),
+                (None, false) => state::skeleton(buf, body, theme),
+            };
+        }
+        let body = trouble(view, body, buf, all.error);
+        self.area.set(body);
+        let columns = [
+            Column::new("", Size::Fit { min: 20, max: 46 }),
+            Column::new("", Size::Fill { min: 10, weight: 1 }).priority(3),
+            Column::new("", Size::Fit { min: 0, max: 10 }).priority(2),
+            Column::new("", Size::Fit { min: 0, max: 9 }).right().priority(1),
+            Column::new("", Size::Fixed(4)).right().priority(4),
+        ];
+        let behind = self.shown != self.sought;
+        table::draw(buf, body, theme, focused, &self.tree.list, &columns, self.tree.nodes().len(), |index| {
+            self.tree.nodes().get(index).map(|node| row(view, node).dim(behind || node.archived)).unwrap_or_default()
+        });
+    }
+
+    fn draw_facts(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let focused = self.panels.focus() == FACTS;
+        let name = self.tree.current().map_or("", |node| node.path.as_str());
+        let body = panels::title(buf, area, view.theme, focused, name, "");
+        let group = self.tree.current().filter(|node| node.is_group());
+        let error = group.and_then(|node| view.store.get(&Self::query(&node.path)).error);
+        match error {
+            Some(error) if self.facts.is_empty() => failure(view, body, buf, error),
+            _ => self.facts.draw(view, body, buf, focused),
+        }
+    }
+}
+
+fn row(view: &View, node: &Node) -> Row {
+    let indent = "  ".repeat(node.depth.min(20));
+    let quiet = |words: &str, role: Role| Row::new(vec![Cell::from((format!("{indent}  {words}"), role))]);
+    let (mark, role) = match &node.kind {
+        Kind::Group { open } => (if *open { glyph::unfolded() } else { glyph::folded() }, Role::Accent),
+        Kind::Project => (" ", Role::Text),
+        Kind::More => return quiet(&format!("{} more", glyph::cut()), Role::Dim),
+        Kind::Loading => return quiet(&format!("{} loading", glyph::cut()), Role::Dim),
+        Kind::Nothing => return quiet("nothing that you may see", Role::Dim),
+        Kind::Failed(why) => return quiet(&format!("{} {why}", glyph::wrong()), Role::Failed),
+    };
+    let note = if node.archived { "archived" } else { &node.visibility };
+    let age = if node.is_group() { String::new() } else { super::list::age(view, node.active.as_ref()) };
+    Row::new(vec![
+        Cell::from((format!("{indent}{mark} "), Role::Dim)).and(node.name.clone(), role),
+        Cell::from((node.about.clone(), Role::Dim)),
+        Cell::from((note.to_owned(), Role::Dim)),
+        Cell::from((node.size.map(text::bytes).unwrap_or_default(), Role::Text)),
+        Cell::from((age, Role::Dim)),
+    ])
+}
+
+impl Pane for Groups {
+    const ID: &'static str = "groups";
+    const TITLE: &'static str = "Groups, and the projects in them";
+    const COMMANDS: &'static [Command<Self>] = &[
+        Command::new("groups.open", &["Enter"], "Open or close the group, open the project", Self::enter)
+            .footer("open"),
+        Command::new("groups.create", &["+"], "New group in this one, or at the top", |pane: &mut Self, cx| {
+            forms::group::create(pane.group().map(|group| group.path.as_str())).open(cx);
+        })
+        .footer("new group")
+        .writes()
+        .when(|_, view| forms::signed_in(view)),
+        Command::new("groups.project", &["P"], "New project in the group", |pane: &mut Self, cx| {
+            let group = pane.group().map(|group| Id::from(group.path.as_str()));
+            forms::project::create(group.as_ref()).open(cx);
+        })
+        .footer("new project")
+        .writes()
+        .when(|_, view| forms::signed_in(view)),
+        Command::new("groups.edit", &["e"], "Change the settings", Self::edit)
+            .footer("edit")
+            .writes()
+            .when(Self::may_change),
+        Command::new("groups.delete", &["D", "Delete"], "Delete the group", Self::delete).writes().when(
+            |pane, view| {
+                forms::signed_in(view)?;
+                let group = pane.tree.current().filter(|node| node.is_group());
+                group.map(|_| ()).ok_or_else(|| "no group is under the cursor".into())
+            },
+        ),
+        Command::new("groups.take_in", &["m"], "Move a project into the group", |pane: &mut Self, cx| {
+            if let Some(group) = pane.group() {
+                forms::group::take_in(&group.path).open(cx);
+            }
+        })
+        .writes()
+        .when(Self::may_rule),
+        Command::new("groups.projects", &["p"], "Its projects as a list", |pane: &mut Self, cx| {
+            pane.go("projects", cx);
+        })
+        .footer("projects")
+        .when(Self::has_group),
+        Command::new("groups.search", &["s"], "Search in it", |pane: &mut Self, cx| pane.go("search", cx))
+            .when(Self::has_group),
+        Command::new("groups.notifications", &["N"], "What it tells you by mail", |pane: &mut Self, cx| {
+            pane.go("notifications", cx);
+        })
+        .when(Self::has_group),
+        Command::new("groups.sizes", &["S"], "Show how much groups hold, or no longer", |pane: &mut Self, _| {
+            pane.sizes = !pane.sizes;
+            pane.tree.restart();
+        })
+        .when(|_, view| forms::administrator(view)),
+        Command::new("groups.link", &["L"], "Link it to a directory", |pane: &mut Self, cx| {
+            if let Some(group) = pane.group() {
+                forms::group::link(&group.path).open(cx);
+            }
+        })
+        .writes()
+        .when(Self::may_change),
+        Command::new("groups.unlink", &["U"], "Remove a link to a directory", Self::unlink)
+            .writes()
+            .when(Self::may_change),
+        Command::new("groups.sync", &["Y"], "Take the members over from the directory", Self::sync)
+            .writes()
+            .when(Self::may_change),
+    ];
+
+    fn open(place: &Place, _view: &View) -> Self {
+        let sought = place.query.clone().unwrap_or_default();
+        Groups {
+            tree: Tree::default(),
+            panels: Panels::new(2),
+            facts: Details::default().names(NAMES_WIDE),
+            shown: sought.clone(),
+            sought,
+            sizes: false,
+            named: place.group.as_ref().map(Id::to_string),
+            area: Shared::default(),
+        }
+    }
+
+    fn place(&self) -> Place {
+        let group = self.named.clone().or_else(|| self.group().map(|group| group.path.clone()));
+        Place { group: group.map(Id::from), ..Place::new(Self::ID).query(self.sought.as_str()) }
+    }
+
+    fn crumbs(&self, view: &View) -> Vec<Crumb> {
+        let mut crumbs = vec![Crumb::new("groups", Role::Title)];
+        for (word, keyed) in query::parts(&self.sought) {
+            crumbs.push(Crumb::new(word, if keyed { Role::Label } else { Role::Match }));
+        }
+        if let Some(mistake) = Self::grammar().mistake(&self.sought, view) {
+            crumbs.push(Crumb::new(mistake.to_string(), Role::Failed));
+            return crumbs;
+        }
+        let all = Tree::groups(view, &self.now(view));
+        if all.known {
+            let count = all.total.unwrap_or(all.len() as u64);
+            let more = if all.more && all.total.is_none() { "+" } else { "" };
+            crumbs.push(Crumb::new(format!("{}{more}", text::count(count)), Role::Dim));
+        }
+        crumbs
+    }
+
+    fn wants(&self, view: &View) -> Vec<Want> {
+        let mut wants = self.tree.wants(&self.now(view));
+        if self.sought != self.shown {
+            let list = self.asked(&self.sought, view).list;
+            wants.extend(list.map(|list| Want::from(Load::list(&list, 1).after(Duration::from_millis(120)))));
+        }
+        match (self.as_user(view), &self.named) {
+            (Some(users), _) => wants.push(Load::list(&users, 1).into()),
+            (None, Some(path)) => wants.push(Load::one(&Self::query(path)).into()),
+            (None, None) => {}
+        }
+        let beside = view.size.0 >= panels::TWO || self.panels.focus() == FACTS;
+        if let Some(node) = self.tree.current().filter(|node| node.is_group() && beside && self.named.is_none()) {
+            wants.push(Load::one(&Self::query(&node.path)).after(PAUSE).into());
+        }
+        wants
+    }
+
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        self.area.set(Rect::default());
+        self.facts.hide();
+        let places = self.panels.layout(area, ASKS);
+        if let Some(place) = places.get(TREE).copied().flatten() {
+            self.draw_tree(view, place, buf);
+        }
+        if let Some(place) = places.get(FACTS).copied().flatten() {
+            self.draw_facts(view, place, buf);
+        }
+        self.panels.rules(buf, view.theme);
+    }
+
+    fn changed(&mut self, cx: &mut Cx) {
+        self.find_named(cx);
+        let view = cx.view;
+        if self.sought != self.shown {
+            let asked = self.asked(&self.sought, &view);
+            let rows = Tree::groups(&view, &asked);
+            if rows.known || rows.error.is_some() {
+                self.shown = self.sought.clone();
+                self.tree.restart();
+            }
+        }
+        let asked = self.now(&view);
+        self.tree.changed(&view, &asked);
+        self.facts.clear();
+        match self.tree.current() {
+            Some(node) if node.is_group() => {
+                let listed = self.listed(&view, node.id);
+                if let Some(group) = view.store.get(&Self::query(&node.path)).value.or(listed) {
+                    about::group(&mut self.facts, &view, group, listed);
+                }
+            }
+            Some(node) if node.kind == Kind::Project => about::project(&mut self.facts, &view, node),
+            _ => {}
+        }
+    }
+
+    fn motion(&mut self, motion: Motion, cx: &mut Cx) {
+        if self.panels.focus() == FACTS {
+            return match motion {
+                Motion::Left => self.panels.set_focus(TREE),
+                other => self.facts.motion(other),
+            };
+        }
+        let open = self.tree.current().map(|node| (node.kind.clone(), node.path.clone()));
+        match (motion, open) {
+            (Motion::Right, Some((Kind::Group { open: false }, path))) => self.tree.set_open(&path, true),
+            (Motion::Right, Some((Kind::Group { open: true }, _))) => {
+                let len = self.tree.nodes().len();
+                self.tree.list.move_by(1, len);
+            }
+            (Motion::Right, _) => self.enter(cx),
+            (Motion::Left, Some((Kind::Group { open: true }, path))) => self.tree.set_open(&path, false),
+            (Motion::Left, _) => self.tree.select_above(),
+            (other, _) => {
+                let len = self.tree.nodes().len();
+                match other {
+                    Motion::PageUp => self.tree.list.page_by(-1, len),
+                    Motion::PageDown => self.tree.list.page_by(1, len),
+                    Motion::Wheel(rows) => self.tree.list.scroll_by(rows.into(), len),
+                    other => other.apply(&mut self.tree.list, len),
+                }
+            }
+        }
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
+        let (Pointer::Press { column, row, .. } | Pointer::Wheel { column, row, .. }) = pointer else { return };
+        let len = self.tree.nodes().len();
+        if self.facts.holds(column, row) {
+            self.panels.set_focus(FACTS);
+            return self.facts.pointer(pointer, cx);
+        }
+        let area = self.area.get();
+        if !area.contains((column, row).into()) {
+            return;
+        }
+        match pointer {
+            Pointer::Wheel { rows, .. } => self.tree.list.scroll_by(rows.into(), len),
+            Pointer::Press { double, .. } => {
+                self.panels.set_focus(TREE);
+                if let Some(index) = self.tree.list.row_at(row - area.y) {
+                    self.tree.list.select(index, len);
+                    if double {
+                        self.enter(cx);
+                    }
+                }
+            }
+            Pointer::Drag { .. } | Pointer::Release => {}
+        }
+    }
+
+    fn panels(&mut self) -> Option<&mut Panels> {
+        Some(&mut self.panels)
+    }
+
+    fn seek(&self) -> Option<Seek> {
+        Some(Seek::Filter)
+    }
+
+    fn grammar(&self) -> Option<Grammar> {
+        Some(Self::grammar())
+    }
+
+    fn sought(&self) -> String {
+        self.sought.clone()
+    }
+
+    fn set_sought(&mut self, text: &str, _cx: &mut Cx) {
+        self.sought = text.to_owned();
+    }
+
+    fn escape(&mut self, _cx: &mut Cx) -> bool {
+        if self.panels.focus() == FACTS {
+            self.panels.set_focus(TREE);
+            return true;
+        }
+        let narrowed = !self.sought.is_empty();
+        self.sought.clear();
+        narrowed
+    }
+
+    fn url(&self, view: &View) -> Option<String> {
+        let node = self.tree.current().filter(|node| node.is_thing())?;
+        let made = || format!("{}/{}", view.session.web_url, super::project::path(&node.path));
+        Some(Some(node.url.clone()).filter(|url| !url.is_empty()).unwrap_or_else(made))
+    }
+
+    fn copies(&self, _view: &View) -> Vec<(&'static str, String)> {
+        let Some(node) = self.tree.current().filter(|node| node.is_thing()) else { return Vec::new() };
+        vec![("path", node.path.clone()), ("number", node.id.to_string())]
+    }
+}

@@ -1,0 +1,355 @@
+//! The tree of groups: each lists its subgroups and projects when it is opened, and what is in sight is kept as rows.
+
+use crate::api::groups::{Group, ListGroupProjects, ListGroups, ListSubgroups};
+use crate::api::projects::Project;
+use crate::api::{Known, Time};
+use crate::app::pane::View;
+use crate::store::{Load, Rows, Want};
+use crate::ui::table::ListState;
+use std::collections::hash_map::DefaultHasher;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::hash::{Hash, Hasher};
+
+/// Pages of all groups among which those at the top are looked for.
+const PAGES: u32 = 50;
+/// How deep groups are in one another at most; a server that says otherwise is not followed.
+const DEEPEST: usize = 24;
+
+/// What a row of the tree is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Group {
+        open: bool,
+    },
+    Project,
+    /// The group has more than is listed yet.
+    More,
+    /// The group is being listed.
+    Loading,
+    /// It is empty.
+    Nothing,
+    /// Why the group could not be listed.
+    Failed(String),
+}
+
+/// One row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    pub depth: usize,
+    pub kind: Kind,
+    pub id: u64,
+    /// Full path; of rows that stand for no thing, that of the group they are in.
+    pub path: String,
+    pub name: String,
+    pub about: String,
+    pub visibility: String,
+    /// Bytes that it holds, where they were asked for.
+    pub size: Option<u64>,
+    pub active: Option<Time>,
+    pub url: String,
+    pub archived: bool,
+}
+
+impl Node {
+    /// Whether it is a group.
+    pub fn is_group(&self) -> bool {
+        matches!(self.kind, Kind::Group { .. })
+    }
+
+    /// Whether it stands for something of the server.
+    pub fn is_thing(&self) -> bool {
+        self.is_group() || self.kind == Kind::Project
+    }
+
+    fn key(&self) -> String {
+        let kind = match self.kind {
+            Kind::Group { .. } => "group",
+            Kind::Project => "project",
+            Kind::More => "more",
+            Kind::Loading => "loading",
+            Kind::Nothing => "nothing",
+            Kind::Failed(_) => "failed",
+        };
+        format!("{kind} {} {}", self.path, self.id)
+    }
+
+    fn note(kind: Kind, depth: usize, group: &str) -> Node {
+        Node {
+            depth,
+            kind,
+            id: 0,
+            path: group.to_owned(),
+            name: String::new(),
+            about: String::new(),
+            visibility: String::new(),
+            size: None,
+            active: None,
+            url: String::new(),
+            archived: false,
+        }
+    }
+}
+
+/// Full path of a group; servers may leave it out.
+pub fn path_of(group: &Group) -> &str {
+    if group.full_path.is_empty() { &group.path } else { &group.full_path }
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+/// What is asked for: the groups, and whether sizes come with them.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    /// `None` while the query cannot be asked.
+    pub list: Option<ListGroups>,
+    /// Whether it is narrowed: then what fits is listed flat.
+    pub narrowed: bool,
+}
+
+impl Asked {
+    fn subgroups(&self, path: &str) -> ListSubgroups {
+        let statistics = self.list.as_ref().and_then(|list| list.statistics);
+        ListSubgroups { id: path.into(), statistics, ..ListSubgroups::default() }
+    }
+}
+
+fn projects(path: &str) -> ListGroupProjects {
+    let (order_by, sort) = (Some("name".to_owned()), Some("asc".to_owned()));
+    ListGroupProjects { id: path.into(), order_by, sort, ..ListGroupProjects::default() }
+}
+
+/// The tree.
+#[derive(Default)]
+pub struct Tree {
+    /// Full paths of open groups; those in a closed one stay, so that it opens again as it was.
+    open: BTreeSet<String>,
+    /// Pages that are needed: of all groups under the empty path, of an open group under its own.
+    pages: HashMap<String, u32>,
+    nodes: Vec<Node>,
+    /// What the rows were made from.
+    seen: u64,
+    /// What was asked for and is not listed yet.
+    sought: Option<String>,
+    pub list: ListState,
+}
+
+impl Tree {
+    /// Opens the groups down to `path`, and selects it as soon as it is listed.
+    pub fn seek(&mut self, path: &str) {
+        for (at, _) in path.match_indices('/') {
+            self.open.insert(path.get(..at).unwrap_or_default().to_owned());
+        }
+        self.open.insert(path.to_owned());
+        self.sought = Some(path.to_owned());
+        self.seen = 0;
+    }
+
+    /// The rows.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The row under the cursor.
+    pub fn current(&self) -> Option<&Node> {
+        self.nodes.get(self.list.selected())
+    }
+
+    /// Another query: what is open stays, the rest begins again.
+    pub fn restart(&mut self) {
+        self.pages.clear();
+        self.seen = 0;
+        self.list = ListState::default();
+    }
+
+    fn pages_of(&self, path: &str) -> u32 {
+        self.pages.get(path).copied().unwrap_or(1)
+    }
+
+    /// Open groups that are in sight.
+    fn listed(&self) -> impl Iterator<Item = &str> {
+        let reached: HashSet<&str> = self.nodes.iter().filter(|n| n.is_group()).map(|n| n.path.as_str()).collect();
+        let sought = self.sought.as_deref();
+        self.open.iter().map(String::as_str).filter(move |path| {
+            // The way to what is sought is listed at once, without waiting for each step.
+            reached.contains(path) || sought.is_some_and(|s| s == *path || s.starts_with(&format!("{path}/")))
+        })
+    }
+
+    /// What is to be listed.
+    pub fn wants(&self, asked: &Asked) -> Vec<Want> {
+        let mut wants: Vec<Want> = asked.list.iter().map(|list| Load::list(list, self.pages_of("")).into()).collect();
+        for path in self.listed() {
+            wants.push(Load::list(&asked.subgroups(path), self.pages_of(path)).into());
+            wants.push(Load::list(&projects(path), self.pages_of(path)).into());
+        }
+        wants
+    }
+
+    /// All groups, as far as they are known.
+    pub fn groups<'a>(view: &View<'a>, asked: &Asked) -> Rows<'a, Group> {
+        asked.list.as_ref().map_or_else(|| Rows::chain(Vec::new()), |list| view.store.list(list))
+    }
+
+    /// After an update: makes the rows again where something changed.
+    pub fn changed(&mut self, view: &View, asked: &Asked) {
+        let all = Tree::groups(view, asked);
+        let seen = self.sight(view, asked, &all);
+        if seen != self.seen {
+            self.seen = seen;
+            self.build_all(view, asked, &all);
+            self.look(&all);
+        }
+        self.list.sync(self.nodes.len(), |i| self.nodes.get(i).map(Node::key).unwrap_or_default());
+        self.turn_pages(view, asked, &all);
+    }
+
+    /// A number that changes with everything that the rows are made from.
+    fn sight(&self, view: &View, asked: &Asked, all: &Rows<'_, Group>) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (all.revision, all.known, all.more, asked.narrowed, &self.open).hash(&mut hasher);
+        for path in &self.open {
+            let (groups, projects) = (view.store.list(&asked.subgroups(path)), view.store.list(&projects(path)));
+            (groups.revision, groups.known, groups.error.is_some()).hash(&mut hasher);
+            (projects.revision, projects.known, projects.error.is_some()).hash(&mut hasher);
+        }
+        hasher.finish().max(1)
+    }
+
+    fn build_all(&mut self, view: &View, asked: &Asked, all: &Rows<'_, Group>) {
+        let mut nodes = Vec::new();
+        let ids: HashSet<u64> = all.iter().map(|group| group.id).collect();
+        for group in all.iter() {
+            // One whose parent is hidden stands at the top, once it is known that the parent does not come.
+            let top = group.parent_id.is_none_or(|parent| !all.more && !ids.contains(&parent));
+            if asked.narrowed || top {
+                self.add(view, asked, group, 0, &mut nodes);
+            }
+        }
+        if all.more {
+            nodes.push(Node::note(Kind::More, 0, ""));
+        }
+        self.nodes = nodes;
+    }
+
+    fn add(&self, view: &View, asked: &Asked, group: &Group, depth: usize, nodes: &mut Vec<Node>) {
+        let path = path_of(group);
+        let open = self.open.contains(path) && depth < DEEPEST;
+        nodes.push(Node {
+            depth,
+            kind: Kind::Group { open },
+            id: group.id,
+            path: path.to_owned(),
+            name: if depth == 0 { path.to_owned() } else { group.path.clone() },
+            about: first_line(group.description.as_deref().unwrap_or_default()),
+            visibility: group.visibility.as_str().to_owned(),
+            size: group.statistics.known().map(|sizes| sizes.storage_size),
+            active: group.created_at.clone(),
+            url: group.web_url.clone(),
+            archived: group.archived == Some(true),
+        });
+        if open {
+            self.add_inside(view, asked, path, depth + 1, nodes);
+        }
+    }
+
+    fn add_inside(&self, view: &View, asked: &Asked, path: &str, depth: usize, nodes: &mut Vec<Node>) {
+        let (groups, projects) = (view.store.list(&asked.subgroups(path)), view.store.list(&projects(path)));
+        let before = nodes.len();
+        for group in groups.iter() {
+            // A server that lists a group within itself must not be followed forever.
+            if path_of(group).starts_with(&format!("{path}/")) {
+                self.add(view, asked, group, depth, nodes);
+            }
+        }
+        nodes.extend(projects.iter().map(|project| project_node(project, depth)));
+        if groups.more || projects.more {
+            nodes.push(Node::note(Kind::More, depth, path));
+        }
+        match groups.error.filter(|_| !groups.known).or(projects.error.filter(|_| !projects.known)) {
+            Some(error) => nodes.push(Node::note(Kind::Failed(error.said()), depth, path)),
+            None if !groups.known || !projects.known => nodes.push(Node::note(Kind::Loading, depth, path)),
+            None if nodes.len() == before => nodes.push(Node::note(Kind::Nothing, depth, path)),
+            None => {}
+        }
+    }
+
+    /// Selects what was sought where it is listed; where its way is listed without it, the nearest that is.
+    fn look(&mut self, all: &Rows<'_, Group>) {
+        let Some(path) = self.sought.clone() else { return };
+        if let Some(at) = self.nodes.iter().position(|node| node.is_thing() && node.path == path) {
+            self.list.want(self.nodes.get(at).map(Node::key).unwrap_or_default());
+            self.sought = None;
+            return;
+        }
+        let waits = |node: &Node| node.kind == Kind::Loading && path.starts_with(&node.path);
+        if !all.known || all.more || self.nodes.iter().any(waits) {
+            return;
+        }
+        let on_the_way = |node: &&Node| node.is_group() && path.starts_with(&format!("{}/", node.path));
+        if let Some(node) = self.nodes.iter().filter(on_the_way).max_by_key(|node| node.path.len()) {
+            self.list.want(node.key());
+        }
+        self.sought = None;
+    }
+
+    /// Asks for more where the end of a list is near the window, or something is sought.
+    fn turn_pages(&mut self, view: &View, asked: &Asked, all: &Rows<'_, Group>) {
+        let ahead = self.list.height().max(usize::from(view.size.1)) * 2;
+        let near = self.list.top().max(self.list.selected()) + ahead;
+        let sought = self.sought.is_some();
+        let short: Vec<String> = self
+            .nodes
+            .iter()
+            .enumerate()
+            .filter(|(index, node)| node.kind == Kind::More && (*index < near || sought))
+            .map(|(_, node)| node.path.clone())
+            .collect();
+        for path in short {
+            let known = match path.as_str() {
+                "" => all.pages(),
+                path => {
+                    let groups = view.store.list(&asked.subgroups(path)).pages();
+                    groups.max(view.store.list(&projects(path)).pages())
+                }
+            };
+            let pages = self.pages.entry(path).or_insert(1);
+            *pages = (*pages).max(known + 1).min(PAGES);
+        }
+    }
+
+    /// Opens or closes the group at `path`.
+    pub fn set_open(&mut self, path: &str, open: bool) {
+        if open {
+            self.open.insert(path.to_owned());
+        } else {
+            self.open.remove(path);
+        }
+    }
+
+    /// Selects the group that the row under the cursor is in.
+    pub fn select_above(&mut self) {
+        let Some(depth) = self.current().map(|node| node.depth) else { return };
+        let above = (0..self.list.selected()).rev().find(|i| self.nodes.get(*i).is_some_and(|n| n.depth < depth));
+        if let Some(index) = above {
+            self.list.select(index, self.nodes.len());
+        }
+    }
+}
+
+fn project_node(project: &Project, depth: usize) -> Node {
+    Node {
+        depth,
+        kind: Kind::Project,
+        id: project.id,
+        path: project.path_with_namespace.clone(),
+        name: project.path.clone(),
+        about: first_line(project.description()),
+        visibility: project.visibility().map(|word| word.as_str().to_owned()).unwrap_or_default(),
+        size: project.statistics.known().map(|sizes| sizes.storage_size),
+        active: project.last_activity_at.known().cloned(),
+        url: project.web_url.clone(),
+        archived: project.is_archived(),
+    }
+}

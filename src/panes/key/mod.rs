@@ -1,0 +1,176 @@
+//! Whose SSH key has a number: what servers write into their logs, looked up by administrators.
+
+use super::details::{Details, Lead, NAMES_WIDE};
+use super::list::{age, ago, failure};
+use super::public_key::{self, Family};
+use super::{forms, profile};
+use crate::api::Known;
+use crate::api::users::{LookUpKey, SshKey};
+use crate::app::action::{Action, Tone};
+use crate::app::command::{Command, Motion};
+use crate::app::overlay::prompt::Prompt;
+use crate::app::pane::{Crumb, Cx, Pane, Pointer, View};
+use crate::app::place::Place;
+use crate::store::{Load, Want};
+use crate::ui::panels;
+use crate::ui::state;
+use crate::ui::text::wrap;
+use crate::ui::theme::Role;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+/// The tag under which the number is answered.
+const NUMBER: &str = "number of a key";
+
+/// A key that is looked up.
+pub struct LookUp {
+    number: Option<u64>,
+    facts: Details,
+    /// Whether the number was asked for.
+    asked: bool,
+}
+
+impl LookUp {
+    fn query(&self) -> Option<LookUpKey> {
+        self.number.map(|id| LookUpKey { id })
+    }
+
+    fn key<'a>(&self, view: &View<'a>) -> Option<&'a SshKey> {
+        view.store.get(&self.query()?).value
+    }
+
+    fn ask(&mut self, cx: &mut Cx) {
+        self.asked = true;
+        cx.act(Action::Open(Box::new(Prompt::ask("number of the SSH key", NUMBER, ""))));
+    }
+
+    fn write(&mut self, view: &View, key: &SshKey) {
+        let facts = &mut self.facts;
+        facts.field("title", vec![(key.title.clone(), Role::Title)], None);
+        match public_key::read(Family::Ssh, &key.key) {
+            Ok(read) => {
+                facts.field("kind", vec![(read.kind, Role::Text)], None);
+                let lead = Some(Lead::Copy("fingerprint", read.fingerprint.clone()));
+                facts.field("fingerprint", vec![(read.fingerprint, Role::Ref)], lead);
+            }
+            Err(why) => facts.field("kind", vec![(why, Role::Warning)], None),
+        }
+        facts.field("added", vec![(ago(&age(view, key.created_at.as_ref())), Role::Text)], None);
+        facts.field("last used", vec![(ago(&age(view, key.last_used_at.as_ref())), Role::Text)], None);
+        for (index, line) in wrap(&key.key, 64, 12).into_iter().enumerate() {
+            let lead = Some(Lead::Copy("key", key.key.clone()));
+            facts.field(if index == 0 { "key" } else { "" }, vec![(line, Role::Dim)], lead);
+        }
+        facts.line(Vec::new());
+        let Some(owner) = key.user.known() else {
+            return facts.field("owner", vec![("the server does not say whose it is".into(), Role::Warning)], None);
+        };
+        let place = Place::new("user").item(owner.username.as_str()).tab("ssh");
+        facts.field("owner", vec![(format!("@{}", owner.username), Role::Link)], Some(Lead::Place(place)));
+        profile::write(facts, view, owner, 64);
+    }
+}
+
+impl Pane for LookUp {
+    const ID: &'static str = "key";
+    const TITLE: &'static str = "Whose SSH key has a number, for administrators";
+    const COMMANDS: &'static [Command<Self>] = &[
+        Command::new("key.owner", &["Enter"], "Open its owner, copy what the line holds", |pane: &mut Self, cx| {
+            if pane.facts.enter(cx) {
+                return;
+            }
+            let owner = pane.key(&cx.view).and_then(|key| key.user.known()).map(|user| user.username.clone());
+            match owner {
+                Some(name) => cx.go(Place::new("user").item(name).tab("ssh")),
+                None => pane.ask(cx),
+            }
+        })
+        .footer("owner"),
+        Command::new("key.another", &["/", "i"], "Look another number up", |pane: &mut Self, cx| pane.ask(cx))
+            .footer("another number")
+            .when(|_, view| forms::administrator(view)),
+    ];
+
+    fn open(place: &Place, _view: &View) -> Self {
+        let number = place.item.as_deref().and_then(|item| item.trim_start_matches('#').parse().ok());
+        LookUp { number, facts: Details::default().names(NAMES_WIDE), asked: number.is_some() }
+    }
+
+    fn place(&self) -> Place {
+        Place { item: self.number.map(|id| id.to_string()), ..Place::new(Self::ID) }
+    }
+
+    fn crumbs(&self, _view: &View) -> Vec<Crumb> {
+        let mut crumbs = vec![Crumb::new("SSH key", Role::Title)];
+        crumbs.extend(self.number.map(|id| Crumb::new(format!("#{id}"), Role::Ref)));
+        crumbs
+    }
+
+    fn wants(&self, view: &View) -> Vec<Want> {
+        // Somebody who is known not to be an administrator need not be refused first.
+        let may = forms::administrator(view).is_ok();
+        self.query().filter(|_| may).map(|query| Load::one(&query).into()).into_iter().collect()
+    }
+
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        self.facts.hide();
+        let name = self.key(view).map_or("", |key| key.title.as_str());
+        let body = panels::title(buf, area, view.theme, true, name, "");
+        if let Err(why) = forms::administrator(view) {
+            let words = format!("Whose key has a number is not shown to you: {why}.");
+            return state::empty(buf, body, view.theme, &words, ":me shows your own keys");
+        }
+        let Some(query) = self.query() else {
+            let hint = "i asks for the number; servers name it in their logs as key-17";
+            return state::empty(buf, body, view.theme, "No key is looked up yet.", hint);
+        };
+        let reply = view.store.get(&query);
+        match (reply.value, reply.error) {
+            (None, Some(error)) => failure(view, body, buf, error),
+            (None, None) => state::skeleton(buf, body, view.theme),
+            _ => self.facts.draw(view, body, buf, true),
+        }
+    }
+
+    fn changed(&mut self, cx: &mut Cx) {
+        if !self.asked && forms::administrator(&cx.view).is_ok() {
+            self.ask(cx);
+        }
+        self.facts.clear();
+        if let Some(key) = self.key(&cx.view) {
+            self.write(&cx.view, key);
+        }
+    }
+
+    fn motion(&mut self, motion: Motion, _cx: &mut Cx) {
+        self.facts.motion(motion);
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
+        self.facts.pointer(pointer, cx);
+    }
+
+    fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
+        if tag != NUMBER {
+            return;
+        }
+        let digits = value.trim().trim_start_matches("key-").trim_start_matches('#');
+        match digits.parse::<u64>() {
+            Ok(number) => cx.act(Action::Replace(Place::new(Self::ID).item(number))),
+            Err(_) if digits.is_empty() => {}
+            Err(_) => cx.say(Tone::Warning, "The number of a key is a number such as 17."),
+        }
+    }
+
+    fn url(&self, view: &View) -> Option<String> {
+        let owner = self.key(view)?.user.known()?;
+        Some(owner.web_url.clone()).filter(|url| !url.is_empty())
+    }
+
+    fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
+        let Some(key) = self.key(view) else { return Vec::new() };
+        let mut copies = vec![("key", key.key.clone())];
+        copies.extend(public_key::read(Family::Ssh, &key.key).ok().map(|read| ("fingerprint", read.fingerprint)));
+        copies
+    }
+}

@@ -1,0 +1,207 @@
+//! The licence of the server, for administrators: to whom it was given, until when, and how much of it is used.
+
+use super::details::Details;
+use super::list::failure;
+use super::{forms, staging};
+use crate::api::Time;
+use crate::api::license::{AddLicense, GetLicense, License};
+use crate::app::action::{Action, Tone};
+use crate::app::command::{Command, Motion};
+use crate::app::overlay::confirm::Confirm;
+use crate::app::overlay::prompt::{Prompt, Taken};
+use crate::app::pane::{Crumb, Cx, Pane, Pointer, View};
+use crate::app::place::Place;
+use crate::store::{Load, Want, Work, Write};
+use crate::ui::theme::Role;
+use crate::ui::{chart, panels, state, text};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use staging::paths::{OfMachine, ReadFile, file_key};
+
+/// The tag under which the file is answered.
+const FILE: &str = "licence file";
+/// No licence is longer.
+const LONGEST: u64 = 256 * 1024;
+/// A pasted text of so many letters is the licence itself rather than the path of its file.
+const TEXT: usize = 200;
+/// Columns of the bar of seats.
+const BAR: usize = 30;
+/// Days before the end from which on it is said loudly.
+const SOON: i64 = 30;
+
+/// The licence.
+#[derive(Default)]
+pub struct Licence {
+    facts: Details,
+    reading: Option<String>,
+    turn: u64,
+}
+
+fn take(text: &str) -> Taken {
+    if text.trim().len() >= TEXT { Taken::Whole } else { Taken::Text }
+}
+
+impl Licence {
+    fn current<'a>(&self, view: &View<'a>) -> Option<&'a License> {
+        view.store.get(&GetLicense {}).value.and_then(Option::as_ref)
+    }
+
+    fn write(&mut self, view: &View) {
+        self.facts.clear();
+        let Some(license) = self.current(view) else { return };
+        let facts = &mut self.facts;
+        let licensee = license.licensee.clone().unwrap_or_default();
+        for (name, words, role) in [
+            ("licensee", licensee.name, Role::Title),
+            ("company", licensee.company, Role::Text),
+            ("e-mail", licensee.email, Role::Text),
+            ("plan", license.plan.clone(), Role::Text),
+        ] {
+            if let Some(words) = words.filter(|words| !words.is_empty()) {
+                facts.field(name, vec![(words, role)], None);
+            }
+        }
+        let date = |time: &Option<Time>| time.as_ref().map_or_else(|| "not said".to_owned(), |time| time.0.clone());
+        facts.field("from", vec![(date(&license.starts_at), Role::Text)], None);
+        let days = license
+            .expires_at
+            .as_ref()
+            .and_then(Time::instant)
+            .map(|end| end.duration_since(view.now).as_hours().div_euclid(24));
+        let mut until = vec![(date(&license.expires_at), Role::Text)];
+        match days {
+            Some(days) if days < 0 || license.expired == Some(true) => {
+                until.push(("  it has ended".into(), Role::Failed))
+            }
+            Some(days) if days < SOON => until.push((format!("  {days} days are left"), Role::Warning)),
+            Some(days) => until.push((format!("  {} days are left", text::count(days as u64)), Role::Dim)),
+            None if license.expired == Some(true) => until.push(("  it has ended".into(), Role::Failed)),
+            None => {}
+        }
+        facts.field("until", until, None);
+        let active = license.active_users.unwrap_or(0);
+        match license.user_limit.filter(|limit| *limit > 0) {
+            Some(limit) => {
+                let share = active as f64 / limit as f64;
+                let role = if active > limit { Role::Failed } else { Role::Chart };
+                let words = format!(" {} of {} users", text::count(active), text::count(limit));
+                facts.field("seats", vec![(chart::bar(share.min(1.0), BAR), role), (words, Role::Text)], None);
+            }
+            None => facts.field("seats", vec![(format!("{} users, no limit", text::count(active)), Role::Text)], None),
+        }
+        for (index, (name, count)) in license.add_ons.iter().enumerate() {
+            let pieces = vec![(format!("{count} "), Role::Text), (name.clone(), Role::Label)];
+            facts.field(if index == 0 { "add-ons" } else { "" }, pieces, None);
+        }
+    }
+
+    fn ask(&mut self, cx: &mut Cx) {
+        let prompt = Prompt::ask("licence: a file, Tab completes; or paste it", FILE, "~/");
+        cx.act(Action::Open(Box::new(prompt.complete(Box::new(OfMachine)).taking(take))));
+    }
+
+    /// Shows what would be sent, and sends it on a yes.
+    fn offer(license: &str, cx: &mut Cx) {
+        let license = license.trim().to_owned();
+        if license.is_empty() {
+            return cx.say(Tone::Warning, "There is no licence in it.");
+        }
+        let size = text::bytes(license.len() as u64);
+        let question = format!("Install this licence ({size})? It takes the place of the present one.");
+        let write = Write::new(&AddLicense { license }, "install the licence");
+        cx.act(Action::Open(Box::new(Confirm::new("Install a licence", question, Action::Send(write)))));
+    }
+}
+
+impl Pane for Licence {
+    const ID: &'static str = "license";
+    const TITLE: &'static str = "The server's licence, for administrators";
+    const COMMANDS: &'static [Command<Self>] =
+        &[Command::new("license.add", &["+"], "Install a licence from a file, or a pasted one", Self::ask)
+            .footer("install")
+            .writes()
+            .when(|_, view| forms::administrator(view))];
+
+    fn open(_place: &Place, _view: &View) -> Self {
+        Licence::default()
+    }
+
+    fn place(&self) -> Place {
+        Place::new(Self::ID)
+    }
+
+    fn crumbs(&self, _view: &View) -> Vec<Crumb> {
+        vec![Crumb::new("licence", Role::Title)]
+    }
+
+    fn wants(&self, view: &View) -> Vec<Want> {
+        let may = forms::administrator(view).is_ok();
+        let mut wants: Vec<Want> = may.then(|| Load::one(&GetLicense {}).into()).into_iter().collect();
+        wants.extend(
+            self.reading
+                .clone()
+                .map(|typed| Want::from(Work::new(ReadFile { typed, turn: self.turn, largest: LONGEST }))),
+        );
+        wants
+    }
+
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let theme = view.theme;
+        self.facts.hide();
+        let body = panels::title(buf, area, theme, true, "Licence", "");
+        if let Err(why) = forms::administrator(view) {
+            let words = format!("The licence is not shown to you: {why}.");
+            return state::empty(buf, body, theme, &words, "");
+        }
+        let reply = view.store.get(&GetLicense {});
+        match (reply.value, reply.error) {
+            (Some(Some(_)), _) => self.facts.draw(view, body, buf, true),
+            (Some(None), _) => state::empty(buf, body, theme, "No licence is installed.", "+ installs one"),
+            (None, Some(error)) if error.is_missing() => {
+                state::empty(buf, body, theme, "This server has no licences: it is an edition without them.", "");
+            }
+            (None, Some(error)) => failure(view, body, buf, error),
+            (None, None) => state::skeleton(buf, body, theme),
+        }
+    }
+
+    fn changed(&mut self, cx: &mut Cx) {
+        if let Some(path) = &self.reading {
+            let made = cx.view.store.made::<Result<Vec<u8>, String>>(&file_key(path, self.turn));
+            match made {
+                Some(Ok(bytes)) => match std::str::from_utf8(bytes) {
+                    Ok(text) => Licence::offer(text, cx),
+                    Err(_) => cx.say(Tone::Bad, "This file is no text, and no licence."),
+                },
+                Some(Err(why)) => cx.say(Tone::Bad, why.clone()),
+                None => return self.write(&cx.view),
+            }
+            self.reading = None;
+        }
+        self.write(&cx.view);
+    }
+
+    fn motion(&mut self, motion: Motion, _cx: &mut Cx) {
+        self.facts.motion(motion);
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
+        self.facts.pointer(pointer, cx);
+    }
+
+    fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
+        match tag {
+            FILE if value.trim().len() >= TEXT => Licence::offer(&value, cx),
+            FILE if !value.trim().is_empty() => {
+                // Another reading of the same path is another result.
+                self.turn = (self.turn + 1).max(cx.view.now.as_millisecond().unsigned_abs());
+                self.reading = Some(value);
+            }
+            _ => {}
+        }
+    }
+
+    fn url(&self, view: &View) -> Option<String> {
+        Some(format!("{}/admin/license", view.session.web_url))
+    }
+}

@@ -1,0 +1,374 @@
+//! What one is told by mail: everywhere, in each group, in each project.
+
+use super::details::{Details, NAMES_WIDE};
+use super::forms;
+use super::forms::notification as form;
+use super::list::{Listing, failure};
+use crate::api::groups::{Group, ListGroups};
+use crate::api::notifications::{
+    GetGroupNotifications, GetNotifications, GetProjectNotifications, Level, NotificationSettings,
+};
+use crate::api::projects::{ListProjects, Project};
+use crate::api::{Error, Id, Known};
+use crate::app::command::{Command, Motion, WhyNot};
+use crate::app::pane::{Crumb, Cx, Pane, Pointer, Seek, Tabs, View};
+use crate::app::place::Place;
+use crate::store::{Load, Rows, Want};
+use crate::ui::panels::{self, Ask, Panels};
+use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::theme::Role;
+use crate::ui::{glyph, state};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::time::Duration;
+
+const LIST: usize = 0;
+const FACTS: usize = 1;
+const ASKS: &[Ask] = &[Ask { min: 44, weight: 1 }, Ask { min: 48, weight: 1 }];
+const TITLES: &[&str] = &["Everywhere", "Groups", "Projects"];
+const EVERYWHERE: usize = 0;
+const GROUPS: usize = 1;
+const PROJECTS: usize = 2;
+/// How long a row is in sight before its level is asked for.
+const PAUSE: Duration = Duration::from_millis(120);
+/// Rows whose levels are asked for at once.
+const MOST: usize = 40;
+
+/// The settings.
+pub struct Notifications {
+    tab: usize,
+    groups: Listing,
+    projects: Listing,
+    panels: Panels,
+    facts: Details,
+}
+
+/// What is known of the settings of one place.
+struct Settings<'a> {
+    value: Option<&'a NotificationSettings>,
+    error: Option<&'a Error>,
+}
+
+fn groups_query() -> ListGroups {
+    ListGroups { all_available: Some(false), ..ListGroups::default() }
+}
+
+fn projects_query() -> ListProjects {
+    let order_by = Some("last_activity_at".to_owned());
+    ListProjects { membership: Some(true), simple: Some(true), order_by, ..ListProjects::default() }
+}
+
+impl Notifications {
+    fn groups<'a>(&self, view: &View<'a>) -> Rows<'a, Group> {
+        view.store.list(&groups_query())
+    }
+
+    fn projects<'a>(&self, view: &View<'a>) -> Rows<'a, Project> {
+        view.store.list(&projects_query())
+    }
+
+    fn list(&mut self) -> &mut Listing {
+        if self.tab == PROJECTS { &mut self.projects } else { &mut self.groups }
+    }
+
+    fn len(&self, view: &View) -> usize {
+        match self.tab {
+            GROUPS => self.groups.len(&self.groups(view)),
+            PROJECTS => self.projects.len(&self.projects(view)),
+            _ => 0,
+        }
+    }
+
+    /// Number and name of the group or project under the cursor.
+    fn current(&self, view: &View) -> Option<(Id, String)> {
+        match self.tab {
+            GROUPS => self.groups.selected(&self.groups(view)).map(|g| (Id::from(g.id), g.full_path.clone())),
+            PROJECTS => {
+                self.projects.selected(&self.projects(view)).map(|p| (Id::from(p.id), p.path_with_namespace.clone()))
+            }
+            _ => None,
+        }
+    }
+
+    fn known<'a>(&self, view: &View<'a>, id: Option<&Id>) -> Settings<'a> {
+        let reply = match (self.tab, id.cloned()) {
+            (GROUPS, Some(id)) => view.store.get(&GetGroupNotifications { id }),
+            (PROJECTS, Some(id)) => view.store.get(&GetProjectNotifications { id }),
+            (EVERYWHERE, _) => view.store.get(&GetNotifications {}),
+            _ => return Settings { value: None, error: None },
+        };
+        Settings { value: reply.value, error: reply.error }
+    }
+
+    /// The settings of the rows in sight.
+    fn seen(&self, view: &View) -> Vec<Want> {
+        let list = if self.tab == PROJECTS { &self.projects } else { &self.groups };
+        let rows = list.state.height().max(usize::from(view.size.1)).min(MOST);
+        let (groups, projects) = (self.groups(view), self.projects(view));
+        let load = |index: usize| match self.tab {
+            GROUPS => list.at(&groups, index).map(|g| Load::one(&GetGroupNotifications { id: g.id.into() })),
+            _ => list.at(&projects, index).map(|p| Load::one(&GetProjectNotifications { id: p.id.into() })),
+        };
+        let top = list.state.top();
+        let mut wants: Vec<Want> = (top..top + rows).filter_map(load).map(|load| load.after(PAUSE).into()).collect();
+        wants.extend(load(list.state.selected()).map(Want::from));
+        wants
+    }
+
+    fn may_edit(&self, view: &View) -> Result<(), WhyNot> {
+        forms::signed_in(view)?;
+        match self.tab {
+            EVERYWHERE => Ok(()),
+            _ => self.current(view).map(|_| ()).ok_or_else(|| "nothing is selected".into()),
+        }
+    }
+
+    fn edit(&mut self, cx: &mut Cx) {
+        match (self.tab, self.current(&cx.view)) {
+            (EVERYWHERE, _) => form::everywhere(&cx.view).open(cx),
+            (GROUPS, Some((id, name))) => form::in_group(&id, &name, &cx.view).open(cx),
+            (_, Some((id, name))) => form::in_project(&id, &name, &cx.view).open(cx),
+            _ => {}
+        }
+    }
+
+    fn write(&mut self, view: &View) {
+        self.facts.clear();
+        let here = self.current(view);
+        let Some(settings) = self.known(view, here.as_ref().map(|(id, _)| id)).value else { return };
+        let facts = &mut self.facts;
+        let level = &settings.level;
+        facts.field("level", vec![(level.to_string(), role(level))], None);
+        facts.field("mails about", vec![(form::meaning(level).into(), Role::Text)], None);
+        if *level == Level::Global
+            && let Some(global) = view.store.get(&GetNotifications {}).value
+        {
+            let words = format!("which is {}: {}", global.level, form::meaning(&global.level));
+            facts.field("", vec![(words, Role::Dim)], None);
+        }
+        if let Some(address) = settings.notification_email.known().filter(|address| !address.is_empty()) {
+            facts.field("e-mail", vec![(address.clone(), Role::Text)], None);
+        }
+        let events = settings.events.known();
+        for (index, (name, on)) in events.into_iter().flatten().enumerate() {
+            if index == 0 {
+                facts.line(Vec::new());
+            }
+            let on = *on == Some(true);
+            let (sign, signed) = if on { (glyph::done(), Role::Success) } else { (glyph::open(), Role::Dim) };
+            let words = match form::event(name) {
+                "" => name.replace('_', " "),
+                words => words.trim_end_matches('.').to_owned(),
+            };
+            let pieces = vec![(format!("{sign} "), signed), (words, if on { Role::Text } else { Role::Dim })];
+            facts.field(if index == 0 { "events" } else { "" }, pieces, None);
+        }
+    }
+
+    fn row(&self, view: &View, id: u64, path: &str) -> Row {
+        let known = self.known(view, Some(&id.into()));
+        let (level, role) = match (known.value, known.error) {
+            (Some(settings), _) => (settings.level.to_string(), role(&settings.level)),
+            (None, Some(error)) => (error.title().to_owned(), Role::Failed),
+            (None, None) => (glyph::cut().to_owned(), Role::Faint),
+        };
+        Row::new(vec![Cell::from((path.to_owned(), Role::Text)), Cell::from((level, role))])
+    }
+
+    fn draw_list(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let focused = self.panels.focus() == LIST;
+        let title = if self.tab == GROUPS { "Your groups" } else { "Your projects" };
+        let body = panels::title(buf, area, view.theme, focused, title, "");
+        let columns = [
+            Column::new("", Size::Fill { min: 20, weight: 1 }).middle(),
+            Column::new("", Size::Fit { min: 8, max: 16 }),
+        ];
+        if self.tab == GROUPS {
+            let empty = ("You are in no group.", "g p lists projects");
+            let row = |group: &Group| self.row(view, group.id, &group.full_path);
+            self.groups.draw(view, body, buf, focused, &self.groups(view), &columns, row, empty);
+        } else {
+            let empty = ("You are a member of no project.", "g p lists projects");
+            let row = |project: &Project| self.row(view, project.id, &project.path_with_namespace);
+            self.projects.draw(view, body, buf, focused, &self.projects(view), &columns, row, empty);
+        }
+    }
+
+    fn draw_facts(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool) {
+        let here = self.current(view);
+        let name = here.as_ref().map_or("Everywhere", |(_, name)| name.as_str());
+        let body = panels::title(buf, area, view.theme, focused, name, "");
+        let known = self.known(view, here.as_ref().map(|(id, _)| id));
+        match (known.value, known.error) {
+            (None, Some(error)) => failure(view, body, buf, error),
+            (None, None) if self.tab != EVERYWHERE && here.is_none() => {}
+            (None, None) => state::skeleton(buf, body, view.theme),
+            _ => self.facts.draw(view, body, buf, focused),
+        }
+    }
+}
+
+fn role(level: &Level) -> Role {
+    match level {
+        Level::Disabled => Role::Canceled,
+        Level::Watch => Role::Success,
+        Level::Custom => Role::Label,
+        Level::Global => Role::Dim,
+        _ => Role::Text,
+    }
+}
+
+impl Pane for Notifications {
+    const ID: &'static str = "notifications";
+    const TITLE: &'static str = "What you are told by mail";
+    const COMMANDS: &'static [Command<Self>] =
+        &[Command::new("notifications.edit", &["e", "Enter"], "Change the level and the events", Self::edit)
+            .footer("change")
+            .writes()
+            .when(Self::may_edit)];
+
+    fn open(place: &Place, _view: &View) -> Self {
+        let mut pane = Notifications {
+            tab: EVERYWHERE,
+            groups: Listing::default(),
+            projects: Listing::default(),
+            panels: Panels::new(2),
+            facts: Details::default().names(NAMES_WIDE),
+        };
+        let named = |tab: &str| TITLES.iter().position(|title| title.eq_ignore_ascii_case(tab));
+        pane.tab = place.tab.as_deref().and_then(named).unwrap_or(EVERYWHERE);
+        if let Some(project) = &place.project {
+            pane.tab = if place.tab.is_some() { pane.tab } else { PROJECTS };
+            pane.projects.hunt(project.as_str());
+        }
+        if let Some(group) = &place.group {
+            pane.tab = if place.tab.is_some() { pane.tab } else { GROUPS };
+            pane.groups.hunt(group.as_str());
+        }
+        pane
+    }
+
+    fn place(&self) -> Place {
+        Place::new(Self::ID).tab(TITLES.get(self.tab).map(|title| title.to_lowercase()).as_deref().unwrap_or_default())
+    }
+
+    fn crumbs(&self, view: &View) -> Vec<Crumb> {
+        let mut crumbs = vec![Crumb::new("notifications", Role::Title)];
+        match self.tab {
+            GROUPS => crumbs.extend(self.groups.crumbs(&self.groups(view))),
+            PROJECTS => crumbs.extend(self.projects.crumbs(&self.projects(view))),
+            _ => {}
+        }
+        crumbs
+    }
+
+    fn wants(&self, view: &View) -> Vec<Want> {
+        if !view.session.signed_in {
+            return Vec::new();
+        }
+        let mut wants: Vec<Want> = vec![Load::one(&GetNotifications {}).into()];
+        match self.tab {
+            GROUPS => wants.push(Load::list(&groups_query(), self.groups.pages()).into()),
+            PROJECTS => wants.push(Load::list(&projects_query(), self.projects.pages()).into()),
+            _ => return wants,
+        }
+        wants.extend(self.seen(view));
+        wants
+    }
+
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        self.groups.drawn_at(Rect::default());
+        self.projects.drawn_at(Rect::default());
+        self.facts.hide();
+        if !view.session.signed_in {
+            let body = panels::title(buf, area, view.theme, true, "Notifications", "");
+            let hint = "labscope auth login signs in";
+            return state::empty(buf, body, view.theme, "Nobody is signed in, so nobody is told.", hint);
+        }
+        if self.tab == EVERYWHERE {
+            return self.draw_facts(view, area, buf, true);
+        }
+        let places = self.panels.layout(area, ASKS);
+        if let Some(place) = places.get(LIST).copied().flatten() {
+            self.draw_list(view, place, buf);
+        }
+        if let Some(place) = places.get(FACTS).copied().flatten() {
+            self.draw_facts(view, place, buf, self.panels.focus() == FACTS);
+        }
+        self.panels.rules(buf, view.theme);
+    }
+
+    fn changed(&mut self, cx: &mut Cx) {
+        let (groups, projects) = (self.groups(&cx.view), self.projects(&cx.view));
+        self.groups.narrow(&groups, |group, words| group.full_path.to_lowercase().contains(words));
+        self.groups.sync(&groups, |group| group.full_path.clone());
+        self.projects.narrow(&projects, |project, words| project.path_with_namespace.to_lowercase().contains(words));
+        self.projects.sync(&projects, |project| project.path_with_namespace.clone());
+        self.write(&cx.view);
+    }
+
+    fn motion(&mut self, motion: Motion, cx: &mut Cx) {
+        let len = self.len(&cx.view);
+        match (self.tab, self.panels.focus(), motion) {
+            (EVERYWHERE, ..) => self.facts.motion(motion),
+            (_, FACTS, Motion::Left) => self.panels.set_focus(LIST),
+            (_, FACTS, other) => self.facts.motion(other),
+            (_, _, Motion::Right) => self.panels.set_focus(FACTS),
+            (_, _, Motion::Left) => {}
+            (_, _, other) => self.list().motion(other, len),
+        }
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
+        let (Pointer::Press { column, row, .. } | Pointer::Wheel { column, row, .. }) = pointer else { return };
+        let facts = self.facts.holds(column, row);
+        if matches!(pointer, Pointer::Press { .. }) {
+            self.panels.set_focus(if facts { FACTS } else { LIST });
+        }
+        let len = self.len(&cx.view);
+        if facts {
+            self.facts.pointer(pointer, cx);
+        } else if self.list().pointer(pointer, len) && self.may_edit(&cx.view).is_ok() && !cx.view.session.read_only {
+            self.edit(cx);
+        }
+    }
+
+    fn panels(&mut self) -> Option<&mut Panels> {
+        if self.tab == EVERYWHERE { None } else { Some(&mut self.panels) }
+    }
+
+    fn tabs(&self) -> Tabs {
+        Tabs { titles: TITLES, selected: self.tab }
+    }
+
+    fn select_tab(&mut self, index: usize, _cx: &mut Cx) {
+        self.tab = index;
+        self.panels.set_focus(LIST);
+    }
+
+    fn seek(&self) -> Option<Seek> {
+        (self.tab != EVERYWHERE).then_some(Seek::Filter)
+    }
+
+    fn sought(&self) -> String {
+        let list = if self.tab == PROJECTS { &self.projects } else { &self.groups };
+        list.sought().to_owned()
+    }
+
+    fn set_sought(&mut self, text: &str, cx: &mut Cx) {
+        let here = self.current(&cx.view).map(|(_, name)| name);
+        self.list().seek(text, here);
+    }
+
+    fn escape(&mut self, _cx: &mut Cx) -> bool {
+        if self.panels.focus() == FACTS {
+            self.panels.set_focus(LIST);
+            return true;
+        }
+        self.list().unseek(None)
+    }
+
+    fn url(&self, view: &View) -> Option<String> {
+        Some(format!("{}/profile/notifications", view.session.web_url))
+    }
+}

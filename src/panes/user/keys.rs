@@ -1,0 +1,314 @@
+//! Keys of a user: a list beside what the selected one is.
+
+use crate::api::users::{
+    DeleteGpgKey, DeleteKey, DeleteUserKey, GetGpgKey, GetKey, GetUserGpgKey, GpgKey, ListGpgKeys, ListKeys,
+    ListUserGpgKeys, ListUserKeys, SshKey,
+};
+use crate::api::{Fault, Id, Time};
+use crate::app::pane::View;
+use crate::panes::details::{Details, Lead, NAMES_WIDE};
+use crate::panes::list::{Listing, age, ago};
+use crate::panes::public_key::add::Whose;
+use crate::panes::public_key::{self, Family, PublicKey};
+use crate::store::{Load, Rows, Want, Write};
+use crate::ui::panels::{self, Panels};
+use crate::ui::state;
+use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::text::{shown, wrap};
+use crate::ui::theme::Role;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// How long the cursor rests on a key before it is read alone.
+const PAUSE: Duration = Duration::from_millis(150);
+/// Lines of a key's text that are shown.
+const LINES: usize = 24;
+
+/// A key as a server lists it.
+pub trait Listed: Send + Sync + Sized + 'static {
+    const FAMILY: Family;
+    fn rows<'a>(view: &View<'a>, whose: &Whose) -> Rows<'a, Self>;
+    fn load(whose: &Whose, pages: u32) -> Load;
+    /// The key alone, where the interface has a way to read it.
+    fn alone(whose: &Whose, id: u64) -> Option<Load>;
+    /// What removes it, where the interface has a way to.
+    fn removal(whose: &Whose, id: u64, what: String) -> Option<Write>;
+    fn id(&self) -> u64;
+    fn title(&self) -> &str;
+    fn text(&self) -> &str;
+    fn created(&self) -> Option<&Time>;
+    /// What only keys of its family have: names and texts.
+    fn more(&self, view: &View) -> Vec<(&'static str, String)>;
+}
+
+fn since(view: &View, time: Option<&Time>) -> String {
+    ago(&age(view, time))
+}
+
+impl Listed for SshKey {
+    const FAMILY: Family = Family::Ssh;
+
+    fn rows<'a>(view: &View<'a>, whose: &Whose) -> Rows<'a, SshKey> {
+        match whose {
+            Whose::Own => view.store.list(&ListKeys {}),
+            Whose::Of(id, _) => view.store.list(&ListUserKeys { id: Id::from(*id) }),
+        }
+    }
+
+    fn load(whose: &Whose, pages: u32) -> Load {
+        match whose {
+            Whose::Own => Load::list(&ListKeys {}, pages),
+            Whose::Of(id, _) => Load::list(&ListUserKeys { id: Id::from(*id) }, pages),
+        }
+    }
+
+    fn alone(whose: &Whose, key_id: u64) -> Option<Load> {
+        (*whose == Whose::Own).then(|| Load::one(&GetKey { key_id }))
+    }
+
+    fn removal(whose: &Whose, key_id: u64, what: String) -> Option<Write> {
+        Some(match whose {
+            Whose::Own => Write::new(&DeleteKey { key_id }, what),
+            Whose::Of(id, _) => Write::new(&DeleteUserKey { id: *id, key_id }, what),
+        })
+    }
+
+    fn id(&self) -> u64 {
+        self.id
+    }
+
+    fn title(&self) -> &str {
+        &self.title
+    }
+
+    fn text(&self) -> &str {
+        &self.key
+    }
+
+    fn created(&self) -> Option<&Time> {
+        self.created_at.as_ref()
+    }
+
+    fn more(&self, view: &View) -> Vec<(&'static str, String)> {
+        vec![
+            ("used for", self.usage_type.clone().unwrap_or_default().replace('_', " ")),
+            ("last used", since(view, self.last_used_at.as_ref())),
+            ("expires", self.expires_at.as_ref().map(|time| time.0.clone()).unwrap_or_default()),
+        ]
+    }
+}
+
+impl Listed for GpgKey {
+    const FAMILY: Family = Family::Gpg;
+
+    fn rows<'a>(view: &View<'a>, whose: &Whose) -> Rows<'a, GpgKey> {
+        match whose {
+            Whose::Own => view.store.list(&ListGpgKeys {}),
+            Whose::Of(id, _) => view.store.list(&ListUserGpgKeys { id: *id }),
+        }
+    }
+
+    fn load(whose: &Whose, pages: u32) -> Load {
+        match whose {
+            Whose::Own => Load::list(&ListGpgKeys {}, pages),
+            Whose::Of(id, _) => Load::list(&ListUserGpgKeys { id: *id }, pages),
+        }
+    }
+
+    fn alone(whose: &Whose, key_id: u64) -> Option<Load> {
+        Some(match whose {
+            Whose::Own => Load::one(&GetGpgKey { key_id }),
+            Whose::Of(id, _) => Load::one(&GetUserGpgKey { id: *id, key_id }),
+        })
+    }
+
+    fn removal(whose: &Whose, key_id: u64, what: String) -> Option<Write> {
+        (*whose == Whose::Own).then(|| Write::new(&DeleteGpgKey { key_id }, what))
+    }
+
+    fn id(&self) -> u64 {
+        self.id
+    }
+
+    fn title(&self) -> &str {
+        ""
+    }
+
+    fn text(&self) -> &str {
+        &self.key
+    }
+
+    fn created(&self) -> Option<&Time> {
+        self.created_at.as_ref()
+    }
+
+    fn more(&self, _view: &View) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+}
+
+/// The keys of one family.
+pub struct Keys<K> {
+    pub list: Listing,
+    pub facts: Details,
+    /// What each key is, by its number, and the revision of the list that was looked at.
+    known: HashMap<u64, Result<PublicKey, String>>,
+    looked: Option<u64>,
+    kind: std::marker::PhantomData<fn() -> K>,
+}
+
+impl<K: Listed> Default for Keys<K> {
+    fn default() -> Keys<K> {
+        let known = HashMap::new();
+        Keys {
+            list: Listing::default(),
+            facts: Details::default().names(NAMES_WIDE),
+            known,
+            looked: None,
+            kind: std::marker::PhantomData,
+        }
+    }
+}
+
+impl<K: Listed> Keys<K> {
+    /// The key under the cursor.
+    pub fn current<'a>(&self, view: &View<'a>, whose: &Whose) -> Option<&'a K> {
+        self.list.selected(&K::rows(view, whose))
+    }
+
+    /// What it is, where that could be read.
+    fn read(&self, key: &K) -> Option<&PublicKey> {
+        self.known.get(&key.id())?.as_ref().ok()
+    }
+
+    /// A name by which a person knows it.
+    pub fn name(&self, key: &K) -> String {
+        let known = self.read(key).map(|known| known.comment.as_str()).unwrap_or_default();
+        let name = if key.title().is_empty() { known } else { key.title() };
+        if name.is_empty() { format!("#{}", key.id()) } else { shown(name).into_owned() }
+    }
+
+    /// What there is to copy of the key under the cursor.
+    pub fn copies(&self, view: &View, whose: &Whose) -> Vec<(&'static str, String)> {
+        let Some(key) = self.current(view, whose) else { return Vec::new() };
+        let mut copies = vec![("key", key.text().to_owned())];
+        copies.extend(self.read(key).map(|known| ("fingerprint", known.fingerprint.clone())));
+        copies.push(("number", key.id().to_string()));
+        copies
+    }
+
+    pub fn wants(&self, view: &View, whose: &Whose, beside: bool) -> Vec<Want> {
+        let mut wants = vec![K::load(whose, self.list.pages()).into()];
+        let one = self.current(view, whose).filter(|_| beside).and_then(|key| K::alone(whose, key.id()));
+        wants.extend(one.map(|load| Want::from(load.after(PAUSE))));
+        wants
+    }
+
+    pub fn changed(&mut self, view: &View, whose: &Whose) {
+        let rows = K::rows(view, whose);
+        if self.looked != Some(rows.revision) {
+            self.looked = Some(rows.revision);
+            self.known = rows.iter().map(|key| (key.id(), public_key::read(K::FAMILY, key.text()))).collect();
+        }
+        let known = &self.known;
+        self.list.narrow(&rows, |key, words| {
+            let says = |text: &str| text.to_lowercase().contains(words);
+            let read = known.get(&key.id()).and_then(|known| known.as_ref().ok());
+            says(key.title()) || read.is_some_and(|known| says(&known.comment) || says(&known.fingerprint))
+        });
+        self.list.sync(&rows, |key| key.id().to_string());
+        self.facts.clear();
+        if let Some(key) = self.list.selected(&rows) {
+            self.write(view, key);
+        }
+    }
+
+    fn write(&mut self, view: &View, key: &K) {
+        let facts = &mut self.facts;
+        if !key.title().is_empty() {
+            facts.field("title", vec![(key.title().to_owned(), Role::Title)], None);
+        }
+        match self.known.get(&key.id()) {
+            Some(Ok(known)) => {
+                facts.field("kind", vec![(known.kind.clone(), Role::Text)], None);
+                let print = known.fingerprint.clone();
+                for (index, part) in wrap(&print, 52, 3).into_iter().enumerate() {
+                    let lead = Some(Lead::Copy("fingerprint", print.clone()));
+                    facts.field(if index == 0 { "fingerprint" } else { "" }, vec![(part, Role::Ref)], lead);
+                }
+                if !known.comment.is_empty() {
+                    facts.field("comment", vec![(known.comment.clone(), Role::Text)], None);
+                }
+            }
+            Some(Err(why)) => facts.field("kind", vec![(why.clone(), Role::Warning)], None),
+            None => {}
+        }
+        facts.field("added", vec![(since(view, key.created()), Role::Text)], None);
+        for (name, words) in key.more(view).into_iter().filter(|(_, words)| !words.is_empty()) {
+            facts.field(name, vec![(words, Role::Text)], None);
+        }
+        facts.field("number", vec![(key.id().to_string(), Role::Dim)], None);
+        facts.line(Vec::new());
+        for line in key.text().lines().take(LINES) {
+            facts.prose(line, 56, LINES, Role::Dim);
+        }
+    }
+
+    pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool, whose: &Whose) {
+        let theme = view.theme;
+        let (title, empty) = match (K::FAMILY, whose) {
+            (Family::Ssh, Whose::Own) => ("SSH keys", ("You have no SSH keys here.", "+ adds one")),
+            (Family::Gpg, Whose::Own) => ("GPG keys", ("You have no GPG keys here.", "+ adds one")),
+            (Family::Ssh, _) => ("SSH keys", ("This user has no SSH keys.", "+ adds one, as an administrator")),
+            (Family::Gpg, _) => ("GPG keys", ("This user has no GPG keys.", "")),
+        };
+        let body = panels::title(buf, area, theme, focused, title, "");
+        let rows = K::rows(view, whose);
+        if rows.is_empty() && rows.error.is_some_and(|error| matches!(error.fault, Fault::Denied(_))) {
+            let why = "This server shows the keys of other users to administrators alone.";
+            return state::empty(buf, body, theme, why, "You are not one of them");
+        }
+        let columns = [
+            Column::new("", Size::Fill { min: 12, weight: 2 }),
+            Column::new("", Size::Fit { min: 5, max: 14 }).priority(2),
+            Column::new("", Size::Fit { min: 12, max: 51 }).priority(3),
+            Column::new("", Size::Fixed(4)).right().priority(1),
+        ];
+        let row = |key: &K| {
+            let read = self.read(key);
+            Row::new(vec![
+                Cell::from((self.name(key), Role::Text)),
+                Cell::from((read.map_or("?".into(), |known| known.kind.clone()), Role::Dim)),
+                Cell::from((read.map(|known| known.fingerprint.clone()).unwrap_or_default(), Role::Ref)),
+                Cell::from((age(view, key.created()), Role::Dim)),
+            ])
+            .marked(self.list.state.is_marked(&key.id().to_string()))
+        };
+        self.list.draw(view, body, buf, focused, &rows, &columns, row, empty);
+    }
+
+    pub fn draw_facts(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool, whose: &Whose) {
+        let name = self.current(view, whose).map(|key| self.name(key)).unwrap_or_default();
+        let body = panels::title(buf, area, view.theme, focused, &name, "");
+        self.facts.draw(view, body, buf, focused);
+    }
+
+    pub fn hide(&self) {
+        self.list.drawn_at(Rect::default());
+        self.facts.hide();
+    }
+
+    /// Moves in the panel that has the focus.
+    pub fn motion(&mut self, motion: crate::app::command::Motion, view: &View, whose: &Whose, panels: &mut Panels) {
+        use crate::app::command::Motion;
+        match (panels.focus(), motion) {
+            (0, Motion::Right) => panels.set_focus(1),
+            (0, Motion::Left) => {}
+            (0, other) => self.list.motion(other, self.list.len(&K::rows(view, whose))),
+            (_, Motion::Left) => panels.set_focus(0),
+            (_, other) => self.facts.motion(other),
+        }
+    }
+}

@@ -1,0 +1,596 @@
+//! A user, or oneself: profile beside projects, SSH and GPG keys; what administrators do about an account.
+
+mod keys;
+
+use super::details::{Details, NAMES_WIDE};
+use super::list::{Listing, age, failure};
+use super::public_key::Family;
+use super::public_key::add::{self, Adding, Whose};
+use super::{forms, profile, typed};
+use crate::api::projects::Project;
+use crate::api::users::{GetCurrentUser, GetUser, GpgKey, ListUserProjects, ListUsers, Profile, SshKey};
+use crate::api::{Id, Known};
+use crate::app::action::{Action, Tone};
+use crate::app::command::{Command, Motion, WhyNot};
+use crate::app::overlay::batch::Batch;
+use crate::app::overlay::confirm::Confirm;
+use crate::app::pane::{Crumb, Cx, Pane, Pointer, Seek, Tabs, View};
+use crate::app::place::Place;
+use crate::app::query::{self, Asked, Grammar};
+use crate::store::{Load, Rows, Want, Write};
+use crate::ui::panels::{self, Ask, Panels};
+use crate::ui::state;
+use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::text::shown;
+use crate::ui::theme::Role;
+use keys::{Keys, Listed};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+const LEFT: usize = 0;
+const RIGHT: usize = 1;
+const ASKS: &[Ask] = &[Ask { min: 46, weight: 4 }, Ask { min: 46, weight: 5 }];
+const TITLES: &[&str] = &["Profile", "SSH keys", "GPG keys"];
+const NAMES: &[&str] = &["profile", "ssh", "gpg"];
+const PROFILE: usize = 0;
+const SSH: usize = 1;
+const GPG: usize = 2;
+
+/// A user.
+pub struct UserPane {
+    /// Oneself.
+    own: bool,
+    /// Number or user name of another.
+    who: Id,
+    /// Seen as the user sees it: by acting as the user.
+    acting: bool,
+    tab: usize,
+    panels: Panels,
+    facts: Details,
+    projects: Listing,
+    ssh: Keys<SshKey>,
+    gpg: Keys<GpgKey>,
+    adding: Adding,
+}
+
+impl UserPane {
+    fn by_name(&self) -> ListUsers {
+        ListUsers { username: Some(self.who.as_str().to_owned()), ..ListUsers::default() }
+    }
+
+    /// The number of the user, once known.
+    fn id(&self, view: &View) -> Option<u64> {
+        match self.own {
+            true => view.me().map(|me| me.id),
+            false => self.who.number().or_else(|| view.store.list(&self.by_name()).get(0).map(|user| user.id)),
+        }
+    }
+
+    fn query(&self, id: u64) -> GetUser {
+        GetUser { id, with_custom_attributes: Some(true) }
+    }
+
+    fn as_user(id: u64) -> GetCurrentUser {
+        GetCurrentUser { sudo: Some(id) }
+    }
+
+    fn load(&self, view: &View) -> Vec<Want> {
+        if self.own {
+            return Vec::new();
+        }
+        match self.id(view) {
+            Some(id) if self.acting => vec![Load::one(&Self::as_user(id)).into(), Load::one(&self.query(id)).into()],
+            Some(id) => vec![Load::one(&self.query(id)).into()],
+            None => vec![Load::list(&self.by_name(), 1).into()],
+        }
+    }
+
+    fn profile<'a>(&self, view: &View<'a>) -> Option<&'a Profile> {
+        if self.own {
+            return view.store.get(&GetCurrentUser::default()).value;
+        }
+        let id = self.id(view)?;
+        let listed = || view.store.list(&self.by_name()).get(0);
+        match self.acting {
+            true => view.store.get(&Self::as_user(id)).value,
+            false => view.store.get(&self.query(id)).value.or_else(listed),
+        }
+    }
+
+    fn error<'a>(&self, view: &View<'a>) -> Option<&'a crate::api::Error> {
+        if self.own {
+            return view.store.get(&GetCurrentUser::default()).error;
+        }
+        match self.id(view) {
+            Some(id) if self.acting => view.store.get(&Self::as_user(id)).error,
+            Some(id) => view.store.get(&self.query(id)).error,
+            None => view.store.list(&self.by_name()).error,
+        }
+    }
+
+    fn whose(&self, view: &View) -> Option<Whose> {
+        let id = if self.own { None } else { Some(self.id(view)?) };
+        // Somebody who opened themselves by name has the same keys.
+        let Some(id) = id.filter(|id| view.me().is_none_or(|me| me.id != *id)) else { return Some(Whose::Own) };
+        let name = self.profile(view).map_or_else(|| self.who.to_string(), |user| user.username.clone());
+        Some(Whose::Of(id, name))
+    }
+
+    // ---- projects
+
+    fn grammar() -> Grammar {
+        Grammar::new(query::PROJECTS, Some("search"), None)
+    }
+
+    fn project_query(&self, text: &str, view: &View) -> Option<ListUserProjects> {
+        let user = self.id(view)?;
+        let given = typed::given([("user_id", user.to_string().into()), ("order_by", "last_activity_at".into())]);
+        match Self::grammar().ask(text, given, view) {
+            Asked::Ready(list) => Some(list),
+            Asked::Naming | Asked::Wrong(_) => None,
+        }
+    }
+
+    fn projects_of<'a>(&self, text: &str, view: &View<'a>) -> Rows<'a, Project> {
+        self.project_query(text, view).map_or_else(|| Rows::chain(Vec::new()), |list| view.store.list(&list))
+    }
+
+    fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, Project> {
+        self.projects_of(self.projects.shown(), view)
+    }
+
+    fn project<'a>(&self, view: &View<'a>) -> Option<&'a Project> {
+        self.projects.selected(&self.rows(view)).filter(|_| self.tab == PROFILE && self.panels.focus() == RIGHT)
+    }
+
+    // ---- what is done
+
+    fn enter(&mut self, cx: &mut Cx) {
+        match (self.tab, self.panels.focus()) {
+            (PROFILE, LEFT) => {
+                if !self.facts.enter(cx) {
+                    self.panels.set_focus(RIGHT);
+                }
+            }
+            (PROFILE, _) => {
+                if let Some(project) = self.project(&cx.view) {
+                    cx.go(Place::new("files").project(project.path_with_namespace.as_str()));
+                }
+            }
+            (_, LEFT) => self.panels.set_focus(RIGHT),
+            (SSH, _) => _ = self.ssh.facts.enter(cx),
+            _ => _ = self.gpg.facts.enter(cx),
+        }
+    }
+
+    fn may_add(&self, view: &View) -> Result<(), WhyNot> {
+        forms::signed_in(view)?;
+        if self.whose(view) == Some(Whose::Own) {
+            return Ok(());
+        }
+        if self.tab == GPG {
+            return Err("servers let only its owner add a GPG key".into());
+        }
+        forms::administrator(view)?;
+        self.id(view).map(|_| ()).ok_or_else(|| "the user is not known yet".into())
+    }
+
+    fn add(&mut self, cx: &mut Cx) {
+        let Some(whose) = self.whose(&cx.view) else { return };
+        let family = if self.tab == GPG { Family::Gpg } else { Family::Ssh };
+        self.tab = if self.tab == PROFILE { SSH } else { self.tab };
+        self.adding.ask(family, whose, cx);
+    }
+
+    fn may_change(&self, view: &View) -> Result<(), WhyNot> {
+        forms::administrator(view)?;
+        self.profile(view).map(|_| ()).ok_or_else(|| "the user is not known yet".into())
+    }
+
+    fn may_delete(&self, view: &View) -> Result<(), WhyNot> {
+        let Some(whose) = self.whose(view) else { return Err("the user is not known yet".into()) };
+        let there = match self.tab {
+            SSH => self.ssh.current(view, &whose).is_some(),
+            GPG if whose != Whose::Own => return Err("servers let only its owner remove a GPG key".into()),
+            GPG => self.gpg.current(view, &whose).is_some(),
+            _ if self.own => return Err("nobody deletes their own account here".into()),
+            _ => return self.may_change(view),
+        };
+        if whose != Whose::Own {
+            forms::administrator(view)?;
+        }
+        if there { Ok(()) } else { Err("no key is selected".into()) }
+    }
+
+    fn delete(&mut self, cx: &mut Cx) {
+        let view = cx.view;
+        let Some(whose) = self.whose(&view) else { return };
+        let action = match self.tab {
+            SSH => removal(&self.ssh, &view, &whose),
+            GPG => removal(&self.gpg, &view, &whose),
+            _ => self.profile(&view).map(forms::user::delete),
+        };
+        if let Some(action) = action {
+            cx.act(action);
+        }
+    }
+
+    fn mark(&mut self, cx: &mut Cx) {
+        let Some(whose) = self.whose(&cx.view) else { return };
+        match self.tab {
+            SSH => mark(&mut self.ssh, &cx.view, &whose),
+            GPG => mark(&mut self.gpg, &cx.view, &whose),
+            _ => {}
+        }
+    }
+
+    fn list(&mut self) -> &mut Listing {
+        match self.tab {
+            SSH => &mut self.ssh.list,
+            GPG => &mut self.gpg.list,
+            _ => &mut self.projects,
+        }
+    }
+
+    // ---- drawing
+
+    fn draw_profile(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let focused = self.panels.focus() == LEFT;
+        let user = self.profile(view);
+        let seen = if self.acting { "as the user sees it" } else { "" };
+        let body = panels::title(buf, area, view.theme, focused, user.map_or("", |user| &user.name), seen);
+        if user.is_some() {
+            return self.facts.draw(view, body, buf, focused);
+        }
+        if self.own && !view.session.signed_in {
+            let hint = "labscope auth login signs in";
+            return state::empty(buf, body, view.theme, "You are not signed in.", hint);
+        }
+        let listed = view.store.list(&self.by_name());
+        match self.error(view) {
+            Some(error) => failure(view, body, buf, error),
+            None if !self.own && self.id(view).is_none() && listed.known => {
+                let why = format!("There is no user called {} here.", shown(self.who.as_str()));
+                state::empty(buf, body, view.theme, &why, ":users lists those there are");
+            }
+            None => state::skeleton(buf, body, view.theme),
+        }
+    }
+
+    fn draw_projects(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let focused = self.panels.focus() == RIGHT;
+        let rows = self.rows(view);
+        let count = self.projects.crumbs(&rows).pop().map(|crumb| crumb.text).unwrap_or_default();
+        let body = panels::title(buf, area, view.theme, focused, "Projects", &count);
+        let columns = [
+            Column::new("", Size::Fit { min: 14, max: 32 }).middle(),
+            Column::new("", Size::Fill { min: 8, weight: 1 }).priority(3),
+            Column::new("", Size::Fit { min: 6, max: 10 }).priority(2),
+            Column::new("", Size::Fixed(4)).right().priority(1),
+        ];
+        let row = |project: &Project| {
+            let visibility = project.visibility().map(|word| word.as_str().to_owned()).unwrap_or_default();
+            let note = if project.is_archived() { "archived".to_owned() } else { visibility };
+            Row::new(vec![
+                Cell::from((project.path_with_namespace.clone(), Role::Text)),
+                Cell::from((project.description().lines().next().unwrap_or_default().to_owned(), Role::Dim)),
+                Cell::from((note, Role::Dim)),
+                Cell::from((age(view, project.last_activity_at.known()), Role::Dim)),
+            ])
+            .dim(project.is_archived())
+        };
+        let empty = match self.projects.shown() {
+            "" => ("No projects of their own that you may see.", "P makes one"),
+            _ => ("No project fits the filter.", "/ changes it, Esc ends it"),
+        };
+        self.projects.draw(view, body, buf, focused, &rows, &columns, row, empty);
+    }
+}
+
+fn mark<K: Listed>(keys: &mut Keys<K>, view: &View, whose: &Whose) {
+    if let Some(key) = keys.current(view, whose) {
+        keys.list.state.toggle_mark(key.id().to_string());
+    }
+    keys.list.motion(Motion::Down, keys.list.len(&K::rows(view, whose)));
+}
+
+/// Asks before the keys that are marked, or the one under the cursor, are removed.
+fn removal<K: Listed>(keys: &Keys<K>, view: &View, whose: &Whose) -> Option<Action> {
+    let rows = K::rows(view, whose);
+    let mut meant: Vec<&K> = rows.iter().filter(|key| keys.list.state.is_marked(&key.id().to_string())).collect();
+    if meant.is_empty() {
+        meant.extend(keys.current(view, whose));
+    }
+    let what = K::FAMILY.name();
+    let names: Vec<String> = meant.iter().map(|key| keys.name(key)).collect();
+    let mut writes: Vec<Write> = Vec::new();
+    for (key, name) in meant.iter().zip(&names) {
+        writes.push(K::removal(whose, key.id(), format!("remove the {what} {name}"))?);
+    }
+    let after = match K::FAMILY {
+        Family::Ssh => "Whoever has its private half can no longer reach this server with it.",
+        Family::Gpg => "Commits signed with it no longer count as verified.",
+    };
+    let (question, action) = match writes.as_slice() {
+        [] => return None,
+        [one] => (format!("Remove this {what}? {after}"), Action::Send(one.clone())),
+        many => {
+            let batch = Batch::new(format!("Remove {what}s"), many.to_vec());
+            (format!("Remove these {} {what}s? {after}", many.len()), Action::Open(Box::new(batch)))
+        }
+    };
+    Some(Action::Open(Box::new(Confirm::new(format!("Remove {what}s"), question, action).naming(names))))
+}
+
+impl Pane for UserPane {
+    const ID: &'static str = "user";
+    const TITLE: &'static str = "A user: profile, projects and keys";
+    const NEEDS: crate::app::pane::Needs = crate::app::pane::Needs::Item;
+    const COMMANDS: &'static [Command<Self>] = &[
+        Command::new("user.open", &["Enter"], "Open what the line names, or the project", Self::enter).footer("open"),
+        Command::new("user.add_key", &["+"], "Add an SSH key, or a GPG key among those", Self::add)
+            .footer("add key")
+            .writes()
+            .when(Self::may_add),
+        Command::new("user.mark", &["Space"], "Mark the key", Self::mark),
+        Command::new("user.delete", &["D", "Delete"], "Remove the key, or delete the user", Self::delete)
+            .footer("remove")
+            .writes()
+            .when(Self::may_delete),
+        Command::new("user.edit", &["e"], "Change the account", |pane: &mut Self, cx| {
+            if let Some(user) = pane.profile(&cx.view) {
+                forms::user::edit(user, &cx.view).open(cx);
+            }
+        })
+        .footer("edit")
+        .writes()
+        .when(Self::may_change),
+        Command::new("user.project", &["P"], "New project that belongs to the user", |pane: &mut Self, cx| {
+            if pane.own {
+                return forms::project::create(None).open(cx);
+            }
+            let name = pane.profile(&cx.view).map_or("", |user| user.username.as_str());
+            forms::project::create_for_user().field("user_id", |field| _ = field.text(name)).open(cx);
+        })
+        .writes()
+        .when(|pane, view| if pane.own { forms::signed_in(view) } else { pane.may_change(view) }),
+        Command::new(
+            "user.acting",
+            &["S"],
+            "See the account as its user does, or as oneself again",
+            |pane: &mut Self, cx| {
+                pane.acting = !pane.acting;
+                pane.tab = PROFILE;
+                let words = if pane.acting { "This is what GET /user tells the user." } else { "As you see it." };
+                cx.say(Tone::Info, words);
+            },
+        )
+        .when(|pane, view| if pane.own { Err("this is your own account".into()) } else { pane.may_change(view) }),
+    ];
+
+    fn open(place: &Place, _view: &View) -> Self {
+        let named = |tab: &str| NAMES.iter().position(|name| tab.starts_with(name));
+        UserPane {
+            own: place.pane == "me" || place.item.is_none(),
+            who: place.item.as_deref().unwrap_or_default().trim_start_matches('@').into(),
+            acting: false,
+            tab: place.tab.as_deref().and_then(named).unwrap_or(PROFILE),
+            panels: Panels::new(2),
+            facts: Details::default().names(NAMES_WIDE),
+            projects: Listing::asked(place.query.as_deref().unwrap_or_default()),
+            ssh: Keys::default(),
+            gpg: Keys::default(),
+            adding: Adding::default(),
+        }
+    }
+
+    fn place(&self) -> Place {
+        let place = if self.own { Place::new("me") } else { Place::new(Self::ID).item(&self.who) };
+        let place = place.query(self.projects.sought());
+        match NAMES.get(self.tab).filter(|_| self.tab != PROFILE) {
+            Some(name) => place.tab(name),
+            None => place,
+        }
+    }
+
+    fn crumbs(&self, view: &View) -> Vec<Crumb> {
+        let name = self.profile(view).map_or_else(|| self.who.to_string(), |user| user.username.clone());
+        let mut crumbs = vec![
+            Crumb::new(if self.own { "me" } else { "users /" }, Role::Dim),
+            Crumb::new(format!("@{}", shown(&name)), Role::Title),
+        ];
+        if self.tab == PROFILE && !self.projects.sought().is_empty() {
+            crumbs.extend(typed::crumbs(&self.projects, &self.rows(view), &Self::grammar(), view));
+        }
+        crumbs
+    }
+
+    fn wants(&self, view: &View) -> Vec<Want> {
+        let mut wants = self.load(view);
+        wants.extend(self.adding.wants());
+        let beside = view.size.0 >= panels::TWO || self.panels.focus() == RIGHT;
+        let Some(whose) = self.whose(view).filter(|_| view.session.signed_in || !self.own) else { return wants };
+        match self.tab {
+            SSH => wants.extend(self.ssh.wants(view, &whose, beside)),
+            GPG => wants.extend(self.gpg.wants(view, &whose, beside)),
+            _ => {
+                let list = self.project_query(self.projects.sought(), view).filter(|_| beside);
+                wants.extend(
+                    list.map(|list| Load::list(&list, self.projects.pages()).after(self.projects.rest()).into()),
+                );
+            }
+        }
+        wants
+    }
+
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        self.facts.hide();
+        self.projects.drawn_at(Rect::default());
+        self.ssh.hide();
+        self.gpg.hide();
+        let whose = self.whose(view).unwrap_or(Whose::Own);
+        let places = self.panels.layout(area, ASKS);
+        let (left, right) = (self.panels.focus() == LEFT, self.panels.focus() == RIGHT);
+        if let Some(place) = places.get(LEFT).copied().flatten() {
+            match self.tab {
+                SSH => self.ssh.draw(view, place, buf, left, &whose),
+                GPG => self.gpg.draw(view, place, buf, left, &whose),
+                _ => self.draw_profile(view, place, buf),
+            }
+        }
+        if let Some(place) = places.get(RIGHT).copied().flatten() {
+            match self.tab {
+                SSH => self.ssh.draw_facts(view, place, buf, right, &whose),
+                GPG => self.gpg.draw_facts(view, place, buf, right, &whose),
+                _ => self.draw_projects(view, place, buf),
+            }
+        }
+        self.panels.rules(buf, view.theme);
+    }
+
+    fn changed(&mut self, cx: &mut Cx) {
+        self.adding.changed(cx);
+        let view = &cx.view;
+        self.facts.clear();
+        if let Some(user) = self.profile(view) {
+            profile::write(&mut self.facts, view, user, 60);
+        }
+        let sought = self.projects_of(self.projects.sought(), view);
+        self.projects.answered(&sought);
+        self.projects.sync(&self.rows(view), |project| project.id.to_string());
+        if let Some(whose) = self.whose(view) {
+            match self.tab {
+                SSH => self.ssh.changed(view, &whose),
+                GPG => self.gpg.changed(view, &whose),
+                _ => {}
+            }
+        }
+    }
+
+    fn motion(&mut self, motion: Motion, cx: &mut Cx) {
+        let whose = self.whose(&cx.view).unwrap_or(Whose::Own);
+        match (self.tab, self.panels.focus(), motion) {
+            (SSH, ..) => self.ssh.motion(motion, &cx.view, &whose, &mut self.panels),
+            (GPG, ..) => self.gpg.motion(motion, &cx.view, &whose, &mut self.panels),
+            (_, LEFT, Motion::Right) => self.panels.set_focus(RIGHT),
+            (_, LEFT, other) => self.facts.motion(other),
+            (_, _, Motion::Left) => self.panels.set_focus(LEFT),
+            (_, _, Motion::Right) => self.enter(cx),
+            (_, _, other) => self.projects.motion(other, self.rows(&cx.view).len()),
+        }
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
+        let (Pointer::Press { column, row, .. } | Pointer::Wheel { column, row, .. }) = pointer else { return };
+        let press = matches!(pointer, Pointer::Press { .. });
+        let whose = self.whose(&cx.view).unwrap_or(Whose::Own);
+        let len = match self.tab {
+            SSH => self.ssh.list.len(&SshKey::rows(&cx.view, &whose)),
+            GPG => self.gpg.list.len(&GpgKey::rows(&cx.view, &whose)),
+            _ => self.rows(&cx.view).len(),
+        };
+        let (facts, facts_at) = match self.tab {
+            SSH => (&mut self.ssh.facts, RIGHT),
+            GPG => (&mut self.gpg.facts, RIGHT),
+            _ => (&mut self.facts, LEFT),
+        };
+        if facts.holds(column, row) {
+            facts.pointer(pointer, cx);
+            return if press {
+                self.panels.set_focus(facts_at)
+            };
+        }
+        if self.list().holds(column, row) {
+            if press {
+                self.panels.set_focus(if facts_at == LEFT { RIGHT } else { LEFT });
+            }
+            if self.list().pointer(pointer, len) {
+                self.enter(cx);
+            }
+        }
+    }
+
+    fn panels(&mut self) -> Option<&mut Panels> {
+        Some(&mut self.panels)
+    }
+
+    fn tabs(&self) -> Tabs {
+        Tabs { titles: TITLES, selected: self.tab }
+    }
+
+    fn tab_count(&self, index: usize, view: &View) -> Option<String> {
+        let whose = self.whose(view)?;
+        let (known, len) = match index {
+            SSH => (SshKey::rows(view, &whose).known, SshKey::rows(view, &whose).len()),
+            GPG => (GpgKey::rows(view, &whose).known, GpgKey::rows(view, &whose).len()),
+            _ => return None,
+        };
+        known.then(|| len.to_string())
+    }
+
+    fn select_tab(&mut self, index: usize, _cx: &mut Cx) {
+        self.tab = index;
+        self.panels.set_focus(LEFT);
+    }
+
+    fn seek(&self) -> Option<Seek> {
+        Some(Seek::Filter)
+    }
+
+    fn grammar(&self) -> Option<Grammar> {
+        (self.tab == PROFILE).then(Self::grammar)
+    }
+
+    fn sought(&self) -> String {
+        match self.tab {
+            SSH => self.ssh.list.sought(),
+            GPG => self.gpg.list.sought(),
+            _ => self.projects.sought(),
+        }
+        .to_owned()
+    }
+
+    fn set_sought(&mut self, text: &str, _cx: &mut Cx) {
+        if self.tab == PROFILE {
+            self.panels.set_focus(RIGHT);
+        }
+        self.list().seek(text, None);
+    }
+
+    fn escape(&mut self, _cx: &mut Cx) -> bool {
+        if self.list().unseek(None) {
+            return true;
+        }
+        let marked = !self.list().state.marked().is_empty();
+        self.list().state.clear_marks();
+        let away = self.panels.focus() == RIGHT;
+        if !marked {
+            self.panels.set_focus(LEFT);
+        }
+        marked || away
+    }
+
+    fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
+        if tag == add::TAG {
+            self.adding.answer(value, cx);
+        }
+    }
+
+    fn url(&self, view: &View) -> Option<String> {
+        let page = self.project(view).map(|project| project.web_url.clone());
+        page.or_else(|| self.profile(view).map(|user| user.web_url.clone())).filter(|url| !url.is_empty())
+    }
+
+    fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
+        let Some(whose) = self.whose(view) else { return Vec::new() };
+        if let Some(project) = self.project(view) {
+            return vec![("path", project.path_with_namespace.clone())];
+        }
+        match (self.tab, self.profile(view)) {
+            (SSH, _) => self.ssh.copies(view, &whose),
+            (GPG, _) => self.gpg.copies(view, &whose),
+            (_, Some(user)) => vec![("user name", user.username.clone()), ("number", user.id.to_string())],
+            _ => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! The users of a server, asked for by a typed query, beside what is known of the selected one.
+
+use super::details::{Details, NAMES_WIDE};
+use super::list::{Listing, age};
+use super::{forms, profile, typed};
+use crate::api::Known;
+use crate::api::users::{DeleteUser, GetUser, ListUsers, Profile};
+use crate::app::action::Action;
+use crate::app::command::{Command, Motion, WhyNot};
+use crate::app::overlay::batch::Batch;
+use crate::app::overlay::confirm::Confirm;
+use crate::app::pane::{Crumb, Cx, Pane, Pointer, Seek, View};
+use crate::app::place::Place;
+use crate::app::query::{self, Asked, Grammar};
+use crate::store::{Load, Rows, Want, Write};
+use crate::ui::panels::{self, Ask, Panels};
+use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::theme::Role;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::time::Duration;
+
+const LIST: usize = 0;
+const FACTS: usize = 1;
+const ASKS: &[Ask] = &[Ask { min: 52, weight: 3 }, Ask { min: 40, weight: 2 }];
+/// The tabs, and what each adds to the query.
+const TABS: &[(&str, &str)] = &[("Active", "active"), ("Blocked", "blocked"), ("External", "external"), ("All", "")];
+const TITLES: &[&str] = &["Active", "Blocked", "External", "All"];
+/// How long the cursor rests on a user before the rest is asked for.
+const PAUSE: Duration = Duration::from_millis(150);
+
+/// The list of users.
+pub struct Users {
+    list: Listing,
+    tab: usize,
+    panels: Panels,
+    facts: Details,
+}
+
+impl Users {
+    fn grammar() -> Grammar {
+        Grammar::new(query::USERS, Some("search"), None)
+    }
+
+    /// What is asked for by `text`; `None` while it cannot be.
+    fn query(&self, text: &str, view: &View) -> Option<ListUsers> {
+        let scope = TABS.get(self.tab).map_or("", |(_, scope)| scope);
+        let mut given = typed::given([(scope, serde_json::json!(true))]);
+        given.remove("");
+        match Self::grammar().ask(text, given, view) {
+            Asked::Ready(list) => Some(list),
+            Asked::Naming | Asked::Wrong(_) => None,
+        }
+    }
+
+    fn rows_of<'a>(&self, text: &str, view: &View<'a>) -> Rows<'a, Profile> {
+        self.query(text, view).map_or_else(|| Rows::chain(Vec::new()), |list| view.store.list(&list))
+    }
+
+    fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, Profile> {
+        self.rows_of(self.list.shown(), view)
+    }
+
+    fn current<'a>(&self, view: &View<'a>) -> Option<&'a Profile> {
+        self.list.selected(&self.rows(view))
+    }
+
+    fn one(id: u64) -> GetUser {
+        GetUser { id, with_custom_attributes: Some(true) }
+    }
+
+    fn has_user(&self, view: &View) -> Result<(), WhyNot> {
+        self.current(view).map(|_| ()).ok_or_else(|| "no user is selected".into())
+    }
+
+    fn may_change(&self, view: &View) -> Result<(), WhyNot> {
+        forms::administrator(view)?;
+        self.has_user(view)
+    }
+
+    fn open_user(&mut self, cx: &mut Cx) {
+        if let Some(user) = self.current(&cx.view) {
+            cx.go(Place::new("user").item(user.username.as_str()));
+        }
+    }
+
+    fn enter(&mut self, cx: &mut Cx) {
+        if self.panels.focus() == LIST || !self.facts.enter(cx) {
+            self.open_user(cx);
+        }
+    }
+
+    fn delete(&mut self, cx: &mut Cx) {
+        let rows = self.rows(&cx.view);
+        let marked: Vec<&Profile> =
+            rows.iter().filter(|user| self.list.state.is_marked(&user.id.to_string())).collect();
+        if marked.is_empty() {
+            if let Some(user) = self.current(&cx.view) {
+                cx.act(forms::user::delete(user));
+            }
+            return;
+        }
+        let names: Vec<String> = marked.iter().map(|user| format!("@{}  {}", user.username, user.name)).collect();
+        let write = |user: &&Profile| {
+            Write::new(&DeleteUser { id: user.id, hard_delete: None }, format!("delete @{}", user.username))
+        };
+        let batch = Batch::new("Delete users", marked.iter().map(write).collect());
+        let question = format!(
+            "Delete these {} users with their own projects, keys and memberships? What they wrote elsewhere stays. It cannot be undone. Type delete:",
+            names.len()
+        );
+        let confirm = Confirm::new("Delete users", question, Action::Open(Box::new(batch)));
+        cx.act(Action::Open(Box::new(confirm.naming(names).typing("delete"))));
+    }
+
+    fn draw_list(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let columns = [
+            Column::new("", Size::Fixed(1)),
+            Column::new("", Size::Fit { min: 8, max: 24 }),
+            Column::new("", Size::Fill { min: 14, weight: 1 }),
+            Column::new("", Size::Fit { min: 0, max: 24 }).priority(2),
+            Column::new("", Size::Fit { min: 0, max: 30 }).middle().priority(4),
+            Column::new("", Size::Fixed(4)).right().priority(1),
+        ];
+        let focused = self.panels.focus() == LIST;
+        let known = view.me().and_then(|me| me.is_admin.known().copied()) == Some(true);
+        let note = if known { "" } else { "the rest is shown to administrators" };
+        let area = panels::title(buf, area, view.theme, focused, "Users", note);
+        let empty = match self.list.shown() {
+            "" => ("There are no users here.", "4 shows all"),
+            _ => ("No user fits the filter.", "/ changes it, Esc ends it"),
+        };
+        let marked = |user: &Profile| self.list.state.is_marked(&user.id.to_string());
+        let draw = |user: &Profile| row(view, user).marked(marked(user));
+        self.list.draw(view, area, buf, focused, &self.rows(view), &columns, draw, empty);
+    }
+
+    fn draw_facts(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let focused = self.panels.focus() == FACTS;
+        let name = self.current(view).map_or("", |user| user.username.as_str());
+        let body = panels::title(buf, area, view.theme, focused, name, "");
+        self.facts.draw(view, body, buf, focused);
+    }
+}
+
+fn row(view: &View, user: &Profile) -> Row {
+    let (sign, word, role) = profile::state(&user.state);
+    let mut notes: Vec<String> = profile::marks(user).into_iter().map(str::to_owned).collect();
+    if user.state != "active" {
+        notes.insert(0, word);
+    }
+    let email = user.email.known().cloned().unwrap_or_default();
+    Row::new(vec![
+        Cell::from((sign, role)),
+        Cell::from((user.username.clone(), Role::User)),
+        Cell::from((user.name.clone(), Role::Text)),
+        Cell::from((notes.join(", "), if user.state == "active" { Role::Warning } else { role })),
+        Cell::from((email, Role::Dim)),
+        Cell::from((age(view, user.last_activity_on.known()), Role::Dim)),
+    ])
+    .dim(user.state != "active")
+}
+
+impl Pane for Users {
+    const ID: &'static str = "users";
+    const TITLE: &'static str = "Users of the server";
+    const COMMANDS: &'static [Command<Self>] = &[
+        Command::new("users.open", &["Enter"], "Open it", Self::enter).footer("open").when(Self::has_user),
+        Command::new("users.create", &["+"], "New user", |_: &mut Self, cx| forms::user::create().open(cx))
+            .footer("new")
+            .writes()
+            .when(|_, view| forms::administrator(view)),
+        Command::new("users.edit", &["e"], "Change its account", |pane: &mut Self, cx| {
+            if let Some(user) = pane.current(&cx.view) {
+                forms::user::edit(user, &cx.view).open(cx);
+            }
+        })
+        .footer("edit")
+        .writes()
+        .when(Self::may_change),
+        Command::new("users.mark", &["Space"], "Mark it", |pane: &mut Self, cx| {
+            if let Some(user) = pane.current(&cx.view) {
+                pane.list.state.toggle_mark(user.id.to_string());
+            }
+            pane.list.motion(Motion::Down, pane.list.len(&pane.rows(&cx.view)));
+        })
+        .when(Self::has_user),
+        Command::new("users.delete", &["D", "Delete"], "Delete it, or all that are marked", Self::delete)
+            .footer("delete")
+            .writes()
+            .when(Self::may_change),
+        Command::new("users.project", &["P"], "New project that belongs to it", |pane: &mut Self, cx| {
+            let name = pane.current(&cx.view).map_or("", |user| user.username.as_str());
+            forms::project::create_for_user().field("user_id", |field| _ = field.text(name)).open(cx);
+        })
+        .writes()
+        .when(Self::may_change),
+        Command::new("users.key", &["K"], "Whose SSH key has a number", |_: &mut Self, cx| cx.go(Place::new("key")))
+            .when(|_, view| forms::administrator(view)),
+    ];
+
+    fn open(place: &Place, _view: &View) -> Self {
+        let named = |tab: &str| TITLES.iter().position(|title| title.eq_ignore_ascii_case(tab));
+        let tab = place.tab.as_deref().and_then(named).unwrap_or(0);
+        let list = Listing::asked(place.query.as_deref().unwrap_or_default());
+        Users { list, tab, panels: Panels::new(2), facts: Details::default().names(NAMES_WIDE) }
+    }
+
+    fn place(&self) -> Place {
+        let place = Place::new(Self::ID).query(self.list.sought());
+        match TITLES.get(self.tab).filter(|_| self.tab > 0) {
+            Some(title) => place.tab(&title.to_lowercase()),
+            None => place,
+        }
+    }
+
+    fn crumbs(&self, view: &View) -> Vec<Crumb> {
+        let mut crumbs = vec![Crumb::new("users", Role::Title)];
+        crumbs.extend(typed::crumbs(&self.list, &self.rows(view), &Self::grammar(), view));
+        crumbs
+    }
+
+    fn wants(&self, view: &View) -> Vec<Want> {
+        let mut wants = Self::grammar().wants(self.list.sought());
+        let list = self.query(self.list.sought(), view);
+        wants.extend(list.map(|list| Want::from(Load::list(&list, self.list.pages()).after(self.list.rest()))));
+        let seen = view.size.0 >= panels::TWO || self.panels.focus() == FACTS;
+        if let Some(user) = self.current(view).filter(|_| seen) {
+            wants.push(Load::one(&Self::one(user.id)).after(PAUSE).into());
+        }
+        wants
+    }
+
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        self.list.drawn_at(Rect::default());
+        self.facts.hide();
+        let places = self.panels.layout(area, ASKS);
+        if let Some(place) = places.get(LIST).copied().flatten() {
+            self.draw_list(view, place, buf);
+        }
+        if let Some(place) = places.get(FACTS).copied().flatten() {
+            self.draw_facts(view, place, buf);
+        }
+        self.panels.rules(buf, view.theme);
+    }
+
+    fn changed(&mut self, cx: &mut Cx) {
+        let view = cx.view;
+        let sought = self.rows_of(self.list.sought(), &view);
+        self.list.answered(&sought);
+        self.list.sync(&self.rows(&view), |user| user.id.to_string());
+        self.facts.clear();
+        if let Some(user) = self.current(&view) {
+            let whole = view.store.get(&Self::one(user.id)).value.unwrap_or(user);
+            profile::write(&mut self.facts, &view, whole, 60);
+        }
+    }
+
+    fn motion(&mut self, motion: Motion, cx: &mut Cx) {
+        match (self.panels.focus(), motion) {
+            (FACTS, Motion::Left) => self.panels.set_focus(LIST),
+            (FACTS, other) => self.facts.motion(other),
+            (_, Motion::Right) => self.open_user(cx),
+            (_, Motion::Left) => {}
+            (_, other) => self.list.motion(other, self.list.len(&self.rows(&cx.view))),
+        }
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
+        let (Pointer::Press { column, row, .. } | Pointer::Wheel { column, row, .. }) = pointer else { return };
+        let press = matches!(pointer, Pointer::Press { .. });
+        if self.facts.holds(column, row) {
+            if press {
+                self.panels.set_focus(FACTS);
+            }
+            return self.facts.pointer(pointer, cx);
+        }
+        if press {
+            self.panels.set_focus(LIST);
+        }
+        if self.list.pointer(pointer, self.list.len(&self.rows(&cx.view))) {
+            self.open_user(cx);
+        }
+    }
+
+    fn panels(&mut self) -> Option<&mut Panels> {
+        Some(&mut self.panels)
+    }
+
+    fn tabs(&self) -> crate::app::pane::Tabs {
+        crate::app::pane::Tabs { titles: TITLES, selected: self.tab }
+    }
+
+    fn select_tab(&mut self, index: usize, _cx: &mut Cx) {
+        self.tab = index;
+        self.list.restart();
+    }
+
+    fn seek(&self) -> Option<Seek> {
+        Some(Seek::Filter)
+    }
+
+    fn grammar(&self) -> Option<Grammar> {
+        Some(Self::grammar())
+    }
+
+    fn sought(&self) -> String {
+        self.list.sought().to_owned()
+    }
+
+    fn set_sought(&mut self, text: &str, cx: &mut Cx) {
+        let here = self.current(&cx.view).map(|user| user.id.to_string());
+        self.list.seek(text, here);
+    }
+
+    fn escape(&mut self, cx: &mut Cx) -> bool {
+        if self.panels.focus() == FACTS {
+            self.panels.set_focus(LIST);
+            return true;
+        }
+        let here = self.current(&cx.view).map(|user| user.id.to_string());
+        if self.list.unseek(here) {
+            return true;
+        }
+        let marked = !self.list.state.marked().is_empty();
+        self.list.state.clear_marks();
+        marked
+    }
+
+    fn url(&self, view: &View) -> Option<String> {
+        self.current(view).map(|user| user.web_url.clone()).filter(|url| !url.is_empty())
+    }
+
+    fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
+        let Some(user) = self.current(view) else { return Vec::new() };
+        let mut copies = vec![("user name", user.username.clone()), ("number", user.id.to_string())];
+        copies.extend(user.email.known().map(|email| ("e-mail address", email.clone())));
+        copies
+    }
+}
