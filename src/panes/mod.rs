@@ -33,6 +33,7 @@ pub mod mr;
 pub mod mrs;
 pub mod notifications;
 pub mod overview;
+pub mod people;
 pub mod pick;
 pub mod profile;
 pub mod project;

@@ -3,13 +3,14 @@
 use super::details::{Details, Lead};
 use super::history::History;
 use super::list::{age, ago, failure};
-use super::{project, prose, review};
+use super::{forms, people, project, prose, review};
 use crate::api::commits::{Commit, ListCommits};
 use crate::api::projects::{GetProject, Project};
 use crate::api::repository::{Contributor, GetRawBlob, ListContributors, ListTree, TreeEntry};
 use crate::api::{Id, Known};
-use crate::app::action::Tone;
+use crate::app::action::{Action, Tone};
 use crate::app::command::{Command, Motion};
+use crate::app::overlay::picker::Picker;
 use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, View};
 use crate::app::place::Place;
 use crate::store::{Load, Rows, Want};
@@ -315,6 +316,20 @@ impl Pane for Overview {
             cx.go(Place::new("mrs").project(pane.project.clone()));
         })
         .footer("merge requests"),
+        Command::new("overview.users", &["u"], "Who may work on it", |pane: &mut Self, cx| {
+            let source = Box::new(people::Members { project: pane.project.clone() });
+            let title = format!("Users of {}", text::shown(pane.project.as_str()));
+            cx.act(Action::Open(Box::new(Picker::of(title, "", source, &cx.view))));
+        })
+        .footer("users"),
+        Command::new("overview.edit", &["e"], "Change its settings", |pane: &mut Self, cx| {
+            forms::project::edit(&pane.project, &cx.view).open(cx);
+        })
+        .writes()
+        .when(|_, view| forms::signed_in(view)),
+        Command::new("overview.notifications", &["N"], "What it tells you by mail", |pane: &mut Self, cx| {
+            cx.go(Place::new("notifications").project(pane.project.clone()));
+        }),
     ];
 
     fn open(place: &Place, _view: &View) -> Self {

@@ -3,13 +3,16 @@
 use super::columns::{Chosen, Columns, Field};
 use super::list::{Listing, age};
 use super::{forms, review, typed};
+use crate::api::groups::ListGroupProjects;
 use crate::api::projects::{ListProjects, Project};
+use crate::api::{Id, Known};
 use crate::app::command::{Command, Motion};
 use crate::app::pane::{Crumb, Cx, Pane, Pointer, Seek, View};
 use crate::app::place::Place;
 use crate::app::query::{self, Asked, Grammar};
 use crate::store::{Load, Rows, Want};
 use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::text;
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -30,6 +33,8 @@ enum Scope {
 pub struct Projects {
     list: Listing,
     scope: Scope,
+    /// Those of a group alone.
+    group: Option<Id>,
 }
 
 const COLUMNS: Columns<Project> = Columns {
@@ -41,6 +46,7 @@ const COLUMNS: Columns<Project> = Columns {
         Field::new("visibility", Column::new("visible", Size::Fit { min: 6, max: 10 }).priority(2)),
         Field::new("stars", Column::new("stars", Size::Fit { min: 0, max: 6 }).right().priority(5))
             .loaded(|a, b| a.star_count.flatten().cmp(&b.star_count.flatten())),
+        Field::new("size", Column::new("size", Size::Fit { min: 0, max: 9 }).right().priority(1)),
         Field::new("forks", Column::new("forks", Size::Fit { min: 0, max: 6 }).right().priority(6))
             .loaded(|a: &Project, b| a.forks_count.flatten().cmp(&b.forks_count.flatten()))
             .hidden(),
@@ -57,27 +63,59 @@ const COLUMNS: Columns<Project> = Columns {
 const SCOPES: &[(&str, Scope)] =
     &[("All", Scope::All), ("Member", Scope::Member), ("Owned", Scope::Owned), ("Starred", Scope::Starred)];
 const TITLES: &[&str] = &["All", "Member", "Owned", "Starred"];
+/// The interface does not tell members' projects of a group from others.
+const OF_GROUP: &[(&str, Scope)] = &[("All", Scope::All), ("Owned", Scope::Owned), ("Starred", Scope::Starred)];
+const OF_GROUP_TITLES: &[&str] = &["All", "Owned", "Starred"];
+
+/// What is asked for.
+enum Query {
+    All(ListProjects),
+    OfGroup(ListGroupProjects),
+}
+
+impl Query {
+    fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, Project> {
+        match self {
+            Query::All(list) => view.store.list(list),
+            Query::OfGroup(list) => view.store.list(list),
+        }
+    }
+
+    fn load(&self, pages: u32) -> Load {
+        match self {
+            Query::All(list) => Load::list(list, pages),
+            Query::OfGroup(list) => Load::list(list, pages),
+        }
+    }
+}
 
 impl Projects {
-    fn grammar() -> Grammar {
-        Grammar::new(query::PROJECTS, Some("search"), None)
+    fn words(&self) -> Grammar {
+        let terms = if self.group.is_some() { query::GROUP_PROJECTS } else { query::PROJECTS };
+        Grammar::new(terms, Some("search"), None)
+    }
+
+    fn scopes(&self) -> &'static [(&'static str, Scope)] {
+        if self.group.is_some() { OF_GROUP } else { SCOPES }
     }
 
     /// What is asked for by `text`; `None` while it cannot be.
-    fn query(&self, text: &str, view: &View) -> Option<ListProjects> {
+    fn query(&self, text: &str, view: &View) -> Option<Query> {
         let is = |scope| if self.scope == scope { json!(true) } else { Value::Null };
         let order = COLUMNS.chosen(view).server();
         let given = typed::given([
+            ("id", self.group.as_ref().map_or(Value::Null, |group| json!(group))),
             ("order_by", json!(order.map_or("last_activity_at", |(word, _)| word))),
             ("sort", order.map_or(Value::Null, |(_, way)| json!(way))),
             ("membership", is(Scope::Member)),
             ("owned", is(Scope::Owned)),
             ("starred", is(Scope::Starred)),
         ]);
-        match Self::grammar().ask(text, given, view) {
-            Asked::Ready(list) => Some(list),
-            Asked::Naming | Asked::Wrong(_) => None,
-        }
+        let asked = match self.group {
+            Some(_) => ready(self.words().ask(text, given, view)).map(Query::OfGroup),
+            None => ready(self.words().ask(text, given, view)).map(Query::All),
+        };
+        asked.filter(|_| self.group.is_none() || self.scope != Scope::Member)
     }
 
     fn chosen(&self, view: &View) -> Chosen<Project> {
@@ -89,7 +127,7 @@ impl Projects {
     }
 
     fn rows_of<'a>(&self, text: &str, view: &View<'a>) -> Rows<'a, Project> {
-        self.query(text, view).map_or_else(|| Rows::chain(Vec::new()), |list| view.store.list(&list))
+        self.query(text, view).map_or_else(|| Rows::chain(Vec::new()), |list| list.rows(view))
     }
 
     fn current<'a>(&self, view: &View<'a>) -> Option<&'a Project> {
@@ -107,6 +145,13 @@ impl Projects {
     }
 }
 
+fn ready<E>(asked: Asked<E>) -> Option<E> {
+    match asked {
+        Asked::Ready(list) => Some(list),
+        Asked::Naming | Asked::Wrong(_) => None,
+    }
+}
+
 fn row(view: &View, project: &Project) -> Row {
     let (group, name) = project.path_with_namespace.rsplit_once('/').unwrap_or(("", &project.path_with_namespace));
     let mut path = Cell::from((if group.is_empty() { String::new() } else { format!("{group}/") }, Role::Dim));
@@ -114,6 +159,7 @@ fn row(view: &View, project: &Project) -> Row {
     let archived = project.archived.flatten() == Some(true);
     let visibility = project.visibility.as_ref().and_then(Option::as_ref).map(|v| v.as_str().to_owned());
     let stars = project.star_count.flatten().filter(|n| *n > 0).map(|n| format!("★ {n}")).unwrap_or_default();
+    let size = project.statistics.known().map(|sizes| text::bytes(sizes.storage_size)).unwrap_or_default();
     let last = project.last_activity_at.as_ref().and_then(Option::as_ref);
     let number = |count: Option<u64>| count.filter(|n| *n > 0).map(|n| n.to_string()).unwrap_or_default();
     let topics = project.tag_list.as_ref().and_then(Option::as_ref);
@@ -124,6 +170,7 @@ fn row(view: &View, project: &Project) -> Row {
         Cell::from((project.default_branch().unwrap_or_default().to_owned(), Role::Ref)),
         Cell::from((note, if archived { Role::Warning } else { Role::Dim })),
         Cell::from((stars, Role::Dim)),
+        Cell::from((size, Role::Text)),
         Cell::from((number(project.forks_count.flatten()), Role::Dim)),
         Cell::from((number(project.open_issues_count.flatten()), Role::Dim)),
         Cell::from((topics.map(|topics| topics.join(" ")).unwrap_or_default(), Role::Label)),
@@ -151,8 +198,8 @@ impl Pane for Projects {
             .when(Projects::has_project),
         Command::new("projects.commits", &["H"], "Its commits", |pane: &mut Self, cx| pane.go("commits", cx))
             .when(Projects::has_project),
-        Command::new("projects.create", &["+"], "New project", |_: &mut Self, cx| {
-            forms::project::create(None).open(cx)
+        Command::new("projects.create", &["+"], "New project", |pane: &mut Self, cx| {
+            forms::project::create(pane.group.as_ref()).open(cx)
         })
         .writes()
         .when(|_, view| forms::signed_in(view)),
@@ -182,28 +229,32 @@ impl Pane for Projects {
     ];
 
     fn open(place: &Place, _view: &View) -> Self {
-        let scope = place.tab.as_deref().and_then(|tab| SCOPES.iter().find(|(name, _)| name.eq_ignore_ascii_case(tab)));
+        let group = place.group.clone();
+        let scopes = if group.is_some() { OF_GROUP } else { SCOPES };
+        let scope = place.tab.as_deref().and_then(|tab| scopes.iter().find(|(name, _)| name.eq_ignore_ascii_case(tab)));
         let list = Listing::asked(place.query.as_deref().unwrap_or_default());
-        Projects { scope: scope.map(|(_, scope)| *scope).unwrap_or_default(), list }
+        Projects { scope: scope.map(|(_, scope)| *scope).unwrap_or_default(), list, group }
     }
 
     fn place(&self) -> Place {
         let tab = SCOPES.iter().find(|(_, scope)| *scope == self.scope).map(|(name, _)| name.to_lowercase());
-        let place = Place { tab: tab.filter(|_| self.scope != Scope::All), ..Place::new(Self::ID) };
+        let tab = tab.filter(|_| self.scope != Scope::All);
+        let place = Place { tab, group: self.group.clone(), ..Place::new(Self::ID) };
         place.query(self.list.sought())
     }
 
     fn crumbs(&self, view: &View) -> Vec<Crumb> {
         let rows = self.rows(view);
-        let mut crumbs = vec![Crumb::new("projects", Role::Title)];
-        crumbs.extend(typed::crumbs(&self.list, &rows, &Self::grammar(), view));
+        let mut crumbs = super::crumbs::project(self.group.as_ref());
+        crumbs.push(Crumb::new("projects", if self.group.is_some() { Role::Dim } else { Role::Title }));
+        crumbs.extend(typed::crumbs(&self.list, &rows, &self.words(), view));
         crumbs.extend(self.chosen(view).crumb(&rows));
         crumbs
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
         let list = self.query(self.list.sought(), view);
-        list.map(|list| Load::list(&list, self.list.pages()).after(self.list.rest()).into()).into_iter().collect()
+        list.map(|list| list.load(self.list.pages()).after(self.list.rest()).into()).into_iter().collect()
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
@@ -244,12 +295,13 @@ impl Pane for Projects {
     }
 
     fn tabs(&self) -> crate::app::pane::Tabs {
-        let selected = SCOPES.iter().position(|(_, scope)| *scope == self.scope).unwrap_or(0);
-        crate::app::pane::Tabs { titles: TITLES, selected }
+        let selected = self.scopes().iter().position(|(_, scope)| *scope == self.scope).unwrap_or(0);
+        let titles = if self.group.is_some() { OF_GROUP_TITLES } else { TITLES };
+        crate::app::pane::Tabs { titles, selected }
     }
 
     fn select_tab(&mut self, index: usize, _cx: &mut Cx) {
-        if let Some((_, scope)) = SCOPES.get(index) {
+        if let Some((_, scope)) = self.scopes().get(index) {
             self.scope = *scope;
             self.list.restart();
         }
@@ -260,7 +312,7 @@ impl Pane for Projects {
     }
 
     fn grammar(&self) -> Option<Grammar> {
-        Some(Self::grammar())
+        Some(self.words())
     }
 
     fn sought(&self) -> String {

@@ -46,16 +46,29 @@ pub struct Drawn {
     pub cursor: Option<(u16, u16)>,
 }
 
-/// Draws the fields in `area`, scrolled so that the one with the focus is seen whole.
-pub fn draw(buf: &mut Buffer, area: Rect, theme: &Theme, rows: &[Row], focus: usize, top: &Cell<usize>) -> Drawn {
+/// Columns before the values of `rows` in so much room: their labels, which take `least` at least, and the mark.
+pub fn value_column(rows: &[Row], least: usize, room: u16) -> u16 {
+    let label = |row: &Row| text::width(row.label) + usize::from(row.required) * 2;
+    let widest = rows.iter().map(label).max().unwrap_or(0).max(least);
+    widest.min(usize::from(room) * 2 / 5).min(34) as u16 + 3
+}
+
+/// Draws the fields in `area`, scrolled so that the one with the focus is seen whole; labels take `least` columns or more.
+pub fn draw(
+    buf: &mut Buffer,
+    area: Rect,
+    theme: &Theme,
+    rows: &[Row],
+    least: usize,
+    focus: usize,
+    top: &Cell<usize>,
+) -> Drawn {
     let area = area.intersection(buf.area);
     let mut drawn = Drawn::default();
     if area.is_empty() {
         return drawn;
     }
-    let room = usize::from(area.width);
-    let widest = rows.iter().map(|row| text::width(row.label) + usize::from(row.required) * 2).max().unwrap_or(0);
-    let labels = widest.min(room * 2 / 5).min(34);
+    let labels = usize::from(value_column(rows, least, area.width)) - 3;
     let height = |row: &Row| 1 + usize::from(row.error.is_some());
     // Scrolled by whole fields: the first in sight is moved only as far as the focus needs.
     let mut first = top.get().min(focus).min(rows.len().saturating_sub(1));
@@ -235,7 +248,7 @@ mod tests {
             let top = Cell::new(0);
             for focus in [0, 29, 14, 15, 3, 0] {
                 let mut buf = Buffer::empty(area);
-                let drawn = draw(&mut buf, area, &Theme::plain(), &rows(focus), focus, &top);
+                let drawn = draw(&mut buf, area, &Theme::plain(), &rows(focus), 0, focus, &top);
                 assert!(drawn.rows.iter().any(|(index, _, _)| *index == focus), "{width}x{height}, {focus}");
                 if width >= 30 && height >= 2 {
                     let seen = lines(&buf).join("\n");
@@ -250,7 +263,7 @@ mod tests {
         let area = Rect::new(0, 0, 40, 1);
         let mut buf = Buffer::empty(area);
         let row = Row { label: "token", required: false, shown: Shown::Secret(6), error: None, changed: true };
-        draw(&mut buf, area, &Theme::plain(), &[row], 0, &Cell::new(0));
+        draw(&mut buf, area, &Theme::plain(), &[row], 0, 0, &Cell::new(0));
         assert!(lines(&buf)[0].contains("******"), "{:?}", lines(&buf));
     }
 

@@ -8,6 +8,7 @@ mod core;
 mod deployments;
 mod files;
 mod form;
+mod groups;
 mod harness;
 mod history;
 mod home;
@@ -16,8 +17,10 @@ mod job;
 mod jobs;
 mod mr;
 mod mrs;
+mod people;
 mod reach;
 mod review;
+mod rule;
 mod runners;
 // Other kinds of tests use the rest of it.
 #[allow(dead_code)]

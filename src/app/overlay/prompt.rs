@@ -2,7 +2,7 @@
 
 use super::picker::edit;
 use super::{Overlay, Stay};
-use crate::app::action::{Action, Tone};
+use crate::app::action::Action;
 use crate::app::keymap::Key;
 use crate::app::pane::{Cx, View};
 use crate::store::Want;
@@ -65,6 +65,8 @@ pub struct Prompt {
     before: String,
     completion: Option<Completion>,
     take: Option<Take>,
+    /// Why the last text was not let in.
+    refused: Option<String>,
     done: bool,
 }
 
@@ -78,6 +80,7 @@ impl Prompt {
             before: sought,
             completion: None,
             take: None,
+            refused: None,
             done: false,
         }
     }
@@ -86,7 +89,7 @@ impl Prompt {
     pub fn ask(label: impl Into<String>, tag: &'static str, text: impl Into<String>) -> Prompt {
         let (label, input) = (label.into(), Input::new(text));
         let what = For::Answer(tag);
-        Prompt { label, input, what, before: String::new(), completion: None, take: None, done: false }
+        Prompt { label, input, what, before: String::new(), completion: None, take: None, refused: None, done: false }
     }
 
     /// Asks for a line, and the app for what `then` makes of it.
@@ -109,11 +112,12 @@ impl Prompt {
 
     /// Looks at a text before it is shown; `false` where it is not for the line.
     fn let_in(&mut self, text: &str, cx: &mut Cx) -> bool {
+        self.refused = None;
         match self.take.map(|take| take(text)) {
             None | Some(Taken::Text) => return true,
             Some(Taken::Refused(why)) => {
                 self.input.set("");
-                cx.say(Tone::Bad, why);
+                self.refused = Some(why);
             }
             Some(Taken::Whole) => {
                 self.done = true;
@@ -222,7 +226,14 @@ impl Overlay for Prompt {
         line::draw(buf, row, &[(spaces.as_str(), theme.style(Role::Input))]);
         let used = line::draw(buf, row, &[(format!(" {} ", self.label), theme.style(Role::Key))]);
         let at = Rect { x: row.x + used, width: row.width.saturating_sub(used), ..row };
-        self.draw_completions(view, row, buf);
+        match self.refused.as_ref().filter(|_| row.y > screen.y) {
+            Some(why) => {
+                let above = Rect { y: row.y - 1, ..row };
+                popup::clear(buf, above, theme);
+                line::draw(buf, above, &[(format!(" {why}"), theme.style(Role::Failed))]);
+            }
+            None => self.draw_completions(view, row, buf),
+        }
         self.input.draw(buf, at, theme, true, "")
     }
 
@@ -255,7 +266,7 @@ impl Overlay for Prompt {
                 if edit(&mut self.input, key) {
                     // What is typed has no end that tells: it answers with Enter.
                     let text = self.input.text().to_owned();
-                    if let Some(Taken::Refused(_)) = self.take.map(|take| take(&text)) {
+                    if !matches!(self.take.map(|take| take(&text)), Some(Taken::Whole)) {
                         self.let_in(&text, cx);
                     }
                     self.changed_text(cx);

@@ -99,7 +99,7 @@ pub fn delete(group: &Group) -> Action {
     let path = if group.full_path.is_empty() { group.path.clone() } else { group.full_path.clone() };
     let write = Write::new(&DeleteGroup { id: Id::from(group.id) }, format!("delete group {path}"));
     let question = format!(
-        "Delete the group {} with all groups and projects in it: their repositories, issues, merge requests and jobs? It cannot be undone. Type the path of the group:",
+        "Delete the group {} with the groups and projects in it, their repositories, issues, merge requests and jobs? It cannot be undone. Type the path of the group:",
         shown(&path)
     );
     let confirm = Confirm::new("Delete a group", question, Action::Send(write)).typing(path);

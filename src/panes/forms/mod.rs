@@ -11,6 +11,7 @@ pub mod snippet;
 pub mod user;
 
 use crate::api::projects::Visibility;
+use crate::api::users::GetCurrentUser;
 use crate::app::command::WhyNot;
 use crate::app::overlay::form::{Form, Widget};
 use crate::app::pane::View;
@@ -27,6 +28,13 @@ pub fn administrator(view: &View) -> Result<(), WhyNot> {
         Some(false) => Err("for administrators alone".into()),
         _ => Ok(()),
     }
+}
+
+/// Whether it makes sense to ask for what administrators alone see: not before it is known who asks, nor where that is
+/// somebody else. A server that does not say who asks is asked.
+pub fn asks_as_administrator(view: &View) -> bool {
+    let unknown = view.me().is_none() && view.store.get(&GetCurrentUser::default()).error.is_none();
+    !unknown && administrator(view).is_ok()
 }
 
 /// Who may see it, as words to choose from.

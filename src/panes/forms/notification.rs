@@ -22,6 +22,22 @@ pub fn meaning(level: &Level) -> &'static str {
     }
 }
 
+/// A name for each event that says more than that of the interface.
+const LABELS: &[(&str, &str)] = &[
+    ("new_note", "comments"),
+    ("new_issue", "issues opened"),
+    ("reopen_issue", "issues reopened"),
+    ("close_issue", "issues closed"),
+    ("reassign_issue", "issues reassigned"),
+    ("new_merge_request", "requests opened"),
+    ("reopen_merge_request", "requests reopened"),
+    ("close_merge_request", "requests closed"),
+    ("reassign_merge_request", "requests reassigned"),
+    ("merge_merge_request", "requests merged"),
+    ("failed_pipeline", "pipelines failed"),
+    ("success_pipeline", "pipelines succeeded"),
+];
+
 /// What each event is.
 pub fn event(name: &str) -> &'static str {
     match name {
@@ -73,8 +89,11 @@ fn settings<E: Endpoint>(title: String, key: String, levels: &'static [&'static 
             field.help("watch: everything; participating: yours; mention: your name; custom: the events below.");
         },
     );
-    EVENTS.iter().fold(form, |form, name| {
-        form.field(name, |field| _ = field.help(&format!("{} Counts where the level is custom.", event(name))))
+    LABELS.iter().fold(form, |form, (name, label)| {
+        form.field(name, |field| {
+            field.label(label).default("as the level says");
+            field.help(&format!("{} Counts where the level is custom.", event(name)));
+        })
     })
 }
 
@@ -101,4 +120,20 @@ pub fn in_project(id: &Id, name: &str, view: &View) -> Form {
     settings::<UpdateProjectNotifications>(title, format!("notifications of project {id}"), INSIDE)
         .fixed("id", id)
         .of_current(view, GetProjectNotifications { id: id.clone() }, fields)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_event_of_the_interface_has_a_name_and_is_explained() {
+        for name in EVENTS {
+            assert!(LABELS.iter().any(|(known, _)| *known == name), "{name}");
+            assert!(!event(name).is_empty(), "{name}");
+        }
+        for level in Level::KNOWN {
+            assert!(!meaning(&Level::from(*level)).contains("does not know"), "{level}");
+        }
+    }
 }

@@ -104,8 +104,8 @@ pub fn delete(user: &Profile) -> Action {
         ),
     );
     let items = vec![
-        Item::act("Delete the account", soft).detail("what they wrote elsewhere stays, under a ghost"),
-        Item::act("Delete everything", hard).detail("with all that they wrote, and groups they own alone"),
+        Item::act("Delete the account", soft).detail("keeps what they wrote"),
+        Item::act("Delete everything", hard).detail("with all that they wrote"),
     ];
     Action::Open(Box::new(Picker::new(format!("Delete @{said}"), "", items)))
 }

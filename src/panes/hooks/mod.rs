@@ -14,7 +14,7 @@ use crate::store::{Load, Rows, Want, Write};
 use crate::ui::panels::{self, Ask, Panels};
 use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::theme::Role;
-use crate::ui::{glyph, state};
+use crate::ui::{glyph, state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::collections::HashMap;
@@ -151,7 +151,9 @@ impl Hooks {
             Some(test) => {
                 facts.line(vec![("The last test".into(), Role::TitleDim)]);
                 for (name, words, role) in test {
-                    facts.field(name, vec![(words.clone(), *role)], None);
+                    for (index, line) in text::wrap(words, 34, 4).into_iter().enumerate() {
+                        facts.field(if index == 0 { name } else { "" }, vec![(line, *role)], None);
+                    }
                 }
             }
         }
@@ -208,7 +210,7 @@ impl Pane for Hooks {
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
-        let may = forms::administrator(view).is_ok();
+        let may = forms::asks_as_administrator(view);
         may.then(|| Load::list(&ListHooks {}, self.list.pages()).into()).into_iter().collect()
     }
 

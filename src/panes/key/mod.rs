@@ -108,7 +108,7 @@ impl Pane for LookUp {
 
     fn wants(&self, view: &View) -> Vec<Want> {
         // Somebody who is known not to be an administrator need not be refused first.
-        let may = forms::administrator(view).is_ok();
+        let may = forms::asks_as_administrator(view);
         self.query().filter(|_| may).map(|query| Load::one(&query).into()).into_iter().collect()
     }
 
@@ -133,7 +133,7 @@ impl Pane for LookUp {
     }
 
     fn changed(&mut self, cx: &mut Cx) {
-        if !self.asked && forms::administrator(&cx.view).is_ok() {
+        if !self.asked && forms::asks_as_administrator(&cx.view) {
             self.ask(cx);
         }
         self.facts.clear();

@@ -135,7 +135,7 @@ impl Pane for Licence {
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
-        let may = forms::administrator(view).is_ok();
+        let may = forms::asks_as_administrator(view);
         let mut wants: Vec<Want> = may.then(|| Load::one(&GetLicense {}).into()).into_iter().collect();
         wants.extend(
             self.reading

@@ -17,7 +17,7 @@ use crate::store::{Load, Rows, Want};
 use crate::ui::panels::{self, Ask, Panels};
 use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::theme::Role;
-use crate::ui::{glyph, state};
+use crate::ui::{glyph, state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::time::Duration;
@@ -144,7 +144,9 @@ impl Notifications {
             && let Some(global) = view.store.get(&GetNotifications {}).value
         {
             let words = format!("which is {}: {}", global.level, form::meaning(&global.level));
-            facts.field("", vec![(words, Role::Dim)], None);
+            for line in text::wrap(&words, 46, 3) {
+                facts.field("", vec![(line, Role::Dim)], None);
+            }
         }
         if let Some(address) = settings.notification_email.known().filter(|address| !address.is_empty()) {
             facts.field("e-mail", vec![(address.clone(), Role::Text)], None);

@@ -21,9 +21,13 @@ pub fn read(text: &str) -> Result<PublicKey, String> {
     let inside = text.get(start + BEGIN.len()..).unwrap_or_default();
     let end = inside.find(END).ok_or("The key is cut short: its last line is missing.")?;
     let whole = text.get(start..start + BEGIN.len() + end + END.len()).unwrap_or_default();
-    let lines = inside.get(..end).unwrap_or_default().lines().map(str::trim);
+    let inner = inside.get(..end).unwrap_or_default().trim();
+    // A line of a terminal may have made blanks of the ends of lines.
+    let parts: Vec<&str> =
+        if inner.contains('\n') { inner.lines().map(str::trim).collect() } else { inner.split_whitespace().collect() };
+    let whole = if inner.contains('\n') { whole.to_owned() } else { [BEGIN, "", &parts.join("\n"), END].join("\n") };
     // Headers, then the body; its check sum begins with =.
-    let body: String = lines.filter(|line| !line.contains(": ") && !line.starts_with('=')).collect();
+    let body: String = parts.into_iter().filter(|line| !line.contains(": ") && !line.starts_with('=')).collect();
     let bytes = STANDARD.decode(body).map_err(|_| damaged())?;
     let mut rest = bytes.as_slice();
     let mut found: Option<(String, String)> = None;
@@ -38,7 +42,7 @@ pub fn read(text: &str) -> Result<PublicKey, String> {
         }
     }
     let (kind, fingerprint) = found.ok_or_else(damaged)?;
-    Ok(PublicKey { family: Family::Gpg, kind, fingerprint, comment, text: whole.to_owned() })
+    Ok(PublicKey { family: Family::Gpg, kind, fingerprint, comment, text: whole })
 }
 
 /// The next packet: its tag and its body. A packet whose length is not said in one piece ends the reading.
@@ -124,6 +128,7 @@ Q+47JAY=
         assert_eq!(key.kind, "EdDSA");
         assert_eq!(key.fingerprint, "C959 BDBA FA32 A2F8 9A15 3B67 8CFD E121 9796 5A9A");
         assert_eq!(key.text, SAMPLE);
+        assert_eq!(read(&SAMPLE.replace('\n', " ")).expect("a key in one line").text, SAMPLE);
     }
 
     #[test]

@@ -41,8 +41,7 @@ pub struct PublicKey {
     pub text: String,
 }
 
-const PRIVATE: &str =
-    "This is a private key: it stays on this machine. Nothing was sent or kept. Give the public one (.pub).";
+const PRIVATE: &str = "This is a private key; nothing was sent or kept. Give its public half (.pub).";
 
 /// Whether a text holds a private key, or the beginning of one.
 pub fn is_private(text: &str) -> bool {

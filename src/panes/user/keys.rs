@@ -5,6 +5,10 @@ use crate::api::users::{
     ListUserGpgKeys, ListUserKeys, SshKey,
 };
 use crate::api::{Fault, Id, Time};
+use crate::app::action::Action;
+use crate::app::command::Motion;
+use crate::app::overlay::batch::Batch;
+use crate::app::overlay::confirm::Confirm;
 use crate::app::pane::View;
 use crate::panes::details::{Details, Lead, NAMES_WIDE};
 use crate::panes::list::{Listing, age, ago};
@@ -301,8 +305,7 @@ impl<K: Listed> Keys<K> {
     }
 
     /// Moves in the panel that has the focus.
-    pub fn motion(&mut self, motion: crate::app::command::Motion, view: &View, whose: &Whose, panels: &mut Panels) {
-        use crate::app::command::Motion;
+    pub fn motion(&mut self, motion: Motion, view: &View, whose: &Whose, panels: &mut Panels) {
         match (panels.focus(), motion) {
             (0, Motion::Right) => panels.set_focus(1),
             (0, Motion::Left) => {}
@@ -311,4 +314,40 @@ impl<K: Listed> Keys<K> {
             (_, other) => self.facts.motion(other),
         }
     }
+}
+
+/// Marks the key under the cursor, or no longer.
+pub fn mark<K: Listed>(keys: &mut Keys<K>, view: &View, whose: &Whose) {
+    if let Some(key) = keys.current(view, whose) {
+        keys.list.state.toggle_mark(key.id().to_string());
+    }
+    keys.list.motion(Motion::Down, keys.list.len(&K::rows(view, whose)));
+}
+
+/// Asks before the keys that are marked, or the one under the cursor, are removed.
+pub fn removal<K: Listed>(keys: &Keys<K>, view: &View, whose: &Whose) -> Option<Action> {
+    let rows = K::rows(view, whose);
+    let mut meant: Vec<&K> = rows.iter().filter(|key| keys.list.state.is_marked(&key.id().to_string())).collect();
+    if meant.is_empty() {
+        meant.extend(keys.current(view, whose));
+    }
+    let what = K::FAMILY.name();
+    let names: Vec<String> = meant.iter().map(|key| keys.name(key)).collect();
+    let mut writes: Vec<Write> = Vec::new();
+    for (key, name) in meant.iter().zip(&names) {
+        writes.push(K::removal(whose, key.id(), format!("remove the {what} {name}"))?);
+    }
+    let after = match K::FAMILY {
+        Family::Ssh => "Whoever has its private half can no longer reach this server with it.",
+        Family::Gpg => "Commits signed with it no longer count as verified.",
+    };
+    let (question, action) = match writes.as_slice() {
+        [] => return None,
+        [one] => (format!("Remove this {what}? {after}"), Action::Send(one.clone())),
+        many => {
+            let batch = Batch::new(format!("Remove {what}s"), many.to_vec());
+            (format!("Remove these {} {what}s? {after}", many.len()), Action::Open(Box::new(batch)))
+        }
+    };
+    Some(Action::Open(Box::new(Confirm::new(format!("Remove {what}s"), question, action).naming(names))))
 }

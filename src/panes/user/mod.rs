@@ -1,29 +1,26 @@
 //! A user, or oneself: profile beside projects, SSH and GPG keys; what administrators do about an account.
 
+mod draw;
 mod keys;
 
 use super::details::{Details, NAMES_WIDE};
-use super::list::{Listing, age, failure};
+use super::list::Listing;
 use super::public_key::Family;
 use super::public_key::add::{self, Adding, Whose};
 use super::{forms, profile, typed};
+use crate::api::Id;
 use crate::api::projects::Project;
 use crate::api::users::{GetCurrentUser, GetUser, GpgKey, ListUserProjects, ListUsers, Profile, SshKey};
-use crate::api::{Id, Known};
-use crate::app::action::{Action, Tone};
+use crate::app::action::Tone;
 use crate::app::command::{Command, Motion, WhyNot};
-use crate::app::overlay::batch::Batch;
-use crate::app::overlay::confirm::Confirm;
 use crate::app::pane::{Crumb, Cx, Pane, Pointer, Seek, Tabs, View};
 use crate::app::place::Place;
 use crate::app::query::{self, Asked, Grammar};
-use crate::store::{Load, Rows, Want, Write};
+use crate::store::{Load, Rows, Want};
 use crate::ui::panels::{self, Ask, Panels};
-use crate::ui::state;
-use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::text::shown;
 use crate::ui::theme::Role;
-use keys::{Keys, Listed};
+use keys::{Keys, Listed, mark, removal};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -231,95 +228,6 @@ impl UserPane {
             _ => &mut self.projects,
         }
     }
-
-    // ---- drawing
-
-    fn draw_profile(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        let focused = self.panels.focus() == LEFT;
-        let user = self.profile(view);
-        let seen = if self.acting { "as the user sees it" } else { "" };
-        let body = panels::title(buf, area, view.theme, focused, user.map_or("", |user| &user.name), seen);
-        if user.is_some() {
-            return self.facts.draw(view, body, buf, focused);
-        }
-        if self.own && !view.session.signed_in {
-            let hint = "labscope auth login signs in";
-            return state::empty(buf, body, view.theme, "You are not signed in.", hint);
-        }
-        let listed = view.store.list(&self.by_name());
-        match self.error(view) {
-            Some(error) => failure(view, body, buf, error),
-            None if !self.own && self.id(view).is_none() && listed.known => {
-                let why = format!("There is no user called {} here.", shown(self.who.as_str()));
-                state::empty(buf, body, view.theme, &why, ":users lists those there are");
-            }
-            None => state::skeleton(buf, body, view.theme),
-        }
-    }
-
-    fn draw_projects(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        let focused = self.panels.focus() == RIGHT;
-        let rows = self.rows(view);
-        let count = self.projects.crumbs(&rows).pop().map(|crumb| crumb.text).unwrap_or_default();
-        let body = panels::title(buf, area, view.theme, focused, "Projects", &count);
-        let columns = [
-            Column::new("", Size::Fit { min: 14, max: 32 }).middle(),
-            Column::new("", Size::Fill { min: 8, weight: 1 }).priority(3),
-            Column::new("", Size::Fit { min: 6, max: 10 }).priority(2),
-            Column::new("", Size::Fixed(4)).right().priority(1),
-        ];
-        let row = |project: &Project| {
-            let visibility = project.visibility().map(|word| word.as_str().to_owned()).unwrap_or_default();
-            let note = if project.is_archived() { "archived".to_owned() } else { visibility };
-            Row::new(vec![
-                Cell::from((project.path_with_namespace.clone(), Role::Text)),
-                Cell::from((project.description().lines().next().unwrap_or_default().to_owned(), Role::Dim)),
-                Cell::from((note, Role::Dim)),
-                Cell::from((age(view, project.last_activity_at.known()), Role::Dim)),
-            ])
-            .dim(project.is_archived())
-        };
-        let empty = match self.projects.shown() {
-            "" => ("No projects of their own that you may see.", "P makes one"),
-            _ => ("No project fits the filter.", "/ changes it, Esc ends it"),
-        };
-        self.projects.draw(view, body, buf, focused, &rows, &columns, row, empty);
-    }
-}
-
-fn mark<K: Listed>(keys: &mut Keys<K>, view: &View, whose: &Whose) {
-    if let Some(key) = keys.current(view, whose) {
-        keys.list.state.toggle_mark(key.id().to_string());
-    }
-    keys.list.motion(Motion::Down, keys.list.len(&K::rows(view, whose)));
-}
-
-/// Asks before the keys that are marked, or the one under the cursor, are removed.
-fn removal<K: Listed>(keys: &Keys<K>, view: &View, whose: &Whose) -> Option<Action> {
-    let rows = K::rows(view, whose);
-    let mut meant: Vec<&K> = rows.iter().filter(|key| keys.list.state.is_marked(&key.id().to_string())).collect();
-    if meant.is_empty() {
-        meant.extend(keys.current(view, whose));
-    }
-    let what = K::FAMILY.name();
-    let names: Vec<String> = meant.iter().map(|key| keys.name(key)).collect();
-    let mut writes: Vec<Write> = Vec::new();
-    for (key, name) in meant.iter().zip(&names) {
-        writes.push(K::removal(whose, key.id(), format!("remove the {what} {name}"))?);
-    }
-    let after = match K::FAMILY {
-        Family::Ssh => "Whoever has its private half can no longer reach this server with it.",
-        Family::Gpg => "Commits signed with it no longer count as verified.",
-    };
-    let (question, action) = match writes.as_slice() {
-        [] => return None,
-        [one] => (format!("Remove this {what}? {after}"), Action::Send(one.clone())),
-        many => {
-            let batch = Batch::new(format!("Remove {what}s"), many.to_vec());
-            (format!("Remove these {} {what}s? {after}", many.len()), Action::Open(Box::new(batch)))
-        }
-    };
-    Some(Action::Open(Box::new(Confirm::new(format!("Remove {what}s"), question, action).naming(names))))
 }
 
 impl Pane for UserPane {

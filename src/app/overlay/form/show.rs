@@ -11,9 +11,6 @@ use ratatui::layout::Rect;
 use ratatui::widgets::Widget as _;
 use tui_textarea::TextArea;
 
-/// Columns of the names of facts.
-const FACT: usize = 14;
-
 impl Form {
     fn rows(&self) -> Vec<Row<'_>> {
         self.fields.iter().map(row).collect()
@@ -99,12 +96,15 @@ impl Form {
         }
         // Fields go before facts where there is no room for both.
         let room = if usize::from(body.height) > facts { facts } else { 0 };
+        let rows = self.rows();
+        let least = self.facts.iter().map(|(name, _)| text::width(name)).max().unwrap_or(0);
+        let column = usize::from(form::value_column(&rows, least, body.width));
         for ((name, words), y) in self.facts.iter().zip(body.y..body.y + room as u16) {
-            let spans = [(text::pad(name, FACT), theme.style(Role::Dim)), (words.clone(), theme.style(Role::Text))];
-            line::draw(buf, Rect { x: body.x + 2, y, width: body.width.saturating_sub(2), height: 1 }, &spans);
+            let spans = [(text::pad(name, column), theme.style(Role::Dim)), (words.clone(), theme.style(Role::Text))];
+            line::draw(buf, Rect { y, height: 1, ..body }, &spans);
         }
         let body = Rect { y: body.y + room as u16, height: body.height - room as u16, ..body };
-        let drawn = form::draw(buf, body, theme, &self.rows(), self.focus, &self.top);
+        let drawn = form::draw(buf, body, theme, &rows, least, self.focus, &self.top);
         let cursor = drawn.cursor;
         self.offers.area.set(Rect::default());
         if self.offers.open && !self.offers.items.is_empty() {

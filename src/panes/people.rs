@@ -1,0 +1,49 @@
+//! Who may work on a project, to be found by name and opened.
+
+use crate::api::Id;
+use crate::api::projects::ListProjectUsers;
+use crate::app::action::Action;
+use crate::app::overlay::picker::{Item, Source};
+use crate::app::pane::View;
+use crate::app::place::Place;
+use crate::store::{Load, Want};
+use std::collections::HashSet;
+use std::time::Duration;
+
+/// How long typing rests before the server is asked.
+const PAUSE: Duration = Duration::from_millis(150);
+
+/// The users of a project.
+pub struct Members {
+    pub project: Id,
+}
+
+impl Members {
+    fn query(&self, typed: &str) -> ListProjectUsers {
+        let search = Some(typed.trim().to_owned()).filter(|text| !text.is_empty());
+        ListProjectUsers { id: self.project.clone(), search }
+    }
+}
+
+impl Source for Members {
+    fn wants(&self, _view: &View, typed: &str) -> Vec<Want> {
+        // Those known before typing stay in the list beside what the server finds for the text.
+        let all = Load::list(&self.query(""), 1);
+        vec![all.into(), Load::list(&self.query(typed), 1).after(PAUSE).into()]
+    }
+
+    fn items(&self, view: &View, typed: &str) -> Vec<Item> {
+        let mut seen = HashSet::new();
+        let lists = [view.store.list(&self.query("")), view.store.list(&self.query(typed))];
+        let users = lists.iter().flat_map(|list| list.iter()).filter(|user| seen.insert(user.id));
+        let item = |user: &crate::api::users::User| {
+            let place = Place::new("user").item(user.username.as_str());
+            Item::act(user.username.clone(), Action::Go(place)).detail(user.name.clone()).note(user.state.clone())
+        };
+        users.map(item).collect()
+    }
+
+    fn loading(&self, view: &View, typed: &str) -> bool {
+        view.store.list(&self.query(typed)).loading
+    }
+}

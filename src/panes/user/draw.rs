@@ -1,0 +1,67 @@
+//! Profile and projects of a user, as they are drawn.
+
+use super::{LEFT, RIGHT, UserPane};
+use crate::api::Known;
+use crate::api::projects::Project;
+use crate::app::pane::View;
+use crate::panes::list::{age, failure};
+use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::text::shown;
+use crate::ui::theme::Role;
+use crate::ui::{panels, state};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+impl UserPane {
+    pub(super) fn draw_profile(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let focused = self.panels.focus() == LEFT;
+        let user = self.profile(view);
+        let seen = if self.acting { "as the user sees it" } else { "" };
+        let body = panels::title(buf, area, view.theme, focused, user.map_or("", |user| &user.name), seen);
+        if user.is_some() {
+            return self.facts.draw(view, body, buf, focused);
+        }
+        if self.own && !view.session.signed_in {
+            let hint = "labscope auth login signs in";
+            return state::empty(buf, body, view.theme, "You are not signed in.", hint);
+        }
+        let listed = view.store.list(&self.by_name());
+        match self.error(view) {
+            Some(error) => failure(view, body, buf, error),
+            None if !self.own && self.id(view).is_none() && listed.known => {
+                let why = format!("There is no user called {} here.", shown(self.who.as_str()));
+                state::empty(buf, body, view.theme, &why, ":users lists those there are");
+            }
+            None => state::skeleton(buf, body, view.theme),
+        }
+    }
+
+    pub(super) fn draw_projects(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let focused = self.panels.focus() == RIGHT;
+        let rows = self.rows(view);
+        let count = self.projects.crumbs(&rows).pop().map(|crumb| crumb.text).unwrap_or_default();
+        let body = panels::title(buf, area, view.theme, focused, "Projects", &count);
+        let columns = [
+            Column::new("", Size::Fit { min: 14, max: 32 }).middle(),
+            Column::new("", Size::Fill { min: 8, weight: 1 }).priority(3),
+            Column::new("", Size::Fit { min: 6, max: 10 }).priority(2),
+            Column::new("", Size::Fixed(4)).right().priority(1),
+        ];
+        let row = |project: &Project| {
+            let visibility = project.visibility().map(|word| word.as_str().to_owned()).unwrap_or_default();
+            let note = if project.is_archived() { "archived".to_owned() } else { visibility };
+            Row::new(vec![
+                Cell::from((project.path_with_namespace.clone(), Role::Text)),
+                Cell::from((project.description().lines().next().unwrap_or_default().to_owned(), Role::Dim)),
+                Cell::from((note, Role::Dim)),
+                Cell::from((age(view, project.last_activity_at.known()), Role::Dim)),
+            ])
+            .dim(project.is_archived())
+        };
+        let empty = match self.projects.shown() {
+            "" => ("No projects of their own that you may see.", "P makes one"),
+            _ => ("No project fits the filter.", "/ changes it, Esc ends it"),
+        };
+        self.projects.draw(view, body, buf, focused, &rows, &columns, row, empty);
+    }
+}

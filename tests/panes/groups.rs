@@ -1,0 +1,172 @@
+//! Groups: a tree that lists itself when it is opened, and what is done with a group.
+
+use crate::harness::{Begin, Harness};
+use labscope::app::Place;
+use serde_json::{Value, json};
+
+fn group(id: u64, path: &str, parent: Option<u64>) -> Value {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    json!({"id": id, "name": name, "path": name, "full_path": path, "full_name": path, "parent_id": parent,
+        "visibility": "public", "description": format!("About {name}"), "web_url": format!("http://demo.test/{path}")})
+}
+
+fn project(id: u64, path: &str) -> Value {
+    json!({"id": id, "name": path, "path": path.rsplit('/').next(), "path_with_namespace": path,
+        "visibility": "private", "description": "Draws.", "last_activity_at": "2026-06-15T09:00:00Z"})
+}
+
+async fn at(place: Place, admin: bool, width: u16, height: u16) -> Harness {
+    let mut harness = Begin::at(place).size(width, height).open();
+    let mut acme = group(1, "acme", None);
+    acme["ldap_group_links"] = json!([{"cn": "developers", "group_access": 30, "provider": "ldapmain"}]);
+    harness
+        .reply("GET /user", json!({"id": 1, "username": "ada", "is_admin": admin}))
+        .reply("GET /groups", [group(1, "acme", None), group(2, "acme/tools", Some(1)), group(3, "docs", None)])
+        .reply("GET /groups/acme", acme)
+        .reply("GET /groups/docs", group(3, "docs", None))
+        .reply("GET /groups/acme%2Ftools", group(2, "acme/tools", Some(1)))
+        .reply("GET /groups/acme/subgroups", [group(2, "acme/tools", Some(1))])
+        .reply("GET /groups/acme/projects", [project(7, "acme/rocket-ui")])
+        .reply("GET /groups/acme%2Ftools/subgroups", json!([]))
+        .reply("GET /groups/acme%2Ftools/projects", [project(8, "acme/tools/cli")])
+        .reply("GET /groups/docs/subgroups", json!([]))
+        .reply("GET /groups/docs/projects", json!([]))
+        .settle()
+        .await;
+    harness
+}
+
+fn sent(harness: &Harness, verb: &str) -> Vec<String> {
+    harness.asked.iter().filter(|line| line.starts_with(verb)).cloned().collect()
+}
+
+#[tokio::test]
+async fn a_group_lists_its_groups_and_projects_when_it_is_opened() {
+    let mut harness = at(Place::new("groups"), false, 120, 30).await;
+    harness.expect("▸ acme").expect("▸ docs").expect_no("rocket-ui").expect("developers");
+    harness.press("Enter").settle().await;
+    harness.expect("▾ acme").expect("▸ tools").expect("rocket-ui").expect("3h");
+    harness.press("j l").settle().await;
+    harness.expect("cli").press("h").expect_no("cli").press("h h").expect_no("tools/");
+    harness.press("G Enter").settle().await;
+    harness.expect("nothing that you may see");
+    harness.press("g g l j j Enter");
+    assert_eq!(harness.app.place(), Place::new("files").project("acme/rocket-ui"));
+}
+
+#[tokio::test]
+async fn a_place_names_a_group_however_deep_and_a_name_alone_may_be_a_user() {
+    let harness = at(Place::new("groups").group("acme/tools"), false, 120, 30).await;
+    assert_eq!(harness.app.place(), Place::new("groups").group("acme/tools"));
+    assert!(harness.line_with("▾ tools").starts_with('▌'), "{}", harness.picture());
+    let mut harness = Begin::at(Place::new("groups").group("bo")).open();
+    harness
+        .fail("GET /groups/bo", 404, "404 Group Not Found")
+        .reply("GET /groups", [group(1, "acme", None)])
+        .reply("GET /users?username=bo", [json!({"id": 2, "username": "bo", "state": "active"})])
+        .settle()
+        .await;
+    assert_eq!(harness.app.place(), Place::new("user").item("bo"));
+}
+
+#[tokio::test]
+async fn a_path_that_is_no_project_opens_the_group() {
+    let mut harness = Begin::at(Place::new("files").project("acme/tools")).open();
+    harness
+        .fail("GET /projects/acme%2Ftools", 404, "404 Project Not Found")
+        .fail("GET /projects/acme%2Ftools/repository/tree", 404, "404 Project Not Found")
+        .reply("GET /groups/acme%2Ftools", group(2, "acme/tools", Some(1)))
+        .reply("GET /groups/acme/subgroups", [group(2, "acme/tools", Some(1))])
+        .reply("GET /groups/acme/projects", json!([]))
+        .reply("GET /groups", [group(1, "acme", None)])
+        .settle()
+        .await;
+    assert_eq!(harness.app.place(), Place::new("groups").group("acme/tools"));
+}
+
+#[tokio::test]
+async fn a_filter_lists_what_fits_flat_and_asks_the_server() {
+    let mut harness = at(Place::new("groups"), false, 100, 30).await;
+    harness.reply("GET /groups?search=tools", [group(2, "acme/tools", Some(1))]);
+    harness.press("/").type_text("tools").settle().await;
+    harness.press("Enter").expect("▸ acme/tools").expect_no("docs");
+    harness.press("/ C-u").type_text("owned:yes skip:3 sort:path-desc").settle().await;
+    let line = harness.asked.last().expect("a query").clone();
+    assert!(line.contains("owned=true") && line.contains("order_by=path") && line.contains("skip_groups"), "{line}");
+}
+
+#[tokio::test]
+async fn a_group_is_deleted_only_after_its_path_was_typed() {
+    let mut harness = at(Place::new("groups"), false, 80, 24).await;
+    harness.press("D").expect("Delete the group acme").press("y Enter").type_text("es").press("Enter");
+    assert!(sent(&harness, "DELETE").is_empty());
+    harness.press("C-u").type_text("acme").press("Enter");
+    assert_eq!(sent(&harness, "DELETE"), ["DELETE /groups/1"]);
+    harness.fail("DELETE /groups/1", 403, "403 Forbidden").settle().await;
+    harness.expect("Could not delete group acme: 403 Forbidden");
+}
+
+#[tokio::test]
+async fn a_new_group_has_a_path_made_from_its_name_and_stands_in_the_one_at_hand() {
+    let mut harness = at(Place::new("groups"), false, 100, 30).await;
+    harness.press("+").type_text("New Things!").expect("new-things").expect("acme");
+    harness.reply("POST /groups", group(9, "acme/new-things", Some(1))).press("C-s").settle().await;
+    assert_eq!(sent(&harness, "POST"), ["POST /groups name=New Things! parent_id=1 path=new-things"]);
+    assert_eq!(harness.app.place().pane, "groups");
+}
+
+#[tokio::test]
+async fn directory_links_are_made_removed_and_followed() {
+    let mut harness = at(Place::new("groups"), false, 120, 30).await;
+    harness.press("L").type_text("admins").press("C-s");
+    assert_eq!(
+        sent(&harness, "POST"),
+        ["POST /groups/acme/ldap_group_links cn=admins group_access=30 provider=ldapmain"]
+    );
+    harness.press("Esc U").expect("developer from ldapmain").press("Enter").expect("Who came by it").press("y");
+    assert_eq!(sent(&harness, "DELETE"), ["DELETE /groups/acme/ldap_group_links/ldapmain/developers"]);
+    harness.fail("POST /groups/acme/ldap_sync", 404, "404 Not Found").press("Y").settle().await;
+    harness.expect("Could not ask the directory for the members of acme");
+}
+
+#[tokio::test]
+async fn moving_a_project_in_and_sizes_are_for_administrators() {
+    let mut harness = at(Place::new("groups"), false, 100, 30).await;
+    harness.press("m").expect("for administrators alone").press("S").expect("for administrators alone");
+    let mut harness = at(Place::new("groups"), true, 120, 30).await;
+    let mut acme = group(1, "acme", None);
+    acme["statistics"] = json!({"storage_size": 2_500_000, "repository_size": 2_000_000});
+    harness.reply("GET /groups?statistics=true", [acme]).press("S").settle().await;
+    harness.expect("with sizes").expect("2.5 MB");
+    harness.press("m").type_text("lab/notebook").press("C-s");
+    assert_eq!(sent(&harness, "POST"), ["POST /groups/acme/projects/lab%2Fnotebook"]);
+}
+
+#[tokio::test]
+async fn the_projects_of_a_group_are_a_list_with_its_own_query() {
+    let mut harness = at(Place::new("groups"), false, 100, 30).await;
+    harness.press("p").settle().await;
+    assert_eq!(harness.app.place(), Place::new("projects").group("acme"));
+    harness.expect("rocket-ui").expect("2 Owned").press("/").type_text("archived:no sort:name").settle().await;
+    let line = harness.asked.last().expect("a query").clone();
+    assert!(line.starts_with("GET /groups/acme/projects?") && line.contains("archived=false"), "{line}");
+}
+
+#[tokio::test]
+async fn what_fails_looks_like_what_it_is() {
+    for (status, words) in [(401, "Not signed in"), (403, "Not allowed"), (429, "Too many requests"), (500, "failed")] {
+        let mut harness = Begin::at(Place::new("groups")).open();
+        harness.fail("GET /groups", status, "said so").settle().await;
+        harness.expect(words);
+    }
+    let mut harness = Begin::at(Place::new("groups")).open();
+    harness.reply("GET /groups", json!([])).settle().await;
+    harness.expect("There are no groups here");
+    let mut harness = at(Place::new("groups"), false, 100, 30).await;
+    harness.fail("GET /groups/acme/projects", 500, "broken").press("Enter").settle().await;
+    harness.expect("tools").expect("broken");
+    for (width, height) in [(20, 6), (80, 14), (300, 90), (10, 3)] {
+        harness.resize(width, height);
+        harness.press("Tab j z k z");
+    }
+}

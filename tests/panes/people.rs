@@ -1,0 +1,202 @@
+//! Users, oneself and keys: what is shown to whom, what is sent, and what never is.
+
+use crate::harness::{Begin, Harness};
+use labscope::app::Place;
+use serde_json::{Value, json};
+
+const ED25519: &str =
+    "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGEta2V5LW9mLXRoZS1kZW1vLTAxLW5vdC1yZWFsLi4u ada@workstation";
+const PRINT: &str = "SHA256:";
+
+fn user(id: u64, name: &str, state: &str) -> Value {
+    json!({"id": id, "username": name, "name": name.to_uppercase(), "state": state, "email": format!("{name}@x.test"),
+        "web_url": format!("http://demo.test/{name}"), "is_admin": id == 1, "last_activity_on": "2026-06-14",
+        "two_factor_enabled": false, "bio": "Draws rows."})
+}
+
+fn me(admin: bool) -> Value {
+    json!({"id": 1, "username": "root", "name": "Root", "state": "active", "is_admin": admin, "email": "root@x.test"})
+}
+
+async fn at(place: Place, admin: bool, width: u16, height: u16) -> Harness {
+    let mut harness = Begin::at(place).size(width, height).open();
+    harness
+        .reply("GET /user", me(admin))
+        .reply("GET /users", [user(2, "bo", "active"), user(3, "gus", "blocked"), user(4, "hal", "ldap_blocked")])
+        .reply("GET /users/2", user(2, "bo", "active"))
+        .reply("GET /users/3", user(3, "gus", "blocked"))
+        .reply("GET /users/2/projects", [json!({"id": 9, "path_with_namespace": "bo/rocket", "path": "rocket"})])
+        .reply("GET /users/1/projects", json!([]))
+        .reply("GET /users/2/keys", [json!({"id": 5, "title": "mill", "key": ED25519})])
+        .reply("GET /users/2/gpg_keys", json!([]))
+        .reply(
+            "GET /user/keys",
+            [json!({"id": 7, "title": "desk", "key": ED25519, "created_at": "2026-06-01T00:00:00Z"})],
+        )
+        .reply("GET /user/keys/7", json!({"id": 7, "title": "desk", "key": ED25519}))
+        .reply("GET /user/gpg_keys", json!([]))
+        .settle()
+        .await;
+    harness
+}
+
+fn sent(harness: &Harness, verb: &str) -> Vec<String> {
+    harness.asked.iter().filter(|line| line.starts_with(verb)).cloned().collect()
+}
+
+#[tokio::test]
+async fn users_are_asked_for_by_a_typed_query_and_states_are_shown_as_they_come() {
+    let mut harness = at(Place::new("users"), true, 120, 30).await;
+    harness.expect("bo@x.test").expect("ldap blocked").expect("blocked").expect("two-factor");
+    harness.press("4 /").type_text("created:>2w attribute:team=rows sort:name-asc bo").settle().await;
+    let line = harness.asked.iter().rfind(|line| line.contains("search=bo")).expect("a query").clone();
+    for part in ["created_after=2026-06-01", "team", "rows", "order_by=name", "sort=asc"] {
+        assert!(line.contains(part), "{part} in {line}");
+    }
+    assert!(!line.contains("active=true"), "{line}");
+    harness.press("Enter 2").settle().await;
+    assert!(harness.asked.iter().any(|line| line.contains("blocked=true")), "{:?}", harness.asked);
+}
+
+#[tokio::test]
+async fn who_is_no_administrator_is_told_what_is_missing_before_anything_is_sent() {
+    let mut harness = at(Place::new("users"), false, 100, 30).await;
+    harness.expect("the rest is shown to administrators");
+    harness.press("+").expect("for administrators alone");
+    harness.press("D").expect("for administrators alone");
+    let mut harness = at(Place::new("key").item(5), false, 100, 30).await;
+    harness.expect("for administrators alone");
+    assert!(sent(&harness, "GET /keys").is_empty(), "{:?}", harness.asked);
+    let mut harness = at(Place::new("hooks"), false, 100, 30).await;
+    harness.expect("not shown to you").press("+").expect("for administrators alone");
+    let harness = at(Place::new("license"), false, 100, 30).await;
+    assert!(harness.shows("not shown to you") && sent(&harness, "GET /license").is_empty());
+}
+
+#[tokio::test]
+async fn a_user_is_deleted_only_after_the_name_was_typed_and_the_hard_way_is_explained() {
+    let mut harness = at(Place::new("users"), true, 100, 30).await;
+    harness.press("D").expect("keeps what they wrote").expect("with all that they wrote");
+    harness.press("Down Enter").expect("groups that nobody else owns");
+    harness.type_text("b").press("Enter");
+    assert!(sent(&harness, "DELETE").is_empty());
+    harness.type_text("o").expect("does it").press("Enter");
+    assert_eq!(sent(&harness, "DELETE"), ["DELETE /users/2?hard_delete=true"]);
+    harness.press("Space Space D").expect("@bo").expect("@gus").expect("Type delete");
+    harness.press("y y").expect("@gus");
+    assert_eq!(sent(&harness, "DELETE").len(), 1);
+}
+
+#[tokio::test]
+async fn a_new_user_s_password_is_hidden_and_not_kept_and_errors_stand_at_their_fields() {
+    let mut harness = at(Place::new("users"), true, 100, 40).await;
+    harness.press("+").type_text("nia").press("Tab").type_text("Nia").press("Tab").type_text("nia");
+    harness.expect("is no e-mail address").type_text("@x.test").press("Tab Space Tab").type_text("s3cretword");
+    harness.expect_no("s3cretword").press("Esc");
+    assert!(harness.kept.values().all(|kept| !kept.contains("s3cret")), "{:?}", harness.kept);
+    harness.press("+").expect("nia@x.test").press("Tab Tab Tab Tab").type_text("s3cretword");
+    harness.fail("POST /users", 409, "Username has already been taken").press("C-s").settle().await;
+    harness.expect("has already been taken").expect("nia@x.test");
+    let line = sent(&harness, "POST").pop().expect("a user");
+    assert!(line.contains("username=nia") && line.contains("password=s3cretword"), "{line}");
+}
+
+#[tokio::test]
+async fn own_keys_show_what_they_are_and_one_is_added_from_a_file_after_it_was_shown() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("new.pub");
+    std::fs::write(&file, ED25519.replace("ada@workstation", "fay@lyon")).expect("written");
+    let mut harness = at(Place::new("me").tab("ssh"), false, 120, 30).await;
+    harness.expect("desk").expect("ED25519").expect(PRINT).expect("ada@workstation").expect("2w ago");
+    harness.press("+ C-u").type_text(&file.to_string_lossy()).press("Enter").settle().await;
+    harness.expect("Add an SSH key").expect("fay@lyon").expect("ED25519").expect(PRINT);
+    assert!(sent(&harness, "POST").is_empty(), "nothing is sent before it was seen");
+    let said = "fingerprint has already been taken; key has already been taken";
+    harness.fail("POST /user/keys", 400, said).press("C-s").settle().await;
+    harness.expect("has already been taken").expect("fay@lyon");
+    harness.reply("POST /user/keys", json!({"id": 8, "title": "fay@lyon", "key": ED25519}));
+    harness.press("C-s").settle().await;
+    harness.expect("Done: add the SSH key");
+    assert!(sent(&harness, "POST")[0].contains("title=fay@lyon"), "{:?}", sent(&harness, "POST"));
+    harness.press("D").expect("desk").press("y");
+    assert_eq!(sent(&harness, "DELETE"), ["DELETE /user/keys/7"]);
+}
+
+#[tokio::test]
+async fn a_private_key_is_never_shown_kept_or_sent() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("id_ed25519");
+    let body = "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ";
+    let text = format!("-----BEGIN OPENSSH PRIVATE KEY-----\n{body}\n-----END OPENSSH PRIVATE KEY-----\n");
+    std::fs::write(&file, &text).expect("written");
+    let mut harness = at(Place::new("me").tab("ssh"), false, 120, 30).await;
+    harness.press("+ C-u").type_text(&file.to_string_lossy()).press("Enter").settle().await;
+    harness.expect("This is a private key").expect_no("b3Blbn");
+    harness.press("+ C-u").send(labscope::app::action::Msg::Paste(text));
+    harness.expect("This is a private key").expect_no("b3Blbn").expect_no("BEGIN OPENSSH");
+    harness.press("Esc 3 + C-u").type_text("-----BEGIN PGP PRIVATE KEY BLOCK-----").press("Enter").settle().await;
+    harness.expect("private key");
+    assert!(sent(&harness, "POST").is_empty() && harness.kept.is_empty(), "{:?} {:?}", harness.asked, harness.kept);
+}
+
+#[tokio::test]
+async fn keys_of_others_are_for_administrators_and_gpg_keys_for_their_owner() {
+    let mut harness = at(Place::new("user").item("bo"), true, 120, 30).await;
+    harness.expect("bo/rocket").press("2").settle().await;
+    harness.expect("mill").press("+ C-u").send(labscope::app::action::Msg::Paste(ED25519.to_owned()));
+    harness.expect("Add an SSH key of @bo").press("C-s");
+    assert!(sent(&harness, "POST")[0].starts_with("POST /users/2/keys"), "{:?}", sent(&harness, "POST"));
+    harness.press("Esc 3").settle().await;
+    harness.press("+").expect("only its owner");
+    let mut harness = at(Place::new("user").item("bo"), false, 120, 30).await;
+    harness.fail("GET /users/2/keys", 403, "403 Forbidden").press("2").settle().await;
+    harness.expect("administrators alone").expect_no("403");
+}
+
+#[tokio::test]
+async fn acting_as_a_user_shows_what_the_user_is_told() {
+    let mut harness = at(Place::new("user").item("bo"), true, 120, 30).await;
+    let mut told = user(2, "bo", "active");
+    told["name"] = json!("As Bo is told");
+    harness.reply("GET /user?sudo=2", told).press("S").settle().await;
+    harness.expect("As Bo is told").expect("as the user sees it");
+    assert!(harness.asked.iter().any(|line| line == "GET /user?sudo=2"), "{:?}", harness.asked);
+}
+
+#[tokio::test]
+async fn the_number_of_a_key_leads_to_its_owner() {
+    let mut harness = at(Place::new("key"), true, 100, 30).await;
+    harness.reply("GET /keys/5", json!({"id": 5, "title": "mill", "key": ED25519, "user": user(2, "bo", "active")}));
+    harness.expect("number of the SSH key").type_text("key-5").press("Enter").settle().await;
+    harness.expect("mill").expect("ED25519").expect("@bo").press("Enter").settle().await;
+    assert_eq!(harness.app.place(), Place::new("user").item("bo").tab("ssh"));
+    harness
+        .press("q")
+        .fail("GET /keys/6", 404, "404 Key Not Found")
+        .press("i")
+        .type_text("6")
+        .press("Enter")
+        .settle()
+        .await;
+    harness.expect("Not found").expect("404 Key Not Found");
+}
+
+#[tokio::test]
+async fn hostile_names_are_shown_and_not_obeyed_on_any_size() {
+    let mut harness = at(Place::new("users"), true, 120, 30).await;
+    let mut evil = user(5, "eve", "active");
+    evil["name"] = json!("E\u{1b}[31mve\u{7}\n\u{202e}x");
+    evil["bio"] = json!("a\r\nb\u{0}");
+    harness.reply("GET /users", [evil.clone()]).reply("GET /users/5", evil.clone()).press("r").settle().await;
+    let drawn = harness.picture();
+    assert!(!drawn.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{drawn:?}");
+    harness.reply("GET /users/5/projects", json!([])).reply("GET /users/5/keys", json!([{"id": 1}])).press("Enter");
+    harness.settle().await;
+    for keys in ["1", "2", "3"] {
+        harness.press(keys).settle().await;
+        for (width, height) in [(20, 6), (44, 12), (80, 24), (300, 90), (10, 3)] {
+            harness.resize(width, height);
+            harness.press("Tab j z k z");
+        }
+    }
+}
