@@ -67,6 +67,8 @@ pub struct Prompt {
     take: Option<Take>,
     /// Why the last text was not let in.
     refused: Option<String>,
+    /// It was refused as it was typed: more of it may come.
+    locked: bool,
     done: bool,
 }
 
@@ -81,15 +83,14 @@ impl Prompt {
             completion: None,
             take: None,
             refused: None,
+            locked: false,
             done: false,
         }
     }
 
     /// Asks for a line, which answers the pane under `tag`.
     pub fn ask(label: impl Into<String>, tag: &'static str, text: impl Into<String>) -> Prompt {
-        let (label, input) = (label.into(), Input::new(text));
-        let what = For::Answer(tag);
-        Prompt { label, input, what, before: String::new(), completion: None, take: None, refused: None, done: false }
+        Prompt { label: label.into(), what: For::Answer(tag), before: String::new(), ..Prompt::seek("", text.into()) }
     }
 
     /// Asks for a line, and the app for what `then` makes of it.
@@ -239,6 +240,8 @@ impl Overlay for Prompt {
 
     fn key(&mut self, key: Key, cx: &mut Cx) -> Stay {
         match (key.code, key.ctrl) {
+            // The rest of a text that was refused as it was typed is not for the line either.
+            _ if self.locked && key.code != KeyCode::Esc => Stay::Open,
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => {
                 if matches!(self.what, For::Seek) {
                     cx.act(Action::Sought(self.before.clone()));
@@ -267,7 +270,7 @@ impl Overlay for Prompt {
                     // What is typed has no end that tells: it answers with Enter.
                     let text = self.input.text().to_owned();
                     if !matches!(self.take.map(|take| take(&text)), Some(Taken::Whole)) {
-                        self.let_in(&text, cx);
+                        self.locked = !self.let_in(&text, cx);
                     }
                     self.changed_text(cx);
                 }

@@ -151,7 +151,7 @@ impl Hooks {
             Some(test) => {
                 facts.line(vec![("The last test".into(), Role::TitleDim)]);
                 for (name, words, role) in test {
-                    for (index, line) in text::wrap(words, 34, 4).into_iter().enumerate() {
+                    for (index, line) in text::wrap(words, 30, 4).into_iter().enumerate() {
                         facts.field(if index == 0 { name } else { "" }, vec![(line, *role)], None);
                     }
                 }

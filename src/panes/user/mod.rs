@@ -262,17 +262,12 @@ impl Pane for UserPane {
         })
         .writes()
         .when(|pane, view| if pane.own { forms::signed_in(view) } else { pane.may_change(view) }),
-        Command::new(
-            "user.acting",
-            &["S"],
-            "See the account as its user does, or as oneself again",
-            |pane: &mut Self, cx| {
-                pane.acting = !pane.acting;
-                pane.tab = PROFILE;
-                let words = if pane.acting { "This is what GET /user tells the user." } else { "As you see it." };
-                cx.say(Tone::Info, words);
-            },
-        )
+        Command::new("user.acting", &["S"], "See the account as its user does", |pane: &mut Self, cx| {
+            pane.acting = !pane.acting;
+            pane.tab = PROFILE;
+            let words = if pane.acting { "This is what GET /user tells the user." } else { "As you see it." };
+            cx.say(Tone::Info, words);
+        })
         .when(|pane, view| if pane.own { Err("this is your own account".into()) } else { pane.may_change(view) }),
     ];
 
