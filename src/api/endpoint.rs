@@ -70,6 +70,8 @@ pub enum InputKind {
     Time,
     /// Several texts or numbers.
     List,
+    /// A file, which goes as a part of its own.
+    File,
     /// Pairs, actions: nothing that a line of text could be.
     Other,
 }
@@ -95,6 +97,7 @@ input_types! {
     f64: Decimal,
     bool: YesNo,
     super::Time: Time,
+    super::types::File: File,
     Vec<String>: List,
     Vec<u64>: List,
     std::collections::BTreeMap<String, String>: Other,

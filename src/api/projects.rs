@@ -1,5 +1,6 @@
 //! Projects (specification, "Projects").
 
+use crate::api::types::File;
 use crate::api::users::{CustomAttribute, User};
 use crate::api::{Id, Time};
 use std::borrow::Cow;
@@ -237,6 +238,7 @@ crate::endpoints! {
         lfs_enabled: Option<bool>,
         request_access_enabled: Option<bool>,
         tag_list: Option<Vec<String>>,
+        avatar: Option<File>,
         printing_merge_request_link_enabled: Option<bool>,
         ci_config_path: Option<String>,
         repository_storage: Option<String>,

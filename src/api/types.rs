@@ -109,6 +109,23 @@ impl fmt::Display for Time {
     }
 }
 
+/// A file among the inputs of a write. It goes as a part of its own
+/// ([`Client::upload`](crate::api::client::Client::upload) under its name), and is nothing in a form of texts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct File;
+
+impl Serialize for File {
+    fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_none()
+    }
+}
+
+impl<'de> Deserialize<'de> for File {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<File, D::Error> {
+        serde::de::IgnoredAny::deserialize(d).map(|_| File)
+    }
+}
+
 /// A field that some views of a resource leave out: outside `None` it is absent, inside `None` it is null.
 ///
 /// Declare it with `#[serde(default, skip_serializing_if = "Option::is_none", with = "crate::api::types::extra")]`.

@@ -1,6 +1,7 @@
 //! Users, the caller, and their keys (specification, "Users").
 
 use crate::api::projects::Project;
+use crate::api::types::File;
 use crate::api::{Id, Nothing, Time};
 use std::collections::BTreeMap;
 
@@ -152,6 +153,7 @@ crate::endpoints! {
         provider: Option<String>,
         bio: Option<String>,
         location: Option<String>,
+        avatar: Option<File>,
         admin: Option<bool>,
         can_create_group: Option<bool>,
         external: Option<bool>,

@@ -47,7 +47,7 @@ impl<W: Deref<Target = World>> Call<W> {
             description: Some(group.description.clone()),
             visibility: group.visibility.as_str().into(),
             lfs_enabled: group.lfs_enabled,
-            avatar_url: group.avatar_url.clone(),
+            avatar_url: self.picture(&group.avatar_url),
             web_url: format!("{}/groups/{full_path}", self.base_url),
             request_access_enabled: group.request_access_enabled,
             full_name: self.world.group_name(group.id),

@@ -1,6 +1,7 @@
 //! The local server: the REST API v4 over records in memory and real git repositories.
 
 pub mod auth;
+mod avatars;
 mod branches;
 mod cache;
 pub mod call;

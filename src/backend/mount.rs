@@ -1,6 +1,7 @@
 //! Mounts handlers by the type of their endpoint, and does for each request what all have in common.
 
 use super::auth::{Credentials, authenticate};
+use super::avatars;
 use super::call::{Answer, Outcome, Reading, Writing};
 use super::deeds::Deeds;
 use super::engine::Engine;
@@ -16,11 +17,11 @@ use crate::api::{Endpoint, Nothing, Raw};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::RawPathParamsRejection;
-use axum::extract::{OriginalUri, RawPathParams, Request, State};
+use axum::extract::{OriginalUri, Path, RawPathParams, Request, State};
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, Version, header};
 use axum::response::Response;
-use axum::routing::{MethodFilter, on};
+use axum::routing::{MethodFilter, get, on};
 use serde::Serialize;
 use serde_json::Value;
 use std::sync::Arc;
@@ -237,7 +238,16 @@ impl Mount {
 
     /// The whole service.
     pub fn into_router(self, engine: Arc<Engine>) -> Router {
+        let picture =
+            async |State(engine): State<Arc<Engine>>, path: Path<(String, u64, String)>, headers: HeaderMap| {
+                let Path((kind, id, filename)) = path;
+                match avatars::find(&engine, &headers, (&kind, id, &filename)) {
+                    Ok((content_type, bytes)) => reply(200, Some((content_type.to_owned(), bytes))),
+                    Err(reject) => refuse(reject),
+                }
+            };
         self.router
+            .route(avatars::ROUTE, get(picture))
             .fallback(async || refuse(Reject::error(404, "404 Not Found")))
             .method_not_allowed_fallback(async || refuse(Reject::error(405, "405 Not Allowed")))
             .layer(

@@ -4,9 +4,11 @@
 //! scalar stands for an array of one, and an empty text for a number is no number.
 
 use super::reject::Reject;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde::de::value::{BorrowedStrDeserializer, StringDeserializer};
 use serde::de::{self, DeserializeOwned, DeserializeSeed, IntoDeserializer, Visitor};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::fmt;
 
 /// The inputs of a request by name.
@@ -54,7 +56,7 @@ pub fn add_pair(inputs: &mut Inputs, name: &str, value: Value) -> Result<(), Rej
     Ok(())
 }
 
-/// Adds the fields of a `multipart/form-data` body. Of a file its name alone is kept: nothing here stores uploads.
+/// Adds the fields of a `multipart/form-data` body. A file becomes its name and, as Base64, its bytes.
 ///
 /// # Errors
 /// As [`add_pair`].
@@ -72,9 +74,13 @@ pub fn add_multipart(inputs: &mut Inputs, content_type: &str, body: &[u8]) -> Re
         let head = String::from_utf8_lossy(head);
         let quoted = |key: &str| head.split_once(key)?.1.split_once('"').map(|(value, _)| value.to_owned());
         let Some(name) = quoted(" name=\"") else { continue };
-        let text = String::from_utf8_lossy(value.get(4..).unwrap_or_default());
-        let text = quoted(" filename=\"").unwrap_or_else(|| text.strip_suffix("\r\n").unwrap_or(&text).to_owned());
-        add_pair(inputs, &name, Value::String(text))?;
+        let bytes = value.get(4..).unwrap_or_default();
+        let bytes = bytes.strip_suffix(b"\r\n").unwrap_or(bytes);
+        let value = match quoted(" filename=\"") {
+            Some(filename) => json!({ "filename": filename, "base64": STANDARD.encode(bytes) }),
+            None => Value::String(String::from_utf8_lossy(bytes).into_owned()),
+        };
+        add_pair(inputs, &name, value)?;
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Projects.
 
+use super::avatars::{self, Whose};
 use super::call::{Call, Outcome, Reading, Writing, ok, order, repository_path};
 use super::deeds::Deeds;
 use super::mount::Mount;
@@ -144,7 +145,7 @@ impl<W: Deref<Target = World>> Call<W> {
             tag_list: there(project.tag_list.clone()),
             ssh_url_to_repo: there(format!("git@{host}:{}.git", simple.path_with_namespace)),
             http_url_to_repo: there(format!("{}.git", simple.web_url)),
-            avatar_url: Some(project.avatar_url.clone()),
+            avatar_url: Some(self.picture(&project.avatar_url)),
             star_count: there(project.stars.len() as u64),
             forks_count: there(forks as u64),
             last_activity_at: there(time(project.last_activity_at)),
@@ -534,7 +535,11 @@ fn make(call: &mut Writing, creator: u64, namespace: Namespace, mut settings: Se
             return Err(Reject::error(403, json!([why])));
         }
     }
+    let avatar = avatars::given(&call.inputs)?;
     super::git::create(&repository_path(&call.repositories, id), &head)?;
+    if let Some(file) = avatar {
+        project.avatar_url = avatars::set(call.world, Whose::Project(id), file);
+    }
     call.world.projects.add(project.clone());
     // The creator of a project in a group runs it, whatever the group says.
     if matches!(namespace, Namespace::Group(_)) {
@@ -570,6 +575,9 @@ fn update(call: &mut Writing, input: UpdateProject) -> Outcome<ProjectView> {
         return Err(Reject::forbidden());
     }
     check(call.world, &project)?;
+    if let Some(file) = avatars::given(&call.inputs)? {
+        project.avatar_url = avatars::set(call.world, Whose::Project(project.id), file);
+    }
     call.world.projects.add(project.clone());
     ok(call.show_project(&project, false, false))
 }
@@ -608,6 +616,7 @@ pub fn remove(world: &mut World, deeds: &Deeds, repositories: &Path, project: u6
             runner.projects.remove(&project);
         }
     }
+    avatars::remove(world, Whose::Project(project));
     world.projects.remove(project);
     // The commits of a fork are read as long as somebody is asked to take them in.
     if !world.merge_requests.iter().any(|mr| mr.source_project == project) {

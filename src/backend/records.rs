@@ -169,6 +169,17 @@ record! {
 }
 
 record! {
+    /// A picture of a user or of a project.
+    Avatar {
+        user: Option<u64>,
+        project: Option<u64>,
+        filename: String,
+        #[serde(with = "bytes")]
+        bytes: Vec<u8>,
+    }
+}
+
+record! {
     /// A credential of a user.
     Token { user: u64, name: String, secret: String }
 }

@@ -60,7 +60,7 @@ impl<W: Deref<Target = World>> Call<W> {
                 name: user.name.clone(),
                 username: user.username.clone(),
                 state: user_state(user).into(),
-                avatar_url: user.avatar_url.clone(),
+                avatar_url: self.picture(&user.avatar_url),
                 web_url: format!("{}/{}", self.base_url, user.username),
                 ..UserView::default()
             },

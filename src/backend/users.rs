@@ -1,5 +1,6 @@
 //! Users and the caller. Their keys are in [`keys`](super::keys).
 
+use super::avatars::{self, Whose};
 use super::call::{Answer, Call, Outcome, Reading, Writing, ok, order};
 use super::mount::Mount;
 use super::projects::{Filter, filter};
@@ -222,6 +223,7 @@ fn create(call: &mut Writing, input: CreateUser) -> Outcome<Profile> {
         return Err(Reject::bad(json!({ "password": ["is too short (minimum is 8 characters)"] })));
     }
     check_free(call, 0, Some(&input.email), Some(&input.username))?;
+    let avatar = avatars::given(&call.inputs)?;
     let now = call.now;
     let identities = match (input.provider, input.extern_uid) {
         (Some(provider), Some(extern_uid)) => vec![Identity { provider, extern_uid }],
@@ -251,6 +253,12 @@ fn create(call: &mut Writing, input: CreateUser) -> Outcome<Profile> {
         identities,
         ..User::default()
     });
+    if let Some(file) = avatar {
+        let path = avatars::set(call.world, Whose::User(id), file);
+        if let Some(user) = call.world.users.get_mut(id) {
+            user.avatar_url = path;
+        }
+    }
     ok(call.profile(user(call, id)?, View::Administrator, false))
 }
 
@@ -266,7 +274,9 @@ fn update(call: &mut Writing, input: UpdateUser) -> Outcome<Profile> {
         return Err(Reject::bad(json!({ "password": ["is too short (minimum is 8 characters)"] })));
     }
     let now = call.now;
+    let avatar = avatars::given(&call.inputs)?.map(|file| avatars::set(call.world, Whose::User(id), file));
     let Some(user) = call.world.users.get_mut(id) else { return Err(Reject::not_found("User")) };
+    user.avatar_url = avatar.unwrap_or(user.avatar_url.take());
     let set = |field: &mut String, value: Option<String>| {
         if let Some(value) = value {
             *field = value;
@@ -326,6 +336,7 @@ fn delete(call: &mut Writing, input: DeleteUser) -> Outcome<Nothing> {
     world.gpg_keys.remove_where(|key| key.user == id);
     world.notification_settings.remove_where(|setting| setting.user == id);
     super::ghost::take_over(world, id, now);
+    avatars::remove(world, Whose::User(id));
     world.users.remove(id);
     Ok(Answer::new(Nothing))
 }

@@ -219,6 +219,7 @@ tables! {
     licenses: License,
     scripts: Script,
     schedules: Schedule,
+    avatars: Avatar,
 }
 
 impl World {

@@ -87,3 +87,43 @@ async fn groups_nest_and_hold_projects() {
         "404 Project Not Found"
     );
 }
+
+/// The start of a picture, and something behind it.
+fn picture(length: usize) -> Vec<u8> {
+    [&b"\x89PNG\r\n\x1a\n"[..], &vec![7; length]].concat()
+}
+
+#[tokio::test]
+async fn a_picture_is_taken_with_the_form_and_served() {
+    let server = Server::empty().await;
+    let send = |method: Method, path: &str, bytes: Vec<u8>| {
+        let head = "--x\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\nP\r\n--x\r\n\
+            Content-Disposition: form-data; name=\"avatar\"; filename=\"../my face.png\"\r\n\r\n";
+        let body = [head.as_bytes(), &bytes, b"\r\n--x--\r\n"].concat();
+        server.call("root", method, path).header("content-type", "multipart/form-data; boundary=x").body(body).send()
+    };
+    let made = json(send(Method::POST, "/projects", picture(100)).await.unwrap(), 201).await;
+    let url = made["avatar_url"].as_str().unwrap();
+    assert_eq!(url, format!("{}/uploads/-/system/project/avatar/1/my_face.png", server.running.base_url));
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let get = |url: String, user: &str| client.get(url).header("PRIVATE-TOKEN", server.token(user)).send();
+    let there = get(url.to_owned(), "root").await.unwrap();
+    assert_eq!((there.status().as_u16(), header(&there, "content-type")), (200, "image/png"));
+    assert_eq!(there.bytes().await.unwrap(), picture(100));
+    assert_eq!(get(url.to_owned(), "ada").await.unwrap().status(), 404, "the project is private");
+
+    let user = json(send(Method::PUT, "/users/2", picture(5)).await.unwrap(), 200).await;
+    let url = user["avatar_url"].as_str().unwrap();
+    assert_eq!(get(url.to_owned(), "ada").await.unwrap().bytes().await.unwrap(), picture(5));
+    assert_eq!(server.read("ada", "/user").await["avatar_url"], url);
+    assert!(json(server.put("root", "/users/2", &[("avatar", "")]).await, 200).await["avatar_url"].is_null());
+    assert_eq!(get(url.to_owned(), "ada").await.unwrap().status(), 404);
+
+    for (bytes, why) in [(picture(300 << 10), "is too big"), (b"<svg/>".to_vec(), "file format is not supported")] {
+        let refused = json(send(Method::PUT, "/projects/1", bytes).await.unwrap(), 400).await;
+        assert!(refused["message"]["avatar"][0].as_str().unwrap().starts_with(why), "{refused}");
+    }
+    let text = json(server.put("root", "/projects/1", &[("avatar", "face.png")]).await, 400).await;
+    assert_eq!(text["error"], "avatar is invalid");
+    assert!(server.read("root", "/projects/1").await["avatar_url"].is_string(), "what was there stays");
+}

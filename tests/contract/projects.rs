@@ -48,6 +48,8 @@ requests! {
         lfs_enabled: Some(true),
         request_access_enabled: Some(true),
         tag_list: Some(vec!["a".into(), "b".into()]),
+        // A file is a part of its own, which no text stands for.
+        avatar: Some(labscope::api::types::File),
         printing_merge_request_link_enabled: Some(true),
         ci_config_path: word("ci.yml"),
         repository_storage: word("default"),

@@ -38,6 +38,7 @@ requests! {
         extern_uid: word("1"),
         provider: word("ldap"),
         bio: word("x"),
+        avatar: Some(labscope::api::types::File),
         location: word("l"),
         admin: Some(false),
         can_create_group: Some(true),

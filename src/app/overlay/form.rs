@@ -7,7 +7,7 @@ mod server;
 mod show;
 
 use super::{Overlay, Stay};
-use crate::api::endpoint::Input;
+use crate::api::endpoint::{Input, InputKind};
 use crate::api::{Endpoint, Error};
 use crate::app::action::{Action, Tone};
 use crate::app::complete::Candidate;
@@ -146,7 +146,8 @@ impl Form {
             title,
             what,
             key,
-            fields: inputs.iter().map(Field::of).collect(),
+            // What goes as a part of its own is no line of text.
+            fields: inputs.iter().filter(|input| input.kind != InputKind::File).map(Field::of).collect(),
             facts: Vec::new(),
             fixed: Map::new(),
             make,

@@ -74,7 +74,7 @@ impl Field {
             InputKind::YesNo => Widget::YesNo,
             InputKind::Time => Widget::Date,
             InputKind::List => Widget::Words(Complete::Nothing),
-            InputKind::Text | InputKind::Other => Widget::Line(Complete::Nothing),
+            InputKind::Text | InputKind::File | InputKind::Other => Widget::Line(Complete::Nothing),
         };
         Field {
             name: input.name,

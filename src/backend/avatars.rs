@@ -1,0 +1,140 @@
+//! Pictures of users and projects: taken with a form, served where web pages would have them.
+
+use super::auth::{Credentials, authenticate};
+use super::call::Call;
+use super::engine::Engine;
+use super::params::Inputs;
+use super::records::Avatar;
+use super::reject::Reject;
+use super::world::World;
+use axum::http::HeaderMap;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+use std::ops::Deref;
+
+/// The largest picture.
+const LARGEST: usize = 200 << 10;
+/// How files begin that are pictures, and what they are.
+const KINDS: [(&[u8], &str); 7] = [
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF8", "image/gif"),
+    (b"BM", "image/bmp"),
+    (b"II*\0", "image/tiff"),
+    (b"MM\0*", "image/tiff"),
+    (b"\0\0\x01\0", "image/vnd.microsoft.icon"),
+];
+
+/// Below the root of the server.
+pub const ROUTE: &str = "/uploads/-/system/{kind}/avatar/{id}/{filename}";
+
+/// Whose a picture is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Whose {
+    User(u64),
+    Project(u64),
+}
+
+impl Whose {
+    fn has(self, avatar: &Avatar) -> bool {
+        match self {
+            Whose::User(id) => avatar.user == Some(id),
+            Whose::Project(id) => avatar.project == Some(id),
+        }
+    }
+
+    fn path(self, filename: &str) -> String {
+        let (kind, id) = match self {
+            Whose::User(id) => ("user", id),
+            Whose::Project(id) => ("project", id),
+        };
+        format!("/uploads/-/system/{kind}/avatar/{id}/{filename}")
+    }
+}
+
+fn kind(bytes: &[u8]) -> Option<&'static str> {
+    KINDS.iter().find(|(start, _)| bytes.starts_with(start)).map(|(_, kind)| *kind)
+}
+
+/// The picture that a request brings; `Some(None)` where it takes one away.
+///
+/// # Errors
+/// 400 for what is no file, no picture, or too large.
+pub fn given(inputs: &Inputs) -> Result<Option<Option<(String, Vec<u8>)>>, Reject> {
+    let refuse = |why: &str| Err(Reject::bad(json!({ "avatar": [why] })));
+    let file = match inputs.get("avatar") {
+        None => return Ok(None),
+        Some(Value::Null) => return Ok(Some(None)),
+        Some(Value::String(text)) if text.is_empty() => return Ok(Some(None)),
+        Some(file) => file,
+    };
+    let text = |field: &str| file.get(field).and_then(Value::as_str);
+    let (Some(name), Some(Ok(bytes))) = (text("filename"), text("base64").map(|text| STANDARD.decode(text))) else {
+        return Err(Reject::invalid("avatar"));
+    };
+    if bytes.len() > LARGEST {
+        return refuse("is too big (should be at most 200 KB)");
+    }
+    if kind(&bytes).is_none() {
+        return refuse(
+            "file format is not supported. Please try one of the following supported formats: image/png, \
+            image/jpeg, image/gif, image/bmp, image/tiff, image/vnd.microsoft.icon",
+        );
+    }
+    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') { c } else { '_' };
+    let name: String = name.rsplit(['/', '\\']).next().unwrap_or_default().chars().map(plain).take(100).collect();
+    let name = if name.trim_matches('.').is_empty() { "avatar".to_owned() } else { name };
+    Ok(Some(Some((name, bytes))))
+}
+
+/// Takes the picture of somebody or something away.
+pub fn remove(world: &mut World, whose: Whose) {
+    world.avatars.remove_where(|avatar| whose.has(avatar));
+}
+
+/// Puts a picture in the place of the one that is there; answers its path.
+pub fn set(world: &mut World, whose: Whose, file: Option<(String, Vec<u8>)>) -> Option<String> {
+    remove(world, whose);
+    let (filename, bytes) = file?;
+    let path = whose.path(&filename);
+    let (user, project) = match whose {
+        Whose::User(id) => (Some(id), None),
+        Whose::Project(id) => (None, Some(id)),
+    };
+    world.avatars.add(Avatar { user, project, filename, bytes, ..Avatar::default() });
+    Some(path)
+}
+
+impl<W: Deref<Target = World>> Call<W> {
+    /// Where a picture is: one of this server by its path.
+    pub fn picture(&self, url: &Option<String>) -> Option<String> {
+        let url = url.as_ref()?;
+        Some(if url.starts_with('/') { format!("{}{url}", self.base_url) } else { url.clone() })
+    }
+}
+
+/// A picture, its kind and bytes.
+///
+/// # Errors
+/// 404 where there is none, or none that the caller may know of.
+pub fn find(
+    engine: &Engine,
+    headers: &HeaderMap,
+    (kind_of, id, filename): (&str, u64, &str),
+) -> Result<(&'static str, Vec<u8>), Reject> {
+    let world = engine.snapshot();
+    let rights = authenticate(&world, headers, &Inputs::new(), Credentials::Users)?;
+    let whose = match kind_of {
+        "user" => Some(Whose::User(id)),
+        "project" => {
+            let project = world.projects.get(id).filter(|project| rights.sees_project(&world, project));
+            project.map(|project| Whose::Project(project.id))
+        }
+        _ => None,
+    };
+    let mut avatars = world.avatars.iter();
+    let found = whose.and_then(|whose| avatars.find(|avatar| whose.has(avatar) && avatar.filename == filename));
+    let found = found.ok_or_else(|| Reject::error(404, "404 Not Found"))?;
+    Ok((kind(&found.bytes).unwrap_or("application/octet-stream"), found.bytes.clone()))
+}
