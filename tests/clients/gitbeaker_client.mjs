@@ -74,7 +74,7 @@ async function users() {
 
 async function groups() {
   assert.ok((await root.Groups.all({ statistics: true })).length > 3);
-  assert.deepEqual((await root.Groups.search("infra")).map((g) => g.full_path), ["acme/infra"]);
+  assert.deepEqual((await root.Groups.search("infra")).map((g) => g.path), ["infra"]);
   const acme = await root.Groups.show("acme");
   assert.ok((await root.Groups.allSubgroups(acme.id)).some((g) => g.full_path === "acme/tools"));
   assert.ok((await root.Groups.allProjects("acme")).some((p) => p.path_with_namespace === "acme/rocket-ui"));
@@ -157,6 +157,7 @@ async function repository(project) {
   await refused(400, () => root.Branches.create(project, "done", "main"));
   await root.Branches.remove(project, "done");
   await root.Branches.create(project, "done", "main");
+  await root.Commits.create(project, "main", "On", [{ action: "create", filePath: "d", content: "d" }]);
   await root.Branches.removeMerged(project);
   await refused(404, () => root.Branches.show(project, "done"));
   const tag = await root.Tags.create(project, "v1.0", "main", { message: "One" });
