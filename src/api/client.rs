@@ -14,7 +14,7 @@ pub use exchange::Slice;
 use exchange::{Call, Wanted, read};
 use payload::Payload;
 use secrecy::SecretString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 pub use transfer::{Download, Progress, Saved, Told, part_of};
@@ -140,6 +140,20 @@ impl Client {
     /// form of anything else.
     pub async fn raw(&self, method: Method, target: &str, form: &[(String, String)]) -> Result<Response, Error> {
         self.fetch_any(&self.raw_call(method, target, form)?).await
+    }
+
+    /// As [`Client::raw`], where the body of a success goes into a file, piece by piece, and is not held: the file takes
+    /// its name when it is whole, and what is there already stays until then. An error of the disk is [`Fault::Disk`].
+    pub async fn raw_into(
+        &self,
+        method: Method,
+        target: &str,
+        form: &[(String, String)],
+        path: &Path,
+    ) -> Result<Response, Error> {
+        let call = self.raw_call(method, target, form)?;
+        let reply = self.exchange(&call).await?;
+        if reply.status().is_success() { self.keep(reply, &call, path).await } else { self.whole(reply, &call).await }
     }
 
     /// A call as a person typed it.

@@ -6,7 +6,7 @@ use super::{configuration, json, open, print, threads};
 use crate::api::Reply;
 use crate::api::client::{Client, Response};
 use crate::api::endpoint::Method;
-use crate::api::error::words_of;
+use crate::api::error::{Fault, words_of};
 use futures::TryStreamExt;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -41,13 +41,22 @@ fn call(global: &Global, api: &Api) -> Result<(), Failure> {
     let threads = threads()?;
     let response = threads.block_on(async {
         let client = Client::new(server)?;
-        match api.paginate {
-            true => all_pages(&client, &api.path, fields).await,
-            false => Ok(client.raw(method, &api.path, &fields).await?),
+        match (api.paginate, &api.output) {
+            (true, _) => all_pages(&client, &api.path, fields).await,
+            (false, Some(path)) => {
+                let sent = client.raw_into(method, &api.path, &fields, path).await;
+                sent.map_err(|error| match error.fault {
+                    Fault::Disk(why) => Failure::failed(format!("--output: {why}")),
+                    _ => error.into(),
+                })
+            }
+            (false, None) => Ok(client.raw(method, &api.path, &fields).await?),
         }
     })?;
     let success = (200..300).contains(&response.status);
-    show(&response.body, api.output.as_deref().filter(|_| success))?;
+    if api.paginate || api.output.is_none() || !success {
+        show(&response.body, api.output.as_deref().filter(|_| success))?;
+    }
     if success {
         return Ok(());
     }

@@ -138,6 +138,32 @@ fn a_server_that_fails_and_one_that_is_not_there_have_exit_codes_of_their_own() 
 }
 
 #[test]
+fn an_answer_that_breaks_off_leaves_the_file_that_was_there() {
+    let home = Home::new();
+    let file = home.path("work/out");
+    std::fs::write(&file, "of before").expect("written");
+    let path = file.to_str().expect("a path");
+    let (url, thread) = answers("HTTP/1.1 200 OK\r\ncontent-length: 99\r\nconnection: close\r\n\r\nhalf of it");
+    let broken = home.run(&["--host", &url, "api", "GET", "projects", "--output", path]);
+    thread.join().expect("answered");
+    assert_eq!(broken.code, Some(1), "{broken:?}");
+    assert_eq!(std::fs::read_to_string(&file).expect("there"), "of before");
+    let beside = std::fs::read_dir(file.parent().expect("a folder")).expect("a folder").flatten();
+    let beside: Vec<_> =
+        beside.map(|entry| entry.file_name()).filter(|name| name.to_string_lossy().contains("part")).collect();
+    assert!(beside.is_empty(), "{beside:?}");
+
+    let (url, thread) = answers("HTTP/1.1 200 OK\r\ncontent-length: 5\r\nconnection: close\r\n\r\nwhole");
+    assert_eq!(home.run(&["--host", &url, "api", "GET", "projects", "--output", path]).code, Some(0));
+    thread.join().expect("answered");
+    assert_eq!(std::fs::read_to_string(&file).expect("there"), "whole");
+    let (url, thread) = answers("HTTP/1.1 200 OK\r\ncontent-length: 5\r\nconnection: close\r\n\r\nwhole");
+    assert_eq!(home.run(&["--host", &url, "api", "GET", "projects", "--output", "/dev/null"]).code, Some(0));
+    thread.join().expect("answered");
+    assert!(!std::fs::metadata("/dev/null").expect("there").is_file(), "a device stays one");
+}
+
+#[test]
 fn a_web_page_is_no_list() {
     let home = Home::new();
     let page = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 34\r\nconnection: close\r\n\r\n\

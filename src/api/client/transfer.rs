@@ -5,6 +5,7 @@ use super::payload::Payload;
 use super::{Client, Response};
 use crate::api::endpoint::Request;
 use crate::api::error::{Error, Fault};
+use crate::api::page::PageInfo;
 use bytes::Bytes;
 use reqwest::header::{ETAG, HeaderMap, HeaderValue};
 use std::io::{self, SeekFrom};
@@ -178,6 +179,35 @@ impl Client {
             _ => (0, None),
         };
         Ok(Download { whole, ..self.download(Some(reply), start, &call) })
+    }
+
+    /// Puts the body of a reply into a file.
+    pub(super) async fn keep(&self, mut reply: reqwest::Response, call: &Call, path: &Path) -> Result<Response, Error> {
+        let disk = |e: io::Error| call.failed(Fault::Disk(format!("{} cannot be written: {e}", path.display())));
+        // A pipe or a device is written to; nothing could take its place.
+        let is_place = tokio::fs::metadata(path).await.is_ok_and(|found| !found.is_file());
+        let mut hidden = std::ffi::OsString::from(".");
+        hidden.push(path.file_name().unwrap_or_default());
+        hidden.push(format!(".{}.part", std::process::id()));
+        let part = if is_place { path.to_owned() } else { path.with_file_name(hidden) };
+        let mut file = File::options().write(true).create(true).truncate(true).open(&part).await.map_err(disk)?;
+        let (status, page) = (reply.status().as_u16(), PageInfo::from_headers(reply.headers()));
+        let content_type = content_type(reply.headers());
+        let written = async {
+            while let Some(chunk) = reply.chunk().await.map_err(|e| cut(&e, call.line(), self.server.timeouts.read))? {
+                file.write_all(&chunk).await.map_err(disk)?;
+            }
+            file.flush().await.map_err(disk)
+        };
+        let written = written.await;
+        let written = match (written, is_place) {
+            (Ok(()), false) => tokio::fs::rename(&part, path).await.map_err(disk),
+            (written, _) => written,
+        };
+        if written.is_err() && !is_place {
+            let _ = tokio::fs::remove_file(&part).await;
+        }
+        written.map(|()| Response { status, body: Bytes::new(), content_type, page })
     }
 
     async fn open(&self, mut call: Call) -> Result<Download, Error> {
