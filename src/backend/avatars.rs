@@ -29,6 +29,9 @@ const KINDS: [(&[u8], &str); 7] = [
 /// Below the root of the server.
 pub const ROUTE: &str = "/uploads/-/system/{kind}/avatar/{id}/{filename}";
 
+/// The name of a file, and its bytes.
+type Picture = (String, Vec<u8>);
+
 /// Whose a picture is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Whose {
@@ -61,7 +64,7 @@ fn kind(bytes: &[u8]) -> Option<&'static str> {
 ///
 /// # Errors
 /// 400 for what is no file, no picture, or too large.
-pub fn given(inputs: &Inputs) -> Result<Option<Option<(String, Vec<u8>)>>, Reject> {
+pub fn given(inputs: &Inputs) -> Result<Option<Option<Picture>>, Reject> {
     let refuse = |why: &str| Err(Reject::bad(json!({ "avatar": [why] })));
     let file = match inputs.get("avatar") {
         None => return Ok(None),
@@ -94,7 +97,7 @@ pub fn remove(world: &mut World, whose: Whose) {
 }
 
 /// Puts a picture in the place of the one that is there; answers its path.
-pub fn set(world: &mut World, whose: Whose, file: Option<(String, Vec<u8>)>) -> Option<String> {
+pub fn set(world: &mut World, whose: Whose, file: Option<Picture>) -> Option<String> {
     remove(world, whose);
     let (filename, bytes) = file?;
     let path = whose.path(&filename);

@@ -125,7 +125,7 @@ impl Git {
     fn rebuilt(&self, base: Option<&Tree<'_>>, changes: &[(&str, Left)]) -> Result<Option<Oid>, Reject> {
         let mut folder = self.repo().treebuilder(base)?;
         let in_the_way = || Reject::bad("A directory with this name already exists");
-        let mut rest: BTreeMap<&str, (Option<Left>, Vec<(&str, Left)>)> = BTreeMap::new();
+        let mut rest: BTreeMap<&str, Changed<'_>> = BTreeMap::new();
         for (path, left) in changes {
             match path.split_once('/') {
                 Some((name, deeper)) => rest.entry(name).or_default().1.push((deeper, *left)),
@@ -212,6 +212,9 @@ impl Git {
 
 /// What is at a path: the blob of a file and its mode, or nothing.
 type Left = Option<(Oid, FileMode)>;
+
+/// What is left of one name of a folder, and of what is below it.
+type Changed<'p> = (Option<Left>, Vec<(&'p str, Left)>);
 
 /// What actions left, by path.
 type Touched = BTreeMap<String, Left>;
