@@ -71,12 +71,12 @@ impl Watched {
             (None, Some(query)) => Load::list(&query, 1),
             (None, None) => return None,
         };
-        Some(match self.status(view) {
+        let load = match self.status(view) {
             Some(status) if status.is_running() => load.every(QUICK),
             Some(_) => load.every(SLOW),
             None => load,
-        })
-        .map(Want::from)
+        };
+        Some(load.into())
     }
 
     /// How it ended, once it has; a pipeline that waits for a person is at an end, too.
