@@ -237,6 +237,20 @@ async fn what_is_missing_denied_and_out_of_reach_looks_different() {
 }
 
 #[tokio::test]
+async fn what_a_running_job_leaves_is_there_when_it_ends() {
+    let place = Place::new("artifacts").project("acme/rocket-ui").item(1207);
+    let mut harness = Begin::at(place).size(100, 24).open();
+    let running = job(|job| {
+        job["status"] = json!("running");
+        job.as_object_mut().expect("an object").remove("artifacts_file");
+    });
+    harness.reply(JOB, running).fail(ARCHIVE, 404, "404 Not found").settle().await;
+    harness.expect("no artifacts yet");
+    harness.reply(JOB, job(|_| {})).reply_raw(ARCHIVE, usual()).pass(3).settle().await;
+    harness.expect("summary.txt");
+}
+
+#[tokio::test]
 async fn archives_that_are_broken_or_none_are_named() {
     let mut harness = open(100, 24, b"<html>an error page</html>".repeat(9)).await;
     harness.expect("is no ZIP archive").expect("A saves");

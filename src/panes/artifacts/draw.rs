@@ -91,7 +91,7 @@ impl Artifacts {
             return state::empty(buf, area, theme, &why, if hint.is_empty() { "A saves it as it is" } else { &hint });
         }
         let error = view.store.unbrought(&self.key());
-        let gone = self.job(view).is_some_and(|job| !job.has_artifacts() && !job.status.is_live());
+        let gone = self.job(view).is_some_and(|job| !job.has_artifacts());
         match error {
             Some(error) if !error.is_missing() => list::failure(view, area, buf, error),
             _ if gone || error.is_some() => {

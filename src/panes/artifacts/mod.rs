@@ -125,6 +125,15 @@ impl Artifacts {
         }
     }
 
+    /// Whether there is something to fetch, as far as the job tells; where it cannot be read, the archive itself tells.
+    fn may_be(&self, view: &View) -> bool {
+        match (self.get_job(), self.job(view)) {
+            (None, _) => true,
+            (Some(_), Some(job)) => job.has_artifacts(),
+            (Some(get), None) => view.store.get(&get).error.is_some(),
+        }
+    }
+
     fn outcome<'a>(&self, view: &View<'a>) -> Option<&'a Result<Arc<Archive>, Refusal>> {
         view.store.made(&self.key())
     }
@@ -438,11 +447,12 @@ impl Pane for Artifacts {
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants = vec![project::want(&self.project)];
         wants.push(match self.get_job() {
+            // What it leaves is there when it ends.
+            Some(get) if self.job(view).is_some_and(ci::moves) => Load::one(&get).every(ci::PULSE).into(),
             Some(get) => Load::one(&get).into(),
             None => Load::list(&self.jobs(), 1).into(),
         });
-        let gone = self.job(view).is_some_and(|job| !job.has_artifacts() && !job.status.is_live());
-        if !gone || self.archive(view).is_some() {
+        if self.may_be(view) || self.archive(view).is_some() {
             wants.push(Gleaned::new(ReadList { key: self.key(), request: self.request() }).into());
         }
         if let Some(archive) = self.archive(view) {
