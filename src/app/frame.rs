@@ -122,15 +122,18 @@ impl App {
 
     /// Draws the tabs; how many rows they took.
     fn tabs_line(&self, area: Rect, buf: &mut Buffer) -> u16 {
-        let spans = self.tab_spans();
+        let (first, spans) = self.tab_spans();
         if spans.is_empty() {
             return 0;
         }
-        line::draw(buf, area, &spans);
+        let shown = spans.get(first * 2..).unwrap_or_default();
+        line::draw(buf, area, shown);
         1
     }
 
-    fn tab_spans(&self) -> Spans {
+    /// The tabs, each a number and a title, and the first one that is drawn: where there is no room for all, those before
+    /// the selected one give way.
+    fn tab_spans(&self) -> (usize, Spans) {
         let tabs = self.panes.last().map(|p| p.tabs()).unwrap_or_default();
         let mut spans: Spans = Vec::new();
         for (index, title) in tabs.titles.iter().enumerate() {
@@ -141,7 +144,14 @@ impl App {
             let count = count.map(|count| format!("{count} ")).unwrap_or_default();
             spans.push((format!("{title} {count}"), self.theme.style(role)));
         }
-        spans
+        let width = |pair: &[(String, ratatui::style::Style)]| pair.iter().map(|(words, _)| text::width(words)).sum::<usize>();
+        let widths: Vec<usize> = spans.chunks(2).map(width).collect();
+        let through = |first: usize| widths.get(first..=tabs.selected).map_or(0, |widths| widths.iter().sum());
+        let mut first = 0;
+        while first < tabs.selected && through(first) > usize::from(self.size.0) {
+            first += 1;
+        }
+        (first, spans)
     }
 
     /// What the keys pressed so far can go on to, in columns above the last line.
@@ -235,7 +245,8 @@ pub const TABS_ROW: u16 = 1;
 /// The tab drawn at `column`.
 pub fn tab_at(app: &App, column: u16) -> Option<usize> {
     let mut x = 0;
-    for (index, pair) in app.tab_spans().chunks(2).enumerate() {
+    let (first, spans) = app.tab_spans();
+    for (index, pair) in spans.chunks(2).enumerate().skip(first) {
         let width: usize = pair.iter().map(|(words, _)| text::width(words)).sum();
         if (x..x + width).contains(&column.into()) {
             return Some(index);

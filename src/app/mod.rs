@@ -1,6 +1,7 @@
 //! The app: one plain state machine between what reaches it and what it asks for. Nothing here waits.
 
 pub mod action;
+pub mod anything;
 pub mod bindings;
 pub mod command;
 pub mod complete;
@@ -13,6 +14,7 @@ pub mod overlay;
 pub mod pane;
 pub mod place;
 pub mod query;
+pub mod recent;
 pub mod reconcile;
 mod saving;
 pub mod target;
@@ -498,9 +500,12 @@ impl App {
 
     fn act(&mut self, action: Action, effects: &mut Vec<Effect>) {
         match action {
-            Action::Go(place) => self.go(place),
+            Action::Go(place) => {
+                self.go(place);
+                self.remember(effects);
+            }
             Action::GoTo(target) => match target::parse(&target, &self.session.web_url) {
-                Ok(place) => self.go(place),
+                Ok(place) => self.act(Action::Go(place), effects),
                 Err(error) => self.say(Tone::Warning, error.to_string()),
             },
             Action::Replace(place) => {
@@ -810,7 +815,6 @@ impl App {
     fn place_items(&self) -> Vec<Item> {
         self.registry
             .iter()
-            .filter(|entry| entry.needs != Needs::Item)
             .map(|entry| {
                 let mut item = Item::act(entry.id, Action::Named(entry.id)).detail(entry.title);
                 item.why_not = self.place_named(entry).err();
@@ -823,6 +827,15 @@ impl App {
         let mut items = self.place_items();
         items.extend(self.command_items());
         items.extend(GLOBAL.iter().map(|c| Item::act(c.title, Action::Run(c.id)).note(self.bindings.shown(c.id))));
+        // What other places can do is found, too, with where.
+        let here = self.panes.last().map(|p| p.id()).unwrap_or_default();
+        for entry in self.registry.iter().filter(|entry| entry.id != here) {
+            for info in (entry.commands)() {
+                let mut item = Item::act(info.title, Action::Run(info.id)).note(self.bindings.shown(info.id));
+                item.why_not = Some(format!("in \"{}\"", entry.id));
+                items.push(item);
+            }
+        }
         let free = |text: &str| Action::GoTo(text.to_owned());
         let picker =
             Picker::new("Command", "", items).free(free, "a place, a command, or a target such as group/project!12");
@@ -830,10 +843,10 @@ impl App {
     }
 
     fn anything(&mut self) {
-        let source = Box::new(reconcile::Anything::new(&self.place()));
+        let source = Box::new(anything::Anything::new(&self.place()));
         let free = |text: &str| Action::GoTo(text.to_owned());
         let picker =
-            Picker::of("Go to anything", "", source, &self.view_of()).free(free, "project, merge request, job, ref");
+            Picker::of("Go to anything", "", source, &self.view_of()).free(free, "project, group, merge request, job, ref, file, user");
         self.overlays.push(Box::new(picker));
     }
 

@@ -1,9 +1,11 @@
 //! A place: what a person looks at, as data. Panes open one another by it, history and targets are made of it.
 
 use crate::api::Id;
+use serde::{Deserialize, Serialize};
 
 /// Where a person is, or wants to be: the pane, and what it shows. Slots that a pane does not use stay empty.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Place {
     /// Name of the pane, which is also its command after `:`.
     pub pane: String,
@@ -86,6 +88,25 @@ impl Place {
             (Some(path), "files") if alone && path.number().is_none() => Some(Place::new("groups").group(path.clone())),
             (_, "groups") if self.group.is_some() => Some(Place::new("projects")),
             _ => self.above(),
+        }
+    }
+
+    /// What a person calls it: `acme/rocket-ui!42`, `acme/rocket-ui@main:src/x.rs`, `acme/rocket-ui job 7`.
+    pub fn label(&self) -> String {
+        let within = self.project.as_ref().or(self.group.as_ref()).map(Id::to_string).unwrap_or_default();
+        let item = self.item.as_deref().unwrap_or_default();
+        let short = || item.get(..8).filter(|_| item.len() == 40).unwrap_or(item);
+        match self.pane.as_str() {
+            "mr" => format!("{within}!{item}"),
+            "issue" => format!("{within}#{item}"),
+            "epic" => format!("{within}&{item}"),
+            "snippets" if !item.is_empty() => format!("{within}${item}"),
+            "files" => {
+                let at = self.git_ref.as_ref().map(|at| format!("@{at}")).unwrap_or_default();
+                let path = self.path.as_ref().map(|path| format!(":{path}")).unwrap_or_default();
+                format!("{within}{at}{path}")
+            }
+            pane => [within.as_str(), pane, short()].iter().filter(|s| !s.is_empty()).copied().collect::<Vec<_>>().join(" "),
         }
     }
 

@@ -1,18 +1,14 @@
 //! Compares what is wanted with what is known and in flight, and starts or cancels the difference.
 
-use super::action::{Action, Effect, Tone};
-use super::overlay::picker::{Item, Source};
+use super::action::{Effect, Tone};
 use super::pane::View;
-use super::place::Place;
 use super::{App, Cx};
 use crate::api::Fault;
-use crate::api::projects::ListProjects;
 use crate::api::users::GetCurrentUser;
 use crate::store::{Load, Ticket, Want, earliest};
 use crate::ui::theme::Role;
 use jiff::SignedDuration;
 use std::collections::HashSet;
-use std::time::Duration;
 
 /// Why nothing is sent under `--offline`.
 pub fn offline() -> Fault {
@@ -155,64 +151,6 @@ impl App {
     /// How many requests are on their way.
     pub fn requests_in_flight(&self) -> usize {
         self.in_flight.iter().filter(|t| matches!(t, Ticket::Load(..))).count() + self.writes.len()
-    }
-}
-
-/// Where "go to anything" looks: the places of the project at hand, and the projects of the server.
-pub struct Anything {
-    here: Place,
-}
-
-impl Anything {
-    /// Seen from `here`.
-    pub fn new(here: &Place) -> Anything {
-        Anything { here: here.clone() }
-    }
-
-    fn projects(typed: &str) -> ListProjects {
-        ListProjects {
-            search: Some(typed.trim().to_owned()).filter(|t| !t.is_empty()),
-            simple: Some(true),
-            order_by: Some("last_activity_at".into()),
-            ..ListProjects::default()
-        }
-    }
-}
-
-impl Source for Anything {
-    fn wants(&self, _view: &View, typed: &str) -> Vec<Want> {
-        // Projects known before typing stay in the list beside what the server finds for the text.
-        vec![
-            Load::list(&Self::projects(""), 1).into(),
-            Load::list(&Self::projects(typed), 1).after(Duration::from_millis(120)).into(),
-        ]
-    }
-
-    fn items(&self, view: &View, typed: &str) -> Vec<Item> {
-        let mut items = Vec::new();
-        let mut seen = HashSet::new();
-        for list in [Self::projects(""), Self::projects(typed)] {
-            for project in view.store.list(&list).iter() {
-                if seen.insert(project.id) {
-                    let path = project.full_path();
-                    let place = Place::new("files").project(&*path);
-                    items.push(Item::act(path.into_owned(), Action::Go(place)).note("project"));
-                }
-            }
-        }
-        if let Some(project) = &self.here.project {
-            for (name, what) in
-                [("mrs", "merge requests"), ("jobs", "jobs"), ("branches", "branches"), ("commits", "commits")]
-            {
-                let place = Place::new(name).project(project.as_str());
-                items.push(Item::act(format!("{project} {what}"), Action::Go(place)).note(name));
-            }
-        }
-        items
-    }
-
-    fn loading(&self, view: &View, typed: &str) -> bool {
-        view.store.list(&Self::projects(typed)).loading
     }
 }
 

@@ -41,13 +41,16 @@ pub fn parse(text: &str, web_url: &str) -> Result<Place, TargetError> {
     if let (Some(iid), true) = (fragment.filter(|f| is_number(f)), !rest.contains("/-/"))
         && is_project(rest)
     {
-        return Err(TargetError::NoPlace(format!("{rest}#{iid}")));
+        return Ok(Place::new("issue").project(decode(rest)).item(iid));
     }
     let (rest, query) = rest.split_once('?').map_or((rest, ""), |(r, q)| (r, q));
     if rest.is_empty() {
         return Ok(Place::new("projects"));
     }
     if let Some(place) = fixed(rest).or_else(|| person(rest)).or_else(|| group(rest)) {
+        return Ok(place);
+    }
+    if let Some(place) = epic(rest) {
         return Ok(place);
     }
     if let Some(place) = short(rest) {
@@ -109,6 +112,13 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(plain)
 }
 
+/// `groups/acme/tools/-/epics/2`.
+fn epic(rest: &str) -> Option<Place> {
+    let (group, page) = rest.strip_prefix("groups/")?.split_once("/-/")?;
+    let id = page.strip_prefix("epics/").filter(|id| is_number(id))?;
+    Some(Place::new("epic").group(decode(group)).item(id))
+}
+
 /// `group/project!12`, `group/project@REF`, `group/project@REF:PATH:LINE`.
 fn short(rest: &str) -> Option<Place> {
     if let Some((project, iid)) = rest.rsplit_once('!')
@@ -116,6 +126,13 @@ fn short(rest: &str) -> Option<Place> {
         && is_number(iid)
     {
         return Some(Place::new("mr").project(project).item(iid));
+    }
+    if let Some((group, id)) = rest.rsplit_once('&')
+        && is_number(id)
+        && !group.is_empty()
+        && group.split('/').all(|part| !part.is_empty() && !part.contains(' '))
+    {
+        return Some(Place::new("epic").group(group).item(id));
     }
     if let Some((project, id)) = rest.rsplit_once('$')
         && is_project(project)
@@ -238,6 +255,7 @@ fn long(rest: &str, fragment: Option<&str>, query: &str) -> Option<Result<Place,
         ("pipelines", _) => place("jobs"),
         ("snippets", Some(id)) if is_number(&id) => place("snippets").item(id),
         ("snippets", _) => place("snippets"),
+        ("issues", Some(iid)) if is_number(&iid) => place("issue").item(iid),
         ("runners", _) => place("runners"),
         ("deployments", Some(id)) if is_number(&id) => place("deployments").item(id),
         ("deployments" | "environments", _) => place("deployments"),
@@ -320,6 +338,10 @@ mod tests {
     #[test]
     fn short_forms_open_their_places() {
         assert_eq!(read("acme/cli!12"), Place::new("mr").project("acme/cli").item(12));
+        assert_eq!(read("acme/cli#7"), Place::new("issue").project("acme/cli").item(7));
+        assert_eq!(read("acme/cli/-/issues/7"), Place::new("issue").project("acme/cli").item(7));
+        assert_eq!(read("acme/tools&2"), Place::new("epic").group("acme/tools").item(2));
+        assert_eq!(read("groups/acme/tools/-/epics/2"), Place::new("epic").group("acme/tools").item(2));
         assert_eq!(read("acme/cli$3"), Place::new("snippets").project("acme/cli").item(3));
         let files = Place::new("files").project("acme/cli");
         assert_eq!(read("acme/cli@v1.0"), files.clone().at("v1.0"));

@@ -118,6 +118,8 @@ fn hits(call: &Reading, rows: Vec<Hit>) -> Outcome<Vec<Hit>> {
 
 fn find(call: &Reading, scope: &str, text: &str, projects: &[&Project]) -> Outcome<Vec<Hit>> {
     let world = call.world;
+    // `#7` means the issue of that number.
+    let number = text.rsplit_once('#').and_then(|(_, number)| number.parse::<u64>().ok());
     let here = |id: u64| projects.iter().find(|project| project.id == id);
     let reads = |id: u64| here(id).is_some_and(|project| call.rights.reads_code(world, project));
     match scope {
@@ -132,7 +134,10 @@ fn find(call: &Reading, scope: &str, text: &str, projects: &[&Project]) -> Outco
             let found = world.issues.iter().rev().filter(|issue| {
                 here(issue.project).is_some()
                     && reads_issue(call, issue)
-                    && (holds(&issue.title, text) || holds(&issue.description, text))
+                    && match number {
+                        Some(number) => issue.iid == number,
+                        None => holds(&issue.title, text) || holds(&issue.description, text),
+                    }
             });
             call.page(found.collect(), |issue| Hit::Issue(Box::new(show_issue(call, issue))))
         }

@@ -13,6 +13,7 @@ use crate::app::action::{Action, Tone};
 use crate::app::command::{Command, Motion, WhyNot};
 use crate::app::pane::{Crumb, Cx, Pane, Pointer, Section as Own, Seek, View};
 use crate::app::place::Place;
+use crate::app::recent;
 use crate::app::target;
 use crate::store::{Load, Rows, Want};
 use crate::ui::table::{self, Cell, Column, ListState, Row, Size};
@@ -24,6 +25,10 @@ use std::time::Duration;
 
 /// Projects that are looked at for running jobs.
 const WATCHED: usize = 5;
+/// Pinned projects that are looked at.
+const PINNED: usize = 20;
+/// Places that are listed.
+const LATELY: usize = 8;
 /// Projects that are listed.
 const RECENT: usize = 15;
 
@@ -35,13 +40,15 @@ enum Section {
     /// One of the person's own, by its place among them.
     Own(usize),
     Running,
+    /// Places that one was at.
+    Lately,
     Recent,
 }
 
 /// The sections there are, in order.
 fn sections(view: &View) -> impl Iterator<Item = Section> + use<> {
     let own = (0..view.session.sections.len()).map(Section::Own);
-    [Section::Assigned, Section::Mine].into_iter().chain(own).chain([Section::Running, Section::Recent])
+    [Section::Assigned, Section::Mine].into_iter().chain(own).chain([Section::Running, Section::Lately, Section::Recent])
 }
 
 impl Section {
@@ -51,6 +58,7 @@ impl Section {
             Section::Mine => "Mine",
             Section::Own(index) => view.session.sections.get(index).map_or("", |own| own.name.as_str()),
             Section::Running => "Running",
+            Section::Lately => "Lately here",
             Section::Recent => "Recent projects",
         }
     }
@@ -61,6 +69,7 @@ impl Section {
             Section::Assigned => "No open merge request waits for you.",
             Section::Mine => "You have no open merge requests.",
             Section::Running => "Nothing runs in your latest projects.",
+            Section::Lately => "What you open is found here again.",
             Section::Recent => "You are a member of no project; g p shows all of them.",
         }
     }
@@ -73,8 +82,10 @@ enum Line {
     /// Why a section has no rows.
     Nothing(Section),
     Request(Section, usize),
-    /// A job, by the project's number and its row there.
-    Job(u64, usize),
+    /// A job, by its project among those that are watched, and its row there.
+    Job(usize, usize),
+    /// A place that one was at.
+    Place(usize),
     Project(usize),
 }
 
@@ -103,7 +114,7 @@ fn projects_query() -> ListProjects {
     ListProjects { membership: Some(true), order_by: Some("last_activity_at".into()), ..ListProjects::default() }
 }
 
-fn running_query(project: u64) -> ListJobs {
+fn running_query(project: &str) -> ListJobs {
     ListJobs { id: project.into(), scope: Some(vec!["running".into()]) }
 }
 
@@ -124,12 +135,17 @@ fn projects<'a>(view: &View<'a>) -> Rows<'a, Project> {
     view.store.list(&projects_query())
 }
 
-fn running<'a>(view: &View<'a>, project: u64) -> Rows<'a, Job> {
+fn running<'a>(view: &View<'a>, project: &str) -> Rows<'a, Job> {
     view.store.list(&running_query(project))
 }
 
-fn watched<'a>(view: &View<'a>) -> impl Iterator<Item = &'a Project> + use<'a> {
-    projects(view).iter().take(WATCHED)
+/// The full paths of the projects whose jobs are watched: the pinned ones, else those that changed last.
+fn watched(view: &View) -> Vec<String> {
+    let pinned = recent::pinned(view);
+    if !pinned.is_empty() {
+        return pinned.into_iter().take(PINNED).collect();
+    }
+    projects(view).iter().take(WATCHED).map(|project| project.path_with_namespace.clone()).collect()
 }
 
 /// The project of a request by its path, as far as anything names it.
@@ -145,6 +161,28 @@ fn path_of(view: &View, request: &MergeRequest) -> Id {
     place.and_then(|place| place.project).unwrap_or_else(|| request.project_id.into())
 }
 
+/// The mark of a place that one was at, and what it says as far as that is known.
+fn place_words(view: &View, place: &Place) -> (String, String) {
+    let item = place.item.clone().unwrap_or_default();
+    match place.pane.as_str() {
+        "mr" => {
+            let iid = item.parse::<u64>().ok();
+            let fits = |r: &MergeRequest| Some(r.iid) == iid && Some(path_of(view, r)) == place.project;
+            let known = view.store.known::<MergeRequest>().find(|(_, request)| fits(request));
+            (format!("!{item}"), known.map(|(_, request)| request.title.clone()).unwrap_or_default())
+        }
+        "issue" => (format!("#{item}"), "issue".into()),
+        "epic" => (format!("&{item}"), "epic".into()),
+        "snippets" => (format!("${item}"), "snippet".into()),
+        "job" => (String::new(), format!("job {item}")),
+        "files" => {
+            let at = place.git_ref.as_ref().map(|at| format!("{} ", super::project::short_ref(at))).unwrap_or_default();
+            (String::new(), format!("{at}{}", place.path.as_deref().unwrap_or("files")))
+        }
+        pane => (String::new(), format!("{pane} {}", super::project::short_ref(&item))),
+    }
+}
+
 impl Home {
     fn current(&self) -> Option<Line> {
         self.lines.get(self.list.selected()).copied()
@@ -155,7 +193,7 @@ impl Home {
             None | Some(Line::Heading(..)) => false,
             // One's own section can be opened and taken away, empty or not.
             Some(Line::Nothing(section)) => matches!(section, Section::Own(_)),
-            Some(Line::Request(..) | Line::Job(..) | Line::Project(_)) => true,
+            Some(Line::Request(..) | Line::Job(..) | Line::Place(_) | Line::Project(_)) => true,
         }
     }
 
@@ -180,14 +218,16 @@ impl Home {
             Line::Project(row) => {
                 Some(Place::new("files").project(projects(view).get(row)?.path_with_namespace.as_str()))
             }
+            Line::Place(index) => recent::places(view).into_iter().nth(index),
             Line::Heading(..) | Line::Nothing(_) => None,
         }
     }
 
-    fn job<'a>(&self, view: &View<'a>) -> Option<(&'a str, &'a Job)> {
+    fn job<'a>(&self, view: &View<'a>) -> Option<(String, &'a Job)> {
         let Some(Line::Job(project, row)) = self.current() else { return None };
-        let path = projects(view).iter().find(|p| p.id == project)?.path_with_namespace.as_str();
-        Some((path, running(view, project).get(row)?))
+        let path = watched(view).into_iter().nth(project)?;
+        let job = running(view, &path).get(row)?;
+        Some((path, job))
     }
 
     fn go(&mut self, pane: Option<&str>, cx: &mut Cx) {
@@ -206,7 +246,7 @@ impl Home {
     fn own_section<'a>(&self, view: &View<'a>) -> Option<&'a Own> {
         let section = match self.current()? {
             Line::Request(section, _) | Line::Heading(section, _) | Line::Nothing(section) => section,
-            Line::Job(..) | Line::Project(_) => return None,
+            Line::Job(..) | Line::Place(_) | Line::Project(_) => return None,
         };
         match section {
             Section::Own(index) => view.session.sections.get(index),
@@ -239,13 +279,18 @@ impl Home {
             Section::Running => {
                 let known = projects(view).known || projects(view).error.is_some();
                 let mut lines = Vec::new();
-                for project in watched(view) {
-                    let jobs = running(view, project.id);
-                    let fits = |j: &&Job| self.fits(&[&j.name, &j.r#ref, &project.path_with_namespace]);
+                for (index, project) in watched(view).iter().enumerate() {
+                    let jobs = running(view, project);
+                    let fits = |j: &&Job| self.fits(&[&j.name, &j.r#ref, project]);
                     let fitting = jobs.iter().enumerate().filter(|(_, j)| fits(j));
-                    lines.extend(fitting.map(|(row, _)| Line::Job(project.id, row)));
+                    lines.extend(fitting.map(|(row, _)| Line::Job(index, row)));
                 }
                 known.then_some(lines)
+            }
+            Section::Lately => {
+                let all = recent::places(view);
+                let fitting = all.iter().enumerate().filter(|(_, place)| self.fits(&[&place.label()]));
+                Some(fitting.map(|(index, _)| Line::Place(index)).take(LATELY).collect())
             }
             Section::Recent => {
                 let rows = projects(view);
@@ -262,7 +307,8 @@ impl Home {
         let mut lines = Vec::new();
         for section in sections(view) {
             let Some(rows) = self.section(view, section) else { continue };
-            if rows.is_empty() && !self.filter.is_empty() {
+            // Nothing is as quiet as a list that has not begun yet.
+            if rows.is_empty() && (!self.filter.is_empty() || section == Section::Lately) {
                 continue;
             }
             lines.push(Line::Heading(section, rows.len()));
@@ -279,7 +325,13 @@ impl Home {
             Some(Line::Request(section, row)) => {
                 format!("{section:?}{}", requests(view, *section).get(*row).map_or(0, |r| r.id))
             }
-            Some(Line::Job(project, row)) => format!("job{}", running(view, *project).get(*row).map_or(0, |j| j.id)),
+            Some(Line::Job(project, row)) => {
+                let path = watched(view).into_iter().nth(*project).unwrap_or_default();
+                format!("job{}", running(view, &path).get(*row).map_or(0, |j| j.id))
+            }
+            Some(Line::Place(index)) => {
+                format!("place{}", recent::places(view).get(*index).map(Place::label).unwrap_or_default())
+            }
             Some(Line::Project(row)) => format!("project{}", projects(view).get(*row).map_or(0, |p| p.id)),
             Some(Line::Heading(section, _) | Line::Nothing(section)) => format!("{section:?}"),
             None => String::new(),
@@ -290,7 +342,7 @@ impl Home {
         match line {
             Line::Heading(section, count) => {
                 let mut cell = Cell::from((section.title(view).to_owned(), Role::TitleDim));
-                if count > 0 && section != Section::Recent {
+                if count > 0 && !matches!(section, Section::Recent | Section::Lately) {
                     cell = cell.and(format!(" {count}"), Role::Accent);
                 }
                 Row { cells: vec![cell.and(" ", Role::Dim)], heading: true, ..Row::default() }
@@ -298,7 +350,7 @@ impl Home {
             Line::Nothing(section) => {
                 let error = match section {
                     Section::Assigned | Section::Mine | Section::Own(_) => requests(view, section).error,
-                    Section::Running | Section::Recent => projects(view).error,
+                    Section::Running | Section::Lately | Section::Recent => projects(view).error,
                 };
                 let words = match error {
                     Some(error) => (format!("{}: {}", error.title(), error.said()), Role::Failed),
@@ -328,18 +380,29 @@ impl Home {
                 ])
             }
             Line::Job(project, row) => {
-                let path = projects(view).iter().find(|p| p.id == project).map(|p| p.path_with_namespace.clone());
-                let Some(job) = running(view, project).get(row) else { return Row::default() };
+                let path = watched(view).into_iter().nth(project).unwrap_or_default();
+                let Some(job) = running(view, &path).get(row) else { return Row::default() };
                 let by = job.user.as_ref().map(|user| user.username.clone()).unwrap_or_default();
                 let (sign, role) = ci::sign(job);
                 Row::new(vec![
-                    Cell::from((path.unwrap_or_default(), Role::Dim)),
+                    Cell::from((path, Role::Dim)),
                     Cell::from((format!("#{}", job.id), Role::Ref)),
                     Cell::from((job.name.clone(), Role::Text)).and(format!("  {}", job.r#ref), Role::Dim),
                     Cell::from((by, Role::User)),
                     Cell::from((ci::took(job, view.now), role)),
                     Cell::from((sign, role)),
                     Cell::from((age(view, job.started_at.as_ref()), Role::Dim)),
+                ])
+            }
+            Line::Place(index) => {
+                let all = recent::places(view);
+                let Some(place) = all.get(index) else { return Row::default() };
+                let within = place.project.as_ref().or(place.group.as_ref()).map(Id::to_string).unwrap_or_default();
+                let (mark, words) = place_words(view, place);
+                Row::new(vec![
+                    Cell::from((within, Role::Dim)),
+                    Cell::from((mark, Role::Ref)),
+                    Cell::from((words, Role::Text)),
                 ])
             }
             Line::Project(row) => {
@@ -423,8 +486,8 @@ impl Pane for Home {
             wants.extend(asking.wants(&query, view, 1, Duration::ZERO));
         }
         for project in watched(view) {
-            let load = Load::list(&running_query(project.id), 1);
-            let live = !running(view, project.id).is_empty();
+            let load = Load::list(&running_query(&project), 1);
+            let live = !running(view, &project).is_empty();
             wants.push(if live { load.every(PULSE * 2).into() } else { load.into() });
         }
         wants
@@ -524,10 +587,10 @@ impl Pane for Home {
             line @ Line::Request(..) => self.request(view, Some(line)).map(|r| r.web_url.clone()),
             Line::Job(..) => {
                 let (path, job) = self.job(view)?;
-                Some(ci::url(view, &path.into(), job))
+                Some(ci::url(view, &path.as_str().into(), job))
             }
             Line::Project(row) => projects(view).get(row).map(|p| p.web_url.clone()),
-            Line::Heading(..) | Line::Nothing(_) => None,
+            Line::Place(_) | Line::Heading(..) | Line::Nothing(_) => None,
         }
     }
 

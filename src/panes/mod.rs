@@ -21,6 +21,7 @@ pub mod groups;
 pub mod history;
 pub mod home;
 pub mod hooks;
+pub mod issue;
 pub mod job;
 pub mod jobs;
 pub mod key;
@@ -32,6 +33,7 @@ pub mod looked;
 pub mod mr;
 pub mod mrs;
 pub mod notifications;
+pub mod notes;
 pub mod overview;
 pub mod people;
 pub mod pick;
@@ -87,5 +89,7 @@ pub const PANES: &[Entry] = &[
     Entry::of::<hooks::Hooks>(),
     Entry::of::<license::Licence>(),
     Entry::of::<notifications::Notifications>(),
+    Entry::of::<issue::IssuePane>(),
+    Entry::of::<issue::IssuePane>().named("epic", "Notes of a group's epic"),
     Entry::of::<jobs::Jobs>().named("pipelines", "Pipelines of a project, with their jobs"),
 ];

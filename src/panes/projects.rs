@@ -6,13 +6,16 @@ use super::{forms, review, typed};
 use crate::api::groups::ListGroupProjects;
 use crate::api::projects::{ListProjects, Project};
 use crate::api::{Id, Known};
+use crate::app::action::Tone;
 use crate::app::command::{Command, Motion};
 use crate::app::pane::{Crumb, Cx, Pane, Pointer, Seek, View};
 use crate::app::place::Place;
 use crate::app::query::{self, Asked, Grammar};
+use crate::app::recent;
 use crate::store::{Load, Rows, Want};
 use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::text;
+use crate::ui::glyph;
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -156,6 +159,9 @@ fn row(view: &View, project: &Project) -> Row {
     let (group, name) = project.path_with_namespace.rsplit_once('/').unwrap_or(("", &project.path_with_namespace));
     let mut path = Cell::from((if group.is_empty() { String::new() } else { format!("{group}/") }, Role::Dim));
     path = path.and(name.to_owned(), Role::Text);
+    if recent::pinned(view).contains(&project.path_with_namespace) {
+        path = path.and(format!(" {}", glyph::pin()), Role::Accent);
+    }
     let archived = project.archived.flatten() == Some(true);
     let visibility = project.visibility.as_ref().and_then(Option::as_ref).map(|v| v.as_str().to_owned());
     let stars = project.star_count.flatten().filter(|n| *n > 0).map(|n| format!("★ {n}")).unwrap_or_default();
@@ -217,6 +223,13 @@ impl Pane for Projects {
             },
         )
         .footer("overview")
+        .when(Projects::has_project),
+        Command::new("projects.pin", &["p"], "Pin it, or no more: its running jobs show at home", |pane: &mut Self, cx| {
+            let Some(path) = pane.current(&cx.view).map(|project| project.path_with_namespace.clone()) else { return };
+            let gone = recent::pinned(&cx.view).contains(&path);
+            cx.act(recent::pin(&cx.view, &path));
+            cx.say(Tone::Good, format!("{} {path}", if gone { "No longer pinned:" } else { "Pinned:" }));
+        })
         .when(Projects::has_project),
         Command::new("projects.columns", &["|"], "Choose columns, and what sorts", |_: &mut Self, cx| COLUMNS.open(cx)),
         Command::new("projects.edit", &["e"], "Change its settings", |pane: &mut Self, cx| {

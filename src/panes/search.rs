@@ -10,22 +10,74 @@ use crate::app::pane::{Crumb, Cx, Pane, Pointer, Seek, Tabs, View};
 use crate::app::place::Place;
 use crate::app::target;
 use crate::store::{Load, Rows, Want};
+use crate::ui::doc::{self, DocLine, DocState};
+use crate::ui::panels::{self, Ask, Panels};
 use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::theme::Role;
-use crate::ui::{glyph, state};
+use crate::ui::{glyph, state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use std::cell::Cell as Shared;
 use std::time::Duration;
 
 /// How long the text rests before the server is asked.
 const PAUSE: Duration = Duration::from_millis(250);
+/// The same for the other tabs, which are asked for their counts alone.
+const COUNTS: Duration = Duration::from_millis(600);
 
-const EVERYWHERE: &[&str] = &["projects", "merge_requests", "issues", "milestones", "snippet_titles", "blobs"];
-const EVERYWHERE_TITLES: &[&str] = &["Projects", "Merge requests", "Issues", "Milestones", "Snippets", "Code"];
-const IN_GROUP: &[&str] = &["projects", "merge_requests", "issues", "milestones", "blobs"];
-const IN_GROUP_TITLES: &[&str] = &["Projects", "Merge requests", "Issues", "Milestones", "Code"];
-const IN_PROJECT: &[&str] = &["blobs", "commits", "merge_requests", "issues", "notes", "milestones"];
-const IN_PROJECT_TITLES: &[&str] = &["Code", "Commits", "Merge requests", "Issues", "Notes", "Milestones"];
+/// A tab: the word of the interface, and its title.
+type Scope = (&'static str, &'static str);
+
+/// Everywhere; the last three need a full-text engine on the server.
+const EVERYWHERE: &[Scope] = &[
+    ("projects", "Projects"),
+    ("issues", "Issues"),
+    ("merge_requests", "Requests"),
+    ("milestones", "Milestones"),
+    ("snippet_titles", "Snippets"),
+    ("snippet_blobs", "In snippets"),
+    ("blobs", "Code"),
+    ("wiki_blobs", "Wikis"),
+    ("commits", "Commits"),
+];
+/// In a group; the last three need a full-text engine on the server.
+const IN_GROUP: &[Scope] = &[
+    ("projects", "Projects"),
+    ("issues", "Issues"),
+    ("merge_requests", "Requests"),
+    ("milestones", "Milestones"),
+    ("blobs", "Code"),
+    ("wiki_blobs", "Wikis"),
+    ("commits", "Commits"),
+];
+const IN_PROJECT: &[Scope] = &[
+    ("blobs", "Code"),
+    ("commits", "Commits"),
+    ("merge_requests", "Requests"),
+    ("issues", "Issues"),
+    ("notes", "Notes"),
+    ("milestones", "Milestones"),
+    ("wiki_blobs", "Wiki"),
+];
+
+/// The titles of some tabs.
+const fn titles<const N: usize>(scopes: &[Scope]) -> [&'static str; N] {
+    let mut all = [""; N];
+    let mut index = 0;
+    while index < N && index < scopes.len() {
+        all[index] = scopes[index].1;
+        index += 1;
+    }
+    all
+}
+
+const EVERYWHERE_TITLES: &[&str] = &titles::<{ EVERYWHERE.len() }>(EVERYWHERE);
+const IN_GROUP_TITLES: &[&str] = &titles::<{ IN_GROUP.len() }>(IN_GROUP);
+const IN_PROJECT_TITLES: &[&str] = &titles::<{ IN_PROJECT.len() }>(IN_PROJECT);
+
+const LIST: usize = 0;
+const HIT: usize = 1;
+const ASKS: &[Ask] = &[Ask { min: 60, weight: 3 }, Ask { min: 44, weight: 2 }];
 
 /// What is looked for, where, and what was found.
 pub struct Searching {
@@ -34,10 +86,13 @@ pub struct Searching {
     text: String,
     tab: usize,
     list: Listing,
+    panels: Panels,
+    hit: DocState,
+    hit_area: Shared<Rect>,
 }
 
 impl Searching {
-    fn scopes(&self) -> (&'static [&'static str], &'static [&'static str]) {
+    fn scopes(&self) -> (&'static [Scope], &'static [&'static str]) {
         match (&self.project, &self.group) {
             (Some(_), _) => (IN_PROJECT, IN_PROJECT_TITLES),
             (None, Some(_)) => (IN_GROUP, IN_GROUP_TITLES),
@@ -45,12 +100,13 @@ impl Searching {
         }
     }
 
-    fn scope(&self) -> String {
-        self.scopes().0.get(self.tab).copied().unwrap_or("projects").to_owned()
+    /// The word of the tab `index`.
+    fn scope(&self, index: usize) -> String {
+        self.scopes().0.get(index).map_or("projects", |(word, _)| word).to_owned()
     }
 
-    fn load(&self) -> Load {
-        let (scope, search, pages) = (self.scope(), self.text.trim().to_owned(), self.list.pages());
+    fn load_of(&self, index: usize, pages: u32) -> Load {
+        let (scope, search) = (self.scope(index), self.text.trim().to_owned());
         match (&self.project, &self.group) {
             (Some(id), _) => Load::list(&SearchProject { id: id.clone(), scope, search }, pages),
             (None, Some(id)) => Load::list(&SearchGroup { id: id.clone(), scope, search }, pages),
@@ -59,7 +115,11 @@ impl Searching {
     }
 
     fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, Hit> {
-        let (scope, search) = (self.scope(), self.text.trim().to_owned());
+        self.rows_of(self.tab, view)
+    }
+
+    fn rows_of<'a>(&self, index: usize, view: &View<'a>) -> Rows<'a, Hit> {
+        let (scope, search) = (self.scope(index), self.text.trim().to_owned());
         match (&self.project, &self.group) {
             (Some(id), _) => view.store.list(&SearchProject { id: id.clone(), scope, search }),
             (None, Some(id)) => view.store.list(&SearchGroup { id: id.clone(), scope, search }),
@@ -96,13 +156,34 @@ impl Searching {
             Hit::Blob(blob) => {
                 let place = Place::new("files").project(self.home_of(Some(blob.project_id))?).at(blob.r#ref.as_str());
                 let path = blob.path.as_deref().unwrap_or(&blob.filename);
-                Some(place.path(path).line(u32::try_from(blob.startline.max(1)).unwrap_or(1)))
+                let line = blob.startline.max(1) + found_line(&blob.data, &self.text).0 as u64;
+                Some(place.path(path).line(u32::try_from(line).unwrap_or(1)))
             }
-            Hit::Note(note) if note.noteable_type == "MergeRequest" => {
-                let project = self.project.clone()?;
-                Some(Place::new("mr").project(project).item(note.noteable_iid?))
+            Hit::Note(note) => {
+                let project = self.home_of(note.project_id)?;
+                match note.noteable_type.as_str() {
+                    "MergeRequest" => Some(Place::new("mr").project(project).item(note.noteable_iid?)),
+                    "Issue" => Some(Place::new("issue").project(project).item(note.noteable_iid?)),
+                    "Snippet" => Some(Place::new("snippets").project(project).item(note.noteable_id?).tab("notes")),
+                    _ => None,
+                }
             }
-            _ => None,
+            Hit::Issue(issue) => {
+                let named = target::parse(&issue.web_url, &view.session.web_url).ok().filter(|p| p.pane == "issue");
+                let place = || Some(Place::new("issue").project(self.home_of(Some(issue.project_id))?).item(issue.iid));
+                Some(named.or_else(place)?.query(self.text.trim()))
+            }
+            Hit::Snippet(snippet) => {
+                let project = self.home_of(snippet.project_id.known().copied())?;
+                Some(Place::new("snippets").project(project).item(snippet.id))
+            }
+            Hit::Milestone(milestone) => {
+                let project = self.home_of(milestone.project_id)?;
+                let quoted = format!("milestone:\"{}\"", milestone.title.replace('"', ""));
+                Some(Place::new("mrs").project(project).tab("all").query(quoted))
+            }
+            Hit::User(user) => Some(Place::new("user").item(&user.username)),
+            Hit::Other(_) => None,
         }
     }
 
@@ -130,6 +211,79 @@ impl Searching {
 
     fn reset(&mut self) {
         self.list.restart();
+        self.hit.first();
+    }
+
+    /// From a project to its group, from a group to everything; the kind of thing stays where it can.
+    fn widen(&mut self, cx: &mut Cx) {
+        let kind = self.scope(self.tab);
+        let path = self.project.as_ref().map(|id| {
+            project::project(&cx.view, id).map_or_else(|| id.to_string(), |project| project.path_with_namespace.clone())
+        });
+        let parent = path.as_deref().and_then(|path| path.rsplit_once('/')).map(|(group, _)| Id::from(group));
+        (self.project, self.group) = (None, parent);
+        self.tab = self.scopes().0.iter().position(|(word, _)| *word == kind).unwrap_or(0);
+        self.reset();
+    }
+
+    /// Whether the server cannot search this.
+    fn is_refused(&self, index: usize, view: &View) -> bool {
+        let rows = self.rows_of(index, view);
+        rows.is_empty() && matches!(rows.error.map(|error| &error.fault), Some(Fault::Refused(400, _) | Fault::Denied(_)))
+    }
+
+    /// The text of the selected hit beside the list: its lines with what was found in colour.
+    fn draw_hit(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let Some(hit) = self.current(view) else { return };
+        let focused = self.panels.focus() == HIT;
+        let (title, first, words) = text_of(hit);
+        let body = panels::title(buf, area, view.theme, focused, &title, "");
+        self.hit_area.set(body);
+        if words.trim().is_empty() {
+            return state::empty(buf, body, view.theme, "It has no text of its own.", "⏎ opens it");
+        }
+        let width = usize::from(body.width.saturating_sub(3)).max(10);
+        let lines = self.lines(view, first, &words, width);
+        doc::draw(buf, body, view.theme, focused, &self.hit, lines.len(), 0, |index| {
+            lines.get(index).cloned().unwrap_or_default()
+        });
+    }
+
+    /// The lines of a hit. Servers cut what they find to a few lines; what is long all the same is cut here.
+    fn lines(&self, view: &View, first: Option<u64>, words: &str, width: usize) -> Vec<DocLine<'static>> {
+        let theme = view.theme;
+        let mut lines = Vec::new();
+        for (index, line) in words.lines().take(HIT_LINES).enumerate() {
+            let line = text::shown(line);
+            let pieces = if first.is_some() { vec![line.into_owned()] } else { text::wrap(&line, width, HIT_LINES) };
+            let pieces = if pieces.is_empty() { vec![String::new()] } else { pieces };
+            for (part, piece) in pieces.iter().enumerate() {
+                let mut spans = Vec::new();
+                if let Some(first) = first {
+                    let number = if part == 0 { (first + index as u64).to_string() } else { String::new() };
+                    spans.push((format!("{number:>5}  ").into(), theme.style(Role::LineNumber)));
+                }
+                spans.extend(marked(piece, &self.text).into_iter().map(|(words, found)| {
+                    (words.into(), theme.style(if found { Role::Match } else { Role::Text }))
+                }));
+                lines.push(DocLine { spans, ..DocLine::default() });
+            }
+        }
+        lines
+    }
+
+    fn move_hit(&mut self, motion: Motion, view: &View) {
+        let Some(hit) = self.current(view) else { return };
+        let (_, first, words) = text_of(hit);
+        let width = usize::from(self.hit_area.get().width.saturating_sub(3)).max(10);
+        let len = self.lines(view, first, &words, width).len();
+        match motion {
+            Motion::Left => self.panels.set_focus(LIST),
+            Motion::Right => {}
+            Motion::First => self.hit.first(),
+            Motion::Last => self.hit.last(len),
+            other => self.hit.scroll_by(other.rows(self.hit.height.get()).unwrap_or(0), len),
+        }
     }
 }
 
@@ -148,12 +302,75 @@ fn page_of(hit: &Hit) -> Option<String> {
     url.filter(|url| !url.is_empty()).cloned()
 }
 
+/// Lines of a hit that are shown.
+const HIT_LINES: usize = 400;
+
+/// What a hit says: a title, the number of its first line where it is a part of a file, and its text.
+fn text_of(hit: &Hit) -> (String, Option<u64>, String) {
+    let plain = |text: Option<&str>| text.unwrap_or_default().to_owned();
+    match hit {
+        Hit::Blob(b) => {
+            let path = b.path.clone().unwrap_or_else(|| b.filename.clone());
+            (format!("{path} · {}", project::short_ref(&b.r#ref)), Some(b.startline.max(1)), b.data.clone())
+        }
+        Hit::Project(p) => (p.path_with_namespace.clone(), None, p.description().to_owned()),
+        Hit::MergeRequest(r) => (format!("!{} {}", r.iid, r.title), None, plain(r.description.as_deref())),
+        Hit::Issue(i) => (format!("#{} {}", i.iid, i.title), None, plain(i.description.as_deref())),
+        Hit::Commit(c) => (c.short().to_owned(), None, c.message.clone()),
+        Hit::Note(n) => (n.noteable_type.clone(), None, n.body.clone()),
+        Hit::Snippet(s) => (s.title.clone(), None, plain(s.description.as_deref())),
+        Hit::User(u) => (u.username.clone(), None, u.name.clone()),
+        Hit::Milestone(m) => (m.title.clone(), None, plain(m.description.as_deref())),
+        Hit::Other(value) => (String::new(), None, value.to_string()),
+    }
+}
+
+/// A line in pieces, with whether each is what was looked for; case does not matter.
+fn marked(line: &str, sought: &str) -> Vec<(String, bool)> {
+    let words: Vec<String> = sought.split_whitespace().map(str::to_lowercase).collect();
+    let mut pieces: Vec<(String, bool)> = Vec::new();
+    let mut rest = line;
+    while !rest.is_empty() {
+        // Letters whose lower case is of another length are met one by one, so that no cut falls inside a letter.
+        let begins = |rest: &str, word: &str| {
+            let mut letters = rest.char_indices();
+            let mut wanted = word.chars();
+            loop {
+                match (wanted.next(), letters.clone().next()) {
+                    (None, at) => return Some(at.map_or(rest.len(), |(at, _)| at)),
+                    (Some(w), Some((_, c))) if c == w || c.to_lowercase().eq([w]) => _ = letters.next(),
+                    _ => return None,
+                }
+            }
+        };
+        let whole = sought.trim().to_lowercase();
+        let found = begins(rest, &whole).filter(|len| *len > 0);
+        let found = found.or_else(|| words.iter().filter_map(|word| begins(rest, word)).max().filter(|len| *len > 0));
+        let len = found.unwrap_or_else(|| rest.chars().next().map_or(1, char::len_utf8));
+        let Some((piece, after)) = rest.split_at_checked(len) else { break };
+        match pieces.last_mut() {
+            Some((last, was)) if *was == found.is_some() => last.push_str(piece),
+            _ => pieces.push((piece.to_owned(), found.is_some())),
+        }
+        rest = after;
+    }
+    pieces
+}
+
+/// The line that holds what was looked for, and how many lines stand before it.
+fn found_line<'a>(text: &'a str, sought: &str) -> (usize, &'a str) {
+    let sought = sought.trim().to_lowercase();
+    let all = || text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let found = all().find(|(_, line)| line.to_lowercase().contains(&sought));
+    found.or_else(|| all().next()).map_or((0, ""), |(at, line)| (at, line.trim()))
+}
+
 fn first_line(text: &str) -> String {
     text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().to_owned()
 }
 
 /// What, its number, its words, whose, when.
-fn facts(hit: &Hit) -> (Cell, Cell, Cell, Option<Time>) {
+fn facts(hit: &Hit, sought: &str) -> (Cell, Cell, Cell, Option<Time>) {
     let dim = |words: &str| Cell::from((words.to_owned(), Role::Dim));
     let state = |word: &str| {
         let (sign, role) = glyph::status(word);
@@ -186,8 +403,10 @@ fn facts(hit: &Hit) -> (Cell, Cell, Cell, Option<Time>) {
         ),
         Hit::Blob(b) => (
             Cell::from((b.path.clone().unwrap_or_else(|| b.filename.clone()), Role::Text))
-                .and(format!(":{}", b.startline.max(1)), Role::Dim),
-            dim(&first_line(&b.data)),
+                .and(format!(":{}", b.startline.max(1) + found_line(&b.data, sought).0 as u64), Role::Dim),
+            marked(found_line(&b.data, sought).1, sought).into_iter().fold(Cell::empty(), |cell, (words, found)| {
+                cell.and(words, if found { Role::Match } else { Role::Dim })
+            }),
             Cell::empty(),
             None,
         ),
@@ -226,11 +445,10 @@ impl Pane for Searching {
         Command::new("search.open", &["Enter"], "Open it where it lives", |pane: &mut Self, cx| pane.enter(cx))
             .footer("open")
             .when(Searching::has_hit),
-        Command::new("search.everywhere", &["E"], "Widen it to everything", |pane: &mut Self, _| {
-            (pane.project, pane.group, pane.tab) = (None, None, 0);
-            pane.reset();
+        Command::new("search.everywhere", &["E"], "Widen it: to the group, then to everything", |pane: &mut Self, cx| {
+            pane.widen(cx);
         })
-        .footer("everywhere")
+        .footer("widen")
         .when(|pane, _| {
             let within = pane.project.is_some() || pane.group.is_some();
             if within { Ok(()) } else { Err("it is searched everywhere already".into()) }
@@ -244,6 +462,9 @@ impl Pane for Searching {
             text: place.item.clone().unwrap_or_default(),
             tab: 0,
             list: Listing::default(),
+            panels: Panels::new(2),
+            hit: DocState { cursor_line: false, ..DocState::new() },
+            hit_area: Shared::default(),
         };
         let titles = pane.scopes().1;
         let named = place.tab.as_deref().and_then(|tab| titles.iter().position(|t| t.eq_ignore_ascii_case(tab)));
@@ -281,7 +502,14 @@ impl Pane for Searching {
     }
 
     fn wants(&self, _view: &View) -> Vec<Want> {
-        if self.text.trim().is_empty() { Vec::new() } else { vec![self.load().after(PAUSE).into()] }
+        if self.text.trim().is_empty() {
+            return Vec::new();
+        }
+        // The tab that is seen comes first; the others follow for their counts.
+        let mut wants = vec![self.load_of(self.tab, self.list.pages()).after(PAUSE).into()];
+        let others = (0..self.scopes().0.len()).filter(|index| *index != self.tab);
+        wants.extend(others.map(|index| Want::from(self.load_of(index, 1).after(COUNTS))));
+        wants
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
@@ -293,7 +521,7 @@ impl Pane for Searching {
                 }
                 (None, None) => "This searches everything that you may see.".into(),
             };
-            return state::empty(buf, area, theme, &place, "/ types what to look for, 1-6 say what kind of thing");
+            return state::empty(buf, area, theme, &place, "/ types what to look for, 1 to 9 say what kind of thing");
         }
         let rows = self.rows(view);
         if let (true, Some(error)) = (rows.is_empty(), rows.error)
@@ -319,9 +547,17 @@ impl Pane for Searching {
             Column::new("", Size::Fit { min: 4, max: 18 }).priority(2),
             Column::new("", Size::Fit { min: 2, max: 5 }).right().priority(1),
         ];
+        let places = self.panels.layout(area, ASKS);
+        self.panels.rules(buf, view.theme);
+        self.list.drawn_at(Rect::default());
+        self.hit_area.set(Rect::default());
+        if let Some(place) = places.get(HIT).copied().flatten() {
+            self.draw_hit(view, place, buf);
+        }
+        let Some(area) = places.get(LIST).copied().flatten() else { return };
         let area = trouble(view, area, buf, rows.error);
         let row = |hit: &Hit| {
-            let (what, words, whose, when) = facts(hit);
+            let (what, words, whose, when) = facts(hit, &self.text);
             Row::new(vec![
                 Cell::from((self.project_of(view, hit), Role::Dim)),
                 what,
@@ -330,7 +566,8 @@ impl Pane for Searching {
                 Cell::from((age(view, when.as_ref()), Role::Dim)),
             ])
         };
-        self.list.draw(view, area, buf, true, &rows, &columns, row, ("", ""));
+        let focused = self.panels.focus() == LIST;
+        self.list.draw(view, area, buf, focused, &rows, &columns, row, ("", ""));
     }
 
     fn changed(&mut self, cx: &mut Cx) {
@@ -340,18 +577,58 @@ impl Pane for Searching {
     }
 
     fn motion(&mut self, motion: Motion, cx: &mut Cx) {
+        if self.panels.focus() == HIT {
+            return self.move_hit(motion, &cx.view);
+        }
+        let before = self.list.state.selected();
         let len = self.rows(&cx.view).len();
         match motion {
             Motion::Right => self.enter(cx),
             Motion::Left => {}
             other => self.list.motion(other, len),
         }
+        if self.list.state.selected() != before {
+            self.hit.first();
+        }
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
+        let (Pointer::Press { column, row, .. } | Pointer::Wheel { column, row, .. }) = pointer else { return };
+        if self.hit_area.get().contains((column, row).into()) {
+            return match pointer {
+                Pointer::Wheel { rows, .. } => self.move_hit(Motion::Wheel(rows), &cx.view),
+                _ => self.panels.set_focus(HIT),
+            };
+        }
+        self.panels.set_focus(LIST);
         let len = self.rows(&cx.view).len();
         if self.list.pointer(pointer, len) {
             self.enter(cx);
+        }
+    }
+
+    fn panels(&mut self) -> Option<&mut Panels> {
+        Some(&mut self.panels)
+    }
+
+    fn escape(&mut self, _cx: &mut Cx) -> bool {
+        let inside = self.panels.focus() == HIT;
+        self.panels.set_focus(LIST);
+        inside
+    }
+
+    fn tab_count(&self, index: usize, view: &View) -> Option<String> {
+        if self.text.trim().is_empty() {
+            return None;
+        }
+        let rows = self.rows_of(index, view);
+        match (rows.known, self.is_refused(index, view)) {
+            (true, _) => {
+                let more = if rows.more && rows.total.is_none() { "+" } else { "" };
+                Some(format!("{}{more}", text::count(rows.total.unwrap_or(rows.len() as u64))))
+            }
+            (false, true) => Some("–".into()),
+            (false, false) => None,
         }
     }
 

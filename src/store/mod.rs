@@ -357,6 +357,29 @@ impl Store {
         self.resources.get(request)?.entries.iter().find_map(|e| e.error.as_ref()).map(|(error, _)| error)
     }
 
+    /// Whether a request is as the server last said: answered or failed, and neither stale nor being asked for.
+    pub fn is_fresh(&self, request: &Request) -> bool {
+        let entry = self.resources.get(request).and_then(|resource| resource.entries.first());
+        entry.is_some_and(|e| !e.stale && !e.loading && (e.known.is_some() || e.error.is_some()))
+    }
+
+    /// Everything of that type that is known, in whatever list or alone, with the request that it came by. For a person
+    /// who looks for something: it costs what is known.
+    pub fn known<T: 'static>(&self) -> impl Iterator<Item = (&Request, &T)> {
+        self.resources.iter().flat_map(|(request, resource)| {
+            let known = resource.entries.iter().filter_map(|entry| entry.known.as_ref());
+            known.flat_map(move |(arrival, _)| {
+                let rows = arrival.value.downcast_ref::<Vec<T>>().map(Vec::as_slice).unwrap_or_default();
+                rows.iter().chain(arrival.value.downcast_ref::<T>()).map(move |thing| (request, thing))
+            })
+        })
+    }
+
+    /// Whether a request is on its way.
+    pub fn is_loading(&self, request: &Request) -> bool {
+        self.resources.get(request).is_some_and(|resource| resource.entries.iter().any(|entry| entry.loading))
+    }
+
     /// What a request came to, of one whose [`Load`] reads its reply in its own way.
     pub fn read_as<T: 'static>(&self, request: &Request) -> Option<&T> {
         let resource = self.resources.get(request)?;

@@ -77,6 +77,8 @@ glyphs! {
     skeleton = "·", ".";
     /// Something done: a file viewed, a step passed.
     done = "✓", "+";
+    /// A thing that a person pinned.
+    pin = "◆", "*";
     /// Something wrong.
     wrong = "✗", "x";
     /// Something begun, or alive.

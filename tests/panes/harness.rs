@@ -372,7 +372,10 @@ impl Harness {
                 Effect::Copy(words) => self.copied.push(words),
                 Effect::Browse(url) => self.browsed.push(url),
                 // What was looked at, and who was signed in, is kept, too, but is no text that anybody typed.
-                Effect::Keep(key, _) if key.contains("looked at merge request") || key.starts_with("account ") => {}
+                Effect::Keep(key, _)
+                    if key.contains("looked at merge request")
+                        || key.contains("recent places")
+                        || key.starts_with("account ") => {}
                 Effect::Notify(words) => self.notified.push(words),
                 Effect::Keep(key, Some(words)) => _ = self.kept.insert(key, words),
                 Effect::Keep(key, None) => _ = self.kept.remove(&key),

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 const ASSIGNED: &str = "GET /merge_requests?order_by=updated_at&scope=assigned-to-me&state=opened";
 const MINE: &str = "GET /merge_requests?order_by=updated_at&scope=created-by-me&state=opened";
-const RUNNING: &str = "GET /projects/7/jobs";
+const RUNNING: &str = "GET /projects/acme%2Frocket-ui/jobs";
 
 fn request(id: u64, title: &str, author: &str) -> Value {
     json!({"id": id, "iid": id, "project_id": 7, "title": title, "state": "opened",
@@ -52,4 +52,26 @@ async fn empty_sections_are_one_line_and_a_quiet_home_is_silent() {
     assert_eq!(harness.app.wake_at(), None);
     harness.press("/").type_text("theme").press("Enter");
     harness.expect("Theme file errors").expect_no("Assigned to me");
+}
+
+#[tokio::test]
+async fn pinned_projects_are_watched_instead_of_the_latest() {
+    let mut begin = Begin::at(Place::new("home"));
+    begin.drafts.insert("@ pinned projects".into(), "a/pinned\nb/other".into());
+    let mut harness = begin.open();
+    let job = json!({"id": 9, "name": "mill", "status": "running", "ref": "main", "started_at": "2026-06-15T11:58:29Z"});
+    harness.reply("GET /projects/b%2Fother/jobs", [job]).reply("GET /projects/a%2Fpinned/jobs", json!([]));
+    harness.reply("GET /projects", json!([{"id": 7, "path_with_namespace": "acme/rocket-ui"}])).settle().await;
+    harness.expect("b/other").expect("mill");
+    assert!(!harness.asked.iter().any(|line| line.contains("rocket-ui/jobs")), "{:?}", harness.asked);
+}
+
+#[tokio::test]
+async fn where_one_was_lately_is_found_again() {
+    let mut harness = open(&[request(42, "Draw only visible rows", "bo")], &[]).await;
+    harness.reply("GET /user", json!({"id": 5, "username": "ada"})).settle().await;
+    harness.expect_no("Lately here").press("Enter");
+    assert_eq!(harness.app.place().pane, "mr");
+    harness.press("g h").expect("Lately here").press("/").type_text("rocket-ui!42").press("Enter Enter");
+    assert_eq!((harness.app.place().pane.as_str(), harness.app.place().item.as_deref()), ("mr", Some("42")));
 }

@@ -13,6 +13,7 @@ mod harness;
 mod history;
 mod home;
 mod hostile;
+mod issue;
 mod job;
 mod jobs;
 mod mr;

@@ -544,13 +544,13 @@ async fn a_note_that_was_changed_meanwhile_is_not_written_over_without_a_word() 
     let mut theirs = note(501, "ada", "Mine, from another machine.");
     theirs["updated_at"] = json!("2026-06-15T11:00:00Z");
     harness
-        .reply(&format!("{MR}/notes"), [theirs])
+        .reply(&format!("{MR}/notes/501"), theirs)
         .reply(put, note(501, "ada", "Mine. Indeed."))
         .press("C-s")
         .settle()
         .await;
     let sent = |harness: &Harness| harness.asked.iter().filter(|line| line.starts_with("PUT")).count();
     assert_eq!(sent(&harness), 0);
-    harness.expect("the note was changed since you began").expect("Mine. Indeed.").press("C-s").settle().await;
+    harness.expect("Somebody changed the note meanwhile").expect("Mine. Indeed.").press("C-s").settle().await;
     assert_eq!(sent(&harness), 1);
 }

@@ -23,6 +23,48 @@ async fn hits_open_where_they_live() {
 async fn a_kind_that_the_server_cannot_search_is_said_in_words() {
     let mut harness = Begin::at(Place::new("search").item("rows")).open();
     harness.fail("GET /search", 400, "Scope not supported without Elasticsearch!");
-    harness.press("6").settle().await;
+    harness.press("7").settle().await;
     harness.expect("This server cannot search code here");
+}
+
+#[tokio::test]
+async fn tabs_count_what_they_hold_as_it_comes_and_say_what_the_server_cannot() {
+    let mut harness = Begin::at(Place::new("search").item("rows")).size(160, 30).open();
+    let issue = json!({"id": 1, "iid": 7, "project_id": 3, "title": "Slow rows", "state": "opened", "confidential": false,
+        "description": "Many rows.", "web_url": "http://demo.test/a/b/-/issues/7"});
+    harness.reply("GET /search?scope=projects&search=rows", json!([]));
+    harness.reply("GET /search?scope=issues&search=rows", [issue]);
+    harness.fail("GET /search?scope=blobs&search=rows", 400, "Scope not supported without Elasticsearch!");
+    harness.settle().await;
+    harness.expect("1 Projects 0").expect("2 Issues 1").expect("7 Code –").expect("3 Requests  4");
+    harness.press("2").expect("Slow rows").expect("Many rows.").press("Enter");
+    let place = harness.app.place();
+    assert_eq!((place.pane.as_str(), place.item.as_deref()), ("issue", Some("7")));
+}
+
+#[tokio::test]
+async fn lines_that_were_found_stand_beside_the_list_with_the_words_in_colour() {
+    let mut harness = Begin::at(Place::new("search").project("a/b").item("ROWS")).size(140, 30).open();
+    let blob = json!({"basename": "src/frame", "filename": "src/frame.rs", "project_id": 7, "ref": "main", "startline": 40,
+        "data": "// before\nfn rows(&self) {\n}\n"});
+    harness.reply("GET /projects/a%2Fb/-/search?scope=blobs&search=ROWS", [blob]).settle().await;
+    harness.expect("src/frame.rs:41").expect("41  fn rows").expect("40  // before");
+    let (found, beside) = (harness.style_of("rows(&self)"), harness.style_of("// before"));
+    assert_ne!(found, beside);
+    harness.press("Enter");
+    assert_eq!(harness.app.place().line, Some(41));
+}
+
+#[tokio::test]
+async fn it_is_widened_to_the_group_and_then_to_everything() {
+    let mut harness = Begin::at(Place::new("search").project("acme/tools/cli").item("x")).size(100, 24).open();
+    harness.press("3 E");
+    assert_eq!(harness.app.place().group.as_ref().map(|id| id.as_str()), Some("acme/tools"));
+    assert_eq!(harness.app.place().tab.as_deref(), Some("requests"));
+    harness.press("E");
+    assert_eq!((harness.app.place().group, harness.app.place().project), (None, None));
+    for (width, height) in [(20, 6), (40, 10), (300, 90)] {
+        harness.resize(width, height);
+        harness.press("Tab j z k z");
+    }
 }

@@ -2,72 +2,11 @@
 //! as JSON under a key of its own from the first letter on.
 
 use super::spot::Spot;
-use crate::api::Id;
+use super::thing::Thing;
 use crate::api::commits::{CommitComment, CreateCommitComment};
-use crate::api::notes::{CreateMergeRequestNote, CreateSnippetNote, Note, UpdateMergeRequestNote, UpdateSnippetNote};
+use crate::api::notes::Note;
 use crate::store::Write;
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
-use std::hash::{BuildHasher, Hasher, RandomState};
-
-/// What people comment on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Thing {
-    MergeRequest { project: Id, iid: u64 },
-    Commit { project: Id, sha: String },
-    Snippet { project: Id, id: u64 },
-}
-
-impl Thing {
-    /// `acme/rocket-ui!42`, `acme/rocket-ui@9f3c2abd`.
-    pub fn name(&self) -> String {
-        match self {
-            Thing::MergeRequest { project, iid } => format!("{project}!{iid}"),
-            Thing::Commit { project, sha } => format!("{project}@{}", sha.get(..8).unwrap_or(sha)),
-            Thing::Snippet { project, id } => format!("{project}${id}"),
-        }
-    }
-
-    /// What the keys of its drafts begin with.
-    fn prefix(&self) -> String {
-        match self {
-            Thing::MergeRequest { project, iid } => format!("draft {project}!{iid} "),
-            Thing::Commit { project, sha } => format!("draft {project}@{sha} "),
-            Thing::Snippet { project, id } => format!("draft {project}${id} "),
-        }
-    }
-
-    /// Whether comments on it may wait for one another, to be sent together.
-    pub fn is_reviewed(&self) -> bool {
-        !matches!(self, Thing::Snippet { .. })
-    }
-
-    /// The key under which it is kept that a review of it is open.
-    pub fn review_key(&self) -> String {
-        format!("review of {}", self.prefix().trim_start_matches("draft ").trim_end())
-    }
-
-    /// A key for one more draft, behind those that are kept: the moment, and digits by chance, so that two programs never
-    /// take the same.
-    pub fn new_key(&self, kept: &HashMap<String, String>, now: Timestamp) -> String {
-        let prefix = self.prefix();
-        let numbers = kept.keys().filter_map(|key| key.strip_prefix(&prefix)?.parse::<u64>().ok());
-        let chance = RandomState::new().build_hasher().finish() % 100_000;
-        let number = u64::try_from(now.as_millisecond()).unwrap_or(0).saturating_mul(100_000).saturating_add(chance);
-        format!("{prefix}{}", number.max(numbers.max().unwrap_or(0).saturating_add(1)))
-    }
-
-    /// The keys of its drafts among all that is kept, oldest first.
-    pub fn keys(&self, kept: &HashMap<String, String>) -> Vec<String> {
-        let prefix = self.prefix();
-        let number = |key: &str| key.strip_prefix(&prefix).and_then(|number| number.parse::<u64>().ok());
-        let mut keys: Vec<(u64, &String)> = kept.keys().filter_map(|key| Some((number(key)?, key))).collect();
-        keys.sort_unstable();
-        keys.into_iter().map(|(_, key)| key.clone()).collect()
-    }
-}
 
 /// How far a draft has come.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,9 +36,9 @@ pub struct Draft {
     /// The note that it changes, and what that begins with beside the text.
     #[serde(default)]
     pub edits: Option<(u64, String)>,
-    /// What that note said when its change was begun.
+    /// What that note said when the changing began, or when its author last saw what others made of it.
     #[serde(default)]
-    pub was: Option<String>,
+    pub base: Option<String>,
     /// Markdown.
     pub text: String,
     #[serde(default)]
@@ -109,7 +48,7 @@ pub struct Draft {
 impl Draft {
     /// Nothing typed yet.
     pub fn new(on: Thing) -> Draft {
-        Draft { on, spot: None, edits: None, was: None, text: String::new(), state: State::Begun }
+        Draft { on, spot: None, edits: None, base: None, text: String::new(), state: State::Begun }
     }
 
     /// What is kept under a key, where it is a draft.
@@ -143,58 +82,42 @@ impl Draft {
 
     /// The call that sends it.
     pub fn write(&self) -> Write {
-        match &self.on {
-            Thing::MergeRequest { project, iid } => {
-                let (id, merge_request_iid, body) = (project.clone(), *iid, self.body());
-                match self.edits {
-                    Some((note_id, _)) => {
-                        let update = UpdateMergeRequestNote { id, merge_request_iid, note_id, body };
-                        Write::new(&update, format!("edit a note on !{iid}"))
-                    }
-                    None => {
-                        let create = CreateMergeRequestNote { id, merge_request_iid, body };
-                        Write::new(&create, format!("comment on !{iid}"))
-                    }
-                }
-            }
-            Thing::Snippet { project, id: snippet } => {
-                let (id, snippet_id, body) = (project.clone(), *snippet, self.body());
-                match self.edits {
-                    Some((note_id, _)) => {
-                        let update = UpdateSnippetNote { id, snippet_id, note_id, body };
-                        Write::new(&update, format!("edit a note on ${snippet}"))
-                    }
-                    None => {
-                        let create = CreateSnippetNote { id, snippet_id, body };
-                        Write::new(&create, format!("comment on ${snippet}"))
-                    }
-                }
-            }
-            Thing::Commit { project, sha } => {
-                let line = self.line();
-                let spot = self.spot.as_ref().filter(|_| line.is_some());
-                let create = CreateCommitComment {
-                    id: project.clone(),
-                    sha: sha.clone(),
-                    note: self.body(),
-                    path: spot.map(|spot| spot.path.clone()),
-                    line: line.map(u64::from),
-                    line_type: spot.map(|spot| if spot.old { "old" } else { "new" }.to_owned()),
-                };
-                Write::new(&create, format!("comment on {}", sha.get(..8).unwrap_or(sha)))
-            }
-        }
+        let note = match self.edits {
+            Some((note, _)) => self.on.update(note, self.body()),
+            None => self.on.create(self.body()),
+        };
+        note.unwrap_or_else(|| self.comment())
+    }
+
+    /// The call that sends a comment on a commit, which is no note.
+    fn comment(&self) -> Write {
+        let (project, sha) = match &self.on {
+            Thing::Commit { project, sha } => (project.clone(), sha.clone()),
+            _ => Default::default(),
+        };
+        let line = self.line();
+        let spot = self.spot.as_ref().filter(|_| line.is_some());
+        let what = format!("comment on {}", sha.get(..8).unwrap_or(&sha));
+        let create = CreateCommitComment {
+            id: project,
+            sha,
+            note: self.body(),
+            path: spot.map(|spot| spot.path.clone()),
+            line: line.map(u64::from),
+            line_type: spot.map(|spot| if spot.old { "old" } else { "new" }.to_owned()),
+        };
+        Write::new(&create, what)
+    }
+
+    /// What the note says now, where that is neither what it said before the change nor the change itself.
+    pub fn conflict(&self, now: &str) -> Option<String> {
+        let base = self.base.as_ref().filter(|_| self.edits.is_some())?;
+        (!same(now, base) && !same(now, &self.body())).then(|| now.to_owned())
     }
 
     /// Whether `note` is what it became.
     pub fn is(&self, note: &Note, me: u64) -> bool {
         note.author.as_ref().is_some_and(|author| author.id == me) && !note.system && same(&note.body, &self.body())
-    }
-
-    /// Whether `note` is the one that it changes, and says something else by now than when the change was begun.
-    pub fn is_overtaken_by(&self, note: &Note) -> bool {
-        let edited = self.edits.as_ref().is_some_and(|(edited, _)| *edited == note.id);
-        edited && self.was.as_ref().is_some_and(|was| !same(&note.body, was) && !same(&note.body, &self.body()))
     }
 
     /// The same of a commit's comment, which has no number.
@@ -225,6 +148,8 @@ fn same(shown: &str, sent: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use jiff::Timestamp;
+    use std::collections::HashMap;
 
     fn thing() -> Thing {
         Thing::MergeRequest { project: "a/b".into(), iid: 4 }
@@ -258,6 +183,34 @@ mod tests {
         assert!(same("Done.", "Done.\n/label ~bug"));
         assert!(!same("", "/label ~bug"));
         assert!(!same("Yes", "Yes."));
+    }
+
+    #[test]
+    fn a_change_of_a_note_knows_whether_somebody_else_changed_it_meanwhile() {
+        let mut draft = Draft::new(thing());
+        (draft.edits, draft.base, draft.text) = (Some((7, String::new())), Some("one".into()), "two".into());
+        assert_eq!(draft.conflict("one"), None);
+        assert_eq!(draft.conflict("two"), None);
+        assert_eq!(draft.conflict("three").as_deref(), Some("three"));
+    }
+
+    #[test]
+    fn every_kind_of_thing_but_a_commit_has_notes_of_its_own() {
+        let kinds = [
+            (Thing::MergeRequest { project: "a/b".into(), iid: 4 }, "/projects/a%2Fb/merge_requests/4/notes"),
+            (Thing::Issue { project: "a/b".into(), iid: 4 }, "/projects/a%2Fb/issues/4/notes"),
+            (Thing::Snippet { project: "a/b".into(), id: 4 }, "/projects/a%2Fb/snippets/4/notes"),
+            (Thing::Epic { group: "a".into(), id: 4 }, "/groups/a/epics/4/notes"),
+        ];
+        for (thing, path) in kinds {
+            assert_eq!(thing.create("x".into()).expect("a write").request.path, path);
+            let one = format!("{path}/9");
+            assert_eq!(thing.update(9, "x".into()).expect("a write").request.path, one);
+            assert_eq!(thing.delete(9).expect("a write").request.path, one);
+            assert_eq!(thing.load_note(9).expect("a load").request.path, one);
+        }
+        let commit = Thing::Commit { project: "a/b".into(), sha: "9f3c2abd00".into() };
+        assert!(commit.create("x".into()).is_none() && commit.load_note(9).is_none());
     }
 
     #[test]

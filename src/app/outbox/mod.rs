@@ -7,9 +7,11 @@
 mod draft;
 mod post;
 mod spot;
+mod thing;
 
-pub use draft::{Draft, State, Thing};
+pub use draft::{Draft, State};
 pub use spot::Spot;
+pub use thing::{NoteNow, Thing};
 
 use super::action::Tone;
 use crate::api::{Error, Fault};
@@ -25,14 +27,14 @@ const AGAIN: SignedDuration = SignedDuration::from_secs(4);
 const TRIES: u32 = 3;
 
 /// What the server has, as far as it tells whether a comment arrived.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
     /// The highest number of a note; where comments have no numbers, how many are the same as this one.
     pub mark: u64,
     /// Whether this comment is there since it went out.
     pub arrived: bool,
-    /// Whether the note that it changes was changed by somebody since.
-    pub overtaken: bool,
+    /// What a note that is to be changed says now, where somebody else changed it meanwhile.
+    pub changed: Option<String>,
 }
 
 /// Whether a draft is ours to send: another labscope of the same account may be at it, or have been.
@@ -68,6 +70,8 @@ pub enum Step {
     Send(String),
     /// Keep how far it has come.
     Keep(String, State),
+    /// Somebody else changed the note: it says this now, and only sending it again puts the draft in its place.
+    Conflict(String, String),
     /// The server has it: nothing has to be kept any more.
     Drop(String),
     /// Tell the person.
@@ -98,6 +102,8 @@ struct Job {
     only_look: bool,
     /// How often what the server has could not be looked at.
     failed: u32,
+    /// It changes a note that is there: what that says is looked at first.
+    edits: bool,
 }
 
 /// What became of the comments of a batch.
@@ -142,7 +148,8 @@ impl Outbox {
             job.only_look &= only_look;
         } else if self.current.as_ref().is_none_or(|(job, _)| job.key != key) {
             let what = draft.write().what;
-            self.queue.push_back(Job { key: key.to_owned(), on: draft.on.clone(), what, only_look, failed: 0 });
+            let (on, edits) = (draft.on.clone(), draft.edits.is_some());
+            self.queue.push_back(Job { key: key.to_owned(), on, what, only_look, failed: 0, edits });
         }
     }
 
@@ -211,7 +218,7 @@ impl Outbox {
             Claimed::Ours(state) => {
                 let uncertain = matches!(state, State::Sending { .. } | State::Unknown { .. });
                 let mark = self.newest.as_ref().filter(|(on, _)| *on == job.on).map(|(_, mark)| *mark);
-                match mark.filter(|_| !uncertain) {
+                match mark.filter(|_| !uncertain && !job.edits) {
                     Some(mark) => {
                         self.current = Some((job, Progress::Sending));
                         vec![Step::Keep(key.clone(), State::Sending { before: mark }), Step::Send(key)]
@@ -261,11 +268,10 @@ impl Outbox {
                 vec![Step::Keep(key, State::Unknown { before, why })]
             }
             _ if job.only_look => Vec::new(),
-            // Once: who has seen it and sends it again means it.
-            None if evidence.overtaken => {
-                let why = "the note was changed since you began; sent again, yours takes its place".to_owned();
-                self.count(&job, Some(&why));
-                vec![Step::Keep(key, State::Failed { why })]
+            None if evidence.changed.is_some() => {
+                let now = evidence.changed.unwrap_or_default();
+                self.count(&job, Some("somebody else changed the note meanwhile"));
+                vec![Step::Conflict(key, now)]
             }
             // Sent again, it counts as arrived where either of them is found.
             uncertain => {
@@ -315,7 +321,10 @@ impl Outbox {
         let Some((job, _)) = self.current.take() else { return Vec::new() };
         let error = match outcome {
             Ok(number) => {
-                self.newest = (number > 0).then(|| (job.on.clone(), number));
+                // The number of a note that was changed says nothing of the newest.
+                if !job.edits {
+                    self.newest = (number > 0).then(|| (job.on.clone(), number));
+                }
                 self.count(&job, None);
                 return vec![Step::Drop(job.key)];
             }

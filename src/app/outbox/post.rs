@@ -1,9 +1,9 @@
 //! Carries out what the outbox says: looks through the store, sends as writes, keeps on disk.
 
-use super::{Claim, Claimed, Draft, Evidence, State, Step, Thing};
+use super::{Claim, Claimed, Draft, Evidence, NoteNow, State, Step, Thing};
 use crate::api::Error;
 use crate::api::commits::{CommitComment, ListCommitComments};
-use crate::api::notes::{ListMergeRequestNotes, ListSnippetNotes, Note, NoteReply};
+use crate::api::notes::{Note, NoteReply};
 use crate::app::action::{Action, Effect};
 use crate::app::pane::View;
 use crate::app::{App, Carries};
@@ -14,18 +14,7 @@ const PAGES: u32 = 20;
 
 /// The notes of a thing whose notes have numbers, newest first: what is known of them, and how they are asked for.
 fn notes_of<'a>(view: &View<'a>, on: &Thing) -> Option<(Rows<'a, Note>, Load)> {
-    let (sort, order_by) = (Some("desc".to_owned()), Some("created_at".to_owned()));
-    match on {
-        Thing::MergeRequest { project, iid } => {
-            let list = ListMergeRequestNotes { id: project.clone(), merge_request_iid: *iid, sort, order_by };
-            Some((view.store.list(&list), Load::list(&list, 1)))
-        }
-        Thing::Snippet { project, id } => {
-            let list = ListSnippetNotes { id: project.clone(), snippet_id: *id, sort, order_by };
-            Some((view.store.list(&list), Load::list(&list, 1)))
-        }
-        Thing::Commit { .. } => None,
-    }
+    Some((on.notes(view, true)?, on.load_notes(true, 1)?))
 }
 
 fn comments_of(project: &crate::api::Id, sha: &str) -> ListCommitComments {
@@ -42,6 +31,10 @@ fn before(draft: &Draft) -> Option<u64> {
 
 /// What has to be read of the server to tell whether the draft arrived.
 fn look_of(view: &View, draft: &Draft) -> Option<Load> {
+    // What changes a note is found in that note.
+    if let Some((note, _)) = &draft.edits {
+        return draft.on.load_note(*note);
+    }
     match (&draft.on, notes_of(view, &draft.on)) {
         (Thing::Commit { project, sha }, _) => {
             let comments = comments_of(project, sha);
@@ -67,6 +60,17 @@ fn has_all(rows: &Rows<Note>, before: Option<u64>) -> bool {
 fn evidence(view: &View, draft: &Draft) -> Option<Result<Evidence, Error>> {
     // Whose notes would be one's own is to be known first: else nothing counts as arrived.
     let me = view.me()?.id;
+    if let Some((note, _)) = &draft.edits {
+        return match draft.on.note(view, *note) {
+            NoteNow::Coming => None,
+            NoteNow::Failed(error) => Some(Err(error.clone())),
+            NoteNow::Here(note) => {
+                let arrived = note.is_some_and(|note| draft.is(note, me));
+                let changed = note.and_then(|note| draft.conflict(&note.body));
+                Some(Ok(Evidence { mark: 0, arrived, changed }))
+            }
+        };
+    }
     match (&draft.on, notes_of(view, &draft.on)) {
         (_, Some((rows, _))) => {
             fresh(&rows)
@@ -74,14 +78,8 @@ fn evidence(view: &View, draft: &Draft) -> Option<Result<Evidence, Error>> {
                     fresh?;
                     let mark = rows.iter().map(|note| note.id).max().unwrap_or(0);
                     let since = before(draft).unwrap_or(u64::MAX);
-                    // What changes a note is found in that note.
-                    let mut fitting = rows.iter().filter(|note| match &draft.edits {
-                        Some((edited, _)) => note.id == *edited,
-                        None => note.id > since,
-                    });
-                    let arrived = fitting.any(|note| draft.is(note, me));
-                    let overtaken = rows.iter().any(|note| draft.is_overtaken_by(note));
-                    Ok(Evidence { mark, arrived, overtaken })
+                    let arrived = rows.iter().any(|note| note.id > since && draft.is(note, me));
+                    Ok(Evidence { mark, arrived, changed: None })
                 })
                 .filter(|outcome| outcome.is_err() || has_all(&rows, before(draft)))
         }
@@ -91,7 +89,8 @@ fn evidence(view: &View, draft: &Draft) -> Option<Result<Evidence, Error>> {
                 .map(|fresh| {
                     fresh?;
                     let mark = rows.iter().filter(|comment| draft.is_comment(comment, me)).count() as u64;
-                    Ok(Evidence { mark, arrived: before(draft).is_some_and(|before| mark > before), overtaken: false })
+                    let arrived = before(draft).is_some_and(|before| mark > before);
+                    Ok(Evidence { mark, arrived, changed: None })
                 })
                 .filter(|outcome| outcome.is_err() || !rows.more || rows.pages() >= PAGES)
         }
@@ -149,12 +148,7 @@ impl App {
                     };
                     match evidence(&self.view_of(), &draft) {
                         None => return,
-                        Some(Ok(evidence)) => {
-                            if evidence.overtaken {
-                                self.see_again(&key, draft.clone(), effects);
-                            }
-                            self.outbox.looked(evidence, &draft.state)
-                        }
+                        Some(Ok(evidence)) => self.outbox.looked(evidence, &draft.state),
                         Some(Err(error)) => self.outbox.look_failed(&error, &draft.state, self.now),
                     }
                 }
@@ -170,16 +164,6 @@ impl App {
                 self.step(step, effects);
             }
         }
-    }
-
-    /// A change of a note goes on from what that says now.
-    fn see_again(&mut self, key: &str, draft: Draft, effects: &mut Vec<Effect>) {
-        let view = self.view_of();
-        let rows = notes_of(&view, &draft.on).map(|(rows, _)| rows);
-        let now =
-            rows.and_then(|rows| rows.iter().find(|note| draft.is_overtaken_by(note)).map(|note| note.body.clone()));
-        let kept = Draft { was: now, ..draft }.to_json();
-        self.act(Action::Keep(key.to_owned(), Some(kept)), effects);
     }
 
     fn step(&mut self, step: Step, effects: &mut Vec<Effect>) {
@@ -202,6 +186,13 @@ impl App {
             Step::Keep(key, state) => {
                 if let Some(draft) = draft(self, &key) {
                     let kept = Draft { state, ..draft }.to_json();
+                    self.act(Action::Keep(key, Some(kept)), effects);
+                }
+            }
+            Step::Conflict(key, now) => {
+                if let Some(draft) = draft(self, &key) {
+                    let why = "Somebody changed the note meanwhile; sent again, yours takes the place of theirs".to_owned();
+                    let kept = Draft { state: State::Failed { why }, base: Some(now), ..draft }.to_json();
                     self.act(Action::Keep(key, Some(kept)), effects);
                 }
             }

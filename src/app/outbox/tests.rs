@@ -98,7 +98,7 @@ impl World {
                         _ => self.server.len(),
                     };
                     let arrived = self.server.get(before..).unwrap_or_default().contains(&key);
-                    let evidence = Evidence { mark: self.server.len() as u64, arrived, overtaken: false };
+                    let evidence = Evidence { mark: self.server.len() as u64, arrived, changed: None };
                     steps.extend(self.outbox.looked(evidence, &state));
                 }
                 Step::Send(key) => {

@@ -134,11 +134,9 @@ impl Desk {
         let (key, draft) = match begun {
             Some((key, draft)) => (key.clone(), draft.clone()),
             None => {
-                let edits = Some((note, head.to_owned()));
-                (
-                    on.new_key(cx.view.drafts, cx.view.now),
-                    Draft { edits, was: Some(format!("{head}{body}")), text: body.to_owned(), ..Draft::new(on) },
-                )
+                let (edits, base) = (Some((note, head.to_owned())), Some(format!("{head}{body}")));
+                let key = on.new_key(cx.view.drafts, cx.view.now);
+                (key, Draft { edits, base, text: body.to_owned(), ..Draft::new(on) })
             }
         };
         compose(key, draft, cx);
@@ -206,11 +204,7 @@ pub fn compose(key: String, draft: Draft, cx: &mut Cx) {
     if cx.view.outbox.progress(&key).is_some() {
         return cx.say(Tone::Warning, "It is being sent.");
     }
-    let name = match &draft.on {
-        Thing::MergeRequest { iid, .. } => format!("!{iid}"),
-        Thing::Commit { sha, .. } => sha.get(..8).unwrap_or(sha).to_owned(),
-        Thing::Snippet { id, .. } => format!("${id}"),
-    };
+    let name = draft.on.short();
     let title = match (&draft.edits, &draft.spot) {
         (Some(_), _) => format!("Edit a note on {name}"),
         (None, Some(spot)) => format!("Comment on {}", spot.name()),

@@ -1,19 +1,18 @@
 //! Snippets of a project: a list beside the text, what people say of it, and where it came from.
 
-mod notes;
 mod text;
 mod write;
 
 use super::forms::{self, snippet as form};
 use super::list::{self, Listing, age};
+use super::notes::Notes;
 use super::project;
-use super::review::desk::Desk;
 use crate::api::Id;
-use crate::api::notes::Note;
 use crate::api::snippets::{DeleteSnippet, GetSnippet, GetUserAgentDetail, ListSnippets, Snippet};
 use crate::app::App;
 use crate::app::action::{Action, Tone};
 use crate::app::command::{Command, Motion, WhyNot};
+use crate::app::outbox::Thing;
 use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, Seek, Tabs, View};
 use crate::app::place::Place;
 use crate::store::{Load, Rows, Want, Write};
@@ -22,7 +21,6 @@ use crate::ui::panels::{self, Ask, Panels};
 use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::text::{pad, shown};
 use crate::ui::theme::Role;
-use notes::Notes;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell as Shared;
@@ -47,8 +45,6 @@ pub struct Snippets {
     panels: Panels,
     text: Shown,
     notes: Notes,
-    /// Notes that are begun.
-    desk: Desk,
     /// The snippet whose notes are shown.
     shown: Option<u64>,
     body: Shared<Rect>,
@@ -85,25 +81,15 @@ impl Snippets {
         self.has_snippet(view)
     }
 
-    fn note<'a>(&self, view: &View<'a>) -> Option<&'a Note> {
-        let snippet = self.current(view).filter(|_| self.tab == NOTES)?;
-        self.notes.note(view, &self.project, snippet.id)
-    }
-
     fn has_note(&self, view: &View) -> Result<(), WhyNot> {
         self.may_write(view)?;
-        self.note(view).map(|_| ()).ok_or_else(|| "there is no note under the cursor".into())
+        if self.tab == NOTES { self.notes.has_note(view) } else { Err("there is no note under the cursor".into()) }
     }
 
     /// What `e` and `D` mean is the note among the notes, else the snippet.
     fn may_change(&self, view: &View) -> Result<(), WhyNot> {
-        if self.tab != NOTES || self.panels.focus() == LIST {
-            return self.may_write(view);
-        }
-        self.has_note(view)?;
-        let me = view.me().map(|me| me.id);
-        let author = self.note(view).and_then(|note| note.author.as_ref()).map(|author| author.id);
-        if author.is_some() && author == me { Ok(()) } else { Err("somebody else wrote this note".into()) }
+        self.may_write(view)?;
+        if self.on_note() { self.notes.has_own(view) } else { Ok(()) }
     }
 
     fn enter(&mut self, _cx: &mut Cx) {
@@ -116,16 +102,16 @@ impl Snippets {
 
     fn edit(&mut self, outside: bool, cx: &mut Cx) {
         let Some(snippet) = self.current(&cx.view) else { return };
-        match self.note(&cx.view).filter(|_| self.on_note()) {
-            Some(note) => notes::edit(&self.desk, &self.project, snippet.id, note, cx),
-            None => write::open(&self.project, snippet, outside, cx),
+        match self.on_note() {
+            true => self.notes.edit(cx),
+            false => write::open(&self.project, snippet, outside, cx),
         }
     }
 
     fn delete(&mut self, cx: &mut Cx) {
         let Some(snippet) = self.current(&cx.view) else { return };
-        if let Some(note) = self.note(&cx.view).filter(|_| self.on_note()) {
-            return notes::delete(&self.project, snippet.id, note, cx);
+        if self.on_note() {
+            return self.notes.delete(cx);
         }
         let delete = DeleteSnippet { id: self.project.clone(), snippet_id: snippet.id };
         let question = format!(
@@ -138,9 +124,7 @@ impl Snippets {
     }
 
     fn comment(&mut self, reply: bool, cx: &mut Cx) {
-        let Some(snippet) = self.current(&cx.view) else { return };
-        let quoted = self.note(&cx.view).filter(|_| reply);
-        notes::comment(&self.desk, &self.project, snippet.id, quoted, cx);
+        self.notes.comment(reply, cx);
         self.tab = NOTES;
     }
 
@@ -212,7 +196,10 @@ impl Snippets {
         let body = panels::title(buf, area, view.theme, focused, name, &facts);
         self.body.set(body);
         match self.tab {
-            NOTES => self.notes.draw(view, body, buf, focused, &self.project, snippet.id),
+            NOTES => {
+                let empty = ("Nobody has said anything yet.", "c writes a note");
+                self.notes.draw(view, body, buf, focused, empty);
+            }
             DETAILS => self.draw_details(view, body, buf, snippet),
             _ => self.text.draw(view, body, buf, focused),
         }
@@ -273,6 +260,10 @@ impl Pane for Snippets {
             .footer("comment")
             .writes()
             .when(Self::may_write),
+        Command::new("snippets.drafts", &["K"], "Kept drafts of notes: edit, drop, send", |pane: &mut Self, cx| {
+            pane.notes.drafts(cx);
+        })
+        .when(|pane, _| pane.notes.has_drafts()),
         Command::new("snippets.reply", &["R"], "Reply, quoting the note", |pane: &mut Self, cx| pane.comment(true, cx))
             .writes()
             .when(Self::has_note),
@@ -295,7 +286,6 @@ impl Pane for Snippets {
             panels,
             text: Shown::default(),
             notes: Notes::default(),
-            desk: Desk::default(),
             shown: None,
             body: Shared::default(),
         }
@@ -322,7 +312,7 @@ impl Pane for Snippets {
         wants.extend(self.asked.map(|asked| Load::one(&self.one(asked)).into()));
         if let Some(snippet) = self.current(view) {
             match self.tab {
-                NOTES => wants.extend(self.notes.wants(view, &self.project, snippet.id)),
+                NOTES => wants.extend(self.notes.wants(view)),
                 DETAILS => wants.push(Load::one(&self.agent(snippet.id)).into()),
                 _ => wants.extend(self.text.wants(view)),
             }
@@ -361,15 +351,13 @@ impl Pane for Snippets {
         let id = current.map(|snippet| snippet.id);
         if self.shown != id {
             self.shown = id;
-            self.notes.restart();
+            let project = self.project.clone();
+            self.notes.show(id.map(|id| Thing::Snippet { project, id }));
         }
         self.text.show(&self.project, current);
         self.text.changed(view);
-        if let Some(id) = id.filter(|_| self.tab == NOTES) {
-            self.notes.changed(view, &self.project, id);
-        }
-        if let Some(id) = id {
-            self.desk.sync(&notes::thing(&self.project, id), cx);
+        if self.tab == NOTES {
+            self.notes.changed(cx);
         }
     }
 
@@ -423,8 +411,7 @@ impl Pane for Snippets {
     }
 
     fn tab_count(&self, index: usize, view: &View) -> Option<String> {
-        let snippet = self.current(view).filter(|_| index == NOTES)?;
-        Notes::count(view, &self.project, snippet.id)
+        if index == NOTES { self.notes.count(view) } else { None }
     }
 
     fn select_tab(&mut self, index: usize, _cx: &mut Cx) {

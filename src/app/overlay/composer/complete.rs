@@ -43,13 +43,17 @@ pub struct Completer {
 }
 
 impl Completer {
-    /// Names around what is commented on.
-    pub fn new(on: &Thing) -> Completer {
+    /// Names around what is commented on; `None` for what is in no project.
+    pub fn new(on: &Thing) -> Option<Completer> {
         let (project, merge_request) = match on {
             Thing::MergeRequest { project, iid } => (project.clone(), Some(*iid)),
-            Thing::Commit { project, .. } | Thing::Snippet { project, .. } => (project.clone(), None),
+            Thing::Commit { project, .. } | Thing::Issue { project, .. } | Thing::Snippet { project, .. } => {
+                (project.clone(), None)
+            }
+            Thing::Epic { .. } => return None,
         };
-        Completer { project, merge_request, typed: String::new(), names: Vec::new(), selected: 0, closed: None }
+        let (typed, names) = (String::new(), Vec::new());
+        Some(Completer { project, merge_request, typed, names, selected: 0, closed: None })
     }
 
     /// The names that are offered.

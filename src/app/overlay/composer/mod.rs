@@ -86,6 +86,8 @@ pub struct Composer {
     state: State,
     preview: Option<Preview>,
     completer: Option<Completer>,
+    /// What somebody else made of the note meanwhile.
+    theirs: Vec<String>,
     /// What is kept on disk under `key` already.
     kept: String,
 }
@@ -110,7 +112,7 @@ impl Composer {
         let completer = Completer::new(&draft.on);
         let text = draft.text.clone();
         let purpose = Purpose::Comment { draft: Box::new(draft), in_review };
-        let mut composer = Composer::of(title.into(), key.into(), &text, purpose, Some(completer));
+        let mut composer = Composer::of(title.into(), key.into(), &text, purpose, completer);
         // What it begins with, a quote for one, is kept with the first letter.
         composer.kept.clone_from(&text);
         composer
@@ -125,6 +127,7 @@ impl Composer {
             state: State::Typing,
             preview: None,
             completer,
+            theirs: Vec::new(),
             kept: text.to_owned(),
         };
         composer.set(text);
@@ -325,8 +328,12 @@ impl Composer {
         }
     }
 
-    /// What is commented on, above the text: the last lines of it.
+    /// What is commented on, above the text: the last lines of it. Or what somebody else made of the note meanwhile.
     fn quoted(&self, height: u16) -> &[String] {
+        if !self.theirs.is_empty() {
+            let room = usize::from(height / 2).clamp(1, 8);
+            return self.theirs.get(..room.min(self.theirs.len())).unwrap_or_default();
+        }
         let Purpose::Comment { draft, .. } = &self.purpose else { return &[] };
         let quote = draft.spot.as_ref().map(|spot| spot.quote.as_slice()).unwrap_or_default();
         let room = usize::from(height / 4).min(3);
@@ -503,7 +510,11 @@ impl Overlay for Composer {
                     Fate::Begun | Fate::Kept | Fate::Sending { .. } => "It was stopped".into(),
                 };
                 if let Purpose::Comment { draft, .. } = &mut self.purpose {
-                    (draft.state, draft.was) = (kept.state, kept.was);
+                    draft.state = kept.state;
+                    if kept.base != draft.base {
+                        self.theirs = kept.base.iter().flat_map(|theirs| theirs.lines()).map(str::to_owned).collect();
+                        draft.base = kept.base;
+                    }
                 }
                 State::Failed(why)
             }

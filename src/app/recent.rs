@@ -1,0 +1,80 @@
+//! The places that one was at lately, kept for the account at hand; and the projects that one pinned.
+
+use super::App;
+use super::action::{Action, Effect};
+use super::pane::View;
+use super::place::Place;
+
+/// Under which the places are kept.
+const PLACES: &str = "recent places";
+/// Under which pinned projects are kept.
+const PINNED: &str = "pinned projects";
+/// Places that are kept.
+const MOST: usize = 20;
+
+/// The places, newest first.
+pub fn places(view: &View) -> Vec<Place> {
+    view.drafts.get(PLACES).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+}
+
+/// The full paths of pinned projects, in the order in which they were pinned.
+pub fn pinned(view: &View) -> Vec<String> {
+    let text = view.drafts.get(PINNED).map(String::as_str).unwrap_or_default();
+    text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
+}
+
+/// Pins a project, or takes the pin away.
+pub fn pin(view: &View, path: &str) -> Action {
+    let mut all = pinned(view);
+    match all.iter().position(|known| known == path) {
+        Some(at) => _ = all.remove(at),
+        None => all.push(path.to_owned()),
+    }
+    Action::Keep(PINNED.into(), Some(all.join("\n")).filter(|text| !text.is_empty()))
+}
+
+/// Whether a place is one to come back to: a thing, or a file.
+fn is_worth_it(place: &Place) -> bool {
+    let thing = matches!(place.pane.as_str(), "mr" | "job" | "issue" | "epic" | "commit" | "snippets" | "compare");
+    thing && place.item.is_some() || place.pane == "files" && place.project.is_some()
+}
+
+impl App {
+    /// Remembers the place at hand. Until it is known who is here, nobody's list is touched.
+    pub(super) fn remember(&mut self, effects: &mut Vec<Effect>) {
+        let place = Place { tab: None, line: None, query: None, ..self.place() };
+        if !is_worth_it(&place) || self.session.signed_in && !self.account_is_known {
+            return;
+        }
+        let mut all = places(&self.view_of());
+        if all.first() == Some(&place) {
+            return;
+        }
+        all.retain(|known| *known != place);
+        all.insert(0, place);
+        all.truncate(MOST);
+        if let Ok(text) = serde_json::to_string(&all) {
+            self.keep(PLACES.into(), Some(text), effects);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn things_and_files_are_worth_coming_back_to_and_lists_are_not() {
+        assert!(is_worth_it(&Place::new("mr").project("a/b").item(1)));
+        assert!(is_worth_it(&Place::new("files").project("a/b")));
+        assert!(!is_worth_it(&Place::new("snippets").project("a/b")));
+        assert!(!is_worth_it(&Place::new("projects")));
+    }
+
+    #[test]
+    fn a_place_is_kept_and_read_whole() {
+        let place = Place::new("files").project("a/b").at("main").path("src/x");
+        let text = serde_json::to_string(&[&place]).expect("JSON");
+        assert_eq!(serde_json::from_str::<Vec<Place>>(&text).expect("places"), [place]);
+    }
+}

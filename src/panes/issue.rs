@@ -1,0 +1,302 @@
+//! An issue that search found, or an epic: its text as far as the interface has it, and what people say of it.
+
+use super::list::{age, ago};
+use super::notes::Notes;
+use super::{crumbs, project, prose};
+use crate::api::Id;
+use crate::api::endpoint::encode;
+use crate::api::search::{Hit, Issue, SearchProject};
+use crate::app::action::{Action, Tone};
+use crate::app::command::{Command, Motion, WhyNot};
+use crate::app::outbox::Thing;
+use crate::app::overlay::prompt::Prompt;
+use crate::app::pane::{Crumb, Cx, Pane, Pointer, View};
+use crate::app::place::Place;
+use crate::app::target;
+use crate::store::{Load, Want};
+use crate::ui::doc::DocLine;
+use crate::ui::theme::Role;
+use crate::ui::{glyph, state, text};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::cell::Cell as Shared;
+
+/// Columns of the names of facts.
+const LABEL: usize = 11;
+
+/// What is read here.
+pub struct IssuePane {
+    /// Whether it was opened as `epic`.
+    epic: bool,
+    project: Option<Id>,
+    group: Option<Id>,
+    number: Option<u64>,
+    /// The words by which search found it.
+    words: Option<String>,
+    notes: Notes,
+    area: Shared<Rect>,
+}
+
+impl IssuePane {
+    fn thing(&self) -> Option<Thing> {
+        match self.epic {
+            true => Some(Thing::Epic { group: self.group.clone()?, id: self.number? }),
+            false => Some(Thing::Issue { project: self.project.clone()?, iid: self.number? }),
+        }
+    }
+
+    /// How search is asked for the issue: by its number, as servers understand it, then by the words that found it.
+    fn searches(&self) -> Vec<SearchProject> {
+        let (Some(id), Some(iid), false) = (&self.project, self.number, self.epic) else { return Vec::new() };
+        let searches = [Some(format!("#{iid}")), self.words.clone()].into_iter().flatten();
+        searches.map(|search| SearchProject { id: id.clone(), scope: "issues".into(), search }).collect()
+    }
+
+    fn issue<'a>(&self, view: &View<'a>) -> Option<&'a Issue> {
+        let number = self.number?;
+        self.searches().iter().find_map(|search| {
+            view.store.list(search).iter().find_map(|hit| match hit {
+                Hit::Issue(issue) if issue.iid == number => Some(issue.as_ref()),
+                _ => None,
+            })
+        })
+    }
+
+    fn identity(issue: &Issue) -> String {
+        let at = issue.updated_at.as_ref().map_or("", |at| at.as_str());
+        format!("description of issue {} at {at}", issue.id)
+    }
+
+    /// What stands above the notes.
+    fn head(&self, view: &View) -> Vec<DocLine<'static>> {
+        let theme = view.theme;
+        let line = |words: String, role: Role| DocLine::new(words, theme.style(role));
+        if self.epic {
+            let words = "The interface has the notes of an epic alone; o opens its page with its text.".to_owned();
+            return vec![line(words, Role::Dim), DocLine::default()];
+        }
+        let Some(issue) = self.issue(view) else {
+            let searches = self.searches();
+            let asked = searches.iter().map(|search| view.store.list(search));
+            let words = match asked.last() {
+                Some(rows) if rows.known => "Search does not find its text; o opens its page.".to_owned(),
+                Some(rows) => match rows.error {
+                    Some(error) => format!("Its text cannot be read: {}. o opens its page.", error.said()),
+                    None => "…".to_owned(),
+                },
+                None => return Vec::new(),
+            };
+            return vec![line(words, Role::Dim), DocLine::default()];
+        };
+        let width = self.notes.width(view);
+        let mut lines = Vec::new();
+        for words in text::wrap(&issue.title, width, 3) {
+            lines.push(line(words, Role::Title));
+        }
+        let (mark, role) = glyph::status(&issue.state);
+        let mut spans = vec![(format!("{mark} {}", issue.state).into(), theme.style(role))];
+        if issue.confidential {
+            spans.push(("  confidential".into(), theme.style(Role::Warning)));
+        }
+        lines.push(DocLine { spans, ..DocLine::default() });
+        let names = |users: &[crate::api::users::User]| {
+            users.iter().map(|user| user.username.as_str()).collect::<Vec<_>>().join("  ")
+        };
+        let author = issue.author.as_ref().map(|user| user.username.clone()).unwrap_or_default();
+        let opened = ago(&age(view, issue.created_at.as_ref()));
+        let due = issue.due_date.as_ref().map(|due| due.as_str().to_owned()).unwrap_or_default();
+        let milestone = issue.milestone.as_ref().map(|milestone| milestone.title.clone()).unwrap_or_default();
+        let facts = [
+            ("Author", author, Role::User),
+            ("Opened", opened, Role::Text),
+            ("Changed", ago(&age(view, issue.updated_at.as_ref())), Role::Text),
+            ("Assignees", names(&issue.assignees), Role::User),
+            ("Labels", issue.labels.join("  "), Role::Label),
+            ("Milestone", milestone, Role::Text),
+            ("Due", due, Role::Text),
+        ];
+        for (label, words, role) in facts.into_iter().filter(|(_, words, _)| !words.is_empty()) {
+            let words = text::fit(&words, width.saturating_sub(LABEL));
+            let spans = vec![
+                (text::pad(label, LABEL).into(), theme.style(Role::Dim)),
+                (words.into(), theme.style(role)),
+            ];
+            lines.push(DocLine { spans, ..DocLine::default() });
+        }
+        lines.push(DocLine::default());
+        match prose::made(view, &Self::identity(issue), width) {
+            Some(made) => lines.extend(made.lines.iter().cloned()),
+            None if issue.description.as_deref().unwrap_or_default().trim().is_empty() => {
+                lines.push(line("No description.".into(), Role::Dim));
+            }
+            None => lines.push(line("…".into(), Role::Dim)),
+        }
+        lines.push(DocLine::default());
+        lines
+    }
+
+    fn page(&self, view: &View) -> Option<String> {
+        let number = self.number?;
+        if !self.epic {
+            let known = self.issue(view).map(|issue| issue.web_url.clone()).filter(|url| !url.is_empty());
+            let page = || Some(project::page(view, self.project.as_ref()?, &format!("/-/issues/{number}")));
+            return known.or_else(page);
+        }
+        let group: Vec<String> = self.group.as_ref()?.as_str().split('/').map(encode).collect();
+        Some(format!("{}/groups/{}/-/epics/{number}", view.session.web_url, group.join("/")))
+    }
+
+    fn ask(&mut self, cx: &mut Cx) {
+        let (label, begin) = match self.epic {
+            true => ("epic, as group&2", self.group.as_ref().map(|group| format!("{group}&")).unwrap_or_default()),
+            false => ("issue, as group/project#7", self.project.as_ref().map(|p| format!("{p}#")).unwrap_or_default()),
+        };
+        cx.act(Action::Open(Box::new(Prompt::ask(label, "which", begin))));
+    }
+
+    fn can_speak(&self, view: &View) -> Result<(), WhyNot> {
+        self.notes.can_speak(view)
+    }
+}
+
+impl Pane for IssuePane {
+    const ID: &'static str = "issue";
+    const TITLE: &'static str = "An issue: its text and notes";
+    const COMMANDS: &'static [Command<Self>] = &[
+        Command::new("issue.comment", &["c"], "Write a note on it", |pane: &mut Self, cx| {
+            pane.notes.comment(false, cx);
+        })
+        .writes()
+        .footer("comment")
+        .when(Self::can_speak),
+        Command::new("issue.reply", &["R"], "Reply, quoting the note", |pane: &mut Self, cx| {
+            pane.notes.comment(true, cx);
+        })
+        .writes()
+        .footer("reply")
+        .when(|pane, view| pane.notes.has_note(view)),
+        Command::new("issue.edit", &["e"], "Edit the note or draft", |pane: &mut Self, cx| pane.notes.edit(cx))
+            .writes()
+            .footer("edit")
+            .when(|pane, view| pane.notes.has_own(view)),
+        Command::new("issue.delete", &["D"], "Delete the note or draft", |pane: &mut Self, cx| pane.notes.delete(cx))
+            .writes()
+            .when(|pane, view| pane.notes.has_own(view)),
+        Command::new("issue.drafts", &["K"], "Kept drafts: edit, drop, send", |pane: &mut Self, cx| {
+            pane.notes.drafts(cx);
+        })
+        .when(|pane, _| pane.notes.has_drafts()),
+        Command::new("issue.next", &["]"], "Next note", |pane: &mut Self, _| pane.notes.step(true)),
+        Command::new("issue.previous", &["["], "Previous note", |pane: &mut Self, _| pane.notes.step(false)),
+        Command::new("issue.which", &["#"], "Another one, by its number", Self::ask).footer("another"),
+    ];
+
+    fn open(place: &Place, _view: &View) -> Self {
+        let epic = place.pane == "epic";
+        let mut pane = IssuePane {
+            epic,
+            project: place.project.clone().filter(|_| !epic),
+            group: place.group.clone().filter(|_| epic),
+            number: place.item.as_deref().and_then(|item| item.parse().ok()),
+            words: place.query.clone().filter(|words| !words.trim().is_empty()),
+            notes: Notes::default(),
+            area: Shared::default(),
+        };
+        let thing = pane.thing();
+        pane.notes.show(thing);
+        pane
+    }
+
+    fn place(&self) -> Place {
+        Place {
+            project: self.project.clone(),
+            group: self.group.clone(),
+            item: self.number.map(|number| number.to_string()),
+            query: self.words.clone(),
+            ..Place::new(if self.epic { "epic" } else { Self::ID })
+        }
+    }
+
+    fn crumbs(&self, view: &View) -> Vec<Crumb> {
+        let mut all = match &self.project {
+            Some(id) => project::crumbs(view, id),
+            None => crumbs::project(self.group.as_ref()),
+        };
+        let kind = if self.epic { "epic" } else { "issue" };
+        all.push(Crumb::new(kind, if all.is_empty() { Role::Title } else { Role::Dim }));
+        let mark = if self.epic { "&" } else { "#" };
+        all.extend(self.number.map(|number| Crumb::new(format!("{mark}{number}"), Role::Ref)));
+        all.extend(self.notes.count(view).map(|count| Crumb::new(format!("{count} notes"), Role::Dim)));
+        all
+    }
+
+    fn wants(&self, view: &View) -> Vec<Want> {
+        let mut wants: Vec<Want> = self.project.iter().map(project::want).collect();
+        for search in self.searches() {
+            let rows = view.store.list(&search);
+            wants.push(Load::list(&search, 1).into());
+            // The words are asked for only where its number was of no use.
+            if self.issue(view).is_some() || !(rows.known || rows.error.is_some()) {
+                break;
+            }
+        }
+        if let Some(issue) = self.issue(view)
+            && let Some(words) = issue.description.as_deref().filter(|words| !words.trim().is_empty())
+        {
+            let work = prose::work(view, &Self::identity(issue), words, self.notes.width(view));
+            wants.extend(work.map(Want::from));
+        }
+        wants.extend(self.notes.wants(view));
+        wants
+    }
+
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        self.area.set(area);
+        if self.thing().is_none() {
+            let (why, hint) = match self.epic {
+                true => ("An epic is named by its group and number.", "# asks which; or type :group&2"),
+                false => ("An issue is named by its project and number.", "# asks which; g s searches for one"),
+            };
+            return state::empty(buf, area, view.theme, why, hint);
+        }
+        self.notes.draw(view, area, buf, true, ("Nobody has said anything yet.", "c writes a note."));
+    }
+
+    fn changed(&mut self, cx: &mut Cx) {
+        let thing = self.thing();
+        self.notes.show(thing);
+        let head = self.head(&cx.view);
+        self.notes.set_head(head);
+        self.notes.changed(cx);
+    }
+
+    fn motion(&mut self, motion: Motion, _cx: &mut Cx) {
+        self.notes.motion(motion);
+    }
+
+    fn pointer(&mut self, pointer: Pointer, _cx: &mut Cx) {
+        if let Pointer::Wheel { rows, .. } = pointer {
+            self.notes.motion(Motion::Wheel(rows));
+        }
+    }
+
+    fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
+        if tag != "which" {
+            return;
+        }
+        match target::parse(&value, &cx.view.session.web_url) {
+            Ok(place) if matches!(place.pane.as_str(), "issue" | "epic") => cx.act(Action::Replace(place)),
+            _ => cx.say(Tone::Warning, format!("\"{}\" names no issue and no epic.", text::shown(&value))),
+        }
+    }
+
+    fn url(&self, view: &View) -> Option<String> {
+        self.page(view)
+    }
+
+    fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
+        let mut copies: Vec<(&'static str, String)> = self.thing().map(|on| ("name", on.name())).into_iter().collect();
+        copies.extend(self.issue(view).map(|issue| ("title", issue.title.clone())));
+        copies
+    }
+}

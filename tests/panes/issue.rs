@@ -1,0 +1,118 @@
+//! Issues and epics: what search knows of an issue, and what people say.
+
+use crate::harness::{Begin, Harness};
+use labscope::app::Place;
+use labscope::backend::Running;
+use serde_json::{Value, json};
+
+fn note(id: u64, who: u64, body: &str) -> Value {
+    json!({"id": id, "body": body, "system": false, "noteable_type": "Issue", "noteable_iid": 7,
+        "author": {"id": who, "username": format!("user{who}"), "name": format!("User {who}")},
+        "created_at": "2026-06-15T09:00:00Z", "updated_at": "2026-06-15T09:00:00Z"})
+}
+
+fn issue() -> Value {
+    json!({"id": 70, "iid": 7, "project_id": 3, "title": "It is slow", "description": "Very **slow**.", "state": "opened",
+        "labels": ["bug"], "confidential": false, "author": {"id": 5, "username": "ada", "name": "Ada"},
+        "created_at": "2026-06-14T09:00:00Z", "updated_at": "2026-06-14T09:00:00Z", "web_url": ""})
+}
+
+async fn open(width: u16) -> Harness {
+    let mut harness = Begin::at(Place::new("issue").project("a/b").item(7)).size(width, 30).open();
+    harness.reply("GET /user", json!({"id": 5, "username": "ada", "name": "Ada"}));
+    harness.reply("GET /projects/a%2Fb/-/search?scope=issues&search=%237", [issue()]);
+    harness.reply("GET /projects/a%2Fb/issues/7/notes", [note(1, 6, "Which one?"), note(2, 5, "This one.")]);
+    harness.settle().await;
+    harness
+}
+
+#[tokio::test]
+async fn an_issue_shows_its_text_and_its_notes() {
+    let mut harness = open(80).await;
+    for words in ["It is slow", "opened", "Very slow.", "bug", "User 6", "Which one?", "This one.", "2 notes"] {
+        harness.expect(words);
+    }
+    for (width, height) in [(20, 8), (40, 10), (160, 45)] {
+        harness.resize(width, height);
+        harness.press("j G k [ ]");
+    }
+}
+
+#[tokio::test]
+async fn a_note_is_written_through_the_outbox() {
+    let mut harness = open(100).await;
+    harness.press("c").type_text("Me too.").press("C-s");
+    harness.reply("POST /projects/a%2Fb/issues/7/notes", note(3, 5, "Me too.")).settle().await;
+    harness.expect("Done: comment on #7");
+    assert!(!harness.kept.keys().any(|key| key.contains("draft")), "{:?}", harness.kept);
+}
+
+#[tokio::test]
+async fn a_note_that_could_not_be_sent_stays_below_the_others() {
+    let mut harness = open(100).await;
+    harness.fail("POST /projects/a%2Fb/issues/7/notes", 403, "403 Forbidden");
+    harness.press("c").type_text("Me too.").press("C-s").settle().await;
+    harness.expect("Not sent").press("Esc").settle().await;
+    harness.expect("not sent").expect("Me too.");
+    harness.press("G k D").expect("Drop the draft").press("y");
+    harness.expect_no("Me too.");
+}
+
+#[tokio::test]
+async fn a_note_that_somebody_else_changed_meanwhile_is_shown_before_it_is_overwritten() {
+    let mut harness = open(100).await;
+    harness.reply("GET /projects/a%2Fb/issues/7/notes/2", note(2, 5, "This one, in red."));
+    harness.reply("PUT /projects/a%2Fb/issues/7/notes/2", note(2, 5, "This one. Really."));
+    harness.press("G k e").expect("Edit a note on #7").type_text(" Really.").press("C-s").settle().await;
+    harness.expect("Somebody changed the note").expect("This one, in red.");
+    assert!(!harness.asked.iter().any(|line| line.starts_with("PUT")), "{:?}", harness.asked);
+    harness.press("C-s").settle().await;
+    assert!(harness.asked.iter().any(|line| line.contains("PUT") && line.contains("Really")), "{:?}", harness.asked);
+    harness.expect("Done: edit a note");
+}
+
+#[tokio::test]
+async fn only_one_s_own_notes_are_changed() {
+    let mut harness = open(100).await;
+    harness.press("[ [ [ ] e");
+    harness.expect("somebody else wrote this note");
+}
+
+#[tokio::test]
+async fn an_issue_that_search_does_not_find_still_has_its_notes() {
+    let mut harness = Begin::at(Place::new("issue").project("a/b").item(7)).size(80, 24).open();
+    harness.reply("GET /projects/a%2Fb/-/search", json!([]));
+    harness.reply("GET /projects/a%2Fb/issues/7/notes", [note(1, 6, "Which one?")]).settle().await;
+    harness.expect("Search does not find its text").expect("Which one?");
+    let mut harness = Begin::at(Place::new("issue").project("a/b").item(7)).size(80, 24).open();
+    harness.fail("GET /projects/a%2Fb/-/search", 429, "Retry later");
+    harness.fail("GET /projects/a%2Fb/issues/7/notes", 403, "403 Forbidden").settle().await;
+    harness.press("j").expect("Not allowed");
+}
+
+#[tokio::test]
+async fn a_place_without_a_number_asks_which() {
+    let mut harness = Begin::at(Place::new("epic")).size(80, 24).open();
+    harness.expect("An epic is named by its group and number").press("#").type_text("acme&2").press("Enter");
+    let place = harness.app.place();
+    assert_eq!((place.pane.as_str(), place.item.as_deref()), ("epic", Some("2")));
+    harness.press("#").press("C-u").type_text("nothing").press("Enter").expect("names no issue");
+}
+
+#[tokio::test]
+async fn an_epic_is_talked_about_on_a_server() {
+    let server: Running = crate::served::demo().await;
+    let place = Place::new("epic").group("acme").item(1);
+    let mut app = Begin::at(place).size(100, 34).server(&server.base_url, server.token()).open();
+    app.settle().await;
+    app.expect("Tables are the hard part").press("c").type_text("Indeed.").press("C-s");
+    app.until("Done: comment on &1").await;
+    app.settle().await;
+    app.expect("Indeed.").press("g g ] e").settle().await;
+    app.expect("Edit a note on &1").type_text(" So it is.").press("C-s").until("Done: edit a note").await;
+    app.settle().await;
+    app.expect("So it is.").press("g g ] D").expect("Delete your note").press("y").until("Done: delete a note").await;
+    app.settle().await;
+    app.expect_no("So it is.");
+    server.stop().await;
+}
