@@ -139,9 +139,11 @@ impl Anything {
         for (request, tag) in view.store.known::<Tag>().take(MOST) {
             self.at_ref(view, request, &tag.name, "tag", offers);
         }
-        for (request, entry) in view.store.known::<TreeEntry>().filter(|(_, e)| e.r#type == EntryKind::Blob).take(MOST) {
+        for (request, entry) in view.store.known::<TreeEntry>().filter(|(_, e)| e.r#type == EntryKind::Blob).take(MOST)
+        {
             // Files are those of the project at hand: others' have the same names.
-            let Some(project) = project_of(request).filter(|project| Some(project) == self.here.project.as_ref()) else {
+            let Some(project) = project_of(request).filter(|project| Some(project) == self.here.project.as_ref())
+            else {
                 continue;
             };
             let at = request.fields.iter().find(|(name, _)| name == "ref").map(|(_, value)| value.clone());

@@ -144,7 +144,8 @@ impl App {
             let count = count.map(|count| format!("{count} ")).unwrap_or_default();
             spans.push((format!("{title} {count}"), self.theme.style(role)));
         }
-        let width = |pair: &[(String, ratatui::style::Style)]| pair.iter().map(|(words, _)| text::width(words)).sum::<usize>();
+        let width =
+            |pair: &[(String, ratatui::style::Style)]| pair.iter().map(|(words, _)| text::width(words)).sum::<usize>();
         let widths: Vec<usize> = spans.chunks(2).map(width).collect();
         let through = |first: usize| widths.get(first..=tabs.selected).map_or(0, |widths| widths.iter().sum());
         let mut first = 0;

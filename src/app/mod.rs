@@ -845,8 +845,8 @@ impl App {
     fn anything(&mut self) {
         let source = Box::new(anything::Anything::new(&self.place()));
         let free = |text: &str| Action::GoTo(text.to_owned());
-        let picker =
-            Picker::of("Go to anything", "", source, &self.view_of()).free(free, "project, group, merge request, job, ref, file, user");
+        let picker = Picker::of("Go to anything", "", source, &self.view_of())
+            .free(free, "project, group, merge request, job, ref, file, user");
         self.overlays.push(Box::new(picker));
     }
 

@@ -106,7 +106,9 @@ impl Place {
                 let path = self.path.as_ref().map(|path| format!(":{path}")).unwrap_or_default();
                 format!("{within}{at}{path}")
             }
-            pane => [within.as_str(), pane, short()].iter().filter(|s| !s.is_empty()).copied().collect::<Vec<_>>().join(" "),
+            pane => {
+                [within.as_str(), pane, short()].iter().filter(|s| !s.is_empty()).copied().collect::<Vec<_>>().join(" ")
+            }
         }
     }
 

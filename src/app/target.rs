@@ -47,13 +47,8 @@ pub fn parse(text: &str, web_url: &str) -> Result<Place, TargetError> {
     if rest.is_empty() {
         return Ok(Place::new("projects"));
     }
-    if let Some(place) = fixed(rest).or_else(|| person(rest)).or_else(|| group(rest)) {
-        return Ok(place);
-    }
-    if let Some(place) = epic(rest) {
-        return Ok(place);
-    }
-    if let Some(place) = short(rest) {
+    let own = fixed(rest).or_else(|| person(rest)).or_else(|| epic(rest)).or_else(|| group(rest));
+    if let Some(place) = own.or_else(|| short(rest)) {
         return Ok(place);
     }
     long(rest, fragment, query).ok_or_else(|| TargetError::Unknown(text.to_owned()))?

@@ -63,15 +63,7 @@ impl<W: Deref<Target = World>> Call<W> {
         let seen = || world.projects.iter().filter(|project| rights.sees_project(world, project));
         let own = seen().filter(|project| project.namespace == Namespace::Group(group.id));
         let shared = seen().filter(|project| project.shared_with.iter().any(|share| share.group == group.id));
-        let link = |link: &DirectoryLink| LdapGroupLink {
-            cn: Some(link.cn.clone()),
-            group_access: link.group_access.into(),
-            provider: link.provider.clone(),
-        };
-        let owns = rights.admin || rights.in_group(world, group.id) >= level::OWNER;
-        let links: Vec<LdapGroupLink> = group.directory_links.iter().filter(|_| owns).map(link).collect();
         GroupView {
-            ldap_group_links: Some(links).filter(|links| !links.is_empty()),
             projects: there(own.map(show).collect()),
             shared_projects: there(shared.map(show).collect()),
             shared_runners_minutes_limit: Some(group.shared_runners_minutes_limit),

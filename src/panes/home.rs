@@ -48,7 +48,11 @@ enum Section {
 /// The sections there are, in order.
 fn sections(view: &View) -> impl Iterator<Item = Section> + use<> {
     let own = (0..view.session.sections.len()).map(Section::Own);
-    [Section::Assigned, Section::Mine].into_iter().chain(own).chain([Section::Running, Section::Lately, Section::Recent])
+    [Section::Assigned, Section::Mine].into_iter().chain(own).chain([
+        Section::Running,
+        Section::Lately,
+        Section::Recent,
+    ])
 }
 
 impl Section {

@@ -117,10 +117,8 @@ impl IssuePane {
         ];
         for (label, words, role) in facts.into_iter().filter(|(_, words, _)| !words.is_empty()) {
             let words = text::fit(&words, width.saturating_sub(LABEL));
-            let spans = vec![
-                (text::pad(label, LABEL).into(), theme.style(Role::Dim)),
-                (words.into(), theme.style(role)),
-            ];
+            let spans =
+                vec![(text::pad(label, LABEL).into(), theme.style(Role::Dim)), (words.into(), theme.style(role))];
             lines.push(DocLine { spans, ..DocLine::default() });
         }
         lines.push(DocLine::default());

@@ -201,9 +201,7 @@ impl Notes {
     pub fn comment(&self, reply: bool, cx: &mut Cx) {
         let Some(on) = self.on.clone() else { return };
         let begin = match self.under(&cx.view).filter(|_| reply) {
-            Some(Under::Note(note)) => {
-                answer_to(&note.body, note.author.as_ref())
-            }
+            Some(Under::Note(note)) => answer_to(&note.body, note.author.as_ref()),
             _ => String::new(),
         };
         self.desk.comment(on, None, &begin, cx);

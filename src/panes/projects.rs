@@ -13,9 +13,9 @@ use crate::app::place::Place;
 use crate::app::query::{self, Asked, Grammar};
 use crate::app::recent;
 use crate::store::{Load, Rows, Want};
+use crate::ui::glyph;
 use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::text;
-use crate::ui::glyph;
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -224,12 +224,19 @@ impl Pane for Projects {
         )
         .footer("overview")
         .when(Projects::has_project),
-        Command::new("projects.pin", &["p"], "Pin it, or no more: its running jobs show at home", |pane: &mut Self, cx| {
-            let Some(path) = pane.current(&cx.view).map(|project| project.path_with_namespace.clone()) else { return };
-            let gone = recent::pinned(&cx.view).contains(&path);
-            cx.act(recent::pin(&cx.view, &path));
-            cx.say(Tone::Good, format!("{} {path}", if gone { "No longer pinned:" } else { "Pinned:" }));
-        })
+        Command::new(
+            "projects.pin",
+            &["p"],
+            "Pin it, or no more: its running jobs show at home",
+            |pane: &mut Self, cx| {
+                let Some(path) = pane.current(&cx.view).map(|project| project.path_with_namespace.clone()) else {
+                    return;
+                };
+                let gone = recent::pinned(&cx.view).contains(&path);
+                cx.act(recent::pin(&cx.view, &path));
+                cx.say(Tone::Good, format!("{} {path}", if gone { "No longer pinned:" } else { "Pinned:" }));
+            },
+        )
         .when(Projects::has_project),
         Command::new("projects.columns", &["|"], "Choose columns, and what sorts", |_: &mut Self, cx| COLUMNS.open(cx)),
         Command::new("projects.edit", &["e"], "Change its settings", |pane: &mut Self, cx| {

@@ -229,7 +229,8 @@ impl Searching {
     /// Whether the server cannot search this.
     fn is_refused(&self, index: usize, view: &View) -> bool {
         let rows = self.rows_of(index, view);
-        rows.is_empty() && matches!(rows.error.map(|error| &error.fault), Some(Fault::Refused(400, _) | Fault::Denied(_)))
+        rows.is_empty()
+            && matches!(rows.error.map(|error| &error.fault), Some(Fault::Refused(400, _) | Fault::Denied(_)))
     }
 
     /// The text of the selected hit beside the list: its lines with what was found in colour.
@@ -263,9 +264,11 @@ impl Searching {
                     let number = if part == 0 { (first + index as u64).to_string() } else { String::new() };
                     spans.push((format!("{number:>5}  ").into(), theme.style(Role::LineNumber)));
                 }
-                spans.extend(marked(piece, &self.text).into_iter().map(|(words, found)| {
-                    (words.into(), theme.style(if found { Role::Match } else { Role::Text }))
-                }));
+                spans.extend(
+                    marked(piece, &self.text).into_iter().map(|(words, found)| {
+                        (words.into(), theme.style(if found { Role::Match } else { Role::Text }))
+                    }),
+                );
                 lines.push(DocLine { spans, ..DocLine::default() });
             }
         }
@@ -445,9 +448,14 @@ impl Pane for Searching {
         Command::new("search.open", &["Enter"], "Open it where it lives", |pane: &mut Self, cx| pane.enter(cx))
             .footer("open")
             .when(Searching::has_hit),
-        Command::new("search.everywhere", &["E"], "Widen it: to the group, then to everything", |pane: &mut Self, cx| {
-            pane.widen(cx);
-        })
+        Command::new(
+            "search.everywhere",
+            &["E"],
+            "Widen it: to the group, then to everything",
+            |pane: &mut Self, cx| {
+                pane.widen(cx);
+            },
+        )
         .footer("widen")
         .when(|pane, _| {
             let within = pane.project.is_some() || pane.group.is_some();

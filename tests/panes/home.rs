@@ -59,7 +59,8 @@ async fn pinned_projects_are_watched_instead_of_the_latest() {
     let mut begin = Begin::at(Place::new("home"));
     begin.drafts.insert("@ pinned projects".into(), "a/pinned\nb/other".into());
     let mut harness = begin.open();
-    let job = json!({"id": 9, "name": "mill", "status": "running", "ref": "main", "started_at": "2026-06-15T11:58:29Z"});
+    let job =
+        json!({"id": 9, "name": "mill", "status": "running", "ref": "main", "started_at": "2026-06-15T11:58:29Z"});
     harness.reply("GET /projects/b%2Fother/jobs", [job]).reply("GET /projects/a%2Fpinned/jobs", json!([]));
     harness.reply("GET /projects", json!([{"id": 7, "path_with_namespace": "acme/rocket-ui"}])).settle().await;
     harness.expect("b/other").expect("mill");

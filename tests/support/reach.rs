@@ -15,8 +15,6 @@ pub enum How {
     Walk { user: String, place: String, keys: String },
     /// No person needs it, and why.
     Machine(String),
-    /// Its place is still to be built.
-    NotYet,
 }
 
 impl How {
@@ -36,7 +34,6 @@ impl How {
                 words
             }
             How::Machine(why) => format!("for machines: {why}"),
-            How::NotYet => "not yet".to_owned(),
         }
     }
 }
@@ -55,7 +52,6 @@ fn read(line: &str) -> Way {
     let keys = parts.next().unwrap_or_default().to_owned();
     let how = match place.split_once(": ") {
         Some(("machines", why)) => How::Machine(why.to_owned()),
-        _ if place == "not yet" => How::NotYet,
         Some(("root", place)) => How::Walk { user: "root".into(), place: place.to_owned(), keys },
         _ => How::Walk { user: "ada".into(), place: place.to_owned(), keys },
     };

@@ -72,17 +72,15 @@ fn evidence(view: &View, draft: &Draft) -> Option<Result<Evidence, Error>> {
         };
     }
     match (&draft.on, notes_of(view, &draft.on)) {
-        (_, Some((rows, _))) => {
-            fresh(&rows)
-                .map(|fresh| {
-                    fresh?;
-                    let mark = rows.iter().map(|note| note.id).max().unwrap_or(0);
-                    let since = before(draft).unwrap_or(u64::MAX);
-                    let arrived = rows.iter().any(|note| note.id > since && draft.is(note, me));
-                    Ok(Evidence { mark, arrived, changed: None })
-                })
-                .filter(|outcome| outcome.is_err() || has_all(&rows, before(draft)))
-        }
+        (_, Some((rows, _))) => fresh(&rows)
+            .map(|fresh| {
+                fresh?;
+                let mark = rows.iter().map(|note| note.id).max().unwrap_or(0);
+                let since = before(draft).unwrap_or(u64::MAX);
+                let arrived = rows.iter().any(|note| note.id > since && draft.is(note, me));
+                Ok(Evidence { mark, arrived, changed: None })
+            })
+            .filter(|outcome| outcome.is_err() || has_all(&rows, before(draft))),
         (Thing::Commit { project, sha }, None) => {
             let rows = view.store.list(&comments_of(project, sha));
             fresh(&rows)
@@ -191,7 +189,8 @@ impl App {
             }
             Step::Conflict(key, now) => {
                 if let Some(draft) = draft(self, &key) {
-                    let why = "Somebody changed the note meanwhile; sent again, yours takes the place of theirs".to_owned();
+                    let why =
+                        "Somebody changed the note meanwhile; sent again, yours takes the place of theirs".to_owned();
                     let kept = Draft { state: State::Failed { why }, base: Some(now), ..draft }.to_json();
                     self.act(Action::Keep(key, Some(kept)), effects);
                 }

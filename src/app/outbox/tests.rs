@@ -90,6 +90,7 @@ impl World {
                 Step::Keep(key, state) => _ = self.disk.insert(key, state),
                 Step::Drop(key) => _ = self.disk.remove(&key),
                 Step::Say(_, words) => self.said.push(words),
+                Step::Conflict(key, now) => self.said.push(format!("{key} says {now} by now")),
                 Step::Look(key) => {
                     self.looks += 1;
                     let state = self.disk[&key].clone();

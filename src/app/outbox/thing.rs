@@ -9,8 +9,8 @@ use crate::api::notes::{
 use crate::api::{Error, Id};
 use crate::app::pane::View;
 use crate::store::{Load, Rows, Write};
-use serde::{Deserialize, Serialize};
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
