@@ -77,8 +77,8 @@ impl IssuePane {
         }
         let Some(issue) = self.issue(view) else {
             let searches = self.searches();
-            let asked = searches.iter().map(|search| view.store.list(search));
-            let words = match asked.last() {
+            let asked = searches.last().map(|search| view.store.list(search));
+            let words = match asked {
                 Some(rows) if rows.known => "Search does not find its text; o opens its page.".to_owned(),
                 Some(rows) => match rows.error {
                     Some(error) => format!("Its text cannot be read: {}. o opens its page.", error.said()),

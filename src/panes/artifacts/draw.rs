@@ -160,7 +160,7 @@ fn expiry(end: Timestamp, now: Timestamp) -> (String, Role) {
     let seconds = end.duration_since(now).as_secs();
     match seconds {
         ..=0 => ("expired".into(), Role::Warning),
-        ..SOON => (format!("expires in {}", text::ago(seconds)), Role::Warning),
+        1..SOON => (format!("expires in {}", text::ago(seconds)), Role::Warning),
         _ => (format!("expires in {}", text::ago(seconds)), Role::Dim),
     }
 }

@@ -253,7 +253,7 @@ impl Artifacts {
         }
         let Some(path) = self.wanted.take() else { return };
         let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
-        let nearest = ends.filter_map(|end| archive.tree.find(path.get(..end)?)).last();
+        let nearest = ends.rev().find_map(|end| archive.tree.find(path.get(..end)?));
         let whole = nearest.as_ref().is_some_and(|(node, _)| archive.tree.path(*node) == path.trim_matches('/'));
         if let Some((node, _)) = nearest {
             self.select(node, &cx.view);

@@ -147,7 +147,7 @@ fn removal(path: &str, cn: &str, provider: &str) -> Action {
 }
 
 /// Asks which link is to go: one of those that the server lists, else by its name.
-pub fn unlink(path: &str, links: &[LdapGroupLink]) -> Result<Action, Form> {
+pub fn unlink(path: &str, links: &[LdapGroupLink]) -> Result<Action, Box<Form>> {
     if links.is_empty() {
         let path = path.to_owned();
         let title = format!("Remove a directory link of {}", shown(&path));
@@ -158,7 +158,7 @@ pub fn unlink(path: &str, links: &[LdapGroupLink]) -> Result<Action, Form> {
         let form = Form::acting(title, "remove the link", key, UNLISTED, move |inputs| {
             removal(&path, &word(&inputs, "cn"), &word(&inputs, "provider"))
         });
-        return Err(form);
+        return Err(Box::new(form));
     }
     let item = |link: &LdapGroupLink| {
         let cn = link.cn.clone().unwrap_or_default();
