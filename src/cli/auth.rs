@@ -10,7 +10,7 @@ use crate::config::{Config, host, token};
 use crate::ui::text::shown;
 use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers};
 use secrecy::SecretString;
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use url::Url;
 
 /// What is said of a token under `--offline`.
@@ -96,11 +96,13 @@ fn read_token(name: &str) -> Result<String, Failure> {
         io::stdin().read_line(&mut line)?;
         return Ok(line);
     }
-    eprint!("Token for {name} (it is not shown; Enter ends, C-c gives up): ");
+    // Where nobody can read the question, the answer is still taken.
+    let mut asked = io::stderr();
+    let _ = write!(asked, "Token for {name} (it is not shown; Enter ends, C-c gives up): ");
     crossterm::terminal::enable_raw_mode()?;
     let typed = type_hidden();
     crossterm::terminal::disable_raw_mode()?;
-    eprintln!();
+    let _ = writeln!(asked);
     match typed? {
         Some(text) => Ok(text),
         None => Err(Failure::failed("given up, and nothing was kept")),

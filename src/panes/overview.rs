@@ -220,7 +220,7 @@ impl Overview {
                 (person.name.clone(), Role::User),
             ];
             // Servers of today count no lines.
-            if person.additions + person.deletions > 0 {
+            if person.additions > 0 || person.deletions > 0 {
                 pieces.push((format!("  +{}", text::count(person.additions)), Role::Added));
                 pieces.push((format!(" −{}", text::count(person.deletions)), Role::Removed));
             }
@@ -272,7 +272,7 @@ impl Overview {
         };
         if let Some(made) = prose::made(view, &Self::identity(readme), self.readme_width(view)) {
             return doc::draw(buf, body, view.theme, focused, &self.readme, made.lines.len(), 0, |index| {
-                made.lines.get(index).cloned().unwrap_or_default()
+                made.lines.get(index).map(doc::DocLine::borrowed).unwrap_or_default()
             });
         }
         match view.store.get(&self.text_of(readme)).error {

@@ -156,7 +156,7 @@ impl Searching {
             Hit::Blob(blob) => {
                 let place = Place::new("files").project(self.home_of(Some(blob.project_id))?).at(blob.r#ref.as_str());
                 let path = blob.path.as_deref().unwrap_or(&blob.filename);
-                let line = blob.startline.max(1) + found_line(&blob.data, &self.text).0 as u64;
+                let line = blob.startline.max(1).saturating_add(found_line(&blob.data, &self.text).0 as u64);
                 Some(place.path(path).line(u32::try_from(line).unwrap_or(1)))
             }
             Hit::Note(note) => {
@@ -246,7 +246,7 @@ impl Searching {
         let width = usize::from(body.width.saturating_sub(3)).max(10);
         let lines = self.lines(view, first, &words, width);
         doc::draw(buf, body, view.theme, focused, &self.hit, lines.len(), 0, |index| {
-            lines.get(index).cloned().unwrap_or_default()
+            lines.get(index).map(DocLine::borrowed).unwrap_or_default()
         });
     }
 
@@ -261,7 +261,7 @@ impl Searching {
             for (part, piece) in pieces.iter().enumerate() {
                 let mut spans = Vec::new();
                 if let Some(first) = first {
-                    let number = if part == 0 { (first + index as u64).to_string() } else { String::new() };
+                    let number = if part == 0 { first.saturating_add(index as u64).to_string() } else { String::new() };
                     spans.push((format!("{number:>5}  ").into(), theme.style(Role::LineNumber)));
                 }
                 spans.extend(
@@ -405,8 +405,10 @@ fn facts(hit: &Hit, sought: &str) -> (Cell, Cell, Cell, Option<Time>) {
             c.when().cloned(),
         ),
         Hit::Blob(b) => (
-            Cell::from((b.path.clone().unwrap_or_else(|| b.filename.clone()), Role::Text))
-                .and(format!(":{}", b.startline.max(1) + found_line(&b.data, sought).0 as u64), Role::Dim),
+            Cell::from((b.path.clone().unwrap_or_else(|| b.filename.clone()), Role::Text)).and(
+                format!(":{}", b.startline.max(1).saturating_add(found_line(&b.data, sought).0 as u64)),
+                Role::Dim,
+            ),
             marked(found_line(&b.data, sought).1, sought).into_iter().fold(Cell::empty(), |cell, (words, found)| {
                 cell.and(words, if found { Role::Match } else { Role::Dim })
             }),

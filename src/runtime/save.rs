@@ -90,7 +90,7 @@ impl<'a> Saving<'a> {
         let mut held = download.start.min(have);
         file.get_ref().set_len(held).await.map_err(|e| self.disk(&e))?;
         file.seek(std::io::SeekFrom::Start(held)).await.map_err(|e| self.disk(&e))?;
-        let total = download.length.map(|length| held + length);
+        let total = download.length.and_then(|length| held.checked_add(length));
         let _ = sender.send(Msg::Transfer(number, News::Began { from: held, total })).await;
         let read = read(&mut download, &mut file, &mut held, number, sender).await;
         // Whatever ended it: what came is kept for the next time.

@@ -96,7 +96,7 @@ pub fn draw_cut<T: AsRef<str>>(buf: &mut Buffer, area: Rect, spans: &[(T, Style)
 /// `left` is cut. A right part that would take the whole line goes.
 pub fn pair<T: AsRef<str>, U: AsRef<str>>(buf: &mut Buffer, area: Rect, left: &[(T, Style)], right: &[(U, Style)]) {
     let wide = width(right).min(usize::from(u16::MAX)) as u16;
-    if wide == 0 || wide + 2 > area.width {
+    if wide == 0 || wide.saturating_add(2) > area.width {
         draw(buf, area, left);
         return;
     }

@@ -13,6 +13,11 @@ pub fn place(screen: Rect, width: u16, height: u16) -> Rect {
     Rect { x: screen.x + (screen.width - width) / 2, y: screen.y + (screen.height - height) * 2 / 5, width, height }
 }
 
+/// So many rows as a height, or as high as a screen can be.
+pub fn rows(len: usize) -> u16 {
+    u16::try_from(len).unwrap_or(u16::MAX)
+}
+
 /// Clears that rectangle, draws its background, border and title, and gives the inner area for content of at most
 /// `width` by `height`.
 pub fn draw(buf: &mut Buffer, screen: Rect, theme: &Theme, title: &str, width: u16, height: u16) -> Rect {

@@ -134,6 +134,18 @@ async fn what_does_not_exist_is_said_and_the_tree_stays() {
 }
 
 #[tokio::test]
+async fn a_folder_without_a_name_is_not_the_one_that_it_is_in() {
+    let mut app = files(at(), 120, 30);
+    app.reply(
+        &format!("{TREE}?ref=main"),
+        json!([{"type": "tree", "name": "", "path": "", "id": "x"}, file("run.sh")]),
+    );
+    app.settle().await;
+    app.press("Enter").settle().await;
+    app.expect("run.sh").expect("▸");
+}
+
+#[tokio::test]
 async fn bytes_are_shown_as_numbers_and_names_never_drive_the_terminal() {
     let mut app = files(at().path("logo.png"), 120, 30);
     app.settle().await;

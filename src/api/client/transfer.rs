@@ -68,7 +68,7 @@ impl Download {
 
     /// Bytes in all, where the server said.
     pub fn total(&self) -> Option<u64> {
-        self.length.map(|length| self.start + length)
+        self.length.and_then(|length| self.start.checked_add(length))
     }
 
     /// The name of this version, if it stands for the very bytes.

@@ -161,7 +161,7 @@ impl Spot {
         let says = |at: usize| {
             let window = lines.get(at..at + count)?;
             let (first, end) = (window.first()?.0, window.last()?.0);
-            let joined = end - first + 1 == count as u32;
+            let joined = end.checked_sub(first).is_some_and(|rows| rows as usize + 1 == count);
             (joined && window.iter().zip(&self.quote).all(|((_, text), quoted)| text == quoted)).then_some(end)
         };
         // A brace or an empty line is everywhere: what is around it has to fit, too.

@@ -49,7 +49,7 @@ impl Batch {
 impl Overlay for Batch {
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let theme = view.theme;
-        let height = (self.writes.len() as u16).saturating_add(3).min(screen.height.saturating_sub(4)).max(5);
+        let height = popup::rows(self.writes.len() + 3).min(screen.height.saturating_sub(4)).max(5);
         let inner = popup::draw(buf, screen, theme, &self.title, (screen.width * 3 / 5).clamp(50, 90), height);
         if inner.height < 3 {
             return None;

@@ -128,7 +128,7 @@ impl ColumnsList {
 impl Overlay for ColumnsList {
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let theme = view.theme;
-        let height = (self.offered.len() as u16 + 2).min(screen.height.saturating_sub(4));
+        let height = popup::rows(self.offered.len() + 2).min(screen.height.saturating_sub(4));
         let inner = popup::draw(buf, screen, theme, "Columns", 66.min(screen.width.saturating_sub(4)), height);
         let body = Rect { height: inner.height.saturating_sub(2), ..inner };
         self.area.set(body);

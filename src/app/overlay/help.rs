@@ -40,7 +40,7 @@ impl Overlay for Help {
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let theme = view.theme;
         let width = 76.min(screen.width.saturating_sub(4)).max(30);
-        let height = (self.rows.len() as u16).saturating_add(2).min(screen.height.saturating_sub(2));
+        let height = popup::rows(self.rows.len() + 2).min(screen.height.saturating_sub(2));
         let inner = popup::draw(buf, screen, theme, "Keys", width, height);
         let visible = inner.height as usize;
         let top = self.top.get().min(self.rows.len().saturating_sub(visible));

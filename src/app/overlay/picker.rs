@@ -217,7 +217,7 @@ impl Overlay for Picker {
 
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let theme = view.theme;
-        let height = (self.ranked.len().max(3) as u16 + 4).min(screen.height.saturating_sub(4)).max(6);
+        let height = popup::rows(self.ranked.len().max(3) + 4).min(screen.height.saturating_sub(4)).max(6);
         let width = (screen.width * 3 / 5).clamp(50, 90);
         let inner = popup::draw(buf, screen, theme, &self.title, width, height);
         if inner.height < 3 {

@@ -6,7 +6,7 @@ use crate::app::pane::{Pointer, View};
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::table::{self, Column, ListState, Row, Size};
 use crate::ui::theme::{Role, Theme};
-use crate::ui::{glyph, line, text};
+use crate::ui::{glyph, line, popup, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell as Shared;
@@ -225,7 +225,8 @@ impl Table {
             return draw_lines(buf, area, theme, focused, &self.said, &lines);
         }
         // The table keeps half at least; what is said takes what it needs of the rest.
-        let below = if lines.is_empty() || area.height < 8 { 0 } else { (lines.len() as u16 + 1).min(area.height / 2) };
+        let below =
+            if lines.is_empty() || area.height < 8 { 0 } else { popup::rows(lines.len() + 1).min(area.height / 2) };
         let top = Rect { height: area.height - below, ..area };
         self.area.set(top);
         table::draw(buf, top, theme, focused, &self.list, &columns(top.width), report.cases.len(), |index| {

@@ -184,7 +184,7 @@ impl Changes {
         let on_side = lines.iter().rev().filter_map(|line| Some((line.number(anchor.side)?, line)));
         let mut below = None;
         let joined = on_side.take_while(|(number, _)| {
-            let joined = below.is_none_or(|below| number + 1 == below);
+            let joined = below.is_none_or(|below| number.checked_add(1) == Some(below));
             below = Some(*number);
             joined
         });

@@ -233,7 +233,7 @@ impl Derive for Lay {
             let stand = ground.find(spot);
             match stand {
                 Stand::At(At::Line(side, line)) if self.whole && !self.head.is_empty() && spot.sha != self.head => {
-                    let count = spot.lines.map_or(0, |(first, last)| last - first);
+                    let count = spot.lines.map_or(0, |(first, last)| last.saturating_sub(first));
                     let first = line.saturating_sub(count).max(1);
                     let (before, after) = ground.around(&spot.path, side, first, line);
                     let moved =

@@ -106,7 +106,7 @@ impl Overlay for Drafts {
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let theme = view.theme;
         let width = screen.width.saturating_sub(8).clamp(40, 120);
-        let height = (self.entries.len() as u16 + 3).clamp(6, screen.height.saturating_sub(6).max(6));
+        let height = popup::rows(self.entries.len() + 3).clamp(6, screen.height.saturating_sub(6).max(6));
         let open = self.entries.iter().filter(|entry| !entry.sent).count();
         let title = format!("Drafts on {} · {open}", self.on.name());
         let inner = popup::draw(buf, screen, theme, &title, width, height);

@@ -202,7 +202,7 @@ impl<'a> Ground<'a> {
             let fitting = lines.iter().filter(|(number, _)| (from..to).contains(number));
             fitting.map(|(_, text)| (*text).to_owned()).collect()
         };
-        (within(first.saturating_sub(2), first), within(last + 1, last.saturating_add(3)))
+        (within(first.saturating_sub(2), first), within(last.saturating_add(1), last.saturating_add(3)))
     }
 }
 

@@ -29,8 +29,10 @@ impl FileDiff {
             None => 1,
         };
         let at = self.hunks.get(hunk)?;
-        let to = if at.rest { u32::try_from(blob.len()).ok()?.checked_add(1)? } else { at.starts.1 };
-        (to >= from).then_some((from, to))
+        // A hunk may say that it stands where the file has no line any more.
+        let end = u32::try_from(blob.len()).ok()?.checked_add(1)?;
+        let to = if at.rest { end } else { at.starts.1 };
+        (from <= to && to <= end).then_some((from, to))
     }
 
     /// Old and new number of the line after a hunk.
@@ -79,7 +81,9 @@ impl FileDiff {
         };
         let line = |number: u32| Line {
             kind: Kind::Context,
-            old: NonZeroU32::new((number + old).saturating_sub(new)),
+            old: u32::try_from((u64::from(number) + u64::from(old)).saturating_sub(new.into()))
+                .ok()
+                .and_then(NonZeroU32::new),
             new: NonZeroU32::new(number),
             start: Line::IN_BLOB,
             len: 0,

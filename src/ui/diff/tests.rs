@@ -484,3 +484,19 @@ fn no_text_breaks_it() {
         }
     }
 }
+
+#[test]
+fn hunks_that_stand_where_the_file_has_no_lines_bring_none() {
+    let blob = Arc::new(Text::new(b"one\ntwo\n".to_vec()));
+    for diff in
+        ["@@ -4000000000,1 +3999999999,0 @@\n-x\n", "@@ -3000000000,1 +1,1 @@\n one\n@@ -1,1 +2000000000,0 @@\n-y\n"]
+    {
+        let file = parse(Source { new_path: "a".into(), diff: diff.into(), ..Source::default() });
+        for hunk in 0..file.hunks.len() {
+            for more in [More::All, More::Both(20), More::Up(20), More::Down(20)] {
+                let lines = file.with(&blob, hunk, more).map_or(0, |(file, ..)| file.lines.len());
+                assert!(lines <= file.lines.len() + 2, "{diff}: {lines}");
+            }
+        }
+    }
+}
