@@ -1,7 +1,7 @@
 //! What a person types into the editor survives whatever ends the program.
 
 use crate::home::{Home, send};
-use crate::screen::Screen;
+use crate::screen::{Screen, offers};
 use crate::served::Served;
 
 /// A repository to write to.
@@ -38,10 +38,7 @@ fn open(home: &Home, served: &Served) -> Screen {
     let token = token.to_str().expect("UTF-8");
     let arguments = ["--host", served.url(), "--token-file", token, "ada/rocket@main:Cargo.toml"];
     let mut screen = Screen::start(home, env!("CARGO_BIN_EXE_labscope"), &arguments);
-    screen.wait("the file is there, and who is signed in is known", |screen| {
-        let text = screen.contents();
-        text.contains("[package]") && text.contains("ada ·")
-    });
+    screen.wait("the file can be edited", |screen| offers(screen, "e edit"));
     screen
 }
 
@@ -53,7 +50,10 @@ fn what_is_typed_into_the_editor_survives_kill_9() {
     let served = Served::start(&home, &["--world", world.to_str().expect("UTF-8")]);
     let mut screen = open(&home, &served);
     screen.keys("e");
-    screen.wait("the editor is open", |screen| screen.contents().contains("edit Cargo.toml"));
+    screen.wait("the editor is open", |screen| {
+        let text = screen.contents();
+        text.contains("edit Cargo.toml") && text.contains("[package]")
+    });
     screen.keys("# half a thou");
     screen.wait("it is typed", |screen| screen.contents().contains("# half a thou"));
     crate::kept::wait(&home.path("data"), "what was typed", |text| text.contains("# half a thou"));

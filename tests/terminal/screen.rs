@@ -174,6 +174,11 @@ impl Drop for Screen {
     }
 }
 
+/// Whether the last row names a command: it does once the command is possible, when all that it needs is known.
+pub fn offers(screen: &vt100::Screen, command: &str) -> bool {
+    screen.rows(0, screen.size().1.get()).last().is_some_and(|row| row.contains(command))
+}
+
 /// The colours of a theme, without those of white and black that the terminal has anyway.
 pub fn palette(theme: &str) -> BTreeSet<(u8, u8, u8)> {
     let path = format!("{}/themes/{theme}.toml", env!("CARGO_MANIFEST_DIR"));
