@@ -34,6 +34,9 @@ pub struct Notes {
     more_pages: u32,
     /// The first row of each note and draft, and behind them the number of rows.
     starts: Vec<usize>,
+    /// The rows of each note, and of which list at which width: a list of twenty thousand is not walked for a key.
+    heights: Vec<usize>,
+    measured: Option<(u64, usize)>,
     width: Cell<usize>,
     desk: Desk,
 }
@@ -114,12 +117,22 @@ impl Notes {
         let view = &cx.view;
         let Some(rows) = self.rows(view) else { return };
         let width = self.width(view);
+        // Who and when, the text, and a line between.
+        let height =
+            |note: &Note| 2 + prose::made(view, &identity(note), width).map_or(1, |made| made.lines.len().max(1));
+        if self.measured.replace((rows.revision, width)) != Some((rows.revision, width)) {
+            self.heights = rows.iter().map(height).collect();
+        }
+        for index in self.around() {
+            if let (Some(at), Some(note)) = (self.heights.get_mut(index), rows.get(index)) {
+                *at = height(note);
+            }
+        }
         let mut starts = Vec::with_capacity(rows.len() + 1);
         let mut row = self.head.len();
-        for note in rows.iter() {
+        for height in &self.heights {
             starts.push(row);
-            // Who and when, the text, and a line between.
-            row += 2 + prose::made(view, &identity(note), width).map_or(1, |made| made.lines.len().max(1));
+            row += height;
         }
         for (_, draft) in self.desk.drafts() {
             starts.push(row);
@@ -262,7 +275,7 @@ impl Notes {
         }
         doc::draw(buf, body, theme, focused, &self.doc, self.len(), 2, |row| {
             if let Some(line) = self.head.get(row) {
-                return line.clone();
+                return line.borrowed();
             }
             let Some(index) = self.at(row) else { return DocLine::default() };
             let line = row - self.starts.get(index).copied().unwrap_or(0);

@@ -240,7 +240,7 @@ impl Tags {
             return state::empty(buf, body, view.theme, words, "It says nothing itself; e writes its release");
         }
         doc::draw(buf, body, view.theme, focused, &self.notes, lines.len(), 0, |index| {
-            lines.get(index).cloned().unwrap_or_default()
+            lines.get(index).map(DocLine::borrowed).unwrap_or_default()
         });
     }
 }

@@ -33,6 +33,16 @@ impl<'a> DocLine<'a> {
     pub fn new(text: impl Into<Cow<'a, str>>, style: Style) -> DocLine<'a> {
         DocLine { spans: vec![(text.into(), style)], ..DocLine::default() }
     }
+
+    /// The same line, without a copy of its text.
+    pub fn borrowed(&self) -> DocLine<'_> {
+        DocLine {
+            gutter: self.gutter.clone(),
+            spans: self.spans.iter().map(|(text, style)| (Cow::Borrowed(text.as_ref()), *style)).collect(),
+            fill: self.fill,
+            marks: self.marks.clone(),
+        }
+    }
 }
 
 /// Which part of a document is in sight, and where the cursor stands.

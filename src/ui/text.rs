@@ -189,7 +189,10 @@ impl<'a> Iterator for Cells<'a> {
                 self.column += 1;
                 return Some(Piece { symbol: Cow::Borrowed(text.get(at.clone())?), at, column, width: 1 });
             }
-            let grapheme = text.get(self.at..)?.graphemes(true).next()?;
+            let grapheme = match frame_line(bytes.get(self.at..)?) {
+                true => text.get(self.at..self.at + 3)?,
+                false => text.get(self.at..)?.graphemes(true).next()?,
+            };
             let at = self.at..self.at + grapheme.len();
             self.at = at.end;
             if clean(grapheme) {
@@ -213,6 +216,13 @@ impl<'a> Iterator for Cells<'a> {
             }
         }
     }
+}
+
+/// Whether `bytes` begin with a line of a frame (U+2500 to U+257F) that stands alone: most of what is not ASCII on a
+/// screen full of comments and tables is such lines, and finding where a grapheme ends is dear.
+fn frame_line(bytes: &[u8]) -> bool {
+    let is_line = |bytes: &[u8]| matches!(bytes, [0xe2, 0x94 | 0x95, _, ..]);
+    is_line(bytes) && bytes.get(3..).is_none_or(|rest| rest.first().is_none_or(u8::is_ascii) || is_line(rest))
 }
 
 /// Columns of one grapheme, as the buffer counts them.
@@ -501,6 +511,19 @@ mod tests {
     fn a_path_is_cut_in_its_middle() {
         assert_eq!(fit_middle("src/render/frame.rs", 19), "src/render/frame.rs");
         assert_eq!(fit_middle("src/render/frame.rs", 15), "src/re…frame.rs");
+    }
+
+    #[test]
+    fn lines_of_frames_are_walked_as_graphemes_are() {
+        for text in ["──┼──", "─\u{301}─", "╭─ ü ─╮", "│a│\u{301}", "\u{257f}\u{2580}", "─", "─\u{200d}─", "─\t│\u{1b}"]
+        {
+            let walked: Vec<String> = cells(text).map(|piece| piece.symbol.into_owned()).collect();
+            let graphemes: Vec<String> =
+                text.graphemes(true).flat_map(|g| cells(g).map(|p| p.symbol.into_owned())).collect();
+            assert_eq!(walked.concat().replace(' ', ""), graphemes.concat().replace(' ', ""), "{text:?}");
+            let plain = text.graphemes(true).all(clean);
+            assert!(!plain || walked.iter().map(String::as_str).eq(text.graphemes(true)), "{text:?}");
+        }
     }
 
     #[test]

@@ -405,7 +405,7 @@ impl Overlay for Composer {
         if let Some(preview) = &self.preview {
             match view.store.made::<Rendered>(&preview_key(view, &preview.identity)) {
                 Some(made) => doc::draw(buf, body, theme, true, &preview.scroll, made.lines.len(), 0, |index| {
-                    made.lines.get(index).cloned().unwrap_or_default()
+                    made.lines.get(index).map(doc::DocLine::borrowed).unwrap_or_default()
                 }),
                 None => state::skeleton(buf, body, theme),
             }
