@@ -1,51 +1,27 @@
 //! What a merge request of 200,000 changed lines costs: opened, scrolled, laid out anew, searched, held, and commented on.
 
+#[path = "support/held.rs"]
+mod held;
 mod support;
 
-use jiff::Timestamp;
 use labscope::api::commits::DiffEntry;
+use labscope::app::App;
 use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::place::Place;
-use labscope::app::{App, Setup};
 use labscope::store::{Arrival, Want};
 use labscope::ui::diff::{self, At, DiffDoc, FileDiff, Inset, Look, Side, Source};
 use labscope::ui::doc::{DocLine, DocState};
 use labscope::ui::theme::{Background, Theme};
 use labscope::ui::words;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 use ratatui::style::Style;
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::hint::black_box;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use support::{Table, key};
+use support::{Table, key, key_and_frame, screen, shown, start};
 
 /// Files of the request, and changed lines of each.
 const FILES: usize = 5_000;
 const LINES: usize = 40;
 const SIZE: (u16, u16) = (200, 50);
-
-static HELD: AtomicUsize = AtomicUsize::new(0);
-
-/// Counts the bytes that are held.
-struct Counting;
-
-// SAFETY: every call is handed on to the system's allocator as it came; only a counter is kept beside it.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        HELD.fetch_add(layout.size(), Ordering::Relaxed);
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        HELD.fetch_sub(layout.size(), Ordering::Relaxed);
-        unsafe { System.dealloc(at, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 fn hunk(file: usize) -> String {
     let mut text = format!("@@ -10,{0} +10,{0} @@ impl Table{file} {{\n", LINES / 2 + 3);
@@ -97,38 +73,9 @@ fn answer(app: &mut App, effects: Vec<Effect>, body: &[u8], works: usize) -> Vec
 }
 
 fn open(body: &[u8], works: usize) -> App {
-    let (mut app, effects) = App::new(Setup {
-        registry: labscope::panes::PANES,
-        bindings: labscope::app::bindings::Bindings::new(labscope::panes::PANES, &Default::default())
-            .unwrap_or_default(),
-        session: Default::default(),
-        theme: Theme::for_background(Background::Dark),
-        theme_is_chosen: true,
-        drafts: Default::default(),
-        place: Place::new("mr").project("a/p").item(7).tab("changes"),
-        now: Timestamp::UNIX_EPOCH,
-        size: SIZE,
-    });
+    let (mut app, effects) = start(Place::new("mr").project("a/p").item(7).tab("changes"), SIZE);
     answer(&mut app, effects, body, works);
     app
-}
-
-fn frame(app: &mut App, buffer: &mut Buffer) {
-    buffer.reset();
-    black_box(app.view(buffer.area, buffer));
-}
-
-/// Microseconds of a key, what it asks for, and its frame.
-fn pressed(app: &mut App, keys: &[&str], body: &[u8]) -> f64 {
-    let mut buffer = Buffer::empty(Rect::new(0, 0, SIZE.0, SIZE.1));
-    let mut at = 0;
-    support::median(120, || {
-        let effects = app.update(Msg::Key(key(keys[at % keys.len()])));
-        black_box(effects.len());
-        at += 1;
-        frame(app, &mut buffer);
-        let _ = body;
-    })
 }
 
 fn parsed(entries: &[DiffEntry]) -> Vec<Arc<FileDiff>> {
@@ -149,41 +96,42 @@ fn main() {
     println!("{FILES} files, {} lines, {:.1} MB", FILES * (LINES + 3), body.len() as f64 / 1e6);
     let mut table = Table::new("a diff of 200,000 lines", &["what", "beside µs", "ours µs", "ratio", "limit"]);
 
-    let mut buffer = Buffer::empty(Rect::new(0, 0, SIZE.0, SIZE.1));
     let plain = || support::median(3, || _ = black_box(serde_json::from_slice::<serde_json::Value>(&body)));
     let ours = || {
         support::median(3, || {
             let mut app = open(&body, 1);
-            let mut buffer = Buffer::empty(Rect::new(0, 0, SIZE.0, SIZE.1));
-            frame(&mut app, &mut buffer);
-            let shown: String = buffer.content.iter().map(|cell| cell.symbol()).collect();
+            let shown = shown(&mut app, SIZE);
             assert!(shown.contains("let value_0"), "the first file is on the screen: {shown}");
         })
     };
     table.ratio("plain JSON · bytes to the first file", support::pair(plain, ours), 2.0);
 
-    let mut start = open(&body, 200);
-    frame(&mut start, &mut buffer);
-    start.update(Msg::Key(key("Tab")));
-    let mut end = open(&body, 200);
-    frame(&mut end, &mut buffer);
-    end.update(Msg::Key(key("Tab")));
-    let effects = end.update(Msg::Key(key("G")));
-    frame(&mut end, &mut buffer);
-    answer(&mut end, effects, &body, 50);
-    start.update(Msg::Key(key("C-d")));
+    // At its first line, and at its last one.
+    let at = |keys: [&str; 3], sees: &str| {
+        let mut app = open(&body, 200);
+        for name in keys {
+            shown(&mut app, SIZE);
+            let effects = app.update(Msg::Key(key(name)));
+            answer(&mut app, effects, &body, 50);
+        }
+        let shown = shown(&mut app, SIZE);
+        assert!(shown.contains(sees), "{sees} is on the screen: {shown}");
+        app
+    };
+    let mut first = at(["Tab", "G", "Home"], "impl Table0 ");
+    let mut last = at(["Tab", "C-d", "G"], &format!("impl Table{} ", FILES - 1));
     for (what, keys) in [("scrolling", &["j", "j", "k", "C-u", "C-d", "k"][..]), ("both sides", &["s", "s"])] {
-        let pair = support::pair(|| pressed(&mut start, keys, &body), || pressed(&mut end, keys, &body));
+        let pair = support::pair(|| key_and_frame(&mut first, SIZE, keys), || key_and_frame(&mut last, SIZE, keys));
         table.ratio(&format!("{what} at the start · at the end"), pair, 1.5);
     }
 
     let merge_request: labscope::api::merge_requests::MergeRequest =
         serde_json::from_slice(&body).expect("the reply of this benchmark");
     let entries = merge_request.changes.flatten().unwrap_or_default();
-    let before = HELD.load(Ordering::Relaxed);
+    let before = held::bytes();
     let files = parsed(&entries);
     let mut doc = DiffDoc::new(files.clone());
-    let held = HELD.load(Ordering::Relaxed) - before;
+    let held = held::bytes() - before;
     drop(entries);
 
     let lines: Vec<(String, String)> = (0..2_000)
@@ -222,6 +170,7 @@ fn main() {
     let theme = Theme::for_background(Background::Dark);
     let state = DocState::new();
     let look = Look { theme: &theme, focused: true, wrap: false, marks: &|_| Vec::new(), marked: None };
+    let mut buffer = screen(SIZE);
     let area = buffer.area;
     let mut of = |doc: &DiffDoc| {
         support::median(200, || {

@@ -8,21 +8,18 @@ use jiff::Timestamp;
 use labscope::api::Raw;
 use labscope::api::endpoint::{Endpoint, Reply};
 use labscope::api::repository::{EntryKind, ListTree, TreeEntry};
+use labscope::app::App;
 use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::place::Place;
-use labscope::app::{App, Setup};
 use labscope::panes::files::find::Rank;
 use labscope::store::{Arrival, Derive, Want};
 use labscope::ui::code::{Content, Highlighter, Text};
-use labscope::ui::theme::{Background, Theme};
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 use std::hint::black_box;
 use std::path::Path;
 use std::sync::Arc;
-use support::{Table, key};
+use support::{Table, key, key_and_frame, shown, start};
 
 /// Lines of a page that is looked at.
 const PAGE: usize = 50;
@@ -77,38 +74,19 @@ fn settle(app: &mut App, effects: Vec<Effect>, large: &Bytes) {
 
 /// Two files beside their tree, both seen before; the second one is `large`.
 fn two_files(large: &Bytes) -> App {
-    let (mut app, effects) = App::new(Setup {
-        registry: labscope::panes::PANES,
-        bindings: labscope::app::bindings::Bindings::new(labscope::panes::PANES, &Default::default())
-            .unwrap_or_default(),
-        session: Default::default(),
-        theme: Theme::for_background(Background::Dark),
-        theme_is_chosen: true,
-        drafts: Default::default(),
-        place: Place::new("files").project("a/p").at("main"),
-        now: Timestamp::UNIX_EPOCH,
-        size: SIZE,
-    });
+    let (mut app, effects) = start(Place::new("files").project("a/p").at("main"), SIZE);
     settle(&mut app, effects, large);
     for way in ["j", "k", "j", "k"] {
         let effects = app.update(Msg::Key(key(way)));
         settle(&mut app, effects, large);
-        let mut buffer = Buffer::empty(Rect::new(0, 0, SIZE.0, SIZE.1));
-        app.view(buffer.area, &mut buffer);
+        shown(&mut app, SIZE);
     }
     app
 }
 
 /// Microseconds from a key to the frame that holds the text of the other file.
 fn key_to_text(app: &mut App) -> f64 {
-    let mut buffer = Buffer::empty(Rect::new(0, 0, SIZE.0, SIZE.1));
-    let mut at = 0;
-    support::median(100, || {
-        app.update(Msg::Key(key(["j", "k"][at % 2])));
-        at += 1;
-        buffer.reset();
-        black_box(app.view(buffer.area, &mut buffer));
-    })
+    key_and_frame(app, SIZE, &["j", "k"])
 }
 
 /// A tree of one folder of `entries` files, all listed.
@@ -200,10 +178,11 @@ fn main() {
     let open = || support::median(3, || drop(black_box(Content::read(bytes.clone()))));
     table.ratio("reading 100 MB · opening them as text", support::pair(read, open), 1.5);
 
-    let mut small = two_files(&Bytes::from_static(b"other\n"));
+    // A screen full of text, as the large one shows it.
+    let mut small = two_files(&bytes.slice(..10_000));
     let mut large = two_files(&bytes);
     let pair = support::pair(|| key_to_text(&mut small), || key_to_text(&mut large));
-    table.ratio("key to text: 6 bytes · 100 MB", pair, 1.5);
+    table.ratio("key to text: 10 kB · 100 MB", pair, 1.5);
     drop((small, large));
 
     let (mut few, mut many) = (tree(100), tree(200_000));

@@ -6,34 +6,18 @@ use jiff::Timestamp;
 use labscope::api::endpoint::Endpoint;
 use labscope::api::projects::{ListProjects, Project};
 use labscope::api::{Error, Fault};
+use labscope::app::App;
 use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::place::Place;
-use labscope::app::{App, Setup};
 use labscope::store::{Arrival, Ticket, Want};
-use labscope::ui::theme::{Background, Theme};
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use std::hint::black_box;
 use std::sync::Arc;
-use support::{Table, key};
+use support::{Table, key, key_and_frame, shown, start};
 
 /// Rows of a page of a list.
 const PAGE: usize = 100;
 
-fn start(place: Place, size: (u16, u16)) -> (App, Vec<Effect>) {
-    App::new(Setup {
-        registry: labscope::panes::PANES,
-        bindings: labscope::app::bindings::Bindings::new(labscope::panes::PANES, &Default::default())
-            .unwrap_or_default(),
-        session: Default::default(),
-        theme: Theme::for_background(Background::Dark),
-        theme_is_chosen: true,
-        drafts: Default::default(),
-        place,
-        now: Timestamp::UNIX_EPOCH,
-        size,
-    })
-}
+/// To and fro, so that nothing is at its end.
+const KEYS: [&str; 6] = ["j", "j", "k", "PageDown", "PageUp", "k"];
 
 /// A list of projects of `rows` rows, at its middle.
 fn projects(rows: usize, size: (u16, u16)) -> App {
@@ -61,8 +45,7 @@ fn projects(rows: usize, size: (u16, u16)) -> App {
         }
     }
     app.update(Msg::Resize(size.0, size.1));
-    let mut buffer = Buffer::empty(Rect::new(0, 0, size.0, size.1));
-    app.view(buffer.area, &mut buffer);
+    shown(&mut app, size);
     for _ in 0..rows.min(PAGE * 1000) / 2 / 20 {
         app.update(Msg::Key(key("C-d")));
     }
@@ -122,14 +105,12 @@ fn viewer(place: Place, lines: usize, text: impl Fn(usize) -> String, size: (u16
     settle(&mut app, effects, large.as_bytes());
     let effects = app.update(Msg::Key(key("G")));
     settle(&mut app, effects, large.as_bytes());
-    let mut buffer = Buffer::empty(Rect::new(0, 0, size.0, size.1));
-    app.view(buffer.area, &mut buffer);
+    shown(&mut app, size);
     for _ in 0..20 {
         let effects = app.update(Msg::Key(key("C-u")));
         settle(&mut app, effects, large.as_bytes());
     }
-    app.view(buffer.area, &mut buffer);
-    let shown: String = buffer.content.iter().map(|cell| cell.symbol()).collect();
+    let shown = shown(&mut app, size);
     assert!(shown.contains("line"), "the viewer shows its text: {shown}");
     app
 }
@@ -174,32 +155,19 @@ fn reviewed(comments: usize, size: (u16, u16)) -> App {
     };
     let (mut app, effects) = start(Place::new("mr").project("a/p").item(1).tab("changes"), size);
     settle_with(&mut app, effects, &answer);
-    let mut buffer = Buffer::empty(Rect::new(0, 0, size.0, size.1));
     for name in ["l", "j", "j"] {
         // Rows of comments are made for the width that was drawn.
-        app.view(buffer.area, &mut buffer);
+        shown(&mut app, size);
         let effects = app.update(Msg::Key(key(name)));
         settle_with(&mut app, effects, &answer);
     }
-    buffer.reset();
-    app.view(buffer.area, &mut buffer);
-    let shown: String = buffer.content.iter().map(|cell| cell.symbol()).collect();
+    let shown = shown(&mut app, size);
     assert_eq!(shown.contains("A comment of some words."), comments > 0, "the comments are shown: {shown}");
     app
 }
 
-/// Microseconds of one key and the frame after it: the median of many, moving to and fro.
-fn key_and_frame(app: &mut App, size: (u16, u16)) -> f64 {
-    let area = Rect::new(0, 0, size.0, size.1);
-    let mut buffer = Buffer::empty(area);
-    let keys = [key("j"), key("j"), key("k"), key("PageDown"), key("PageUp"), key("k")];
-    let mut at = 0;
-    support::median(400, || {
-        app.update(Msg::Key(keys[at % keys.len()]));
-        at += 1;
-        buffer.reset();
-        black_box(app.view(area, &mut buffer));
-    })
+fn both(small: &mut App, large: &mut App, size: (u16, u16)) -> (f64, f64) {
+    support::pair(|| key_and_frame(small, size, &KEYS), || key_and_frame(large, size, &KEYS))
 }
 
 fn main() {
@@ -207,14 +175,14 @@ fn main() {
     for size in [(80, 24), (160, 45)] {
         let name = format!("{}x{}", size.0, size.1);
         let (mut small, mut large) = (projects(100, size), projects(100_000, size));
-        let pair = support::pair(|| key_and_frame(&mut small, size), || key_and_frame(&mut large, size));
+        let pair = both(&mut small, &mut large, size);
         table.ratio(&format!("projects 100 · 100,000  {name}"), pair, 1.5);
         let (mut silent, mut loud) = (reviewed(0, size), reviewed(2_000, size));
-        let pair = support::pair(|| key_and_frame(&mut silent, size), || key_and_frame(&mut loud, size));
+        let pair = both(&mut silent, &mut loud, size);
         table.ratio(&format!("changes 0 · 2,000 comments  {name}"), pair, 1.2);
         for (what, open) in [("blob", blob as fn(usize, (u16, u16)) -> App), ("trace", trace)] {
             let (mut small, mut large) = (open(1_000, size), open(1_000_000, size));
-            let pair = support::pair(|| key_and_frame(&mut small, size), || key_and_frame(&mut large, size));
+            let pair = both(&mut small, &mut large, size);
             table.ratio(&format!("{what} 1,000 · 1,000,000  {name}"), pair, 1.5);
         }
     }

@@ -6,17 +6,14 @@ mod support;
 use jiff::Timestamp;
 use labscope::api::commits::{Commit, ListCommits};
 use labscope::api::endpoint::Endpoint;
+use labscope::app::App;
 use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::place::Place;
-use labscope::app::{App, Setup};
 use labscope::store::{Arrival, Want};
 use labscope::ui::graph::{Lanes, lay_out};
-use labscope::ui::theme::{Background, Theme};
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 use std::hint::black_box;
 use std::sync::Arc;
-use support::{Table, key};
+use support::{Table, key, key_and_frame, shown, start};
 
 const PAGE: usize = 100;
 const COMMITS: usize = 100_000;
@@ -61,18 +58,7 @@ fn work(app: &mut App, effects: Vec<Effect>) {
 
 /// The log of `all` commits with its graph, at its first row.
 fn log(all: usize, size: (u16, u16)) -> App {
-    let (mut app, _) = App::new(Setup {
-        registry: labscope::panes::PANES,
-        bindings: labscope::app::bindings::Bindings::new(labscope::panes::PANES, &Default::default())
-            .unwrap_or_default(),
-        session: Default::default(),
-        theme: Theme::for_background(Background::Dark),
-        theme_is_chosen: true,
-        drafts: Default::default(),
-        place: Place::new("commits").project("a/p"),
-        now: Timestamp::UNIX_EPOCH,
-        size,
-    });
+    let (mut app, _) = start(Place::new("commits").project("a/p"), size);
     let request = ListCommits { id: "a/p".into(), ..ListCommits::default() }.request();
     let pages = all.div_ceil(PAGE);
     for number in 0..pages {
@@ -83,25 +69,14 @@ fn log(all: usize, size: (u16, u16)) -> App {
     }
     let effects = app.update(Msg::Resize(size.0, size.1));
     work(&mut app, effects);
-    let mut buffer = Buffer::empty(Rect::new(0, 0, size.0, size.1));
-    app.view(buffer.area, &mut buffer);
-    let shown: String = buffer.content.iter().map(|cell| cell.symbol()).collect();
+    let shown = shown(&mut app, size);
     assert!(shown.contains('╮') && shown.contains("Change number"), "the graph is drawn: {shown}");
     app
 }
 
-/// Microseconds of one key and the frame after it, moving to and fro.
-fn key_and_frame(app: &mut App, size: (u16, u16)) -> f64 {
-    let area = Rect::new(0, 0, size.0, size.1);
-    let mut buffer = Buffer::empty(area);
-    let keys = [key("j"), key("j"), key("k"), key("PageDown"), key("PageUp"), key("k")];
-    let mut at = 0;
-    support::median(200, || {
-        app.update(Msg::Key(keys[at % keys.len()]));
-        at += 1;
-        buffer.reset();
-        black_box(app.view(area, &mut buffer));
-    })
+fn both(small: &mut App, large: &mut App, size: (u16, u16)) -> (f64, f64) {
+    let keys = ["j", "j", "k", "PageDown", "PageUp", "k"];
+    support::pair(|| key_and_frame(small, size, &keys), || key_and_frame(large, size, &keys))
 }
 
 fn lay(lanes: &Lanes, commits: &[Commit]) -> labscope::ui::graph::Page {
@@ -143,11 +118,11 @@ fn main() {
     for size in [(80, 24), (160, 45)] {
         let name = format!("{}x{}", size.0, size.1);
         let (mut small, mut large) = (log(PAGE, size), log(COMMITS, size));
-        let pair = support::pair(|| key_and_frame(&mut small, size), || key_and_frame(&mut large, size));
+        let pair = both(&mut small, &mut large, size);
         table.ratio(&format!("a key and its frame, at the start: 100 · 100,000  {name}"), pair, 1.5);
         let mut end = log(COMMITS, size);
         end.update(Msg::Key(key("G")));
-        let pair = support::pair(|| key_and_frame(&mut large, size), || key_and_frame(&mut end, size));
+        let pair = both(&mut large, &mut end, size);
         table.ratio(&format!("a key and its frame, 100,000: start · end  {name}"), pair, 1.5);
     }
     table.print();

@@ -1,25 +1,75 @@
-//! What the benchmarks share: medians, pairs measured in turns, and a table with limits.
+//! What the benchmarks share: an app without a terminal, medians, pairs measured in turns, and a table with limits.
 
 // Each benchmark is a program of its own and uses a part of this.
 #![allow(dead_code)]
 
-use crossterm::event::KeyEvent;
-use crossterm::event::{KeyCode, KeyModifiers};
+use crossterm::event::{KeyEvent, KeyModifiers};
+use jiff::Timestamp;
+use labscope::app::action::{Effect, Msg};
+use labscope::app::bindings::Bindings;
+use labscope::app::keymap::Key;
+use labscope::app::place::Place;
+use labscope::app::{App, Setup};
+use labscope::ui::theme::{Background, Theme};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::hint::black_box;
 use std::time::Instant;
 
 /// A key as people write it: `j`, `C-d`, `PageDown`.
 pub fn key(text: &str) -> KeyEvent {
-    let (modifiers, name) = match text.strip_prefix("C-") {
-        Some(rest) => (KeyModifiers::CONTROL, rest),
-        None => (KeyModifiers::NONE, text),
-    };
-    let code = match name {
-        "PageDown" => KeyCode::PageDown,
-        "PageUp" => KeyCode::PageUp,
-        "Enter" => KeyCode::Enter,
-        _ => KeyCode::Char(name.chars().next().unwrap_or(' ')),
-    };
-    KeyEvent::new(code, modifiers)
+    let key = Key::parse(text).unwrap_or_else(|| panic!("no key is called {text}"));
+    let mut modifiers = KeyModifiers::NONE;
+    modifiers.set(KeyModifiers::CONTROL, key.ctrl);
+    modifiers.set(KeyModifiers::ALT, key.alt);
+    modifiers.set(KeyModifiers::SHIFT, key.shift);
+    KeyEvent::new(key.code, modifiers)
+}
+
+/// An app at a place, on a terminal of columns and rows, and what it asks for.
+pub fn start(place: Place, size: (u16, u16)) -> (App, Vec<Effect>) {
+    App::new(Setup {
+        registry: labscope::panes::PANES,
+        bindings: Bindings::new(labscope::panes::PANES, &Default::default()).unwrap_or_default(),
+        session: Default::default(),
+        theme: Theme::for_background(Background::Dark),
+        theme_is_chosen: true,
+        drafts: Default::default(),
+        place,
+        now: Timestamp::UNIX_EPOCH,
+        size,
+    })
+}
+
+/// A screen of columns and rows.
+pub fn screen((columns, rows): (u16, u16)) -> Buffer {
+    Buffer::empty(Rect::new(0, 0, columns, rows))
+}
+
+/// Draws a frame.
+pub fn frame(app: &mut App, buffer: &mut Buffer) {
+    buffer.reset();
+    black_box(app.view(buffer.area, buffer));
+}
+
+/// What a frame of the app shows, row by row.
+pub fn shown(app: &mut App, size: (u16, u16)) -> String {
+    let mut buffer = screen(size);
+    frame(app, &mut buffer);
+    let rows = buffer.content().chunks(usize::from(size.0));
+    rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>() + "\n").collect()
+}
+
+/// Microseconds of one key and the frame after it: the median of many, these keys in turn.
+pub fn key_and_frame(app: &mut App, size: (u16, u16), keys: &[&str]) -> f64 {
+    let mut buffer = screen(size);
+    let mut keys = keys.iter().map(|name| key(name)).cycle();
+    median(400, || {
+        if let Some(key) = keys.next() {
+            black_box(app.update(Msg::Key(key)).len());
+        }
+        frame(app, &mut buffer);
+    })
 }
 
 /// The median time of `times` runs, in microseconds.

@@ -90,7 +90,7 @@ pub enum Command {
         #[arg(default_value = ".")]
         path: PathBuf,
         /// What to open in it: @REF, @REF:PATH:LINE, -/commits, or a whole target
-        #[arg(long, value_name = "T")]
+        #[arg(long, value_name = "T", allow_hyphen_values = true)]
         target: Option<String>,
     },
     /// Run the local server alone, until SIGINT or SIGTERM
@@ -192,6 +192,12 @@ mod tests {
             assert_eq!(cli.global.theme.as_deref(), Some("light"));
             assert!(matches!(cli.command, Some(Command::Demo { target: None })));
         }
+    }
+
+    #[test]
+    fn a_place_of_the_repository_is_no_option() {
+        let cli = Cli::parse_from(["labscope", "local", "--target", "-/commits", "."]);
+        assert!(matches!(cli.command, Some(Command::Local { target: Some(target), .. }) if target == "-/commits"));
     }
 
     #[test]

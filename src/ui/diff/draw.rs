@@ -46,9 +46,10 @@ pub fn row<'a>(doc: &'a DiffDoc, row: usize, theme: &Theme) -> Option<(Place, Dr
             (line, true)
         }
         Place::Line { file: at, hunk, line } => (line_at(doc, file, (at, hunk, line), None, theme), false),
-        Place::Inset { inset, row, .. } => {
-            (doc.insets().get(inset).and_then(|inset| inset.lines.get(row)).map(DocLine::borrowed).unwrap_or_default(), true)
-        }
+        Place::Inset { inset, row, .. } => (
+            doc.insets().get(inset).and_then(|inset| inset.lines.get(row)).map(DocLine::borrowed).unwrap_or_default(),
+            true,
+        ),
     };
     Some((place, Drawn::Whole { line, fixed }))
 }
