@@ -231,7 +231,20 @@ async fn folders_of_the_tree_fold() {
 #[tokio::test]
 async fn long_lines_wrap_when_asked_to() {
     let mut harness = open(60, 20).await;
-    harness.press("Enter").press("W").expect("wrapped").press("W").expect_no("wrapped");
+    let tail = "the end of it";
+    let line = |harness: &Harness| harness.lines().into_iter().filter(|line| line.contains(tail)).count();
+    let mut changed = merge_request(42, "Long", "opened");
+    let long = format!("{}{tail}", "a long line, ".repeat(12));
+    changed["changes"] =
+        json!([{"old_path": "a.txt", "new_path": "a.txt", "diff": format!("@@ -1 +1 @@\n-one\n+{long}\n")}]);
+    harness.reply(&format!("{MR}/changes"), changed).pass(5).press("r").settle().await;
+    harness.press("Enter");
+    assert_eq!(line(&harness), 0, "{}", harness.picture());
+    harness.press("W").settle().await;
+    harness.expect("wrapped");
+    assert_eq!(line(&harness), 1, "{}", harness.picture());
+    harness.press("W").expect_no("wrapped");
+    assert_eq!(line(&harness), 0, "{}", harness.picture());
 }
 
 #[tokio::test]

@@ -47,7 +47,7 @@ async fn a_group_lists_its_groups_and_projects_when_it_is_opened() {
     harness.press("Enter").settle().await;
     harness.expect("▾ acme").expect("▸ tools").expect("rocket-ui").expect("3h");
     harness.press("j l").settle().await;
-    harness.expect("cli").press("h").expect_no("cli").press("h h").expect_no("tools/");
+    harness.expect("cli").press("h").expect_no("cli").press("h h").expect("▸ acme").expect_no("rocket-ui");
     harness.press("G Enter").settle().await;
     harness.expect("nothing that you may see");
     harness.press("g g l j j Enter");

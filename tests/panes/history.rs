@@ -404,6 +404,10 @@ async fn a_tag_is_made_light_or_annotated_and_compared_with_the_one_below() {
     assert_eq!(sent(&app), "POST /projects/acme%2Frocket/repository/tags ref=main tag_name=v3");
     let mut app = tags(120);
     app.settle().await;
+    app.press("+").type_text("v4").press("Tab Tab").type_text("Fourth").press("Esc C-s");
+    assert_eq!(sent(&app), "POST /projects/acme%2Frocket/repository/tags message=Fourth ref=main tag_name=v4");
+    let mut app = tags(120);
+    app.settle().await;
     app.press("=");
     assert_eq!(app.app.place(), compare("v1...v2"));
 }

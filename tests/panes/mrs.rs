@@ -213,6 +213,6 @@ async fn a_query_becomes_a_section_of_home_with_its_count() {
     harness.press("g h").settle().await;
     harness.expect("Pictures 1").expect("Draw only visible rows").press("s");
     assert_eq!(harness.app.place().query.as_deref(), Some("state:opened label:ui"));
-    harness.press("q q D").expect("Take the section").press("y").expect_no("Pictures  ");
+    harness.press("q q D").expect("Take the section").press("y").expect_no("Pictures 1");
     assert!(harness.sections.is_empty());
 }

@@ -163,6 +163,7 @@ async fn a_trace_that_is_written_anew_begins_again() {
     // Erased meanwhile: nothing is left, and the screen says so.
     harness.send(Msg::Bytes { request: request.clone(), bytes: Vec::new(), restart: true });
     harness.send(Msg::Arrived(Ticket::Follow(request), Ok(Outcome::End)));
+    harness.expect("This job wrote nothing.").expect_no("anew");
     harness.press("j k G g g e E & Esc Space y Esc Z f").settle().await;
 }
 
