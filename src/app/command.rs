@@ -137,4 +137,14 @@ impl Motion {
             Motion::Wheel(rows) => doc.scroll_by(rows.into(), len),
         }
     }
+
+    /// Moves the window over a text of `len` rows in which no cursor is shown; moves to a side are the pane's own.
+    pub fn window(self, doc: &mut DocState, len: usize) {
+        match self {
+            Motion::Left | Motion::Right => {}
+            Motion::First => doc.first(),
+            Motion::Last => doc.last(len),
+            other => doc.scroll_by(other.rows(doc.height.get()).unwrap_or(0), len),
+        }
+    }
 }

@@ -99,18 +99,7 @@ impl Details {
     /// Moves the cursor.
     pub fn motion(&mut self, motion: Motion) {
         let len = self.lines.len();
-        match motion {
-            Motion::Wheel(rows) => self.scroll.scroll_by(rows.into(), len),
-            Motion::First => self.scroll.first(),
-            Motion::Last => self.scroll.last(len),
-            Motion::Left => self.scroll.left_by(-(doc::SIDEWAYS as isize)),
-            Motion::Right => self.scroll.left_by(doc::SIDEWAYS as isize),
-            other => {
-                if let Some(rows) = other.rows(self.scroll.height.get()) {
-                    self.scroll.move_by(rows, len);
-                }
-            }
-        }
+        motion.scroll(&mut self.scroll, len);
     }
 
     /// The wheel and clicks; the second one opens.

@@ -186,11 +186,7 @@ impl MergeRequests {
         let len = prose::made(view, &Self::identity(merge_request), width).map_or(0, |made| made.lines.len());
         match motion {
             Motion::Left => self.panels.set_focus(0),
-            Motion::Right => {}
-            Motion::First => self.preview.first(),
-            Motion::Last => self.preview.last(len),
-            Motion::Up | Motion::Wheel(..0) => self.preview.scroll_by(motion.rows(2).unwrap_or(-1), len),
-            other => self.preview.scroll_by(other.rows(self.preview.height.get()).unwrap_or(0), len),
+            other => other.window(&mut self.preview, len),
         }
     }
 

@@ -239,10 +239,7 @@ impl Overview {
         let len = made.map_or(0, |made| made.lines.len());
         match motion {
             Motion::Left => self.panels.set_focus(FACTS),
-            Motion::Right => {}
-            Motion::First => self.readme.first(),
-            Motion::Last => self.readme.last(len),
-            other => self.readme.scroll_by(other.rows(self.readme.height.get()).unwrap_or(0), len),
+            other => other.window(&mut self.readme, len),
         }
     }
 

@@ -282,10 +282,7 @@ impl Searching {
         let len = self.lines(view, first, &words, width).len();
         match motion {
             Motion::Left => self.panels.set_focus(LIST),
-            Motion::Right => {}
-            Motion::First => self.hit.first(),
-            Motion::Last => self.hit.last(len),
-            other => self.hit.scroll_by(other.rows(self.hit.height.get()).unwrap_or(0), len),
+            other => other.window(&mut self.hit, len),
         }
     }
 }

@@ -204,10 +204,7 @@ impl Tags {
         let len = self.made(view).map_or(0, Vec::len);
         match motion {
             Motion::Left => self.panels.set_focus(LIST),
-            Motion::Right => {}
-            Motion::First => self.notes.first(),
-            Motion::Last => self.notes.last(len),
-            other => self.notes.scroll_by(other.rows(self.notes.height.get()).unwrap_or(0), len),
+            other => other.window(&mut self.notes, len),
         }
     }
 

@@ -72,11 +72,6 @@ impl Changes {
         }
     }
 
-    /// Whether the inset of a name has a place among the rows: not where its line is hidden, gone, or in a folded file.
-    pub fn has_inset(&self, key: &str) -> bool {
-        self.doc.as_ref().is_some_and(|doc| doc.inset(key).is_some())
-    }
-
     /// Goes to the inset of a name; `false` where it has no place.
     pub fn go_to_inset(&mut self, key: &str) -> bool {
         let row = self.doc.as_ref().and_then(|doc| doc.row(doc.inset(key)?));
@@ -99,11 +94,6 @@ impl Changes {
             _ => None,
         };
         self.mark = if self.mark.is_some() { None } else { line };
-    }
-
-    /// Whether lines are being marked.
-    pub fn is_marking(&self) -> bool {
-        self.mark.is_some()
     }
 
     /// No line is marked any more.

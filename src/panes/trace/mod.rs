@@ -15,7 +15,7 @@ use crate::app::overlay::prompt::Prompt;
 use crate::app::pane::{Cx, View};
 use crate::app::transfer::{Save, file_name};
 use crate::store::{Follow, Load, Remote, Value, Want, Work};
-use crate::ui::doc::{DocState, SIDEWAYS};
+use crate::ui::doc::DocState;
 use crate::ui::search::Found;
 use crate::ui::text;
 use crate::ui::trace::{Folds, Trace};
@@ -509,23 +509,10 @@ impl Viewer {
     pub fn motion(&mut self, motion: Motion, view: &View) {
         let len = self.rows(view);
         let live = self.job(view).is_some_and(|job| !job.status.is_finished());
-        let doc = &mut self.doc;
-        match motion {
-            Motion::Up => doc.move_by(-1, len),
-            Motion::Down => doc.move_by(1, len),
-            Motion::Left => doc.left_by(-(SIDEWAYS as isize)),
-            Motion::Right => doc.left_by(SIDEWAYS as isize),
-            Motion::First => doc.first(),
-            Motion::Last => {
-                doc.last(len);
-                // At the end of what grows one wants to see it grow.
-                doc.follow = live;
-            }
-            Motion::HalfUp => doc.half_page_by(-1, len),
-            Motion::HalfDown => doc.half_page_by(1, len),
-            Motion::PageUp => doc.page_by(-1, len),
-            Motion::PageDown => doc.page_by(1, len),
-            Motion::Wheel(rows) => doc.scroll_by(rows.into(), len),
+        motion.scroll(&mut self.doc, len);
+        if motion == Motion::Last {
+            // At the end of what grows one wants to see it grow.
+            self.doc.follow = live;
         }
     }
 
