@@ -156,10 +156,13 @@ async fn open(url: &str) -> f64 {
         let mut waiting = Some(first);
         let mut ended = false;
         while let Some(msg) = waiting {
-            ended |= matches!(msg, Msg::Arrived(Ticket::Follow(_), _));
-            app.update(msg).into_iter().for_each(|effect| executor.take(effect));
+            if let Some(msg) = msg.heard() {
+                ended |= matches!(msg, Msg::Arrived(Ticket::Follow(_), _));
+                app.receive(msg).into_iter().for_each(|effect| executor.take(effect));
+            }
             waiting = inbox.try_recv().ok();
         }
+        app.rest().into_iter().for_each(|effect| executor.take(effect));
         if ended {
             app.update(Msg::Key(key("G"))).into_iter().for_each(|effect| executor.take(effect));
         }

@@ -16,6 +16,7 @@ use jiff::Timestamp;
 use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How a message in the footer looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,6 +162,23 @@ pub enum Action {
     Keep(String, Option<String>),
 }
 
+/// Stops something that runs in the background. What it said before it knew may still be on its way when the same thing
+/// is started anew, and must not be taken for what the new one says.
+#[derive(Clone, Debug, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Stops it.
+    pub fn stop(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was stopped.
+    pub fn is_stopped(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 /// What reaches the app.
 #[derive(Debug)]
 pub enum Msg {
@@ -176,6 +194,8 @@ pub enum Msg {
     Resize(u16, u16),
     /// The terminal told its background.
     Background(Background),
+    /// What something that was started says; not listened to once it was stopped.
+    Of(Stop, Box<Msg>),
     /// The end of something that was started.
     Arrived(Ticket, Result<Outcome, Error>),
     /// What was last known of something that was started, and when it came; the answer of now is still to come.
@@ -200,6 +220,17 @@ pub enum Msg {
     Say(Tone, String),
     /// The program is asked to end.
     Quit,
+}
+
+impl Msg {
+    /// What it says; `None` where it comes from something that was stopped.
+    pub fn heard(self) -> Option<Msg> {
+        match self {
+            Msg::Of(stop, _) if stop.is_stopped() => None,
+            Msg::Of(_, msg) => msg.heard(),
+            msg => Some(msg),
+        }
+    }
 }
 
 /// What came of something that was started.
@@ -228,7 +259,8 @@ impl std::fmt::Debug for Outcome {
 // Effects are few and short-lived: boxing the large ones would only make them harder to read in tests.
 #[allow(clippy::large_enum_variant)]
 pub enum Effect {
-    /// Start what the ticket names; a stream goes on after the bytes that are held.
+    /// Start what the ticket names, of which so much is known: a stream goes on after the bytes that are held, and what a
+    /// list has (pages) need not be looked for on disk.
     Start(Ticket, Want, u64),
     /// Stop it.
     Cancel(Ticket),
@@ -260,4 +292,20 @@ pub enum Effect {
     Suspend,
     /// End.
     Quit,
+}
+
+impl Effect {
+    /// Whether the loop has to do it itself: it concerns the terminal, or the end.
+    pub fn is_of_loop(&self) -> bool {
+        matches!(
+            self,
+            Effect::Copy(_)
+                | Effect::Notify(_)
+                | Effect::Browse(_)
+                | Effect::Edit { .. }
+                | Effect::Page(_)
+                | Effect::Suspend
+                | Effect::Quit
+        )
+    }
 }

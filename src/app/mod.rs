@@ -115,6 +115,8 @@ pub struct App {
     dirty: bool,
     quitting: bool,
     wake: Option<Timestamp>,
+    /// Messages were received since panes learnt what changed.
+    unsettled: bool,
 }
 
 /// What the app is made of.
@@ -174,6 +176,7 @@ impl App {
             dirty: true,
             quitting: false,
             wake: None,
+            unsettled: false,
         };
         let mut effects = Vec::new();
         app.begin_with(setup.drafts);
@@ -185,9 +188,33 @@ impl App {
 
     /// Takes a message in, and says what is to be done for it.
     pub fn update(&mut self, msg: Msg) -> Vec<Effect> {
+        let mut effects = self.receive(msg);
+        effects.extend(self.rest());
+        effects
+    }
+
+    /// Takes one of several messages in; [`rest`](App::rest) follows the last one. What a person does is done at once,
+    /// with all that came before it; what servers say is settled together: a trace may come in hundreds of pieces.
+    pub fn receive(&mut self, msg: Msg) -> Vec<Effect> {
         let mut effects = Vec::new();
+        let of_person = matches!(msg, Msg::Key(_) | Msg::Mouse(_) | Msg::Paste(_) | Msg::Edited(..));
+        if of_person && self.unsettled {
+            self.settle(&mut effects);
+        }
         self.take(msg, &mut effects);
-        self.settle(&mut effects);
+        self.unsettled = true;
+        if of_person {
+            self.settle(&mut effects);
+        }
+        effects
+    }
+
+    /// What is to be done for all that was received.
+    pub fn rest(&mut self) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        if self.unsettled {
+            self.settle(&mut effects);
+        }
         effects
     }
 
@@ -256,6 +283,11 @@ impl App {
                 Stay::Open
             }),
             Msg::Mouse(event) => self.mouse(event, effects),
+            Msg::Of(..) => {
+                if let Some(msg) = msg.heard() {
+                    self.take(msg, effects);
+                }
+            }
             Msg::Arrived(ticket, outcome) => self.arrived(ticket, outcome),
             Msg::Recalled(ticket, reply, at) => self.recalled(&ticket, reply, at),
             Msg::Learned(request, outcome) => self.store.arrived(&request, 0, outcome, self.now),

@@ -23,6 +23,7 @@ pub fn session_wants(view: &View) -> Vec<Want> {
 impl App {
     /// After every message: panes learn what changed, then wants meet the store.
     pub(super) fn settle(&mut self, effects: &mut Vec<Effect>) {
+        self.unsettled = false;
         self.store.turn();
         self.claim(effects);
         self.deliver(effects);
@@ -93,7 +94,8 @@ impl App {
                         wake = earliest(wake, due);
                         let Some(page) = page else { break };
                         let ticket = Ticket::Load(load.request.clone(), page);
-                        self.start(ticket, want.clone(), 0, &mut wanted, effects);
+                        let known = u64::from(self.store.knows(&load.request, page));
+                        self.start(ticket, want.clone(), known, &mut wanted, effects);
                     }
                 }
                 Want::Follow(follow) => {

@@ -1,12 +1,12 @@
 //! The app as a pure state machine: messages in, effects out, with a pane made for it.
 
-use super::action::{Action, Effect, Msg, Outcome, Tone};
+use super::action::{Action, Effect, Msg, Outcome, Stop, Tone};
 use super::bindings::Bindings;
 use super::command::{Command, Motion};
 use super::pane::{Crumb, Cx, Entry, Needs, Pane, Session, View};
 use super::place::Place;
 use super::{App, Setup};
-use crate::api::branches::{DeleteBranch, ListBranches};
+use crate::api::branches::{Branch, DeleteBranch, ListBranches};
 use crate::api::{Endpoint, Error, Fault, Nothing};
 use crate::store::{Arrival, Load, Ticket, Value, Want, Write};
 use crate::ui::theme::{Background, Role, Theme};
@@ -267,4 +267,50 @@ fn no_size_of_the_terminal_is_too_small_to_draw() {
         let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
         app.view(buffer.area, &mut buffer);
     }
+}
+
+#[test]
+fn what_was_stopped_is_not_taken_for_what_was_started_anew() {
+    let (mut app, effects) = start(Session::default());
+    let ticket = |effects: &[Effect]| {
+        effects.iter().find_map(|effect| match effect {
+            Effect::Start(ticket, ..) => Some(ticket.clone()),
+            _ => None,
+        })
+    };
+    let first = ticket(&effects).expect("it asks for branches");
+    let (old, new) = (Stop::default(), Stop::default());
+    // Away and back: the same is asked for again, while the first answer is still on its way.
+    old.stop();
+    let effects = press(&mut app, 'p');
+    assert!(effects.contains(&Effect::Cancel(first.clone())));
+    let effects = app.update(Msg::Key(KeyEvent::new(KeyCode::Char('q'), KeyModifiers::NONE)));
+    assert_eq!(ticket(&effects), Some(first.clone()));
+    let list = ListBranches { id: "1".into(), search: None };
+    let said = |stop: &Stop, names: &[&str]| {
+        let rows: Vec<Branch> = names.iter().map(|name| Branch { name: (*name).into(), ..Branch::default() }).collect();
+        let reply = Arrival { len: rows.len(), value: Arc::new(rows), next: None, total: None, digest: 0 };
+        Msg::Of(stop.clone(), Box::new(Msg::Arrived(first.clone(), Ok(Outcome::Reply(reply)))))
+    };
+    app.update(said(&old, &["old"]));
+    assert!(!app.store.list(&list).known);
+    app.update(said(&new, &["new", "newer"]));
+    assert_eq!(app.store.list(&list).len(), 2);
+}
+
+#[test]
+fn what_servers_say_is_settled_together_and_before_what_a_person_does() {
+    let (mut app, _) = start(Session::default());
+    let list = Load::list(&ListBranches { id: "1".into(), search: None }, 1);
+    let rows = vec![Branch::default()];
+    let reply = Arrival { len: 1, value: Arc::new(rows), next: None, total: None, digest: 0 };
+    let arrived = Msg::Arrived(Ticket::Load(list.request, 1), Ok(Outcome::Reply(reply)));
+    assert!(app.receive(arrived).is_empty());
+    assert!(app.receive(Msg::Say(Tone::Info, "said".into())).is_empty());
+    let effects = app.receive(Msg::Key(KeyEvent::new(KeyCode::Char('f'), KeyModifiers::NONE)));
+    assert!(
+        matches!(effects.as_slice(), [Effect::Start(Ticket::Load(request, 1), ..)] if request.line().contains("search=x")),
+        "{effects:?}"
+    );
+    assert!(app.rest().is_empty());
 }

@@ -8,7 +8,7 @@ use crate::api::client::Client;
 use crate::api::endpoint::Request;
 use crate::api::error::Unreadable;
 use crate::api::{Error, Fault};
-use crate::app::action::{Effect, Msg, Outcome, Tone};
+use crate::app::action::{Effect, Msg, Outcome, Stop, Tone};
 use crate::app::outbox::Claim;
 use crate::app::pane::Section;
 use crate::app::transfer::News;
@@ -18,10 +18,9 @@ use crate::store::{Arrival, Follow, Load, PER_PAGE, Ticket, Want, Work, Write};
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
 use jiff::Timestamp;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -64,7 +63,27 @@ fn gone(tried: &str) -> Error {
 
 struct Task {
     abort: AbortHandle,
-    cancelled: Arc<AtomicBool>,
+    stop: Stop,
+}
+
+impl Task {
+    fn stop(&self) {
+        self.stop.stop();
+        self.abort.abort();
+    }
+}
+
+/// Where something that was started says what it has to say.
+pub(super) struct Teller {
+    pub(super) sender: mpsc::Sender<Msg>,
+    pub(super) stop: Stop,
+}
+
+impl Teller {
+    /// Says it; waits while too much is unheard.
+    pub async fn tell(&self, msg: Msg) {
+        let _ = self.sender.send(Msg::Of(self.stop.clone(), Box::new(msg))).await;
+    }
 }
 
 /// Writes the person's own sections to the configuration.
@@ -81,8 +100,6 @@ pub struct Executor {
     keeper: Option<Keeper>,
     configure: Option<Configure>,
     cache: Option<Arc<Mutex<Cache>>>,
-    /// What was looked for on disk already: from then on memory knows more.
-    recalled: HashSet<Ticket>,
 }
 
 impl Executor {
@@ -105,7 +122,6 @@ impl Executor {
             keeper: None,
             configure: None,
             cache: replies.map(|folder| Arc::new(Mutex::new(Cache::new(folder)))),
-            recalled: HashSet::new(),
         }
     }
 
@@ -121,8 +137,7 @@ impl Executor {
             Effect::Start(ticket, want, held) => self.start(ticket, want, held),
             Effect::Cancel(ticket) => {
                 if let Some(task) = self.tasks.remove(&ticket) {
-                    task.cancelled.store(true, Ordering::Relaxed);
-                    task.abort.abort();
+                    task.stop();
                 }
             }
             Effect::Send(number, write) => {
@@ -175,7 +190,7 @@ impl Executor {
                 });
             }
             Effect::Sections(all) => self.configure(all),
-            // The loop does these itself: they concern the terminal.
+            // The loop does these itself.
             Effect::Copy(_)
             | Effect::Notify(_)
             | Effect::Browse(_)
@@ -194,10 +209,7 @@ impl Executor {
         let writes = std::mem::take(&mut self.writes);
         let _ = tokio::time::timeout(Duration::from_secs(3), futures::future::join_all(writes)).await;
         self.saves.values().for_each(AbortHandle::abort);
-        for task in self.tasks.values() {
-            task.cancelled.store(true, Ordering::Relaxed);
-            task.abort.abort();
-        }
+        self.tasks.values().for_each(Task::stop);
         if let Some(cache) = self.cache.take() {
             let finish = move || cache.lock().unwrap_or_else(PoisonError::into_inner).finish();
             let _ = tokio::task::spawn_blocking(finish).await;
@@ -207,16 +219,16 @@ impl Executor {
     fn start(&mut self, ticket: Ticket, want: Want, held: u64) {
         // Tasks that ended by themselves are only remembered by name.
         self.tasks.retain(|_, task| !task.abort.is_finished());
-        let (line, sender) = (self.line.clone(), self.sender.clone());
-        let cancelled = Arc::new(AtomicBool::new(false));
-        let flag = cancelled.clone();
+        let (line, stop) = (self.line.clone(), Stop::default());
+        let teller = Teller { sender: self.sender.clone(), stop: stop.clone() };
         let cache = self.cache.clone();
-        let recall = cache.is_some() && matches!(ticket, Ticket::Load(..)) && self.recalled.insert(ticket.clone());
+        // Where something is known, memory knows more than the disk.
+        let recall = held == 0;
         let name = ticket.clone();
         let task = tokio::spawn(async move {
             let inner = name.clone();
-            let to = sender.clone();
-            let outcome = async move {
+            let to = &teller;
+            let outcome = async {
                 match want {
                     Want::Load(load) => {
                         let page = match &inner {
@@ -228,20 +240,20 @@ impl Executor {
                             && let Some(cache) = &cache
                             && let Some((arrival, at)) = kept(cache, &load, &request).await
                         {
-                            let _ = to.send(Msg::Recalled(inner, arrival, at)).await;
+                            to.tell(Msg::Recalled(inner, arrival, at)).await;
                         }
                         reply(&line, &load, &request, cache.as_deref()).await.map(Outcome::Reply)
                     }
-                    Want::Follow(follow) => stream(&line, &follow, held, &to).await.map(|()| Outcome::End),
-                    Want::Work(work) => make(work, flag).await,
-                    Want::Parts(gleaned) => glean::glean(&line.client().await?, &gleaned, flag, &to).await,
+                    Want::Follow(follow) => stream(&line, &follow, held, to).await.map(|()| Outcome::End),
+                    Want::Work(work) => make(work, to.stop.clone()).await,
+                    Want::Parts(gleaned) => glean::glean(&line.client().await?, &gleaned, to).await,
                 }
             };
             // Whatever happens, what was started is answered: else it would be waited for forever.
             let outcome = AssertUnwindSafe(outcome).catch_unwind().await.unwrap_or_else(|_| Err(crashed(&name)));
-            let _ = sender.send(Msg::Arrived(name, outcome)).await;
+            teller.tell(Msg::Arrived(name, outcome)).await;
         });
-        self.tasks.insert(ticket, Task { abort: task.abort_handle(), cancelled });
+        self.tasks.insert(ticket, Task { abort: task.abort_handle(), stop });
     }
 
     /// Writes the sections to the configuration, where there is one: a small file, whole and rarely.
@@ -321,9 +333,9 @@ async fn send(line: &Line, write: &Write) -> Result<crate::store::Value, Error> 
 }
 
 /// Runs a computation on a worker. One that is cancelled is aborted before its answer is looked at.
-async fn make(work: Work, cancelled: Arc<AtomicBool>) -> Result<Outcome, Error> {
+async fn make(work: Work, stop: Stop) -> Result<Outcome, Error> {
     let name = Ticket::Work(work.key.clone());
-    let made = tokio::task::spawn_blocking(move || (work.run)(&|| cancelled.load(Ordering::Relaxed))).await;
+    let made = tokio::task::spawn_blocking(move || (work.run)(&|| stop.is_stopped())).await;
     made.map(Outcome::Made).map_err(|_| crashed(&name))
 }
 
@@ -338,7 +350,7 @@ fn crashed(ticket: &Ticket) -> Error {
 }
 
 /// Reads a growing document until its status says that nothing more will come.
-async fn stream(line: &Line, follow: &Follow, held: u64, sender: &mpsc::Sender<Msg>) -> Result<(), Error> {
+async fn stream(line: &Line, follow: &Follow, held: u64, teller: &Teller) -> Result<(), Error> {
     let client = line.client().await?;
     let mut at = Position { held, tail: None };
     let mut rest = QUICK;
@@ -347,11 +359,11 @@ async fn stream(line: &Line, follow: &Follow, held: u64, sender: &mpsc::Sender<M
         let status = reply(line, &follow.status, &follow.status.request, None).await;
         let over = status.as_ref().is_ok_and(|arrival| (follow.over)(&arrival.value));
         let failed = status.as_ref().err().cloned();
-        let _ = sender.send(Msg::Learned(follow.status.request.clone(), status)).await;
+        teller.tell(Msg::Learned(follow.status.request.clone(), status)).await;
         if let Some(error) = failed.filter(|e| !e.is_passing()) {
             return Err(error);
         }
-        match at.catch_up(&client, follow, sender).await {
+        match at.catch_up(&client, follow, teller).await {
             Ok(grown) => {
                 rest = if grown { QUICK } else { (rest * 3 / 2).min(SLOW) };
                 if over {
@@ -376,10 +388,10 @@ struct Position {
 
 impl Position {
     /// Brings what is new; whether anything was.
-    async fn catch_up(&mut self, client: &Client, follow: &Follow, sender: &mpsc::Sender<Msg>) -> Result<bool, Error> {
+    async fn catch_up(&mut self, client: &Client, follow: &Follow, teller: &Teller) -> Result<bool, Error> {
         let mut download = client.stream(&follow.request, self.held).await?;
         if download.start == self.held {
-            return self.append(&mut download, follow, sender, false).await;
+            return self.append(&mut download, follow, teller, false).await;
         }
         // The server sends everything again: what is known must be its beginning, and is skipped.
         let known = self.held;
@@ -389,7 +401,7 @@ impl Position {
         while seen < known {
             let Some(chunk) = download.chunk().await? else {
                 // Shorter than what is held: it was written anew.
-                return self.restart(client, follow, sender).await;
+                return self.restart(client, follow, teller).await;
             };
             let end = seen + chunk.len() as u64;
             let from = check_from.saturating_sub(seen).min(chunk.len() as u64) as usize;
@@ -398,44 +410,44 @@ impl Position {
             seen = end;
             if end >= known {
                 if self.tail.as_ref().is_some_and(|tail| *tail != compared) {
-                    return self.restart(client, follow, sender).await;
+                    return self.restart(client, follow, teller).await;
                 }
                 let new = chunk.slice(to..);
                 let grown = !new.is_empty();
-                self.push(&new, follow, sender, false).await;
-                return Ok(self.append(&mut download, follow, sender, false).await? || grown);
+                self.push(&new, follow, teller, false).await;
+                return Ok(self.append(&mut download, follow, teller, false).await? || grown);
             }
         }
         Ok(false)
     }
 
-    async fn restart(&mut self, client: &Client, follow: &Follow, sender: &mpsc::Sender<Msg>) -> Result<bool, Error> {
+    async fn restart(&mut self, client: &Client, follow: &Follow, teller: &Teller) -> Result<bool, Error> {
         self.held = 0;
         self.tail = Some(Vec::new());
         let mut download = client.stream(&follow.request, 0).await?;
-        self.append(&mut download, follow, sender, true).await
+        self.append(&mut download, follow, teller, true).await
     }
 
     async fn append(
         &mut self,
         download: &mut crate::api::client::Download,
         follow: &Follow,
-        sender: &mpsc::Sender<Msg>,
+        teller: &Teller,
         mut restart: bool,
     ) -> Result<bool, Error> {
         let mut grown = false;
         if restart {
-            self.push(&[], follow, sender, true).await;
+            self.push(&[], follow, teller, true).await;
         }
         while let Some(chunk) = download.chunk().await? {
             grown |= !chunk.is_empty();
-            self.push(&chunk, follow, sender, false).await;
+            self.push(&chunk, follow, teller, false).await;
             restart = false;
         }
         Ok(grown || restart)
     }
 
-    async fn push(&mut self, bytes: &[u8], follow: &Follow, sender: &mpsc::Sender<Msg>, restart: bool) {
+    async fn push(&mut self, bytes: &[u8], follow: &Follow, teller: &Teller, restart: bool) {
         if bytes.is_empty() && !restart {
             return;
         }
@@ -449,7 +461,7 @@ impl Position {
             tail.drain(..surplus);
         }
         // A full channel holds the reading up, and with it the server.
-        let _ = sender.send(Msg::Bytes { request: follow.request.clone(), bytes: bytes.to_vec(), restart }).await;
+        teller.tell(Msg::Bytes { request: follow.request.clone(), bytes: bytes.to_vec(), restart }).await;
     }
 }
 
@@ -479,6 +491,13 @@ mod tests {
         assert!(line.client().await.is_ok());
     }
 
+    async fn said(inbox: &mut mpsc::Receiver<Msg>) -> Msg {
+        match inbox.recv().await {
+            Some(Msg::Of(stop, msg)) if !stop.is_stopped() => *msg,
+            other => panic!("{other:?}"),
+        }
+    }
+
     #[tokio::test(flavor = "multi_thread")]
     async fn what_was_kept_comes_before_the_server_and_without_it() {
         use crate::api::branches::{Branch, ListBranches};
@@ -498,13 +517,14 @@ mod tests {
         let ticket = Ticket::Load(load.request.clone(), 1);
         let start = Effect::Start(ticket.clone(), load.into(), 0);
         executor.take(start.clone());
-        let Some(Msg::Recalled(about, arrival, at)) = inbox.recv().await else { panic!("nothing was recalled") };
+        let Msg::Recalled(about, arrival, at) = said(&mut inbox).await else { panic!("nothing was recalled") };
         assert_eq!((about, at), (ticket, Timestamp::UNIX_EPOCH));
         let rows = arrival.value.downcast_ref::<Vec<Branch>>().expect("branches");
         assert_eq!(rows.first().map(|b| b.name.as_str()), Some("main"));
-        assert!(matches!(inbox.recv().await, Some(Msg::Arrived(_, Err(_)))));
+        assert!(matches!(said(&mut inbox).await, Msg::Arrived(_, Err(_))));
         // The second time memory knows.
-        executor.take(start);
-        assert!(matches!(inbox.recv().await, Some(Msg::Arrived(_, Err(_)))));
+        let Effect::Start(ticket, want, _) = start else { panic!("a start") };
+        executor.take(Effect::Start(ticket, want, 1));
+        assert!(matches!(said(&mut inbox).await, Msg::Arrived(_, Err(_))));
     }
 }

@@ -1,16 +1,14 @@
 //! Brings parts of large things of the server to whoever reads them: of a server that gives parts those alone, of another
 //! everything, into a file without a name.
 
+use super::executor::Teller;
 use crate::api::client::{Client, Download, Progress, Slice};
 use crate::api::error::Unreadable;
 use crate::api::{Error, Fault};
 use crate::app::action::{Msg, Outcome};
 use crate::store::{Gleaned, Parts, Step};
 use std::io::{Seek, SeekFrom, Write};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use tokio::sync::mpsc;
 
 /// What is larger goes to disk.
 const IN_MEMORY: u64 = 8 * 1024 * 1024;
@@ -26,24 +24,19 @@ enum Brought {
 }
 
 /// Makes what `gleaned` stands for.
-pub async fn glean(
-    client: &Client,
-    gleaned: &Gleaned,
-    cancelled: Arc<AtomicBool>,
-    sender: &mpsc::Sender<Msg>,
-) -> Result<Outcome, Error> {
+pub async fn glean(client: &Client, gleaned: &Gleaned, teller: &Teller) -> Result<Outcome, Error> {
     if !gleaned.delay.is_zero() {
         tokio::time::sleep(gleaned.delay).await;
     }
     let first = client.slice(&gleaned.request, gleaned.begin.clone()).await?;
-    let mut parts = match bring(first, None, gleaned, sender).await? {
+    let mut parts = match bring(first, None, gleaned, teller).await? {
         Brought::Parts(parts) => parts,
         Brought::TooLarge(bytes) => return Ok(Outcome::Made((gleaned.too_large)(bytes))),
     };
     let mut brought = 0;
     for _ in 0..LOOKS {
-        let (read, flag, here) = (gleaned.read.clone(), cancelled.clone(), parts.clone());
-        let look = tokio::task::spawn_blocking(move || read(&here, &|| flag.load(Ordering::Relaxed)));
+        let (read, stop, here) = (gleaned.read.clone(), teller.stop.clone(), parts.clone());
+        let look = tokio::task::spawn_blocking(move || read(&here, &|| stop.is_stopped()));
         let range = match look.await.map_err(|_| unreadable(gleaned, "labscope failed at it; --log FILE says where"))? {
             Step::Made(value) => return Ok(Outcome::Made(value)),
             Step::Need(range) => range.start..range.end.min(parts.total()),
@@ -56,7 +49,7 @@ pub async fn glean(
             return Ok(Outcome::Made((gleaned.too_large)(brought)));
         }
         let next = client.slice(&gleaned.request, Slice::Span(range)).await?;
-        parts = match bring(next, Some(parts), gleaned, sender).await? {
+        parts = match bring(next, Some(parts), gleaned, teller).await? {
             Brought::Parts(parts) => parts,
             Brought::TooLarge(bytes) => return Ok(Outcome::Made((gleaned.too_large)(bytes))),
         };
@@ -74,7 +67,7 @@ async fn bring(
     mut download: Download,
     held: Option<Parts>,
     gleaned: &Gleaned,
-    sender: &mpsc::Sender<Msg>,
+    teller: &Teller,
 ) -> Result<Brought, Error> {
     let expected = download.length.unwrap_or(0);
     if expected > gleaned.most {
@@ -100,7 +93,7 @@ async fn bring(
         if told.elapsed() >= PULSE {
             told = Instant::now();
             let progress = Progress { done, total: download.length };
-            let _ = sender.send(Msg::Progress(gleaned.key.clone(), progress)).await;
+            teller.tell(Msg::Progress(gleaned.key.clone(), progress)).await;
         }
     }
     if download.length.is_some_and(|length| length != done) {
@@ -135,9 +128,11 @@ mod tests {
     use crate::api::Endpoint;
     use crate::api::client::Server;
     use crate::api::jobs::GetArtifacts;
+    use crate::app::action::Stop;
     use crate::store::{Cancelled, Glean};
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
+    use tokio::sync::mpsc;
 
     /// Reads the last byte, then the first.
     struct Ends {
@@ -201,7 +196,8 @@ mod tests {
 
     async fn gleaned(client: &Client, most: u64) -> Result<Result<(u64, Vec<u8>), u64>, Error> {
         let (sender, _inbox) = mpsc::channel(64);
-        let outcome = glean(client, &Gleaned::new(Ends { most }), Arc::default(), &sender).await?;
+        let teller = Teller { sender, stop: Stop::default() };
+        let outcome = glean(client, &Gleaned::new(Ends { most }), &teller).await?;
         let Outcome::Made(value) = outcome else { panic!("a result") };
         Ok(value.downcast_ref::<Result<(u64, Vec<u8>), u64>>().unwrap().clone())
     }

@@ -50,122 +50,177 @@ pub struct Options {
     pub notify: terminal::Notify,
 }
 
-/// Runs the interface until it ends; the terminal is restored whatever happens.
+/// Runs the interface until it ends; whatever happens, texts are on disk afterwards, and the terminal is as it was.
 pub async fn run(app: &mut App, first: Vec<Effect>, options: Options) -> io::Result<()> {
-    let (sender, mut inbox) = mpsc::channel::<Msg>(256);
+    let (sender, inbox) = mpsc::channel::<Msg>(256);
     let mut terminal = Terminal::open(TerminalOptions { mouse: options.mouse })?;
-    app.pictures.set_screen(terminal::screen());
-    terminal.draw(app)?;
-    app.take_dirty();
-    let mut watch = background::Watch::new(options.ask_background);
-    if options.ask_background {
-        terminal.ask_background()?;
+    let executor = Executor::new(options.client, sender, options.drafts, options.replies);
+    let mut interface = Interface {
+        app,
+        terminal: &mut terminal,
+        executor: executor.configured(options.configure),
+        todo: Vec::new(),
+        notify: options.notify,
+    };
+    let outcome = interface.run(first, inbox, options.ask_background).await;
+    // A terminal that went away must not take with it what was typed into it.
+    interface.executor.finish().await;
+    let closed = terminal.close();
+    outcome.and(closed)
+}
+
+/// The app between its terminal and what runs in the background.
+struct Interface<'a> {
+    app: &'a mut App,
+    terminal: &'a mut Terminal,
+    executor: Executor,
+    /// What the loop itself has to do.
+    todo: Vec<Effect>,
+    notify: terminal::Notify,
+}
+
+impl Interface<'_> {
+    async fn run(
+        &mut self,
+        first: Vec<Effect>,
+        mut inbox: mpsc::Receiver<Msg>,
+        ask_background: bool,
+    ) -> io::Result<()> {
+        self.app.pictures.set_screen(terminal::screen());
+        self.terminal.draw(self.app)?;
+        self.app.take_dirty();
+        let mut watch = background::Watch::new(ask_background);
+        if ask_background {
+            self.terminal.ask_background()?;
+        }
+        let mut signals = terminal::Signals::new()?;
+        let mut input = Input::open();
+        let mut drawn = Instant::now();
+        let mut urgent = true;
+        self.hand_over(first);
+        loop {
+            while !self.todo.is_empty() {
+                for effect in std::mem::take(&mut self.todo) {
+                    if self.with_terminal(effect, &mut input).await? {
+                        // What was meant for the other program (C-c, C-g) must not end labscope.
+                        signals = terminal::Signals::new()?;
+                    }
+                }
+                urgent = true;
+            }
+            if self.app.is_quitting() {
+                return Ok(());
+            }
+            let wait_for_frame = if urgent { Duration::ZERO } else { FRAME.saturating_sub(drawn.elapsed()) };
+            let mut dirty = self.app.take_dirty();
+            if dirty && wait_for_frame.is_zero() {
+                self.terminal.draw(self.app)?;
+                drawn = Instant::now();
+                urgent = false;
+                dirty = false;
+            }
+            let wake = if dirty { Some(wait_for_frame) } else { self.app.wake_at().map(until) };
+            let wake = watch.deadline().map_or(wake, |d| Some(wake.map_or(d, |w| w.min(d))));
+            let mut batch: Vec<Msg> = Vec::new();
+            tokio::select! {
+                biased;
+                signal = signals.next() => match signal {
+                    terminal::Signal::End => batch.push(Msg::Quit),
+                    terminal::Signal::Continued => {
+                        self.terminal.redraw()?;
+                        self.app.set_dirty();
+                        urgent = true;
+                    }
+                },
+                event = input.events.recv() => match event {
+                    Some(Ok(event)) => take_event(event, &mut watch, &mut batch),
+                    // The terminal is gone: there is nobody left to draw for.
+                    Some(Err(_)) | None => batch.push(Msg::Quit),
+                },
+                Some(msg) = inbox.recv() => batch.push(msg),
+                () = sleep(wake) => {}
+            }
+            // Everything that waits is taken before one frame is drawn.
+            while let Ok(event) = input.events.try_recv() {
+                match event {
+                    Ok(event) => take_event(event, &mut watch, &mut batch),
+                    Err(_) => batch.push(Msg::Quit),
+                }
+            }
+            // Keys that were held back come however much else does.
+            batch.extend(watch.expired().into_iter().map(Msg::Key));
+            while batch.len() < 512 {
+                let Ok(msg) = inbox.try_recv() else { break };
+                batch.push(msg);
+            }
+            for msg in std::iter::once(Msg::Now(Timestamp::now())).chain(batch) {
+                urgent |=
+                    matches!(msg, Msg::Key(_) | Msg::Mouse(_) | Msg::Paste(_) | Msg::Resize(..) | Msg::Background(_));
+                let effects = self.app.receive(msg);
+                self.hand_over(effects);
+            }
+            let effects = self.app.rest();
+            self.hand_over(effects);
+            if dirty {
+                self.app.set_dirty();
+            }
+        }
     }
-    let mut signals = terminal::Signals::new()?;
-    let mut executor =
-        Executor::new(options.client, sender, options.drafts, options.replies).configured(options.configure);
-    let mut input = Input::open();
-    let mut drawn = Instant::now();
-    let mut todo = first;
-    let mut urgent = true;
-    loop {
-        for effect in std::mem::take(&mut todo) {
-            match effect {
-                Effect::Quit => {}
-                Effect::Copy(text) => terminal.copy(&text)?,
-                Effect::Notify(text) => terminal.notify(options.notify, &text)?,
-                Effect::Browse(url) => {
-                    if let Err(why) = open::browser(&url) {
-                        todo.extend(app.update(Msg::Say(Tone::Bad, why)));
-                    }
+
+    /// What runs in the background begins, or ends, at once: what it says from then on is known for what it is.
+    fn hand_over(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            if effect.is_of_loop() { self.todo.push(effect) } else { self.executor.take(effect) }
+        }
+    }
+
+    /// Does what concerns the terminal; whether another program had it meanwhile.
+    async fn with_terminal(&mut self, effect: Effect, input: &mut Input) -> io::Result<bool> {
+        match effect {
+            Effect::Copy(text) => self.terminal.copy(&text)?,
+            Effect::Notify(text) => self.terminal.notify(self.notify, &text)?,
+            Effect::Browse(url) => {
+                if let Err(why) = open::browser(&url) {
+                    self.tell(Msg::Say(Tone::Bad, why));
                 }
-                Effect::Edit { tag, text, suffix } => {
-                    input.close().await;
-                    terminal.leave()?;
-                    let outcome = open::editor(&text, &suffix);
-                    terminal.enter()?;
-                    input = Input::open();
-                    // What was meant for the editor (C-c, C-g) must not end labscope.
-                    signals = terminal::Signals::new()?;
-                    todo.extend(app.update(Msg::Edited(tag, outcome)));
-                }
-                Effect::Page(paper) => {
-                    input.close().await;
-                    terminal.leave()?;
-                    let outcome = open::pager(&paper);
-                    terminal.enter()?;
-                    input = Input::open();
-                    signals = terminal::Signals::new()?;
-                    if let Err(why) = outcome {
-                        todo.extend(app.update(Msg::Say(Tone::Bad, why)));
-                    }
-                    app.set_dirty();
-                }
-                Effect::Suspend => {
-                    input.close().await;
-                    terminal.suspend()?;
-                    input = Input::open();
-                    todo.extend(app.update(Msg::Resize(terminal.size().0, terminal.size().1)));
-                }
-                other => executor.take(other),
             }
-            urgent = true;
-        }
-        if app.is_quitting() {
-            executor.finish().await;
-            return terminal.close();
-        }
-        if !todo.is_empty() {
-            continue;
-        }
-        let wait_for_frame = if urgent { Duration::ZERO } else { FRAME.saturating_sub(drawn.elapsed()) };
-        let mut dirty = app.take_dirty();
-        if dirty && wait_for_frame.is_zero() {
-            terminal.draw(app)?;
-            drawn = Instant::now();
-            urgent = false;
-            dirty = false;
-        }
-        let wake = if dirty { Some(wait_for_frame) } else { app.wake_at().map(until) };
-        let wake = watch.deadline().map_or(wake, |d| Some(wake.map_or(d, |w| w.min(d))));
-        let mut batch: Vec<Msg> = Vec::new();
-        tokio::select! {
-            biased;
-            signal = signals.next() => match signal {
-                terminal::Signal::End => batch.push(Msg::Quit),
-                terminal::Signal::Continued => {
-                    terminal.redraw()?;
-                    app.set_dirty();
-                    urgent = true;
-                }
-            },
-            event = input.events.recv() => match event {
-                Some(Ok(event)) => take_event(event, &mut watch, &mut batch),
-                // The terminal is gone: there is nobody left to draw for.
-                Some(Err(_)) | None => batch.push(Msg::Quit),
-            },
-            Some(msg) = inbox.recv() => batch.push(msg),
-            () = sleep(wake) => batch.extend(watch.expired().into_iter().map(Msg::Key)),
-        }
-        // Everything that waits is taken before one frame is drawn.
-        while let Ok(event) = input.events.try_recv() {
-            match event {
-                Ok(event) => take_event(event, &mut watch, &mut batch),
-                Err(_) => batch.push(Msg::Quit),
+            Effect::Edit { tag, text, suffix } => {
+                input.close().await;
+                self.terminal.leave()?;
+                let outcome = open::editor(&text, &suffix);
+                // First, so that it is kept even where the terminal does not come back.
+                self.tell(Msg::Edited(tag, outcome));
+                self.terminal.enter()?;
+                *input = Input::open();
+                return Ok(true);
             }
+            Effect::Page(paper) => {
+                input.close().await;
+                self.terminal.leave()?;
+                let outcome = open::pager(&paper);
+                self.terminal.enter()?;
+                *input = Input::open();
+                if let Err(why) = outcome {
+                    self.tell(Msg::Say(Tone::Bad, why));
+                }
+                self.app.set_dirty();
+                return Ok(true);
+            }
+            Effect::Suspend => {
+                input.close().await;
+                self.terminal.suspend()?;
+                *input = Input::open();
+                let (columns, rows) = self.terminal.size();
+                self.tell(Msg::Resize(columns, rows));
+            }
+            other => self.executor.take(other),
         }
-        while batch.len() < 512 {
-            let Ok(msg) = inbox.try_recv() else { break };
-            batch.push(msg);
-        }
-        todo.extend(app.update(Msg::Now(Timestamp::now())));
-        for msg in batch {
-            urgent |= matches!(msg, Msg::Key(_) | Msg::Mouse(_) | Msg::Paste(_) | Msg::Resize(..) | Msg::Background(_));
-            todo.extend(app.update(msg));
-        }
-        if dirty {
-            app.set_dirty();
-        }
+        Ok(false)
+    }
+
+    fn tell(&mut self, msg: Msg) {
+        let effects = self.app.update(msg);
+        self.hand_over(effects);
     }
 }
 
@@ -197,9 +252,9 @@ impl Input {
     }
 
     /// Stops reading, so that another program can; returns when nothing reads any more.
-    async fn close(self) {
+    async fn close(&mut self) {
         self.task.abort();
-        let _ = self.task.await;
+        let _ = (&mut self.task).await;
     }
 }
 

@@ -5,7 +5,7 @@ pub mod want;
 
 use crate::api::client::Progress;
 use crate::api::endpoint::Request;
-use crate::api::{Endpoint, Error};
+use crate::api::{Endpoint, Error, Fault};
 use jiff::Timestamp;
 pub use parts::{Glean, Gleaned, Parts, Step};
 use std::any::Any;
@@ -352,6 +352,12 @@ impl Store {
         self.unbrought.get(key)
     }
 
+    /// Whether a page of a list (from 1), or a single reply (page 0), is known.
+    pub fn knows(&self, request: &Request, page: u32) -> bool {
+        let entry = self.resources.get(request).and_then(|r| r.entries.get(page.saturating_sub(1) as usize));
+        entry.is_some_and(|entry| entry.known.is_some())
+    }
+
     /// Why the last try of a request failed, where it did.
     pub fn error_of(&self, request: &Request) -> Option<&Error> {
         self.resources.get(request)?.entries.iter().find_map(|e| e.error.as_ref()).map(|(error, _)| error)
@@ -408,9 +414,12 @@ impl Store {
         let mut loading = 0;
         let known = resource.and_then(|r| r.entries.first()).and_then(|e| e.known.as_ref());
         let total = known.and_then(|(arrival, _)| arrival.total);
+        // A server may give fewer rows a page than it was asked for.
+        let rows =
+            known.filter(|(a, _)| a.next.is_some() && a.len > 0).map_or(u64::from(PER_PAGE), |(a, _)| a.len as u64);
         for index in 0..load.pages.max(1) as usize {
             let page = first + index as u32;
-            if index > 0 && total.is_some_and(|total| index as u64 * u64::from(PER_PAGE) >= total) {
+            if index > 0 && total.is_some_and(|total| index as u64 * rows >= total) {
                 break;
             }
             let Some(entry) = resource.and_then(|r| r.entries.get(index)) else { return (Some(page), None) };
@@ -426,8 +435,12 @@ impl Store {
                     return (Some(page), None);
                 }
                 if error.is_passing() {
-                    // What failed in passing is tried again by itself, in its own time.
-                    match later(*at, RETRY_SECONDS) {
+                    // What failed in passing is tried again by itself, in its own time, or when the server allows it.
+                    let asked = match error.fault {
+                        Fault::Limited(Some(wait)) => wait.as_secs_f64(),
+                        _ => 0.0,
+                    };
+                    match later(*at, asked.max(RETRY_SECONDS)) {
                         due if due <= now => return (Some(page), None),
                         due => wake = earliest(wake, Some(due)),
                     }
@@ -536,8 +549,9 @@ impl Store {
 
     /// Remembers whether the server is within reach.
     pub fn note_reach(&mut self, error: Option<&Error>, now: Timestamp) {
-        use crate::api::Fault;
         match error {
+            // Never sent: it says nothing about the server.
+            Some(Error { fault: Fault::ReadOnly | Fault::Disk(_), .. }) => {}
             Some(e) if matches!(e.fault, Fault::Offline(_) | Fault::Timeout(_) | Fault::Tls(_)) => {
                 self.lost = Some(e.clone());
             }
@@ -660,9 +674,9 @@ impl Store {
     /// A new turn: forgets what was looked at longest ago, where too much is kept.
     pub fn turn(&mut self) {
         self.turn += 1;
-        forget(&mut self.resources, KEPT, |r| r.used.get());
-        forget(&mut self.streams, GROWN, |s| s.used.get());
-        forget(&mut self.made, KEPT, |m| m.used.get());
+        forget(&mut self.resources, KEPT, self.turn, |r| r.used.get());
+        forget(&mut self.streams, GROWN, self.turn, |s| s.used.get());
+        forget(&mut self.made, KEPT, self.turn, |m| m.used.get());
     }
 
     fn entry(&mut self, request: &Request, page: u32) -> Option<&mut Entry> {
@@ -693,7 +707,9 @@ pub fn earliest(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp>
     }
 }
 
-fn forget<K: Clone + Eq + std::hash::Hash, V>(map: &mut HashMap<K, V>, most: usize, used: impl Fn(&V) -> u64) {
+/// Forgets the half that was used longest ago, but never what was used in the turn that ended: it would be asked for again at
+/// once, and for ever.
+fn forget<K: Eq + std::hash::Hash, V>(map: &mut HashMap<K, V>, most: usize, turn: u64, used: impl Fn(&V) -> u64) {
     if map.len() <= most {
         return;
     }
@@ -701,7 +717,7 @@ fn forget<K: Clone + Eq + std::hash::Hash, V>(map: &mut HashMap<K, V>, most: usi
     let middle = turns.len() / 2;
     let (_, median, _) = turns.select_nth_unstable(middle);
     let median = *median;
-    map.retain(|_, value| used(value) > median);
+    map.retain(|_, value| used(value) > median || used(value) + 1 >= turn);
 }
 
 #[cfg(test)]
@@ -767,6 +783,55 @@ mod tests {
         store.arrived(&load.request, 1, Err(error(Fault::Denied("no".into()))), at(11));
         assert_eq!(store.due(&load, at(1000)), (None, None));
         assert!(store.lost().is_none());
+    }
+
+    #[test]
+    fn a_server_that_asks_for_a_long_pause_gets_it() {
+        let load = Load::list(&ListBranches { id: "1".into(), search: None }, 1);
+        let mut store = Store::default();
+        let fault = Fault::Limited(Some(Duration::from_secs(600)));
+        store.arrived(&load.request, 1, Err(Error { tried: "GET /x".into(), fault }), at(0));
+        assert_eq!(store.due(&load, at(10)), (None, Some(at(600))));
+        assert_eq!(store.due(&load, at(600)).0, Some(1));
+    }
+
+    #[test]
+    fn what_was_refused_here_says_nothing_about_the_server() {
+        let mut store = Store::default();
+        let error = |fault| Error { tried: "POST /x".into(), fault };
+        store.note_reach(Some(&error(Fault::Offline("gone".into()))), at(0));
+        store.note_reach(Some(&error(Fault::ReadOnly)), at(1));
+        assert!(store.lost().is_some() && store.heard().is_none());
+    }
+
+    #[test]
+    fn a_server_of_small_pages_is_asked_for_all_of_them() {
+        let load = Load::list(&ListBranches { id: "1".into(), search: None }, 9);
+        let mut store = Store::default();
+        for page in 1..=3 {
+            assert_eq!(store.due(&load, at(0)).0, Some(page));
+            let rows = Arrival { total: Some(6), ..rows(&["a", "b"], (page < 3).then_some(page + 1)) };
+            store.arrived(&load.request, page, Ok(rows), at(0));
+        }
+        assert_eq!(store.due(&load, at(0)).0, None);
+    }
+
+    #[test]
+    fn what_a_place_looks_at_is_never_forgotten_however_much_it_is() {
+        let load = |n: usize| Load::list(&ListBranches { id: n.to_string().into(), search: None }, 1);
+        let mut store = Store::default();
+        for n in 0..3 * KEPT {
+            store.arrived(&load(n).request, 1, Ok(rows(&["a"], None)), at(0));
+        }
+        let looked_at = |store: &Store| {
+            let all = (KEPT..3 * KEPT).map(|n| store.list(&ListBranches { id: n.to_string().into(), search: None }));
+            all.filter(|rows| rows.known).count()
+        };
+        for _ in 0..3 {
+            assert_eq!(looked_at(&store), 2 * KEPT);
+            store.turn();
+        }
+        assert!(!store.list(&ListBranches { id: "0".into(), search: None }).known);
     }
 
     #[test]

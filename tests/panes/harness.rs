@@ -430,6 +430,7 @@ impl Harness {
         let Answers::Server { inbox, .. } = &mut self.answers else { panic!("nothing comes by itself:\n{waiting}") };
         let heard = tokio::time::timeout(PATIENCE, inbox.recv()).await;
         let msg = heard.ok().flatten().unwrap_or_else(|| panic!("the server is silent about {waiting}"));
+        let Some(msg) = msg.heard() else { return };
         if let Msg::Sent(number, _) = &msg {
             self.pending.retain(|e| !matches!(e, Effect::Send(n, _) if n == number));
         }

@@ -120,8 +120,9 @@ impl Client {
                 _ if last => return outcome,
                 Ok(reply) => match reply.status().as_u16() {
                     // The server refused it before it did anything, so a write may come again, too.
-                    429 => wait_asked(reply.headers(), Timestamp::now()).unwrap_or(pause),
-                    502..=504 if reads => retry_after(reply.headers(), Timestamp::now()).unwrap_or(pause),
+                    // One that asks for no pause at all, or whose clock is behind ours, gets ours all the same.
+                    429 => wait_asked(reply.headers(), Timestamp::now()).unwrap_or_default().max(pause),
+                    502..=504 if reads => retry_after(reply.headers(), Timestamp::now()).unwrap_or_default().max(pause),
                     _ => return outcome,
                 },
                 Err(error) if reads && matches!(error.fault, Fault::Offline(_)) => pause,

@@ -301,7 +301,7 @@ impl Outbox {
                 Fault::Limited(after) => pause_of(*after),
                 _ => AGAIN,
             };
-            self.paused = Some(now.checked_add(pause).unwrap_or(now));
+            self.paused = Some(now.checked_add(pause).unwrap_or(Timestamp::MAX));
             self.queue.push_front(Job { failed: job.failed + 1, ..job });
             return Vec::new();
         }
@@ -331,7 +331,7 @@ impl Outbox {
             Err(error) => error,
         };
         let (key, why) = (job.key.clone(), said(error));
-        let later = |pause: SignedDuration| now.checked_add(pause).unwrap_or(now);
+        let later = |pause: SignedDuration| now.checked_add(pause).unwrap_or(Timestamp::MAX);
         match &error.fault {
             // Refused before anything was done: the same again, when the server allows it.
             Fault::Limited(after) => {
@@ -413,7 +413,7 @@ impl Outbox {
 
 /// How long a server that has too many requests wants to be left alone.
 fn pause_of(after: Option<std::time::Duration>) -> SignedDuration {
-    after.and_then(|after| SignedDuration::try_from(after).ok()).unwrap_or(PAUSE)
+    after.map_or(PAUSE, |after| SignedDuration::try_from(after).unwrap_or(SignedDuration::MAX).max(AGAIN))
 }
 
 fn said(error: &Error) -> String {

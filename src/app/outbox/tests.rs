@@ -191,6 +191,19 @@ fn a_server_that_asks_for_a_pause_gets_it_and_then_the_same_comment() {
 }
 
 #[test]
+fn a_server_that_asks_for_no_pause_or_an_endless_one_is_not_sent_to_without_end() {
+    let none = || Does::Fails(Fault::Limited(Some(Duration::ZERO)));
+    let mut world = World::new(1, [none(), none(), none()]);
+    let began = world.now;
+    world.post_all().all();
+    assert_eq!((world.calls.len(), world.arrived("0")), (4, 1));
+    assert_eq!(world.now.duration_since(began), AGAIN * 3);
+    let mut world = World::new(1, [Does::Fails(Fault::Limited(Some(Duration::MAX)))]);
+    world.post_all().run(6);
+    assert_eq!((world.calls.len(), world.outbox.wake()), (1, Some(jiff::Timestamp::MAX)));
+}
+
+#[test]
 fn an_answer_that_is_lost_is_made_up_for_by_looking() {
     for fault in
         [broken(), Fault::Timeout(Duration::from_secs(30)), Fault::Server(502, "bad".into()), Fault::Cut("".into())]
