@@ -224,6 +224,9 @@ crate::endpoints! {
         "/projects/{id}/repository/contributors",
         "/projects/{id}/repository/compare",
         "/projects/{id}",
+        "/projects/{id}/merge_requests/{merge_request_iid}",
+        "/projects/{id}/merge_requests/{merge_request_iid}/commits",
+        "/projects/{id}/merge_requests/{merge_request_iid}/changes",
     ];
     struct CreateCommit {
         id: Id,
@@ -256,6 +259,12 @@ crate::endpoints! {
         "/projects/{id}/repository/tree",
         "/projects/{id}/repository/branches",
         "/projects/{id}/repository/branches/{branch}",
+        "/projects/{id}/repository/contributors",
+        "/projects/{id}/repository/compare",
+        "/projects/{id}",
+        "/projects/{id}/merge_requests/{merge_request_iid}",
+        "/projects/{id}/merge_requests/{merge_request_iid}/commits",
+        "/projects/{id}/merge_requests/{merge_request_iid}/changes",
     ];
     struct CherryPick { id: Id, sha: String, branch: String }
 

@@ -145,7 +145,15 @@ crate::endpoints! {
 
     /// Deletes a group with all its projects.
     DELETE "/groups/{id}" => Nothing,
-    touches ["/groups", "/groups/{id}", "/groups/{id}/subgroups", "/projects", "/projects/{id}"];
+    touches [
+        "/groups",
+        "/groups/{id}",
+        "/groups/{id}/subgroups",
+        "/groups/{id}/projects",
+        "/projects",
+        "/projects/{id}",
+        "/users/{user_id}/projects",
+    ];
     struct DeleteGroup { id: Id }
 
     /// Takes over the members of the directory's group.

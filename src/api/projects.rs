@@ -289,7 +289,7 @@ crate::endpoints! {
 
     /// Creates a project that another user owns, for administrators.
     POST "/projects/user/{user_id}" => Project,
-    touches ["/projects", "/users/{user_id}/projects"];
+    touches ["/projects", "/users/{user_id}/projects", "/groups/{id}/projects", "/groups/{id}"];
     struct CreateUserProject {
         user_id: u64,
         name: String,

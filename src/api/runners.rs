@@ -129,11 +129,11 @@ crate::endpoints! {
 
     /// Lets a specific runner serve a project.
     POST "/projects/{id}/runners" => Runner,
-    touches ["/projects/{id}/runners", "/runners/{id}"];
+    touches ["/projects/{id}/runners", "/runners", "/runners/{id}"];
     struct EnableRunner { id: Id, runner_id: u64 }
 
     /// Ends the service of a runner to a project, unless it is its only one.
     DELETE "/projects/{id}/runners/{runner_id}" => Nothing,
-    touches ["/projects/{id}/runners", "/runners/{id}"];
+    touches ["/projects/{id}/runners", "/runners", "/runners/{id}"];
     struct DisableRunner { id: Id, runner_id: u64 }
 }

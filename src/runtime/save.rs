@@ -1,28 +1,20 @@
 //! Saves bytes of a server to a file: under another name until it is whole, from where an earlier try was left, and never
 //! over a file that is there unless the person said so.
 
-use crate::api::Error;
-use crate::api::client::{Client, Download};
+use crate::api::client::{Client, Progress, Told};
 use crate::app::action::Msg;
 use crate::app::transfer::{News, Order, file_name};
 use crate::ui::text;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::fs;
-use tokio::io::{AsyncSeekExt, AsyncWriteExt, BufWriter};
 use tokio::sync::mpsc;
 
 /// Between two words on how far it got.
 const PULSE: Duration = Duration::from_millis(200);
-/// How often a broken connection is taken up again by itself.
-const TRIES: u32 = 4;
-/// Before it is taken up again; each further time is twice as long.
-const REST: Duration = Duration::from_millis(500);
-/// Bytes that are gathered before they are written.
-const BUFFER: usize = 256 * 1024;
-
 /// Does `order`, and brings what happens to `sender` under `number`.
 pub async fn save(client: &Client, number: u64, order: Order, sender: &mpsc::Sender<Msg>) {
     let news = match Saving::begin(&order).await {
@@ -62,53 +54,17 @@ impl<'a> Saving<'a> {
     }
 
     async fn run(&self, client: &Client, number: u64, sender: &mpsc::Sender<Msg>) -> News {
-        let mut tries = 0;
-        loop {
-            let before = size_of(&self.part).await;
-            match self.bring(client, number, sender).await {
-                Ok(bytes) => return self.finish(bytes).await,
-                Err(Broken::Disk(why)) => return News::Failed(why),
-                Err(Broken::Line(error)) => {
-                    // A connection that brought something is a good one: it may break as often as it likes.
-                    tries = if size_of(&self.part).await > before { 1 } else { tries + 1 };
-                    if tries >= TRIES || !error.is_passing() {
-                        return News::Failed(error.said());
-                    }
-                    tokio::time::sleep(REST * 2_u32.pow(tries)).await;
-                }
-            }
-        }
-    }
-
-    /// Brings what is missing; how many bytes there are then.
-    async fn bring(&self, client: &Client, number: u64, sender: &mpsc::Sender<Msg>) -> Result<u64, Broken> {
-        let have = size_of(&self.part).await;
-        let mut download = client.stream(&self.order.save.request, have).await.map_err(Broken::Line)?;
-        let file = fs::File::options().create(true).write(true).truncate(false).open(&self.part).await;
-        let mut file = BufWriter::with_capacity(BUFFER, file.map_err(|e| self.disk(&e))?);
-        // A server without ranges sends everything again, and what was there is written over.
-        let mut held = download.start.min(have);
-        file.get_ref().set_len(held).await.map_err(|e| self.disk(&e))?;
-        file.seek(std::io::SeekFrom::Start(held)).await.map_err(|e| self.disk(&e))?;
-        let total = download.length.and_then(|length| held.checked_add(length));
-        let _ = sender.send(Msg::Transfer(number, News::Began { from: held, total })).await;
-        let read = read(&mut download, &mut file, &mut held, number, sender).await;
-        // Whatever ended it: what came is kept for the next time.
-        let kept = async {
-            file.flush().await?;
-            file.get_ref().sync_all().await
+        let filled = match client.fill(&self.order.save.request, &self.part, &teller(number, sender.clone())).await {
+            Ok(filled) => filled,
+            Err(error) => return News::Failed(error.said()),
         };
-        let kept = kept.await;
-        match read {
-            Err(Read::Line(error)) => return Err(Broken::Line(error)),
-            Err(Read::Disk(error)) => return Err(self.disk(&error)),
-            Ok(()) => kept.map_err(|e| self.disk(&e))?,
+        match self.order.save.size {
+            Some(known) if known != filled.bytes => {
+                let _ = fs::remove_file(&self.part).await;
+                News::Failed(format!("{} came instead of {}", bytes(filled.bytes), bytes(known)))
+            }
+            _ => self.finish(filled.bytes).await,
         }
-        if let Some(known) = [total, self.order.save.size].into_iter().flatten().find(|known| *known != held) {
-            let _ = fs::remove_file(&self.part).await;
-            return Err(Broken::Disk(format!("{} came instead of {}", bytes(held), bytes(known))));
-        }
-        Ok(held)
     }
 
     /// Gives the file its name.
@@ -132,48 +88,23 @@ impl<'a> Saving<'a> {
             Err(e) => News::Failed(e.to_string()),
         }
     }
-
-    fn disk(&self, error: &std::io::Error) -> Broken {
-        let part = self.part.display();
-        Broken::Disk(match error.kind() {
-            ErrorKind::StorageFull => format!("the disk is full; what came is kept in {part}"),
-            ErrorKind::QuotaExceeded => format!("your quota of the disk is used up; what came is kept in {part}"),
-            ErrorKind::PermissionDenied => format!("you may not write {part}"),
-            ErrorKind::ReadOnlyFilesystem => format!("{part} is on a disk that is read-only"),
-            _ => format!("{part} cannot be written: {error}"),
-        })
-    }
 }
 
-enum Broken {
-    /// On the way: it may go on.
-    Line(Error),
-    /// Here.
-    Disk(String),
-}
-
-enum Read {
-    Line(Error),
-    Disk(std::io::Error),
-}
-
-async fn read(
-    download: &mut Download,
-    file: &mut BufWriter<fs::File>,
-    held: &mut u64,
-    number: u64,
-    sender: &mpsc::Sender<Msg>,
-) -> Result<(), Read> {
-    let mut told = Instant::now();
-    while let Some(chunk) = download.chunk().await.map_err(Read::Line)? {
-        file.write_all(&chunk).await.map_err(Read::Disk)?;
-        *held += chunk.len() as u64;
-        if told.elapsed() >= PULSE {
-            told = Instant::now();
-            let _ = sender.send(Msg::Transfer(number, News::Held(*held))).await;
-        }
-    }
-    Ok(())
+/// Brings how far it is to `sender`, now and then. A word that finds no room is left out: the next one says more.
+fn teller(number: u64, sender: mpsc::Sender<Msg>) -> Told {
+    let last: Mutex<Option<(Instant, Progress)>> = Mutex::new(None);
+    Arc::new(move |now| {
+        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+        // It begins, or begins again because the server has another version.
+        let began = last.is_none_or(|(_, before)| before.total != now.total || now.done < before.done);
+        let news = match *last {
+            Some((at, _)) if !began && at.elapsed() < PULSE => return,
+            _ if began => News::Began { from: now.done, total: now.total },
+            _ => News::Held(now.done),
+        };
+        *last = Some((Instant::now(), now));
+        let _ = sender.try_send(Msg::Transfer(number, news));
+    })
 }
 
 /// What a person typed as a path; `~` is their folder.
@@ -200,10 +131,6 @@ pub async fn forget(order: Order) {
     if let Ok(saving) = Saving::begin(&Order { replace: true, ..order }).await {
         let _ = fs::remove_file(saving.part).await;
     }
-}
-
-async fn size_of(path: &Path) -> u64 {
-    fs::metadata(path).await.map_or(0, |m| m.len())
 }
 
 fn bytes(count: u64) -> String {
@@ -283,31 +210,61 @@ mod tests {
         assert_eq!(std::fs::read_to_string(folder.path().join("x")).unwrap(), "new");
     }
 
-    #[tokio::test]
-    async fn a_broken_connection_goes_on_where_it_broke() {
-        let folder = tempfile::tempdir().unwrap();
-        let broken = "HTTP/1.1 200 OK\r\ncontent-length: 10\r\nconnection: close\r\n\r\n01234".to_owned();
-        let rest = "HTTP/1.1 206 Partial Content\r\ncontent-range: bytes 5-9/10\r\ncontent-length: 5\r\n\
-                    connection: close\r\n\r\n56789";
-        let (client, heard) = serve(vec![broken, rest.into()]).await;
-        assert!(matches!(end(&client, order(folder.path(), "x")).await, News::Done { bytes: 10, .. }));
-        assert_eq!(std::fs::read_to_string(folder.path().join("x")).unwrap(), "0123456789");
-        assert!(heard.await.unwrap()[1].contains("range: bytes=5-"));
+    fn long() -> String {
+        (0..40_000).map(|n| format!("{n:05}")).collect()
+    }
+
+    fn rest(body: &str, from: usize) -> String {
+        let (total, rest) = (body.len(), &body[from..]);
+        let (length, last) = (rest.len(), total - 1);
+        let head = format!("content-range: bytes {from}-{last}/{total}\r\ncontent-length: {length}");
+        format!("HTTP/1.1 206 Partial Content\r\n{head}\r\nconnection: close\r\n\r\n{rest}")
     }
 
     #[tokio::test]
-    async fn what_a_server_sends_again_is_written_over_and_a_wrong_size_is_told() {
+    async fn a_broken_connection_goes_on_where_it_broke() {
         let folder = tempfile::tempdir().unwrap();
-        let mut order = order(folder.path(), "x");
-        let part = part(&folder.path().join("x"), &order);
-        std::fs::write(&part, "xxxxxxxxxxxxxxx").unwrap();
-        let (client, _) = serve(vec![whole("0123456789"), whole("012")]).await;
-        assert!(matches!(end(&client, order.clone()).await, News::Done { bytes: 10, .. }));
-        assert_eq!(std::fs::read_to_string(folder.path().join("x")).unwrap(), "0123456789");
-        order.path = folder.path().join("y").display().to_string();
+        let body = long();
+        let broken = whole(&body)[..130_000].to_owned();
+        let held = 130_000 - (whole(&body).len() - body.len());
+        let from = held - 64 * 1024;
+        let (client, heard) = serve(vec![broken, rest(&body, from)]).await;
+        assert!(matches!(end(&client, order(folder.path(), "x")).await, News::Done { bytes: 200_000, .. }));
+        assert!(std::fs::read_to_string(folder.path().join("x")).unwrap() == body);
+        assert!(heard.await.unwrap()[1].contains(&format!("range: bytes={from}-")));
+    }
+
+    #[tokio::test]
+    async fn what_is_left_of_another_version_is_not_gone_on_with() {
+        let folder = tempfile::tempdir().unwrap();
+        let order = order(folder.path(), "x");
+        let (old, new) = (long().replace('7', "x"), long());
+        std::fs::write(part(&folder.path().join("x"), &order), &old[..100_000]).unwrap();
+        let (client, _) = serve(vec![rest(&new, 100_000 - 64 * 1024), whole(&new)]).await;
+        assert!(matches!(end(&client, order).await, News::Done { bytes: 200_000, .. }));
+        assert!(std::fs::read_to_string(folder.path().join("x")).unwrap() == new);
+    }
+
+    #[tokio::test]
+    async fn what_is_being_saved_there_is_not_saved_there_twice() {
+        let folder = tempfile::tempdir().unwrap();
+        let order = order(folder.path(), "x");
+        let other = std::fs::File::create(part(&folder.path().join("x"), &order)).unwrap();
+        other.lock().unwrap();
+        let (client, _) = serve(vec![]).await;
+        let News::Failed(why) = end(&client, order).await else { panic!("two write into one") };
+        assert!(why.ends_with("is being written already"), "{why}");
+    }
+
+    #[tokio::test]
+    async fn a_wrong_size_is_told_and_a_folder_that_is_not_there_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let (client, _) = serve(vec![whole("012")]).await;
+        let mut order = order(folder.path(), "y");
         order.save.size = Some(4);
         let News::Failed(why) = end(&client, order.clone()).await else { panic!("it is shorter than it should be") };
         assert_eq!(why, "3 bytes came instead of 4 bytes");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         order.path = folder.path().join("none/y").display().to_string();
         assert!(matches!(end(&client, order).await, News::Failed(why) if why.starts_with("there is no folder")));
     }

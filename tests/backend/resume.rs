@@ -128,7 +128,7 @@ async fn every_download_goes_on_where_the_connection_broke() {
         });
         Client::new(address)
             .unwrap()
-            .save(&request, &path, &told)
+            .fill(&request, &path, &told)
             .await
             .unwrap_or_else(|error| panic!("{what}: {error}"));
         assert!(std::fs::read(&path).unwrap() == whole, "{what}: other bytes");

@@ -2,7 +2,7 @@
 
 use crate::client::client;
 use crate::scripted::{Answer, Asked, Scripted, answer};
-use labscope::api::client::{Progress, Saved, Told, part_of};
+use labscope::api::client::{Filled, Progress, Told};
 use labscope::api::commits::{CommitAction, CreateCommit};
 use labscope::api::endpoint::Request;
 use labscope::api::jobs::GetArtifacts;
@@ -44,19 +44,19 @@ impl Folder {
         Folder(tempfile::tempdir().expect("a folder"))
     }
 
-    fn target(&self) -> PathBuf {
-        self.0.path().join("artifacts.zip")
+    fn part(&self) -> PathBuf {
+        self.0.path().join(".artifacts.zip.part")
     }
 
-    async fn save(&self, server: &Scripted) -> (Result<Saved, Error>, Vec<Progress>) {
+    async fn fill(&self, server: &Scripted) -> (Result<Filled, Error>, Vec<Progress>) {
         let (told, heard) = ear();
-        let saved = client(server).save(&artifacts(), &self.target(), &told).await;
+        let saved = client(server).fill(&artifacts(), &self.part(), &told).await;
         let heard = heard.lock().expect("no one panics").clone();
         (saved, heard)
     }
 
     fn text(&self) -> String {
-        std::fs::read_to_string(self.target()).expect("it is there")
+        std::fs::read_to_string(self.part()).expect("it is there")
     }
 }
 
@@ -64,12 +64,11 @@ impl Folder {
 async fn a_download_tells_how_far_it_is_and_leaves_one_whole_file() {
     let folder = Folder::new();
     let server = Scripted::start([answer(200, &content()).with("content-type", "application/zip")]).await;
-    let (saved, heard) = folder.save(&server).await;
+    let (saved, heard) = folder.fill(&server).await;
     let total = content().len() as u64;
-    let expected = Saved { bytes: total, resumed: 0, content_type: Some("application/zip".into()) };
+    let expected = Filled { bytes: total, resumed: 0, content_type: Some("application/zip".into()) };
     assert_eq!(saved.expect("saved"), expected);
     assert_eq!(folder.text(), content());
-    assert!(!part_of(&folder.target()).exists());
     assert_eq!(heard.first(), Some(&Progress { done: 0, total: Some(total) }));
     assert_eq!(heard.last(), Some(&Progress { done: total, total: Some(total) }));
     assert!(heard.is_sorted_by_key(|progress| progress.done));
@@ -84,7 +83,7 @@ async fn a_connection_that_breaks_is_taken_up_where_it_broke() {
         ranged(asked, &content(), end).with("etag", "\"v1\"")
     })
     .await;
-    let (saved, _) = folder.save(&server).await;
+    let (saved, _) = folder.fill(&server).await;
     assert_eq!(saved.expect("saved").bytes, content().len() as u64);
     assert_eq!(folder.text(), content());
     let asked = server.asked();
@@ -95,9 +94,9 @@ async fn a_connection_that_breaks_is_taken_up_where_it_broke() {
 #[tokio::test]
 async fn what_an_earlier_download_left_is_not_fetched_again() {
     let folder = Folder::new();
-    std::fs::write(part_of(&folder.target()), &content()[..250_000]).expect("written");
+    std::fs::write(folder.part(), &content()[..250_000]).expect("written");
     let server = Scripted::minded(|asked| ranged(asked, &content(), content().len())).await;
-    let (saved, heard) = folder.save(&server).await;
+    let (saved, heard) = folder.fill(&server).await;
     assert_eq!(saved.expect("saved").resumed, 250_000 - 64 * 1024);
     assert_eq!(folder.text(), content());
     assert_eq!(heard[0], Progress { done: 250_000, total: Some(content().len() as u64) });
@@ -108,7 +107,7 @@ async fn what_an_earlier_download_left_is_not_fetched_again() {
 async fn what_an_earlier_download_left_of_something_else_is_fetched_anew() {
     for old in ["x".repeat(250_000), content().repeat(3)] {
         let folder = Folder::new();
-        std::fs::write(part_of(&folder.target()), old).expect("written");
+        std::fs::write(folder.part(), old).expect("written");
         let server = Scripted::minded(|asked| match asked.header("range") {
             "" => answer(200, &content()),
             range if range > "bytes=3" && range.len() > "bytes=300000".len() => {
@@ -117,7 +116,7 @@ async fn what_an_earlier_download_left_of_something_else_is_fetched_anew() {
             _ => ranged(asked, &content(), content().len()),
         })
         .await;
-        let (saved, _) = folder.save(&server).await;
+        let (saved, _) = folder.fill(&server).await;
         let saved = saved.expect("saved");
         assert_eq!((saved.bytes, saved.resumed), (content().len() as u64, 0));
         assert_eq!(folder.text(), content());
@@ -128,23 +127,20 @@ async fn what_an_earlier_download_left_of_something_else_is_fetched_anew() {
 async fn a_server_without_ranges_sends_all_again_but_not_for_ever() {
     let folder = Folder::new();
     let server = Scripted::minded(|_| answer(200, &content()[..100_000]).cut()).await;
-    let (failed, _) = folder.save(&server).await;
+    let (failed, _) = folder.fill(&server).await;
     assert!(matches!(failed.expect_err("never whole").fault, Fault::Cut(_)));
     assert!(server.asked().len() > 3, "{}", server.asked().len());
-    assert!(part_of(&folder.target()).exists(), "the part stays");
-    assert!(!folder.target().exists());
+    assert!(folder.part().exists(), "the part stays");
 }
 
 #[tokio::test]
-async fn a_download_that_is_refused_leaves_nothing_and_keeps_what_was_there() {
+async fn a_download_that_is_refused_leaves_nothing() {
     let folder = Folder::new();
-    std::fs::write(folder.target(), "old").expect("written");
     let server = Scripted::start([answer(404, r#"{"message":"404 Not found"}"#)]).await;
-    let (failed, heard) = folder.save(&server).await;
+    let (failed, heard) = folder.fill(&server).await;
     assert_eq!(failed.expect_err("refused").fault, Fault::Missing("404 Not found".into()));
     assert!(heard.is_empty());
-    assert_eq!(folder.text(), "old");
-    assert!(!part_of(&folder.target()).exists());
+    assert!(!folder.part().exists());
 }
 
 #[tokio::test]
@@ -152,8 +148,8 @@ async fn a_folder_that_is_not_there_is_named() {
     let server = Scripted::start([]).await;
     let (told, _) = ear();
     let path = PathBuf::from("/nonexistent/folder/file");
-    let error = client(&server).save(&artifacts(), &path, &told).await.expect_err("no folder");
-    assert!(matches!(&error.fault, Fault::Disk(said) if said.contains("/nonexistent/folder/file.part")), "{error}");
+    let error = client(&server).fill(&artifacts(), &path, &told).await.expect_err("no folder");
+    assert!(matches!(&error.fault, Fault::Disk(said) if said.contains("/nonexistent/folder/file")), "{error}");
     assert!(server.asked().is_empty());
 }
 
@@ -167,7 +163,7 @@ async fn a_download_from_storage_goes_on_without_the_token() {
     .await;
     let there = storage.url.join("/signed?key=1").expect("an address").to_string();
     let server = Scripted::minded(move |_| answer(302, "").with("location", &there)).await;
-    let (saved, _) = folder.save(&server).await;
+    let (saved, _) = folder.fill(&server).await;
     saved.expect("saved");
     assert_eq!(folder.text(), content());
     assert_eq!(storage.asked().len(), 2);
@@ -200,12 +196,12 @@ async fn dropping_a_download_stops_it_and_keeps_its_part() {
             sender.send(()).expect("it is waited for");
         }
     });
-    let (request, target) = (artifacts(), folder.target());
+    let (request, part) = (artifacts(), folder.part());
     tokio::select! {
-        _ = client.save(&request, &target, &told) => panic!("it cannot be whole"),
+        _ = client.fill(&request, &part, &told) => panic!("it cannot be whole"),
         came = receiver => came.expect("five bytes came"),
     }
-    assert!(part_of(&target).exists() && !target.exists());
+    assert!(part.exists());
 }
 
 #[tokio::test]

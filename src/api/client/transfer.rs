@@ -8,15 +8,18 @@ use crate::api::error::{Error, Fault};
 use crate::api::page::PageInfo;
 use bytes::Bytes;
 use reqwest::header::{ETAG, HeaderMap, HeaderValue};
-use std::io::{self, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::io::{self, ErrorKind, SeekFrom};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::fs::File;
-use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
+use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt, BufWriter};
 
 /// How much of what is held is fetched again, to see that it is the same thing that goes on.
 const OVERLAP: u64 = 64 * 1024;
+
+/// Bytes that are gathered before they are written.
+const BUFFER: usize = 256 * 1024;
 
 /// How far a transfer is, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,7 +36,7 @@ pub type Told = Arc<dyn Fn(Progress) + Send + Sync>;
 
 /// A download that is on the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Saved {
+pub struct Filled {
     /// Bytes in all.
     pub bytes: u64,
     /// Bytes that an earlier call had left and that did not come again.
@@ -81,52 +84,40 @@ fn strong(headers: &HeaderMap) -> Option<HeaderValue> {
     headers.get(ETAG).filter(|tag| tag.as_bytes().first() == Some(&b'"')).cloned()
 }
 
-/// Where a download grows until it is whole: beside its place, so that moving it there is one step.
-pub fn part_of(path: &Path) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".part");
-    path.with_file_name(name)
-}
-
 impl Client {
-    /// Downloads into a file. It grows as [`part_of`] its name and takes its place when it is whole.
+    /// Downloads into the file `part`, which is whole and on the disk afterwards.
     ///
-    /// Dropping the future cancels it, and what came stays in the part: the same call goes on there later, if the
-    /// server gives ranges and what comes again of the end of the part is the same; else it begins anew. A connection
-    /// that breaks is taken up again, as long as that brings something. What is at `path` already is replaced.
+    /// Dropping the future cancels it, and what came stays: the same call goes on there later, if the server gives ranges and
+    /// what comes again of the end of the part is the same; else it begins anew. A connection that breaks is taken up again,
+    /// as long as that brings something. While it runs nobody else fills that part.
     ///
     /// `told` hears how far it is, from the first byte on. An error of the disk is [`Fault::Disk`].
-    pub async fn save(&self, request: &Request, path: &Path, told: &Told) -> Result<Saved, Error> {
-        let part = part_of(path);
-        let disk = |e: io::Error| {
-            let said = format!("{} cannot be written: {e}", part.display());
-            Error { tried: request.line(), fault: Fault::Disk(said) }
-        };
-        let mut saving =
-            Saving { client: self, request, told, disk: &disk, part: Part::open(&part).await.map_err(disk)? };
-        let earlier = saving.part.held;
+    pub async fn fill(&self, request: &Request, part: &Path, told: &Told) -> Result<Filled, Error> {
+        let disk = |e: io::Error| Error { tried: request.line(), fault: Fault::Disk(trouble(part, &e)) };
+        let opened = Part::open(part).await.map_err(disk)?;
+        let earlier = opened.held;
+        let mut filling = Filling { client: self, request, told, disk: &disk, part: opened };
         let (mut best, mut tries) = (earlier, 0);
-        let (resumed, content_type) = loop {
-            match saving.go_on().await {
-                Ok((start, content_type)) => break (start.min(earlier), content_type),
+        let outcome = loop {
+            match filling.go_on().await {
+                Ok((start, content_type)) => break Ok((start.min(earlier), content_type)),
                 Err(error) if tries < MAX_RETRIES && matches!(error.fault, Fault::Cut(_) | Fault::Timeout(_)) => {
                     // A server that never gives ranges, and always ends in the middle, must not be asked for ever.
-                    (best, tries) = if saving.part.held > best { (saving.part.held, 0) } else { (best, tries + 1) };
+                    (best, tries) = if filling.part.held > best { (filling.part.held, 0) } else { (best, tries + 1) };
                     pause_for(self.server.timeouts.retry * 2_u32.pow(tries)).await;
                 }
-                Err(error) => {
-                    if saving.part.held == 0 {
-                        let _ = tokio::fs::remove_file(&part).await;
-                    }
-                    return Err(error);
-                }
+                Err(error) => break Err(error),
             }
         };
-        let bytes = saving.part.held;
-        saving.part.file.flush().await.map_err(disk)?;
-        drop(saving);
-        tokio::fs::rename(&part, path).await.map_err(disk)?;
-        Ok(Saved { bytes, resumed, content_type })
+        // Whatever ended it: what came is kept for the next time.
+        let bytes = filling.part.held;
+        let kept = filling.part.keep().await;
+        if outcome.is_err() && bytes == 0 {
+            let _ = tokio::fs::remove_file(part).await;
+        }
+        let (resumed, content_type) = outcome?;
+        kept.map_err(disk)?;
+        Ok(Filled { bytes, resumed, content_type })
     }
 
     /// Sends a write with files, by the names of their inputs, and tells how much of it went out.
@@ -244,9 +235,22 @@ impl Client {
     }
 }
 
+/// Why a part cannot be written, and what became of it.
+fn trouble(part: &Path, error: &io::Error) -> String {
+    let shown = part.display();
+    match error.kind() {
+        ErrorKind::StorageFull => format!("the disk is full; what came is kept in {shown}"),
+        ErrorKind::QuotaExceeded => format!("your quota of the disk is used up; what came is kept in {shown}"),
+        ErrorKind::PermissionDenied => format!("you may not write {shown}"),
+        ErrorKind::ReadOnlyFilesystem => format!("{shown} is on a disk that is read-only"),
+        ErrorKind::WouldBlock => format!("{shown} is being written already"),
+        _ => format!("{shown} cannot be written: {error}"),
+    }
+}
+
 /// The part of a download that is here.
 struct Part {
-    file: File,
+    file: BufWriter<File>,
     held: u64,
     /// Which version it is of, as far as a server said in this call.
     version: Option<HeaderValue>,
@@ -255,8 +259,11 @@ struct Part {
 impl Part {
     async fn open(path: &Path) -> io::Result<Part> {
         let file = File::options().read(true).write(true).create(true).truncate(false).open(path).await?;
-        let held = file.metadata().await?.len();
-        Ok(Part { file, held, version: None })
+        let file = file.into_std().await;
+        // Two that write into one would leave holes.
+        file.try_lock()?;
+        let held = file.metadata()?.len();
+        Ok(Part { file: BufWriter::with_capacity(BUFFER, File::from_std(file)), held, version: None })
     }
 
     /// The last bytes that are held, from `from` on; the next write goes behind them.
@@ -268,8 +275,8 @@ impl Part {
     }
 
     async fn clear(&mut self) -> io::Result<()> {
-        self.file.set_len(0).await?;
         self.file.seek(SeekFrom::Start(0)).await?;
+        self.file.get_ref().set_len(0).await?;
         self.held = 0;
         Ok(())
     }
@@ -279,10 +286,15 @@ impl Part {
         self.held += bytes.len() as u64;
         Ok(())
     }
+
+    async fn keep(&mut self) -> io::Result<()> {
+        self.file.flush().await?;
+        self.file.get_ref().sync_all().await
+    }
 }
 
 /// A download into a part.
-struct Saving<'a, D> {
+struct Filling<'a, D> {
     client: &'a Client,
     request: &'a Request,
     told: &'a Told,
@@ -290,7 +302,7 @@ struct Saving<'a, D> {
     part: Part,
 }
 
-impl<D: Fn(io::Error) -> Error> Saving<'_, D> {
+impl<D: Fn(io::Error) -> Error> Filling<'_, D> {
     /// Fetches what is missing; from which byte on it came, and of what type it is.
     async fn go_on(&mut self) -> Result<(u64, Option<String>), Error> {
         // What was written so far must be in the file before it is looked at.
