@@ -153,7 +153,7 @@ fn git(folder: &Path, arguments: &[&str], input: &[u8]) -> String {
     String::from_utf8(child.wait_with_output().expect("it ends").stdout).expect("text").trim().to_owned()
 }
 
-/// A repository of 120 commits, 100 files and very many branches.
+/// A repository of 120 commits, 100 files and very many branches, as many at each commit.
 fn repository(folder: &Path) {
     fs::create_dir_all(folder).expect("a folder");
     git(folder, &["init", "-q", "-b", "main"], b"");
@@ -172,10 +172,11 @@ fn repository(folder: &Path) {
         history.push_str(&format!("M 100644 inline {path}\ndata {}\n{text}", text.len()));
     }
     git(folder, &["fast-import", "--quiet"], history.as_bytes());
-    let head = git(folder, &["rev-parse", "main"], b"");
+    let commits = git(folder, &["rev-list", "main"], b"");
+    let commits: Vec<&str> = commits.lines().collect();
     let mut packed = "# pack-refs with: peeled fully-peeled sorted \n".to_owned();
-    for n in 0..BRANCHES {
-        packed.push_str(&format!("{head} refs/heads/branch/{n:06}\n"));
+    for (n, commit) in (0..BRANCHES).zip(commits.iter().cycle()) {
+        packed.push_str(&format!("{commit} refs/heads/branch/{n:06}\n"));
     }
     fs::write(folder.join(".git/packed-refs"), packed).expect("written");
 }

@@ -1,8 +1,10 @@
 //! Branches.
 
+use super::cache::Cache;
 use super::call::{Answer, Outcome, Reading, Writing, ok, repository_path};
 use super::git::{Git, Head};
 use super::mount::Mount;
+use super::page::Extent;
 use super::records::{MergeRequest, Project, ProtectedBranch, Range, State, level};
 use super::reject::Reject;
 use super::show::holds;
@@ -14,6 +16,7 @@ use jiff::Timestamp;
 use serde_json::json;
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Arc;
 
 pub fn mount(mount: Mount) -> Mount {
     mount
@@ -27,19 +30,25 @@ pub fn mount(mount: Mount) -> Mount {
         .write::<DeleteMergedBranches>(delete_merged)
 }
 
-fn show(git: &Git, project: &Project, head: &Head) -> Result<Branch, Reject> {
-    let merged = merged(git, std::slice::from_ref(head))?;
-    show_among(git, project, head, &merged)
+fn show(git: &Git, cache: &Cache, project: &Project, head: &Head) -> Result<Branch, Reject> {
+    let merged = merged(git, cache, std::slice::from_ref(head))?;
+    show_among(git, cache, project, head, &merged)
 }
 
 /// The heads that the default branch has taken in.
-fn merged(git: &Git, heads: &[Head]) -> Result<HashSet<Oid>, Reject> {
-    let Some(root) = git.default_head() else { return Ok(HashSet::new()) };
+fn merged(git: &Git, cache: &Cache, heads: &[Head]) -> Result<Arc<HashSet<Oid>>, Reject> {
+    let Some(root) = git.default_head() else { return Ok(Arc::default()) };
     // As long as it is where the default branch is, it brings nothing that could have been merged.
-    git.held_by(root, heads.iter().map(|head| head.commit).filter(|commit| *commit != root))
+    git.held_by(root, heads.iter().map(|head| head.commit).filter(|commit| *commit != root).collect(), cache)
 }
 
-fn show_among(git: &Git, project: &Project, head: &Head, merged: &HashSet<Oid>) -> Result<Branch, Reject> {
+fn show_among(
+    git: &Git,
+    cache: &Cache,
+    project: &Project,
+    head: &Head,
+    merged: &HashSet<Oid>,
+) -> Result<Branch, Reject> {
     let protection = project.protected_branches.iter().find(|protected| protected.name == head.name);
     Ok(Branch {
         name: head.name.clone(),
@@ -47,7 +56,7 @@ fn show_among(git: &Git, project: &Project, head: &Head, merged: &HashSet<Oid>) 
         protected: protection.is_some(),
         developers_can_push: protection.is_some_and(|p| p.developers_can_push),
         developers_can_merge: protection.is_some_and(|p| p.developers_can_merge),
-        commit: Some(git.show(head.commit)?),
+        commit: Some(git.show_known(head.commit, cache)?),
         ..Branch::default()
     })
 }
@@ -59,19 +68,21 @@ fn head(git: &Git, name: &str) -> Result<Head, Reject> {
 
 fn list(call: &Reading, input: ListBranches) -> Outcome<Vec<Branch>> {
     let (project, git) = call.repository(&input.id)?;
-    let mut heads = git.branches()?;
+    let mut heads = git.branches(&call.cache)?;
     if let Some(part) = &input.search {
-        heads.retain(|head| holds(&head.name, part));
+        heads = Arc::new(heads.iter().filter(|head| holds(&head.name, part)).cloned().collect());
     }
     // One walk for the whole page.
-    let page = heads.iter().skip(call.paging.skip()).take(call.paging.per_page).cloned();
-    let merged = merged(&git, &page.collect::<Vec<_>>())?;
-    call.try_page(heads, |head| show_among(&git, project, &head, &merged))
+    let page = call.paging.cut(&heads);
+    let merged = merged(&git, &call.cache, page)?;
+    let show = |head| show_among(&git, &call.cache, project, head, &merged);
+    let rows: Result<_, Reject> = page.iter().map(show).collect();
+    call.page_of(rows?, Extent::Total(heads.len()))
 }
 
 fn get(call: &Reading, input: GetBranch) -> Outcome<Branch> {
     let (project, git) = call.repository(&input.id)?;
-    ok(show(&git, project, &head(&git, &input.branch)?)?)
+    ok(show(&git, &call.cache, project, &head(&git, &input.branch)?)?)
 }
 
 fn protect(call: &mut Writing, input: ProtectBranch) -> Outcome<Branch> {
@@ -88,7 +99,7 @@ fn protect(call: &mut Writing, input: ProtectBranch) -> Outcome<Branch> {
         protected.developers_can_push = input.developers_can_push.unwrap_or(protected.developers_can_push);
         protected.developers_can_merge = input.developers_can_merge.unwrap_or(protected.developers_can_merge);
     }
-    ok(show(&git, project, &head)?)
+    ok(show(&git, &call.cache, project, &head)?)
 }
 
 fn unprotect(call: &mut Writing, input: UnprotectBranch) -> Outcome<Branch> {
@@ -97,7 +108,7 @@ fn unprotect(call: &mut Writing, input: UnprotectBranch) -> Outcome<Branch> {
     let head = head(&git, &input.branch)?;
     let project = call.world.projects.get_mut(id).ok_or_else(Reject::no_record)?;
     project.protected_branches.retain(|protected| protected.name != input.branch);
-    ok(show(&git, project, &head)?)
+    ok(show(&git, &call.cache, project, &head)?)
 }
 
 fn create(call: &mut Writing, input: CreateBranch) -> Outcome<Branch> {
@@ -107,7 +118,7 @@ fn create(call: &mut Writing, input: CreateBranch) -> Outcome<Branch> {
     let now = call.now;
     let project = touch(call.world, id, now)?;
     let head = Head { name: input.branch, commit };
-    let made = show(&git, project, &head)?;
+    let made = show(&git, &call.cache, project, &head)?;
     call.pushed(id, &git, &format!("refs/heads/{}", head.name), None, Some(commit));
     ok(made)
 }
@@ -187,8 +198,8 @@ fn delete_merged(call: &mut Writing, input: DeleteMergedBranches) -> Outcome<Not
             || project.protected_branches.iter().any(|protected| protected.name == name)
             || open(name)
     };
-    let heads: Vec<Head> = git.branches()?.into_iter().filter(|head| !kept(&head.name)).collect();
-    let merged = merged(&git, &heads)?;
+    let heads: Vec<Head> = git.branches(&call.cache)?.iter().filter(|head| !kept(&head.name)).cloned().collect();
+    let merged = merged(&git, &call.cache, &heads)?;
     let gone: Vec<Head> = heads.into_iter().filter(|head| merged.contains(&head.commit)).collect();
     for head in &gone {
         remove(call.world, &git, &call.repositories, id, head)?;

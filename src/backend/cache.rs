@@ -1,11 +1,15 @@
-//! What was worked out of repositories and is true for good: commits never change.
+//! What was worked out of repositories: what is true for good, as commits never change, and lists of refs, which say what
+//! they depend on.
 
-use super::git::Format;
+use super::git::{Format, Head, Listed, TagHead};
 use super::reject::Reject;
+use crate::api::commits::Commit;
 use crate::api::repository::TreeEntry;
 use git2::Oid;
-use std::collections::HashMap;
+use std::borrow::Borrow;
+use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What is kept of a kind at most, in entries of the usual size; then that kind is forgotten as a whole.
@@ -38,6 +42,14 @@ pub struct Cache {
     pub logs: Known<LogKey, Found>,
     /// A tree, a path in it and whether all below is meant, to what is there: each page of a long list would walk it again.
     pub trees: Known<(Oid, String, bool), Arc<Vec<TreeEntry>>>,
+    /// A commit to how it is shown.
+    pub commits: Known<Oid, Arc<Commit>>,
+    /// A commit and others, in order, to which of them are in its history.
+    pub held: Known<(Oid, Vec<Oid>), Arc<HashSet<Oid>>>,
+    /// The folder of a repository to its branches.
+    pub heads: Known<PathBuf, Listed<Head>>,
+    /// The same for tags.
+    pub tags: Known<PathBuf, Listed<TagHead>>,
     /// A commit, how it is packed and below which folder, to the bytes of the archive.
     pub lengths: Known<(Oid, Format, String), u64>,
 }
@@ -60,6 +72,19 @@ impl Weigh for Found {
     }
 }
 
+impl Weigh for Arc<Commit> {
+    fn weight(&self) -> usize {
+        1 + self.message.len() / 512
+    }
+}
+
+impl Weigh for Arc<HashSet<Oid>> {
+    fn weight(&self) -> usize {
+        // Its key may be as long as a page.
+        8
+    }
+}
+
 impl Weigh for Arc<Vec<TreeEntry>> {
     fn weight(&self) -> usize {
         1 + self.len() / 16
@@ -78,7 +103,10 @@ impl<K, V> Default for Known<K, V> {
 
 impl<K: Hash + Eq, V: Clone + Weigh> Known<K, V> {
     /// What is known of `key`.
-    pub fn get(&self, key: &K) -> Option<V> {
+    pub fn get<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<V>
+    where
+        K: Borrow<Q>,
+    {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).0.get(key).cloned()
     }
 

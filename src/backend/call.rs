@@ -230,23 +230,21 @@ impl<W: Deref<Target = World>> Call<W> {
     pub fn page<R, T>(&self, rows: Vec<R>, show: impl FnMut(R) -> T) -> Outcome<Vec<T>> {
         let total = rows.len();
         let page = rows.into_iter().skip(self.paging.skip()).take(self.paging.per_page);
-        let mut answer = Answer::new(page.map(show).collect());
-        answer.extent = Some(Extent::Total(total));
-        Ok(answer)
+        self.page_of(page.map(show).collect(), Extent::Total(total))
     }
 
     /// As [`Call::page`], where making a row can fail.
     pub fn try_page<R, T>(&self, rows: Vec<R>, show: impl FnMut(R) -> Result<T, Reject>) -> Outcome<Vec<T>> {
-        let Answer { body, extent, .. } = self.page(rows, show)?;
-        let mut answer = Answer::new(body.into_iter().collect::<Result<Vec<T>, Reject>>()?);
-        answer.extent = extent;
-        Ok(answer)
+        let total = rows.len();
+        let page = rows.into_iter().skip(self.paging.skip()).take(self.paging.per_page);
+        let rows: Result<Vec<T>, Reject> = page.map(show).collect();
+        self.page_of(rows?, Extent::Total(total))
     }
 
-    /// One page that was cut already, of a list too long to count.
-    pub fn page_of<T>(&self, rows: Vec<T>, more: bool) -> Outcome<Vec<T>> {
+    /// One page that was cut already, and how far the list goes beyond it.
+    pub fn page_of<T>(&self, rows: Vec<T>, extent: Extent) -> Outcome<Vec<T>> {
         let mut answer = Answer::new(rows);
-        answer.extent = Some(Extent::More(more));
+        answer.extent = Some(extent);
         Ok(answer)
     }
 

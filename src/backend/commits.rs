@@ -1,8 +1,8 @@
 //! Commits, comments on them, and what machines say of them.
 
 use super::branches::touch;
-use super::call::{Answer, Outcome, Reading, Writing, ok};
-use super::git::{Author, Git, Head, LogQuery, NewCommit};
+use super::call::{Outcome, Reading, Writing, ok};
+use super::git::{Author, Git, Head, LogQuery, NewCommit, TagHead};
 use super::mount::Mount;
 use super::page::Extent;
 use super::records::{self, Pipeline, Project, Status, level};
@@ -31,8 +31,8 @@ fn list(call: &Reading, input: ListCommits) -> Outcome<Vec<Commit>> {
     let until = moment("until", &input.until)?.map(|at| at.as_second());
     let (_, git) = call.repository(&input.id)?;
     let from = if input.all == Some(true) {
-        let tags = git.tags()?.into_iter().map(|tag| tag.commit);
-        git.branches()?.into_iter().map(|head| head.commit).chain(tags).collect()
+        let (branches, tags) = (git.branches(&call.cache)?, git.tags(&call.cache)?);
+        branches.iter().map(|head| head.commit).chain(tags.iter().map(|tag| tag.commit)).collect()
     } else {
         match input.ref_name.as_deref().filter(|name| !name.is_empty()) {
             Some(name) => vec![git.commit_at(Some(name), "Commit")?.id()],
@@ -43,9 +43,8 @@ fn list(call: &Reading, input: ListCommits) -> Outcome<Vec<Commit>> {
     let path = input.path.filter(|path| !path.trim_matches('/').is_empty());
     let query = LogQuery { from, path, since, until, ..LogQuery::default() };
     let page = git.log_page(&query, call.paging.skip(), call.paging.per_page, &call.cache)?;
-    let mut answer = Answer::new(page.commits.into_iter().map(|id| git.show(id)).collect::<Result<Vec<_>, _>>()?);
-    answer.extent = Some(page.total.map_or(Extent::More(page.more), Extent::Total));
-    Ok(answer)
+    let rows: Result<_, Reject> = page.commits.into_iter().map(|id| git.show_known(id, &call.cache)).collect();
+    call.page_of(rows?, page.total.map_or(Extent::More(page.more), Extent::Total))
 }
 
 /// That the caller may push to a branch: a protected one only maintainers change, unless it says otherwise.
@@ -141,17 +140,17 @@ fn refs(call: &Reading, input: ListCommitRefs) -> Outcome<Vec<CommitRef>> {
     let (_, git) = call.repository(&input.id)?;
     let id = find(&git, &input.sha)?;
     let mut out = Vec::new();
-    let mut add = |kind: &str, heads: Vec<Head>| -> Result<(), Reject> {
+    let mut add = |kind: &str, heads: &[Head]| -> Result<(), Reject> {
         let holding = git.heads_that_hold(heads, id)?;
         out.extend(holding.into_iter().map(|head| CommitRef { r#type: kind.into(), name: head.name }));
         Ok(())
     };
     if kind != "tag" {
-        add("branch", git.branches()?)?;
+        add("branch", &git.branches(&call.cache)?)?;
     }
     if kind != "branch" {
-        let tags = git.tags()?.into_iter().map(|tag| Head { name: tag.name, commit: tag.commit });
-        add("tag", tags.collect())?;
+        let head = |tag: &TagHead| Head { name: tag.name.clone(), commit: tag.commit };
+        add("tag", &git.tags(&call.cache)?.iter().map(head).collect::<Vec<_>>())?;
     }
     call.page(out, |held| held)
 }
@@ -328,7 +327,7 @@ fn set_status(call: &mut Writing, input: SetCommitStatus) -> Outcome<CommitStatu
     let ref_name = match input.r#ref {
         Some(name) => name,
         None => {
-            let holding = git.heads_that_hold(git.branches()?, id)?;
+            let holding = git.heads_that_hold(&git.branches(&call.cache)?, id)?;
             let default = holding.iter().find(|head| Some(&head.name) == project.default_branch.as_ref());
             let head = default.or(holding.first()).ok_or_else(|| Reject::not_found("References for commit"))?;
             head.name.clone()

@@ -43,6 +43,12 @@ impl Paging {
     pub fn skip(self) -> usize {
         (self.page - 1).saturating_mul(self.per_page)
     }
+
+    /// The rows of the page, of all there are.
+    pub fn cut<T>(self, rows: &[T]) -> &[T] {
+        let rest = rows.get(self.skip()..).unwrap_or_default();
+        rest.get(..self.per_page).unwrap_or(rest)
+    }
 }
 
 /// How a list continues beyond its page.

@@ -3,6 +3,7 @@
 use super::call::{Outcome, Reading, ok, order};
 use super::git::Format;
 use super::mount::Mount;
+use super::page::Extent;
 use super::range::{self, Skip};
 use super::reject::Reject;
 use super::stop::Stop;
@@ -39,7 +40,7 @@ fn tree(call: &Reading, input: ListTree) -> Outcome<Vec<TreeEntry>> {
     let (path, recursive) = (input.path.unwrap_or_default(), input.recursive == Some(true));
     let key = (root.id(), path.clone(), recursive);
     let entries = call.cache.trees.or_make(key, || git.list(&root, &path, recursive).map(Arc::new))?;
-    call.page(entries.iter().collect(), TreeEntry::clone)
+    call.page_of(call.paging.cut(&entries).to_vec(), Extent::Total(entries.len()))
 }
 
 fn blob(call: &Reading, input: GetBlob) -> Outcome<Blob> {

@@ -10,7 +10,6 @@ use super::world::World;
 use crate::api::Nothing;
 use crate::api::tags::*;
 use jiff::Timestamp;
-use std::cmp::Ordering;
 
 pub fn mount(mount: Mount) -> Mount {
     mount
@@ -41,43 +40,36 @@ fn list(call: &Reading, input: ListTags) -> Outcome<Vec<Tag>> {
     let by = call.choice("order_by", input.order_by.as_deref(), &["updated", "name"])?;
     let descending = call.descending(input.sort.as_deref(), "desc")?;
     let (project, git) = call.repository(&input.id)?;
-    let mut tags = git.tags()?;
-    tags.sort_by(|a, b| by_version(&a.name, &b.name));
-    if by == "name" {
-        if descending {
-            tags.reverse();
-        }
-    } else {
-        let made = |tag: &TagHead| git.repo().find_commit(tag.commit).map(|commit| commit.time().seconds()).ok();
-        let mut dated: Vec<_> = tags.into_iter().map(|tag| (made(&tag), tag)).collect();
-        order(&mut dated, descending, |(made, _)| *made);
-        tags = dated.into_iter().map(|(_, tag)| tag).collect();
+    let all = git.tags(&call.cache)?;
+    let mut tags: Vec<&TagHead> = all.iter().collect();
+    tags.sort_by_cached_key(|tag| (version(&tag.name), &tag.name));
+    if by != "name" {
+        order(&mut tags, descending, |tag| tag.made);
+    } else if descending {
+        tags.reverse();
     }
-    call.try_page(tags, |tag| show(call.world, &git, project.id, &tag))
+    call.try_page(tags, |tag| show(call.world, &git, project.id, tag))
 }
 
-/// The order of versions: numbers in names count as numbers, `v1.9` before `v1.10`.
-fn by_version(a: &str, b: &str) -> Ordering {
-    let parts = |text: &str| -> Vec<(String, u128)> {
-        let mut out: Vec<(String, u128)> = vec![(String::new(), 0)];
-        let mut in_number = false;
-        for c in text.chars() {
-            match (c.to_digit(10), out.last_mut()) {
-                (Some(digit), Some((_, number))) => {
-                    *number = number.saturating_mul(10).saturating_add(digit.into());
-                    in_number = true;
-                }
-                _ if in_number => {
-                    out.push((c.to_string(), 0));
-                    in_number = false;
-                }
-                (_, Some((words, _))) => words.push(c),
-                (_, None) => {}
+/// What puts versions in order: numbers in names count as numbers, `v1.9` before `v1.10`.
+fn version(name: &str) -> Vec<(String, u128)> {
+    let mut out: Vec<(String, u128)> = vec![(String::new(), 0)];
+    let mut in_number = false;
+    for c in name.chars() {
+        match (c.to_digit(10), out.last_mut()) {
+            (Some(digit), Some((_, number))) => {
+                *number = number.saturating_mul(10).saturating_add(digit.into());
+                in_number = true;
             }
+            _ if in_number => {
+                out.push((c.to_string(), 0));
+                in_number = false;
+            }
+            (_, Some((words, _))) => words.push(c),
+            (_, None) => {}
         }
-        out
-    };
-    parts(a).cmp(&parts(b)).then_with(|| a.cmp(b))
+    }
+    out
 }
 
 fn get(call: &Reading, input: GetTag) -> Outcome<Tag> {
@@ -155,7 +147,7 @@ mod tests {
     #[test]
     fn versions_count_as_numbers() {
         let mut names = vec!["v1.10", "v1.9.1", "v1.9", "v2", "beta"];
-        names.sort_by(|a, b| by_version(a, b));
+        names.sort_by_cached_key(|name| version(name));
         assert_eq!(names, ["beta", "v1.9", "v1.9.1", "v1.10", "v2"]);
     }
 }

@@ -8,6 +8,8 @@ use git2::{Oid, Sort};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+/// The longest list of commits of which is kept where they are held: a page of branches.
+const KEPT: usize = 100;
 /// How many commits the list of contributors looks at.
 const CONTRIBUTED: usize = 2_000;
 /// A day: how far the clocks of committers may be apart.
@@ -79,13 +81,14 @@ impl Git {
         Ok(page)
     }
 
-    /// As [`Git::log`]. A log of a path looks at every commit, so that what was found is kept, and the next page of it
-    /// does not begin anew.
+    /// As [`Git::log`]. What was found is kept, so that the next page does not begin anew.
     pub fn log_page(&self, query: &LogQuery, skip: usize, take: usize, cache: &Cache) -> Result<Page, Reject> {
-        let Some(path) = query.path.clone().filter(|_| query.without.is_empty()) else {
+        // Of the log of all that there is, the heads would take more room than what is found.
+        let is_key = query.without.is_empty() && (query.path.is_some() || query.from.len() == 1);
+        if !is_key || self.repo.is_shallow() {
             return self.log(query, skip, take);
-        };
-        let key = (query.from.clone(), path, query.since, query.until);
+        }
+        let key = (query.from.clone(), query.path.clone().unwrap_or_default(), query.since, query.until);
         let end = skip.saturating_add(take);
         let known = cache.logs.get(&key).filter(|(found, is_whole)| *is_whole || found.len() > end);
         let (found, is_whole) = match known {
@@ -100,7 +103,7 @@ impl Git {
         };
         let commits: Vec<Oid> = found.iter().skip(skip).take(take).copied().collect();
         let more = found.len() > end;
-        Ok(Page { commits, total: is_whole.then_some(found.len()), more })
+        Ok(Page { commits, total: (is_whole && !more).then_some(found.len()), more })
     }
 
     /// The commits of `to` that `from` does not hold, newest first, and whether there are more than `most`.
@@ -121,7 +124,7 @@ impl Git {
     }
 
     /// Which of `heads` hold a commit.
-    pub fn heads_that_hold(&self, heads: Vec<Head>, commit: Oid) -> Result<Vec<Head>, Reject> {
+    pub fn heads_that_hold(&self, heads: &[Head], commit: Oid) -> Result<Vec<Head>, Reject> {
         let made = self.repo.find_commit(commit)?.time().seconds();
         // Parent and child of all that is not too old to come after the commit.
         let mut steps: Vec<(Oid, Oid)> = Vec::new();
@@ -140,29 +143,41 @@ impl Git {
                 }
             }
         }
-        Ok(heads.into_iter().filter(|head| holding.contains(&head.commit)).collect())
+        Ok(heads.iter().filter(|head| holding.contains(&head.commit)).cloned().collect())
     }
 
     /// Which of `commits` are in the history of `root`, itself among it.
-    pub fn held_by(&self, root: Oid, commits: impl IntoIterator<Item = Oid>) -> Result<HashSet<Oid>, Reject> {
-        let mut sought: HashSet<Oid> = commits.into_iter().collect();
-        let times = sought.iter().filter_map(|id| Some(self.repo.find_commit(*id).ok()?.time().seconds()));
-        let Some(oldest) = times.min() else { return Ok(HashSet::new()) };
+    pub fn held_by(&self, root: Oid, mut commits: Vec<Oid>, cache: &Cache) -> Result<Arc<HashSet<Oid>>, Reject> {
+        commits.sort_unstable();
+        commits.dedup();
+        let key = (root, commits);
+        if let Some(held) = cache.held.get(&key) {
+            return Ok(held);
+        }
+        let times = key.1.iter().filter_map(|id| Some(self.repo.find_commit(*id).ok()?.time().seconds()));
+        let Some(oldest) = times.min() else { return Ok(Arc::default()) };
+        let mut sought: HashSet<Oid> = key.1.iter().copied().collect();
         let mut held = HashSet::new();
-        self.walk_since([root], oldest, |met| {
+        let is_whole = self.walk_since([root], oldest, |met| {
             held.extend(sought.take(&met.id()));
             !sought.is_empty()
         })?;
+        let held = Arc::new(held);
+        // What is missing of a history may come yet; more than a page is asked for once.
+        if is_whole && !self.repo.is_shallow() && key.1.len() <= KEPT {
+            cache.held.put(key, held.clone());
+        }
         Ok(held)
     }
 
-    /// Visits the commits of `from`, newest first, until `visit` has enough or they were all made before `oldest`.
+    /// Visits the commits of `from`, newest first, until `visit` has enough or they were all made before `oldest`. Tells
+    /// whether all of them could be read.
     fn walk_since(
         &self,
         from: impl IntoIterator<Item = Oid>,
         oldest: i64,
         mut visit: impl FnMut(&git2::Commit<'_>) -> bool,
-    ) -> Result<(), Reject> {
+    ) -> Result<bool, Reject> {
         let mut walk = self.repo.revwalk()?;
         walk.set_sorting(Sort::TIME)?;
         for id in from {
@@ -172,14 +187,14 @@ impl Git {
         for id in walk {
             self.stop.go_on()?;
             // Damage ends the history where it is.
-            let Ok(commit) = id.and_then(|id| self.repo.find_commit(id)) else { break };
+            let Ok(commit) = id.and_then(|id| self.repo.find_commit(id)) else { return Ok(false) };
             // A clock that went wrong once does not hide what came before it.
             old = if commit.time().seconds() < oldest.saturating_sub(SKEW) { old + 1 } else { 0 };
             if !visit(&commit) || old == OLD_IN_A_ROW {
                 break;
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// How many commits the default branch has.

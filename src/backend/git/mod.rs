@@ -8,6 +8,7 @@ mod commit;
 mod diff;
 mod history;
 mod local;
+mod refs;
 mod tree;
 
 pub use archive::Format;
@@ -16,7 +17,9 @@ pub use commit::NewCommit;
 pub use diff::Changes;
 pub use history::{LogQuery, Page};
 pub use local::{LocalError, adopt, name, refresh};
+pub use refs::Listed;
 
+use super::cache::Cache;
 use super::deeds::{self, Deeds};
 use super::records::Deed;
 use super::reject::Reject;
@@ -28,6 +31,7 @@ use jiff::Timestamp;
 use jiff::fmt::temporal::DateTimePrinter;
 use jiff::tz::{Offset, TimeZone};
 use std::path::Path;
+use std::sync::Arc;
 
 /// An open repository.
 pub struct Git {
@@ -52,6 +56,8 @@ pub struct TagHead {
     /// The tag object, or the commit of a light tag.
     pub target: Oid,
     pub commit: Oid,
+    /// When the commit was made, in seconds since 1970.
+    pub made: i64,
     pub message: Option<String>,
 }
 
@@ -156,34 +162,9 @@ impl Git {
         self.repo.odb().ok()?.add_disk_alternate(objects.to_str()?).ok()
     }
 
-    /// All branches that lead to a commit, by name.
-    pub fn branches(&self) -> Result<Vec<Head>, Reject> {
-        let mut out = Vec::new();
-        for reference in self.repo.references_glob("refs/heads/*")? {
-            let reference = reference?;
-            let name = reference.name_bytes();
-            let name = lossy(name.strip_prefix(b"refs/heads/").unwrap_or(name));
-            if let Ok(commit) = reference.peel_to_commit() {
-                out.push(Head { name, commit: commit.id() });
-            }
-        }
-        out.sort_by(|a, b| a.name.cmp(&b.name));
-        Ok(out)
-    }
-
-    /// All tags that lead to a commit, by name.
-    pub fn tags(&self) -> Result<Vec<TagHead>, Reject> {
-        let mut out = Vec::new();
-        for reference in self.repo.references_glob("refs/tags/*")? {
-            out.extend(tag_head(&self.repo, &reference?));
-        }
-        out.sort_by(|a, b| a.name.cmp(&b.name));
-        Ok(out)
-    }
-
     /// One tag.
     pub fn tag(&self, name: &str) -> Option<TagHead> {
-        tag_at(&self.repo, name.to_owned(), self.target(&format!("refs/tags/{name}"))?)
+        tag_at(&self.repo, name.to_owned(), self.target(&format!("refs/tags/{name}"))?).ok()
     }
 
     /// The commit that a branch, a tag, `HEAD` or a hash (whole, or at least four digits of it) names.
@@ -236,6 +217,11 @@ impl Git {
         Ok(show(&self.repo.find_commit(id)?))
     }
 
+    /// The same, of a list that may be asked for again.
+    pub fn show_known(&self, id: Oid, cache: &Cache) -> Result<CommitView, Reject> {
+        Ok((*cache.commits.or_make(id, || self.show(id).map(Arc::new))?).clone())
+    }
+
     /// A commit with the lines that it added and deleted against its first parent.
     pub fn show_with_stats(&self, id: Oid) -> Result<CommitView, Reject> {
         let (additions, deletions) = self.line_counts(id)?;
@@ -263,18 +249,13 @@ impl Git {
     }
 }
 
-fn tag_head(repo: &Repository, reference: &git2::Reference<'_>) -> Option<TagHead> {
-    let name = reference.name_bytes();
-    let name = lossy(name.strip_prefix(b"refs/tags/").unwrap_or(name));
-    tag_at(repo, name, reference.target()?)
-}
-
 /// The tag of a name at an object.
-fn tag_at(repo: &Repository, name: String, target: Oid) -> Option<TagHead> {
-    let object = repo.find_object(target, None).ok()?;
-    let commit = object.peel_to_commit().ok()?.id();
+fn tag_at(repo: &Repository, name: String, target: Oid) -> Result<TagHead, git2::Error> {
+    let object = repo.find_object(target, None)?;
+    let commit = object.peel_to_commit()?;
     let message = object.as_tag().and_then(|tag| tag.message_bytes().map(lossy));
-    Some(TagHead { name, target, commit, message: message.map(|text| text.trim_end().to_owned()) })
+    let message = message.map(|text| text.trim_end().to_owned());
+    Ok(TagHead { name, target, commit: commit.id(), made: commit.time().seconds(), message })
 }
 
 /// A commit as it goes on the wire.

@@ -1,6 +1,7 @@
 //! Repositories made for the occasion, read back.
 
 use super::*;
+use crate::backend::cache::Cache;
 use git2::Signature;
 
 struct Made {
@@ -123,13 +124,20 @@ fn refs_that_hold_a_commit_are_found() {
     let git = made.git("main");
     git.create_branch("old", &first.to_string()).unwrap();
     let holding = |id| -> Vec<String> {
-        git.heads_that_hold(git.branches().unwrap(), id).unwrap().into_iter().map(|head| head.name).collect()
+        git.heads_that_hold(&git.branches(&Cache::default()).unwrap(), id)
+            .unwrap()
+            .into_iter()
+            .map(|head| head.name)
+            .collect()
     };
     assert_eq!(holding(first), ["main", "old"]);
     assert_eq!(holding(second), ["main"]);
-    assert_eq!(git.held_by(second, [first, second]).unwrap().len(), 2);
+    assert_eq!(git.held_by(second, vec![first, second], &Cache::default()).unwrap().len(), 2);
     let aside = made.commit("aside", 3, &[(b"a", "3")]);
-    assert_eq!(git.held_by(second, [first, aside]).unwrap().into_iter().collect::<Vec<_>>(), [first]);
+    assert_eq!(
+        git.held_by(second, vec![first, aside], &Cache::default()).unwrap().iter().copied().collect::<Vec<_>>(),
+        [first]
+    );
     assert_eq!(holding(aside), ["aside"]);
     assert_eq!(git.resolve(&second.to_string()[..7]), Some(second));
     assert_eq!(git.resolve("nowhere"), None);
@@ -145,8 +153,8 @@ fn a_clock_that_went_wrong_hides_no_history() {
     made.commit("main", 5, &[(b"a", "2")]);
     let last = made.commit("main", 1000 * day, &[(b"a", "3")]);
     let git = made.git("main");
-    assert!(git.held_by(last, [first]).unwrap().contains(&first));
-    assert_eq!(git.heads_that_hold(git.branches().unwrap(), first).unwrap().len(), 1);
+    assert!(git.held_by(last, vec![first], &Cache::default()).unwrap().contains(&first));
+    assert_eq!(git.heads_that_hold(&git.branches(&Cache::default()).unwrap(), first).unwrap().len(), 1);
 }
 
 #[test]
@@ -157,8 +165,8 @@ fn a_branch_that_leads_to_no_commit_is_not_listed() {
     std::fs::write(heads.join("missing"), format!("{}\n", "ab".repeat(20))).unwrap();
     let blob = made.repo.blob(b"no commit").unwrap();
     std::fs::write(heads.join("blob"), format!("{blob}\n")).unwrap();
-    let names: Vec<String> = made.git("main").branches().unwrap().into_iter().map(|head| head.name).collect();
-    assert_eq!(names, ["main"]);
+    let listed = made.git("main").branches(&Cache::default()).unwrap();
+    assert_eq!(listed.iter().map(|head| head.name.as_str()).collect::<Vec<_>>(), ["main"]);
 }
 
 #[test]
@@ -209,8 +217,8 @@ fn a_refresh_takes_what_changed_there_and_keeps_what_changed_here() {
     let again = || {
         refresh(made.folder.path(), &target, |git, head| git.delete_branch(&head.name)).unwrap();
         let git = Git::open(&target, Some("main")).unwrap();
-        let heads = git.branches().unwrap();
-        heads.into_iter().map(|head| (head.name, head.commit)).collect::<Vec<_>>()
+        let heads = git.branches(&Cache::default()).unwrap();
+        heads.iter().map(|head| (head.name.clone(), head.commit)).collect::<Vec<_>>()
     };
     let expected = [("both", ours), ("feat/x", below), ("main", ours), ("moved", moved)];
     let expected: Vec<(String, Oid)> = expected.map(|(name, id)| (name.to_owned(), id)).to_vec();

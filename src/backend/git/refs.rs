@@ -1,0 +1,310 @@
+//! Lists of branches and tags, kept as long as nothing in the repository has changed under them.
+//!
+//! Reading 100,000 packed refs takes libgit2 a tenth of a second, each time. Stock git writes to the same folders, so a
+//! list is only used again where the single refs say the same as then, read anew, and `packed-refs` is the same file.
+
+use super::{Git, Head, TagHead, lossy, tag_at};
+use crate::backend::cache::{Cache, Known, Weigh};
+use crate::backend::reject::Reject;
+use git2::{ErrorCode, Oid, Reference};
+use std::fs::{self, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+/// A file that changed less than this ago may change once more without a trace: clocks of file systems tick slowly.
+const TICK: Duration = Duration::from_secs(2);
+
+/// A list in its order, and what the repository looked like when it was read.
+pub type Listed<T> = (Arc<Stand>, Arc<Vec<T>>);
+
+impl<T> Weigh for Listed<T> {
+    fn weight(&self) -> usize {
+        1 + self.1.len() / 16 + self.0.single.len() / 16
+    }
+}
+
+/// What a list of refs depends on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stand {
+    /// Which file `packed-refs` is; `None` where there is none.
+    packed: Option<Stamp>,
+    /// Refs that have a file of their own, and where they point, in order.
+    single: Vec<(PathBuf, Oid)>,
+}
+
+/// Tells one state of a file from another.
+#[derive(Clone, Debug, PartialEq)]
+struct Stamp {
+    size: u64,
+    modified: SystemTime,
+    /// Of the file system: device, inode, and seconds and nanoseconds of the last change of anything.
+    identity: [i64; 4],
+}
+
+impl Stamp {
+    fn of(file: &Metadata) -> io::Result<Stamp> {
+        Ok(Stamp { size: file.len(), modified: file.modified()?, identity: identity(file) })
+    }
+
+    /// Whether another write could not bear the same stamp.
+    fn is_old(&self, now: SystemTime) -> bool {
+        let [.., seconds, _] = self.identity;
+        let changed = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds.try_into().unwrap_or_default());
+        // A time to come is no older than now.
+        now.duration_since(self.modified.max(changed)).is_ok_and(|age| age > TICK)
+    }
+}
+
+#[cfg(unix)]
+fn identity(file: &Metadata) -> [i64; 4] {
+    use std::os::unix::fs::MetadataExt;
+    [file.dev().cast_signed(), file.ino().cast_signed(), file.ctime(), file.ctime_nsec()]
+}
+
+#[cfg(not(unix))]
+fn identity(_file: &Metadata) -> [i64; 4] {
+    [0; 4]
+}
+
+impl Stand {
+    /// How things stand below `refs/heads` or `refs/tags`. `None` where it cannot be told well enough to rely on it.
+    fn read(repository: &Path, folder: &str, now: SystemTime) -> Option<Stand> {
+        let mut single = Vec::new();
+        // First these: git packs a ref before it removes its file.
+        singles(&repository.join(folder), &mut single)?;
+        single.sort();
+        let packed = match fs::metadata(repository.join("packed-refs")) {
+            Ok(file) => Some(Stamp::of(&file).ok().filter(|stamp| stamp.is_old(now))?),
+            Err(why) if why.kind() == io::ErrorKind::NotFound => None,
+            Err(_) => return None,
+        };
+        Some(Stand { packed, single })
+    }
+}
+
+/// Adds the refs that are files below a folder. `None` for those that name another ref, and for what is no ref.
+fn singles(folder: &Path, out: &mut Vec<(PathBuf, Oid)>) -> Option<()> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(why) if why.kind() == io::ErrorKind::NotFound => return Some(()),
+        Err(_) => return None,
+    };
+    for entry in entries {
+        let entry = entry.ok()?;
+        let (path, kind) = (entry.path(), entry.file_type().ok()?);
+        if kind.is_dir() {
+            singles(&path, out)?;
+        } else if !path.as_os_str().as_encoded_bytes().ends_with(b".lock") {
+            let text = kind.is_file().then(|| fs::read(&path).ok()).flatten()?;
+            let id = Oid::from_str(std::str::from_utf8(text.trim_ascii()).ok()?).ok()?;
+            out.push((path, id));
+        }
+    }
+    Some(())
+}
+
+impl Git {
+    /// All branches that lead to a commit, by name.
+    pub fn branches(&self, cache: &Cache) -> Result<Arc<Vec<Head>>, Reject> {
+        let show = |found: &Reference<'_>, name: String| Ok(Head { name, commit: found.peel_to_commit()?.id() });
+        self.listed("refs/heads", &cache.heads, |head| &head.name, show)
+    }
+
+    /// All tags that lead to a commit, by name.
+    pub fn tags(&self, cache: &Cache) -> Result<Arc<Vec<TagHead>>, Reject> {
+        let target = |found: &Reference<'_>| found.target().ok_or_else(|| git2::Error::from_str("it names a ref"));
+        let show = |found: &Reference<'_>, name: String| tag_at(&self.repo, name, target(found)?);
+        self.listed("refs/tags", &cache.tags, |tag| &tag.name, show)
+    }
+
+    /// The refs below a folder that `show` can make something of, in the order of their names.
+    fn listed<T>(
+        &self,
+        folder: &str,
+        table: &Known<PathBuf, Listed<T>>,
+        name_of: fn(&T) -> &str,
+        show: impl Fn(&Reference<'_>, String) -> Result<T, git2::Error>,
+    ) -> Result<Arc<Vec<T>>, Reject> {
+        let path = self.repo.path();
+        let stand = || Stand::read(path, folder, SystemTime::now());
+        let before = stand();
+        let known = table.get(path).filter(|(then, _)| before.as_ref() == Some(&**then));
+        if let Some((_, list)) = known {
+            return Ok(list);
+        }
+        let prefix = format!("{folder}/");
+        let (mut rows, mut is_whole) = (Vec::new(), true);
+        for reference in self.repo.references_glob(&format!("{prefix}*"))? {
+            let reference = reference?;
+            let name = reference.name_bytes();
+            match show(&reference, lossy(name.strip_prefix(prefix.as_bytes()).unwrap_or(name))) {
+                Ok(row) => rows.push(row),
+                // An object that is missing may come yet.
+                Err(why) => is_whole &= why.code() != ErrorCode::NotFound,
+            }
+        }
+        rows.sort_by(|a, b| name_of(a).cmp(name_of(b)));
+        let list = Arc::new(rows);
+        // What changed while it was read is in the list by half, perhaps.
+        if let Some(before) = before.filter(|before| is_whole && stand().as_ref() == Some(before)) {
+            table.put(path.to_owned(), (Arc::new(before), list.clone()));
+        }
+        Ok(list)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    /// Whether stock git is on this machine.
+    fn has_git() -> bool {
+        Command::new("git").arg("--version").output().is_ok_and(|done| done.status.success())
+    }
+
+    struct Made {
+        folder: tempfile::TempDir,
+        /// A tree that has nothing in it.
+        empty: String,
+    }
+
+    impl Made {
+        fn new() -> Made {
+            let folder = tempfile::tempdir().unwrap();
+            let repo = git2::Repository::init_bare(folder.path()).unwrap();
+            let empty = repo.treebuilder(None).unwrap().write().unwrap().to_string();
+            Made { folder, empty }
+        }
+
+        /// Runs stock git.
+        fn run(&self, arguments: &[&str]) -> String {
+            let mut command = Command::new("git");
+            command.args(["-c", "user.name=Ada", "-c", "user.email=ada@example.com"]).args(arguments);
+            let done = command.current_dir(self.folder.path()).env("GIT_CONFIG_NOSYSTEM", "1").output().unwrap();
+            assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+            String::from_utf8(done.stdout).unwrap().trim().to_owned()
+        }
+
+        fn commit(&self, message: &str) -> String {
+            self.run(&["commit-tree", &self.empty, "-m", message])
+        }
+
+        fn git(&self) -> Git {
+            Git::open(self.folder.path(), Some("main")).unwrap()
+        }
+
+        /// What there is, with nothing kept.
+        fn truth(&self) -> (Vec<Head>, Vec<TagHead>) {
+            let (git, fresh) = (self.git(), Cache::default());
+            (git.branches(&fresh).unwrap().to_vec(), git.tags(&fresh).unwrap().to_vec())
+        }
+
+        /// How it stands for one to whom everything on disk is old.
+        fn stands(&self) -> [Option<Stand>; 2] {
+            let later = SystemTime::now() + 2 * TICK;
+            ["refs/heads", "refs/tags"].map(|folder| Stand::read(self.folder.path(), folder, later))
+        }
+    }
+
+    #[test]
+    fn a_list_is_kept_until_a_ref_comes_moves_or_goes() {
+        if !has_git() {
+            return;
+        }
+        let (made, cache) = (Made::new(), Cache::default());
+        let (one, two) = (made.commit("One"), made.commit("Two"));
+        let listed = || {
+            let git = made.git();
+            let lists = (git.branches(&cache).unwrap(), git.tags(&cache).unwrap());
+            assert_eq!((lists.0.to_vec(), lists.1.to_vec()), made.truth());
+            assert!(Arc::ptr_eq(&lists.0, &git.branches(&cache).unwrap()), "read once more");
+            assert!(Arc::ptr_eq(&lists.1, &git.tags(&cache).unwrap()), "read once more");
+            lists.0.len() + lists.1.len()
+        };
+        assert_eq!(listed(), 0);
+        made.run(&["branch", "a/b", &one]);
+        assert_eq!(listed(), 1);
+        made.run(&["tag", "-m", "Of a time", "v1", &one]);
+        assert_eq!(listed(), 2);
+        made.git().create_branch("c", "a/b").unwrap();
+        assert_eq!(listed(), 3);
+        // As an editor would, with no new file.
+        std::fs::write(made.folder.path().join("refs/heads/c"), format!("{two}\n")).unwrap();
+        assert_eq!(listed(), 3);
+        made.run(&["branch", "-D", "a/b"]);
+        made.git().delete_tag("v1").unwrap();
+        assert_eq!(listed(), 1);
+    }
+
+    #[test]
+    fn whatever_stock_git_does_to_a_list_is_seen() {
+        if !has_git() {
+            return;
+        }
+        let made = Made::new();
+        let (one, two) = (made.commit("One"), made.commit("Two"));
+        let steps: &[&[&str]] = &[
+            &["branch", "a", &one],
+            &["branch", "b", &one],
+            &["tag", "t", &one],
+            &["pack-refs", "--all"],
+            &["branch", "-f", "a", &two],
+            &["pack-refs", "--all"],
+            &["update-ref", "refs/heads/a", &one],
+            &["update-ref", "-d", "refs/heads/a"],
+            &["branch", "-m", "b", "a"],
+            &["pack-refs", "--all", "--no-prune"],
+            &["tag", "-f", "t", &two],
+            &["tag", "-d", "t"],
+            &["symbolic-ref", "refs/heads/s", "refs/heads/a"],
+            &["symbolic-ref", "-d", "refs/heads/s"],
+            &["update-ref", "-d", "refs/heads/a"],
+        ];
+        let mut before = (made.stands(), made.truth());
+        let mut kept = 0;
+        for step in steps {
+            made.run(step);
+            let after = (made.stands(), made.truth());
+            let relied = |at: usize| after.0[at].is_some() && after.0[at] == before.0[at];
+            assert!(!relied(0) || after.1.0 == before.1.0, "branches after {step:?}");
+            assert!(!relied(1) || after.1.1 == before.1.1, "tags after {step:?}");
+            kept += usize::from(relied(0)) + usize::from(relied(1));
+            before = after;
+        }
+        assert!(kept > 0, "nothing is ever kept");
+    }
+
+    #[test]
+    fn what_cannot_be_relied_on_is_not_kept() {
+        if !has_git() {
+            return;
+        }
+        let (made, cache) = (Made::new(), Cache::default());
+        let one = made.commit("One");
+        made.run(&["branch", "a", &one]);
+        let is_kept = || {
+            let git = made.git();
+            Arc::ptr_eq(&git.branches(&cache).unwrap(), &git.branches(&cache).unwrap())
+        };
+        assert!(is_kept());
+        let place = made.folder.path().join("refs/heads/x");
+        // One that names another, one whose commit has not come yet, one that is none.
+        for text in ["ref: refs/remotes/origin/a\n".to_owned(), format!("{}\n", "ab".repeat(20)), "?".into()] {
+            std::fs::write(&place, &text).unwrap();
+            assert!(!is_kept(), "{text}");
+        }
+        std::fs::write(&place, "").unwrap();
+        assert!(made.git().branches(&cache).is_ok() || made.git().branches(&Cache::default()).is_err());
+        std::fs::remove_file(&place).unwrap();
+        assert!(is_kept());
+        // A file that was written just now may be written again within the same tick.
+        made.run(&["pack-refs", "--all"]);
+        assert!(Stand::read(made.folder.path(), "refs/heads", SystemTime::now()).is_none());
+        assert!(made.stands()[0].is_some());
+        let past = SystemTime::now() - 2 * TICK;
+        assert!(Stand::read(made.folder.path(), "refs/heads", past).is_none(), "of a time to come");
+    }
+}
