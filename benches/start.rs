@@ -4,97 +4,12 @@
 
 mod support;
 
-use portable_pty::{CommandBuilder, MasterPty, PtySize, native_pty_system};
-use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use support::Table;
+use support::session::Session;
 
 const LABSCOPE: &str = env!("CARGO_BIN_EXE_labscope");
-
-/// A program on a terminal of its own.
-struct Session {
-    master: Box<dyn MasterPty + Send>,
-    child: Box<dyn portable_pty::Child + Send + Sync>,
-    output: Receiver<(Instant, Vec<u8>)>,
-    input: Box<dyn Write + Send>,
-    started: Instant,
-}
-
-impl Session {
-    fn start(program: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Session {
-        let size = PtySize { rows: 45, cols: 160, pixel_width: 0, pixel_height: 0 };
-        let pair = native_pty_system().openpty(size).expect("a terminal");
-        let mut command = CommandBuilder::new(program);
-        command.args(arguments);
-        command.env("TERM", "xterm-256color");
-        command.env("COLORTERM", "truecolor");
-        for (name, value) in variables {
-            command.env(name, value);
-        }
-        let mut reader = pair.master.try_clone_reader().expect("the terminal's output");
-        let (sender, output) = channel();
-        std::thread::spawn(move || {
-            let mut buffer = vec![0; 1 << 16];
-            while let Ok(read) = reader.read(&mut buffer) {
-                if read == 0 || sender.send((Instant::now(), buffer[..read].to_vec())).is_err() {
-                    break;
-                }
-            }
-        });
-        let input = pair.master.take_writer().expect("the terminal's input");
-        let started = Instant::now();
-        let child = pair.slave.spawn_command(command).expect("the program starts");
-        Session { master: pair.master, child, output, input, started }
-    }
-
-    /// Waits until `enough` says so of all that came since the last call; milliseconds since `from`.
-    fn until(&mut self, from: Instant, enough: impl Fn(&[u8]) -> bool) -> Option<f64> {
-        let mut seen = Vec::new();
-        loop {
-            match self.output.recv_timeout(Duration::from_secs(10)) {
-                Ok((at, bytes)) => {
-                    seen.extend(bytes);
-                    if enough(&seen) {
-                        return Some(at.duration_since(from).as_secs_f64() * 1e3);
-                    }
-                }
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return None,
-            }
-        }
-    }
-
-    /// Waits until nothing has come for a while.
-    fn quiet(&mut self) {
-        while self.output.recv_timeout(Duration::from_millis(300)).is_ok() {}
-    }
-
-    /// Sends a key and waits for the first bytes that answer it.
-    fn key(&mut self, key: &[u8]) -> f64 {
-        while self.output.try_recv().is_ok() {}
-        let from = Instant::now();
-        self.input.write_all(key).expect("the key is typed");
-        self.input.flush().expect("the key is typed");
-        self.until(from, |seen| !seen.is_empty()).unwrap_or(f64::NAN)
-    }
-
-    /// Times that any thread of the program was put to sleep and woken, so far.
-    fn switches(&self) -> Option<u64> {
-        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.process_id()?)).ok()?;
-        let count = |text: String| {
-            let lines = text.lines().filter(|l| l.contains("ctxt_switches"));
-            lines.filter_map(|l| l.split_whitespace().last()?.parse::<u64>().ok()).sum::<u64>()
-        };
-        Some(tasks.flatten().filter_map(|t| std::fs::read_to_string(t.path().join("status")).ok()).map(count).sum())
-    }
-
-    fn end(mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        drop(self.master);
-    }
-}
 
 /// Milliseconds from exec to the moment when `shown` is on the screen: the median of many starts.
 fn first_frame(program: &str, arguments: &[&str], variables: &[(&str, &str)], shown: &str) -> f64 {

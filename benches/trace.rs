@@ -1,5 +1,6 @@
-//! What a large trace costs: opened over HTTP beside plainly reading the same bytes, searched beside the engine alone, followed
-//! while it grows fast, drawn at its end, held in memory, and watched while nothing happens.
+//! What a large trace costs: opened over HTTP beside plainly reading the same bytes and beside `less` and `lnav` on a file of
+//! them, searched beside the engine alone, followed while it grows fast, drawn at its end, held in memory, and watched while
+//! nothing happens.
 
 mod support;
 
@@ -18,6 +19,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+use support::session::Session;
 use support::{Table, key, median};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -30,8 +32,10 @@ const CHUNK: usize = 64 * 1024;
 /// What a trace that is followed brings in a second, and how often the screen could be drawn in it.
 const RATE: usize = 50 * MEGA;
 const FRAMES: usize = 60;
+const LABSCOPE: &str = env!("CARGO_BIN_EXE_labscope");
 const LAST: &str = "the very last line 7f3a";
 const SOUGHT: &str = r"warn\w*: .* 99\d\d7\b";
+const RARE: &str = LAST;
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
 
@@ -57,8 +61,17 @@ static ALLOCATOR: Counting = Counting;
 /// A trace as compilers write them: colours, sections, now and then a warning.
 fn trace(bytes: usize) -> Vec<u8> {
     let mut text = Vec::with_capacity(bytes + 200);
-    let mut line = 0_u64;
-    while text.len() < bytes {
+    lines(0, bytes, &mut text);
+    text.extend_from_slice(LAST.as_bytes());
+    text.push(b'\n');
+    text
+}
+
+/// Lines from that number on, so many bytes of them or a few more; the number of the next one.
+fn lines(first: u64, bytes: usize, text: &mut Vec<u8>) -> u64 {
+    let start = text.len();
+    let mut line = first;
+    while text.len() - start < bytes {
         let row = match line % 97 {
             0 => format!("\x1b[33mwarning: unused value in step {line}\x1b[0m\n"),
             n => {
@@ -68,17 +81,15 @@ fn trace(bytes: usize) -> Vec<u8> {
         text.extend_from_slice(row.as_bytes());
         line += 1;
     }
-    text.extend_from_slice(LAST.as_bytes());
-    text.push(b'\n');
-    text
+    line
 }
 
 fn job(status: &str) -> String {
     format!(r#"{{"id": 7, "name": "bench", "stage": "test", "status": "{status}", "pipeline": {{"id": 1}}}}"#)
 }
 
-/// A server of one job, and how often its trace and status were asked for.
-async fn serve(bytes: Arc<Vec<u8>>, status: &'static str) -> std::io::Result<(String, Arc<AtomicUsize>)> {
+/// A server of one job, whose trace is `bytes` so many `times`, and how often it was asked for something.
+async fn serve(bytes: Arc<Vec<u8>>, times: usize, status: &'static str) -> std::io::Result<(String, Arc<AtomicUsize>)> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}", listener.local_addr()?);
     let asked = Arc::new(AtomicUsize::new(0));
@@ -98,18 +109,20 @@ async fn serve(bytes: Arc<Vec<u8>>, status: &'static str) -> std::io::Result<(St
                 let line = String::from_utf8_lossy(&request);
                 let target = line.split(' ').nth(1).unwrap_or_default();
                 let answer = job(status);
-                let body: &[u8] = match target.split('?').next().unwrap_or_default() {
-                    path if path.ends_with("/trace") => &bytes,
-                    path if path.ends_with("/jobs/7") => answer.as_bytes(),
-                    path if path.ends_with("/jobs") => b"[]",
-                    _ => br#"{"id": 1, "name": "p", "path_with_namespace": "a/p", "default_branch": "main"}"#,
+                let (body, times): (&[u8], usize) = match target.split('?').next().unwrap_or_default() {
+                    path if path.ends_with("/trace") => (&bytes, times),
+                    path if path.ends_with("/jobs/7") => (answer.as_bytes(), 1),
+                    path if path.ends_with("/jobs") => (b"[]", 1),
+                    _ => (br#"{"id": 1, "name": "p", "path_with_namespace": "a/p", "default_branch": "main"}"#, 1),
                 };
                 let head = format!(
                     "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
-                    body.len()
+                    body.len() * times
                 );
                 let _ = stream.write_all(head.as_bytes()).await;
-                let _ = stream.write_all(body).await;
+                for _ in 0..times {
+                    let _ = stream.write_all(body).await;
+                }
             });
         }
     });
@@ -225,10 +238,11 @@ fn filled(text: &[u8]) -> (App, labscope::api::Request, usize) {
     (app, request, before)
 }
 
-/// Seconds to find everything that fits; the app's own search, run where it is asked for.
-fn search(app: &mut App) -> f64 {
+/// Seconds to find everything that fits, and how often it did; the app's own search, run where it is asked for.
+fn search(app: &mut App, sought: &str) -> (f64, usize) {
+    app.update(Msg::Key(key("Esc")));
     app.update(Msg::Key(key("/")));
-    let mut effects = app.update(Msg::Paste(SOUGHT.into()));
+    let mut effects = app.update(Msg::Paste(sought.into()));
     effects.extend(app.update(Msg::Key(key("Enter"))));
     let start = Instant::now();
     for effect in effects {
@@ -237,45 +251,162 @@ fn search(app: &mut App) -> f64 {
             app.update(Msg::Arrived(ticket, Ok(Outcome::Made(made))));
         }
     }
-    start.elapsed().as_secs_f64()
+    let took = start.elapsed().as_secs_f64();
+    let mut buffer = Buffer::empty(Rect::new(0, 0, SIZE.0, SIZE.1));
+    draw(app, &mut buffer);
+    (took, counted(&buffer))
 }
 
-/// The engine alone over the same bytes.
-fn engine(text: &[u8]) -> f64 {
-    let pattern = regex::bytes::Regex::new(&format!("(?i){SOUGHT}")).expect("a pattern");
+/// How many matches the screen says that there are: `1 of 12`, `1 of 10000+`.
+fn counted(buffer: &Buffer) -> usize {
+    let width = usize::from(buffer.area.width);
+    let count = |row: &[ratatui::buffer::Cell]| {
+        let text: String = row.iter().map(|cell| cell.symbol()).collect();
+        let (_, count) = text.trim_end_matches([' ', '│']).rsplit_once(" of ")?;
+        count.trim_end_matches('+').parse().ok()
+    };
+    buffer.content().chunks(width).find_map(count).unwrap_or(0)
+}
+
+/// The engine alone over the same bytes: seconds, and how often it found something. It stops where the app does.
+fn engine(text: &[u8], sought: &str) -> (f64, usize) {
+    let pattern = regex::bytes::Regex::new(&format!("(?i){sought}")).expect("a pattern");
     let start = Instant::now();
-    black_box(pattern.find_iter(text).count());
-    start.elapsed().as_secs_f64()
+    let count = black_box(pattern.find_iter(text).take(labscope::ui::search::MATCHES).count());
+    (start.elapsed().as_secs_f64(), count)
 }
 
-/// Frames of a trace that grows fast: how many took longer than there is time, and the longest, in milliseconds.
-fn follow(seconds: usize) -> (usize, f64) {
+/// Frames of a trace that grows fast: what each took with the bytes that came in it, in milliseconds, sorted, and how many
+/// of them lacked the newest line.
+fn follow(seconds: usize) -> (Vec<f64>, usize) {
     let (mut app, effects) = app();
     let (request, _) = answer(&mut app, effects);
     let request = request.expect("the pane follows the trace");
-    let text = trace(RATE);
     let mut buffer = Buffer::empty(Rect::new(0, 0, SIZE.0, SIZE.1));
-    let (mut late, mut longest) = (0, 0.0_f64);
-    for _ in 0..seconds {
-        for frame in text.chunks(RATE / FRAMES) {
-            let start = Instant::now();
-            for chunk in frame.chunks(CHUNK) {
-                let effects =
-                    app.update(Msg::Bytes { request: request.clone(), bytes: chunk.to_vec(), restart: false });
-                black_box(effects.len());
-            }
-            draw(&mut app, &mut buffer);
-            let took = start.elapsed().as_secs_f64() * 1e3;
-            late += usize::from(took > 1e3 / FRAMES as f64);
-            longest = longest.max(took);
+    let (mut took, mut missed, mut next) = (Vec::new(), 0, 0);
+    let mut text = Vec::new();
+    for _ in 0..seconds * FRAMES {
+        text.clear();
+        next = lines(next, RATE / FRAMES, &mut text);
+        let start = Instant::now();
+        for chunk in text.chunks(CHUNK) {
+            let effects = app.update(Msg::Bytes { request: request.clone(), bytes: chunk.to_vec(), restart: false });
+            black_box(effects.len());
+        }
+        draw(&mut app, &mut buffer);
+        took.push(start.elapsed().as_secs_f64() * 1e3);
+        let newest = next - 1;
+        let words = if newest % 97 == 0 { format!("in step {newest}") } else { format!("v0.{newest}.0 ") };
+        missed += usize::from(!shows(&buffer, &words));
+    }
+    took.sort_by(f64::total_cmp);
+    (took, missed)
+}
+
+/// Variables for a program that shall not see what the person has.
+fn alone(home: &str) -> [(&str, &str); 6] {
+    [
+        ("HOME", home),
+        ("XDG_CONFIG_HOME", home),
+        ("XDG_DATA_HOME", home),
+        ("XDG_CACHE_HOME", home),
+        ("LABSCOPE_TOKEN", "a-token"),
+        ("LESS", "-n"),
+    ]
+}
+
+/// Milliseconds until a program shows the last line, and the program, still running.
+fn shown(program: &str, arguments: &[&str], home: &str) -> Option<(f64, Session)> {
+    let mut session = Session::start(program, arguments, &alone(home));
+    match session.shows(LAST, Duration::from_secs(60)) {
+        Some(took) => Some((took, session)),
+        None => {
+            session.end();
+            None
         }
     }
-    (late, longest)
+}
+
+/// Whether a program is installed.
+fn installed(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
+fn cells(what: &str, value: String, limit: &str) -> Vec<String> {
+    vec![what.to_owned(), String::new(), value, String::new(), limit.to_owned()]
+}
+
+/// The whole program over HTTP until the last line is there, beside other programs on a file of the same bytes.
+fn beside_others(text: &Arc<Vec<u8>>, megabytes: usize, table: &mut Table, url: &str) -> std::io::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let home = folder.path().to_string_lossy().into_owned();
+    let file = folder.path().join("trace.log");
+    std::fs::write(&file, text.as_slice())?;
+    let file = file.to_string_lossy().into_owned();
+    let time = |program: &str, arguments: &[&str]| {
+        let mut all: Vec<f64> = (0..3)
+            .filter_map(|_| {
+                let (took, session) = shown(program, arguments, &home)?;
+                session.end();
+                Some(took)
+            })
+            .collect();
+        all.sort_by(f64::total_cmp);
+        all.get(1).copied()
+    };
+    let own = time(LABSCOPE, &["--host", url, "a/p/-/jobs/7"]).unwrap_or(f64::INFINITY);
+    for (program, arguments, limit) in [("less", vec!["+G", &file], 6.0), ("lnav", vec![&file], 1.0)] {
+        let what = format!("{megabytes} MB: from exec to its last line, beside {program} on a file (ms)");
+        if !installed(program) {
+            table.row(cells(&format!("{what}: it is not installed"), format!("{own:.1}"), "-"), false);
+        } else if let Some(other) = time(program, &arguments) {
+            table.ratio(&what, (other, own), limit);
+        } else {
+            table.row(cells(&format!("{what}: it never shows it"), format!("{own:.1}"), "-"), false);
+        }
+    }
+    Ok(())
+}
+
+/// Memory of the program that holds a trace much larger than it may keep, beside what it may keep.
+fn memory(table: &mut Table, runtime: &tokio::runtime::Runtime) -> std::io::Result<()> {
+    let (times, kept) = (20, 64.0);
+    let piece = Arc::new(trace(100 * MEGA));
+    let (url, _) = runtime.block_on(serve(piece, times, "success"))?;
+    let folder = tempfile::tempdir()?;
+    let home = folder.path().to_string_lossy().into_owned();
+    let mut session = Session::start(LABSCOPE, &["--host", &url, "a/p/-/jobs/7"], &alone(&home));
+    // The bar says how much there is, when all is there.
+    let whole = session.shows("2.0 GB", Duration::from_secs(120)).or_else(|| session.shows("1.9 GB", Duration::from_secs(5)));
+    session.quiet();
+    std::thread::sleep(Duration::from_secs(2));
+    let held = session.memory("RssAnon").zip(whole).map_or(f64::INFINITY, |(held, _)| held);
+    let most = session.memory("VmHWM").unwrap_or(f64::NAN);
+    session.end();
+    let what = "2 GB: memory of the program, beside what it may keep of a trace (MB)";
+    table.ratio(what, (kept, held), 2.0);
+    table.row(cells("2 GB: the most that it had meanwhile (MB)", format!("{most:.1}"), "-"), false);
+    Ok(())
+}
+
+/// What the whole program costs while a quiet job is followed: milliseconds of the processor a minute.
+fn idle_processor(runtime: &tokio::runtime::Runtime) -> std::io::Result<Option<f64>> {
+    let (url, _) = runtime.block_on(serve(Arc::new(format!("{LAST}\n").into_bytes()), 1, "running"))?;
+    let folder = tempfile::tempdir()?;
+    let home = folder.path().to_string_lossy().into_owned();
+    let Some((_, session)) = shown(LABSCOPE, &["--host", &url, "a/p/-/jobs/7"], &home) else { return Ok(None) };
+    std::thread::sleep(Duration::from_secs(15));
+    let before = session.processor();
+    std::thread::sleep(Duration::from_secs(60));
+    let used = session.processor().zip(before).map(|(after, before)| after - before);
+    session.end();
+    Ok(used)
 }
 
 /// Requests a minute while a quiet job is watched, after it was watched for a while.
 async fn idle() -> std::io::Result<f64> {
-    let (url, asked) = serve(Arc::new(b"waiting\n".to_vec()), "running").await?;
+    let (url, asked) = serve(Arc::new(b"waiting\n".to_vec()), 1, "running").await?;
     let (sender, mut inbox) = mpsc::channel(256);
     let server = Server::new(url.parse().expect("an address"));
     let mut executor = Executor::new(Box::new(move || Client::new(server)), sender, None, None);
@@ -309,7 +440,7 @@ fn available() -> usize {
 fn measure(megabytes: usize, table: &mut Table, runtime: &tokio::runtime::Runtime) {
     let text = Arc::new(trace(megabytes * MEGA));
     let name = |what: &str| format!("{megabytes} MB: {what}");
-    let (url, _) = runtime.block_on(serve(text.clone(), "success")).expect("a server");
+    let (url, _) = runtime.block_on(serve(text.clone(), 1, "success")).expect("a server");
     let mut reading = Vec::new();
     let mut opening = Vec::new();
     for _ in 0..3 {
@@ -330,8 +461,14 @@ fn measure(megabytes: usize, table: &mut Table, runtime: &tokio::runtime::Runtim
     app.update(Msg::Key(key("G")));
     let end = median(31, || draw(&mut app, &mut buffer));
     table.ratio(&name("a frame at the end, beside one at the start (µs)"), (start, end), 2.0);
-    let alone = engine(&text) * 1e3;
-    table.ratio(&name("search, beside the engine on the same bytes (ms)"), (alone, search(&mut app) * 1e3), 14.0);
+    for (what, sought, limit) in [("an expression", SOUGHT, 3.0), ("a word that is rare", RARE, 3.0)] {
+        let (alone, expected) = engine(&text, sought);
+        let (took, found) = search(&mut app, sought);
+        let what = format!("{}, beside the engine on the same bytes (ms)", name(&format!("search for {what}")));
+        table.ratio(&what, (alone * 1e3, took * 1e3), limit);
+        table.row(cells(&name("matches, and what the engine found"), format!("{found} {expected}"), "="), found != expected || found == 0);
+    }
+    beside_others(&text, megabytes, table, &url).expect("a folder for a file");
 }
 
 fn main() {
@@ -343,11 +480,17 @@ fn main() {
     if available() > 6_000 {
         measure(1000, &mut table, &runtime);
     }
-    let (late, longest) = follow(4);
-    let cells = |what: &str, value: String| vec![what.to_owned(), String::new(), value, String::new(), String::new()];
-    table.row(cells("50 MB/s for 4 s: frames late, of 240", format!("{late}")), late > 5);
-    table.row(cells("50 MB/s for 4 s: the longest frame (ms)", format!("{longest:.1}")), false);
+    memory(&mut table, &runtime).expect("a server");
+    let (took, missed) = follow(4);
+    let at = |part: usize| took.get(took.len() * part / 100).or(took.last()).copied().unwrap_or(f64::INFINITY);
+    let time = 1e3 / FRAMES as f64;
+    table.ratio("50 MB/s for 4 s: 99 of 100 frames take at most, beside the time there is (ms)", (time, at(99)), 1.0);
+    table.row(cells("50 MB/s for 4 s: the longest frame (ms)", format!("{:.1}", at(100)), "-"), false);
+    table.row(cells("50 MB/s for 4 s: frames without the newest line, of 240", format!("{missed}"), "0"), missed > 0);
     let requests = runtime.block_on(idle()).expect("a server");
-    table.row(cells("a quiet job: requests a minute", format!("{requests:.0}")), requests > 60.0);
+    let what = "a quiet job: requests a minute";
+    table.row(cells(what, format!("{requests:.0}"), "60"), !(1.0..=60.0).contains(&requests));
+    let used = idle_processor(&runtime).expect("a server").unwrap_or(f64::INFINITY);
+    table.row(cells("a quiet job: time of the processor a minute (ms)", format!("{used:.0}"), "600"), used > 600.0);
     table.print();
 }

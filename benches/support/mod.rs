@@ -3,6 +3,8 @@
 // Each benchmark is a program of its own and uses a part of this.
 #![allow(dead_code)]
 
+pub mod session;
+
 use crossterm::event::{KeyEvent, KeyModifiers};
 use jiff::Timestamp;
 use labscope::app::action::{Effect, Msg};

@@ -1,6 +1,10 @@
 //! Terminal output as text: colours and attributes are kept, carriage returns and erasures are obeyed within their line,
 //! and every other escape sequence is dropped. One pass over bytes, nothing is kept but the look at a line's start.
 
+mod plain;
+
+pub use plain::append_text;
+
 use crate::ui::text;
 use crate::ui::theme::{Role, Theme};
 use ratatui::style::{Color, Modifier, Style};

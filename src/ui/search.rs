@@ -1,5 +1,9 @@
 //! What searches in viewers have in common: how a query is read, and how many matches are kept.
 
+mod across;
+
+pub use across::Across;
+
 use regex::{Regex, RegexBuilder};
 use std::ops::Range;
 
@@ -32,9 +36,13 @@ pub fn pattern(query: &str) -> Option<Regex> {
         return None;
     }
     let build = |text: &str| {
-        RegexBuilder::new(text).case_insensitive(!query.chars().any(char::is_uppercase)).size_limit(1 << 20).build()
+        RegexBuilder::new(text).case_insensitive(!case_matters(query)).size_limit(1 << 20).build()
     };
     build(query).or_else(|_| build(&regex::escape(query))).ok()
+}
+
+fn case_matters(query: &str) -> bool {
+    query.chars().any(char::is_uppercase)
 }
 
 /// Looks through numbered lines until there are no more, enough was found, or `cancelled` says so.

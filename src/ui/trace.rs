@@ -5,6 +5,7 @@ mod blocks;
 mod folds;
 mod look;
 mod marker;
+mod page;
 pub mod refs;
 mod row;
 mod sections;
@@ -386,7 +387,7 @@ impl Trace {
     pub fn text(&self, line: usize) -> Option<String> {
         let (block, open) = self.block_of(line)?;
         let parts = self.parts(&block, open, line)?;
-        Some(self.titled(line, ansi::parse_line(&mut State::default(), &parts.text)).text)
+        Some(self.shown(line, &parts))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::shelf;
 use crate::store::{Cancelled, Derive, Sink};
-use crate::ui::search::{self, Found};
+use crate::ui::search::{Across, Found};
 use crate::ui::trace::{Patterns, Trace};
 use std::sync::{Arc, Mutex};
 
@@ -56,7 +56,7 @@ impl Derive for Search {
     fn run(&self, cancelled: Cancelled<'_>) -> Upto<Found> {
         let (from, mut known) = self.before.as_ref().map_or((0, Found::default()), |b| (b.settled, b.result.clone()));
         known.matches.truncate(known.matches.partition_point(|hit| hit.line < from));
-        let pattern = search::pattern(&self.query);
+        let pattern = Across::query(&self.query);
         let result = pattern.map(|pattern| self.trace.search(&pattern, from, known, cancelled)).unwrap_or_default();
         Upto { result, settled: self.trace.settled_lines() }
     }
@@ -86,7 +86,7 @@ impl Derive for Only {
     fn run(&self, cancelled: Cancelled<'_>) -> Upto<Vec<u32>> {
         let (from, mut known) = self.before.as_ref().map_or((0, Vec::new()), |b| (b.settled, b.result.clone()));
         known.truncate(known.partition_point(|line| (*line as usize) < from));
-        let pattern = search::pattern(&self.query);
+        let pattern = Across::query(&self.query);
         let result = pattern.map(|pattern| self.trace.filter(&pattern, from, known, cancelled)).unwrap_or_default();
         Upto { result, settled: self.trace.settled_lines() }
     }

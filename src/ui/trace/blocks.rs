@@ -63,7 +63,8 @@ pub struct Slot {
 #[derive(Debug)]
 enum Place {
     Held(Arc<Block>),
-    Away { at: u64, starts: Box<[u8]>, looks: Box<[(u32, State)]>, near: Option<Arc<Block>> },
+    /// Its bytes lie at `at`, the packed line starts at the place and of the length of `index`.
+    Away { at: u64, index: (u64, usize), looks: Box<[(u32, State)]>, near: Option<Arc<Block>> },
 }
 
 /// What the copies of a trace share: its shelf, and what came back from there.
@@ -107,13 +108,15 @@ impl Slot {
 
     /// The block, from wherever it is. For workers.
     pub fn read(&self, stock: &Stock) -> Option<Arc<Block>> {
-        let (at, starts, looks) = match &*lock(&self.place) {
+        let (at, index, looks) = match &*lock(&self.place) {
             Place::Held(block) => return Some(block.clone()),
             Place::Away { near: Some(block), .. } => return Some(block.clone()),
-            Place::Away { at, starts, looks, .. } => (*at, unpack(starts), looks.to_vec()),
+            Place::Away { at, index, looks, .. } => (*at, *index, looks.to_vec()),
         };
-        match stock.shelf.get()?.get(at, self.len) {
-            Ok(bytes) => Some(Arc::new(Block { first: self.first, bytes, starts, looks })),
+        let shelf = stock.shelf.get()?;
+        let read = shelf.get(at, self.len).and_then(|bytes| Ok((bytes, unpack(&shelf.get(index.0, index.1)?))));
+        match read {
+            Ok((bytes, starts)) => Some(Arc::new(Block { first: self.first, bytes, starts, looks })),
             Err(error) => {
                 *lock(&stock.trouble) = Some(format!("a part of the trace cannot be read back: {error}"));
                 None
@@ -128,10 +131,12 @@ impl Slot {
             Place::Away { .. } => return Ok(()),
         };
         let at = shelf.put(&block.bytes)?;
-        let (starts, looks) = (pack(&block.starts), block.looks.clone().into_boxed_slice());
+        let packed = pack(&block.starts);
+        let index = (shelf.put(&packed)?, packed.len());
+        let looks = block.looks.clone().into_boxed_slice();
         let mut place = lock(&self.place);
         if matches!(*place, Place::Held(_)) {
-            *place = Place::Away { at, starts, looks, near: None };
+            *place = Place::Away { at, index, looks, near: None };
             stock.held.fetch_sub(self.len as u64, Ordering::Relaxed);
         }
         Ok(())
@@ -198,7 +203,7 @@ impl Stock {
 }
 
 /// Line starts as the distances between them, seven bits a byte: most lines take one.
-fn pack(starts: &[u32]) -> Box<[u8]> {
+fn pack(starts: &[u32]) -> Vec<u8> {
     let mut out = Vec::with_capacity(starts.len() + starts.len() / 8);
     let mut before = 0;
     for start in starts {
@@ -210,7 +215,7 @@ fn pack(starts: &[u32]) -> Box<[u8]> {
         }
         out.push(rest as u8);
     }
-    out.into_boxed_slice()
+    out
 }
 
 fn unpack(packed: &[u8]) -> Vec<u32> {

@@ -2,16 +2,12 @@
 //! that are away are read as they come.
 
 use super::blocks::Block;
-use super::{Parts, Trace};
-use crate::ui::ansi::{self, State};
-use crate::ui::search::{Found, MATCHES, Match};
+use super::Trace;
+use crate::ui::search::{Across, Found, MATCHES, Match};
 use regex::Regex;
 use regex::bytes::Regex as Bytes;
-use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
-/// Lines between two looks at whether the result is still wanted.
-const PATIENCE: usize = 256;
 /// Lines that one filter keeps.
 pub const FILTERED: usize = 1_000_000;
 
@@ -41,7 +37,7 @@ static WARNINGS: LazyLock<Option<Bytes>> = LazyLock::new(|| {
 #[derive(Clone, Debug, Default)]
 pub struct Pattern {
     /// A person's own expression, which is looked for in what is shown.
-    own: Option<Regex>,
+    own: Option<(Regex, Across)>,
     /// What is looked for where there is none.
     usual: Usual,
 }
@@ -72,13 +68,19 @@ impl Patterns {
     /// # Errors
     /// The expression that cannot be read, and why.
     pub fn new(errors: &[String], warnings: &[String]) -> Result<Patterns, (String, String)> {
-        let own = |all: &[String]| -> Result<Option<Regex>, (String, String)> {
+        let own = |all: &[String]| -> Result<Option<(Regex, Across)>, (String, String)> {
             for one in all {
                 Regex::new(one).map_err(|why| (one.clone(), why.to_string()))?;
             }
             let joined = all.iter().map(|one| format!("(?:{one})")).collect::<Vec<_>>().join("|");
-            let built = (!all.is_empty()).then(|| Regex::new(&joined));
-            built.transpose().map_err(|why| (joined, why.to_string()))
+            if all.is_empty() {
+                return Ok(None);
+            }
+            let built = Regex::new(&joined).map_err(|why| (joined.clone(), why.to_string()))?;
+            match Across::new(&joined, false) {
+                Some(across) => Ok(Some((built, across))),
+                None => Err((joined, "it is too large".into())),
+            }
         };
         let usual = Patterns::default();
         Ok(Patterns {
@@ -111,25 +113,16 @@ impl Pattern {
     /// Whether a text on the screen looks like it.
     pub fn is_match(&self, words: &str) -> bool {
         match (&self.own, self.usual) {
-            (Some(own), _) => own.is_match(words),
+            (Some((own, _)), _) => own.is_match(words),
             (None, Usual::Errors) => hits(ERRORS.as_ref(), words.as_bytes()).next().is_some(),
             (None, Usual::Warnings) => hits(WARNINGS.as_ref(), words.as_bytes()).next().is_some(),
         }
     }
 }
 
-/// The text of a line; not copied where it stands in the bytes as it is shown.
-fn shown<'a>(parts: &'a Parts) -> Cow<'a, str> {
-    let plain = parts.text.len() <= ansi::COLUMNS && parts.text.iter().all(|byte| matches!(byte, 0x20..=0x7e));
-    match std::str::from_utf8(&parts.text) {
-        Ok(text) if plain => Cow::Borrowed(text),
-        _ => Cow::Owned(ansi::parse_line(&mut State::default(), &parts.text).text),
-    }
-}
-
 impl Trace {
     /// Every block with its lines, in order, from the one that holds `from` on.
-    fn each_block(&self, from: usize, mut each: impl FnMut(&Arc<Block>, bool) -> bool) {
+    pub(super) fn each_block(&self, from: usize, mut each: impl FnMut(&Arc<Block>, bool) -> bool) {
         let first = self.closed.partition_point(|slot| slot.first <= from).saturating_sub(1);
         for slot in self.closed.iter().skip(first) {
             if let Some(block) = slot.read(&self.stock)
@@ -141,44 +134,19 @@ impl Trace {
         each(&self.open, true);
     }
 
-    /// The text of every line from `from` on, until `each` says that it is enough, or `cancelled` does.
-    fn each_line(&self, from: usize, cancelled: &dyn Fn() -> bool, mut each: impl FnMut(usize, &str) -> bool) {
-        let mut done = 0usize;
-        self.each_block(from, |block, open| {
-            let lines = block.starts.len() + usize::from(open && self.tail_is_line());
-            for line in block.first.max(from)..block.first + lines {
-                done += 1;
-                if done.is_multiple_of(PATIENCE) && cancelled() {
-                    return false;
-                }
-                let Some(parts) = self.parts(block, open, line) else { continue };
-                let text = shown(&parts);
-                // The heading of a section that has no words is its name.
-                let go_on = match self.section_at(line).filter(|_| text.trim().is_empty()) {
-                    Some(section) => each(line, &section.name.replace('_', " ")),
-                    None => each(line, &text),
-                };
-                if !go_on {
-                    return false;
-                }
-            }
-            true
-        });
-    }
-
     /// Looks for `pattern` in the text of every line, until `cancelled` says so. What is known of the lines before `from`
     /// is `found`.
-    pub fn search(&self, pattern: &Regex, from: usize, mut found: Found, cancelled: &dyn Fn() -> bool) -> Found {
+    pub fn search(&self, pattern: &Across, from: usize, mut found: Found, cancelled: &dyn Fn() -> bool) -> Found {
         if cancelled() || found.capped {
             return found;
         }
-        self.each_line(from, cancelled, |line, text| {
-            for hit in pattern.find_iter(text).filter(|hit| !hit.is_empty()) {
+        self.each_page(from, cancelled, |page| {
+            for (line, range) in page.matches(pattern) {
                 if found.matches.len() == MATCHES {
                     found.capped = true;
                     return false;
                 }
-                found.matches.push(Match { line, range: hit.range() });
+                found.matches.push(Match { line, range });
             }
             true
         });
@@ -186,11 +154,10 @@ impl Trace {
     }
 
     /// The lines from `from` on whose text matches, behind those in `lines`.
-    pub fn filter(&self, pattern: &Regex, from: usize, mut lines: Vec<u32>, cancelled: &dyn Fn() -> bool) -> Vec<u32> {
-        self.each_line(from, cancelled, |line, text| {
-            if pattern.is_match(text) {
-                lines.extend(u32::try_from(line));
-            }
+    pub fn filter(&self, pattern: &Across, from: usize, mut lines: Vec<u32>, cancelled: &dyn Fn() -> bool) -> Vec<u32> {
+        self.each_page(from, cancelled, |page| {
+            let room = FILTERED.saturating_sub(lines.len());
+            lines.extend(page.lines(pattern).take(room).filter_map(|line| u32::try_from(line).ok()));
             lines.len() < FILTERED
         });
         lines
@@ -199,11 +166,10 @@ impl Trace {
     /// The lines that look like `pattern`, `most` of them at most.
     pub fn troubled(&self, pattern: &Pattern, most: usize, cancelled: &dyn Fn() -> bool) -> Vec<usize> {
         let mut lines = Vec::new();
-        if let Some(own) = &pattern.own {
-            self.each_line(0, cancelled, |line, text| {
-                if own.is_match(text) {
-                    lines.push(line);
-                }
+        if let Some((_, own)) = &pattern.own {
+            self.each_page(0, cancelled, |page| {
+                let room = most.saturating_sub(lines.len());
+                lines.extend(page.lines(own).take(room));
                 lines.len() < most
             });
             return lines;
@@ -234,7 +200,7 @@ impl Trace {
         let read = |slot: &Arc<super::Slot>| {
             let block = slot.read(&self.stock)?;
             let parts = self.parts(&block, false, line)?;
-            Some(self.titled(line, ansi::parse_line(&mut State::default(), &parts.text)).text)
+            Some(self.shown(line, &parts))
         };
         self.text(line).or_else(|| self.slot_of(line).and_then(read))
     }
@@ -243,13 +209,15 @@ impl Trace {
     pub fn plain(&self, most: usize, cancelled: &dyn Fn() -> bool) -> (String, bool) {
         let mut out = String::new();
         let mut whole = true;
-        self.each_line(0, cancelled, |_, text| {
-            whole = out.len() + text.len() < most;
-            if whole {
-                out.push_str(text);
-                out.push('\n');
-            }
-            whole
+        self.each_page(0, cancelled, |page| {
+            page.texts().all(|text| {
+                whole = out.len() + text.len() < most;
+                if whole {
+                    out.push_str(text);
+                    out.push('\n');
+                }
+                whole
+            })
         });
         (out, whole)
     }

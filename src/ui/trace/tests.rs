@@ -3,10 +3,9 @@
 use super::*;
 use crate::ui::doc::DocLine;
 use crate::ui::layers::tests::Noise;
-use crate::ui::search::{Found, Match};
+use crate::ui::search::{Across, Found, Match};
 use crate::ui::text;
 use crate::ui::theme::{Background, Role, Theme};
-use regex::Regex;
 
 fn trace(text: &str) -> (Trace, Folds) {
     let mut trace = Trace::default();
@@ -175,10 +174,10 @@ fn a_line_without_end_is_cut_and_the_same_whatever_way_it_came() {
 #[test]
 fn a_search_sees_what_is_shown() {
     let (trace, _) = trace("a \x1b[31mfo\x1b[0mo b\nfoo\n");
-    let found = trace.search(&Regex::new("foo").unwrap(), 0, Found::default(), &|| false);
+    let found = trace.search(&Across::query("foo").unwrap(), 0, Found::default(), &|| false);
     assert_eq!(found.matches, [Match { line: 0, range: 2..5 }, Match { line: 1, range: 0..3 }]);
     assert!(!found.capped);
-    assert!(trace.search(&Regex::new("foo").unwrap(), 0, Found::default(), &|| true).matches.is_empty());
+    assert!(trace.search(&Across::query("foo").unwrap(), 0, Found::default(), &|| true).matches.is_empty());
 }
 
 #[test]
@@ -239,4 +238,99 @@ fn chunks_may_end_anywhere() {
             assert_eq!(whole.view(row..row + 1, &other)[0], all[row]);
         }
     }
+}
+
+/// What a search finds when it looks at every line alone.
+fn slowly(trace: &Trace, query: &str) -> (Vec<Match>, Vec<u32>) {
+    let pattern = crate::ui::search::pattern(query).unwrap();
+    let (mut hits, mut lines) = (Vec::new(), Vec::new());
+    for line in 0..trace.len_lines() {
+        let text = trace.read_text(line).unwrap();
+        let found = pattern.find_iter(&text).map(|hit| hit.range()).filter(|range| !range.is_empty());
+        hits.extend(found.map(|range| Match { line, range }));
+        lines.extend(pattern.is_match(&text).then_some(line as u32));
+    }
+    (hits, lines)
+}
+
+#[test]
+fn a_search_over_pages_finds_what_one_over_lines_finds() {
+    let likely: &[&[u8]] = &[
+        b"error: no such thing",
+        b"Error",
+        b"er\x1b[31mror",
+        b"\x1b[0K",
+        b"\x1b[1K",
+        b"\x1b[3G",
+        b"\x1b]8;;http://a.b\x1b\\",
+        b"\x1b]0;",
+        b"\x1b",
+        b"\n",
+        b"\n",
+        b"\r\n",
+        b"\r\r\n",
+        b"10%\r20%\r",
+        b"\r",
+        b"\t",
+        b"\x08",
+        b" ",
+        b"x y z",
+        "gr\u{fc}n".as_bytes(),
+        "\u{754c}".as_bytes(),
+        "e\u{301}".as_bytes(),
+        "\u{202e}".as_bytes(),
+        "\u{ad}".as_bytes(),
+        b"\xff",
+        b"section_start:1:a_b\r\x1b[0K",
+        b"section_start:1:b[collapsed=true]\r\x1b[0Kwords",
+        b"section_end:9:a_b\r\x1b[0K",
+        b"\n2026-06-21T00:00:00.123456Z 00O ",
+        b"\n2026-06-21T00:00:00.123456Z 00O+",
+    ];
+    let queries = [
+        "error", "Error", "r.*r", "[^x]+", "\\s+", "^", "$", "^$", "^ ", "\\Ae", "\\z", "\\w+$", "x*", "(?s).+", "(?m)^e",
+        "a|b\\n", "n\\nx", "\\berr", "\\Brr", "(", "\u{fc}", "b", "\\W", "(?i:ERR)or", ".", "o\\b", "[\\n]", "e{2,3}|r{1,2}",
+        "(er)(ror)?", "<U",
+    ];
+    let mut noise = Noise(7);
+    let queries: Vec<_> = queries.iter().map(|query| (*query, Across::query(query).unwrap())).collect();
+    for round in 0..60 {
+        let mut bytes = noise.bytes(500, likely);
+        if round % 3 == 0 {
+            bytes.splice(0..0, b"2026-06-21T00:00:00.123456Z 00O ".iter().copied());
+        }
+        let mut trace = Trace::default();
+        trace.push(&bytes);
+        let texts: Vec<String> = (0..trace.len_lines()).map(|line| trace.read_text(line).unwrap()).collect();
+        let plain: String = texts.iter().map(|text| format!("{text}\n")).collect();
+        assert_eq!(trace.plain(1 << 20, &|| false), (plain, true), "{bytes:?}");
+        for (query, pattern) in &queries {
+            let (hits, lines) = slowly(&trace, query);
+            let from = noise.below(trace.len_lines() + 1);
+            let found = trace.search(pattern, 0, Found::default(), &|| false);
+            assert_eq!(found.matches, hits, "{query} in {texts:?}");
+            let known = Found { matches: hits.iter().take_while(|hit| hit.line < from).cloned().collect(), capped: false };
+            assert_eq!(trace.search(pattern, from, known, &|| false).matches, hits, "{query} from {from} in {texts:?}");
+            assert_eq!(trace.filter(pattern, 0, Vec::new(), &|| false), lines, "{query} in {texts:?}");
+        }
+    }
+}
+
+#[test]
+fn a_search_goes_over_pages_and_blocks_in_the_order_of_lines() {
+    let mut trace = Trace::default();
+    for line in 0..40_000 {
+        trace.push(format!("\x1b[32m   Compiling\x1b[0m crate-{line} v0.1 (/builds/acme/part)\r\n").as_bytes());
+    }
+    trace.push("y".repeat(300_000).as_bytes());
+    trace.push(b" crate-7 behind what is drawn\nlast crate-7");
+    let find = |query: &str| {
+        let found = trace.search(&Across::query(query).unwrap(), 0, Found::default(), &|| false);
+        found.matches.iter().map(|hit| (hit.line, hit.range.start)).collect::<Vec<_>>()
+    };
+    assert_eq!(find("crate-7 "), [(7, 13)]);
+    assert_eq!(find("crate-7$"), [(40_001, 5)]);
+    assert_eq!(find("crate-3999\\d "), (39_990..40_000).map(|line| (line, 13)).collect::<Vec<_>>());
+    let all = trace.filter(&Across::query("").or(Across::query("^")).unwrap(), 0, Vec::new(), &|| false);
+    assert_eq!(all, (0..40_002).collect::<Vec<u32>>());
 }

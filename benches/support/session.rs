@@ -1,0 +1,121 @@
+//! A program on a terminal of its own: what it shows, and what it costs.
+
+use portable_pty::{CommandBuilder, MasterPty, PtySize, native_pty_system};
+use std::io::{Read, Write};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// A program on a terminal of its own.
+pub struct Session {
+    master: Box<dyn MasterPty + Send>,
+    child: Box<dyn portable_pty::Child + Send + Sync>,
+    output: Receiver<(Instant, Vec<u8>)>,
+    input: Box<dyn Write + Send>,
+    pub started: Instant,
+}
+
+impl Session {
+    /// Starts it.
+    pub fn start(program: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Session {
+        let size = PtySize { rows: 45, cols: 160, pixel_width: 0, pixel_height: 0 };
+        let pair = native_pty_system().openpty(size).expect("a terminal");
+        let mut command = CommandBuilder::new(program);
+        command.args(arguments);
+        command.env("TERM", "xterm-256color");
+        command.env("COLORTERM", "truecolor");
+        for (name, value) in variables {
+            command.env(name, value);
+        }
+        let mut reader = pair.master.try_clone_reader().expect("the terminal's output");
+        let (sender, output) = channel();
+        std::thread::spawn(move || {
+            let mut buffer = vec![0; 1 << 16];
+            while let Ok(read) = reader.read(&mut buffer) {
+                if read == 0 || sender.send((Instant::now(), buffer[..read].to_vec())).is_err() {
+                    break;
+                }
+            }
+        });
+        let input = pair.master.take_writer().expect("the terminal's input");
+        let started = Instant::now();
+        let child = pair.slave.spawn_command(command).expect("the program starts");
+        Session { master: pair.master, child, output, input, started }
+    }
+
+    /// Waits until `enough` says so of all that came since the last call; milliseconds since `from`.
+    pub fn until(&mut self, from: Instant, enough: impl Fn(&[u8]) -> bool) -> Option<f64> {
+        let mut seen = Vec::new();
+        loop {
+            match self.output.recv_timeout(Duration::from_secs(10)) {
+                Ok((at, bytes)) => {
+                    seen.extend(bytes);
+                    if enough(&seen) {
+                        return Some(at.duration_since(from).as_secs_f64() * 1e3);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return None,
+            }
+        }
+    }
+
+    /// Waits until `needle` came; milliseconds since the start.
+    pub fn shows(&mut self, needle: &str, patience: Duration) -> Option<f64> {
+        let mut seen: Vec<u8> = Vec::new();
+        loop {
+            let (at, bytes) = self.output.recv_timeout(patience).ok()?;
+            // What came before is looked at again only as far as the needle may begin in it.
+            let from = seen.len().saturating_sub(needle.len());
+            seen.drain(..from);
+            seen.extend(bytes);
+            if memchr::memmem::find(&seen, needle.as_bytes()).is_some() {
+                return Some(at.duration_since(self.started).as_secs_f64() * 1e3);
+            }
+        }
+    }
+
+    /// Waits until nothing has come for a while.
+    pub fn quiet(&mut self) {
+        while self.output.recv_timeout(Duration::from_millis(300)).is_ok() {}
+    }
+
+    /// Sends a key and waits for the first bytes that answer it.
+    pub fn key(&mut self, key: &[u8]) -> f64 {
+        while self.output.try_recv().is_ok() {}
+        let from = Instant::now();
+        self.input.write_all(key).expect("the key is typed");
+        self.input.flush().expect("the key is typed");
+        self.until(from, |seen| !seen.is_empty()).unwrap_or(f64::NAN)
+    }
+
+    /// Times that any thread of the program was put to sleep and woken, so far.
+    pub fn switches(&self) -> Option<u64> {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.process_id()?)).ok()?;
+        let count = |text: String| {
+            let lines = text.lines().filter(|l| l.contains("ctxt_switches"));
+            lines.filter_map(|l| l.split_whitespace().last()?.parse::<u64>().ok()).sum::<u64>()
+        };
+        Some(tasks.flatten().filter_map(|t| std::fs::read_to_string(t.path().join("status")).ok()).map(count).sum())
+    }
+
+    /// Memory of this kind that it has, in megabytes: `VmRSS`, `RssAnon`.
+    pub fn memory(&self, kind: &str) -> Option<f64> {
+        let text = std::fs::read_to_string(format!("/proc/{}/status", self.child.process_id()?)).ok()?;
+        let line = text.lines().find_map(|line| line.strip_prefix(kind)?.strip_prefix(':'))?;
+        Some(line.split_whitespace().next()?.parse::<f64>().ok()? / 1024.0)
+    }
+
+    /// Milliseconds of the processor that it used so far; the system counts them in hundredths of a second.
+    pub fn processor(&self) -> Option<f64> {
+        let text = std::fs::read_to_string(format!("/proc/{}/stat", self.child.process_id()?)).ok()?;
+        let mut fields = text.rsplit_once(')')?.1.split_whitespace().skip(11);
+        let mut next = || fields.next()?.parse::<f64>().ok();
+        Some((next()? + next()?) * 10.0)
+    }
+
+    /// Ends it.
+    pub fn end(mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        drop(self.master);
+    }
+}

@@ -1,0 +1,68 @@
+//! An expression for the text of many lines in one piece: what it finds there is what it finds in each line alone, at the
+//! speed of the engine.
+
+use super::{case_matters, pattern};
+use regex_automata::meta::{self, Regex};
+use regex_automata::{Anchored, Input};
+use regex_syntax::ParserBuilder;
+use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange};
+use regex_syntax::hir::{Hir, HirKind, Look, Repetition};
+use std::ops::Range;
+
+/// Largest automaton, as for the expression of one line.
+const SIZE: usize = 1 << 20;
+
+/// An expression whose matches lie within lines, though the text holds many.
+#[derive(Clone, Debug)]
+pub struct Across(Regex);
+
+impl Across {
+    /// Of what a person typed, read as [`pattern`] reads it.
+    pub fn query(query: &str) -> Option<Across> {
+        Across::new(pattern(query)?.as_str(), !case_matters(query))
+    }
+
+    /// Of an expression.
+    pub fn new(expression: &str, any_case: bool) -> Option<Across> {
+        let hir = ParserBuilder::new().case_insensitive(any_case).build().parse(expression).ok()?;
+        let config = meta::Config::new().nfa_size_limit(Some(SIZE));
+        meta::Builder::new().configure(config).build_from_hir(&within_lines(hir)).ok().map(Across)
+    }
+
+    /// What it finds, empty matches left out. Lines end with a line feed, the last one too.
+    pub fn matches<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Range<usize>> + 'a {
+        self.0.find_iter(text).map(|hit| hit.range()).filter(|range| !range.is_empty())
+    }
+
+    /// Where in `text` from `from` on, the start of a line, the first match lies, an empty one too.
+    pub fn first(&self, text: &[u8], from: usize) -> Option<usize> {
+        let input = Input::new(text).range(from..).anchored(Anchored::No);
+        self.0.search(&input).map(|hit| hit.start()).filter(|at| *at < text.len())
+    }
+}
+
+/// The same expression, where nothing matches a line feed and the ends of the text are the ends of each line.
+fn within_lines(hir: Hir) -> Hir {
+    match hir.into_kind() {
+        HirKind::Empty => Hir::empty(),
+        HirKind::Literal(literal) if literal.0.contains(&b'\n') => Hir::fail(),
+        HirKind::Literal(literal) => Hir::literal(literal.0),
+        HirKind::Class(Class::Unicode(mut class)) => {
+            class.difference(&ClassUnicode::new([ClassUnicodeRange::new('\n', '\n')]));
+            Hir::class(Class::Unicode(class))
+        }
+        HirKind::Class(Class::Bytes(mut class)) => {
+            class.difference(&ClassBytes::new([ClassBytesRange::new(b'\n', b'\n')]));
+            Hir::class(Class::Bytes(class))
+        }
+        HirKind::Look(Look::Start) => Hir::look(Look::StartLF),
+        HirKind::Look(Look::End) => Hir::look(Look::EndLF),
+        HirKind::Look(look) => Hir::look(look),
+        HirKind::Repetition(Repetition { min, max, greedy, sub }) => {
+            Hir::repetition(Repetition { min, max, greedy, sub: Box::new(within_lines(*sub)) })
+        }
+        HirKind::Capture(capture) => within_lines(*capture.sub),
+        HirKind::Concat(parts) => Hir::concat(parts.into_iter().map(within_lines).collect()),
+        HirKind::Alternation(parts) => Hir::alternation(parts.into_iter().map(within_lines).collect()),
+    }
+}
