@@ -58,16 +58,15 @@ impl Session {
         }
     }
 
-    /// Waits until `needle` came; milliseconds since the start.
+    /// Waits until `needle` is on the screen; milliseconds since the start.
     pub fn shows(&mut self, needle: &str, patience: Duration) -> Option<f64> {
-        let mut seen: Vec<u8> = Vec::new();
+        let end = Instant::now() + patience;
+        let mut screen = vt100::Parser::new(45, 160, 0);
         loop {
-            let (at, bytes) = self.output.recv_timeout(patience).ok()?;
-            // What came before is looked at again only as far as the needle may begin in it.
-            let from = seen.len().saturating_sub(needle.len());
-            seen.drain(..from);
-            seen.extend(bytes);
-            if memchr::memmem::find(&seen, needle.as_bytes()).is_some() {
+            let left = end.saturating_duration_since(Instant::now());
+            let (at, bytes) = self.output.recv_timeout(left).ok()?;
+            screen.process(&bytes);
+            if screen.screen().contents().contains(needle) {
                 return Some(at.duration_since(self.started).as_secs_f64() * 1e3);
             }
         }

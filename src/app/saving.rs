@@ -16,8 +16,9 @@ impl App {
         }
         let folder = self.transfers.list().last().and_then(|t| t.order.path.rsplit_once('/'));
         let path = folder.map_or_else(|| save.name.clone(), |(folder, _)| format!("{folder}/{}", save.name));
+        let label = if save.unpack.is_some() { "unpack into" } else { "save as" };
         let then = move |path: String| Action::SaveTo(Order { save: save.clone(), path, replace: false });
-        self.overlays.push(Box::new(Prompt::then("save as", path, then)));
+        self.overlays.push(Box::new(Prompt::then(label, path, then)));
     }
 
     pub(super) fn save_to(&mut self, order: Order, effects: &mut Vec<Effect>) {
@@ -64,12 +65,25 @@ impl App {
                 self.act_behind(Action::Open(Box::new(confirm)), effects);
             }
             News::Done { bytes, .. } => self.say(Tone::Good, format!("Saved {path} ({})", text::bytes(*bytes))),
+            News::Unpacked { unpacked, .. } => {
+                let files = text::count(unpacked.files as u64);
+                let s = if unpacked.files == 1 { "" } else { "s" };
+                let words = format!("Unpacked {files} file{s} ({}) into {path}", text::bytes(unpacked.bytes));
+                match unpacked.left_out.as_slice() {
+                    [] => self.say(Tone::Good, words),
+                    [first] => self.say(Tone::Warning, format!("{words}; left out: {}", text::shown(first))),
+                    [first, rest @ ..] => {
+                        let words = format!("{words}; left out: {} and {} more", text::shown(first), rest.len());
+                        self.say(Tone::Warning, words);
+                    }
+                }
+            }
             News::Failed(why) => {
                 let list = self.bindings.first("transfers").to_owned();
                 let why = text::shown(why).into_owned();
                 self.say(Tone::Bad, format!("Could not save {name}: {why}. {list} tries again."));
             }
-            News::Began { .. } | News::Held(_) => {}
+            News::Began { .. } | News::Held(_) | News::Unpacking(_) => {}
         }
     }
 }

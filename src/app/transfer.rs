@@ -4,6 +4,8 @@ use crate::api::Request;
 use crate::ui::text;
 use jiff::Timestamp;
 use std::collections::VecDeque;
+use std::fs::File;
+use std::path::Path;
 
 /// Seconds over which the rate is taken: long enough to be calm, short enough to be true.
 const WINDOW: f64 = 6.0;
@@ -21,17 +23,63 @@ pub struct Save {
     pub name: String,
     /// How many bytes there are, where that is known: another number is a failure.
     pub size: Option<u64>,
+    /// What is made of them when they are here; without it, a file.
+    pub unpack: Option<Unpack>,
+}
+
+/// Hears how much is unpacked, of how much; says whether to go on.
+pub type Tell<'a> = &'a mut dyn FnMut(u64, u64) -> bool;
+
+/// Unpacks a folder of an archive into another one, which is new and empty; or why it cannot.
+pub type Unpacker = fn(archive: &File, folder: &str, into: &Path, tell: Tell<'_>) -> Result<Unpacked, String>;
+
+/// An archive that is unpacked instead of kept.
+#[derive(Clone)]
+pub struct Unpack {
+    /// The folder of the archive that is meant; all of it where this is empty.
+    pub folder: String,
+    /// Who can do it. It runs on a worker.
+    pub run: Unpacker,
+}
+
+impl PartialEq for Unpack {
+    fn eq(&self, other: &Unpack) -> bool {
+        self.folder == other.folder
+    }
+}
+
+impl std::fmt::Debug for Unpack {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Unpack({:?})", self.folder)
+    }
+}
+
+/// What came out of an archive.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unpacked {
+    /// Files that are there now.
+    pub files: usize,
+    /// Bytes in them.
+    pub bytes: u64,
+    /// What was left out, and why: `../x (climbs out)`.
+    pub left_out: Vec<String>,
 }
 
 impl Save {
     /// The bytes of `request`, to be called `name`.
     pub fn new(request: Request, name: &str) -> Save {
-        Save { request, name: file_name(name), size: None }
+        Save { request, name: file_name(name), size: None, unpack: None }
     }
 
     /// Of that many bytes.
     pub fn size(mut self, bytes: u64) -> Save {
         self.size = Some(bytes);
+        self
+    }
+
+    /// An archive of which `folder` is unpacked into a folder.
+    pub fn unpacked(mut self, folder: &str, run: Unpacker) -> Save {
+        self.unpack = Some(Unpack { folder: folder.to_owned(), run });
         self
     }
 }
@@ -68,6 +116,10 @@ pub enum News {
     Held(u64),
     /// The file is whole, under that name.
     Done { path: String, bytes: u64 },
+    /// All is here, and so many bytes of it will be unpacked.
+    Unpacking(u64),
+    /// It is unpacked, into that folder.
+    Unpacked { path: String, unpacked: Unpacked },
     /// It could not be done, and why.
     Failed(String),
 }
@@ -79,6 +131,8 @@ pub enum State {
     Waiting,
     /// Bytes come.
     Running,
+    /// All came, and is unpacked.
+    Unpacking,
     /// A person is asked whether a file may be replaced.
     Asking,
     /// Stopped by a person; what came is kept.
@@ -108,7 +162,7 @@ pub struct Transfer {
 impl Transfer {
     /// Whether it is on its way.
     pub fn is_running(&self) -> bool {
-        matches!(self.state, State::Waiting | State::Running)
+        matches!(self.state, State::Waiting | State::Running | State::Unpacking)
     }
 
     /// Bytes a second, of late; `None` while there is nothing to tell it by.
@@ -237,6 +291,17 @@ impl Transfers {
             News::Done { path, bytes } => {
                 transfer.order.path.clone_from(path);
                 (transfer.held, transfer.total) = (*bytes, Some(*bytes));
+                transfer.state = State::Done;
+            }
+            News::Unpacking(total) => {
+                transfer.state = State::Unpacking;
+                (transfer.held, transfer.total) = (0, Some(*total));
+                transfer.samples.clear();
+                transfer.sample(now);
+            }
+            News::Unpacked { path, unpacked } => {
+                transfer.order.path.clone_from(path);
+                (transfer.held, transfer.total) = (unpacked.bytes, Some(unpacked.bytes));
                 transfer.state = State::Done;
             }
             News::Failed(why) => transfer.state = State::Failed(why.clone()),

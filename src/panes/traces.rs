@@ -1,15 +1,16 @@
 //! Several traces at once: a grid of them as the screen has room, one with the focus, all of them followed.
 
-use super::ci::{self, Deed};
+use super::ci::{self, Deed, PULSE};
 use super::project;
 use super::trace::Viewer;
-use crate::api::jobs::Job;
-use crate::app::action::Action;
+use crate::api::jobs::{Job, ListPipelineJobs};
+use crate::app::action::{Action, Tone};
 use crate::app::command::{Command, Motion, WhyNot};
 use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, Seek, View};
 use crate::app::place::Place;
-use crate::store::Want;
+use crate::store::{Load, Want};
 use crate::ui::panels::{self, Panels};
+use crate::ui::text;
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -69,6 +70,23 @@ impl Traces {
     fn deed(&mut self, deed: Deed, cx: &mut Cx) {
         if let (Some(viewer), Some(job)) = (self.here(), self.job(&cx.view)) {
             deed.to(&viewer.project, &[job], cx);
+            if deed == Deed::Retry {
+                self.with(|viewer| viewer.asked_again(&cx.view));
+            }
+        }
+    }
+
+    /// Another run takes the place of one, and says so.
+    fn renew(&mut self, at: usize, id: u64, cx: &mut Cx) {
+        let known = self.viewers.iter().position(|viewer| viewer.id == id);
+        let Some(viewer) = self.viewers.get_mut(at) else { return };
+        let name = viewer.job(&cx.view).map(|job| text::shown(&job.name).into_owned()).unwrap_or_default();
+        match known {
+            Some(known) => self.panels.set_focus(known),
+            None => {
+                let before = std::mem::replace(viewer, Viewer::new(viewer.project.clone(), id));
+                cx.say(Tone::Info, format!("#{} {name} runs again: this is #{id}.", before.id));
+            }
         }
     }
 
@@ -130,7 +148,9 @@ impl Traces {
             return viewer.draw_small(view, body, buf, focused);
         };
         let (sign, _) = ci::sign(job);
-        let facts = [format!("{sign} {} {}", ci::status_word(&job.status), ci::took(job, view.now)), viewer.note(view)];
+        let again = viewer.newer_words(view).unwrap_or_default();
+        let state = format!("{sign} {} {}", ci::status_word(&job.status), ci::took(job, view.now));
+        let facts = [again, state, viewer.note(view)];
         let facts: Vec<&str> = facts.iter().map(|fact| fact.trim()).filter(|fact| !fact.is_empty()).collect();
         let title = format!("#{} {}", job.id, job.name);
         let body = panels::title(buf, area, view.theme, focused, &title, &facts.join(" · "));
@@ -192,6 +212,12 @@ impl Pane for Traces {
         Command::new("traces.leave", &["x"], "Leave this one out", |pane: &mut Self, _| pane.leave_out())
             .footer("leave out")
             .when(|pane, _| if pane.viewers.len() > 1 { Ok(()) } else { Err("it is the only one".into()) }),
+        Command::new("traces.newer", &["."], "Show its latest run", |pane: &mut Self, cx| {
+            if let Some(id) = pane.here().and_then(|viewer| viewer.newer(&cx.view)) {
+                pane.renew(pane.panels.focus(), id, cx);
+            }
+        })
+        .when(|pane, view| pane.ask(|viewer| viewer.outdated(view))),
         Command::new("traces.retry", &["R"], "Run it again", |pane: &mut Self, cx| pane.deed(Deed::Retry, cx))
             .writes()
             .when(|pane, view| pane.can(view, Deed::Retry)),
@@ -232,6 +258,17 @@ impl Pane for Traces {
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants: Vec<Want> = self.viewers.iter().flat_map(|viewer| viewer.wants(view)).collect();
         wants.extend(self.here().and_then(|viewer| ci::want_path(&viewer.project)));
+        // Whether one of them runs again is told by the jobs of its pipeline; most are of the same one.
+        let mut queries: Vec<ListPipelineJobs> = Vec::new();
+        for viewer in &self.viewers {
+            let query = viewer.job(view).and_then(|job| viewer.siblings_query(job));
+            queries.extend(query.filter(|query| !queries.contains(query)));
+        }
+        for query in queries {
+            let live = view.store.list(&query).iter().any(ci::moves);
+            let load = Load::list(&query, 1);
+            wants.push(if live { load.every(PULSE * 2).into() } else { load.into() });
+        }
         wants
     }
 
@@ -243,6 +280,11 @@ impl Pane for Traces {
     }
 
     fn changed(&mut self, cx: &mut Cx) {
+        for at in 0..self.viewers.len() {
+            if let Some(id) = self.viewers.get_mut(at).and_then(|viewer| viewer.came_again(&cx.view)) {
+                self.renew(at, id, cx);
+            }
+        }
         for viewer in &mut self.viewers {
             viewer.changed(cx);
         }

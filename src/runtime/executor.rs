@@ -363,6 +363,7 @@ async fn stream(line: &Line, follow: &Follow, held: u64, teller: &Teller) -> Res
         if let Some(error) = failed.filter(|e| !e.is_passing()) {
             return Err(error);
         }
+        let before = at.held;
         match at.catch_up(&client, follow, teller).await {
             Ok(grown) => {
                 rest = if grown { QUICK } else { (rest * 3 / 2).min(SLOW) };
@@ -370,9 +371,10 @@ async fn stream(line: &Line, follow: &Follow, held: u64, teller: &Teller) -> Res
                     return Ok(());
                 }
             }
+            // What broke off after it brought something is taken up soon.
+            Err(error) if error.is_passing() && at.held > before => rest = QUICK,
             // A trace that is not there yet is an empty one.
-            Err(error) if error.is_missing() && !over => rest = (rest * 2).min(SLOW),
-            Err(error) if error.is_passing() => rest = SLOW,
+            Err(error) if error.is_passing() || error.is_missing() && !over => rest = (rest * 2).min(SLOW),
             Err(error) => return Err(error),
         }
         tokio::time::sleep(rest).await;
@@ -390,6 +392,10 @@ impl Position {
     /// Brings what is new; whether anything was.
     async fn catch_up(&mut self, client: &Client, follow: &Follow, teller: &Teller) -> Result<bool, Error> {
         let mut download = client.stream(&follow.request, self.held).await?;
+        if download.start > self.held {
+            // Something between is missing: all of it tells.
+            download = client.stream(&follow.request, 0).await?;
+        }
         if download.start == self.held {
             return self.append(&mut download, follow, teller, false).await;
         }
@@ -409,7 +415,8 @@ impl Position {
             compared.extend(chunk.get(from..to.max(from)).unwrap_or_default());
             seen = end;
             if end >= known {
-                if self.tail.as_ref().is_some_and(|tail| *tail != compared) {
+                // A server may have begun in the middle of the tail.
+                if self.tail.as_ref().is_some_and(|tail| !tail.ends_with(&compared)) {
                     return self.restart(client, follow, teller).await;
                 }
                 let new = chunk.slice(to..);

@@ -1,13 +1,14 @@
 //! Saves bytes of a server to a file: under another name until it is whole, from where an earlier try was left, and never
-//! over a file that is there unless the person said so.
+//! over a file that is there unless the person said so. An archive may be unpacked instead, into a folder that is new.
 
 use crate::api::client::{Client, Progress, Told};
 use crate::app::action::Msg;
-use crate::app::transfer::{News, Order, file_name};
+use crate::app::transfer::{News, Order, Unpack, file_name};
 use crate::ui::text;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::fs;
@@ -46,7 +47,11 @@ impl<'a> Saving<'a> {
             }
             Err(e) => return Err(News::Failed(format!("{} cannot be looked at: {e}", folder.display()))),
         }
-        if !order.replace && fs::symlink_metadata(&path).await.is_ok() {
+        let there = fs::symlink_metadata(&path).await.is_ok();
+        if there && order.save.unpack.is_some() {
+            return Err(News::Failed(format!("{} is there already: give another name", path.display())));
+        }
+        if there && !order.replace {
             return Err(News::Exists(path.display().to_string()));
         }
         let part = part(&path, order);
@@ -63,7 +68,10 @@ impl<'a> Saving<'a> {
                 let _ = fs::remove_file(&self.part).await;
                 News::Failed(format!("{} came instead of {}", bytes(filled.bytes), bytes(known)))
             }
-            _ => self.finish(filled.bytes).await,
+            _ => match self.order.save.unpack.clone() {
+                Some(unpack) => self.unpack(unpack, number, sender).await,
+                None => self.finish(filled.bytes).await,
+            },
         }
     }
 
@@ -88,6 +96,44 @@ impl<'a> Saving<'a> {
             Err(e) => News::Failed(e.to_string()),
         }
     }
+
+    /// Makes a folder of the archive. Until it is whole it has a name that is hidden; what ends early leaves nothing.
+    async fn unpack(&self, unpack: Unpack, number: u64, sender: &mpsc::Sender<Msg>) -> News {
+        let stop = Stop(Arc::default());
+        let (flag, sender) = (stop.0.clone(), sender.clone());
+        let (part, path) = (self.part.clone(), self.path.clone());
+        let unpacked = tokio::task::spawn_blocking(move || {
+            let failed = |what: &Path, error: std::io::Error| format!("{} cannot be written: {error}", what.display());
+            let archive = std::fs::File::open(&part).map_err(|error| failed(&part, error))?;
+            let room = room(&path).map_err(|error| failed(&path, error))?;
+            let (mut told, mut begun) = (Instant::now(), false);
+            let mut tell = |done: u64, total: u64| {
+                if !std::mem::replace(&mut begun, true) {
+                    let _ = sender.blocking_send(Msg::Transfer(number, News::Unpacking(total)));
+                }
+                if told.elapsed() >= PULSE {
+                    told = Instant::now();
+                    let _ = sender.blocking_send(Msg::Transfer(number, News::Held(done)));
+                }
+                !flag.load(Ordering::Relaxed)
+            };
+            let unpacked = (unpack.run)(&archive, &unpack.folder, room.path(), &mut tell)?;
+            if flag.load(Ordering::Relaxed) {
+                return Err("it was stopped".into());
+            }
+            std::fs::rename(room.path(), &path).map_err(|error| failed(&path, error))?;
+            // It has another name now, and stays.
+            let _ = room.keep();
+            let _ = std::fs::remove_file(&part);
+            Ok::<_, String>(unpacked)
+        });
+        let path = self.path.display().to_string();
+        match unpacked.await {
+            Ok(Ok(unpacked)) => News::Unpacked { path, unpacked },
+            Ok(Err(why)) => News::Failed(why),
+            Err(error) => News::Failed(error.to_string()),
+        }
+    }
 }
 
 /// Brings how far it is to `sender`, now and then. A word that finds no room is left out: the next one says more.
@@ -105,6 +151,30 @@ fn teller(number: u64, sender: mpsc::Sender<Msg>) -> Told {
         *last = Some((Instant::now(), now));
         let _ = sender.try_send(Msg::Transfer(number, news));
     })
+}
+
+/// A hidden folder beside `path` that goes with its handle.
+fn room(path: &Path) -> std::io::Result<tempfile::TempDir> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let prefix = format!(".{name}.");
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // As any folder that the person makes.
+        builder.permissions(std::fs::Permissions::from_mode(0o777));
+    }
+    builder.tempdir_in(path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")))
+}
+
+/// Tells a worker that nobody waits for it any more.
+struct Stop(Arc<AtomicBool>);
+
+impl Drop for Stop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// What a person typed as a path; `~` is their folder.
@@ -143,7 +213,7 @@ mod tests {
     use crate::api::client::Server;
     use crate::api::endpoint::Endpoint;
     use crate::api::repository::GetRawBlob;
-    use crate::app::transfer::Save;
+    use crate::app::transfer::{Save, Tell, Unpacked};
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
 
@@ -267,6 +337,36 @@ mod tests {
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         order.path = folder.path().join("none/y").display().to_string();
         assert!(matches!(end(&client, order).await, News::Failed(why) if why.starts_with("there is no folder")));
+    }
+
+    fn unpacked(archive: &std::fs::File, folder: &str, into: &Path, tell: Tell<'_>) -> Result<Unpacked, String> {
+        let text = std::io::read_to_string(archive).map_err(|error| error.to_string())?;
+        if !tell(0, 4) || text == "trap" {
+            return Err("a trap".into());
+        }
+        std::fs::write(into.join(folder), text).map_err(|error| error.to_string())?;
+        Ok(Unpacked { files: 1, bytes: 4, left_out: vec!["../x (climbs out)".into()] })
+    }
+
+    #[tokio::test]
+    async fn an_archive_is_unpacked_into_a_folder_that_is_there_when_it_is_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut order = order(folder.path(), "out");
+        order.save = order.save.unpacked("inner", unpacked);
+        let (client, _) = serve(vec![whole("text"), whole("trap")]).await;
+        let News::Unpacked { path, unpacked } = end(&client, order.clone()).await else { panic!("it is unpacked") };
+        assert_eq!((path, unpacked.files), (folder.path().join("out").display().to_string(), 1));
+        assert_eq!(std::fs::read_to_string(folder.path().join("out/inner")).unwrap(), "text");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "the archive itself is gone");
+        // In a folder that is there, it is a new one.
+        std::fs::create_dir(folder.path().join("out/a.bin")).unwrap();
+        let News::Failed(why) = end(&client, order.clone()).await else { panic!("nothing is put into a folder") };
+        assert!(why.ends_with("out/a.bin is there already: give another name"), "{why}");
+        order.path = folder.path().join("other").display().to_string();
+        assert_eq!(end(&client, order.clone()).await, News::Failed("a trap".into()));
+        assert!(!folder.path().join("other").exists());
+        forget(order).await;
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing stays");
     }
 
     #[test]

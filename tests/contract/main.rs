@@ -9,6 +9,7 @@ mod client;
 mod commits;
 mod deployments;
 mod errors;
+mod follow;
 mod groups;
 mod hooks;
 mod jobs;

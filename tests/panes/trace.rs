@@ -238,3 +238,34 @@ async fn a_watched_pipeline_names_what_failed_and_one_that_is_gone_is_let_go() {
     harness.press("w g h").fail(&path(7), 404, "404 Not found").pass(4).settle().await;
     harness.expect("#7 unit can be watched no more").expect_no("watching 1");
 }
+
+#[tokio::test]
+async fn a_job_that_is_run_again_takes_the_place_of_the_one_that_failed() {
+    let siblings = "GET /projects/acme%2Frocket-ui/pipelines/318/jobs";
+    let mut harness = Begin::at(Place::new("traces").project(PROJECT).item("7,8")).size(160, 40).open();
+    harness.reply(siblings, [job(8, "screens", "running"), job(7, "unit", "failed")]);
+    for (id, name, status) in [(7, "unit", "failed"), (8, "screens", "running")] {
+        harness.reply(&path(id), job(id, name, status));
+        harness.reply_raw(&format!("{}/trace", path(id)), format!("{name} begins\n"));
+    }
+    harness.settle().await;
+    harness.expect("#7 unit").expect("unit begins").expect_no("run again");
+    // Somebody else runs it again: the failure stays in sight, and a key leads to the new run.
+    harness.reply(siblings, [job(10, "unit", "running"), job(8, "screens", "running"), job(7, "unit", "failed")]);
+    harness.reply(&path(10), job(10, "unit", "running")).reply_raw(&format!("{}/trace", path(10)), "unit again\n");
+    harness.pass(10).settle().await;
+    harness.expect("run again as #10 (.)").expect("unit begins");
+    harness.press(".").settle().await;
+    harness.expect("#10 unit").expect("unit again").expect("screens begins").expect_no("unit begins");
+    assert_eq!(harness.app.place(), Place::new("traces").project(PROJECT).item("10,8"));
+    // One's own retry is followed by itself.
+    harness.reply(siblings, [job(10, "unit", "failed"), job(8, "screens", "running"), job(7, "unit", "failed")]);
+    harness.reply(&path(10), job(10, "unit", "failed"));
+    harness.pass(10).settle().await;
+    harness.expect("2 traces");
+    let all = [job(12, "unit", "pending"), job(10, "unit", "failed"), job(8, "screens", "running")];
+    harness.reply("POST /projects/acme%2Frocket-ui/jobs/10/retry", job(12, "unit", "pending"));
+    harness.reply(siblings, all).reply(&path(12), job(12, "unit", "pending"));
+    harness.press("R").settle().await;
+    harness.expect("#12 unit").expect("this is #12").expect("waits for a runner").expect("screens begins");
+}

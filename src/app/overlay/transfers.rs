@@ -39,7 +39,7 @@ impl List {
 /// What Enter does: stop what runs, go on with what was left, copy the path of what is there.
 fn enter(transfer: &Transfer) -> Action {
     match transfer.state {
-        State::Waiting | State::Running => Action::StopSave(transfer.number),
+        State::Waiting | State::Running | State::Unpacking => Action::StopSave(transfer.number),
         State::Done => Action::Copy("path", transfer.order.path.clone()),
         State::Asking | State::Stopped | State::Failed(_) => Action::SaveAgain(transfer.number, false),
     }
@@ -52,6 +52,10 @@ fn row(transfer: &Transfer, view: &View) -> table::Row {
         State::Running => {
             let bar = transfer.fraction().map(|part| format!("{} ", chart::bar(part, BAR))).unwrap_or_default();
             (glyph::alive(), Role::Running, format!("{bar}{facts}"))
+        }
+        State::Unpacking => {
+            let bar = transfer.fraction().map(|part| format!("{} ", chart::bar(part, BAR))).unwrap_or_default();
+            (glyph::alive(), Role::Running, format!("{bar}unpacking {facts}"))
         }
         State::Asking => (glyph::warning(), Role::Warning, "the file is there already".into()),
         State::Stopped => (glyph::open(), Role::Canceled, format!("stopped at {facts}")),
@@ -93,7 +97,7 @@ impl Overlay for List {
         });
         let chosen = self.at(view, self.list.selected());
         let verb = match chosen.map(|t| &t.state) {
-            Some(State::Waiting | State::Running) => "stop",
+            Some(State::Waiting | State::Running | State::Unpacking) => "stop",
             Some(State::Done) => "copy its path",
             Some(State::Asking) => "ask again",
             _ => "go on",

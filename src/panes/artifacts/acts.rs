@@ -1,6 +1,6 @@
 //! What is done with artifacts: opened, walked, saved, asked for by branch.
 
-use super::{Artifacts, FILE, Of, ci, junit};
+use super::{Artifacts, FILE, Of, ci, junit, unpack};
 use crate::api::Endpoint;
 use crate::api::jobs::GetRefArtifacts;
 use crate::app::action::{Action, Tone};
@@ -88,17 +88,49 @@ impl Artifacts {
     }
 
     pub(super) fn save_all(&mut self, cx: &mut Cx) {
-        let file = self.job(&cx.view).and_then(|job| job.artifacts_file.as_ref());
-        let name = match (&self.of, self.job(&cx.view)) {
-            (_, Some(job)) => format!("{}-{}.zip", job.name, job.id),
-            (Of::Job(job), None) => format!("artifacts-{job}.zip"),
-            (Of::Ref { job, .. }, None) => format!("{job}.zip"),
+        let name = format!("{}.zip", self.called(&cx.view));
+        let save = self.whole(&name, &cx.view);
+        cx.act(Action::Save(save));
+    }
+
+    /// What to call all of it.
+    fn called(&self, view: &View) -> String {
+        let name = match (&self.of, self.job(view)) {
+            (_, Some(job)) => format!("{}-{}", job.name, job.id),
+            (Of::Job(job), None) => format!("artifacts-{job}"),
+            (Of::Ref { job, .. }, None) => job.clone(),
         };
-        let save = Save::new(self.request(), &name.replace(['/', '\\'], "-"));
-        cx.act(Action::Save(match file.filter(|file| file.size > 0) {
+        name.replace(['/', '\\'], "-")
+    }
+
+    fn whole(&self, name: &str, view: &View) -> Save {
+        let file = self.job(view).and_then(|job| job.artifacts_file.as_ref());
+        let save = Save::new(self.request(), name);
+        match file.filter(|file| file.size > 0) {
             Some(file) => save.size(file.size),
             None => save,
-        }));
+        }
+    }
+
+    /// The folder under the cursor, or the one that the file there is in; nothing where that is the archive itself.
+    pub(super) fn folder_here(&self, view: &View) -> String {
+        let index = if self.panels.focus() == FILE { self.shown } else { self.current(view) };
+        let Some((archive, index)) = self.archive(view).zip(index) else { return String::new() };
+        match archive.tree.node(index) {
+            Some(node) if node.folder => archive.tree.path(index),
+            Some(_) => archive.tree.parent(index).map(|folder| archive.tree.path(folder)).unwrap_or_default(),
+            None => String::new(),
+        }
+    }
+
+    /// Unpacks a folder of the archive, or all of it, into a folder on this machine.
+    pub(super) fn unpack(&mut self, folder: &str, cx: &mut Cx) {
+        let name = match folder.rsplit('/').next() {
+            Some(name) if !name.is_empty() => name.to_owned(),
+            _ => self.called(&cx.view),
+        };
+        let save = self.whole(&name, &cx.view).unpacked(folder, unpack::unpack);
+        cx.act(Action::Save(save));
     }
 
     /// The entry that has the focus: the file, or what is under the cursor of the tree.

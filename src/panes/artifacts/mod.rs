@@ -6,6 +6,7 @@ mod junit;
 mod look;
 mod report;
 mod tree;
+mod unpack;
 mod zip;
 
 use super::blob::work::ReadBytes;
@@ -348,6 +349,16 @@ impl Pane for Artifacts {
         .when(Self::has_file),
         Command::new("artifacts.save", &["s"], "Save the file", Self::save).footer("save").when(Self::can_save),
         Command::new("artifacts.save_all", &["A"], "Save the whole archive", Self::save_all).footer("save all"),
+        Command::new("artifacts.unpack", &["u"], "Unpack the folder", |pane: &mut Self, cx| {
+            let folder = pane.folder_here(&cx.view);
+            pane.unpack(&folder, cx);
+        })
+        .footer("unpack")
+        .when(Self::has_archive),
+        Command::new("artifacts.unpack_all", &["U"], "Unpack the whole archive", |pane: &mut Self, cx| {
+            pane.unpack("", cx);
+        })
+        .when(Self::has_archive),
         Command::new("artifacts.keep", &["K"], "Keep the artifacts for good", |pane: &mut Self, cx| {
             if let Some(job) = pane.job(&cx.view) {
                 Deed::Keep.to(&pane.project, &[job], cx);

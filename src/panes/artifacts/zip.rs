@@ -7,7 +7,8 @@ use crate::store::{Cancelled, Parts, Step};
 use bytes::Bytes;
 use flate2::Crc;
 use flate2::read::DeflateDecoder;
-use std::io::Read;
+use std::fs::File;
+use std::io::{BufReader, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 
 /// Bytes at the end of an archive that are asked for first: its list, of most archives.
@@ -22,6 +23,9 @@ const LONGEST_END: u64 = END as u64 + 0xffff;
 /// An entry that unpacks to more than that, and to so many times its size, is taken for a trap.
 const TRAP_SIZE: u64 = 64 * 1024 * 1024;
 const TRAP_RATIO: u64 = 200;
+/// Bytes that are unpacked at once where they go to a file.
+const PIECE: usize = 64 * 1024;
+const OTHER_BYTES: &str = "its bytes are not those that were packed (check sum)";
 /// Names in a path; what is deeper is not put into folders.
 const DEEPEST: usize = 64;
 
@@ -90,6 +94,8 @@ pub struct Entry {
     pub odd: Option<Oddity>,
     /// Whether it is a folder.
     pub folder: bool,
+    /// Whether it is a program, where the archive was made on a system that tells.
+    pub executable: bool,
     method: u16,
     crc: u32,
     /// Where it begins in the archive.
@@ -120,6 +126,19 @@ pub enum Refusal {
     Odd(Oddity),
     /// The disk.
     Disk(String),
+}
+
+impl Refusal {
+    /// The same in a few words, of the archive.
+    pub fn why(&self) -> String {
+        match self {
+            Refusal::NotZip => "it is no ZIP archive".into(),
+            Refusal::Broken(why) => format!("the archive is damaged: {why}"),
+            Refusal::TooLarge(_) => "the archive's list is too large".into(),
+            Refusal::Odd(odd) => odd.said(),
+            Refusal::Disk(why) => why.clone(),
+        }
+    }
 }
 
 type Outcome<T> = Step<Result<T, Refusal>>;
@@ -254,11 +273,12 @@ fn entry(bytes: &[u8], before: u64) -> Option<(Entry, usize)> {
         () if folder => None,
         () if flags & 1 != 0 => Some(Oddity::Locked),
         () if !matches!(method, 0 | 8) => Some(Oddity::Method(method)),
-        () if size > TRAP_SIZE && size / packed.max(1) > TRAP_RATIO => Some(Oddity::Trap),
+        () if is_trap(size, packed) => Some(Oddity::Trap),
         () => None,
     });
     let offset = offset.checked_add(before)?;
-    let entry = Entry { path, size, packed, odd, folder, method, crc, offset, name_bytes: raw.len() as u64 };
+    let (executable, name_bytes) = (!folder && mode & 0o100 != 0, raw.len() as u64);
+    let entry = Entry { path, size, packed, odd, folder, executable, method, crc, offset, name_bytes };
     Some((entry, extra_at + extra.len() + usize::from(comment)))
 }
 
@@ -339,9 +359,68 @@ fn unpack(parts: &Parts, entry: &Entry) -> Result<Outcome<Bytes>, Outcome<Bytes>
     let mut crc = Crc::new();
     crc.update(&bytes);
     if (bytes.len() as u64) < entry.size || crc.sum() != entry.crc {
-        return Err(broken("its bytes are not those that were packed (check sum)"));
+        return Err(broken(OTHER_BYTES));
     }
     Ok(Step::Made(Ok(bytes.into())))
+}
+
+/// What came of pouring an entry out.
+#[derive(Debug)]
+pub enum Spilt {
+    /// What is wrong with the entry.
+    Broken(&'static str),
+    /// The disk.
+    Disk(std::io::Error),
+    /// Nobody wants it any more.
+    Stopped,
+}
+
+/// Unpacks an entry of an archive on disk, of any size, to `out`; `tell` hears of every piece, and says whether to go on.
+pub fn pour(
+    mut archive: &File,
+    entry: &Entry,
+    out: &mut dyn Write,
+    tell: &mut dyn FnMut(u64) -> bool,
+) -> Result<(), Spilt> {
+    let mut header = [0; 30];
+    archive.seek(SeekFrom::Start(entry.offset)).map_err(Spilt::Disk)?;
+    archive.read_exact(&mut header).map_err(|_| Spilt::Broken("it ends before its file"))?;
+    let (Some(name), Some(extra)) = (u16_at(&header, 26), u16_at(&header, 28)) else {
+        return Err(Spilt::Broken("it ends before its file"));
+    };
+    if !header.starts_with(b"PK\x03\x04") {
+        return Err(Spilt::Broken("there is no file where its list says"));
+    }
+    archive.seek(SeekFrom::Current(i64::from(name) + i64::from(extra))).map_err(Spilt::Disk)?;
+    let packed = BufReader::new(archive.take(entry.packed));
+    // One byte more than is claimed tells a claim that is too small.
+    let mut bytes: Box<dyn Read> = match entry.method {
+        0 => Box::new(packed.take(entry.size + 1)),
+        _ => Box::new(DeflateDecoder::new(packed).take(entry.size + 1)),
+    };
+    let (mut crc, mut done, mut piece) = (Crc::new(), 0, vec![0; PIECE]);
+    loop {
+        let read = bytes.read(&mut piece).map_err(|_| Spilt::Broken("what it packs is damaged"))?;
+        let Some(new) = piece.get(..read).filter(|new| !new.is_empty()) else { break };
+        done += new.len() as u64;
+        if done > entry.size {
+            return Err(Spilt::Broken("it unpacks to more than it claims"));
+        }
+        crc.update(new);
+        out.write_all(new).map_err(Spilt::Disk)?;
+        if !tell(new.len() as u64) {
+            return Err(Spilt::Stopped);
+        }
+    }
+    if done < entry.size || crc.sum() != entry.crc {
+        return Err(Spilt::Broken(OTHER_BYTES));
+    }
+    Ok(())
+}
+
+/// Whether so many bytes would come of an archive of `packed` bytes as come of traps alone.
+pub fn is_trap(size: u64, packed: u64) -> bool {
+    size > TRAP_SIZE && size / packed.max(1) > TRAP_RATIO
 }
 
 /// An entry of a test.
@@ -349,161 +428,8 @@ fn unpack(parts: &Parts, entry: &Entry) -> Result<Outcome<Bytes>, Outcome<Bytes>
 pub fn entry_of(path: &str, size: u64) -> Entry {
     let folder = path.ends_with('/');
     let (odd, path) = (odd_path(path), path.to_owned());
-    Entry { path, size, packed: size, odd, folder, method: 0, crc: 0, offset: 0, name_bytes: 0 }
+    Entry { path, size, packed: size, odd, folder, executable: false, method: 0, crc: 0, offset: 0, name_bytes: 0 }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use ::zip::write::{FileOptions, SimpleFileOptions};
-    use ::zip::{CompressionMethod, ZipWriter};
-    use std::io::{Cursor, Write};
-
-    fn packed(files: &[(&str, &[u8])]) -> Vec<u8> {
-        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
-        for (path, bytes) in files {
-            // Short texts stand there as they are: tests change them.
-            let method = if bytes.len() < 9 { CompressionMethod::Stored } else { CompressionMethod::Deflated };
-            zip.start_file(*path, SimpleFileOptions::default().compression_method(method)).unwrap();
-            zip.write_all(bytes).unwrap();
-        }
-        zip.finish().unwrap().into_inner()
-    }
-
-    fn listed(bytes: Vec<u8>) -> Result<List, Refusal> {
-        match list(&Parts::whole(bytes.into()), &|| false) {
-            Step::Made(made) => made,
-            Step::Need(range) => panic!("{range:?} of a whole archive"),
-        }
-    }
-
-    fn taken(bytes: Vec<u8>, index: usize) -> Result<Bytes, Refusal> {
-        let parts = Parts::whole(bytes.clone().into());
-        match take(&parts, &listed(bytes).unwrap().entries[index], 1 << 20) {
-            Step::Made(made) => made,
-            Step::Need(range) => panic!("{range:?} of a whole archive"),
-        }
-    }
-
-    /// Writes over the first place that holds `old`.
-    fn patch(bytes: &mut [u8], old: &[u8], new: &[u8]) {
-        let at = memchr::memmem::find(bytes, old).expect("what is to be changed");
-        bytes[at..at + new.len()].copy_from_slice(new);
-    }
-
-    #[test]
-    fn files_are_listed_and_unpacked_from_parts_of_the_archive() {
-        let long = "a line of some text\n".repeat(40_000);
-        let noise: Vec<u8> = (0..600_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 11) as u8).collect();
-        let bytes = packed(&[("a.txt", b"one"), ("noise.bin", &noise), ("dir/b.txt", long.as_bytes())]);
-        let total = bytes.len() as u64;
-        let mut parts = Parts::of(total);
-        let mut asked = Vec::new();
-        let list = loop {
-            match list(&parts, &|| false) {
-                Step::Made(made) => break made.unwrap(),
-                Step::Need(range) => {
-                    parts.add(range.start, bytes[range.start as usize..range.end as usize].to_vec().into());
-                    asked.push(range);
-                }
-            }
-        };
-        assert_eq!(asked.len(), 1, "the end alone: {asked:?}");
-        let paths: Vec<_> = list.entries.iter().map(|e| (e.path.as_str(), e.size)).collect();
-        assert_eq!(paths, [("a.txt", 3), ("noise.bin", 600_000), ("dir/b.txt", long.len() as u64)]);
-        let mut parts = Parts::of(total);
-        let Step::Need(range) = take(&parts, &list.entries[0], 1 << 20) else { panic!("nothing is here yet") };
-        parts.add(range.start, bytes[range.start as usize..range.end as usize].to_vec().into());
-        let Step::Made(made) = take(&parts, &list.entries[0], 1 << 20) else { panic!("it is here now") };
-        assert_eq!(made.unwrap(), "one");
-        assert_eq!(taken(bytes, 2).unwrap(), long);
-    }
-
-    #[test]
-    fn what_is_no_archive_or_a_broken_one_is_named() {
-        assert_eq!(listed(b"no".to_vec()), Err(Refusal::NotZip));
-        assert_eq!(listed(vec![b'x'; 4000]), Err(Refusal::NotZip));
-        let whole = packed(&[("a.txt", b"one"), ("b.txt", b"two")]);
-        // Its end is missing, as after a broken upload.
-        assert_eq!(listed(whole[..whole.len() - 30].to_vec()), Err(Refusal::NotZip));
-        // Its beginning is missing: the list says that there is more before it than there is.
-        assert_eq!(listed(whole[20..].to_vec()), Err(Refusal::Broken("its list does not fit into it")));
-        let mut damaged = whole.clone();
-        patch(&mut damaged, b"one", b"onE");
-        let wrong = "its bytes are not those that were packed (check sum)";
-        let stored = |bytes: Vec<u8>| taken(bytes, 0);
-        assert!(matches!(stored(damaged), Err(Refusal::Broken(why)) if why == wrong || why.contains("damaged")));
-        let mut list = whole.clone();
-        let second = memchr::memmem::rfind(&list, b"PK\x01\x02").unwrap();
-        list[second] = b'X';
-        let list = listed(list).unwrap();
-        assert_eq!((list.entries.len(), list.broken), (1, Some("its list ends early")));
-        for cut in 0..whole.len() {
-            let _ = listed(whole[..cut].to_vec());
-            let mut changed = whole.clone();
-            changed[cut] ^= 0xff;
-            if let Ok(list) = listed(changed.clone()) {
-                for index in 0..list.entries.len() {
-                    let _ = taken(changed.clone(), index);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn paths_that_lead_out_links_and_locked_files_are_named_and_not_opened() {
-        let bytes =
-            packed(&[("../../etc/passwd", b"x"), ("/etc/passwd", b"x"), ("C:\\boot.ini", b"x"), ("a//b", b"x")]);
-        let list = listed(bytes.clone()).unwrap();
-        // The crate that writes them here cleans some of them; what is left is odd, or harmless.
-        for entry in &list.entries {
-            assert!(entry.odd.is_some() || !entry.path.contains(".."), "{}", entry.path);
-        }
-        for (path, odd) in [
-            ("../x", Some(Oddity::Climbs)),
-            ("a/../../x", Some(Oddity::Climbs)),
-            ("a\\..\\x", Some(Oddity::Climbs)),
-            ("/etc/passwd", Some(Oddity::Absolute)),
-            ("\\\\host\\share", Some(Oddity::Absolute)),
-            ("c:/x", Some(Oddity::Absolute)),
-            ("", Some(Oddity::Nameless)),
-            ("a//b", Some(Oddity::Nameless)),
-            ("./a", Some(Oddity::Nameless)),
-            ("a\0b", Some(Oddity::Nameless)),
-            ("a/b..c/..d", None),
-            ("folder/", None),
-        ] {
-            assert_eq!(odd_path(path), odd, "{path:?}");
-        }
-        assert_eq!(odd_path(&"a/".repeat(100)), Some(Oddity::Nameless));
-        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
-        zip.add_symlink("link", "/etc/passwd", FileOptions::<()>::default()).unwrap();
-        let bytes = zip.finish().unwrap().into_inner();
-        assert_eq!(taken(bytes, 0), Err(Refusal::Odd(Oddity::Link)));
-    }
-
-    #[test]
-    fn a_trap_is_told_by_its_claims_and_a_false_claim_by_its_bytes() {
-        let zeros = vec![0; 200_000];
-        let mut bytes = packed(&[("zeros", &zeros)]);
-        let claimed = 200_000_u32.to_le_bytes();
-        // It claims four bytes, and unpacks to many.
-        patch(&mut bytes, &claimed, &4_u32.to_le_bytes());
-        patch(&mut bytes, &claimed, &4_u32.to_le_bytes());
-        assert_eq!(taken(bytes.clone(), 0), Err(Refusal::Broken("it unpacks to more than it claims")));
-        // It claims two gigabytes, far more than so few bytes can hold.
-        let list_at = memchr::memmem::find(&bytes, b"PK\x01\x02").unwrap();
-        bytes[list_at + 24..list_at + 28].copy_from_slice(&2_000_000_000_u32.to_le_bytes());
-        assert_eq!(taken(bytes, 0), Err(Refusal::Odd(Oddity::Trap)));
-        // Honest, and too large to be shown.
-        let honest = packed(&[("text", "x y z ".repeat(400_000).as_bytes())]);
-        assert_eq!(taken(honest, 0), Err(Refusal::TooLarge(2_400_000)));
-    }
-
-    #[test]
-    fn an_archive_behind_other_bytes_is_read_too() {
-        let mut bytes = b"#!/bin/sh\nexec unzip \"$0\"\n".to_vec();
-        bytes.extend(packed(&[("a.txt", b"one")]));
-        assert_eq!(taken(bytes, 0).unwrap(), "one");
-    }
-}
+mod tests;

@@ -6,23 +6,20 @@ use super::ci::{self, Deed, PULSE};
 use super::crumbs;
 use super::project;
 use super::trace::Viewer;
-use crate::api::jobs::{Job, ListJobs, ListPipelineJobs, Status};
+use crate::api::jobs::{ListJobs, Job, Status};
 use crate::app::action::{Action, Tone};
 use crate::app::command::{Command, Motion, WhyNot};
 use crate::app::overlay::prompt::Prompt;
 use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, Seek, View};
 use crate::app::place::Place;
-use crate::store::{Load, Rows, Want};
+use crate::store::{Load, Want};
 use crate::ui::doc::{self, DocState};
 use crate::ui::panels::{self, Ask, Panels};
 use crate::ui::state;
 use crate::ui::theme::Role;
-use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-/// Seconds within which a new run is taken for the one that was asked for.
-const AGAIN: i64 = 60;
 /// From this many columns the facts stand beside the trace.
 const WIDE: u16 = 140;
 const TRACE: usize = 0;
@@ -33,25 +30,14 @@ const FACTS: usize = 200;
 /// A job and its trace.
 pub struct JobTrace {
     trace: Viewer,
-    /// It was asked to run again: the highest run that was known then. A later one is shown when it is there.
-    again: Option<(u64, Timestamp)>,
     panels: Panels,
     facts: DocState,
 }
 
 impl JobTrace {
-    fn siblings_query(&self, job: &Job) -> Option<ListPipelineJobs> {
-        let pipeline_id = job.pipeline.as_ref()?.id;
-        Some(ListPipelineJobs { id: self.trace.project.clone(), pipeline_id, scope: None })
-    }
-
     /// The jobs among which earlier runs are looked for.
     fn history(&self) -> ListJobs {
         ListJobs { id: self.trace.project.clone(), scope: Some(vec![Status::Success.as_str().to_owned()]) }
-    }
-
-    fn siblings<'a>(&self, view: &View<'a>) -> Option<Rows<'a, Job>> {
-        Some(view.store.list(&self.siblings_query(self.trace.job(view)?)?))
     }
 
     fn can(&self, view: &View, deed: Deed) -> Result<(), WhyNot> {
@@ -60,8 +46,10 @@ impl JobTrace {
 
     fn deed(&mut self, deed: Deed, cx: &mut Cx) {
         if let Some(job) = self.trace.job(&cx.view) {
-            self.again = (deed == Deed::Retry).then(|| (self.newer(&cx.view).unwrap_or(self.trace.id), cx.view.now));
             deed.to(&self.trace.project, &[job], cx);
+            if deed == Deed::Retry {
+                self.trace.asked_again(&cx.view);
+            }
         }
     }
 
@@ -79,7 +67,7 @@ impl JobTrace {
 
     /// The job before or after this one in its pipeline.
     fn sibling(&mut self, forward: bool, cx: &mut Cx) {
-        let Some(rows) = self.siblings(&cx.view) else { return };
+        let Some(rows) = self.trace.siblings(&cx.view) else { return };
         let ids: Vec<u64> =
             ci::stages(rows.iter().enumerate()).into_iter().flat_map(|s| s.jobs).map(|slot| slot.id).collect();
         let here = ids.iter().position(|id| *id == self.trace.id);
@@ -94,7 +82,7 @@ impl JobTrace {
     /// This job and those of its pipeline that are worth looking at beside it: what runs, else what has run.
     fn together(&self, view: &View) -> Vec<u64> {
         let mut ids = vec![self.trace.id];
-        let Some(rows) = self.siblings(view) else { return ids };
+        let Some(rows) = self.trace.siblings(view) else { return ids };
         let runs = |job: &&Job| job.status.is_running();
         let ran = |job: &&Job| job.started_at.is_some() && job.erased_at.is_none();
         let others = |ids: &[u64], fits: &dyn Fn(&&Job) -> bool| -> Vec<u64> {
@@ -108,24 +96,16 @@ impl JobTrace {
         ids
     }
 
-    /// A later run of the same job.
-    fn newer(&self, view: &View) -> Option<u64> {
-        let job = self.trace.job(view)?;
-        let rows = self.siblings(view)?;
-        let later = rows.iter().filter(|other| other.name == job.name && other.stage == job.stage);
-        later.map(|other| other.id).filter(|id| *id > self.trace.id).max()
-    }
-
     // ---- drawing
 
     fn draw_trace(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool) {
-        let again = self.newer(view).map(|id| (format!("run again as #{id}"), Role::Warning));
+        let again = self.trace.newer_words(view).map(|words| (words, Role::Warning));
         self.trace.draw(view, area, buf, focused, again);
     }
 
     fn draw_facts(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool) {
         let Some(job) = self.trace.job(view) else { return state::skeleton(buf, area, view.theme) };
-        let query = self.siblings_query(job).unwrap_or_default();
+        let query = self.trace.siblings_query(job).unwrap_or_default();
         let before = ci::before(view.store.list(&self.history()).iter(), job, view.now);
         let width = usize::from(area.width.saturating_sub(3));
         let lines = details::lines(view, width, job, &view.store.list(&query), &before);
@@ -224,6 +204,12 @@ impl Pane for JobTrace {
             pane.sibling(false, cx);
         })
         .footer("job"),
+        Command::new("job.newer", &["."], "Show its latest run", |pane: &mut Self, cx| {
+            if let Some(id) = pane.trace.newer(&cx.view) {
+                cx.act(Action::Replace(pane.job_place(id)));
+            }
+        })
+        .when(|pane, view| pane.trace.outdated(view)),
         Command::new("job.retry", &["R"], "Run it again", |pane: &mut Self, cx| pane.deed(Deed::Retry, cx))
             .footer("retry")
             .writes()
@@ -280,7 +266,6 @@ impl Pane for JobTrace {
         let id = place.item.as_deref().and_then(|id| id.parse().ok()).unwrap_or_default();
         JobTrace {
             trace: Viewer::new(place.project.clone().unwrap_or_default(), id),
-            again: None,
             panels: Panels::new(2),
             facts: DocState { cursor_line: false, ..DocState::new() },
         }
@@ -313,7 +298,7 @@ impl Pane for JobTrace {
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants = self.trace.wants(view);
         let Some(job) = self.trace.job(view) else { return wants };
-        if let Some(query) = self.siblings_query(job) {
+        if let Some(query) = self.trace.siblings_query(job) {
             let facts = self.panels.focus() == DETAILS || view.size.0 >= WIDE && !self.panels.zoomed();
             let live = view.store.list(&query).iter().any(ci::moves);
             let load = Load::list(&query, 1);
@@ -354,12 +339,7 @@ impl Pane for JobTrace {
 
     fn changed(&mut self, cx: &mut Cx) {
         let view = cx.view;
-        // A retry that came to nothing must not lead away long after.
-        self.again = self.again.filter(|(_, asked)| view.now.duration_since(*asked).as_secs() < AGAIN);
-        if let Some((known, _)) = self.again
-            && let Some(id) = self.newer(&view).filter(|id| *id > known)
-        {
-            self.again = None;
+        if let Some(id) = self.trace.came_again(&view) {
             return cx.act(Action::Replace(self.job_place(id)));
         }
         self.trace.changed(cx);

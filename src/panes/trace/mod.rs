@@ -3,6 +3,7 @@
 
 mod draw;
 mod pick;
+mod runs;
 mod shelf;
 mod work;
 
@@ -62,6 +63,8 @@ pub struct Viewer {
     seen: usize,
     /// The line where the marked ones begin; they end at the cursor.
     mark: Option<usize>,
+    /// It was asked to run again.
+    again: Option<runs::Again>,
     /// How often it went to another program.
     pages: usize,
     /// Names the trace as it was when something was last looked for in it.
@@ -92,6 +95,7 @@ impl Viewer {
             opened: false,
             seen: 0,
             mark: None,
+            again: None,
             pages: 0,
             of: RefCell::default(),
             area: Cell::default(),

@@ -1,0 +1,277 @@
+//! Unpacks an archive, or a folder of it, into a folder that is new. What would lead out of it, links, traps and what is
+//! damaged are left out and named.
+
+use super::zip::{self, Entry, Spilt};
+use crate::app::transfer::{Tell, Unpacked};
+use crate::store::{Parts, Step};
+use crate::ui::text;
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// Unpacks what lies in `folder` of the archive, all of it where that is empty, into the folder `into`, which nobody else
+/// writes to.
+///
+/// # Errors
+/// Why nothing can be unpacked, or no more.
+pub fn unpack(archive: &File, folder: &str, into: &Path, tell: Tell<'_>) -> Result<Unpacked, String> {
+    let unreadable = |error: io::Error| format!("the archive cannot be read: {error}");
+    let packed = archive.metadata().map_err(unreadable)?.len();
+    let parts = Parts::file(archive.try_clone().map_err(unreadable)?, packed);
+    let list = match zip::list(&parts, &|| false) {
+        Step::Made(Ok(list)) => list,
+        Step::Made(Err(refusal)) => return Err(refusal.why()),
+        Step::Need(_) => return Err("the archive ends before it is whole".into()),
+    };
+    let chosen: Vec<(&Entry, &str)> =
+        list.entries.iter().filter_map(|entry| Some((entry, within(&entry.path, folder)?))).collect();
+    let total = chosen.iter().filter(|(entry, _)| entry.odd.is_none()).map(|(entry, _)| entry.size);
+    let total = total.fold(0, u64::saturating_add);
+    // Entries may share their bytes, so that none of them alone is a trap.
+    if zip::is_trap(total, packed) {
+        let (total, packed) = (text::bytes(total), text::bytes(packed));
+        return Err(format!("{packed} would unpack to {total}, as traps do"));
+    }
+    let mut room = Room { into, made: BTreeSet::new(), out: Unpacked::default() };
+    let mut done = 0;
+    let mut go_on = |bytes: u64| {
+        done += bytes;
+        tell(done, total)
+    };
+    for (entry, path) in chosen {
+        if !go_on(0) {
+            return Err("it was stopped".into());
+        }
+        match room.put(archive, entry, path, &mut go_on) {
+            Ok(()) => {}
+            Err(Spilt::Broken(why)) => room.out.left_out.push(format!("{} ({why})", entry.path)),
+            Err(Spilt::Disk(error)) => {
+                return Err(match error.kind() {
+                    ErrorKind::StorageFull => "the disk is full; nothing of it is kept".into(),
+                    _ => format!("{} cannot be written: {error}", entry.path),
+                });
+            }
+            Err(Spilt::Stopped) => return Err("it was stopped".into()),
+        }
+    }
+    if list.left_out > 0 {
+        room.out.left_out.push(format!("{} entries beyond those that are listed", text::count(list.left_out)));
+    }
+    room.out.left_out.extend(list.broken.map(str::to_owned));
+    Ok(room.out)
+}
+
+/// The rest of a path behind the folder that it is in; of the archive's own folder, all of it.
+fn within<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
+    let mut rest = path;
+    for name in folder.split('/').filter(|name| !name.is_empty()) {
+        rest = rest.strip_prefix(name)?.strip_prefix(['/', '\\'])?;
+    }
+    Some(rest).filter(|rest| !rest.is_empty())
+}
+
+/// Where files are put.
+struct Room<'a> {
+    into: &'a Path,
+    /// Folders that are made already.
+    made: BTreeSet<PathBuf>,
+    out: Unpacked,
+}
+
+impl Room<'_> {
+    fn put(&mut self, archive: &File, entry: &Entry, path: &str, tell: &mut dyn FnMut(u64) -> bool) -> Result<(), Spilt> {
+        if let Some(odd) = entry.odd {
+            return Err(Spilt::Broken(odd.word()));
+        }
+        // The path has no name in it that leads elsewhere, or it would be odd. Each is looked at again where it counts.
+        let mut at = self.into.to_owned();
+        for name in path.split(['/', '\\']).filter(|name| !name.is_empty()) {
+            if matches!(name, "." | "..") || name.chars().any(|c| c.is_control()) || Path::new(name).components().count() != 1 {
+                return Err(Spilt::Broken("bad name"));
+            }
+            at.push(name);
+        }
+        if entry.folder {
+            return self.folder(&at);
+        }
+        self.folder(at.parent().unwrap_or(self.into))?;
+        // A file that is there is never written over, and no link is gone through.
+        let file = OpenOptions::new().write(true).create_new(true).open(&at).map_err(|error| named_twice(error, &at))?;
+        let mut out = BufWriter::new(file);
+        let poured = zip::pour(archive, entry, &mut out, tell).and_then(|()| out.flush().map_err(Spilt::Disk));
+        if poured.is_err() {
+            let _ = fs::remove_file(&at);
+            return poured;
+        }
+        if entry.executable {
+            executable(&at).map_err(Spilt::Disk)?;
+        }
+        self.out.files += 1;
+        self.out.bytes += entry.size;
+        Ok(())
+    }
+
+    fn folder(&mut self, at: &Path) -> Result<(), Spilt> {
+        if !self.made.contains(at) {
+            fs::create_dir_all(at).map_err(|error| named_twice(error, at))?;
+            self.made.insert(at.to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// What is there under that name already came of the same archive.
+fn named_twice(error: io::Error, at: &Path) -> Spilt {
+    let taken = matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotADirectory | ErrorKind::IsADirectory);
+    match taken {
+        true => Spilt::Broken("another one has its name"),
+        false if error.kind() == ErrorKind::InvalidFilename => Spilt::Broken("its name is too long"),
+        false => Spilt::Disk(io::Error::new(error.kind(), format!("{}: {error}", at.display()))),
+    }
+}
+
+#[cfg(unix)]
+fn executable(at: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = fs::metadata(at)?.permissions().mode();
+    // Whoever may read it may run it.
+    fs::set_permissions(at, fs::Permissions::from_mode(mode | (mode & 0o444) >> 2))
+}
+
+#[cfg(not(unix))]
+fn executable(_at: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ::zip::ZipWriter;
+    use ::zip::write::SimpleFileOptions;
+
+    fn archive(files: &[(&str, &str)]) -> ZipWriter<File> {
+        let mut zip = ZipWriter::new(tempfile::tempfile().unwrap());
+        for (path, text) in files {
+            zip.start_file(*path, SimpleFileOptions::default()).unwrap();
+            zip.write_all(text.as_bytes()).unwrap();
+        }
+        zip
+    }
+
+    /// All files below a folder, with what is in them.
+    fn files(folder: &Path) -> Vec<(String, String)> {
+        let mut all = Vec::new();
+        let mut todo = vec![folder.to_owned()];
+        while let Some(at) = todo.pop() {
+            for entry in fs::read_dir(at).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    todo.push(path);
+                } else {
+                    let name = path.strip_prefix(folder).unwrap().display().to_string();
+                    all.push((name, fs::read_to_string(path).unwrap()));
+                }
+            }
+        }
+        all.sort();
+        all
+    }
+
+    fn owned(files: &[(&str, &str)]) -> Vec<(String, String)> {
+        files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
+    }
+
+    #[test]
+    fn all_or_one_folder_is_unpacked_and_progress_is_told() {
+        let long = "a line\n".repeat(50_000);
+        let file = archive(&[("a.txt", "one"), ("dir/b.txt", &long), ("dir/deep/c.txt", "three"), ("direct.txt", "no")]);
+        let file = file.finish().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let mut told = Vec::new();
+        let out = unpack(&file, "", folder.path(), &mut |done, total| {
+            told.push((done, total));
+            true
+        });
+        let total = 350_010;
+        assert_eq!(out, Ok(Unpacked { files: 4, bytes: total, left_out: vec![] }));
+        assert_eq!(told.last(), Some(&(total, total)));
+        assert!(told.is_sorted() && told.len() > 6);
+        assert_eq!(files(folder.path()).len(), 4);
+        let folder = tempfile::tempdir().unwrap();
+        let out = unpack(&file, "dir", folder.path(), &mut |_, _| true).unwrap();
+        assert_eq!((out.files, files(folder.path())), (2, owned(&[("b.txt", &long), ("deep/c.txt", "three")])));
+    }
+
+    #[test]
+    fn what_climbs_out_and_links_and_what_is_there_twice_are_left_out_and_named() {
+        let outer = tempfile::tempdir().unwrap();
+        let folder = outer.path().join("in");
+        fs::create_dir(&folder).unwrap();
+        let absolute = outer.path().join("absolute").display().to_string();
+        let mut zip = archive(&[
+            ("../up.txt", "no"),
+            ("a/../../up.txt", "no"),
+            ("..\\up.txt", "no"),
+            (&absolute, "no"),
+            ("C:\\up.txt", "no"),
+            ("good.txt", "yes"),
+            ("good.txt/under", "no"),
+            ("esc\u{1b}[2J", "no"),
+        ]);
+        zip.add_symlink("link", "/etc", SimpleFileOptions::default()).unwrap();
+        zip.start_file("link/passwd", SimpleFileOptions::default()).unwrap();
+        zip.write_all(b"a file of a folder").unwrap();
+        let out = unpack(&zip.finish().unwrap(), "", &folder, &mut |_, _| true).unwrap();
+        assert_eq!(files(outer.path()), owned(&[("in/good.txt", "yes"), ("in/link/passwd", "a file of a folder")]));
+        assert!(!Path::new("C:\\up.txt").exists());
+        assert_eq!(
+            out.left_out,
+            [
+                "../up.txt (climbs out)".to_owned(),
+                "a/../../up.txt (climbs out)".into(),
+                "..\\up.txt (climbs out)".into(),
+                format!("{absolute} (absolute)"),
+                "C:\\up.txt (absolute)".into(),
+                "good.txt/under (another one has its name)".into(),
+                "esc\u{1b}[2J (bad name)".into(),
+                "link (link)".into(),
+            ]
+        );
+    }
+
+    #[test]
+    fn traps_are_refused_and_what_is_damaged_is_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let zeros = "\0".repeat(20 << 20);
+        let many: Vec<(String, &str)> = (0..6).map(|at| (format!("{at}"), zeros.as_str())).collect();
+        let many: Vec<(&str, &str)> = many.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+        let said = unpack(&archive(&many).finish().unwrap(), "", folder.path(), &mut |_, _| true).unwrap_err();
+        assert!(said.ends_with("would unpack to 125.8 MB, as traps do"), "{said}");
+        assert!(files(folder.path()).is_empty());
+        let mut file = archive(&[("a.txt", "a text of many letters"), ("b.txt", "fine")]).finish().unwrap();
+        use std::io::{Seek, SeekFrom};
+        file.seek(SeekFrom::Start(40)).unwrap();
+        file.write_all(b"???").unwrap();
+        let out = unpack(&file, "", folder.path(), &mut |_, _| true).unwrap();
+        assert_eq!((out.files, files(folder.path())), (1, owned(&[("b.txt", "fine")])));
+        assert!(out.left_out[0].starts_with("a.txt ("), "{:?}", out.left_out);
+        assert!(unpack(&tempfile::tempfile().unwrap(), "", folder.path(), &mut |_, _| true).is_err());
+        let stopped = unpack(&archive(&[("x", "y")]).finish().unwrap(), "", folder.path(), &mut |_, _| false);
+        assert_eq!(stopped, Err("it was stopped".into()));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn programs_can_be_run() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let mut zip = archive(&[]);
+        for (name, mode) in [("run", 0o755), ("read", 0o644)] {
+            zip.start_file(name, SimpleFileOptions::default().unix_permissions(mode)).unwrap();
+        }
+        unpack(&zip.finish().unwrap(), "", folder.path(), &mut |_, _| true).unwrap();
+        let runs = |name: &str| fs::metadata(folder.path().join(name)).unwrap().permissions().mode() & 0o100 != 0;
+        assert!(runs("run") && !runs("read"));
+    }
+}
