@@ -2,25 +2,24 @@
 //! them, searched beside the engine alone, followed while it grows fast, drawn at its end, held in memory, and watched while
 //! nothing happens.
 
+#[path = "support/held.rs"]
+mod held;
 mod support;
 
 use jiff::Timestamp;
 use labscope::api::client::{Client, Server};
+use labscope::app::App;
 use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::place::Place;
-use labscope::app::{App, Setup};
 use labscope::runtime::executor::Executor;
 use labscope::store::{Arrival, Ticket, Want};
-use labscope::ui::theme::{Background, Theme};
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use support::session::Session;
-use support::{Table, key, median};
+use support::{Table, frame, key, median, screen, start};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
@@ -36,27 +35,6 @@ const LABSCOPE: &str = env!("CARGO_BIN_EXE_labscope");
 const LAST: &str = "the very last line 7f3a";
 const SOUGHT: &str = r"warn\w*: .* 99\d\d7\b";
 const RARE: &str = LAST;
-
-static HELD: AtomicUsize = AtomicUsize::new(0);
-
-/// Counts the bytes that are held.
-struct Counting;
-
-// SAFETY: every call is handed on to the system's allocator as it came; only a counter is kept beside it.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        HELD.fetch_add(layout.size(), Ordering::Relaxed);
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        HELD.fetch_sub(layout.size(), Ordering::Relaxed);
-        unsafe { System.dealloc(at, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// A trace as compilers write them: colours, sections, now and then a warning.
 fn trace(bytes: usize) -> Vec<u8> {
@@ -130,23 +108,7 @@ async fn serve(bytes: Arc<Vec<u8>>, times: usize, status: &'static str) -> std::
 }
 
 fn app() -> (App, Vec<Effect>) {
-    App::new(Setup {
-        registry: labscope::panes::PANES,
-        bindings: labscope::app::bindings::Bindings::new(labscope::panes::PANES, &Default::default())
-            .unwrap_or_default(),
-        session: Default::default(),
-        theme: Theme::for_background(Background::Dark),
-        theme_is_chosen: true,
-        drafts: Default::default(),
-        place: Place::new("job").project("a/p").item(7),
-        now: Timestamp::UNIX_EPOCH,
-        size: SIZE,
-    })
-}
-
-fn draw(app: &mut App, buffer: &mut Buffer) {
-    buffer.reset();
-    app.view(buffer.area, buffer);
+    start(Place::new("job").project("a/p").item(7), SIZE)
 }
 
 fn shows(buffer: &Buffer, words: &str) -> bool {
@@ -161,7 +123,7 @@ async fn open(url: &str) -> f64 {
     let server = Server::new(url.parse().expect("an address"));
     let mut executor = Executor::new(Box::new(move || Client::new(server)), sender, None, None);
     let (mut app, effects) = app();
-    let mut buffer = Buffer::empty(Rect::new(0, 0, SIZE.0, SIZE.1));
+    let mut buffer = screen(SIZE);
     effects.into_iter().for_each(|effect| executor.take(effect));
     loop {
         let Some(first) = inbox.recv().await else { return f64::NAN };
@@ -179,7 +141,7 @@ async fn open(url: &str) -> f64 {
         if ended {
             app.update(Msg::Key(key("G"))).into_iter().for_each(|effect| executor.take(effect));
         }
-        draw(&mut app, &mut buffer);
+        frame(&mut app, &mut buffer);
         if shows(&buffer, LAST) {
             return start.elapsed().as_secs_f64();
         }
@@ -231,7 +193,7 @@ fn filled(text: &[u8]) -> (App, labscope::api::Request, usize) {
     let (mut app, effects) = app();
     let (follow, _) = answer(&mut app, effects);
     let request = follow.expect("the pane follows the trace");
-    let before = HELD.load(Ordering::Relaxed);
+    let before = held::bytes();
     for chunk in text.chunks(CHUNK) {
         app.update(Msg::Bytes { request: request.clone(), bytes: chunk.to_vec(), restart: false });
     }
@@ -252,8 +214,8 @@ fn search(app: &mut App, sought: &str) -> (f64, usize) {
         }
     }
     let took = start.elapsed().as_secs_f64();
-    let mut buffer = Buffer::empty(Rect::new(0, 0, SIZE.0, SIZE.1));
-    draw(app, &mut buffer);
+    let mut buffer = screen(SIZE);
+    frame(app, &mut buffer);
     (took, counted(&buffer))
 }
 
@@ -282,7 +244,7 @@ fn follow(seconds: usize) -> (Vec<f64>, usize) {
     let (mut app, effects) = app();
     let (request, _) = answer(&mut app, effects);
     let request = request.expect("the pane follows the trace");
-    let mut buffer = Buffer::empty(Rect::new(0, 0, SIZE.0, SIZE.1));
+    let mut buffer = screen(SIZE);
     let (mut took, mut missed, mut next) = (Vec::new(), 0, 0);
     let mut text = Vec::new();
     for _ in 0..seconds * FRAMES {
@@ -293,7 +255,7 @@ fn follow(seconds: usize) -> (Vec<f64>, usize) {
             let effects = app.update(Msg::Bytes { request: request.clone(), bytes: chunk.to_vec(), restart: false });
             black_box(effects.len());
         }
-        draw(&mut app, &mut buffer);
+        frame(&mut app, &mut buffer);
         took.push(start.elapsed().as_secs_f64() * 1e3);
         let newest = next - 1;
         let words = if newest % 97 == 0 { format!("in step {newest}") } else { format!("v0.{newest}.0 ") };
@@ -378,7 +340,8 @@ fn memory(table: &mut Table, runtime: &tokio::runtime::Runtime) -> std::io::Resu
     let home = folder.path().to_string_lossy().into_owned();
     let mut session = Session::start(LABSCOPE, &["--host", &url, "a/p/-/jobs/7"], &alone(&home));
     // The bar says how much there is, when all is there.
-    let whole = session.shows("2.0 GB", Duration::from_secs(120)).or_else(|| session.shows("1.9 GB", Duration::from_secs(5)));
+    let whole =
+        session.shows("2.0 GB", Duration::from_secs(120)).or_else(|| session.shows("1.9 GB", Duration::from_secs(5)));
     session.quiet();
     std::thread::sleep(Duration::from_secs(2));
     let held = session.memory("RssAnon").zip(whole).map_or(f64::INFINITY, |(held, _)| held);
@@ -452,21 +415,24 @@ fn measure(megabytes: usize, table: &mut Table, runtime: &tokio::runtime::Runtim
     table.ratio(&name("open to its last line, beside plainly reading it (ms)"), (reading[1], opening[1]), 4.0);
 
     let (mut app, _, before) = filled(&text);
-    let held = HELD.load(Ordering::Relaxed).saturating_sub(before);
+    let held = held::bytes().saturating_sub(before);
     table.ratio(&name("bytes held, beside its size (MB)"), (text.len() as f64 / 1e6, held as f64 / 1e6), 1.5);
-    let mut buffer = Buffer::empty(Rect::new(0, 0, SIZE.0, SIZE.1));
+    let mut buffer = screen(SIZE);
     app.update(Msg::Key(key("g")));
     app.update(Msg::Key(key("g")));
-    let start = median(31, || draw(&mut app, &mut buffer));
+    let start = median(31, || frame(&mut app, &mut buffer));
     app.update(Msg::Key(key("G")));
-    let end = median(31, || draw(&mut app, &mut buffer));
+    let end = median(31, || frame(&mut app, &mut buffer));
     table.ratio(&name("a frame at the end, beside one at the start (µs)"), (start, end), 2.0);
     for (what, sought, limit) in [("an expression", SOUGHT, 3.0), ("a word that is rare", RARE, 3.0)] {
         let (alone, expected) = engine(&text, sought);
         let (took, found) = search(&mut app, sought);
         let what = format!("{}, beside the engine on the same bytes (ms)", name(&format!("search for {what}")));
         table.ratio(&what, (alone * 1e3, took * 1e3), limit);
-        table.row(cells(&name("matches, and what the engine found"), format!("{found} {expected}"), "="), found != expected || found == 0);
+        table.row(
+            cells(&name("matches, and what the engine found"), format!("{found} {expected}"), "="),
+            found != expected || found == 0,
+        );
     }
     beside_others(&text, megabytes, table, &url).expect("a folder for a file");
 }

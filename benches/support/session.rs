@@ -2,6 +2,7 @@
 
 use portable_pty::{CommandBuilder, MasterPty, PtySize, native_pty_system};
 use std::io::{Read, Write};
+use std::num::NonZero;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -61,7 +62,8 @@ impl Session {
     /// Waits until `needle` is on the screen; milliseconds since the start.
     pub fn shows(&mut self, needle: &str, patience: Duration) -> Option<f64> {
         let end = Instant::now() + patience;
-        let mut screen = vt100::Parser::new(45, 160, 0);
+        let [rows, columns] = [45, 160].map(|size| NonZero::new(size).expect("a size"));
+        let mut screen = vt100::Parser::new(rows, columns, 0);
         loop {
             let left = end.saturating_duration_since(Instant::now());
             let (at, bytes) = self.output.recv_timeout(left).ok()?;

@@ -35,9 +35,7 @@ pub fn pattern(query: &str) -> Option<Regex> {
     if query.is_empty() {
         return None;
     }
-    let build = |text: &str| {
-        RegexBuilder::new(text).case_insensitive(!case_matters(query)).size_limit(1 << 20).build()
-    };
+    let build = |text: &str| RegexBuilder::new(text).case_insensitive(!case_matters(query)).size_limit(1 << 20).build();
     build(query).or_else(|_| build(&regex::escape(query))).ok()
 }
 

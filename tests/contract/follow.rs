@@ -214,7 +214,8 @@ async fn a_trace_that_is_gone_for_a_while_keeps_what_is_held_and_goes_on() {
 
 #[tokio::test]
 async fn a_trace_that_shrinks_begins_again() {
-    let (heard, outcome) = follow(vec![turn(|from| ranged("one\ntwo\n", from)), turn(|from| ranged("new\n", from))]).await;
+    let (heard, outcome) =
+        follow(vec![turn(|from| ranged("one\ntwo\n", from)), turn(|from| ranged("new\n", from))]).await;
     assert!(outcome.is_ok());
     assert_eq!((heard.text.as_str(), heard.restarts), ("new\n", 1));
 }

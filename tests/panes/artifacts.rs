@@ -348,7 +348,8 @@ async fn the_screens() {
 
 #[tokio::test]
 async fn a_folder_or_all_of_it_is_unpacked_and_what_was_left_out_is_named() {
-    let mut harness = open(140, 30, archive(&[("site/css/a.css", b"a"), ("site/index.html", b"i"), ("top.txt", b"t")])).await;
+    let mut harness =
+        open(140, 30, archive(&[("site/css/a.css", b"a"), ("site/index.html", b"i"), ("top.txt", b"t")])).await;
     harness.press("g g u").expect("unpack into").expect("site");
     harness.press("C-u").type_text("/t/here").press("Enter");
     let (number, order) = harness.saves.last().cloned().expect("an order");

@@ -80,14 +80,23 @@ struct Room<'a> {
 }
 
 impl Room<'_> {
-    fn put(&mut self, archive: &File, entry: &Entry, path: &str, tell: &mut dyn FnMut(u64) -> bool) -> Result<(), Spilt> {
+    fn put(
+        &mut self,
+        archive: &File,
+        entry: &Entry,
+        path: &str,
+        tell: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<(), Spilt> {
         if let Some(odd) = entry.odd {
             return Err(Spilt::Broken(odd.word()));
         }
         // The path has no name in it that leads elsewhere, or it would be odd. Each is looked at again where it counts.
         let mut at = self.into.to_owned();
         for name in path.split(['/', '\\']).filter(|name| !name.is_empty()) {
-            if matches!(name, "." | "..") || name.chars().any(|c| c.is_control()) || Path::new(name).components().count() != 1 {
+            if matches!(name, "." | "..")
+                || name.chars().any(|c| c.is_control())
+                || Path::new(name).components().count() != 1
+            {
                 return Err(Spilt::Broken("bad name"));
             }
             at.push(name);
@@ -97,7 +106,8 @@ impl Room<'_> {
         }
         self.folder(at.parent().unwrap_or(self.into))?;
         // A file that is there is never written over, and no link is gone through.
-        let file = OpenOptions::new().write(true).create_new(true).open(&at).map_err(|error| named_twice(error, &at))?;
+        let file =
+            OpenOptions::new().write(true).create_new(true).open(&at).map_err(|error| named_twice(error, &at))?;
         let mut out = BufWriter::new(file);
         let poured = zip::pour(archive, entry, &mut out, tell).and_then(|()| out.flush().map_err(Spilt::Disk));
         if poured.is_err() {
@@ -185,7 +195,8 @@ mod tests {
     #[test]
     fn all_or_one_folder_is_unpacked_and_progress_is_told() {
         let long = "a line\n".repeat(50_000);
-        let file = archive(&[("a.txt", "one"), ("dir/b.txt", &long), ("dir/deep/c.txt", "three"), ("direct.txt", "no")]);
+        let file =
+            archive(&[("a.txt", "one"), ("dir/b.txt", &long), ("dir/deep/c.txt", "three"), ("direct.txt", "no")]);
         let file = file.finish().unwrap();
         let folder = tempfile::tempdir().unwrap();
         let mut told = Vec::new();

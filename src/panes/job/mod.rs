@@ -6,7 +6,7 @@ use super::ci::{self, Deed, PULSE};
 use super::crumbs;
 use super::project;
 use super::trace::Viewer;
-use crate::api::jobs::{ListJobs, Job, Status};
+use crate::api::jobs::{Job, ListJobs, Status};
 use crate::app::action::{Action, Tone};
 use crate::app::command::{Command, Motion, WhyNot};
 use crate::app::overlay::prompt::Prompt;

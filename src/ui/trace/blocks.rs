@@ -64,7 +64,12 @@ pub struct Slot {
 enum Place {
     Held(Arc<Block>),
     /// Its bytes lie at `at`, the packed line starts at the place and of the length of `index`.
-    Away { at: u64, index: (u64, usize), looks: Box<[(u32, State)]>, near: Option<Arc<Block>> },
+    Away {
+        at: u64,
+        index: (u64, usize),
+        looks: Box<[(u32, State)]>,
+        near: Option<Arc<Block>>,
+    },
 }
 
 /// What the copies of a trace share: its shelf, and what came back from there.

@@ -1,8 +1,8 @@
 //! Looking through all of a trace: searches, lines that match, errors and warnings. For copies of it, off the loop: blocks
 //! that are away are read as they come.
 
-use super::blocks::Block;
 use super::Trace;
+use super::blocks::Block;
 use crate::ui::search::{Across, Found, MATCHES, Match};
 use regex::Regex;
 use regex::bytes::Regex as Bytes;

@@ -288,9 +288,36 @@ fn a_search_over_pages_finds_what_one_over_lines_finds() {
         b"\n2026-06-21T00:00:00.123456Z 00O+",
     ];
     let queries = [
-        "error", "Error", "r.*r", "[^x]+", "\\s+", "^", "$", "^$", "^ ", "\\Ae", "\\z", "\\w+$", "x*", "(?s).+", "(?m)^e",
-        "a|b\\n", "n\\nx", "\\berr", "\\Brr", "(", "\u{fc}", "b", "\\W", "(?i:ERR)or", ".", "o\\b", "[\\n]", "e{2,3}|r{1,2}",
-        "(er)(ror)?", "<U",
+        "error",
+        "Error",
+        "r.*r",
+        "[^x]+",
+        "\\s+",
+        "^",
+        "$",
+        "^$",
+        "^ ",
+        "\\Ae",
+        "\\z",
+        "\\w+$",
+        "x*",
+        "(?s).+",
+        "(?m)^e",
+        "a|b\\n",
+        "n\\nx",
+        "\\berr",
+        "\\Brr",
+        "(",
+        "\u{fc}",
+        "b",
+        "\\W",
+        "(?i:ERR)or",
+        ".",
+        "o\\b",
+        "[\\n]",
+        "e{2,3}|r{1,2}",
+        "(er)(ror)?",
+        "<U",
     ];
     let mut noise = Noise(7);
     let queries: Vec<_> = queries.iter().map(|query| (*query, Across::query(query).unwrap())).collect();
@@ -309,7 +336,8 @@ fn a_search_over_pages_finds_what_one_over_lines_finds() {
             let from = noise.below(trace.len_lines() + 1);
             let found = trace.search(pattern, 0, Found::default(), &|| false);
             assert_eq!(found.matches, hits, "{query} in {texts:?}");
-            let known = Found { matches: hits.iter().take_while(|hit| hit.line < from).cloned().collect(), capped: false };
+            let known =
+                Found { matches: hits.iter().take_while(|hit| hit.line < from).cloned().collect(), capped: false };
             assert_eq!(trace.search(pattern, from, known, &|| false).matches, hits, "{query} from {from} in {texts:?}");
             assert_eq!(trace.filter(pattern, 0, Vec::new(), &|| false), lines, "{query} in {texts:?}");
         }

@@ -98,8 +98,7 @@ fn what_is_no_archive_or_a_broken_one_is_named() {
 
 #[test]
 fn paths_that_lead_out_links_and_locked_files_are_named_and_not_opened() {
-    let bytes =
-        packed(&[("../../etc/passwd", b"x"), ("/etc/passwd", b"x"), ("C:\\boot.ini", b"x"), ("a//b", b"x")]);
+    let bytes = packed(&[("../../etc/passwd", b"x"), ("/etc/passwd", b"x"), ("C:\\boot.ini", b"x"), ("a//b", b"x")]);
     let list = listed(bytes.clone()).unwrap();
     // The crate that writes them here cleans some of them; what is left is odd, or harmless.
     for entry in &list.entries {
