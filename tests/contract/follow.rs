@@ -135,7 +135,8 @@ async fn follow(turns: Vec<Turn>) -> (Heard, Result<(), Error>) {
     let mut heard = Heard::default();
     loop {
         let next = tokio::time::timeout(Duration::from_secs(60), inbox.recv()).await.expect("it goes on");
-        match next.expect("the executor is there") {
+        let Some(msg) = next.expect("the executor is there").heard() else { continue };
+        match msg {
             Msg::Bytes { bytes, restart, .. } => {
                 if restart {
                     heard.text.clear();
