@@ -286,8 +286,8 @@ pub enum Effect {
     Keep(String, Option<String>),
     /// Find out whether a draft is ours to send: its key, and that on disk. Answered by [`Msg::Claimed`].
     Claim(String, String),
-    /// These are the person's own sections now: write them to the configuration.
-    Sections(Vec<Section>),
+    /// Put the section of that name into the configuration, or take it out.
+    Section(String, Option<Section>),
     /// Go to the sleep of C-z.
     Suspend,
     /// End.

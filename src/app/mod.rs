@@ -537,7 +537,10 @@ impl App {
                 self.remember(effects);
             }
             Action::GoTo(target) => match target::parse(&target, &self.session.web_url) {
-                Ok(place) => self.act(Action::Go(place), effects),
+                Ok(place) => {
+                    self.act(Action::Go(place), effects);
+                    self.named = true;
+                }
                 Err(error) => self.say(Tone::Warning, error.to_string()),
             },
             Action::Replace(place) => {
@@ -577,14 +580,14 @@ impl App {
             Action::KeepSection(section) => {
                 self.say(Tone::Good, format!("Home has a section \"{}\" now", section.name));
                 match self.session.sections.iter_mut().find(|known| known.name == section.name) {
-                    Some(known) => *known = section,
-                    None => self.session.sections.push(section),
+                    Some(known) => known.clone_from(&section),
+                    None => self.session.sections.push(section.clone()),
                 }
-                effects.push(Effect::Sections(self.session.sections.clone()));
+                effects.push(Effect::Section(section.name.clone(), Some(section)));
             }
             Action::DropSection(name) => {
                 self.session.sections.retain(|section| section.name != name);
-                effects.push(Effect::Sections(self.session.sections.clone()));
+                effects.push(Effect::Section(name, None));
             }
             Action::Copy(what, text) => {
                 self.say(Tone::Good, format!("Copied {what}"));

@@ -2,6 +2,7 @@
 
 use super::place::Place;
 use crate::api::endpoint::decode;
+use url::Url;
 
 /// A target that means no place, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -19,24 +20,28 @@ pub enum TargetError {
     NoPlace(String),
 }
 
+/// The rest of a web address behind the root of a server's pages; `None` where it is on another server.
+pub fn below(text: &str, root: &str) -> Option<String> {
+    let (url, root) = (Url::parse(text).ok()?, Url::parse(root).ok()?);
+    let path =
+        url.path().strip_prefix(root.path().trim_end_matches('/')).filter(|p| p.is_empty() || p.starts_with('/'))?;
+    let query = url.query().map_or(String::new(), |query| format!("?{query}"));
+    let fragment = url.fragment().map_or(String::new(), |fragment| format!("#{fragment}"));
+    (url.origin() == root.origin()).then(|| format!("{path}{query}{fragment}"))
+}
+
 /// Reads a target; `web_url` is the root of the server's pages, empty where any host will do.
 pub fn parse(text: &str, web_url: &str) -> Result<Place, TargetError> {
     let text = text.trim();
     let rest = match text.split_once("://") {
-        Some(_) => {
-            let root = web_url.trim_end_matches('/');
-            match text.strip_prefix(root).filter(|_| !root.is_empty()) {
-                Some(rest) => rest,
-                None if root.is_empty() => text.splitn(4, '/').nth(3).unwrap_or_default(),
-                None => {
-                    let host = text.splitn(4, '/').take(3).collect::<Vec<_>>().join("/");
-                    return Err(TargetError::OtherHost(host, root.to_owned()));
-                }
-            }
-        }
-        None => text,
+        Some(_) if web_url.is_empty() => text.splitn(4, '/').nth(3).unwrap_or_default().to_owned(),
+        Some(_) => below(text, web_url).ok_or_else(|| {
+            let host = text.splitn(4, '/').take(3).collect::<Vec<_>>().join("/");
+            TargetError::OtherHost(host, web_url.trim_end_matches('/').to_owned())
+        })?,
+        None => text.to_owned(),
     };
-    let (rest, fragment) = rest.split_once('#').map_or((rest, None), |(r, f)| (r, Some(f)));
+    let (rest, fragment) = rest.split_once('#').map_or((rest.as_str(), None), |(r, f)| (r, Some(f)));
     let rest = rest.trim_matches('/');
     if let (Some(iid), true) = (fragment.filter(|f| is_number(f)), !rest.contains("/-/"))
         && is_project(rest)
@@ -346,7 +351,14 @@ mod tests {
 
     #[test]
     fn what_is_no_target_says_so() {
-        assert!(matches!(parse("http://other/a/b", "http://h:1"), Err(TargetError::OtherHost(..))));
+        for other in ["http://other/a/b", "http://h:12/a/b", "http://h:1.other/a/b", "https://h:1/a/b"] {
+            assert!(matches!(parse(other, "http://h:1"), Err(TargetError::OtherHost(..))), "{other}");
+        }
+        let here = Place::new("files").project("a/b");
+        assert_eq!(parse("HTTPS://Git.Example.com/a/b", "https://git.example.com/"), Ok(here.clone()));
+        assert_eq!(parse("https://example.com/lab/a/b", "https://example.com/lab/"), Ok(here));
+        assert!(parse("https://example.com/labs/a/b", "https://example.com/lab/").is_err());
+        assert_eq!(parse("https://git.example.com", "https://git.example.com/"), Ok(Place::new("projects")));
         assert!(matches!(parse("no target", ""), Err(TargetError::Unknown(_))));
         assert!(matches!(parse("acme/cli/-/wikis/home", ""), Err(TargetError::NoPlace(_))));
     }

@@ -21,7 +21,7 @@ use jiff::Timestamp;
 use std::collections::HashMap;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::Runtime;
 
 /// What the interface is opened on.
@@ -134,14 +134,18 @@ fn sections(config: &Config) -> Vec<Section> {
     config.sections.iter().map(section).collect()
 }
 
-/// Writes sections back into the file that they came from.
+/// Writes sections into the file that they came from, one after the other.
 fn configure(path: PathBuf) -> Configure {
-    Arc::new(move |all: &[Section]| {
-        let section = |section: &Section| {
-            let Section { name, query, project, group } = section.clone();
-            sections::Section { name, query, project, group }
-        };
-        sections::write(&path, &all.iter().map(section).collect::<Vec<_>>())
+    let path = Mutex::new(path);
+    Arc::new(move |name: &str, section: Option<&Section>| {
+        let section = section.cloned().map(|Section { name, query, project, group }| sections::Section {
+            name,
+            query,
+            project,
+            group,
+        });
+        let path = path.lock().unwrap_or_else(PoisonError::into_inner);
+        sections::write(&path, name, section.as_ref())
     })
 }
 

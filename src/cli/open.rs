@@ -74,14 +74,14 @@ fn named_by_target(config: &Config, text: &str) -> Option<Url> {
     if !text.contains("://") {
         return None;
     }
-    host::known(config).into_iter().find(|url| text.starts_with(url.as_str()))
+    host::known(config).into_iter().find(|url| target::below(text, url.as_str()).is_some())
 }
 
 /// The server of the surroundings; `None` where nothing names one.
 pub fn search(global: &Global, config: &Config) -> Result<Option<host::Found>, Failure> {
-    let remote = std::env::current_dir().ok().and_then(|folder| remote::Remote::of(&folder));
+    let remotes = std::env::current_dir().map(|folder| remote::Remote::all(&folder)).unwrap_or_default();
     let var = |name: &str| std::env::var(name).ok();
-    let places = host::Places { option: global.host.as_deref(), var: &var, config, remote };
+    let places = host::Places { option: global.host.as_deref(), var: &var, config, remotes };
     host::find(&places).map_err(Failure::usage)
 }
 

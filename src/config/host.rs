@@ -19,8 +19,8 @@ pub struct Places<'a> {
     /// The environment.
     pub var: &'a dyn Fn(&str) -> Option<String>,
     pub config: &'a Config,
-    /// Where git remotes are looked for.
-    pub remote: Option<remote::Remote>,
+    /// Where the clone that one is in came from, in the order in which it is believed.
+    pub remotes: Vec<remote::Remote>,
 }
 
 /// Finds the server; `None` where nothing names one.
@@ -34,13 +34,14 @@ pub fn find(places: &Places) -> Result<Option<Found>, String> {
         .find_map(|(origin, text)| Some((origin, text.filter(|t| !t.trim().is_empty())?)));
     if let Some((origin, text)) = named {
         let url = places.config.named(text.trim()).map_err(|why| format!("{origin}: {why}"))?;
-        let project = places.remote.as_ref().and_then(|remote| remote.project_on(&url));
+        let project = places.remotes.iter().find_map(|remote| remote.project_on(&url));
         return Ok(Some(Found { url, project }));
     }
-    if let Some(remote) = &places.remote {
-        for url in known(places.config) {
-            if let Some(project) = remote.project_on(&url) {
-                return Ok(Some(Found { url, project: Some(project) }));
+    let servers = if places.remotes.is_empty() { Vec::new() } else { known(places.config) };
+    for remote in &places.remotes {
+        for url in &servers {
+            if let Some(project) = remote.project_on(url) {
+                return Ok(Some(Found { url: url.clone(), project: Some(project) }));
             }
         }
     }
@@ -124,7 +125,9 @@ mod tests {
         let remote = remote::Remote::parse("git@work.example:acme/web.git");
         let found = |option: Option<&str>, env: &[(&str, &str)], remote: Option<remote::Remote>| {
             let var = |name: &str| env.iter().find(|(n, _)| *n == name).map(|(_, v)| (*v).to_owned());
-            let found = find(&Places { option, var: &var, config: &config, remote }).expect("no mistake");
+            let elsewhere = remote::Remote::parse("git@elsewhere.example:me/web.git");
+            let remotes = elsewhere.into_iter().chain(remote).collect();
+            let found = find(&Places { option, var: &var, config: &config, remotes }).expect("no mistake");
             found.map(|found| (found.url.to_string(), found.project))
         };
         let is = |host: &str, project: Option<&str>| Some((host.to_owned(), project.map(str::to_owned)));

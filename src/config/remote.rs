@@ -14,14 +14,14 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// The remote `origin` of the repository that `folder` is in, else its first.
-    pub fn of(folder: &Path) -> Option<Remote> {
-        let repository = Repository::discover(folder).ok()?;
-        let names = repository.remotes().ok()?;
-        let names: Vec<&str> = names.iter().filter_map(|name| name.ok().flatten()).collect();
-        let name = names.iter().find(|name| **name == "origin").or(names.first())?;
-        let remote = repository.find_remote(name).ok()?;
-        Remote::parse(remote.url().ok()?)
+    /// The remotes of the repository that `folder` is in, `origin` first.
+    pub fn all(folder: &Path) -> Vec<Remote> {
+        let Ok(repository) = Repository::discover(folder) else { return Vec::new() };
+        let Ok(names) = repository.remotes() else { return Vec::new() };
+        let mut names: Vec<&str> = names.iter().filter_map(|name| name.ok().flatten()).collect();
+        names.sort_by_key(|name| *name != "origin");
+        let parsed = |name: &&str| Remote::parse(repository.find_remote(name).ok()?.url().ok()?);
+        names.iter().filter_map(parsed).collect()
     }
 
     /// Reads `https://host/group/project.git`, `ssh://git@host:22/group/project.git`, `git@host:group/project.git`.

@@ -17,19 +17,25 @@ pub struct Section {
     pub group: Option<String>,
 }
 
-/// Makes `all` the sections of the file at `path`: sections that are no longer there go, new ones come at its end, and
-/// everything else stays as it was written, comments too.
+/// Puts the section of that name into the file at `path`, at its end, or takes it out; everything else stays as it was
+/// written, comments too, and sections that another labscope put there meanwhile.
 ///
 /// # Errors
 /// Why the file cannot be read or written, or that its sections are written in a way that cannot be changed here.
-pub fn write(path: &Path, all: &[Section]) -> Result<(), String> {
+pub fn write(path: &Path, name: &str, section: Option<&Section>) -> Result<(), String> {
     let said = |error: std::io::Error| format!("{}: {error}", path.display());
     let before = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(said(error)),
     };
-    let text = changed(&before, all)
+    let all = |mut known: Vec<Section>| {
+        known.retain(|known| known.name != name);
+        known.extend(section.cloned());
+        known
+    };
+    let text = read(&before)
+        .and_then(|known| changed(&before, &all(known)))
         .ok_or_else(|| format!("{}: its sections are written in a way that only you can change", path.display()))?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(said)?;
@@ -131,7 +137,24 @@ mod tests {
         assert_eq!(changed("not toml", &[]), None);
         let folder = tempfile::tempdir().expect("a folder for the test");
         let path = folder.path().join("below/config.toml");
-        write(&path, &[section("One")]).expect("written");
+        write(&path, "One", Some(&section("One"))).expect("written");
         assert_eq!(read(&std::fs::read_to_string(&path).expect("reads")), Some(vec![section("One")]));
+    }
+
+    #[test]
+    fn sections_that_another_labscope_made_stay() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let path = folder.path().join("config.toml");
+        let names = || read(&std::fs::read_to_string(&path).expect("reads")).expect("sections");
+        let names = || names().into_iter().map(|section| section.name).collect::<Vec<_>>();
+        for name in ["One", "Two"] {
+            write(&path, name, Some(&section(name))).expect("written");
+        }
+        assert_eq!(names(), ["One", "Two"]);
+        let other = Section { project: Some("acme/web".into()), ..section("One") };
+        write(&path, "One", Some(&other)).expect("written");
+        assert_eq!(names(), ["Two", "One"]);
+        write(&path, "Two", None).expect("written");
+        assert_eq!(read(&std::fs::read_to_string(&path).expect("reads")), Some(vec![other]));
     }
 }

@@ -142,7 +142,7 @@ impl Tags {
 
     /// What a person kept of a release that is not sent yet is kept under this.
     fn release_key(&self, name: &str) -> String {
-        format!("release {} {name}", self.project)
+        forms::refs::release_key(&self.project, name)
     }
 
     /// Writes the release of the tag, or changes it.

@@ -22,7 +22,7 @@ use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinHandle};
 
@@ -32,6 +32,8 @@ const LARGE: usize = 64 * 1024;
 const QUICK: Duration = Duration::from_millis(400);
 /// How long it rests at most while nothing comes.
 const SLOW: Duration = Duration::from_secs(5);
+/// How long it rests at most where a server sends everything each time.
+const SELDOM: Duration = Duration::from_secs(30);
 /// How much of the end of a document is kept to tell whether a server that sends everything sends the same.
 const TAIL: usize = 4096;
 
@@ -86,8 +88,8 @@ impl Teller {
     }
 }
 
-/// Writes the person's own sections to the configuration.
-pub type Configure = Arc<dyn Fn(&[Section]) -> Result<(), String> + Send + Sync>;
+/// Puts a section of the person's own, by its name, into the configuration, or takes it out.
+pub type Configure = Arc<dyn Fn(&str, Option<&Section>) -> Result<(), String> + Send + Sync>;
 
 /// Runs effects. Dropping it ends everything that is in flight.
 pub struct Executor {
@@ -189,7 +191,7 @@ impl Executor {
                     let _ = sender.send(Msg::Claimed(key, claim)).await;
                 });
             }
-            Effect::Sections(all) => self.configure(all),
+            Effect::Section(name, section) => self.configure(name, section),
             // The loop does these itself.
             Effect::Copy(_)
             | Effect::Notify(_)
@@ -256,12 +258,12 @@ impl Executor {
         self.tasks.insert(ticket, Task { abort: task.abort_handle(), stop });
     }
 
-    /// Writes the sections to the configuration, where there is one: a small file, whole and rarely.
-    fn configure(&self, all: Vec<Section>) {
+    /// Writes a section to the configuration, where there is one: a small file, whole and rarely.
+    fn configure(&self, name: String, section: Option<Section>) {
         let Some(configure) = self.configure.clone() else { return };
         let sender = self.sender.clone();
         tokio::task::spawn_blocking(move || {
-            if let Err(why) = configure(&all) {
+            if let Err(why) = configure(&name, section.as_ref()) {
                 let words = format!("The section is not in the configuration: {why}");
                 let _ = sender.blocking_send(Msg::Say(Tone::Bad, words));
             }
@@ -352,7 +354,7 @@ fn crashed(ticket: &Ticket) -> Error {
 /// Reads a growing document until its status says that nothing more will come.
 async fn stream(line: &Line, follow: &Follow, held: u64, teller: &Teller) -> Result<(), Error> {
     let client = line.client().await?;
-    let mut at = Position { held, tail: None };
+    let mut at = Position { held, tail: None, resent: false };
     let mut rest = QUICK;
     loop {
         // The status first: if it says that all is written, the bytes read after it are all there are.
@@ -363,10 +365,18 @@ async fn stream(line: &Line, follow: &Follow, held: u64, teller: &Teller) -> Res
         if let Some(error) = failed.filter(|e| !e.is_passing()) {
             return Err(error);
         }
+<<<<<<< Updated upstream
         let before = at.held;
+=======
+        let began = Instant::now();
+>>>>>>> Stashed changes
         match at.catch_up(&client, follow, teller).await {
             Ok(grown) => {
                 rest = if grown { QUICK } else { (rest * 3 / 2).min(SLOW) };
+                if at.resent {
+                    // Megabytes for a few new lines: most of the time neither server nor network works for this.
+                    rest = rest.max((began.elapsed() * 4).min(SELDOM));
+                }
                 if over {
                     return Ok(());
                 }
@@ -384,6 +394,8 @@ async fn stream(line: &Line, follow: &Follow, held: u64, teller: &Teller) -> Res
 /// How much of a document is known, and how it ends.
 struct Position {
     held: u64,
+    /// Whether the server sent everything again, the last time.
+    resent: bool,
     /// The last bytes that are held; unknown when a stream goes on where an earlier one was left.
     tail: Option<Vec<u8>>,
 }
@@ -392,10 +404,14 @@ impl Position {
     /// Brings what is new; whether anything was.
     async fn catch_up(&mut self, client: &Client, follow: &Follow, teller: &Teller) -> Result<bool, Error> {
         let mut download = client.stream(&follow.request, self.held).await?;
+<<<<<<< Updated upstream
         if download.start > self.held {
             // Something between is missing: all of it tells.
             download = client.stream(&follow.request, 0).await?;
         }
+=======
+        self.resent = download.start < self.held;
+>>>>>>> Stashed changes
         if download.start == self.held {
             return self.append(&mut download, follow, teller, false).await;
         }

@@ -385,7 +385,10 @@ impl Harness {
                 },
                 Effect::Page(paper) => self.paged.push((*paper.text).as_ref().to_owned()),
                 Effect::StopSave(number) => self.saves.retain(|(n, _)| *n != number),
-                Effect::Sections(all) => self.sections = all,
+                Effect::Section(name, section) => {
+                    self.sections.retain(|known| known.name != name);
+                    self.sections.extend(section);
+                }
                 Effect::Edit { .. } | Effect::ForgetSave(_) | Effect::Suspend | Effect::Quit => {}
             }
         }

@@ -406,6 +406,14 @@ async fn a_tag_is_made_light_or_annotated_and_compared_with_the_one_below() {
     app.settle().await;
     app.press("+").type_text("v4").press("Tab Tab").type_text("Fourth").press("Esc C-s");
     assert_eq!(sent(&app), "POST /projects/acme%2Frocket/repository/tags message=Fourth ref=main tag_name=v4");
+    // A server of today makes the tag and leaves the release out: it is sent by itself.
+    let mut app = tags(120);
+    app.settle().await;
+    app.press("+").type_text("v5").press("Tab Tab Tab").type_text("Fifth").press("Esc C-s");
+    app.reply("POST /projects/acme%2Frocket/repository/tags", json!({"name": "v5", "message": null})).settle().await;
+    assert_eq!(sent(&app), "POST /projects/acme%2Frocket/repository/tags/v5/release description=Fifth");
+    app.fail("POST /projects/acme%2Frocket/repository/tags/v5/release", 403, "403 Forbidden").settle().await;
+    assert!(app.kept.values().any(|text| text == "Fifth"), "{:?}", app.kept);
     let mut app = tags(120);
     app.settle().await;
     app.press("=");

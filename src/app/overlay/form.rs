@@ -56,6 +56,9 @@ type Needed = Box<dyn Fn(&View, Texts) -> Vec<Want>>;
 /// What is proposed for fields as they stand.
 type Proposed = Box<dyn Fn(&View, Texts) -> Named>;
 
+/// What is left to be done for what was typed, as the answer shows.
+type Also = Box<dyn Fn(&Answer, Texts) -> Vec<Action>>;
+
 /// What the server has, for a form that changes a thing.
 struct Current {
     load: Load,
@@ -109,6 +112,7 @@ pub struct Form {
     current: Option<Current>,
     proposal: Option<Proposal>,
     then: Option<Then>,
+    also: Option<Also>,
     focus: usize,
     top: Cell<usize>,
     offers: Offers,
@@ -154,6 +158,7 @@ impl Form {
             current: None,
             proposal: None,
             then: None,
+            also: None,
             focus: 0,
             top: Cell::new(0),
             offers: Offers::default(),
@@ -267,6 +272,12 @@ impl Form {
     /// What to do when the server has taken it, from its answer.
     pub fn then(mut self, then: impl Fn(&Answer) -> Option<Action> + 'static) -> Form {
         self.then = Some(Box::new(then));
+        self
+    }
+
+    /// What else to do when the server has taken it: for fields that some servers pass over without a word.
+    pub fn also(mut self, also: impl Fn(&Answer, Texts) -> Vec<Action> + 'static) -> Form {
+        self.also = Some(Box::new(also));
         self
     }
 
@@ -556,6 +567,8 @@ impl Overlay for Form {
                 if let Some(action) = self.then.as_ref().and_then(|then| then(answer)) {
                     cx.act(action);
                 }
+                let also = self.also.as_ref().map(|also| also(answer, Texts(&self.fields)));
+                also.into_iter().flatten().for_each(|action| cx.act(action));
                 Some(Stay::Close)
             }
             Err(error) => {

@@ -2,11 +2,12 @@
 
 use crate::api::Id;
 use crate::api::branches::{Branch, CreateBranch};
-use crate::api::tags::{CreateTag, Tag};
+use crate::api::tags::{CreateRelease, CreateTag, Tag};
 use crate::app::action::Action;
 use crate::app::complete::Complete;
 use crate::app::overlay::form::{Form, Widget};
 use crate::panes::refs::unfit;
+use crate::store::Write;
 
 /// The tag under which a pane hears the name of the ref that was made.
 pub const MADE: &str = "made";
@@ -20,6 +21,11 @@ pub fn create_branch(id: &Id, from: &str) -> Form {
             field.label("starts at").widget(Widget::Line(Complete::Refs(id.clone()))).text(from);
         })
         .then(|answer| Some(Action::Answer(MADE, answer.downcast_ref::<Branch>()?.name.clone())))
+}
+
+/// What a person wrote of the release of a tag and did not send yet is kept under this.
+pub fn release_key(project: &Id, tag: &str) -> String {
+    format!("release {project} {tag}")
 }
 
 /// A new tag of `at`; its name answers the pane under [`MADE`].
@@ -38,7 +44,29 @@ pub fn create_tag(id: &Id, at: &str) -> Form {
             field
                 .label("release")
                 .widget(Widget::Long)
-                .help("Markdown. Newer servers do not take it here: write it with e.");
+                .help("Markdown. Where the server does not take it here, it is sent once the tag is there.");
+        })
+        .also({
+            let id = id.clone();
+            move |answer, typed| {
+                let description = typed.get("release_description").to_owned();
+                match answer.downcast_ref::<Tag>() {
+                    // Servers of today make the tag and leave its release out.
+                    Some(tag) if tag.release.is_none() && !description.is_empty() => {
+                        let (key, what) = (release_key(&id, &tag.name), format!("release {}", tag.name));
+                        let write = CreateRelease {
+                            id: id.clone(),
+                            tag_name: tag.name.clone(),
+                            description: description.clone(),
+                        };
+                        vec![
+                            Action::Keep(key.clone(), Some(description)),
+                            Action::SendKept(key, Write::new(&write, what)),
+                        ]
+                    }
+                    _ => Vec::new(),
+                }
+            }
         })
         .then(|answer| Some(Action::Answer(MADE, answer.downcast_ref::<Tag>()?.name.clone())))
 }
