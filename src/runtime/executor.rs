@@ -365,11 +365,8 @@ async fn stream(line: &Line, follow: &Follow, held: u64, teller: &Teller) -> Res
         if let Some(error) = failed.filter(|e| !e.is_passing()) {
             return Err(error);
         }
-<<<<<<< Updated upstream
         let before = at.held;
-=======
         let began = Instant::now();
->>>>>>> Stashed changes
         match at.catch_up(&client, follow, teller).await {
             Ok(grown) => {
                 rest = if grown { QUICK } else { (rest * 3 / 2).min(SLOW) };
@@ -404,14 +401,11 @@ impl Position {
     /// Brings what is new; whether anything was.
     async fn catch_up(&mut self, client: &Client, follow: &Follow, teller: &Teller) -> Result<bool, Error> {
         let mut download = client.stream(&follow.request, self.held).await?;
-<<<<<<< Updated upstream
         if download.start > self.held {
             // Something between is missing: all of it tells.
             download = client.stream(&follow.request, 0).await?;
         }
-=======
         self.resent = download.start < self.held;
->>>>>>> Stashed changes
         if download.start == self.held {
             return self.append(&mut download, follow, teller, false).await;
         }
