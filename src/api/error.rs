@@ -122,7 +122,9 @@ impl Error {
             Fault::Unauthorized(_) => "Set a valid token: LABSCOPE_TOKEN, --token-file, or labscope auth login.",
             Fault::Denied(_) => "Your account lacks the right to this; ask an owner of the project.",
             Fault::Missing(_) => "It may have been moved or deleted, or be hidden from your account.",
-            Fault::Limited(_) => "labscope waits and tries again.",
+            Fault::Limited(_) => {
+                "What is shown is asked for again by itself; a change was not made, send it again later."
+            }
             Fault::Refused(..) => "Change the input and try again.",
             Fault::Server(..) => "The fault is the server's; press r to try again.",
             Fault::Unreadable(_) => "This server may not speak the REST API v4; check --host.",

@@ -16,7 +16,7 @@ use crate::api::tags::Tag;
 use crate::api::users::{ListUsers, User};
 use crate::api::{Endpoint, Id};
 use crate::store::{Load, Want};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 /// How long the text rests before the server is asked.
@@ -89,10 +89,8 @@ impl Anything {
     }
 
     /// The path of a project, where only its number is at hand.
-    fn path(view: &View, id: &Id) -> Id {
-        let number = id.as_str().parse::<u64>().ok();
-        let known = number.and_then(|number| view.store.known::<Project>().find(|(_, project)| project.id == number));
-        known.map_or_else(|| id.clone(), |(_, project)| Id::from(&*project.full_path()))
+    fn path(paths: &HashMap<u64, Id>, id: &Id) -> Id {
+        id.as_str().parse().ok().and_then(|number: u64| paths.get(&number)).unwrap_or(id).clone()
     }
 
     /// A number with its sign: the thing of the project at hand, known or not.
@@ -108,6 +106,8 @@ impl Anything {
     }
 
     fn known(&self, view: &View, offers: &mut Offers) {
+        let path = |project: &Project| (project.id, Id::from(&*project.full_path()));
+        let paths: HashMap<u64, Id> = view.store.known().map(|(_, project)| path(project)).collect();
         for (_, project) in view.store.known::<Project>().take(MOST) {
             let path = project.full_path();
             let about = project.description().lines().next().unwrap_or_default();
@@ -119,13 +119,13 @@ impl Anything {
             offers.add(path.clone(), &group.name, "group", Place::new("groups").group(path.as_str()));
         }
         for (_, request) in view.store.known::<MergeRequest>().take(MOST) {
-            let project = Self::path(view, &request.project_id.into());
+            let project = Self::path(&paths, &request.project_id.into());
             let place = Place::new("mr").project(project.clone()).item(request.iid);
             offers.add(format!("{project}!{}", request.iid), &request.title, "merge request", place);
         }
         for (request, job) in view.store.known::<Job>().take(MOST) {
             let Some(project) = project_of(request) else { continue };
-            let project = Self::path(view, &project);
+            let project = Self::path(&paths, &project);
             let place = Place::new("job").project(project.clone()).item(job.id);
             let about = format!("{} {} · {}", job.name, job.status.as_str(), job.r#ref);
             offers.add(format!("{project} job {}", job.id), &about, "job", place);
@@ -134,10 +134,10 @@ impl Anything {
             offers.add(format!("@{}", user.username), &user.name, "user", Place::new("user").item(&user.username));
         }
         for (request, branch) in view.store.known::<Branch>().take(MOST) {
-            self.at_ref(view, request, &branch.name, "branch", offers);
+            Self::at_ref(&paths, request, &branch.name, "branch", offers);
         }
         for (request, tag) in view.store.known::<Tag>().take(MOST) {
-            self.at_ref(view, request, &tag.name, "tag", offers);
+            Self::at_ref(&paths, request, &tag.name, "tag", offers);
         }
         for (request, entry) in view.store.known::<TreeEntry>().filter(|(_, e)| e.r#type == EntryKind::Blob).take(MOST)
         {
@@ -152,9 +152,9 @@ impl Anything {
         }
     }
 
-    fn at_ref(&self, view: &View, request: &Request, name: &str, kind: &'static str, offers: &mut Offers) {
+    fn at_ref(paths: &HashMap<u64, Id>, request: &Request, name: &str, kind: &'static str, offers: &mut Offers) {
         if let Some(project) = project_of(request) {
-            let project = Self::path(view, &project);
+            let project = Self::path(paths, &project);
             offers.add(format!("{project}@{name}"), "", kind, Place::new("files").project(project.clone()).at(name));
         }
     }

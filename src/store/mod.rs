@@ -119,6 +119,8 @@ pub struct Store {
     unbrought: HashMap<String, Error>,
     /// Counts updates, so that what was looked at longest ago is forgotten first.
     turn: u64,
+    /// Counts what became known, or was found not to be there.
+    news: u64,
     /// When the server last answered anything.
     heard: Option<Timestamp>,
     /// The last failure to reach the server, while it is the last word.
@@ -394,6 +396,11 @@ impl Store {
         arrival.value.downcast_ref()
     }
 
+    /// A number that is another one once something else is known: for who would look through all of it.
+    pub fn news(&self) -> u64 {
+        self.news
+    }
+
     /// When the server last answered.
     pub fn heard(&self) -> Option<Timestamp> {
         self.heard
@@ -513,7 +520,10 @@ impl Store {
                     }
                 }
             }
-            Err(error) => entry.error = Some((error, now)),
+            Err(error) => {
+                entry.error = Some((error, now));
+                self.news += 1;
+            }
         }
         if let Some(resource) = self.resources.get_mut(request) {
             // A list that became shorter ends where the server says that it ends.
@@ -524,6 +534,7 @@ impl Store {
                 resource.entries.truncate(index + 1);
             }
             resource.revision += u64::from(changed);
+            self.news += u64::from(changed);
             resource.recount();
         }
     }
@@ -533,6 +544,7 @@ impl Store {
         let Some(entry) = self.entry(request, page).filter(|entry| entry.known.is_none()) else { return };
         entry.known = Some((arrival, at));
         entry.since = Some(at);
+        self.news += 1;
         if let Some(resource) = self.resources.get_mut(request) {
             resource.revision += 1;
             resource.recount();
@@ -595,6 +607,7 @@ impl Store {
     /// The result of a computation. What stands before a tab in its key names what it is of: a newer one takes the place of
     /// an older one, so that results about something that grows do not pile up.
     pub fn keep(&mut self, key: String, value: Value) {
+        self.news += 1;
         if let Some((of, _)) = key.split_once('\t') {
             self.made.retain(|known, _| known.split_once('\t').is_none_or(|(older, _)| older != of));
         }

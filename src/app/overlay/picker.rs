@@ -94,6 +94,8 @@ pub struct Picker {
     source: Option<Box<dyn Source>>,
     loading: bool,
     free: Option<Free>,
+    /// The news of the store, and the text, that the items are of.
+    made_of: Option<(u64, String)>,
     /// Whether a row was chosen with the keys since the last letter.
     moved: bool,
     matcher: Matcher,
@@ -114,6 +116,7 @@ impl Picker {
             source: None,
             loading: false,
             free: None,
+            made_of: None,
             moved: false,
             matcher: Matcher::new(Config::DEFAULT.match_paths()),
             area: Cell::default(),
@@ -163,16 +166,24 @@ impl Picker {
         self.ranked = scored.into_iter().map(|(_, index, letters)| (index, letters)).collect();
     }
 
-    fn typed(&mut self) {
-        self.rank();
+    fn typed(&mut self, view: &View) {
         self.moved = false;
-        self.list.select(0, self.ranked.len());
+        if self.source.is_none() {
+            self.rank();
+            self.list.select(0, self.ranked.len());
+        }
+        self.refresh(view);
     }
 
     fn refresh(&mut self, view: &View) {
         if let Some(source) = &self.source {
-            self.items = source.items(view, self.input.text());
             self.loading = source.loading(view, self.input.text());
+            let made_of = Some((view.store.news(), self.input.text().to_owned()));
+            if self.made_of == made_of {
+                return;
+            }
+            self.items = source.items(view, self.input.text());
+            self.made_of = made_of;
             self.rank();
             // What came meanwhile must not put another thing under the finger of who has chosen already.
             if self.moved {
@@ -282,8 +293,7 @@ impl Overlay for Picker {
             (KeyCode::PageDown, _) => self.list.move_by(Motion::PageDown.rows(height).unwrap_or(0), len),
             _ => {
                 if edit(&mut self.input, key) {
-                    self.typed();
-                    self.refresh(&cx.view);
+                    self.typed(&cx.view);
                 }
             }
         }
@@ -292,8 +302,7 @@ impl Overlay for Picker {
 
     fn paste(&mut self, text: &str, cx: &mut Cx) {
         self.input.paste(text);
-        self.typed();
-        self.refresh(&cx.view);
+        self.typed(&cx.view);
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> Stay {
