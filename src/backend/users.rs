@@ -211,6 +211,13 @@ pub fn is_path(text: &str) -> bool {
         && ![".", ".git", ".atom"].iter().any(|end| text.ends_with(end))
 }
 
+fn check_name(name: Option<&String>) -> Result<(), Reject> {
+    match name {
+        Some(name) if name.trim().is_empty() => Err(Reject::bad(json!({ "name": ["can't be blank"] }))),
+        _ => Ok(()),
+    }
+}
+
 fn create(call: &mut Writing, input: CreateUser) -> Outcome<Profile> {
     call.administrator()?;
     if input.password.as_ref().is_none_or(String::is_empty) && input.reset_password != Some(true) {
@@ -222,6 +229,7 @@ fn create(call: &mut Writing, input: CreateUser) -> Outcome<Profile> {
     if input.reset_password != Some(true) && input.password.as_ref().is_some_and(|word| word.len() < 8) {
         return Err(Reject::bad(json!({ "password": ["is too short (minimum is 8 characters)"] })));
     }
+    check_name(Some(&input.name))?;
     check_free(call, 0, Some(&input.email), Some(&input.username))?;
     let avatar = avatars::given(&call.inputs)?;
     let now = call.now;
@@ -265,6 +273,7 @@ fn create(call: &mut Writing, input: CreateUser) -> Outcome<Profile> {
 fn update(call: &mut Writing, input: UpdateUser) -> Outcome<Profile> {
     call.administrator()?;
     let id = user(call, input.id)?.id;
+    check_name(input.name.as_ref())?;
     // The specification has 404 here, "even where a conflict would fit".
     check_free(call, id, input.email.as_ref(), input.username.as_ref()).map_err(|reject| match reject.status {
         409 => Reject { status: 404, ..reject },

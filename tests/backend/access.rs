@@ -45,6 +45,16 @@ async fn an_administrator_acts_as_another() {
 }
 
 #[tokio::test]
+async fn nobody_is_without_a_name() {
+    let server = Server::empty().await;
+    let form = [("name", " "), ("username", "new"), ("email", "new@example.com"), ("password", "long enough")];
+    let refused = json(server.post("root", "/users", &form).await, 400).await;
+    assert_eq!(refused["message"]["name"][0], "can't be blank");
+    let id = server.read("root", "/user").await["id"].as_u64().unwrap();
+    json(server.put("root", &format!("/users/{id}"), &form[..1]).await, 400).await;
+}
+
+#[tokio::test]
 async fn what_is_hidden_does_not_exist_and_what_is_not_allowed_is_refused() {
     let server = Server::empty().await;
     let form = [("name", "Secret"), ("visibility", "private")];

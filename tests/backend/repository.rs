@@ -75,7 +75,7 @@ async fn acted(actions: Value) -> (u16, Value, Vec<(String, String)>) {
         files.push((row["path"].as_str().unwrap().to_owned(), raw.text().await.unwrap()));
     }
     files.sort();
-    (status, body["message"].clone(), files)
+    (status, body.get("message").or(body.get("error")).cloned().unwrap_or_default(), files)
 }
 
 fn files(of: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -115,6 +115,13 @@ async fn actions_of_one_commit_follow_one_another_on_the_same_paths() {
     ]);
     let (status, _, left) = acted(folder).await;
     assert_eq!((status, left), (201, files(&[("a/deep/b", "below"), rest[0], rest[1], rest[2]])));
+
+    for action in ["create", "update"] {
+        let path = if action == "create" { "new" } else { "a" };
+        let (status, said, left) = acted(value!([{"action": action, "file_path": path}])).await;
+        assert_eq!((status, said.as_str()), (400, Some("actions[0][content] is missing")), "{action}");
+        assert_eq!(left, files(&[("a", "a"), rest[0], rest[1], rest[2]]));
+    }
 
     let file = value!([
         {"action": "delete", "file_path": "dir/one"},

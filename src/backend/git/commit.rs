@@ -77,8 +77,9 @@ impl Git {
     fn apply(&self, actions: &[CommitAction], base: &Tree<'_>, at: Option<&Commit<'_>>) -> Result<Tree<'_>, Reject> {
         // What earlier actions left at a path: its blob and mode, or nothing.
         let mut touched = Touched::new();
-        for action in actions {
+        for (index, action) in actions.iter().enumerate() {
             let path = clean(&action.file_path)?;
+            let content = || content(index, action);
             let here = self.entry(base, &touched, &path);
             let must_exist = || Reject::bad("A file with this name doesn't exist");
             match action.action.as_str() {
@@ -86,13 +87,13 @@ impl Git {
                     return Err(Reject::bad("A file with this name already exists"));
                 }
                 "create" => {
-                    let blob = self.repo().blob(&content(action)?)?;
+                    let blob = self.repo().blob(&content()?)?;
                     touched.insert(path, Some((blob, FileMode::Blob)));
                 }
                 "update" => {
                     let (_, mode) = here.ok_or_else(must_exist)?;
                     self.check_unchanged(action, &path, at)?;
-                    let blob = self.repo().blob(&content(action)?)?;
+                    let blob = self.repo().blob(&content()?)?;
                     touched.insert(path, Some((blob, mode)));
                 }
                 "delete" => {
@@ -106,7 +107,7 @@ impl Git {
                     let (old, mode) = self.entry(base, &touched, &from).ok_or_else(must_exist)?;
                     self.check_unchanged(action, &from, at)?;
                     let blob = match &action.content {
-                        Some(_) => self.repo().blob(&content(action)?)?,
+                        Some(_) => self.repo().blob(&content()?)?,
                         None => old,
                     };
                     touched.insert(from, None);
@@ -241,8 +242,9 @@ fn clean(path: &str) -> Result<String, Reject> {
     Ok(path.to_owned())
 }
 
-fn content(action: &CommitAction) -> Result<Vec<u8>, Reject> {
-    let text = action.content.as_deref().unwrap_or_default();
+fn content(index: usize, action: &CommitAction) -> Result<Vec<u8>, Reject> {
+    let missing = || Reject::error(400, format!("actions[{index}][content] is missing"));
+    let text = action.content.as_deref().ok_or_else(missing)?;
     match action.encoding.as_deref() {
         None | Some("" | "text") => Ok(text.as_bytes().to_vec()),
         Some("base64") => {
