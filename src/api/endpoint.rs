@@ -386,8 +386,16 @@ pub const fn input_name(field: &'static str) -> &'static str {
 /// ```
 #[macro_export]
 macro_rules! endpoints {
-    (section $section:literal; common $common:tt $($rest:tt)*) => {
-        $crate::endpoints!(@area $section $common $($rest)*);
+    (
+        section $section:literal;
+        common { $($(#[doc = $doc:literal])* $field:ident: $type:ty),* $(,)? }
+        $($rest:tt)*
+    ) => {
+        /// The inputs that several endpoints of the area have.
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct Common { $($(#[doc = $doc])* pub $field: $type),* }
+
+        $crate::endpoints!(@area $section { $($(#[doc = $doc])* $field: $type),* } $($rest)*);
     };
     (section $section:literal; $($rest:tt)*) => {
         $crate::endpoints!(@area $section {} $($rest)*);
@@ -403,6 +411,7 @@ macro_rules! endpoints {
     ) => {
         $(
             $crate::endpoints!(@struct [$(#[$meta])*] $name $common $inputs);
+            $crate::endpoints!(@common $name $common $inputs);
 
             impl $crate::api::Endpoint for $name {
                 const NAME: &'static str = stringify!($name);
@@ -442,6 +451,17 @@ macro_rules! endpoints {
     ) => {
         $crate::endpoints!(@struct $meta $name {} { $($(#[doc = $doc])* $field: $type,)* $($common)* });
     };
+    (
+        @common $name:ident { $($(#[doc = $doc:literal])* $common:ident: $type:ty),* }
+        { $($(#[doc = $own_doc:literal])* $field:ident: $own:ty,)* .. }
+    ) => {
+        impl From<$name> for Common {
+            fn from(input: $name) -> Common {
+                Common { $($common: input.$common),* }
+            }
+        }
+    };
+    (@common $name:ident $common:tt $inputs:tt) => {};
     (@inputs $common:tt { $($(#[doc = $doc:literal])* $field:ident: $type:ty),* $(,)? }) => {
         &[
             $($crate::api::endpoint::Input {

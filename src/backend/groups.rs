@@ -13,7 +13,7 @@ use super::world::World;
 use crate::api::Nothing;
 use crate::api::groups::Group as GroupView;
 use crate::api::groups::{
-    AddLdapLink, CreateGroup, DeleteGroup, DeleteLdapLink, DeleteLdapProviderLink, GetGroup, GroupStatistics,
+    AddLdapLink, Common, CreateGroup, DeleteGroup, DeleteLdapLink, DeleteLdapProviderLink, GetGroup, GroupStatistics,
     LdapGroupLink, ListGroupProjects, ListGroups, ListSubgroups, SyncLdap, TransferProject, UpdateGroup,
 };
 use crate::api::projects::Project as ProjectView;
@@ -89,40 +89,37 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 }
 
-macro_rules! listed {
-    ($call:expr, $input:expr, $of:expr) => {{
-        let (call, input) = ($call, $input);
-        let by = call.choice("order_by", input.order_by.as_deref(), &["name", "path"])?;
-        let descending = call.descending(input.sort.as_deref(), "asc")?;
-        let (world, rights) = (call.world, &call.rights);
-        let level = |group: &Group| rights.in_group(world, group.id);
-        let skipped = input.skip_groups.unwrap_or_default();
-        // Somebody who is signed in gets the groups they have a place in, unless all are asked for.
-        let all = input.all_available.unwrap_or(rights.user.is_none() || rights.admin);
-        let attributes: Vec<_> = input.custom_attributes.into_iter().flatten().filter(|_| rights.admin).collect();
-        let of = $of;
-        let found = |group: &&Group| {
-            of(group)
-                && rights.sees_group(world, group)
-                && !skipped.contains(&group.id)
-                && (all || level(group) > 0 || group.visibility != Visibility::Private)
-                && (input.owned != Some(true) || level(group) >= level::OWNER)
-                && input.search.as_ref().is_none_or(|part| holds(&group.name, part) || holds(&group.path, part))
-                && attributes.iter().all(|(key, value)| group.custom_attributes.get(key) == Some(value))
-        };
-        let mut rows: Vec<&Group> = world.groups.iter().filter(found).collect();
-        match by {
-            "path" => order(&mut rows, descending, |group| group.path.to_lowercase()),
-            _ => order(&mut rows, descending, |group| group.name.to_lowercase()),
-        }
-        let statistics = input.statistics == Some(true) && rights.admin;
-        let with_attributes = input.with_custom_attributes == Some(true) && rights.admin;
-        call.page(rows, |group| GroupView {
-            statistics: statistics.then(|| Some(call.group_statistics(group))),
-            custom_attributes: with_attributes.then(|| Some(attributes_of(group))),
-            ..call.show_group(group)
-        })
-    }};
+/// The groups of which `of` is true, as far as they may be seen, narrowed and ordered as `input` says.
+fn listed(call: &Reading, input: Common, of: impl Fn(&Group) -> bool) -> Outcome<Vec<GroupView>> {
+    let by = call.choice("order_by", input.order_by.as_deref(), &["name", "path"])?;
+    let descending = call.descending(input.sort.as_deref(), "asc")?;
+    let (world, rights) = (call.world, &call.rights);
+    let level = |group: &Group| rights.in_group(world, group.id);
+    let skipped = input.skip_groups.unwrap_or_default();
+    // Somebody who is signed in gets the groups they have a place in, unless all are asked for.
+    let all = input.all_available.unwrap_or(rights.user.is_none() || rights.admin);
+    let attributes: Vec<_> = input.custom_attributes.into_iter().flatten().filter(|_| rights.admin).collect();
+    let found = |group: &&Group| {
+        of(group)
+            && rights.sees_group(world, group)
+            && !skipped.contains(&group.id)
+            && (all || level(group) > 0 || group.visibility != Visibility::Private)
+            && (input.owned != Some(true) || level(group) >= level::OWNER)
+            && input.search.as_ref().is_none_or(|part| holds(&group.name, part) || holds(&group.path, part))
+            && attributes.iter().all(|(key, value)| group.custom_attributes.get(key) == Some(value))
+    };
+    let mut rows: Vec<&Group> = world.groups.iter().filter(found).collect();
+    match by {
+        "path" => order(&mut rows, descending, |group| group.path.to_lowercase()),
+        _ => order(&mut rows, descending, |group| group.name.to_lowercase()),
+    }
+    let statistics = input.statistics == Some(true) && rights.admin;
+    let with_attributes = input.with_custom_attributes == Some(true) && rights.admin;
+    call.page(rows, |group| GroupView {
+        statistics: statistics.then(|| Some(call.group_statistics(group))),
+        custom_attributes: with_attributes.then(|| Some(attributes_of(group))),
+        ..call.show_group(group)
+    })
 }
 
 fn attributes_of(group: &Group) -> Vec<crate::api::users::CustomAttribute> {
@@ -131,13 +128,12 @@ fn attributes_of(group: &Group) -> Vec<crate::api::users::CustomAttribute> {
 
 fn list(call: &Reading, input: ListGroups) -> Outcome<Vec<GroupView>> {
     let only = input.search.as_ref().filter(|text| !text.is_empty()).map(|_| BRIEF_GROUP);
-    let answer: Outcome<Vec<GroupView>> = listed!(call, input, |_: &Group| true);
-    Ok(answer?.only(only))
+    Ok(listed(call, input.into(), |_| true)?.only(only))
 }
 
 fn subgroups(call: &Reading, input: ListSubgroups) -> Outcome<Vec<GroupView>> {
     let parent = call.group(&input.id)?.id;
-    listed!(call, input, |group: &Group| group.parent == Some(parent))
+    listed(call, input.into(), |group| group.parent == Some(parent))
 }
 
 fn projects(call: &Reading, input: ListGroupProjects) -> Outcome<Vec<ProjectView>> {

@@ -13,7 +13,7 @@ use crate::api::commits::Commit;
 use crate::api::jobs::PipelineBrief;
 use crate::api::merge_requests::MergeRequest as View;
 use crate::api::merge_requests::{
-    CreateMergeRequest, GetChanges, GetMergeRequest, ListMergeRequestCommits, ListMergeRequestPipelines,
+    Common, CreateMergeRequest, GetChanges, GetMergeRequest, ListMergeRequestCommits, ListMergeRequestPipelines,
     ListMergeRequests, ListParticipants, ListProjectMergeRequests, Milestone, TimeStats, UpdateMergeRequest,
 };
 use crate::api::users::User as UserView;
@@ -285,79 +285,80 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 }
 
-/// What both lists can be narrowed and ordered by.
-macro_rules! listed {
-    ($call:expr, $input:expr, $scope:expr, $of:expr) => {{
-        let (call, input) = ($call, $input);
-        let caller = call.signed_in()?.id;
-        let state = call.choice("state", input.state.as_deref(), &["all", "opened", "closed", "merged"])?;
-        let state = State::from_word(state);
-        let by = call.choice("order_by", input.order_by.as_deref(), &["created_at", "updated_at"])?;
-        let descending = call.descending(input.sort.as_deref(), "desc")?;
-        // Newer servers spell scopes with underscores.
-        let scope = input.scope.as_deref().map(|scope| scope.replace('_', "-"));
-        let words = [$scope, "all", "created-by-me", "assigned-to-me"];
-        let scope = call.choice("scope", scope.as_deref(), &words)?.to_owned();
-        let created_after = moment("created_after", &input.created_after)?;
-        let created_before = moment("created_before", &input.created_before)?;
-        let updated_after = moment("updated_after", &input.updated_after)?;
-        let updated_before = moment("updated_before", &input.updated_before)?;
-        let labels: Vec<&str> = input.labels.as_deref().unwrap_or_default().split(',').map(str::trim).collect();
-        let labels: Vec<&str> = labels.into_iter().filter(|label| !label.is_empty()).collect();
-        let milestone_fits = |mr: &records::MergeRequest| match input.milestone.as_deref() {
-            None | Some("") => true,
-            Some("None") => mr.milestone.is_none(),
-            Some("Any") => mr.milestone.is_some(),
-            Some(title) => {
-                let milestone = mr.milestone.and_then(|id| call.world.milestones.get(id));
-                milestone.is_some_and(|milestone| milestone.title == title)
-            }
-        };
-        let of = $of;
-        let found = |mr: &&records::MergeRequest| {
-            of(mr)
-                && state.is_none_or(|state| state == mr.state)
-                && match scope.as_str() {
-                    "created-by-me" => mr.author == caller,
-                    "assigned-to-me" => mr.assignee == Some(caller),
-                    _ => true,
-                }
-                && milestone_fits(mr)
-                && labels.iter().all(|wanted| mr.labels.iter().any(|label| label == wanted))
-                && created_after.is_none_or(|after| mr.created_at >= after)
-                && created_before.is_none_or(|before| mr.created_at <= before)
-                && updated_after.is_none_or(|after| mr.updated_at >= after)
-                && updated_before.is_none_or(|before| mr.updated_at <= before)
-                && input.author_id.is_none_or(|id| mr.author == id)
-                && input
-                    .assignee_id
-                    .is_none_or(|id| if id == 0 { mr.assignee.is_none() } else { mr.assignee == Some(id) })
-                && input
-                    .my_reaction_emoji
-                    .as_ref()
-                    .is_none_or(|emoji| mr.reactions.get(emoji).is_some_and(|people| people.contains(&caller)))
-                && input.source_branch.as_ref().is_none_or(|branch| *branch == mr.source_branch)
-                && input.target_branch.as_ref().is_none_or(|branch| *branch == mr.target_branch)
-                && input.search.as_ref().is_none_or(|part| holds(&mr.title, part) || holds(&mr.description, part))
-        };
-        let mut rows: Vec<&records::MergeRequest> = call.world.merge_requests.iter().filter(found).collect();
-        order(&mut rows, descending, |mr| mr.id);
-        match by {
-            "updated_at" => order(&mut rows, descending, |mr| mr.updated_at),
-            _ => order(&mut rows, descending, |mr| mr.created_at),
+/// The merge requests of which `of` is true, narrowed and ordered as `input` says. `scopes` are the one that is meant where
+/// none is asked for, and the one that is.
+fn listed(
+    call: &Reading,
+    scopes: (&str, Option<String>),
+    input: Common,
+    of: impl Fn(&records::MergeRequest) -> bool,
+) -> Outcome<Vec<View>> {
+    let caller = call.signed_in()?.id;
+    let state = call.choice("state", input.state.as_deref(), &["all", "opened", "closed", "merged"])?;
+    let state = State::from_word(state);
+    let by = call.choice("order_by", input.order_by.as_deref(), &["created_at", "updated_at"])?;
+    let descending = call.descending(input.sort.as_deref(), "desc")?;
+    // Newer servers spell scopes with underscores.
+    let (usual, scope) = scopes;
+    let scope = scope.map(|scope| scope.replace('_', "-"));
+    let words = [usual, "all", "created-by-me", "assigned-to-me"];
+    let scope = call.choice("scope", scope.as_deref(), &words)?.to_owned();
+    let created_after = moment("created_after", &input.created_after)?;
+    let created_before = moment("created_before", &input.created_before)?;
+    let updated_after = moment("updated_after", &input.updated_after)?;
+    let updated_before = moment("updated_before", &input.updated_before)?;
+    let labels: Vec<&str> = input.labels.as_deref().unwrap_or_default().split(',').map(str::trim).collect();
+    let labels: Vec<&str> = labels.into_iter().filter(|label| !label.is_empty()).collect();
+    let milestone_fits = |mr: &records::MergeRequest| match input.milestone.as_deref() {
+        None | Some("") => true,
+        Some("None") => mr.milestone.is_none(),
+        Some("Any") => mr.milestone.is_some(),
+        Some(title) => {
+            let milestone = mr.milestone.and_then(|id| call.world.milestones.get(id));
+            milestone.is_some_and(|milestone| milestone.title == title)
         }
-        let is_simple = input.view.as_deref() == Some("simple");
-        let mut open: BTreeMap<u64, Option<Git>> = BTreeMap::new();
-        call.page(rows, |mr| {
-            if is_simple {
-                return call.simple(mr);
+    };
+    let found = |mr: &&records::MergeRequest| {
+        of(mr)
+            && state.is_none_or(|state| state == mr.state)
+            && match scope.as_str() {
+                "created-by-me" => mr.author == caller,
+                "assigned-to-me" => mr.assignee == Some(caller),
+                _ => true,
             }
-            let git = open.entry(mr.target_project).or_insert_with(|| {
-                call.world.projects.get(mr.target_project).and_then(|project| call.git(project).ok())
-            });
-            call.show_merge_request(mr, git.as_ref())
-        })
-    }};
+            && milestone_fits(mr)
+            && labels.iter().all(|wanted| mr.labels.iter().any(|label| label == wanted))
+            && created_after.is_none_or(|after| mr.created_at >= after)
+            && created_before.is_none_or(|before| mr.created_at <= before)
+            && updated_after.is_none_or(|after| mr.updated_at >= after)
+            && updated_before.is_none_or(|before| mr.updated_at <= before)
+            && input.author_id.is_none_or(|id| mr.author == id)
+            && input.assignee_id.is_none_or(|id| if id == 0 { mr.assignee.is_none() } else { mr.assignee == Some(id) })
+            && input
+                .my_reaction_emoji
+                .as_ref()
+                .is_none_or(|emoji| mr.reactions.get(emoji).is_some_and(|people| people.contains(&caller)))
+            && input.source_branch.as_ref().is_none_or(|branch| *branch == mr.source_branch)
+            && input.target_branch.as_ref().is_none_or(|branch| *branch == mr.target_branch)
+            && input.search.as_ref().is_none_or(|part| holds(&mr.title, part) || holds(&mr.description, part))
+    };
+    let mut rows: Vec<&records::MergeRequest> = call.world.merge_requests.iter().filter(found).collect();
+    order(&mut rows, descending, |mr| mr.id);
+    match by {
+        "updated_at" => order(&mut rows, descending, |mr| mr.updated_at),
+        _ => order(&mut rows, descending, |mr| mr.created_at),
+    }
+    let is_simple = input.view.as_deref() == Some("simple");
+    let mut open: BTreeMap<u64, Option<Git>> = BTreeMap::new();
+    call.page(rows, |mr| {
+        if is_simple {
+            return call.simple(mr);
+        }
+        let git = open
+            .entry(mr.target_project)
+            .or_insert_with(|| call.world.projects.get(mr.target_project).and_then(|project| call.git(project).ok()));
+        call.show_merge_request(mr, git.as_ref())
+    })
 }
 
 fn list(call: &Reading, input: ListMergeRequests) -> Outcome<Vec<View>> {
@@ -368,7 +369,7 @@ fn list(call: &Reading, input: ListMergeRequests) -> Outcome<Vec<View>> {
         .filter(|project| rights.sees_project(world, project) && rights.reads_code(world, project))
         .map(|project| project.id)
         .collect();
-    listed!(call, input, "created-by-me", |mr: &records::MergeRequest| seen.contains(&mr.target_project))
+    listed(call, ("created-by-me", input.scope.clone()), input.into(), |mr| seen.contains(&mr.target_project))
 }
 
 fn of_project(call: &Reading, input: ListProjectMergeRequests) -> Outcome<Vec<View>> {
@@ -378,7 +379,7 @@ fn of_project(call: &Reading, input: ListProjectMergeRequests) -> Outcome<Vec<Vi
     let of = |mr: &records::MergeRequest| {
         mr.target_project == project && iids.as_ref().is_none_or(|iids| iids.contains(&mr.iid))
     };
-    listed!(call, input, "all", of)
+    listed(call, ("all", input.scope.clone()), input.into(), of)
 }
 
 fn get(call: &Reading, input: GetMergeRequest) -> Outcome<View> {

@@ -12,7 +12,7 @@ use super::views::SIMPLE_PROJECT;
 use super::world::World;
 use crate::api::projects::Project as ProjectView;
 use crate::api::projects::{
-    Access, CreateProject, CreateUserProject, GetProject, Links, ListProjectUsers, ListProjects, Permissions,
+    Access, Common, CreateProject, CreateUserProject, GetProject, Links, ListProjectUsers, ListProjects, Permissions,
     ProjectBrief, ProjectStatistics, SharedGroup, UpdateProject,
 };
 use crate::api::users::User as UserView;
@@ -340,101 +340,39 @@ fn users(call: &Reading, input: ListProjectUsers) -> Outcome<Vec<UserView>> {
     call.page(rows, |user| call.person(user.id))
 }
 
-/// What can be set on a project, from any of the endpoints that set it.
-#[derive(Default)]
-struct Settings {
-    name: Option<String>,
-    path: Option<String>,
-    default_branch: Option<String>,
-    description: Option<String>,
-    issues_enabled: Option<bool>,
-    merge_requests_enabled: Option<bool>,
-    jobs_enabled: Option<bool>,
-    wiki_enabled: Option<bool>,
-    snippets_enabled: Option<bool>,
-    resolve_outdated_diff_discussions: Option<bool>,
-    container_registry_enabled: Option<bool>,
-    shared_runners_enabled: Option<bool>,
-    visibility: Option<String>,
-    import_url: Option<String>,
-    public_jobs: Option<bool>,
-    only_allow_merge_if_pipeline_succeeds: Option<bool>,
-    only_allow_merge_if_all_discussions_are_resolved: Option<bool>,
-    lfs_enabled: Option<bool>,
-    request_access_enabled: Option<bool>,
-    tag_list: Option<Vec<String>>,
-    printing_merge_request_link_enabled: Option<bool>,
-    ci_config_path: Option<String>,
-    approvals_before_merge: Option<u64>,
-}
-
-macro_rules! settings {
-    ($input:expr, $name:expr) => {
-        Settings {
-            name: $name,
-            path: $input.path,
-            default_branch: $input.default_branch,
-            description: $input.description,
-            issues_enabled: $input.issues_enabled,
-            merge_requests_enabled: $input.merge_requests_enabled,
-            jobs_enabled: $input.jobs_enabled,
-            wiki_enabled: $input.wiki_enabled,
-            snippets_enabled: $input.snippets_enabled,
-            resolve_outdated_diff_discussions: $input.resolve_outdated_diff_discussions,
-            container_registry_enabled: $input.container_registry_enabled,
-            shared_runners_enabled: $input.shared_runners_enabled,
-            visibility: $input.visibility,
-            import_url: $input.import_url,
-            public_jobs: $input.public_jobs,
-            only_allow_merge_if_pipeline_succeeds: $input.only_allow_merge_if_pipeline_succeeds,
-            only_allow_merge_if_all_discussions_are_resolved: $input.only_allow_merge_if_all_discussions_are_resolved,
-            lfs_enabled: $input.lfs_enabled,
-            request_access_enabled: $input.request_access_enabled,
-            tag_list: $input.tag_list,
-            printing_merge_request_link_enabled: $input.printing_merge_request_link_enabled,
-            ci_config_path: $input.ci_config_path,
-            approvals_before_merge: $input.approvals_before_merge,
-        }
-    };
-}
-
-impl Settings {
-    /// Puts what is set into a project.
-    fn apply(self, project: &mut Project) -> Result<(), Reject> {
-        let off = |field: &mut bool, enabled: Option<bool>| *field = enabled.map_or(*field, |enabled| !enabled);
-        let on = |field: &mut bool, value: Option<bool>| *field = value.unwrap_or(*field);
-        off(&mut project.issues_disabled, self.issues_enabled);
-        off(&mut project.merge_requests_disabled, self.merge_requests_enabled);
-        off(&mut project.jobs_disabled, self.jobs_enabled);
-        off(&mut project.wiki_disabled, self.wiki_enabled);
-        off(&mut project.snippets_disabled, self.snippets_enabled);
-        off(&mut project.shared_runners_disabled, self.shared_runners_enabled);
-        off(&mut project.public_jobs_disabled, self.public_jobs);
-        on(&mut project.container_registry_enabled, self.container_registry_enabled);
-        on(&mut project.resolve_outdated_diff_discussions, self.resolve_outdated_diff_discussions);
-        on(&mut project.only_allow_merge_if_pipeline_succeeds, self.only_allow_merge_if_pipeline_succeeds);
-        on(
-            &mut project.only_allow_merge_if_all_discussions_are_resolved,
-            self.only_allow_merge_if_all_discussions_are_resolved,
-        );
-        on(&mut project.printing_merge_requests_link_enabled, self.printing_merge_request_link_enabled);
-        on(&mut project.request_access_enabled, self.request_access_enabled);
-        on(&mut project.lfs_enabled, self.lfs_enabled);
-        if let Some(word) = self.visibility {
-            project.visibility = Visibility::from_word(&word).ok_or_else(|| Reject::no_valid_value("visibility"))?;
-        }
-        project.description = self.description.or(project.description.take());
-        project.ci_config_path = self.ci_config_path.or(project.ci_config_path.take());
-        project.import_url = self.import_url.or(project.import_url.take());
-        project.approvals_before_merge = self.approvals_before_merge.unwrap_or(project.approvals_before_merge);
-        if let Some(tags) = self.tag_list {
-            let split = tags.iter().flat_map(|tags| tags.split(',')).map(|tag| tag.trim().to_owned());
-            project.tag_list = split.filter(|tag| !tag.is_empty()).collect();
-        }
-        project.name = self.name.filter(|name| !name.is_empty()).unwrap_or(std::mem::take(&mut project.name));
-        project.path = self.path.filter(|path| !path.is_empty()).unwrap_or(std::mem::take(&mut project.path));
-        Ok(())
+/// Puts what is set into a project.
+fn apply(set: Common, project: &mut Project) -> Result<(), Reject> {
+    let off = |field: &mut bool, enabled: Option<bool>| *field = enabled.map_or(*field, |enabled| !enabled);
+    let on = |field: &mut bool, value: Option<bool>| *field = value.unwrap_or(*field);
+    off(&mut project.issues_disabled, set.issues_enabled);
+    off(&mut project.merge_requests_disabled, set.merge_requests_enabled);
+    off(&mut project.jobs_disabled, set.jobs_enabled);
+    off(&mut project.wiki_disabled, set.wiki_enabled);
+    off(&mut project.snippets_disabled, set.snippets_enabled);
+    off(&mut project.shared_runners_disabled, set.shared_runners_enabled);
+    off(&mut project.public_jobs_disabled, set.public_jobs);
+    on(&mut project.container_registry_enabled, set.container_registry_enabled);
+    on(&mut project.resolve_outdated_diff_discussions, set.resolve_outdated_diff_discussions);
+    on(&mut project.only_allow_merge_if_pipeline_succeeds, set.only_allow_merge_if_pipeline_succeeds);
+    on(
+        &mut project.only_allow_merge_if_all_discussions_are_resolved,
+        set.only_allow_merge_if_all_discussions_are_resolved,
+    );
+    on(&mut project.printing_merge_requests_link_enabled, set.printing_merge_request_link_enabled);
+    on(&mut project.request_access_enabled, set.request_access_enabled);
+    on(&mut project.lfs_enabled, set.lfs_enabled);
+    if let Some(word) = set.visibility {
+        project.visibility = Visibility::from_word(&word).ok_or_else(|| Reject::no_valid_value("visibility"))?;
     }
+    project.description = set.description.or(project.description.take());
+    project.ci_config_path = set.ci_config_path.or(project.ci_config_path.take());
+    project.import_url = set.import_url.or(project.import_url.take());
+    project.approvals_before_merge = set.approvals_before_merge.unwrap_or(project.approvals_before_merge);
+    if let Some(tags) = set.tag_list {
+        let split = tags.iter().flat_map(|tags| tags.split(',')).map(|tag| tag.trim().to_owned());
+        project.tag_list = split.filter(|tag| !tag.is_empty()).collect();
+    }
+    Ok(())
 }
 
 /// 400 where a project's name or path cannot be, or another of the namespace has it.
@@ -477,8 +415,7 @@ fn create(call: &mut Writing, input: CreateProject) -> Outcome<ProjectView> {
     if input.repository_storage.is_some() {
         call.administrator()?;
     }
-    let name = input.name.clone();
-    make(call, caller.id, namespace, settings!(input, name))
+    make(call, caller.id, namespace, input.name.clone(), input.path.clone(), input.into())
 }
 
 fn create_for_user(call: &mut Writing, input: CreateUserProject) -> Outcome<ProjectView> {
@@ -490,13 +427,19 @@ fn create_for_user(call: &mut Writing, input: CreateUserProject) -> Outcome<Proj
         Some(id) if call.world.groups.get(id).is_some() => Namespace::Group(id),
         Some(_) => return Err(Reject::bad(json!({ "namespace": ["is not valid"] }))),
     };
-    let name = Some(input.name.clone());
-    make(call, owner, namespace, settings!(input, name))
+    make(call, owner, namespace, Some(input.name.clone()), input.path.clone(), input.into())
 }
 
-fn make(call: &mut Writing, creator: u64, namespace: Namespace, mut settings: Settings) -> Outcome<ProjectView> {
-    let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
-    let (name, path) = match (given(&settings.name), given(&settings.path)) {
+fn make(
+    call: &mut Writing,
+    creator: u64,
+    namespace: Namespace,
+    name: Option<String>,
+    path: Option<String>,
+    mut set: Common,
+) -> Outcome<ProjectView> {
+    let given = |text: Option<String>| text.filter(|text| !text.is_empty());
+    let (name, path) = match (given(name), given(path)) {
         (None, None) => {
             return Err(Reject::error(400, "name, path are missing, at least one parameter must be provided"));
         }
@@ -508,12 +451,13 @@ fn make(call: &mut Writing, creator: u64, namespace: Namespace, mut settings: Se
             (name, path.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-"))
         }
     };
-    (settings.name, settings.path) = (Some(name), Some(path));
-    let head = settings.default_branch.take().filter(|branch| !branch.is_empty()).unwrap_or_else(|| "master".into());
+    let head = set.default_branch.take().filter(|branch| !branch.is_empty()).unwrap_or_else(|| "master".into());
     let now = call.now;
     let id = call.world.projects.draw_id();
     let mut project = Project {
         id,
+        name,
+        path,
         namespace,
         creator,
         created_at: now,
@@ -524,7 +468,7 @@ fn make(call: &mut Writing, creator: u64, namespace: Namespace, mut settings: Se
         runners_token: super::start::secret().unwrap_or_default(),
         ..Project::default()
     };
-    settings.apply(&mut project)?;
+    apply(set, &mut project)?;
     check(call.world, &project)?;
     if let Namespace::User(owner) = namespace {
         let limit = call.world.users.get(owner).map_or(0, |user| user.projects_limit);
@@ -559,8 +503,9 @@ fn update(call: &mut Writing, input: UpdateProject) -> Outcome<ProjectView> {
     if name.as_ref().is_some_and(|name| name.trim().is_empty()) {
         return Err(Reject::bad(json!({ "name": ["can't be blank"] })));
     }
-    let mut settings = settings!(input, name);
-    if let Some(branch) = settings.default_branch.take().filter(|branch| !branch.is_empty()) {
+    let path = input.path.clone().filter(|path| !path.is_empty());
+    let mut set = Common::from(input);
+    if let Some(branch) = set.default_branch.take().filter(|branch| !branch.is_empty()) {
         let git = call.git(&project)?;
         if git.branch(&branch).is_none() {
             return Err(Reject::bad(json!({ "base": ["Could not set the default branch"] })));
@@ -569,7 +514,9 @@ fn update(call: &mut Writing, input: UpdateProject) -> Outcome<ProjectView> {
         project.default_branch = Some(branch);
     }
     let (old_path, old_visibility) = (project.path.clone(), project.visibility);
-    settings.apply(&mut project)?;
+    apply(set, &mut project)?;
+    project.name = name.unwrap_or(project.name);
+    project.path = path.unwrap_or(project.path);
     let owner_only = project.path != old_path || project.visibility != old_visibility;
     if owner_only && call.rights.level(call.world, &project) < level::MAINTAINER {
         return Err(Reject::forbidden());
