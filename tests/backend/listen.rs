@@ -8,13 +8,13 @@ use std::net::TcpListener;
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// Takes posts for ever, and hands on their bodies.
-fn receiver() -> (String, mpsc::Receiver<Value>) {
+/// Takes posts for ever, and hands on their bodies; the first few connections it only closes.
+fn receiver(closed: usize) -> (String, mpsc::Receiver<Value>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/told", listener.local_addr().unwrap());
     let (sender, told) = mpsc::channel();
     std::thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
+        for stream in listener.incoming().flatten().skip(closed) {
             let mut stream = stream;
             let (mut bytes, mut buffer) = (Vec::new(), [0; 4096]);
             let body = loop {
@@ -34,10 +34,10 @@ fn receiver() -> (String, mpsc::Receiver<Value>) {
     (url, told)
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_hook_hears_of_what_it_asked_for_and_of_nothing_else() {
-    let (url, told) = receiver();
-    let (deaf, silence) = receiver();
+    let (url, told) = receiver(0);
+    let (deaf, silence) = receiver(0);
     let server = Server::of(WORLD, &Default::default()).await;
     let all = [("url", url.as_str()), ("push_events", "1"), ("tag_push_events", "1"), ("merge_requests_events", "1")];
     json(server.post("root", "/hooks", &all).await, 201).await;
@@ -68,4 +68,15 @@ async fn a_hook_hears_of_what_it_asked_for_and_of_nothing_else() {
     // A write that is refused is nobody's news.
     assert_eq!(server.post("bo", "/projects/1/repository/branches", &[("branch", "x")]).await.status(), 400);
     assert!(told.try_recv().is_err() && silence.try_recv().is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hook_that_was_not_reached_is_told_again() {
+    let (url, told) = receiver(1);
+    let server = Server::of(WORLD, &Default::default()).await;
+    json(server.post("root", "/hooks", &[("url", &url), ("push_events", "1")]).await, 201).await;
+    let branch = [("branch", "again"), ("ref", "main")];
+    json(server.post("bo", "/projects/1/repository/branches", &branch).await, 201).await;
+    let push = told.recv_timeout(Duration::from_secs(20)).expect("it is told in the end");
+    assert_eq!(push["ref"], "refs/heads/again");
 }

@@ -189,3 +189,23 @@ async fn approvals_are_inherited_or_raised() {
     assert_eq!(made("c", "1").await, 2);
     assert_eq!(made("d", "3").await, 3);
 }
+
+#[tokio::test]
+async fn files_that_changed_are_counted_up_to_a_thousand() {
+    let server = server().await;
+    let counted = |made: usize| {
+        let server = &server;
+        async move {
+            let files =
+                (0..made).map(|n| value!({"action": "create", "file_path": format!("f/{made}/{n}"), "content": "x"}));
+            let actions = Value::Array(files.collect());
+            let commit = value!({"branch": "louder", "commit_message": "Many", "actions": actions});
+            let call = server.call("ada", Method::POST, "/projects/1/repository/commits").json(&commit);
+            json(call.send().await.unwrap(), 201).await;
+            server.read("bo", REQUEST).await["changes_count"].clone()
+        }
+    };
+    // One is there already.
+    assert_eq!(counted(999).await, "1000");
+    assert_eq!(counted(1).await, "1000+");
+}

@@ -1,7 +1,9 @@
-//! The fields of every answer, view by view, as the specification lists them: no more and no fewer.
+//! The fields of every answer, view by view, as the specification lists them: no more and no fewer, and of their types.
 //!
-//! A shape is a list of names; `name{…}` is an object or an array of objects with those fields, `name{}` an object with
-//! fields of any names. Null stands for anything: absent values appear as null.
+//! A shape is a list of names. A plain one is a string, `name#` an integer, `name~` a number, `name!` a boolean,
+//! `name@` a timestamp with an offset, `name%` a date; `name{…}` is an object with those fields, `name{}` one with
+//! integers under any names. `[]` after a name is an array of that, `?` says that it may be null. Of a name that comes
+//! twice the second counts.
 
 use crate::{Server, json};
 use labscope::backend::{Clock, Options, WorldKind};
@@ -9,73 +11,74 @@ use reqwest::Method;
 use serde_json::{Value, json as value};
 use std::collections::{BTreeMap, BTreeSet};
 
-const BRIEF: &str = "id name username state avatar_url web_url";
-const SINGLE: &str = "id name username state avatar_url web_url created_at bio location messenger_id network_profile
-    microblog_account website_url organization";
-const OWN: &str = "SINGLE email last_sign_in_at confirmed_at theme_id last_activity_on color_scheme_id projects_limit
-    current_sign_in_at identities{provider extern_uid} can_create_group can_create_project two_factor_enabled external";
-const AUTHOR: &str = "BRIEF email created_at";
-const SSH_KEY: &str = "id title key created_at";
-const GPG_KEY: &str = "id key created_at";
-const RUNNER: &str = "id description name active is_shared online status";
-const RUNNER_DETAIL: &str = "RUNNER architecture contacted_at platform
-    projects{id name name_with_namespace path path_with_namespace} token revision tag_list version access_level
-    run_untagged locked";
-const PIPELINE: &str = "id ref sha status";
-const JOB: &str = "id name stage status ref tag coverage created_at started_at finished_at duration
-    artifacts_file{filename size} runner{RUNNER} user{SINGLE}
-    commit{author_email author_name created_at id message short_id title} pipeline{PIPELINE}";
-const COMMIT: &str = "id short_id title message author_name author_email committer_name committer_email authored_date
-    committed_date created_at parent_ids";
-const SHORT_COMMIT: &str = "id short_id title author_name author_email created_at";
-const DIFF: &str = "diff old_path new_path a_mode b_mode new_file renamed_file deleted_file";
-const STATUS: &str = "id sha ref status name target_url description coverage allow_failure created_at started_at
-    finished_at author{BRIEF}";
-const NOTE: &str = "id body attachment author{AUTHOR} created_at updated_at system noteable_id noteable_type
-    noteable_iid";
-const NOTE_OBJECT: &str = "id title file_name author{AUTHOR} expires_at updated_at created_at";
-const GROUP: &str =
-    "id name path description visibility lfs_enabled avatar_url web_url request_access_enabled full_name
-    full_path parent_id";
-const GROUP_DETAIL: &str = "GROUP shared_runners_minutes_limit projects{PROJECT} shared_projects{PROJECT}";
-const PROJECT: &str = "id description default_branch visibility ssh_url_to_repo http_url_to_repo web_url tag_list
-    owner{id name created_at} name name_with_namespace path path_with_namespace issues_enabled merge_requests_enabled
-    jobs_enabled wiki_enabled snippets_enabled resolve_outdated_diff_discussions container_registry_enabled archived
-    shared_runners_enabled public_jobs only_allow_merge_if_pipeline_succeeds
-    only_allow_merge_if_all_discussions_are_resolved printing_merge_requests_link_enabled request_access_enabled
-    open_issues_count creator_id forks_count star_count approvals_before_merge created_at last_activity_at
-    namespace{id name path kind full_path} import_status import_error
-    permissions{project_access{access_level notification_level} group_access{access_level notification_level}}
-    avatar_url runners_token shared_with_groups{group_id group_name group_access_level} repository_storage
+const BRIEF: &str = "id# name username state avatar_url? web_url";
+const SINGLE: &str = "BRIEF created_at@ bio? location? messenger_id network_profile microblog_account website_url
+    organization";
+const OWN: &str = "SINGLE email last_sign_in_at@? confirmed_at@ theme_id# last_activity_on% color_scheme_id#
+    projects_limit# current_sign_in_at@? identities[]{provider extern_uid} can_create_group! can_create_project!
+    two_factor_enabled! external!";
+const AUTHOR: &str = "BRIEF email created_at@";
+const SSH_KEY: &str = "id# title key created_at@";
+const GPG_KEY: &str = "id# key created_at@";
+const RUNNER: &str = "id# description name? active! is_shared! online! status";
+const RUNNER_DETAIL: &str = "RUNNER architecture? contacted_at@ platform?
+    projects[]{id# name name_with_namespace path path_with_namespace} token revision? tag_list[] version? access_level
+    run_untagged! locked!";
+const PIPELINE: &str = "id# ref sha status";
+const JOB: &str = "id# name stage status ref tag! coverage~? created_at@ started_at@? finished_at@? duration~?
+    artifacts_file{filename size#}? runner{RUNNER}? user{SINGLE}?
+    commit{author_email author_name created_at@ id message short_id title} pipeline{PIPELINE}";
+const COMMIT: &str = "id short_id title message author_name author_email committer_name committer_email authored_date@
+    committed_date@ created_at@ parent_ids[]";
+const SHORT_COMMIT: &str = "id short_id title author_name author_email created_at@";
+const DIFF: &str = "diff old_path new_path a_mode? b_mode new_file! renamed_file! deleted_file!";
+const STATUS: &str = "id# sha ref? status name target_url? description? coverage~? allow_failure! created_at@
+    started_at@? finished_at@? author{BRIEF}";
+const NOTE: &str = "id# body attachment? author{AUTHOR} created_at@ updated_at@ system! noteable_id# noteable_type
+    noteable_iid#";
+const NOTE_OBJECT: &str = "id# title file_name? author{AUTHOR} expires_at@? updated_at@ created_at@";
+const GROUP: &str = "id# name path description visibility lfs_enabled! avatar_url? web_url request_access_enabled!
+    full_name full_path parent_id#?";
+const GROUP_DETAIL: &str = "GROUP shared_runners_minutes_limit#? projects[]{PROJECT} shared_projects[]{PROJECT}";
+const PROJECT: &str = "id# description? default_branch? visibility ssh_url_to_repo http_url_to_repo web_url tag_list[]
+    owner{id# name created_at@}? name name_with_namespace path path_with_namespace issues_enabled!
+    merge_requests_enabled! jobs_enabled! wiki_enabled! snippets_enabled! resolve_outdated_diff_discussions!
+    container_registry_enabled! archived! shared_runners_enabled! public_jobs! only_allow_merge_if_pipeline_succeeds!
+    only_allow_merge_if_all_discussions_are_resolved! printing_merge_requests_link_enabled! request_access_enabled!
+    open_issues_count# creator_id# forks_count# star_count# approvals_before_merge# created_at@ last_activity_at@
+    namespace{id# name path kind full_path} import_status import_error?
+    permissions{project_access{access_level# notification_level#}? group_access{access_level# notification_level#}?}?
+    avatar_url? runners_token? shared_with_groups[]{group_id# group_name group_access_level#} repository_storage?
     _links{self issues merge_requests repo_branches labels events members}";
-const STATISTICS: &str = "statistics{commit_count storage_size repository_size lfs_objects_size job_artifacts_size}";
-const FOUND_PROJECT: &str = "id description name name_with_namespace path path_with_namespace created_at default_branch
-    tag_list ssh_url_to_repo http_url_to_repo web_url avatar_url star_count forks_count last_activity_at";
-const SIMPLE_PROJECT: &str = "id name path web_url";
-const TIME_STATS: &str = "time_estimate total_time_spent human_time_estimate human_total_time_spent";
-const MILESTONE: &str = "id iid project_id title description state created_at updated_at due_date start_date";
-const ISSUE: &str =
-    "id iid project_id title description state created_at updated_at closed_at labels milestone{MILESTONE}
-    assignees{BRIEF} assignee{BRIEF} author{BRIEF} user_notes_count upvotes downvotes due_date confidential
-    discussion_locked web_url time_stats{TIME_STATS}";
-const REQUEST: &str =
-    "id iid project_id source_project_id target_project_id title description state created_at updated_at
-    target_branch source_branch upvotes downvotes author{BRIEF} assignee{BRIEF} labels work_in_progress
-    milestone{MILESTONE} merge_when_pipeline_succeeds merge_status sha merge_commit_sha user_notes_count changes_count
-    should_remove_source_branch force_remove_source_branch squash web_url discussion_locked time_stats{TIME_STATS}
-    approvals_before_merge subscribed allow_maintainer_to_push";
-const REQUEST_SINGLE: &str = "REQUEST closed_at latest_build_started_at latest_build_finished_at
-    first_deployed_to_production_at pipeline{PIPELINE} merged_by{BRIEF} merged_at closed_by{BRIEF}";
-const TAG: &str = "name message commit{COMMIT} release{tag_name description}";
-const BRANCH: &str = "name merged protected developers_can_push developers_can_merge
-    commit{author_email author_name authored_date committed_date committer_email committer_name id short_id title message
-    parent_ids}";
-const DEPLOYMENT: &str = "id iid ref sha created_at user{BRIEF} environment{id name external_url} deployable{JOB}";
-const HOOK: &str = "id url created_at push_events tag_push_events merge_requests_events enable_ssl_verification";
-const SNIPPET: &str = "id title file_name description author{AUTHOR} updated_at created_at web_url";
-const LICENSE: &str = "starts_at expires_at licensee{Name Company Email} user_limit active_users add_ons{}";
-const BLOB_HIT: &str = "basename data filename id ref startline project_id";
-const COMPARISON: &str = "commit{SHORT_COMMIT} commits{SHORT_COMMIT} diffs{DIFF} compare_timeout compare_same_ref";
+const STATISTICS: &str = "statistics{commit_count# storage_size# repository_size# lfs_objects_size#
+    job_artifacts_size#}";
+const FOUND_PROJECT: &str = "id# description name name_with_namespace path path_with_namespace created_at@
+    default_branch? tag_list[] ssh_url_to_repo http_url_to_repo web_url avatar_url? star_count# forks_count#
+    last_activity_at@";
+const SIMPLE_PROJECT: &str = "id# name path web_url";
+const TIME_STATS: &str = "time_estimate# total_time_spent# human_time_estimate? human_total_time_spent?";
+const MILESTONE: &str = "id# iid# project_id# title description state created_at@ updated_at@ due_date%? start_date%?";
+const ISSUE: &str = "id# iid# project_id# title description state created_at@ updated_at@ closed_at@? labels[]
+    milestone{MILESTONE}? assignees[]{BRIEF} assignee{BRIEF}? author{BRIEF} user_notes_count# upvotes# downvotes#
+    due_date%? confidential! discussion_locked!? web_url time_stats{TIME_STATS}";
+const REQUEST: &str = "id# iid# project_id# source_project_id# target_project_id# title description state created_at@
+    updated_at@ target_branch source_branch upvotes# downvotes# author{BRIEF} assignee{BRIEF}? labels[]
+    work_in_progress! milestone{MILESTONE}? merge_when_pipeline_succeeds! merge_status sha merge_commit_sha?
+    user_notes_count# changes_count should_remove_source_branch!? force_remove_source_branch! squash! web_url
+    discussion_locked!? time_stats{TIME_STATS} approvals_before_merge#? subscribed! allow_maintainer_to_push!";
+const REQUEST_SINGLE: &str = "REQUEST closed_at@? latest_build_started_at@? latest_build_finished_at@?
+    first_deployed_to_production_at@? pipeline{PIPELINE}? merged_by{BRIEF}? merged_at@? closed_by{BRIEF}?";
+const TAG: &str = "name message? commit{COMMIT} release{tag_name description}?";
+const BRANCH: &str = "name merged! protected! developers_can_push! developers_can_merge!
+    commit{author_email author_name authored_date@ committed_date@ committer_email committer_name id short_id title
+    message parent_ids[]}";
+const DEPLOYMENT: &str = "id# iid# ref sha created_at@ user{BRIEF} environment{id# name external_url} deployable{JOB}";
+const HOOK: &str = "id# url created_at@ push_events! tag_push_events! merge_requests_events! enable_ssl_verification!";
+const SNIPPET: &str = "id# title file_name description author{AUTHOR} updated_at@ created_at@ web_url";
+const LICENSE: &str = "starts_at% expires_at% licensee{Name Company Email} user_limit# active_users# add_ons{}";
+const BLOB_HIT: &str = "basename data filename id? ref startline# project_id#";
+const COMPARISON: &str = "commit{SHORT_COMMIT} commits[]{SHORT_COMMIT} diffs[]{DIFF} compare_timeout!
+    compare_same_ref!";
 
 const NAMED: &[(&str, &str)] = &[
     ("BRIEF", BRIEF),
@@ -94,31 +97,101 @@ const NAMED: &[(&str, &str)] = &[
     ("REQUEST", REQUEST),
 ];
 
-/// Field to the shape of what is in it, where that is an object.
+/// What a value is.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Text,
+    Integer,
+    Number,
+    Boolean,
+    Moment,
+    Day,
+}
+
+impl Kind {
+    fn fits(self, value: &Value) -> bool {
+        let text = value.as_str();
+        match self {
+            Kind::Text => text.is_some(),
+            Kind::Integer => value.is_u64() || value.is_i64(),
+            Kind::Number => value.is_number(),
+            Kind::Boolean => value.is_boolean(),
+            Kind::Moment => text.is_some_and(|text| text.parse::<jiff::Timestamp>().is_ok()),
+            Kind::Day => text.is_some_and(|text| text.len() == 10 && text.parse::<jiff::civil::Date>().is_ok()),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Field {
+    kind: Kind,
+    /// Of an object.
+    inner: Option<Shape>,
+    is_list: bool,
+    may_be_null: bool,
+}
+
+impl Field {
+    fn check(&self, value: &Value, place: &str) {
+        if value.is_null() {
+            assert!(self.may_be_null, "{place} is null");
+        } else if self.is_list {
+            let rows = value.as_array().unwrap_or_else(|| panic!("{place} is no array: {value}"));
+            rows.iter().enumerate().for_each(|(at, row)| self.check_one(row, &format!("{place}[{at}]")));
+        } else {
+            self.check_one(value, place);
+        }
+    }
+
+    fn check_one(&self, value: &Value, place: &str) {
+        match &self.inner {
+            Some(inner) => inner.check(value, place),
+            None => assert!(self.kind.fits(value), "{place} is no {:?}: {value}", self.kind),
+        }
+    }
+}
+
+/// Fields by name.
 #[derive(Clone, Debug, Default)]
-struct Shape(BTreeMap<String, Option<Shape>>);
+struct Shape(BTreeMap<String, Field>);
 
 impl Shape {
     fn read(text: &str) -> Shape {
         let mut shape = Shape::default();
         let mut rest = text.trim_start();
         while !rest.is_empty() {
-            let end = rest.find(|c: char| c.is_whitespace() || c == '{').unwrap_or(rest.len());
+            let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
             let (word, after) = rest.split_at(end);
             rest = after;
             if let Some((_, named)) = NAMED.iter().find(|(name, _)| *name == word) {
                 shape.0.extend(Shape::read(named).0);
-            } else if rest.starts_with('{') {
-                let mut depth = 0;
-                let close = rest.find(|c| {
-                    depth += i32::from(c == '{') - i32::from(c == '}');
-                    depth == 0
-                });
-                let close = close.expect("a shape that ends");
-                shape.0.insert(word.to_owned(), Some(Shape::read(&rest[1..close])));
-                rest = &rest[close + 1..];
             } else {
-                shape.0.insert(word.to_owned(), None);
+                assert!(!word.is_empty(), "a name is missing before {rest}");
+                let mut field = Field { kind: Kind::Text, inner: None, is_list: false, may_be_null: false };
+                while let Some(mark) = rest.chars().next().filter(|c| !c.is_whitespace()) {
+                    let mut length = 1;
+                    match mark {
+                        '#' => field.kind = Kind::Integer,
+                        '~' => field.kind = Kind::Number,
+                        '!' => field.kind = Kind::Boolean,
+                        '@' => field.kind = Kind::Moment,
+                        '%' => field.kind = Kind::Day,
+                        '?' => field.may_be_null = true,
+                        '[' => (field.is_list, length) = (true, 2),
+                        '{' => {
+                            let mut depth = 0;
+                            let close = rest.find(|c| {
+                                depth += i32::from(c == '{') - i32::from(c == '}');
+                                depth == 0
+                            });
+                            length = close.expect("a shape that ends") + 1;
+                            field.inner = Some(Shape::read(&rest[1..length - 1]));
+                        }
+                        _ => panic!("{mark} after {word} means nothing"),
+                    }
+                    rest = &rest[length..];
+                }
+                shape.0.insert(word.to_owned(), field);
             }
             rest = rest.trim_start();
         }
@@ -126,30 +199,53 @@ impl Shape {
     }
 
     fn check(&self, value: &Value, place: &str) {
-        match value {
-            Value::Array(items) => {
-                items.iter().enumerate().for_each(|(at, item)| self.check(item, &format!("{place}[{at}]")));
-            }
-            Value::Object(map) if !self.0.is_empty() => {
-                let (there, wanted): (BTreeSet<&String>, BTreeSet<&String>) =
-                    (map.keys().collect(), self.0.keys().collect());
-                let extra: Vec<_> = there.difference(&wanted).collect();
-                let missing: Vec<_> = wanted.difference(&there).collect();
-                assert!(extra.is_empty() && missing.is_empty(), "{place}: beside it {extra:?}, missing {missing:?}");
-                for (name, inner) in &self.0 {
-                    if let Some(inner) = inner {
-                        inner.check(&map[name], &format!("{place}.{name}"));
-                    }
-                }
-            }
-            _ => {}
+        let map = value.as_object().unwrap_or_else(|| panic!("{place} is no object: {value}"));
+        if self.0.is_empty() {
+            assert!(map.values().all(|value| Kind::Integer.fits(value)), "{place}: {value}");
+            return;
+        }
+        let (there, wanted): (BTreeSet<&String>, BTreeSet<&String>) = (map.keys().collect(), self.0.keys().collect());
+        let extra: Vec<_> = there.difference(&wanted).collect();
+        let missing: Vec<_> = wanted.difference(&there).collect();
+        assert!(extra.is_empty() && missing.is_empty(), "{place}: beside it {extra:?}, missing {missing:?}");
+        for (name, field) in &self.0 {
+            field.check(&map[name], &format!("{place}.{name}"));
         }
     }
 }
 
+/// An object, or an array of some.
 fn check(value: &Value, shape: &str, place: &str) {
-    assert!(!value.is_null() && value.as_array().is_none_or(|rows| !rows.is_empty()), "{place}: nothing to look at");
-    Shape::read(shape).check(value, place);
+    let (shape, one) = (Shape::read(shape), std::slice::from_ref(value));
+    let rows = value.as_array().map_or(one, Vec::as_slice);
+    assert!(!rows.is_empty(), "{place}: nothing to look at");
+    rows.iter().enumerate().for_each(|(at, row)| shape.check(row, &format!("{place}[{at}]")));
+}
+
+#[test]
+fn a_value_of_another_type_is_no_shape() {
+    let fits = |shape: &'static str, value: Value| std::panic::catch_unwind(|| check(&value, shape, "")).is_ok();
+    let shape = "a# b? c@ d[]{e! f%}?";
+    let right =
+        value!({"a": 1, "b": null, "c": "2018-01-01T00:00:00.000+02:00", "d": [{"e": true, "f": "2018-01-01"}]});
+    assert!(fits(shape, right.clone()));
+    let others = [
+        ("/a", value!("1")),
+        ("/a", value!(1.5)),
+        ("/a", value!(null)),
+        ("/b", value!(1)),
+        ("/c", value!("2018-01-01T00:00:00")),
+        ("/c", value!("2018-01-01")),
+        ("/d", value!({})),
+        ("/d/0", value!(null)),
+        ("/d/0/e", value!("true")),
+        ("/d/0/f", value!("2018-01-01T00:00:00Z")),
+    ];
+    for (place, other) in others {
+        let mut wrong = right.clone();
+        *wrong.pointer_mut(place).unwrap() = other;
+        assert!(!fits(shape, wrong), "{place}");
+    }
 }
 
 async fn demo() -> Server {
@@ -191,44 +287,44 @@ async fn reads_have_the_fields_of_their_views() {
         ("ada", "/runners".into(), RUNNER.into()),
         ("root", "/runners/all".into(), RUNNER.into()),
         ("root", "/runners/3".into(), RUNNER_DETAIL.into()),
-        ("eli", "/runners/1".into(), RUNNER_DETAIL.into()),
-        ("root", "/runners/1/jobs".into(), with(JOB, "project{id description name name_with_namespace path path_with_namespace created_at}")),
+        ("eli", "/runners/1".into(), with(RUNNER_DETAIL, "token?")),
+        ("root", "/runners/1/jobs".into(), with(JOB, "project{id# description name name_with_namespace path path_with_namespace created_at@}")),
         ("ada", at("/runners"), RUNNER.into()),
         // Search.
         ("ada", "/search?scope=projects&search=a".into(), FOUND_PROJECT.into()),
         ("ada", "/search?scope=issues&search=a".into(), ISSUE.into()),
         ("ada", "/search?scope=merge_requests&search=a".into(), REQUEST.into()),
         ("ada", "/search?scope=milestones&search=0".into(), MILESTONE.into()),
-        ("ada", "/search?scope=snippet_titles&search=a".into(), with(SNIPPET, "project_id")),
-        ("ada", "/search?scope=snippet_blobs&search=a".into(), with(SNIPPET, "project_id")),
+        ("ada", "/search?scope=snippet_titles&search=a".into(), with(SNIPPET, "project_id#")),
+        ("ada", "/search?scope=snippet_blobs&search=a".into(), with(SNIPPET, "project_id#")),
         ("ada", "/groups/acme/-/search?scope=issues&search=a".into(), ISSUE.into()),
         ("ada", at("/-/search?scope=blobs&search=fn"), BLOB_HIT.into()),
-        ("ada", at("/-/search?scope=commits&search=rows"), with(COMMIT, "project_id")),
-        ("ada", at("/-/search?scope=notes&search=a"), NOTE.into()),
+        ("ada", at("/-/search?scope=commits&search=rows"), with(COMMIT, "project_id#")),
+        ("ada", at("/-/search?scope=notes&search=a"), with(NOTE, "noteable_iid#?")),
         // Commits and statuses.
         ("", at("/repository/commits"), COMMIT.into()),
-        ("", at(&format!("/repository/commits/{head}")), with(COMMIT, "stats{additions deletions total} last_pipeline{PIPELINE} status")),
+        ("", at(&format!("/repository/commits/{head}")), with(COMMIT, "stats{additions# deletions# total#} last_pipeline{PIPELINE}? status?")),
         ("", format!("{rows}/refs"), "type name".into()),
         ("", format!("{rows}/diff"), DIFF.into()),
-        ("", at(&format!("/repository/commits/{build}/comments")), "note author{id username email name state created_at} path line line_type created_at".into()),
+        ("", at(&format!("/repository/commits/{build}/comments")), "note author{id# username email? name state created_at@} path? line#? line_type? created_at@".into()),
         ("", at(&format!("/repository/commits/{head}/statuses")), STATUS.into()),
         // Notes.
         ("ada", at("/issues/38/notes"), NOTE.into()),
         ("ada", at(&format!("/issues/38/notes/{issue_note}")), NOTE.into()),
         ("ada", at("/merge_requests/42/notes"), NOTE.into()),
         ("ada", at(&format!("/merge_requests/42/notes/{request_note}")), NOTE.into()),
-        ("ada", at(&format!("/snippets/{fps}/notes")), NOTE.into()),
+        ("ada", at(&format!("/snippets/{fps}/notes")), with(NOTE, "noteable_iid#?")),
         ("ada", at(&format!("/snippets/{fps}/notes/{snippet_note}")), NOTE_OBJECT.into()),
-        ("ada", "/groups/acme/epics/1/notes".into(), NOTE.into()),
+        ("ada", "/groups/acme/epics/1/notes".into(), with(NOTE, "noteable_iid#?")),
         ("ada", format!("/groups/acme/epics/1/notes/{epic_note}"), NOTE_OBJECT.into()),
         // Users.
         ("ada", "/users".into(), BRIEF.into()),
-        ("root", "/users".into(), with("OWN", "is_admin").replace("OWN", OWN)),
+        ("root", "/users".into(), with("OWN", "is_admin!").replace("OWN", OWN)),
         ("ada", "/users/2".into(), SINGLE.into()),
-        ("root", "/users/2".into(), format!("{OWN} is_admin shared_runners_minutes_limit")),
-        ("root", "/users/2?with_custom_attributes=true".into(), format!("{OWN} is_admin shared_runners_minutes_limit custom_attributes{{key value}}")),
+        ("root", "/users/2".into(), format!("{OWN} is_admin! shared_runners_minutes_limit#?")),
+        ("root", "/users/2?with_custom_attributes=true".into(), format!("{OWN} is_admin! shared_runners_minutes_limit#? custom_attributes[]{{key value}}")),
         ("ada", "/user".into(), OWN.into()),
-        ("root", "/user".into(), format!("{OWN} is_admin shared_runners_minutes_limit")),
+        ("root", "/user".into(), format!("{OWN} is_admin! shared_runners_minutes_limit#?")),
         ("ada", "/user/keys".into(), SSH_KEY.into()),
         ("ada", "/user/keys/1".into(), SSH_KEY.into()),
         ("root", "/users/2/keys".into(), SSH_KEY.into()),
@@ -236,12 +332,12 @@ async fn reads_have_the_fields_of_their_views() {
         ("ada", "/user/gpg_keys/1".into(), GPG_KEY.into()),
         ("root", "/users/2/gpg_keys".into(), GPG_KEY.into()),
         ("root", "/users/2/gpg_keys/1".into(), GPG_KEY.into()),
-        ("root", "/keys/1".into(), format!("{SSH_KEY} user{{{OWN} is_admin shared_runners_minutes_limit}}")),
-        ("root", "/users/ada/projects".into(), PROJECT.into()),
+        ("root", "/keys/1".into(), format!("{SSH_KEY} user{{{OWN} is_admin! shared_runners_minutes_limit#?}}")),
+        ("root", "/users/ada/projects".into(), with(PROJECT, "owner{id# name created_at@} repository_storage runners_token")),
         // Groups.
         ("", "/groups".into(), GROUP.into()),
-        ("root", "/groups?statistics=true".into(), with(GROUP, "statistics{storage_size repository_size lfs_objects_size job_artifacts_size}")),
-        ("ada", "/groups?search=acme".into(), "id name path description".into()),
+        ("root", "/groups?statistics=true".into(), with(GROUP, "statistics{storage_size# repository_size# lfs_objects_size# job_artifacts_size#}")),
+        ("ada", "/groups?search=acme".into(), "id# name path description".into()),
         ("ada", "/groups/acme/subgroups".into(), GROUP.into()),
         ("ada", "/groups/acme/projects".into(), PROJECT.into()),
         ("ada", "/groups/acme".into(), GROUP_DETAIL.into()),
@@ -251,12 +347,12 @@ async fn reads_have_the_fields_of_their_views() {
         // Merge requests.
         ("ada", "/merge_requests?scope=all".into(), REQUEST.into()),
         ("ada", at("/merge_requests"), REQUEST.into()),
-        ("ada", at("/merge_requests?view=simple"), "id iid project_id title description state created_at updated_at web_url".into()),
+        ("ada", at("/merge_requests?view=simple"), "id# iid# project_id# title description state created_at@ updated_at@ web_url".into()),
         ("ada", at("/merge_requests/42"), REQUEST_SINGLE.into()),
         ("ada", at("/merge_requests/34"), REQUEST_SINGLE.into()),
         ("ada", at("/merge_requests/42/participants"), BRIEF.into()),
         ("ada", at("/merge_requests/42/commits"), with(SHORT_COMMIT, "message")),
-        ("ada", at("/merge_requests/42/changes"), format!("{REQUEST_SINGLE} changes{{DIFF}}")),
+        ("ada", at("/merge_requests/42/changes"), format!("{REQUEST_SINGLE} changes[]{{DIFF}}")),
         ("ada", at("/merge_requests/42/pipelines"), PIPELINE.into()),
         // Projects.
         ("", "/projects".into(), PROJECT.into()),
@@ -270,22 +366,22 @@ async fn reads_have_the_fields_of_their_views() {
         ("ada", at(&format!("/deployments/{deployment}")), DEPLOYMENT.into()),
         // Repository browsing.
         ("", at("/repository/tree"), "id name type path mode".into()),
-        ("", at(&format!("/repository/blobs/{blob}")), "size encoding content sha".into()),
+        ("", at(&format!("/repository/blobs/{blob}")), "size# encoding content sha".into()),
         ("", at("/repository/compare?from=main&to=feature%2Frows"), COMPARISON.into()),
-        ("", at("/repository/contributors"), "name email commits additions deletions".into()),
+        ("", at("/repository/contributors"), "name email commits# additions# deletions#".into()),
         // Branches.
         ("", at("/repository/branches"), BRANCH.into()),
         ("", at("/repository/branches/feature%2Frows"), BRANCH.into()),
         // Hooks, snippets, licence, notifications.
         ("root", "/hooks".into(), HOOK.into()),
-        ("root", "/hooks/3".into(), "project_id owner_email owner_name name path event_name".into()),
+        ("root", "/hooks/3".into(), "project_id# owner_email owner_name name path event_name".into()),
         ("ada", at("/snippets"), SNIPPET.into()),
         ("ada", at(&format!("/snippets/{snippet}")), SNIPPET.into()),
-        ("root", at(&format!("/snippets/{fps}/user_agent_detail")), "user_agent ip_address spam_check_submitted".into()),
+        ("root", at(&format!("/snippets/{fps}/user_agent_detail")), "user_agent ip_address spam_check_submitted!".into()),
         ("root", "/license".into(), LICENSE.into()),
         ("ada", "/notification_settings".into(), "level notification_email".into()),
         ("ada", "/groups/acme/notification_settings".into(), "level".into()),
-        ("ada", at("/notification_settings"), "level events{new_note new_issue reopen_issue close_issue reassign_issue new_merge_request reopen_merge_request close_merge_request reassign_merge_request merge_merge_request failed_pipeline success_pipeline}".into()),
+        ("ada", at("/notification_settings"), "level events{new_note! new_issue! reopen_issue! close_issue! reassign_issue! new_merge_request! reopen_merge_request! close_merge_request! reassign_merge_request! merge_merge_request! failed_pipeline! success_pipeline!}".into()),
         // Jobs.
         ("ada", at("/jobs?per_page=100"), JOB.into()),
         ("ada", at(&format!("/pipelines/{pipeline}/jobs")), JOB.into()),
@@ -316,7 +412,7 @@ async fn writes_answer_with_the_fields_of_their_views() {
             value!({"branch": "feature/mouse", "commit_message": "Say so",
             "actions": [{"action": "create", "file_path": "SAID.md", "content": "said\n"}]}),
             201,
-            format!("{COMMIT} stats{{additions deletions total}} status"),
+            format!("{COMMIT} stats{{additions# deletions# total#}} status?"),
         ),
         (
             "ada",
@@ -332,20 +428,27 @@ async fn writes_answer_with_the_fields_of_their_views() {
             at("/repository/commits/main/comments"),
             value!({"note": "So be it"}),
             201,
-            "note author{BRIEF} path line line_type created_at".into(),
+            "note author{BRIEF} path? line#? line_type? created_at@".into(),
         ),
         ("ada", post.clone(), at("/statuses/main"), value!({"state": "success"}), 201, STATUS.into()),
         ("ada", post.clone(), at("/issues/38/notes"), value!({"body": "Yes"}), 201, NOTE.into()),
         ("ada", post.clone(), at("/issues/38/notes"), value!({"body": ":tada:"}), 201, NOTE_OBJECT.into()),
         ("ada", post.clone(), at("/merge_requests/42/notes"), value!({"body": "Yes"}), 201, NOTE.into()),
-        ("ada", post.clone(), "/groups/acme/epics/1/notes".into(), value!({"body": "Yes"}), 201, NOTE.into()),
+        (
+            "ada",
+            post.clone(),
+            "/groups/acme/epics/1/notes".into(),
+            value!({"body": "Yes"}),
+            201,
+            format!("{NOTE} noteable_iid#?"),
+        ),
         (
             "root",
             post.clone(),
             "/users".into(),
             value!({"email": "new@acme.example", "username": "new", "name": "New", "reset_password": true}),
             201,
-            format!("{OWN} is_admin shared_runners_minutes_limit"),
+            format!("{OWN} confirmed_at@? last_activity_on%? is_admin! shared_runners_minutes_limit#?"),
         ),
         (
             "root",
@@ -353,7 +456,7 @@ async fn writes_answer_with_the_fields_of_their_views() {
             "/users/3".into(),
             value!({"bio": "Here"}),
             200,
-            format!("{OWN} is_admin shared_runners_minutes_limit"),
+            format!("{OWN} is_admin! shared_runners_minutes_limit#?"),
         ),
         ("ada", post.clone(), "/groups".into(), value!({"name": "New", "path": "new-group"}), 201, GROUP_DETAIL.into()),
         ("ada", put.clone(), "/groups/acme".into(), value!({"description": "More"}), 200, GROUP_DETAIL.into()),
@@ -363,7 +466,7 @@ async fn writes_answer_with_the_fields_of_their_views() {
             "/groups/acme/ldap_group_links".into(),
             value!({"cn": "x", "group_access": 30, "provider": "ldapmain"}),
             201,
-            "cn group_access provider".into(),
+            "cn group_access# provider".into(),
         ),
         ("root", post.clone(), "/groups/docs/projects/ada%2Fdotfiles".into(), value!({}), 201, GROUP_DETAIL.into()),
         (
@@ -456,7 +559,7 @@ async fn writes_answer_with_the_fields_of_their_views() {
     let jobs = server.read("root", &at("/jobs?scope=success")).await;
     let job = at(&format!("/jobs/{}", jobs[0]["id"]));
     for (action, shape) in
-        [("retry", JOB.to_owned()), ("erase", format!("{JOB} download_url")), ("cancel", JOB.to_owned())]
+        [("retry", JOB.to_owned()), ("erase", format!("{JOB} download_url?")), ("cancel", JOB.to_owned())]
     {
         check(&send("root", post.clone(), format!("{job}/{action}"), value!({}), 201).await, &shape, action);
     }

@@ -43,10 +43,14 @@ impl Git {
 
     /// What changed from one commit to another; from nothing where there is no first one.
     pub fn changes(&self, old: Option<Oid>, new: Oid) -> Result<Changes, Reject> {
+        self.changes_within(old, new, LONGEST_DIFF)
+    }
+
+    /// The same, with so much room for the texts of all files together.
+    pub(super) fn changes_within(&self, old: Option<Oid>, new: Oid, mut left: usize) -> Result<Changes, Reject> {
         let (old, new) = (self.tree_of(old)?, self.tree_of(Some(new))?);
         let diff = self.diff(old.as_ref(), new.as_ref())?;
         let count = diff.deltas().len();
-        let mut left = LONGEST_DIFF;
         let one = |at| {
             self.stop.go_on()?;
             let entry = entry(&diff, at, left)?;

@@ -98,6 +98,23 @@ fn a_diff_names_files_and_hunks_and_finds_renames() {
 }
 
 #[test]
+fn what_has_no_room_in_a_diff_is_named_without_its_text() {
+    let made = Made::new();
+    let long = "line\n".repeat(600_000);
+    let id = made.commit("main", 1, &[(b"a", "1\n"), (b"b", "2\n"), (b"c", "3\n"), (b"long", &long)]);
+    let git = made.git("main");
+    let told = |room| {
+        let changes = git.changes_within(None, id, room).unwrap();
+        let texts = changes.entries.iter().map(|entry| (!entry.diff.is_empty(), entry.too_large == Some(true)));
+        (texts.collect::<Vec<_>>(), changes.count, changes.overflow)
+    };
+    let (text, left_out) = ((true, false), (false, true));
+    // A text of more than two megabytes is left out for itself, and the others stay.
+    assert_eq!(told(1 << 20), (vec![text, text, text, left_out], 4, false));
+    assert_eq!(told(1), (vec![text, left_out, left_out, left_out], 4, true));
+}
+
+#[test]
 fn folders_come_first_and_names_that_are_not_text_can_be_opened() {
     let made = Made::new();
     made.commit("main", 1, &[(b"a.txt", "1"), (b"z/deep/b", "2"), (b"caf\xe9/c", "3")]);
