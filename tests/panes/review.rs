@@ -554,3 +554,41 @@ async fn a_note_that_was_changed_meanwhile_is_not_written_over_without_a_word() 
     harness.expect("Somebody changed the note meanwhile").expect("Mine. Indeed.").press("C-s").settle().await;
     assert_eq!(sent(&harness), 1);
 }
+
+#[tokio::test]
+async fn what_is_said_of_its_commits_stands_among_the_notes() {
+    let comments = format!("GET /projects/acme%2Frocket-ui/repository/commits/{HEAD}/comments");
+    let note = |id: u64, body: &str, at: &str| {
+        json!({"id": id, "body": body, "author": {"id": 2, "username": "bo"}, "system": false,
+               "created_at": at, "updated_at": at})
+    };
+    let notes = vec![note(1, "Before it.", "2026-06-15T09:00:00Z"), note(2, "After it.", "2026-06-15T11:00:00Z")];
+    let mut harness = open_with(notes, place(), 100, 50).await;
+    harness
+        .reply(&format!("{MR}/commits"), [json!({"id": HEAD, "short_id": "9f3c2abd", "title": "Second", "parent_ids": []})])
+        .reply(
+            &comments,
+            json!([
+                {"note": "On a **line**.", "author": {"id": 3, "username": "cem"}, "path": "src/table.rs", "line": 3,
+                 "line_type": "new", "created_at": "2026-06-15T10:00:00Z"},
+                {"note": "On all of it.\u{1b}[31m", "author": {"id": 3, "username": "cem"}, "created_at": "2026-06-15T12:00:00Z"},
+            ]),
+        );
+    harness.press("r").settle().await;
+    harness.settle().await;
+    let lines = harness.lines();
+    let at = |words: &str| {
+        lines.iter().position(|line| line.contains(words)).unwrap_or_else(|| panic!("{words}\n{}", lines.join("\n")))
+    };
+    assert!(
+        at("Before it.") < at("src/table.rs:3") && at("src/table.rs:3") < at("On a line."),
+        "{}",
+        harness.picture()
+    );
+    assert!(at("On a line.") < at("After it.") && at("After it.") < at("On all of it."), "{}", harness.picture());
+    assert!(at("After it.") < at("of commit 9f3c2abd"), "{}", harness.picture());
+    harness.press("] ]").press("R").expect("> On a **line**.").press("Esc");
+    harness.press("e").expect("the comments of a commit cannot be changed");
+    harness.press("Enter").settle().await;
+    assert_eq!(harness.app.place().tab.as_deref(), Some("changes"));
+}

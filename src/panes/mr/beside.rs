@@ -3,13 +3,35 @@
 use super::Mr;
 use super::scope::Scope;
 use crate::api::commits::{CommitComment, ListCommitComments};
-use crate::api::{Endpoint, Known};
+use crate::api::notes::Note;
+use crate::api::{Endpoint, Known, Time};
+use crate::app::outbox::Spot;
 use crate::app::pane::{Cx, View};
 use crate::panes::review::inlay::{Drafted, Source};
 use crate::panes::review::margin;
-use crate::panes::review::threads::OfCommit;
+use crate::panes::review::threads::{self, OfCommit};
 use crate::store::{Load, Rows, Want};
 use std::collections::BTreeSet;
+
+/// The kind of a note that was said of a commit.
+pub(super) const COMMENT: &str = "Commit";
+
+/// A comment of a commit as a note that names its place.
+fn as_note(sha: &str, comment: &CommitComment) -> Note {
+    let (spot, rest) = threads::comment_place(sha, comment);
+    let head = match spot.as_ref().and_then(Spot::head) {
+        Some(head) => head,
+        // Of the commit as a whole: its name stands above the text.
+        None => format!("_of commit {}_\n\n", sha.get(..8).unwrap_or(sha)),
+    };
+    Note {
+        body: format!("{head}{rest}"),
+        author: comment.author.clone(),
+        created_at: comment.created_at.clone(),
+        noteable_type: COMMENT.to_owned(),
+        ..Note::default()
+    }
+}
 
 /// Pages of notes that are read for the threads in the changes.
 const NOTE_PAGES: u32 = 40;
@@ -18,10 +40,28 @@ const COMMENTED: usize = 10;
 
 impl Mr {
     /// The comments of its newest commits.
-    fn comments_of(&self, view: &View) -> Vec<ListCommitComments> {
+    pub(super) fn comments_of(&self, view: &View) -> Vec<ListCommitComments> {
         let commits = view.store.list(&self.commits_of());
         let newest = commits.iter().take(COMMENTED);
         newest.map(|commit| ListCommitComments { id: self.project.clone(), sha: commit.id.clone() }).collect()
+    }
+
+    /// After an update: what was said of the commits, as notes that stand among the others.
+    pub(super) fn sync_comments(&mut self, view: &View) {
+        let lists = self.comments_of(view);
+        let rows: Vec<_> = lists.iter().map(|list| (&list.sha, view.store.list::<CommitComment, _>(list))).collect();
+        let revisions: Vec<u64> = rows.iter().map(|(_, rows)| rows.revision).collect();
+        if self.comments.0 == revisions {
+            return;
+        }
+        let all = rows.iter().flat_map(|(sha, rows)| rows.iter().map(move |comment| (sha, comment)));
+        let mut notes: Vec<Note> = all.map(|(sha, comment)| as_note(sha, comment)).collect();
+        notes.sort_by_key(|note| note.created_at.as_ref().and_then(Time::instant));
+        // Numbers that tell them apart, from the end: those of notes begin at the start.
+        for (at, note) in notes.iter_mut().enumerate() {
+            note.id = u64::MAX - at as u64;
+        }
+        self.comments = (revisions, notes);
     }
 
     /// The commit that the changes lead to; empty where the server does not say.

@@ -69,6 +69,8 @@ pub struct Mr {
     desk: Desk,
     /// What is said, beside the changes.
     margin: Margin,
+    /// What was said of its commits, as notes, oldest first, and the revisions of the lists that they are of.
+    comments: (Vec<u64>, Vec<Note>),
     /// How many notes the request said that it has.
     counted: Option<u64>,
 }
@@ -152,6 +154,8 @@ impl Mr {
             drafts: self.desk.drafts(),
             identity: talk::identity(merge_request.description.as_deref().unwrap_or_default()),
             notes: self.notes(view),
+            comments: &self.comments.1,
+            comments_revision: self.comments.0.iter().fold(0, |sum, revision| sum.wrapping_add(*revision)),
         })
     }
 
@@ -168,7 +172,8 @@ impl Mr {
                     Under::System => self.talk.toggle(&notes),
                     Under::Draft(_) => self.edit(cx),
                     Under::Note(index) => {
-                        if let Some(spot) = notes.get(index).and_then(|note| threads::place(note).0) {
+                        let said = talk::said(&notes, &self.comments.1, index);
+                        if let Some(spot) = said.and_then(|note| threads::place(note).0) {
                             // Its thread where that stands in the changes, else its line as it was.
                             if !self.margin.go_to(&spot, &mut self.changes) {
                                 self.changes.show(Spot { line: spot.line(), old: spot.old, path: spot.path });
@@ -203,7 +208,10 @@ impl Mr {
                 let notes = self.notes(view);
                 match self.talk.under() {
                     Under::System | Under::Draft(_) => true,
-                    Under::Note(index) => notes.get(index).is_some_and(|note| threads::place(note).0.is_some()),
+                    Under::Note(index) => {
+                        let said = talk::said(&notes, &self.comments.1, index);
+                        said.is_some_and(|note| threads::place(note).0.is_some())
+                    }
                     Under::Else => false,
                 }
             }
@@ -416,6 +424,7 @@ impl Pane for Mr {
             pipelines: Listing::default(),
             desk: Desk::default(),
             margin: Margin::default(),
+            comments: (Vec::new(), Vec::new()),
             counted: None,
         }
     }
@@ -453,6 +462,9 @@ impl Pane for Mr {
                 wants.extend(view.aside(Load::list(&self.participants_of(), 1)));
                 // For the number behind the title of their tab.
                 wants.push(Load::list(&self.commits_of(), 1).into());
+                for list in self.comments_of(view) {
+                    wants.extend(view.aside(Load::list(&list, 1)));
+                }
                 if self.known(view).is_some_and(|m| m.pipeline().is_none()) {
                     wants.extend(view.aside(polled(Load::list(&self.pipelines_of(), 1))));
                 }
@@ -531,6 +543,7 @@ impl Pane for Mr {
         self.desk.sync(&on, cx);
         self.hear(cx);
         if self.tab == Tab::Overview {
+            self.sync_comments(&view);
             let mut talk = std::mem::take(&mut self.talk);
             if let Some(parts) = self.parts(&view) {
                 talk.sync(&view, &parts);
@@ -647,7 +660,7 @@ impl Pane for Mr {
         match self.tab {
             Tab::Overview => {
                 let notes = self.notes(view);
-                let note = self.talk.note().and_then(|index| notes.get(index));
+                let note = self.talk.note().and_then(|index| talk::said(&notes, &self.comments.1, index));
                 copies.extend(note.map(|note| ("note", note.body.clone())));
             }
             Tab::Commits => {

@@ -1,7 +1,8 @@
 //! Writing, changing and deleting notes of a merge request, and sending reviews.
 
 use super::super::changes::keys::HasChanges;
-use super::talk::Under;
+use super::beside::COMMENT;
+use super::talk::{self, Under};
 use super::{Mr, Tab};
 use crate::api::Id;
 use crate::api::notes::{DeleteMergeRequestNote, Note};
@@ -32,7 +33,9 @@ impl Target {
     fn of(note: &Note) -> Target {
         let (spot, rest) = threads::place(note);
         let head = note.body.get(..note.body.len() - rest.len()).unwrap_or_default().to_owned();
-        Target::Said { note: Some(note.id), author: note.author.clone(), spot, head, body: rest.to_owned() }
+        // What was said of a commit has no number.
+        let number = Some(note.id).filter(|_| note.noteable_type != COMMENT);
+        Target::Said { note: number, author: note.author.clone(), spot, head, body: rest.to_owned() }
     }
 }
 
@@ -47,7 +50,7 @@ impl Mr {
         let notes = self.notes(view);
         match self.tab {
             Tab::Overview => match self.talk.under() {
-                Under::Note(index) => notes.get(index).map(Target::of),
+                Under::Note(index) => talk::said(&notes, &self.comments.1, index).map(Target::of),
                 Under::Draft(index) => self.desk.drafts().get(index).map(|(key, _)| Target::Draft(key.clone())),
                 Under::System | Under::Else => None,
             },

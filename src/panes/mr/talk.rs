@@ -8,6 +8,7 @@
 mod lines;
 
 use super::head::{self, Facts};
+use crate::api::Time;
 use crate::api::notes::Note;
 use crate::app::command::Motion;
 use crate::app::outbox::{Draft, Spot};
@@ -44,8 +45,43 @@ pub struct Parts<'a> {
     /// Names the description; another one whenever its text is.
     pub identity: String,
     pub notes: Rows<'a, Note>,
+    /// What was said of its commits, as notes, oldest first; and a number that is another one whenever they are others.
+    pub comments: &'a [Note],
+    pub comments_revision: u64,
     /// What is written and not sent, with its key.
     pub drafts: &'a [(String, Draft)],
+}
+
+/// From this index on, what was said of the commits.
+const COMMENTS: usize = usize::MAX / 2;
+
+/// What was said, by its index among the notes, or behind them among the comments.
+pub fn said<'a>(notes: &Rows<'a, Note>, comments: &'a [Note], index: usize) -> Option<&'a Note> {
+    match index.checked_sub(COMMENTS) {
+        Some(comment) => comments.get(comment),
+        None => notes.get(index),
+    }
+}
+
+impl<'a> Parts<'a> {
+    fn said(&self, index: usize) -> Option<&'a Note> {
+        said(&self.notes, self.comments, index)
+    }
+
+    /// Everything that was said, in the order of time.
+    fn all(&self) -> Vec<(usize, &'a Note)> {
+        let when = |note: &Note| note.created_at.as_ref().and_then(Time::instant);
+        let mut comments = self.comments.iter().enumerate().map(|(index, note)| (COMMENTS + index, note)).peekable();
+        let mut all = Vec::with_capacity(self.notes.len() + self.comments.len());
+        for (index, note) in (0..self.notes.len()).filter_map(|index| Some((index, self.notes.get(index)?))) {
+            while let Some(comment) = comments.next_if(|(_, comment)| when(comment) < when(note)) {
+                all.push(comment);
+            }
+            all.push((index, note));
+        }
+        all.extend(comments);
+        all
+    }
 }
 
 /// What belongs together.
@@ -79,7 +115,7 @@ enum At {
 /// What is under the cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Under {
-    /// A note of a person, by its index.
+    /// What a person said, by its index; see [`said`].
     Note(usize),
     /// Some notes of the system.
     System,
@@ -148,7 +184,7 @@ pub struct Talk {
     description: usize,
     units: Vec<Unit>,
     /// What the units were made of: the notes, and which of the system's are open.
-    united_for: (u64, usize),
+    united_for: (u64, u64, usize),
     /// The first of the system's notes of each row that is open.
     open: HashSet<u64>,
     /// The places that notes speak of, by the index of the note.
@@ -189,10 +225,14 @@ impl Talk {
         // A thread stands where it began: its notes may be of any chunk.
         let mut chunks: Vec<usize> = Vec::new();
         for unit in self.units.get(first..=last).unwrap_or_default() {
-            if let Unit::Note { note, .. } = unit
-                && !chunks.contains(&(note / CHUNK))
-            {
-                chunks.push(note / CHUNK);
+            match unit {
+                Unit::Note { note, .. } if *note >= COMMENTS => {
+                    let comment = parts.said(*note);
+                    let work = comment.and_then(|c| prose::work(view, &comment_key(c), threads::place(c).1, width));
+                    works.extend(work);
+                }
+                Unit::Note { note, .. } if !chunks.contains(&(note / CHUNK)) => chunks.push(note / CHUNK),
+                _ => {}
             }
         }
         let lacking = chunks.into_iter().filter_map(|chunk| {
@@ -222,9 +262,10 @@ impl Talk {
             self.chunks = (0..notes.len().div_ceil(CHUNK)).map(|chunk| chunk_key(notes, chunk, &named_for)).collect();
             self.named_for = named_for;
         }
-        if self.united_for != (notes.revision, self.open.len()) {
-            self.unite(notes);
-            self.united_for = (notes.revision, self.open.len());
+        let united_for = (notes.revision, parts.comments_revision, self.open.len());
+        if self.united_for != united_for {
+            self.unite(parts);
+            self.united_for = united_for;
         }
         self.head = head::lines(view, &parts.facts, width).len();
         self.description = match lines::description(parts) {
@@ -250,14 +291,14 @@ impl Talk {
     }
 
     /// Gathers the notes into units.
-    fn unite(&mut self, notes: &Rows<Note>) {
+    fn unite(&mut self, parts: &Parts) {
         self.spots.clear();
         let mut order: Vec<Vec<usize>> = Vec::new();
         // The threads that there are, by path, side and last line.
         let mut by_line: HashMap<(String, bool, Option<u32>), Vec<usize>> = HashMap::new();
         let mut run: Vec<usize> = Vec::new();
         let mut units: Vec<Option<Vec<usize>>> = Vec::new();
-        for (index, note) in notes.iter().enumerate() {
+        for (index, note) in parts.all() {
             if note.system {
                 run.push(index);
                 continue;
@@ -293,7 +334,7 @@ impl Talk {
         for unit in units {
             match unit {
                 Some(system) => {
-                    let first = system.first().and_then(|index| notes.get(*index)).map_or(0, |note| note.id);
+                    let first = system.first().and_then(|index| parts.said(*index)).map_or(0, |note| note.id);
                     let open = self.open.contains(&first);
                     self.units.push(Unit::System { notes: system, open });
                 }
@@ -320,6 +361,10 @@ impl Talk {
                 Unit::System { notes, open } => {
                     let gap = !matches!(self.units.get(index + 1), Some(Unit::System { .. }) | None);
                     (if *open { notes.len() } else { 1 }) + usize::from(gap)
+                }
+                Unit::Note { note, begins, .. } if *note >= COMMENTS => {
+                    let made = parts.said(*note).and_then(|c| prose::made(view, &comment_key(c), Talk::width(view)));
+                    self.above(*begins) + 1 + made.map_or(1, |made| made.lines.len()) + 1
                 }
                 Unit::Note { note, begins, .. } => {
                     let chunk = note / CHUNK;
@@ -351,7 +396,7 @@ impl Talk {
     fn anchor(&self, parts: &Parts) -> Option<Anchor> {
         let at = self.at(self.scroll.at(self.len()))?;
         let note = match at {
-            At::Unit(unit, _) => parts.notes.get(self.first_note(unit)?)?.id,
+            At::Unit(unit, _) => parts.said(self.first_note(unit)?)?.id,
             _ => 0,
         };
         Some(Anchor { at, note })
@@ -371,7 +416,7 @@ impl Talk {
         let Some(anchor) = anchor.filter(|_| before > 0) else { return };
         let after = match anchor.at {
             At::Unit(unit, line) => {
-                let id = |unit: usize| parts.notes.get(self.first_note(unit)?).map(|note| note.id);
+                let id = |unit: usize| parts.said(self.first_note(unit)?).map(|note| note.id);
                 let is_it = |unit: &usize| id(*unit) == Some(anchor.note);
                 let unit = Some(unit).filter(is_it).or_else(|| (0..self.units.len()).rev().find(is_it));
                 let unit = unit.unwrap_or_else(|| self.units.len().saturating_sub(1));
@@ -524,7 +569,7 @@ impl Talk {
                 At::Description(index) => lines::of_description(view, parts, index, width),
                 At::Between(0) => DocLine::default(),
                 At::Between(_) => lines::between(view, parts, width),
-                At::Unit(unit, line) => self.unit_line(view, &parts.notes, unit, line, width),
+                At::Unit(unit, line) => self.unit_line(view, parts, unit, line, width),
                 At::Draft(draft, line) => lines::of_draft(view, parts, draft, line, width),
                 At::Tail => lines::tail(view, &parts.notes),
             };
@@ -540,22 +585,24 @@ impl Talk {
         });
     }
 
-    fn unit_line(&self, view: &View, notes: &Rows<Note>, unit: usize, line: usize, width: usize) -> DocLine<'static> {
+    fn unit_line(&self, view: &View, parts: &Parts, unit: usize, line: usize, width: usize) -> DocLine<'static> {
         match self.units.get(unit) {
             Some(Unit::System { notes: run, open: true }) => run
                 .get(line)
-                .and_then(|index| notes.get(*index))
+                .and_then(|index| parts.said(*index))
                 .map(|note| lines::system(view, note))
                 .unwrap_or_default(),
-            Some(Unit::System { notes: run, open: false }) if line == 0 => lines::system_run(view, notes, run, width),
+            Some(Unit::System { notes: run, open: false }) if line == 0 => {
+                lines::system_run(view, &parts.notes, run, width)
+            }
             Some(Unit::Note { note, begins, answers }) => {
                 let above = self.above(*begins);
                 match (begins.and_then(|note| self.spots.get(&note)), line.checked_sub(above)) {
                     (Some(spot), None) => lines::place(view, spot, line),
                     (_, Some(0)) => {
-                        notes.get(*note).map(|said| lines::heading(view, said, *answers)).unwrap_or_default()
+                        parts.said(*note).map(|said| lines::heading(view, said, *answers)).unwrap_or_default()
                     }
-                    (_, Some(within)) => self.body_line(view, *note, within - 1),
+                    (_, Some(within)) => self.body_line(view, parts, *note, within - 1),
                     (None, None) => DocLine::default(),
                 }
             }
@@ -563,7 +610,15 @@ impl Talk {
         }
     }
 
-    fn body_line(&self, view: &View, note: usize, line: usize) -> DocLine<'static> {
+    fn body_line(&self, view: &View, parts: &Parts, note: usize, line: usize) -> DocLine<'static> {
+        if note >= COMMENTS {
+            let made = parts.said(note).and_then(|c| prose::made(view, &comment_key(c), Talk::width(view)));
+            return match made {
+                Some(made) => made.lines.get(line).cloned().unwrap_or_default(),
+                None if line == 0 => DocLine::new(glyph::cut(), view.theme.style(Role::Faint)),
+                None => DocLine::default(),
+            };
+        }
         let key = self.chunks.get(note / CHUNK);
         match key.and_then(|key| view.store.made::<Rendered>(key)) {
             Some(made) => made.0.get(note % CHUNK).and_then(|lines| lines.get(line)).cloned().unwrap_or_default(),
@@ -571,6 +626,11 @@ impl Talk {
             None => DocLine::default(),
         }
     }
+}
+
+/// Names a comment of a commit by what it says.
+fn comment_key(comment: &Note) -> String {
+    identity(&comment.body)
 }
 
 /// Names a chunk by the notes in it; one that was changed has another time.
