@@ -391,7 +391,9 @@ impl App {
                 {
                     self.act(Action::Keep(key.clone(), None), effects);
                 }
-                self.say(Tone::Good, format!("Done: {}", pending.write.what));
+                let undo = pending.write.undo.map(|(command, words)| (self.bindings.first(command), words));
+                let undo = undo.filter(|(key, _)| !key.is_empty()).map(|(key, words)| format!(". {key} {words}"));
+                self.say(Tone::Good, format!("Done: {}{}", pending.write.what, undo.unwrap_or_default()));
             }
             Err(error) if !shown => {
                 let kept = if matches!(pending.carries, Carries::Kept(..)) { " The text is kept." } else { "" };

@@ -151,7 +151,11 @@ impl Traces {
         let again = viewer.newer_words(view).unwrap_or_default();
         let state = format!("{sign} {} {}", ci::status_word(&job.status), ci::took(job, view.now));
         let facts = [again, state, viewer.note(view)];
-        let facts: Vec<&str> = facts.iter().map(|fact| fact.trim()).filter(|fact| !fact.is_empty()).collect();
+        let mut facts: Vec<&str> = facts.iter().map(|fact| fact.trim()).filter(|fact| !fact.is_empty()).collect();
+        // Where there is little room, how it stands says more than how much there is.
+        while facts.len() > 1 && text::width(&facts.join(" · ")) + 2 > usize::from(area.width) * 2 / 3 {
+            facts.pop();
+        }
         let title = format!("#{} {}", job.id, job.name);
         let body = panels::title(buf, area, view.theme, focused, &title, &facts.join(" · "));
         viewer.draw_small(view, body, buf, focused);
@@ -221,6 +225,9 @@ impl Pane for Traces {
         Command::new("traces.retry", &["R"], "Run it again", |pane: &mut Self, cx| pane.deed(Deed::Retry, cx))
             .writes()
             .when(|pane, view| pane.can(view, Deed::Retry)),
+        Command::new("traces.play", &["P"], "Play it", |pane: &mut Self, cx| pane.deed(Deed::Play, cx))
+            .writes()
+            .when(|pane, view| pane.can(view, Deed::Play)),
         Command::new("traces.cancel", &["X"], "Cancel it", |pane: &mut Self, cx| pane.deed(Deed::Cancel, cx))
             .footer("cancel")
             .writes()

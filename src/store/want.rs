@@ -247,6 +247,8 @@ pub struct Write {
     pub read: Reader,
     /// What is being done, for the footer: `comment on !12`.
     pub what: String,
+    /// The command that takes it back, and what that does: `resumes it`.
+    pub undo: Option<(&'static str, &'static str)>,
 }
 
 impl Write {
@@ -257,7 +259,14 @@ impl Write {
             touches: E::TOUCHES,
             read: |body, kind| E::Output::read(body, kind).map(|value| (Arc::new(value) as Value, 1)),
             what: what.into(),
+            undo: None,
         }
+    }
+
+    /// The same change, which `command` takes back; `words` say what that does.
+    pub fn undone_by(mut self, command: &'static str, words: &'static str) -> Write {
+        self.undo = Some((command, words));
+        self
     }
 }
 

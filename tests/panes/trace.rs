@@ -268,4 +268,8 @@ async fn a_job_that_is_run_again_takes_the_place_of_the_one_that_failed() {
     harness.reply(siblings, all).reply(&path(12), job(12, "unit", "pending"));
     harness.press("R").settle().await;
     harness.expect("#12 unit").expect("this is #12").expect("waits for a runner").expect("screens begins");
+    harness.reply(&path(12), job(12, "unit", "manual")).pass(10).settle().await;
+    harness.reply("POST /projects/acme%2Frocket-ui/jobs/12/play", job(12, "unit", "pending"));
+    harness.expect("P plays it").press("P").settle().await;
+    assert!(harness.asked.iter().any(|line| line.ends_with("/jobs/12/play")), "{:?}", harness.asked);
 }

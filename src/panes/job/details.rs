@@ -132,7 +132,9 @@ fn artifacts(page: &mut Page, job: &Job) {
             let words = if gone { ago(&text::ago(seconds)) } else { text::ago(seconds) };
             page.fact("expires", words, if gone { Role::Warning } else { Role::Text });
         }
-        None => page.fact("expires", "never", Role::Dim),
+        // A server that names the files that it keeps says when they go, too; of another it is not known.
+        None if job.artifacts.is_some() => page.fact("expires", "never", Role::Dim),
+        None => {}
     }
 }
 

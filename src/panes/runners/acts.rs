@@ -32,9 +32,12 @@ impl Runners {
     }
 
     pub(super) fn pause(&mut self, cx: &mut Cx) {
-        let paused = self.current(&cx.view).is_some_and(Runner::is_paused);
-        let what = if paused { "resume" } else { "pause" };
-        self.update(cx, what, |update| UpdateRunner { active: Some(paused), ..update });
+        let Some(runner) = self.current(&cx.view) else { return };
+        let paused = runner.is_paused();
+        let (what, undo) = if paused { ("resume", "pauses it again") } else { ("pause", "lets it take jobs again") };
+        let update = UpdateRunner { id: runner.id, active: Some(paused), ..UpdateRunner::default() };
+        let write = Write::new(&update, format!("{what} {}", name(runner)));
+        cx.act(Action::Send(write.undone_by("runners.pause", undo)));
     }
 
     /// Everything that the server lets one change of a runner.
@@ -116,6 +119,7 @@ impl Runners {
             let name = name(runner);
             let write = DisableRunner { id: project.into(), runner_id: runner.id };
             let write = Write::new(&write, format!("disable {name} in {}", text::shown(project)));
+            let write = write.undone_by("runners.enable", "enables it again");
             let question = format!("Disable {name} in {}? Its jobs go to other runners.", text::shown(project));
             App::confirm("Disable", question, Action::Send(write))
         };
