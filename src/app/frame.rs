@@ -183,6 +183,9 @@ impl App {
     fn bottom_line(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let theme = view.theme;
         let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
+        let mut right = self.saving(view, area.width);
+        right.push((self.bindings.first("help").to_owned(), key));
+        right.push((" help ".into(), dim));
         let mut left: Spans = vec![(" ".into(), dim)];
         let pane = self.panes.last();
         if let Some((tone, words, _)) = &self.message {
@@ -191,10 +194,10 @@ impl App {
             left.push((super::keymap::show(&self.pressed), key));
             left.push((" …".into(), dim));
         } else if let Some(pane) = pane {
+            let mut hints: Vec<(String, String)> = Vec::new();
             for info in pane.commands().into_iter().filter(|i| !i.short.is_empty()) {
                 if matches!(pane.can(info.id, view), Some(Ok(()))) {
-                    left.push((key_shown(self.bindings.first(info.id)).to_owned(), key));
-                    left.push((format!(" {}  ", info.short), dim));
+                    hints.push((key_shown(self.bindings.first(info.id)).to_owned(), format!(" {}  ", info.short)));
                 }
             }
             for (id, short) in [("seek", "filter"), ("actions", "actions")] {
@@ -202,13 +205,23 @@ impl App {
                     continue;
                 }
                 let short = if id == "seek" && pane.seek() == Some(super::Seek::Search) { "search" } else { short };
-                left.push((self.bindings.first(id).to_owned(), key));
-                left.push((format!(" {short}  "), dim));
+                hints.push((self.bindings.first(id).to_owned(), format!(" {short}  ")));
             }
+            // A hint is read whole or not at all. The last two lead to all others, so those before them give way.
+            let room = usize::from(area.width).saturating_sub(line::width(&right) + 1);
+            let wide = |hints: &[(String, String)]| -> usize {
+                hints.iter().map(|(keys, words)| text::width(keys) + text::width(words)).sum()
+            };
+            let general = if pane.seek().is_some() { 2 } else { 1 };
+            // A blank stands before the first, and the two behind the last are not needed.
+            while hints.len() > general && wide(&hints) > room + 1 {
+                hints.remove(hints.len() - general - 1);
+            }
+            if let Some((_, words)) = hints.last_mut() {
+                words.truncate(words.trim_end().len());
+            }
+            left.extend(hints.into_iter().flat_map(|(keys, words)| [(keys, key), (words, dim)]));
         }
-        let mut right = self.saving(view, area.width);
-        right.push((self.bindings.first("help").to_owned(), key));
-        right.push((" help ".into(), dim));
         line::pair(buf, area, &left, &right);
     }
 

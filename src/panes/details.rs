@@ -134,7 +134,16 @@ impl Details {
         self.area.set(area);
         doc::draw(buf, area, view.theme, focused, &self.scroll, self.lines.len(), 1, |index| {
             let pieces = self.lines.get(index).map(|line| line.pieces.as_slice()).unwrap_or_default();
-            let spans = pieces.iter().map(|(words, role)| (words.as_str().into(), view.theme.style(*role))).collect();
+            let mut spans = Vec::new();
+            for (words, role) in pieces {
+                // What is underlined begins with its words, not with the gap before them.
+                let rest = words.trim_start();
+                let (gap, _) = words.split_at(words.len() - rest.len());
+                if !gap.is_empty() {
+                    spans.push((gap.into(), view.theme.style(Role::Text)));
+                }
+                spans.push((rest.into(), view.theme.style(*role)));
+            }
             DocLine { spans, ..DocLine::default() }
         });
     }

@@ -508,7 +508,7 @@ impl Pane for Home {
             return;
         }
         let columns = [
-            Column::new("", Size::Fit { min: 12, max: 32 }).middle().priority(1),
+            Column::new("", Size::Fit { min: 12, max: if view.size.0 < 100 { 20 } else { 32 } }).middle().priority(1),
             Column::new("", Size::Fit { min: 2, max: 9 }).right(),
             Column::new("", Size::Fill { min: 16, weight: 1 }),
             Column::new("", Size::Fit { min: 3, max: 14 }).priority(3),

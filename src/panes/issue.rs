@@ -73,7 +73,9 @@ impl IssuePane {
         let line = |words: String, role: Role| DocLine::new(words, theme.style(role));
         if self.epic {
             let words = "The interface has the notes of an epic alone; o opens its page with its text.".to_owned();
-            return vec![line(words, Role::Dim), DocLine::default()];
+            let width = usize::from(view.size.0).saturating_sub(6).min(prose::MEASURE);
+            let lines = text::wrap(&words, width, 4).into_iter().map(|words| line(words, Role::Dim));
+            return lines.chain([DocLine::default()]).collect();
         }
         let Some(issue) = self.issue(view) else {
             let searches = self.searches();

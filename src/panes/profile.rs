@@ -32,6 +32,12 @@ pub fn marks(user: &Profile) -> Vec<&'static str> {
     all.into_iter().filter(|(on, _)| *on).map(|(_, word)| word).collect()
 }
 
+/// The providers by which it signs in.
+pub fn ways_in(user: &Profile) -> String {
+    let providers = user.identities.known().into_iter().flatten().map(|identity| identity.provider.as_str());
+    providers.collect::<Vec<_>>().join(", ")
+}
+
 /// A moment as one reads it: its day, and how long ago that was.
 fn moment(view: &View, time: Option<&Time>) -> String {
     let Some(time) = time else { return String::new() };

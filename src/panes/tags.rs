@@ -4,7 +4,7 @@ use super::columns::{Columns, Field};
 use super::list::{Listing, age};
 use super::{forms, project, prose};
 use crate::api::Id;
-use crate::api::tags::{CreateRelease, DeleteTag, ListTags, Tag, UpdateRelease};
+use crate::api::tags::{CreateRelease, DeleteTag, GetTag, ListTags, Tag, UpdateRelease};
 use crate::app::App;
 use crate::app::action::Action;
 use crate::app::command::{Command, Motion, WhyNot};
@@ -153,14 +153,18 @@ impl Tags {
         let known = tag.release.as_ref().map(|release| release.description.clone().unwrap_or_default());
         let text = cx.view.drafts.get(&key).cloned().or_else(|| known.clone()).unwrap_or_default();
         let title = format!("Release {}", shown(&name));
-        let make: Make = Box::new(move |description| {
+        let get = GetTag { id: id.clone(), tag_name: name.clone() };
+        let make: Make = Box::new(move |description, base| {
             let (id, tag_name, what) = (id.clone(), name.clone(), format!("release {name}"));
-            match known {
+            match base {
                 Some(_) => Write::new(&UpdateRelease { id, tag_name, description }, what),
                 None => Write::new(&CreateRelease { id, tag_name, description }, what),
             }
         });
-        cx.act(Action::Open(Box::new(Composer::new(title, key, &text, make))));
+        let composer = Composer::new(title, key, &text, make).in_place_of(known, get, |tag| {
+            tag.release.as_ref().map(|release| release.description.clone().unwrap_or_default())
+        });
+        cx.act(Action::Open(Box::new(composer)));
     }
 
     /// The tags to compare: two that are marked, the marked and the selected one, or the selected one with the next

@@ -337,7 +337,7 @@ pub fn wrap(text: &str, width: usize, limit: usize) -> Vec<String> {
     'lines: for source in text.lines() {
         let mut line = String::new();
         let mut used = 0;
-        for word in source.split_word_bounds() {
+        for word in unbroken(source) {
             if lines.len() > limit {
                 break 'lines;
             }
@@ -381,6 +381,28 @@ pub fn wrap(text: &str, width: usize, limit: usize) -> Vec<String> {
         }
     }
     lines
+}
+
+/// The pieces that a line may be broken between: words and blanks, where a mark stays with the word that it ends, and an
+/// opening bracket with the one that it begins.
+fn unbroken(source: &str) -> impl Iterator<Item = &str> {
+    let mut words = source.split_word_bound_indices().peekable();
+    std::iter::from_fn(move || {
+        let (start, first) = words.next()?;
+        let mut last = first;
+        let mut end = start + first.len();
+        while let Some((at, next)) = words.peek().copied() {
+            let closes = next.chars().all(|c| matches!(c, '.' | ',' | ';' | ':' | '?' | '!' | ')' | ']' | '}' | '…'));
+            let opens = last.chars().all(|c| matches!(c, '(' | '[' | '{' | '@' | '#'));
+            let blank = [last, next].iter().any(|word| word.chars().all(char::is_whitespace));
+            if blank || !(closes || opens) {
+                break;
+            }
+            (last, end) = (next, at + next.len());
+            words.next();
+        }
+        source.get(start..end)
+    })
 }
 
 /// How long ago, in few words: `now`, `3m`, `3h`, `2d`, `5w`, `1y`; the future as `in 3m`. In seconds.
@@ -555,6 +577,9 @@ mod tests {
         assert_eq!(wrap("one\n\ntwo", 10, 9), ["one", "", "two"]);
         assert_eq!(wrap("abcdefghij", 4, 9), ["abcd", "efgh", "ij"]);
         assert_eq!(wrap("世界世界", 5, 9), ["世界", "世界"]);
+        // A mark is never alone at the beginning of a line, and a bracket never at the end of one.
+        assert_eq!(wrap("it is gone: really (yes)?", 10, 9), ["it is", "gone:", "really", "(yes)?"]);
+        assert_eq!(wrap("of @bo, and", 6, 9), ["of", "@bo,", "and"]);
         assert_eq!(wrap("a b c d e f", 3, 2), ["a b", "c…"]);
         assert!(wrap("x", 0, 3).is_empty());
     }

@@ -86,3 +86,22 @@ async fn a_choice_that_names_nothing_known_is_no_choice() {
         harness.press("| j Space Esc | 0 Esc");
     }
 }
+
+#[tokio::test]
+async fn runners_and_users_have_columns_to_choose_too() {
+    let runner = |id: u64, name: &str| json!({"id": id, "description": name, "active": true, "is_shared": true, "status": "online"});
+    let mut harness = Begin::at(Place::new("runners")).size(160, 24).open();
+    harness.reply("GET /runners", [runner(1, "mill"), runner(2, "attic")]).settle().await;
+    harness.expect("serves").expect_no("address").click_on("runner ").settle().await;
+    harness.expect("runner↑");
+    assert!(harness.line_with("▌").contains("mill") && harness.lines()[4].contains("attic"), "{}", harness.picture());
+    harness.press("|").expect("address").press("Esc");
+    let user =
+        |id: u64, name: &str| json!({"id": id, "username": name, "name": name, "state": "active", "web_url": ""});
+    let mut harness = Begin::at(Place::new("users")).size(80, 24).open();
+    harness.reply("GET /users", [user(2, "cem"), user(9, "bo")]).settle().await;
+    harness.expect_no("#9").press("|").press("j j j j j j j j j Space Esc").settle().await;
+    harness.expect("#9").click_on("#").settle().await;
+    harness.expect("#↑");
+    assert!(harness.kept.keys().any(|key| key.contains("columns of users")), "{:?}", harness.kept.keys());
+}

@@ -355,10 +355,12 @@ fn tags(width: u16) -> Harness {
     app.reply(
         &format!("{REPOSITORY}/tags"),
         json!([
-            {"name": "v2", "message": "Signed\u{1b}[31m off\n\nby Ada", "commit": commit("e", "Merge rows", 14, &[]), "release": release},
+            {"name": "v2", "message": "Signed\u{1b}[31m off\n\nby Ada", "commit": commit("e", "Merge rows", 14, &[]), "release": release.clone()},
             {"name": "v1", "message": null, "commit": commit("b", "Begin", 2, &[]), "release": null},
         ]),
     );
+    app.reply(&format!("{REPOSITORY}/tags/v2"), json!({"name": "v2", "message": null, "release": release}));
+    app.reply(&format!("{REPOSITORY}/tags/v1"), json!({"name": "v1", "message": null, "release": null}));
     app
 }
 
@@ -380,7 +382,7 @@ async fn a_tag_stands_beside_what_it_says_and_releases() {
 async fn a_release_is_written_and_changed_and_its_text_is_kept() {
     let mut app = tags(120);
     app.settle().await;
-    app.press("e").type_text(" more").press("C-s");
+    app.press("e").type_text(" more").press("C-s").settle().await;
     let sent = |app: &Harness| app.waiting().pop().unwrap_or_default();
     assert!(
         sent(&app).starts_with("PUT /projects/acme%2Frocket/repository/tags/v2/release description=# Second"),
@@ -391,8 +393,38 @@ async fn a_release_is_written_and_changed_and_its_text_is_kept() {
     let mut app = tags(120);
     app.settle().await;
     app.press("j e").type_text("First").press("Esc");
-    app.expect("a text is kept").press("e C-s");
+    app.expect("a text is kept").press("e C-s").settle().await;
     assert_eq!(sent(&app), "POST /projects/acme%2Frocket/repository/tags/v1/release description=First");
+}
+
+#[tokio::test]
+async fn a_release_that_somebody_else_changed_meanwhile_is_shown_before_it_is_replaced() {
+    let released = |says: &str| json!({"name": "v2", "release": {"tag_name": "v2", "description": says}});
+    let writes = |app: &Harness| app.asked.iter().filter(|line| !line.starts_with("GET")).cloned().collect::<Vec<_>>();
+    let mut app = tags(120);
+    app.settle().await;
+    app.press("e").type_text(" mine").settle().await;
+    app.reply(&format!("{REPOSITORY}/tags/v2"), released("Third light, by Bo")).press("C-s").settle().await;
+    app.expect("Third light, by Bo").expect("Somebody changed it meanwhile");
+    assert!(writes(&app).is_empty(), "{:?}", writes(&app));
+    // It was shown: sent again, it takes the place.
+    app.press("C-s").settle().await;
+    assert!(writes(&app)[0].starts_with("PUT"), "{:?}", writes(&app));
+    // Somebody wrote the first release meanwhile: nothing is made over it unseen.
+    let mut app = tags(120);
+    app.settle().await;
+    app.press("j e").type_text("First").settle().await;
+    let theirs = json!({"name": "v1", "release": {"tag_name": "v1", "description": "Bo was first"}});
+    app.reply(&format!("{REPOSITORY}/tags/v1"), theirs).press("C-s").settle().await;
+    app.expect("Bo was first").press("C-s").settle().await;
+    assert!(writes(&app)[0].starts_with("PUT"), "{:?}", writes(&app));
+    // A server that cannot be asked has the last word itself.
+    let mut app = tags(120);
+    app.settle().await;
+    app.fail(&format!("{REPOSITORY}/tags/v2"), 500, "500 Internal Server Error");
+    app.press("e").type_text(" mine").settle().await;
+    app.press("C-s").settle().await;
+    assert!(writes(&app)[0].starts_with("PUT"), "{:?}", writes(&app));
 }
 
 #[tokio::test]

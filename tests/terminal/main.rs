@@ -6,9 +6,11 @@ mod editing;
 mod home;
 mod kept;
 mod killed;
+mod pictures;
 mod screen;
 #[path = "../support/served.rs"]
 mod served;
+mod svg;
 
 use home::{Home, send};
 use labscope::runtime::terminal::{Terminal, TerminalOptions};

@@ -124,6 +124,21 @@ impl Screen {
         self.wait_until(what, |seen| is_so(seen.parser.screen()));
     }
 
+    /// Looks at the screen once nothing more comes for a while.
+    pub fn at_rest<T>(&mut self, look: impl FnOnce(&vt100::Screen) -> T) -> T {
+        let quiet = Duration::from_millis(1500);
+        let until = Instant::now() + LIMIT;
+        let mut seen = self.seen.0.lock().expect("not poisoned");
+        loop {
+            let (next, waited) = self.seen.1.wait_timeout(seen, quiet).expect("not poisoned");
+            seen = next;
+            // What runs a clock never rests.
+            if waited.timed_out() || Instant::now() + quiet * 60 > until {
+                return look(seen.parser.screen());
+            }
+        }
+    }
+
     /// Waits until the program has asked for the background.
     pub fn wait_for_question(&mut self) {
         self.wait_until("it asks for the background", |seen| seen.asked);

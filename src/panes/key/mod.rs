@@ -56,7 +56,9 @@ impl LookUp {
             Err(why) => facts.field("kind", vec![(why, Role::Warning)], None),
         }
         facts.field("added", vec![(ago(&age(view, key.created_at.as_ref())), Role::Text)], None);
-        facts.field("last used", vec![(ago(&age(view, key.last_used_at.as_ref())), Role::Text)], None);
+        if key.last_used_at.is_some() {
+            facts.field("last used", vec![(ago(&age(view, key.last_used_at.as_ref())), Role::Text)], None);
+        }
         for (index, line) in wrap(&key.key, 64, 12).into_iter().enumerate() {
             let lead = Some(Lead::Copy("key", key.key.clone()));
             facts.field(if index == 0 { "key" } else { "" }, vec![(line, Role::Dim)], lead);

@@ -22,6 +22,7 @@ use crate::store::{Load, Rows, Want};
 use crate::ui::panels::{self, Ask, Panels};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, state};
+use draw::COLUMNS;
 use query::Asked;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -196,6 +197,7 @@ impl Pane for Runners {
         Command::new("runners.remove", &["Delete"], "Remove it from the server", Runners::remove)
             .writes()
             .when(Runners::has_runner),
+        Command::new("runners.columns", &["|"], "Choose columns, and what sorts", |_: &mut Self, cx| COLUMNS.open(cx)),
         Command::new("runners.status", &["f"], "Only its jobs of one status, or all", |pane: &mut Self, cx| {
             pane.status = (pane.status + 1) % JOB_STATUSES.len();
             pane.jobs.restart();
@@ -241,8 +243,10 @@ impl Pane for Runners {
             crumbs.push(Crumb::new(why, Role::Failed));
             return crumbs;
         }
-        let counted = self.list.crumbs(&self.rows(view));
+        let rows = self.rows(view);
+        let counted = self.list.crumbs(&rows);
         crumbs.extend(counted.into_iter().skip(usize::from(!sought.is_empty())));
+        crumbs.extend(COLUMNS.chosen(view).crumb(&rows));
         crumbs
     }
 
@@ -302,6 +306,7 @@ impl Pane for Runners {
         let asked = Asked::read(self.list.shown(), self.scope);
         let view = cx.view;
         self.list.narrow_to(&rows, &self.narrowed(&asked, &rows, &view), |runner| asked.fits(detailed(&view, runner)));
+        COLUMNS.chosen(&view).sort(&mut self.list, &rows);
         self.list.sync(&rows, |runner| runner.id.to_string());
         let shown = self.list.selected(&rows).map(|runner| runner.id);
         if shown != self.shown {
@@ -338,6 +343,8 @@ impl Pane for Runners {
             if self.jobs.pointer(pointer, len) {
                 self.enter(cx);
             }
+        } else if (both || !self.on_jobs()) && COLUMNS.pressed(&self.list, pointer, cx) {
+            self.panels.set_focus(LIST);
         } else if (both || !self.on_jobs()) && self.list.holds(column, row) {
             self.panels.set_focus(LIST);
             let len = self.rows(&cx.view).len();

@@ -105,7 +105,9 @@ impl Stage {
         let what = format!("commit {} to {branch}", files(changes.len()));
         let make: Make = {
             let what = what.clone();
-            Box::new(move |commit_message| Write::new(&CreateCommit { commit_message, ..create.clone() }, what.clone()))
+            Box::new(move |commit_message, _| {
+                Write::new(&CreateCommit { commit_message, ..create.clone() }, what.clone())
+            })
         };
         let key = desk.key("message");
         let message = cx.view.drafts.get(&key).cloned().unwrap_or_else(|| message(&changes));

@@ -181,6 +181,10 @@ impl UserPane {
 
     fn may_change(&self, view: &View) -> Result<(), WhyNot> {
         forms::administrator(view)?;
+        // Who one is, servers say to administrators in full: nothing said means no.
+        if self.own && view.me().is_some_and(|me| me.is_admin.flatten() != Some(true)) {
+            return Err("for administrators alone; the rest of your account is changed in the browser".into());
+        }
         self.profile(view).map(|_| ()).ok_or_else(|| "the user is not known yet".into())
     }
 

@@ -1,10 +1,11 @@
 //! The users of a server, asked for by a typed query, beside what is known of the selected one.
 
+use super::columns::{Chosen, Columns, Field};
 use super::details::{Details, NAMES_WIDE};
 use super::list::{Listing, age};
 use super::{forms, profile, typed};
-use crate::api::Known;
 use crate::api::users::{DeleteUser, GetUser, ListUsers, Profile};
+use crate::api::{Known, Time};
 use crate::app::action::Action;
 use crate::app::command::{Command, Motion, WhyNot};
 use crate::app::overlay::batch::Batch;
@@ -16,6 +17,7 @@ use crate::store::{Load, Rows, Want, Write};
 use crate::ui::panels::{self, Ask, Panels};
 use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::theme::Role;
+use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::time::Duration;
@@ -26,6 +28,43 @@ const ASKS: &[Ask] = &[Ask { min: 52, weight: 3 }, Ask { min: 40, weight: 2 }];
 /// The tabs, and what each adds to the query.
 const TABS: &[(&str, &str)] = &[("Active", "active"), ("Blocked", "blocked"), ("External", "external"), ("All", "")];
 const TITLES: &[&str] = &["Active", "Blocked", "External", "All"];
+fn at(time: &Option<Option<Time>>) -> Option<Timestamp> {
+    time.known().and_then(Time::instant)
+}
+
+/// Only administrators may have the server sort; a query says `sort:` for that.
+const COLUMNS: Columns<Profile> = Columns {
+    place: "users",
+    fields: &[
+        Field::new("state", Column::new("", Size::Fixed(1))).loaded(|a: &Profile, b| a.state.cmp(&b.state)),
+        Field::new("user name", Column::new("user", Size::Fit { min: 8, max: 24 }))
+            .loaded(|a: &Profile, b| a.username.to_lowercase().cmp(&b.username.to_lowercase())),
+        Field::new("name", Column::new("name", Size::Fill { min: 14, weight: 1 }))
+            .loaded(|a: &Profile, b| a.name.to_lowercase().cmp(&b.name.to_lowercase())),
+        Field::new("notes", Column::new("", Size::Fit { min: 0, max: 24 }).priority(2)),
+        Field::new("e-mail", Column::new("e-mail", Size::Fit { min: 0, max: 30 }).middle().priority(4))
+            .loaded(|a: &Profile, b| a.email.known().cmp(&b.email.known())),
+        Field::new("company", Column::new("company", Size::Fit { min: 0, max: 24 }).priority(5))
+            .loaded(|a: &Profile, b| a.organization.known().cmp(&b.organization.known()))
+            .hidden(),
+        Field::new("signs in by", Column::new("signs in by", Size::Fit { min: 0, max: 24 }).priority(5)).hidden(),
+        Field::new("projects", Column::new("projects", Size::Fit { min: 0, max: 8 }).right().priority(6))
+            .loaded(|a: &Profile, b| a.projects_limit.known().cmp(&b.projects_limit.known()))
+            .hidden(),
+        Field::new("number", Column::new("#", Size::Fit { min: 1, max: 9 }).right().priority(3))
+            .loaded(|a: &Profile, b| a.id.cmp(&b.id))
+            .hidden(),
+        Field::new("made", Column::new("made", Size::Fixed(4)).right().priority(3))
+            .loaded(|a: &Profile, b| at(&a.created_at).cmp(&at(&b.created_at)))
+            .hidden(),
+        Field::new("signed in", Column::new("in", Size::Fixed(4)).right().priority(3))
+            .loaded(|a: &Profile, b| at(&a.last_sign_in_at).cmp(&at(&b.last_sign_in_at)))
+            .hidden(),
+        Field::new("active", Column::new("when", Size::Fixed(4)).right().priority(1))
+            .loaded(|a: &Profile, b| at(&a.last_activity_on).cmp(&at(&b.last_activity_on))),
+    ],
+    order: None,
+};
 /// How long the cursor rests on a user before the rest is asked for.
 const PAUSE: Duration = Duration::from_millis(150);
 
@@ -63,6 +102,10 @@ impl Users {
 
     fn current<'a>(&self, view: &View<'a>) -> Option<&'a Profile> {
         self.list.selected(&self.rows(view))
+    }
+
+    fn chosen(&self, view: &View) -> Chosen<Profile> {
+        COLUMNS.chosen(view).unless(query::get(self.list.sought(), "sort").is_some())
     }
 
     fn one(id: u64) -> GetUser {
@@ -114,14 +157,7 @@ impl Users {
     }
 
     fn draw_list(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        let columns = [
-            Column::new("", Size::Fixed(1)),
-            Column::new("", Size::Fit { min: 8, max: 24 }),
-            Column::new("", Size::Fill { min: 14, weight: 1 }),
-            Column::new("", Size::Fit { min: 0, max: 24 }).priority(2),
-            Column::new("", Size::Fit { min: 0, max: 30 }).middle().priority(4),
-            Column::new("", Size::Fixed(4)).right().priority(1),
-        ];
+        let chosen = self.chosen(view);
         let focused = self.panels.focus() == LIST;
         let known = view.me().and_then(|me| me.is_admin.known().copied()) == Some(true);
         let note = if known { "" } else { "the rest is shown to administrators" };
@@ -131,8 +167,8 @@ impl Users {
             _ => ("No user fits the filter.", "/ changes it, Esc ends it"),
         };
         let marked = |user: &Profile| self.list.state.is_marked(&user.id.to_string());
-        let draw = |user: &Profile| row(view, user).marked(marked(user));
-        self.list.draw(view, area, buf, focused, &self.rows(view), &columns, draw, empty);
+        let draw = |user: &Profile| chosen.row(row(view, user)).marked(marked(user));
+        self.list.draw(view, area, buf, focused, &self.rows(view), &chosen.columns(), draw, empty);
     }
 
     fn draw_facts(&self, view: &View, area: Rect, buf: &mut Buffer) {
@@ -156,6 +192,12 @@ fn row(view: &View, user: &Profile) -> Row {
         Cell::from((user.name.clone(), Role::Text)),
         Cell::from((notes.join(", "), if user.state == "active" { Role::Warning } else { role })),
         Cell::from((email, Role::Dim)),
+        Cell::from((user.organization.known().cloned().unwrap_or_default(), Role::Text)),
+        Cell::from((profile::ways_in(user), Role::Dim)),
+        Cell::from((user.projects_limit.known().map(u64::to_string).unwrap_or_default(), Role::Dim)),
+        Cell::from((format!("#{}", user.id), Role::Dim)),
+        Cell::from((age(view, user.created_at.known()), Role::Dim)),
+        Cell::from((age(view, user.last_sign_in_at.known()), Role::Dim)),
         Cell::from((age(view, user.last_activity_on.known()), Role::Dim)),
     ])
     .dim(user.state != "active")
@@ -195,6 +237,7 @@ impl Pane for Users {
         })
         .writes()
         .when(Self::may_change),
+        Command::new("users.columns", &["|"], "Choose columns, and what sorts", |_: &mut Self, cx| COLUMNS.open(cx)),
         Command::new("users.key", &["K"], "Whose SSH key has a number", |_: &mut Self, cx| cx.go(Place::new("key")))
             .when(|_, view| forms::administrator(view)),
     ];
@@ -216,7 +259,9 @@ impl Pane for Users {
 
     fn crumbs(&self, view: &View) -> Vec<Crumb> {
         let mut crumbs = vec![Crumb::new("users", Role::Title)];
-        crumbs.extend(typed::crumbs(&self.list, &self.rows(view), &Self::grammar(), view));
+        let rows = self.rows(view);
+        crumbs.extend(typed::crumbs(&self.list, &rows, &Self::grammar(), view));
+        crumbs.extend(self.chosen(view).crumb(&rows));
         crumbs
     }
 
@@ -248,7 +293,9 @@ impl Pane for Users {
         let view = cx.view;
         let sought = self.rows_of(self.list.sought(), &view);
         self.list.answered(&sought);
-        self.list.sync(&self.rows(&view), |user| user.id.to_string());
+        let rows = self.rows(&view);
+        self.chosen(&view).sort(&mut self.list, &rows);
+        self.list.sync(&rows, |user| user.id.to_string());
         self.facts.clear();
         if let Some(user) = self.current(&view) {
             let whole = view.store.get(&Self::one(user.id)).value.unwrap_or(user);
@@ -267,6 +314,9 @@ impl Pane for Users {
     }
 
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
+        if COLUMNS.pressed(&self.list, pointer, cx) {
+            return;
+        }
         let (Pointer::Press { column, row, .. } | Pointer::Wheel { column, row, .. }) = pointer else { return };
         let press = matches!(pointer, Pointer::Press { .. });
         if self.facts.holds(column, row) {

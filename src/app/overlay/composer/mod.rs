@@ -4,12 +4,12 @@ mod complete;
 mod emoji;
 
 use super::{Overlay, Stay};
-use crate::api::Error;
+use crate::api::{Endpoint, Error};
 use crate::app::action::{Action, Then, Tone};
 use crate::app::keymap::Key;
 use crate::app::outbox::{Draft, Progress, State as Fate};
 use crate::app::pane::{Cx, View};
-use crate::store::{Cancelled, Derive, Value, Want, Work, Write};
+use crate::store::{Cancelled, Derive, Load, Value, Want, Work, Write};
 use crate::ui::doc::{self, DocState};
 use crate::ui::markdown::{self, Rendered};
 use crate::ui::theme::{Role, Theme};
@@ -24,8 +24,20 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use tui_textarea::{CursorMove, TextArea, WrapMode};
 
-/// Makes the write that sends the text.
-pub type Make = Box<dyn Fn(String) -> Write>;
+/// Makes the write that sends the text; given what the server has by then, where that is looked at.
+pub type Make = Box<dyn Fn(String, Option<&str>) -> Write>;
+
+/// Reads from the store how often the server said what it has, and what that is; no text where it has none.
+type Read = Box<dyn Fn(&View) -> Option<(usize, Option<String>)>>;
+
+/// What the server has, of a text that takes its place.
+struct Current {
+    load: Load,
+    read: Read,
+    failed: Box<dyn Fn(&View) -> bool>,
+    /// What it had when the text was begun, or when it was shown to the person last.
+    base: Option<String>,
+}
 
 /// What becomes of the text.
 enum Purpose {
@@ -37,6 +49,8 @@ enum Purpose {
 
 enum State {
     Typing,
+    /// Looks whether somebody changed it meanwhile; holds the reply that it looks past.
+    Looking(Option<usize>),
     /// Its write waits for its number, or has it.
     Sending(Option<u64>),
     /// The outbox has it.
@@ -86,6 +100,7 @@ pub struct Composer {
     state: State,
     preview: Option<Preview>,
     completer: Option<Completer>,
+    current: Option<Current>,
     /// What somebody else made of the note meanwhile.
     theirs: Vec<String>,
     /// What is kept on disk under `key` already.
@@ -103,6 +118,30 @@ impl Composer {
         if let Purpose::Send(_, follows) = &mut self.purpose {
             *follows = Some(then);
         }
+        self
+    }
+
+    /// The text takes the place of `base`, which `get` reads with `read`: what somebody else made of it meanwhile is shown
+    /// before it is replaced.
+    pub fn in_place_of<G: Endpoint>(
+        mut self,
+        base: Option<String>,
+        get: G,
+        read: fn(&G::Output) -> Option<String>,
+    ) -> Composer {
+        let (load, again) = (Load::one(&get), get.clone());
+        self.current = Some(Current {
+            load,
+            read: Box::new(move |view| {
+                let remote = view.store.get(&get);
+                Some((remote.replies, read(remote.value?)))
+            }),
+            failed: Box::new(move |view| {
+                let remote = view.store.get(&again);
+                remote.error.is_some() && !remote.loading
+            }),
+            base,
+        });
         self
     }
 
@@ -127,6 +166,7 @@ impl Composer {
             state: State::Typing,
             preview: None,
             completer,
+            current: None,
             theirs: Vec::new(),
             kept: text.to_owned(),
         };
@@ -179,7 +219,7 @@ impl Composer {
     }
 
     fn is_busy(&self) -> bool {
-        matches!(self.state, State::Sending(_) | State::Posted | State::Done)
+        matches!(self.state, State::Looking(_) | State::Sending(_) | State::Posted | State::Done)
     }
 
     /// C-s, or M-s: sends it, or keeps it for a review; `other` does what the key beside does.
@@ -196,15 +236,15 @@ impl Composer {
         match &self.purpose {
             Purpose::Send(..) if other => {}
             Purpose::Comment { draft, .. } if other && !draft.on.is_reviewed() => {}
-            Purpose::Send(make, then) => {
-                let (write, then) = (make(text), then.clone());
+            Purpose::Send(..) => {
                 self.keep(cx);
-                self.state = State::Sending(None);
-                let key = self.key.clone();
-                cx.act(match then {
-                    Some(then) => Action::SendThen(Some(key), write, then),
-                    None => Action::SendKept(key, write),
-                });
+                match &self.current {
+                    Some(current) => {
+                        self.state = State::Looking((current.read)(&cx.view).map(|(reply, _)| reply));
+                        cx.act(Action::Renew(vec![current.load.clone().into()]));
+                    }
+                    None => self.send(cx),
+                }
             }
             Purpose::Comment { draft, in_review } => {
                 // Of what may have arrived already, that is what has to be known first.
@@ -225,6 +265,43 @@ impl Composer {
             }
         }
         Stay::Open
+    }
+
+    /// Sends the text as it stands.
+    fn send(&mut self, cx: &mut Cx) {
+        let Purpose::Send(make, then) = &self.purpose else { return };
+        let base = self.current.as_ref().and_then(|current| current.base.as_deref());
+        let (write, then, key) = (make(self.text(), base), then.clone(), self.key.clone());
+        self.state = State::Sending(None);
+        cx.act(match then {
+            Some(then) => Action::SendThen(Some(key), write, then),
+            None => Action::SendKept(key, write),
+        });
+    }
+
+    /// Once the server has said what it has now: sends the text, or shows what it would take the place of.
+    fn look(&mut self, before: Option<usize>, cx: &mut Cx) {
+        let mine = self.text();
+        let Some(current) = &mut self.current else { return };
+        match (current.read)(&cx.view) {
+            Some((reply, now)) if Some(reply) != before => {
+                if now == current.base || now.as_ref() == Some(&mine) {
+                    current.base = now;
+                    return self.send(cx);
+                }
+                self.theirs = now.iter().flat_map(|theirs| theirs.lines()).map(str::to_owned).collect();
+                self.state = State::Failed(match now {
+                    Some(_) => {
+                        "Somebody changed it meanwhile, as shown above; sent again, yours takes its place".into()
+                    }
+                    None => "Somebody took it away meanwhile; sent again, yours is made anew".into(),
+                });
+                current.base = now;
+            }
+            // Where it cannot be read again, the server's own answer to the text has to do.
+            _ if (current.failed)(&cx.view) => self.send(cx),
+            _ => {}
+        }
     }
 
     fn toggle_preview(&mut self) {
@@ -309,9 +386,10 @@ impl Composer {
                 }
                 word("C-r", "preview");
                 word("C-o", "$EDITOR");
-                word("Esc", "close, kept");
+                word("Esc", "keep");
                 spans
             }
+            State::Looking(_) => vec![("looking whether it changed meanwhile…".into(), theme.style(Role::Running))],
             State::Sending(_) | State::Done => vec![("sending…".into(), theme.style(Role::Running))],
             State::Posted => {
                 let words = match view.outbox.progress(&self.key) {
@@ -382,7 +460,9 @@ impl Overlay for Composer {
                 Vec::new()
             };
         }
-        self.completer.as_ref().map(|completer| completer.wants(view)).unwrap_or_default()
+        let mut wants = self.completer.as_ref().map(|completer| completer.wants(view)).unwrap_or_default();
+        wants.extend(self.current.as_ref().map(|current| current.load.clone().into()));
+        wants
     }
 
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
@@ -497,6 +577,9 @@ impl Overlay for Composer {
         let view = &cx.view;
         if let Some(completer) = &mut self.completer {
             completer.refresh(view);
+        }
+        if let State::Looking(before) = self.state {
+            return self.look(before, cx);
         }
         if !matches!(self.state, State::Posted) || view.outbox.progress(&self.key).is_some() {
             return;

@@ -1,0 +1,174 @@
+//! A screen as a picture whose letters stay letters; lines, bars and blocks are drawn, so that no font matters.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Width and height of a cell.
+const CELL: (f32, f32) = (8.4, 18.0);
+
+/// How a piece of text looks: its ink, bold, italic, underlined.
+type Look = (String, bool, bool, bool);
+
+fn hex(colour: vt100::Color, otherwise: &str) -> String {
+    match colour {
+        vt100::Color::Rgb(r, g, b) => format!("#{r:02x}{g:02x}{b:02x}"),
+        // The first sixteen are the terminal's own, and a theme names none of them.
+        vt100::Color::Idx(_) | vt100::Color::Default => otherwise.to_owned(),
+    }
+}
+
+/// A character that is a shape in its cell: left, top, right and bottom of each part, from 0 to 1.
+fn shape(c: char) -> Option<Vec<[f32; 4]>> {
+    // Half the thickness of a line.
+    let (x, y) = (0.06, 0.03);
+    let arms = |left: bool, right: bool, up: bool, down: bool| {
+        let mut parts = Vec::new();
+        if left || right {
+            parts.push([if left { 0.0 } else { 0.5 - x }, 0.5 - y, if right { 1.0 } else { 0.5 + x }, 0.5 + y]);
+        }
+        if up || down {
+            parts.push([0.5 - x, if up { 0.0 } else { 0.5 - y }, 0.5 + x, if down { 1.0 } else { 0.5 + y }]);
+        }
+        Some(parts)
+    };
+    match c {
+        '─' => arms(true, true, false, false),
+        '│' => arms(false, false, true, true),
+        '┌' | '╭' => arms(false, true, false, true),
+        '┐' | '╮' => arms(true, false, false, true),
+        '└' | '╰' => arms(false, true, true, false),
+        '┘' | '╯' => arms(true, false, true, false),
+        '├' => arms(false, true, true, true),
+        '┤' => arms(true, false, true, true),
+        '┬' => arms(true, true, false, true),
+        '┴' => arms(true, true, true, false),
+        '┼' => arms(true, true, true, true),
+        '▀' => Some(vec![[0.0, 0.0, 1.0, 0.5]]),
+        '▐' => Some(vec![[0.5, 0.0, 1.0, 1.0]]),
+        // Eighths from below, and from the left.
+        '▁'..='█' => Some(vec![[0.0, 1.0 - (c as u32 - 0x2580) as f32 / 8.0, 1.0, 1.0]]),
+        '▉'..='▏' => Some(vec![[0.0, 0.0, (0x2590 - c as u32) as f32 / 8.0, 1.0]]),
+        _ => None,
+    }
+}
+
+/// One colour for all rectangles that have it.
+#[derive(Default)]
+struct Fills(BTreeMap<String, String>);
+
+impl Fills {
+    fn add(&mut self, fill: &str, left: f32, top: f32, right: f32, bottom: f32) {
+        let path = self.0.entry(fill.to_owned()).or_default();
+        let _ = write!(path, "M{left:.1} {top:.1}H{right:.1}V{bottom:.1}H{left:.1}z");
+    }
+
+    fn paths(&self) -> String {
+        self.0.iter().map(|(fill, path)| format!("<path fill=\"{fill}\" d=\"{path}\"/>\n")).collect()
+    }
+}
+
+/// The picture of a screen.
+pub fn picture(screen: &vt100::Screen, light: bool) -> String {
+    let (rows, columns) = (screen.size().0.get(), screen.size().1.get());
+    let (ink, paper) = if light { ("#1f2328", "#ffffff") } else { ("#d6dbe5", "#161a21") };
+    let (width, height) = (f32::from(columns) * CELL.0, f32::from(rows) * CELL.1);
+    let (mut behind, mut shapes) = (Fills::default(), Fills::default());
+    let mut looks: Vec<Look> = Vec::new();
+    let mut lines = String::new();
+    for row in 0..rows {
+        let top = f32::from(row) * CELL.1;
+        let mut line = String::new();
+        let mut column = 0;
+        while column < columns {
+            let Some(first) = screen.cell(row, column) else { break };
+            let (look, under) = seen(first, ink, paper);
+            let begin = column;
+            let mut words = String::new();
+            let shaped = |cell: &vt100::Cell| cell.contents().chars().next().and_then(shape);
+            // Cells of one look are one piece. What is no plain letter is a piece of its own, so that nothing moves.
+            while let Some(cell) = screen.cell(row, column).filter(|_| column < columns) {
+                let alone = cell.is_wide() || !cell.contents().is_ascii();
+                if seen(cell, ink, paper) != (look.clone(), under.clone()) || alone && column > begin {
+                    break;
+                }
+                if let Some(parts) = shaped(cell) {
+                    let left = f32::from(column) * CELL.0;
+                    for [l, t, r, b] in parts {
+                        shapes.add(&look.0, left + l * CELL.0, top + t * CELL.1, left + r * CELL.0, top + b * CELL.1);
+                    }
+                } else {
+                    words.push_str(if cell.has_contents() { cell.contents() } else { " " });
+                }
+                column += if cell.is_wide() { 2 } else { 1 };
+                if alone {
+                    break;
+                }
+            }
+            let (left, right) = (f32::from(begin) * CELL.0, f32::from(column) * CELL.0);
+            if under != paper {
+                behind.add(&under, left, top, right, top + CELL.1);
+            }
+            // Blanks at the ends need no text, but a line under them does not matter either.
+            let blanks = words.len() - words.trim_start().len();
+            let words = words.trim();
+            if words.is_empty() {
+                continue;
+            }
+            let class = looks.iter().position(|known| *known == look).unwrap_or_else(|| {
+                looks.push(look.clone());
+                looks.len() - 1
+            });
+            let safe = words.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+            let length = words.chars().count();
+            let long = if length > 3 && words.is_ascii() {
+                format!(" textLength=\"{:.1}\"", length as f32 * CELL.0)
+            } else {
+                String::new()
+            };
+            let left = left + blanks as f32 * CELL.0;
+            let _ = write!(line, "<tspan class=\"l{class}\" x=\"{left:.1}\"{long}>{safe}</tspan>");
+        }
+        if !line.is_empty() {
+            let _ = writeln!(lines, "<text y=\"{:.1}\">{line}</text>", top + 13.5);
+        }
+    }
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"-8 -8 {:.0} {:.0}\" font-size=\"14\" \
+         font-family=\"ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace\">\n<style>text{{white-space:pre}}",
+        width + 16.0,
+        height + 16.0
+    );
+    for (class, (ink, bold, italic, underlined)) in looks.iter().enumerate() {
+        let _ = write!(out, ".l{class}{{fill:{ink}");
+        for (on, style) in
+            [(bold, ";font-weight:bold"), (italic, ";font-style:italic"), (underlined, ";text-decoration:underline")]
+        {
+            out.push_str(if *on { style } else { "" });
+        }
+        out.push('}');
+    }
+    let _ =
+        write!(out, "</style>\n<rect x=\"-8\" y=\"-8\" width=\"100%\" height=\"100%\" rx=\"6\" fill=\"{paper}\"/>\n");
+    out + &behind.paths() + &shapes.paths() + &lines + "</svg>\n"
+}
+
+/// The look of a cell, and the colour behind it.
+fn seen(cell: &vt100::Cell, ink: &str, paper: &str) -> (Look, String) {
+    let (ink, paper) = (hex(cell.fgcolor(), ink), hex(cell.bgcolor(), paper));
+    let (ink, paper) = if cell.inverse() { (paper, ink) } else { (ink, paper) };
+    let ink = if cell.dim() { format!("{ink}b0") } else { ink };
+    // What is empty has no look of its own: it goes on with what is beside it.
+    ((ink, cell.bold(), cell.italic(), cell.underline()), paper)
+}
+
+/// The words of a picture, a line of the screen each, with one blank where pieces meet.
+pub fn words(picture: &str) -> String {
+    let mut out = String::new();
+    for line in picture.lines().filter(|line| line.starts_with("<text ")) {
+        let pieces = line.split('<').filter_map(|part| part.split_once('>')).map(|(_, text)| text);
+        let pieces: Vec<&str> = pieces.filter(|text| !text.is_empty()).collect();
+        out += &pieces.join(" ").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+        out.push('\n');
+    }
+    out
+}
