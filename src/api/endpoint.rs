@@ -384,6 +384,8 @@ pub const fn input_name(field: &'static str) -> &'static str {
 ///     common { description: Option<String>, visibility: Option<String> }
 ///     struct CreateProject { name: String, .. }
 /// ```
+///
+/// They are a struct of their own as well, `Common`, that each endpoint which has them can be turned into.
 #[macro_export]
 macro_rules! endpoints {
     (

@@ -14,6 +14,7 @@ mod repository;
 mod resume;
 mod review;
 mod scripts;
+mod search;
 mod shapes;
 mod storage;
 mod watch;

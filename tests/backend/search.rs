@@ -1,0 +1,66 @@
+//! What is found in files, commits and notes of a project, and how far a search goes.
+
+use crate::{Server, WORLD, each, header, json};
+use reqwest::Method;
+use serde_json::{Value, json as value};
+
+async fn server(files: Vec<Value>) -> Server {
+    let server = Server::of(WORLD, &Default::default()).await;
+    let commit = value!({"branch": "main", "commit_message": "Hide the needle", "actions": files});
+    let call = server.call("ada", Method::POST, "/projects/1/repository/commits").json(&commit);
+    json(call.send().await.unwrap(), 201).await;
+    server
+}
+
+fn file(path: &str, content: &str) -> Value {
+    value!({"action": "create", "file_path": path, "content": content})
+}
+
+fn found(scope: &str, text: &str) -> String {
+    format!("/projects/1/-/search?scope={scope}&search={text}")
+}
+
+#[tokio::test]
+async fn words_are_found_in_texts_and_names_with_the_lines_around_them() {
+    let long = "a needle\n".repeat(200_000);
+    let files = vec![
+        file("deep/text.md", "1\n2\n3\n4\na Needle\n6\n7\n8\n"),
+        file("needle.rs", "nothing\n"),
+        file("bytes", "a needle\0"),
+        file("long.txt", &long),
+    ];
+    let server = server(files).await;
+    let hits = server.read("bo", &found("blobs", "NEEDLE")).await;
+    assert_eq!(each(&hits, "filename"), ["deep/text.md", "needle.rs"], "neither bytes nor what is very long");
+    assert_eq!((hits[0]["basename"].as_str(), hits[0]["ref"].as_str()), (Some("deep/text"), Some("main")));
+    assert_eq!((hits[0]["startline"].as_u64(), hits[0]["data"].as_str()), (Some(3), Some("3\n4\na Needle\n6\n7\n")));
+    assert_eq!((hits[1]["startline"].as_u64(), hits[1]["data"].as_str()), (Some(1), Some("nothing\n")));
+
+    let commits = server.read("bo", &found("commits", "the+needle")).await;
+    assert_eq!(each(&commits, "title"), ["Hide the needle"]);
+    let id = commits[0]["id"].as_str().unwrap();
+    assert_eq!(server.read("bo", &found("commits", &id[..7])).await[0]["id"], id);
+    assert_eq!(server.read("bo", &found("commits", &id[..6])).await, value!([]), "six digits are a word");
+    assert_eq!(each(&server.read("bo", &found("notes", "why")).await, "body"), ["Why?"]);
+    assert_eq!(server.read("bo", &found("wiki_blobs", "needle")).await, value!([]));
+
+    let everywhere = json(server.get("bo", "/search?scope=blobs&search=needle").await, 400).await;
+    assert!(everywhere.to_string().contains("Scope not supported"), "{everywhere}");
+    assert_eq!(server.get("bo", &found("rubbish", "needle")).await.status(), 400);
+    assert_eq!(server.get("", &found("blobs", "needle")).await.status(), 401);
+}
+
+#[tokio::test]
+async fn a_search_ends_when_it_has_found_enough() {
+    let server = server((0..205).map(|n| file(&format!("f/{n}"), "hay\n")).collect()).await;
+    let page = |n: usize| {
+        let server = &server;
+        async move { server.get("bo", &format!("{}&per_page=100&page={n}", found("blobs", "hay"))).await }
+    };
+    let first = page(1).await;
+    assert_eq!((header(&first, "x-total"), header(&first, "x-next-page")), ("absent", "2"));
+    let second = page(2).await;
+    assert_eq!(header(&second, "x-next-page"), "");
+    assert_eq!(json(second, 200).await.as_array().unwrap().len(), 100);
+    assert_eq!(json(page(3).await, 200).await, value!([]));
+}
