@@ -290,7 +290,8 @@ fn main() {
     };
     // Once each: a thousand pages take their time.
     let (of_pages, of_stream) = (apart(), streamed());
-    table.ratio("all of them", (of_pages, of_stream), 1.0);
+    // There is no network to wait for, and the server has one core: ahead of it the stream can only be as fast.
+    table.ratio("all of them", (of_pages, of_stream), 1.3);
     table.print();
 
     let client = bare.client();
