@@ -79,10 +79,13 @@ fn refs(shown: &CommitView, view: &View, details: &mut Details) {
 
 fn statuses(shown: &CommitView, view: &View, details: &mut Details) {
     let rows: Rows<'_, CommitStatus> = view.store.list(&shown.statuses_query());
+    let widest = rows.iter().map(|status| text::width(&status.name)).max().unwrap_or(0).min(24);
     for (index, status) in rows.iter().enumerate() {
         let (mark, role) = glyph::status(status.status.as_str());
-        let mut pieces =
-            vec![(format!("{mark} {:<9} ", status.status.as_str()), role), (status.name.clone(), Role::Text)];
+        let mut pieces = vec![
+            (format!("{mark} {:<9} ", status.status.as_str()), role),
+            (text::pad(&status.name, widest), Role::Text),
+        ];
         if status.allow_failure && status.status.as_str() == "failed" {
             pieces.push((" may fail".to_owned(), Role::Dim));
         }

@@ -208,12 +208,14 @@ impl Overview {
             self.facts.field("activity", vec![(line, Role::Chart), (back, Role::Dim)], None);
         }
         let people: Rows<'_, Contributor> = view.store.list(&self.contributors());
+        // Beside the README there is little room for names.
+        let beside = (panels::TWO..130).contains(&view.size.0);
         let most = people.iter().map(|person| person.commits).max().unwrap_or(0).max(1);
         for (index, person) in people.iter().take(NAMED).enumerate() {
             if index == 0 {
                 self.facts.line(Vec::new());
             }
-            let bar = chart::bar(person.commits as f64 / most as f64, BAR);
+            let bar = chart::bar(person.commits as f64 / most as f64, if beside { BAR / 2 } else { BAR });
             let mut pieces = vec![
                 (bar, Role::Chart),
                 (format!("{:>6} ", text::count(person.commits)), Role::Text),

@@ -20,7 +20,7 @@ use futures::future::{BoxFuture, Shared};
 use jiff::Timestamp;
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
@@ -330,7 +330,12 @@ async fn read(
 
 async fn send(line: &Line, write: &Write) -> Result<crate::store::Value, Error> {
     let client = line.client().await?;
-    let response = client.send(&write.request).await?;
+    let response = if write.files.is_empty() {
+        client.send(&write.request).await?
+    } else {
+        let files: Vec<(&str, &Path)> = write.files.iter().map(|(name, path)| (*name, path.as_path())).collect();
+        client.upload(&write.request, &files, Arc::new(|_| {})).await?
+    };
     read(write.read, response.body, response.content_type, &write.request.line()).await.map(|(value, ..)| value)
 }
 

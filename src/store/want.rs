@@ -6,6 +6,7 @@ use crate::api::error::Unreadable;
 use crate::api::{Endpoint, Reply};
 use std::any::Any;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -249,6 +250,8 @@ pub struct Write {
     pub what: String,
     /// The command that takes it back, and what that does: `resumes it`.
     pub undo: Option<(&'static str, &'static str)>,
+    /// Files of this machine that go along, by the names of their inputs.
+    pub files: Vec<(&'static str, PathBuf)>,
 }
 
 impl Write {
@@ -260,6 +263,7 @@ impl Write {
             read: |body, kind| E::Output::read(body, kind).map(|value| (Arc::new(value) as Value, 1)),
             what: what.into(),
             undo: None,
+            files: Vec::new(),
         }
     }
 
@@ -272,7 +276,7 @@ impl Write {
 
 impl PartialEq for Write {
     fn eq(&self, other: &Write) -> bool {
-        self.request == other.request
+        self.request == other.request && self.files == other.files
     }
 }
 

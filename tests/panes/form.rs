@@ -144,3 +144,30 @@ async fn hostile_names_of_a_server_are_harmless_in_the_list_of_what_may_be_typed
     harness.resize(80, 24);
     assert!(harness.lines().iter().all(|line| !line.contains(['\u{1b}', '\u{202e}', '\u{7}'])));
 }
+
+#[tokio::test]
+async fn a_picture_is_looked_at_before_it_goes_along() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    std::fs::write(path("words.txt"), "words").expect("written");
+    std::fs::write(path("large.png"), [b"\x89PNG\r\n\x1a\n".as_slice(), &vec![0; 300 << 10]].concat())
+        .expect("written");
+    std::fs::write(path("moon.png"), b"\x89PNG\r\n\x1a\nrest").expect("written");
+    let mut harness = projects().await;
+    harness.press("+").type_text("Moon");
+    let picture = |harness: &mut Harness, path: &str| {
+        while !harness.line_with("picture").contains('▌') {
+            harness.press("Tab");
+        }
+        harness.press("C-u").send(labscope::app::action::Msg::Paste(path.to_owned()));
+    };
+    for (name, why) in [("gone.png", "cannot be read"), ("words.txt", "is no picture"), ("large.png", "is too large")] {
+        picture(&mut harness, &path(name));
+        harness.settle().await;
+        harness.expect(why).press("C-s").settle().await;
+        assert!(sent(&harness, "POST").is_empty(), "{name}: {:?}", harness.asked);
+    }
+    picture(&mut harness, &path("moon.png"));
+    harness.press("C-s").settle().await;
+    assert_eq!(sent(&harness, "POST"), [format!("POST /projects name=Moon avatar=@{}", path("moon.png"))]);
+}

@@ -707,5 +707,8 @@ fn line_with_fields(write: &Write) -> String {
             line.push_str(&format!(" {name}={value}"));
         }
     }
+    for (name, path) in &write.files {
+        line.push_str(&format!(" {name}=@{}", path.display()));
+    }
     line
 }

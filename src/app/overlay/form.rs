@@ -3,11 +3,12 @@
 
 pub mod field;
 mod keys;
+mod picture;
 mod server;
 mod show;
 
 use super::{Overlay, Stay};
-use crate::api::endpoint::{Input, InputKind};
+use crate::api::endpoint::Input;
 use crate::api::{Endpoint, Error};
 use crate::app::action::{Action, Tone};
 use crate::app::complete::Candidate;
@@ -150,8 +151,7 @@ impl Form {
             title,
             what,
             key,
-            // What goes as a part of its own is no line of text.
-            fields: inputs.iter().filter(|input| input.kind != InputKind::File).map(Field::of).collect(),
+            fields: inputs.iter().map(Field::of).collect(),
             facts: Vec::new(),
             fixed: Map::new(),
             make,
@@ -407,11 +407,16 @@ impl Form {
     /// Sends it, where every field has its value.
     fn send(&mut self, cx: &mut Cx) {
         let mut inputs = self.fixed.clone();
+        // What goes as a part of its own.
+        let mut files = Vec::new();
         let mut asked = false;
         let mut wrong = None;
         for (index, field) in self.fields.iter_mut().enumerate() {
             field.error = None;
             match field.value(&cx.view) {
+                Ok(Some(Value::String(path))) if field.widget == Widget::Picture => {
+                    files.push((field.name, picture::path(&path)));
+                }
                 Ok(Some(value)) => {
                     if let Some(twin) = field.twin {
                         inputs.insert(twin.to_owned(), value.clone());
@@ -434,12 +439,13 @@ impl Form {
             self.state = State::Naming;
             return;
         }
-        if self.current.is_some() && inputs.len() == self.fixed.len() {
+        if self.current.is_some() && inputs.len() == self.fixed.len() && files.is_empty() {
             self.state = State::Typing;
             return cx.say(Tone::Info, "Nothing is changed.");
         }
         match (self.make)(inputs, &self.what) {
             Ok(Made::Write(write)) => {
+                let write = Write { files, ..write };
                 self.state = State::Sending(None);
                 cx.act(Action::SendKept(self.key.clone(), write));
             }
@@ -489,7 +495,7 @@ impl Form {
 
 impl Overlay for Form {
     fn wants(&self, view: &View) -> Vec<Want> {
-        let mut wants: Vec<Want> = self.fields.iter().flat_map(Field::wants).collect();
+        let mut wants: Vec<Want> = self.fields.iter().flat_map(|field| field.wants(view)).collect();
         if let Some(field) = self.fields.get(self.focus) {
             wants.extend(field.complete().wants(field.word().1));
         }
@@ -539,7 +545,10 @@ impl Overlay for Form {
             State::Typing => {
                 for field in &mut self.fields {
                     // What a name stands for may be known only now.
-                    if matches!(field.widget, Widget::Named(_)) && field.is_dirty() && field.error.is_none() {
+                    if matches!(field.widget, Widget::Named(_) | Widget::Picture)
+                        && field.is_dirty()
+                        && field.error.is_none()
+                    {
                         field.error = field.verdict(&cx.view);
                     }
                 }

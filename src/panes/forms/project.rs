@@ -13,7 +13,7 @@ use crate::store::Value;
 
 /// What people fill in; the rest follows.
 const FIRST: &[&str] =
-    &["user_id", "name", "path", "namespace_id", "visibility", "description", "default_branch", "tag_list"];
+    &["user_id", "name", "path", "namespace_id", "visibility", "description", "default_branch", "tag_list", "avatar"];
 
 /// Shorter names, and what they are about.
 const SAID: &[(&str, &str, &str)] = &[
@@ -33,6 +33,7 @@ const SAID: &[(&str, &str, &str)] = &[
     ("printing_merge_request_link_enabled", "link after push", "A push answers with the way to a merge request."),
     ("approvals_before_merge", "approvals", "How many must approve before it is merged."),
     ("tag_list", "topics", ""),
+    ("avatar", "picture", ""),
     ("import_url", "import from", "A repository to begin with, by its address."),
     ("repository_storage", "storage", "Where the server keeps it; for administrators."),
     ("ci_config_path", "pipeline file", ""),

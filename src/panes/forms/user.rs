@@ -12,7 +12,8 @@ use crate::store::Write;
 use crate::ui::text::shown;
 
 /// What people fill in; the rest follows.
-const FIRST: &[&str] = &["username", "name", "email", "reset_password", "password", "skip_confirmation", "admin"];
+const FIRST: &[&str] =
+    &["username", "name", "email", "reset_password", "password", "skip_confirmation", "admin", "avatar"];
 
 /// Shorter names, and what they are about.
 const SAID: &[(&str, &str, &str)] = &[
@@ -33,6 +34,7 @@ const SAID: &[(&str, &str, &str)] = &[
     ("website_url", "website", ""),
     ("organization", "company", ""),
     ("bio", "about", ""),
+    ("avatar", "picture", ""),
 ];
 
 fn check_email(address: &str) -> Result<(), String> {

@@ -1,5 +1,6 @@
 //! One field of a form: what may be typed into it, what it makes of that, and what it asks the server for.
 
+use super::picture;
 use crate::api::endpoint::{Input as Described, InputKind};
 use crate::app::complete::{Complete, Found};
 use crate::app::pane::View;
@@ -30,6 +31,8 @@ pub enum Widget {
     Choice(&'static [&'static str]),
     /// Text of several lines.
     Long,
+    /// The path of a picture of this machine, which goes along.
+    Picture,
     /// A text that is never shown, and never kept.
     Secret,
 }
@@ -74,7 +77,8 @@ impl Field {
             InputKind::YesNo => Widget::YesNo,
             InputKind::Time => Widget::Date,
             InputKind::List => Widget::Words(Complete::Nothing),
-            InputKind::Text | InputKind::File | InputKind::Other => Widget::Line(Complete::Nothing),
+            InputKind::File => Widget::Picture,
+            InputKind::Text | InputKind::Other => Widget::Line(Complete::Nothing),
         };
         Field {
             name: input.name,
@@ -223,8 +227,12 @@ impl Field {
     }
 
     /// What it needs from the server to know what its text stands for.
-    pub fn wants(&self) -> Vec<Want> {
+    pub fn wants(&self, view: &View) -> Vec<Want> {
+        let typed = self.input.text().trim();
         match &self.widget {
+            Widget::Picture if !typed.is_empty() && view.store.lacks(&picture::key(typed)) => {
+                vec![picture::look(typed)]
+            }
             Widget::Named(complete) if self.input.text() != self.before => complete.find_wants(self.input.text()),
             _ => Vec::new(),
         }
@@ -274,6 +282,11 @@ impl Field {
                 Found::Id(id) => json!(id),
                 Found::Missing => return Err(Why::Wrong(format!("there is no {}", noun(complete)))),
                 Found::Asked => return Err(Why::Asked),
+            },
+            Widget::Picture => match view.store.made::<Result<(), String>>(&picture::key(text)) {
+                Some(Ok(())) => json!(text),
+                Some(Err(why)) => return Err(Why::Wrong(why.clone())),
+                None => return Err(Why::Asked),
             },
             Widget::Number => match text.parse::<u64>() {
                 Ok(number) => json!(number),

@@ -24,6 +24,7 @@ impl Form {
             Widget::YesNo => "Space turns it.",
             Widget::Choice(_) => "Space goes through the words.",
             Widget::Long => "Enter writes, C-o opens $EDITOR.",
+            Widget::Picture => "The path of a picture on this machine, of 200 KB at most; it goes along.",
             Widget::Secret => "Hidden, not kept on this machine, and never shown again.",
             Widget::Date => "A day such as 2026-01-31, or 3d, 2w, today.",
             Widget::Named(Complete::Users(_)) => "A user name; @me is yours.",

@@ -1,0 +1,55 @@
+//! A picture of this machine that goes with a form: looked at before anything is sent, off the loop.
+
+use crate::store::{Cancelled, Derive, Want, Work};
+use std::io::Read;
+use std::path::PathBuf;
+
+/// The largest picture that servers take, in bytes.
+const LARGEST: u64 = 200 << 10;
+/// How files begin that servers take as a picture.
+const KINDS: [&[u8]; 7] = [b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"\0\0\x01\0"];
+
+/// A look at a file.
+struct Look(String);
+
+/// Under which the result of the look is found: `Ok`, or why it cannot be sent.
+pub fn key(typed: &str) -> String {
+    format!("picture {typed} of this machine")
+}
+
+/// Has it looked at.
+pub fn look(typed: &str) -> Want {
+    Work::new(Look(typed.to_owned())).into()
+}
+
+/// A path as it is typed, as the machine knows it; `~/` is the home.
+pub fn path(typed: &str) -> PathBuf {
+    match typed.strip_prefix("~/") {
+        Some(rest) => std::env::home_dir().unwrap_or_default().join(rest),
+        None => PathBuf::from(typed),
+    }
+}
+
+impl Derive for Look {
+    type Output = Result<(), String>;
+
+    fn key(&self) -> String {
+        key(&self.0)
+    }
+
+    fn run(&self, _: Cancelled<'_>) -> Result<(), String> {
+        let path = path(&self.0);
+        let failed = |error: std::io::Error| format!("cannot be read: {error}");
+        let about = std::fs::metadata(&path).map_err(failed)?;
+        if !about.is_file() {
+            return Err("is no file".into());
+        }
+        if about.len() > LARGEST {
+            return Err(format!("is too large: {} KB at most", LARGEST >> 10));
+        }
+        let mut start = Vec::new();
+        std::fs::File::open(&path).map_err(failed)?.take(8).read_to_end(&mut start).map_err(failed)?;
+        let fits = KINDS.iter().any(|kind| start.starts_with(kind));
+        if fits { Ok(()) } else { Err("is no picture that servers take: PNG, JPEG, GIF, BMP, TIFF or ICO".into()) }
+    }
+}
