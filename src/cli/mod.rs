@@ -28,6 +28,7 @@ use tokio::runtime::{Builder, Runtime};
 /// Runs the program.
 pub fn main() -> ExitCode {
     crash::install();
+    crate::runtime::memory::give_back();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

@@ -5,6 +5,7 @@ pub mod cache;
 pub mod executor;
 mod glean;
 pub mod journal;
+pub mod memory;
 pub mod open;
 pub mod save;
 pub mod terminal;
