@@ -31,6 +31,7 @@ pub struct Item {
 }
 
 /// What choosing does.
+#[allow(clippy::large_enum_variant, reason = "a menu has a few dozen of them, and most are actions")]
 pub enum Choice {
     /// Asks the app for that.
     Act(Action),
