@@ -166,6 +166,27 @@ fn reviewed(comments: usize, size: (u16, u16)) -> App {
     app
 }
 
+/// A note of `lines` lines that is being written, on a merge request; the cursor stands at its end.
+fn composer(lines: usize, size: (u16, u16)) -> App {
+    let answer = |route: &str| match route {
+        "/user" => br#"{"id": 1, "username": "ada"}"#.to_vec(),
+        "/projects/{id}/merge_requests/{merge_request_iid}" => {
+            br#"{"id": 1, "iid": 1, "title": "t", "state": "opened"}"#.to_vec()
+        }
+        route => reply(route, b""),
+    };
+    let (mut app, effects) = start(Place::new("mr").project("a/p").item(1), size);
+    settle_with(&mut app, effects, &answer);
+    let effects = app.update(Msg::Key(key("c")));
+    settle_with(&mut app, effects, &answer);
+    let text: String =
+        (0..lines).map(|n| format!("What is written in line {n} of a **note** that is long.\n")).collect();
+    app.update(Msg::Paste(text + "The end"));
+    let shown = shown(&mut app, size);
+    assert!(shown.contains("The end"), "the note is being written: {shown}");
+    app
+}
+
 fn both(small: &mut App, large: &mut App, size: (u16, u16)) -> (f64, f64) {
     support::pair(|| key_and_frame(small, size, &KEYS), || key_and_frame(large, size, &KEYS))
 }
@@ -185,6 +206,13 @@ fn main() {
             let pair = both(&mut small, &mut large, size);
             table.ratio(&format!("{what} 1,000 · 1,000,000  {name}"), pair, 1.5);
         }
+    }
+    for (lines, name) in [(2_000, "100,000"), (20_000, "1,000,000")] {
+        let (mut small, mut large) = (composer(20, (160, 45)), composer(lines, (160, 45)));
+        let keys = ["x", "y", "Backspace", "Backspace"];
+        let time = |app: &mut App| key_and_frame(app, (160, 45), &keys);
+        let pair = support::pair(|| time(&mut small), || time(&mut large));
+        table.ratio(&format!("typing in a note of 1,000 · {name} characters"), pair, 3.0);
     }
     table.print();
 }

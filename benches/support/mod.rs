@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use labscope::app::action::{Effect, Msg};
 use labscope::app::bindings::Bindings;
 use labscope::app::keymap::Key;
+use labscope::app::pane::Session;
 use labscope::app::place::Place;
 use labscope::app::{App, Setup};
 use labscope::ui::theme::{Background, Theme};
@@ -33,7 +34,7 @@ pub fn start(place: Place, size: (u16, u16)) -> (App, Vec<Effect>) {
     App::new(Setup {
         registry: labscope::panes::PANES,
         bindings: Bindings::new(labscope::panes::PANES, &Default::default()).unwrap_or_default(),
-        session: Default::default(),
+        session: Session { signed_in: true, ..Session::default() },
         theme: Theme::for_background(Background::Dark),
         theme_is_chosen: true,
         drafts: Default::default(),

@@ -31,10 +31,9 @@ pub struct Item {
 }
 
 /// What choosing does.
-#[allow(clippy::large_enum_variant, reason = "a menu has a few dozen of them, and most are actions")]
 pub enum Choice {
     /// Asks the app for that.
-    Act(Action),
+    Act(Box<Action>),
     /// Answers the pane, under the picker's tag.
     Answer(String),
 }
@@ -53,7 +52,7 @@ impl Item {
 
     /// A thing that asks the app for `action`.
     pub fn act(label: impl Into<String>, action: Action) -> Item {
-        Item { choice: Choice::Act(action), ..Item::answer(label, "") }
+        Item { choice: Choice::Act(Box::new(action)), ..Item::answer(label, "") }
     }
 
     /// With a text beside it.
@@ -211,7 +210,7 @@ impl Picker {
             return Stay::Open;
         }
         match self.items.swap_remove(index).choice {
-            Choice::Act(action) => cx.act(action),
+            Choice::Act(action) => cx.act(*action),
             Choice::Answer(value) => cx.act(Action::Answer(self.tag, value)),
         }
         Stay::Close
