@@ -189,10 +189,14 @@ impl<'a> Iterator for Cells<'a> {
                 self.column += 1;
                 return Some(Piece { symbol: Cow::Borrowed(text.get(at.clone())?), at, column, width: 1 });
             }
-            let grapheme = match frame_line(bytes.get(self.at..)?) {
-                true => text.get(self.at..self.at + 3)?,
-                false => text.get(self.at..)?.graphemes(true).next()?,
-            };
+            if frame_line(bytes.get(self.at..)?) {
+                let at = self.at..self.at + 3;
+                self.at = at.end;
+                let column = self.column;
+                self.column += 1;
+                return Some(Piece { symbol: Cow::Borrowed(text.get(at.clone())?), at, column, width: 1 });
+            }
+            let grapheme = text.get(self.at..)?.graphemes(true).next()?;
             let at = self.at..self.at + grapheme.len();
             self.at = at.end;
             if clean(grapheme) {
