@@ -80,16 +80,24 @@ fn due(world: &World, job: &Job, now: Timestamp) -> Option<(Status, Timestamp)> 
             if !world.runners.get(runner)?.active {
                 return None;
             }
-            (Status::Running, job.queued_at.unwrap_or(job.created_at) + SignedDuration::from_secs(QUEUE))
+            (Status::Running, later(job.queued_at.unwrap_or(job.created_at), SignedDuration::from_secs(QUEUE)))
         }
         Status::Running => {
             let script = script_of(world, job)?;
             let length = script::Script::parse(&script.text).duration();
-            (script.status, job.started_at? + SignedDuration::from_nanos(i64::try_from(length).unwrap_or(i64::MAX)))
+            (
+                script.status,
+                later(job.started_at?, SignedDuration::from_nanos(i64::try_from(length).unwrap_or(i64::MAX))),
+            )
         }
         _ => return None,
     };
     (at <= now).then_some((status, at))
+}
+
+/// A moment so long after another, or before it: at the end of time where it would be behind that. World files name any moment.
+pub fn later(at: Timestamp, by: SignedDuration) -> Timestamp {
+    at.checked_add(by).unwrap_or(if by.is_negative() { Timestamp::MIN } else { Timestamp::MAX })
 }
 
 /// How the stages before a job's own ended, and when.
@@ -237,8 +245,9 @@ fn start_next(world: &mut World, id: u64, now: Timestamp) -> bool {
     if world.projects.get(schedule.project).is_none() {
         return false;
     }
+    let earliest = later(now, -SignedDuration::from_secs(schedule.head_start.into()));
     let at = match schedule.pipeline {
-        None => now - SignedDuration::from_secs(schedule.head_start.into()),
+        None => earliest,
         Some(last) => {
             let unfinished = |job: &Job| matches!(job.status, Status::Created | Status::Pending | Status::Running);
             if world.pipeline_jobs(last).any(unfinished) {
@@ -247,8 +256,7 @@ fn start_next(world: &mut World, id: u64, now: Timestamp) -> bool {
             let end = world.pipeline_jobs(last).filter_map(|job| job.finished_at).max();
             let pause = SignedDuration::from_secs(schedule.pause.into());
             // Where nobody looked for a day, one pipeline is started, not a day of them.
-            let next =
-                end.map_or(now, |end| end + pause).max(now - SignedDuration::from_secs(schedule.head_start.into()));
+            let next = end.map_or(now, |end| later(end, pause)).max(earliest);
             if next > now {
                 return false;
             }

@@ -9,7 +9,7 @@ use super::history::{History, Person, replay};
 use super::repository::{Refs, write};
 use super::schema::*;
 use crate::backend::records::*;
-use crate::backend::runner::Plan;
+use crate::backend::runner::{self, Plan};
 use crate::backend::world::World;
 use git2::Oid;
 use jiff::{SignedDuration, Timestamp};
@@ -137,10 +137,10 @@ impl Load {
     /// A moment as in [`Load::when`], or `+2h`: so long after another; nothing is half an hour after it.
     fn when_after(&self, text: &str, other: Timestamp) -> Result<Timestamp> {
         if text.is_empty() {
-            return Ok(other + SignedDuration::from_mins(30));
+            return Ok(runner::later(other, SignedDuration::from_mins(30)));
         }
         let Some(span) = text.strip_prefix('+') else { return self.when(text) };
-        Ok(other + self.now.duration_since(self.when(span)?))
+        Ok(runner::later(other, self.now.duration_since(self.when(span)?)))
     }
 
     fn when_or(&self, text: &Option<String>, key: &str, or: Timestamp) -> Result<Timestamp> {
@@ -165,7 +165,8 @@ impl Load {
         if form.username.is_empty() {
             return Err("username: is missing".to_owned());
         }
-        let created_at = self.when_or(&form.created, "created", self.now - SignedDuration::from_hours(24 * 700))?;
+        let created_at =
+            self.when_or(&form.created, "created", runner::later(self.now, -SignedDuration::from_hours(24 * 700)))?;
         let seen = form.seen.as_ref().map(|text| self.when(text).map_err(|e| format!("seen: {e}"))).transpose()?;
         let email = if form.email.is_empty() { format!("{}@acme.example", form.username) } else { form.email.clone() };
         let id = self.world.add_user(User {
@@ -222,7 +223,8 @@ impl Load {
     }
 
     fn group(&mut self, form: &GroupForm) -> Result<()> {
-        let created_at = self.when_or(&form.created, "created", self.now - SignedDuration::from_hours(24 * 690))?;
+        let created_at =
+            self.when_or(&form.created, "created", runner::later(self.now, -SignedDuration::from_hours(24 * 690)))?;
         let (parent, path) = match form.path.rsplit_once('/') {
             None => (None, form.path.as_str()),
             Some((above, path)) => {

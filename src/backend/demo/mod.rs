@@ -239,6 +239,25 @@ mod tests {
     }
 
     #[test]
+    fn a_world_at_an_end_of_time_is_built_and_goes_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mine.toml");
+        let example = include_str!("../../../assets/world/example.toml");
+        for now in [jiff::Timestamp::MIN, jiff::Timestamp::MAX] {
+            std::fs::write(&path, example.replacen("2026-11-20T16:00:00Z", &now.to_string(), 1)).unwrap();
+            let folder = tempfile::tempdir().unwrap();
+            // Some of what it says may be too early to be said; it is refused in words then.
+            if let Ok(mut world) = build(&Choice::File(path.clone()), folder.path()) {
+                runner::advance(&mut world, now);
+                assert!(world.jobs.iter().next().is_some(), "{now}");
+            }
+        }
+        let late = runner::later(jiff::Timestamp::MAX, jiff::SignedDuration::from_secs(2));
+        let early = runner::later(jiff::Timestamp::MIN, -jiff::SignedDuration::from_secs(2));
+        assert_eq!((early, late), (jiff::Timestamp::MIN, jiff::Timestamp::MAX));
+    }
+
+    #[test]
     fn a_world_file_may_write_its_own_history_and_jobs() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("mine.toml");

@@ -98,7 +98,7 @@ impl<'a> Script<'a> {
 
     /// How long it takes by itself, in nanoseconds.
     pub fn duration(&self) -> u128 {
-        self.steps.iter().map(|step| u128::from(step.wait) * u128::from(step.times)).sum()
+        self.steps.iter().fold(0, |sum: u128, step| sum.saturating_add(u128::from(step.wait) * u128::from(step.times)))
     }
 
     /// What was printed and not cleared since.
@@ -126,14 +126,14 @@ impl<'a> Script<'a> {
             if times < step.times {
                 break;
             }
-            at += u128::from(step.wait) * u128::from(step.times);
+            at = at.saturating_add(u128::from(step.wait) * u128::from(step.times));
         }
         out
     }
 
     /// Bytes that were printed.
     pub fn len(&self, facts: &Facts, run: &Run) -> u64 {
-        self.done(run).iter().map(|done| length(done, done.times, facts, run)).sum()
+        self.done(run).iter().fold(0, |sum: u64, done| sum.saturating_add(length(done, done.times, facts, run)))
     }
 
     /// Writes what was printed, from a place in it on.
@@ -176,7 +176,7 @@ impl<'a> Script<'a> {
 
 /// When a repetition was printed.
 fn time(done: &Done<'_, '_>, i: u64, run: &Run, own: u128) -> Timestamp {
-    let at = done.at + u128::from(done.step.wait) * u128::from(i);
+    let at = done.at.saturating_add(u128::from(done.step.wait) * u128::from(i));
     let scaled = i64::try_from(at.saturating_mul(run.total) / own).unwrap_or(i64::MAX);
     run.started.checked_add(jiff::SignedDuration::from_nanos(scaled)).unwrap_or(run.started)
 }

@@ -51,7 +51,8 @@ impl Stamp {
     /// Whether another write could not bear the same stamp.
     fn is_old(&self, now: SystemTime) -> bool {
         let [.., seconds, _] = self.identity;
-        let changed = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds.try_into().unwrap_or_default());
+        let since = Duration::from_secs(seconds.try_into().unwrap_or_default());
+        let Some(changed) = SystemTime::UNIX_EPOCH.checked_add(since) else { return false };
         // A time to come is no older than now.
         now.duration_since(self.modified.max(changed)).is_ok_and(|age| age > TICK)
     }

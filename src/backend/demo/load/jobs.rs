@@ -91,7 +91,7 @@ impl Load {
         let planned: Vec<Planned> = jobs.iter().map(|(planned, _)| planned.clone()).collect();
         let pipeline = runner::start(&mut self.world, plan, &planned);
         let ids: Vec<u64> = self.world.pipeline_jobs(pipeline).map(|job| job.id).collect();
-        let mut clock = at + SignedDuration::from_secs(2);
+        let mut clock = runner::later(at, SignedDuration::from_secs(2));
         let mut stage = String::new();
         let mut stage_end = clock;
         let (mut broken, mut waiting) = (false, false);
@@ -99,7 +99,7 @@ impl Load {
         for (id, (planned, job)) in ids.into_iter().zip(&jobs) {
             if stage != planned.stage {
                 stage.clone_from(&planned.stage);
-                clock = stage_end + SignedDuration::from_secs(2);
+                clock = runner::later(stage_end, SignedDuration::from_secs(2));
                 (broken, waiting) = (broken || broke, waiting || waits);
             }
             let said = one.outcome.get(&planned.name);
@@ -123,11 +123,11 @@ impl Load {
             let own = text.map_or(20_000_000_000, |text| script::Script::parse(&text).duration());
             let length = match job.seconds {
                 // Somebody stopped it in the midst of what it printed.
-                _ if status == Status::Canceled => own * 2 / 5,
+                _ if status == Status::Canceled => own / 5 * 2,
                 Some(seconds) => u128::from(seconds) * 1_000_000_000,
                 None => own,
             };
-            let end = clock + SignedDuration::from_nanos(i64::try_from(length).unwrap_or(0));
+            let end = runner::later(clock, SignedDuration::from_nanos(i64::try_from(length).unwrap_or(0)));
             let any = planned.runner.or_else(|| {
                 self.world.runners.iter().find(|r| r.is_shared && r.active && r.contacted_at.is_some()).map(|r| r.id)
             });
