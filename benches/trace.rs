@@ -124,7 +124,7 @@ async fn open(url: &str) -> f64 {
     let mut executor = Executor::new(Box::new(move || Client::new(server)), sender, None, None);
     let (mut app, effects) = app();
     let mut buffer = screen(SIZE);
-    effects.into_iter().for_each(|effect| executor.take(effect));
+    effects.into_iter().for_each(|effect| _ = executor.take(effect));
     loop {
         let Some(first) = inbox.recv().await else { return f64::NAN };
         // As the program's loop does: everything that waits, then one frame.
@@ -133,13 +133,13 @@ async fn open(url: &str) -> f64 {
         while let Some(msg) = waiting {
             if let Some(msg) = msg.heard() {
                 ended |= matches!(msg, Msg::Arrived(Ticket::Follow(_), _));
-                app.receive(msg).into_iter().for_each(|effect| executor.take(effect));
+                app.receive(msg).into_iter().for_each(|effect| _ = executor.take(effect));
             }
             waiting = inbox.try_recv().ok();
         }
-        app.rest().into_iter().for_each(|effect| executor.take(effect));
+        app.rest().into_iter().for_each(|effect| _ = executor.take(effect));
         if ended {
-            app.update(Msg::Key(key("G"))).into_iter().for_each(|effect| executor.take(effect));
+            app.update(Msg::Key(key("G"))).into_iter().for_each(|effect| _ = executor.take(effect));
         }
         frame(&mut app, &mut buffer);
         if shows(&buffer, LAST) {
@@ -392,17 +392,17 @@ async fn idle() -> std::io::Result<f64> {
     let server = Server::new(url.parse().expect("an address"));
     let mut executor = Executor::new(Box::new(move || Client::new(server)), sender, None, None);
     let (mut app, effects) = app();
-    effects.into_iter().for_each(|effect| executor.take(effect));
+    effects.into_iter().for_each(|effect| _ = executor.take(effect));
     let start = Instant::now();
     let (warm, whole) = (Duration::from_secs(20), Duration::from_secs(50));
     let mut before = 0;
     while start.elapsed() < whole {
         if let Ok(Some(msg)) = tokio::time::timeout(Duration::from_millis(250), inbox.recv()).await {
-            app.update(msg).into_iter().for_each(|effect| executor.take(effect));
+            app.update(msg).into_iter().for_each(|effect| _ = executor.take(effect));
         }
         // The clock of the program: panes ask again by it.
         let now = Timestamp::UNIX_EPOCH + jiff::SignedDuration::from_millis(start.elapsed().as_millis() as i64);
-        app.update(Msg::Now(now)).into_iter().for_each(|effect| executor.take(effect));
+        app.update(Msg::Now(now)).into_iter().for_each(|effect| _ = executor.take(effect));
         if start.elapsed() < warm {
             before = asked.load(Ordering::Relaxed);
         }

@@ -293,19 +293,3 @@ pub enum Effect {
     /// End.
     Quit,
 }
-
-impl Effect {
-    /// Whether the loop has to do it itself: it concerns the terminal, or the end.
-    pub fn is_of_loop(&self) -> bool {
-        matches!(
-            self,
-            Effect::Copy(_)
-                | Effect::Notify(_)
-                | Effect::Browse(_)
-                | Effect::Edit { .. }
-                | Effect::Page(_)
-                | Effect::Suspend
-                | Effect::Quit
-        )
-    }
-}

@@ -133,8 +133,8 @@ impl Executor {
         self
     }
 
-    /// Takes an effect in.
-    pub fn take(&mut self, effect: Effect) {
+    /// Takes an effect in; gives back what it leaves to the loop, as it concerns the terminal or the end.
+    pub fn take(&mut self, effect: Effect) -> Option<Effect> {
         match effect {
             Effect::Start(ticket, want, held) => self.start(ticket, want, held),
             Effect::Cancel(ticket) => {
@@ -192,15 +192,15 @@ impl Executor {
                 });
             }
             Effect::Section(name, section) => self.configure(name, section),
-            // The loop does these itself.
             Effect::Copy(_)
             | Effect::Notify(_)
             | Effect::Browse(_)
             | Effect::Edit { .. }
             | Effect::Page(_)
             | Effect::Suspend
-            | Effect::Quit => {}
+            | Effect::Quit => return Some(effect),
         }
+        None
     }
 
     /// Waits, for a moment, until texts are on disk and writes that went out have been answered.

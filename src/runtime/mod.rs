@@ -170,9 +170,7 @@ impl Interface<'_> {
 
     /// What runs in the background begins, or ends, at once: what it says from then on is known for what it is.
     fn hand_over(&mut self, effects: Vec<Effect>) {
-        for effect in effects {
-            if effect.is_of_loop() { self.todo.push(effect) } else { self.executor.take(effect) }
-        }
+        self.todo.extend(effects.into_iter().filter_map(|effect| self.executor.take(effect)));
     }
 
     /// Does what concerns the terminal; whether another program had it meanwhile.
@@ -214,7 +212,8 @@ impl Interface<'_> {
                 let (columns, rows) = self.terminal.size();
                 self.tell(Msg::Resize(columns, rows));
             }
-            other => self.executor.take(other),
+            // Of the end the app tells by itself; nothing else is left to the loop.
+            _ => {}
         }
         Ok(false)
     }

@@ -381,7 +381,7 @@ impl Harness {
                 Effect::Keep(key, None) => _ = self.kept.remove(&key),
                 Effect::Save(number, order) => match &mut self.answers {
                     Answers::Script(_) => self.saves.push((number, order)),
-                    Answers::Server { executor, .. } => executor.take(Effect::Save(number, order)),
+                    Answers::Server { executor, .. } => _ = executor.take(Effect::Save(number, order)),
                 },
                 Effect::Page(paper) => self.paged.push((*paper.text).as_ref().to_owned()),
                 Effect::StopSave(number) => self.saves.retain(|(n, _)| *n != number),
