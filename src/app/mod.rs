@@ -9,6 +9,7 @@ pub mod frame;
 pub mod global;
 mod kept;
 pub mod keymap;
+pub mod machine;
 pub mod outbox;
 pub mod overlay;
 pub mod pane;

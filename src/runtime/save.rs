@@ -2,13 +2,13 @@
 //! over a file that is there unless the person said so. An archive may be unpacked instead, into a folder that is new.
 
 use crate::api::client::{Client, Progress, Told};
-use crate::app::action::Msg;
+use crate::app::action::{Msg, Stop};
+use crate::app::machine;
 use crate::app::transfer::{News, Order, Unpack, file_name};
 use crate::ui::text;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::fs;
@@ -16,6 +16,7 @@ use tokio::sync::mpsc;
 
 /// Between two words on how far it got.
 const PULSE: Duration = Duration::from_millis(200);
+
 /// Does `order`, and brings what happens to `sender` under `number`.
 pub async fn save(client: &Client, number: u64, order: Order, sender: &mpsc::Sender<Msg>) {
     let news = match Saving::begin(&order).await {
@@ -34,7 +35,7 @@ struct Saving<'a> {
 impl<'a> Saving<'a> {
     /// Finds out where the file goes.
     async fn begin(order: &'a Order) -> Result<Saving<'a>, News> {
-        let mut path = place(&order.path, std::env::home_dir());
+        let mut path = machine::path(&order.path);
         if order.path.ends_with(std::path::is_separator) || fs::metadata(&path).await.is_ok_and(|m| m.is_dir()) {
             path.push(file_name(&order.save.name));
         }
@@ -99,8 +100,8 @@ impl<'a> Saving<'a> {
 
     /// Makes a folder of the archive. Until it is whole it has a name that is hidden; what ends early leaves nothing.
     async fn unpack(&self, unpack: Unpack, number: u64, sender: &mpsc::Sender<Msg>) -> News {
-        let stop = Stop(Arc::default());
-        let (flag, sender) = (stop.0.clone(), sender.clone());
+        let waited = Waited(Stop::default());
+        let (stop, sender) = (waited.0.clone(), sender.clone());
         let (part, path) = (self.part.clone(), self.path.clone());
         let unpacked = tokio::task::spawn_blocking(move || {
             let failed = |what: &Path, error: std::io::Error| format!("{} cannot be written: {error}", what.display());
@@ -115,10 +116,10 @@ impl<'a> Saving<'a> {
                     told = Instant::now();
                     let _ = sender.blocking_send(Msg::Transfer(number, News::Held(done)));
                 }
-                !flag.load(Ordering::Relaxed)
+                !stop.is_stopped()
             };
             let unpacked = (unpack.run)(&archive, &unpack.folder, room.path(), &mut tell)?;
-            if flag.load(Ordering::Relaxed) {
+            if stop.is_stopped() {
                 return Err("it was stopped".into());
             }
             std::fs::rename(room.path(), &path).map_err(|error| failed(&path, error))?;
@@ -168,22 +169,12 @@ fn room(path: &Path) -> std::io::Result<tempfile::TempDir> {
     builder.tempdir_in(path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")))
 }
 
-/// Tells a worker that nobody waits for it any more.
-struct Stop(Arc<AtomicBool>);
+/// Stops a worker when nobody waits for it any more.
+struct Waited(Stop);
 
-impl Drop for Stop {
+impl Drop for Waited {
     fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
-/// What a person typed as a path; `~` is their folder.
-fn place(typed: &str, home: Option<PathBuf>) -> PathBuf {
-    let typed = typed.trim();
-    match (typed.strip_prefix("~/"), home) {
-        (Some(rest), Some(home)) => home.join(rest),
-        (None, Some(home)) if typed == "~" => home,
-        _ => PathBuf::from(typed),
+        self.0.stop();
     }
 }
 
@@ -367,11 +358,5 @@ mod tests {
         assert!(!folder.path().join("other").exists());
         forget(order).await;
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing stays");
-    }
-
-    #[test]
-    fn a_path_may_begin_at_home() {
-        assert_eq!(place("~/a", Some("/h".into())), PathBuf::from("/h/a"));
-        assert_eq!(place("a~/b", Some("/h".into())), PathBuf::from("a~/b"));
     }
 }

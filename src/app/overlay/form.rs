@@ -13,6 +13,7 @@ use crate::api::{Endpoint, Error};
 use crate::app::action::{Action, Tone};
 use crate::app::complete::Candidate;
 use crate::app::keymap::Key;
+use crate::app::machine;
 use crate::app::pane::{Cx, Pointer, View};
 use crate::store::{Load, Value as Answer, Want, Write};
 use crate::ui::form::Drawn;
@@ -415,7 +416,7 @@ impl Form {
             field.error = None;
             match field.value(&cx.view) {
                 Ok(Some(Value::String(path))) if field.widget == Widget::Picture => {
-                    files.push((field.name, picture::path(&path)));
+                    files.push((field.name, machine::path(&path)));
                 }
                 Ok(Some(value)) => {
                     if let Some(twin) = field.twin {

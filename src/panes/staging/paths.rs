@@ -2,6 +2,7 @@
 
 use crate::api::Id;
 use crate::api::repository::ListTree;
+use crate::app::machine;
 use crate::app::overlay::prompt::Complete;
 use crate::app::pane::View;
 use crate::store::{Cancelled, Derive, Load, Want, Work};
@@ -52,10 +53,7 @@ pub struct OfMachine;
 
 /// A path as it is typed, as the machine knows it.
 pub fn local(typed: &str) -> PathBuf {
-    match typed.strip_prefix("~/") {
-        Some(rest) => dirs::home_dir().unwrap_or_default().join(rest),
-        None => PathBuf::from(if typed.is_empty() { "." } else { typed }),
-    }
+    machine::path(if typed.is_empty() { "." } else { typed })
 }
 
 /// Reads a folder.

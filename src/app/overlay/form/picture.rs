@@ -1,8 +1,8 @@
 //! A picture of this machine that goes with a form: looked at before anything is sent, off the loop.
 
+use crate::app::machine;
 use crate::store::{Cancelled, Derive, Want, Work};
 use std::io::Read;
-use std::path::PathBuf;
 
 /// The largest picture that servers take, in bytes.
 const LARGEST: u64 = 200 << 10;
@@ -22,14 +22,6 @@ pub fn look(typed: &str) -> Want {
     Work::new(Look(typed.to_owned())).into()
 }
 
-/// A path as it is typed, as the machine knows it; `~/` is the home.
-pub fn path(typed: &str) -> PathBuf {
-    match typed.strip_prefix("~/") {
-        Some(rest) => std::env::home_dir().unwrap_or_default().join(rest),
-        None => PathBuf::from(typed),
-    }
-}
-
 impl Derive for Look {
     type Output = Result<(), String>;
 
@@ -38,7 +30,7 @@ impl Derive for Look {
     }
 
     fn run(&self, _: Cancelled<'_>) -> Result<(), String> {
-        let path = path(&self.0);
+        let path = machine::path(&self.0);
         let failed = |error: std::io::Error| format!("cannot be read: {error}");
         let about = std::fs::metadata(&path).map_err(failed)?;
         if !about.is_file() {
