@@ -170,7 +170,7 @@ impl MergeRequests {
 
     /// Columns of the preview's text; it is drawn in the whole screen between the lines of the frame.
     fn preview_width(&self, view: &View) -> usize {
-        let places = self.panels.layout(Rect::new(0, 0, view.size.0, view.size.1), &Self::asks());
+        let places = self.panels.places(Rect::new(0, 0, view.size.0, view.size.1), &Self::asks());
         let width = places.get(1).copied().flatten().map_or(0, |place| usize::from(place.width));
         width.saturating_sub(3).min(prose::MEASURE)
     }

@@ -83,7 +83,7 @@ impl Overview {
 
     /// Columns of the introduction; it is drawn in the whole screen between the lines of the frame.
     fn readme_width(&self, view: &View) -> usize {
-        let places = self.panels.layout(Rect::new(0, 0, view.size.0, view.size.1), ASKS);
+        let places = self.panels.places(Rect::new(0, 0, view.size.0, view.size.1), ASKS);
         let width = places.get(README).copied().flatten().map_or(0, |place| usize::from(place.width));
         width.saturating_sub(4).min(prose::MEASURE)
     }
@@ -108,7 +108,7 @@ impl Overview {
     fn write(&mut self, view: &View) {
         let Some(project) = view.store.get(&self.query()).value else { return };
         self.facts.clear();
-        let places = self.panels.layout(Rect::new(0, 0, view.size.0, view.size.1), ASKS);
+        let places = self.panels.places(Rect::new(0, 0, view.size.0, view.size.1), ASKS);
         let width = places.get(FACTS).copied().flatten().map_or(80, |place| usize::from(place.width)).saturating_sub(4);
         if !project.description().is_empty() {
             self.facts.prose(project.description(), width.clamp(20, prose::MEASURE), 6, Role::Text);

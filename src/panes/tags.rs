@@ -194,7 +194,7 @@ impl Tags {
 
     /// Columns of the notes; they are drawn in the whole screen between the lines of the frame.
     fn notes_width(&self, view: &View) -> usize {
-        let places = self.panels.layout(Rect::new(0, 0, view.size.0, view.size.1), ASKS);
+        let places = self.panels.places(Rect::new(0, 0, view.size.0, view.size.1), ASKS);
         let width = places.get(NOTES).copied().flatten().map_or(0, |place| usize::from(place.width));
         width.saturating_sub(3).min(prose::MEASURE)
     }

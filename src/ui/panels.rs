@@ -84,10 +84,22 @@ impl Panels {
         self.zoom
     }
 
-    /// Where each pane stands; `None` for those out of sight. The focused one is always in sight.
+    /// Where each pane stands while it is drawn; `None` for those out of sight. The focused one is always in sight. Rules, and
+    /// what the mouse takes hold of, are those of the last layout.
     pub fn layout(&self, area: Rect, asks: &[Ask]) -> Vec<Option<Rect>> {
-        self.dividers.borrow_mut().clear();
+        let (places, dividers) = self.arranged(area, asks);
+        *self.dividers.borrow_mut() = dividers;
         *self.area.borrow_mut() = area;
+        places
+    }
+
+    /// Where each pane would stand in an area, for who has to know before it is drawn.
+    pub fn places(&self, area: Rect, asks: &[Ask]) -> Vec<Option<Rect>> {
+        self.arranged(area, asks).0
+    }
+
+    fn arranged(&self, area: Rect, asks: &[Ask]) -> (Vec<Option<Rect>>, Vec<Divider>) {
+        let mut dividers = Vec::new();
         let mut out = vec![None; self.count];
         let fit = match area.width {
             _ if self.zoom => 1,
@@ -122,10 +134,10 @@ impl Panels {
             }
             let x = left.x + width;
             let to = left.right().saturating_sub(least_after + rules);
-            self.dividers.borrow_mut().push(Divider { before: i, x, from: left.x, to, whole: area.width });
+            dividers.push(Divider { before: i, x, from: left.x, to, whole: area.width });
             left = Rect { x: x + 1, width: left.width.saturating_sub(width + 1), ..left };
         }
-        out
+        (out, dividers)
     }
 
     /// Draws the vertical rules between the panes of the last layout.

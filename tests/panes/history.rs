@@ -365,6 +365,16 @@ fn tags(width: u16) -> Harness {
 }
 
 #[tokio::test]
+async fn rules_stand_between_panes_and_nowhere_else() {
+    let mut app = tags(120);
+    app.settle().await;
+    let lines = app.lines();
+    let rules: Vec<usize> =
+        lines.iter().enumerate().filter(|(_, line)| line.contains('│')).map(|(row, _)| row).collect();
+    assert_eq!(rules, (1..lines.len() - 1).collect::<Vec<_>>(), "{}", app.picture());
+}
+
+#[tokio::test]
 async fn a_tag_stands_beside_what_it_says_and_releases() {
     let mut app = tags(120);
     app.settle().await;
