@@ -587,8 +587,20 @@ async fn what_is_said_of_its_commits_stands_among_the_notes() {
     );
     assert!(at("On a line.") < at("After it.") && at("After it.") < at("On all of it."), "{}", harness.picture());
     assert!(at("After it.") < at("of commit 9f3c2abd"), "{}", harness.picture());
+    harness.expect("Notes 2 and 2 on its commits");
     harness.press("] ]").press("R").expect("> On a **line**.").press("Esc");
     harness.press("e").expect("the comments of a commit cannot be changed");
     harness.press("Enter").settle().await;
     assert_eq!(harness.app.place().tab.as_deref(), Some("changes"));
+    // Pushed anew with as many commits, and nothing said but of the new one.
+    harness
+        .reply(&format!("{MR}/notes"), json!([]))
+        .reply(&format!("{MR}/commits"), [json!({"id": BEFORE, "short_id": "11111111", "title": "Second", "parent_ids": []})])
+        .reply(
+            &format!("GET /projects/acme%2Frocket-ui/repository/commits/{BEFORE}/comments"),
+            json!([{"note": "Of the new one.", "author": {"id": 3, "username": "cem"}, "created_at": "2026-06-15T12:00:00Z"}]),
+        );
+    harness.press("r").settle().await;
+    harness.press("1 r").settle().await;
+    harness.expect("Of the new one.").expect_no("On all of it.").expect_no("Nobody has said anything");
 }

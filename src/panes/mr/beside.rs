@@ -2,6 +2,7 @@
 
 use super::Mr;
 use super::scope::Scope;
+use super::talk;
 use crate::api::commits::{CommitComment, ListCommitComments};
 use crate::api::notes::Note;
 use crate::api::{Endpoint, Known, Time};
@@ -15,6 +16,22 @@ use std::collections::BTreeSet;
 
 /// The kind of a note that was said of a commit.
 pub(super) const COMMENT: &str = "Commit";
+
+/// What was said of the commits, as notes that stand among the others, oldest first.
+#[derive(Default)]
+pub(super) struct Comments {
+    /// What it was made of.
+    of: Vec<(String, u64)>,
+    /// Each with a name for what it says.
+    pub(super) said: Vec<(String, Note)>,
+    /// Another number whenever it was made anew.
+    pub(super) revision: u64,
+}
+
+/// Which commits the comments are of, and which replies: another commit may have had as many.
+fn revisions(rows: &[(String, Rows<CommitComment>)]) -> Vec<(String, u64)> {
+    rows.iter().map(|(sha, rows)| (sha.clone(), rows.revision)).collect()
+}
 
 /// A comment of a commit as a note that names its place.
 fn as_note(sha: &str, comment: &CommitComment) -> Note {
@@ -48,10 +65,9 @@ impl Mr {
 
     /// After an update: what was said of the commits, as notes that stand among the others.
     pub(super) fn sync_comments(&mut self, view: &View) {
-        let lists = self.comments_of(view);
-        let rows: Vec<_> = lists.iter().map(|list| (&list.sha, view.store.list::<CommitComment, _>(list))).collect();
-        let revisions: Vec<u64> = rows.iter().map(|(_, rows)| rows.revision).collect();
-        if self.comments.0 == revisions {
+        let rows = self.commented(view);
+        let of = revisions(&rows);
+        if self.comments.of == of {
             return;
         }
         let all = rows.iter().flat_map(|(sha, rows)| rows.iter().map(move |comment| (sha, comment)));
@@ -61,7 +77,14 @@ impl Mr {
         for (at, note) in notes.iter_mut().enumerate() {
             note.id = u64::MAX - at as u64;
         }
-        self.comments = (revisions, notes);
+        let said = notes.into_iter().map(|note| (talk::identity(&note.body), note)).collect();
+        self.comments = Comments { of, said, revision: self.comments.revision + 1 };
+    }
+
+    /// The known comments of its newest commits, each with its commit.
+    fn commented<'a>(&self, view: &View<'a>) -> Vec<(String, Rows<'a, CommitComment>)> {
+        let lists = self.comments_of(view);
+        lists.into_iter().map(|list| (list.sha.clone(), view.store.list(&list))).collect()
     }
 
     /// The commit that the changes lead to; empty where the server does not say.
@@ -108,14 +131,13 @@ impl Mr {
     ) -> T {
         let notes = self.notes(view);
         let pages = || (0..notes.pages() as usize).filter_map(|page| notes.page(page)).collect();
-        let lists = self.comments_of(view);
-        let rows: Vec<_> = lists.iter().map(|list| (&list.sha, view.store.list::<CommitComment, _>(list))).collect();
+        let rows = self.commented(view);
         let comments = || -> Vec<OfCommit> {
             let pages =
                 |rows: &Rows<CommitComment>| (0..rows.pages() as usize).filter_map(|page| rows.page(page)).collect();
-            rows.iter().map(|(sha, rows)| ((*sha).clone(), pages(rows))).collect()
+            rows.iter().map(|(sha, rows)| (sha.clone(), pages(rows))).collect()
         };
-        let revisions: Vec<u64> = rows.iter().map(|(_, rows)| rows.revision).collect();
+        let revisions = revisions(&rows);
         run(&Source {
             said: format!("{} {} {revisions:?}", self.notes_of().request().line(), notes.revision),
             notes: &pages,

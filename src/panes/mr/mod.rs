@@ -6,6 +6,7 @@ mod scope;
 mod speak;
 mod talk;
 
+use self::beside::Comments;
 use super::changes::keys::{self, HasChanges};
 use super::changes::{Changes, Spot};
 use super::list::{Listing, age, failure};
@@ -69,8 +70,7 @@ pub struct Mr {
     desk: Desk,
     /// What is said, beside the changes.
     margin: Margin,
-    /// What was said of its commits, as notes, oldest first, and the revisions of the lists that they are of.
-    comments: (Vec<u64>, Vec<Note>),
+    comments: Comments,
     /// How many notes the request said that it has.
     counted: Option<u64>,
 }
@@ -154,8 +154,8 @@ impl Mr {
             drafts: self.desk.drafts(),
             identity: talk::identity(merge_request.description.as_deref().unwrap_or_default()),
             notes: self.notes(view),
-            comments: &self.comments.1,
-            comments_revision: self.comments.0.iter().fold(0, |sum, revision| sum.wrapping_add(*revision)),
+            comments: &self.comments.said,
+            comments_revision: self.comments.revision,
         })
     }
 
@@ -172,7 +172,7 @@ impl Mr {
                     Under::System => self.talk.toggle(&notes),
                     Under::Draft(_) => self.edit(cx),
                     Under::Note(index) => {
-                        let said = talk::said(&notes, &self.comments.1, index);
+                        let said = talk::said(&notes, &self.comments.said, index);
                         if let Some(spot) = said.and_then(|note| threads::place(note).0) {
                             // Its thread where that stands in the changes, else its line as it was.
                             if !self.margin.go_to(&spot, &mut self.changes) {
@@ -209,7 +209,7 @@ impl Mr {
                 match self.talk.under() {
                     Under::System | Under::Draft(_) => true,
                     Under::Note(index) => {
-                        let said = talk::said(&notes, &self.comments.1, index);
+                        let said = talk::said(&notes, &self.comments.said, index);
                         said.is_some_and(|note| threads::place(note).0.is_some())
                     }
                     Under::Else => false,
@@ -424,7 +424,7 @@ impl Pane for Mr {
             pipelines: Listing::default(),
             desk: Desk::default(),
             margin: Margin::default(),
-            comments: (Vec::new(), Vec::new()),
+            comments: Comments::default(),
             counted: None,
         }
     }
@@ -660,7 +660,7 @@ impl Pane for Mr {
         match self.tab {
             Tab::Overview => {
                 let notes = self.notes(view);
-                let note = self.talk.note().and_then(|index| talk::said(&notes, &self.comments.1, index));
+                let note = self.talk.note().and_then(|index| talk::said(&notes, &self.comments.said, index));
                 copies.extend(note.map(|note| ("note", note.body.clone())));
             }
             Tab::Commits => {

@@ -50,7 +50,7 @@ impl Mr {
         let notes = self.notes(view);
         match self.tab {
             Tab::Overview => match self.talk.under() {
-                Under::Note(index) => talk::said(&notes, &self.comments.1, index).map(Target::of),
+                Under::Note(index) => talk::said(&notes, &self.comments.said, index).map(Target::of),
                 Under::Draft(index) => self.desk.drafts().get(index).map(|(key, _)| Target::Draft(key.clone())),
                 Under::System | Under::Else => None,
             },

@@ -45,8 +45,9 @@ pub struct Parts<'a> {
     /// Names the description; another one whenever its text is.
     pub identity: String,
     pub notes: Rows<'a, Note>,
-    /// What was said of its commits, as notes, oldest first; and a number that is another one whenever they are others.
-    pub comments: &'a [Note],
+    /// What was said of its commits, as notes, oldest first, each with a name for what it says; and a number that is another
+    /// one whenever they are others.
+    pub comments: &'a [(String, Note)],
     pub comments_revision: u64,
     /// What is written and not sent, with its key.
     pub drafts: &'a [(String, Draft)],
@@ -56,9 +57,9 @@ pub struct Parts<'a> {
 const COMMENTS: usize = usize::MAX / 2;
 
 /// What was said, by its index among the notes, or behind them among the comments.
-pub fn said<'a>(notes: &Rows<'a, Note>, comments: &'a [Note], index: usize) -> Option<&'a Note> {
+pub fn said<'a>(notes: &Rows<'a, Note>, comments: &'a [(String, Note)], index: usize) -> Option<&'a Note> {
     match index.checked_sub(COMMENTS) {
-        Some(comment) => comments.get(comment),
+        Some(comment) => comments.get(comment).map(|(_, note)| note),
         None => notes.get(index),
     }
 }
@@ -68,10 +69,16 @@ impl<'a> Parts<'a> {
         said(&self.notes, self.comments, index)
     }
 
+    /// The comment at an index, with a name for what it says.
+    fn comment(&self, index: usize) -> Option<&'a (String, Note)> {
+        self.comments.get(index.checked_sub(COMMENTS)?)
+    }
+
     /// Everything that was said, in the order of time.
     fn all(&self) -> Vec<(usize, &'a Note)> {
         let when = |note: &Note| note.created_at.as_ref().and_then(Time::instant);
-        let mut comments = self.comments.iter().enumerate().map(|(index, note)| (COMMENTS + index, note)).peekable();
+        let mut comments =
+            self.comments.iter().enumerate().map(|(index, (_, note))| (COMMENTS + index, note)).peekable();
         let mut all = Vec::with_capacity(self.notes.len() + self.comments.len());
         for (index, note) in (0..self.notes.len()).filter_map(|index| Some((index, self.notes.get(index)?))) {
             while let Some(comment) = comments.next_if(|(_, comment)| when(comment) < when(note)) {
@@ -227,9 +234,10 @@ impl Talk {
         for unit in self.units.get(first..=last).unwrap_or_default() {
             match unit {
                 Unit::Note { note, .. } if *note >= COMMENTS => {
-                    let comment = parts.said(*note);
-                    let work = comment.and_then(|c| prose::work(view, &comment_key(c), threads::place(c).1, width));
-                    works.extend(work);
+                    let comment = parts.comment(*note);
+                    works.extend(
+                        comment.and_then(|(name, said)| prose::work(view, name, threads::place(said).1, width)),
+                    );
                 }
                 Unit::Note { note, .. } if !chunks.contains(&(note / CHUNK)) => chunks.push(note / CHUNK),
                 _ => {}
@@ -273,7 +281,7 @@ impl Talk {
             Some(_) => prose::made(view, &parts.identity, width).map_or(1, |made| made.lines.len().max(1)),
         };
         self.measure(view, parts);
-        self.tail = notes.is_empty() || notes.more || notes.error.is_some();
+        self.tail = notes.is_empty() && parts.comments.is_empty() || notes.more || notes.error.is_some();
         self.hold(anchor, parts);
 
         // A comment that went out is gone to when it comes.
@@ -363,7 +371,7 @@ impl Talk {
                     (if *open { notes.len() } else { 1 }) + usize::from(gap)
                 }
                 Unit::Note { note, begins, .. } if *note >= COMMENTS => {
-                    let made = parts.said(*note).and_then(|c| prose::made(view, &comment_key(c), Talk::width(view)));
+                    let made = parts.comment(*note).and_then(|(name, _)| prose::made(view, name, Talk::width(view)));
                     self.above(*begins) + 1 + made.map_or(1, |made| made.lines.len()) + 1
                 }
                 Unit::Note { note, begins, .. } => {
@@ -612,7 +620,7 @@ impl Talk {
 
     fn body_line(&self, view: &View, parts: &Parts, note: usize, line: usize) -> DocLine<'static> {
         if note >= COMMENTS {
-            let made = parts.said(note).and_then(|c| prose::made(view, &comment_key(c), Talk::width(view)));
+            let made = parts.comment(note).and_then(|(name, _)| prose::made(view, name, Talk::width(view)));
             return match made {
                 Some(made) => made.lines.get(line).cloned().unwrap_or_default(),
                 None if line == 0 => DocLine::new(glyph::cut(), view.theme.style(Role::Faint)),
@@ -626,11 +634,6 @@ impl Talk {
             None => DocLine::default(),
         }
     }
-}
-
-/// Names a comment of a commit by what it says.
-fn comment_key(comment: &Note) -> String {
-    identity(&comment.body)
 }
 
 /// Names a chunk by the notes in it; one that was changed has another time.

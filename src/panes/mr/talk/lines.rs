@@ -40,6 +40,10 @@ pub fn between(view: &View, parts: &Parts, width: usize) -> DocLine<'static> {
         (true, None) => format!("{}{}", notes.len(), if notes.more { "+" } else { "" }),
     };
     let mut line = DocLine::new(format!("Notes {count} "), theme.style(Role::Title));
+    if !parts.comments.is_empty() {
+        let words = format!("and {} on its commits ", text::count(parts.comments.len() as u64));
+        line.spans.push((words.into(), theme.style(Role::Dim)));
+    }
     let waiting = match parts.drafts.len() {
         0 => String::new(),
         1 => format!("{} 1 draft ", glyph::draft()),
