@@ -1,9 +1,11 @@
 //! Search: one text, one tab for each kind of thing; every hit opens where it lives.
 
+mod hit;
+
 use super::list::{Listing, age, trouble, without_rows};
 use super::project;
 use crate::api::search::{Hit, Search, SearchGroup, SearchProject};
-use crate::api::{Fault, Id, Known, Time};
+use crate::api::{Fault, Id, Known};
 use crate::app::action::{Action, Tone};
 use crate::app::command::{Command, Motion, WhyNot};
 use crate::app::pane::{Crumb, Cx, Pane, Pointer, Seek, Tabs, View};
@@ -14,7 +16,7 @@ use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::panels::{self, Ask, Panels};
 use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::theme::Role;
-use crate::ui::{glyph, state, text};
+use crate::ui::{state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell as Shared;
@@ -89,6 +91,7 @@ pub struct Searching {
     panels: Panels,
     hit: DocState,
     hit_area: Shared<Rect>,
+    shown: Shown,
 }
 
 impl Searching {
@@ -156,7 +159,7 @@ impl Searching {
             Hit::Blob(blob) => {
                 let place = Place::new("files").project(self.home_of(Some(blob.project_id))?).at(blob.r#ref.as_str());
                 let path = blob.path.as_deref().unwrap_or(&blob.filename);
-                let line = blob.startline.max(1).saturating_add(found_line(&blob.data, &self.text).0 as u64);
+                let line = blob.startline.max(1).saturating_add(hit::found_line(&blob.data, &self.text).0 as u64);
                 Some(place.path(path).line(u32::try_from(line).unwrap_or(1)))
             }
             Hit::Note(note) => {
@@ -189,7 +192,7 @@ impl Searching {
 
     fn enter(&mut self, cx: &mut Cx) {
         let Some(hit) = self.current(&cx.view) else { return };
-        match (self.place_of(&cx.view, hit), page_of(hit)) {
+        match (self.place_of(&cx.view, hit), hit::page_of(hit)) {
             (Some(place), _) => cx.go(place),
             (None, Some(_)) => cx.act(Action::Run("browse")),
             (None, None) => cx.say(Tone::Warning, "labscope has no place for this yet, and it has no page."),
@@ -201,7 +204,7 @@ impl Searching {
         if self.project.is_some() || matches!(hit, Hit::Project(_) | Hit::User(_)) {
             return String::new();
         }
-        let place = page_of(hit).and_then(|url| target::parse(&url, &view.session.web_url).ok());
+        let place = hit::page_of(hit).and_then(|url| target::parse(&url, &view.session.web_url).ok());
         let known = place.and_then(|place| place.project).map(|project| project.to_string());
         known.unwrap_or_else(|| match hit {
             Hit::Blob(blob) => format!("project {}", blob.project_id),
@@ -212,6 +215,7 @@ impl Searching {
     fn reset(&mut self) {
         self.list.restart();
         self.hit.first();
+        self.panels.set_focus(LIST);
     }
 
     /// From a project to its group, from a group to everything; the kind of thing stays where it can.
@@ -237,207 +241,44 @@ impl Searching {
     fn draw_hit(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let Some(hit) = self.current(view) else { return };
         let focused = self.panels.focus() == HIT;
-        let (title, first, words) = text_of(hit);
-        let body = panels::title(buf, area, view.theme, focused, &title, "");
+        let body = panels::title(buf, area, view.theme, focused, &hit::title(hit), "");
         self.hit_area.set(body);
-        if words.trim().is_empty() {
+        if self.shown.lines.is_empty() {
             return state::empty(buf, body, view.theme, "It has no text of its own.", "⏎ opens it");
         }
-        let width = usize::from(body.width.saturating_sub(3)).max(10);
-        let lines = self.lines(view, first, &words, width);
+        let lines = &self.shown.lines;
         doc::draw(buf, body, view.theme, focused, &self.hit, lines.len(), 0, |index| {
             lines.get(index).map(DocLine::borrowed).unwrap_or_default()
         });
     }
 
-    /// The lines of a hit. Servers cut what they find to a few lines; what is long all the same is cut here.
-    fn lines(&self, view: &View, first: Option<u64>, words: &str, width: usize) -> Vec<DocLine<'static>> {
-        let theme = view.theme;
-        let mut lines = Vec::new();
-        for (index, line) in words.lines().take(HIT_LINES).enumerate() {
-            let line = text::shown(line);
-            let pieces = if first.is_some() { vec![line.into_owned()] } else { text::wrap(&line, width, HIT_LINES) };
-            let pieces = if pieces.is_empty() { vec![String::new()] } else { pieces };
-            for (part, piece) in pieces.iter().enumerate() {
-                let mut spans = Vec::new();
-                if let Some(first) = first {
-                    let number = if part == 0 { first.saturating_add(index as u64).to_string() } else { String::new() };
-                    spans.push((format!("{number:>5}  ").into(), theme.style(Role::LineNumber)));
-                }
-                spans.extend(
-                    marked(piece, &self.text).into_iter().map(|(words, found)| {
-                        (words.into(), theme.style(if found { Role::Match } else { Role::Text }))
-                    }),
-                );
-                lines.push(DocLine { spans, ..DocLine::default() });
-            }
-        }
-        lines
-    }
-
-    fn move_hit(&mut self, motion: Motion, view: &View) {
-        let Some(hit) = self.current(view) else { return };
-        let (_, first, words) = text_of(hit);
-        let width = usize::from(self.hit_area.get().width.saturating_sub(3)).max(10);
-        let len = self.lines(view, first, &words, width).len();
+    fn move_hit(&mut self, motion: Motion) {
         match motion {
             Motion::Left => self.panels.set_focus(LIST),
-            other => other.window(&mut self.hit, len),
+            other => other.window(&mut self.hit, self.shown.lines.len()),
         }
     }
-}
 
-/// The web page of a hit, where it names one.
-fn page_of(hit: &Hit) -> Option<String> {
-    let url = match hit {
-        Hit::Project(project) => Some(&project.web_url),
-        Hit::MergeRequest(request) => Some(&request.web_url),
-        Hit::Issue(issue) => Some(&issue.web_url),
-        Hit::Snippet(snippet) => Some(&snippet.web_url),
-        Hit::User(user) => Some(&user.web_url),
-        Hit::Commit(commit) => commit.web_url.as_ref(),
-        Hit::Milestone(milestone) => milestone.web_url.as_ref(),
-        Hit::Blob(_) | Hit::Note(_) | Hit::Other(_) => None,
-    };
-    url.filter(|url| !url.is_empty()).cloned()
-}
-
-/// Lines of a hit that are shown.
-const HIT_LINES: usize = 400;
-
-/// What a hit says: a title, the number of its first line where it is a part of a file, and its text.
-fn text_of(hit: &Hit) -> (String, Option<u64>, String) {
-    let plain = |text: Option<&str>| text.unwrap_or_default().to_owned();
-    match hit {
-        Hit::Blob(b) => {
-            let path = b.path.clone().unwrap_or_else(|| b.filename.clone());
-            (format!("{path} · {}", project::short_ref(&b.r#ref)), Some(b.startline.max(1)), b.data.clone())
+    /// After an update: the lines of the hit are those of the one that is selected.
+    fn show_hit(&mut self, view: &View) {
+        let rows = self.rows(view);
+        let places = self.panels.places(Rect::new(0, 0, view.size.0, view.size.1), ASKS);
+        let width = places.get(HIT).copied().flatten().map_or(0, |place| usize::from(place.width.saturating_sub(3)));
+        let of =
+            (self.tab, self.list.state.selected(), rows.revision, self.text.clone(), width, view.theme.name.clone());
+        if self.shown.of == of {
+            return;
         }
-        Hit::Project(p) => (p.path_with_namespace.clone(), None, p.description().to_owned()),
-        Hit::MergeRequest(r) => (format!("!{} {}", r.iid, r.title), None, plain(r.description.as_deref())),
-        Hit::Issue(i) => (format!("#{} {}", i.iid, i.title), None, plain(i.description.as_deref())),
-        Hit::Commit(c) => (c.short().to_owned(), None, c.message.clone()),
-        Hit::Note(n) => (n.noteable_type.clone(), None, n.body.clone()),
-        Hit::Snippet(s) => (s.title.clone(), None, plain(s.description.as_deref())),
-        Hit::User(u) => (u.username.clone(), None, u.name.clone()),
-        Hit::Milestone(m) => (m.title.clone(), None, plain(m.description.as_deref())),
-        Hit::Other(value) => (String::new(), None, value.to_string()),
+        let lines = self.list.selected(&rows).map(|hit| hit::lines(view.theme, hit, &self.text, width.max(10)));
+        self.shown = Shown { of, lines: lines.unwrap_or_default() };
     }
 }
 
-/// A line in pieces, with whether each is what was looked for; case does not matter.
-fn marked(line: &str, sought: &str) -> Vec<(String, bool)> {
-    let words: Vec<String> = sought.split_whitespace().map(str::to_lowercase).collect();
-    let mut pieces: Vec<(String, bool)> = Vec::new();
-    let mut rest = line;
-    while !rest.is_empty() {
-        // Letters whose lower case is of another length are met one by one, so that no cut falls inside a letter.
-        let begins = |rest: &str, word: &str| {
-            let mut letters = rest.char_indices();
-            let mut wanted = word.chars();
-            loop {
-                match (wanted.next(), letters.clone().next()) {
-                    (None, at) => return Some(at.map_or(rest.len(), |(at, _)| at)),
-                    (Some(w), Some((_, c))) if c == w || c.to_lowercase().eq([w]) => _ = letters.next(),
-                    _ => return None,
-                }
-            }
-        };
-        let whole = sought.trim().to_lowercase();
-        let found = begins(rest, &whole).filter(|len| *len > 0);
-        let found = found.or_else(|| words.iter().filter_map(|word| begins(rest, word)).max().filter(|len| *len > 0));
-        let len = found.unwrap_or_else(|| rest.chars().next().map_or(1, char::len_utf8));
-        let Some((piece, after)) = rest.split_at_checked(len) else { break };
-        match pieces.last_mut() {
-            Some((last, was)) if *was == found.is_some() => last.push_str(piece),
-            _ => pieces.push((piece.to_owned(), found.is_some())),
-        }
-        rest = after;
-    }
-    pieces
-}
-
-/// The line that holds what was looked for, and how many lines stand before it.
-fn found_line<'a>(text: &'a str, sought: &str) -> (usize, &'a str) {
-    let sought = sought.trim().to_lowercase();
-    let all = || text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    let found = all().find(|(_, line)| line.to_lowercase().contains(&sought));
-    found.or_else(|| all().next()).map_or((0, ""), |(at, line)| (at, line.trim()))
-}
-
-fn first_line(text: &str) -> String {
-    text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().to_owned()
-}
-
-/// What, its number, its words, whose, when.
-fn facts(hit: &Hit, sought: &str) -> (Cell, Cell, Cell, Option<Time>) {
-    let dim = |words: &str| Cell::from((words.to_owned(), Role::Dim));
-    let state = |word: &str| {
-        let (sign, role) = glyph::status(word);
-        Cell::from((sign, role))
-    };
-    match hit {
-        Hit::Project(p) => (
-            Cell::from((p.path_with_namespace.clone(), Role::Text)),
-            dim(&first_line(p.description())),
-            Cell::empty(),
-            p.last_activity_at.known().cloned(),
-        ),
-        Hit::MergeRequest(r) => (
-            state(r.state.as_str()).and(format!(" !{}", r.iid), Role::Ref),
-            Cell::from((r.title.clone(), Role::Text)),
-            Cell::from((r.author().map(|a| a.username.clone()).unwrap_or_default(), Role::User)),
-            r.updated_at.clone(),
-        ),
-        Hit::Issue(i) => (
-            state(&i.state).and(format!(" #{}", i.iid), Role::Ref),
-            Cell::from((i.title.clone(), Role::Text)),
-            Cell::from((i.author.as_ref().map(|a| a.username.clone()).unwrap_or_default(), Role::User)),
-            i.updated_at.clone(),
-        ),
-        Hit::Commit(c) => (
-            Cell::from((c.short().to_owned(), Role::Ref)),
-            Cell::from((c.title.clone(), Role::Text)),
-            Cell::from((c.author_name.clone(), Role::User)),
-            c.when().cloned(),
-        ),
-        Hit::Blob(b) => (
-            Cell::from((b.path.clone().unwrap_or_else(|| b.filename.clone()), Role::Text)).and(
-                format!(":{}", b.startline.max(1).saturating_add(found_line(&b.data, sought).0 as u64)),
-                Role::Dim,
-            ),
-            marked(found_line(&b.data, sought).1, sought).into_iter().fold(Cell::empty(), |cell, (words, found)| {
-                cell.and(words, if found { Role::Match } else { Role::Dim })
-            }),
-            Cell::empty(),
-            None,
-        ),
-        Hit::Note(n) => (
-            dim(&format!("{} {}", n.noteable_type, n.noteable_iid.map(|n| n.to_string()).unwrap_or_default())),
-            Cell::from((first_line(&n.body), Role::Text)),
-            Cell::from((n.author.as_ref().map(|a| a.username.clone()).unwrap_or_default(), Role::User)),
-            n.created_at.clone(),
-        ),
-        Hit::Snippet(s) => (
-            Cell::from((format!("${}", s.id), Role::Ref)),
-            Cell::from((s.title.clone(), Role::Text)),
-            Cell::from((s.author.as_ref().map(|a| a.username.clone()).unwrap_or_default(), Role::User)),
-            s.updated_at.clone(),
-        ),
-        Hit::User(u) => (
-            Cell::from((u.username.clone(), Role::User)),
-            Cell::from((u.name.clone(), Role::Text)),
-            dim(&u.state),
-            None,
-        ),
-        Hit::Milestone(m) => (
-            Cell::from((format!("%{}", m.iid), Role::Ref)),
-            Cell::from((m.title.clone(), Role::Text)),
-            dim(&m.state),
-            m.updated_at.clone(),
-        ),
-        Hit::Other(value) => (Cell::empty(), dim(&value.to_string()), Cell::empty(), None),
-    }
+/// The lines of the hit beside the list, and what they were made of: tab, row, replies, what was looked for, columns, theme.
+#[derive(Default)]
+struct Shown {
+    of: (usize, usize, u64, String, usize, String),
+    lines: Vec<DocLine<'static>>,
 }
 
 impl Pane for Searching {
@@ -472,6 +313,7 @@ impl Pane for Searching {
             panels: Panels::new(2),
             hit: DocState { cursor_line: false, ..DocState::new() },
             hit_area: Shared::default(),
+            shown: Shown::default(),
         };
         let titles = pane.scopes().1;
         let named = place.tab.as_deref().and_then(|tab| titles.iter().position(|t| t.eq_ignore_ascii_case(tab)));
@@ -521,6 +363,8 @@ impl Pane for Searching {
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let theme = view.theme;
+        self.list.drawn_at(Rect::default());
+        self.hit_area.set(Rect::default());
         if self.text.trim().is_empty() {
             let place = match (&self.project, &self.group) {
                 (Some(id), _) | (None, Some(id)) => {
@@ -528,7 +372,8 @@ impl Pane for Searching {
                 }
                 (None, None) => "This searches everything that you may see.".into(),
             };
-            return state::empty(buf, area, theme, &place, "/ types what to look for, 1 to 9 say what kind of thing");
+            let keys = format!("/ types what to look for, 1 to {} say what kind of thing", self.scopes().0.len());
+            return state::empty(buf, area, theme, &place, &keys);
         }
         let rows = self.rows(view);
         if let (true, Some(error)) = (rows.is_empty(), rows.error)
@@ -556,15 +401,13 @@ impl Pane for Searching {
         ];
         let places = self.panels.layout(area, ASKS);
         self.panels.rules(buf, view.theme);
-        self.list.drawn_at(Rect::default());
-        self.hit_area.set(Rect::default());
         if let Some(place) = places.get(HIT).copied().flatten() {
             self.draw_hit(view, place, buf);
         }
         let Some(area) = places.get(LIST).copied().flatten() else { return };
         let area = trouble(view, area, buf, rows.error);
         let row = |hit: &Hit| {
-            let (what, words, whose, when) = facts(hit, &self.text);
+            let (what, words, whose, when) = hit::facts(hit, &self.text);
             Row::new(vec![
                 Cell::from((self.project_of(view, hit), Role::Dim)),
                 what,
@@ -581,11 +424,12 @@ impl Pane for Searching {
         let rows = self.rows(&cx.view);
         // Hits have no name that all kinds share; what was found for one text does not change places.
         self.list.sync(&rows, |_| String::new());
+        self.show_hit(&cx.view);
     }
 
     fn motion(&mut self, motion: Motion, cx: &mut Cx) {
         if self.panels.focus() == HIT {
-            return self.move_hit(motion, &cx.view);
+            return self.move_hit(motion);
         }
         let before = self.list.state.selected();
         let len = self.rows(&cx.view).len();
@@ -603,13 +447,17 @@ impl Pane for Searching {
         let (Pointer::Press { column, row, .. } | Pointer::Wheel { column, row, .. }) = pointer else { return };
         if self.hit_area.get().contains((column, row).into()) {
             return match pointer {
-                Pointer::Wheel { rows, .. } => self.move_hit(Motion::Wheel(rows), &cx.view),
+                Pointer::Wheel { rows, .. } => self.move_hit(Motion::Wheel(rows)),
                 _ => self.panels.set_focus(HIT),
             };
         }
         self.panels.set_focus(LIST);
-        let len = self.rows(&cx.view).len();
-        if self.list.pointer(pointer, len) {
+        let (len, before) = (self.rows(&cx.view).len(), self.list.state.selected());
+        let opens = self.list.pointer(pointer, len);
+        if self.list.state.selected() != before {
+            self.hit.first();
+        }
+        if opens {
             self.enter(cx);
         }
     }
@@ -671,7 +519,7 @@ impl Pane for Searching {
 
     fn url(&self, view: &View) -> Option<String> {
         let hit = self.current(view)?;
-        page_of(hit)
+        hit::page_of(hit)
     }
 
     fn copies(&self, view: &View) -> Vec<(&'static str, String)> {

@@ -68,3 +68,26 @@ async fn it_is_widened_to_the_group_and_then_to_everything() {
         harness.press("Tab j z k z");
     }
 }
+
+#[tokio::test]
+async fn another_hit_is_read_from_its_first_line_and_another_kind_from_its_list() {
+    let mut harness = Begin::at(Place::new("search").project("a/b")).size(140, 14).open();
+    harness.expect("1 to 7 say what kind").press("/").type_text("rows").press("Enter");
+    let blob = |name: &str| {
+        let lines: Vec<String> = (0..40).map(|n| format!("{name} rows {n:02}\n")).collect();
+        json!({"basename": name, "filename": name, "project_id": 7, "ref": "main", "startline": 1, "data": lines.concat()})
+    };
+    harness
+        .reply("GET /projects/a%2Fb/-/search?scope=blobs&search=rows", [blob("one.rs"), blob("two.rs")])
+        .settle()
+        .await;
+    harness.expect("one.rs rows 01").press("Tab G").expect("one.rs rows 39");
+    harness.click_on("two.rs:1").expect("two.rs rows 01");
+    harness
+        .press("Tab G")
+        .expect("two.rs rows 39")
+        .press("2 1")
+        .expect("one.rs rows 01")
+        .press("j")
+        .expect("two.rs rows 01");
+}

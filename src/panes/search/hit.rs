@@ -1,0 +1,211 @@
+//! A hit of a search: what its row says, and its text with what was found in colour.
+
+use crate::api::search::Hit;
+use crate::api::{Known, Time};
+use crate::panes::project;
+use crate::ui::doc::DocLine;
+use crate::ui::table::Cell;
+use crate::ui::theme::{Role, Theme};
+use crate::ui::{glyph, text};
+use std::borrow::Cow;
+
+/// Lines of a hit that are shown.
+const LINES: usize = 400;
+/// Columns of a line that are shown.
+const COLUMNS: usize = 1_000;
+/// Columns of the line that stands in the list.
+const ROW_COLUMNS: usize = 300;
+/// Bytes of a text that are looked through for that line. Servers cut what they find to a few lines; some do not.
+const LOOKED_AT: usize = 16 * 1024;
+
+/// What, its number, its words, whose, when.
+pub(super) fn facts(hit: &Hit, sought: &str) -> (Cell, Cell, Cell, Option<Time>) {
+    let dim = |words: &str| Cell::from((words.to_owned(), Role::Dim));
+    let state = |word: &str| {
+        let (sign, role) = glyph::status(word);
+        Cell::from((sign, role))
+    };
+    match hit {
+        Hit::Project(p) => (
+            Cell::from((p.path_with_namespace.clone(), Role::Text)),
+            dim(&first_line(p.description())),
+            Cell::empty(),
+            p.last_activity_at.known().cloned(),
+        ),
+        Hit::MergeRequest(r) => (
+            state(r.state.as_str()).and(format!(" !{}", r.iid), Role::Ref),
+            Cell::from((r.title.clone(), Role::Text)),
+            Cell::from((r.author().map(|a| a.username.clone()).unwrap_or_default(), Role::User)),
+            r.updated_at.clone(),
+        ),
+        Hit::Issue(i) => (
+            state(&i.state).and(format!(" #{}", i.iid), Role::Ref),
+            Cell::from((i.title.clone(), Role::Text)),
+            Cell::from((i.author.as_ref().map(|a| a.username.clone()).unwrap_or_default(), Role::User)),
+            i.updated_at.clone(),
+        ),
+        Hit::Commit(c) => (
+            Cell::from((c.short().to_owned(), Role::Ref)),
+            Cell::from((c.title.clone(), Role::Text)),
+            Cell::from((c.author_name.clone(), Role::User)),
+            c.when().cloned(),
+        ),
+        Hit::Blob(b) => {
+            let (before, line) = found_line(&b.data, sought);
+            let number = b.startline.max(1).saturating_add(before as u64);
+            (
+                Cell::from((b.path.clone().unwrap_or_else(|| b.filename.clone()), Role::Text))
+                    .and(format!(":{number}"), Role::Dim),
+                marked(&text::fit(line, ROW_COLUMNS), sought)
+                    .into_iter()
+                    .fold(Cell::empty(), |cell, (words, found)| {
+                        cell.and(words, if found { Role::Match } else { Role::Dim })
+                    }),
+                Cell::empty(),
+                None,
+            )
+        }
+        Hit::Note(n) => (
+            dim(&format!("{} {}", n.noteable_type, n.noteable_iid.map(|n| n.to_string()).unwrap_or_default())),
+            Cell::from((first_line(&n.body), Role::Text)),
+            Cell::from((n.author.as_ref().map(|a| a.username.clone()).unwrap_or_default(), Role::User)),
+            n.created_at.clone(),
+        ),
+        Hit::Snippet(s) => (
+            Cell::from((format!("${}", s.id), Role::Ref)),
+            Cell::from((s.title.clone(), Role::Text)),
+            Cell::from((s.author.as_ref().map(|a| a.username.clone()).unwrap_or_default(), Role::User)),
+            s.updated_at.clone(),
+        ),
+        Hit::User(u) => (
+            Cell::from((u.username.clone(), Role::User)),
+            Cell::from((u.name.clone(), Role::Text)),
+            dim(&u.state),
+            None,
+        ),
+        Hit::Milestone(m) => (
+            Cell::from((format!("%{}", m.iid), Role::Ref)),
+            Cell::from((m.title.clone(), Role::Text)),
+            dim(&m.state),
+            m.updated_at.clone(),
+        ),
+        Hit::Other(value) => (Cell::empty(), dim(&value.to_string()), Cell::empty(), None),
+    }
+}
+
+/// The web page of a hit, where it names one.
+pub(super) fn page_of(hit: &Hit) -> Option<String> {
+    let url = match hit {
+        Hit::Project(project) => Some(&project.web_url),
+        Hit::MergeRequest(request) => Some(&request.web_url),
+        Hit::Issue(issue) => Some(&issue.web_url),
+        Hit::Snippet(snippet) => Some(&snippet.web_url),
+        Hit::User(user) => Some(&user.web_url),
+        Hit::Commit(commit) => commit.web_url.as_ref(),
+        Hit::Milestone(milestone) => milestone.web_url.as_ref(),
+        Hit::Blob(_) | Hit::Note(_) | Hit::Other(_) => None,
+    };
+    url.filter(|url| !url.is_empty()).cloned()
+}
+
+/// What stands over the text of a hit.
+pub(super) fn title(hit: &Hit) -> String {
+    match hit {
+        Hit::Blob(b) => format!("{} · {}", b.path.as_deref().unwrap_or(&b.filename), project::short_ref(&b.r#ref)),
+        Hit::Project(p) => p.path_with_namespace.clone(),
+        Hit::MergeRequest(r) => format!("!{} {}", r.iid, r.title),
+        Hit::Issue(i) => format!("#{} {}", i.iid, i.title),
+        Hit::Commit(c) => c.short().to_owned(),
+        Hit::Note(n) => n.noteable_type.clone(),
+        Hit::Snippet(s) => s.title.clone(),
+        Hit::User(u) => u.username.clone(),
+        Hit::Milestone(m) => m.title.clone(),
+        Hit::Other(_) => String::new(),
+    }
+}
+
+/// The text of a hit, and the number of its first line where it is a part of a file.
+fn words(hit: &Hit) -> (Option<u64>, Cow<'_, str>) {
+    match hit {
+        Hit::Blob(b) => (Some(b.startline.max(1)), b.data.as_str().into()),
+        Hit::Project(p) => (None, p.description().into()),
+        Hit::MergeRequest(r) => (None, r.description.as_deref().unwrap_or_default().into()),
+        Hit::Issue(i) => (None, i.description.as_deref().unwrap_or_default().into()),
+        Hit::Commit(c) => (None, c.message.as_str().into()),
+        Hit::Note(n) => (None, n.body.as_str().into()),
+        Hit::Snippet(s) => (None, s.description.as_deref().unwrap_or_default().into()),
+        Hit::User(u) => (None, u.name.as_str().into()),
+        Hit::Milestone(m) => (None, m.description.as_deref().unwrap_or_default().into()),
+        Hit::Other(value) => (None, value.to_string().into()),
+    }
+}
+
+/// The lines of a hit's text, with what was looked for in colour; none where it has no text.
+pub(super) fn lines(theme: &Theme, hit: &Hit, sought: &str, width: usize) -> Vec<DocLine<'static>> {
+    let (first, words) = words(hit);
+    if words.trim().is_empty() {
+        return Vec::new();
+    }
+    let mut lines = Vec::new();
+    for (index, line) in words.lines().take(LINES).enumerate() {
+        let line = text::fit(&text::shown(line), COLUMNS);
+        let pieces = if first.is_some() { vec![line] } else { text::wrap(&line, width, LINES) };
+        let pieces = if pieces.is_empty() { vec![String::new()] } else { pieces };
+        for (part, piece) in pieces.iter().enumerate() {
+            let mut spans = Vec::new();
+            if let Some(first) = first {
+                let number = if part == 0 { first.saturating_add(index as u64).to_string() } else { String::new() };
+                spans.push((format!("{number:>5}  ").into(), theme.style(Role::LineNumber)));
+            }
+            let style = |found| theme.style(if found { Role::Match } else { Role::Text });
+            spans.extend(marked(piece, sought).into_iter().map(|(words, found)| (words.into(), style(found))));
+            lines.push(DocLine { spans, ..DocLine::default() });
+        }
+    }
+    lines
+}
+
+/// A line in pieces, with whether each is what was looked for; case does not matter.
+fn marked(line: &str, sought: &str) -> Vec<(String, bool)> {
+    let whole = sought.trim().to_lowercase();
+    let words: Vec<String> = whole.split_whitespace().map(str::to_owned).collect();
+    let mut pieces: Vec<(String, bool)> = Vec::new();
+    let mut rest = line;
+    while !rest.is_empty() {
+        // Letters whose lower case is of another length are met one by one, so that no cut falls inside a letter.
+        let begins = |rest: &str, word: &str| {
+            let mut letters = rest.char_indices();
+            let mut wanted = word.chars();
+            loop {
+                match (wanted.next(), letters.clone().next()) {
+                    (None, at) => return Some(at.map_or(rest.len(), |(at, _)| at)),
+                    (Some(w), Some((_, c))) if c == w || c.to_lowercase().eq([w]) => _ = letters.next(),
+                    _ => return None,
+                }
+            }
+        };
+        let found = begins(rest, &whole).filter(|len| *len > 0);
+        let found = found.or_else(|| words.iter().filter_map(|word| begins(rest, word)).max().filter(|len| *len > 0));
+        let len = found.unwrap_or_else(|| rest.chars().next().map_or(1, char::len_utf8));
+        let Some((piece, after)) = rest.split_at_checked(len) else { break };
+        match pieces.last_mut() {
+            Some((last, was)) if *was == found.is_some() => last.push_str(piece),
+            _ => pieces.push((piece.to_owned(), found.is_some())),
+        }
+        rest = after;
+    }
+    pieces
+}
+
+/// The line that holds what was looked for, and how many lines stand before it.
+pub(super) fn found_line<'a>(text: &'a str, sought: &str) -> (usize, &'a str) {
+    let text = text.split_at_checked(text.floor_char_boundary(LOOKED_AT)).map_or(text, |(start, _)| start);
+    let sought = sought.trim().to_lowercase();
+    let all = || text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let found = all().find(|(_, line)| line.to_lowercase().contains(&sought));
+    found.or_else(|| all().next()).map_or((0, ""), |(at, line)| (at, line.trim()))
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().to_owned()
+}
