@@ -1,9 +1,13 @@
-//! The tour of docs/tour.md, walked by the program itself in a terminal; with `UPDATE_PICTURES=1` each scene is drawn.
+//! The tour of docs/tour.md, walked by the program itself in a terminal; with `UPDATE_PICTURES=1`, or the name of a scene, it is drawn.
 
 use crate::home::Home;
 use crate::screen::Screen;
 use crate::svg;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Scenes that are walked at the same time.
+const TOGETHER: usize = 4;
 
 /// One picture.
 struct Scene {
@@ -100,23 +104,38 @@ fn every_picture_of_the_tour_is_one_that_is_drawn_and_shows_what_it_is_about() {
     }
 }
 
-#[test]
-fn the_pictures_of_the_tour_are_drawn_where_that_is_asked_for() {
-    let Some(wanted) = std::env::var_os("UPDATE_PICTURES") else { return };
-    std::fs::create_dir_all(folder()).expect("a folder");
-    for scene in SCENES.iter().filter(|scene| wanted == "1" || wanted == scene.name) {
-        let home = Home::new();
-        let theme = if scene.light { "light" } else { "dark" };
-        let arguments = ["demo", scene.target, "--theme", theme];
-        let mut screen = Screen::start(&home, env!("CARGO_BIN_EXE_labscope"), &arguments);
-        screen.resize(scene.size.0, scene.size.1);
-        screen.wait(scene.before, |screen| screen.contents().contains(scene.before));
-        for (keys, behind) in scene.keys {
-            screen.keys(keys);
-            screen.wait(behind, |screen| screen.contents().contains(behind));
-        }
+/// Walks one scene, and draws it where that is wanted.
+fn walk(scene: &Scene, drawn: bool) {
+    let home = Home::new();
+    let theme = if scene.light { "light" } else { "dark" };
+    let arguments = ["demo", scene.target, "--theme", theme];
+    let mut screen = Screen::start(&home, env!("CARGO_BIN_EXE_labscope"), &arguments);
+    screen.resize(scene.size.0, scene.size.1);
+    screen.wait(scene.before, |screen| screen.contents().contains(scene.before));
+    for (keys, behind) in scene.keys {
+        screen.keys(keys);
+        screen.wait(behind, |screen| screen.contents().contains(behind));
+    }
+    if drawn {
         let picture = screen.at_rest(|seen| svg::picture(seen, scene.light));
         std::fs::write(scene.file(), picture).expect("written");
-        screen.keys("\x03");
     }
+    screen.keys("\x03");
+}
+
+#[test]
+fn the_tour_can_be_walked() {
+    let wanted = std::env::var_os("UPDATE_PICTURES");
+    std::fs::create_dir_all(folder()).expect("a folder");
+    // Most of a walk is waiting for a server of its own to start.
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..TOGETHER {
+            scope.spawn(|| {
+                while let Some(scene) = SCENES.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    walk(scene, wanted.as_ref().is_some_and(|wanted| wanted == "1" || wanted == scene.name));
+                }
+            });
+        }
+    });
 }
