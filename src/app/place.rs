@@ -87,6 +87,8 @@ impl Place {
         match (&self.project, self.pane.as_str()) {
             (Some(path), "files") if alone && path.number().is_none() => Some(Place::new("groups").group(path.clone())),
             (_, "groups") if self.group.is_some() => Some(Place::new("projects")),
+            // It shows many things, some of which may be gone.
+            (_, "home") => None,
             _ => self.above(),
         }
     }
@@ -167,6 +169,7 @@ mod tests {
         assert_eq!(way.and_then(|group| group.instead()), Some(Place::new("projects")));
         assert_eq!(Place::new("files").project("7").instead(), Some(Place::new("projects")));
         assert_eq!(Place::new("user").item("ada").above(), Some(Place::new("users")));
+        assert_eq!(Place::new("home").instead(), None);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The places that one was at lately, kept for the account at hand; and the projects that one pinned.
 
 use super::App;
-use super::action::{Action, Effect};
-use super::pane::View;
+use super::action::{Action, Effect, Tone};
+use super::pane::{Cx, View};
 use super::place::Place;
 
 /// Under which the places are kept.
@@ -23,14 +23,22 @@ pub fn pinned(view: &View) -> Vec<String> {
     text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }
 
-/// Pins a project, or takes the pin away.
-pub fn pin(view: &View, path: &str) -> Action {
-    let mut all = pinned(view);
-    match all.iter().position(|known| known == path) {
+/// The kept texts behind both: where they are the same, places and pins are.
+pub fn text(view: &View) -> String {
+    let kept = |key: &str| view.drafts.get(key).map(String::as_str).unwrap_or_default();
+    format!("{}\n{}", kept(PLACES), kept(PINNED))
+}
+
+/// Pins a project, or takes the pin away, and says so.
+pub fn pin(cx: &mut Cx, path: &str) {
+    let mut all = pinned(&cx.view);
+    let at = all.iter().position(|known| known == path);
+    match at {
         Some(at) => _ = all.remove(at),
         None => all.push(path.to_owned()),
     }
-    Action::Keep(PINNED.into(), Some(all.join("\n")).filter(|text| !text.is_empty()))
+    cx.act(Action::Keep(PINNED.into(), Some(all.join("\n")).filter(|text| !text.is_empty())));
+    cx.say(Tone::Good, format!("{} {path}", if at.is_some() { "No longer pinned:" } else { "Pinned:" }));
 }
 
 /// Whether a place is one to come back to: a thing, or a file.

@@ -6,7 +6,6 @@ use super::{forms, review, typed};
 use crate::api::groups::ListGroupProjects;
 use crate::api::projects::{ListProjects, Project};
 use crate::api::{Id, Known};
-use crate::app::action::Tone;
 use crate::app::command::{Command, Motion};
 use crate::app::pane::{Crumb, Cx, Pane, Pointer, Seek, View};
 use crate::app::place::Place;
@@ -229,12 +228,9 @@ impl Pane for Projects {
             &["p"],
             "Pin it, or no more: its running jobs show at home",
             |pane: &mut Self, cx| {
-                let Some(path) = pane.current(&cx.view).map(|project| project.path_with_namespace.clone()) else {
-                    return;
-                };
-                let gone = recent::pinned(&cx.view).contains(&path);
-                cx.act(recent::pin(&cx.view, &path));
-                cx.say(Tone::Good, format!("{} {path}", if gone { "No longer pinned:" } else { "Pinned:" }));
+                if let Some(path) = pane.current(&cx.view).map(|project| project.path_with_namespace.clone()) {
+                    recent::pin(cx, &path);
+                }
             },
         )
         .when(Projects::has_project),

@@ -76,3 +76,31 @@ async fn where_one_was_lately_is_found_again() {
     harness.press("g h").expect("Lately here").press("/").type_text("rocket-ui!42").press("Enter Enter");
     assert_eq!((harness.app.place().pane.as_str(), harness.app.place().item.as_deref()), ("mr", Some("42")));
 }
+
+#[tokio::test]
+async fn a_pin_that_leads_nowhere_says_why_and_is_taken_away() {
+    let mut begin = Begin::at(Place::new("home"));
+    begin.drafts.insert("@ pinned projects".into(), "a/gone\nb/other".into());
+    let mut harness = begin.open();
+    harness.reply("GET /projects/b%2Fother/jobs", json!([])).fail("GET /projects/a%2Fgone/jobs", 404, "404 Not found");
+    harness.reply(ASSIGNED, json!([])).reply(MINE, json!([])).reply("GET /projects", json!([])).settle().await;
+    assert!(harness.line_with("not found: renamed or deleted?").contains("a/gone"), "{}", harness.picture());
+    harness.expect_no("Running 1").press("Enter").expect("Open it: it is not there; p takes the pin away");
+    harness.press("p").expect("No longer pinned: a/gone").expect_no("renamed or deleted").settle().await;
+    assert_eq!(harness.kept.get("@ pinned projects").map(String::as_str), Some("b/other"));
+    harness.expect("Nothing runs in your pinned projects.");
+}
+
+#[tokio::test]
+async fn what_one_was_at_has_its_title_as_soon_as_that_is_known() {
+    let mut begin = Begin::at(Place::new("home"));
+    let places = json!([{"pane": "mr", "project": "acme/rocket-ui", "item": "42"}]);
+    begin.drafts.insert("@ recent places".into(), places.to_string());
+    let mut harness = begin.open();
+    harness.expect("Lately here").expect("!42").expect_no("Draw only visible rows");
+    harness.reply("GET /projects", json!([{"id": 7, "path_with_namespace": "acme/rocket-ui"}]));
+    harness.reply(ASSIGNED, json!([])).reply(MINE, [request(42, "Draw only visible rows", "bo")]).settle().await;
+    let lines = harness.lines();
+    let lately = lines.iter().position(|line| line.contains("Lately here")).expect("a heading");
+    assert!(lines[lately + 1].contains("!42") && lines[lately + 1].contains("Draw only"), "{}", harness.picture());
+}

@@ -1,0 +1,85 @@
+//! What home asks for, and what is known of it.
+
+use super::Section;
+use crate::api::Id;
+use crate::api::jobs::{Job, ListJobs};
+use crate::api::merge_requests::{ListMergeRequests, MergeRequest};
+use crate::api::projects::{ListProjects, Project};
+use crate::app::pane::View;
+use crate::app::target;
+use crate::panes::ci::PULSE;
+use crate::panes::requests::Asking;
+use crate::store::{Load, Rows, Want};
+use std::time::Duration;
+
+fn requests_query(section: Section) -> ListMergeRequests {
+    let scope = if section == Section::Assigned { "assigned-to-me" } else { "created-by-me" };
+    ListMergeRequests {
+        scope: Some(scope.into()),
+        state: Some("opened".into()),
+        order_by: Some("updated_at".into()),
+        ..ListMergeRequests::default()
+    }
+}
+
+fn projects_query() -> ListProjects {
+    ListProjects { membership: Some(true), order_by: Some("last_activity_at".into()), ..ListProjects::default() }
+}
+
+fn running_query(project: &str) -> ListJobs {
+    ListJobs { id: project.into(), scope: Some(vec!["running".into()]) }
+}
+
+/// What a section of one's own asks for.
+fn own(view: &View, section: Section) -> Option<(Asking, String)> {
+    let Section::Own(index) = section else { return None };
+    view.session.sections.get(index).map(|section| (Asking::of(section), section.query.clone()))
+}
+
+/// The merge requests of a section.
+pub fn requests<'a>(view: &View<'a>, section: Section) -> Rows<'a, MergeRequest> {
+    match own(view, section) {
+        Some((asking, query)) => asking.rows(&query, view),
+        None => view.store.list(&requests_query(section)),
+    }
+}
+
+/// The person's projects, those that changed last first.
+pub fn projects<'a>(view: &View<'a>) -> Rows<'a, Project> {
+    view.store.list(&projects_query())
+}
+
+/// The jobs that run in a project.
+pub fn running<'a>(view: &View<'a>, project: &str) -> Rows<'a, Job> {
+    view.store.list(&running_query(project))
+}
+
+/// All of it; the running jobs are those of `watched`.
+pub fn wants(view: &View, watched: &[String]) -> Vec<Want> {
+    let mut wants: Vec<Want> = vec![Load::list(&projects_query(), 1).into()];
+    for section in [Section::Assigned, Section::Mine] {
+        wants.push(Load::list(&requests_query(section), 1).into());
+    }
+    for (asking, query) in Section::all(view).filter_map(|section| own(view, section)) {
+        wants.extend(asking.wants(&query, view, 1, Duration::ZERO));
+    }
+    for project in watched {
+        let load = Load::list(&running_query(project), 1);
+        let live = !running(view, project).is_empty();
+        wants.push(if live { load.every(PULSE * 2).into() } else { load.into() });
+    }
+    wants
+}
+
+/// The project of a request by its path, as far as anything names it.
+pub fn path_of(view: &View, request: &MergeRequest) -> Id {
+    let full = request.references.as_ref().and_then(|r| r.full.rsplit_once('!')).map(|(path, _)| path);
+    if let Some(path) = full.filter(|path| !path.is_empty()) {
+        return path.into();
+    }
+    if let Some(known) = projects(view).iter().find(|p| p.id == request.project_id) {
+        return known.path_with_namespace.as_str().into();
+    }
+    let place = target::parse(&request.web_url, &view.session.web_url).ok();
+    place.and_then(|place| place.project).unwrap_or_else(|| request.project_id.into())
+}

@@ -1,0 +1,133 @@
+//! How the lines of home look.
+
+use super::{Home, Line, Section, ask};
+use crate::api::Id;
+use crate::app::pane::View;
+use crate::panes::list::age;
+use crate::panes::{ci, looked};
+use crate::ui::glyph;
+use crate::ui::table::{self, Cell, Column, Row, Size};
+use crate::ui::theme::Role;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+impl Home {
+    /// Draws the list, or why there is none.
+    pub(super) fn draw(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        self.area.set(area);
+        if self.lines.is_empty() {
+            if self.filter.is_empty() {
+                crate::ui::state::skeleton(buf, area, view.theme);
+            } else {
+                crate::ui::state::empty(buf, area, view.theme, "Nothing here fits the filter.", "Esc ends it");
+            }
+            return;
+        }
+        let columns = [
+            Column::new("", Size::Fit { min: 12, max: if view.size.0 < 100 { 20 } else { 32 } }).middle().priority(1),
+            Column::new("", Size::Fit { min: 2, max: 9 }).right(),
+            Column::new("", Size::Fill { min: 16, weight: 1 }),
+            Column::new("", Size::Fit { min: 3, max: 14 }).priority(3),
+            Column::new("", Size::Fit { min: 6, max: 14 }).right().priority(2),
+            Column::new("", Size::Fit { min: 1, max: 1 }),
+            Column::new("", Size::Fixed(4)).right().priority(2),
+        ];
+        table::draw(buf, area, view.theme, true, &self.list, &columns, self.lines.len(), |index| {
+            self.lines.get(index).map(|line| self.row(view, *line)).unwrap_or_default()
+        });
+    }
+
+    fn row(&self, view: &View, line: Line) -> Row {
+        match line {
+            Line::Heading(section, count) => {
+                let mut cell = Cell::from((section.title(view).to_owned(), Role::TitleDim));
+                if count > 0 && !matches!(section, Section::Recent | Section::Lately) {
+                    cell = cell.and(format!(" {count}"), Role::Accent);
+                }
+                Row { cells: vec![cell.and(" ", Role::Dim)], heading: true, ..Row::default() }
+            }
+            Line::Nothing(section) => {
+                let error = match section {
+                    Section::Assigned | Section::Mine | Section::Own(_) => ask::requests(view, section).error,
+                    Section::Running | Section::Lately | Section::Recent => ask::projects(view).error,
+                };
+                let words = match error {
+                    Some(error) => (format!("{}: {}", error.title(), error.said()), Role::Failed),
+                    None => (section.empty(&self.lately).to_owned(), Role::Dim),
+                };
+                Row::new(vec![Cell::empty(), Cell::empty(), Cell::from(words)])
+            }
+            Line::Request(section, row) => request(view, section, row),
+            Line::Job(project, row) => {
+                let path = self.watched(project).to_owned();
+                let Some(job) = ask::running(view, &path).get(row) else { return Row::default() };
+                let by = job.user.as_ref().map(|user| user.username.clone()).unwrap_or_default();
+                let (sign, role) = ci::sign(job);
+                Row::new(vec![
+                    Cell::from((path, Role::Dim)),
+                    Cell::from((format!("#{}", job.id), Role::Ref)),
+                    Cell::from((job.name.clone(), Role::Text)).and(format!("  {}", job.r#ref), Role::Dim),
+                    Cell::from((by, Role::User)),
+                    Cell::from((ci::took(job, view.now), role)),
+                    Cell::from((sign, role)),
+                    Cell::from((age(view, job.started_at.as_ref()), Role::Dim)),
+                ])
+            }
+            Line::Lost(project) => Row::new(vec![
+                Cell::from((self.watched(project).to_owned(), Role::Dim)),
+                Cell::from((glyph::pin(), Role::Accent)),
+                Cell::from(("not found: renamed or deleted?", Role::Warning)),
+            ]),
+            Line::Place(index) => {
+                let Some(visit) = self.lately.visits.get(index) else { return Row::default() };
+                let within = visit.place.project.as_ref().or(visit.place.group.as_ref());
+                Row::new(vec![
+                    Cell::from((within.map(Id::to_string).unwrap_or_default(), Role::Dim)),
+                    Cell::from((visit.mark.clone(), Role::Ref)),
+                    Cell::from((visit.words.clone(), Role::Text)),
+                ])
+            }
+            Line::Project(row) => self.project_row(view, row),
+        }
+    }
+
+    fn project_row(&self, view: &View, row: usize) -> Row {
+        let Some(project) = ask::projects(view).get(row) else { return Row::default() };
+        let archived = project.is_archived();
+        let about = project.description().lines().next().unwrap_or_default().to_owned();
+        let last = project.last_activity_at.as_ref().and_then(Option::as_ref);
+        let pinned = self.lately.pinned && self.lately.watched.contains(&project.path_with_namespace);
+        Row::new(vec![
+            Cell::from((project.path_with_namespace.clone(), Role::Text)),
+            Cell::from((if pinned { glyph::pin() } else { "" }, Role::Accent)),
+            Cell::from((about, Role::Dim)),
+            Cell::empty(),
+            Cell::from((if archived { "archived" } else { "" }, Role::Warning)),
+            Cell::empty(),
+            Cell::from((age(view, last), Role::Dim)),
+        ])
+        .dim(archived)
+    }
+}
+
+fn request(view: &View, section: Section, row: usize) -> Row {
+    let Some(request) = ask::requests(view, section).get(row) else { return Row::default() };
+    let status = request.pipeline().map(|p| glyph::status(p.status.as_str())).unwrap_or(("", Role::Dim));
+    let mut title = Cell::empty();
+    if request.is_draft() && !request.title.to_lowercase().contains("draft") {
+        title = title.and("draft ", Role::Warning);
+    }
+    let notes = request.user_notes_count.flatten().filter(|n| *n > 0);
+    Row::new(vec![
+        Cell::from((ask::path_of(view, request).to_string(), Role::Dim)),
+        Cell::from((format!("!{}", request.iid), Role::Ref)),
+        title.and(request.title.clone(), Role::Text),
+        Cell::from((request.author().map(|a| a.username.clone()).unwrap_or_default(), Role::User)),
+        match looked::news(view, request) {
+            Some(news) => Cell::from((format!("{} {}", glyph::alive(), news.words()), Role::Accent)),
+            None => Cell::from((notes.map(|n| format!("{n} notes")).unwrap_or_default(), Role::Dim)),
+        },
+        Cell::from(status),
+        Cell::from((age(view, request.updated_at.as_ref()), Role::Dim)),
+    ])
+}

@@ -1,0 +1,170 @@
+//! The sections of home, and the lines that each has.
+
+use super::lately::Lately;
+use super::{Home, ask};
+use crate::api::jobs::Job;
+use crate::api::merge_requests::MergeRequest;
+use crate::app::pane::View;
+
+/// Places that are listed.
+const LATELY: usize = 8;
+/// Projects that are listed.
+const RECENT: usize = 15;
+
+/// A part of the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Section {
+    Assigned,
+    Mine,
+    /// One of the person's own, by its place among them.
+    Own(usize),
+    Running,
+    /// Places that one was at.
+    Lately,
+    Recent,
+}
+
+impl Section {
+    /// The sections there are, in order.
+    pub fn all(view: &View) -> impl Iterator<Item = Section> + use<> {
+        let own = (0..view.session.sections.len()).map(Section::Own);
+        [Section::Assigned, Section::Mine].into_iter().chain(own).chain([
+            Section::Running,
+            Section::Lately,
+            Section::Recent,
+        ])
+    }
+
+    /// What stands above it.
+    pub fn title<'a>(self, view: &View<'a>) -> &'a str {
+        match self {
+            Section::Assigned => "Assigned to me",
+            Section::Mine => "Mine",
+            Section::Own(index) => view.session.sections.get(index).map_or("", |own| own.name.as_str()),
+            Section::Running => "Running",
+            Section::Lately => "Lately here",
+            Section::Recent => "Recent projects",
+        }
+    }
+
+    /// What stands in it where nothing does.
+    pub fn empty(self, lately: &Lately) -> &'static str {
+        match self {
+            Section::Own(_) => "No merge request fits its query.",
+            Section::Assigned => "No open merge request waits for you.",
+            Section::Mine => "You have no open merge requests.",
+            Section::Running if lately.pinned => "Nothing runs in your pinned projects.",
+            Section::Running => "Nothing runs in your latest projects.",
+            Section::Lately => "What you open is found here again.",
+            Section::Recent => "You are a member of no project; g p shows all of them.",
+        }
+    }
+}
+
+/// One line of the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Line {
+    Heading(Section, usize),
+    /// Why a section has no rows.
+    Nothing(Section),
+    Request(Section, usize),
+    /// A job, by its project among those that are watched, and its row there.
+    Job(usize, usize),
+    /// A pinned project that is not there, by its place among those that are watched.
+    Lost(usize),
+    /// A place that one was at.
+    Place(usize),
+    Project(usize),
+}
+
+impl Home {
+    fn fits(&self, words: &[&str]) -> bool {
+        let filter = self.filter.to_lowercase();
+        filter.is_empty() || words.iter().any(|word| word.to_lowercase().contains(&filter))
+    }
+
+    /// The rows of a section; `None` while nothing is known of it.
+    fn section(&self, view: &View, section: Section) -> Option<Vec<Line>> {
+        match section {
+            Section::Assigned | Section::Mine | Section::Own(_) => {
+                let rows = ask::requests(view, section);
+                let assigned = ask::requests(view, Section::Assigned);
+                let shown = |r: &MergeRequest| section != Section::Mine || !assigned.iter().any(|a| a.id == r.id);
+                let all = rows.iter().enumerate().filter(|(_, r)| {
+                    let author = r.author().map_or("", |a| a.username.as_str());
+                    shown(r) && self.fits(&[&r.title, ask::path_of(view, r).as_str(), author])
+                });
+                (rows.known || rows.error.is_some()).then(|| all.map(|(row, _)| Line::Request(section, row)).collect())
+            }
+            Section::Running => {
+                let projects = ask::projects(view);
+                let mut lines = Vec::new();
+                for (index, project) in self.lately.watched.iter().enumerate() {
+                    let jobs = ask::running(view, project);
+                    let fits = |j: &&Job| self.fits(&[&j.name, &j.r#ref, project]);
+                    let fitting = jobs.iter().enumerate().filter(|(_, j)| fits(j));
+                    lines.extend(fitting.map(|(row, _)| Line::Job(index, row)));
+                    let lost = self.lately.pinned && jobs.error.is_some_and(crate::api::Error::is_missing);
+                    lines.extend((lost && self.fits(&[project])).then_some(Line::Lost(index)));
+                }
+                (projects.known || projects.error.is_some()).then_some(lines)
+            }
+            Section::Lately => {
+                let visits = self.lately.visits.iter().enumerate();
+                let fitting = visits.filter(|(_, visit)| self.fits(&[&visit.place.label(), &visit.words]));
+                Some(fitting.map(|(index, _)| Line::Place(index)).take(LATELY).collect())
+            }
+            Section::Recent => {
+                let rows = ask::projects(view);
+                let fitting = rows.iter().enumerate().filter(|(_, p)| self.fits(&[&p.path_with_namespace]));
+                (rows.known || rows.error.is_some()).then(|| {
+                    let most = if self.filter.is_empty() { RECENT } else { usize::MAX };
+                    fitting.map(|(row, _)| Line::Project(row)).take(most).collect()
+                })
+            }
+        }
+    }
+
+    /// Puts the lines together.
+    pub(super) fn arrange(&mut self, view: &View) {
+        self.lately.refresh(view);
+        let mut lines = Vec::new();
+        for section in Section::all(view) {
+            let Some(rows) = self.section(view, section) else { continue };
+            // Nothing is as quiet as a list that has not begun yet.
+            if rows.is_empty() && (!self.filter.is_empty() || section == Section::Lately) {
+                continue;
+            }
+            lines.push(Line::Heading(section, rows.iter().filter(|line| !matches!(line, Line::Lost(_))).count()));
+            if rows.is_empty() {
+                lines.push(Line::Nothing(section));
+            }
+            lines.extend(rows);
+        }
+        self.lines = lines;
+    }
+
+    /// Names what a line is of, however the list changes around it.
+    pub(super) fn key(&self, view: &View, index: usize) -> String {
+        match self.lines.get(index) {
+            Some(Line::Request(section, row)) => {
+                format!("{section:?}{}", ask::requests(view, *section).get(*row).map_or(0, |r| r.id))
+            }
+            Some(Line::Job(project, row)) => {
+                format!("job{}", ask::running(view, self.watched(*project)).get(*row).map_or(0, |j| j.id))
+            }
+            Some(Line::Lost(project)) => format!("lost{}", self.watched(*project)),
+            Some(Line::Place(index)) => {
+                format!("place{}", self.lately.visits.get(*index).map(|visit| visit.place.label()).unwrap_or_default())
+            }
+            Some(Line::Project(row)) => format!("project{}", ask::projects(view).get(*row).map_or(0, |p| p.id)),
+            Some(Line::Heading(section, _) | Line::Nothing(section)) => format!("{section:?}"),
+            None => String::new(),
+        }
+    }
+
+    /// The path of a project that is watched.
+    pub(super) fn watched(&self, index: usize) -> &str {
+        self.lately.watched.get(index).map_or("", String::as_str)
+    }
+}

@@ -1,0 +1,289 @@
+//! Home: what needs the person: requests to review, own requests, running jobs, projects that lately changed.
+
+mod ask;
+mod draw;
+mod lately;
+mod lines;
+
+use super::ci;
+use super::requests::Asking;
+use crate::api::jobs::Job;
+use crate::api::merge_requests::MergeRequest;
+use crate::app::App;
+use crate::app::action::{Action, Tone};
+use crate::app::command::{Command, Motion, WhyNot};
+use crate::app::pane::{Crumb, Cx, Pane, Pointer, Section as Own, Seek, View};
+use crate::app::place::Place;
+use crate::app::recent;
+use crate::store::Want;
+use crate::ui::table::ListState;
+use crate::ui::text;
+use crate::ui::theme::Role;
+use lately::Lately;
+use lines::{Line, Section};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+/// What needs the person.
+#[derive(Default)]
+pub struct Home {
+    list: ListState,
+    lines: Vec<Line>,
+    lately: Lately,
+    filter: String,
+    /// Whether the person chose what is selected; until then it is the first thing, whatever comes in when.
+    chosen: bool,
+    area: std::cell::Cell<Rect>,
+}
+
+impl Home {
+    fn current(&self) -> Option<Line> {
+        self.lines.get(self.list.selected()).copied()
+    }
+
+    fn is_thing(&self, index: usize) -> bool {
+        match self.lines.get(index) {
+            None | Some(Line::Heading(..)) => false,
+            // One's own section can be opened and taken away, empty or not.
+            Some(Line::Nothing(section)) => matches!(section, Section::Own(_)),
+            Some(Line::Request(..) | Line::Job(..) | Line::Lost(_) | Line::Place(_) | Line::Project(_)) => true,
+        }
+    }
+
+    fn request<'a>(&self, view: &View<'a>, line: Option<Line>) -> Option<&'a MergeRequest> {
+        match line? {
+            Line::Request(section, row) => ask::requests(view, section).get(row),
+            _ => None,
+        }
+    }
+
+    /// The place of what is selected.
+    fn target(&self, view: &View) -> Option<Place> {
+        match self.current()? {
+            Line::Request(section, row) => {
+                let request = ask::requests(view, section).get(row)?;
+                Some(Place::new("mr").project(ask::path_of(view, request)).item(request.iid))
+            }
+            Line::Job(..) => {
+                let (path, job) = self.job(view)?;
+                Some(Place::new("job").project(path).item(job.id))
+            }
+            Line::Project(row) => {
+                Some(Place::new("files").project(ask::projects(view).get(row)?.path_with_namespace.as_str()))
+            }
+            Line::Place(index) => self.lately.visits.get(index).map(|visit| visit.place.clone()),
+            Line::Lost(_) | Line::Heading(..) | Line::Nothing(_) => None,
+        }
+    }
+
+    fn job<'a>(&self, view: &View<'a>) -> Option<(String, &'a Job)> {
+        let Some(Line::Job(project, row)) = self.current() else { return None };
+        let path = self.watched(project);
+        let job = ask::running(view, path).get(row)?;
+        Some((path.to_owned(), job))
+    }
+
+    fn go(&mut self, pane: Option<&str>, cx: &mut Cx) {
+        let Some(place) = self.target(&cx.view) else { return };
+        match (pane, place.project.clone()) {
+            (Some(pane), Some(project)) => cx.go(Place::new(pane).project(project)),
+            _ => cx.go(place),
+        }
+    }
+
+    fn has_thing(&self, view: &View) -> Result<(), WhyNot> {
+        if let Some(Line::Lost(_)) = self.current() {
+            return Err("it is not there; p takes the pin away".into());
+        }
+        self.target(view).map(|_| ()).ok_or_else(|| "nothing is selected".into())
+    }
+
+    /// The path of the project that the selected line is of, as a pin names it.
+    fn project(&self, view: &View) -> Option<String> {
+        match self.current()? {
+            Line::Lost(index) => Some(self.watched(index).to_owned()),
+            _ => self.target(view)?.project.filter(|id| id.number().is_none()).map(|id| id.to_string()),
+        }
+    }
+
+    fn has_project(&self, view: &View) -> Result<(), WhyNot> {
+        self.project(view).map(|_| ()).ok_or_else(|| "nothing of a project is selected".into())
+    }
+
+    /// The section of one's own that the cursor is in.
+    fn own_section<'a>(&self, view: &View<'a>) -> Option<&'a Own> {
+        match self.current()? {
+            Line::Request(Section::Own(index), _)
+            | Line::Heading(Section::Own(index), _)
+            | Line::Nothing(Section::Own(index)) => view.session.sections.get(index),
+            _ => None,
+        }
+    }
+
+    fn in_own_section(&self, view: &View) -> Result<(), WhyNot> {
+        self.own_section(view).map(|_| ()).ok_or_else(|| "this is no section of your own".into())
+    }
+}
+
+impl Pane for Home {
+    const ID: &'static str = "home";
+    const TITLE: &'static str = "What needs me";
+    const COMMANDS: &'static [Command<Self>] = &[
+        Command::new("home.open", &["Enter"], "Open it", |pane: &mut Self, cx| pane.go(None, cx))
+            .footer("open")
+            .when(Home::has_thing),
+        Command::new("home.mrs", &["m"], "Merge requests of its project", |pane: &mut Self, cx| {
+            pane.go(Some("mrs"), cx);
+        })
+        .footer("merge requests")
+        .when(Home::has_thing),
+        Command::new("home.jobs", &["J"], "Jobs of its project", |pane: &mut Self, cx| pane.go(Some("jobs"), cx))
+            .footer("jobs")
+            .when(Home::has_thing),
+        Command::new("home.files", &["b"], "Files of its project", |pane: &mut Self, cx| pane.go(Some("files"), cx))
+            .when(Home::has_thing),
+        Command::new("home.pin", &["p"], "Pin its project, or no more: its jobs show here", |pane: &mut Self, cx| {
+            if let Some(path) = pane.project(&cx.view) {
+                recent::pin(cx, &path);
+            }
+        })
+        .when(Home::has_project),
+        Command::new("home.section", &["+"], "New section: a query of merge requests", |_: &mut Self, cx| {
+            cx.go(Place::new("mrs"));
+            cx.say(Tone::Info, "/ types a query, S makes a section of it");
+        }),
+        Command::new("home.list", &["s"], "Open the section as a list", |pane: &mut Self, cx| {
+            if let Some(section) = pane.own_section(&cx.view) {
+                cx.go(Asking::place(section));
+            }
+        })
+        .when(Home::in_own_section),
+        Command::new("home.drop", &["D"], "Take the section away", |pane: &mut Self, cx| {
+            if let Some(section) = pane.own_section(&cx.view) {
+                let question = format!("Take the section \"{}\" ({}) away?", section.name, section.query);
+                cx.act(App::confirm("Section", question, Action::DropSection(section.name.clone())));
+            }
+        })
+        .when(Home::in_own_section),
+    ];
+
+    fn open(_place: &Place, view: &View) -> Self {
+        let mut home = Home::default();
+        home.arrange(view);
+        home
+    }
+
+    fn place(&self) -> Place {
+        Place::new(Self::ID)
+    }
+
+    fn crumbs(&self, _view: &View) -> Vec<Crumb> {
+        let mut crumbs = vec![Crumb::new("home", Role::Title)];
+        if !self.filter.is_empty() {
+            crumbs.push(Crumb::new(format!("/{}", self.filter), Role::Match));
+        }
+        crumbs
+    }
+
+    fn wants(&self, view: &View) -> Vec<Want> {
+        ask::wants(view, &self.lately.watched)
+    }
+
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        self.draw(view, area, buf);
+    }
+
+    fn changed(&mut self, cx: &mut Cx) {
+        self.arrange(&cx.view);
+        let len = self.lines.len();
+        let mut list = std::mem::take(&mut self.list);
+        if self.chosen {
+            list.sync(len, |index| self.key(&cx.view, index));
+        } else {
+            list.first();
+        }
+        list.settle(len, true, |index| self.is_thing(index));
+        self.list = list;
+    }
+
+    fn motion(&mut self, motion: Motion, cx: &mut Cx) {
+        let (len, before) = (self.lines.len(), self.list.selected());
+        self.chosen = true;
+        match motion {
+            Motion::Right => return self.go(None, cx),
+            Motion::Left => return,
+            Motion::PageUp => self.list.page_by(-1, len),
+            Motion::PageDown => self.list.page_by(1, len),
+            Motion::Wheel(rows) => self.list.scroll_by(rows.into(), len),
+            other => other.apply(&mut self.list, len),
+        }
+        let mut list = std::mem::take(&mut self.list);
+        list.settle(len, list.selected() >= before, |index| self.is_thing(index));
+        self.list = list;
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
+        let area = self.area.get();
+        match pointer {
+            Pointer::Wheel { rows, .. } => self.motion(Motion::Wheel(rows), cx),
+            Pointer::Press { column, row, double } if area.contains((column, row).into()) => {
+                if let Some(index) = self.list.row_at(row - area.y).filter(|index| self.is_thing(*index)) {
+                    self.chosen = true;
+                    self.list.select(index, self.lines.len());
+                    if double {
+                        self.go(None, cx);
+                    }
+                }
+            }
+            Pointer::Press { .. } | Pointer::Drag { .. } | Pointer::Release => {}
+        }
+    }
+
+    fn seek(&self) -> Option<Seek> {
+        Some(Seek::Filter)
+    }
+
+    fn sought(&self) -> String {
+        self.filter.clone()
+    }
+
+    fn set_sought(&mut self, text: &str, _cx: &mut Cx) {
+        self.filter = text.to_owned();
+        self.chosen = false;
+    }
+
+    fn escape(&mut self, _cx: &mut Cx) -> bool {
+        let filtered = !self.filter.is_empty();
+        self.filter.clear();
+        filtered
+    }
+
+    fn url(&self, view: &View) -> Option<String> {
+        match self.current()? {
+            line @ Line::Request(..) => self.request(view, Some(line)).map(|r| r.web_url.clone()),
+            Line::Job(..) => {
+                let (path, job) = self.job(view)?;
+                Some(ci::url(view, &path.as_str().into(), job))
+            }
+            Line::Project(row) => ask::projects(view).get(row).map(|p| p.web_url.clone()),
+            Line::Lost(_) | Line::Place(_) | Line::Heading(..) | Line::Nothing(_) => None,
+        }
+    }
+
+    fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
+        let Some(place) = self.target(view) else { return Vec::new() };
+        let path = place.project.map(|p| p.to_string()).unwrap_or_default();
+        match self.request(view, self.current()) {
+            Some(request) => vec![
+                ("reference", format!("{path}!{}", request.iid)),
+                ("title", text::shown(&request.title).into_owned()),
+                ("branch", request.source_branch().to_owned()),
+            ],
+            None => vec![("path", path)],
+        }
+    }
+
+    fn ticks(&self, _view: &View) -> bool {
+        self.lines.iter().any(|line| matches!(line, Line::Job(..)))
+    }
+}
