@@ -17,7 +17,7 @@ use secrecy::SecretString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-pub use transfer::{Download, Filled, Progress, Told};
+pub use transfer::{Download, Progress, Told};
 use url::{Url, form_urlencoded};
 
 /// A server and how to speak to it.

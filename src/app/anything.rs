@@ -22,7 +22,7 @@ use std::time::Duration;
 /// How long the text rests before the server is asked.
 const PAUSE: Duration = Duration::from_millis(150);
 /// Things of one kind that are offered at most.
-const MOST: usize = 2_000;
+const MOST: usize = 1_000;
 
 /// Where "go to anything" looks: everything that is known, and the server.
 pub struct Anything {
@@ -37,6 +37,13 @@ struct Offers {
 }
 
 impl Offers {
+    /// Puts those from `start` on into the order of their names: what is known has none of its own.
+    fn order(&mut self, start: usize) {
+        if let Some(rest) = self.items.get_mut(start..) {
+            rest.sort_by(|a, b| a.label.cmp(&b.label));
+        }
+    }
+
     fn add(&mut self, label: String, detail: &str, kind: &'static str, place: Place) {
         if self.seen.insert(format!("{kind} {label}")) {
             self.items.push(Item::act(label, Action::Go(place)).detail(detail.to_owned()).note(kind));
@@ -108,6 +115,7 @@ impl Anything {
     fn known(&self, view: &View, offers: &mut Offers) {
         let path = |project: &Project| (project.id, Id::from(&*project.full_path()));
         let paths: HashMap<u64, Id> = view.store.known().map(|(_, project)| path(project)).collect();
+        let start = offers.items.len();
         for (_, project) in view.store.known::<Project>().take(MOST) {
             let path = project.full_path();
             let about = project.description().lines().next().unwrap_or_default();
@@ -141,15 +149,19 @@ impl Anything {
         }
         for (request, entry) in view.store.known::<TreeEntry>().filter(|(_, e)| e.r#type == EntryKind::Blob).take(MOST)
         {
-            // Files are those of the project at hand: others' have the same names.
+            // Files are those of the project and ref at hand: others' have the same names.
             let Some(project) = project_of(request).filter(|project| Some(project) == self.here.project.as_ref())
             else {
                 continue;
             };
             let at = request.fields.iter().find(|(name, _)| name == "ref").map(|(_, value)| value.clone());
+            if self.here.git_ref.is_some() && at != self.here.git_ref {
+                continue;
+            }
             let place = Place { git_ref: at, ..Place::new("files").project(project).path(entry.path.as_str()) };
             offers.add(entry.path.clone(), "", "file", place);
         }
+        offers.order(start);
     }
 
     fn at_ref(paths: &HashMap<u64, Id>, request: &Request, name: &str, kind: &'static str, offers: &mut Offers) {

@@ -582,10 +582,9 @@ impl App {
             Action::Keep(key, text) => self.keep(key, text, effects),
             Action::KeepSection(section) => {
                 self.say(Tone::Good, format!("Home has a section \"{}\" now", section.name));
-                match self.session.sections.iter_mut().find(|known| known.name == section.name) {
-                    Some(known) => known.clone_from(&section),
-                    None => self.session.sections.push(section.clone()),
-                }
+                // As in the file: what is written anew stands last.
+                self.session.sections.retain(|known| known.name != section.name);
+                self.session.sections.push(section.clone());
                 effects.push(Effect::Section(section.name.clone(), Some(section)));
             }
             Action::DropSection(name) => {

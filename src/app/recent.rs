@@ -48,19 +48,31 @@ fn is_worth_it(place: &Place) -> bool {
 }
 
 impl App {
-    /// Remembers the place at hand. Until it is known who is here, nobody's list is touched.
+    /// Remembers the place at hand.
     pub(super) fn remember(&mut self, effects: &mut Vec<Effect>) {
+        self.note_place(true, effects);
+    }
+
+    /// Forgets the place at hand, which does not exist.
+    pub(super) fn forget(&mut self, effects: &mut Vec<Effect>) {
+        self.note_place(false, effects);
+    }
+
+    /// Until it is known who is here, nobody's list is touched.
+    fn note_place(&mut self, exists: bool, effects: &mut Vec<Effect>) {
         let place = Place { tab: None, line: None, query: None, ..self.place() };
         if !is_worth_it(&place) || self.session.signed_in && !self.account_is_known {
             return;
         }
-        let mut all = places(&self.view_of());
-        if all.first() == Some(&place) {
+        let known = places(&self.view_of());
+        let mut all: Vec<Place> = known.iter().filter(|known| **known != place).cloned().collect();
+        if exists {
+            all.insert(0, place);
+        }
+        all.truncate(MOST);
+        if all == known {
             return;
         }
-        all.retain(|known| *known != place);
-        all.insert(0, place);
-        all.truncate(MOST);
         if let Ok(text) = serde_json::to_string(&all) {
             self.keep(PLACES.into(), Some(text), effects);
         }

@@ -21,7 +21,7 @@ pub fn session_wants(view: &View) -> Vec<Want> {
 }
 
 impl App {
-    /// After every message: panes learn what changed, then wants meet the store.
+    /// After what a person did, and after all that came in one turn of the loop: panes learn what changed, then wants meet the store.
     pub(super) fn settle(&mut self, effects: &mut Vec<Effect>) {
         self.unsettled = false;
         self.store.turn();
@@ -53,12 +53,12 @@ impl App {
         {
             self.act(action, effects);
         }
-        self.give_way();
+        self.give_way(effects);
         self.reconcile(effects);
     }
 
     /// A place named by a target that does not exist gives way to the nearest that does, and says so.
-    fn give_way(&mut self) {
+    fn give_way(&mut self, effects: &mut Vec<Effect>) {
         if !self.named {
             return;
         }
@@ -69,6 +69,7 @@ impl App {
             _ => None,
         });
         let (Some(error), Some(above)) = (missing, pane.place().instead()) else { return };
+        self.forget(effects);
         self.panes.pop();
         self.open(above);
         self.named = true;

@@ -41,7 +41,12 @@ pub fn parse(text: &str, web_url: &str) -> Result<Place, TargetError> {
         })?,
         None => text.to_owned(),
     };
-    let (rest, fragment) = rest.split_once('#').map_or((rest.as_str(), None), |(r, f)| (r, Some(f)));
+    let (rest, fragment) = match rest.split_once('#') {
+        // The name of a ref may hold one.
+        Some((before, _)) if before.contains('@') && !before.contains("/-/") => (rest.as_str(), None),
+        Some((before, fragment)) => (before, Some(fragment)),
+        None => (rest.as_str(), None),
+    };
     let rest = rest.trim_matches('/');
     if let (Some(iid), true) = (fragment.filter(|f| is_number(f)), !rest.contains("/-/"))
         && is_project(rest)
@@ -129,8 +134,8 @@ fn short(rest: &str) -> Option<Place> {
     }
     if let Some((group, id)) = rest.rsplit_once('&')
         && is_number(id)
-        && !group.is_empty()
-        && group.split('/').all(|part| !part.is_empty() && !part.contains(' '))
+        && group.split('/').all(is_name)
+        && !group.contains("/-/")
     {
         return Some(Place::new("epic").group(group).item(id));
     }
@@ -340,6 +345,11 @@ mod tests {
         assert_eq!(read("acme/cli!12"), Place::new("mr").project("acme/cli").item(12));
         assert_eq!(read("acme/cli#7"), Place::new("issue").project("acme/cli").item(7));
         assert_eq!(read("acme/cli/-/issues/7"), Place::new("issue").project("acme/cli").item(7));
+        assert_eq!(read("acme/cli@fix&2"), Place::new("files").project("acme/cli").at("fix&2"));
+        let page = Place::new("files").project("acme/cli").at("main").path("docs/R&2");
+        assert_eq!(read("acme/cli@main:docs/R&2"), page);
+        assert_eq!(read("acme/cli/-/blob/main/docs/R&2").pane, "files");
+        assert_eq!(read("acme/cli@fix#7"), Place::new("files").project("acme/cli").at("fix#7"));
         assert_eq!(read("acme/tools&2"), Place::new("epic").group("acme/tools").item(2));
         assert_eq!(read("groups/acme/tools/-/epics/2"), Place::new("epic").group("acme/tools").item(2));
         assert_eq!(read("acme/cli$3"), Place::new("snippets").project("acme/cli").item(3));

@@ -38,7 +38,7 @@ pub struct Cache {
     pub counts: Known<(Oid, Oid), usize>,
     /// A commit to the lines that it added and deleted.
     pub lines: Known<Oid, (u64, u64)>,
-    /// Logs of a path, as far as somebody asked.
+    /// Logs of a path or of a ref, as far as somebody asked.
     pub logs: Known<LogKey, Found>,
     /// A tree, a path in it and whether all below is meant, to what is there: each page of a long list would walk it again.
     pub trees: Known<(Oid, String, bool), Arc<Vec<TreeEntry>>>,

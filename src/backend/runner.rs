@@ -97,7 +97,7 @@ fn due(world: &World, job: &Job, now: Timestamp) -> Option<(Status, Timestamp)> 
 
 /// A moment so long after another, or before it: at the end of time where it would be behind that. World files name any moment.
 pub fn later(at: Timestamp, by: SignedDuration) -> Timestamp {
-    at.checked_add(by).unwrap_or(if by.is_negative() { Timestamp::MIN } else { Timestamp::MAX })
+    at.saturating_add(by).unwrap_or(at)
 }
 
 /// How the stages before a job's own ended, and when.

@@ -32,13 +32,20 @@ struct Saving<'a> {
     part: PathBuf,
 }
 
+/// Where the file goes: where a folder is named, into that.
+async fn path(order: &Order) -> PathBuf {
+    let mut path = machine::path(&order.path);
+    let is_folder = || async { fs::metadata(&path).await.is_ok_and(|found| found.is_dir()) };
+    if order.path.ends_with(std::path::is_separator) || is_folder().await {
+        path.push(file_name(&order.save.name));
+    }
+    path
+}
+
 impl<'a> Saving<'a> {
-    /// Finds out where the file goes.
+    /// Finds out whether it can go where it is meant to.
     async fn begin(order: &'a Order) -> Result<Saving<'a>, News> {
-        let mut path = machine::path(&order.path);
-        if order.path.ends_with(std::path::is_separator) || fs::metadata(&path).await.is_ok_and(|m| m.is_dir()) {
-            path.push(file_name(&order.save.name));
-        }
+        let path = path(order).await;
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         match fs::metadata(folder).await {
             Ok(folder) if folder.is_dir() => {}
@@ -60,18 +67,18 @@ impl<'a> Saving<'a> {
     }
 
     async fn run(&self, client: &Client, number: u64, sender: &mpsc::Sender<Msg>) -> News {
-        let filled = match client.fill(&self.order.save.request, &self.part, &teller(number, sender.clone())).await {
-            Ok(filled) => filled,
+        let held = match client.fill(&self.order.save.request, &self.part, &teller(number, sender.clone())).await {
+            Ok(held) => held,
             Err(error) => return News::Failed(error.said()),
         };
         match self.order.save.size {
-            Some(known) if known != filled.bytes => {
+            Some(known) if known != held => {
                 let _ = fs::remove_file(&self.part).await;
-                News::Failed(format!("{} came instead of {}", bytes(filled.bytes), bytes(known)))
+                News::Failed(format!("{} came instead of {}", bytes(held), bytes(known)))
             }
             _ => match self.order.save.unpack.clone() {
                 Some(unpack) => self.unpack(unpack, number, sender).await,
-                None => self.finish(filled.bytes).await,
+                None => self.finish(held).await,
             },
         }
     }
@@ -137,7 +144,7 @@ impl<'a> Saving<'a> {
     }
 }
 
-/// Brings how far it is to `sender`, now and then. A word that finds no room is left out: the next one says more.
+/// Brings how far it is to `sender`, now and then. A word that finds no room is said again with the next bytes.
 fn teller(number: u64, sender: mpsc::Sender<Msg>) -> Told {
     let last: Mutex<Option<(Instant, Progress)>> = Mutex::new(None);
     Arc::new(move |now| {
@@ -149,8 +156,9 @@ fn teller(number: u64, sender: mpsc::Sender<Msg>) -> Told {
             _ if began => News::Began { from: now.done, total: now.total },
             _ => News::Held(now.done),
         };
-        *last = Some((Instant::now(), now));
-        let _ = sender.try_send(Msg::Transfer(number, news));
+        if sender.try_send(Msg::Transfer(number, news)).is_ok() {
+            *last = Some((Instant::now(), now));
+        }
     })
 }
 
@@ -189,9 +197,7 @@ fn part(path: &Path, order: &Order) -> PathBuf {
 
 /// Drops what came of an order that nobody wants any more.
 pub async fn forget(order: Order) {
-    if let Ok(saving) = Saving::begin(&Order { replace: true, ..order }).await {
-        let _ = fs::remove_file(saving.part).await;
-    }
+    let _ = fs::remove_file(part(&path(&order).await, &order)).await;
 }
 
 fn bytes(count: u64) -> String {
@@ -315,6 +321,18 @@ mod tests {
         let (client, _) = serve(vec![]).await;
         let News::Failed(why) = end(&client, order).await else { panic!("two write into one") };
         assert!(why.ends_with("is being written already"), "{why}");
+    }
+
+    #[test]
+    fn what_found_no_room_to_be_said_is_said_with_the_next_bytes() {
+        let (sender, mut inbox) = mpsc::channel(1);
+        sender.try_send(Msg::Quit).unwrap();
+        let told = teller(1, sender);
+        told(Progress { done: 0, total: Some(100) });
+        assert!(matches!(inbox.try_recv(), Ok(Msg::Quit)));
+        told(Progress { done: 10, total: Some(100) });
+        let began = News::Began { from: 10, total: Some(100) };
+        assert!(matches!(inbox.try_recv(), Ok(Msg::Transfer(1, news)) if news == began));
     }
 
     #[tokio::test]

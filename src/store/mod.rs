@@ -117,7 +117,7 @@ pub struct Store {
     progress: HashMap<String, Progress>,
     /// Why the bytes of what was to be gleaned did not come.
     unbrought: HashMap<String, Error>,
-    /// Counts updates, so that what was looked at longest ago is forgotten first.
+    /// Counts turns of the loop, so that what was looked at longest ago is forgotten first.
     turn: u64,
     /// Counts what became known, or was found not to be there.
     news: u64,
@@ -522,7 +522,6 @@ impl Store {
             }
             Err(error) => {
                 entry.error = Some((error, now));
-                self.news += 1;
             }
         }
         if let Some(resource) = self.resources.get_mut(request) {
@@ -607,7 +606,6 @@ impl Store {
     /// The result of a computation. What stands before a tab in its key names what it is of: a newer one takes the place of
     /// an older one, so that results about something that grows do not pile up.
     pub fn keep(&mut self, key: String, value: Value) {
-        self.news += 1;
         if let Some((of, _)) = key.split_once('\t') {
             self.made.retain(|known, _| known.split_once('\t').is_none_or(|(older, _)| older != of));
         }

@@ -104,3 +104,14 @@ async fn what_one_was_at_has_its_title_as_soon_as_that_is_known() {
     let lately = lines.iter().position(|line| line.contains("Lately here")).expect("a heading");
     assert!(lines[lately + 1].contains("!42") && lines[lately + 1].contains("Draw only"), "{}", harness.picture());
 }
+
+#[tokio::test]
+async fn what_does_not_exist_is_not_remembered() {
+    let mut harness = open(&[request(42, "Draw only visible rows", "bo")], &[]).await;
+    harness.reply("GET /user", json!({"id": 5, "username": "ada"})).settle().await;
+    harness.fail("GET /projects/acme%2Fx/merge_requests/999", 404, "404 Not found");
+    harness.press("C-p").type_text("acme/x!999").press("Enter").settle().await;
+    harness.expect("this is the nearest that exists");
+    assert!(!harness.kept.get("@ recent places").is_some_and(|kept| kept.contains("999")), "{:?}", harness.kept);
+    harness.press("g h").expect_no("Lately here");
+}

@@ -8,6 +8,7 @@ use crate::api::error::{Error, Fault};
 use crate::api::page::PageInfo;
 use bytes::Bytes;
 use reqwest::header::{ETAG, HeaderMap, HeaderValue};
+use std::fs::TryLockError;
 use std::io::{self, ErrorKind, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
@@ -33,17 +34,6 @@ pub struct Progress {
 
 /// Hears of progress, often (each chunk of some kilobytes): it must not wait.
 pub type Told = Arc<dyn Fn(Progress) + Send + Sync>;
-
-/// A download that is on the disk.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Filled {
-    /// Bytes in all.
-    pub bytes: u64,
-    /// Bytes that an earlier call had left and that did not come again.
-    pub resumed: u64,
-    /// `Content-Type`, where the server named one.
-    pub content_type: Option<String>,
-}
 
 /// A reply whose body is read as it comes.
 #[derive(Debug)]
@@ -85,22 +75,21 @@ fn strong(headers: &HeaderMap) -> Option<HeaderValue> {
 }
 
 impl Client {
-    /// Downloads into the file `part`, which is whole and on the disk afterwards.
+    /// Downloads into the file `part`, which is whole and on the disk afterwards; how many bytes it has.
     ///
-    /// Dropping the future cancels it, and what came stays: the same call goes on there later, if the server gives ranges and
+    /// Dropping the future cancels it, and what was written stays (all but the last few hundred kilobytes): the same call goes on there later, if the server gives ranges and
     /// what comes again of the end of the part is the same; else it begins anew. A connection that breaks is taken up again,
     /// as long as that brings something. While it runs nobody else fills that part.
     ///
     /// `told` hears how far it is, from the first byte on. An error of the disk is [`Fault::Disk`].
-    pub async fn fill(&self, request: &Request, part: &Path, told: &Told) -> Result<Filled, Error> {
+    pub async fn fill(&self, request: &Request, part: &Path, told: &Told) -> Result<u64, Error> {
         let disk = |e: io::Error| Error { tried: request.line(), fault: Fault::Disk(trouble(part, &e)) };
         let opened = Part::open(part).await.map_err(disk)?;
-        let earlier = opened.held;
+        let (mut best, mut tries) = (opened.held, 0);
         let mut filling = Filling { client: self, request, told, disk: &disk, part: opened };
-        let (mut best, mut tries) = (earlier, 0);
         let outcome = loop {
             match filling.go_on().await {
-                Ok((start, content_type)) => break Ok((start.min(earlier), content_type)),
+                Ok(()) => break Ok(()),
                 Err(error) if tries < MAX_RETRIES && matches!(error.fault, Fault::Cut(_) | Fault::Timeout(_)) => {
                     // A server that never gives ranges, and always ends in the middle, must not be asked for ever.
                     (best, tries) = if filling.part.held > best { (filling.part.held, 0) } else { (best, tries + 1) };
@@ -115,9 +104,9 @@ impl Client {
         if outcome.is_err() && bytes == 0 {
             let _ = tokio::fs::remove_file(part).await;
         }
-        let (resumed, content_type) = outcome?;
+        outcome?;
         kept.map_err(disk)?;
-        Ok(Filled { bytes, resumed, content_type })
+        Ok(bytes)
     }
 
     /// Sends a write with files, by the names of their inputs, and tells how much of it went out.
@@ -260,8 +249,10 @@ impl Part {
     async fn open(path: &Path) -> io::Result<Part> {
         let file = File::options().read(true).write(true).create(true).truncate(false).open(path).await?;
         let file = file.into_std().await;
-        // Two that write into one would leave holes.
-        file.try_lock()?;
+        // Two that write into one would leave holes. A disk that knows no locks holds nobody up.
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            return Err(ErrorKind::WouldBlock.into());
+        }
         let held = file.metadata()?.len();
         Ok(Part { file: BufWriter::with_capacity(BUFFER, File::from_std(file)), held, version: None })
     }
@@ -303,8 +294,8 @@ struct Filling<'a, D> {
 }
 
 impl<D: Fn(io::Error) -> Error> Filling<'_, D> {
-    /// Fetches what is missing; from which byte on it came, and of what type it is.
-    async fn go_on(&mut self) -> Result<(u64, Option<String>), Error> {
+    /// Fetches what is missing.
+    async fn go_on(&mut self) -> Result<(), Error> {
         // What was written so far must be in the file before it is looked at.
         self.part.file.flush().await.map_err(self.disk)?;
         let from = self.part.held.saturating_sub(OVERLAP);
@@ -348,7 +339,7 @@ impl<D: Fn(io::Error) -> Error> Filling<'_, D> {
         Ok(true)
     }
 
-    async fn append(&mut self, mut download: Download) -> Result<(u64, Option<String>), Error> {
+    async fn append(&mut self, mut download: Download) -> Result<(), Error> {
         let total = download.total();
         self.part.version = download.version();
         (self.told)(Progress { done: self.part.held, total });
@@ -356,6 +347,6 @@ impl<D: Fn(io::Error) -> Error> Filling<'_, D> {
             self.part.push(&chunk).await.map_err(self.disk)?;
             (self.told)(Progress { done: self.part.held, total });
         }
-        Ok((download.start, download.content_type))
+        Ok(())
     }
 }

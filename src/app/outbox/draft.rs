@@ -4,7 +4,8 @@
 use super::spot::Spot;
 use super::thing::Thing;
 use crate::api::commits::{CommitComment, CreateCommitComment};
-use crate::api::notes::Note;
+use crate::api::notes::{CreateEpicNote, CreateIssueNote, CreateMergeRequestNote, CreateSnippetNote, Note};
+use crate::api::{Endpoint, Id};
 use crate::store::Write;
 use serde::{Deserialize, Serialize};
 
@@ -82,19 +83,34 @@ impl Draft {
 
     /// The call that sends it.
     pub fn write(&self) -> Write {
-        let note = match self.edits {
-            Some((note, _)) => self.on.update(note, self.body()),
-            None => self.on.create(self.body()),
-        };
-        note.unwrap_or_else(|| self.comment())
+        let change = self.edits.as_ref().and_then(|(note, _)| self.on.update(*note, self.body()));
+        change.unwrap_or_else(|| match &self.on {
+            Thing::Commit { project, sha } => self.comment(project.clone(), sha.clone()),
+            Thing::Issue { project, iid } => {
+                let (id, issue_iid) = (project.clone(), *iid);
+                self.note(&CreateIssueNote { id, issue_iid, body: self.body(), created_at: None })
+            }
+            Thing::MergeRequest { project, iid } => {
+                let (id, merge_request_iid) = (project.clone(), *iid);
+                self.note(&CreateMergeRequestNote { id, merge_request_iid, body: self.body() })
+            }
+            Thing::Snippet { project, id: snippet_id } => {
+                let (id, snippet_id) = (project.clone(), *snippet_id);
+                self.note(&CreateSnippetNote { id, snippet_id, body: self.body() })
+            }
+            Thing::Epic { group, id: epic_id } => {
+                let (id, epic_id) = (group.clone(), *epic_id);
+                self.note(&CreateEpicNote { id, epic_id, body: self.body() })
+            }
+        })
+    }
+
+    fn note<E: Endpoint<Output: Send + Sync + 'static>>(&self, create: &E) -> Write {
+        Write::new(create, format!("comment on {}", self.on.short()))
     }
 
     /// The call that sends a comment on a commit, which is no note.
-    fn comment(&self) -> Write {
-        let (project, sha) = match &self.on {
-            Thing::Commit { project, sha } => (project.clone(), sha.clone()),
-            _ => Default::default(),
-        };
+    fn comment(&self, project: Id, sha: String) -> Write {
         let line = self.line();
         let spot = self.spot.as_ref().filter(|_| line.is_some());
         let what = format!("comment on {}", sha.get(..8).unwrap_or(&sha));
@@ -203,14 +219,16 @@ mod tests {
             (Thing::Epic { group: "a".into(), id: 4 }, "/groups/a/epics/4/notes"),
         ];
         for (thing, path) in kinds {
-            assert_eq!(thing.create("x".into()).expect("a write").request.path, path);
+            assert_eq!(Draft::new(thing.clone()).write().request.path, path);
             let one = format!("{path}/9");
             assert_eq!(thing.update(9, "x".into()).expect("a write").request.path, one);
             assert_eq!(thing.delete(9).expect("a write").request.path, one);
             assert_eq!(thing.load_note(9).expect("a load").request.path, one);
         }
         let commit = Thing::Commit { project: "a/b".into(), sha: "9f3c2abd00".into() };
-        assert!(commit.create("x".into()).is_none() && commit.load_note(9).is_none());
+        let comments = "/projects/a%2Fb/repository/commits/9f3c2abd00/comments";
+        assert_eq!(Draft::new(commit.clone()).write().request.path, comments);
+        assert!(commit.update(9, "x".into()).is_none() && commit.load_note(9).is_none());
     }
 
     #[test]

@@ -1,10 +1,9 @@
 //! What people comment on, and the operations on its notes: one set for merge requests, issues, snippets and epics.
 
 use crate::api::notes::{
-    CreateEpicNote, CreateIssueNote, CreateMergeRequestNote, CreateSnippetNote, DeleteEpicNote, DeleteIssueNote,
-    DeleteMergeRequestNote, DeleteSnippetNote, GetEpicNote, GetIssueNote, GetMergeRequestNote, GetSnippetNote,
-    ListEpicNotes, ListIssueNotes, ListMergeRequestNotes, ListSnippetNotes, Note, NoteReply, UpdateEpicNote,
-    UpdateIssueNote, UpdateMergeRequestNote, UpdateSnippetNote,
+    DeleteEpicNote, DeleteIssueNote, DeleteMergeRequestNote, DeleteSnippetNote, GetEpicNote, GetIssueNote,
+    GetMergeRequestNote, GetSnippetNote, ListEpicNotes, ListIssueNotes, ListMergeRequestNotes, ListSnippetNotes, Note,
+    NoteReply, UpdateEpicNote, UpdateIssueNote, UpdateMergeRequestNote, UpdateSnippetNote,
 };
 use crate::api::{Error, Id};
 use crate::app::pane::View;
@@ -152,30 +151,6 @@ impl Thing {
         match (plain.or(reply.and_then(NoteReply::note)), view.store.error_of(&load.request)) {
             (_, Some(error)) => NoteNow::Failed(error),
             (note, None) => NoteNow::Here(note),
-        }
-    }
-
-    /// Writes a note on it.
-    pub fn create(&self, body: String) -> Option<Write> {
-        let what = format!("comment on {}", self.short());
-        match self {
-            Thing::Issue { project, iid } => {
-                let (id, issue_iid) = (project.clone(), *iid);
-                Some(Write::new(&CreateIssueNote { id, issue_iid, body, created_at: None }, what))
-            }
-            Thing::MergeRequest { project, iid } => {
-                let (id, merge_request_iid) = (project.clone(), *iid);
-                Some(Write::new(&CreateMergeRequestNote { id, merge_request_iid, body }, what))
-            }
-            Thing::Snippet { project, id: snippet_id } => {
-                let (id, snippet_id) = (project.clone(), *snippet_id);
-                Some(Write::new(&CreateSnippetNote { id, snippet_id, body }, what))
-            }
-            Thing::Epic { group, id: epic_id } => {
-                let (id, epic_id) = (group.clone(), *epic_id);
-                Some(Write::new(&CreateEpicNote { id, epic_id, body }, what))
-            }
-            Thing::Commit { .. } => None,
         }
     }
 

@@ -3,7 +3,6 @@
 use super::change::Author;
 use super::{Git, LogQuery};
 use crate::api::commits::CommitAction;
-use crate::backend::cache::Cache;
 use crate::backend::reject::Reject;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -36,7 +35,7 @@ impl Git {
             (Some(head), None) => Some(head),
             (None, Some(start)) => Some(self.branch(start).ok_or_else(|| Reject::bad("Invalid reference name"))?),
             // The first commit of all.
-            (None, None) if self.branches(&Cache::default())?.is_empty() => None,
+            (None, None) if self.repo().references_glob("refs/heads/*")?.names().next().is_none() => None,
             (None, None) => {
                 return Err(Reject::bad("You can only create or edit files when you are on a branch"));
             }

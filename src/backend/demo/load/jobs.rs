@@ -127,7 +127,7 @@ impl Load {
                 Some(seconds) => u128::from(seconds) * 1_000_000_000,
                 None => own,
             };
-            let end = runner::later(clock, SignedDuration::from_nanos(i64::try_from(length).unwrap_or(0)));
+            let end = runner::later(clock, SignedDuration::from_nanos(i64::try_from(length).unwrap_or(i64::MAX)));
             let any = planned.runner.or_else(|| {
                 self.world.runners.iter().find(|r| r.is_shared && r.active && r.contacted_at.is_some()).map(|r| r.id)
             });
