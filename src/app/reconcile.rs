@@ -3,8 +3,8 @@
 use super::action::{Effect, Tone};
 use super::pane::View;
 use super::{App, Cx};
-use crate::api::Fault;
 use crate::api::users::GetCurrentUser;
+use crate::api::{Fault, Id};
 use crate::store::{Load, Ticket, Want, earliest};
 use crate::ui::theme::Role;
 use jiff::SignedDuration;
@@ -65,15 +65,19 @@ impl App {
         let Some(pane) = self.panes.last() else { return };
         let view = self.view_of();
         let missing = pane.wants(&view).iter().find_map(|want| match want {
-            Want::Load(load) => self.store.error_of(&load.request).filter(|e| e.is_missing()).cloned(),
+            Want::Load(load) => self.store.error_of(&load.request).filter(|e| e.is_missing()),
             _ => None,
         });
-        let (Some(error), Some(above)) = (missing, pane.place().instead()) else { return };
+        let place = pane.place();
+        let (Some(_), Some(above)) = (missing, place.instead()) else { return };
+        let thing = place.item.is_some() || place.path.is_some() || place.git_ref.is_some();
+        let within = place.project.as_ref().or(place.group.as_ref()).filter(|_| !thing);
+        let what = within.map_or_else(|| place.label(), Id::to_string);
         self.forget(effects);
         self.panes.pop();
         self.open(above);
         self.named = true;
-        self.say(Tone::Warning, format!("Not found: this is the nearest that exists ({}).", error.tried));
+        self.say(Tone::Warning, format!("Not found: {what}. This is the nearest that exists."));
     }
 
     fn reconcile(&mut self, effects: &mut Vec<Effect>) {

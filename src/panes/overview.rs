@@ -215,7 +215,7 @@ impl Overview {
             if index == 0 {
                 self.facts.line(Vec::new());
             }
-            let bar = chart::bar(person.commits as f64 / most as f64, if beside { BAR / 2 } else { BAR });
+            let bar = chart::stroke(person.commits as f64 / most as f64, if beside { BAR / 2 } else { BAR });
             let mut pieces = vec![
                 (bar, Role::Chart),
                 (format!("{:>6} ", text::count(person.commits)), Role::Text),

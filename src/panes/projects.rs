@@ -43,10 +43,10 @@ const COLUMNS: Columns<Project> = Columns {
     place: "projects",
     fields: &[
         Field::new("path", Column::new("project", Size::Fit { min: 20, max: 44 }).middle()).server("path"),
-        Field::new("description", Column::new("description", Size::Fill { min: 10, weight: 1 }).priority(3)),
-        Field::new("branch", Column::new("branch", Size::Fit { min: 4, max: 16 }).priority(4)),
+        Field::new("description", Column::new("description", Size::Fill { min: 24, weight: 1 }).priority(3)),
+        Field::new("branch", Column::new("branch", Size::Fit { min: 4, max: 16 }).priority(5)),
         Field::new("visibility", Column::new("visible", Size::Fit { min: 6, max: 10 }).priority(2)),
-        Field::new("stars", Column::new("stars", Size::Fit { min: 0, max: 6 }).right().priority(5))
+        Field::new("stars", Column::new("stars", Size::Fit { min: 0, max: 6 }).right().priority(4))
             .loaded(|a, b| a.star_count.flatten().cmp(&b.star_count.flatten())),
         Field::new("size", Column::new("size", Size::Fit { min: 0, max: 9 }).right().priority(1)),
         Field::new("forks", Column::new("forks", Size::Fit { min: 0, max: 6 }).right().priority(6))

@@ -42,6 +42,15 @@ pub fn bar(fraction: f64, width: usize) -> String {
     out
 }
 
+/// A thin bar of exactly `width` columns, by halves of a column: bars of one below the other stay apart.
+pub fn stroke(fraction: f64, width: usize) -> String {
+    let fraction = if fraction.is_finite() { fraction.clamp(0.0, 1.0) } else { 0.0 };
+    let halves = (fraction * width as f64 * 2.0).round() as usize;
+    let (whole, half) = if glyph::ascii() { ("=", "-") } else { ("━", "╸") };
+    let end = if halves % 2 == 1 { half } else { "" };
+    format!("{}{end}{}", whole.repeat(halves / 2), " ".repeat(width.saturating_sub(halves.div_ceil(2))))
+}
+
 /// A bar to both sides of a middle, each of exactly `width` columns: halves of a column for 1, 2, 4, 8 and so on, so
 /// that little is seen beside much.
 pub fn sides(left: usize, right: usize, width: usize) -> (String, String) {
@@ -96,9 +105,11 @@ mod tests {
         assert_eq!(bar(0.5, 4), "██  ");
         assert_eq!(bar(0.3, 4), "█▎  ");
         assert_eq!(bar(1.0, 4), "████");
+        assert_eq!((stroke(0.6, 4).as_str(), stroke(0.5, 4).as_str()), ("━━╸ ", "━━  "));
         for fraction in [-1.0, 0.0, 0.01, 0.99, 2.0, f64::NAN] {
             for width in 0..9 {
                 assert_eq!(text::width(&bar(fraction, width)), width);
+                assert_eq!(text::width(&stroke(fraction, width)), width);
             }
         }
     }

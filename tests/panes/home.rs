@@ -111,7 +111,7 @@ async fn what_does_not_exist_is_not_remembered() {
     harness.reply("GET /user", json!({"id": 5, "username": "ada"})).settle().await;
     harness.fail("GET /projects/acme%2Fx/merge_requests/999", 404, "404 Not found");
     harness.press("C-p").type_text("acme/x!999").press("Enter").settle().await;
-    harness.expect("this is the nearest that exists");
+    harness.expect("This is the nearest that exists");
     assert!(!harness.kept.get("@ recent places").is_some_and(|kept| kept.contains("999")), "{:?}", harness.kept);
     harness.press("g h").expect_no("Lately here");
 }

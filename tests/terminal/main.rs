@@ -124,7 +124,7 @@ fn a_target_that_is_not_there_opens_the_nearest_that_is() {
     let home = Home::new();
     let mut screen = Screen::start(&home, env!("CARGO_BIN_EXE_labscope"), &["demo", "acme/rocket-ui!9999"]);
     screen.wait("it says so, over the merge requests of the project", |screen| {
-        screen.contents().contains("this is the nearest that exists")
+        screen.contents().contains("This is the nearest that exists")
     });
     screen.keys("Q");
     assert_eq!(screen.exit_code(), 0);

@@ -109,7 +109,8 @@ impl Overlay for Confirm {
         let rest = usize::from(screen.height).saturating_sub(lines.len() + 7);
         let room = self.things.len().min(rest);
         self.room.set(room);
-        let rest = if room > 0 { room as u16 + 3 } else { 4 } + u16::from(self.typed.is_some());
+        // A blank line above the keys, above what is named, and above what is typed.
+        let rest = 2 + if room > 0 { room as u16 + 1 } else { 0 } + if self.typed.is_some() { 2 } else { 0 };
         let inner = popup::draw(buf, screen, theme, &self.title, width, lines.len() as u16 + rest);
         for (row, words) in lines.iter().take(inner.height.saturating_sub(2) as usize).enumerate() {
             let at = Rect { y: inner.y + row as u16, height: 1, ..inner };
