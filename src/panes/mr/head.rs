@@ -1,4 +1,4 @@
-//! The facts of a merge request, above its description.
+//! The facts of a merge request: above its description, or beside it where there is room.
 
 use crate::api::Known;
 use crate::api::jobs::{Job, PipelineBrief};
@@ -6,7 +6,7 @@ use crate::api::merge_requests::MergeRequest;
 use crate::api::users::User;
 use crate::app::pane::View;
 use crate::panes::list::{age, ago};
-use crate::panes::review;
+use crate::panes::{ci, review};
 use crate::store::Rows;
 use crate::ui::doc::DocLine;
 use crate::ui::theme::Role;
@@ -67,12 +67,45 @@ impl Lines<'_> {
         }
         self.line(line);
     }
+
+    /// Jobs by their stages, a line each.
+    fn jobs(&mut self, jobs: &[&Job]) {
+        for stage in ci::stages(jobs.iter().copied().enumerate()) {
+            for (index, slot) in stage.jobs.iter().enumerate() {
+                let Some(job) = jobs.get(slot.row) else { continue };
+                let (mark, role) = ci::sign(job);
+                let label = if index == 0 { stage.name.as_str() } else { "" };
+                let took = ci::took(job, self.view.now);
+                let room = self.width.saturating_sub(LABEL + 2 + took.len() + 1);
+                self.line(vec![
+                    self.span(text::pad(label, LABEL), Role::Dim),
+                    self.span(format!("{mark} "), role),
+                    self.span(text::pad(&job.name, room), if slot.older { Role::Dim } else { Role::Text }),
+                    self.span(format!(" {took}"), Role::Dim),
+                ]);
+            }
+        }
+    }
 }
 
-/// The lines of the facts, for `width` columns.
-pub fn lines(view: &View, facts: &Facts, width: usize) -> Vec<DocLine<'static>> {
+/// The lines above the description, for `width` columns: what it is, and its facts where they do not stand beside it.
+pub fn lines(view: &View, facts: &Facts, width: usize, beside: bool) -> Vec<DocLine<'static>> {
+    let mut lines = title(view, facts.merge_request, width);
+    if !beside {
+        lines.extend(about(view, facts, width, false));
+        lines.push(DocLine::default());
+    }
+    lines
+}
+
+/// The lines of the facts beside it, for `width` columns: jobs have a line each.
+pub fn beside(view: &View, facts: &Facts, width: usize) -> Vec<DocLine<'static>> {
+    about(view, facts, width, true)
+}
+
+/// Its title, its state, its branches, and a line that stays empty.
+fn title(view: &View, m: &MergeRequest, width: usize) -> Vec<DocLine<'static>> {
     let mut out = Lines { view: *view, width, lines: Vec::new() };
-    let m = facts.merge_request;
     let (mark, word, role) = review::state(m);
     for (index, words) in text::wrap(review::title(m), width, TITLE).into_iter().enumerate() {
         let draft = if index == 0 && m.is_draft() { "draft " } else { "" };
@@ -91,7 +124,12 @@ pub fn lines(view: &View, facts: &Facts, width: usize) -> Vec<DocLine<'static>> 
     }
     out.line(state);
     out.line(Vec::new());
+    out.lines
+}
 
+fn about(view: &View, facts: &Facts, width: usize, beside: bool) -> Vec<DocLine<'static>> {
+    let mut out = Lines { view: *view, width, lines: Vec::new() };
+    let m = facts.merge_request;
     let user = |out: &Lines, name: &str| vec![out.span(name.to_owned(), Role::User)];
     let mut author = m.author().map(|author| vec![user(&out, &author.username)]).unwrap_or_default();
     for (word, time) in [("opened", m.created_at.as_ref()), ("changed", m.updated_at.as_ref())] {
@@ -126,13 +164,18 @@ pub fn lines(view: &View, facts: &Facts, width: usize) -> Vec<DocLine<'static>> 
             vec![out.span(format!("{mark} {}", pipeline.status.as_str().replace('_', " ")), role)],
             vec![out.span(format!("#{}", pipeline.id), Role::Dim)],
         ];
+        if beside {
+            out.line(Vec::new());
+            out.fact("Pipeline", pieces);
+            out.jobs(&facts.jobs);
+            return out.lines;
+        }
         for job in &facts.jobs {
             let (mark, role) = glyph::status(job.status.as_str());
             pieces.push(vec![out.span(format!("{mark} "), role), out.span(job.name.clone(), Role::Text)]);
         }
         out.fact("Pipeline", pieces);
     }
-    out.line(Vec::new());
     out.lines
 }
 

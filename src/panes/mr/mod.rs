@@ -599,6 +599,11 @@ impl Pane for Mr {
         }
     }
 
+    fn ticks(&self, view: &View) -> bool {
+        let live = || self.pipeline(view).is_some_and(|pipeline| pipeline.status.is_live());
+        self.tab == Tab::Overview && Talk::is_wide(view) && live()
+    }
+
     fn panels(&mut self) -> Option<&mut Panels> {
         (self.tab == Tab::Changes).then(|| self.changes.panels())
     }
