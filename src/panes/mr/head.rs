@@ -56,14 +56,16 @@ impl Lines<'_> {
         let mut used = LABEL;
         for piece in pieces {
             let wide: usize = piece.iter().map(|(words, _)| text::width(words)).sum();
-            if used > LABEL && used + wide > self.width {
+            if used > LABEL && used + 2 + wide > self.width {
                 self.line(std::mem::take(&mut line));
                 line = vec![self.span(" ".repeat(LABEL), Role::Dim)];
                 used = LABEL;
+            } else if used > LABEL {
+                line.push(self.span("  ", Role::Dim));
+                used += 2;
             }
             line.extend(piece);
-            line.push(self.span("  ", Role::Dim));
-            used += wide + 2;
+            used += wide;
         }
         self.line(line);
     }

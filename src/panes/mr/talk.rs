@@ -232,7 +232,7 @@ impl Talk {
             line::set(buf, left.right(), y, glyph::divider(), 1, view.theme.style(Role::Faint));
         }
         let body = panels::title(buf, right, view.theme, false, "details", "");
-        let body = Rect { x: body.x + 1, width: body.width - 1, ..body };
+        let body = Rect { x: body.x + 1, width: body.width - 2, ..body };
         for (row, at) in head::beside(view, facts, usize::from(body.width)).into_iter().zip(body.rows()) {
             line::draw(buf, at, &row.spans);
         }
