@@ -2,7 +2,7 @@
 
 use super::commit_view::CommitView;
 use super::details::{Details, Lead};
-use super::list::{age, ago};
+use super::list::{age, ago, date};
 use super::prose;
 use crate::api::commits::{Commit, CommitRef, CommitStatus};
 use crate::api::{Known, Time};
@@ -111,11 +111,8 @@ fn statuses(shown: &CommitView, view: &View, details: &mut Details) {
 
 /// A time as a date with its age; the text of the server where it is no date.
 fn moment(view: &View, time: &Time) -> String {
-    match time.instant() {
-        Some(instant) => {
-            let date = instant.to_zoned(jiff::tz::TimeZone::UTC);
-            format!("{} UTC ({})", date.strftime("%Y-%m-%d %H:%M"), age(view, Some(time)))
-        }
-        None => time.to_string(),
+    match age(view, Some(time)) {
+        age if age.is_empty() => date(time),
+        age => format!("{} ({age})", date(time)),
     }
 }

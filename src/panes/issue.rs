@@ -3,7 +3,7 @@
 use super::list::{age, ago};
 use super::notes::Notes;
 use super::{crumbs, project, prose};
-use crate::api::Id;
+use crate::api::{Id, Time};
 use crate::api::endpoint::encode;
 use crate::api::search::{Hit, Issue, SearchProject};
 use crate::app::action::{Action, Tone};
@@ -19,7 +19,6 @@ use crate::ui::theme::Role;
 use crate::ui::{glyph, state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::cell::Cell as Shared;
 
 /// Columns of the names of facts.
 const LABEL: usize = 11;
@@ -34,7 +33,22 @@ pub struct IssuePane {
     /// The words by which search found it.
     words: Option<String>,
     notes: Notes,
-    area: Shared<Rect>,
+    /// Of what the lines above the notes were made.
+    made_of: Option<Ingredients>,
+}
+
+/// Everything that the lines above the notes are made of: they stay while it stays.
+#[derive(PartialEq)]
+struct Ingredients {
+    /// Of each search its revision, and what is wrong with it.
+    replies: Vec<(u64, bool, Option<String>)>,
+    /// Columns of the text, and of the screen.
+    widths: (usize, u16),
+    theme: String,
+    /// How long ago it was opened and changed, in words.
+    ages: [String; 2],
+    /// Whether its text is rendered.
+    rendered: bool,
 }
 
 impl IssuePane {
@@ -65,6 +79,26 @@ impl IssuePane {
     fn identity(issue: &Issue) -> String {
         let at = issue.updated_at.as_ref().map_or("", |at| at.as_str());
         format!("description of issue {} at {at}", issue.id)
+    }
+
+    fn ingredients(&self, view: &View) -> Ingredients {
+        let reply = |search: &SearchProject| {
+            let rows = view.store.list(search);
+            (rows.revision, rows.known, rows.error.map(|error| error.said()))
+        };
+        let issue = self.issue(view);
+        let age = |time: Option<&Time>| time.map(|time| age(view, Some(time))).unwrap_or_default();
+        let width = self.notes.width(view);
+        Ingredients {
+            replies: self.searches().iter().map(reply).collect(),
+            widths: (width, view.size.0),
+            theme: view.theme.name.clone(),
+            ages: [
+                age(issue.and_then(|issue| issue.created_at.as_ref())),
+                age(issue.and_then(|issue| issue.updated_at.as_ref())),
+            ],
+            rendered: issue.is_some_and(|issue| prose::made(view, &Self::identity(issue), width).is_some()),
+        }
     }
 
     /// What stands above the notes.
@@ -200,7 +234,7 @@ impl Pane for IssuePane {
             number: place.item.as_deref().and_then(|item| item.parse().ok()),
             words: place.query.clone().filter(|words| !words.trim().is_empty()),
             notes: Notes::default(),
-            area: Shared::default(),
+            made_of: None,
         };
         let thing = pane.thing();
         pane.notes.show(thing);
@@ -251,7 +285,6 @@ impl Pane for IssuePane {
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        self.area.set(area);
         if self.thing().is_none() {
             let (why, hint) = match self.epic {
                 true => ("An epic is named by its group and number.", "# asks which; or type :group&2"),
@@ -265,8 +298,11 @@ impl Pane for IssuePane {
     fn changed(&mut self, cx: &mut Cx) {
         let thing = self.thing();
         self.notes.show(thing);
-        let head = self.head(&cx.view);
-        self.notes.set_head(head);
+        let made_of = Some(self.ingredients(&cx.view));
+        if self.made_of != made_of {
+            self.notes.set_head(self.head(&cx.view));
+            self.made_of = made_of;
+        }
         self.notes.changed(cx);
     }
 

@@ -429,6 +429,24 @@ pub fn age(view: &View, time: Option<&crate::api::Time>) -> String {
     text::ago(view.now.duration_since(instant).as_secs())
 }
 
+/// A moment as a date, for details; the text of the server where it is no date.
+pub fn date(time: &crate::api::Time) -> String {
+    match time.instant() {
+        Some(instant) => {
+            format!("{} UTC", instant.to_zoned(jiff::tz::TimeZone::UTC).strftime("%Y-%m-%d %H:%M"))
+        }
+        None => time.to_string(),
+    }
+}
+
+/// The day of a moment; the text of the server where it is no date.
+pub fn day(time: &crate::api::Time) -> String {
+    match time.instant() {
+        Some(instant) => instant.to_zoned(jiff::tz::TimeZone::UTC).strftime("%Y-%m-%d").to_string(),
+        None => time.to_string(),
+    }
+}
+
 /// An [`age`] in a sentence: `3h ago`; empty where there is none.
 pub fn ago(age: &str) -> String {
     match age {

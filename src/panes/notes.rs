@@ -58,7 +58,8 @@ impl Notes {
     /// Shows the notes of `on` from now on.
     pub fn show(&mut self, on: Option<Thing>) {
         if self.on != on {
-            *self = Notes { on, width: self.width.clone(), ..Notes::default() };
+            let desk = std::mem::take(&mut self.desk).cleared();
+            *self = Notes { on, desk, width: self.width.clone(), ..Notes::default() };
         }
     }
 

@@ -1,7 +1,7 @@
 //! What is known of a user, as facts in lines: shared by the list of users, a user, and the owner of a key.
 
 use super::details::{Details, Lead};
-use super::list::{age, ago};
+use super::list::{age, ago, day};
 use crate::api::users::Profile;
 use crate::api::{Known, Time};
 use crate::app::pane::View;
@@ -41,7 +41,7 @@ pub fn ways_in(user: &Profile) -> String {
 /// A moment as one reads it: its day, and how long ago that was.
 fn moment(view: &View, time: Option<&Time>) -> String {
     let Some(time) = time else { return String::new() };
-    let day = time.as_str().get(..10).unwrap_or(time.as_str()).to_owned();
+    let day = day(time);
     match ago(&age(view, Some(time))) {
         said if said.is_empty() => day,
         said => format!("{day}  {said}"),
@@ -107,7 +107,7 @@ fn write_account(facts: &mut Details, view: &View, user: &Profile) {
     }
     let mut may = Vec::new();
     if let Some(limit) = user.projects_limit.known() {
-        may.push(format!("{} projects", text::count(*limit)));
+        may.push(format!("{} projects at most", text::count(*limit)));
     }
     if user.can_create_group.known() == Some(&true) {
         may.push("groups".into());

@@ -39,6 +39,28 @@ async fn an_issue_shows_its_text_and_its_notes() {
 }
 
 #[tokio::test]
+async fn the_text_of_an_issue_follows_time_width_and_what_the_server_has() {
+    let mut harness = open(100).await;
+    assert!(harness.line_with("Opened").contains("1d ago"));
+    // Nothing arrives, and the text is older all the same.
+    harness.pass(3 * 86_400).settle().await;
+    assert!(harness.line_with("Opened").contains("4d ago"), "{}", harness.picture());
+    let mut changed = issue();
+    changed["title"] = json!("It is fast");
+    changed["description"] = json!("Very *fast*.");
+    changed["updated_at"] = json!("2026-06-18T09:00:00Z");
+    harness.reply("GET /projects/a%2Fb/-/search?scope=issues&search=%237", [changed]);
+    harness.press("r").settle().await;
+    harness.expect("It is fast").expect("Very fast.").expect_no("slow");
+    harness.resize(46, 40).settle().await;
+    harness.expect("It is fast").expect("Very fast.").expect("Which one?");
+    // What cannot be asked for any more stays, and what was wrong at first is said until it is not.
+    harness.fail("GET /projects/a%2Fb/-/search?scope=issues&search=%237", 500, "out of ink");
+    harness.press("r").settle().await;
+    harness.expect("It is fast");
+}
+
+#[tokio::test]
 async fn a_note_is_written_through_the_outbox() {
     let mut harness = open(100).await;
     harness.press("c").type_text("Me too.").press("C-s");

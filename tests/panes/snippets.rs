@@ -1,8 +1,9 @@
-//! Snippets: the list beside the text, writing them, their notes, and what administrators see. On the demo world.
+//! Snippets: the list beside the text, writing them, their notes, and what administrators see.
 
 use crate::harness::{Begin, Harness, NOW};
 use jiff::Timestamp;
 use labscope::app::Place;
+use serde_json::json;
 use labscope::backend::{Clock, Options, Running, WorldKind, start};
 
 const WORLD: &str = r#"
@@ -100,4 +101,51 @@ async fn people_talk_about_a_snippet_and_only_administrators_see_where_it_came_f
     app.settle().await;
     app.expect("Nobody has said anything yet");
     server.stop().await;
+}
+
+/// Two snippets of a project, with what is kept of earlier, as the lines of a script.
+fn scripted(drafts: &[(&str, serde_json::Value)]) -> Harness {
+    let mut begin = Begin::at(Place::new("snippets").project("ada/rocket")).size(120, 34);
+    for (key, draft) in drafts {
+        begin.drafts.insert((*key).to_owned(), draft.to_string());
+    }
+    begin.drafts.insert("account demo".into(), "ada".into());
+    let mut app = begin.open();
+    let snippet = |id: u64, title: &str| json!({"id": id, "title": title, "file_name": "a.rs", "web_url": ""});
+    app.reply("GET /user", json!({"id": 5, "username": "ada", "name": "Ada"}));
+    app.reply("GET /projects/ada%2Frocket/snippets", [snippet(1, "First"), snippet(2, "Second")]);
+    for id in [1, 2] {
+        app.reply_raw(&format!("GET /projects/ada%2Frocket/snippets/{id}/raw"), "fn main() {}");
+        app.reply(&format!("GET /projects/ada%2Frocket/snippets/{id}/notes"), json!([]));
+    }
+    app
+}
+
+#[tokio::test]
+async fn drafts_of_notes_are_known_on_every_tab() {
+    let on = json!({"snippet": {"project": "ada/rocket", "id": 1}});
+    let draft = json!({"on": on, "text": "Half a tho", "state": "begun"});
+    let mut app = scripted(&[("@ada draft ada/rocket$1 1", draft)]);
+    app.settle().await;
+    // What was begun goes on, though the notes were never looked at.
+    app.expect("First").press("c").expect("Half a tho").press("Esc").press("1 K").expect("Half a tho").press("Esc");
+    app.press("j").settle().await;
+    app.press("K").expect("nothing is kept that was not sent");
+    app.press("k K").expect("Half a tho");
+}
+
+#[tokio::test]
+async fn what_became_of_a_note_is_asked_once_and_from_every_tab() {
+    let on = json!({"snippet": {"project": "ada/rocket", "id": 1}});
+    let draft = json!({"on": on, "text": "Did it arrive", "state": {"sending": {"before": 7}}});
+    let mut app = scripted(&[("@ada draft ada/rocket$1 1", draft)]);
+    app.fail("GET /projects/ada%2Frocket/snippets/1/notes", 500, "out of ink").settle().await;
+    let looks = |app: &Harness| app.asked.iter().filter(|line| line.contains("/1/notes")).count();
+    let once = looks(&app);
+    assert!(once > 0, "{:?}", app.asked);
+    for _ in 0..3 {
+        app.press("j").settle().await;
+        app.press("k").settle().await;
+    }
+    assert_eq!(looks(&app), once, "{:?}", app.asked);
 }

@@ -34,7 +34,8 @@ pub fn write(details: &mut Details, deployment: Option<&Deployment>, project: &I
     }
     let when = |time: Option<&crate::api::Time>| {
         let ago = list::ago(&list::age(view, time));
-        time.map(|time| vec![(ago, Role::Text), (format!("  {}", time.as_str()), Role::Dim)])
+        let between = if ago.is_empty() { "" } else { "  " };
+        time.map(|time| vec![(ago, Role::Text), (format!("{between}{}", list::date(time)), Role::Dim)])
     };
     if let Some(pieces) = when(deployment.created_at.as_ref()) {
         details.field("created", pieces, None);

@@ -25,6 +25,11 @@ pub struct Desk {
 }
 
 impl Desk {
+    /// The desk for another thing: without drafts, and with what was found out already.
+    pub fn cleared(self) -> Desk {
+        Desk { drafts: Vec::new(), raw: Vec::new(), ..self }
+    }
+
     /// The drafts, oldest first, with their keys.
     pub fn drafts(&self) -> &[(String, Draft)] {
         &self.drafts

@@ -356,9 +356,8 @@ impl Pane for Snippets {
         }
         self.text.show(&self.project, current);
         self.text.changed(view);
-        if self.tab == NOTES {
-            self.notes.changed(cx);
-        }
+        // On every tab: a note is begun, and drafts are listed, from all of them.
+        self.notes.changed(cx);
     }
 
     fn motion(&mut self, motion: Motion, cx: &mut Cx) {

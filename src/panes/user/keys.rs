@@ -11,7 +11,7 @@ use crate::app::overlay::batch::Batch;
 use crate::app::overlay::confirm::Confirm;
 use crate::app::pane::View;
 use crate::panes::details::{Details, Lead, NAMES_WIDE};
-use crate::panes::list::{Listing, age, ago};
+use crate::panes::list::{Listing, age, ago, day};
 use crate::panes::public_key::add::Whose;
 use crate::panes::public_key::{self, Family, PublicKey};
 use crate::store::{Load, Rows, Want, Write};
@@ -99,7 +99,7 @@ impl Listed for SshKey {
         vec![
             ("used for", self.usage_type.clone().unwrap_or_default().replace('_', " ")),
             ("last used", since(view, self.last_used_at.as_ref())),
-            ("expires", self.expires_at.as_ref().map(|time| time.0.clone()).unwrap_or_default()),
+            ("expires", self.expires_at.as_ref().map(day).unwrap_or_default()),
         ]
     }
 }
