@@ -133,6 +133,22 @@ impl Error {
         }
     }
 
+    /// What to do next about a change that was asked for.
+    pub fn next(&self) -> &'static str {
+        match &self.fault {
+            Fault::Offline(_) => "Check the network and the host's name, then send it again.",
+            Fault::Timeout(_) | Fault::Cut(_) | Fault::Server(..) | Fault::Unreadable(_) => {
+                "It may have been done all the same: look before you send it again."
+            }
+            Fault::Limited(_) => "It was not done: send it again after that.",
+            Fault::Refused(405, _) => "This server does not offer it.",
+            Fault::Refused(409 | 412, _) => "Somebody may have been faster: r looks what is there now.",
+            Fault::Refused(413, _) => "It is larger than the server takes: send less.",
+            Fault::Refused(..) => "Change what it asks for, and send it again.",
+            _ => self.advice(),
+        }
+    }
+
     /// Whether a read may be sent again with hope.
     pub fn is_passing(&self) -> bool {
         matches!(

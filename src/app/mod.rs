@@ -398,7 +398,9 @@ impl App {
             }
             Err(error) if !shown => {
                 let kept = if matches!(pending.carries, Carries::Kept(..)) { " The text is kept." } else { "" };
-                self.say(Tone::Bad, format!("Could not {}: {}.{kept}", pending.write.what, error.said()));
+                let said = error.said();
+                let said = said.trim_end_matches('.');
+                self.say(Tone::Bad, format!("Could not {}: {said}.{kept} {}", pending.write.what, error.next()));
             }
             Err(_) => {}
         }

@@ -3,9 +3,9 @@
 use super::list::{age, ago};
 use super::notes::Notes;
 use super::{crumbs, project, prose};
-use crate::api::{Id, Time};
 use crate::api::endpoint::encode;
 use crate::api::search::{Hit, Issue, SearchProject};
+use crate::api::{Id, Time};
 use crate::app::action::{Action, Tone};
 use crate::app::command::{Command, Motion, WhyNot};
 use crate::app::outbox::Thing;

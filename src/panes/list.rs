@@ -452,6 +452,8 @@ pub fn ago(age: &str) -> String {
     match age {
         "" => String::new(),
         "now" => "just now".into(),
+        // What is to come, and the moments of a server whose clock is ahead.
+        age if age.starts_with("in ") => age.to_owned(),
         age => format!("{age} ago"),
     }
 }

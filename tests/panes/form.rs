@@ -101,18 +101,78 @@ async fn a_change_begins_with_what_the_server_has_and_sends_what_differs() {
     assert_eq!(sent(&harness, "PUT"), ["PUT /projects/acme%2Frocket-ui name=rocket"]);
 }
 
-#[tokio::test]
-async fn what_somebody_else_changed_meanwhile_is_shown_before_it_is_replaced() {
+/// The settings of a project, with another name typed in, and what somebody else made of them in the meantime.
+async fn clashing(theirs: Value) -> Harness {
     let mut harness = projects().await;
     harness.reply("GET /projects/acme%2Frocket-ui", project("rocket-ui"));
     harness.press("e").settle().await;
-    harness.press("C-u").type_text("mine");
-    harness.reply("GET /projects/acme%2Frocket-ui", project("theirs"));
+    harness.press("C-u").type_text("mine").reply("GET /projects/acme%2Frocket-ui", theirs);
     harness.press("C-s").settle().await;
-    harness.expect("✗ is \"theirs\" by now");
+    harness
+}
+
+#[tokio::test]
+async fn what_somebody_else_changed_meanwhile_is_shown_before_it_is_replaced() {
+    let mut harness = clashing(project("theirs")).await;
+    harness.expect("Somebody changed it meanwhile.");
+    let row = harness.line_with("theirs");
+    assert!(["name", "rocket-ui", "theirs", "mine"].iter().all(|words| row.contains(words)), "{row}");
     assert!(sent(&harness, "PUT").is_empty());
+    // Back to the form, and nothing is decided: it is shown again.
+    harness.press("Esc").expect("mine").expect_no("Somebody changed it").press("C-s").settle().await;
+    harness.expect("Somebody changed it meanwhile.");
     harness.reply("PUT /projects/acme%2Frocket-ui", project("mine")).press("C-s").settle().await;
     assert_eq!(sent(&harness, "PUT"), ["PUT /projects/acme%2Frocket-ui name=mine"]);
+    assert!(harness.kept.is_empty(), "{:?}", harness.kept);
+}
+
+#[tokio::test]
+async fn theirs_is_taken_where_both_changed_something_and_the_rest_stays_to_be_sent() {
+    let mut theirs = project("theirs");
+    theirs["description"] = json!("Draws quickly.\nAnd well.");
+    let mut harness = clashing(theirs.clone()).await;
+    harness.expect("not changed").expect("Draws quickly. (").press("j").expect("And well.");
+    harness.press("t").expect("nothing is left to send").expect("theirs").expect("Draws quickly.");
+    assert!(harness.kept.is_empty() && sent(&harness, "PUT").is_empty(), "{:?}", harness.kept);
+    harness.press("C-s").settle().await;
+    harness.expect("Nothing is changed.");
+    // What only one of both changed is not sent back as it was.
+    let mut harness = clashing(theirs).await;
+    harness.reply("PUT /projects/acme%2Frocket-ui", project("mine")).press("C-s").settle().await;
+    assert_eq!(sent(&harness, "PUT"), ["PUT /projects/acme%2Frocket-ui name=mine"]);
+}
+
+#[tokio::test]
+async fn what_both_made_the_same_is_no_clash_and_a_form_nobody_typed_into_follows_the_server() {
+    let mut harness = clashing(project("mine")).await;
+    harness.expect("Nothing is changed.").press("Esc");
+    harness.reply("GET /projects/acme%2Frocket-ui", project("older")).press("e").settle().await;
+    // What was known when it opened gave way to what the server has.
+    harness.expect("older").expect_no("mine");
+}
+
+#[tokio::test]
+async fn what_was_typed_in_an_earlier_session_is_compared_with_what_it_was_typed_into() {
+    let mut harness = projects().await;
+    harness.reply("GET /projects/acme%2Frocket-ui", project("rocket-ui"));
+    harness.press("e").settle().await;
+    harness.press("C-u").type_text("mine").press("Esc");
+    let mut begin = Begin::at(Place::new("projects"));
+    begin.drafts = harness.kept.clone();
+    let mut again = begin.open();
+    again.reply("GET /user", json!({"id": 1, "username": "ada", "is_admin": false}));
+    again.reply("GET /projects/acme%2Frocket-ui", project("theirs"));
+    again.reply("GET /projects", [project("rocket-ui")]).settle().await;
+    again.press("e").settle().await;
+    again.expect("mine").press("C-s").settle().await;
+    let row = again.line_with("theirs");
+    assert!(row.contains("rocket-ui") && row.contains("mine"), "{row}");
+    assert!(sent(&again, "PUT").is_empty());
+    for (width, height) in [(20, 8), (40, 10), (44, 12), (160, 45)] {
+        again.resize(width, height);
+    }
+    again.resize(80, 24).reply("PUT /projects/acme%2Frocket-ui", project("mine")).press("C-s").settle().await;
+    assert_eq!(sent(&again, "PUT"), ["PUT /projects/acme%2Frocket-ui name=mine"]);
 }
 
 #[tokio::test]

@@ -62,6 +62,7 @@ pub struct Begin {
     pub drafts: HashMap<String, String>,
     pub sections: Vec<labscope::app::pane::Section>,
     holds: Option<Holds>,
+    refuses: Option<Holds>,
     pub reading: Arc<labscope::app::pane::Reading>,
     answers: Answers,
 }
@@ -79,6 +80,7 @@ impl Begin {
             drafts: HashMap::new(),
             sections: Vec::new(),
             holds: None,
+            refuses: None,
             reading: Arc::default(),
             answers: Answers::Script(HashMap::new()),
         }
@@ -105,6 +107,12 @@ impl Begin {
     /// Downloads, and writes that are like this, are noted and never done.
     pub fn hold(mut self, like: impl Fn(&Request) -> bool + 'static) -> Begin {
         self.holds = Some(Box::new(like));
+        self
+    }
+
+    /// Writes that are like this never reach a server: the test says how they failed ([`Harness::refuse`]).
+    pub fn refusing(mut self, like: impl Fn(&Request) -> bool + 'static) -> Begin {
+        self.refuses = Some(Box::new(like));
         self
     }
 
@@ -157,6 +165,8 @@ impl Begin {
             asked: Vec::new(),
             reached: HashSet::new(),
             holds: self.holds,
+            refuses: self.refuses,
+            to_refuse: Vec::new(),
             copied: Vec::new(),
             browsed: Vec::new(),
             notified: Vec::new(),
@@ -191,6 +201,9 @@ pub struct Harness {
     /// Method and route of everything that was asked, streams and downloads among them.
     pub reached: HashSet<(&'static str, &'static str)>,
     holds: Option<Holds>,
+    refuses: Option<Holds>,
+    /// Writes that wait for the test to say how they failed.
+    to_refuse: Vec<(u64, Write)>,
     /// What went to the clipboard.
     pub copied: Vec<String>,
     /// What went to the browser.
@@ -351,6 +364,10 @@ impl Harness {
                 Effect::Send(_, write) if self.holds.as_ref().is_some_and(|like| like(&write.request)) => {
                     self.asked.push(line_with_fields(&write))
                 }
+                Effect::Send(number, write) if self.refuses.as_ref().is_some_and(|like| like(&write.request)) => {
+                    self.asked.push(line_with_fields(&write));
+                    self.to_refuse.push((number, write));
+                }
                 // Nobody else is at what a test keeps, unless it says so.
                 Effect::Claim(key, on_disk) => {
                     let claim = self.claims.remove(&on_disk).unwrap_or(Claim::Ours(None));
@@ -438,6 +455,17 @@ impl Harness {
             self.pending.retain(|e| !matches!(e, Effect::Send(n, _) if n == number));
         }
         self.send(msg);
+    }
+
+    /// The write that waits to be told how it failed.
+    pub fn to_refuse(&self) -> Option<&Write> {
+        self.to_refuse.first().map(|(_, write)| write)
+    }
+
+    /// Makes the first write that waits for it fail.
+    pub fn refuse(&mut self, fault: Fault) {
+        let (number, write) = self.to_refuse.remove(0);
+        self.send(Msg::Sent(number, Err(Error { tried: write.request.line(), fault })));
     }
 
     /// The lines of everything that waits for an answer.

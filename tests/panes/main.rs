@@ -20,6 +20,7 @@ mod mr;
 mod mrs;
 mod people;
 mod reach;
+mod refusals;
 mod review;
 mod rule;
 mod runners;

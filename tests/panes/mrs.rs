@@ -164,6 +164,10 @@ async fn marked_ones_change_together_and_each_says_how_it_went() {
     harness.press("Space Space").expect("2 marked").press("e").expect("Change 2 merge requests");
     harness.press("Tab").type_text("fast").press("Tab").type_text("speed");
     let url = "PUT /projects/acme%2Frocket-ui/merge_requests";
+    // One is as it was, and one cannot be looked at again.
+    let one = "GET /projects/acme%2Frocket-ui/merge_requests";
+    harness.reply(&format!("{one}/42"), merge_request(42, "Draw only visible rows", "opened"));
+    harness.fail(&format!("{one}/9"), 500, "out of ink");
     harness.reply(&format!("{url}/42"), merge_request(42, "Draw only visible rows", "opened"));
     harness.fail(&format!("{url}/9"), 403, "403 Forbidden");
     harness.press("C-s").settle().await;
@@ -175,6 +179,27 @@ async fn marked_ones_change_together_and_each_says_how_it_went() {
     harness.expect("2 of 2 done");
     assert_eq!(sent(&harness).len(), 3);
     assert!(harness.kept.keys().all(|key| !key.contains("form")), "{:?}", harness.kept);
+}
+
+#[tokio::test]
+async fn what_others_changed_of_marked_ones_is_said_before_it_is_replaced_and_their_labels_stay() {
+    let mut harness = open().await;
+    harness.press("Space Space e").expect("Change 2 merge requests");
+    harness.press("Space Tab").type_text("fast");
+    let url = "/projects/acme%2Frocket-ui/merge_requests";
+    let mut first = merge_request(42, "Draw only visible rows", "opened");
+    first["labels"] = json!(["ui", "theirs"]);
+    harness.reply(&format!("GET {url}/42"), first.clone());
+    harness.reply(&format!("GET {url}/9"), merge_request(9, "Retry", "merged"));
+    harness.reply(&format!("PUT {url}/42"), first).reply(&format!("PUT {url}/9"), merge_request(9, "Retry", "merged"));
+    harness.press("C-s").settle().await;
+    let sent =
+        |harness: &Harness| harness.asked.iter().filter(|line| line.starts_with("PUT")).cloned().collect::<Vec<_>>();
+    assert_eq!(sent(&harness), [format!("PUT {url}/42 labels=ui,theirs,fast state_event=close")]);
+    harness.expect("state is merged by now").expect("1 of 2 done, 1 changed by others").expect("r sends yours");
+    harness.press("r").settle().await;
+    assert_eq!(sent(&harness).len(), 2);
+    harness.expect("2 of 2 done");
 }
 
 #[tokio::test]

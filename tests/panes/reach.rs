@@ -7,7 +7,7 @@ use crate::ways::{How, ways};
 use labscope::app::{Place, target};
 
 /// `GET /projects/:id`, of a method and a route: slots have other names here and there.
-fn shape(line: &str) -> String {
+pub fn shape(line: &str) -> String {
     let slot = |segment: &str| match segment.chars().next() {
         Some(':' | '{') if segment.starts_with("{*") => "*".to_owned(),
         Some(':' | '{') => ":".to_owned(),
@@ -17,12 +17,12 @@ fn shape(line: &str) -> String {
     line.split('/').map(slot).collect::<Vec<_>>().join("/")
 }
 
-fn line_of(method: &str, route: &str) -> String {
+pub fn line_of(method: &str, route: &str) -> String {
     shape(&format!("{method} {route}"))
 }
 
 /// Presses keys and types what stands in quotes; what each of them asks for is answered before the next.
-async fn walk(harness: &mut Harness, keys: &str) {
+pub async fn walk(harness: &mut Harness, keys: &str) {
     for (index, part) in keys.split('"').enumerate() {
         if index % 2 == 1 {
             harness.type_text(part).settle().await;

@@ -3,8 +3,8 @@
 use crate::harness::{Begin, Harness, NOW};
 use jiff::Timestamp;
 use labscope::app::Place;
-use serde_json::json;
 use labscope::backend::{Clock, Options, Running, WorldKind, start};
+use serde_json::json;
 
 const WORLD: &str = r#"
 now = "2026-06-15T00:00:00Z"
@@ -148,4 +148,40 @@ async fn what_became_of_a_note_is_asked_once_and_from_every_tab() {
         app.press("k").settle().await;
     }
     assert_eq!(looks(&app), once, "{:?}", app.asked);
+}
+
+#[tokio::test]
+async fn a_text_that_somebody_else_changed_meanwhile_is_shown_before_it_is_replaced() {
+    let url = "/projects/ada%2Frocket/snippets/1";
+    let begin = || async {
+        let mut app = scripted(&[]);
+        app.settle().await;
+        app.press("e").settle().await;
+        app.expect("edit a.rs").type_text("// mine ");
+        app.reply_raw(&format!("GET {url}/raw"), "fn main() { theirs() }");
+        app.press("C-s").settle().await;
+        app.expect("Somebody changed it meanwhile.").expect("// mine fn main() {}").expect("theirs()");
+        app
+    };
+    let sent = |app: &Harness| app.asked.iter().filter(|line| line.starts_with("PUT")).count();
+    let mut app = begin().await;
+    assert_eq!(sent(&app), 0);
+    // Back, and what was typed is there; theirs comes in its place when it is taken, and C-z brings mine back.
+    app.press("Esc").expect("edit a.rs").expect("// mine").press("C-s").settle().await;
+    app.press("t").expect("C-z brings yours back").expect("theirs()").expect_no("// mine").press("C-z C-z");
+    app.expect("// mine").press("C-s").settle().await;
+    app.reply(&format!("PUT {url}"), json!({"id": 1, "title": "First"})).settle().await;
+    app.expect("Done: change snippet $1");
+    assert_eq!(sent(&app), 1);
+    let mut app = begin().await;
+    app.reply(&format!("PUT {url}"), json!({"id": 1, "title": "First"})).press("C-s").settle().await;
+    assert!(app.asked.iter().any(|line| line.starts_with("PUT") && line.contains("mine fn main() {}")));
+    app.expect("Done: change snippet $1");
+    // What cannot be looked at again is sent, and the server says what it thinks of it.
+    let mut app = scripted(&[]);
+    app.settle().await;
+    app.press("e").settle().await;
+    app.type_text("x").fail(&format!("GET {url}/raw"), 500, "out of ink").fail(&format!("PUT {url}"), 403, "no");
+    app.press("C-s").settle().await;
+    app.expect("Could not change snippet $1: no").expect("The text is kept");
 }

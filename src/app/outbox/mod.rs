@@ -416,8 +416,14 @@ fn pause_of(after: Option<std::time::Duration>) -> SignedDuration {
     after.map_or(PAUSE, |after| SignedDuration::try_from(after).unwrap_or(SignedDuration::MAX).max(AGAIN))
 }
 
+/// Without its last full stop, since it goes on in a sentence. Whether what may have arrived did, is looked for here: that
+/// is no advice to a person.
 fn said(error: &Error) -> String {
-    format!("{}: {}", error.title(), error.said())
+    let words = format!("{}: {}", error.title(), error.said());
+    match error.is_passing() {
+        true => words,
+        false => format!("{}. {}", words.trim_end_matches('.'), error.next().trim_end_matches('.')),
+    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Several writes, one after the other: what became of each is seen, and what failed can be tried again.
+//! Several writes, one after the other: what became of each is seen, and what failed can be tried again. What changes a
+//! thing that somebody else may have changed meanwhile is looked at before.
 
 use super::{Overlay, Stay};
 use crate::api::Error;
@@ -6,63 +7,149 @@ use crate::app::action::Action;
 use crate::app::command::Motion;
 use crate::app::keymap::Key;
 use crate::app::pane::{Cx, Pointer, View};
-use crate::store::{Value, Write};
+use crate::store::{Load, Value, Want, Write};
 use crate::ui::table::{self, Column, ListState, Row, Size};
 use crate::ui::theme::Role;
-use crate::ui::{glyph, line, popup};
+use crate::ui::{glyph, line, popup, text};
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+/// What is to be sent, by what the server has now.
+pub enum Seen {
+    /// It has not said so yet.
+    Coming,
+    /// Nothing speaks against it.
+    Fits(Write),
+    /// Somebody changed meanwhile what this changes: that, in words, and what replaces it.
+    Changed(String, Write),
+}
+
+/// Reads what the server has now.
+type Read = Box<dyn Fn(&View) -> Seen>;
+
+/// A look at a thing before it is changed.
+struct Look {
+    load: Load,
+    read: Read,
+}
+
 /// What became of a write.
 enum Fate {
     Waiting,
+    /// Looks whether somebody changed the thing meanwhile.
+    Looking,
+    /// Somebody did: what, in words.
+    Changed(String),
     /// Its number, once it has one.
     Sending(Option<u64>),
     Done,
     Failed(Error),
 }
 
+impl Fate {
+    /// What stands in the way, in full.
+    fn trouble(&self) -> Option<(String, Role)> {
+        match self {
+            Fate::Failed(error) => {
+                Some((format!("{}: {}. {}", error.title(), error.said(), error.next()), Role::Failed))
+            }
+            Fate::Changed(what) => Some((format!("Somebody changed it meanwhile: {what}."), Role::Warning)),
+            Fate::Waiting | Fate::Looking | Fate::Sending(_) | Fate::Done => None,
+        }
+    }
+}
+
+/// Lines that are said of the selected one.
+const SAID: u16 = 2;
+
 /// Writes on their way.
 pub struct Batch {
     title: String,
-    writes: Vec<(Write, Fate)>,
+    writes: Vec<Step>,
     list: ListState,
+}
+
+/// One of them.
+struct Step {
+    write: Write,
+    fate: Fate,
+    look: Option<Look>,
 }
 
 impl Batch {
     /// Sends `writes` one after the other; each says for itself what it does.
     pub fn new(title: impl Into<String>, writes: Vec<Write>) -> Batch {
-        let writes = writes.into_iter().map(|write| (write, Fate::Waiting)).collect();
-        Batch { title: title.into(), writes, list: ListState::new() }
+        let step = |write| Step { write, fate: Fate::Waiting, look: None };
+        Batch { title: title.into(), writes: writes.into_iter().map(step).collect(), list: ListState::new() }
+    }
+
+    /// With one more, of a thing that `load` reads again first: `read` says what is to be sent by what the server has now.
+    pub fn looking(mut self, write: Write, load: Load, read: impl Fn(&View) -> Seen + 'static) -> Batch {
+        let look = Some(Look { load, read: Box::new(read) });
+        self.writes.push(Step { write, fate: Fate::Waiting, look });
+        self
     }
 
     fn is_busy(&self) -> bool {
-        self.writes.iter().any(|(_, fate)| matches!(fate, Fate::Sending(_)))
+        self.count(|fate| matches!(fate, Fate::Sending(_) | Fate::Looking)) > 0
     }
 
     fn count(&self, of: fn(&Fate) -> bool) -> usize {
-        self.writes.iter().filter(|(_, fate)| of(fate)).count()
+        self.writes.iter().filter(|step| of(&step.fate)).count()
+    }
+
+    /// Once the server has said what it has now of the one that is looked at: sends it, or says what somebody changed.
+    fn look(&mut self, cx: &mut Cx) {
+        let Some(step) = self.writes.iter_mut().find(|step| matches!(step.fate, Fate::Looking)) else { return };
+        let Some(look) = step.look.as_ref().filter(|look| cx.view.store.is_fresh(&look.load.request)) else { return };
+        let seen = match cx.view.store.error_of(&look.load.request) {
+            // Where it cannot be read again, the server's own answer to the change has to do.
+            Some(_) => Seen::Fits(step.write.clone()),
+            None => (look.read)(&cx.view),
+        };
+        match seen {
+            Seen::Coming => {}
+            Seen::Fits(write) => {
+                step.fate = Fate::Sending(None);
+                cx.act(Action::Send(write));
+            }
+            Seen::Changed(what, write) => {
+                (step.fate, step.write, step.look) = (Fate::Changed(what), write, None);
+            }
+        }
     }
 }
 
 impl Overlay for Batch {
+    fn wants(&self, _view: &View) -> Vec<Want> {
+        let looked = self.writes.iter().filter(|step| matches!(step.fate, Fate::Looking));
+        looked.filter_map(|step| step.look.as_ref()).map(|look| look.load.clone().into()).collect()
+    }
+
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let theme = view.theme;
-        let height = popup::rows(self.writes.len() + 3).min(screen.height.saturating_sub(4)).max(5);
-        let inner = popup::draw(buf, screen, theme, &self.title, (screen.width * 3 / 5).clamp(50, 90), height);
+        let width = (screen.width * 3 / 5).clamp(70, 110);
+        let trouble = self.count(|fate| matches!(fate, Fate::Failed(_) | Fate::Changed(_))) > 0;
+        let said = if trouble { SAID + 1 } else { 0 };
+        let height =
+            popup::rows(self.writes.len() + 2).saturating_add(said).min(screen.height.saturating_sub(4)).max(5);
+        let inner = popup::draw(buf, screen, theme, &self.title, width, height);
         if inner.height < 3 {
             return None;
         }
-        let body = Rect { height: inner.height - 2, ..inner };
+        let said = said.min(inner.height - 3);
+        let body = Rect { height: inner.height - 2 - said, ..inner };
         let columns = [
             Column::new("", Size::Fixed(1)),
             Column::new("", Size::Fit { min: 10, max: 40 }),
             Column::new("", Size::Fill { min: 8, weight: 1 }),
         ];
         table::draw(buf, body, theme, true, &self.list, &columns, self.writes.len(), |index| {
-            let Some((write, fate)) = self.writes.get(index) else { return Row::default() };
+            let Some(Step { write, fate, .. }) = self.writes.get(index) else { return Row::default() };
             let (mark, role, words) = match fate {
+                Fate::Looking => (glyph::alive(), Role::Running, "looking whether it changed…".to_owned()),
+                Fate::Changed(what) => (glyph::dot(), Role::Warning, what.clone()),
                 Fate::Waiting => (glyph::open(), Role::Dim, String::new()),
                 Fate::Sending(_) => (glyph::alive(), Role::Running, "sending…".to_owned()),
                 Fate::Done => (glyph::done(), Role::Success, "done".to_owned()),
@@ -70,14 +157,27 @@ impl Overlay for Batch {
             };
             Row::new(vec![(mark, role).into(), (write.what.clone(), Role::Text).into(), (words, role).into()])
         });
+        // What a line of the list has no room for stands below it in full.
+        if let Some((words, role)) = self.writes.get(self.list.selected()).and_then(|step| step.fate.trouble()) {
+            let lines = text::wrap(&words, inner.width.into(), SAID.into());
+            for (words, y) in lines.into_iter().zip(body.bottom() + 1..body.bottom() + said) {
+                line::draw(buf, Rect { y, height: 1, ..inner }, &[(words, theme.style(role))]);
+            }
+        }
         let failed = self.count(|fate| matches!(fate, Fate::Failed(_)));
         let done = self.count(|fate| matches!(fate, Fate::Done));
         let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
         let mut left = vec![(format!("{done} of {} done", self.writes.len()), dim)];
-        if failed > 0 && !self.is_busy() {
-            left.push((format!(", {failed} failed  "), theme.style(Role::Failed)));
-            left.push(("r".into(), key));
-            left.push((" tries them again".into(), dim));
+        let changed = self.count(|fate| matches!(fate, Fate::Changed(_)));
+        if failed > 0 {
+            left.push((format!(", {failed} failed"), theme.style(Role::Failed)));
+        }
+        if changed > 0 {
+            left.push((format!(", {changed} changed by others"), theme.style(Role::Warning)));
+        }
+        if failed + changed > 0 && !self.is_busy() {
+            let words = if changed == 0 { " tries again" } else { " sends yours" };
+            left.extend([("  r".into(), key), (words.into(), dim)]);
         }
         let close = if self.is_busy() { " stop" } else { " close" };
         let foot = Rect { y: inner.bottom() - 1, height: 1, ..inner };
@@ -91,8 +191,10 @@ impl Overlay for Batch {
             (KeyCode::Esc | KeyCode::Char('q'), _) | (KeyCode::Char('c'), true) => return Stay::Close,
             (KeyCode::Enter, _) if !self.is_busy() => return Stay::Close,
             (KeyCode::Char('r'), false) if !self.is_busy() => {
-                for (_, fate) in self.writes.iter_mut().filter(|(_, fate)| matches!(fate, Fate::Failed(_))) {
-                    *fate = Fate::Waiting;
+                for step in &mut self.writes {
+                    if matches!(step.fate, Fate::Failed(_) | Fate::Changed(_)) {
+                        step.fate = Fate::Waiting;
+                    }
                 }
             }
             (KeyCode::Char('j') | KeyCode::Down, _) => Motion::Down.apply(&mut self.list, len),
@@ -110,27 +212,34 @@ impl Overlay for Batch {
     }
 
     fn changed(&mut self, cx: &mut Cx) {
+        self.look(cx);
         if self.is_busy() {
             return;
         }
-        if let Some((write, fate)) = self.writes.iter_mut().find(|(_, fate)| matches!(fate, Fate::Waiting)) {
-            *fate = Fate::Sending(None);
-            cx.act(Action::Send(write.clone()));
+        let Some(step) = self.writes.iter_mut().find(|step| matches!(step.fate, Fate::Waiting)) else { return };
+        match &step.look {
+            Some(look) => {
+                step.fate = Fate::Looking;
+                cx.act(Action::Renew(vec![look.load.clone().into()]));
+            }
+            None => {
+                step.fate = Fate::Sending(None);
+                cx.act(Action::Send(step.write.clone()));
+            }
         }
     }
 
     fn sending(&mut self, number: u64) {
-        for (_, fate) in &mut self.writes {
-            if matches!(fate, Fate::Sending(None)) {
-                *fate = Fate::Sending(Some(number));
+        for step in &mut self.writes {
+            if matches!(step.fate, Fate::Sending(None)) {
+                step.fate = Fate::Sending(Some(number));
             }
         }
     }
 
     fn sent(&mut self, number: u64, outcome: &Result<Value, Error>, _cx: &mut Cx) -> Option<Stay> {
-        let (_, fate) =
-            self.writes.iter_mut().find(|(_, fate)| matches!(fate, Fate::Sending(Some(n)) if *n == number))?;
-        *fate = match outcome {
+        let ours = |step: &&mut Step| matches!(step.fate, Fate::Sending(Some(n)) if n == number);
+        self.writes.iter_mut().find(ours)?.fate = match outcome {
             Ok(_) => Fate::Done,
             Err(error) => Fate::Failed(error.clone()),
         };

@@ -1,6 +1,7 @@
 //! A whole file in a person's hands: typed, found in, undone; kept as it is typed, and given back byte for byte.
 
 mod form;
+mod saving;
 mod sheet;
 
 use super::picker::edit;
@@ -8,13 +9,14 @@ use super::{Overlay, Stay};
 use crate::app::action::{Action, Tone};
 use crate::app::keymap::Key;
 use crate::app::pane::{Cx, Pointer, View};
-use crate::store::Want;
+use crate::store::{Load, Want};
 use crate::ui::input::Input;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, popup, state, text};
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use saving::Saving;
 use sheet::Sheet;
 use std::borrow::Cow;
 
@@ -47,6 +49,10 @@ pub trait Document {
     /// Whether saving sends the text: then it is kept until the server has it, by the write that carries its key.
     fn is_sent(&self) -> bool {
         false
+    }
+    /// What is read again before it is saved, so that nobody's text is replaced unseen.
+    fn look(&self) -> Option<Load> {
+        None
     }
     /// What is to be said of it when it opens.
     fn note(&self) -> Option<String> {
@@ -93,13 +99,25 @@ pub struct Editor {
     note: Option<String>,
     /// What is kept on disk already.
     kept: Option<String>,
+    saving: Option<Saving>,
+    /// It is saved.
+    done: bool,
 }
 
 impl Editor {
     /// Edits `document` here.
     pub fn new(document: Box<dyn Document>) -> Editor {
         let note = document.note();
-        Editor { document, state: State::Reading, outside: false, ask: None, note, kept: None }
+        Editor {
+            document,
+            state: State::Reading,
+            outside: false,
+            ask: None,
+            note,
+            kept: None,
+            saving: None,
+            done: false,
+        }
     }
 
     /// Edits it in the person's own editor.
@@ -179,7 +197,7 @@ impl Editor {
             return Stay::Close;
         }
         let (origin, text) = (sheet.origin.clone(), sheet.text());
-        self.save(&origin, text, cx)
+        self.look_and_save(origin, text, cx)
     }
 
     fn close(&mut self, cx: &mut Cx) -> Stay {
@@ -232,6 +250,10 @@ impl Editor {
             let used = line::draw(buf, area, &[(label, key)]);
             let rest = Rect { x: area.x + used, width: area.width.saturating_sub(used), ..area };
             return input.draw(buf, rest, theme, true, "");
+        }
+        if self.saving.is_some() {
+            line::draw(buf, area, &[(" looking whether it changed meanwhile…", theme.style(Role::Running))]);
+            return None;
         }
         if let (Some(note), State::Here(_) | State::Outside { .. }) = (&self.note, &self.state) {
             line::draw(buf, area, &[(format!(" {note}"), theme.style(Role::Warning))]);
@@ -297,6 +319,9 @@ impl State {
 
 impl Overlay for Editor {
     fn wants(&self, view: &View) -> Vec<Want> {
+        if let Some(Saving::Looking { .. }) = self.saving {
+            return self.document.look().into_iter().map(Want::from).collect();
+        }
         match &self.state {
             State::Reading => self.document.wants(view),
             State::Here(sheet) => sheet.wants(view),
@@ -336,12 +361,28 @@ impl Overlay for Editor {
             }
             State::Here(sheet) => sheet.draw(view, body, buf),
         };
+        if let Some(Saving::Clashing { clash, .. }) = &self.saving {
+            clash.draw(view, screen, buf, self.document.path());
+            return None;
+        }
         let asking = self.draw_foot(view, foot, buf);
         asking.or(cursor)
     }
 
     fn key(&mut self, key: Key, cx: &mut Cx) -> Stay {
         self.note = None;
+        match &mut self.saving {
+            Some(Saving::Clashing { clash, .. }) => {
+                return clash.key(key).map_or(Stay::Open, |choice| self.decide(choice, cx));
+            }
+            // What is typed now would not be what is saved.
+            Some(Saving::Looking { .. }) if key.code != KeyCode::Esc => return Stay::Open,
+            Some(Saving::Looking { .. }) => {
+                self.saving = None;
+                return Stay::Open;
+            }
+            None => {}
+        }
         if self.ask.is_some() {
             self.asked(key);
             return Stay::Open;
@@ -386,6 +427,7 @@ impl Overlay for Editor {
 
     fn paste(&mut self, text: &str, cx: &mut Cx) {
         match (&mut self.ask, &mut self.state) {
+            _ if self.saving.is_some() => {}
             (Some((ask, input)), State::Here(sheet)) => {
                 input.paste(text);
                 if matches!(ask, Ask::Find) {
@@ -413,12 +455,19 @@ impl Overlay for Editor {
             State::Here(sheet) => sheet.changed(&cx.view),
             State::Refused(_) | State::Outside { .. } => {}
         }
+        if self.looked(cx) == Stay::Close {
+            self.done = true;
+        }
         if let State::Outside { text, .. } = &self.state {
             // Once: what comes back answers this overlay, and where the editor cannot be run, it says so.
             if std::mem::take(&mut self.outside) {
                 cx.act(Action::Edit { tag: "", text: text.clone(), suffix: self.suffix() });
             }
         }
+    }
+
+    fn is_done(&self) -> bool {
+        self.done
     }
 
     fn edited(&mut self, text: String, cx: &mut Cx) -> Stay {
@@ -429,8 +478,8 @@ impl Overlay for Editor {
                     return Stay::Close;
                 }
                 let origin = origin.clone();
-                if self.save(&origin, text.clone(), cx) == Stay::Open {
-                    // Refused, and not lost: it is kept, and can be mended.
+                if self.look_and_save(origin.clone(), text.clone(), cx) == Stay::Open {
+                    // Not saved yet, or refused, and not lost: it is kept, and can be mended.
                     let kept = format!("{origin}\n{text}");
                     cx.act(Action::Keep(self.document.key().to_owned(), Some(kept.clone())));
                     self.kept = Some(kept);

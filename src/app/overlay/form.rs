@@ -1,12 +1,14 @@
 //! A form made from an operation's own inputs: filled in with completion, kept while it is typed, sent once, and shown
 //! again with the server's words at the fields that they are about.
 
+mod current;
 pub mod field;
 mod keys;
 mod picture;
 mod server;
 mod show;
 
+use super::clash::Clash;
 use super::{Overlay, Stay};
 use crate::api::endpoint::Input;
 use crate::api::{Endpoint, Error};
@@ -15,8 +17,9 @@ use crate::app::complete::Candidate;
 use crate::app::keymap::Key;
 use crate::app::machine;
 use crate::app::pane::{Cx, Pointer, View};
-use crate::store::{Load, Value as Answer, Want, Write};
+use crate::store::{Value as Answer, Want, Write};
 use crate::ui::form::Drawn;
+use current::Current;
 pub use field::{Field, Why, Widget};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -24,6 +27,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::cell::{Cell, RefCell};
 use tui_textarea::TextArea;
+
+/// Under which what the fields held before is kept, beside what was typed: no input has that name.
+const BEGUN_ON: &str = "";
 
 /// What a form does when the server has taken it.
 pub type Then = Box<dyn Fn(&Answer) -> Option<Action>>;
@@ -40,6 +46,8 @@ enum State {
     Typing,
     /// Looks whether somebody changed the thing meanwhile; holds the reply that it looks past.
     Looking(Option<usize>),
+    /// Shows what somebody changed meanwhile, with all that the server has now.
+    Clashing(Clash, Named),
     /// Waits for the server to say what the names stand for.
     Naming,
     /// Its write waits for its number, or has it.
@@ -51,8 +59,6 @@ enum State {
 
 /// Texts by the name of their field.
 type Named = Vec<(&'static str, String)>;
-/// Reads from the store what the server has, and how often it said what that is.
-type Read = Box<dyn Fn(&View) -> Option<(usize, Named)>>;
 /// What is needed to propose something for fields as they stand.
 type Needed = Box<dyn Fn(&View, Texts) -> Vec<Want>>;
 /// What is proposed for fields as they stand.
@@ -60,16 +66,6 @@ type Proposed = Box<dyn Fn(&View, Texts) -> Named>;
 
 /// What is left to be done for what was typed, as the answer shows.
 type Also = Box<dyn Fn(&Answer, Texts) -> Vec<Action>>;
-
-/// What the server has, for a form that changes a thing.
-struct Current {
-    load: Load,
-    /// Whether the fields hold it.
-    filled: bool,
-    /// The values by field, and which reply they are of; `None` while there is none.
-    read: Read,
-    failed: Box<dyn Fn(&View) -> bool>,
-}
 
 /// What the fields of a form hold, by name.
 #[derive(Clone, Copy)]
@@ -112,6 +108,8 @@ pub struct Form {
     fixed: Map<String, Value>,
     make: Make,
     current: Option<Current>,
+    /// What stood in the fields that are kept, when they were typed into, by their names.
+    begun_on: Map<String, Value>,
     proposal: Option<Proposal>,
     then: Option<Then>,
     also: Option<Also>,
@@ -157,6 +155,7 @@ impl Form {
             fixed: Map::new(),
             make,
             current: None,
+            begun_on: Map::new(),
             proposal: None,
             then: None,
             also: None,
@@ -206,59 +205,6 @@ impl Form {
         self
     }
 
-    /// The form changes what `get` reads: fields begin with what stands under their names there, or with what `read`
-    /// says; only what is changed is sent, and what somebody else changed meanwhile is shown before it is overwritten.
-    pub fn of_current<G: Endpoint>(
-        mut self,
-        view: &View,
-        get: G,
-        read: fn(&G::Output) -> Vec<(&'static str, String)>,
-    ) -> Form
-    where
-        G::Output: Serialize,
-    {
-        let names: Vec<&'static str> = self.fields.iter().map(|field| field.name).collect();
-        let (load, again) = (Load::one(&get), get.clone());
-        let current = Current {
-            load,
-            filled: false,
-            read: Box::new(move |view| {
-                let remote = view.store.get(&get);
-                let (count, reply) = (remote.replies, remote.arc()?);
-                let mut values = read(&reply);
-                let whole = serde_json::to_value(&*reply).unwrap_or(Value::Null);
-                for name in &names {
-                    if values.iter().all(|(said, _)| said != name) {
-                        values.push((name, whole.get(name).map(as_text).unwrap_or_default()));
-                    }
-                }
-                Some((count, values))
-            }),
-            failed: Box::new(move |view| {
-                let remote = view.store.get(&again);
-                remote.error.is_some() && !remote.loading
-            }),
-        };
-        self.current = Some(current);
-        self.fill(view);
-        self
-    }
-
-    /// Takes what the server has into the fields, once it is known; what was typed stays.
-    fn fill(&mut self, view: &View) {
-        let Some(current) = self.current.as_mut().filter(|current| !current.filled) else { return };
-        let Some((_, values)) = (current.read)(view) else { return };
-        current.filled = true;
-        for field in &mut self.fields {
-            let Some((_, value)) = values.iter().find(|(name, _)| *name == field.name) else { continue };
-            let typed = field.is_dirty().then(|| field.input.clone());
-            field.before(value.clone());
-            if let Some(typed) = typed {
-                field.input = typed;
-            }
-        }
-    }
-
     /// Proposes texts for fields that nobody has typed into: from what `wants` asks the server for, which may depend on
     /// what other fields hold.
     pub fn propose(
@@ -290,17 +236,24 @@ impl Form {
         }
         self.key = format!("{} form {}", cx.view.session.server, self.key);
         self.resume(&cx.view);
+        // What is changed is what the server has now, not what it had when somebody last looked.
+        let again = self.current.as_ref().map(|current| Action::Renew(vec![current.load.clone().into()]));
         cx.act(Action::Open(Box::new(self)));
+        again.into_iter().for_each(|action| cx.act(action));
     }
 
     fn resume(&mut self, view: &View) {
         let kept = view.drafts.get(&self.key);
         let texts: Map<String, Value> = kept.and_then(|kept| serde_json::from_str(kept).ok()).unwrap_or_default();
+        if let Some(Value::Object(begun_on)) = texts.get(BEGUN_ON) {
+            self.begun_on.clone_from(begun_on);
+        }
         for field in &mut self.fields {
             if let Some(Value::String(text)) = texts.get(field.name) {
                 field.input.set(text.clone());
             }
         }
+        self.begin_where_it_was_left();
         self.kept = kept.cloned();
         // Where the cursor is of most use: the first field that waits for something.
         let waits = |field: &Field| field.required && field.input.is_empty();
@@ -310,8 +263,12 @@ impl Form {
 
     fn keep(&mut self, cx: &mut Cx) {
         let typed = |field: &&Field| field.is_dirty() && field.widget != Widget::Secret;
-        let texts: Map<String, Value> =
+        let mut texts: Map<String, Value> =
             self.fields.iter().filter(typed).map(|f| (f.name.to_owned(), f.input.text().into())).collect();
+        if self.current.as_ref().is_some_and(|current| current.filled.is_some()) && !texts.is_empty() {
+            let before = self.fields.iter().filter(typed).map(|f| (f.name.to_owned(), f.before.clone().into()));
+            texts.insert(BEGUN_ON.to_owned(), Value::Object(before.collect()));
+        }
         let kept = (!texts.is_empty()).then(|| Value::Object(texts).to_string());
         if kept != self.kept {
             cx.act(Action::Keep(self.key.clone(), kept.clone()));
@@ -392,14 +349,14 @@ impl Form {
     // ---- sending
 
     fn submit(&mut self, cx: &mut Cx) {
-        if matches!(self.state, State::Sending(_)) {
+        if matches!(self.state, State::Sending(_) | State::Looking(_)) {
             return;
         }
         self.keep(cx);
         match &self.current {
             Some(current) => {
                 self.state = State::Looking((current.read)(&cx.view).map(|(reply, _)| reply));
-                cx.act(Action::Refresh);
+                cx.act(Action::Renew(vec![current.load.clone().into()]));
             }
             None => self.send(cx),
         }
@@ -462,27 +419,10 @@ impl Form {
         }
     }
 
-    /// Compares what the server has now with what the form began with; `false` where somebody changed what is changed
-    /// here, too.
-    fn compare(&mut self, now: Vec<(&'static str, String)>) -> bool {
-        let mut alone = true;
-        for (index, field) in self.fields.iter_mut().enumerate() {
-            let Some((_, theirs)) = now.iter().find(|(name, _)| *name == field.name) else { continue };
-            if *theirs == field.before {
-                continue;
-            }
-            let mine = field.is_dirty() && field.input.text() != theirs;
-            field.before = theirs.clone();
-            if mine {
-                let first = theirs.lines().next().unwrap_or_default();
-                field.error = Some(format!("is \"{first}\" by now: sending again replaces it"));
-                self.focus = index;
-                alone = false;
-            } else {
-                field.before(theirs.clone());
-            }
-        }
-        alone
+    /// A server may say again what it was told: not what nobody is to see.
+    fn without_secrets(&self, words: String) -> String {
+        let secret = |field: &&Field| field.widget == Widget::Secret && !field.input.is_empty();
+        self.fields.iter().filter(secret).fold(words, |words, field| words.replace(field.input.text(), "****"))
     }
 
     fn leave(&mut self, cx: &mut Cx) -> Stay {
@@ -531,12 +471,7 @@ impl Overlay for Form {
                 let Some(current) = &self.current else { return };
                 let now = (current.read)(&cx.view);
                 match now {
-                    Some((reply, values)) if Some(reply) != *before => {
-                        self.state = State::Typing;
-                        if self.compare(values) {
-                            self.send(cx);
-                        }
-                    }
+                    Some((reply, values)) if Some(reply) != *before => self.compare(values, cx),
                     // Where it cannot be read again, the server's own answer to the change has to do.
                     _ if (current.failed)(&cx.view) => self.send(cx),
                     _ => {}
@@ -554,7 +489,7 @@ impl Overlay for Form {
                     }
                 }
             }
-            State::Sending(_) | State::Failed(_) | State::Done => {}
+            State::Sending(_) | State::Failed(_) | State::Clashing(..) | State::Done => {}
         }
     }
 
@@ -582,14 +517,20 @@ impl Overlay for Form {
                 Some(Stay::Close)
             }
             Err(error) => {
-                let names: Vec<&str> = self.fields.iter().map(|field| field.name).collect();
-                let said = server::by_field(&error.said(), &names);
-                for (name, why) in &said {
-                    if let Some(field) = self.fields.iter_mut().find(|field| field.name == *name) {
-                        field.error = Some(why.clone());
+                // Servers call a field by its input, by another that says the same, or as people do.
+                let names: Vec<(usize, String)> =
+                    self.fields.iter().enumerate().flat_map(|(at, f)| f.calls(at)).collect();
+                let known: Vec<&str> = names.iter().map(|(_, name)| name.as_str()).collect();
+                let mut first = None;
+                for (called, why) in server::by_field(&error.said(), &known) {
+                    let at = names.iter().find(|(_, name)| name == called).map(|(at, _)| *at);
+                    let why = self.without_secrets(why);
+                    if let Some((at, field)) = at.and_then(|at| Some((at, self.fields.get_mut(at)?))) {
+                        field.error = Some(why);
+                        first = first.min(Some(at)).or(Some(at));
                     }
                 }
-                if let Some(index) = self.fields.iter().position(|f| said.iter().any(|(name, _)| *name == f.name)) {
+                if let Some(index) = first {
                     self.go_to(index);
                 }
                 self.state = State::Failed(error.clone());
@@ -608,16 +549,5 @@ impl Overlay for Form {
         }
         self.changed_text(cx);
         Stay::Open
-    }
-}
-
-/// A value of a reply as a field shows it.
-fn as_text(value: &Value) -> String {
-    match value {
-        Value::Null | Value::Object(_) => String::new(),
-        Value::Bool(yes) => if *yes { "yes" } else { "no" }.to_owned(),
-        Value::String(text) => text.clone(),
-        Value::Array(items) => items.iter().map(as_text).collect::<Vec<_>>().join(", "),
-        Value::Number(number) => number.to_string(),
     }
 }

@@ -1,6 +1,7 @@
 //! What lies on top of a place: a stack, top first for keys, bottom first for drawing.
 
 pub mod batch;
+pub mod clash;
 pub mod columns;
 pub mod composer;
 pub mod confirm;

@@ -7,7 +7,7 @@ use crate::api::repository::{Compare, GetRawBlob, ListTree, TreeEntry};
 use crate::api::{Id, Known, Raw};
 use crate::app::action::Action;
 use crate::app::complete::Complete;
-use crate::app::overlay::batch::Batch;
+use crate::app::overlay::batch::{Batch, Seen};
 use crate::app::overlay::form::{Form, Texts, Widget};
 use crate::app::pane::View;
 use crate::app::place::Place;
@@ -119,8 +119,20 @@ pub fn edit_all(requests: Vec<(Id, MergeRequest)>, project: Option<&Id>) -> Form
     let count = requests.len();
     let labels = || Widget::Words(Complete::Labels(project.cloned()));
     let act = move |inputs: Map<String, Value>| {
-        let writes = requests.iter().map(|(id, merge_request)| change(id, merge_request, inputs.clone())).collect();
-        Action::Open(Box::new(Batch::new("Merge requests", writes)))
+        let batch = requests.iter().fold(Batch::new("Merge requests", Vec::new()), |batch, (id, known)| {
+            let get = GetMergeRequest { id: id.clone(), merge_request_iid: known.iid };
+            let (load, write) = (Load::one(&get), change(id, known, inputs.clone()));
+            let (id, known, inputs) = (id.clone(), known.clone(), inputs.clone());
+            batch.looking(write, load, move |view| match view.store.get(&get).value {
+                None => Seen::Coming,
+                Some(now) => {
+                    let write = change(&id, now, inputs.clone());
+                    let changed = changed(&known, now, &inputs);
+                    if changed.is_empty() { Seen::Fits(write) } else { Seen::Changed(changed.join(", "), write) }
+                }
+            })
+        });
+        Action::Open(Box::new(batch))
     };
     Form::acting(format!("Change {count} merge requests"), "change them", "several merge requests", ALL_AT_ONCE, act)
         .field("state_event", |field| _ = field.label("state").widget(Widget::Choice(&["close", "reopen"])))
@@ -131,6 +143,49 @@ pub fn edit_all(requests: Vec<(Id, MergeRequest)>, project: Option<&Id>) -> Form
         .field("target_branch", |field| {
             field.widget(Widget::Line(project.cloned().map_or(Complete::Nothing, Complete::Branches)));
         })
+}
+
+/// What stands in the fields of [`ALL_AT_ONCE`] that have one value: the value as it is sent, and as people say it. Labels
+/// are given and taken one by one, so that those of others stay.
+fn fields(of: &MergeRequest) -> Vec<(&'static str, Option<(Value, String)>)> {
+    let yes =
+        |flag: Option<Option<bool>>| flag.flatten().map(|on| (on.into(), if on { "yes" } else { "no" }.to_owned()));
+    let assignee = of
+        .assignees()
+        .first()
+        .map_or((Value::from(0), "nobody".to_owned()), |user| (user.id.into(), user.username.clone()));
+    let milestone = of
+        .milestone
+        .known()
+        .map_or((Value::from(0), "none".to_owned()), |milestone| (milestone.id.into(), milestone.title.clone()));
+    // What an event makes of it; a merged one is neither.
+    let state = match of.state.as_str() {
+        "closed" => "close",
+        "opened" | "reopened" => "reopen",
+        other => other,
+    };
+    vec![
+        ("state_event", Some((state.into(), of.state.as_str().to_owned()))),
+        ("assignee_id", Some(assignee)),
+        ("milestone_id", Some(milestone)),
+        ("target_branch", of.target_branch.clone().flatten().map(|branch| (branch.clone().into(), branch))),
+        ("squash", yes(of.squash)),
+        ("remove_source_branch", yes(of.force_remove_source_branch)),
+        ("discussion_locked", yes(of.discussion_locked)),
+    ]
+}
+
+/// What `inputs` would replace that somebody else changed since it was `known`, in words.
+fn changed(known: &MergeRequest, now: &MergeRequest, inputs: &Map<String, Value>) -> Vec<String> {
+    let mut clashes = Vec::new();
+    for ((name, was), (_, is)) in fields(known).into_iter().zip(fields(now)) {
+        let (Some((was, _)), Some((is, words)), Some(mine)) = (was, is, inputs.get(name)) else { continue };
+        if was != is && is != *mine {
+            let label = name.trim_end_matches("_id").trim_end_matches("_event").replace('_', " ");
+            clashes.push(format!("{label} is {words} by now"));
+        }
+    }
+    clashes
 }
 
 fn change(id: &Id, merge_request: &MergeRequest, mut inputs: Map<String, Value>) -> Write {

@@ -6,15 +6,12 @@ use crate::app::action::Action;
 use crate::app::overlay::editor::{Document, Editor, Origin};
 use crate::app::pane::{Cx, View};
 use crate::store::{Load, Want, Write, digest};
-use std::cell::Cell;
 
 /// The text of one snippet.
 struct TextOf {
     get: GetSnippetText,
     name: String,
     key: String,
-    /// It was said that the server has another text than this one was made of.
-    warned: Cell<bool>,
 }
 
 /// Names a text.
@@ -28,7 +25,7 @@ pub fn open(project: &Id, snippet: &Snippet, outside: bool, cx: &mut Cx) {
     let name = snippet.file_name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| snippet.title.clone());
     let key = format!("{} {project}${} text", cx.view.session.server, snippet.id);
     let fresh = Load::one(&get).into();
-    let document = Box::new(TextOf { get, name, key, warned: Cell::default() });
+    let document = Box::new(TextOf { get, name, key });
     let editor = if outside { Editor::outside(document) } else { Editor::new(document) };
     cx.act(Action::Open(Box::new(editor)));
     // What is changed is the text of now, not that of when it was first looked at.
@@ -67,13 +64,13 @@ impl Document for TextOf {
         known.error.map(|error| Err(format!("{}: {}. {}", error.title(), error.said(), error.advice())))
     }
 
-    fn save(&self, origin: &str, text: String, cx: &mut Cx) -> Result<(), String> {
+    fn look(&self) -> Option<Load> {
+        Some(Load::one(&self.get))
+    }
+
+    fn save(&self, _origin: &str, text: String, cx: &mut Cx) -> Result<(), String> {
         if text.is_empty() {
             return Err("A snippet cannot be empty; D deletes it.".into());
-        }
-        let now = cx.view.store.get(&self.get).value.map(|raw| name_of(&raw.bytes));
-        if now.is_some_and(|now| now != origin) && !self.warned.replace(true) {
-            return Err("The snippet was changed since this was begun. C-s again puts this in its place.".into());
         }
         let update = UpdateSnippet {
             id: self.get.id.clone(),

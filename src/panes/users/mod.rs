@@ -48,9 +48,12 @@ const COLUMNS: Columns<Profile> = Columns {
             .loaded(|a: &Profile, b| a.organization.known().cmp(&b.organization.known()))
             .hidden(),
         Field::new("signs in by", Column::new("signs in by", Size::Fit { min: 0, max: 24 }).priority(5)).hidden(),
-        Field::new("projects at most", Column::new("projects at most", Size::Fit { min: 0, max: 16 }).right().priority(6))
-            .loaded(|a: &Profile, b| a.projects_limit.known().cmp(&b.projects_limit.known()))
-            .hidden(),
+        Field::new(
+            "projects at most",
+            Column::new("projects at most", Size::Fit { min: 0, max: 16 }).right().priority(6),
+        )
+        .loaded(|a: &Profile, b| a.projects_limit.known().cmp(&b.projects_limit.known()))
+        .hidden(),
         Field::new("number", Column::new("#", Size::Fit { min: 1, max: 9 }).right().priority(3))
             .loaded(|a: &Profile, b| a.id.cmp(&b.id))
             .hidden(),

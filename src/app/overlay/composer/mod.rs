@@ -24,6 +24,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use tui_textarea::{CursorMove, TextArea, WrapMode};
 
+/// Lines of why a text was not sent.
+const TROUBLE: usize = 4;
+
 /// Makes the write that sends the text; given what the server has by then, where that is looked at.
 pub type Make = Box<dyn Fn(String, Option<&str>) -> Write>;
 
@@ -399,11 +402,20 @@ impl Composer {
                 };
                 vec![(format!("{words}  C-x stops it, Esc closes and it goes on"), theme.style(Role::Running))]
             }
-            State::Failed(why) => {
-                let words = format!("Not sent. {why}. C-s tries again; the text is kept.");
-                vec![(text::shown(&words).into_owned(), theme.style(Role::Failed))]
+            State::Failed(_) => {
+                word("C-s", "try again");
+                word("C-o", "$EDITOR");
+                word("Esc", "keep");
+                spans
             }
         }
+    }
+
+    /// Why it was not sent, in lines.
+    fn trouble(&self, width: u16) -> Vec<String> {
+        let State::Failed(why) = &self.state else { return Vec::new() };
+        let words = format!("Not sent. {}. The text is kept.", why.trim_end_matches('.'));
+        text::wrap(&words, width.into(), TROUBLE)
     }
 
     /// What is commented on, above the text: the last lines of it. Or what somebody else made of the note meanwhile.
@@ -479,8 +491,13 @@ impl Overlay for Composer {
             line::draw(buf, at, &[("│ ", theme.style(Role::Accent)), (words.as_str(), theme.style(Role::Dim))]);
         }
         let above = if quoted.is_empty() { 0 } else { quoted.len() as u16 + 1 };
-        let body = Rect { y: inner.y + above, height: inner.height.saturating_sub(2 + above), ..inner };
         let foot = Rect { y: inner.bottom() - 1, height: 1, ..inner };
+        let trouble = self.trouble(inner.width);
+        let below = (trouble.len() as u16).min(inner.height.saturating_sub(4 + above));
+        let body = Rect { y: inner.y + above, height: inner.height.saturating_sub(2 + above + below), ..inner };
+        for (words, y) in trouble.iter().zip(foot.y - below..foot.y) {
+            line::draw(buf, Rect { y, height: 1, ..inner }, &[(words.as_str(), theme.style(Role::Failed))]);
+        }
         let mut cursor = None;
         if let Some(preview) = &self.preview {
             match view.store.made::<Rendered>(&preview_key(view, &preview.identity)) {
@@ -623,7 +640,7 @@ impl Overlay for Composer {
             // Whoever waits for the answer says what came of it, beside what it is about; the text is kept.
             Err(error) if matches!(self.purpose, Purpose::Send(_, Some(_))) && !error.is_passing() => Some(Stay::Close),
             Err(error) => {
-                self.state = State::Failed(format!("{}: {}", error.title(), error.said()));
+                self.state = State::Failed(format!("{}: {}. {}", error.title(), error.said(), error.next()));
                 Some(Stay::Open)
             }
         }

@@ -122,6 +122,17 @@ impl Sheet {
         self.modified
     }
 
+    /// The text at first.
+    pub fn original(&self) -> &str {
+        &self.original
+    }
+
+    /// What it is made of is another state of the file, by its name and text.
+    pub fn rebase(&mut self, origin: String, original: String) {
+        (self.origin, self.original) = (origin, original);
+        self.modified = self.text() != self.original;
+    }
+
     fn cursor(&self) -> (usize, usize) {
         let at = self.area.cursor();
         (at.0, at.1)

@@ -158,6 +158,16 @@ impl Field {
         self.input.text() != self.initial
     }
 
+    /// What servers may call it when they speak of it, beside its number `at`.
+    pub fn calls(&self, at: usize) -> Vec<(usize, String)> {
+        let mut all = vec![(at, self.name.to_owned())];
+        all.extend(self.twin.map(|twin| (at, twin.to_owned())));
+        if self.label != self.name {
+            all.push((at, self.label.clone()));
+        }
+        all
+    }
+
     /// What is offered for it.
     pub fn complete(&self) -> &Complete {
         match &self.widget {

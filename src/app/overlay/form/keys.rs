@@ -113,6 +113,12 @@ impl Form {
     }
 
     pub(super) fn take_key(&mut self, key: Key, cx: &mut Cx) -> Stay {
+        if let State::Clashing(clash, _) = &mut self.state {
+            if let Some(choice) = clash.key(key) {
+                self.decide(choice, cx);
+            }
+            return Stay::Open;
+        }
         if self.writing.is_some() {
             self.key_writing(key, cx);
             return Stay::Open;
@@ -151,7 +157,7 @@ impl Form {
     }
 
     pub(super) fn take_paste(&mut self, text: &str, cx: &mut Cx) {
-        if matches!(self.state, State::Sending(_)) {
+        if matches!(self.state, State::Sending(_) | State::Clashing(..)) {
             return;
         }
         let long = self.current_field().is_some_and(|field| field.widget == Widget::Long);
@@ -169,7 +175,7 @@ impl Form {
     }
 
     pub(super) fn take_pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
-        if self.writing.is_some() {
+        if self.writing.is_some() || matches!(self.state, State::Clashing(..)) {
             return;
         }
         match pointer {

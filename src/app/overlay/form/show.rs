@@ -11,14 +11,19 @@ use ratatui::layout::Rect;
 use ratatui::widgets::Widget as _;
 use tui_textarea::TextArea;
 
+/// Rows of what is said about a field.
+const ABOUT: usize = 2;
+/// Rows of a screen from which on there is room for rows that only part things.
+const ROOMY: u16 = 30;
+
 impl Form {
     fn rows(&self) -> Vec<Row<'_>> {
         self.fields.iter().map(row).collect()
     }
 
-    /// The line about the field with the focus.
-    fn about(&self) -> String {
-        let Some(field) = self.fields.get(self.focus) else { return String::new() };
+    /// The lines about a field.
+    fn about(&self, index: usize) -> String {
+        let Some(field) = self.fields.get(index) else { return String::new() };
         let way = match &field.widget {
             Widget::Words(_) => "Several, with commas between them.",
             Widget::YesNo => "Space turns it.",
@@ -58,25 +63,57 @@ impl Form {
             State::Looking(_) => vec![("looking whether it changed meanwhile…".into(), theme.style(Role::Running))],
             State::Naming => vec![("asking who and what is meant…".into(), theme.style(Role::Running))],
             State::Sending(_) | State::Done => vec![("sending…".into(), theme.style(Role::Running))],
-            State::Failed(error) => {
-                let words = format!("{}: {}. C-s tries again.", error.title(), error.said());
-                vec![(text::shown(&words).into_owned(), theme.style(Role::Failed))]
-            }
+            State::Failed(_) => vec![
+                ("C-s".into(), key),
+                (" again  ".into(), dim),
+                ("Tab".into(), key),
+                (" next  ".into(), dim),
+                ("Esc".into(), key),
+                (" close, kept".into(), dim),
+            ],
+            State::Clashing(..) => Vec::new(),
         };
-        match self.state {
-            State::Failed(_) => _ = line::draw(buf, area, &left),
-            _ => line::pair(buf, area, &left, &count),
+        line::pair(buf, area, &left, &count);
+    }
+
+    /// What stands below the fields: what went wrong, else what the field with the focus is about.
+    fn below(&self, width: usize, height: u16) -> (Vec<String>, Role) {
+        let room = if height > 8 { ABOUT } else { 1 };
+        match &self.state {
+            State::Failed(error) => {
+                let said = error.said();
+                let words = format!("{}: {}. {}", error.title(), said.trim_end_matches('.'), error.next());
+                let words = self.without_secrets(words);
+                (text::wrap(&words, width, room.max(usize::from(height / 3).min(5))), Role::Failed)
+            }
+            _ => (text::wrap(&self.about(self.focus), width, room), Role::Dim),
         }
+    }
+
+    /// Rows that the longest of the texts below the fields takes: the fields do not jump when the focus moves.
+    fn rows_below(&self, width: usize) -> usize {
+        let most = |at| text::wrap(&self.about(at), width, ABOUT).len();
+        let about = (0..self.fields.len()).map(most).max().unwrap_or(0);
+        about.max(self.below(width, u16::MAX).0.len())
     }
 
     pub(super) fn draw(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let theme = view.theme;
+        if let State::Clashing(clash, _) = &self.state {
+            clash.draw(view, screen, buf, &self.title);
+            return None;
+        }
         let width = (screen.width * 3 / 5).clamp(64, 96);
         let errors = self.fields.iter().filter(|field| field.error.is_some()).count();
         let facts = if self.facts.is_empty() { 0 } else { self.facts.len() + 1 };
-        let wanted =
-            if self.writing.is_some() { usize::from(screen.height) } else { self.fields.len() + errors + 4 + facts };
-        let height = (wanted as u16).clamp(6, screen.height.saturating_sub(4).max(6));
+        let below = self.rows_below(usize::from(width.min(screen.width.saturating_sub(4))));
+        // A row stays empty above what is said below the fields, and on a large screen another above the keys.
+        let gaps = 1 + usize::from(below > 0 && screen.height > ROOMY);
+        let wanted = match self.writing.is_some() {
+            true => usize::from(screen.height),
+            false => self.fields.len() + errors + facts + gaps + below + 1,
+        };
+        let height = (wanted as u16).clamp(4, screen.height.saturating_sub(4).max(4));
         let label = self.fields.get(self.focus).map_or("", |field| field.label.as_str());
         let title = if self.writing.is_some() { format!("{} · {label}", self.title) } else { self.title.clone() };
         let inner = popup::draw(buf, screen, theme, &title, width, height);
@@ -90,10 +127,14 @@ impl Form {
             return draw_writing(&mut area.borrow_mut(), view, body, buf);
         }
         // The line about a field is wrapped where there is room.
-        let about = text::wrap(&self.about(), inner.width.into(), if inner.height > 8 { 2 } else { 1 });
-        let body = Rect { height: inner.height - 2 - about.len().min(usize::from(inner.height) - 3) as u16, ..inner };
-        for (words, y) in about.iter().zip(body.bottom() + 1..foot.y) {
-            line::draw(buf, Rect { y, height: 1, ..inner }, &[(words.as_str(), theme.style(Role::Dim))]);
+        let (about, role) = self.below(inner.width.into(), inner.height);
+        let reserved = (below.min(ABOUT).max(about.len()) + gaps + 1).min(usize::from(inner.height) - 1) as u16;
+        // Where there is little room, what is said has no rows to spare.
+        let reserved = if inner.height > 8 { reserved } else { (about.len() as u16 + 1).min(inner.height - 1) };
+        let body = Rect { height: inner.height - reserved, ..inner };
+        let from = body.bottom() + u16::from(usize::from(reserved) > about.len() + 1);
+        for (words, y) in about.iter().zip(from..foot.y) {
+            line::draw(buf, Rect { y, height: 1, ..inner }, &[(words.as_str(), theme.style(role))]);
         }
         // Fields go before facts where there is no room for both.
         let room = if usize::from(body.height) > facts { facts } else { 0 };

@@ -1,0 +1,81 @@
+//! The text of an editor on its way out: looked at is what is there by then, so that nobody's text is replaced unseen.
+
+use super::{Editor, State, readable};
+use crate::app::action::{Action, Tone};
+use crate::app::overlay::Stay;
+use crate::app::overlay::clash::{Change, Choice, Clash};
+use crate::app::pane::Cx;
+use crate::ui::text;
+
+/// A text on its way out.
+pub(super) enum Saving {
+    /// Looks whether somebody changed the document meanwhile; holds what the text was made of, and the text.
+    Looking { origin: String, text: String },
+    /// Shows that somebody did: with what there is now, and its name.
+    Clashing { clash: Clash, text: String, now: Option<(String, String)> },
+}
+
+impl Editor {
+    /// Saves it, once it is known what is there now, where that is looked at.
+    pub(super) fn look_and_save(&mut self, origin: String, text: String, cx: &mut Cx) -> Stay {
+        match self.document.look() {
+            Some(load) => {
+                self.saving = Some(Saving::Looking { origin, text });
+                cx.act(Action::Renew(vec![load.into()]));
+                Stay::Open
+            }
+            None => self.save(&origin, text, cx),
+        }
+    }
+
+    /// Whether it is known by now what is there: then the text is saved, or it is shown what somebody made of it.
+    pub(super) fn looked(&mut self, cx: &mut Cx) -> Stay {
+        let Some(Saving::Looking { origin, text }) = &self.saving else { return Stay::Open };
+        let fresh = self.document.look().is_none_or(|load| cx.view.store.is_fresh(&load.request));
+        let Some(read) = self.document.read(&cx.view).filter(|_| fresh) else { return Stay::Open };
+        let (origin, text) = (origin.clone(), text.clone());
+        self.saving = None;
+        let now = match read {
+            Ok(now) if now.name == origin || now.bytes == text.as_bytes() => return self.save(&now.name, text, cx),
+            Ok(now) => readable(now).ok(),
+            // Where it cannot be read again, the server's own answer to the text has to do.
+            Err(_) => return self.save(&origin, text, cx),
+        };
+        let theirs = now.as_ref().map_or("(no text)", |(_, text)| text.as_str()).to_owned();
+        let was = match &self.state {
+            State::Here(sheet) if sheet.original() != theirs => sheet.original().to_owned(),
+            // What was begun in an earlier session is kept, what it was made of is not.
+            _ => "(not kept)".to_owned(),
+        };
+        let change = Change { field: "text".into(), was, now: Some(theirs), mine: Some(text.clone()) };
+        self.saving = Some(Saving::Clashing { clash: Clash::new(vec![change]), text, now });
+        Stay::Open
+    }
+
+    /// What is to become of what somebody else made of the document.
+    pub(super) fn decide(&mut self, choice: Choice, cx: &mut Cx) -> Stay {
+        let Some(Saving::Clashing { text: mine, now, .. }) = self.saving.take() else { return Stay::Open };
+        match (choice, now, &mut self.state) {
+            (Choice::Mine, now, state) => {
+                let name = now.map_or_else(String::new, |(name, _)| name);
+                if let State::Here(sheet) = state {
+                    sheet.origin.clone_from(&name);
+                }
+                self.save(&name, mine, cx)
+            }
+            (Choice::Theirs, Some((name, theirs)), State::Here(sheet)) => {
+                sheet.replace(&theirs);
+                sheet.rebase(name, theirs);
+                self.keep(cx);
+                self.note = Some("Theirs stands here now; C-z brings yours back.".into());
+                Stay::Open
+            }
+            (_, _, State::Outside { .. }) => {
+                let path = text::shown(self.document.path()).into_owned();
+                cx.say(Tone::Info, format!("What you wrote is kept: {path} opens with it the next time."));
+                Stay::Close
+            }
+            _ => Stay::Open,
+        }
+    }
+}

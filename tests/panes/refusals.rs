@@ -1,0 +1,287 @@
+//! Whatever a server says to a change: every line of reach.txt that changes something is walked, and each way in which that
+//! can fail is told to it. A person sees what was tried, what came back and what to do; what was typed is there; it is sent
+//! again by the same keys.
+
+use crate::harness::{Begin, Harness};
+use crate::reach::{line_of, shape, walk};
+use crate::served::demo;
+use crate::ways::{How, ways};
+use labscope::api::error::words_of;
+use labscope::api::{Error, Fault};
+use labscope::app::{Place, target};
+use labscope::backend::Running;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// One way to fail.
+struct Failure {
+    name: &'static str,
+    fault: Fault,
+    /// Words of the server, and of what to do next, that must be seen.
+    words: Vec<&'static str>,
+    next: Option<&'static str>,
+    /// What must stand at the field that was named.
+    at_field: Option<&'static str>,
+}
+
+/// As the client reads a reply.
+fn reply(status: u16, body: &str) -> Fault {
+    Error::from_status("PUT /".into(), status, words_of(body.as_bytes()), None).fault
+}
+
+fn json(status: u16, body: Value) -> Fault {
+    reply(status, &body.to_string())
+}
+
+/// How many of them are about a field: they come first.
+const AT_FIELDS: usize = 5;
+/// How many of the others each change meets.
+const OTHERS: usize = 6;
+
+/// All of them; `field` is the name of an input that was sent.
+fn failures(field: &str) -> Vec<Failure> {
+    let all: Vec<(&'static str, Fault, &[&'static str], Option<&'static str>, Option<&'static str>)> = vec![
+        ("by field", json(400, json!({"message": {field: ["is odd", "is quux"]}})), &[], None, Some("is odd, is quux")),
+        ("one text by field", json(422, json!({"message": {field: "is quux"}})), &[], None, Some("is quux")),
+        ("under error", json(422, json!({"error": {field: ["is quux"]}})), &[], None, Some("is quux")),
+        ("missing", json(400, json!({"error": format!("{field} is missing")})), &["missing"], None, Some("is missing")),
+        (
+            "not given",
+            json(400, json!({"message": format!("400 (Bad request) \"{field}\" not given")})),
+            &["400", "given"],
+            None,
+            Some("not given"),
+        ),
+        ("in words", json(400, json!({"message": "400 Bad request: quux"})), &["400", "quux"], None, None),
+        (
+            "described",
+            json(400, json!({"error": "invalid", "error_description": "the quux is odd"})),
+            &["quux", "odd"],
+            Some("send it again"),
+            None,
+        ),
+        ("of it all", json(422, json!({"message": {"base": ["quux cannot be"]}})), &["quux", "cannot"], None, None),
+        ("not signed in", json(401, json!({"message": "401 Unauthorized"})), &["401"], Some("token"), None),
+        ("expired", json(401, json!({"error_description": "Token quux."})), &["quux"], Some("token"), None),
+        ("denied", json(403, json!({"message": "403 Forbidden - quux"})), &["403", "quux"], Some("lacks"), None),
+        ("not there", json(404, json!({"message": "404 Quux Not Found"})), &["404", "Quux"], Some("deleted"), None),
+        ("not offered", json(405, json!({"message": "405 Not Allowed"})), &["405"], Some("offer"), None),
+        ("in the way", json(409, json!({"message": "quux is in the way"})), &["409", "quux"], Some("faster"), None),
+        ("changed", json(412, json!({"message": "412 Precondition Failed"})), &["412"], Some("faster"), None),
+        (
+            "too large",
+            reply(413, "<html><title>413 Too quux</title></html>"),
+            &["413", "quux"],
+            Some("send less"),
+            None,
+        ),
+        ("too many", Fault::Limited(Some(Duration::from_secs(7))), &["wait", "7"], Some("not done"), None),
+        ("failed", json(500, json!({"message": "500 Internal quux"})), &["500", "quux"], Some("look"), None),
+        ("a proxy", reply(502, "<html><body><h1>Bad quux</h1></body></html>"), &["502", "quux"], Some("look"), None),
+        ("at rest", reply(503, "<!doctype html><title>Be back quux</title>"), &["503", "quux"], Some("look"), None),
+        ("without a word", reply(500, ""), &["500"], Some("look"), None),
+        ("cut", Fault::Cut("the reply ended quux".into()), &["ended", "quux"], Some("look"), None),
+        ("silence", Fault::Timeout(Duration::from_secs(30)), &["30"], Some("look"), None),
+        (
+            "refused",
+            Fault::Offline("connection refused by quux:443".into()),
+            &["refused", "quux:443"],
+            Some("network"),
+            None,
+        ),
+    ];
+    let failure = |(name, fault, words, next, at_field): (_, _, &[&'static str], _, _)| Failure {
+        name,
+        fault,
+        words: words.to_vec(),
+        next,
+        at_field,
+    };
+    all.into_iter().map(failure).collect()
+}
+
+/// A way to a change.
+struct Change {
+    row: String,
+    user: String,
+    place: String,
+    keys: String,
+}
+
+fn changes() -> Vec<Change> {
+    let change = |way: crate::ways::Way| match way.how {
+        How::Walk { user, place, keys } if !way.row.starts_with("GET ") => {
+            Some(Change { row: way.row, user, place, keys })
+        }
+        _ => None,
+    };
+    ways().into_iter().filter_map(change).collect()
+}
+
+async fn begin(server: &Running, change: &Change) -> Harness {
+    let place = match change.place.strip_prefix(':') {
+        Some(name) => Place::new(name),
+        None => target::parse(&change.place, "").expect("a target"),
+    };
+    let like = shape(&change.row);
+    let begin = Begin::at(place).size(160, 45).refusing(move |request| line_of(request.method, request.route) == like);
+    let mut harness = begin.server(&server.base_url, &server.tokens[&change.user]).open();
+    harness.settle().await;
+    walk(&mut harness, &change.keys).await;
+    harness
+}
+
+/// Which of the texts that the keys type are on the screen.
+fn typed<'a>(harness: &Harness, change: &'a Change) -> Vec<&'a str> {
+    change.keys.split('"').skip(1).step_by(2).filter(|text| harness.shows(text)).collect()
+}
+
+/// What lies over the place, and takes keys.
+#[derive(Clone, Copy, PartialEq)]
+enum Open {
+    Form,
+    /// A text on its way; or several changes.
+    Other,
+    Nothing,
+}
+
+fn open(harness: &Harness) -> Open {
+    if harness.shows("Esc close, kept") {
+        return Open::Form;
+    }
+    let others = ["C-s try again", "r tries again", "C-x stops it"];
+    if others.iter().any(|words| harness.shows(words)) { Open::Other } else { Open::Nothing }
+}
+
+/// What is wrong with the screen after a failure; `before` are the texts that were typed.
+fn verdict(harness: &Harness, change: &Change, failure: &Failure, before: &[&str]) -> Vec<String> {
+    let mut wrong = Vec::new();
+    // The outbox finds out for itself whether a comment arrived.
+    let comment = change.keys.contains("C-s") && (change.row.contains("/notes") || change.row.ends_with("/comments"));
+    let passing = Error { tried: String::new(), fault: failure.fault.clone() }.is_passing();
+    let screen = harness.lines().join("\n");
+    for words in failure.words.iter().chain(failure.next.iter().filter(|_| !(comment && passing))) {
+        // Words may stand on two lines of a popup.
+        if !words.split(' ').all(|word| screen.contains(word)) {
+            wrong.push(format!("{words:?} is not said"));
+        }
+    }
+    let open = open(harness);
+    if open != Open::Nothing {
+        wrong.extend(before.iter().filter(|text| !harness.shows(text)).map(|text| format!("{text:?} is gone")));
+    }
+    if let Some(at_field) = failure.at_field.filter(|_| open == Open::Form) {
+        let marked = |line: &String| line.contains('✗') && line.contains(at_field);
+        if !harness.lines().iter().any(marked) {
+            wrong.push(format!("{at_field:?} does not stand at its field"));
+        }
+    }
+    wrong
+}
+
+/// Walks one way into all failures, or where nothing stays open, into some: there it is the same few lines that say it.
+async fn fail(server: &Running, change: &Change, turn: &mut usize) -> Result<(), String> {
+    let mut harness = begin(server, change).await;
+    let picture = |harness: &Harness| format!("{} | {}\n{}", change.row, change.keys, harness.picture());
+    let write = harness.to_refuse().ok_or_else(|| format!("nothing was sent: {}", picture(&harness)))?;
+    // Inputs that a form does not show cannot have words beside them.
+    let shown = |name: &String| !["content", "runner_id", "key"].contains(&name.as_str());
+    let field = write.request.fields.iter().map(|(name, _)| name.clone()).find(shown);
+    let at_field = field.is_some();
+    let failures = failures(field.as_deref().unwrap_or("title"));
+    let (before, what) = (typed(&harness, change), write.what.clone());
+    // The words at fields everywhere, and of all others each change meets some: they are shown by few lines of code.
+    let mut left = AT_FIELDS + OTHERS;
+    let mut at = 0;
+    loop {
+        let Some(failure) = failures.get(at % failures.len()) else { return Ok(()) };
+        harness.refuse(failure.fault.clone());
+        harness.settle().await;
+        // Whether it arrived all the same is found out first; what the server wants to wait for goes by itself, later.
+        for _ in 0..3 {
+            if !matches!(failure.fault, Fault::Limited(_))
+                && harness.shows("C-x stops it")
+                && harness.to_refuse().is_none()
+            {
+                harness.pass(60).settle().await;
+            }
+        }
+        let failure = &Failure {
+            at_field: failure.at_field.filter(|_| at_field),
+            words: failure.words.clone(),
+            fault: failure.fault.clone(),
+            ..*failure
+        };
+        let mut wrong = verdict(&harness, change, failure, &before);
+        let open = open(&harness);
+        if open == Open::Nothing && !harness.shows(&format!("Could not {what}")) {
+            wrong.push("what was tried is not said".into());
+        }
+        if !wrong.is_empty() {
+            return Err(format!("{}: {}: {}", failure.name, wrong.join(", "), picture(&harness)));
+        }
+        left -= 1;
+        if left == 0 {
+            return Ok(());
+        }
+        if open == Open::Nothing {
+            left = left.min(2);
+            (*turn, at) = (*turn + 1, *turn);
+            harness = begin(server, change).await;
+            // What the keys did on the way there cannot be done twice.
+            if harness.to_refuse().is_none() {
+                return Ok(());
+            }
+        } else {
+            at += 1;
+            if at >= AT_FIELDS {
+                (*turn, at) = (*turn + 1, AT_FIELDS + *turn % (failures.len() - AT_FIELDS));
+            }
+            harness.press(if harness.shows("r tries again") { "r" } else { "C-s" }).settle().await;
+        }
+        // Comments go by themselves when the server has had its rest.
+        for _ in 0..3 {
+            if harness.to_refuse().is_none() {
+                harness.pass(60).settle().await;
+            }
+        }
+        if harness.to_refuse().is_none() {
+            return Err(format!("{}: cannot be sent again: {}", failure.name, picture(&harness)));
+        }
+    }
+}
+
+#[tokio::test]
+async fn whatever_the_server_says_to_a_change_is_seen_and_nothing_is_lost() {
+    let server = demo().await;
+    let (mut wrong, mut turn) = (Vec::new(), 0);
+    for change in changes() {
+        wrong.extend(fail(&server, &change, &mut turn).await.err());
+    }
+    server.stop().await;
+    assert!(wrong.is_empty(), "{} changes:\n{}", wrong.len(), wrong.join("\n\n"));
+}
+
+#[tokio::test]
+async fn a_secret_is_not_shown_again_and_not_kept_when_it_is_refused() {
+    let server = demo().await;
+    let change = Change {
+        row: "POST /hooks".into(),
+        user: "root".into(),
+        place: ":hooks".into(),
+        keys: r#"+ "https://hooks.example/x" Tab "opensesame" C-s"#.into(),
+    };
+    let mut harness = begin(&server, &change).await;
+    for body in [json!({"message": {"token": ["opensesame is weak"]}}), json!({"error": "no opensesame, please"})] {
+        let sent = harness.to_refuse().map(|write| write.request.fields.clone()).unwrap_or_default();
+        assert!(sent.iter().any(|(_, value)| value == "opensesame"), "{sent:?}");
+        harness.refuse(json(400, body));
+        harness.settle().await;
+        harness.expect("****").expect_no("opensesame").expect("https://hooks.example/x");
+        assert!(harness.kept.values().all(|kept| !kept.contains("opensesame")), "{:?}", harness.kept);
+        // It is still there, to be sent again without being typed again.
+        harness.press("C-s").settle().await;
+    }
+    assert!(harness.asked.iter().filter(|line| line.starts_with("POST /hooks")).count() > 2);
+    server.stop().await;
+}
