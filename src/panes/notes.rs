@@ -34,9 +34,13 @@ pub struct Notes {
     more_pages: u32,
     /// The first row of each note and draft, and behind them the number of rows.
     starts: Vec<usize>,
-    /// The rows of each note, and of which list at which width: a list of twenty thousand is not walked for a key.
+    /// The rows of each note, and of which list at which width: a list of twenty thousand is walked when it is another
+    /// one, or a note near the cursor takes other rows, and not for a key.
     heights: Vec<usize>,
     measured: Option<(u64, usize)>,
+    /// The first lines of each draft, and of which drafts at which width.
+    drafted: Vec<Vec<String>>,
+    written: Option<(u64, usize)>,
     width: Cell<usize>,
     desk: Desk,
 }
@@ -121,27 +125,32 @@ impl Notes {
         // Who and when, the text, and a line between.
         let height =
             |note: &Note| 2 + prose::made(view, &identity(note), width).map_or(1, |made| made.lines.len().max(1));
+        let mut moved = self.starts.first() != Some(&self.head.len());
         if self.measured.replace((rows.revision, width)) != Some((rows.revision, width)) {
             self.heights = rows.iter().map(height).collect();
+            moved = true;
         }
         for index in self.around() {
             if let (Some(at), Some(note)) = (self.heights.get_mut(index), rows.get(index)) {
-                *at = height(note);
+                let now = height(note);
+                moved |= std::mem::replace(at, now) != now;
             }
         }
-        let mut starts = Vec::with_capacity(rows.len() + 1);
-        let mut row = self.head.len();
-        for height in &self.heights {
-            starts.push(row);
-            row += height;
+        let written = (self.desk.revision(), width);
+        if self.written.replace(written) != Some(written) {
+            self.drafted = self.desk.drafts().iter().map(|(_, draft)| drafted(draft, width)).collect();
+            moved = true;
         }
-        for (_, draft) in self.desk.drafts() {
-            starts.push(row);
-            row += 2 + drafted(draft, width).len().max(1);
+        if moved {
+            let drafts = self.drafted.iter().map(|lines| 2 + lines.len().max(1));
+            let mut row = self.head.len();
+            self.starts = vec![row];
+            self.starts.extend(self.heights.iter().copied().chain(drafts).map(|height| {
+                row += height;
+                row
+            }));
         }
-        starts.push(row);
-        self.starts = starts;
-        let near = self.at(self.doc.at(row) + 3 * self.doc.height.get().max(1)).unwrap_or(rows.len());
+        let near = self.at(self.doc.at(self.len()) + 3 * self.doc.height.get().max(1)).unwrap_or(rows.len());
         if rows.more && near + 1 >= rows.len() {
             self.more_pages = self.more_pages.max(rows.pages());
         }
@@ -319,8 +328,8 @@ impl Notes {
                 vec![(format!("{what} · ").into(), theme.style(Role::Warning)), (words.into(), theme.style(role))];
             return DocLine { spans, ..DocLine::default() };
         }
-        let lines = drafted(draft, self.width(view));
-        lines.get(line - 1).map(|line| DocLine::new(line.clone(), theme.style(Role::Text))).unwrap_or_default()
+        let lines = self.drafted.get(index);
+        lines.and_then(|lines| lines.get(line - 1)).map(|line| DocLine::new(line.clone(), theme.style(Role::Text))).unwrap_or_default()
     }
 }
 

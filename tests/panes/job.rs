@@ -217,6 +217,17 @@ async fn an_old_run_that_is_run_again_leads_to_the_new_run_alone() {
 }
 
 #[tokio::test]
+async fn who_does_something_else_to_a_run_after_a_retry_stays_with_it() {
+    let mut harness = open("failed", &trace(3), 80, 24).await;
+    let run = |id: u64| json!({"id": id, "name": "bench", "stage": "test", "status": "success"});
+    harness.reply("POST /projects/acme%2Frocket-ui/jobs/1207/artifacts/keep", job("failed"));
+    harness.press("R K").settle().await;
+    harness.reply(JOBS, [job("failed"), run(1300)]).press("r").settle().await;
+    harness.expect("run again as #1300");
+    assert_eq!(harness.app.place().item.as_deref(), Some("1207"), "{}", harness.picture());
+}
+
+#[tokio::test]
 async fn on_a_narrow_screen_esc_leads_from_the_details_to_the_trace() {
     let mut harness = open("failed", &trace(3), 80, 24).await;
     harness.press("Tab").expect("Tab shows the trace");

@@ -276,7 +276,8 @@ fn entry(bytes: &[u8], before: u64) -> Option<(Entry, usize)> {
         () if is_trap(size, packed) => Some(Oddity::Trap),
         () => None,
     });
-    let offset = offset.checked_add(before)?;
+    // What points nowhere is listed all the same; nothing is found there.
+    let offset = offset.saturating_add(before);
     let (executable, name_bytes) = (!folder && mode & 0o100 != 0, raw.len() as u64);
     let entry = Entry { path, size, packed, odd, folder, executable, method, crc, offset, name_bytes };
     Some((entry, extra_at + extra.len() + usize::from(comment)))
@@ -348,7 +349,7 @@ fn unpack(parts: &Parts, entry: &Entry) -> Result<Outcome<Bytes>, Outcome<Bytes>
         bytes.extend_from_slice(&packed);
     } else {
         // One byte more than is claimed tells a claim that is too small.
-        let unpacked = DeflateDecoder::new(&packed[..]).take(entry.size + 1).read_to_end(&mut bytes);
+        let unpacked = DeflateDecoder::new(&packed[..]).take(entry.size.saturating_add(1)).read_to_end(&mut bytes);
         if unpacked.is_err() {
             return Err(broken("what it packs is damaged"));
         }
@@ -382,6 +383,10 @@ pub fn pour(
     out: &mut dyn Write,
     tell: &mut dyn FnMut(u64) -> bool,
 ) -> Result<(), Spilt> {
+    let length = archive.metadata().map_err(Spilt::Disk)?.len();
+    if !fits(entry, length) {
+        return Err(Spilt::Broken("it lies outside of the archive"));
+    }
     let mut header = [0; 30];
     archive.seek(SeekFrom::Start(entry.offset)).map_err(Spilt::Disk)?;
     archive.read_exact(&mut header).map_err(|_| Spilt::Broken("it ends before its file"))?;
@@ -395,8 +400,8 @@ pub fn pour(
     let packed = BufReader::new(archive.take(entry.packed));
     // One byte more than is claimed tells a claim that is too small.
     let mut bytes: Box<dyn Read> = match entry.method {
-        0 => Box::new(packed.take(entry.size + 1)),
-        _ => Box::new(DeflateDecoder::new(packed).take(entry.size + 1)),
+        0 => Box::new(packed.take(entry.size.saturating_add(1))),
+        _ => Box::new(DeflateDecoder::new(packed).take(entry.size.saturating_add(1))),
     };
     let (mut crc, mut done, mut piece) = (Crc::new(), 0, vec![0; PIECE]);
     loop {
@@ -416,6 +421,11 @@ pub fn pour(
         return Err(Spilt::Broken(OTHER_BYTES));
     }
     Ok(())
+}
+
+/// Whether an entry lies within an archive of `length` bytes, by what the list says of it.
+pub fn fits(entry: &Entry, length: u64) -> bool {
+    entry.offset.checked_add(entry.packed).is_some_and(|end| end <= length)
 }
 
 /// Whether so many bytes would come of an archive of `packed` bytes as come of traps alone.

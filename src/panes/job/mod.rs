@@ -47,8 +47,10 @@ impl JobTrace {
     fn deed(&mut self, deed: Deed, cx: &mut Cx) {
         if let Some(job) = self.trace.job(&cx.view) {
             deed.to(&self.trace.project, &[job], cx);
-            if deed == Deed::Retry {
-                self.trace.asked_again(&cx.view);
+            match deed {
+                Deed::Retry => self.trace.asked_again(&cx.view),
+                // Who does something else to this run stays with it.
+                _ => self.trace.stay(),
             }
         }
     }

@@ -18,6 +18,8 @@ pub struct Desk {
     drafts: Vec<(String, Draft)>,
     /// As they are kept, to see which are others now.
     raw: Vec<(String, String)>,
+    /// How often they became others.
+    revision: u64,
     /// Drafts of which it was asked already whether they arrived.
     resolved: HashSet<String>,
     /// What was said of drafts whose lines moved, so that it is said once.
@@ -33,6 +35,11 @@ impl Desk {
     /// The drafts, oldest first, with their keys.
     pub fn drafts(&self) -> &[(String, Draft)] {
         &self.drafts
+    }
+
+    /// Another number whenever the drafts are others.
+    pub fn revision(&self) -> u64 {
+        self.revision
     }
 
     /// The drafts with how far they have come.
@@ -58,6 +65,7 @@ impl Desk {
                 .zip(&self.raw)
                 .all(|(key, (known, raw))| key == known && cx.view.drafts.get(key) == Some(raw));
         if !same {
+            self.revision += 1;
             let raw = keys.into_iter().filter_map(|key| Some((key.clone(), cx.view.drafts.get(&key)?.clone())));
             self.raw = raw.collect();
             let read = |(key, raw): &(String, String)| Some((key.clone(), Draft::read(raw)?));

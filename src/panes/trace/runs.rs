@@ -52,6 +52,11 @@ impl Viewer {
         self.again = Some(Again { known: self.newer(view).unwrap_or(self.id), asked: view.now });
     }
 
+    /// A run that was asked for does not lead away from this one any more.
+    pub fn stay(&mut self) {
+        self.again = None;
+    }
+
     /// The run that was asked for, as soon as it is there.
     pub fn came_again(&mut self, view: &View) -> Option<u64> {
         // A retry that came to nothing must not lead away long after.

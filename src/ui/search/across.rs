@@ -1,7 +1,7 @@
 //! An expression for the text of many lines in one piece: what it finds there is what it finds in each line alone, at the
 //! speed of the engine.
 
-use super::{case_matters, pattern};
+use super::case_matters;
 use regex_automata::meta::{self, Regex};
 use regex_automata::{Anchored, Input};
 use regex_syntax::ParserBuilder;
@@ -9,23 +9,27 @@ use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassU
 use regex_syntax::hir::{Hir, HirKind, Look, Repetition};
 use std::ops::Range;
 
-/// Largest automaton, as for the expression of one line.
-const SIZE: usize = 1 << 20;
+/// Largest automaton of what a person typed, as for the expression of one line.
+const TYPED: usize = 1 << 20;
 
 /// An expression whose matches lie within lines, though the text holds many.
 #[derive(Clone, Debug)]
 pub struct Across(Regex);
 
 impl Across {
-    /// Of what a person typed, read as [`pattern`] reads it.
+    /// Of what a person typed: a regular expression, or the plain text where it is none, as [`super::pattern`] reads it.
     pub fn query(query: &str) -> Option<Across> {
-        Across::new(pattern(query)?.as_str(), !case_matters(query))
+        if query.is_empty() {
+            return None;
+        }
+        let build = |text: &str| Across::new(text, !case_matters(query), TYPED);
+        build(query).or_else(|| build(&regex::escape(query)))
     }
 
-    /// Of an expression.
-    pub fn new(expression: &str, any_case: bool) -> Option<Across> {
+    /// Of an expression whose automaton takes `size` bytes at most.
+    pub fn new(expression: &str, any_case: bool, size: usize) -> Option<Across> {
         let hir = ParserBuilder::new().case_insensitive(any_case).build().parse(expression).ok()?;
-        let config = meta::Config::new().nfa_size_limit(Some(SIZE));
+        let config = meta::Config::new().nfa_size_limit(Some(size));
         meta::Builder::new().configure(config).build_from_hir(&within_lines(hir)).ok().map(Across)
     }
 

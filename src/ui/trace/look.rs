@@ -4,12 +4,15 @@
 use super::Trace;
 use super::blocks::Block;
 use crate::ui::search::{Across, Found, MATCHES, Match};
-use regex::Regex;
+use regex::{Regex, RegexBuilder};
 use regex::bytes::Regex as Bytes;
 use std::sync::{Arc, LazyLock};
 
 /// Lines that one filter keeps.
 pub const FILTERED: usize = 1_000_000;
+
+/// Bytes that the automaton of one configured expression takes at most.
+const OWN: usize = 10 << 20;
 
 /// What is looked for as an error: the words that compilers, test runners and shells print, colours between them or not.
 /// Every branch begins with plain letters, by which the search skips what cannot match.
@@ -69,18 +72,21 @@ impl Patterns {
     /// The expression that cannot be read, and why.
     pub fn new(errors: &[String], warnings: &[String]) -> Result<Patterns, (String, String)> {
         let own = |all: &[String]| -> Result<Option<(Regex, Across)>, (String, String)> {
+            let build = |one: &str, size: usize| {
+                let shown = RegexBuilder::new(one).size_limit(size).build().map_err(|why| match why {
+                    regex::Error::CompiledTooBig(_) => "it is too large".to_owned(),
+                    other => other.to_string(),
+                })?;
+                Ok((shown, Across::new(one, false, size).ok_or("it is too large")?))
+            };
             for one in all {
-                Regex::new(one).map_err(|why| (one.clone(), why.to_string()))?;
+                build(one, OWN).map_err(|why: String| (one.clone(), why))?;
             }
+            let Some(last) = all.last() else { return Ok(None) };
             let joined = all.iter().map(|one| format!("(?:{one})")).collect::<Vec<_>>().join("|");
-            if all.is_empty() {
-                return Ok(None);
-            }
-            let built = Regex::new(&joined).map_err(|why| (joined.clone(), why.to_string()))?;
-            match Across::new(&joined, false) {
-                Some(across) => Ok(Some((built, across))),
-                None => Err((joined, "it is too large".into())),
-            }
+            // All of them together take what each may take, and what joins them.
+            let built = build(&joined, OWN.saturating_mul(all.len() + 1));
+            built.map(Some).map_err(|why| (last.clone(), format!("with those before it, {why}")))
         };
         let usual = Patterns::default();
         Ok(Patterns {

@@ -148,6 +148,20 @@ fn errors_are_found_in_what_is_being_written_too() {
 }
 
 #[test]
+fn large_expressions_of_one_s_own_are_read_and_those_that_are_too_large_are_named() {
+    let mut trace = Trace::default();
+    trace.push(format!("ok\n{}\nfine\n", "é".repeat(900)).as_bytes());
+    // Unicode letters by the hundred take megabytes of automaton, more than a search that is typed may.
+    let large = || r"^\pL{100}\pL*$".to_owned();
+    assert!(crate::ui::search::Across::query(&large()).is_none_or(|typed| typed.first(b"ok\n", 0).is_none()));
+    let own = Patterns::new(&[large(), large(), "ok".into()], &[]).unwrap();
+    assert_eq!(trace.troubled(&own.errors, 100, &|| false), [0, 1]);
+    let huge = r"\w{9000}".to_owned();
+    let refused = Patterns::new(&["fine".into(), huge.clone()], &[]).err();
+    assert_eq!(refused, Some((huge, "it is too large".into())));
+}
+
+#[test]
 fn a_line_without_end_is_cut_and_the_same_whatever_way_it_came() {
     let long = "x".repeat(HEAD + END + 4321) + "the end\nnext\n";
     let (whole, _) = trace(&long);
