@@ -8,7 +8,7 @@ use labscope::api::commits::DiffEntry;
 use labscope::app::App;
 use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::place::Place;
-use labscope::store::{Arrival, Want};
+use labscope::store::{Arrival, Held, Want};
 use labscope::ui::diff::{self, At, DiffDoc, FileDiff, Inset, Look, Side, Source};
 use labscope::ui::doc::{DocLine, DocState};
 use labscope::ui::theme::{Background, Theme};
@@ -63,7 +63,7 @@ fn answer(app: &mut App, effects: Vec<Effect>, body: &[u8], works: usize) -> Vec
                 Outcome::Made((work.run)(&|| false))
             }
             _ => {
-                left.push(Effect::Start(ticket, want, 0));
+                left.push(Effect::Start(ticket, want, Held::default()));
                 continue;
             }
         };

@@ -12,7 +12,7 @@ use labscope::app::App;
 use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::place::Place;
 use labscope::runtime::executor::Executor;
-use labscope::store::{Arrival, Ticket, Want};
+use labscope::store::{Arrival, Held, Ticket, Want};
 use ratatui::buffer::Buffer;
 use std::hint::black_box;
 use std::sync::Arc;
@@ -176,7 +176,7 @@ fn answer(app: &mut App, effects: Vec<Effect>) -> (Option<labscope::api::Request
                 continue;
             }
             _ => {
-                left.push(Effect::Start(ticket, want, 0));
+                left.push(Effect::Start(ticket, want, Held::default()));
                 continue;
             }
         };
@@ -206,7 +206,7 @@ fn filled(text: &[u8]) -> (App, labscope::api::Request, usize) {
     let request = follow.expect("the pane follows the trace");
     let before = settled();
     for chunk in text.chunks(CHUNK) {
-        app.update(Msg::Bytes { request: request.clone(), bytes: chunk.to_vec(), restart: false });
+        app.update(Msg::Bytes { request: request.clone(), bytes: chunk.to_vec().into(), restart: false });
     }
     (app, request, before)
 }
@@ -265,7 +265,7 @@ fn follow(seconds: usize) -> (Vec<f64>, usize) {
         next = lines(next, RATE / FRAMES, &mut text);
         let start = Instant::now();
         for chunk in text.chunks(CHUNK) {
-            let effects = app.update(Msg::Bytes { request: request.clone(), bytes: chunk.to_vec(), restart: false });
+            let effects = app.update(Msg::Bytes { request: request.clone(), bytes: chunk.to_vec().into(), restart: false });
             black_box(effects.len());
         }
         frame(&mut app, &mut buffer);

@@ -9,7 +9,7 @@ use super::place::Place;
 use super::transfer::{News, Order, Save};
 use super::watch::Watched;
 use crate::api::Error;
-use crate::store::{Arrival, Ticket, Value, Want, Write};
+use crate::store::{Arrival, Held, Ticket, Value, Want, Write};
 use crate::ui::theme::Background;
 use crossterm::event::{KeyEvent, MouseEvent};
 use jiff::Timestamp;
@@ -203,7 +203,7 @@ pub enum Msg {
     /// A status that was read on the way of a stream.
     Learned(crate::api::Request, Result<Arrival, Error>),
     /// Bytes of a stream; `restart` where what was held is no longer true.
-    Bytes { request: crate::api::Request, bytes: Vec<u8>, restart: bool },
+    Bytes { request: crate::api::Request, bytes: bytes::Bytes, restart: bool },
     /// Bytes came for a result that is read from parts of a large thing, by its key.
     Progress(String, crate::api::client::Progress),
     /// The end of a write.
@@ -261,7 +261,9 @@ impl std::fmt::Debug for Outcome {
 pub enum Effect {
     /// Start what the ticket names, of which so much is known: a stream goes on after the bytes that are held, and what a
     /// list has (pages) need not be looked for on disk.
-    Start(Ticket, Want, u64),
+    Start(Ticket, Want, Held),
+    /// A stream that was started reads no more for the moment, or goes on.
+    Hold(Ticket, bool),
     /// Stop it.
     Cancel(Ticket),
     /// Send a write, once.

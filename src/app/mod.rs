@@ -90,6 +90,8 @@ pub struct App {
     pressed: Vec<Key>,
     message: Option<(Tone, String, Timestamp)>,
     in_flight: HashSet<Ticket>,
+    /// Streams that were told to wait.
+    held_up: HashSet<Ticket>,
     writes: HashMap<u64, Pending>,
     next_write: u64,
     drafts: HashMap<String, String>,
@@ -158,6 +160,7 @@ impl App {
             pressed: Vec::new(),
             message: None,
             in_flight: HashSet::new(),
+            held_up: HashSet::new(),
             writes: HashMap::new(),
             next_write: 1,
             drafts: HashMap::new(),
@@ -326,6 +329,7 @@ impl App {
     }
 
     fn arrived(&mut self, ticket: Ticket, outcome: Result<Outcome, crate::api::Error>) {
+        self.held_up.remove(&ticket);
         // A reply to what is no longer wanted is dropped.
         if !self.in_flight.remove(&ticket) {
             return;

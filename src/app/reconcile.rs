@@ -5,7 +5,7 @@ use super::pane::View;
 use super::{App, Cx};
 use crate::api::users::GetCurrentUser;
 use crate::api::{Fault, Id};
-use crate::store::{Load, Ticket, Want, earliest};
+use crate::store::{Held, Load, Ticket, Want, earliest};
 use crate::ui::theme::Role;
 use jiff::SignedDuration;
 use std::collections::HashSet;
@@ -99,25 +99,29 @@ impl App {
                         wake = earliest(wake, due);
                         let Some(page) = page else { break };
                         let ticket = Ticket::Load(load.request.clone(), page);
-                        let known = u64::from(self.store.knows(&load.request, page));
+                        let known = Held::from(u64::from(self.store.knows(&load.request, page)));
                         self.start(ticket, want.clone(), known, &mut wanted, effects);
                     }
                 }
                 Want::Follow(follow) => {
                     if self.store.follows(follow) {
                         self.store.open_stream(follow);
-                        let held = self.store.held(&follow.request);
-                        self.start(Ticket::Follow(follow.request.clone()), want, held, &mut wanted, effects);
+                        let ticket = Ticket::Follow(follow.request.clone());
+                        let held = || self.store.held(&follow.request);
+                        let held = if self.in_flight.contains(&ticket) { Held::default() } else { held() };
+                        let full = self.store.is_full(&follow.request);
+                        self.start(ticket.clone(), want, held, &mut wanted, effects);
+                        self.hold(ticket, full, effects);
                     }
                 }
                 Want::Parts(gleaned) => {
                     if self.store.lacks(&gleaned.key) {
-                        self.start(Ticket::Parts(gleaned.key.clone()), want, 0, &mut wanted, effects);
+                        self.start(Ticket::Parts(gleaned.key.clone()), want, Held::default(), &mut wanted, effects);
                     }
                 }
                 Want::Work(work) => {
                     if self.store.lacks(&work.key) {
-                        self.start(Ticket::Work(work.key.clone()), want, 0, &mut wanted, effects);
+                        self.start(Ticket::Work(work.key.clone()), want, Held::default(), &mut wanted, effects);
                     }
                 }
             }
@@ -125,6 +129,7 @@ impl App {
         let unwanted: Vec<Ticket> = self.in_flight.iter().filter(|t| !wanted.contains(t)).cloned().collect();
         for ticket in unwanted {
             self.in_flight.remove(&ticket);
+            self.held_up.remove(&ticket);
             self.store.set_loading(&ticket, false);
             effects.push(Effect::Cancel(ticket));
         }
@@ -139,7 +144,7 @@ impl App {
         &mut self,
         ticket: Ticket,
         want: Want,
-        held: u64,
+        held: Held,
         wanted: &mut HashSet<Ticket>,
         effects: &mut Vec<Effect>,
     ) {
@@ -147,6 +152,14 @@ impl App {
         if self.in_flight.insert(ticket.clone()) {
             self.store.set_loading(&ticket, true);
             effects.push(Effect::Start(ticket, want, held));
+        }
+    }
+
+    /// Tells a stream to wait where what it brought has no room, and to go on when it has.
+    fn hold(&mut self, ticket: Ticket, full: bool, effects: &mut Vec<Effect>) {
+        let changed = if full { self.held_up.insert(ticket.clone()) } else { self.held_up.remove(&ticket) };
+        if changed {
+            effects.push(Effect::Hold(ticket, full));
         }
     }
 

@@ -1,6 +1,7 @@
 //! Does what the app asks for in the background, and brings back what came of it.
 
 use super::cache::{self, Cache};
+use super::follow::{self, Flow};
 use super::glean;
 use super::journal::Keeper;
 use super::save;
@@ -14,7 +15,7 @@ use crate::app::pane::Section;
 use crate::app::transfer::News;
 use crate::store;
 use crate::store::want::Reader;
-use crate::store::{Arrival, Follow, Load, PER_PAGE, Ticket, Want, Work, Write};
+use crate::store::{Arrival, Held, Load, PER_PAGE, Ticket, Want, Work, Write};
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
 use jiff::Timestamp;
@@ -22,20 +23,12 @@ use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
-use tokio::sync::mpsc;
+use std::time::Duration;
+use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::task::{AbortHandle, JoinHandle};
 
 /// Bodies above this size are read on a worker.
 const LARGE: usize = 64 * 1024;
-/// How long a stream rests after new bytes, at first.
-const QUICK: Duration = Duration::from_millis(400);
-/// How long it rests at most while nothing comes.
-const SLOW: Duration = Duration::from_secs(5);
-/// How long it rests at most where a server sends everything each time.
-const SELDOM: Duration = Duration::from_secs(30);
-/// How much of the end of a document is kept to tell whether a server that sends everything sends the same.
-const TAIL: usize = 4096;
 
 type Connect = Box<dyn FnOnce() -> Result<Client, Error> + Send>;
 
@@ -44,7 +37,7 @@ type Connect = Box<dyn FnOnce() -> Result<Client, Error> + Send>;
 /// Shared, so that whoever waits goes on with it: a call that is cancelled while the client is made must not take it
 /// from all others.
 #[derive(Clone)]
-struct Line {
+pub(super) struct Line {
     connecting: Shared<BoxFuture<'static, Result<Client, Error>>>,
 }
 
@@ -54,7 +47,7 @@ impl Line {
         Line { connecting: connecting.boxed().shared() }
     }
 
-    async fn client(&self) -> Result<Client, Error> {
+    pub(super) async fn client(&self) -> Result<Client, Error> {
         self.connecting.clone().await
     }
 }
@@ -66,6 +59,8 @@ fn gone(tried: &str) -> Error {
 struct Task {
     abort: AbortHandle,
     stop: Stop,
+    /// Whether a stream is to read no more for the moment.
+    hold: watch::Sender<bool>,
 }
 
 impl Task {
@@ -102,6 +97,8 @@ pub struct Executor {
     keeper: Option<Keeper>,
     configure: Option<Configure>,
     cache: Option<Arc<Mutex<Cache>>>,
+    /// Bytes of streams that may still be told before some of them are heard.
+    unheard: Arc<Semaphore>,
 }
 
 impl Executor {
@@ -124,6 +121,7 @@ impl Executor {
             keeper: None,
             configure: None,
             cache: replies.map(|folder| Arc::new(Mutex::new(Cache::new(folder)))),
+            unheard: Arc::new(Semaphore::new(follow::UNHEARD)),
         }
     }
 
@@ -140,6 +138,11 @@ impl Executor {
             Effect::Cancel(ticket) => {
                 if let Some(task) = self.tasks.remove(&ticket) {
                     task.stop();
+                }
+            }
+            Effect::Hold(ticket, hold) => {
+                if let Some(task) = self.tasks.get(&ticket) {
+                    task.hold.send_replace(hold);
                 }
             }
             Effect::Send(number, write) => {
@@ -218,14 +221,16 @@ impl Executor {
         }
     }
 
-    fn start(&mut self, ticket: Ticket, want: Want, held: u64) {
+    fn start(&mut self, ticket: Ticket, want: Want, held: Held) {
         // Tasks that ended by themselves are only remembered by name.
         self.tasks.retain(|_, task| !task.abort.is_finished());
         let (line, stop) = (self.line.clone(), Stop::default());
         let teller = Teller { sender: self.sender.clone(), stop: stop.clone() };
         let cache = self.cache.clone();
         // Where something is known, memory knows more than the disk.
-        let recall = held == 0;
+        let recall = held.amount == 0;
+        let (hold, held_up) = watch::channel(false);
+        let flow = Flow { held_up, unheard: self.unheard.clone() };
         let name = ticket.clone();
         let task = tokio::spawn(async move {
             let inner = name.clone();
@@ -246,7 +251,9 @@ impl Executor {
                         }
                         reply(&line, &load, &request, cache.as_deref()).await.map(Outcome::Reply)
                     }
-                    Want::Follow(follow) => stream(&line, &follow, held, to).await.map(|()| Outcome::End),
+                    Want::Follow(follow) => {
+                        follow::stream(&line, &follow, held, flow, to).await.map(|()| Outcome::End)
+                    }
                     Want::Work(work) => make(work, to.stop.clone()).await,
                     Want::Parts(gleaned) => glean::glean(&line.client().await?, &gleaned, to).await,
                 }
@@ -255,7 +262,7 @@ impl Executor {
             let outcome = AssertUnwindSafe(outcome).catch_unwind().await.unwrap_or_else(|_| Err(crashed(&name)));
             teller.tell(Msg::Arrived(name, outcome)).await;
         });
-        self.tasks.insert(ticket, Task { abort: task.abort_handle(), stop });
+        self.tasks.insert(ticket, Task { abort: task.abort_handle(), stop, hold });
     }
 
     /// Writes a section to the configuration, where there is one: a small file, whole and rarely.
@@ -296,7 +303,13 @@ async fn kept(cache: &Mutex<Cache>, load: &Load, request: &Request) -> Option<(A
     tokio::task::spawn_blocking(read).await.ok().flatten()
 }
 
-async fn reply(line: &Line, load: &Load, request: &Request, cache: Option<&Mutex<Cache>>) -> Result<Arrival, Error> {
+/// The reply to `request`, a page of `load`.
+pub(super) async fn reply(
+    line: &Line,
+    load: &Load,
+    request: &Request,
+    cache: Option<&Mutex<Cache>>,
+) -> Result<Arrival, Error> {
     if !load.delay.is_zero() {
         tokio::time::sleep(load.delay).await;
     }
@@ -356,137 +369,6 @@ fn crashed(ticket: &Ticket) -> Error {
     Error { tried, fault: Fault::Unreadable(Unreadable { field: ".".into(), reason }) }
 }
 
-/// Reads a growing document until its status says that nothing more will come.
-async fn stream(line: &Line, follow: &Follow, held: u64, teller: &Teller) -> Result<(), Error> {
-    let client = line.client().await?;
-    let mut at = Position { held, tail: None, resent: false };
-    let mut rest = QUICK;
-    loop {
-        // The status first: if it says that all is written, the bytes read after it are all there are.
-        let status = reply(line, &follow.status, &follow.status.request, None).await;
-        let over = status.as_ref().is_ok_and(|arrival| (follow.over)(&arrival.value));
-        let failed = status.as_ref().err().cloned();
-        teller.tell(Msg::Learned(follow.status.request.clone(), status)).await;
-        if let Some(error) = failed.filter(|e| !e.is_passing()) {
-            return Err(error);
-        }
-        let before = at.held;
-        let began = Instant::now();
-        match at.catch_up(&client, follow, teller).await {
-            Ok(grown) => {
-                rest = if grown { QUICK } else { (rest * 3 / 2).min(SLOW) };
-                if at.resent {
-                    // Megabytes for a few new lines: most of the time neither server nor network works for this.
-                    rest = rest.max((began.elapsed() * 4).min(SELDOM));
-                }
-                if over {
-                    return Ok(());
-                }
-            }
-            // What broke off after it brought something is taken up soon.
-            Err(error) if error.is_passing() && at.held > before => rest = QUICK,
-            // A trace that is not there yet is an empty one.
-            Err(error) if error.is_passing() || error.is_missing() && !over => rest = (rest * 2).min(SLOW),
-            Err(error) => return Err(error),
-        }
-        tokio::time::sleep(rest).await;
-    }
-}
-
-/// How much of a document is known, and how it ends.
-struct Position {
-    held: u64,
-    /// Whether the server sent everything again, the last time.
-    resent: bool,
-    /// The last bytes that are held; unknown when a stream goes on where an earlier one was left.
-    tail: Option<Vec<u8>>,
-}
-
-impl Position {
-    /// Brings what is new; whether anything was.
-    async fn catch_up(&mut self, client: &Client, follow: &Follow, teller: &Teller) -> Result<bool, Error> {
-        let mut download = client.stream(&follow.request, self.held).await?;
-        if download.start > self.held {
-            // Something between is missing: all of it tells.
-            download = client.stream(&follow.request, 0).await?;
-        }
-        self.resent = download.start < self.held;
-        if download.start == self.held {
-            return self.append(&mut download, follow, teller, false).await;
-        }
-        // The server sends everything again: what is known must be its beginning, and is skipped.
-        let known = self.held;
-        let check_from = known.saturating_sub(self.tail.as_ref().map_or(0, |t| t.len() as u64));
-        let mut seen = download.start;
-        let mut compared: Vec<u8> = Vec::new();
-        while seen < known {
-            let Some(chunk) = download.chunk().await? else {
-                // Shorter than what is held: it was written anew.
-                return self.restart(client, follow, teller).await;
-            };
-            let end = seen + chunk.len() as u64;
-            let from = check_from.saturating_sub(seen).min(chunk.len() as u64) as usize;
-            let to = (known.min(end) - seen) as usize;
-            compared.extend(chunk.get(from..to.max(from)).unwrap_or_default());
-            seen = end;
-            if end >= known {
-                // A server may have begun in the middle of the tail.
-                if self.tail.as_ref().is_some_and(|tail| !tail.ends_with(&compared)) {
-                    return self.restart(client, follow, teller).await;
-                }
-                let new = chunk.slice(to..);
-                let grown = !new.is_empty();
-                self.push(&new, follow, teller, false).await;
-                return Ok(self.append(&mut download, follow, teller, false).await? || grown);
-            }
-        }
-        Ok(false)
-    }
-
-    async fn restart(&mut self, client: &Client, follow: &Follow, teller: &Teller) -> Result<bool, Error> {
-        self.held = 0;
-        self.tail = Some(Vec::new());
-        let mut download = client.stream(&follow.request, 0).await?;
-        self.append(&mut download, follow, teller, true).await
-    }
-
-    async fn append(
-        &mut self,
-        download: &mut crate::api::client::Download,
-        follow: &Follow,
-        teller: &Teller,
-        mut restart: bool,
-    ) -> Result<bool, Error> {
-        let mut grown = false;
-        if restart {
-            self.push(&[], follow, teller, true).await;
-        }
-        while let Some(chunk) = download.chunk().await? {
-            grown |= !chunk.is_empty();
-            self.push(&chunk, follow, teller, false).await;
-            restart = false;
-        }
-        Ok(grown || restart)
-    }
-
-    async fn push(&mut self, bytes: &[u8], follow: &Follow, teller: &Teller, restart: bool) {
-        if bytes.is_empty() && !restart {
-            return;
-        }
-        if self.held == 0 {
-            self.tail.get_or_insert_default();
-        }
-        self.held += bytes.len() as u64;
-        if let Some(tail) = &mut self.tail {
-            tail.extend_from_slice(bytes.get(bytes.len().saturating_sub(TAIL)..).unwrap_or_default());
-            let surplus = tail.len().saturating_sub(TAIL);
-            tail.drain(..surplus);
-        }
-        // A full channel holds the reading up, and with it the server.
-        teller.tell(Msg::Bytes { request: follow.request.clone(), bytes: bytes.to_vec(), restart }).await;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -537,7 +419,7 @@ mod tests {
         let gone = || Err(super::gone("connect"));
         let mut executor = Executor::new(Box::new(gone), sender, None, Some(folder.path().to_owned()));
         let ticket = Ticket::Load(load.request.clone(), 1);
-        let start = Effect::Start(ticket.clone(), load.into(), 0);
+        let start = Effect::Start(ticket.clone(), load.into(), Held::default());
         executor.take(start.clone());
         let Msg::Recalled(about, arrival, at) = said(&mut inbox).await else { panic!("nothing was recalled") };
         assert_eq!((about, at), (ticket, Timestamp::UNIX_EPOCH));
@@ -546,7 +428,7 @@ mod tests {
         assert!(matches!(said(&mut inbox).await, Msg::Arrived(_, Err(_))));
         // The second time memory knows.
         let Effect::Start(ticket, want, _) = start else { panic!("a start") };
-        executor.take(Effect::Start(ticket, want, 1));
+        executor.take(Effect::Start(ticket, want, 1.into()));
         assert!(matches!(said(&mut inbox).await, Msg::Arrived(_, Err(_))));
     }
 }

@@ -3,6 +3,7 @@
 pub mod background;
 pub mod cache;
 pub mod executor;
+mod follow;
 mod glean;
 pub mod journal;
 pub mod memory;

@@ -13,7 +13,7 @@ use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
-pub use want::{Cancelled, Derive, Follow, Load, PER_PAGE, Sink, Ticket, Value, Want, Work, Write};
+pub use want::{Cancelled, Derive, Follow, Held, Load, PER_PAGE, Sink, Ticket, Value, Want, Work, Write};
 
 /// How many replies and results are kept that nobody looks at.
 const KEPT: usize = 600;
@@ -482,8 +482,14 @@ impl Store {
     }
 
     /// Bytes that a stream already holds.
-    pub fn held(&self, request: &Request) -> u64 {
-        self.streams.get(request).map_or(0, |s| s.sink.held())
+    pub fn held(&self, request: &Request) -> Held {
+        let held = |s: &Stream| Held { amount: s.sink.held(), tail: s.sink.tail().to_vec() };
+        self.streams.get(request).map(held).unwrap_or_default()
+    }
+
+    /// Whether a stream should bring no more for the moment.
+    pub fn is_full(&self, request: &Request) -> bool {
+        self.streams.get(request).is_some_and(|s| s.sink.is_full())
     }
 
     /// A request went out, or was taken back.

@@ -143,8 +143,31 @@ pub trait Sink: Any + Send {
     fn push(&mut self, bytes: &[u8]);
     /// What was held is no longer true: the document starts again.
     fn reset(&mut self);
-    /// How many bytes it holds.
+    /// How many bytes it was given.
     fn held(&self) -> u64;
+    /// The last of them, some hundred: what comes next must follow on these.
+    fn tail(&self) -> &[u8] {
+        &[]
+    }
+    /// Whether no more should come until some of what is held was put elsewhere.
+    fn is_full(&self) -> bool {
+        false
+    }
+}
+
+/// What is known of something that is started: bytes of a stream, or whether there was a reply before.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// How much.
+    pub amount: u64,
+    /// The last bytes of a stream.
+    pub tail: Vec<u8>,
+}
+
+impl From<u64> for Held {
+    fn from(amount: u64) -> Held {
+        Held { amount, tail: Vec::new() }
+    }
 }
 
 /// A document that grows on the server, and the reply that tells whether it still does. Equal by request.

@@ -23,6 +23,7 @@ use sections::Sections;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes after which a block is closed and never copied again.
 const BLOCK: usize = 1 << 20;
@@ -34,6 +35,9 @@ const CHECKPOINT_BYTES: usize = 1 << 18;
 /// Of a longer line than that, this much is kept of its beginning and of its end: more than is ever shown.
 const HEAD: usize = 1 << 20;
 const END: usize = 1 << 18;
+
+/// How many of its last bytes are known as they came: what follows must follow on these.
+const LAST: usize = 512;
 
 /// The output of a job as far as it is known. Copies are cheap: they share all but the newest bytes.
 #[derive(Clone, Debug, Default)]
@@ -52,6 +56,21 @@ pub struct Trace {
     stamped: Option<bool>,
     sections: Arc<Sections>,
     stock: Arc<Stock>,
+    last: Vec<u8>,
+    /// How often the server wrote it anew.
+    resets: u32,
+    edition: Edition,
+}
+
+/// Names one text that grows: another one, of the same job even, has another number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Edition(u64);
+
+impl Default for Edition {
+    fn default() -> Edition {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Edition(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
 }
 
 /// What the bytes of one line are made of.
@@ -90,15 +109,32 @@ impl Trace {
         self.stamped == Some(true)
     }
 
-    /// Forgets everything: the server's trace became shorter, so it is another one.
+    /// The last of them, as they came.
+    pub fn last_bytes(&self) -> &[u8] {
+        &self.last
+    }
+
+    /// A number that no other trace has, nor this one after it was written anew.
+    pub fn edition(&self) -> u64 {
+        self.edition.0
+    }
+
+    /// How often it was written anew.
+    pub fn resets(&self) -> u32 {
+        self.resets
+    }
+
+    /// Forgets everything: what the server has now does not begin with it.
     pub fn reset(&mut self) {
         let mut sections = Sections::default();
         sections.revision = self.sections.revision + 1;
-        *self = Trace { sections: Arc::new(sections), ..Trace::default() };
+        *self = Trace { sections: Arc::new(sections), resets: self.resets.saturating_add(1), ..Trace::default() };
     }
 
     /// Takes more bytes; they may end anywhere.
     pub fn push(&mut self, chunk: &[u8]) {
+        self.last.extend_from_slice(chunk.get(chunk.len().saturating_sub(LAST)..).unwrap_or_default());
+        self.last.drain(..self.last.len().saturating_sub(LAST));
         for piece in chunk.chunks(PIECE) {
             self.bytes += piece.len() as u64;
             let block = Arc::make_mut(&mut self.open);
@@ -351,6 +387,11 @@ impl Trace {
     /// Whether more than `keep` bytes are in memory that could be elsewhere.
     pub fn exceeds(&self, keep: u64) -> bool {
         self.stock.held() > keep && self.stock.trouble().is_none()
+    }
+
+    /// Whether more comes than is put away.
+    pub fn is_full(&self) -> bool {
+        self.stock.is_full()
     }
 
     /// Puts the oldest blocks away until no more than `keep` bytes are in memory; writes to the disk.

@@ -7,7 +7,7 @@ use labscope::api::jobs::{GetJob, GetTrace, Job};
 use labscope::api::{Endpoint, Error, Fault};
 use labscope::app::action::{Effect, Msg};
 use labscope::runtime::executor::Executor;
-use labscope::store::{Follow, Load, Sink, Ticket, Value, Want};
+use labscope::store::{Follow, Held, Load, Sink, Ticket, Value, Want};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -123,6 +123,11 @@ fn is_over(value: &Value) -> bool {
 }
 
 async fn follow(turns: Vec<Turn>) -> (Heard, Result<(), Error>) {
+    go_on(turns, Held::default()).await
+}
+
+/// Follows on from what is held.
+async fn go_on(turns: Vec<Turn>, held: Held) -> (Heard, Result<(), Error>) {
     let url = serve(turns).await;
     let mut server: Server = at(&url);
     server.timeouts.read = Duration::from_millis(200);
@@ -131,7 +136,7 @@ async fn follow(turns: Vec<Turn>) -> (Heard, Result<(), Error>) {
     let request = GetTrace { id: 1_u64.into(), job_id: 7 }.request();
     let status = Load::one(&GetJob { id: 1_u64.into(), job_id: 7 });
     let follow = Follow { request: request.clone(), status, over: is_over, sink: || Box::new(Nothing) };
-    executor.take(Effect::Start(Ticket::Follow(request), Want::Follow(follow), 0));
+    executor.take(Effect::Start(Ticket::Follow(request), Want::Follow(follow), held));
     let mut heard = Heard::default();
     loop {
         let next = tokio::time::timeout(Duration::from_secs(60), inbox.recv()).await.expect("it goes on");
@@ -195,11 +200,14 @@ async fn a_server_that_ignores_ranges_sends_all_of_it_and_what_is_new_is_taken()
 
 #[tokio::test]
 async fn a_part_that_begins_elsewhere_than_was_asked_is_put_where_it_belongs() {
-    let text = "one\ntwo\nthree\n";
-    let first = || turn(move |_| whole("200 OK", "", "one\ntwo\n"));
+    let text: &'static str = lines("line", 400).leak();
+    let known = 3000;
+    let first = || turn(move |_| whole("200 OK", "", &text[..known]));
     // Before: what is known of it is passed over. Behind: the gap is filled.
-    assert_eq!(held(vec![first(), turn(move |_| part(text, 5))]).await, text);
-    let behind = move |from| if from == 0 { whole("200 OK", "", text) } else { part(text, 10) };
+    for begin in [5, 100, known - 512, known - 4, known] {
+        assert_eq!(held(vec![first(), turn(move |_| part(text, begin))]).await, text, "{begin}");
+    }
+    let behind = move |from| if from == 0 { whole("200 OK", "", text) } else { part(text, known + 10) };
     assert_eq!(held(vec![first(), turn(behind)]).await, text);
 }
 
@@ -232,4 +240,114 @@ async fn trouble_of_the_server_passes_and_a_refusal_ends_it() {
     let (heard, outcome) = follow(vec![first(), status("403 Forbidden", ""), first()]).await;
     assert_eq!(heard.text, "one\n");
     assert!(matches!(outcome, Err(Error { fault: Fault::Denied(_), .. })), "{outcome:?}");
+}
+
+/// Lines enough that their beginning is far from their end.
+fn lines(word: &str, count: usize) -> String {
+    (0..count).map(|line| format!("{word} {line}\n")).collect()
+}
+
+#[tokio::test]
+async fn a_trace_that_is_written_anew_and_longer_begins_again_where_ranges_are_honoured() {
+    let (old, new) = (lines("old", 400), lines("anew", 4000));
+    for (first, then) in [(&old, &new), (&lines("old", 3), &lines("anew", 4))] {
+        let (was, is) = (first.clone(), then.clone());
+        let (heard, outcome) =
+            follow(vec![turn(move |from| ranged(&was, from)), turn(move |from| ranged(&is, from))]).await;
+        assert!(outcome.is_ok());
+        assert_eq!((&heard.text, heard.restarts), (then, 1));
+    }
+    // Left, and looked at again after it was written anew: the last bytes that are held tell.
+    let held = |text: &str| Held { amount: text.len() as u64, tail: text.as_bytes()[text.len() - 512..].to_vec() };
+    let is = new.clone();
+    let (heard, outcome) = go_on(vec![turn(move |from| ranged(&is, from))], held(&old)).await;
+    assert!(outcome.is_ok());
+    assert_eq!((&heard.text, heard.restarts), (&new, 1));
+    let is = format!("{old}more\n");
+    let (heard, outcome) = go_on(vec![turn(move |from| ranged(&is, from))], held(&old)).await;
+    assert!(outcome.is_ok());
+    assert_eq!((heard.text.as_str(), heard.restarts), ("more\n", 0));
+}
+
+#[tokio::test]
+async fn what_is_held_costs_a_few_bytes_again_each_time_and_no_more() {
+    let text = lines("line", 4000);
+    let total = text.len();
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let turns = (0..4).map(|_| {
+        let (text, asked) = (text.clone(), asked.clone());
+        turn(move |from| {
+            asked.lock().expect("no test panics while it holds this").push(from);
+            ranged(&text, from)
+        })
+    });
+    assert_eq!(held(turns.collect()).await, text);
+    let asked = asked.lock().expect("no test panics while it holds this").clone();
+    assert!(asked[0] == 0 && asked[1..].iter().all(|from| total - from == 512), "{asked:?} of {total}");
+}
+
+#[tokio::test]
+async fn a_server_that_sends_no_part_at_all_is_asked_for_everything() {
+    let (short, long) = (lines("line", 400), lines("line", 410));
+    let expected = long.clone();
+    // It refuses every range, and does not say how much there is.
+    let whole_only = |text: String| {
+        turn(move |from| if from == 0 { whole("200 OK", "", &text) } else { whole("416 Range", "", "") })
+    };
+    assert_eq!(held(vec![whole_only(short), whole_only(long)]).await, expected);
+    // Shrunk to the very byte that is asked for, and longer than that and still shorter than what is held.
+    let text = lines("line", 400);
+    for left in [text.len() - 512, text.len() - 100, 5] {
+        let (was, is) = (text.clone(), text[..left].to_owned());
+        let (heard, outcome) =
+            follow(vec![turn(move |from| ranged(&was, from)), turn(move |from| ranged(&is, from))]).await;
+        assert!(outcome.is_ok());
+        assert_eq!((heard.text.len(), heard.restarts), (left, 1));
+    }
+}
+
+#[tokio::test]
+async fn a_long_trace_waits_for_who_takes_it_in() {
+    let text = lines("a line of many, each of them as long as this one", 1_000_000);
+    let total = text.len();
+    let url = serve(vec![turn(move |from| ranged(&text, from))]).await;
+    let (sender, mut inbox) = mpsc::channel(4096);
+    let mut executor = Executor::new(Box::new(move || Client::new(at(&url))), sender, None, None);
+    let request = GetTrace { id: 1_u64.into(), job_id: 7 }.request();
+    let status = Load::one(&GetJob { id: 1_u64.into(), job_id: 7 });
+    let follow = Follow { request: request.clone(), status, over: is_over, sink: || Box::new(Nothing) };
+    let ticket = Ticket::Follow(request);
+    executor.take(Effect::Start(ticket.clone(), Want::Follow(follow), Held::default()));
+    // What is told and not heard is kept within bounds, however much there would be room for in the channel.
+    let mut unheard = Vec::new();
+    while let Ok(Some(msg)) = tokio::time::timeout(Duration::from_millis(500), inbox.recv()).await {
+        unheard.push(msg);
+    }
+    let size = |msg: &Msg| match msg {
+        Msg::Of(_, msg) => match &**msg {
+            Msg::Bytes { bytes, .. } => bytes.len(),
+            _ => 0,
+        },
+        _ => 0,
+    };
+    let waiting: usize = unheard.iter().map(size).sum();
+    assert!((1 << 20..=8 << 20).contains(&waiting), "{waiting} of {total}");
+    // Told to wait, it says nothing more, though there is room now; then it goes on.
+    executor.take(Effect::Hold(ticket.clone(), true));
+    unheard.clear();
+    let mut more = 0;
+    while let Ok(Some(msg)) = tokio::time::timeout(Duration::from_millis(300), inbox.recv()).await {
+        more += size(&msg);
+    }
+    // One piece had its room already.
+    assert!(more < 1 << 20, "{more}");
+    executor.take(Effect::Hold(ticket, false));
+    let mut all = waiting + more;
+    while let Some(msg) = tokio::time::timeout(Duration::from_secs(60), inbox.recv()).await.expect("it goes on") {
+        all += size(&msg);
+        if matches!(msg.heard(), Some(Msg::Arrived(..))) {
+            break;
+        }
+    }
+    assert_eq!(all, total);
 }

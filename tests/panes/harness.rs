@@ -162,6 +162,7 @@ impl Begin {
             size: self.size,
             pending: Vec::new(),
             cancelled: Vec::new(),
+            holding: Vec::new(),
             asked: Vec::new(),
             reached: HashSet::new(),
             holds: self.holds,
@@ -196,6 +197,8 @@ pub struct Harness {
     pending: Vec<Effect>,
     /// What was taken back, in order.
     pub cancelled: Vec<Ticket>,
+    /// What streams were told: to wait, or to go on.
+    pub holding: Vec<bool>,
     /// The request line of everything that was asked, in order; with the fields of forms.
     pub asked: Vec<String>,
     /// Method and route of everything that was asked, streams and downloads among them.
@@ -385,6 +388,12 @@ impl Harness {
                         executor.take(Effect::Cancel(ticket.clone()));
                     }
                     self.cancelled.push(ticket);
+                }
+                Effect::Hold(ticket, hold) => {
+                    if let Answers::Server { executor, .. } = &mut self.answers {
+                        executor.take(Effect::Hold(ticket, hold));
+                    }
+                    self.holding.push(hold);
                 }
                 Effect::Copy(words) => self.copied.push(words),
                 Effect::Browse(url) => self.browsed.push(url),
@@ -606,7 +615,7 @@ impl Harness {
         let request = follow.request.clone();
         let mut messages = vec![
             Msg::Learned(follow.status.request.clone(), status),
-            Msg::Bytes { request: request.clone(), bytes: new, restart: false },
+            Msg::Bytes { request: request.clone(), bytes: new.into(), restart: false },
         ];
         if over {
             messages.push(Msg::Arrived(Ticket::Follow(request), Ok(Outcome::End)));

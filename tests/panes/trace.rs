@@ -154,17 +154,49 @@ async fn a_trace_larger_than_memory_is_scrolled_and_searched_from_disk() {
 }
 
 #[tokio::test]
+async fn a_trace_that_comes_faster_than_it_is_put_on_disk_waits() {
+    let mut begin = begin(7);
+    begin.reading = Arc::new(Reading { memory: 1 << 20, ..Reading::default() });
+    let mut harness = open_with(begin, "running", numbered(300_000)).await;
+    let request = harness.follows().expect("the trace is followed");
+    assert!(harness.holding.is_empty());
+    let more = numbered(2_500_000);
+    for piece in more.as_bytes().chunks(1 << 20) {
+        harness.send(Msg::Bytes { request: request.clone(), bytes: piece.to_vec().into(), restart: false });
+    }
+    assert_eq!(harness.holding, [true], "{} bytes came", more.len());
+    harness.settle().await;
+    assert_eq!(harness.holding, [true, false]);
+    harness.expect("2,800,000 lines");
+}
+
+#[tokio::test]
 async fn a_trace_that_is_written_anew_begins_again() {
     let mut harness = open("running", numbered(50)).await;
     harness.press("Space k k").expect("marked");
     let request = harness.follows().expect("the trace is followed");
-    harness.send(Msg::Bytes { request: request.clone(), bytes: b"anew\n".to_vec(), restart: true });
-    harness.expect("anew").expect("1 lines").expect_no("frame 49");
+    harness.send(Msg::Bytes { request: request.clone(), bytes: "other words\n".into(), restart: true });
+    harness.expect("other words").expect_no("frame 49").expect_no("marked");
+    harness.expect("The server wrote the trace of #7 anew; it is read from its beginning.");
+    harness.press("k").pass(20).expect("1 lines");
     // Erased meanwhile: nothing is left, and the screen says so.
-    harness.send(Msg::Bytes { request: request.clone(), bytes: Vec::new(), restart: true });
+    harness.send(Msg::Bytes { request: request.clone(), bytes: Default::default(), restart: true });
     harness.send(Msg::Arrived(Ticket::Follow(request), Ok(Outcome::End)));
-    harness.expect("This job wrote nothing.").expect_no("anew");
+    harness.expect("This job wrote nothing.").expect_no("other words");
     harness.press("j k G g g e E & Esc Space y Esc Z f").settle().await;
+}
+
+#[tokio::test]
+async fn what_was_found_in_a_trace_is_not_taken_for_what_is_in_another_one() {
+    let mut harness = open("running", numbered(50)).await;
+    harness.press("/").type_text("frame").settle().await;
+    harness.press("Enter").expect("of 45");
+    let request = harness.follows().expect("the trace is followed");
+    let anew: String = (0..90).map(|line| format!("{} {line}\n", if line == 70 { "frame" } else { "other" })).collect();
+    harness.send(Msg::Bytes { request, bytes: anew.into(), restart: true });
+    harness.settle().await;
+    harness.press("n").settle().await;
+    harness.expect("1 of 1").expect("frame 70");
 }
 
 #[tokio::test]

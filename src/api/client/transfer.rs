@@ -59,6 +59,11 @@ impl Download {
         reply.chunk().await.map_err(|e| cut(&e, self.tried.clone(), self.read_timeout))
     }
 
+    /// Whether there is nothing to come: the server has no such part.
+    pub fn is_nothing(&self) -> bool {
+        self.reply.is_none()
+    }
+
     /// Bytes in all, where the server said.
     pub fn total(&self) -> Option<u64> {
         self.length.and_then(|length| self.start.checked_add(length))

@@ -4,6 +4,7 @@
 mod draw;
 mod pick;
 mod runs;
+mod seek;
 mod shelf;
 mod work;
 
@@ -63,6 +64,8 @@ pub struct Viewer {
     seen: usize,
     /// The line where the marked ones begin; they end at the cursor.
     mark: Option<usize>,
+    /// Which text it is, and how often it was written anew.
+    edition: Option<(u64, u32)>,
     /// It was asked to run again.
     again: Option<runs::Again>,
     /// How often it went to another program.
@@ -95,6 +98,7 @@ impl Viewer {
             opened: false,
             seen: 0,
             mark: None,
+            edition: None,
             again: None,
             pages: 0,
             of: RefCell::default(),
@@ -133,12 +137,12 @@ impl Viewer {
 
     /// Names the trace as far as it is known.
     fn identity(&self, trace: &Trace) -> String {
-        format!("{}\t{}", self.name(), trace.bytes_len())
+        format!("{}\t{}", self.name(trace), trace.bytes_len())
     }
 
     /// Names the trace, however long it is.
-    fn name(&self) -> String {
-        format!("{}/{}", self.project, self.id)
+    fn name(&self, trace: &Trace) -> String {
+        format!("{}/{} {}", self.project, self.id, trace.edition())
     }
 
     // ---- rows of the screen and lines of the trace
@@ -208,11 +212,11 @@ impl Viewer {
         if let Some(trace) = self.trace(view) {
             let keep = view.session.reading.memory;
             if trace.exceeds(keep) {
-                wants.push(Work::new(PutAway { name: self.name(), trace: trace.clone(), keep }).into());
+                wants.push(Work::new(PutAway { name: self.name(trace), trace: trace.clone(), keep }).into());
             }
             let blocks = trace.away(self.window(view, trace));
             if !blocks.is_empty() {
-                wants.push(Work::new(Bring { name: self.name(), trace: trace.clone(), blocks }).into());
+                wants.push(Work::new(Bring { name: self.name(trace), trace: trace.clone(), blocks }).into());
             }
             // What is being looked for is found, as far as the trace was known then, before it is looked for again: in one
             // that grows without a pause, nothing would ever be found.
@@ -269,6 +273,7 @@ impl Viewer {
             }
         }
         let Some(trace) = growing.map(|g| g.sink) else { return };
+        self.renew(trace, cx);
         self.folds.refresh(trace);
         if self.doc.follow || self.seen > trace.len_lines() {
             self.seen = trace.len_lines();
@@ -288,9 +293,19 @@ impl Viewer {
                 }
             }
         }
-        // What is marked in a trace that was written anew is another text.
-        self.mark = self.mark.filter(|mark| *mark < trace.len_lines());
         self.land(trace, &of, cx);
+    }
+
+    /// What was found and marked in a trace that was written anew is of another text.
+    fn renew(&mut self, trace: &Trace, cx: &mut Cx) {
+        let now = (trace.edition(), trace.resets());
+        let Some((edition, resets)) = self.edition.replace(now).filter(|before| *before != now) else { return };
+        (self.found, self.lines, self.current, self.mark) = (None, None, 0, None);
+        self.of.replace(String::new());
+        if edition != trace.edition() && trace.resets() > resets {
+            let words = format!("The server wrote the trace of #{} anew; it is read from its beginning.", self.id);
+            cx.say(Tone::Warning, words);
+        }
     }
 
     /// Goes where it was asked to go, once that is known.
@@ -518,79 +533,5 @@ impl Viewer {
             // At the end of what grows one wants to see it grow.
             self.doc.follow = live;
         }
-    }
-
-    // ---- searching
-
-    /// What is sought.
-    pub fn sought(&self) -> &str {
-        &self.query
-    }
-
-    /// Seeks something else; nothing ends the search.
-    pub fn seek(&mut self, text: &str, cx: &mut Cx) {
-        if self.query == text {
-            return;
-        }
-        let from = match self.jump {
-            // While typing, the search goes on from where it began.
-            Some(Jump::Match(from)) => from,
-            _ => self.line(&cx.view),
-        };
-        self.query = text.to_owned();
-        (self.current, self.found, self.lines) = (0, None, None);
-        self.jump = Some(Jump::Match(from)).filter(|_| !text.is_empty());
-        if text.is_empty() {
-            self.only = false;
-            if let Some(trace) = self.trace(&cx.view).filter(|_| !self.doc.follow) {
-                self.goto(trace, from);
-            }
-        }
-    }
-
-    fn hits(&self) -> Option<&Found> {
-        self.found.as_ref().filter(|_| !self.query.is_empty()).map(|found| &found.result)
-    }
-
-    fn show_match(&mut self, trace: &Trace, found: &Found, index: usize) {
-        let Some(hit) = found.matches.get(index) else { return };
-        self.current = index;
-        self.goto(trace, hit.line);
-        if let Some(words) = trace.text(hit.line).filter(|_| !self.doc.wrap) {
-            self.doc.show_columns(text::columns(&words, hit.range.clone()));
-        }
-    }
-
-    /// To the next match, or the one before, around the end.
-    pub fn seek_next(&mut self, forward: bool, cx: &mut Cx) {
-        let at = self.line(&cx.view);
-        let (Some(found), Some(trace)) = (self.found.clone(), self.trace(&cx.view)) else { return };
-        let found = &found.result;
-        let count = found.matches.len();
-        if count == 0 {
-            return;
-        }
-        let on_it = found.matches.get(self.current).is_some_and(|hit| hit.line == at);
-        let index = match (on_it, forward) {
-            (true, true) => self.current + 1,
-            (true, false) => (self.current + count).saturating_sub(1),
-            (false, true) => found.matches.partition_point(|hit| hit.line <= at),
-            (false, false) => (found.matches.partition_point(|hit| hit.line < at) + count).saturating_sub(1),
-        };
-        self.show_match(trace, found, index % count);
-    }
-
-    /// Esc: ends a mark, a filter or a search; `false` where there is none.
-    pub fn escape(&mut self, cx: &mut Cx) -> bool {
-        if self.mark.take().is_some() {
-            return true;
-        }
-        if self.only {
-            self.turn_only("", cx);
-            return true;
-        }
-        let sought = !self.query.is_empty();
-        self.seek("", cx);
-        sought
     }
 }

@@ -18,6 +18,14 @@ impl Sink for Trace {
     fn held(&self) -> u64 {
         self.bytes_len()
     }
+
+    fn tail(&self) -> &[u8] {
+        self.last_bytes()
+    }
+
+    fn is_full(&self) -> bool {
+        Trace::is_full(self)
+    }
 }
 
 /// Lines with errors, or with warnings, that are kept.

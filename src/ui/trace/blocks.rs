@@ -72,9 +72,14 @@ enum Place {
     },
 }
 
+/// Bytes beyond those that may stay in memory that may wait to be put away; what brings more should wait then.
+const WAITING: u64 = 16 << 20;
+
 /// What the copies of a trace share: its shelf, and what came back from there.
 #[derive(Default)]
 pub struct Stock {
+    /// Bytes that may stay in memory, as soon as somebody who puts blocks away has said so.
+    keep: OnceLock<u64>,
     shelf: OnceLock<Box<dyn Shelf>>,
     /// Bytes of closed blocks in memory.
     held: AtomicU64,
@@ -154,6 +159,11 @@ impl Stock {
         self.held.load(Ordering::Relaxed)
     }
 
+    /// Whether more comes than is put away. Where nothing can be put away, memory has to do.
+    pub fn is_full(&self) -> bool {
+        self.keep.get().is_some_and(|keep| self.held() > keep.saturating_add(WAITING)) && lock(&self.trouble).is_none()
+    }
+
     /// Names what is at hand now.
     pub fn turn(&self) -> u64 {
         self.turns.load(Ordering::Relaxed)
@@ -166,6 +176,7 @@ impl Stock {
 
     /// Puts the oldest of `slots` away until no more than `keep` bytes are in memory. For workers.
     pub fn put_away(&self, slots: &[Arc<Slot>], keep: u64, make: MakeShelf) {
+        self.keep.get_or_init(|| keep);
         let _alone = lock(&self.putting);
         let put = || -> io::Result<()> {
             let shelf = match self.shelf.get() {
