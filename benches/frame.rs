@@ -71,7 +71,11 @@ fn settle_with(app: &mut App, effects: Vec<Effect>, body: &dyn Fn(&str) -> Vec<u
             },
             Want::Follow(follow) => {
                 let bytes = body(follow.request.route);
-                todo.extend(app.update(Msg::Bytes { request: follow.request.clone(), bytes: bytes.into(), restart: false }));
+                todo.extend(app.update(Msg::Bytes {
+                    request: follow.request.clone(),
+                    bytes: bytes.into(),
+                    restart: false,
+                }));
                 Ok(Outcome::End)
             }
             Want::Work(work) => Ok(Outcome::Made((work.run)(&|| false))),

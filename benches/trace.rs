@@ -265,7 +265,8 @@ fn follow(seconds: usize) -> (Vec<f64>, usize) {
         next = lines(next, RATE / FRAMES, &mut text);
         let start = Instant::now();
         for chunk in text.chunks(CHUNK) {
-            let effects = app.update(Msg::Bytes { request: request.clone(), bytes: chunk.to_vec().into(), restart: false });
+            let effects =
+                app.update(Msg::Bytes { request: request.clone(), bytes: chunk.to_vec().into(), restart: false });
             black_box(effects.len());
         }
         frame(&mut app, &mut buffer);

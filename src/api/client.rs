@@ -1,5 +1,6 @@
 //! The client: sends requests to one server, waits and tries again where that is safe, and says in words what failed.
 
+mod clock;
 mod exchange;
 mod pages;
 mod payload;
@@ -10,6 +11,7 @@ use crate::api::endpoint::{Endpoint, Method, Request};
 use crate::api::error::{Error, Fault};
 use crate::api::page::PageInfo;
 use bytes::Bytes;
+pub use clock::Clock;
 pub use exchange::Slice;
 use exchange::{Call, Wanted, read};
 use payload::Payload;
@@ -64,6 +66,7 @@ impl Default for Timeouts {
 pub struct Client {
     http: reqwest::Client,
     server: Arc<Server>,
+    clock: Arc<Clock>,
 }
 
 /// A whole reply.
@@ -107,12 +110,17 @@ impl Client {
         }
         let tried = format!("connect to {}", server.base_url);
         let http = builder.build().map_err(|e| Error { tried, fault: Fault::Tls(e.to_string()) })?;
-        Ok(Client { http, server: Arc::new(server) })
+        Ok(Client { http, server: Arc::new(server), clock: Arc::default() })
     }
 
     /// The server that it speaks to.
     pub fn server(&self) -> &Server {
         &self.server
+    }
+
+    /// What is known of the server's clock; copies of the client share it.
+    pub fn clock(&self) -> &Clock {
+        &self.clock
     }
 
     /// Sends a request; a status that is not a success is an error. What servers of today have moved is looked for there.

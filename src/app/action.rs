@@ -12,7 +12,7 @@ use crate::api::Error;
 use crate::store::{Arrival, Held, Ticket, Value, Want, Write};
 use crate::ui::theme::Background;
 use crossterm::event::{KeyEvent, MouseEvent};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -202,6 +202,8 @@ pub enum Msg {
     Recalled(Ticket, Arrival, Timestamp),
     /// A status that was read on the way of a stream.
     Learned(crate::api::Request, Result<Arrival, Error>),
+    /// How far the server's clock is ahead of ours.
+    Clock(SignedDuration),
     /// Bytes of a stream; `restart` where what was held is no longer true.
     Bytes { request: crate::api::Request, bytes: bytes::Bytes, restart: bool },
     /// Bytes came for a result that is read from parts of a large thing, by its key.

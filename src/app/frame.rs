@@ -240,7 +240,7 @@ impl App {
             spans.push((chart::bar(part, columns), tint));
             spans.push((format!(" {:.0}% ", (part * 100.0).min(100.0).floor()), theme.style(Role::Text)));
         }
-        let facts = transfer.facts(view.now);
+        let facts = transfer.facts(view.here);
         // Where there is little room, how fast it goes says most.
         let short = facts.split(" · ").nth(1).unwrap_or(&facts).to_owned();
         spans.push((format!("{}  ", if width >= 120 { &facts } else { &short }), theme.style(Role::Dim)));

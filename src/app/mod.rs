@@ -90,6 +90,8 @@ pub struct App {
     pressed: Vec<Key>,
     message: Option<(Tone, String, Timestamp)>,
     in_flight: HashSet<Ticket>,
+    /// How far the server's clock is ahead of ours.
+    skew: SignedDuration,
     /// Streams that were told to wait.
     held_up: HashSet<Ticket>,
     writes: HashMap<u64, Pending>,
@@ -160,6 +162,7 @@ impl App {
             pressed: Vec::new(),
             message: None,
             in_flight: HashSet::new(),
+            skew: SignedDuration::ZERO,
             held_up: HashSet::new(),
             writes: HashMap::new(),
             next_write: 1,
@@ -257,7 +260,8 @@ impl App {
         View {
             store: &self.store,
             theme: &self.theme,
-            now: self.now,
+            now: self.now.checked_add(self.skew).unwrap_or(self.now),
+            here: self.now,
             session: &self.session,
             drafts: &self.drafts,
             outbox: &self.outbox,
@@ -295,6 +299,7 @@ impl App {
             Msg::Arrived(ticket, outcome) => self.arrived(ticket, outcome),
             Msg::Recalled(ticket, reply, at) => self.recalled(&ticket, reply, at),
             Msg::Learned(request, outcome) => self.store.arrived(&request, 0, outcome, self.now),
+            Msg::Clock(ahead) => self.skew = ahead,
             Msg::Bytes { request, bytes, restart } => {
                 self.store.note_reach(None, self.now);
                 self.store.grow(&request, &bytes, restart);

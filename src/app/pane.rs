@@ -70,8 +70,10 @@ pub struct View<'a> {
     pub store: &'a Store,
     /// How roles look.
     pub theme: &'a Theme,
-    /// The moment of this update.
+    /// The moment of this update by the server's clock: what the server dates is as old as it says.
     pub now: Timestamp,
+    /// The same by our own clock, for what happens here.
+    pub here: Timestamp,
     /// Who is signed in where.
     pub session: &'a Session,
     /// Texts that are kept until the server has them, by key: those of this server and account.

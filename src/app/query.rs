@@ -574,6 +574,7 @@ mod tests {
             store: &store,
             theme: &theme,
             now: "2026-06-15T12:00:00Z".parse().expect("a time"),
+            here: "2026-06-15T12:00:00Z".parse().expect("a time"),
             session: &session,
             drafts: &drafts,
             outbox: &outbox,

@@ -174,7 +174,9 @@ fn instant(time: Option<&Time>) -> Option<Timestamp> {
 pub fn seconds(job: &Job, now: Timestamp) -> Option<f64> {
     let started = instant(job.started_at.as_ref());
     if job.status.is_running() {
-        return started.map(|from| now.duration_since(from).as_secs_f64().max(0.0)).or(job.duration);
+        // By a clock of which nothing is known it may not have begun yet: then the server's own count tells.
+        let since = started.map(|from| now.duration_since(from).as_secs_f64());
+        return since.filter(|since| *since >= 0.0).or(job.duration).or(since.map(|_| 0.0));
     }
     job.duration.or_else(|| {
         let until = instant(job.finished_at.as_ref())?;

@@ -452,7 +452,7 @@ pub fn ago(age: &str) -> String {
     match age {
         "" => String::new(),
         "now" => "just now".into(),
-        // What is to come, and the moments of a server whose clock is ahead.
+        // What is to come, and what is dated ahead, as some commits are.
         age if age.starts_with("in ") => age.to_owned(),
         age => format!("{age} ago"),
     }

@@ -329,7 +329,10 @@ impl Notes {
             return DocLine { spans, ..DocLine::default() };
         }
         let lines = self.drafted.get(index);
-        lines.and_then(|lines| lines.get(line - 1)).map(|line| DocLine::new(line.clone(), theme.style(Role::Text))).unwrap_or_default()
+        lines
+            .and_then(|lines| lines.get(line - 1))
+            .map(|line| DocLine::new(line.clone(), theme.style(Role::Text)))
+            .unwrap_or_default()
     }
 }
 

@@ -22,6 +22,7 @@ use jiff::Timestamp;
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc, watch};
@@ -39,12 +40,21 @@ type Connect = Box<dyn FnOnce() -> Result<Client, Error> + Send>;
 #[derive(Clone)]
 pub(super) struct Line {
     connecting: Shared<BoxFuture<'static, Result<Client, Error>>>,
+    /// Milliseconds that the server's clock is ahead of ours, as was told.
+    ahead: Arc<AtomicI64>,
 }
 
 impl Line {
     fn new(connect: Connect) -> Line {
         let connecting = async { tokio::task::spawn_blocking(connect).await.unwrap_or_else(|_| Err(gone("connect"))) };
-        Line { connecting: connecting.boxed().shared() }
+        Line { connecting: connecting.boxed().shared(), ahead: Arc::default() }
+    }
+
+    /// What was learnt of the server's clock since this was asked last.
+    pub(super) fn clock(&self) -> Option<Msg> {
+        let ahead = self.connecting.peek()?.as_ref().ok()?.clock().ahead();
+        let millis = i64::try_from(ahead.as_millis()).unwrap_or_default();
+        (self.ahead.swap(millis, Ordering::Relaxed) != millis).then_some(Msg::Clock(ahead))
     }
 
     pub(super) async fn client(&self) -> Result<Client, Error> {
@@ -251,15 +261,17 @@ impl Executor {
                         }
                         reply(&line, &load, &request, cache.as_deref()).await.map(Outcome::Reply)
                     }
-                    Want::Follow(follow) => {
-                        follow::stream(&line, &follow, held, flow, to).await.map(|()| Outcome::End)
-                    }
+                    Want::Follow(follow) => follow::stream(&line, &follow, held, flow, to).await.map(|()| Outcome::End),
                     Want::Work(work) => make(work, to.stop.clone()).await,
                     Want::Parts(gleaned) => glean::glean(&line.client().await?, &gleaned, to).await,
                 }
             };
             // Whatever happens, what was started is answered: else it would be waited for forever.
             let outcome = AssertUnwindSafe(outcome).catch_unwind().await.unwrap_or_else(|_| Err(crashed(&name)));
+            // What it holds is read by that clock.
+            if let Some(clock) = line.clock() {
+                let _ = teller.sender.send(clock).await;
+            }
             teller.tell(Msg::Arrived(name, outcome)).await;
         });
         self.tasks.insert(ticket, Task { abort: task.abort_handle(), stop, hold });

@@ -351,3 +351,32 @@ async fn a_long_trace_waits_for_who_takes_it_in() {
     }
     assert_eq!(all, total);
 }
+
+#[tokio::test]
+async fn how_far_the_clock_of_a_server_is_ahead_is_told_before_what_it_dated() {
+    for off in [600, -600, 365 * 86_400] {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let url: Url = format!("http://{}", listener.local_addr().expect("an address")).parse().expect("a URL");
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                if asked(&mut stream).await.is_none() {
+                    continue;
+                }
+                let now = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(off);
+                let date = now.to_zoned(jiff::tz::TimeZone::UTC).strftime("date: %a, %d %b %Y %H:%M:%S GMT\r\n");
+                let body = r#"{"id":7,"name":"n","stage":"s","status":"success"}"#;
+                let Raw::Close(text) = whole("200 OK", &date.to_string(), body) else { return };
+                let _ = stream.write_all(text.as_bytes()).await;
+            }
+        });
+        let (sender, mut inbox) = mpsc::channel(64);
+        let mut executor = Executor::new(Box::new(move || Client::new(at(&url))), sender, None, None);
+        let load = Load::one(&GetJob { id: 1_u64.into(), job_id: 7 });
+        let ticket = Ticket::Load(load.request.clone(), 0);
+        executor.take(Effect::Start(ticket, load.into(), Held::default()));
+        let first = inbox.recv().await.and_then(Msg::heard);
+        let Some(Msg::Clock(ahead)) = first else { panic!("{first:?}") };
+        assert!((ahead.as_secs() - off).abs() <= 1, "{ahead} of {off}");
+        assert!(matches!(inbox.recv().await.and_then(Msg::heard), Some(Msg::Arrived(_, Ok(_)))));
+    }
+}

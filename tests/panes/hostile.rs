@@ -32,15 +32,17 @@ async fn a_server_that_ignores_ranges_shows_each_line_once_and_one_that_writes_a
     let turn = Arc::new(AtomicUsize::new(0));
     let turns = turn.clone();
     let server = Scripted::minded(move |asked| {
-        let said = |text: &str| answer(200, text).with("content-type", "text/plain");
+        // Enough of it that a part can be asked for.
+        let after = |word: &str, text: &str| format!("{}{text}", format!("{word}\n").repeat(100));
+        let said = |word: &str, text: &str| answer(200, &after(word, text)).with("content-type", "text/plain");
         if asked.line.contains("/trace") {
             // Whatever part is asked for, everything comes; then another, shorter text; then a part from the wrong place.
             return match turns.fetch_add(1, Ordering::SeqCst) {
-                0 => said("one\ntwo\n"),
-                1 => said("one\ntwo\nthree\n"),
-                2 | 3 => said("anew\n"),
+                0 => said("begun", "one\ntwo\n"),
+                1 => said("begun", "one\ntwo\nthree\n"),
+                2 | 3 => said("other", "anew\n"),
                 4 => answer(206, "odd\n").with("content-range", "bytes 900-903/904"),
-                _ => said("anew\nthe end\n"),
+                _ => said("other", "anew\nthe end\n"),
             };
         }
         let status = if turns.load(Ordering::SeqCst) > 5 { "success" } else { "running" };
@@ -54,9 +56,10 @@ async fn a_server_that_ignores_ranges_shows_each_line_once_and_one_that_writes_a
     harness.until("three").await;
     assert_eq!(harness.lines().iter().filter(|line| line.contains("two")).count(), 1, "{}", harness.picture());
     harness.until("anew").await;
+    harness.expect("The server wrote the trace of #7 anew");
     harness.expect_no("three");
     harness.until("the end").await;
-    harness.expect_no("odd").expect("2 lines");
+    harness.expect_no("odd").expect("102 lines");
     let ranges = server.asked().iter().filter(|asked| !asked.header("range").is_empty()).count();
     assert!(ranges > 0, "parts were asked for");
 }

@@ -3,6 +3,7 @@
 mod artifacts;
 mod browse;
 mod changes;
+mod clock;
 mod columns;
 mod core;
 mod deployments;

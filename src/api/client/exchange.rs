@@ -1,5 +1,6 @@
 //! One exchange with a server: the call on the wire, where it is sent on to, when it is sent again, and what comes back.
 
+use super::clock;
 use super::payload::Payload;
 use super::{Client, Response};
 use crate::api::endpoint::{Method, Reply, mask};
@@ -120,7 +121,7 @@ impl Client {
                 _ if last => return outcome,
                 Ok(reply) => match reply.status().as_u16() {
                     // The server refused it before it did anything, so a write may come again, too.
-                    // One that asks for no pause at all, or whose clock is behind ours, gets ours all the same.
+                    // One that asks for no pause at all gets ours all the same.
                     429 => wait_asked(reply.headers(), Timestamp::now()).unwrap_or_default().max(pause),
                     502..=504 if reads => retry_after(reply.headers(), Timestamp::now()).unwrap_or_default().max(pause),
                     _ => return outcome,
@@ -165,9 +166,12 @@ impl Client {
                     .header(CONTENT_LENGTH, payload.length())
                     .body(payload.body());
             }
-            let began = Instant::now();
+            let (began, sent) = (Instant::now(), Timestamp::now());
             let reply = request.send().await.map_err(|e| self.unsent(&e, &url, call))?;
             tracing::debug!(call = %call.line(), status = reply.status().as_u16(), took = ?began.elapsed(), "answered");
+            if url.origin() == home {
+                self.clock.hear(reply.headers(), sent, Timestamp::now());
+            }
             if !matches!(reply.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
                 return Ok(reply);
             }
@@ -283,12 +287,13 @@ pub(super) fn content_range(headers: &HeaderMap) -> Option<(Option<u64>, Option<
     Some((first, total.trim().parse().ok()))
 }
 
-/// The pause that a server asks for: seconds or a date.
+/// The pause that a server asks for: seconds, or a date by its own clock; of one that does not tell that, by ours.
 fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = text.parse() {
         return Some(Duration::from_secs(seconds));
     }
+    let now = clock::date(headers).unwrap_or(now);
     Some(until(jiff::fmt::rfc2822::parse(text).ok()?.timestamp(), now))
 }
 
@@ -296,7 +301,7 @@ fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
 fn wait_asked(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     retry_after(headers, now).or_else(|| {
         let reset = headers.get("ratelimit-reset")?.to_str().ok()?.trim().parse().ok()?;
-        Some(until(Timestamp::from_second(reset).ok()?, now))
+        Some(until(Timestamp::from_second(reset).ok()?, clock::date(headers).unwrap_or(now)))
     })
 }
 
@@ -324,6 +329,16 @@ mod tests {
         let reset = headers("ratelimit-reset", &(now.as_second() + 9).to_string());
         assert_eq!(wait_asked(&reset, now), Some(Duration::from_secs(9)));
         assert_eq!(wait_asked(&headers("retry-after", "soon"), now), None);
+        // A server whose clock is ten minutes ahead, or a year behind, means as long a pause.
+        for (date, second) in
+            [("Mon, 01 Jan 2018 00:10:00 GMT", 1_514_765_400), ("Sun, 01 Jan 2017 00:00:00 GMT", 1_483_228_800)]
+        {
+            let mut said = headers("date", date);
+            said.insert("ratelimit-reset", (second + 9).to_string().parse().unwrap());
+            assert_eq!(wait_asked(&said, now), Some(Duration::from_secs(9)));
+            said.insert(RETRY_AFTER, date.replace("00 GMT", "05 GMT").parse().unwrap());
+            assert_eq!(wait_asked(&said, now), Some(Duration::from_secs(5)));
+        }
     }
 
     #[test]

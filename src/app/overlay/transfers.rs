@@ -46,7 +46,7 @@ fn enter(transfer: &Transfer) -> Action {
 }
 
 fn row(transfer: &Transfer, view: &View) -> table::Row {
-    let facts = transfer.facts(view.now);
+    let facts = transfer.facts(view.here);
     let (mark, role, words) = match &transfer.state {
         State::Waiting => (glyph::open(), Role::Pending, "waits for the server".to_owned()),
         State::Running => {

@@ -14,6 +14,11 @@ use ratatui::style::Style;
 /// From this many columns lines are numbered.
 const NUMBERED: u16 = 60;
 
+/// So many lines, in words.
+fn lines_of(count: usize) -> String {
+    if count == 1 { "1 line".into() } else { format!("{} lines", text::count(count as u64)) }
+}
+
 impl Viewer {
     /// What stands where there is no trace.
     fn without(&self, view: &View, area: Rect, buf: &mut Buffer, job: &Job) {
@@ -70,7 +75,7 @@ impl Viewer {
         let mut words = match (live, self.doc.follow, fresh) {
             (true, false, 0) => "paused".into(),
             (true, false, fresh) => format!("paused, {} new", text::count(fresh as u64)),
-            _ => format!("{} lines", text::count(trace.len_lines() as u64)),
+            _ => lines_of(trace.len_lines()),
         };
         if let Some(found) = self.hits() {
             let sign = if self.only { "&" } else { "/" };
@@ -167,12 +172,11 @@ impl Viewer {
             }
             left.push((dot.clone(), dim));
         }
-        let lines = trace.len_lines() as u64;
         if let Some(chosen) = self.chosen() {
             let more = if chosen.len() >= crate::ui::trace::FILTERED { "+" } else { "" };
             left.push((format!("{}{more} of ", text::count(chosen.len() as u64)), theme.style(Role::Match)));
         }
-        left.push((format!("{} lines{dot}{}", text::count(lines), text::bytes(trace.bytes_len())), dim));
+        left.push((format!("{}{dot}{}", lines_of(trace.len_lines()), text::bytes(trace.bytes_len())), dim));
         if let Some(marked) = self.marked(view) {
             let lines = marked.len();
             let words = format!("{dot}{lines} line{} marked", if lines == 1 { "" } else { "s" });

@@ -49,7 +49,7 @@ impl Viewer {
 
     /// It was asked to run again: the run that comes of it is told once, by [`Viewer::came_again`].
     pub fn asked_again(&mut self, view: &View) {
-        self.again = Some(Again { known: self.newer(view).unwrap_or(self.id), asked: view.now });
+        self.again = Some(Again { known: self.newer(view).unwrap_or(self.id), asked: view.here });
     }
 
     /// A run that was asked for does not lead away from this one any more.
@@ -60,7 +60,7 @@ impl Viewer {
     /// The run that was asked for, as soon as it is there.
     pub fn came_again(&mut self, view: &View) -> Option<u64> {
         // A retry that came to nothing must not lead away long after.
-        let again = self.again.filter(|again| view.now.duration_since(again.asked).as_secs() < AGAIN);
+        let again = self.again.filter(|again| view.here.duration_since(again.asked).as_secs() < AGAIN);
         let come = again.and_then(|again| self.newer(view).filter(|id| *id > again.known));
         self.again = again.filter(|_| come.is_none());
         come

@@ -4,8 +4,8 @@
 use super::Trace;
 use super::blocks::Block;
 use crate::ui::search::{Across, Found, MATCHES, Match};
-use regex::{Regex, RegexBuilder};
 use regex::bytes::Regex as Bytes;
+use regex::{Regex, RegexBuilder};
 use std::sync::{Arc, LazyLock};
 
 /// Lines that one filter keeps.

@@ -1,0 +1,91 @@
+//! Servers whose clock is not ours: what they date is as old as it is, and live clocks tick.
+
+use crate::harness::{Begin, Harness};
+use jiff::{SignedDuration, Timestamp};
+use labscope::app::Place;
+use labscope::app::action::Msg;
+use serde_json::{Value, json};
+
+const PROJECT: &str = "acme/rocket-ui";
+const JOB: &str = "GET /projects/acme%2Frocket-ui/jobs/7";
+const OFF: [i64; 4] = [600, -600, 365 * 86_400, -365 * 86_400];
+
+/// So many seconds before the moment of all tests, by a clock that is `off` ahead.
+fn before(seconds: i64, off: i64) -> String {
+    let noon: Timestamp = "2026-06-15T12:00:00Z".parse().expect("a time");
+    (noon + SignedDuration::from_secs(off - seconds)).to_string()
+}
+
+fn job(off: i64) -> Value {
+    json!({
+        "id": 7, "name": "bench", "stage": "test", "status": "running", "ref": "main",
+        "created_at": before(600, off), "started_at": before(91, off), "duration": 91.4, "queued_duration": 509.0,
+        "pipeline": {"id": 318, "ref": "main", "sha": "9f3c2ab0d1e2", "status": "running"},
+        "commit": {"id": "9f3c2ab0d1e2", "short_id": "9f3c2ab0", "title": "Rows", "author_name": "Bo",
+            "created_at": before(7200, off)},
+        "artifacts_file": {"filename": "bench.zip", "size": 120000},
+        "artifacts_expire_at": before(-3 * 86_400 - 60, off),
+    })
+}
+
+/// A job that runs, on a wide screen, by a clock that is `off` ahead; whether that is known.
+async fn open(off: i64, known: bool) -> Harness {
+    let mut harness = Begin::at(Place::new("job").project(PROJECT).item(7)).size(160, 45).open();
+    if known {
+        harness.send(Msg::Clock(SignedDuration::from_secs(off)));
+    }
+    harness.reply(JOB, job(off)).reply_raw(&format!("{JOB}/trace"), "one\n").settle().await;
+    harness
+}
+
+#[tokio::test]
+async fn a_live_clock_ticks_by_the_seconds_of_its_server() {
+    for off in OFF {
+        let mut harness = open(off, true).await;
+        harness.expect("● running 1m31s").expect("in 3d").expect("8m29s");
+        assert!(harness.line_with("written").trim_end().ends_with("2h"), "{}", harness.picture());
+        for next in ["1m32s", "1m33s", "1m34s"] {
+            harness.pass(1).expect(&format!("● running {next}"));
+        }
+        harness.expect_no("in 10m").expect_no("in 1y");
+    }
+}
+
+#[tokio::test]
+async fn of_a_clock_of_which_nothing_is_known_nothing_absurd_comes() {
+    // A server that does not date its replies; its clock is ahead: the job has not begun yet, by ours.
+    let mut harness = open(600, false).await;
+    harness.expect("● running 1m31s").expect_no("-0m").expect_no("in 8m ago");
+    harness.pass(2).expect("● running 1m31s");
+    // The other way round it has been running for longer than it has.
+    open(-600, false).await.expect("● running 11m31s");
+}
+
+#[tokio::test]
+async fn a_runner_s_last_contact_is_as_long_ago_as_it_is() {
+    for off in OFF {
+        let mut harness = Begin::at(Place::new("runners")).size(160, 45).open();
+        harness.send(Msg::Clock(SignedDuration::from_secs(off)));
+        let runner = json!({"id": 3, "description": "mill-3", "status": "online", "active": true, "online": true,
+            "contacted_at": before(300, off), "is_shared": true, "runner_type": "instance_type"});
+        harness.reply("GET /runners", [runner.clone()]).reply("GET /runners/3", runner);
+        harness.reply("GET /runners/3/jobs", json!([])).settle().await;
+        harness.expect("mill-3").expect("5m").expect_no("in 5m").expect_no("in 15m").expect_no("1y");
+    }
+}
+
+#[tokio::test]
+async fn the_rate_of_a_download_is_by_our_own_clock() {
+    let place = Place::new("job").project(PROJECT).item(7);
+    let mut harness = Begin::at(place).size(80, 24).hold(|_| false).open();
+    harness.reply(JOB, job(0)).reply_raw(&format!("{JOB}/trace"), "one\n").settle().await;
+    harness.press("s").press("Enter");
+    let number = harness.saves.first().expect("it is saved").0;
+    use labscope::app::transfer::News;
+    for held in [0, 2_000_000, 4_000_000] {
+        harness.send(Msg::Transfer(number, News::Held(held)));
+        harness.pass(1);
+        harness.send(Msg::Clock(SignedDuration::from_secs(600)));
+    }
+    harness.expect("1.3 MB/s");
+}
