@@ -3,6 +3,7 @@
 pub mod apart;
 pub mod artifacts;
 pub mod blob;
+pub mod board;
 pub mod branches;
 pub mod changes;
 pub mod ci;

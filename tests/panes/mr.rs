@@ -331,3 +331,25 @@ async fn the_pipeline_of_a_fork_is_asked_for_where_it_runs_and_may_be_hidden() {
     harness.expect("compile").press("J");
     assert_eq!(harness.app.place(), Place::new("jobs").project("99").item(9));
 }
+
+#[tokio::test]
+async fn a_pipeline_stands_as_a_board_beside_the_list_and_its_jobs_open() {
+    let mut harness = open_at(place().tab("pipelines"), 140, 30).await;
+    let stages = [
+        json!({"id": 2, "name": "screens", "stage": "test", "status": "failed"}),
+        json!({"id": 1, "name": "compile", "stage": "build", "status": "success"}),
+    ];
+    harness.reply("GET /projects/acme%2Frocket-ui/pipelines/318/jobs", stages).press("r").settle().await;
+    harness.expect("pipeline 318").expect("build ─").expect("✓ compile").expect("✗ screens");
+    harness.press("Tab l Enter");
+    assert_eq!((harness.app.place().pane.as_str(), harness.app.place().item.as_deref()), ("job", Some("2")));
+    harness.press("q").click_on("#318").press("Enter");
+    assert_eq!((harness.app.place().pane.as_str(), harness.app.place().item.as_deref()), ("jobs", Some("318")));
+    harness.press("q").double_click_on("compile");
+    assert_eq!((harness.app.place().pane.as_str(), harness.app.place().item.as_deref()), ("job", Some("1")));
+    harness.press("q").resize(80, 24).settle().await;
+    harness.expect("compile").expect_no("#318").press("Esc").expect("#318").expect_no("compile");
+    for (width, height) in [(20, 4), (99, 3), (220, 60)] {
+        harness.resize(width, height).press("j k h l Tab j z z");
+    }
+}

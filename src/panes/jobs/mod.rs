@@ -1,9 +1,9 @@
 //! Jobs of a project, by pipeline and stage, with what can be done to them; on a wide screen the pipeline as a board.
 
-mod board;
 mod lines;
 mod looked;
 
+use super::board::Board;
 use super::ci::{self, Deed, PULSE};
 use super::crumbs;
 use super::list::{age, trouble, without_rows};
@@ -21,7 +21,6 @@ use crate::ui::panels::{self, Ask, Panels};
 use crate::ui::table::{self, Cell, Column, ListState, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
-use board::Board;
 use lines::{Line, Lines};
 use looked::Looked;
 use ratatui::buffer::Buffer;

@@ -2,6 +2,7 @@
 
 mod beside;
 mod head;
+mod pipelines;
 mod scope;
 mod speak;
 mod talk;
@@ -29,8 +30,9 @@ use crate::store::{Load, Rows, Want};
 use crate::ui::panels::Panels;
 use crate::ui::table::{Column, Row, Size};
 use crate::ui::theme::Role;
-use crate::ui::{glyph, line, state, text};
+use crate::ui::{line, state, text};
 use head::Facts;
+use pipelines::Pipelines;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use scope::{Scope, Seen};
@@ -65,7 +67,7 @@ pub struct Mr {
     changes: Changes,
     scope: Scope,
     seen: Seen,
-    pipelines: Listing,
+    pipelines: Pipelines,
     /// What one is about to say.
     desk: Desk,
     /// What is said, beside the changes.
@@ -195,8 +197,10 @@ impl Mr {
             Tab::Changes => self.changes.enter(),
             Tab::Pipelines => {
                 let rows = cx.view.store.list(&self.pipelines_of());
-                if let Some(pipeline) = self.pipelines.selected(&rows) {
-                    cx.go(self.jobs_place(&cx.view, pipeline));
+                let Some(pipeline) = self.pipelines.selected(&rows) else { return };
+                match self.pipelines.job() {
+                    Some(job) => cx.go(Place::new("job").project(self.project_of(&cx.view, pipeline)).item(job)),
+                    None => cx.go(self.jobs_place(&cx.view, pipeline)),
                 }
             }
         }
@@ -271,20 +275,6 @@ fn commit_row(view: &View, commit: &Commit) -> Row {
         (commit.title.clone(), Role::Text).into(),
         (commit.author_name.clone(), Role::User).into(),
         (age(view, commit.when()), Role::Dim).into(),
-    ])
-}
-
-fn pipeline_row(view: &View, pipeline: &PipelineBrief) -> Row {
-    let (mark, role) = glyph::status(pipeline.status.as_str());
-    let short = pipeline.sha.get(..8).unwrap_or(&pipeline.sha);
-    let when = pipeline.updated_at.as_ref().or(pipeline.created_at.as_ref());
-    Row::new(vec![
-        (mark, role).into(),
-        (pipeline.status.as_str().replace('_', " "), role).into(),
-        (format!("#{}", pipeline.id), Role::Text).into(),
-        (pipeline.r#ref.clone(), Role::Ref).into(),
-        (short.to_owned(), Role::Ref).into(),
-        (age(view, when), Role::Dim).into(),
     ])
 }
 
@@ -421,7 +411,7 @@ impl Pane for Mr {
             changes,
             scope: Scope::default(),
             seen: Seen::default(),
-            pipelines: Listing::default(),
+            pipelines: Pipelines::default(),
             desk: Desk::default(),
             margin: Margin::default(),
             comments: Comments::default(),
@@ -483,6 +473,8 @@ impl Pane for Mr {
             }
             Tab::Pipelines => {
                 wants.push(polled(Load::list(&self.pipelines_of(), self.pipelines.pages())).into());
+                let shown = self.pipelines.selected(&view.store.list(&self.pipelines_of()));
+                wants.extend(shown.and_then(|pipeline| self.pipelines.want(&self.project_of(view, pipeline))));
             }
         }
         wants
@@ -522,17 +514,9 @@ impl Pane for Mr {
                 line::draw(buf, note, &[(words, view.theme.style(Role::Warning))]);
             }
             Tab::Pipelines => {
-                let columns = [
-                    Column::new("", Size::Fixed(1)),
-                    Column::new("", Size::Fit { min: 6, max: 16 }).priority(2),
-                    Column::new("", Size::Fit { min: 3, max: 12 }),
-                    Column::new("", Size::Fill { min: 12, weight: 1 }).middle(),
-                    Column::new("", Size::Fixed(8)).priority(1),
-                    Column::new("", Size::Fit { min: 2, max: 4 }).right().priority(3),
-                ];
                 let rows = view.store.list(&self.pipelines_of());
-                let empty = ("It has no pipeline.", "r asks again");
-                self.pipelines.draw(view, area, buf, true, &rows, &columns, |p| pipeline_row(view, p), empty);
+                let project = self.pipelines.selected(&rows).map(|pipeline| self.project_of(view, pipeline));
+                self.pipelines.draw(view, area, buf, &rows, project.as_ref().unwrap_or(&self.project));
             }
         }
     }
@@ -551,7 +535,9 @@ impl Pane for Mr {
             self.talk = talk;
         }
         self.commits.sync(&view.store.list(&self.commits_of()), |commit| commit.id.clone());
-        self.pipelines.sync(&view.store.list(&self.pipelines_of()), |pipeline| pipeline.id.to_string());
+        let mut pipelines = std::mem::take(&mut self.pipelines);
+        pipelines.sync(&view, &view.store.list(&self.pipelines_of()), |pipeline| self.project_of(&view, pipeline));
+        self.pipelines = pipelines;
         self.scope_sync(cx);
         let input = self.input(&view);
         self.changes.sync(&view, input.as_ref());
@@ -567,10 +553,14 @@ impl Pane for Mr {
         match self.tab {
             Tab::Overview => self.talk.motion(motion),
             Tab::Changes => self.changes.motion(motion),
-            Tab::Commits | Tab::Pipelines if motion == Motion::Right => self.enter(cx),
-            Tab::Commits | Tab::Pipelines if motion == Motion::Left => {}
+            Tab::Commits if motion == Motion::Right => self.enter(cx),
+            Tab::Commits if motion == Motion::Left => {}
             Tab::Commits => self.commits.motion(motion, cx.view.store.list(&self.commits_of()).len()),
-            Tab::Pipelines => self.pipelines.motion(motion, cx.view.store.list(&self.pipelines_of()).len()),
+            Tab::Pipelines => {
+                if self.pipelines.motion(motion, cx.view.store.list(&self.pipelines_of()).len()) {
+                    self.enter(cx);
+                }
+            }
         }
     }
 
@@ -601,11 +591,19 @@ impl Pane for Mr {
 
     fn ticks(&self, view: &View) -> bool {
         let live = || self.pipeline(view).is_some_and(|pipeline| pipeline.status.is_live());
-        self.tab == Tab::Overview && Talk::is_wide(view) && live()
+        match self.tab {
+            Tab::Overview => Talk::is_wide(view) && live(),
+            Tab::Pipelines => self.pipelines.ticks(),
+            Tab::Commits | Tab::Changes => false,
+        }
     }
 
     fn panels(&mut self) -> Option<&mut Panels> {
-        (self.tab == Tab::Changes).then(|| self.changes.panels())
+        match self.tab {
+            Tab::Changes => Some(self.changes.panels()),
+            Tab::Pipelines => Some(self.pipelines.panels()),
+            Tab::Overview | Tab::Commits => None,
+        }
     }
 
     fn tabs(&self) -> Tabs {
@@ -653,7 +651,11 @@ impl Pane for Mr {
     }
 
     fn escape(&mut self, cx: &mut Cx) -> bool {
-        self.tab == Tab::Changes && (self.changes.escape(&cx.view) || self.leave_scope())
+        match self.tab {
+            Tab::Changes => self.changes.escape(&cx.view) || self.leave_scope(),
+            Tab::Pipelines => self.pipelines.escape(),
+            Tab::Overview | Tab::Commits => false,
+        }
     }
 
     fn url(&self, view: &View) -> Option<String> {

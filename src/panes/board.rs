@@ -1,6 +1,6 @@
 //! One pipeline as a board: stages as columns, jobs as boxes.
 
-use super::super::ci::{self, Stage};
+use super::ci::{self, Stage};
 use crate::api::Id;
 use crate::api::jobs::{Job, ListPipelineJobs};
 use crate::app::command::Motion;
@@ -137,7 +137,7 @@ impl Board {
         let body = panels::title(buf, area, view.theme, focused, &title, &facts.join(" · "));
         if rows.is_empty() {
             match rows.error {
-                Some(error) => super::super::list::failure(view, body, buf, error),
+                Some(error) => super::list::failure(view, body, buf, error),
                 None if rows.known => state::empty(buf, body, view.theme, "This pipeline has no jobs.", ""),
                 None => state::skeleton(buf, body, view.theme),
             }

@@ -1,0 +1,165 @@
+//! The pipelines of a merge request, and beside them the one that is selected as a board.
+
+use super::LIVE;
+use crate::api::Id;
+use crate::api::jobs::PipelineBrief;
+use crate::app::command::Motion;
+use crate::app::pane::{Pointer, View};
+use crate::panes::board::Board;
+use crate::panes::list::{Listing, age};
+use crate::store::{Load, Rows, Want};
+use crate::ui::glyph;
+use crate::ui::panels::{self, Ask, Panels};
+use crate::ui::table::{Column, Row, Size};
+use crate::ui::theme::Role;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+const LIST: usize = 0;
+const BOARD: usize = 1;
+const ASKS: &[Ask] = &[Ask { min: 48, weight: 2 }, Ask { min: 50, weight: 3 }];
+
+/// The list and the board.
+pub struct Pipelines {
+    list: Listing,
+    board: Board,
+    panels: Panels,
+}
+
+impl Default for Pipelines {
+    fn default() -> Pipelines {
+        Pipelines { list: Listing::default(), board: Board::default(), panels: Panels::new(2) }
+    }
+}
+
+impl Pipelines {
+    /// The pages of the list that are needed.
+    pub fn pages(&self) -> u32 {
+        self.list.pages()
+    }
+
+    /// The pipeline under the cursor.
+    pub fn selected<'a>(&self, rows: &Rows<'a, PipelineBrief>) -> Option<&'a PipelineBrief> {
+        self.list.selected(rows)
+    }
+
+    /// The job under the cursor, while that is on the board.
+    pub fn job(&self) -> Option<u64> {
+        self.board.cursor().filter(|_| self.on_board())
+    }
+
+    fn on_board(&self) -> bool {
+        self.panels.focus() == BOARD
+    }
+
+    /// Whether a clock runs on it.
+    pub fn ticks(&self) -> bool {
+        self.board.live
+    }
+
+    /// The panes, for their keys and their rule.
+    pub fn panels(&mut self) -> &mut Panels {
+        &mut self.panels
+    }
+
+    /// The jobs of the pipeline on the board, which runs in that project.
+    pub fn want(&self, project: &Id) -> Option<Want> {
+        let load = Load::list(&self.board.query(project)?, 1);
+        Some(if self.board.live { load.every(LIVE).into() } else { load.into() })
+    }
+
+    /// After an update: the board shows what is selected. `project` is where that runs.
+    pub fn sync(&mut self, view: &View, rows: &Rows<'_, PipelineBrief>, project: impl Fn(&PipelineBrief) -> Id) {
+        self.list.sync(rows, |pipeline| pipeline.id.to_string());
+        let selected = self.list.selected(rows);
+        let id = selected.map(|pipeline| pipeline.id);
+        if self.board.pipeline != id {
+            self.board.look_at(id, None);
+        }
+        if let Some(pipeline) = selected {
+            self.board.refresh(view, &project(pipeline));
+        }
+    }
+
+    /// Moves the cursor; `true` where that opens what is under it.
+    pub fn motion(&mut self, motion: Motion, len: usize) -> bool {
+        match motion {
+            _ if self.on_board() => {
+                if !self.board.motion(motion) && motion == Motion::Left {
+                    self.panels.set_focus(LIST);
+                }
+            }
+            Motion::Right => return true,
+            Motion::Left => {}
+            other => self.list.motion(other, len),
+        }
+        false
+    }
+
+    /// What the pointer did; `true` where that opens what is under it.
+    pub fn pointer(&mut self, pointer: Pointer, len: usize) -> bool {
+        if let Pointer::Press { column, row, double } = pointer
+            && self.board.press(column, row)
+        {
+            self.panels.set_focus(BOARD);
+            return double;
+        }
+        let opens = self.list.pointer(pointer, len);
+        if matches!(pointer, Pointer::Press { column, row, .. } if self.list.holds(column, row)) {
+            self.panels.set_focus(LIST);
+        }
+        opens
+    }
+
+    /// From the board back to the list; whether it was there.
+    pub fn escape(&mut self) -> bool {
+        let inside = self.on_board();
+        self.panels.set_focus(LIST);
+        inside
+    }
+
+    /// Draws both, or the one that has the keys where there is room for one.
+    pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, rows: &Rows<'_, PipelineBrief>, project: &Id) {
+        self.board.hide();
+        self.list.drawn_at(Rect::default());
+        if rows.is_empty() {
+            return self.draw_list(view, area, buf, rows);
+        }
+        let places = self.panels.layout(area, ASKS);
+        self.panels.rules(buf, view.theme);
+        if let Some(place) = places.get(BOARD).copied().flatten() {
+            self.board.draw(view, place, buf, project, self.on_board(), &[]);
+        }
+        if let Some(place) = places.get(LIST).copied().flatten() {
+            let body = panels::title(buf, place, view.theme, !self.on_board(), "pipelines", "");
+            self.draw_list(view, body, buf, rows);
+        }
+    }
+
+    fn draw_list(&self, view: &View, area: Rect, buf: &mut Buffer, rows: &Rows<'_, PipelineBrief>) {
+        let columns = [
+            Column::new("", Size::Fixed(1)),
+            Column::new("", Size::Fit { min: 6, max: 16 }).priority(2),
+            Column::new("", Size::Fit { min: 3, max: 12 }),
+            Column::new("", Size::Fill { min: 12, weight: 1 }).middle(),
+            Column::new("", Size::Fixed(8)).priority(1),
+            Column::new("", Size::Fit { min: 2, max: 4 }).right().priority(3),
+        ];
+        let empty = ("It has no pipeline.", "r asks again");
+        self.list.draw(view, area, buf, !self.on_board(), rows, &columns, |p| row(view, p), empty);
+    }
+}
+
+fn row(view: &View, pipeline: &PipelineBrief) -> Row {
+    let (mark, role) = glyph::status(pipeline.status.as_str());
+    let short = pipeline.sha.get(..8).unwrap_or(&pipeline.sha);
+    let when = pipeline.updated_at.as_ref().or(pipeline.created_at.as_ref());
+    Row::new(vec![
+        (mark, role).into(),
+        (pipeline.status.as_str().replace('_', " "), role).into(),
+        (format!("#{}", pipeline.id), Role::Text).into(),
+        (pipeline.r#ref.clone(), Role::Ref).into(),
+        (short.to_owned(), Role::Ref).into(),
+        (age(view, when), Role::Dim).into(),
+    ])
+}
