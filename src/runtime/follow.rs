@@ -1,7 +1,7 @@
 //! Reads a document that grows on the server, and holds back where it comes faster than it can be taken in.
 
 use super::executor::{self, Line, Teller};
-use crate::api::Error;
+use crate::api::{Error, Fault};
 use crate::api::client::{Client, Download};
 use crate::app::action::Msg;
 use crate::store::{Follow, Held};
@@ -64,6 +64,7 @@ pub(super) async fn stream(line: &Line, follow: &Follow, held: Held, flow: Flow,
         let status = executor::reply(line, &follow.status, &follow.status.request, None).await;
         let over = status.as_ref().is_ok_and(|arrival| (follow.over)(&arrival.value));
         let failed = status.as_ref().err().cloned();
+        let mut asked = failed.as_ref().map_or(Duration::ZERO, asked_for);
         if let Some(clock) = line.clock() {
             let _ = teller.sender.send(clock).await;
         }
@@ -84,14 +85,21 @@ pub(super) async fn stream(line: &Line, follow: &Follow, held: Held, flow: Flow,
                     return Ok(());
                 }
             }
-            // What broke off after it brought something is taken up soon.
-            Err(error) if error.is_passing() && at.held > before => rest = QUICK,
             // A trace that is not there yet is an empty one.
-            Err(error) if error.is_passing() || error.is_missing() && !over => rest = (rest * 2).min(SLOW),
+            Err(error) if error.is_passing() || error.is_missing() && !over => {
+                asked = asked.max(asked_for(&error));
+                // What broke off after it brought something is taken up soon.
+                rest = if at.held > before { QUICK } else { (rest * 2).min(SLOW) };
+            }
             Err(error) => return Err(error),
         }
-        tokio::time::sleep(rest).await;
+        tokio::time::sleep(rest.max(asked)).await;
     }
+}
+
+/// The pause that a server asks for.
+fn asked_for(error: &Error) -> Duration {
+    if let Fault::Limited(Some(pause)) = error.fault { pause } else { Duration::ZERO }
 }
 
 /// How much of a document is known, and how it ends.
