@@ -38,8 +38,8 @@ impl std::fmt::Debug for Clock {
     }
 }
 
-/// What moves by itself: called before each request with the time, it changes the world up to now.
-pub type Advance = fn(&mut World, Timestamp);
+/// What moves by itself: called with the time, it changes the world up to now, and says when there is something to change next.
+pub type Advance = fn(&mut World, Timestamp) -> Option<Timestamp>;
 
 /// One server's state, shared by all requests.
 pub struct Engine {
@@ -57,6 +57,8 @@ pub struct Engine {
     /// Answers that may be written at once while they are sent.
     pub streams: Arc<Semaphore>,
     advance: Advance,
+    /// Before this moment nothing moves by itself.
+    quiet_until: Mutex<Option<Timestamp>>,
 }
 
 /// Each holds one of the threads, of which there are some hundreds, as long as its reader takes.
@@ -74,7 +76,7 @@ impl Engine {
     ) -> Engine {
         let (world, writer, cache) = (RwLock::new(world), Mutex::new(store), Arc::default());
         let streams = Arc::new(Semaphore::new(STREAMS));
-        Engine { world, writer, repositories, clock, base_url, cache, streams, advance }
+        Engine { world, writer, repositories, clock, base_url, cache, streams, advance, quiet_until: Mutex::default() }
     }
 
     /// The world as it is now; it stays so for the reader, whatever is written meanwhile.
@@ -84,16 +86,20 @@ impl Engine {
 
     /// Lets pass what passes by itself: live jobs. Skipped while a write goes on, which does it first thing.
     pub fn tick(&self) {
+        let now = self.clock.now();
+        if self.quiet_until.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|until| now < until) {
+            return;
+        }
         let store = match self.writer.try_lock() {
             Ok(store) => store,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return,
         };
         let mut world = self.snapshot();
-        (self.advance)(&mut world, self.clock.now());
+        let next = (self.advance)(&mut world, now).unwrap_or(Timestamp::MAX);
         match self.commit(&store, &mut world) {
-            Ok(true) => self.publish(world),
-            Ok(false) => {}
+            Ok(true) => self.publish(world, Some(next)),
+            Ok(false) => self.rest(Some(next)),
             Err(why) => tracing::error!("live jobs could not be kept: {why}"),
         }
     }
@@ -119,7 +125,7 @@ impl Engine {
                 return Err(Reject::conflict("409 Conflict: Resource lock"));
             }
         }
-        self.publish(world);
+        self.publish(world, None);
         // Nobody can ask for what is gone any more, so that whether it went at once is of no matter.
         for deed in &last {
             if let Err(why) = deeds::apply(deed, &self.repositories) {
@@ -153,8 +159,14 @@ impl Engine {
         Ok(!changes.is_empty())
     }
 
-    fn publish(&self, world: World) {
+    /// Puts a world in place in which nothing moves by itself before that moment, where it is known.
+    fn publish(&self, world: World, quiet_until: Option<Timestamp>) {
         *self.world.write().unwrap_or_else(PoisonError::into_inner) = world;
+        self.rest(quiet_until);
+    }
+
+    fn rest(&self, until: Option<Timestamp>) {
+        *self.quiet_until.lock().unwrap_or_else(PoisonError::into_inner) = until;
     }
 }
 
@@ -173,7 +185,7 @@ mod tests {
 
     fn engine(store: Option<Store>) -> Engine {
         let now = || Timestamp::UNIX_EPOCH;
-        Engine::new(World::default(), store, PathBuf::new(), Clock::new(now), String::new(), |_, _| {})
+        Engine::new(World::default(), store, PathBuf::new(), Clock::new(now), String::new(), |_, _| None)
     }
 
     #[test]

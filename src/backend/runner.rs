@@ -15,29 +15,39 @@ const QUEUE: i64 = 2;
 /// Transitions that one call makes at most: a pipeline has some ten jobs with three each.
 const MOST: usize = 400;
 
-/// Brings jobs with scripts, their pipelines and traces, and the schedules up to `now`.
-pub fn advance(world: &mut World, now: Timestamp) {
-    settle(world, now);
+/// Brings jobs with scripts, their pipelines and traces, and the schedules up to `now`. When something happens by itself
+/// next, if nobody changes anything before; `None` where nothing will.
+pub fn advance(world: &mut World, now: Timestamp) -> Option<Timestamp> {
+    let mut next = settle(world, now);
+    let mut pauses = None;
     for id in world.schedules.iter().map(|schedule| schedule.id).collect::<Vec<_>>() {
-        if start_next(world, id, now) {
-            settle(world, now);
+        match start_next(world, id, now) {
+            Turn::Started => next = settle(world, now),
+            Turn::At(at) => pauses = earliest(pauses, Some(at)),
+            Turn::Never => {}
         }
     }
+    earliest(next, pauses)
 }
 
-/// Makes every transition that is due.
-fn settle(world: &mut World, now: Timestamp) {
+fn earliest(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp> {
+    a.into_iter().chain(b).min()
+}
+
+/// Makes every transition that is due; when the next one is.
+fn settle(world: &mut World, now: Timestamp) -> Option<Timestamp> {
     let is_live = |status| matches!(status, Status::Created | Status::Pending | Status::Running);
     for _ in 0..MOST {
-        let due = world
-            .jobs
-            .iter()
-            .filter(|job| job.script.is_some() && !job.retried && is_live(job.status))
-            .find_map(|job| Some((job.id, due(world, job, now)?)));
-        let Some((id, (status, at))) = due else { return };
+        let live = world.jobs.iter().filter(|job| job.script.is_some() && !job.retried && is_live(job.status));
+        let mut next = None;
+        let due = live.filter_map(|job| Some((job.id, next_of(world, job)?))).find(|(_, (_, at))| {
+            next = earliest(next, Some(*at));
+            *at <= now
+        });
+        let Some((id, (status, at))) = due else { return next };
         let coverage = world.jobs.get(id).and_then(|job| script_of(world, job)).and_then(|script| script.coverage);
         let left = world.jobs.get(id).and_then(|job| artifacts(world, job, at));
-        let Some(job) = world.jobs.get_mut(id) else { return };
+        let Some(job) = world.jobs.get_mut(id) else { return Some(now) };
         job.status = status;
         match status {
             Status::Pending => job.queued_at = Some(at),
@@ -65,11 +75,12 @@ fn settle(world: &mut World, now: Timestamp) {
         }
         world.settle_pipeline(pipeline);
     }
+    Some(now)
 }
 
-/// The next transition of a job and its moment, where that has come.
-fn due(world: &World, job: &Job, now: Timestamp) -> Option<(Status, Timestamp)> {
-    let (status, at) = match job.status {
+/// The next transition of a job, and its moment.
+fn next_of(world: &World, job: &Job) -> Option<(Status, Timestamp)> {
+    Some(match job.status {
         Status::Created => match before(world, job)? {
             Before::Passed(at) if job.manual => (Status::Manual, at),
             Before::Passed(at) => (Status::Pending, at),
@@ -91,8 +102,7 @@ fn due(world: &World, job: &Job, now: Timestamp) -> Option<(Status, Timestamp)> 
             )
         }
         _ => return None,
-    };
-    (at <= now).then_some((status, at))
+    })
 }
 
 /// A moment so long after another, or before it: at the end of time where it would be behind that. World files name any moment.
@@ -239,11 +249,21 @@ pub fn deploy(world: &mut World, job: &Job, at: Timestamp) {
     });
 }
 
+/// What a schedule does.
+enum Turn {
+    /// It started a pipeline.
+    Started,
+    /// It starts one then.
+    At(Timestamp),
+    /// Nothing, until something else happens.
+    Never,
+}
+
 /// Starts a schedule's next pipeline where the last one has ended and its pause is over.
-fn start_next(world: &mut World, id: u64, now: Timestamp) -> bool {
-    let Some(schedule) = world.schedules.get(id).cloned() else { return false };
+fn start_next(world: &mut World, id: u64, now: Timestamp) -> Turn {
+    let Some(schedule) = world.schedules.get(id).cloned() else { return Turn::Never };
     if world.projects.get(schedule.project).is_none() {
-        return false;
+        return Turn::Never;
     }
     let earliest = later(now, -SignedDuration::from_secs(schedule.head_start.into()));
     let at = match schedule.pipeline {
@@ -251,27 +271,28 @@ fn start_next(world: &mut World, id: u64, now: Timestamp) -> bool {
         Some(last) => {
             let unfinished = |job: &Job| matches!(job.status, Status::Created | Status::Pending | Status::Running);
             if world.pipeline_jobs(last).any(unfinished) {
-                return false;
+                // The jobs tell.
+                return Turn::Never;
             }
             let end = world.pipeline_jobs(last).filter_map(|job| job.finished_at).max();
             let pause = SignedDuration::from_secs(schedule.pause.into());
             // Where nobody looked for a day, one pipeline is started, not a day of them.
             let next = end.map_or(now, |end| later(end, pause)).max(earliest);
             if next > now {
-                return false;
+                return Turn::At(next);
             }
             next
         }
     };
     let turn = usize::try_from(schedule.turn).unwrap_or(0) % schedule.refs.len().max(1);
-    let Some((ref_name, sha)) = schedule.refs.get(turn).cloned() else { return false };
+    let Some((ref_name, sha)) = schedule.refs.get(turn).cloned() else { return Turn::Never };
     let plan = Plan { project: schedule.project, user: schedule.user, ref_name, sha, tag: false, at };
     let pipeline = start(world, &plan, &schedule.jobs);
     if let Some(schedule) = world.schedules.get_mut(id) {
         schedule.turn += 1;
         schedule.pipeline = Some(pipeline);
     }
-    true
+    Turn::Started
 }
 
 /// What the jobs of a new pipeline have in common.
@@ -469,6 +490,23 @@ mod tests {
         assert!(play(&mut world, 3, 1, time(20)) && !play(&mut world, 3, 1, time(20)));
         advance(&mut world, time(32));
         assert_eq!(world.jobs.get(3).unwrap().status, Status::Success);
+    }
+
+    #[test]
+    fn nothing_moves_before_the_moment_that_is_named_and_then_something_does() {
+        let mut world = world(Status::Success);
+        let (mut at, mut steps) = (time(0), 0);
+        while steps < 20 {
+            let next = advance(&mut world, at).expect("a schedule goes on for ever");
+            assert!(next > at);
+            let _ = world.take_changes();
+            let (mut before, mut then) = (world.clone(), world.clone());
+            advance(&mut before, later(next, SignedDuration::from_nanos(-1)));
+            assert!(before.take_changes().is_empty(), "before {next}");
+            advance(&mut then, next);
+            assert!(!then.take_changes().is_empty(), "at {next}");
+            (at, steps) = (next, steps + 1);
+        }
     }
 
     #[test]

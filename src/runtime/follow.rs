@@ -1,8 +1,8 @@
 //! Reads a document that grows on the server, and holds back where it comes faster than it can be taken in.
 
 use super::executor::{self, Line, Teller};
-use crate::api::{Error, Fault};
 use crate::api::client::{Client, Download};
+use crate::api::{Error, Fault};
 use crate::app::action::Msg;
 use crate::store::{Follow, Held};
 use bytes::Bytes;
