@@ -513,14 +513,9 @@ fn update(call: &mut Writing, input: UpdateProject) -> Outcome<ProjectView> {
         git.set_head(&branch)?;
         project.default_branch = Some(branch);
     }
-    let (old_path, old_visibility) = (project.path.clone(), project.visibility);
     apply(set, &mut project)?;
     project.name = name.unwrap_or(project.name);
     project.path = path.unwrap_or(project.path);
-    let owner_only = project.path != old_path || project.visibility != old_visibility;
-    if owner_only && call.rights.level(call.world, &project) < level::MAINTAINER {
-        return Err(Reject::forbidden());
-    }
     check(call.world, &project)?;
     if let Some(file) = avatars::given(&call.inputs)? {
         project.avatar_url = avatars::set(call.world, Whose::Project(project.id), file);

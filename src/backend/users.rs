@@ -114,6 +114,8 @@ fn list(call: &Reading, input: ListUsers) -> Outcome<Vec<Profile>> {
     let by =
         call.choice("order_by", input.order_by.as_deref(), &["id", "name", "username", "created_at", "updated_at"])?;
     let descending = call.descending(input.sort.as_deref(), "desc")?;
+    // Only administrators choose the order.
+    let (by, descending) = if admin { (by, descending) } else { ("id", true) };
     let found = |user: &&User| {
         let matches = |part: &String| {
             let by_address = if admin { holds(&user.email, part) } else { user.email.eq_ignore_ascii_case(part) };
