@@ -54,7 +54,9 @@ fn answer(app: &mut App, effects: Vec<Effect>, body: &[u8], works: usize) -> Vec
             Want::Load(load) => {
                 let bytes = if load.request.route.ends_with("/changes") { body } else { &b"[]"[..] };
                 match (load.read)(bytes, Some("application/json")) {
-                    Ok((value, len)) => Outcome::Reply(Arrival { value, len, next: None, total: None, digest: 0 }),
+                    Ok((value, len)) => {
+                        Outcome::Reply(Arrival { value, len, next: None, total: None, digest: 0, size: 0 })
+                    }
                     Err(_) => continue,
                 }
             }

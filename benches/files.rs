@@ -59,7 +59,7 @@ fn settle(app: &mut App, effects: Vec<Effect>, large: &Bytes) {
         let outcome = match &want {
             Want::Load(load) => match (load.read)(&reply(load.request.route, &load.request.path, large), None) {
                 Ok((value, len)) => {
-                    Outcome::Reply(Arrival { value, len, next: None, total: Some(len as u64), digest: 0 })
+                    Outcome::Reply(Arrival { value, len, next: None, total: Some(len as u64), digest: 0, size: 0 })
                 }
                 Err(_) => continue,
             },
@@ -104,7 +104,7 @@ fn tree(entries: usize) -> App {
         };
         let rows: Vec<TreeEntry> = ((page - 1) * 100..page * 100).map(file).collect();
         let next = (page < pages).then_some(page as u32 + 1);
-        let reply = Arrival { len: rows.len(), value: Arc::new(rows), next, total: None, digest: 0 };
+        let reply = Arrival { len: rows.len(), value: Arc::new(rows), next, total: None, digest: 0, size: 0 };
         app.store.arrived(&listing, page as u32, Ok(reply), Timestamp::UNIX_EPOCH);
     }
     app.update(Msg::Resize(SIZE.0, SIZE.1));

@@ -37,7 +37,8 @@ fn projects(rows: usize, size: (u16, u16)) -> App {
             })
             .collect();
         let next = (page < pages).then_some(page as u32 + 1);
-        let reply = Arrival { len: values.len(), value: Arc::new(values), next, total: Some(rows as u64), digest: 0 };
+        let reply =
+            Arrival { len: values.len(), value: Arc::new(values), next, total: Some(rows as u64), digest: 0, size: 0 };
         if page == 1 {
             app.update(Msg::Arrived(Ticket::Load(request.clone(), 1), Ok(Outcome::Reply(reply))));
         } else {
@@ -64,9 +65,14 @@ fn settle_with(app: &mut App, effects: Vec<Effect>, body: &dyn Fn(&str) -> Vec<u
         let Effect::Start(ticket, want, _) = effect else { continue };
         let outcome = match &want {
             Want::Load(load) => match (load.read)(&body(load.request.route), Some("application/json")) {
-                Ok((value, len)) => {
-                    Ok(Outcome::Reply(Arrival { value, len, next: None, total: Some(len as u64), digest: 0 }))
-                }
+                Ok((value, len)) => Ok(Outcome::Reply(Arrival {
+                    value,
+                    len,
+                    next: None,
+                    total: Some(len as u64),
+                    digest: 0,
+                    size: len,
+                })),
                 Err(e) => Err(Error { tried: load.request.line(), fault: Fault::Missing(e.reason) }),
             },
             Want::Follow(follow) => {

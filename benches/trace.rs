@@ -182,7 +182,7 @@ fn answer(app: &mut App, effects: Vec<Effect>) -> (Option<labscope::api::Request
         };
         let Want::Load(load) = &want else { continue };
         let Ok((value, len)) = (load.read)(&body, Some("application/json")) else { continue };
-        let reply = Outcome::Reply(Arrival { value, len, next: None, total: None, digest: 0 });
+        let reply = Outcome::Reply(Arrival { value, len, next: None, total: None, digest: 0, size: 0 });
         todo.extend(app.update(Msg::Arrived(ticket, Ok(reply))));
     }
     (follow, left)

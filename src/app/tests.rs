@@ -118,7 +118,14 @@ fn branches(project: &str, search: Option<&str>) -> Ticket {
 }
 
 fn nothing() -> Arrival {
-    Arrival { value: Arc::new(Vec::<crate::api::branches::Branch>::new()), len: 0, next: None, total: None, digest: 0 }
+    Arrival {
+        value: Arc::new(Vec::<crate::api::branches::Branch>::new()),
+        len: 0,
+        next: None,
+        total: None,
+        digest: 0,
+        size: 0,
+    }
 }
 
 fn screen(app: &App) -> String {
@@ -289,7 +296,7 @@ fn what_was_stopped_is_not_taken_for_what_was_started_anew() {
     let list = ListBranches { id: "1".into(), search: None };
     let said = |stop: &Stop, names: &[&str]| {
         let rows: Vec<Branch> = names.iter().map(|name| Branch { name: (*name).into(), ..Branch::default() }).collect();
-        let reply = Arrival { len: rows.len(), value: Arc::new(rows), next: None, total: None, digest: 0 };
+        let reply = Arrival { len: rows.len(), value: Arc::new(rows), next: None, total: None, digest: 0, size: 0 };
         Msg::Of(stop.clone(), Box::new(Msg::Arrived(first.clone(), Ok(Outcome::Reply(reply)))))
     };
     app.update(said(&old, &["old"]));
@@ -303,7 +310,7 @@ fn what_servers_say_is_settled_together_and_before_what_a_person_does() {
     let (mut app, _) = start(Session::default());
     let list = Load::list(&ListBranches { id: "1".into(), search: None }, 1);
     let rows = vec![Branch::default()];
-    let reply = Arrival { len: 1, value: Arc::new(rows), next: None, total: None, digest: 0 };
+    let reply = Arrival { len: 1, value: Arc::new(rows), next: None, total: None, digest: 0, size: 0 };
     let arrived = Msg::Arrived(Ticket::Load(list.request, 1), Ok(Outcome::Reply(reply)));
     assert!(app.receive(arrived).is_empty());
     assert!(app.receive(Msg::Say(Tone::Info, "said".into())).is_empty());

@@ -309,8 +309,8 @@ async fn kept(cache: &Mutex<Cache>, load: &Load, request: &Request) -> Option<(A
     let read = move || {
         let kept = cache::read(&path, &request)?;
         let (value, len) = reader(&kept.body, kept.content_type.as_deref()).ok()?;
-        let digest = store::digest(&kept.body);
-        Some((Arrival { value, len, next: kept.next, total: kept.total, digest }, kept.at))
+        let (digest, size) = (store::digest(&kept.body), kept.body.len());
+        Some((Arrival { value, len, next: kept.next, total: kept.total, digest, size }, kept.at))
     };
     tokio::task::spawn_blocking(read).await.ok().flatten()
 }
@@ -330,9 +330,9 @@ pub(super) async fn reply(
     if let Some(cache) = cache {
         cache.lock().unwrap_or_else(PoisonError::into_inner).put(request, &response, Timestamp::now());
     }
-    let info = response.page;
+    let (info, size) = (response.page, response.body.len());
     let (value, len, digest) = read(load.read, response.body, response.content_type, &request.line()).await?;
-    Ok(Arrival { value, len, next: info.next, total: info.total, digest })
+    Ok(Arrival { value, len, next: info.next, total: info.total, digest, size })
 }
 
 async fn read(

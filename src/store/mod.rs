@@ -17,6 +17,8 @@ pub use want::{Cancelled, Derive, Follow, Held, Load, PER_PAGE, Sink, Ticket, Va
 
 /// How many replies and results are kept that nobody looks at.
 const KEPT: usize = 600;
+/// Bytes of replies that are kept in memory: as many as they came in.
+const ROOM: usize = 256 << 20;
 /// How many documents that grew are: each may hold many megabytes.
 const GROWN: usize = 24;
 
@@ -33,6 +35,8 @@ pub struct Arrival {
     pub total: Option<u64>,
     /// Names the bytes that it was read from, see [`digest`]; 0 where they are not known.
     pub digest: u64,
+    /// How many bytes those are.
+    pub size: usize,
 }
 
 /// A number for the bytes of a reply: the same bytes have the same.
@@ -77,11 +81,15 @@ struct Resource {
     starts: Vec<usize>,
     /// Counts what came, so that an order derived from the rows is made again only when they changed.
     revision: u64,
+    /// Bytes that it came in.
+    size: usize,
     used: Cell<u64>,
 }
 
 impl Resource {
     fn recount(&mut self) {
+        let sizes = self.entries.iter().filter_map(|entry| entry.known.as_ref()).map(|(arrival, _)| arrival.size);
+        self.size = sizes.fold(0, usize::saturating_add);
         self.starts.clear();
         let mut at = 0;
         self.starts.push(at);
@@ -691,9 +699,10 @@ impl Store {
     /// A new turn: forgets what was looked at longest ago, where too much is kept.
     pub fn turn(&mut self) {
         self.turn += 1;
-        forget(&mut self.resources, KEPT, self.turn, |r| r.used.get());
-        forget(&mut self.streams, GROWN, self.turn, |s| s.used.get());
-        forget(&mut self.made, KEPT, self.turn, |m| m.used.get());
+        let turn = self.turn;
+        forget(&mut self.resources, (KEPT, ROOM), turn, |r| (r.used.get(), r.size));
+        forget(&mut self.streams, (GROWN, usize::MAX), turn, |s| (s.used.get(), 0));
+        forget(&mut self.made, (KEPT, usize::MAX), turn, |m| (m.used.get(), 0));
     }
 
     fn entry(&mut self, request: &Request, page: u32) -> Option<&mut Entry> {
@@ -724,17 +733,28 @@ pub fn earliest(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp>
     }
 }
 
-/// Forgets the half that was used longest ago, but never what was used in the turn that ended: it would be asked for again at
-/// once, and for ever.
-fn forget<K: Eq + std::hash::Hash, V>(map: &mut HashMap<K, V>, most: usize, turn: u64, used: impl Fn(&V) -> u64) {
-    if map.len() <= most {
+/// Where there are more than so many, or more than so many bytes of them, forgets those that were used longest ago, so that
+/// half of that stays; but never what was used in the turn that ended: it would be asked for again at once, and for ever.
+/// `of` says when a value was used, and how many bytes it is of.
+fn forget<K: Eq + std::hash::Hash, V>(
+    map: &mut HashMap<K, V>,
+    (most, room): (usize, usize),
+    turn: u64,
+    of: impl Fn(&V) -> (u64, usize),
+) {
+    let bytes = map.values().fold(0_usize, |sum, value| sum.saturating_add(of(value).1));
+    if map.len() <= most && bytes <= room {
         return;
     }
-    let mut turns: Vec<u64> = map.values().map(&used).collect();
-    let middle = turns.len() / 2;
-    let (_, median, _) = turns.select_nth_unstable(middle);
-    let median = *median;
-    map.retain(|_, value| used(value) > median || used(value) + 1 >= turn);
+    let mut all: Vec<(u64, usize)> = map.values().map(&of).collect();
+    all.sort_unstable_by(|a, b| b.cmp(a));
+    let (mut count, mut bytes) = (0, 0_usize);
+    let too_much = all.iter().find(|(_, size)| {
+        (count, bytes) = (count + 1, bytes.saturating_add(*size));
+        count > most / 2 || bytes > room / 2
+    });
+    let gone = too_much.map_or(0, |(used, _)| *used);
+    map.retain(|_, value| of(value).0 > gone || of(value).0 + 1 >= turn);
 }
 
 #[cfg(test)]
@@ -749,6 +769,7 @@ mod tests {
         Arrival {
             len: rows.len(),
             digest: digest(names.join(" ").as_bytes()),
+            size: names.len(),
             value: Arc::new(rows),
             next,
             total: None,
@@ -849,6 +870,19 @@ mod tests {
             store.turn();
         }
         assert!(!store.list(&ListBranches { id: "0".into(), search: None }).known);
+    }
+
+    #[test]
+    fn what_takes_much_memory_is_forgotten_when_nobody_looks_at_it() {
+        let list = |n: usize| ListBranches { id: n.to_string().into(), search: None };
+        let mut store = Store::default();
+        for n in 0..4 {
+            let large = Arrival { size: ROOM / 3, ..rows(&["a"], None) };
+            store.arrived(&Load::list(&list(n), 1).request, 1, Ok(large), at(0));
+            store.turn();
+        }
+        let known: Vec<bool> = (0..4).map(|n| store.list(&list(n)).known).collect();
+        assert_eq!(known, [false, false, false, true], "half the room stays free for what comes");
     }
 
     #[test]

@@ -130,7 +130,7 @@ async fn a_late_reply_is_dropped() {
     let late = Ticket::Load(Load::one(&of("ro")).request, 1);
     assert!(harness.cancelled.contains(&late), "{:?}", harness.cancelled);
     let rows: Vec<labscope::api::projects::Project> = vec![Default::default()];
-    let arrival = Arrival { value: Arc::new(rows), len: 1, next: None, total: None, digest: 0 };
+    let arrival = Arrival { value: Arc::new(rows), len: 1, next: None, total: None, digest: 0, size: 0 };
     harness.send(Msg::Arrived(late, Ok(Outcome::Reply(arrival))));
     assert!(!harness.app.store.list(&of("ro")).known, "a reply that nobody waits for was kept");
     harness.reply("GET /projects", [project(1, "acme/rocket-ui")]).settle().await;

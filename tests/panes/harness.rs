@@ -557,7 +557,7 @@ impl Harness {
 
     fn arrival(&self, load: &Load, page: u32) -> Option<Result<Arrival, Error>> {
         let request = paged(load, page);
-        let mut arrival = Arrival { value: Arc::new(()), len: 1, next: None, total: None, digest: 0 };
+        let mut arrival = Arrival { value: Arc::new(()), len: 1, next: None, total: None, digest: 0, size: 0 };
         let body = match self.scripted(&request)? {
             Reply::Fails(error) => return Some(Err(Error { tried: request.line(), ..error.clone() })),
             Reply::Raw(bytes) | Reply::InParts(bytes) => bytes.clone(),
@@ -573,7 +573,7 @@ impl Harness {
         };
         let (value, len) =
             (load.read)(&body, None).unwrap_or_else(|e| panic!("{}: field {}: {}", request.line(), e.field, e.reason));
-        Some(Ok(Arrival { value, len, digest: labscope::store::digest(&body), ..arrival }))
+        Some(Ok(Arrival { value, len, digest: labscope::store::digest(&body), size: body.len(), ..arrival }))
     }
 
     /// What is read of a large thing: from its parts, where the script gives them.
