@@ -372,7 +372,9 @@ pub fn draw(
     row: impl Fn(usize) -> Row,
 ) {
     let area = area.intersection(buf.area);
-    let header = u16::from(area.height > 3 && columns.iter().any(|c| !c.title.is_empty()));
+    // Rows go before titles: three of them, where there are so many.
+    let enough = usize::from(area.height) > len.clamp(1, 3);
+    let header = u16::from(enough && columns.iter().any(|c| !c.title.is_empty()));
     state.header.set(usize::from(header));
     let body = Rect { y: area.y + header, height: area.height - header, ..area };
     let top = state.window(len, usize::from(body.height));
