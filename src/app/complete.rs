@@ -7,6 +7,7 @@ use crate::api::branches::ListBranches;
 use crate::api::groups::{GetGroup, Group, ListGroups};
 use crate::api::merge_requests::{ListMergeRequests, ListProjectMergeRequests, MergeRequest, Milestone};
 use crate::api::projects::{GetProject, ListProjectUsers, ListProjects};
+use crate::api::repository::{ListContributors, ListTree};
 use crate::api::search::{Hit, SearchProject};
 use crate::api::tags::ListTags;
 use crate::api::users::ListUsers;
@@ -34,6 +35,10 @@ pub enum Complete {
     Branches(Id),
     /// A branch or tag of a project.
     Refs(Id),
+    /// Somebody who wrote commits of a project, by name.
+    Authors(Id),
+    /// A path of a project, as it is on its default branch.
+    Paths(Id),
     /// A label that was seen on merge requests: of a project, or of all.
     Labels(Option<Id>),
     /// A milestone by its title.
@@ -86,6 +91,16 @@ fn branches(project: &Id, typed: &str) -> ListBranches {
 
 fn tags(project: &Id) -> ListTags {
     ListTags { id: project.clone(), order_by: None, sort: None }
+}
+
+fn authors(project: &Id) -> ListContributors {
+    ListContributors { id: project.clone(), order_by: Some("commits".into()), sort: Some("desc".into()) }
+}
+
+/// The folder that a path is in, as far as it is typed.
+fn folder(project: &Id, typed: &str) -> ListTree {
+    let path = typed.rsplit_once('/').map(|(folder, _)| folder.to_owned());
+    ListTree { id: project.clone(), path, r#ref: None, recursive: None }
 }
 
 /// Servers search the last name of a path alone.
@@ -173,6 +188,8 @@ impl Complete {
                 wants.push(Load::list(&tags(project), 1).into());
                 wants
             }
+            Complete::Authors(project) => vec![Load::list(&authors(project), 1).into()],
+            Complete::Paths(project) => vec![Load::list(&folder(project, typed), 1).after(PAUSE).into()],
             Complete::Labels(project) => vec![Seen::of(project.as_ref()).want()],
             Complete::Milestones(project) => {
                 let mut wants = vec![Seen::of(project.as_ref()).want()];
@@ -213,6 +230,18 @@ impl Complete {
                     view.store.list(&tags(project)).iter().for_each(|tag| add(&tag.name, "tag"));
                 }
             }
+            Complete::Authors(project) => {
+                let commits = |count: u64| if count == 1 { "1 commit".to_owned() } else { format!("{count} commits") };
+                for author in view.store.list(&authors(project)).iter() {
+                    add(&author.name, &format!("{}  {}", commits(author.commits), author.email));
+                }
+            }
+            Complete::Paths(project) => {
+                let entries = view.store.list(&folder(project, typed));
+                let (folders, files): (Vec<_>, Vec<_>) = entries.iter().partition(|entry| entry.is_folder());
+                folders.iter().for_each(|entry| add(&format!("{}/", entry.path), ""));
+                files.iter().for_each(|entry| add(&entry.path, ""));
+            }
             Complete::Labels(project) => {
                 let requests = Seen::of(project.as_ref()).rows(view);
                 requests.iter().flat_map(MergeRequest::labels).for_each(|label| add(label, ""));
@@ -252,6 +281,8 @@ impl Complete {
             Complete::Users(None) => view.store.list(&users(typed)).loading,
             Complete::Users(Some(project)) => view.store.list(&members(project, typed)).loading,
             Complete::Branches(project) | Complete::Refs(project) => view.store.list(&branches(project, typed)).loading,
+            Complete::Authors(project) => view.store.list(&authors(project)).loading,
+            Complete::Paths(project) => view.store.list(&folder(project, typed)).loading,
             Complete::Labels(project) | Complete::Milestones(project) => Seen::of(project.as_ref()).rows(view).loading,
             Complete::Groups => view.store.list(&groups(typed)).loading,
             Complete::Projects => view.store.list(&projects(typed)).loading,

@@ -3,12 +3,15 @@
 //! A table of keys per operation says what may be typed and which inputs it sets; everything else is here: reading,
 //! mistakes that name the word, what is offered while one types.
 
+mod terms;
+
 use crate::api::{Endpoint, Id};
 use crate::app::complete::{Candidate, Complete, Found};
 use crate::app::pane::View;
 use crate::app::when;
 use crate::store::Want;
 use serde_json::{Map, Value, json};
+pub use terms::*;
 
 /// What a key takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,8 +34,14 @@ pub enum Takes {
     Branch,
     /// A branch or tag.
     Ref,
+    /// The name of somebody who wrote commits, or a part of it.
+    Author,
+    /// The path of a file or folder of a project.
+    Path,
     /// Any text.
     Text,
+    /// A moment.
+    Moment,
     /// Moments after (`>`), before (`<`), or between (`..`): the inputs of both ends.
     Dates(&'static str, &'static str),
     /// An order: words to type, and what is sent for each. `-asc` and `-desc` may follow.
@@ -134,6 +143,10 @@ fn words(text: &str) -> Vec<Word> {
     all
 }
 
+fn no_date(text: &str) -> String {
+    format!("\"{text}\" is no date; 2026-01-31, 3d, 2w, 6m, 1y, today")
+}
+
 /// A value as it has to be typed.
 fn quoted(value: &str) -> String {
     if value.contains(char::is_whitespace) { format!("\"{value}\"") } else { value.to_owned() }
@@ -167,7 +180,11 @@ impl Grammar {
             Takes::Milestone => Complete::Milestones(self.project.clone()),
             Takes::Branch => self.project.clone().map_or(Complete::Nothing, Complete::Branches),
             Takes::Ref => self.project.clone().map_or(Complete::Nothing, Complete::Refs),
-            Takes::Text | Takes::Dates(..) | Takes::Sort(_) | Takes::Numbers | Takes::Pair => Complete::Nothing,
+            Takes::Author => self.project.clone().map_or(Complete::Nothing, Complete::Authors),
+            Takes::Path => self.project.clone().map_or(Complete::Nothing, Complete::Paths),
+            Takes::Text | Takes::Dates(..) | Takes::Moment | Takes::Sort(_) | Takes::Numbers | Takes::Pair => {
+                Complete::Nothing
+            }
         }
     }
 
@@ -249,8 +266,16 @@ impl Grammar {
             Takes::Words(words) | Takes::Several(words) if !words.contains(&value) => {
                 return Err(format!("{} is one of {}", term.name, words.join(", ")));
             }
-            Takes::Words(_) | Takes::Text | Takes::Milestone | Takes::Branch | Takes::Ref => {
+            Takes::Words(_) | Takes::Text | Takes::Milestone | Takes::Branch | Takes::Ref | Takes::Author => {
                 inputs.insert(input, json!(value));
+            }
+            // Folders are offered with a slash behind them, to go on from there.
+            Takes::Path => _ = inputs.insert(input, json!(value.trim_end_matches('/'))),
+            Takes::Moment => {
+                // What is typed where two ends can be meant is understood here, too.
+                let text = value.trim_start_matches(['<', '>']);
+                let moment = when::parse(text, view.now).ok_or_else(|| no_date(text))?;
+                inputs.insert(input, json!(moment.to_string()));
             }
             Takes::Several(_) => match inputs.entry(input).or_insert_with(|| json!([])) {
                 Value::Array(all) => all.push(json!(value)),
@@ -302,7 +327,7 @@ impl Grammar {
             Takes::Dates(after, before) => {
                 let moment = |text: &str| {
                     let moment = when::parse(text, view.now).map(|moment| json!(moment.to_string()));
-                    moment.ok_or_else(|| format!("\"{text}\" is no date; 2026-01-31, 3d, 2w, 6m, 1y, today"))
+                    moment.ok_or_else(|| no_date(text))
                 };
                 if let Some((from, to)) = value.split_once("..") {
                     inputs.insert(after.to_owned(), moment(from)?);
@@ -375,6 +400,15 @@ impl Grammar {
                 ("<1y", "more than a year ago"),
                 ("today", "today"),
             ]),
+            Takes::Moment => fixed(&[
+                ("1d", "yesterday"),
+                ("1w", "a week ago"),
+                ("2w", "two weeks ago"),
+                ("1m", "a month ago"),
+                ("6m", "half a year ago"),
+                ("1y", "a year ago"),
+                ("today", "when this day began"),
+            ]),
             Takes::Sort(orders) => {
                 let both = orders.iter().flat_map(|(word, _)| [(*word).to_owned(), format!("{word}-asc")]);
                 let fits = both.filter(|word| word.starts_with(value));
@@ -398,7 +432,7 @@ impl Grammar {
         let tail = text.get(cursor..).unwrap_or_default();
         // The rest of the word goes with what was typed of it.
         let tail = tail.find(char::is_whitespace).and_then(|end| tail.get(end..)).unwrap_or_default();
-        let space = if value.ends_with(':') || !tail.is_empty() { "" } else { " " };
+        let space = if value.ends_with([':', '/']) || !tail.is_empty() { "" } else { " " };
         (format!("{head}{value}{space}{tail}"), head.len() + value.len() + space.len())
     }
 }
@@ -439,115 +473,6 @@ pub fn parts(text: &str) -> Vec<(String, bool)> {
     };
     words(text).into_iter().map(part).collect()
 }
-
-/// Directions and orders that lists of merge requests know.
-const MR_ORDERS: &[(&str, &str)] = &[("created", "created_at"), ("updated", "updated_at")];
-const PROJECT_ORDERS: &[(&str, &str)] = &[
-    ("active", "last_activity_at"),
-    ("created", "created_at"),
-    ("updated", "updated_at"),
-    ("name", "name"),
-    ("path", "path"),
-    ("id", "id"),
-];
-
-/// What may be asked of merge requests.
-pub const MERGE_REQUESTS: &[Term] = &[
-    Term::new("state", "state", Takes::Words(&["opened", "closed", "merged", "all"]), "opened where it is not said"),
-    Term::new("scope", "scope", Takes::Words(&["all", "created-by-me", "assigned-to-me"]), "whose they are"),
-    Term::new("author", "author_id", Takes::User, "who made it"),
-    Term::new("assignee", "assignee_id", Takes::User, "who is to see it through"),
-    Term::new("label", "labels", Takes::Labels, "has the label; several: all of them"),
-    Term::new("milestone", "milestone", Takes::Milestone, "in the milestone"),
-    Term::new("source", "source_branch", Takes::Branch, "brings the branch"),
-    Term::new("target", "target_branch", Takes::Branch, "goes to the branch"),
-    Term::new("reaction", "my_reaction_emoji", Takes::Text, "you reacted with: thumbsup, heart, …"),
-    Term::new("created", "", Takes::Dates("created_after", "created_before"), "when it was made: >2w, <2026-01-31"),
-    Term::new("updated", "", Takes::Dates("updated_after", "updated_before"), "when it last changed: >2w"),
-    Term::new("sort", "", Takes::Sort(MR_ORDERS), "the order: updated, created-asc"),
-];
-
-/// What may be asked of projects.
-pub const PROJECTS: &[Term] = &[
-    Term::new("visibility", "visibility", Takes::Words(&["public", "internal", "private"]), "who may see it"),
-    Term::new("archived", "archived", Takes::YesNo, "put away, or not"),
-    Term::new("owned", "owned", Takes::YesNo, "your own"),
-    Term::new("member", "membership", Takes::YesNo, "you are a member"),
-    Term::new("starred", "starred", Takes::YesNo, "you gave it a star"),
-    Term::new("issues", "with_issues_enabled", Takes::YesNo, "with issues"),
-    Term::new("mrs", "with_merge_requests_enabled", Takes::YesNo, "with merge requests"),
-    Term::new("statistics", "statistics", Takes::YesNo, "with sizes"),
-    Term::new("simple", "simple", Takes::YesNo, "names and addresses alone: quicker"),
-    Term::new("attribute", "custom_attributes", Takes::Pair, "a word that administrators keep: team=rows"),
-    Term::new("attributes", "with_custom_attributes", Takes::YesNo, "with those words, for administrators"),
-    Term::new("sort", "", Takes::Sort(PROJECT_ORDERS), "the order: active, name-asc"),
-];
-
-/// What may be asked of the projects of a group.
-pub const GROUP_PROJECTS: &[Term] = &[
-    Term::new("visibility", "visibility", Takes::Words(&["public", "internal", "private"]), "who may see it"),
-    Term::new("archived", "archived", Takes::YesNo, "put away, or not"),
-    Term::new("owned", "owned", Takes::YesNo, "your own"),
-    Term::new("starred", "starred", Takes::YesNo, "you gave it a star"),
-    Term::new("simple", "simple", Takes::YesNo, "names and addresses alone: quicker"),
-    Term::new("attributes", "with_custom_attributes", Takes::YesNo, "with what administrators keep of them"),
-    Term::new("sort", "", Takes::Sort(PROJECT_ORDERS), "the order: active, name-asc"),
-];
-
-/// What may be asked of groups.
-pub const GROUPS: &[Term] = &[
-    Term::new("owned", "owned", Takes::YesNo, "your own"),
-    Term::new("available", "all_available", Takes::YesNo, "all that you may see"),
-    Term::new("statistics", "statistics", Takes::YesNo, "with sizes, for administrators"),
-    Term::new("skip", "skip_groups", Takes::Numbers, "without the group of that number"),
-    Term::new("attribute", "custom_attributes", Takes::Pair, "a word that administrators keep: team=rows"),
-    Term::new("attributes", "with_custom_attributes", Takes::YesNo, "with those words, for administrators"),
-    Term::new("sort", "", Takes::Sort(&[("name", "name"), ("path", "path")]), "the order: name, path-desc"),
-];
-
-/// What may be asked of users.
-pub const USERS: &[Term] = &[
-    Term::new("active", "active", Takes::Flag, "not blocked"),
-    Term::new("blocked", "blocked", Takes::Flag, "blocked"),
-    Term::new("username", "username", Takes::UserName, "of exactly that user name"),
-    Term::new("external", "external", Takes::Flag, "external users"),
-    Term::new("provider", "provider", Takes::Text, "signs in through that provider; with uid"),
-    Term::new("uid", "extern_uid", Takes::Text, "has that name at the provider"),
-    Term::new("attribute", "custom_attributes", Takes::Pair, "a word that administrators keep: team=rows"),
-    Term::new("attributes", "with_custom_attributes", Takes::YesNo, "with those words, for administrators"),
-    Term::new("created", "", Takes::Dates("created_after", "created_before"), "when the account was made"),
-    Term::new("sort", "", Takes::Sort(USER_ORDERS), "the order, for administrators"),
-];
-const USER_ORDERS: &[(&str, &str)] =
-    &[("id", "id"), ("name", "name"), ("username", "username"), ("created", "created_at"), ("updated", "updated_at")];
-
-/// What may be asked of the commits of a project.
-pub const COMMITS: &[Term] = &[
-    Term::new("author", "author", Takes::Text, "whose name or address holds it"),
-    Term::new("since", "", Takes::Dates("since", "until"), "from then on: 2w, 2026-01-31"),
-    Term::new("until", "", Takes::Dates("until", "since"), "up to then: 2w, 2026-01-31"),
-    Term::new("ref", "ref_name", Takes::Ref, "of that branch or tag"),
-    Term::new("path", "path", Takes::Text, "that changed the path"),
-    Term::new("date", "", Takes::Dates("since", "until"), "when: >2w, 2026-01-01..2026-02-01"),
-    Term::new("all", "all", Takes::YesNo, "of all branches"),
-];
-
-/// States of jobs that servers list by.
-const STATES: &[&str] = &["created", "pending", "running", "failed", "success", "canceled", "skipped", "manual"];
-
-/// What may be asked of the jobs of a project.
-pub const JOBS: &[Term] = &[Term::new("scope", "scope", Takes::Several(STATES), "in that state; several: any of them")];
-
-/// What may be looked for among jobs: the state is asked of the server, the rest is looked for in what it answers.
-pub const JOBS_LOOKED: &[Term] = &[
-    Term::new("scope", "scope", Takes::Several(STATES), "in that state; several: any of them"),
-    Term::new("name", "", Takes::Text, "whose name holds it"),
-    Term::new("stage", "", Takes::Text, "of the stage"),
-    Term::new("ref", "", Takes::Ref, "of that branch or tag"),
-    Term::new("runner", "", Takes::Text, "that the runner took"),
-    Term::new("by", "", Takes::UserName, "that somebody started"),
-    Term::new("commit", "", Takes::Text, "of the commit"),
-];
 
 #[cfg(test)]
 mod tests {
@@ -656,6 +581,7 @@ mod tests {
                         assert_eq!((input(after).kind, input(before).kind), (InputKind::Time, InputKind::Time));
                     }
                     Takes::Sort(_) => _ = (input("order_by"), input("sort")),
+                    Takes::Moment => assert_eq!(input(term.input).kind, InputKind::Time, "{}", term.name),
                     Takes::YesNo | Takes::Flag => assert_eq!(input(term.input).kind, InputKind::YesNo, "{}", term.name),
                     Takes::User => assert_eq!(input(term.input).kind, InputKind::Number, "{}", term.name),
                     Takes::Numbers => assert_eq!(input(term.input).kind, InputKind::List, "{}", term.name),
@@ -688,6 +614,25 @@ mod tests {
         assert_eq!(grammar.accept("rows sta", 8, "state:"), ("rows state:".into(), 11));
         assert_eq!(grammar.accept("state:o x", 7, "state:opened"), ("state:opened x".into(), 12));
         assert_eq!(grammar.accept("state:o", 7, "state:opened"), ("state:opened ".into(), 13));
+    }
+
+    #[test]
+    fn a_moment_is_one_end_alone() {
+        let grammar = Grammar::new(COMMITS, None, Some("7".into()));
+        let asked = |text: &str| {
+            asking(|view| grammar.ask::<ListCommits>(text, Map::from_iter([("id".into(), json!("7"))]), view))
+        };
+        let Asked::Ready(list) = asked("until:1w path:src/ui/") else { panic!("it can be asked") };
+        assert_eq!(
+            (list.since.is_none(), list.until.map(|at| at.as_str()[..10].to_owned())),
+            (true, Some("2026-06-08".into()))
+        );
+        assert_eq!(list.path.as_deref(), Some("src/ui"));
+        assert!(matches!(asked("since:soon"), Asked::Wrong(mistake) if mistake.why.contains("is no date")));
+        let offered = asking(|view| grammar.offers(view, "until:1", 7));
+        assert_eq!(offered.first().map(|offer| offer.value.as_str()), Some("until:1d"));
+        // What may go on has no blank behind it.
+        assert_eq!(grammar.accept("path:s", 6, "path:src/"), ("path:src/".into(), 9));
     }
 
     #[test]

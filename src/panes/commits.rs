@@ -409,6 +409,10 @@ impl Pane for Commits {
         }
     }
 
+    fn grammar(&self) -> Option<query::Grammar> {
+        (self.panels.focus() != BESIDE).then(|| LogQuery::grammar(&self.project))
+    }
+
     fn sought(&self) -> String {
         match (&self.beside, self.panels.focus()) {
             (Some(beside), BESIDE) => beside.changes.sought(),

@@ -43,6 +43,12 @@ impl LogQuery {
         LogQuery { asked, words: words.filter(|word| !word.is_empty()).collect(), author, mistake }
     }
 
+    /// What may be typed, and what is offered while it is.
+    pub fn grammar(id: &Id) -> Grammar {
+        // Words are looked for in what the server answers.
+        Grammar::new(query::COMMITS, Some("words"), Some(id.clone()))
+    }
+
     /// The project whose log it is.
     pub fn of(id: &Id) -> ListCommits {
         ListCommits { id: id.clone(), ..ListCommits::default() }

@@ -680,7 +680,7 @@ mod tests {
     fn a_heading_has_a_rule_and_marks_and_dimming_are_seen() {
         let mut state = ListState::new();
         state.select(1, 2);
-        let rows = screen(20, 3, &state, 2, |i| if i == 0 { Row::heading("build") } else { two(0).marked(true) });
+        let rows = screen(20, 2, &state, 2, |i| if i == 0 { Row::heading("build") } else { two(0).marked(true) });
         assert_eq!(rows[0], "  build ───────────");
         state.toggle_mark("a");
         state.toggle_mark("b");
@@ -691,12 +691,19 @@ mod tests {
     #[test]
     fn the_selected_row_is_tinted_over_the_whole_width_and_keeps_its_colours() {
         let theme = Theme::for_background(crate::ui::theme::Background::Dark);
-        let area = Rect::new(0, 0, 40, 3);
+        let area = Rect::new(0, 0, 40, 2);
         let mut buf = Buffer::empty(area);
         draw(&mut buf, area, &theme, true, &ListState::new(), COLUMNS, 2, two);
         let tint = theme.style(Role::Selected).bg.unwrap();
         assert!((0..40).all(|x| buf[(x, 0)].bg == tint));
         assert_eq!(buf[(2, 0)].fg, theme.style(Role::Success).fg.unwrap());
+    }
+
+    #[test]
+    fn rows_go_before_titles() {
+        let titled = |height, len| screen(40, height, &ListState::new(), len, two)[0].contains("Branch");
+        assert!(titled(2, 1) && titled(3, 2) && titled(4, 3) && titled(4, 100));
+        assert!(!titled(1, 1) && !titled(2, 2) && !titled(3, 100));
     }
 
     #[test]

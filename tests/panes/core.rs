@@ -264,3 +264,16 @@ async fn an_address_of_another_server_is_not_taken_for_one_of_this() {
     harness.press(":").type_text("http://demo.test/a/b/-/merge_requests/3").press("Enter");
     assert_eq!(harness.app.place(), Place::new("mr").project("a/b").item(3));
 }
+
+#[tokio::test]
+async fn why_something_cannot_be_done_is_read_in_full_below_the_palette() {
+    let mut harness = Begin::at(Place::new("branches").project("a/b")).open();
+    harness.reply("GET /projects/a%2Fb/repository/branches", serde_json::json!([])).settle().await;
+    harness.press(":").type_text("compare: two marked").settle().await;
+    // The row has no room for it.
+    harness.expect("or it with the default one …").expect("or it with the default one: mark");
+    harness.expect("another one with Space.");
+    for (width, height) in [(20, 8), (40, 10), (44, 12), (200, 60)] {
+        harness.resize(width, height).press("Down Up");
+    }
+}

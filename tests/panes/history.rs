@@ -286,13 +286,44 @@ async fn the_log_is_found_in_by_author_time_path_and_words() {
     app.settle().await;
     app.press("/").type_text("author:ada since:2w rows").press("Enter").settle().await;
     app.expect("/author:ada since:2w rows").expect("1 of 1").expect("Draw rows").expect_no("Begin").expect_no("●");
-    // What cannot be asked is said, and what was asked stays.
+    // What cannot be asked is said, and Esc gives back what was.
     app.press("/").type_text(" when:x").press("Enter").settle().await;
-    app.expect("no such key").expect("Draw rows").expect_no("Begin");
-    app.press("Esc").settle().await;
+    app.expect("no such key").expect_no("Begin").press("Esc").settle().await;
+    app.expect("/author:ada since:2w rows").expect("Draw rows").expect_no("no such key").press("Esc").settle().await;
     app.expect("Begin").expect("○─╮").expect_no("no such key");
     app.press("u").settle().await;
     app.expect("/author:Ada");
+}
+
+#[tokio::test]
+async fn what_may_be_typed_to_find_commits_is_offered() {
+    let mut app = project(log(), 80, 24);
+    let author =
+        |name: &str, email: &str| json!({"name": name, "email": email, "commits": 3, "additions": 0, "deletions": 0});
+    app.reply(&format!("{REPOSITORY}/contributors"), [author("Ada Sommer", "ada@x.test"), author("Bo", "bo@x.test")]);
+    let entry = |kind: &str, path: &str| json!({"id": path, "name": path.rsplit('/').next(), "type": kind, "path": path, "mode": "100644"});
+    app.reply(&format!("{REPOSITORY}/tree"), [entry("tree", "src"), entry("blob", "sort.rs")]);
+    app.reply(&format!("{REPOSITORY}/tree?path=src"), [entry("blob", "src/rows.rs")]);
+    app.reply(&format!("{REPOSITORY}/branches"), [branch("main", "e", false, true), branch("rows", "d", false, false)]);
+    app.reply(&format!("{REPOSITORY}/tags"), json!([]));
+    app.settle().await;
+    app.press("/").type_text("a").expect("author:").expect("whose name or address holds it");
+    app.press("Tab").settle().await;
+    app.expect("ada@x.test").type_text("som").press("Tab").expect("author:\"Ada Sommer\"");
+    app.type_text("until:").expect("a week ago").type_text("2").press("Tab").expect("until:2w");
+    app.type_text("path:s").settle().await;
+    app.expect("path:src/").expect("path:sort.rs").press("Tab").settle().await;
+    app.expect("path:src/rows.rs").press("Tab").expect("until:2w path:src/rows.rs");
+    app.type_text("ref:r").settle().await;
+    app.expect("ref:rows").press("Tab").type_text("words").press("Enter").settle().await;
+    let asked = app.asked.iter().rfind(|line| line.contains("/commits?")).cloned().unwrap_or_default();
+    for part in ["author=Ada%20Sommer", "until=2026-06-01", "path=src%2Frows.rs", "ref_name=rows"] {
+        assert!(asked.replace('+', "%20").contains(part), "{part} in {asked}");
+    }
+    assert!(!asked.contains("words"), "{asked}");
+    for (width, height) in [(20, 8), (44, 12)] {
+        app.resize(width, height).press("/ Tab Esc");
+    }
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! Panes as a person sees them: keys in, lines of the screen out, with replies that the test gives or a real server's.
 
+mod administrators;
 mod artifacts;
 mod browse;
 mod changes;

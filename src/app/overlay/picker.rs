@@ -61,6 +61,11 @@ impl Item {
         self
     }
 
+    /// Why it cannot be done, as a sentence.
+    fn reason(&self) -> Option<String> {
+        Some(format!("{}: {}.", self.label, self.why_not.as_deref()?))
+    }
+
     /// With a note at the right.
     pub fn note(mut self, note: impl Into<String>) -> Item {
         self.note = note.into();
@@ -228,16 +233,29 @@ impl Overlay for Picker {
 
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let theme = view.theme;
-        let height = popup::rows(self.ranked.len().max(3) + 4).min(screen.height.saturating_sub(4)).max(6);
-        let width = (screen.width * 3 / 5).clamp(50, 90);
+        let width = (screen.width * 3 / 5).clamp(64, 96).min(screen.width.saturating_sub(4));
+        // Why something cannot be done is said below the list in full: a row between, and one or two of words.
+        let reasons = self.ranked.iter().filter_map(|(index, _)| self.items.get(*index)?.reason());
+        let longest = reasons.map(|why| text::width_up_to(&why, 200)).max();
+        let said = longest.map_or(0, |columns| if columns > usize::from(width) { 3 } else { 2 });
+        let height = popup::rows(self.ranked.len().max(3) + 2).saturating_add(said);
+        let height = height.min(screen.height.saturating_sub(4)).max(6);
         let inner = popup::draw(buf, screen, theme, &self.title, width, height);
         if inner.height < 3 {
             return None;
         }
         let input = Rect { height: 1, ..inner };
         let cursor = self.input.draw(buf, input, theme, true, self.placeholder);
-        let body = Rect { y: inner.y + 2, height: inner.height - 2, ..inner };
+        let said = if inner.height > 6 { said } else { 0 };
+        let body = Rect { y: inner.y + 2, height: inner.height - 2 - said, ..inner };
         self.area.set(body);
+        let chosen = self.ranked.get(self.list.selected()).and_then(|(index, _)| self.items.get(*index));
+        if let Some(why) = chosen.and_then(Item::reason).filter(|_| said > 0) {
+            let lines = text::wrap(&why, inner.width.into(), 2);
+            for (words, y) in lines.into_iter().zip(body.bottom() + 1..inner.bottom()) {
+                line::draw(buf, Rect { y, height: 1, ..inner }, &[(words, theme.style(Role::Warning))]);
+            }
+        }
         if self.ranked.is_empty() {
             if self.loading {
                 state::skeleton(buf, body, theme);

@@ -280,13 +280,9 @@ impl Pane for Runners {
             match rows.error {
                 // What only administrators may see is said in words of this place.
                 Some(error) if self.scope == Scope::All && rows.is_empty() && denied(error) => {
-                    state::empty(
-                        buf,
-                        body,
-                        view.theme,
-                        "All runners of a server are shown to its administrators alone.",
-                        "1 goes back to those you may see",
-                    );
+                    let why = "All runners of a server are shown to its administrators alone.";
+                    let hint = "1 goes back to those you may see";
+                    state::failure(buf, body, view.theme, why, &error.tried, &error.said(), hint);
                 }
                 _ => self.draw_list(view, body, buf),
             }

@@ -270,9 +270,9 @@ impl<K: Listed> Keys<K> {
         };
         let body = panels::title(buf, area, theme, focused, title, "");
         let rows = K::rows(view, whose);
-        if rows.is_empty() && rows.error.is_some_and(|error| matches!(error.fault, Fault::Denied(_))) {
+        if let Some(error) = rows.error.filter(|error| rows.is_empty() && matches!(error.fault, Fault::Denied(_))) {
             let why = "This server shows the keys of other users to administrators alone.";
-            return state::empty(buf, body, theme, why, "You are not one of them");
+            return state::failure(buf, body, theme, why, &error.tried, &error.said(), "1 goes back to the profile");
         }
         let columns = [
             Column::new("", Size::Fill { min: 12, weight: 2 }),

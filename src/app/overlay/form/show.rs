@@ -35,6 +35,12 @@ impl Form {
             Widget::Named(Complete::Users(_)) => "A user name; @me is yours.",
             Widget::Line(_) | Widget::Named(_) | Widget::Number | Widget::Decimal => "",
         };
+        let way = match (field.help.is_empty() && way.is_empty(), field.required, self.current.is_some()) {
+            (false, ..) => way,
+            (true, true, _) => "Must be filled in.",
+            (true, false, true) => "Sent when it is changed.",
+            (true, false, false) => "Left to the server while it is empty.",
+        };
         [field.help.as_str(), way].iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(" ")
     }
 
@@ -128,7 +134,9 @@ impl Form {
         }
         // The line about a field is wrapped where there is room.
         let (about, role) = self.below(inner.width.into(), inner.height);
-        let reserved = (below.min(ABOUT).max(about.len()) + gaps + 1).min(usize::from(inner.height) - 1) as u16;
+        // Where not all fields are in sight, none gives its row to words that are not there.
+        let said = if wanted > usize::from(inner.height) { about.len() } else { below.max(about.len()) };
+        let reserved = (said + gaps + 1).min(usize::from(inner.height) - 1) as u16;
         // Where there is little room, what is said has no rows to spare.
         let reserved = if inner.height > 8 { reserved } else { (about.len() as u16 + 1).min(inner.height - 1) };
         let body = Rect { height: inner.height - reserved, ..inner };
