@@ -353,6 +353,7 @@ impl Form {
             return;
         }
         self.keep(cx);
+        self.fields.iter_mut().for_each(Field::look_again);
         match &self.current {
             Some(current) => {
                 self.state = State::Looking((current.read)(&cx.view).map(|(reply, _)| reply));

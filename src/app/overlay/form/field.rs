@@ -66,6 +66,8 @@ pub struct Field {
     pub twin: Option<&'static str>,
     check: Option<Check>,
     kind: InputKind,
+    /// Counts the times that a file is looked at: it may be another one each time.
+    looks: u32,
 }
 
 impl Field {
@@ -94,7 +96,13 @@ impl Field {
             twin: None,
             check: None,
             kind: input.kind,
+            looks: 0,
         }
+    }
+
+    /// Before it is sent: what was found out about a file of this machine may not be so any more.
+    pub fn look_again(&mut self) {
+        self.looks += u32::from(self.widget == Widget::Picture);
     }
 
     /// Under another name.
@@ -240,8 +248,8 @@ impl Field {
     pub fn wants(&self, view: &View) -> Vec<Want> {
         let typed = self.input.text().trim();
         match &self.widget {
-            Widget::Picture if !typed.is_empty() && view.store.lacks(&picture::key(typed)) => {
-                vec![picture::look(typed)]
+            Widget::Picture if !typed.is_empty() && view.store.lacks(&picture::key(typed, self.looks)) => {
+                vec![picture::look(typed, self.looks)]
             }
             Widget::Named(complete) if self.input.text() != self.before => complete.find_wants(self.input.text()),
             _ => Vec::new(),
@@ -293,7 +301,7 @@ impl Field {
                 Found::Missing => return Err(Why::Wrong(format!("there is no {}", noun(complete)))),
                 Found::Asked => return Err(Why::Asked),
             },
-            Widget::Picture => match view.store.made::<Result<(), String>>(&picture::key(text)) {
+            Widget::Picture => match view.store.made::<Result<(), String>>(&picture::key(text, self.looks)) {
                 Some(Ok(())) => json!(text),
                 Some(Err(why)) => return Err(Why::Wrong(why.clone())),
                 None => return Err(Why::Asked),

@@ -9,24 +9,24 @@ const LARGEST: u64 = 200 << 10;
 /// How files begin that servers take as a picture.
 const KINDS: [&[u8]; 7] = [b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"\0\0\x01\0"];
 
-/// A look at a file.
-struct Look(String);
+/// A look at a file: its path, and which look it is.
+struct Look(String, u32);
 
-/// Under which the result of the look is found: `Ok`, or why it cannot be sent.
-pub fn key(typed: &str) -> String {
-    format!("picture {typed} of this machine")
+/// Under which the result of a look is found: `Ok`, or why it cannot be sent. Another look may see another file.
+pub fn key(typed: &str, look: u32) -> String {
+    format!("picture {typed} of this machine\t{look}")
 }
 
 /// Has it looked at.
-pub fn look(typed: &str) -> Want {
-    Work::new(Look(typed.to_owned())).into()
+pub fn look(typed: &str, look: u32) -> Want {
+    Work::new(Look(typed.to_owned(), look)).into()
 }
 
 impl Derive for Look {
     type Output = Result<(), String>;
 
     fn key(&self) -> String {
-        key(&self.0)
+        key(&self.0, self.1)
     }
 
     fn run(&self, _: Cancelled<'_>) -> Result<(), String> {
