@@ -1,5 +1,6 @@
 //! An endpoint is a value: one struct says method, route, inputs and output of an operation, once.
 
+use crate::api::Host;
 use crate::api::error::{Unreadable, words_of};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 pub use reqwest::Method;
@@ -190,6 +191,8 @@ impl Reply for Nothing {
 /// One call as data: comparable, so that the interface can tell whether it is in flight, known or stale.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Request {
+    /// The server that is meant, where it is another than the one at hand.
+    pub host: Option<Host>,
     /// `GET`, `POST`, `PUT` or `DELETE`.
     pub method: &'static str,
     /// The route it was made from, with its slots.
@@ -246,7 +249,13 @@ impl Request {
             Body::Json => (Vec::new(), Some(Value::Object(inputs).to_string())),
             Body::Query | Body::Form => (pairs(&inputs), None),
         };
-        Request { method, route, path, fields, json, form: body == Body::Form, page: None, accept }
+        Request { host: None, method, route, path, fields, json, form: body == Body::Form, page: None, accept }
+    }
+
+    /// The same call to another server.
+    pub fn at(mut self, host: Option<&Host>) -> Request {
+        self.host = host.cloned();
+        self
     }
 
     /// The same list, one page of it.

@@ -11,6 +11,7 @@ pub mod endpoint;
 pub mod error;
 pub mod groups;
 pub mod hooks;
+pub mod host;
 pub mod jobs;
 pub mod json_path;
 pub mod license;
@@ -30,6 +31,7 @@ pub mod users;
 pub use client::{Client, Server};
 pub use endpoint::{Body, Description, Endpoint, InputKind, Nothing, Raw, Reply, Request};
 pub use error::{Error, Fault};
+pub use host::Host;
 pub use page::{Page, PageInfo};
 pub use types::{Extra, Id, Known, Time};
 

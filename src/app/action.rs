@@ -8,7 +8,7 @@ use super::pane::Section;
 use super::place::Place;
 use super::transfer::{News, Order, Save};
 use super::watch::Watched;
-use crate::api::Error;
+use crate::api::{Error, Host};
 use crate::store::{Arrival, Held, Ticket, Value, Want, Write};
 use crate::ui::theme::Background;
 use crossterm::event::{KeyEvent, MouseEvent};
@@ -61,6 +61,10 @@ pub enum Action {
     Go(Place),
     /// Open the place that a target names, as a person typed it.
     GoTo(String),
+    /// Go to another server: to a place of it, or to where one was there.
+    Elsewhere(Host, Option<Place>),
+    /// The servers there are.
+    Hosts,
     /// Open a place instead of the present one.
     Replace(Place),
     /// Back to where one came from.
@@ -292,6 +296,10 @@ pub enum Effect {
     Claim(String, String),
     /// Put the section of that name into the configuration, or take it out.
     Section(String, Option<Section>),
+    /// Bring another server to the front, at a place of it, or as it was.
+    Elsewhere(Host, Option<Place>),
+    /// Bring the one to the front that one came from.
+    Return,
     /// Go to the sleep of C-z.
     Suspend,
     /// End.

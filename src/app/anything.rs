@@ -210,6 +210,10 @@ impl Source for Anything {
             }
         }
         self.known(view, &mut offers);
+        for other in &view.session.others {
+            let action = Action::Elsewhere(other.host.clone(), None);
+            offers.items.push(Item::act(other.host.name(), action).note("server"));
+        }
         offers.items
     }
 

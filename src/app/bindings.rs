@@ -7,7 +7,7 @@ use super::pane::Entry;
 use std::collections::HashMap;
 
 /// All keys, by place.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Bindings {
     global: Vec<(Chord, &'static str)>,
     panes: HashMap<&'static str, Vec<(Chord, &'static str)>>,

@@ -55,6 +55,7 @@ pub const GLOBAL: &[Command<()>] = &[
     Command::new("go.runners", &["g r"], "Go to runners", |(), cx| cx.act(Action::Named("runners"))),
     Command::new("go.search", &["g s"], "Go to search", |(), cx| cx.act(Action::Named("search"))),
     Command::new("go.stage", &["g i"], "Go to what is staged", |(), cx| cx.act(Action::Named("stage"))),
+    Command::new("hosts", &["g H"], "Go to another server", |(), cx| cx.act(Action::Hosts)),
     Command::new("transfers", &["g d"], "Downloads", |(), cx| cx.act(Action::Saves)),
     Command::new("drafts", &["g k"], "Comments that are begun and kept, wherever they are", |(), cx| {
         cx.act(Action::Drafts);

@@ -111,7 +111,7 @@ impl App {
 
     /// Where ending would lose texts: asks first, and says why.
     pub(super) fn asks_before_quitting(&mut self) -> bool {
-        let Some(why) = self.unkept.clone().filter(|_| !self.drafts.is_empty()) else { return false };
+        let Some(why) = self.at_risk().cloned() else { return false };
         let question =
             format!("Texts that you typed are in memory alone, the disk refuses them: {why}. Quit and lose them?");
         self.overlays.push(Box::new(super::Confirm::new("Texts are not on disk", question, Action::QuitAnyway)));

@@ -5,6 +5,7 @@ pub mod anything;
 pub mod bindings;
 pub mod command;
 pub mod complete;
+pub mod elsewhere;
 pub mod frame;
 pub mod global;
 mod kept;
@@ -33,6 +34,7 @@ use action::{Action, Effect, Msg, Outcome, Then, Tone};
 use bindings::Bindings;
 use command::{Command, Motion};
 use crossterm::event::{KeyEventKind, MouseButton, MouseEventKind};
+use elsewhere::Elsewhere;
 use global::GLOBAL;
 use jiff::{SignedDuration, Timestamp};
 use keymap::{Key, Meaning};
@@ -46,6 +48,7 @@ use overlay::{Overlay, Stay};
 pub use pane::{AnyPane, Cx, Entry, Needs, Pane, Pointer, Seek, Session, View};
 pub use place::Place;
 use std::collections::{HashMap, HashSet, VecDeque};
+use target::TargetError;
 use transfer::Transfers;
 
 /// Seconds that a message stays in the footer.
@@ -106,6 +109,7 @@ pub struct App {
     unkept: Option<String>,
     outbox: Outbox,
     transfers: Transfers,
+    elsewhere: Elsewhere,
     /// What a person waits for the end of.
     watched: Vec<watch::Watched>,
     /// The pictures of the last frame.
@@ -173,6 +177,7 @@ impl App {
             unkept: None,
             outbox: Outbox::default(),
             transfers: Transfers::default(),
+            elsewhere: Elsewhere::default(),
             watched: Vec::new(),
             pictures: Pictures::default(),
             behind: VecDeque::new(),
@@ -453,6 +458,9 @@ impl App {
     }
 
     fn say(&mut self, tone: Tone, text: String) {
+        if self.elsewhere.away {
+            return self.elsewhere.tell(tone, text);
+        }
         let until = self.now.checked_add(SignedDuration::from_secs(MESSAGE_SECONDS)).unwrap_or(Timestamp::MAX);
         self.message = Some((tone, text, until));
         self.dirty = true;
@@ -555,14 +563,17 @@ impl App {
                     self.act(Action::Go(place), effects);
                     self.named = true;
                 }
+                Err(TargetError::OtherHost(..)) if self.go_elsewhere(&target, effects) => {}
                 Err(error) => self.say(Tone::Warning, error.to_string()),
             },
+            Action::Elsewhere(host, place) => effects.push(Effect::Elsewhere(host, place)),
+            Action::Hosts => self.hosts(),
             Action::Replace(place) => {
                 self.panes.pop();
                 self.open(place);
             }
             Action::Named(name) => self.go_named(name),
-            Action::Back => self.back(),
+            Action::Back => self.back(effects),
             Action::Forward => match self.ahead.pop() {
                 Some(place) => self.open(place),
                 None => self.say(Tone::Info, "There is nothing ahead.".into()),
@@ -711,6 +722,7 @@ impl App {
         self.open(place);
         if self.panes.len() > HISTORY {
             self.panes.remove(0);
+            self.elsewhere.forget_first();
         }
     }
 
@@ -765,7 +777,10 @@ impl App {
         }
     }
 
-    fn back(&mut self) {
+    fn back(&mut self, effects: &mut Vec<Effect>) {
+        if self.goes_out() {
+            return effects.push(Effect::Return);
+        }
         if self.panes.len() > 1 {
             if let Some(pane) = self.panes.pop() {
                 self.ahead.push(pane.place());
@@ -795,7 +810,7 @@ impl App {
         let running = self.transfers.running().next_back().map(|t| t.number);
         match running.filter(|_| halt && !done) {
             Some(number) => self.stop_save(number, effects),
-            None if !done => self.back(),
+            None if !done => self.back(effects),
             None => {}
         }
     }
@@ -925,6 +940,9 @@ impl App {
         let mut wants = reconcile::session_wants(&view);
         wants.extend(self.outbox_wants(&view));
         wants.extend(self.watch_wants(&view));
+        if self.elsewhere.away {
+            return wants;
+        }
         if let Some(pane) = self.panes.last() {
             wants.extend(pane.wants(&view));
         }

@@ -6,6 +6,7 @@ use super::outbox::Outbox;
 use super::place::Place;
 use super::query::Grammar;
 use super::transfer::Transfers;
+use crate::api::Host;
 use crate::store::{Load, Store, Want};
 use crate::ui::image::Pictures;
 use crate::ui::panels::Panels;
@@ -34,6 +35,16 @@ pub struct Session {
     pub sections: Vec<Section>,
     /// How traces of jobs are read.
     pub reading: Arc<Reading>,
+    /// The other servers that one knows, in order.
+    pub others: Vec<Other>,
+}
+
+/// Another server than the one at hand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Other {
+    pub host: Host,
+    /// Whether a token is there.
+    pub signed_in: bool,
 }
 
 /// How traces of jobs are read.

@@ -59,13 +59,15 @@ impl App {
 
     /// A place named by a target that does not exist gives way to the nearest that does, and says so.
     fn give_way(&mut self, effects: &mut Vec<Effect>) {
-        if !self.named {
+        if !self.named || self.elsewhere.away {
             return;
         }
         let Some(pane) = self.panes.last() else { return };
         let view = self.view_of();
         let missing = pane.wants(&view).iter().find_map(|want| match want {
-            Want::Load(load) => self.store.error_of(&load.request).filter(|e| e.is_missing()),
+            Want::Load(load) if load.request.host.is_none() => {
+                self.store.error_of(&load.request).filter(|e| e.is_missing())
+            }
             _ => None,
         });
         let place = pane.place();
@@ -165,6 +167,9 @@ impl App {
 
     /// Whether something is drawn that changes with every second.
     pub(super) fn runs_a_clock(&self) -> bool {
+        if self.elsewhere.away {
+            return false;
+        }
         self.transfers.running().next().is_some() || self.panes.last().is_some_and(|p| p.ticks(&self.view_of()))
     }
 

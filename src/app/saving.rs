@@ -61,6 +61,9 @@ impl App {
         match news {
             News::Exists(_) => {
                 let question = format!("{path} is there already. Replace it?");
+                if self.elsewhere.away {
+                    self.say(Tone::Warning, format!("{path} is there already; come back to say what becomes of it."));
+                }
                 let confirm = Confirm::new("Replace", question, Action::SaveAgain(number, true));
                 self.act_behind(Action::Open(Box::new(confirm)), effects);
             }

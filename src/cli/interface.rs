@@ -4,15 +4,17 @@ use super::args::Global;
 use super::configuration;
 use super::failure::Failure;
 use super::look::Look;
-use crate::api;
-use crate::api::client::Client;
+use crate::api::Host;
 use crate::app::action::{Msg, Tone};
 use crate::app::bindings::{BindingError, Bindings};
 use crate::app::pane::{Reading, Section, Session};
-use crate::app::{App, Place, Setup, reconcile};
+use crate::app::{App, Place, Setup};
 use crate::config::{Config, sections};
 use crate::panes::PANES;
 use crate::runtime::executor::Configure;
+use crate::runtime::journal::Kept;
+use crate::runtime::line::{Connection, Dial, Lines};
+use crate::runtime::seats::Open;
 use crate::runtime::terminal::Notify;
 use crate::runtime::{self, Options, journal};
 use crate::ui::glyph;
@@ -29,12 +31,14 @@ pub struct Opening {
     pub session: Session,
     /// Where to begin.
     pub place: Place,
-    /// Makes the client, on a worker, when the first request is due; it may take its time.
-    pub client: Box<dyn FnOnce() -> Result<Client, api::Error> + Send>,
+    /// How its server is reached.
+    pub connection: Connection,
+    /// How the others are.
+    pub dial: Dial,
+    /// What the others are opened on; `None` where there are none.
+    pub open: Option<Open>,
     /// The folder of texts that are kept; `None` where nothing is to be left behind.
     pub drafts: Option<PathBuf>,
-    /// The folder of replies that are kept; `None` where nothing is to be left behind.
-    pub replies: Option<PathBuf>,
 }
 
 /// How a person wants the interface, read and found right before anything is started.
@@ -88,13 +92,9 @@ pub fn run(manner: Manner, opening: Opening, threads: &Runtime) -> Result<(), Fa
     let configure = opening.drafts.as_ref().map(|_| configure(config.path().to_path_buf()));
     glyph::set_ascii(look.ascii);
     let kept = opening.drafts.as_deref().map(journal::load).unwrap_or_default();
-    // Without a server everything goes its usual way but for its last step.
-    let client = if session.offline {
-        let tried = format!("connect to {}", session.web_url);
-        Box::new(move || Err(api::Error { tried, fault: reconcile::offline() }))
-    } else {
-        opening.client
-    };
+    let damage = damage(&kept);
+    let here = Host::new(&session.web_url);
+    let lines = Lines::new(opening.dial).with(here.clone(), opening.connection);
     let (mut app, mut first) = App::new(Setup {
         registry: PANES,
         bindings,
@@ -106,24 +106,30 @@ pub fn run(manner: Manner, opening: Opening, threads: &Runtime) -> Result<(), Fa
         now: Timestamp::now(),
         size: crossterm::terminal::size().unwrap_or((80, 24)),
     });
-    if let Some(path) = kept.damaged.first() {
-        let more = kept.damaged.len() - 1;
-        let more = if more == 0 { String::new() } else { format!(", nor can {more} more beside it") };
-        let words = format!("A kept text cannot be read{more}, and was left alone: {}", path.display());
+    if let Some(words) = damage {
         first.extend(app.update(Msg::Say(Tone::Warning, words)));
     }
     let options = Options {
-        client,
+        lines,
+        here,
+        open: opening.open,
         mouse,
         depth: look.depth,
         ask_background: look.ask,
         drafts: opening.drafts,
-        replies: opening.replies,
         configure,
         notify,
     };
-    let ended = threads.block_on(runtime::run(&mut app, first, options));
+    let ended = threads.block_on(runtime::run(app, first, options));
     ended.map_err(|e| Failure::failed(format!("the terminal cannot be used: {e}")))
+}
+
+/// What there is to say about kept texts.
+pub fn damage(kept: &Kept) -> Option<String> {
+    let path = kept.damaged.first()?;
+    let more = kept.damaged.len() - 1;
+    let more = if more == 0 { String::new() } else { format!(", nor can {more} more beside it") };
+    Some(format!("A kept text cannot be read{more}, and was left alone: {}", path.display()))
 }
 
 fn sections(config: &Config) -> Vec<Section> {

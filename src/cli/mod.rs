@@ -3,6 +3,7 @@
 pub mod api;
 pub mod args;
 pub mod auth;
+pub mod connect;
 pub mod crash;
 pub mod failure;
 pub mod interface;

@@ -1,17 +1,15 @@
 //! `labscope [TARGET]`: the interface on a server.
 
 use super::args::Global;
+use super::connect::{self, Options, Secret};
 use super::failure::Failure;
 use super::interface::{self, Manner, Opening};
 use super::threads;
-use crate::api::client::{Client, Server};
+use crate::api::client::Server;
 use crate::api::endpoint::encode;
 use crate::app::pane::Session;
 use crate::app::{Place, target};
 use crate::config::{Config, host, remote, token};
-use secrecy::ExposeSecret;
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::PathBuf;
 use url::Url;
 
 /// What is said where nothing names a server.
@@ -26,19 +24,24 @@ pub fn run(global: &Global, text: Option<&str>) -> Result<(), Failure> {
     let manner = Manner::read(global)?;
     let found = find(global, &manner.config, text)?;
     let place = place(&found, text)?;
-    let (server, _) = server(global, &manner.config, &found.url)?;
+    let var = |name: &str| std::env::var(name).ok();
+    let token = token::seek(global.token_file.as_deref(), &var, &manner.config, &found.url).map_err(Failure::usage)?;
     interface::need_terminal()?;
+    let config = &manner.config;
     let session = Session {
         server: host::short(&found.url),
         web_url: found.url.as_str().trim_end_matches('/').to_owned(),
         read_only: global.read_only,
         offline: global.offline,
-        signed_in: server.token.is_some(),
+        signed_in: token.is_some(),
+        others: connect::others(config, &found.url),
         ..Session::default()
     };
     let drafts = drafts(&session.server);
-    let replies = manner.config.cache.unwrap_or(true).then(|| replies(&server)).flatten();
-    let opening = Opening { session, place, client: Box::new(move || Client::new(server)), drafts, replies };
+    let secret = Secret::of(token, found.url.clone());
+    let connection = connect::connection(&Options::of(global, config), found.url, secret);
+    let (dial, open) = (connect::dial(global, config), connect::open(global, config, &session));
+    let opening = Opening { session, place, connection, dial, open: Some(open), drafts };
     interface::run(manner, opening, &threads()?)
 }
 
@@ -109,14 +112,6 @@ fn place(found: &host::Found, text: Option<&str>) -> Result<Place, Failure> {
         (None, Some(project)) => Ok(Place::new("files").project(project.as_str())),
         (None, None) => Ok(Place::new("projects")),
     }
-}
-
-/// Where replies of a server are kept: what one token may see is not for another.
-fn replies(server: &Server) -> Option<PathBuf> {
-    let mut hasher = DefaultHasher::new();
-    server.token.as_ref().map(|token| token.expose_secret()).hash(&mut hasher);
-    let folder = dirs::cache_dir()?.join("labscope/replies").join(encode(server.base_url.as_str()));
-    Some(folder.join(format!("{:016x}", hasher.finish())))
 }
 
 /// Where texts typed for a server are kept until it has them.

@@ -3,7 +3,7 @@
 use super::args::Global;
 use super::failure::Failure;
 use super::interface::{self, Manner, Opening};
-use super::{open, threads};
+use super::{connect, open, threads};
 use crate::api;
 use crate::api::Fault;
 use crate::api::client::{Client, Server};
@@ -11,6 +11,7 @@ use crate::app::pane::Session;
 use crate::app::{Place, target};
 use crate::backend::{self, Running, StartError, WorldKind};
 use crate::config::host;
+use crate::runtime::line::{self, Connection};
 use secrecy::SecretString;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -93,12 +94,17 @@ fn run(global: &Global, listener: TcpListener, web_url: String, purpose: Purpose
     let held: Arc<Mutex<Option<Running>>> = Arc::default();
     let start = Start { listener, options: purpose.options, held: held.clone(), read_only: global.read_only };
     let handle = threads.handle().clone();
+    // Without a server everything goes its usual way but for its last step.
+    let offline = global.offline.then(|| connect::offline(&web_url));
+    let client = move || offline.map_or_else(|| start.client(&handle), Err);
     let opening = Opening {
         session,
         place: purpose.place,
-        client: Box::new(move || start.client(&handle)),
+        connection: Connection::new(Box::new(client), None),
+        // A server of one's own stands alone: what is configured for others is none of its business.
+        dial: line::alone(),
+        open: None,
         drafts: purpose.drafts,
-        replies: None,
     };
     let ended = interface::run(manner, opening, &threads);
     let running = held.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -30,6 +30,13 @@ enum Place {
     Keyring { keyring: bool },
 }
 
+/// A token, or that the keyring has it: asking that may take its time, and may ask the person.
+#[derive(Clone, Debug)]
+pub enum Found {
+    Token(Token),
+    Keyring,
+}
+
 /// What became of a token that was to be kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kept {
@@ -49,39 +56,73 @@ pub fn find(
     config: &Config,
     url: &Url,
 ) -> Result<Option<Token>, String> {
+    match seek(option, var, config, url)? {
+        Some(Found::Token(token)) => Ok(Some(token)),
+        Some(Found::Keyring) => from_keyring(url),
+        None => Ok(None),
+    }
+}
+
+/// The same, without asking the keyring.
+///
+/// # Errors
+/// A file that was named and cannot be read.
+pub fn seek(
+    option: Option<&Path>,
+    var: &dyn Fn(&str) -> Option<String>,
+    config: &Config,
+    url: &Url,
+) -> Result<Option<Found>, String> {
     if let Some(path) = option {
         let secret = from_file(path).map_err(|why| format!("--token-file: {why}"))?;
-        return Ok(Some(Token { secret, origin: format!("the file {}", path.display()) }));
+        return Ok(Some(Found::Token(Token { secret, origin: format!("the file {}", path.display()) })));
     }
     for name in ["LABSCOPE_TOKEN", "GITLAB_TOKEN"] {
         if let Some(text) = var(name).filter(|text| !text.trim().is_empty()) {
-            return Ok(Some(Token { secret: text.trim().to_owned().into(), origin: name.to_owned() }));
+            let token = Token { secret: text.trim().to_owned().into(), origin: name.to_owned() };
+            return Ok(Some(Found::Token(token)));
         }
     }
+    own(config, url)
+}
+
+/// The token that belongs to a server, whatever was said for the one at hand: its `token_file`, the one that is kept, glab's.
+///
+/// # Errors
+/// A file that the configuration names and that cannot be read.
+pub fn own(config: &Config, url: &Url) -> Result<Option<Found>, String> {
     let is_it = |text: &str| super::host::address(text).is_ok_and(|other| other == *url);
     for (name, host) in config.hosts.iter().filter(|(_, host)| is_it(host.url.get_ref())) {
         let Some(path) = &host.token_file else { continue };
         let secret = from_file(&expand(path.get_ref()))
             .map_err(|why| config.mistake(path.span(), &format!("hosts.{name}.token_file"), &why))?;
-        return Ok(Some(Token { secret, origin: format!("hosts.{name}.token_file of the configuration") }));
+        let origin = format!("hosts.{name}.token_file of the configuration");
+        return Ok(Some(Found::Token(Token { secret, origin })));
     }
     match places(config).remove(url.as_str()) {
         Some(Place::Here(token)) => {
-            return Ok(Some(Token { secret: token.into(), origin: "labscope auth login".to_owned() }));
+            let token = Token { secret: token.into(), origin: "labscope auth login".to_owned() };
+            return Ok(Some(Found::Token(token)));
         }
-        Some(Place::Keyring { keyring: true }) => {
-            let token = keyring::token(url).map_err(|why| format!("the keyring that holds the token: {why}"))?;
-            if let Some(token) = token {
-                return Ok(Some(Token {
-                    secret: token.into(),
-                    origin: "labscope auth login, in the keyring".to_owned(),
-                }));
-            }
-        }
+        Some(Place::Keyring { keyring: true }) => return Ok(Some(Found::Keyring)),
         Some(Place::Keyring { keyring: false }) | None => {}
     }
-    let glab = glab::hosts().into_iter().find(|host| host.url == *url).and_then(|host| host.token);
-    Ok(glab.map(|secret| Token { secret, origin: "glab's configuration".to_owned() }))
+    Ok(from_glab(url).map(Found::Token))
+}
+
+/// The token that the keyring has for a server; glab's, where it has none.
+///
+/// # Errors
+/// Why it cannot be asked.
+pub fn from_keyring(url: &Url) -> Result<Option<Token>, String> {
+    let token = keyring::token(url).map_err(|why| format!("the keyring that holds the token: {why}"))?;
+    let origin = "labscope auth login, in the keyring".to_owned();
+    Ok(token.map(|token| Token { secret: token.into(), origin }).or_else(|| from_glab(url)))
+}
+
+fn from_glab(url: &Url) -> Option<Token> {
+    let secret = glab::hosts().into_iter().find(|host| host.url == *url).and_then(|host| host.token)?;
+    Some(Token { secret, origin: "glab's configuration".to_owned() })
 }
 
 fn from_file(path: &Path) -> Result<SecretString, String> {

@@ -4,11 +4,11 @@ use super::cache::{self, Cache};
 use super::follow::{self, Flow};
 use super::glean;
 use super::journal::Keeper;
+use super::line::{self, Connect, Connection, Line, Lines};
 use super::save;
-use crate::api::client::Client;
 use crate::api::endpoint::Request;
 use crate::api::error::Unreadable;
-use crate::api::{Error, Fault};
+use crate::api::{Error, Fault, Host};
 use crate::app::action::{Effect, Msg, Outcome, Stop, Tone};
 use crate::app::outbox::Claim;
 use crate::app::pane::Section;
@@ -17,12 +17,11 @@ use crate::store;
 use crate::store::want::Reader;
 use crate::store::{Arrival, Held, Load, PER_PAGE, Ticket, Want, Work, Write};
 use futures::FutureExt;
-use futures::future::{BoxFuture, Shared};
 use jiff::Timestamp;
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc, watch};
@@ -30,41 +29,6 @@ use tokio::task::{AbortHandle, JoinHandle};
 
 /// Bodies above this size are read on a worker.
 const LARGE: usize = 64 * 1024;
-
-type Connect = Box<dyn FnOnce() -> Result<Client, Error> + Send>;
-
-/// The client, made when it is first needed and on a worker.
-///
-/// Shared, so that whoever waits goes on with it: a call that is cancelled while the client is made must not take it
-/// from all others.
-#[derive(Clone)]
-pub(super) struct Line {
-    connecting: Shared<BoxFuture<'static, Result<Client, Error>>>,
-    /// Milliseconds that the server's clock is ahead of ours, as was told.
-    ahead: Arc<AtomicI64>,
-}
-
-impl Line {
-    fn new(connect: Connect) -> Line {
-        let connecting = async { tokio::task::spawn_blocking(connect).await.unwrap_or_else(|_| Err(gone("connect"))) };
-        Line { connecting: connecting.boxed().shared(), ahead: Arc::default() }
-    }
-
-    /// What was learnt of the server's clock since this was asked last.
-    pub(super) fn clock(&self) -> Option<Msg> {
-        let ahead = self.connecting.peek()?.as_ref().ok()?.clock().ahead();
-        let millis = i64::try_from(ahead.as_millis()).unwrap_or_default();
-        (self.ahead.swap(millis, Ordering::Relaxed) != millis).then_some(Msg::Clock(ahead))
-    }
-
-    pub(super) async fn client(&self) -> Result<Client, Error> {
-        self.connecting.clone().await
-    }
-}
-
-fn gone(tried: &str) -> Error {
-    Error { tried: tried.to_owned(), fault: Fault::Offline("the connection could not be set up".into()) }
-}
 
 struct Task {
     abort: AbortHandle,
@@ -98,7 +62,9 @@ pub type Configure = Arc<dyn Fn(&str, Option<&Section>) -> Result<(), String> + 
 
 /// Runs effects. Dropping it ends everything that is in flight.
 pub struct Executor {
-    line: Line,
+    lines: Lines,
+    /// The server at hand.
+    here: Host,
     sender: mpsc::Sender<Msg>,
     tasks: HashMap<Ticket, Task>,
     writes: Vec<JoinHandle<()>>,
@@ -106,13 +72,14 @@ pub struct Executor {
     drafts: Option<PathBuf>,
     keeper: Option<Keeper>,
     configure: Option<Configure>,
-    cache: Option<Arc<Mutex<Cache>>>,
     /// Bytes of streams that may still be told before some of them are heard.
     unheard: Arc<Semaphore>,
+    /// Milliseconds that the clock of the server at hand is ahead of ours, as was told.
+    ahead: Arc<AtomicI64>,
 }
 
 impl Executor {
-    /// An executor that brings what came of it to `sender`.
+    /// An executor for one server, that brings what came of it to `sender`.
     ///
     /// Kept texts go to the folder `drafts`, replies to the folder `replies`, where there are such.
     pub fn new(
@@ -121,8 +88,16 @@ impl Executor {
         drafts: Option<PathBuf>,
         replies: Option<PathBuf>,
     ) -> Executor {
+        let here = Host::new("");
+        let lines = Lines::new(line::alone());
+        Executor::on(lines.with(here.clone(), Connection::new(connect, replies)), here, sender, drafts)
+    }
+
+    /// An executor for the server `here` among those that there are lines to.
+    pub fn on(lines: Lines, here: Host, sender: mpsc::Sender<Msg>, drafts: Option<PathBuf>) -> Executor {
         Executor {
-            line: Line::new(connect),
+            lines,
+            here,
             sender,
             tasks: HashMap::new(),
             writes: Vec::new(),
@@ -130,8 +105,16 @@ impl Executor {
             drafts,
             keeper: None,
             configure: None,
-            cache: replies.map(|folder| Arc::new(Mutex::new(Cache::new(folder)))),
             unheard: Arc::new(Semaphore::new(follow::UNHEARD)),
+            ahead: Arc::default(),
+        }
+    }
+
+    /// The line to a server; the clock of the one at hand is told.
+    fn line(&self, host: Option<&Host>) -> Line {
+        match host {
+            Some(host) => self.lines.to(host),
+            None => self.lines.to(&self.here).telling(self.ahead.clone()),
         }
     }
 
@@ -141,7 +124,7 @@ impl Executor {
         self
     }
 
-    /// Takes an effect in; gives back what it leaves to the loop, as it concerns the terminal or the end.
+    /// Takes an effect in; gives back what it leaves to the loop, as it concerns the terminal, another server, or the end.
     pub fn take(&mut self, effect: Effect) -> Option<Effect> {
         match effect {
             Effect::Start(ticket, want, held) => self.start(ticket, want, held),
@@ -157,7 +140,7 @@ impl Executor {
             }
             Effect::Send(number, write) => {
                 self.writes.retain(|task| !task.is_finished());
-                let (line, sender) = (self.line.clone(), self.sender.clone());
+                let (line, sender) = (self.line(write.request.host.as_ref()), self.sender.clone());
                 let kept = self.keeper.as_ref().map(Keeper::reached);
                 self.writes.push(tokio::spawn(async move {
                     // What a person typed, and that it is being sent, is on disk before it is sent.
@@ -169,7 +152,7 @@ impl Executor {
                 }));
             }
             Effect::Save(number, order) => {
-                let (line, sender) = (self.line.clone(), self.sender.clone());
+                let (line, sender) = (self.line(order.save.request.host.as_ref()), self.sender.clone());
                 let task = tokio::spawn(async move {
                     match line.client().await {
                         Ok(client) => save::save(&client, number, order, &sender).await,
@@ -210,6 +193,8 @@ impl Executor {
             | Effect::Browse(_)
             | Effect::Edit { .. }
             | Effect::Page(_)
+            | Effect::Elsewhere(..)
+            | Effect::Return
             | Effect::Suspend
             | Effect::Quit => return Some(effect),
         }
@@ -225,18 +210,14 @@ impl Executor {
         let _ = tokio::time::timeout(Duration::from_secs(3), futures::future::join_all(writes)).await;
         self.saves.values().for_each(AbortHandle::abort);
         self.tasks.values().for_each(Task::stop);
-        if let Some(cache) = self.cache.take() {
-            let finish = move || cache.lock().unwrap_or_else(PoisonError::into_inner).finish();
-            let _ = tokio::task::spawn_blocking(finish).await;
-        }
+        self.lines.finish().await;
     }
 
     fn start(&mut self, ticket: Ticket, want: Want, held: Held) {
         // Tasks that ended by themselves are only remembered by name.
         self.tasks.retain(|_, task| !task.abort.is_finished());
-        let (line, stop) = (self.line.clone(), Stop::default());
+        let (line, stop) = (self.line(want.host()), Stop::default());
         let teller = Teller { sender: self.sender.clone(), stop: stop.clone() };
-        let cache = self.cache.clone();
         // Where something is known, memory knows more than the disk.
         let recall = held.amount == 0;
         let (hold, held_up) = watch::channel(false);
@@ -253,6 +234,7 @@ impl Executor {
                             Ticket::Follow(_) | Ticket::Work(_) | Ticket::Parts(_) => 0,
                         };
                         let request = at_page(&load, page);
+                        let cache = line.cache().await;
                         if recall
                             && let Some(cache) = &cache
                             && let Some((arrival, at)) = kept(cache, &load, &request).await
@@ -298,8 +280,10 @@ impl Executor {
     }
 }
 
+/// What the server is asked: to it, no other one is meant.
 fn at_page(load: &Load, page: u32) -> Request {
-    if page == 0 { load.request.clone() } else { load.request.clone().at_page(page, PER_PAGE) }
+    let request = load.request.clone().at(None);
+    if page == 0 { request } else { request.at_page(page, PER_PAGE) }
 }
 
 /// The reply as it was kept on disk, and when it came. One that cannot be read is none.
@@ -384,28 +368,6 @@ fn crashed(ticket: &Ticket) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::client::Server;
-    use tokio::sync::oneshot;
-
-    #[tokio::test(flavor = "multi_thread")]
-    async fn a_call_that_is_cancelled_while_connecting_leaves_the_connection_to_others() {
-        let (began, begun) = oneshot::channel();
-        let (release, released) = std::sync::mpsc::channel::<()>();
-        let line = Line::new(Box::new(move || {
-            let _ = began.send(());
-            let _ = released.recv();
-            Client::new(Server::new("http://127.0.0.1:9/".parse().expect("an address")))
-        }));
-        let first = tokio::spawn({
-            let line = line.clone();
-            async move { line.client().await }
-        });
-        begun.await.expect("connecting begins with the first call");
-        first.abort();
-        assert!(first.await.is_err_and(|e| e.is_cancelled()));
-        release.send(()).expect("still connecting");
-        assert!(line.client().await.is_ok());
-    }
 
     async fn said(inbox: &mut mpsc::Receiver<Msg>) -> Msg {
         match inbox.recv().await {
@@ -428,7 +390,7 @@ mod tests {
         cache.finish();
 
         let (sender, mut inbox) = mpsc::channel(8);
-        let gone = || Err(super::gone("connect"));
+        let gone = || Err(Error { tried: "connect".into(), fault: Fault::Offline("gone".into()) });
         let mut executor = Executor::new(Box::new(gone), sender, None, Some(folder.path().to_owned()));
         let ticket = Ticket::Load(load.request.clone(), 1);
         let start = Effect::Start(ticket.clone(), load.into(), Held::default());

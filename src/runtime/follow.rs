@@ -1,6 +1,7 @@
 //! Reads a document that grows on the server, and holds back where it comes faster than it can be taken in.
 
-use super::executor::{self, Line, Teller};
+use super::executor::{self, Teller};
+use super::line::Line;
 use crate::api::client::{Client, Download};
 use crate::api::{Error, Fault};
 use crate::app::action::Msg;

@@ -6,20 +6,23 @@ pub mod executor;
 mod follow;
 mod glean;
 pub mod journal;
+pub mod line;
 pub mod memory;
 pub mod open;
 pub mod save;
+pub mod seats;
 pub mod terminal;
 
-use crate::api::client::Client;
+use crate::api::Host;
 use crate::app::App;
 use crate::app::action::{Effect, Msg, Tone};
 use crate::ui::theme::{Background, Depth};
 use background::Reply;
 use crossterm::event::{Event, EventStream, KeyEventKind};
-use executor::Executor;
 use futures::StreamExt;
 use jiff::Timestamp;
+use line::Lines;
+use seats::{Heard, House, Open, Seats, Task};
 use std::future::poll_fn;
 use std::io;
 use std::path::PathBuf;
@@ -34,8 +37,12 @@ const FRAME: Duration = Duration::from_millis(16);
 
 /// What the runtime needs beside the app.
 pub struct Options {
-    /// Sends the requests; made after the first frame, because reading the system's certificates takes a while.
-    pub client: Box<dyn FnOnce() -> Result<Client, crate::api::Error> + Send>,
+    /// The ways to servers; set up after the first frame, because reading the system's certificates takes a while.
+    pub lines: Lines,
+    /// The server that one begins at.
+    pub here: Host,
+    /// Opens other servers, where there are such.
+    pub open: Option<Open>,
     /// Whether the mouse is used.
     pub mouse: bool,
     /// How many colours there are.
@@ -44,8 +51,6 @@ pub struct Options {
     pub ask_background: bool,
     /// Where kept texts are written.
     pub drafts: Option<PathBuf>,
-    /// Where replies are kept; `None` where nothing is to be left behind.
-    pub replies: Option<PathBuf>,
     /// Writes the person's own sections to the configuration.
     pub configure: Option<executor::Configure>,
     /// How the terminal is told that something watched has ended.
@@ -53,44 +58,31 @@ pub struct Options {
 }
 
 /// Runs the interface until it ends; whatever happens, texts are on disk afterwards, and the terminal is as it was.
-pub async fn run(app: &mut App, first: Vec<Effect>, options: Options) -> io::Result<()> {
-    let (sender, inbox) = mpsc::channel::<Msg>(256);
+pub async fn run(app: App, first: Vec<Effect>, options: Options) -> io::Result<()> {
     let mut terminal = Terminal::open(TerminalOptions { mouse: options.mouse })?;
-    let executor = Executor::new(options.client, sender, options.drafts, options.replies);
-    let mut interface = Interface {
-        app,
-        terminal: &mut terminal,
-        executor: executor.configured(options.configure),
-        todo: Vec::new(),
-        notify: options.notify,
-    };
-    let outcome = interface.run(first, inbox, options.ask_background).await;
+    let house = House { lines: options.lines, open: options.open, configure: options.configure };
+    let seats = Seats::new(house, options.here, app, options.drafts);
+    let mut interface = Interface { seats, terminal: &mut terminal, todo: Vec::new(), notify: options.notify };
+    let outcome = interface.run(first, options.ask_background).await;
     // A terminal that went away must not take with it what was typed into it.
-    interface.executor.finish().await;
+    interface.seats.finish().await;
     let closed = terminal.close();
     outcome.and(closed)
 }
 
-/// The app between its terminal and what runs in the background.
+/// The apps between their terminal and what runs in the background.
 struct Interface<'a> {
-    app: &'a mut App,
+    seats: Seats,
     terminal: &'a mut Terminal,
-    executor: Executor,
     /// What the loop itself has to do.
-    todo: Vec<Effect>,
+    todo: Vec<Task>,
     notify: terminal::Notify,
 }
 
 impl Interface<'_> {
-    async fn run(
-        &mut self,
-        first: Vec<Effect>,
-        mut inbox: mpsc::Receiver<Msg>,
-        ask_background: bool,
-    ) -> io::Result<()> {
-        self.app.pictures.set_screen(terminal::screen());
-        self.terminal.draw(self.app)?;
-        self.app.take_dirty();
+    async fn run(&mut self, first: Vec<Effect>, ask_background: bool) -> io::Result<()> {
+        self.terminal.draw(self.seats.app())?;
+        self.seats.app().take_dirty();
         let mut watch = background::Watch::new(ask_background);
         if ask_background {
             self.terminal.ask_background()?;
@@ -99,38 +91,40 @@ impl Interface<'_> {
         let mut input = Input::open();
         let mut drawn = Instant::now();
         let mut urgent = true;
-        self.hand_over(first);
+        let here = self.seats.host();
+        self.todo.extend(self.seats.hand_over(&here, first));
         loop {
             while !self.todo.is_empty() {
-                for effect in std::mem::take(&mut self.todo) {
-                    if self.with_terminal(effect, &mut input).await? {
+                for (host, effect) in std::mem::take(&mut self.todo) {
+                    if self.perform(&host, effect, &mut input).await? {
                         // What was meant for the other program (C-c, C-g) must not end labscope.
                         signals = terminal::Signals::new()?;
                     }
                 }
                 urgent = true;
             }
-            if self.app.is_quitting() {
+            if self.seats.app().is_quitting() {
                 return Ok(());
             }
             let wait_for_frame = if urgent { Duration::ZERO } else { FRAME.saturating_sub(drawn.elapsed()) };
-            let mut dirty = self.app.take_dirty();
+            let mut dirty = self.seats.app().take_dirty();
             if dirty && wait_for_frame.is_zero() {
-                self.terminal.draw(self.app)?;
+                self.terminal.draw(self.seats.app())?;
                 drawn = Instant::now();
                 urgent = false;
                 dirty = false;
             }
-            let wake = if dirty { Some(wait_for_frame) } else { self.app.wake_at().map(until) };
+            let wake = if dirty { Some(wait_for_frame) } else { self.seats.wake_at().map(until) };
             let wake = watch.deadline().map_or(wake, |d| Some(wake.map_or(d, |w| w.min(d))));
             let mut batch: Vec<Msg> = Vec::new();
+            let mut heard: Vec<(Host, Msg)> = Vec::new();
             tokio::select! {
                 biased;
                 signal = signals.next() => match signal {
                     terminal::Signal::End => batch.push(Msg::Quit),
                     terminal::Signal::Continued => {
                         self.terminal.redraw()?;
-                        self.app.set_dirty();
+                        self.seats.app().set_dirty();
                         urgent = true;
                     }
                 },
@@ -139,7 +133,13 @@ impl Interface<'_> {
                     // The terminal is gone: there is nobody left to draw for.
                     Some(Err(_)) | None => batch.push(Msg::Quit),
                 },
-                Some(msg) = inbox.recv() => batch.push(msg),
+                next = self.seats.heard() => match next {
+                    Heard::Msg(host, msg) => heard.push((host, msg)),
+                    Heard::Ground(host, place, ground) => {
+                        self.todo.extend(self.seats.open(host, place, *ground));
+                        urgent = true;
+                    }
+                },
                 () = sleep(wake) => {}
             }
             // Everything that waits is taken before one frame is drawn.
@@ -151,37 +151,38 @@ impl Interface<'_> {
             }
             // Keys that were held back come however much else does.
             batch.extend(watch.expired().into_iter().map(Msg::Key));
-            while batch.len() < 512 {
-                let Ok(msg) = inbox.try_recv() else { break };
-                batch.push(msg);
+            while batch.len() + heard.len() < 512 {
+                let Some(next) = self.seats.try_heard() else { break };
+                heard.push(next);
             }
-            for msg in std::iter::once(Msg::Now(Timestamp::now())).chain(batch) {
+            let (now, front) = (Timestamp::now(), self.seats.host());
+            for msg in std::iter::once(Msg::Now(now)).chain(batch) {
                 urgent |=
                     matches!(msg, Msg::Key(_) | Msg::Mouse(_) | Msg::Paste(_) | Msg::Resize(..) | Msg::Background(_));
-                let effects = self.app.receive(msg);
-                self.hand_over(effects);
+                self.todo.extend(self.seats.receive(&front, msg));
             }
-            let effects = self.app.rest();
-            self.hand_over(effects);
+            for (host, msg) in heard {
+                if host != front {
+                    self.todo.extend(self.seats.receive(&host, Msg::Now(now)));
+                }
+                self.todo.extend(self.seats.receive(&host, msg));
+            }
+            self.todo.extend(self.seats.rest(now));
             if dirty {
-                self.app.set_dirty();
+                self.seats.app().set_dirty();
             }
         }
     }
 
-    /// What runs in the background begins, or ends, at once: what it says from then on is known for what it is.
-    fn hand_over(&mut self, effects: Vec<Effect>) {
-        self.todo.extend(effects.into_iter().filter_map(|effect| self.executor.take(effect)));
-    }
-
-    /// Does what concerns the terminal; whether another program had it meanwhile.
-    async fn with_terminal(&mut self, effect: Effect, input: &mut Input) -> io::Result<bool> {
+    /// Does what concerns the terminal, or brings another server to the front; whether another program had the terminal
+    /// meanwhile.
+    async fn perform(&mut self, host: &Host, effect: Effect, input: &mut Input) -> io::Result<bool> {
         match effect {
             Effect::Copy(text) => self.terminal.copy(&text)?,
             Effect::Notify(text) => self.terminal.notify(self.notify, &text)?,
             Effect::Browse(url) => {
                 if let Err(why) = open::browser(&url) {
-                    self.tell(Msg::Say(Tone::Bad, why));
+                    self.tell(host, Msg::Say(Tone::Bad, why));
                 }
             }
             Effect::Edit { tag, text, suffix } => {
@@ -189,7 +190,7 @@ impl Interface<'_> {
                 self.terminal.leave()?;
                 let outcome = open::editor(&text, &suffix);
                 // First, so that it is kept even where the terminal does not come back.
-                self.tell(Msg::Edited(tag, outcome));
+                self.tell(host, Msg::Edited(tag, outcome));
                 self.terminal.enter()?;
                 *input = Input::open();
                 return Ok(true);
@@ -201,9 +202,9 @@ impl Interface<'_> {
                 self.terminal.enter()?;
                 *input = Input::open();
                 if let Err(why) = outcome {
-                    self.tell(Msg::Say(Tone::Bad, why));
+                    self.tell(host, Msg::Say(Tone::Bad, why));
                 }
-                self.app.set_dirty();
+                self.seats.app().set_dirty();
                 return Ok(true);
             }
             Effect::Suspend => {
@@ -211,17 +212,19 @@ impl Interface<'_> {
                 self.terminal.suspend()?;
                 *input = Input::open();
                 let (columns, rows) = self.terminal.size();
-                self.tell(Msg::Resize(columns, rows));
+                self.tell(host, Msg::Resize(columns, rows));
             }
+            Effect::Elsewhere(host, place) => self.todo.extend(self.seats.go(host, place)),
+            Effect::Return => self.todo.extend(self.seats.go_back()),
             // Of the end the app tells by itself; nothing else is left to the loop.
             _ => {}
         }
         Ok(false)
     }
 
-    fn tell(&mut self, msg: Msg) {
-        let effects = self.app.update(msg);
-        self.hand_over(effects);
+    fn tell(&mut self, host: &Host, msg: Msg) {
+        self.todo.extend(self.seats.receive(host, msg));
+        self.todo.extend(self.seats.rest(Timestamp::now()));
     }
 }
 

@@ -5,7 +5,7 @@ pub mod want;
 
 use crate::api::client::Progress;
 use crate::api::endpoint::Request;
-use crate::api::{Endpoint, Error, Fault};
+use crate::api::{Endpoint, Error, Fault, Host};
 use jiff::Timestamp;
 pub use parts::{Glean, Gleaned, Parts, Step};
 use std::any::Any;
@@ -309,7 +309,12 @@ impl Store {
 
     /// The known rows of the list that `endpoint` names.
     pub fn list<T: 'static, E: Endpoint<Output = Vec<T>>>(&self, endpoint: &E) -> Rows<'_, T> {
-        let resource = self.resources.get(&endpoint.request());
+        self.list_at(None, endpoint)
+    }
+
+    /// The same of another server than the one at hand, where one is named.
+    pub fn list_at<T: 'static, E: Endpoint<Output = Vec<T>>>(&self, host: Option<&Host>, endpoint: &E) -> Rows<'_, T> {
+        let resource = self.resources.get(&endpoint.request().at(host));
         let entries = resource.map(|r| r.entries.as_slice()).unwrap_or_default();
         if let Some(r) = resource {
             r.used.set(self.turn);
@@ -379,10 +384,10 @@ impl Store {
         entry.is_some_and(|e| !e.stale && !e.loading && (e.known.is_some() || e.error.is_some()))
     }
 
-    /// Everything of that type that is known, in whatever list or alone, with the request that it came by. For a person
-    /// who looks for something: it costs what is known.
+    /// Everything of that type that is known of the server at hand, in whatever list or alone, with the request that it came
+    /// by. For a person who looks for something: it costs what is known.
     pub fn known<T: 'static>(&self) -> impl Iterator<Item = (&Request, &T)> {
-        self.resources.iter().flat_map(|(request, resource)| {
+        self.resources.iter().filter(|(request, _)| request.host.is_none()).flat_map(|(request, resource)| {
             let known = resource.entries.iter().filter_map(|entry| entry.known.as_ref());
             known.flat_map(move |(arrival, _)| {
                 let rows = arrival.value.downcast_ref::<Vec<T>>().map(Vec::as_slice).unwrap_or_default();
@@ -515,7 +520,10 @@ impl Store {
 
     /// A reply, or the news that there is none.
     pub fn arrived(&mut self, request: &Request, page: u32, outcome: Result<Arrival, Error>, now: Timestamp) {
-        self.note_reach(outcome.as_ref().err(), now);
+        // Whether another server answers says nothing about the one at hand.
+        if request.host.is_none() {
+            self.note_reach(outcome.as_ref().err(), now);
+        }
         let Some(entry) = self.entry(request, page) else { return };
         entry.loading = false;
         entry.stale = std::mem::take(&mut entry.again);
@@ -651,7 +659,7 @@ impl Store {
             stream.error = None;
         }
         for (request, resource) in &mut self.resources {
-            if routes.contains(&request.route) {
+            if routes.contains(&request.route) && request.host.is_none() {
                 for entry in &mut resource.entries {
                     entry.stale = true;
                     entry.again = entry.loading;

@@ -3,7 +3,7 @@
 use super::parts::Gleaned;
 use crate::api::endpoint::Request;
 use crate::api::error::Unreadable;
-use crate::api::{Endpoint, Reply};
+use crate::api::{Endpoint, Host, Reply};
 use std::any::Any;
 use std::fmt;
 use std::path::PathBuf;
@@ -30,6 +30,18 @@ pub enum Want {
     Work(Work),
     /// Something read from parts of a large thing of the server.
     Parts(Gleaned),
+}
+
+impl Want {
+    /// The server that is meant, where it is another than the one at hand.
+    pub fn host(&self) -> Option<&Host> {
+        match self {
+            Want::Load(load) => load.request.host.as_ref(),
+            Want::Follow(follow) => follow.request.host.as_ref(),
+            Want::Parts(gleaned) => gleaned.request.host.as_ref(),
+            Want::Work(_) => None,
+        }
+    }
 }
 
 /// Names one thing in flight: what is started, cancelled, and answered.
@@ -93,6 +105,12 @@ impl Load {
             },
             ..Load::one(endpoint)
         }
+    }
+
+    /// The same, asked of another server than the one at hand, where one is named.
+    pub fn at(mut self, host: Option<&Host>) -> Load {
+        self.request = self.request.at(host);
+        self
     }
 
     /// Whether the reply stays the same for ever: what is named by its hash is never another thing.

@@ -12,6 +12,7 @@ mod errors;
 mod follow;
 mod groups;
 mod hooks;
+mod hosts;
 mod jobs;
 mod license;
 mod merge_requests;

@@ -4,12 +4,12 @@ use crossterm::event::{KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEve
 use jiff::{SignedDuration, Timestamp};
 use labscope::api::client::{Client, Server, Slice};
 use labscope::api::endpoint::Request;
-use labscope::api::{Error, Fault};
+use labscope::api::{Error, Fault, Host};
 use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::bindings::Bindings;
 use labscope::app::keymap::{Key, parse_chord};
 use labscope::app::outbox::Claim;
-use labscope::app::pane::{Entry, Session};
+use labscope::app::pane::{Entry, Other, Session};
 use labscope::app::transfer::Order;
 use labscope::app::{App, Place, Setup};
 use labscope::runtime::executor::Executor;
@@ -61,6 +61,7 @@ pub struct Begin {
     pub background: Background,
     pub drafts: HashMap<String, String>,
     pub sections: Vec<labscope::app::pane::Section>,
+    others: Vec<Other>,
     holds: Option<Holds>,
     refuses: Option<Holds>,
     pub reading: Arc<labscope::app::pane::Reading>,
@@ -79,6 +80,7 @@ impl Begin {
             background: Background::Dark,
             drafts: HashMap::new(),
             sections: Vec::new(),
+            others: Vec::new(),
             holds: None,
             refuses: None,
             reading: Arc::default(),
@@ -89,6 +91,12 @@ impl Begin {
     /// On a screen of that size.
     pub fn size(mut self, width: u16, height: u16) -> Begin {
         self.size = (width, height);
+        self
+    }
+
+    /// Beside another server, by the root of its web pages; replies of it are scripted with its name before the request.
+    pub fn beside(mut self, web_url: &str, signed_in: bool) -> Begin {
+        self.others.push(Other { host: Host::new(web_url), signed_in });
         self
     }
 
@@ -146,6 +154,7 @@ impl Begin {
                 signed_in: self.signed_in,
                 sections: self.sections,
                 reading: self.reading,
+                others: self.others,
             },
             theme: Theme::for_background(self.background),
             theme_is_chosen: true,
@@ -173,6 +182,8 @@ impl Begin {
             notified: Vec::new(),
             saves: Vec::new(),
             paged: Vec::new(),
+            elsewhere: Vec::new(),
+            returned: 0,
             sections: Vec::new(),
             claims: HashMap::new(),
             claimed: VecDeque::new(),
@@ -217,6 +228,10 @@ pub struct Harness {
     pub saves: Vec<(u64, Order)>,
     /// What went to the pager.
     pub paged: Vec<String>,
+    /// The servers that were to be brought to the front, at which place.
+    pub elsewhere: Vec<(Host, Option<Place>)>,
+    /// How often the server was to be left for the one that one came from.
+    pub returned: usize,
     /// The sections that the configuration would have.
     pub sections: Vec<labscope::app::pane::Section>,
     /// What another program has, by its key on disk.
@@ -351,7 +366,7 @@ impl Harness {
                 Effect::Start(ticket, mut want, held) => {
                     if let Want::Load(load) = &mut want {
                         let page = if let Ticket::Load(_, page) = &ticket { *page } else { 0 };
-                        self.asked.push(paged(load, page).line());
+                        self.asked.push(named(&paged(load, page)));
                         // Nobody types in a test: what waits for a pause would only make it slow.
                         load.delay = Duration::ZERO;
                     }
@@ -415,6 +430,8 @@ impl Harness {
                     self.sections.retain(|known| known.name != name);
                     self.sections.extend(section);
                 }
+                Effect::Elsewhere(host, place) => self.elsewhere.push((host, place)),
+                Effect::Return => self.returned += 1,
                 Effect::Edit { .. } | Effect::ForgetSave(_) | Effect::Suspend | Effect::Quit => {}
             }
         }
@@ -550,7 +567,7 @@ impl Harness {
 
     fn scripted(&self, request: &Request) -> Option<&Reply> {
         let Answers::Script(replies) = &self.answers else { return None };
-        let line = Request { page: None, ..request.clone() }.line();
+        let line = named(&Request { page: None, ..request.clone() });
         let bare = line.split('?').next().unwrap_or_default();
         replies.get(&line).or_else(|| replies.get(bare))
     }
@@ -726,6 +743,12 @@ fn route_of(effect: &Effect) -> Option<(&'static str, &'static str)> {
         _ => return None,
     };
     Some((request.method, request.route))
+}
+
+/// The request line, with the name of the server before it where that is another one.
+fn named(request: &Request) -> String {
+    let host = request.host.as_ref().map(|host| format!("{} ", host.name())).unwrap_or_default();
+    format!("{host}{}", request.line())
 }
 
 fn trimmed(line: String) -> String {

@@ -15,6 +15,7 @@ mod harness;
 mod history;
 mod home;
 mod hostile;
+mod hosts;
 mod issue;
 mod job;
 mod jobs;

@@ -4,6 +4,7 @@
 mod editing;
 #[path = "../support/home.rs"]
 mod home;
+mod hosts;
 mod kept;
 mod killed;
 mod pictures;

@@ -1,10 +1,10 @@
 //! What home asks for, and what is known of it.
 
 use super::Section;
-use crate::api::Id;
 use crate::api::jobs::{Job, ListJobs};
 use crate::api::merge_requests::{ListMergeRequests, MergeRequest};
 use crate::api::projects::{ListProjects, Project};
+use crate::api::{Host, Id};
 use crate::app::pane::View;
 use crate::app::target;
 use crate::panes::ci::PULSE;
@@ -36,11 +36,25 @@ fn own(view: &View, section: Section) -> Option<(Asking, String)> {
     view.session.sections.get(index).map(|section| (Asking::of(section), section.query.clone()))
 }
 
-/// The merge requests of a section.
-pub fn requests<'a>(view: &View<'a>, section: Section) -> Rows<'a, MergeRequest> {
+/// Another server than the one at hand, by its place among them.
+pub type At = Option<usize>;
+
+/// The server at hand, and those that have a token.
+pub fn everywhere(view: &View) -> Vec<At> {
+    let others = view.session.others.iter().enumerate().filter(|(_, other)| other.signed_in);
+    std::iter::once(None).chain(others.map(|(at, _)| Some(at))).collect()
+}
+
+/// Another server.
+pub fn host<'a>(view: &View<'a>, at: At) -> Option<&'a Host> {
+    view.session.others.get(at?).map(|other| &other.host)
+}
+
+/// The merge requests of a section on a server. One's own queries are of the server at hand.
+pub fn requests<'a>(view: &View<'a>, section: Section, at: At) -> Rows<'a, MergeRequest> {
     match own(view, section) {
         Some((asking, query)) => asking.rows(&query, view),
-        None => view.store.list(&requests_query(section)),
+        None => view.store.list_at(host(view, at), &requests_query(section)),
     }
 }
 
@@ -57,8 +71,10 @@ pub fn running<'a>(view: &View<'a>, project: &str) -> Rows<'a, Job> {
 /// All of it; the running jobs are those of `watched`.
 pub fn wants(view: &View, watched: &[String]) -> Vec<Want> {
     let mut wants: Vec<Want> = vec![Load::list(&projects_query(), 1).into()];
-    for section in [Section::Assigned, Section::Mine] {
-        wants.push(Load::list(&requests_query(section), 1).into());
+    // Two requests a server: of others, what waits for the person is asked, and nothing else.
+    for at in everywhere(view) {
+        let loads = [Section::Assigned, Section::Mine].map(|section| Load::list(&requests_query(section), 1));
+        wants.extend(loads.map(|load| load.at(host(view, at)).into()));
     }
     for (asking, query) in Section::all(view).filter_map(|section| own(view, section)) {
         wants.extend(asking.wants(&query, view, 1, Duration::ZERO));
@@ -71,15 +87,17 @@ pub fn wants(view: &View, watched: &[String]) -> Vec<Want> {
     wants
 }
 
-/// The project of a request by its path, as far as anything names it.
-pub fn path_of(view: &View, request: &MergeRequest) -> Id {
+/// The project of a request of a server by its path, as far as anything names it.
+pub fn path_of(view: &View, at: At, request: &MergeRequest) -> Id {
     let full = request.references.as_ref().and_then(|r| r.full.rsplit_once('!')).map(|(path, _)| path);
     if let Some(path) = full.filter(|path| !path.is_empty()) {
         return path.into();
     }
-    if let Some(known) = projects(view).iter().find(|p| p.id == request.project_id) {
+    let known = at.is_none().then(|| projects(view).iter().find(|p| p.id == request.project_id)).flatten();
+    if let Some(known) = known {
         return known.path_with_namespace.as_str().into();
     }
-    let place = target::parse(&request.web_url, &view.session.web_url).ok();
+    let root = host(view, at).map_or(view.session.web_url.as_str(), Host::web_url);
+    let place = target::parse(&request.web_url, root).ok();
     place.and_then(|place| place.project).unwrap_or_else(|| request.project_id.into())
 }

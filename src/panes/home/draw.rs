@@ -1,7 +1,8 @@
 //! How the lines of home look.
 
+use super::ask::At;
 use super::{Home, Line, Section, ask};
-use crate::api::Id;
+use crate::api::{Fault, Id};
 use crate::app::pane::View;
 use crate::panes::list::age;
 use crate::panes::{ci, looked};
@@ -23,10 +24,18 @@ impl Home {
             }
             return;
         }
+        // A path with a server before it is longer.
+        let several = self.lines.iter().any(|line| matches!(line, Line::Request(_, Some(_), _) | Line::Silent(..)));
+        let max = match (view.size.0 < 100, several) {
+            (true, false) => 20,
+            (true, true) => 25,
+            (false, false) => 32,
+            (false, true) => 48,
+        };
         let columns = [
-            Column::new("", Size::Fit { min: 12, max: if view.size.0 < 100 { 20 } else { 32 } }).middle().priority(1),
+            Column::new("", Size::Fit { min: 12, max }).middle().priority(1),
             Column::new("", Size::Fit { min: 2, max: 9 }).right(),
-            Column::new("", Size::Fill { min: 16, weight: 1 }),
+            Column::new("", Size::Fill { min: if several { 24 } else { 16 }, weight: 1 }),
             Column::new("", Size::Fit { min: 3, max: 14 }).priority(3),
             Column::new("", Size::Fit { min: 6, max: 14 }).right().priority(2),
             Column::new("", Size::Fit { min: 1, max: 1 }),
@@ -48,7 +57,7 @@ impl Home {
             }
             Line::Nothing(section) => {
                 let error = match section {
-                    Section::Assigned | Section::Mine | Section::Own(_) => ask::requests(view, section).error,
+                    Section::Assigned | Section::Mine | Section::Own(_) => ask::requests(view, section, None).error,
                     Section::Running | Section::Lately | Section::Recent => ask::projects(view).error,
                 };
                 let words = match error {
@@ -57,7 +66,12 @@ impl Home {
                 };
                 Row::new(vec![Cell::empty(), Cell::empty(), Cell::from(words)])
             }
-            Line::Request(section, row) => request(view, section, row),
+            Line::Request(section, at, row) => request(view, section, at, row),
+            Line::Silent(section, at) => {
+                let name = ask::host(view, at).map_or(view.session.server.as_str(), |host| host.name());
+                let said = silence(view, section, at);
+                Row::new(vec![Cell::from((name.to_owned(), said.1)), Cell::empty(), Cell::from(said)])
+            }
             Line::Job(project, row) => {
                 let path = self.watched(project).to_owned();
                 let Some(job) = ask::running(view, &path).get(row) else { return Row::default() };
@@ -110,8 +124,28 @@ impl Home {
     }
 }
 
-fn request(view: &View, section: Section, row: usize) -> Row {
-    let Some(request) = ask::requests(view, section).get(row) else { return Row::default() };
+/// What is said of a server that does not answer; a person can do something about some of it.
+fn silence(view: &View, section: Section, at: At) -> (String, Role) {
+    let Some(error) = ask::requests(view, section, at).error else { return (String::new(), Role::Dim) };
+    let (what, role) = match &error.fault {
+        Fault::Unauthorized(_) => ("does not know the token", Role::Warning),
+        Fault::Denied(_) => ("refuses", Role::Warning),
+        Fault::Tls(_) => ("is not trusted", Role::Warning),
+        Fault::Offline(_) | Fault::Timeout(_) | Fault::Cut(_) => ("did not answer", Role::Dim),
+        _ => ("cannot say what waits for you", Role::Dim),
+    };
+    (format!("{what}: {}", error.said()), role)
+}
+
+fn request(view: &View, section: Section, at: At, row: usize) -> Row {
+    let Some(request) = ask::requests(view, section, at).get(row) else { return Row::default() };
+    let path = ask::path_of(view, at, request).to_string();
+    let path = match ask::host(view, at) {
+        Some(host) => Cell::from((format!("{} ", host.name()), Role::Dim)).and(path, Role::Text),
+        None => Cell::from((path, Role::Dim)),
+    };
+    // What one looked at is kept for the server at hand.
+    let news = at.is_none().then(|| looked::news(view, request)).flatten();
     let status = request.pipeline().map(|p| glyph::status(p.status.as_str())).unwrap_or(("", Role::Dim));
     let mut title = Cell::empty();
     if request.is_draft() && !request.title.to_lowercase().contains("draft") {
@@ -119,11 +153,11 @@ fn request(view: &View, section: Section, row: usize) -> Row {
     }
     let notes = request.user_notes_count.flatten().filter(|n| *n > 0);
     Row::new(vec![
-        Cell::from((ask::path_of(view, request).to_string(), Role::Dim)),
+        path,
         Cell::from((format!("!{}", request.iid), Role::Ref)),
         title.and(request.title.clone(), Role::Text),
         Cell::from((request.author().map(|a| a.username.clone()).unwrap_or_default(), Role::User)),
-        match looked::news(view, request) {
+        match news {
             Some(news) => Cell::from((format!("{} {}", glyph::alive(), news.words()), Role::Accent)),
             None => Cell::from((notes.map(|n| format!("{n} notes")).unwrap_or_default(), Role::Dim)),
         },

@@ -66,7 +66,7 @@ type Titles = HashMap<(Id, u64), String>;
 fn titles(view: &View, places: &[Place]) -> Titles {
     let numbers: Vec<u64> = places.iter().filter(|p| p.pane == "mr").filter_map(number).collect();
     let known = view.store.known::<MergeRequest>().filter(|(_, request)| numbers.contains(&request.iid));
-    known.map(|(_, request)| ((ask::path_of(view, request), request.iid), request.title.clone())).collect()
+    known.map(|(_, request)| ((ask::path_of(view, None, request), request.iid), request.title.clone())).collect()
 }
 
 fn number(place: &Place) -> Option<u64> {

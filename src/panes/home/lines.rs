@@ -1,5 +1,6 @@
 //! The sections of home, and the lines that each has.
 
+use super::ask::At;
 use super::lately::Lately;
 use super::{Home, ask};
 use crate::api::jobs::Job;
@@ -67,7 +68,10 @@ pub enum Line {
     Heading(Section, usize),
     /// Why a section has no rows.
     Nothing(Section),
-    Request(Section, usize),
+    /// A merge request, by the server that it is on, and its row in what that said.
+    Request(Section, At, usize),
+    /// A server that does not answer what a section asks.
+    Silent(Section, At),
     /// A job, by its project among those that are watched, and its row there.
     Job(usize, usize),
     /// A pinned project that is not there, by its place among those that are watched.
@@ -83,18 +87,51 @@ impl Home {
         filter.is_empty() || words.iter().any(|word| word.to_lowercase().contains(&filter))
     }
 
+    /// The merge requests of a section on a server, as far as they fit.
+    fn requests<'a>(&self, view: &View<'a>, section: Section, at: At) -> Vec<(&'a MergeRequest, Line)> {
+        let assigned = ask::requests(view, Section::Assigned, at);
+        let shown = |r: &MergeRequest| section != Section::Mine || !assigned.iter().any(|a| a.id == r.id);
+        let host = ask::host(view, at).map_or("", |host| host.name());
+        let all = ask::requests(view, section, at);
+        let fitting = all.iter().enumerate().filter(|(_, r)| {
+            let author = r.author().map_or("", |a| a.username.as_str());
+            shown(r) && self.fits(&[&r.title, ask::path_of(view, at, r).as_str(), author, host])
+        });
+        fitting.map(|(row, request)| (request, Line::Request(section, at, row))).collect()
+    }
+
+    /// The servers that do not answer what a section asks; where there is one alone, the section itself says so.
+    fn silent(view: &View, section: Section) -> Vec<Line> {
+        let everywhere = ask::everywhere(view);
+        if everywhere.len() < 2 || !matches!(section, Section::Assigned | Section::Mine) {
+            return Vec::new();
+        }
+        let failed = everywhere.into_iter().filter(|at| ask::requests(view, section, *at).error.is_some());
+        failed.map(|at| Line::Silent(section, at)).collect()
+    }
+
     /// The rows of a section; `None` while nothing is known of it.
     fn section(&self, view: &View, section: Section) -> Option<Vec<Line>> {
         match section {
-            Section::Assigned | Section::Mine | Section::Own(_) => {
-                let rows = ask::requests(view, section);
-                let assigned = ask::requests(view, Section::Assigned);
-                let shown = |r: &MergeRequest| section != Section::Mine || !assigned.iter().any(|a| a.id == r.id);
-                let all = rows.iter().enumerate().filter(|(_, r)| {
-                    let author = r.author().map_or("", |a| a.username.as_str());
-                    shown(r) && self.fits(&[&r.title, ask::path_of(view, r).as_str(), author])
-                });
-                (rows.known || rows.error.is_some()).then(|| all.map(|(row, _)| Line::Request(section, row)).collect())
+            Section::Assigned | Section::Mine => {
+                let everywhere = ask::everywhere(view);
+                let mut all: Vec<(&MergeRequest, Line)> = Vec::new();
+                let mut known = false;
+                for at in &everywhere {
+                    let rows = ask::requests(view, section, *at);
+                    known |= rows.known || rows.error.is_some();
+                    all.extend(self.requests(view, section, *at));
+                }
+                if everywhere.len() > 1 {
+                    let last = |request: &MergeRequest| request.updated_at.as_ref().and_then(|at| at.instant());
+                    all.sort_by_key(|(request, _)| std::cmp::Reverse(last(request)));
+                }
+                known.then(|| all.into_iter().map(|(_, line)| line).collect())
+            }
+            Section::Own(_) => {
+                let rows = ask::requests(view, section, None);
+                let all = self.requests(view, section, None);
+                (rows.known || rows.error.is_some()).then(|| all.into_iter().map(|(_, line)| line).collect())
             }
             Section::Running => {
                 let projects = ask::projects(view);
@@ -131,15 +168,24 @@ impl Home {
         let mut lines = Vec::new();
         for section in Section::all(view) {
             let Some(rows) = self.section(view, section) else { continue };
+            let silent = Self::silent(view, section);
+            // Where the server at hand did not answer, nobody knows that there is nothing.
+            let nothing = rows.is_empty() && !silent.contains(&Line::Silent(section, None));
+            // A server is named once.
+            let named = |at: &At| lines.iter().any(|line| matches!(line, Line::Silent(_, other) if other == at));
+            let silent: Vec<Line> =
+                silent.into_iter().filter(|line| !matches!(line, Line::Silent(_, at) if named(at))).collect();
             // Nothing is as quiet as a list that has not begun yet.
-            if rows.is_empty() && (!self.filter.is_empty() || section == Section::Lately) {
+            let quiet = !self.filter.is_empty() || section == Section::Lately || !nothing && silent.is_empty();
+            if rows.is_empty() && quiet {
                 continue;
             }
             lines.push(Line::Heading(section, rows.iter().filter(|line| !matches!(line, Line::Lost(_))).count()));
-            if rows.is_empty() {
+            if nothing {
                 lines.push(Line::Nothing(section));
             }
             lines.extend(rows);
+            lines.extend(silent);
         }
         self.lines = lines;
     }
@@ -147,9 +193,10 @@ impl Home {
     /// Names what a line is of, however the list changes around it.
     pub(super) fn key(&self, view: &View, index: usize) -> String {
         match self.lines.get(index) {
-            Some(Line::Request(section, row)) => {
-                format!("{section:?}{}", ask::requests(view, *section).get(*row).map_or(0, |r| r.id))
+            Some(Line::Request(section, at, row)) => {
+                format!("{section:?}{at:?}{}", ask::requests(view, *section, *at).get(*row).map_or(0, |r| r.id))
             }
+            Some(Line::Silent(_, at)) => format!("silent{at:?}"),
             Some(Line::Job(project, row)) => {
                 format!("job{}", ask::running(view, self.watched(*project)).get(*row).map_or(0, |j| j.id))
             }

@@ -7,6 +7,7 @@ mod lines;
 
 use super::ci;
 use super::requests::Asking;
+use crate::api::Host;
 use crate::api::jobs::Job;
 use crate::api::merge_requests::MergeRequest;
 use crate::app::App;
@@ -43,7 +44,7 @@ impl Home {
 
     fn is_thing(&self, index: usize) -> bool {
         match self.lines.get(index) {
-            None | Some(Line::Heading(..)) => false,
+            None | Some(Line::Heading(..) | Line::Silent(..)) => false,
             // One's own section can be opened and taken away, empty or not.
             Some(Line::Nothing(section)) => matches!(section, Section::Own(_)),
             Some(Line::Request(..) | Line::Job(..) | Line::Lost(_) | Line::Place(_) | Line::Project(_)) => true,
@@ -52,7 +53,7 @@ impl Home {
 
     fn request<'a>(&self, view: &View<'a>, line: Option<Line>) -> Option<&'a MergeRequest> {
         match line? {
-            Line::Request(section, row) => ask::requests(view, section).get(row),
+            Line::Request(section, at, row) => ask::requests(view, section, at).get(row),
             _ => None,
         }
     }
@@ -60,9 +61,9 @@ impl Home {
     /// The place of what is selected.
     fn target(&self, view: &View) -> Option<Place> {
         match self.current()? {
-            Line::Request(section, row) => {
-                let request = ask::requests(view, section).get(row)?;
-                Some(Place::new("mr").project(ask::path_of(view, request)).item(request.iid))
+            Line::Request(section, at, row) => {
+                let request = ask::requests(view, section, at).get(row)?;
+                Some(Place::new("mr").project(ask::path_of(view, at, request)).item(request.iid))
             }
             Line::Job(..) => {
                 let (path, job) = self.job(view)?;
@@ -72,7 +73,7 @@ impl Home {
                 Some(Place::new("files").project(ask::projects(view).get(row)?.path_with_namespace.as_str()))
             }
             Line::Place(index) => self.lately.visits.get(index).map(|visit| visit.place.clone()),
-            Line::Lost(_) | Line::Heading(..) | Line::Nothing(_) => None,
+            Line::Lost(_) | Line::Heading(..) | Line::Nothing(_) | Line::Silent(..) => None,
         }
     }
 
@@ -85,9 +86,21 @@ impl Home {
 
     fn go(&mut self, pane: Option<&str>, cx: &mut Cx) {
         let Some(place) = self.target(&cx.view) else { return };
-        match (pane, place.project.clone()) {
-            (Some(pane), Some(project)) => cx.go(Place::new(pane).project(project)),
-            _ => cx.go(place),
+        let place = match (pane, place.project.clone()) {
+            (Some(pane), Some(project)) => Place::new(pane).project(project),
+            _ => place,
+        };
+        match self.host(&cx.view) {
+            Some(host) => cx.act(Action::Elsewhere(host.clone(), Some(place))),
+            None => cx.go(place),
+        }
+    }
+
+    /// The server of what is selected, where it is another one.
+    fn host<'a>(&self, view: &View<'a>) -> Option<&'a Host> {
+        match self.current()? {
+            Line::Request(_, at, _) => ask::host(view, at),
+            _ => None,
         }
     }
 
@@ -102,6 +115,7 @@ impl Home {
     fn project(&self, view: &View) -> Option<String> {
         match self.current()? {
             Line::Lost(index) => Some(self.watched(index).to_owned()),
+            _ if self.host(view).is_some() => None,
             _ => self.target(view)?.project.filter(|id| id.number().is_none()).map(|id| id.to_string()),
         }
     }
@@ -113,7 +127,7 @@ impl Home {
     /// The section of one's own that the cursor is in.
     fn own_section<'a>(&self, view: &View<'a>) -> Option<&'a Own> {
         match self.current()? {
-            Line::Request(Section::Own(index), _)
+            Line::Request(Section::Own(index), ..)
             | Line::Heading(Section::Own(index), _)
             | Line::Nothing(Section::Own(index)) => view.session.sections.get(index),
             _ => None,
@@ -266,7 +280,7 @@ impl Pane for Home {
                 Some(ci::url(view, &path.as_str().into(), job))
             }
             Line::Project(row) => ask::projects(view).get(row).map(|p| p.web_url.clone()),
-            Line::Lost(_) | Line::Place(_) | Line::Heading(..) | Line::Nothing(_) => None,
+            Line::Lost(_) | Line::Place(_) | Line::Heading(..) | Line::Nothing(_) | Line::Silent(..) => None,
         }
     }
 

@@ -1,0 +1,250 @@
+//! The servers that a person was at in this session: an app and an executor each, and which of them is in front.
+
+use super::executor::{Configure, Executor};
+use super::line::Lines;
+use super::terminal;
+use crate::api::Host;
+use crate::app::action::{Effect, Msg, Tone};
+use crate::app::elsewhere::Manner;
+use crate::app::pane::Session;
+use crate::app::{App, Place};
+use crate::store::earliest;
+use futures::future::join_all;
+use jiff::Timestamp;
+use std::collections::HashMap;
+use std::future::{Future, poll_fn};
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+/// What another server is opened on.
+pub struct Ground {
+    pub session: Session,
+    /// The folder of texts that are kept.
+    pub drafts: Option<PathBuf>,
+    /// Those texts.
+    pub texts: HashMap<String, String>,
+    /// What there is to say about them.
+    pub warning: Option<String>,
+}
+
+/// Says what a server is opened on. Called on a worker: it reads files.
+pub type Open = Arc<dyn Fn(&Host) -> Ground + Send + Sync>;
+
+/// What all seats have in common.
+pub(super) struct House {
+    /// The ways to servers.
+    pub lines: Lines,
+    /// Opens other servers, where there are such.
+    pub open: Option<Open>,
+    /// Writes the person's own sections.
+    pub configure: Option<Configure>,
+}
+
+/// A server that one is or was at.
+struct Seat {
+    host: Host,
+    app: App,
+    executor: Executor,
+    inbox: mpsc::Receiver<Msg>,
+}
+
+impl Seat {
+    fn new(house: &House, host: Host, app: App, drafts: Option<PathBuf>) -> Seat {
+        app.pictures.set_screen(terminal::screen());
+        let (sender, inbox) = mpsc::channel::<Msg>(256);
+        let executor = Executor::on(house.lines.clone(), host.clone(), sender, drafts);
+        Seat { host, app, executor: executor.configured(house.configure.clone()), inbox }
+    }
+
+    /// What runs in the background begins, or ends, at once: what it says from then on is known for what it is. The rest is
+    /// for the loop.
+    fn hand_over(&mut self, effects: Vec<Effect>) -> Vec<Task> {
+        let left = effects.into_iter().filter_map(|effect| self.executor.take(effect));
+        left.map(|effect| (self.host.clone(), effect)).collect()
+    }
+}
+
+/// An effect for the loop, and the server whose app asked for it.
+pub(super) type Task = (Host, Effect);
+
+/// What came from the background.
+pub(super) enum Heard {
+    /// Something for the app of a server.
+    Msg(Host, Msg),
+    /// A server can be opened; `None` where that failed.
+    Ground(Host, Option<Place>, Box<Option<Ground>>),
+}
+
+/// A server on its way to the front for the first time.
+struct Arriving {
+    host: Host,
+    place: Option<Place>,
+    ground: JoinHandle<Ground>,
+}
+
+/// All of them.
+pub(super) struct Seats {
+    front: Seat,
+    away: Vec<Seat>,
+    /// Through which servers one came here, nearest last.
+    way: Vec<Host>,
+    arriving: Option<Arriving>,
+    house: House,
+}
+
+impl Seats {
+    /// The first of them.
+    pub fn new(house: House, host: Host, app: App, drafts: Option<PathBuf>) -> Seats {
+        let front = Seat::new(&house, host, app, drafts);
+        Seats { front, away: Vec::new(), way: Vec::new(), arriving: None, house }
+    }
+
+    /// The app in front.
+    pub fn app(&mut self) -> &mut App {
+        &mut self.front.app
+    }
+
+    /// The server in front.
+    pub fn host(&self) -> Host {
+        self.front.host.clone()
+    }
+
+    /// When the next of them has to be looked at.
+    pub fn wake_at(&self) -> Option<Timestamp> {
+        self.away.iter().fold(self.front.app.wake_at(), |wake, seat| earliest(wake, seat.app.wake_at()))
+    }
+
+    fn seat(&mut self, host: &Host) -> Option<&mut Seat> {
+        std::iter::once(&mut self.front).chain(&mut self.away).find(|seat| seat.host == *host)
+    }
+
+    /// Effects of the app of `host`; what of them is for the loop.
+    pub fn hand_over(&mut self, host: &Host, effects: Vec<Effect>) -> Vec<Task> {
+        self.seat(host).map(|seat| seat.hand_over(effects)).unwrap_or_default()
+    }
+
+    /// A message for the app of `host`; [`rest`](Seats::rest) follows the last one.
+    pub fn receive(&mut self, host: &Host, msg: Msg) -> Vec<Task> {
+        let Some(seat) = self.seat(host) else { return Vec::new() };
+        let effects = seat.app.receive(msg);
+        seat.hand_over(effects)
+    }
+
+    /// What is to be done for all that was received, and for what became due where nobody is.
+    pub fn rest(&mut self, now: Timestamp) -> Vec<Task> {
+        let mut tasks = Vec::new();
+        let mut told = Vec::new();
+        let mut at_risk = None;
+        for seat in &mut self.away {
+            let mut effects = Vec::new();
+            if seat.app.wake_at().is_some_and(|due| due <= now) {
+                effects = seat.app.receive(Msg::Now(now));
+            }
+            effects.extend(seat.app.rest());
+            told.extend(seat.app.told());
+            at_risk = at_risk.or_else(|| seat.app.at_risk().cloned());
+            tasks.extend(seat.hand_over(effects));
+        }
+        self.front.app.set_risk_elsewhere(at_risk);
+        for (tone, words) in told {
+            tasks.extend(self.say(tone, words));
+        }
+        let effects = self.front.app.rest();
+        tasks.extend(self.front.hand_over(effects));
+        tasks
+    }
+
+    fn say(&mut self, tone: Tone, words: String) -> Vec<Task> {
+        let effects = self.front.app.receive(Msg::Say(tone, words));
+        self.front.hand_over(effects)
+    }
+
+    /// What comes next from the background.
+    pub async fn heard(&mut self) -> Heard {
+        poll_fn(|cx| self.poll_heard(cx)).await
+    }
+
+    fn poll_heard(&mut self, cx: &mut Context<'_>) -> Poll<Heard> {
+        for seat in std::iter::once(&mut self.front).chain(&mut self.away) {
+            if let Poll::Ready(Some(msg)) = seat.inbox.poll_recv(cx) {
+                return Poll::Ready(Heard::Msg(seat.host.clone(), msg));
+            }
+        }
+        let Some(arriving) = &mut self.arriving else { return Poll::Pending };
+        let Poll::Ready(ground) = Pin::new(&mut arriving.ground).poll(cx) else { return Poll::Pending };
+        match self.arriving.take() {
+            Some(Arriving { host, place, .. }) => Poll::Ready(Heard::Ground(host, place, Box::new(ground.ok()))),
+            None => Poll::Pending,
+        }
+    }
+
+    /// A message that waits already.
+    pub fn try_heard(&mut self) -> Option<(Host, Msg)> {
+        let seats = std::iter::once(&mut self.front).chain(&mut self.away);
+        seats.into_iter().find_map(|seat| Some((seat.host.clone(), seat.inbox.try_recv().ok()?)))
+    }
+
+    /// Brings `host` to the front, at `place` or as it was: at once where one was there before.
+    pub fn go(&mut self, host: Host, place: Option<Place>) -> Vec<Task> {
+        if host == self.front.host {
+            return Vec::new();
+        }
+        if let Some(at) = self.away.iter().position(|seat| seat.host == host) {
+            self.way.push(self.front.host.clone());
+            return self.bring(at, |app, manner| app.enter(manner, place));
+        }
+        if let Some(open) = self.house.open.clone() {
+            let name = host.clone();
+            let ground = tokio::task::spawn_blocking(move || open(&name));
+            self.arriving = Some(Arriving { host, place, ground });
+        }
+        Vec::new()
+    }
+
+    /// Opens a server that was not there before.
+    pub fn open(&mut self, host: Host, place: Option<Place>, ground: Option<Ground>) -> Vec<Task> {
+        let Some(Ground { session, drafts, texts, warning }) = ground else {
+            return self.say(Tone::Bad, format!("{} could not be opened; --log FILE says why.", host.name()));
+        };
+        if self.seat(&host).is_some() {
+            return self.go(host, place);
+        }
+        let (app, first) = self.front.app.beside(session, texts, place.unwrap_or_else(|| Place::new("home")));
+        let mut seat = Seat::new(&self.house, host, app, drafts);
+        let mut tasks = seat.hand_over(first);
+        self.way.push(self.front.host.clone());
+        self.away.push(seat);
+        tasks.extend(self.bring(self.away.len() - 1, |app, manner| app.enter(manner, None)));
+        tasks.extend(warning.map(|words| self.say(Tone::Warning, words)).unwrap_or_default());
+        tasks
+    }
+
+    /// Brings the server to the front that one came from, as it was.
+    pub fn go_back(&mut self) -> Vec<Task> {
+        let Some(host) = self.way.pop() else { return Vec::new() };
+        let Some(at) = self.away.iter().position(|seat| seat.host == host) else { return Vec::new() };
+        self.bring(at, |app, manner| app.come_back(manner))
+    }
+
+    fn bring(&mut self, at: usize, enter: impl FnOnce(&mut App, Manner) -> Vec<Effect>) -> Vec<Task> {
+        let Some(next) = self.away.get_mut(at) else { return Vec::new() };
+        let manner = self.front.app.manner();
+        let (left, goes_on) = self.front.app.leave();
+        let mut tasks = self.front.hand_over(left);
+        std::mem::swap(&mut self.front, next);
+        let effects = enter(&mut self.front.app, manner);
+        tasks.extend(self.front.hand_over(effects));
+        tasks.extend(goes_on.map(|words| self.say(Tone::Info, words)).unwrap_or_default());
+        tasks
+    }
+
+    /// Waits, for a moment, until texts are on disk and writes that went out have been answered, everywhere.
+    pub async fn finish(&mut self) {
+        let seats = std::iter::once(&mut self.front).chain(&mut self.away);
+        join_all(seats.map(|seat| seat.executor.finish())).await;
+    }
+}

@@ -1,0 +1,64 @@
+//! Several servers at once: each sees its own token and nobody else's, whatever is asked of it and wherever it redirects.
+
+use crate::client::at;
+use crate::scripted::{Scripted, answer};
+use labscope::api::client::{Client, Server};
+use labscope::api::host::Host;
+use labscope::api::merge_requests::ListMergeRequests;
+use labscope::app::action::{Effect, Msg};
+use labscope::runtime::executor::Executor;
+use labscope::runtime::line::{Connection, Lines};
+use labscope::store::{Held, Load, Ticket};
+use std::path::PathBuf;
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+fn connection(server: Server, token: &str, replies: Option<PathBuf>) -> Connection {
+    let server = Server { token: Some(token.to_owned().into()), ..server };
+    Connection::new(Box::new(move || Client::new(server)), replies)
+}
+
+/// Asks `host` for merge requests, the server at hand where none is named; whether it answered.
+async fn ask(executor: &mut Executor, inbox: &mut mpsc::Receiver<Msg>, host: Option<&Host>) -> bool {
+    let load = Load::list(&ListMergeRequests::default(), 1).at(host);
+    let ticket = Ticket::Load(load.request.clone(), 1);
+    executor.take(Effect::Start(ticket.clone(), load.into(), Held::default()));
+    loop {
+        let next = tokio::time::timeout(Duration::from_secs(60), inbox.recv()).await.expect("it answers");
+        if let Some(Msg::Arrived(of, outcome)) = next.expect("the executor is there").heard() {
+            assert_eq!(of, ticket);
+            return outcome.is_ok();
+        }
+    }
+}
+
+#[tokio::test]
+async fn each_of_two_servers_sees_its_own_token_alone() {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let here = Scripted::start([answer(200, "[]"), answer(200, "[]"), answer(200, "[]")]).await;
+    let back = here.url.join("/api/v4/elsewhere").expect("an address");
+    // The second answer of the other server leads to the first server.
+    let there = Scripted::start([answer(200, "[]"), answer(302, "").with("location", back.as_str())]).await;
+    let (this, other) = (Host::new(here.url.as_str()), Host::new(there.url.as_str()));
+    let (server, replies) = (at(&there.url), folder.path().join("there"));
+    let lines = Lines::new(Box::new(move |_| connection(server.clone(), "token-there", Some(replies.clone()))));
+    let first = connection(at(&here.url), "token-here", Some(folder.path().join("here")));
+    let (sender, mut inbox) = mpsc::channel(64);
+    let mut executor = Executor::on(lines.with(this.clone(), first), this.clone(), sender, None);
+    assert!(ask(&mut executor, &mut inbox, None).await);
+    assert!(ask(&mut executor, &mut inbox, Some(&other)).await);
+    assert!(ask(&mut executor, &mut inbox, Some(&other)).await, "it is followed to the first server");
+    assert!(ask(&mut executor, &mut inbox, Some(&this)).await, "named, it is the same server with the same token");
+    let tokens = |server: &Scripted| -> Vec<String> {
+        server.asked().iter().map(|asked| asked.header("private-token").to_owned()).collect()
+    };
+    assert_eq!(tokens(&there), ["token-there", "token-there"]);
+    assert_eq!(tokens(&here), ["token-here", "", "token-here"]);
+    executor.finish().await;
+    // Replies are kept apart, under the name that they have where their server is the one at hand.
+    let names = |at: &str| -> Vec<_> {
+        let entries = std::fs::read_dir(folder.path().join(at)).expect("replies are kept");
+        entries.flatten().map(|entry| entry.file_name()).collect()
+    };
+    assert_eq!((names("here").len(), names("there")), (1, names("here")));
+}

@@ -1,0 +1,195 @@
+//! Several servers: what waits for the person on each stands in one list, and opens where it is.
+
+use crate::harness::{Begin, Harness};
+use labscope::api::Host;
+use labscope::app::Place;
+use labscope::app::action::{Effect, Msg, Tone};
+use labscope::app::pane::Session;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+const OTHER: &str = "https://git.example.org";
+const ASSIGNED: &str = "GET /merge_requests?order_by=updated_at&scope=assigned-to-me&state=opened";
+const MINE: &str = "GET /merge_requests?order_by=updated_at&scope=created-by-me&state=opened";
+
+fn request(id: u64, title: &str, hour: u8) -> Value {
+    json!({"id": id, "iid": id, "project_id": 7, "title": title, "state": "opened",
+        "references": {"full": format!("acme/web!{id}")}, "web_url": format!("https://x/acme/web/-/merge_requests/{id}"),
+        "author": {"id": 1, "username": "ada"}, "updated_at": format!("2026-06-15T{hour:02}:00:00Z")})
+}
+
+fn begin() -> Harness {
+    Begin::at(Place::new("home")).beside(OTHER, true).beside("https://public.example", false).open()
+}
+
+fn here(harness: &mut Harness, assigned: &[Value], mine: &[Value]) {
+    harness.reply(ASSIGNED, assigned).reply(MINE, mine).reply("GET /projects", json!([]));
+}
+
+fn there(harness: &mut Harness, assigned: &[Value], mine: &[Value]) {
+    harness.reply(&format!("git.example.org {ASSIGNED}"), assigned);
+    harness.reply(&format!("git.example.org {MINE}"), mine);
+}
+
+/// The row of the screen that holds `words`.
+fn row(harness: &Harness, words: &str) -> usize {
+    let found = harness.lines().iter().position(|line| line.contains(words));
+    found.unwrap_or_else(|| panic!("no {words:?} on\n{}", harness.picture()))
+}
+
+#[tokio::test]
+async fn what_waits_on_all_servers_stands_in_one_list_by_its_last_change() {
+    let mut harness = begin();
+    here(&mut harness, &[request(1, "Oldest", 6), request(2, "Newest", 11)], &[]);
+    // The same numbers mean other things there.
+    there(&mut harness, &[request(2, "Between", 9)], &[request(1, "Mine there", 8), request(2, "Between", 9)]);
+    harness.settle().await;
+    assert!(row(&harness, "Newest") < row(&harness, "Between") && row(&harness, "Between") < row(&harness, "Oldest"));
+    harness.expect("Assigned to me 3").expect("Mine 1").expect("Mine there");
+    assert!(harness.line_with("Between").contains("git.example.org acme/web"), "{}", harness.picture());
+    assert!(!harness.line_with("Newest").contains("demo"), "{}", harness.picture());
+    let there = harness.asked.iter().filter(|line| line.starts_with("git.example.org")).count();
+    assert_eq!(there, 2, "two requests a server: {:?}", harness.asked);
+    assert!(!harness.asked.iter().any(|line| line.contains("public.example")), "it has no token");
+    harness.press("/").type_text("example.org").press("Enter").expect("Between").expect_no("Newest");
+}
+
+#[tokio::test]
+async fn a_row_of_another_server_opens_there() {
+    let mut harness = begin();
+    here(&mut harness, &[request(1, "Here", 6)], &[]);
+    let bare = json!([{"id": 9, "iid": 4, "project_id": 7, "title": "Without a reference", "state": "opened",
+        "web_url": "https://git.example.org/a/b/c/-/merge_requests/4", "updated_at": "2026-06-15T10:00:00Z"}]);
+    harness.reply(&format!("git.example.org {ASSIGNED}"), bare).reply(&format!("git.example.org {MINE}"), json!([]));
+    harness.settle().await;
+    harness.press("Enter J p y");
+    let project = || Place::new("mr").project("a/b/c").item(4);
+    let jobs = Place::new("jobs").project("a/b/c");
+    assert_eq!(harness.elsewhere, [(Host::new(OTHER), Some(project())), (Host::new(OTHER), Some(jobs))]);
+    assert!(harness.kept.is_empty(), "a project of another server is not pinned here");
+    harness.expect("a/b/c!4").press("Esc j Enter");
+    assert_eq!((harness.app.place().pane.as_str(), harness.elsewhere.len()), ("mr", 2));
+}
+
+#[tokio::test]
+async fn a_server_that_fails_is_named_once_and_hides_nothing() {
+    for (status, said, words) in [
+        (401, "401 Unauthorized", "does not know the token: 401 Unauthorized"),
+        (403, "403 Forbidden", "refuses: 403 Forbidden"),
+        (404, "404 Not Found", "cannot say what waits for you: 404 Not Found"),
+        (500, "it broke", "cannot say what waits for you: 500: it broke"),
+        (0, "", "did not answer: connection refused"),
+    ] {
+        let mut harness = begin();
+        harness.resize(100, 24);
+        here(&mut harness, &[request(1, "Here", 6)], &[]);
+        for line in [ASSIGNED, MINE].map(|line| format!("git.example.org {line}")) {
+            match status {
+                0 => harness.unreachable(&line),
+                status => harness.fail(&line, status, said),
+            };
+        }
+        harness.settle().await;
+        harness.expect("Here").expect("You have no open merge requests.");
+        assert!(harness.line_with("git.example.org").contains(words), "{}", harness.picture());
+        assert_eq!(harness.lines().iter().filter(|line| line.contains("git.example.org")).count(), 1);
+        // The server at hand is within reach, and the first place is left alone.
+        harness.expect_no("not reached").expect("home");
+        assert_eq!(harness.app.place().pane, "home");
+    }
+}
+
+#[tokio::test]
+async fn the_server_at_hand_that_fails_does_not_hide_the_others() {
+    let mut harness = begin();
+    harness.fail(ASSIGNED, 500, "it broke").fail(MINE, 500, "it broke").fail("GET /projects", 500, "it broke");
+    there(&mut harness, &[request(2, "There", 9)], &[]);
+    harness.settle().await;
+    assert!(harness.line_with("cannot say what waits for you: 500").contains("demo"), "{}", harness.picture());
+    harness.expect("There").expect_no("You have no open").resize(44, 12);
+    harness.expect("There").resize(20, 20).expect("labscope needs").resize(80, 24).expect("There");
+}
+
+#[tokio::test]
+async fn nothing_of_another_server_is_taken_for_something_here() {
+    let mut harness = begin();
+    here(&mut harness, &[], &[]);
+    there(&mut harness, &[request(2, "Only there\u{1b}[31m", 9)], &[]);
+    harness.settle().await;
+    harness.expect("Only there").press("C-p").type_text("Only there").expect_no("acme/web!2");
+    harness.press("Esc C-p").type_text("git.ex").expect("server").press("Enter");
+    assert_eq!(harness.elsewhere, [(Host::new(OTHER), None)]);
+}
+
+#[tokio::test]
+async fn servers_are_chosen_from_a_list_and_by_their_addresses() {
+    let mut harness = begin();
+    harness.press("g H").expect("Servers").expect("you are here").expect("no token: what is public");
+    harness.type_text("public").press("Enter");
+    harness.press(":").type_text("https://git.example.org/acme/web/-/merge_requests/3").press("Enter");
+    let place = Place::new("mr").project("acme/web").item(3);
+    assert_eq!(harness.elsewhere, [(Host::new("https://public.example"), None), (Host::new(OTHER), Some(place))]);
+    harness.press(":").type_text("https://else.example/acme/web").press("Enter").expect("is on another server");
+    let mut alone = Begin::at(Place::new("home")).open();
+    alone.press("g H").expect("No other server is known");
+}
+
+#[tokio::test]
+async fn an_app_that_is_left_rests_and_comes_back_as_it_was() {
+    let mut harness = begin();
+    here(&mut harness, &[request(1, "Here", 6)], &[]);
+    harness.settle().await;
+    let session = Session { server: "git.example.org".into(), web_url: OTHER.into(), ..Session::default() };
+    let place = Place::new("mr").project("acme/web").item(3);
+    let (mut other, _) = harness.app.beside(session, HashMap::new(), place.clone());
+    let (effects, _) = harness.app.leave();
+    let waits = |effect: &Effect| matches!(effect, Effect::Start(..));
+    assert!(!effects.iter().any(waits), "{effects:?}");
+    // What was in flight is given up: the other server has not answered here.
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::Cancel(_))), "{effects:?}");
+    other.enter(harness.app.manner(), None);
+    assert_eq!(other.place(), place);
+    // What the app that is away has to say is told in front.
+    harness.app.receive(Msg::Say(Tone::Good, "Saved x".into()));
+    assert_eq!(harness.app.told(), [(Tone::Good, "demo: Saved x".into())]);
+    let key = |c: char| Msg::Key(crossterm::event::KeyEvent::from(crossterm::event::KeyCode::Char(c)));
+    let effects = other.update(key('q'));
+    assert!(effects.contains(&Effect::Return), "{effects:?}");
+    let effects = harness.app.come_back(other.manner());
+    assert!(effects.iter().any(waits), "what was given up is asked for again: {effects:?}");
+    harness.resize(80, 24).expect("Here");
+    // It is the first place of the session: there is nowhere to go back to.
+    harness.press("q");
+    assert_eq!(harness.returned, 0);
+}
+
+#[test]
+fn one_comes_back_as_often_as_one_went() {
+    let harness = begin();
+    let session = Session { server: "git.example.org".into(), web_url: OTHER.into(), ..Session::default() };
+    let request = |iid: u64| Place::new("mr").project("acme/web").item(iid);
+    let (mut other, _) = harness.app.beside(session, HashMap::new(), request(1));
+    let q = || Msg::Key(crossterm::event::KeyEvent::from(crossterm::event::KeyCode::Char('q')));
+    other.enter(harness.app.manner(), None);
+    other.leave();
+    other.enter(harness.app.manner(), Some(request(2)));
+    assert_eq!(other.place(), request(2));
+    assert!(other.update(q()).contains(&Effect::Return));
+    other.leave();
+    other.come_back(harness.app.manner());
+    assert_eq!(other.place(), request(2), "it is as it was");
+    // What lies behind it is its own past, up to where it was entered first.
+    assert!(!other.update(q()).contains(&Effect::Return));
+    assert_eq!(other.place(), request(1));
+    assert!(other.update(q()).contains(&Effect::Return));
+}
+
+#[test]
+fn texts_of_another_server_that_are_not_on_disk_are_asked_about_before_the_end() {
+    let mut harness = begin();
+    harness.app.set_risk_elsewhere(Some("no space left".into()));
+    harness.press("Q").expect("no space left");
+    assert!(!harness.app.is_quitting());
+    harness.press("y");
+    assert!(harness.app.is_quitting());
+}
