@@ -32,7 +32,8 @@ pub struct Config {
     pub keyring: Option<bool>,
     /// How traces of jobs are read.
     pub trace: Trace,
-    /// How the terminal is told that a watched job has ended: `off`, `bell`, `osc9`, `osc777`.
+    /// How the terminal is told that a watched job has ended: `off`, `bell`, `osc9`, `osc777`, or by the desktop:
+    /// `desktop`.
     pub notify: Option<Spanned<String>>,
     /// Keys by command, in place of the table's own.
     pub keys: BTreeMap<String, Spanned<Vec<String>>>,

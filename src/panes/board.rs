@@ -1,6 +1,7 @@
 //! One pipeline as a board: stages as columns, jobs as boxes.
 
 use super::ci::{self, Stage};
+use super::job_details;
 use crate::api::Id;
 use crate::api::jobs::{Job, ListPipelineJobs};
 use crate::app::command::Motion;
@@ -17,6 +18,8 @@ use std::cell::RefCell;
 const NARROW: u16 = 20;
 /// The most.
 const BROAD: u16 = 34;
+/// Rows from which on the facts of a job stand below the board.
+const FACTS: u16 = 8;
 
 /// The board of the pipeline that is looked at.
 #[derive(Debug, Default)]
@@ -28,12 +31,12 @@ pub struct Board {
     cursor: Option<u64>,
     /// Whether one of its jobs may change by itself.
     pub live: bool,
+    /// What the job under the cursor took before, oldest first: of which job, and of which list that was read.
+    before: Vec<f64>,
+    before_of: Option<(u64, u64)>,
     /// Where each job was drawn.
     boxes: RefCell<Vec<(Rect, u64)>>,
 }
-
-/// What the selected job took before: durations, oldest first.
-pub type Before<'a> = &'a [f64];
 
 impl Board {
     /// The request of its jobs.
@@ -73,6 +76,19 @@ impl Board {
         // A board shows how things stand: of a job that ran again, the newest run.
         for stage in &mut self.stages {
             stage.jobs.retain(|slot| !slot.older);
+        }
+    }
+
+    /// Looks for earlier runs of the job under the cursor in `history`.
+    pub fn remember(&mut self, view: &View, project: &Id, history: &Rows<'_, Job>) {
+        let Some(now) = self.cursor.map(|id| (id, history.revision)) else { return };
+        if self.before_of == Some(now) {
+            return;
+        }
+        let rows = self.rows(view, project);
+        if let Some(job) = rows.as_ref().and_then(|rows| rows.iter().find(|job| job.id == now.0)) {
+            self.before = ci::before(history.iter(), job, view.now);
+            self.before_of = Some(now);
         }
     }
 
@@ -122,7 +138,7 @@ impl Board {
     }
 
     /// Draws it.
-    pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, project: &Id, focused: bool, before: Before) {
+    pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, project: &Id, focused: bool) {
         self.hide();
         let Some(rows) = self.rows(view, project) else {
             panels::title(buf, area, view.theme, focused, "pipeline", "");
@@ -147,10 +163,31 @@ impl Board {
         let fit = usize::from(body.width / NARROW).clamp(1, self.stages.len().max(1));
         let width = (body.width / fit as u16).min(BROAD);
         let from = (x + 1).saturating_sub(fit);
+        let tallest = self.stages.iter().map(|stage| stage.jobs.len()).max().unwrap_or_default();
+        let below = body.height.saturating_sub(u16::try_from(tallest).unwrap_or(u16::MAX).saturating_add(2));
+        let told = below >= FACTS;
+        let body = Rect { height: if told { body.height - below } else { body.height }, ..body };
         for (place, (index, stage)) in self.stages.iter().enumerate().skip(from).take(fit).enumerate() {
             let column = Rect { x: body.x + place as u16 * width, width, ..body };
             let here = (index == x).then_some(y);
-            self.stage(view, column, buf, &rows, stage, (focused, here, index + 1 < self.stages.len()), before);
+            self.stage(view, column, buf, &rows, stage, (focused, here, index + 1 < self.stages.len()), told);
+        }
+        let job = self.cursor.and_then(|id| rows.iter().find(|job| job.id == id));
+        if let Some(job) = job.filter(|_| told) {
+            let area = Rect { x: area.x, y: body.bottom(), width: area.width, height: below };
+            self.facts(view, area, buf, job);
+        }
+    }
+
+    /// The facts of the job under the cursor, as many as there is room for.
+    fn facts(&self, view: &View, area: Rect, buf: &mut Buffer, job: &Job) {
+        let title = format!("#{} {}", job.id, text::shown(&job.name));
+        let body = panels::title(buf, area, view.theme, false, &title, "");
+        let width = usize::from(body.width.saturating_sub(3));
+        let lines = job_details::lines(view, width, job, None, &self.before);
+        for (line, y) in lines.iter().zip(body.top()..body.bottom()) {
+            let at = Rect { x: body.x + 2, y, width: body.width.saturating_sub(3), height: 1 };
+            line::draw(buf, at, &line.spans);
         }
     }
 
@@ -163,7 +200,7 @@ impl Board {
         rows: &Rows<'_, Job>,
         stage: &Stage,
         (focused, here, more): (bool, Option<usize>, bool),
-        before: Before,
+        told: bool,
     ) {
         let theme = view.theme;
         let head = Rect { height: 1.min(area.height), ..area };
@@ -179,7 +216,7 @@ impl Board {
         }
         let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
         let room = usize::from(body.height);
-        let skip = here.map_or(0, |y| (y + 3).saturating_sub(room));
+        let skip = here.filter(|_| stage.jobs.len() > room).map_or(0, |y| (y + 3).saturating_sub(room));
         let mut row = body.y;
         for (index, slot) in stage.jobs.iter().enumerate().skip(skip) {
             let Some(job) = rows.get(slot.row) else { continue };
@@ -202,8 +239,9 @@ impl Board {
             line::pair(buf, inner, &left, &[(took.as_str(), theme.style(Role::Dim))]);
             self.boxes.borrow_mut().push((at, slot.id));
             row += 1;
-            if selected && !before.is_empty() && row < body.bottom() {
-                usual(buf, Rect { y: row, ..inner }, before, (theme.style(Role::Chart), theme.style(Role::Dim)));
+            // Where there is no room for its facts, this stands below the job itself.
+            if selected && !told && !self.before.is_empty() && row < body.bottom() {
+                usual(buf, Rect { y: row, ..inner }, &self.before, (theme.style(Role::Chart), theme.style(Role::Dim)));
                 row += 1;
             }
         }
@@ -211,7 +249,7 @@ impl Board {
 }
 
 /// How long the job took before: the middle of it, and where there is room how it went up and down.
-fn usual(buf: &mut Buffer, area: Rect, before: Before, (bars, words): (Style, Style)) {
+fn usual(buf: &mut Buffer, area: Rect, before: &[f64], (bars, words): (Style, Style)) {
     let room = usize::from(area.width).saturating_sub("usually 00m00s ".len()).min(8);
     let Some((median, chart)) = ci::usual(before, room) else { return };
     line::draw(buf, Rect { height: 1, ..area }, &[(format!("usually {median} "), words), (chart, bars)]);

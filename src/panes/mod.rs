@@ -24,6 +24,7 @@ pub mod home;
 pub mod hooks;
 pub mod issue;
 pub mod job;
+mod job_details;
 pub mod jobs;
 pub mod key;
 pub mod labels;

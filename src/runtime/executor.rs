@@ -1,6 +1,7 @@
 //! Does what the app asks for in the background, and brings back what came of it.
 
 use super::cache::{self, Cache};
+use super::desktop;
 use super::follow::{self, Flow};
 use super::glean;
 use super::journal::Keeper;
@@ -267,6 +268,17 @@ impl Executor {
             if let Err(why) = configure(&name, section.as_ref()) {
                 let words = format!("The section is not in the configuration: {why}");
                 let _ = sender.blocking_send(Msg::Say(Tone::Bad, words));
+            }
+        });
+    }
+
+    /// Tells the person by the desktop.
+    pub fn notify(&self, text: String) {
+        let sender = self.sender.clone();
+        tokio::task::spawn_blocking(move || {
+            if let Err(why) = desktop::show(&text) {
+                let words = format!("The desktop shows no notices ({why}); notify = \"bell\" rings instead.");
+                let _ = sender.blocking_send(Msg::Say(Tone::Warning, words));
             }
         });
     }

@@ -39,6 +39,8 @@ pub enum Notify {
     Osc9,
     /// By a title and a message, as foot, rxvt and Ghostty show it.
     Osc777,
+    /// Not by the terminal: by the desktop that it stands on.
+    Desktop,
 }
 
 impl Notify {
@@ -52,16 +54,16 @@ impl Notify {
             "bell" => Ok(Notify::Bell),
             "osc9" => Ok(Notify::Osc9),
             "osc777" => Ok(Notify::Osc777),
-            _ => Err("one of off, bell, osc9, osc777".into()),
+            "desktop" => Ok(Notify::Desktop),
+            _ => Err("one of off, bell, osc9, osc777, desktop".into()),
         }
     }
 
     /// What the terminal is sent. A part of the text comes from a server: nothing in it may end the sequence, or begin one.
     fn bytes(self, text: &str) -> Vec<u8> {
-        let plain = |c: char| !c.is_control() && !crate::ui::text::hides(c) && c != ';';
-        let text: String = text.chars().map(|c| if plain(c) { c } else { ' ' }).take(NOTICE).collect();
+        let text = notice(text).replace(';', " ");
         match self {
-            Notify::Off => Vec::new(),
+            Notify::Off | Notify::Desktop => Vec::new(),
             Notify::Bell => b"\x07".to_vec(),
             Notify::Osc9 => format!("\x1b]9;{text}\x1b\\").into_bytes(),
             Notify::Osc777 => format!("\x1b]777;notify;labscope;{text}\x1b\\").into_bytes(),
@@ -71,6 +73,12 @@ impl Notify {
 
 /// Characters of a notice.
 const NOTICE: usize = 200;
+
+/// A text as a notice holds it: short, and of letters that are seen.
+pub(super) fn notice(text: &str) -> String {
+    let plain = |c: char| !c.is_control() && !crate::ui::text::hides(c);
+    text.chars().map(|c| if plain(c) { c } else { ' ' }).take(NOTICE).collect()
+}
 
 /// The terminal in the interface's hands.
 pub struct Terminal {
@@ -436,6 +444,7 @@ mod tests {
         assert!(Notify::Osc777.bytes(text).starts_with(b"\x1b]777;notify;labscope;#7 unit "));
         assert!(Notify::Osc9.bytes(&"x".repeat(9000)).len() < 300);
         assert_eq!(Notify::named("osc777"), Ok(Notify::Osc777));
+        assert_eq!(Notify::Desktop.bytes(text), b"");
         assert!(Notify::named("pigeon").is_err());
     }
 

@@ -286,6 +286,16 @@ pub fn is_visible(bytes: &[u8]) -> bool {
     false
 }
 
+/// Whether `bytes` are escapes alone, and some.
+pub fn is_hollow(bytes: &[u8]) -> bool {
+    let mut rest = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+    let some = !rest.is_empty();
+    while rest.first() == Some(&0x1b) {
+        rest = rest.get(escape(rest).0..).unwrap_or_default();
+    }
+    some && rest.is_empty()
+}
+
 /// One line of output (without its line feed) as a terminal shows it in the end, from the look `state` at its start; `state`
 /// becomes the look at the line's end. Of a line longer than [`BYTES`] the last redrawn part is taken, or else its beginning,
 /// and the look at its end is not known.

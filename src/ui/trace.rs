@@ -50,6 +50,8 @@ pub struct Trace {
     /// The look there, and at the start of the last line that has ended.
     state: State,
     last_state: State,
+    /// Whether the last line that has ended is nothing but escapes, as runners end a trace: it is one when more follows.
+    hollow: bool,
     /// Bytes since a look was remembered.
     unmarked: usize,
     /// Whether lines begin with the time; known from the first one.
@@ -86,7 +88,7 @@ struct Parts<'a> {
 impl Trace {
     /// Lines so far, the one that is being written included.
     pub fn len_lines(&self) -> usize {
-        self.ended() + usize::from(self.tail_is_line())
+        if self.tail_is_line() { self.ended() + 1 } else { self.ended().saturating_sub(self.hollow.into()) }
     }
 
     /// Lines that will not change any more, whatever comes.
@@ -213,7 +215,7 @@ impl Trace {
             if heading || visible {
                 if !std::mem::take(&mut goes_on) {
                     block.begin_line(start, state, &mut self.unmarked);
-                    self.last_state = state;
+                    (self.last_state, self.hollow) = (state, false);
                 }
                 heading = false;
                 start = base + marker.start;
@@ -232,6 +234,9 @@ impl Trace {
         let text = block.bytes.get(at..end).unwrap_or_default();
         let keep = markers.is_empty() || heading || crowded || ansi::is_visible(text);
         self.state.advance(text);
+        if keep {
+            self.hollow = !goes_on && !heading && ansi::is_hollow(text);
+        }
         if keep && !goes_on {
             block.begin_line(start, state, &mut self.unmarked);
             self.last_state = state;

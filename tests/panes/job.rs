@@ -198,10 +198,7 @@ async fn no_size_is_too_small() {
 #[tokio::test]
 async fn the_screen() {
     insta::assert_snapshot!("job_80", open("running", &trace(100), 80, 24).await.picture());
-    // Times of day depend on the zone of the machine.
-    let clock = regex::Regex::new(r"\d{4}-\d\d-\d\d \d\d:\d\d").expect("an expression");
-    let wide = open("failed", &trace(10), 160, 45).await.picture();
-    insta::assert_snapshot!("job_160", clock.replace_all(&wide, "2026-06-15 --:--"));
+    insta::assert_snapshot!("job_160", open("failed", &trace(10), 160, 45).await.picture());
 }
 
 #[tokio::test]

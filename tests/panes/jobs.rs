@@ -180,6 +180,40 @@ async fn on_a_wide_screen_the_pipeline_is_a_board_that_can_be_walked() {
 }
 
 #[tokio::test]
+async fn below_the_board_stand_the_facts_of_the_job_under_the_cursor() {
+    let mut harness = Begin::at(place().item(318)).size(160, 40).open();
+    let mut of_318: Vec<Value> = world().into_iter().filter(|job| job["pipeline"]["id"] == 318).collect();
+    of_318[2]["coverage"] = json!(85.54);
+    of_318[2]["queued_duration"] = json!(7.0);
+    let mut before: Vec<Value> = (1..6).map(|id| one(id, id, "test", "bench", "success")).collect();
+    for (took, job) in before.iter_mut().enumerate() {
+        job["duration"] = json!(60 + 10 * took);
+    }
+    harness.reply(OF_318, of_318).reply("GET /projects/acme%2Frocket-ui/jobs?scope[]=success", before);
+    harness.settle().await;
+    harness.expect("#20 compile ─").press("Tab l j j").settle().await;
+    assert!(harness.line_with("#23   1m00s").starts_with('▌'), "{}", harness.picture());
+    harness.expect("✓ unit           2m00s    ▷");
+    harness.expect("#23 bench ─").expect("coverage   85.5 %").expect("waited     0m07s").expect("mill-3 #3");
+    harness.expect("usually    1m20s").expect("Draw only visible rows");
+    // Where there is no room below, what it took before stands under the job itself.
+    harness.resize(160, 12);
+    harness.expect("usually 1m20s").expect_no("coverage");
+    harness.resize(80, 24);
+    harness.expect("#23 bench ─").expect("usually    1m20s");
+}
+
+#[tokio::test]
+async fn while_a_filter_is_typed_the_cursor_is_on_the_first_job_that_fits_and_stays_there() {
+    let mut harness = open(80, 24).await;
+    harness.press("j j j j j").press("/").type_text("ref:main name:unit");
+    assert!(harness.lines().iter().find(|line| line.starts_with('▌')).expect("a cursor").contains("#25"));
+    harness.press("Enter Esc").settle().await;
+    assert!(harness.line_with("#25").starts_with('▌'), "{}", harness.picture());
+    harness.expect("production");
+}
+
+#[tokio::test]
 async fn errors_stand_where_the_jobs_would() {
     let mut harness = Begin::at(place()).open();
     harness.fail(JOBS, 403, "403 Forbidden").settle().await;

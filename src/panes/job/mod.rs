@@ -1,9 +1,8 @@
 //! A job: its trace as it is written, with folds, search and errors, and its facts beside it.
 
-mod details;
-
 use super::ci::{self, Deed, PULSE};
 use super::crumbs;
+use super::job_details;
 use super::project;
 use super::trace::Viewer;
 use crate::api::jobs::{Job, ListJobs, Status};
@@ -110,7 +109,7 @@ impl JobTrace {
         let query = self.trace.siblings_query(job).unwrap_or_default();
         let before = ci::before(view.store.list(&self.history()).iter(), job, view.now);
         let width = usize::from(area.width.saturating_sub(3));
-        let lines = details::lines(view, width, job, &view.store.list(&query), &before);
+        let lines = job_details::lines(view, width, job, Some(&view.store.list(&query)), &before);
         doc::draw(buf, area, view.theme, focused, &self.facts, lines.len(), 0, |at| {
             lines.get(at).cloned().unwrap_or_default()
         });

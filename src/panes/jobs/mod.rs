@@ -61,9 +61,8 @@ pub struct Jobs {
     area: std::cell::Cell<Rect>,
     board: Board,
     panels: Panels,
-    /// The job that the board was led to last, and what jobs of its name took before.
+    /// The job that the board was led to last.
     led: Option<u64>,
-    before: Vec<f64>,
 }
 
 impl Jobs {
@@ -198,12 +197,13 @@ impl Jobs {
         {
             self.led = Some(job.id);
             self.board.look_at(job.pipeline.as_ref().map(|p| p.id).or(self.pipeline), Some(job.id));
-        } else {
-            return;
         }
-        let Some(job) = self.current(view) else { return };
-        let rows = self.rows(view);
-        self.before = ci::before(rows.iter(), job, view.now);
+    }
+
+    /// The jobs among which earlier runs are looked for, where the list has none.
+    fn history(&self) -> Option<ListJobs> {
+        let scope = Some(vec![Status::Success.as_str().to_owned()]);
+        (self.pipeline.is_some() || self.scope().is_some()).then(|| ListJobs { id: self.project.clone(), scope })
     }
 
     fn heading(&self, view: &View, rows: &Rows<'_, Job>, at: usize) -> Row {
@@ -401,7 +401,6 @@ impl Pane for Jobs {
             board: Board::default(),
             panels: Panels::new(2),
             led: None,
-            before: Vec::new(),
         }
     }
 
@@ -459,6 +458,8 @@ impl Pane for Jobs {
         {
             let load = Load::list(&query, 1).after(Duration::from_millis(120));
             wants.push(if self.board.live { load.every(PULSE).into() } else { load.into() });
+            wants
+                .extend(self.history().map(|history| Load::list(&history, 1).after(Duration::from_millis(120)).into()));
         }
         wants
     }
@@ -470,7 +471,7 @@ impl Pane for Jobs {
             // One at a time, on the whole width; the layout is still asked, so that no divider can be held.
             self.panels.layout(Rect { width: 1, ..area }, &[]);
             match self.panels.focus() {
-                BOARD => self.board.draw(view, area, buf, &self.project, true, &self.before),
+                BOARD => self.board.draw(view, area, buf, &self.project, true),
                 _ => self.draw_list(view, area, buf),
             }
             return;
@@ -481,7 +482,7 @@ impl Pane for Jobs {
             self.draw_list(view, body, buf);
         }
         if let Some(area) = slots.get(BOARD).copied().flatten() {
-            self.board.draw(view, area, buf, &self.project, self.board_focused(), &self.before);
+            self.board.draw(view, area, buf, &self.project, self.board_focused());
         }
         self.panels.rules(buf, view.theme);
     }
@@ -489,6 +490,9 @@ impl Pane for Jobs {
     fn changed(&mut self, cx: &mut Cx) {
         let rows = self.rows(&cx.view);
         self.lines.refresh(&rows, &self.looked);
+        if self.board_focused() {
+            self.lead(&cx.view);
+        }
         let len = self.lines.lines.len();
         let lines = &self.lines;
         self.list.sync(len, |index| lines.key(index));
@@ -498,8 +502,12 @@ impl Pane for Jobs {
         if rows.more && near >= len {
             self.pages = self.pages.max(rows.pages() + 1).min(most.max(self.pages));
         }
-        self.lead(&cx.view);
+        if !self.board_focused() {
+            self.lead(&cx.view);
+        }
         self.board.refresh(&cx.view, &self.project);
+        let rows = self.history().map_or_else(|| self.rows(&cx.view), |history| cx.view.store.list(&history));
+        self.board.remember(&cx.view, &self.project, &rows);
     }
 
     fn motion(&mut self, motion: Motion, cx: &mut Cx) {
@@ -580,6 +588,11 @@ impl Pane for Jobs {
             let looked = Looked::read(text, &self.project, &cx.view);
             if looked.scope != self.looked.scope {
                 self.restart();
+            }
+            // Each letter leaves other jobs: the first of them is looked at. When the filter ends, the cursor stays.
+            if !text.is_empty() {
+                self.list.rewind();
+                self.led = None;
             }
             self.looked = looked;
         }

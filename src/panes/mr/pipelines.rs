@@ -128,7 +128,7 @@ impl Pipelines {
         let places = self.panels.layout(area, ASKS);
         self.panels.rules(buf, view.theme);
         if let Some(place) = places.get(BOARD).copied().flatten() {
-            self.board.draw(view, place, buf, project, self.on_board(), &[]);
+            self.board.draw(view, place, buf, project, self.on_board());
         }
         if let Some(place) = places.get(LIST).copied().flatten() {
             let body = panels::title(buf, place, view.theme, !self.on_board(), "pipelines", "");

@@ -1,6 +1,6 @@
 //! The facts of a runner, above the jobs that it does.
 
-use super::super::list::age;
+use super::super::list::{age, ago};
 use crate::api::Known;
 use crate::api::runners::Runner;
 use crate::app::pane::View;
@@ -25,7 +25,7 @@ pub fn draw(view: &View, area: Rect, buf: &mut Buffer, runner: &Runner) -> Rect 
     let machine = [text_of(&runner.platform), text_of(&runner.architecture)].join(" ");
     let projects: Vec<&str> =
         runner.projects.known().into_iter().flatten().map(|p| p.path_with_namespace.as_str()).collect();
-    let contact = runner.contacted_at.known().map(|at| age(view, Some(at))).unwrap_or_default();
+    let contact = runner.contacted_at.known().map(|at| ago(&age(view, Some(at)))).unwrap_or_default();
     let takes = [
         flag(&runner.run_untagged, "jobs without tags, too", "only jobs with its tags"),
         flag(&runner.locked, "locked to its projects", ""),

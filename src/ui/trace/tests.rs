@@ -376,3 +376,18 @@ fn a_search_goes_over_pages_and_blocks_in_the_order_of_lines() {
     let all = trace.filter(&Across::query("").or(Across::query("^")).unwrap(), 0, Vec::new(), &|| false);
     assert_eq!(all, (0..40_002).collect::<Vec<u32>>());
 }
+
+#[test]
+fn a_last_line_of_escapes_alone_is_none_until_more_follows() {
+    let (mut trace, _) = trace("\x1b[32;1mJob succeeded\n\x1b[0;m\n");
+    assert_eq!((trace.len_lines(), trace.view(0..9, &Folds::default()).len()), (1, 1));
+    trace.push(b"more");
+    assert_eq!((trace.len_lines(), trace.text(1).as_deref(), trace.text(2).as_deref()), (3, Some(""), Some("more")));
+    trace.push(b"\n");
+    assert_eq!(trace.len_lines(), 3);
+    // What is empty was meant to be, and a heading is one however it looks.
+    trace.push(b"\n");
+    assert_eq!(trace.len_lines(), 4);
+    trace.push(b"section_start:1:a\r\x1b[0K\n");
+    assert_eq!((trace.len_lines(), trace.sections().len()), (5, 1));
+}

@@ -1,7 +1,7 @@
-//! The facts of a job, beside its trace.
+//! The facts of a job, beside its trace and below the board of its pipeline.
 
-use super::super::ci;
-use super::super::list::{age, ago};
+use super::ci;
+use super::list::{age, ago, date};
 use crate::api::Time;
 use crate::api::jobs::Job;
 use crate::app::pane::View;
@@ -51,16 +51,20 @@ impl Page<'_, '_> {
 
     fn when(&mut self, label: &str, time: Option<&Time>) {
         let Some(time) = time else { return };
-        let clock = time.instant().map(|at| at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S"));
-        let Some(clock) = clock else { return };
-        let ago = age(self.view, Some(time));
-        self.fact(label, format!("{clock}  {ago}"), Role::Text);
+        let ago = ago(&age(self.view, Some(time)));
+        self.fact(label, format!("{}  {ago}", date(time)).trim_end(), Role::Text);
     }
 }
 
-/// The lines of the panel, `width` columns wide; `siblings` are the jobs of the same pipeline.
+/// The lines of the panel, `width` columns wide; `siblings` are the jobs of the same pipeline, where they shall be listed.
 /// `before` is what earlier runs took.
-pub fn lines(view: &View, width: usize, job: &Job, siblings: &Rows<'_, Job>, before: &[f64]) -> Vec<DocLine<'static>> {
+pub fn lines(
+    view: &View,
+    width: usize,
+    job: &Job,
+    siblings: Option<&Rows<'_, Job>>,
+    before: &[f64],
+) -> Vec<DocLine<'static>> {
     let mut page = Page { view, width, lines: Vec::new() };
     let (sign, role) = ci::sign(job);
     let word = if job.is_forgiven() { "failed, which is allowed".into() } else { ci::status_word(&job.status) };
@@ -106,7 +110,7 @@ pub fn lines(view: &View, width: usize, job: &Job, siblings: &Rows<'_, Job>, bef
         page.when("written", commit.when());
     }
     artifacts(&mut page, job);
-    if let Some(pipeline) = &job.pipeline {
+    if let (Some(pipeline), Some(siblings)) = (&job.pipeline, siblings) {
         let (sign, role) = glyph::status(pipeline.status.as_str());
         page.gap();
         page.line(vec![
