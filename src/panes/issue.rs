@@ -2,7 +2,7 @@
 
 use super::list::{age, ago};
 use super::notes::Notes;
-use super::{crumbs, project, prose};
+use super::{aside, crumbs, project, prose};
 use crate::api::endpoint::encode;
 use crate::api::search::{Hit, Issue, SearchProject};
 use crate::api::{Id, Time};
@@ -33,6 +33,8 @@ pub struct IssuePane {
     /// The words by which search found it.
     words: Option<String>,
     notes: Notes,
+    /// What is known of it, where that stands beside the notes.
+    facts: Vec<DocLine<'static>>,
     /// Of what the lines above the notes were made.
     made_of: Option<Ingredients>,
 }
@@ -135,6 +137,24 @@ impl IssuePane {
             spans.push(("  confidential".into(), theme.style(Role::Warning)));
         }
         lines.push(DocLine { spans, ..DocLine::default() });
+        if !aside::is_wide(view) {
+            lines.extend(IssuePane::about(view, issue, width));
+        }
+        lines.push(DocLine::default());
+        match prose::made(view, &Self::identity(issue), width) {
+            Some(made) => lines.extend(made.lines.iter().cloned()),
+            None if issue.description.as_deref().unwrap_or_default().trim().is_empty() => {
+                lines.push(line("No description.".into(), Role::Dim));
+            }
+            None => lines.push(line("…".into(), Role::Dim)),
+        }
+        lines.push(DocLine::default());
+        lines
+    }
+
+    /// What is known of it, a line a fact.
+    fn about(view: &View, issue: &Issue, width: usize) -> Vec<DocLine<'static>> {
+        let (theme, mut lines) = (view.theme, Vec::new());
         let names = |users: &[crate::api::users::User]| {
             users.iter().map(|user| user.username.as_str()).collect::<Vec<_>>().join("  ")
         };
@@ -157,15 +177,6 @@ impl IssuePane {
                 vec![(text::pad(label, LABEL).into(), theme.style(Role::Dim)), (words.into(), theme.style(role))];
             lines.push(DocLine { spans, ..DocLine::default() });
         }
-        lines.push(DocLine::default());
-        match prose::made(view, &Self::identity(issue), width) {
-            Some(made) => lines.extend(made.lines.iter().cloned()),
-            None if issue.description.as_deref().unwrap_or_default().trim().is_empty() => {
-                lines.push(line("No description.".into(), Role::Dim));
-            }
-            None => lines.push(line("…".into(), Role::Dim)),
-        }
-        lines.push(DocLine::default());
         lines
     }
 
@@ -234,6 +245,7 @@ impl Pane for IssuePane {
             number: place.item.as_deref().and_then(|item| item.parse().ok()),
             words: place.query.clone().filter(|words| !words.trim().is_empty()),
             notes: Notes::default(),
+            facts: Vec::new(),
             made_of: None,
         };
         let thing = pane.thing();
@@ -292,6 +304,7 @@ impl Pane for IssuePane {
             };
             return state::empty(buf, area, view.theme, why, hint);
         }
+        let area = if self.facts.is_empty() { area } else { aside::draw(view, area, buf, &self.facts) };
         self.notes.draw(view, area, buf, true, ("Nobody has said anything yet.", "c writes a note."));
     }
 
@@ -301,6 +314,10 @@ impl Pane for IssuePane {
         let made_of = Some(self.ingredients(&cx.view));
         if self.made_of != made_of {
             self.notes.set_head(self.head(&cx.view));
+            self.facts = self
+                .issue(&cx.view)
+                .filter(|_| aside::is_wide(&cx.view))
+                .map_or_else(Vec::new, |issue| IssuePane::about(&cx.view, issue, aside::WIDTH));
             self.made_of = made_of;
         }
         self.notes.changed(cx);
@@ -311,8 +328,10 @@ impl Pane for IssuePane {
     }
 
     fn pointer(&mut self, pointer: Pointer, _cx: &mut Cx) {
-        if let Pointer::Wheel { rows, .. } = pointer {
-            self.notes.motion(Motion::Wheel(rows));
+        match pointer {
+            Pointer::Wheel { rows, .. } => _ = self.notes.motion(Motion::Wheel(rows)),
+            Pointer::Press { column, row, .. } => self.notes.click(column, row),
+            Pointer::Drag { .. } | Pointer::Release => {}
         }
     }
 

@@ -2,6 +2,7 @@
 
 pub mod apart;
 pub mod artifacts;
+pub mod aside;
 pub mod blob;
 pub mod board;
 pub mod branches;

@@ -41,7 +41,8 @@ pub struct Notes {
     /// The first lines of each draft, and of which drafts at which width.
     drafted: Vec<Vec<String>>,
     written: Option<(u64, usize)>,
-    width: Cell<usize>,
+    /// Where they were drawn.
+    area: Cell<Rect>,
     desk: Desk,
 }
 
@@ -63,7 +64,7 @@ impl Notes {
     pub fn show(&mut self, on: Option<Thing>) {
         if self.on != on {
             let desk = std::mem::take(&mut self.desk).cleared();
-            *self = Notes { on, desk, width: self.width.clone(), ..Notes::default() };
+            *self = Notes { on, desk, area: self.area.clone(), ..Notes::default() };
         }
     }
 
@@ -78,9 +79,9 @@ impl Notes {
 
     /// Columns of the text.
     pub fn width(&self, view: &View) -> usize {
-        let drawn = self.width.get();
-        let width = if drawn > 0 { drawn } else { usize::from(view.size.0).saturating_sub(4) };
-        width.clamp(20, prose::MEASURE)
+        let drawn = self.area.get().width;
+        let width = if drawn > 0 { drawn } else { view.size.0 };
+        usize::from(width).saturating_sub(4).clamp(20, prose::MEASURE)
     }
 
     fn len(&self) -> usize {
@@ -165,6 +166,15 @@ impl Notes {
             other => other.scroll(&mut self.doc, len),
         }
         true
+    }
+
+    /// Puts the cursor where was clicked.
+    pub fn click(&mut self, column: u16, row: u16) {
+        let (area, len) = (self.area.get(), self.len());
+        let line = Some(row).filter(|row| area.contains((column, *row).into()));
+        if let Some(line) = line.and_then(|row| self.doc.line_at(row - area.y, len)) {
+            self.doc.goto(line, len);
+        }
     }
 
     /// To the next note or draft, or the one before.
@@ -271,7 +281,7 @@ impl Notes {
     /// Draws them; `empty` says why there are none, and what to press.
     pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool, empty: (&str, &str)) {
         let Some(rows) = self.rows(view) else { return };
-        self.width.set(usize::from(area.width).saturating_sub(4));
+        self.area.set(area);
         if rows.is_empty() && self.head.is_empty() && self.desk.drafts().is_empty() {
             return without_rows(view, area, buf, &rows, empty);
         }

@@ -39,6 +39,16 @@ async fn an_issue_shows_its_text_and_its_notes() {
 }
 
 #[tokio::test]
+async fn a_wide_screen_has_the_facts_beside_and_a_click_chooses_a_note() {
+    let mut harness = open(160).await;
+    assert!(harness.line_with("It is slow").contains("│  details ─"), "{}", harness.picture());
+    assert!(harness.line_with("Author").contains("│  Author     ada"), "{}", harness.picture());
+    assert!(harness.line_with("Labels").contains("│"), "{}", harness.picture());
+    harness.click_on("This one.").press("e").expect("This one.").press("Esc");
+    harness.click_on("Which one?").press("R").expect("> Which one?");
+}
+
+#[tokio::test]
 async fn the_text_of_an_issue_follows_time_width_and_what_the_server_has() {
     let mut harness = open(100).await;
     assert!(harness.line_with("Opened").contains("1d ago"));

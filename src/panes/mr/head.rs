@@ -6,7 +6,7 @@ use crate::api::merge_requests::MergeRequest;
 use crate::api::users::User;
 use crate::app::pane::View;
 use crate::panes::list::{age, ago};
-use crate::panes::{ci, review};
+use crate::panes::{aside, ci, review};
 use crate::store::Rows;
 use crate::ui::doc::DocLine;
 use crate::ui::theme::Role;
@@ -100,9 +100,9 @@ pub fn lines(view: &View, facts: &Facts, width: usize, beside: bool) -> Vec<DocL
     lines
 }
 
-/// The lines of the facts beside it, for `width` columns: jobs have a line each.
-pub fn beside(view: &View, facts: &Facts, width: usize) -> Vec<DocLine<'static>> {
-    about(view, facts, width, true)
+/// The lines of the facts beside it: jobs have a line each.
+pub fn beside(view: &View, facts: &Facts) -> Vec<DocLine<'static>> {
+    about(view, facts, aside::WIDTH, true)
 }
 
 /// Its title, its state, its branches, and a line that stays empty.

@@ -14,7 +14,7 @@ use super::list::{Listing, age, failure};
 use super::review::desk::Desk;
 use super::review::margin::Margin;
 use super::review::threads;
-use super::{crumbs, forms, looked, review};
+use super::{aside, crumbs, forms, looked, review};
 use crate::api::Id;
 use crate::api::commits::Commit;
 use crate::api::jobs::{Job, ListPipelineJobs, PipelineBrief};
@@ -592,7 +592,7 @@ impl Pane for Mr {
     fn ticks(&self, view: &View) -> bool {
         let live = || self.pipeline(view).is_some_and(|pipeline| pipeline.status.is_live());
         match self.tab {
-            Tab::Overview => Talk::is_wide(view) && live(),
+            Tab::Overview => aside::is_wide(view) && live(),
             Tab::Pipelines => self.pipelines.ticks(),
             Tab::Commits | Tab::Changes => false,
         }

@@ -13,13 +13,13 @@ use crate::api::notes::Note;
 use crate::app::command::Motion;
 use crate::app::outbox::{Draft, Spot};
 use crate::app::pane::View;
-use crate::panes::prose;
 use crate::panes::review::threads;
+use crate::panes::{aside, prose};
 use crate::store::{Cancelled, Derive, Rows, Work};
 use crate::ui::doc::{self, DocLine, DocState};
+use crate::ui::glyph;
 use crate::ui::markdown;
 use crate::ui::theme::{Role, Theme};
-use crate::ui::{glyph, line, panels};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell;
@@ -32,8 +32,6 @@ const CHUNK: usize = 100;
 const AT_ONCE: usize = 2;
 /// Columns left of the text: a bar along the note under the cursor.
 const GUTTER: u16 = 2;
-/// Columns of the facts beside the text, with the rule before them.
-const BESIDE: u16 = 48;
 /// Rows between description and notes.
 const BETWEEN: usize = 2;
 /// Lines of the code that a thread is about, at most.
@@ -212,31 +210,7 @@ pub struct Talk {
 impl Talk {
     /// Columns of text.
     pub fn width(view: &View) -> usize {
-        let beside = if Talk::is_wide(view) { BESIDE } else { 0 };
-        usize::from(view.size.0.saturating_sub(beside + GUTTER + 2)).min(prose::MEASURE)
-    }
-
-    /// Whether the facts stand beside the text.
-    pub fn is_wide(view: &View) -> bool {
-        view.size.0 >= panels::THREE
-    }
-
-    /// Draws the facts beside the text, where there is room for both; where the text goes then.
-    fn draw_beside(view: &View, area: Rect, buf: &mut Buffer, facts: &Facts) -> Rect {
-        if !Talk::is_wide(view) || area.width <= BESIDE {
-            return area;
-        }
-        let left = Rect { width: area.width - BESIDE, ..area };
-        let right = Rect { x: left.right() + 2, width: BESIDE - 2, ..area };
-        for y in area.y..area.bottom() {
-            line::set(buf, left.right(), y, glyph::divider(), 1, view.theme.style(Role::Faint));
-        }
-        let body = panels::title(buf, right, view.theme, false, "details", "");
-        let body = Rect { x: body.x + 1, width: body.width - 2, ..body };
-        for (row, at) in head::beside(view, facts, usize::from(body.width)).into_iter().zip(body.rows()) {
-            line::draw(buf, at, &row.spans);
-        }
-        left
+        usize::from(aside::left(view).saturating_sub(GUTTER + 2)).min(prose::MEASURE)
     }
 
     /// Pages of notes that are needed for what is looked at.
@@ -301,7 +275,7 @@ impl Talk {
             self.unite(parts);
             self.united_for = united_for;
         }
-        self.head = head::lines(view, &parts.facts, width, Talk::is_wide(view)).len();
+        self.head = head::lines(view, &parts.facts, width, aside::is_wide(view)).len();
         self.description = match lines::description(parts) {
             None => 1,
             Some(_) => prose::made(view, &parts.identity, width).map_or(1, |made| made.lines.len().max(1)),
@@ -592,10 +566,11 @@ impl Talk {
 
     /// Draws what is in sight.
     pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, parts: &Parts) {
-        let area = Talk::draw_beside(view, area, buf, &parts.facts);
+        let facts = if aside::is_wide(view) { head::beside(view, &parts.facts) } else { Vec::new() };
+        let area = aside::draw(view, area, buf, &facts);
         self.area.set(area);
         let width = Talk::width(view);
-        let head = head::lines(view, &parts.facts, width, Talk::is_wide(view));
+        let head = head::lines(view, &parts.facts, width, aside::is_wide(view));
         let here = self.at(self.scroll.at(self.len()));
         doc::draw(buf, area, view.theme, true, &self.scroll, self.len(), GUTTER, |row| {
             let Some(at) = self.at(row) else { return DocLine::default() };

@@ -388,7 +388,12 @@ impl Pane for Snippets {
             match pointer {
                 Pointer::Wheel { rows, .. } if self.tab == NOTES => _ = self.notes.motion(Motion::Wheel(rows)),
                 Pointer::Wheel { rows, .. } => _ = self.text.motion(Motion::Wheel(rows), &cx.view),
-                _ => self.panels.set_focus(BODY),
+                _ => {
+                    self.panels.set_focus(BODY);
+                    if self.tab == NOTES {
+                        self.notes.click(column, row);
+                    }
+                }
             }
             return;
         }
