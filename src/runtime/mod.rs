@@ -180,7 +180,7 @@ impl Interface<'_> {
     async fn perform(&mut self, host: &Host, effect: Effect, input: &mut Input) -> io::Result<bool> {
         match effect {
             Effect::Copy(text) => self.terminal.copy(&text)?,
-            Effect::Notify(text) if self.notify == terminal::Notify::Desktop => self.executor.notify(text),
+            Effect::Notify(text) if self.notify == terminal::Notify::Desktop => self.seats.notify(host, text),
             Effect::Notify(text) => self.terminal.notify(self.notify, &text)?,
             Effect::Browse(url) => {
                 if let Err(why) = open::browser(&url) {

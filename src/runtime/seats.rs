@@ -127,6 +127,13 @@ impl Seats {
         self.seat(host).map(|seat| seat.hand_over(effects)).unwrap_or_default()
     }
 
+    /// Tells the person by the desktop, for the app of `host`.
+    pub fn notify(&mut self, host: &Host, text: String) {
+        if let Some(seat) = self.seat(host) {
+            seat.executor.notify(text);
+        }
+    }
+
     /// A message for the app of `host`; [`rest`](Seats::rest) follows the last one.
     pub fn receive(&mut self, host: &Host, msg: Msg) -> Vec<Task> {
         let Some(seat) = self.seat(host) else { return Vec::new() };
