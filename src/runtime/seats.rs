@@ -141,13 +141,6 @@ impl Seats {
         seat.hand_over(effects)
     }
 
-    /// Tells the person by the desktop what became of something on `host`.
-    pub fn notify(&mut self, host: &Host, text: String) {
-        if let Some(seat) = self.seat(host) {
-            seat.executor.notify(text);
-        }
-    }
-
     /// What is to be done for all that was received, and for what became due where nobody is.
     pub fn rest(&mut self, now: Timestamp) -> Vec<Task> {
         let mut tasks = Vec::new();
