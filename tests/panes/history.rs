@@ -459,6 +459,14 @@ async fn a_release_that_somebody_else_changed_meanwhile_is_shown_before_it_is_re
     app.reply(&format!("{REPOSITORY}/tags/v1"), theirs).press("C-s").settle().await;
     app.expect("Bo was first").press("C-s").settle().await;
     assert!(writes(&app)[0].starts_with("PUT"), "{:?}", writes(&app));
+    // Theirs can be taken, and yours comes back.
+    let mut app = tags(120);
+    app.settle().await;
+    app.press("e").type_text(" mine").settle().await;
+    app.reply(&format!("{REPOSITORY}/tags/v2"), released("Third light, by Bo")).press("C-s").settle().await;
+    app.press("t").expect("Third light, by Bo").expect_no(" mine").press("C-u").expect(" mine");
+    app.press("C-s").settle().await;
+    assert!(writes(&app)[0].contains("mine"), "{:?}", writes(&app));
     // A server that cannot be asked has the last word itself.
     let mut app = tags(120);
     app.settle().await;

@@ -8,6 +8,7 @@ mod clock;
 mod columns;
 mod core;
 mod deployments;
+mod edits;
 mod files;
 mod form;
 mod groups;

@@ -1,21 +1,24 @@
 //! Writing a text of several lines: kept while it is typed, sent once, shown again where sending failed.
 
 mod complete;
+mod current;
 mod emoji;
 
+use super::clash::Clash;
 use super::{Overlay, Stay};
-use crate::api::{Endpoint, Error};
+use crate::api::Error;
 use crate::app::action::{Action, Then, Tone};
 use crate::app::keymap::Key;
 use crate::app::outbox::{Draft, Progress, State as Fate};
 use crate::app::pane::{Cx, View};
-use crate::store::{Cancelled, Derive, Load, Value, Want, Work, Write};
+use crate::store::{Cancelled, Derive, Value, Want, Work, Write};
 use crate::ui::doc::{self, DocState};
 use crate::ui::markdown::{self, Rendered};
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{glyph, line, popup, state, text};
 use complete::Completer;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use current::Current;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
@@ -30,18 +33,6 @@ const TROUBLE: usize = 4;
 /// Makes the write that sends the text; given what the server has by then, where that is looked at.
 pub type Make = Box<dyn Fn(String, Option<&str>) -> Write>;
 
-/// Reads from the store how often the server said what it has, and what that is; no text where it has none.
-type Read = Box<dyn Fn(&View) -> Option<(usize, Option<String>)>>;
-
-/// What the server has, of a text that takes its place.
-struct Current {
-    load: Load,
-    read: Read,
-    failed: Box<dyn Fn(&View) -> bool>,
-    /// What it had when the text was begun, or when it was shown to the person last.
-    base: Option<String>,
-}
-
 /// What becomes of the text.
 enum Purpose {
     /// It is sent as it is, and something may follow on the answer.
@@ -54,6 +45,8 @@ enum State {
     Typing,
     /// Looks whether somebody changed it meanwhile; holds the reply that it looks past.
     Looking(Option<usize>),
+    /// Shows what somebody made of it, with what the server has now.
+    Clashing(Clash, Option<String>),
     /// Its write waits for its number, or has it.
     Sending(Option<u64>),
     /// The outbox has it.
@@ -121,30 +114,6 @@ impl Composer {
         if let Purpose::Send(_, follows) = &mut self.purpose {
             *follows = Some(then);
         }
-        self
-    }
-
-    /// The text takes the place of `base`, which `get` reads with `read`: what somebody else made of it meanwhile is shown
-    /// before it is replaced.
-    pub fn in_place_of<G: Endpoint>(
-        mut self,
-        base: Option<String>,
-        get: G,
-        read: fn(&G::Output) -> Option<String>,
-    ) -> Composer {
-        let (load, again) = (Load::one(&get), get.clone());
-        self.current = Some(Current {
-            load,
-            read: Box::new(move |view| {
-                let remote = view.store.get(&get);
-                Some((remote.replies, read(remote.value?)))
-            }),
-            failed: Box::new(move |view| {
-                let remote = view.store.get(&again);
-                remote.error.is_some() && !remote.loading
-            }),
-            base,
-        });
         self
     }
 
@@ -282,31 +251,6 @@ impl Composer {
         });
     }
 
-    /// Once the server has said what it has now: sends the text, or shows what it would take the place of.
-    fn look(&mut self, before: Option<usize>, cx: &mut Cx) {
-        let mine = self.text();
-        let Some(current) = &mut self.current else { return };
-        match (current.read)(&cx.view) {
-            Some((reply, now)) if Some(reply) != before => {
-                if now == current.base || now.as_ref() == Some(&mine) {
-                    current.base = now;
-                    return self.send(cx);
-                }
-                self.theirs = now.iter().flat_map(|theirs| theirs.lines()).map(str::to_owned).collect();
-                self.state = State::Failed(match now {
-                    Some(_) => {
-                        "Somebody changed it meanwhile, as shown above; sent again, yours takes its place".into()
-                    }
-                    None => "Somebody took it away meanwhile; sent again, yours is made anew".into(),
-                });
-                current.base = now;
-            }
-            // Where it cannot be read again, the server's own answer to the text has to do.
-            _ if (current.failed)(&cx.view) => self.send(cx),
-            _ => {}
-        }
-    }
-
     fn toggle_preview(&mut self) {
         self.preview = match self.preview.take() {
             Some(_) => None,
@@ -402,6 +346,7 @@ impl Composer {
                 };
                 vec![(format!("{words}  C-x stops it, Esc closes and it goes on"), theme.style(Role::Running))]
             }
+            State::Clashing(..) => spans,
             State::Failed(_) => {
                 word("C-s", "try again");
                 word("C-o", "$EDITOR");
@@ -479,6 +424,10 @@ impl Overlay for Composer {
 
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let theme = view.theme;
+        if let State::Clashing(clash, _) = &self.state {
+            clash.draw(view, screen, buf, &self.title);
+            return None;
+        }
         let (width, height) = size(screen.width, screen.height);
         let title = if self.preview.is_some() { format!("{} · preview", self.title) } else { self.title.clone() };
         let inner = popup::draw(buf, screen, theme, &title, width, height);
@@ -529,6 +478,12 @@ impl Overlay for Composer {
     }
 
     fn key(&mut self, key: Key, cx: &mut Cx) -> Stay {
+        if let State::Clashing(clash, _) = &mut self.state {
+            if let Some(choice) = clash.key(key) {
+                self.decide(choice, cx);
+            }
+            return Stay::Open;
+        }
         if self.preview.is_none() && !self.is_busy() && self.choose(key, cx) {
             return Stay::Open;
         }
@@ -570,7 +525,12 @@ impl Overlay for Composer {
                 modifiers.set(KeyModifiers::ALT, key.alt);
                 modifiers.set(KeyModifiers::SHIFT, key.shift);
                 self.preview = None;
-                self.area.get_mut().input(KeyEvent::new(key.code, modifiers));
+                let area = self.area.get_mut();
+                let changed = area.input(KeyEvent::new(key.code, modifiers));
+                // A text that took the place of another went and came in two steps: nobody wants to see the empty one.
+                if changed && key.ctrl && key.code == KeyCode::Char('u') && area.is_empty() {
+                    area.undo();
+                }
                 self.keep(cx);
                 self.complete(&cx.view);
             }
@@ -579,7 +539,7 @@ impl Overlay for Composer {
     }
 
     fn paste(&mut self, text: &str, cx: &mut Cx) {
-        if !self.is_busy() {
+        if !self.is_busy() && !matches!(self.state, State::Clashing(..)) {
             self.preview = None;
             self.area.get_mut().insert_str(text.replace("\r\n", "\n").replace('\r', "\n"));
             self.keep(cx);

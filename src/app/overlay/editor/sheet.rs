@@ -193,8 +193,9 @@ impl Sheet {
             (KeyCode::PageUp, _) => self.go_to(row.saturating_sub(page), column),
             (KeyCode::Home, true) => self.go_to(0, 0),
             (KeyCode::End, true) => self.go_to(usize::MAX, usize::MAX),
-            (KeyCode::Char('z'), true) => _ = self.area.undo(),
-            (KeyCode::Char('y'), true) => _ = self.area.redo(),
+            // A whole text that took the place of another went and came in two steps: nobody wants to see the empty one.
+            (KeyCode::Char('z'), true) => _ = self.area.undo() && self.area.is_empty() && self.area.undo(),
+            (KeyCode::Char('y'), true) => _ = self.area.redo() && self.area.is_empty() && self.area.redo(),
             (KeyCode::Char('v'), true) => _ = self.area.paste(),
             (KeyCode::Char('r' | 'u'), true) => {}
             (KeyCode::Enter, _) => {

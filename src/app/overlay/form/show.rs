@@ -84,7 +84,7 @@ impl Form {
 
     /// What stands below the fields: what went wrong, else what the field with the focus is about.
     fn below(&self, width: usize, height: u16) -> (Vec<String>, Role) {
-        let room = if height > 8 { ABOUT } else { 1 };
+        let room = if height > 6 { ABOUT } else { 1 };
         match &self.state {
             State::Failed(error) => {
                 let said = error.said();
@@ -135,10 +135,11 @@ impl Form {
         // The line about a field is wrapped where there is room.
         let (about, role) = self.below(inner.width.into(), inner.height);
         // Where not all fields are in sight, none gives its row to words that are not there.
-        let said = if wanted > usize::from(inner.height) { about.len() } else { below.max(about.len()) };
-        let reserved = (said + gaps + 1).min(usize::from(inner.height) - 1) as u16;
-        // Where there is little room, what is said has no rows to spare.
-        let reserved = if inner.height > 8 { reserved } else { (about.len() as u16 + 1).min(inner.height - 1) };
+        let reserved = match wanted <= usize::from(inner.height) {
+            true => below.max(about.len()) + gaps + 1,
+            false => about.len() + usize::from(inner.height > 8) + 1,
+        };
+        let reserved = reserved.min(usize::from(inner.height) - 1) as u16;
         let body = Rect { height: inner.height - reserved, ..inner };
         let from = body.bottom() + u16::from(usize::from(reserved) > about.len() + 1);
         for (words, y) in about.iter().zip(from..foot.y) {

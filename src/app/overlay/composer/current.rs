@@ -1,0 +1,85 @@
+//! A text that takes the place of another: what the server has of it, and what somebody else made of that meanwhile.
+
+use super::{Composer, State};
+use crate::api::Endpoint;
+use crate::app::action::Tone;
+use crate::app::overlay::clash::{Change, Choice, Clash};
+use crate::app::pane::{Cx, View};
+use crate::store::Load;
+
+/// Reads from the store how often the server said what it has, and what that is; no text where it has none.
+type Read = Box<dyn Fn(&View) -> Option<(usize, Option<String>)>>;
+
+/// What the server has, of a text that takes its place.
+pub(super) struct Current {
+    pub load: Load,
+    pub read: Read,
+    failed: Box<dyn Fn(&View) -> bool>,
+    /// What it had when the text was begun, or when it was shown to the person last.
+    pub base: Option<String>,
+}
+
+impl Composer {
+    /// The text takes the place of `base`, which `get` reads with `read`: what somebody else made of it meanwhile is shown
+    /// before it is replaced.
+    pub fn in_place_of<G: Endpoint>(
+        mut self,
+        base: Option<String>,
+        get: G,
+        read: fn(&G::Output) -> Option<String>,
+    ) -> Composer {
+        let (load, again) = (Load::one(&get), get.clone());
+        self.current = Some(Current {
+            load,
+            read: Box::new(move |view| {
+                let remote = view.store.get(&get);
+                Some((remote.replies, read(remote.value?)))
+            }),
+            failed: Box::new(move |view| {
+                let remote = view.store.get(&again);
+                remote.error.is_some() && !remote.loading
+            }),
+            base,
+        });
+        self
+    }
+
+    /// Once the server has said what it has now: sends the text, or shows what it would take the place of.
+    pub(super) fn look(&mut self, before: Option<usize>, cx: &mut Cx) {
+        let mine = self.text();
+        let Some(current) = &mut self.current else { return };
+        match (current.read)(&cx.view) {
+            Some((reply, now)) if Some(reply) != before => {
+                if now == current.base || now.as_ref() == Some(&mine) {
+                    current.base = now;
+                    return self.send(cx);
+                }
+                let was = current.base.clone().unwrap_or_default();
+                let change = Change { field: "text".into(), was, now: now.clone(), mine: Some(mine) };
+                self.state = State::Clashing(Clash::new(vec![change]), now);
+            }
+            // Where it cannot be read again, the server's own answer to the text has to do.
+            _ if (current.failed)(&cx.view) => self.send(cx),
+            _ => {}
+        }
+    }
+
+    /// What is to become of what somebody else made of it.
+    pub(super) fn decide(&mut self, choice: Choice, cx: &mut Cx) {
+        let State::Clashing(_, now) = std::mem::replace(&mut self.state, State::Typing) else { return };
+        let Some(current) = self.current.as_mut().filter(|_| choice != Choice::Back) else { return };
+        current.base.clone_from(&now);
+        if choice == Choice::Mine {
+            return self.send(cx);
+        }
+        let Some(theirs) = now else {
+            return cx.say(Tone::Info, "There is no text of theirs; C-s makes it anew with yours, Esc keeps yours.");
+        };
+        // In one step, so that undoing it brings back what was typed.
+        let area = self.area.get_mut();
+        area.select_all();
+        area.insert_str(theirs);
+        self.keep(cx);
+        cx.say(Tone::Info, "Theirs stands here now; C-u brings yours back.");
+    }
+}
