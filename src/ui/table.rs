@@ -106,6 +106,7 @@ impl<T: Into<Cow<'static, str>>> From<(T, Role)> for Cell {
 /// One row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
+    /// One a column; where the row has fewer, the last one runs on to the right edge.
     pub cells: Vec<Cell>,
     /// All of it secondary: archived, merged, stale.
     pub dim: bool,
@@ -390,7 +391,7 @@ pub fn draw(
         let bright = theme.style(Role::TitleDim);
         let titles = columns.iter().map(|c| vec![(c.head(), if c.sorted.is_some() { bright } else { style })]);
         *state.places.borrow_mut() = places(area, &widths);
-        cells(buf, Rect { height: 1, ..area }, columns, &widths, titles);
+        cells(buf, Rect { height: 1, ..area }, columns, &widths, titles, None);
     }
     for ((i, row), y) in rows.into_iter().enumerate().zip(body.y..) {
         let line = Rect { y, height: 1, ..area };
@@ -399,7 +400,8 @@ pub fn draw(
             heading(buf, line, theme, &row);
         } else {
             let texts = row.cells.iter().map(|cell| cell.spans.iter().map(|(t, r)| (t.clone(), role(*r))).collect());
-            cells(buf, line, columns, &widths, texts);
+            let wide = row.cells.len().checked_sub(1).filter(|last| last + 1 < columns.len());
+            cells(buf, line, columns, &widths, texts, wide);
         }
         if row.marked {
             buf.set_style(line, theme.style(Role::Marked));
@@ -442,12 +444,13 @@ fn cells(
     columns: &[Column],
     widths: &[Option<u16>],
     texts: impl Iterator<Item = Vec<(Cow<'static, str>, Style)>>,
+    wide: Option<usize>,
 ) {
     let end = area.right().saturating_sub(1);
     let mut x = area.x.saturating_add(LEAD);
-    for ((column, width), spans) in columns.iter().zip(widths).zip(texts) {
+    for (index, ((column, width), spans)) in columns.iter().zip(widths).zip(texts).enumerate() {
         let Some(width) = *width else { continue };
-        let width = width.min(end.saturating_sub(x));
+        let width = if wide == Some(index) && !column.right { u16::MAX } else { width }.min(end.saturating_sub(x));
         if width == 0 {
             continue;
         }
@@ -568,6 +571,13 @@ mod tests {
 
     fn two(i: usize) -> Row {
         if i == 0 { branch("main", "ada", "3h") } else { branch("世界/feature-with-a-long-name", "bo", "12w") }
+    }
+
+    #[test]
+    fn a_row_with_fewer_cells_runs_on_to_the_edge() {
+        let said = || Row::new(vec![("✗", Role::Failed).into(), ("git.example.org did not answer", Role::Dim).into()]);
+        let lines = screen(40, 4, &ListState::new(), 3, |i| if i == 2 { said() } else { two(i) });
+        assert_eq!(lines[3], "  ✗  git.example.org did not answer");
     }
 
     #[test]

@@ -81,7 +81,6 @@ async fn a_server_that_fails_is_named_once_and_hides_nothing() {
         (0, "", "did not answer: connection refused"),
     ] {
         let mut harness = begin();
-        harness.resize(100, 24);
         here(&mut harness, &[request(1, "Here", 6)], &[]);
         for line in [ASSIGNED, MINE].map(|line| format!("git.example.org {line}")) {
             match status {
@@ -192,4 +191,31 @@ fn texts_of_another_server_that_are_not_on_disk_are_asked_about_before_the_end()
     assert!(!harness.app.is_quitting());
     harness.press("y");
     assert!(harness.app.is_quitting());
+}
+
+#[tokio::test]
+async fn without_a_token_the_server_at_hand_is_not_asked_what_waits() {
+    let mut begin = Begin::at(Place::new("home")).beside(OTHER, true);
+    begin.signed_in = false;
+    let mut harness = begin.open();
+    harness.reply("GET /projects", json!([]));
+    there(&mut harness, &[request(2, "There", 9)], &[]);
+    harness.settle().await;
+    harness.expect("There").expect("You have no open merge requests.").expect_no("Not signed in");
+    assert!(!harness.asked.iter().any(|line| line.starts_with("GET /merge_requests")), "{:?}", harness.asked);
+}
+
+#[tokio::test]
+async fn what_is_watched_is_watched_while_one_is_away() {
+    let mut harness = Begin::at(Place::new("job").project("acme/web").item(7)).open();
+    harness.reply("GET /projects/acme%2Fweb/jobs/7", json!({"id": 7, "name": "bench", "status": "running"}));
+    harness.settle().await;
+    harness.press("w").expect("Watching #7 bench");
+    let (_, goes_on) = harness.app.leave();
+    assert_eq!(goes_on.as_deref(), Some("demo: what you watch there is watched still; you are told here."));
+    harness.reply("GET /projects/acme%2Fweb/jobs/7", json!({"id": 7, "name": "bench", "status": "success"}));
+    harness.pass(4).settle().await;
+    assert_eq!(harness.notified, ["#7 bench passed"]);
+    assert_eq!(harness.app.told(), [(Tone::Good, "demo: #7 bench passed.".into())]);
+    assert_eq!(harness.pass(4).app.wake_at(), None, "nothing is asked any more");
 }

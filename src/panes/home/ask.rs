@@ -39,10 +39,14 @@ fn own(view: &View, section: Section) -> Option<(Asking, String)> {
 /// Another server than the one at hand, by its place among them.
 pub type At = Option<usize>;
 
-/// The server at hand, and those that have a token.
+/// The servers that have a token; where none has, the one at hand alone.
 pub fn everywhere(view: &View) -> Vec<At> {
     let others = view.session.others.iter().enumerate().filter(|(_, other)| other.signed_in);
-    std::iter::once(None).chain(others.map(|(at, _)| Some(at))).collect()
+    let mut all: Vec<At> = others.map(|(at, _)| Some(at)).collect();
+    if view.session.signed_in || all.is_empty() {
+        all.insert(0, None);
+    }
+    all
 }
 
 /// Another server.

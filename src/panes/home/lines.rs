@@ -103,7 +103,7 @@ impl Home {
     /// The servers that do not answer what a section asks; where there is one alone, the section itself says so.
     fn silent(view: &View, section: Section) -> Vec<Line> {
         let everywhere = ask::everywhere(view);
-        if everywhere.len() < 2 || !matches!(section, Section::Assigned | Section::Mine) {
+        if everywhere == [None] || !matches!(section, Section::Assigned | Section::Mine) {
             return Vec::new();
         }
         let failed = everywhere.into_iter().filter(|at| ask::requests(view, section, *at).error.is_some());
