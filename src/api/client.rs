@@ -29,6 +29,8 @@ pub struct Server {
     pub base_url: Url,
     /// Goes with every request to this server, and to no other.
     pub token: Option<SecretString>,
+    /// Whether that is one of OAuth, which servers take as `Authorization: Bearer` alone.
+    pub oauth: bool,
     /// A PEM file of authorities to trust beside the system's.
     pub ca_cert: Option<PathBuf>,
     /// Refuse everything that is not a read before it is sent.
@@ -40,7 +42,7 @@ pub struct Server {
 impl Server {
     /// A server without a token, to read and write.
     pub fn new(base_url: Url) -> Server {
-        Server { base_url, token: None, ca_cert: None, read_only: false, timeouts: Timeouts::default() }
+        Server { base_url, token: None, oauth: false, ca_cert: None, read_only: false, timeouts: Timeouts::default() }
     }
 }
 

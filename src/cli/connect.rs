@@ -8,15 +8,17 @@ use crate::api::endpoint::encode;
 use crate::api::{Fault, Host};
 use crate::app::pane::{Other, Session};
 use crate::app::reconcile;
-use crate::config::token::{self, Found};
+use crate::config::token::{self, Found, Token};
 use crate::config::{Config, host};
 use crate::runtime::journal;
 use crate::runtime::line::{Connection, Dial};
 use crate::runtime::seats::{Ground, Open};
 use secrecy::{ExposeSecret, SecretString};
+use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, SystemTime};
 use url::Url;
 
 /// The other servers than `here` that configuration, kept tokens and glab name. No keyring is asked.
@@ -90,16 +92,16 @@ pub fn offline(web_url: &str) -> api::Error {
 /// The token of a server, looked for once, on a worker.
 #[derive(Clone)]
 pub struct Secret {
-    found: Arc<OnceLock<Result<Option<SecretString>, String>>>,
-    find: Arc<dyn Fn() -> Result<Option<SecretString>, String> + Send + Sync>,
+    found: Arc<OnceLock<Result<Option<Token>, String>>>,
+    find: Arc<dyn Fn() -> Result<Option<Token>, String> + Send + Sync>,
 }
 
 impl Secret {
     /// The token that was found for the server at `url`.
     pub fn of(found: Option<Found>, url: Url) -> Secret {
         Secret::from(move || match &found {
-            Some(Found::Token(token)) => Ok(Some(token.secret.clone())),
-            Some(Found::Keyring) => Ok(token::from_keyring(&url)?.map(|token| token.secret)),
+            Some(Found::Token(token)) => Ok(Some(token.clone())),
+            Some(Found::Keyring) => token::from_keyring(&url),
             None => Ok(None),
         })
     }
@@ -108,17 +110,17 @@ impl Secret {
     fn own(config: &Config, url: Url) -> Secret {
         let config = config.clone();
         Secret::from(move || match token::own(&config, &url)? {
-            Some(Found::Token(token)) => Ok(Some(token.secret)),
-            Some(Found::Keyring) => Ok(token::from_keyring(&url)?.map(|token| token.secret)),
+            Some(Found::Token(token)) => Ok(Some(token)),
+            Some(Found::Keyring) => token::from_keyring(&url),
             None => Ok(None),
         })
     }
 
-    fn from(find: impl Fn() -> Result<Option<SecretString>, String> + Send + Sync + 'static) -> Secret {
+    fn from(find: impl Fn() -> Result<Option<Token>, String> + Send + Sync + 'static) -> Secret {
         Secret { found: Arc::default(), find: Arc::new(find) }
     }
 
-    fn get(&self) -> Result<Option<SecretString>, String> {
+    fn get(&self) -> Result<Option<Token>, String> {
         self.found.get_or_init(|| (self.find)()).clone()
     }
 }
@@ -138,9 +140,12 @@ pub fn connection(options: &Options, url: Url, secret: Secret) -> Connection {
             return Err(self::offline(url.as_str()));
         }
         let token = secret.get().map_err(unusable)?;
-        Client::new(Server { token, ca_cert, read_only, ..Server::new(url) })
+        let oauth = token.as_ref().is_some_and(|token| token.oauth);
+        Client::new(Server { token: token.map(|token| token.secret), oauth, ca_cert, read_only, ..Server::new(url) })
     };
-    let replies = move || if keeps { replies(&folder, for_replies.get().ok()?.as_ref()) } else { None };
+    let replies = move || {
+        if keeps { replies(&folder, for_replies.get().ok()?.as_ref().map(|token| &token.secret)) } else { None }
+    };
     Connection { client: Box::new(client), replies: Box::new(replies) }
 }
 
@@ -148,13 +153,44 @@ pub fn connection(options: &Options, url: Url, secret: Secret) -> Connection {
 fn replies(url: &Url, token: Option<&SecretString>) -> Option<PathBuf> {
     let mut hasher = DefaultHasher::new();
     token.map(|token| token.expose_secret()).hash(&mut hasher);
-    let folder = dirs::cache_dir()?.join("labscope/replies").join(encode(url.as_str()));
-    Some(folder.join(format!("{:016x}", hasher.finish())))
+    let server = dirs::cache_dir()?.join("labscope/replies").join(encode(url.as_str()));
+    let folder = server.join(format!("{:016x}", hasher.finish()));
+    forget(&server, &folder, SystemTime::now());
+    Some(folder)
+}
+
+/// How long what another token may see is kept after it was last added to: tokens end.
+const LASTS: Duration = Duration::from_secs(30 * 86_400);
+
+/// Removes what was kept for tokens that nobody used for long. What cannot be looked at stays.
+fn forget(server: &Path, used: &Path, now: SystemTime) {
+    for entry in fs::read_dir(server).into_iter().flatten().flatten() {
+        let written = entry.metadata().ok().filter(|found| found.is_dir()).and_then(|found| found.modified().ok());
+        let age = written.and_then(|written| now.duration_since(written).ok());
+        if entry.path() != used && age.is_some_and(|age| age > LASTS) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn replies_of_tokens_that_ended_long_ago_are_not_kept_for_ever() {
+        let server = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| server.path().join(name);
+        for name in ["used", "other"] {
+            fs::create_dir(at(name)).expect("made");
+            fs::write(at(name).join("reply"), "x").expect("written");
+        }
+        forget(server.path(), &at("used"), SystemTime::now());
+        assert!(at("other").exists());
+        forget(server.path(), &at("used"), SystemTime::now() + LASTS * 2);
+        assert!(at("used").join("reply").exists() && !at("other").exists());
+        forget(&at("nowhere"), &at("used"), SystemTime::now());
+    }
 
     #[test]
     fn other_servers_are_those_that_are_named_and_only_their_own_tokens_count() {

@@ -98,6 +98,7 @@ pub fn server(global: &Global, config: &Config, url: &Url) -> Result<(Server, Op
     let var = |name: &str| std::env::var(name).ok();
     let token = token::find(global.token_file.as_deref(), &var, config, url).map_err(Failure::usage)?;
     let mut server = Server::new(url.clone());
+    server.oauth = token.as_ref().is_some_and(|token| token.oauth);
     let (secret, origin) = token.map_or((None, None), |token| (Some(token.secret), Some(token.origin)));
     server.token = secret;
     server.ca_cert = global.ca_cert.clone();

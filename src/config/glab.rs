@@ -12,6 +12,8 @@ pub struct GlabHost {
     pub url: Url,
     /// The token, where the file holds it.
     pub token: Option<SecretString>,
+    /// Whether that came of a sign-in in the browser: OAuth has its own header.
+    pub oauth: bool,
 }
 
 /// The servers of glab's file; none where there is no such file.
@@ -57,7 +59,8 @@ fn parse(text: &str) -> Vec<GlabHost> {
             let get = |key: &str| pairs.iter().find(|(k, v)| *k == key && !v.is_empty()).map(|(_, v)| *v);
             let host = get("api_host").unwrap_or(name);
             let url = address(&format!("{}://{host}", get("api_protocol").unwrap_or("https"))).ok()?;
-            Some(GlabHost { url, token: get("token").map(|token| SecretString::from(token.to_owned())) })
+            let token = get("token").map(|token| SecretString::from(token.to_owned()));
+            Some(GlabHost { url, token, oauth: get("is_oauth2") == Some("true") })
         })
         .collect()
 }
@@ -83,19 +86,19 @@ mod tests {
     fn hosts_and_tokens_are_found_among_everything_else() {
         let text = "# What protocol to use\ngit_protocol: ssh\nhosts:\n    gitlab.com:\n        # a comment\n        \
                     api_protocol: https\n        api_host: gitlab.com\n        token: !!null glpat-1 # mine\n    \
-                    git.example.com:\n        token: \"two\"\n    \"h:1\":\n        api_protocol: http\n        token:\n\
+                    git.example.com:\n        token: \"two\"\n        is_oauth2: \"true\"\n    \"h:1\":\n        api_protocol: http\n        token:\n\
                     last_update_check_timestamp: 2026-01-01\n";
-        let found: Vec<(String, Option<String>)> = parse(text)
+        let found: Vec<(String, Option<String>, bool)> = parse(text)
             .into_iter()
-            .map(|host| (host.url.to_string(), host.token.map(|t| t.expose_secret().to_owned())))
+            .map(|host| (host.url.to_string(), host.token.map(|t| t.expose_secret().to_owned()), host.oauth))
             .collect();
-        let is = |url: &str, token: Option<&str>| (url.to_owned(), token.map(str::to_owned));
+        let is = |url: &str, token: Option<&str>, oauth| (url.to_owned(), token.map(str::to_owned), oauth);
         assert_eq!(
             found,
             [
-                is("https://gitlab.com/", Some("glpat-1")),
-                is("https://git.example.com/", Some("two")),
-                is("http://h:1/", None)
+                is("https://gitlab.com/", Some("glpat-1"), false),
+                is("https://git.example.com/", Some("two"), true),
+                is("http://h:1/", None, false)
             ]
         );
         assert!(parse("hosts:\n").is_empty() && parse("nonsense").is_empty());

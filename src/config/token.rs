@@ -16,6 +16,8 @@ const FILE: &str = "tokens.toml";
 #[derive(Clone, Debug)]
 pub struct Token {
     pub secret: SecretString,
+    /// Whether it came from a sign-in of glab's in the browser, as OAuth has it.
+    pub oauth: bool,
     /// `LABSCOPE_TOKEN`, `glab's configuration`.
     pub origin: String,
 }
@@ -75,11 +77,11 @@ pub fn seek(
 ) -> Result<Option<Found>, String> {
     if let Some(path) = option {
         let secret = from_file(path).map_err(|why| format!("--token-file: {why}"))?;
-        return Ok(Some(Found::Token(Token { secret, origin: format!("the file {}", path.display()) })));
+        return Ok(Some(Found::Token(Token { secret, oauth: false, origin: format!("the file {}", path.display()) })));
     }
     for name in ["LABSCOPE_TOKEN", "GITLAB_TOKEN"] {
         if let Some(text) = var(name).filter(|text| !text.trim().is_empty()) {
-            let token = Token { secret: text.trim().to_owned().into(), origin: name.to_owned() };
+            let token = Token { secret: text.trim().to_owned().into(), oauth: false, origin: name.to_owned() };
             return Ok(Some(Found::Token(token)));
         }
     }
@@ -97,11 +99,11 @@ pub fn own(config: &Config, url: &Url) -> Result<Option<Found>, String> {
         let secret = from_file(&expand(path.get_ref()))
             .map_err(|why| config.mistake(path.span(), &format!("hosts.{name}.token_file"), &why))?;
         let origin = format!("hosts.{name}.token_file of the configuration");
-        return Ok(Some(Found::Token(Token { secret, origin })));
+        return Ok(Some(Found::Token(Token { secret, oauth: false, origin })));
     }
     match places(config).remove(url.as_str()) {
         Some(Place::Here(token)) => {
-            let token = Token { secret: token.into(), origin: "labscope auth login".to_owned() };
+            let token = Token { secret: token.into(), oauth: false, origin: "labscope auth login".to_owned() };
             return Ok(Some(Found::Token(token)));
         }
         Some(Place::Keyring { keyring: true }) => return Ok(Some(Found::Keyring)),
@@ -117,12 +119,12 @@ pub fn own(config: &Config, url: &Url) -> Result<Option<Found>, String> {
 pub fn from_keyring(url: &Url) -> Result<Option<Token>, String> {
     let token = keyring::token(url).map_err(|why| format!("the keyring that holds the token: {why}"))?;
     let origin = "labscope auth login, in the keyring".to_owned();
-    Ok(token.map(|token| Token { secret: token.into(), origin }).or_else(|| from_glab(url)))
+    Ok(token.map(|token| Token { secret: token.into(), oauth: false, origin }).or_else(|| from_glab(url)))
 }
 
 fn from_glab(url: &Url) -> Option<Token> {
-    let secret = glab::hosts().into_iter().find(|host| host.url == *url).and_then(|host| host.token)?;
-    Some(Token { secret, origin: "glab's configuration".to_owned() })
+    let host = glab::hosts().into_iter().find(|host| host.url == *url)?;
+    Some(Token { secret: host.token?, oauth: host.oauth, origin: "glab's configuration".to_owned() })
 }
 
 fn from_file(path: &Path) -> Result<SecretString, String> {

@@ -42,6 +42,18 @@ async fn a_read_carries_the_token_and_is_decoded() {
 }
 
 #[tokio::test]
+async fn a_token_of_oauth_goes_as_bearer_and_to_no_other_host_either() {
+    let other = Scripted::start([answer(200, r#"{"id":7,"name":"b"}"#)]).await;
+    let there = format!("{}api/v4/projects/7", other.url);
+    let server = Scripted::start([answer(302, "").with("location", &there)]).await;
+    let client = Client::new(Server { oauth: true, ..at(&server.url) }).expect("a client");
+    client.call(&project()).await.expect("a project");
+    let asked = &server.asked()[0];
+    assert_eq!((asked.header("authorization"), asked.header("private-token")), ("Bearer s3cret-token", ""));
+    assert_eq!(other.asked()[0].header("authorization"), "");
+}
+
+#[tokio::test]
 async fn a_write_sends_a_form_and_a_commit_sends_json() {
     let server = Scripted::start([answer(201, "{}"), answer(201, "{}")]).await;
     let client = client(&server);

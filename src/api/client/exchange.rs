@@ -147,9 +147,14 @@ impl Client {
             if let Some(token) = self.server.token.as_ref().filter(|_| url.origin() == home) {
                 let strange =
                     || call.failed(Fault::Unauthorized("the token holds characters that no token has".into()));
-                let mut value = HeaderValue::from_str(token.expose_secret().trim()).map_err(|_| strange())?;
+                let secret = token.expose_secret().trim();
+                let (name, value) = match self.server.oauth {
+                    true => ("Authorization", HeaderValue::from_str(&format!("Bearer {secret}"))),
+                    false => ("PRIVATE-TOKEN", HeaderValue::from_str(secret)),
+                };
+                let mut value = value.map_err(|_| strange())?;
                 value.set_sensitive(true);
-                request = request.header("PRIVATE-TOKEN", value);
+                request = request.header(name, value);
             }
             if call.part.plain {
                 request = request.header(ACCEPT_ENCODING, "identity");
