@@ -40,7 +40,8 @@ const OTHERS: usize = 6;
 
 /// All of them; `field` is the name of an input that was sent.
 fn failures(field: &str) -> Vec<Failure> {
-    let all: Vec<(&'static str, Fault, &[&'static str], Option<&'static str>, Option<&'static str>)> = vec![
+    type Said = &'static str;
+    let all: Vec<(Said, Fault, &[Said], Option<Said>, Option<Said>)> = vec![
         ("by field", json(400, json!({"message": {field: ["is odd", "is quux"]}})), &[], None, Some("is odd, is quux")),
         ("one text by field", json(422, json!({"message": {field: "is quux"}})), &[], None, Some("is quux")),
         ("under error", json(422, json!({"error": {field: ["is quux"]}})), &[], None, Some("is quux")),

@@ -133,7 +133,7 @@ impl Overlay for Batch {
         let trouble = self.count(|fate| matches!(fate, Fate::Failed(_) | Fate::Changed(_))) > 0;
         let said = if trouble { SAID + 1 } else { 0 };
         let height =
-            popup::rows(self.writes.len() + 2).saturating_add(said).min(screen.height.saturating_sub(4)).max(5);
+            popup::rows(self.writes.len() + 2).saturating_add(said).min(screen.height.saturating_sub(4)).max(4);
         let inner = popup::draw(buf, screen, theme, &self.title, width, height);
         if inner.height < 3 {
             return None;

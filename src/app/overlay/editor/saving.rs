@@ -12,7 +12,7 @@ pub(super) enum Saving {
     /// Looks whether somebody changed the document meanwhile; holds what the text was made of, and the text.
     Looking { origin: String, text: String },
     /// Shows that somebody did: with what there is now, and its name.
-    Clashing { clash: Clash, text: String, now: Option<(String, String)> },
+    Clashing { clash: Box<Clash>, text: String, now: Option<(String, String)> },
 }
 
 impl Editor {
@@ -48,7 +48,7 @@ impl Editor {
             _ => "(not kept)".to_owned(),
         };
         let change = Change { field: "text".into(), was, now: Some(theirs), mine: Some(text.clone()) };
-        self.saving = Some(Saving::Clashing { clash: Clash::new(vec![change]), text, now });
+        self.saving = Some(Saving::Clashing { clash: Box::new(Clash::new(vec![change])), text, now });
         Stay::Open
     }
 
