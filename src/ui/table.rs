@@ -391,7 +391,7 @@ pub fn draw(
         let bright = theme.style(Role::TitleDim);
         let titles = columns.iter().map(|c| vec![(c.head(), if c.sorted.is_some() { bright } else { style })]);
         *state.places.borrow_mut() = places(area, &widths);
-        cells(buf, Rect { height: 1, ..area }, columns, &widths, titles, None);
+        cells(buf, Rect { height: 1, ..area }, columns, &widths, titles);
     }
     for ((i, row), y) in rows.into_iter().enumerate().zip(body.y..) {
         let line = Rect { y, height: 1, ..area };
@@ -400,8 +400,7 @@ pub fn draw(
             heading(buf, line, theme, &row);
         } else {
             let texts = row.cells.iter().map(|cell| cell.spans.iter().map(|(t, r)| (t.clone(), role(*r))).collect());
-            let wide = row.cells.len().checked_sub(1).filter(|last| last + 1 < columns.len());
-            cells(buf, line, columns, &widths, texts, wide);
+            cells(buf, line, columns, &widths, texts);
         }
         if row.marked {
             buf.set_style(line, theme.style(Role::Marked));
@@ -444,21 +443,38 @@ fn cells(
     columns: &[Column],
     widths: &[Option<u16>],
     texts: impl Iterator<Item = Vec<(Cow<'static, str>, Style)>>,
-    wide: Option<usize>,
 ) {
+    let texts: Vec<_> = texts.collect();
     let end = area.right().saturating_sub(1);
     let mut x = area.x.saturating_add(LEAD);
-    for (index, ((column, width), spans)) in columns.iter().zip(widths).zip(texts).enumerate() {
+    for (index, ((column, width), spans)) in columns.iter().zip(widths).zip(&texts).enumerate() {
         let Some(width) = *width else { continue };
-        let width = if wide == Some(index) && !column.right { u16::MAX } else { width }.min(end.saturating_sub(x));
+        let width = width.min(end.saturating_sub(x));
         if width == 0 {
             continue;
         }
-        let taken = if column.right { line::width(&spans).min(usize::from(width)) as u16 } else { width };
-        let place = Rect { x: x + width - taken, width: taken, ..area };
-        line::draw_cut(buf, place, &spans, if column.middle { line::Cut::Middle } else { line::Cut::End });
+        let more = if column.right { 0 } else { beyond(index, columns, widths, &texts) };
+        let reach = width.saturating_add(more).min(end.saturating_sub(x));
+        let taken = if column.right { line::width(spans).min(usize::from(width)) as u16 } else { reach };
+        let place = Rect { x: if column.right { x + width - taken } else { x }, width: taken, ..area };
+        line::draw_cut(buf, place, spans, if column.middle { line::Cut::Middle } else { line::Cut::End });
         x = x.saturating_add(width + GAP);
     }
+}
+
+/// The room behind a cell that it may use, too: of the last one of a row all that is left, of one that fills what the others
+/// leave that of the empty ones behind it.
+fn beyond(index: usize, columns: &[Column], widths: &[Option<u16>], texts: &[Vec<(Cow<'static, str>, Style)>]) -> u16 {
+    let behind = index + 1;
+    if behind == texts.len() {
+        return if behind < columns.len() { u16::MAX } else { 0 };
+    }
+    if !columns.get(index).is_some_and(|column| matches!(column.size, Size::Fill { .. })) {
+        return 0;
+    }
+    let is_empty = |cell: &usize| texts.get(*cell).is_some_and(|spans| spans.iter().all(|(text, _)| text.is_empty()));
+    let empty = (behind..texts.len()).take_while(is_empty);
+    empty.filter_map(|cell| widths.get(cell).copied().flatten()).map(|width| width + GAP).sum()
 }
 
 /// The natural width of every column: of the widest cell seen since the table got its width.
@@ -567,6 +583,16 @@ mod tests {
         draw(&mut buf, area, &Theme::plain(), true, state, COLUMNS, len, row);
         let rows = buf.content().chunks(usize::from(width.max(1)));
         rows.map(|row| row.iter().map(|c| c.symbol()).collect::<String>().trim_end().to_string()).collect()
+    }
+
+    #[test]
+    fn words_use_the_room_of_empty_cells_behind_them() {
+        let state = ListState::default();
+        let name = "feature/with-a-long-name";
+        let rows = |i: usize| if i == 0 { branch(name, "", "3h") } else { branch(name, "ada", "12w") };
+        let seen = screen(32, 3, &state, 2, rows);
+        assert!(seen[1].contains("feature/with-a-long-…") && seen[1].ends_with("3h"), "{seen:?}");
+        assert!(seen[2].contains("feature/with-a-…  ada") && seen[2].ends_with("12w"), "{seen:?}");
     }
 
     fn two(i: usize) -> Row {
