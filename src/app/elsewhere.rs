@@ -90,16 +90,19 @@ impl App {
     /// where one came from.
     pub fn enter(&mut self, manner: Manner, place: Option<Place>) -> Vec<Effect> {
         self.take_over(manner);
+        let mut effects = Vec::new();
         match place {
             Some(place) => {
                 self.go(place);
+                self.remember(&mut effects);
                 self.named = true;
             }
             None if self.panes.is_empty() => self.open(Place::new("home")),
             None => {}
         }
         self.elsewhere.doors.push(self.panes.len().max(1));
-        self.settled_in()
+        effects.extend(self.settled_in());
+        effects
     }
 
     /// It comes to the front again, as it was: one went back to it.

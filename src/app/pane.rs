@@ -45,6 +45,8 @@ pub struct Other {
     pub host: Host,
     /// Whether a token is there.
     pub signed_in: bool,
+    /// Whether home asks it what waits for the person.
+    pub at_home: bool,
 }
 
 /// How traces of jobs are read.

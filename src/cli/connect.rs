@@ -27,9 +27,15 @@ pub fn others(config: &Config, here: &Url) -> Vec<Other> {
     all.map(|url| {
         // A token that cannot be read is a mistake that is shown where the server is asked.
         let signed_in = !matches!(token::own(config, &url), Ok(None));
-        Other { host: Host::new(url.as_str()), signed_in }
+        Other { host: Host::new(url.as_str()), signed_in, at_home: at_home(config, &url) }
     })
     .collect()
+}
+
+/// Whether home lists what waits on a server while one is at another.
+fn at_home(config: &Config, url: &Url) -> bool {
+    let is_it = |text: &str| host::address(text).is_ok_and(|other| other == *url);
+    !config.hosts.values().any(|host| host.home == Some(false) && is_it(host.url.get_ref()))
 }
 
 /// How other servers than the one at hand are reached: each with its own token, never with one that was given for the one
@@ -45,7 +51,11 @@ pub fn dial(global: &Global, config: &Config) -> Dial {
 /// What other servers than the one at hand are opened on; `here` is its session.
 pub fn open(global: &Global, config: &Config, here: &Session) -> Open {
     let (read_only, offline) = (global.read_only, global.offline);
-    let own = Other { host: Host::new(&here.web_url), signed_in: here.signed_in };
+    let own = Other {
+        host: Host::new(&here.web_url),
+        signed_in: here.signed_in,
+        at_home: host::address(&here.web_url).is_ok_and(|url| at_home(config, &url)),
+    };
     let all: Vec<Other> = std::iter::once(own).chain(here.others.iter().cloned()).collect();
     let config = config.clone();
     Arc::new(move |host| {
@@ -201,13 +211,21 @@ mod tests {
         let host = |name: &str, more: &str| format!("[hosts.{name}]\nurl = \"{name}.example\"\n{more}\n");
         let with = format!("token_file = \"{}\"", token.display());
         let gone = "token_file = \"/nowhere/token\"";
-        let text = [host("here", &with), host("with", &with), host("without", ""), host("gone", gone)].concat();
+        let ring = "\"https://ring.example/\" = { keyring = true }";
+        std::fs::write(folder.path().join("tokens.toml"), ring).expect("written");
+        let silent = format!("{with}\nhome = false");
+        let text = [host("here", &with), host("with", &with), host("without", ""), host("gone", gone)].concat()
+            + &host("silent", &silent);
         std::fs::write(&file, text).expect("written");
         let config = Config::load(Some(&file)).expect("reads");
         let all = others(&config, &host::address("here.example").expect("an address"));
         let signed_in = |name: &str| all.iter().find(|o| o.host.name() == name).map(|o| o.signed_in);
         assert_eq!((signed_in("here.example"), signed_in("with.example")), (None, Some(true)));
         assert_eq!(signed_in("without.example"), Some(false));
+        // That the keyring has one is known without asking it.
+        assert_eq!(signed_in("ring.example"), Some(true));
+        let heard: Vec<&str> = all.iter().filter(|other| !other.at_home).map(|other| other.host.name()).collect();
+        assert_eq!((signed_in("silent.example"), heard), (Some(true), vec!["silent.example"]));
         // What is wrong with it is said where it is asked.
         assert_eq!(signed_in("gone.example"), Some(true));
         let global = Options { ca_cert: None, read_only: false, offline: false, keeps: false };

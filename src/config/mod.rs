@@ -70,6 +70,8 @@ pub struct Host {
     pub url: Spanned<String>,
     /// A file whose first line is the token for it.
     pub token_file: Option<Spanned<PathBuf>>,
+    /// Whether home lists what waits there while one is at another server; it does unless this says no.
+    pub home: Option<bool>,
 }
 
 impl Config {
@@ -220,7 +222,7 @@ mod tests {
     fn everything_may_be_set_and_nothing_must() {
         let config = parse(
             "host = \"work\"\ntheme = \"light\"\nmouse = false\n\n[hosts.work]\nurl = \"git.example.com\"\n\
-             token_file = \"~/token\"\n\n[trace]\nerrors = [\"^E \"]\nmemory = 16\n\n[keys]\nquit = [\"C-q\"]\n\"files.open\" = []\n",
+             token_file = \"~/token\"\nhome = false\n\n[trace]\nerrors = [\"^E \"]\nmemory = 16\n\n[keys]\nquit = [\"C-q\"]\n\"files.open\" = []\n",
         )
         .expect("reads");
         assert_eq!(config.named("work").expect("known").as_str(), "https://git.example.com/");

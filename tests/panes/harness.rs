@@ -96,7 +96,7 @@ impl Begin {
 
     /// Beside another server, by the root of its web pages; replies of it are scripted with its name before the request.
     pub fn beside(mut self, web_url: &str, signed_in: bool) -> Begin {
-        self.others.push(Other { host: Host::new(web_url), signed_in });
+        self.others.push(Other { host: Host::new(web_url), signed_in, at_home: true });
         self
     }
 

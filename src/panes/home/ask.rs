@@ -39,9 +39,9 @@ fn own(view: &View, section: Section) -> Option<(Asking, String)> {
 /// Another server than the one at hand, by its place among them.
 pub type At = Option<usize>;
 
-/// The servers that have a token; where none has, the one at hand alone.
+/// The servers that have a token, and that the person wants to hear of; where there is none, the one at hand alone.
 pub fn everywhere(view: &View) -> Vec<At> {
-    let others = view.session.others.iter().enumerate().filter(|(_, other)| other.signed_in);
+    let others = view.session.others.iter().enumerate().filter(|(_, other)| other.signed_in && other.at_home);
     let mut all: Vec<At> = others.map(|(at, _)| Some(at)).collect();
     if view.session.signed_in || all.is_empty() {
         all.insert(0, None);

@@ -124,7 +124,7 @@ impl Home {
                 }
                 if everywhere.len() > 1 {
                     let last = |request: &MergeRequest| request.updated_at.as_ref().and_then(|at| at.instant());
-                    all.sort_by_key(|(request, _)| std::cmp::Reverse(last(request)));
+                    all.sort_by_cached_key(|(request, _)| std::cmp::Reverse(last(request)));
                 }
                 known.then(|| all.into_iter().map(|(_, line)| line).collect())
             }
