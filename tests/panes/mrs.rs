@@ -196,7 +196,10 @@ async fn what_others_changed_of_marked_ones_is_said_before_it_is_replaced_and_th
     let sent =
         |harness: &Harness| harness.asked.iter().filter(|line| line.starts_with("PUT")).cloned().collect::<Vec<_>>();
     assert_eq!(sent(&harness), [format!("PUT {url}/42 labels=ui,theirs,fast state_event=close")]);
-    harness.expect("state is merged by now").expect("1 of 2 done, 1 changed by others").expect("r sends yours");
+    harness
+        .expect("state was opened, is merged by now")
+        .expect("1 of 2 done, 1 changed by others")
+        .expect("r sends yours");
     harness.press("r").settle().await;
     assert_eq!(sent(&harness).len(), 2);
     harness.expect("2 of 2 done");

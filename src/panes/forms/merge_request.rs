@@ -179,10 +179,10 @@ fn fields(of: &MergeRequest) -> Vec<(&'static str, Option<(Value, String)>)> {
 fn changed(known: &MergeRequest, now: &MergeRequest, inputs: &Map<String, Value>) -> Vec<String> {
     let mut clashes = Vec::new();
     for ((name, was), (_, is)) in fields(known).into_iter().zip(fields(now)) {
-        let (Some((was, _)), Some((is, words)), Some(mine)) = (was, is, inputs.get(name)) else { continue };
+        let (Some((was, before)), Some((is, words)), Some(mine)) = (was, is, inputs.get(name)) else { continue };
         if was != is && is != *mine {
             let label = name.trim_end_matches("_id").trim_end_matches("_event").replace('_', " ");
-            clashes.push(format!("{label} is {words} by now"));
+            clashes.push(format!("{label} was {before}, is {words} by now"));
         }
     }
     clashes
