@@ -145,11 +145,11 @@ impl Board {
             return;
         };
         let first = rows.get(0);
-        let status = first.and_then(|job| job.pipeline.as_ref()).map(|p| p.status.as_str()).unwrap_or_default();
+        let status = first.and_then(|job| job.pipeline.as_ref()).map(|p| p.status.as_str());
+        let status = status.map(|status| format!("{} {}", glyph::status(status).0, status.replace('_', " ")));
         let title = format!("pipeline {}", self.pipeline.unwrap_or_default());
         let by = first.and_then(|job| job.user.as_ref()).map(|user| format!("by {}", text::shown(&user.username)));
-        let facts = [format!("{} {}", glyph::status(status).0, status.replace('_', " ")), by.unwrap_or_default()];
-        let facts: Vec<&str> = facts.iter().map(|fact| fact.trim()).filter(|fact| !fact.is_empty()).collect();
+        let facts: Vec<String> = status.into_iter().chain(by).collect();
         let body = panels::title(buf, area, view.theme, focused, &title, &facts.join(" · "));
         if rows.is_empty() {
             match rows.error {

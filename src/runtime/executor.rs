@@ -277,7 +277,8 @@ impl Executor {
         let sender = self.sender.clone();
         tokio::task::spawn_blocking(move || {
             if let Err(why) = desktop::show(&text) {
-                let words = format!("The desktop shows no notices ({why}); notify = \"bell\" rings instead.");
+                // It takes the place of what was said in the last line, so it says that, too.
+                let words = format!("{text}. The desktop does not show it: {why}");
                 let _ = sender.blocking_send(Msg::Say(Tone::Warning, words));
             }
         });

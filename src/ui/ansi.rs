@@ -286,6 +286,11 @@ pub fn is_visible(bytes: &[u8]) -> bool {
     false
 }
 
+/// Whether something in `bytes` may give text a look.
+pub fn has_looks(bytes: &[u8]) -> bool {
+    memchr::memmem::find(bytes, &[0x1b, b'[']).is_some()
+}
+
 /// Whether `bytes` are escapes alone, and some.
 pub fn is_hollow(bytes: &[u8]) -> bool {
     let mut rest = bytes.strip_suffix(b"\r").unwrap_or(bytes);

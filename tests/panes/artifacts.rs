@@ -89,6 +89,26 @@ async fn an_archive_is_a_tree_of_folders_and_sizes_and_its_files_open() {
 }
 
 #[tokio::test]
+async fn what_a_program_printed_is_shown_with_its_colours_and_as_it_is_on_a_key() {
+    let printed = b"plain\n\x1b[32mall well\x1b[0m and more\n\x1b]0;title\x07\x1b[2Jend\n";
+    let mut harness = open(140, 30, archive(&[("run.log", printed), ("tool.sh", printed)])).await;
+    go(&mut harness, "run.log");
+    harness.settle().await;
+    harness.expect("all well and more").expect("end").expect_no("[32m").expect_no("title").expect_no("[2J");
+    assert!(harness.style_of("all well") != harness.style_of("and more"), "{}", harness.picture());
+    harness.press("Enter v").settle().await;
+    harness.expect("[32mall well");
+    harness.press("v v").settle().await;
+    harness.expect_no("[32m").press("/").type_text("well and").settle().await;
+    assert!(harness.line_with("all well and").contains("│▌"), "{}", harness.picture());
+    // What is no log is a source first.
+    let mut harness = open(140, 30, archive(&[("tool.sh", printed)])).await;
+    harness.settle().await;
+    harness.expect("[32mall well").press("Enter v").settle().await;
+    harness.expect_no("[32m").expect("all well and more");
+}
+
+#[tokio::test]
 async fn at_80_columns_the_tree_and_the_file_stand_alone() {
     let mut harness = open(80, 24, usual()).await;
     harness.expect("summary.txt").expect_no("first line");

@@ -61,11 +61,11 @@ mod tests {
 
     #[test]
     fn a_clock_that_is_ahead_or_behind_is_known_to_a_second_and_does_not_waver() {
-        let year = 365.0 * 86_400.0;
+        let year: f64 = 365.0 * 86_400.0;
         for off in [600.0, -600.0, year, -year, 3.0, -3.0] {
             // A quick reply, a slow one, and quick ones again.
             let replies = [(0.2, 0.1, 0.3), (31.0, 4.0, 40.0), (50.5, 50.4, 50.6), (61.9, 61.8, 62.0)];
-            let replies = replies.map(|(dated, sent, came)| ((dated + off as f64).floor(), sent, came));
+            let replies = replies.map(|(dated, sent, came)| ((dated + off).floor(), sent, came));
             let first = heard(&replies[..1]);
             assert!((first - off).abs() <= 1.0, "{off}: {first}");
             assert_eq!(heard(&replies[..2]), first, "{off}");

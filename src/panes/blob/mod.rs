@@ -15,6 +15,7 @@ use crate::app::command::Motion;
 use crate::app::pane::{Pointer, View};
 use crate::app::transfer::{self, Save};
 use crate::store::{Load, Want, Work};
+use crate::ui::ansi;
 use crate::ui::code::{Content, Highlighter, Highlights, Text};
 use crate::ui::csv::{self, Table};
 use crate::ui::doc::DocState;
@@ -30,10 +31,12 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
-use work::{Colour, Decode, Find, Fit, Lines, Read, Records, Render};
+use work::{Colour, Decode, Find, Fit, Kind, Lines, Read, Records, Render};
 
 /// The widest that prose is set: longer lines are hard to read.
 const MEASURE: usize = 100;
+/// Bytes of the largest text that is shown as a program printed it.
+const PRINTED: usize = 4 << 20;
 /// Before a file under a moving cursor is asked for.
 const PATIENCE: Duration = Duration::from_millis(60);
 /// Files whose window is remembered.
@@ -86,9 +89,28 @@ pub struct Blob {
     area: Cell<Rect>,
 }
 
-fn is_markdown(path: &str) -> bool {
+fn ends(path: &str, endings: &[&str]) -> bool {
     let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
-    ["md", "markdown", "mkd", "mdown"].iter().any(|e| ending.eq_ignore_ascii_case(e))
+    endings.iter().any(|e| ending.eq_ignore_ascii_case(e))
+}
+
+fn is_markdown(path: &str) -> bool {
+    ends(path, &["md", "markdown", "mkd", "mdown"])
+}
+
+/// Whether it is a file that programs print into, and people look at as it was printed.
+fn is_log(path: &str) -> bool {
+    ends(path, &["ansi", "ans", "log", "out", "txt"])
+}
+
+/// Whether colours stand among its first lines. Of a very large one the source alone is shown: it needs no copy.
+fn is_output(text: &Text) -> bool {
+    let begins = |line: &str| ansi::has_looks(line.as_bytes().get(..512).unwrap_or(line.as_bytes()));
+    text.bytes_len() <= PRINTED && (0..text.len().min(40)).any(|at| begins(text.line(at)))
+}
+
+fn kind_of(path: &str) -> Kind {
+    if is_markdown(path) { Kind::Markdown } else { Kind::Output }
 }
 
 impl Blob {
@@ -159,6 +181,8 @@ impl Blob {
         match content {
             Content::Text(_) if is_markdown(&file.path) => &[Mode::Rendered, Mode::Source, Mode::Hex],
             Content::Text(_) if csv::is_table(&file.path) => &[Mode::Table, Mode::Source, Mode::Hex],
+            Content::Text(text) if is_output(text) && is_log(&file.path) => &[Mode::Rendered, Mode::Source, Mode::Hex],
+            Content::Text(text) if is_output(text) => &[Mode::Source, Mode::Rendered, Mode::Hex],
             Content::Text(_) => &[Mode::Source, Mode::Hex],
             Content::Binary(bytes) if Format::of(bytes).is_some() => &[Mode::Picture, Mode::Hex],
             Content::Binary(_) => &[Mode::Hex],
@@ -190,7 +214,7 @@ impl Blob {
 
     fn rendered<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Rendered>> {
         let file = self.file.as_ref()?;
-        let now = work::render_key(&file.sha, self.width(view), view.theme);
+        let now = work::render_key(kind_of(&file.path), &file.sha, self.width(view), view.theme);
         view.store.made(&now).or_else(|| view.store.made(self.rendering.as_deref()?))
     }
 
@@ -212,7 +236,7 @@ impl Blob {
         match (self.mode(view)?, self.content(view)?) {
             (Mode::Source, Content::Text(text)) => Some((file.sha.clone(), Lines::Source(text.clone()))),
             (Mode::Rendered, _) => {
-                let key = work::render_key(&file.sha, self.width(view), view.theme);
+                let key = work::render_key(kind_of(&file.path), &file.sha, self.width(view), view.theme);
                 let rendered = view.store.made::<Arc<Rendered>>(&key)?;
                 Some((key, Lines::Rendered(rendered.clone())))
             }
@@ -296,7 +320,8 @@ impl Blob {
             }
             (Some(Mode::Rendered), Content::Text(text)) => {
                 let (sha, width, theme) = (file.sha.clone(), self.width(view), view.theme.clone());
-                wants.push(Work::new(Render { sha, text: text.clone(), width, theme }).into());
+                let kind = kind_of(&file.path);
+                wants.push(Work::new(Render { kind, sha, text: text.clone(), width, theme }).into());
             }
             (Some(Mode::Table), Content::Text(text)) => {
                 if let Some(separator) = csv::separator(&file.path, text.line(0)) {
@@ -336,7 +361,7 @@ impl Blob {
             let highlighter = Arc::new(Highlighter::new(text.clone(), &file.path));
             self.highlighter = Some((file.clone(), highlighter));
         }
-        let key = work::render_key(&file.sha, self.width(view), view.theme);
+        let key = work::render_key(kind_of(&file.path), &file.sha, self.width(view), view.theme);
         if view.store.made::<Arc<Rendered>>(&key).is_some() {
             self.rendering = Some(key);
         }

@@ -2,12 +2,15 @@
 
 use crate::api::Raw;
 use crate::store::{Cancelled, Derive};
+use crate::ui::ansi::{self, State};
 use crate::ui::code::{Block, Content, Highlighter, Text};
 use crate::ui::csv::Table;
+use crate::ui::doc::DocLine;
 use crate::ui::image::{Fitted, Image, Refusal, Screen};
+use crate::ui::layers::blend;
 use crate::ui::markdown::{self, Rendered};
 use crate::ui::search::{self, Found};
-use crate::ui::theme::Theme;
+use crate::ui::theme::{Role, Theme};
 use bytes::Bytes;
 use std::ops::Range;
 use std::sync::Arc;
@@ -81,8 +84,17 @@ impl Derive for Colour {
     }
 }
 
-/// Renders Markdown.
+/// What a text is rendered as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Markdown,
+    /// What a program printed, with its colours.
+    Output,
+}
+
+/// Renders Markdown, or what a program printed.
 pub struct Render {
+    pub kind: Kind,
     pub sha: String,
     pub text: Arc<Text>,
     pub width: usize,
@@ -90,17 +102,36 @@ pub struct Render {
 }
 
 /// The name of a rendered text.
-pub fn render_key(sha: &str, width: usize, theme: &Theme) -> String {
-    format!("markdown {sha} {width} {}", theme.name)
+pub fn render_key(kind: Kind, sha: &str, width: usize, theme: &Theme) -> String {
+    match kind {
+        Kind::Markdown => format!("markdown {sha} {width} {}", theme.name),
+        // Its lines are as long as they are.
+        Kind::Output => format!("output {sha} {}", theme.name),
+    }
+}
+
+/// The lines of a text as a terminal shows them.
+fn printed(text: &Text, theme: &Theme, cancelled: Cancelled<'_>) -> Rendered {
+    let mut look = State::default();
+    let lines = (0..text.len()).take_while(|at| at % 1024 != 0 || !cancelled()).map(|at| {
+        let line = ansi::parse_line(&mut look, text.line(at).as_bytes());
+        let spans = blend(&line.text, theme.style(Role::Text), &[&line.layer(theme)]);
+        let spans = spans.into_iter().map(|(words, style)| (words.into_owned().into(), style)).collect();
+        DocLine { spans, ..DocLine::default() }
+    });
+    Rendered { lines: lines.collect(), links: Vec::new() }
 }
 
 impl Derive for Render {
     type Output = Arc<Rendered>;
     fn key(&self) -> String {
-        render_key(&self.sha, self.width, &self.theme)
+        render_key(self.kind, &self.sha, self.width, &self.theme)
     }
-    fn run(&self, _: Cancelled<'_>) -> Arc<Rendered> {
-        Arc::new(markdown::render(self.text.as_str(), self.width, &self.theme))
+    fn run(&self, cancelled: Cancelled<'_>) -> Arc<Rendered> {
+        Arc::new(match self.kind {
+            Kind::Markdown => markdown::render(self.text.as_str(), self.width, &self.theme),
+            Kind::Output => printed(&self.text, &self.theme, cancelled),
+        })
     }
 }
 
