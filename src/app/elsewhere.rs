@@ -73,6 +73,8 @@ impl App {
     /// Another app comes to the front; what runs in the background is named for the person.
     pub fn leave(&mut self) -> (Vec<Effect>, Option<String>) {
         self.elsewhere.away = true;
+        // Whoever is in front looks after the others.
+        self.elsewhere.unkept = None;
         self.pressed.clear();
         let (saves, watched) = (self.transfers.running().count(), self.watched.len());
         let goes_on = match (saves, watched) {
@@ -155,8 +157,10 @@ impl App {
     /// Goes to what a target names on another server that is known; `false` where it names none.
     pub(super) fn go_elsewhere(&mut self, target: &str, effects: &mut Vec<Effect>) -> bool {
         let others = self.session.others.iter();
-        let mut on = others.filter(|other| target::below(target, other.host.web_url()).is_some());
-        let Some(host) = on.next().map(|other| other.host.clone()) else { return false };
+        let on = others.filter(|other| target::below(target, other.host.web_url()).is_some());
+        // One may stand below another.
+        let nearest = on.max_by_key(|other| other.host.web_url().len());
+        let Some(host) = nearest.map(|other| other.host.clone()) else { return false };
         match target::parse(target, host.web_url()) {
             Ok(place) => effects.push(Effect::Elsewhere(host, Some(place))),
             Err(error) => self.say(Tone::Warning, error.to_string()),

@@ -937,9 +937,12 @@ impl App {
 
     fn wants(&self) -> Vec<Want> {
         let view = self.view_of();
-        let mut wants = reconcile::session_wants(&view);
-        wants.extend(self.outbox_wants(&view));
+        let mut wants = self.outbox_wants(&view);
         wants.extend(self.watch_wants(&view));
+        if self.elsewhere.away && wants.is_empty() {
+            return wants;
+        }
+        wants.extend(reconcile::session_wants(&view));
         if self.elsewhere.away {
             return wants;
         }

@@ -26,7 +26,7 @@ pub fn others(config: &Config, here: &Url) -> Vec<Other> {
     let all = host::known(config).into_iter().filter(|url| url != here);
     all.map(|url| {
         // A token that cannot be read is a mistake that is shown where the server is asked.
-        let signed_in = !matches!(token::own(config, &url), Ok(None));
+        let signed_in = token::is_named(config, &url);
         Other { host: Host::new(url.as_str()), signed_in, at_home: at_home(config, &url) }
     })
     .collect()
@@ -67,7 +67,7 @@ pub fn open(global: &Global, config: &Config, here: &Session) -> Open {
             web_url: host.web_url().to_owned(),
             read_only,
             offline,
-            signed_in: url.is_some_and(|url| !matches!(token::own(&config, &url), Ok(None))),
+            signed_in: url.is_some_and(|url| token::is_named(&config, &url)),
             others: all.iter().filter(|other| other.host != *host).cloned().collect(),
             ..Session::default()
         };

@@ -10,6 +10,7 @@ use crate::api::endpoint::encode;
 use crate::app::pane::Session;
 use crate::app::{Place, target};
 use crate::config::{Config, host, remote, token};
+use std::time::Duration;
 use url::Url;
 
 /// What is said where nothing names a server.
@@ -42,7 +43,11 @@ pub fn run(global: &Global, text: Option<&str>) -> Result<(), Failure> {
     let connection = connect::connection(&Options::of(global, config), found.url, secret);
     let (dial, open) = (connect::dial(global, config), connect::open(global, config, &session));
     let opening = Opening { session, place, connection, dial, open: Some(open), drafts };
-    interface::run(manner, opening, &threads()?)
+    let threads = threads()?;
+    let ended = interface::run(manner, opening, &threads);
+    // A keyring that waits for a person must not hold up the end.
+    threads.shutdown_timeout(Duration::from_secs(1));
+    ended
 }
 
 /// The server; a target that is a web address of a server that is known names it, where nothing else does.

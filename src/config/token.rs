@@ -88,6 +88,14 @@ pub fn seek(
     own(config, url)
 }
 
+/// Whether [`own`] names a token for a server, readable or not. No file that holds one alone is opened.
+pub fn is_named(config: &Config, url: &Url) -> bool {
+    let is_it = |text: &str| super::host::address(text).is_ok_and(|other| other == *url);
+    config.hosts.values().any(|host| host.token_file.is_some() && is_it(host.url.get_ref()))
+        || places(config).get(url.as_str()).is_some_and(|place| !matches!(place, Place::Keyring { keyring: false }))
+        || from_glab(url).is_some()
+}
+
 /// The token that belongs to a server, whatever was said for the one at hand: its `token_file`, the one that is kept, glab's.
 ///
 /// # Errors

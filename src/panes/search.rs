@@ -4,6 +4,7 @@ mod hit;
 
 use super::list::{Listing, age, trouble, without_rows};
 use super::project;
+use crate::api::endpoint::Request;
 use crate::api::search::{Hit, Search, SearchGroup, SearchProject};
 use crate::api::{Fault, Id, Known};
 use crate::app::action::{Action, Tone};
@@ -264,8 +265,8 @@ impl Searching {
         let rows = self.rows(view);
         let places = self.panels.places(Rect::new(0, 0, view.size.0, view.size.1), ASKS);
         let width = places.get(HIT).copied().flatten().map_or(0, |place| usize::from(place.width.saturating_sub(3)));
-        let of =
-            (self.tab, self.list.state.selected(), rows.revision, self.text.clone(), width, view.theme.name.clone());
+        let request = self.load_of(self.tab, 1).request;
+        let of = Some((request, self.list.state.selected(), rows.revision, width, view.theme.name.clone()));
         if self.shown.of == of {
             return;
         }
@@ -274,10 +275,10 @@ impl Searching {
     }
 }
 
-/// The lines of the hit beside the list, and what they were made of: tab, row, replies, what was looked for, columns, theme.
+/// The lines of the hit beside the list, and what they were made of: the request, row, replies, columns, theme.
 #[derive(Default)]
 struct Shown {
-    of: (usize, usize, u64, String, usize, String),
+    of: Option<(Request, usize, u64, usize, String)>,
     lines: Vec<DocLine<'static>>,
 }
 

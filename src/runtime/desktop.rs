@@ -11,9 +11,13 @@ pub fn show(text: &str) -> Result<(), String> {
     shown.map(drop).map_err(|error| error.to_string())
 }
 
-/// The text as a body, which some desktops read as markup.
+/// The text as a body, which desktops of the bus read as markup.
 fn body(text: &str) -> String {
-    notice(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    let text = notice(text);
+    if cfg!(any(target_os = "macos", windows)) {
+        return text;
+    }
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]
@@ -21,6 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg(not(any(target_os = "macos", windows)))]
     fn a_name_of_the_server_is_no_markup() {
         assert_eq!(body("#7 <b>unit</b> & more\u{1b}[2J"), "#7 &lt;b&gt;unit&lt;/b&gt; &amp; more [2J");
     }

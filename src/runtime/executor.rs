@@ -211,7 +211,6 @@ impl Executor {
         let _ = tokio::time::timeout(Duration::from_secs(3), futures::future::join_all(writes)).await;
         self.saves.values().for_each(AbortHandle::abort);
         self.tasks.values().for_each(Task::stop);
-        self.lines.finish().await;
     }
 
     fn start(&mut self, ticket: Ticket, want: Want, held: Held) {

@@ -104,7 +104,7 @@ impl Interface<'_> {
                 }
                 urgent = true;
             }
-            if self.seats.app().is_quitting() {
+            if self.seats.is_quitting() {
                 return Ok(());
             }
             let wait_for_frame = if urgent { Duration::ZERO } else { FRAME.saturating_sub(drawn.elapsed()) };
@@ -156,14 +156,15 @@ impl Interface<'_> {
                 let Some(next) = self.seats.try_heard() else { break };
                 heard.push(next);
             }
-            let (now, front) = (Timestamp::now(), self.seats.host());
+            let now = Timestamp::now();
             for msg in std::iter::once(Msg::Now(now)).chain(batch) {
                 urgent |=
                     matches!(msg, Msg::Key(_) | Msg::Mouse(_) | Msg::Paste(_) | Msg::Resize(..) | Msg::Background(_));
+                let front = self.seats.host();
                 self.todo.extend(self.seats.receive(&front, msg));
             }
             for (host, msg) in heard {
-                if host != front {
+                if host != self.seats.host() {
                     self.todo.extend(self.seats.receive(&host, Msg::Now(now)));
                 }
                 self.todo.extend(self.seats.receive(&host, msg));
@@ -175,13 +176,17 @@ impl Interface<'_> {
         }
     }
 
-    /// Does what concerns the terminal, or brings another server to the front; whether another program had the terminal
-    /// meanwhile.
+    /// Does what concerns the terminal; whether another program had it meanwhile.
     async fn perform(&mut self, host: &Host, effect: Effect, input: &mut Input) -> io::Result<bool> {
         match effect {
             Effect::Copy(text) => self.terminal.copy(&text)?,
-            Effect::Notify(text) if self.notify == terminal::Notify::Desktop => self.seats.notify(host, text),
-            Effect::Notify(text) => self.terminal.notify(self.notify, &text)?,
+            Effect::Notify(text) => {
+                let of = if *host == self.seats.host() { String::new() } else { format!("{}: ", host.name()) };
+                match self.notify {
+                    terminal::Notify::Desktop => self.seats.notify(host, of + &text),
+                    other => self.terminal.notify(other, &(of + &text))?,
+                }
+            }
             Effect::Browse(url) => {
                 if let Err(why) = open::browser(&url) {
                     self.tell(host, Msg::Say(Tone::Bad, why));
@@ -216,8 +221,6 @@ impl Interface<'_> {
                 let (columns, rows) = self.terminal.size();
                 self.tell(host, Msg::Resize(columns, rows));
             }
-            Effect::Elsewhere(host, place) => self.todo.extend(self.seats.go(host, place)),
-            Effect::Return => self.todo.extend(self.seats.go_back()),
             // Of the end the app tells by itself; nothing else is left to the loop.
             _ => {}
         }

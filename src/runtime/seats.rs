@@ -11,7 +11,7 @@ use crate::app::{App, Place};
 use crate::store::earliest;
 use futures::future::join_all;
 use jiff::Timestamp;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::future::{Future, poll_fn};
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -122,9 +122,30 @@ impl Seats {
         std::iter::once(&mut self.front).chain(&mut self.away).find(|seat| seat.host == *host)
     }
 
+    /// Whether an app was told to end.
+    pub fn is_quitting(&self) -> bool {
+        self.front.app.is_quitting() || self.away.iter().any(|seat| seat.app.is_quitting())
+    }
+
     /// Effects of the app of `host`; what of them is for the loop.
     pub fn hand_over(&mut self, host: &Host, effects: Vec<Effect>) -> Vec<Task> {
-        self.seat(host).map(|seat| seat.hand_over(effects)).unwrap_or_default()
+        let tasks = self.seat(host).map(|seat| seat.hand_over(effects)).unwrap_or_default();
+        self.moved(tasks)
+    }
+
+    /// Goes where the tasks lead, at once: what a person typed behind that is for who is in front then. The rest is for the
+    /// loop.
+    fn moved(&mut self, tasks: Vec<Task>) -> Vec<Task> {
+        let mut left = Vec::new();
+        let mut queue = VecDeque::from(tasks);
+        while let Some((host, effect)) = queue.pop_front() {
+            match effect {
+                Effect::Elsewhere(to, place) => queue.extend(self.go(to, place)),
+                Effect::Return => queue.extend(self.go_back()),
+                other => left.push((host, other)),
+            }
+        }
+        left
     }
 
     /// Tells the person by the desktop, for the app of `host`.
@@ -138,7 +159,8 @@ impl Seats {
     pub fn receive(&mut self, host: &Host, msg: Msg) -> Vec<Task> {
         let Some(seat) = self.seat(host) else { return Vec::new() };
         let effects = seat.app.receive(msg);
-        seat.hand_over(effects)
+        let tasks = seat.hand_over(effects);
+        self.moved(tasks)
     }
 
     /// What is to be done for all that was received, and for what became due where nobody is.
@@ -162,7 +184,7 @@ impl Seats {
         }
         let effects = self.front.app.rest();
         tasks.extend(self.front.hand_over(effects));
-        tasks
+        self.moved(tasks)
     }
 
     fn say(&mut self, tone: Tone, words: String) -> Vec<Task> {
@@ -196,7 +218,9 @@ impl Seats {
     }
 
     /// Brings `host` to the front, at `place` or as it was: at once where one was there before.
-    pub fn go(&mut self, host: Host, place: Option<Place>) -> Vec<Task> {
+    fn go(&mut self, host: Host, place: Option<Place>) -> Vec<Task> {
+        // Whoever goes on before another one is there does not want that one any more.
+        self.arriving = None;
         if host == self.front.host {
             return Vec::new();
         }
@@ -227,11 +251,12 @@ impl Seats {
         self.away.push(seat);
         tasks.extend(self.bring(self.away.len() - 1, |app, manner| app.enter(manner, None)));
         tasks.extend(warning.map(|words| self.say(Tone::Warning, words)).unwrap_or_default());
-        tasks
+        self.moved(tasks)
     }
 
     /// Brings the server to the front that one came from, as it was.
-    pub fn go_back(&mut self) -> Vec<Task> {
+    fn go_back(&mut self) -> Vec<Task> {
+        self.arriving = None;
         let Some(host) = self.way.pop() else { return Vec::new() };
         let Some(at) = self.away.iter().position(|seat| seat.host == host) else { return Vec::new() };
         self.bring(at, |app, manner| app.come_back(manner))
@@ -253,5 +278,6 @@ impl Seats {
     pub async fn finish(&mut self) {
         let seats = std::iter::once(&mut self.front).chain(&mut self.away);
         join_all(seats.map(|seat| seat.executor.finish())).await;
+        self.house.lines.finish().await;
     }
 }

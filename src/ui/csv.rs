@@ -116,11 +116,7 @@ impl Table {
         let Some(start) = self.starts.get(index).copied() else { return Vec::new() };
         let end = self.starts.get(index + 1).copied().unwrap_or(self.text.slices_len());
         let record = self.text.slice(start..end).trim_end_matches(['\n', '\r']);
-        let mut cut = record.len().min(RECORD);
-        while !record.is_char_boundary(cut) {
-            cut -= 1;
-        }
-        values(record.get(..cut).unwrap_or_default(), self.separator)
+        values(text::start(record, RECORD), self.separator)
     }
 
     /// A record as one text: the words of [`Table::line`].

@@ -53,23 +53,20 @@ pub struct Rendered {
 
 /// Renders `markdown` for `width` columns.
 pub fn render(markdown: &str, width: usize, theme: &Theme) -> Rendered {
-    let mut end = markdown.len().min(BYTES);
-    while !markdown.is_char_boundary(end) {
-        end -= 1;
-    }
+    let read = text::start(markdown, BYTES);
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_FOOTNOTES
         | Options::ENABLE_GFM
         | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
-    let parser = Parser::new_ext(markdown.get(..end).unwrap_or_default(), options);
+    let parser = Parser::new_ext(read, options);
     let mut renderer = Renderer::new(width.max(1), theme);
     for event in TextMergeStream::new(parser) {
         renderer.event(event);
     }
     renderer.flush();
-    if end < markdown.len() {
+    if read.len() < markdown.len() {
         renderer.block();
         renderer.word(&format!("{} the rest is left out", glyph::cut()), theme.style(Role::Dim));
         renderer.flush();

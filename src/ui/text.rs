@@ -280,6 +280,12 @@ pub fn head(text: &str, width: usize) -> String {
     out
 }
 
+/// At most that many bytes of a text, cut between characters.
+pub fn start(text: &str, bytes: usize) -> &str {
+    let end = (0..=bytes.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    text.get(..end).unwrap_or_default()
+}
+
 /// `text` in at most `width` columns, cleaned, cut at the end with `…`.
 pub fn fit(text: &str, width: usize) -> String {
     if width == 0 {

@@ -2,6 +2,7 @@
 //!
 //! Nothing that a document type declares is ever looked at: entities of its own stay as they are written.
 
+use crate::ui::text;
 use quick_xml::Reader;
 use quick_xml::escape::unescape;
 use quick_xml::events::{BytesStart, Event};
@@ -120,11 +121,7 @@ fn in_repository(path: &str) -> String {
 
 /// Reads a report; `None` where the text is none.
 pub fn read(text: &str, cancelled: &dyn Fn() -> bool) -> Option<Report> {
-    let mut end = text.len().min(HEAD);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    let head = text.get(..end)?;
+    let head = text::start(text, HEAD);
     if !head.contains("<testsuite") && !head.contains("<testcase") {
         return None;
     }
@@ -287,11 +284,7 @@ impl Reading {
 
 /// Appends as much as is kept.
 fn append(text: &mut String, more: &str) {
-    let mut room = LONGEST.saturating_sub(text.len()).min(more.len());
-    while !more.is_char_boundary(room) {
-        room -= 1;
-    }
-    text.push_str(more.get(..room).unwrap_or_default());
+    text.push_str(text::start(more, LONGEST.saturating_sub(text.len())));
 }
 
 fn attribute(element: &BytesStart, name: &str) -> String {

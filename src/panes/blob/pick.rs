@@ -148,10 +148,6 @@ impl Blob {
 
 /// Where the words of a line are.
 fn words(line: &str) -> Vec<Range<usize>> {
-    let mut end = line.len().min(LINE);
-    while !line.is_char_boundary(end) {
-        end -= 1;
-    }
-    let line = line.get(..end).unwrap_or_default();
+    let line = text::start(line, LINE);
     WORD.as_ref().map(|word| word.find_iter(line).map(|found| found.range()).collect()).unwrap_or_default()
 }

@@ -162,6 +162,11 @@ fn request(view: &View, section: Section, at: At, row: usize) -> Row {
             None => Cell::from((notes.map(|n| format!("{n} notes")).unwrap_or_default(), Role::Dim)),
         },
         Cell::from(status),
-        Cell::from((age(view, request.updated_at.as_ref()), Role::Dim)),
+        Cell::from((age(&clock(view, at), request.updated_at.as_ref()), Role::Dim)),
     ])
+}
+
+/// The view by the clock that counts for a server: how far that of another one is ahead is not known.
+fn clock<'a>(view: &View<'a>, at: At) -> View<'a> {
+    View { now: if at.is_some() { view.here } else { view.now }, ..*view }
 }

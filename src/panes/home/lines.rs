@@ -95,7 +95,8 @@ impl Home {
         let all = ask::requests(view, section, at);
         let fitting = all.iter().enumerate().filter(|(_, r)| {
             let author = r.author().map_or("", |a| a.username.as_str());
-            shown(r) && self.fits(&[&r.title, ask::path_of(view, at, r).as_str(), author, host])
+            let fits = || self.fits(&[&r.title, ask::path_of(view, at, r).as_str(), author, host]);
+            shown(r) && (self.filter.is_empty() || fits())
         });
         fitting.map(|(row, request)| (request, Line::Request(section, at, row))).collect()
     }

@@ -91,9 +91,9 @@ impl Lines<'_> {
 }
 
 /// The lines above the description, for `width` columns: what it is, and its facts where they do not stand beside it.
-pub fn lines(view: &View, facts: &Facts, width: usize, beside: bool) -> Vec<DocLine<'static>> {
+pub fn lines(view: &View, facts: &Facts, width: usize) -> Vec<DocLine<'static>> {
     let mut lines = title(view, facts.merge_request, width);
-    if !beside {
+    if !aside::is_wide(view) {
         lines.extend(about(view, facts, width, false));
         lines.push(DocLine::default());
     }

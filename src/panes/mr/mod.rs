@@ -474,7 +474,7 @@ impl Pane for Mr {
             Tab::Pipelines => {
                 wants.push(polled(Load::list(&self.pipelines_of(), self.pipelines.pages())).into());
                 let shown = self.pipelines.selected(&view.store.list(&self.pipelines_of()));
-                wants.extend(shown.and_then(|pipeline| self.pipelines.want(&self.project_of(view, pipeline))));
+                wants.extend(shown.and_then(|pipeline| self.pipelines.want(view, &self.project_of(view, pipeline))));
             }
         }
         wants
@@ -593,7 +593,7 @@ impl Pane for Mr {
         let live = || self.pipeline(view).is_some_and(|pipeline| pipeline.status.is_live());
         match self.tab {
             Tab::Overview => aside::is_wide(view) && live(),
-            Tab::Pipelines => self.pipelines.ticks(),
+            Tab::Pipelines => self.pipelines.ticks(view),
             Tab::Commits | Tab::Changes => false,
         }
     }

@@ -14,7 +14,10 @@ use crate::ui::table::{Column, Row, Size};
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use std::time::Duration;
 
+/// How long a pipeline is rested on before its jobs are asked for.
+const PAUSE: Duration = Duration::from_millis(120);
 const LIST: usize = 0;
 const BOARD: usize = 1;
 const ASKS: &[Ask] = &[Ask { min: 48, weight: 2 }, Ask { min: 50, weight: 3 }];
@@ -53,8 +56,8 @@ impl Pipelines {
     }
 
     /// Whether a clock runs on it.
-    pub fn ticks(&self) -> bool {
-        self.board.live
+    pub fn ticks(&self, view: &View) -> bool {
+        self.board.live && self.shows_board(view)
     }
 
     /// The panes, for their keys and their rule.
@@ -62,10 +65,15 @@ impl Pipelines {
         &mut self.panels
     }
 
-    /// The jobs of the pipeline on the board, which runs in that project.
-    pub fn want(&self, project: &Id) -> Option<Want> {
-        let load = Load::list(&self.board.query(project)?, 1);
+    /// The jobs of the pipeline on the board, which runs in that project, where the board is seen.
+    pub fn want(&self, view: &View, project: &Id) -> Option<Want> {
+        let load = Load::list(&self.board.query(project).filter(|_| self.shows_board(view))?, 1).after(PAUSE);
         Some(if self.board.live { load.every(LIVE).into() } else { load.into() })
+    }
+
+    fn shows_board(&self, view: &View) -> bool {
+        let places = self.panels.places(Rect::new(0, 0, view.size.0, view.size.1), ASKS);
+        places.get(BOARD).is_some_and(Option::is_some)
     }
 
     /// After an update: the board shows what is selected. `project` is where that runs.

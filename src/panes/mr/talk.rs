@@ -275,7 +275,7 @@ impl Talk {
             self.unite(parts);
             self.united_for = united_for;
         }
-        self.head = head::lines(view, &parts.facts, width, aside::is_wide(view)).len();
+        self.head = head::lines(view, &parts.facts, width).len();
         self.description = match lines::description(parts) {
             None => 1,
             Some(_) => prose::made(view, &parts.identity, width).map_or(1, |made| made.lines.len().max(1)),
@@ -570,7 +570,7 @@ impl Talk {
         let area = aside::draw(view, area, buf, &facts);
         self.area.set(area);
         let width = Talk::width(view);
-        let head = head::lines(view, &parts.facts, width, aside::is_wide(view));
+        let head = head::lines(view, &parts.facts, width);
         let here = self.at(self.scroll.at(self.len()));
         doc::draw(buf, area, view.theme, true, &self.scroll, self.len(), GUTTER, |row| {
             let Some(at) = self.at(row) else { return DocLine::default() };

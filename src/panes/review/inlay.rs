@@ -56,7 +56,7 @@ impl Derive for Read {
             let mut lines = if cancelled() {
                 Vec::new()
             } else {
-                markdown::render(head(&said.body, LONGEST), width, &self.theme).lines
+                markdown::render(text::start(&said.body, LONGEST), width, &self.theme).lines
             };
             if lines.len() > TALLEST || said.body.len() > LONGEST {
                 lines.truncate(TALLEST);
@@ -412,7 +412,7 @@ impl Lay {
 
     fn draft_body(&self, drafted: &Drafted) -> Vec<DocLine<'static>> {
         let width = self.width.saturating_sub(4).min(WIDEST);
-        let lines = head(&drafted.draft.text, LONGEST).lines();
+        let lines = text::start(&drafted.draft.text, LONGEST).lines();
         let wrapped = lines.flat_map(|line| text::wrap(line, width, TALLEST)).take(TALLEST);
         wrapped.map(|line| self.beside(vec![self.span(line, Role::Text)])).collect()
     }
@@ -421,10 +421,4 @@ impl Lay {
 /// What is about lines that the diff does not show.
 fn unseen(spot: &Spot) -> String {
     format!("  {}, not among the lines shown", spot.name())
-}
-
-/// At most that many bytes of a text, cut between characters.
-fn head(text: &str, bytes: usize) -> &str {
-    let end = (0..=bytes.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    text.get(..end).unwrap_or_default()
 }

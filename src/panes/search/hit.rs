@@ -199,7 +199,7 @@ fn marked(line: &str, sought: &str) -> Vec<(String, bool)> {
 
 /// The line that holds what was looked for, and how many lines stand before it.
 pub(super) fn found_line<'a>(text: &'a str, sought: &str) -> (usize, &'a str) {
-    let text = text.split_at_checked(text.floor_char_boundary(LOOKED_AT)).map_or(text, |(start, _)| start);
+    let text = text::start(text, LOOKED_AT);
     let sought = sought.trim().to_lowercase();
     let all = || text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let found = all().find(|(_, line)| line.to_lowercase().contains(&sought));

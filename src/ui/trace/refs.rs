@@ -1,6 +1,7 @@
 //! What a line of a trace names: places in the source (`src/a.rs:10:5`) and addresses of the web. Looked for in the lines on
 //! the screen alone.
 
+use crate::ui::text;
 use regex::Regex;
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -41,11 +42,7 @@ pub struct Reference {
 
 /// All that a line names, in order.
 pub fn all(line: &str) -> impl Iterator<Item = Reference> {
-    let mut end = line.len().min(LINE);
-    while !line.is_char_boundary(end) {
-        end -= 1;
-    }
-    let head = line.get(..end).unwrap_or_default();
+    let head = text::start(line, LINE);
     // Most lines have none of these, and a look for three bytes is cheap.
     let likely = memchr::memchr3(b':', b'(', b'"', head.as_bytes()).is_some();
     let found = NAMED.as_ref().filter(|_| likely).map(|named| named.captures_iter(head));
