@@ -143,6 +143,14 @@ fn words(text: &str) -> Vec<Word> {
     all
 }
 
+/// The key of a word and what follows it.
+fn split(word: &Word) -> Option<(&str, &str)> {
+    let (name, value) = word.text.split_once(':').filter(|_| !word.literal)?;
+    // An address or a time of day is a text like others.
+    let plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphabetic() || c == '_' || c == '-');
+    (plain && !value.starts_with("//")).then_some((name, value))
+}
+
 fn no_date(text: &str) -> String {
     format!("\"{text}\" is no date; 2026-01-31, 3d, 2w, 6m, 1y, today")
 }
@@ -156,14 +164,6 @@ impl Grammar {
     /// The keys `terms`, words without one setting `search`.
     pub fn new(terms: &'static [Term], search: Option<&'static str>, project: Option<Id>) -> Grammar {
         Grammar { terms, search, project }
-    }
-
-    /// The key of a word and what follows it.
-    fn split<'a>(&self, word: &'a Word) -> Option<(&'a str, &'a str)> {
-        let (name, value) = word.text.split_once(':').filter(|_| !word.literal)?;
-        // An address or a time of day is a text like others.
-        let plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphabetic() || c == '_' || c == '-');
-        (plain && !value.starts_with("//")).then_some((name, value))
     }
 
     fn term(&self, name: &str) -> Option<&'static Term> {
@@ -191,7 +191,7 @@ impl Grammar {
     /// What is needed to know who is meant by `text`.
     pub fn wants(&self, text: &str) -> Vec<Want> {
         let words = words(text);
-        let users = words.iter().filter_map(|word| self.split(word)).filter_map(|(name, value)| {
+        let users = words.iter().filter_map(split).filter_map(|(name, value)| {
             let term = self.term(name).filter(|term| term.takes == Takes::User)?;
             (!value.is_empty() && value != "@me").then(|| self.complete(term.takes).find_wants(value))
         });
@@ -225,7 +225,7 @@ impl Grammar {
         let mut naming = false;
         for word in words(text) {
             let wrong = |why: String| Mistake { word: text.get(word.at.clone()).unwrap_or_default().to_owned(), why };
-            let Some((name, value)) = self.split(&word) else {
+            let Some((name, value)) = split(&word) else {
                 search.push(word.text.clone());
                 continue;
             };
@@ -468,7 +468,7 @@ pub fn get(text: &str, key: &str) -> Option<String> {
 /// The words of a query with what each is, to be shown: `true` for a key with its value.
 pub fn parts(text: &str) -> Vec<(String, bool)> {
     let part = |word: Word| {
-        let keyed = !word.literal && word.text.contains(':');
+        let keyed = split(&word).is_some();
         (text.get(word.at).unwrap_or_default().to_owned(), keyed)
     };
     words(text).into_iter().map(part).collect()

@@ -32,8 +32,7 @@ impl LogQuery {
             given.extend(value.as_ref().map(|value| (name.to_owned(), json!(value))));
         }
         given.extend(log.all.map(|all| ("all".to_owned(), json!(all))));
-        let grammar = Grammar::new(query::COMMITS, None, Some(log.id.clone()));
-        let (asked, mistake) = match grammar.ask::<ListCommits>(&keyed.join(" "), given, view) {
+        let (asked, mistake) = match LogQuery::grammar(&log.id).ask::<ListCommits>(&keyed.join(" "), given, view) {
             Asked::Ready(asked) => (asked, None),
             // No key of a log stands for somebody whom the server must name first.
             Asked::Naming => (before.clone(), None),

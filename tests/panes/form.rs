@@ -143,6 +143,94 @@ async fn theirs_is_taken_where_both_changed_something_and_the_rest_stays_to_be_s
 }
 
 #[tokio::test]
+async fn what_theirs_took_the_place_of_comes_back_by_a_key() {
+    let mut harness = clashing(project("theirs")).await;
+    harness.press("t").expect("C-z brings yours back").expect("C-z yours back").expect_no("mine");
+    harness.press("C-z").expect("mine").expect("C-z theirs");
+    assert!(harness.kept.values().any(|text| text.contains("mine")), "{:?}", harness.kept);
+    harness.press("C-z").expect("theirs").expect_no("mine").press("C-z").expect("mine");
+    // What is there was seen: it is sent without a question.
+    harness.reply("PUT /projects/acme%2Frocket-ui", project("mine")).press("C-s").settle().await;
+    assert_eq!(sent(&harness, "PUT"), ["PUT /projects/acme%2Frocket-ui name=mine"]);
+}
+
+/// The settings of a project, opened again: what the server has is known, and being asked for anew.
+async fn reopened() -> Harness {
+    let mut harness = projects().await;
+    harness.reply("GET /projects/acme%2Frocket-ui", project("rocket-ui"));
+    harness.press("e").settle().await;
+    harness.press("Esc e").expect("Draws.").click_on("description");
+    harness
+}
+
+fn described(text: &str) -> Value {
+    let mut theirs = project("rocket-ui");
+    theirs["description"] = json!(text);
+    theirs
+}
+
+/// Whether somebody else's text is shown before `mine` takes its place, and nothing was sent yet.
+fn clashes(harness: &mut Harness, mine: &str) {
+    harness.expect("Somebody changed it meanwhile.").expect("By Bo.").expect(mine);
+    assert!(sent(harness, "PUT").is_empty(), "{:?}", harness.asked);
+}
+
+#[tokio::test]
+async fn what_comes_while_a_long_text_is_open_is_not_replaced_unseen() {
+    let mut harness = reopened().await;
+    harness.press("Enter").expect("· description").reply("GET /projects/acme%2Frocket-ui", described("By Bo."));
+    harness.settle().await;
+    harness.type_text("x").expect("Draws.x").press("Esc C-s").settle().await;
+    clashes(&mut harness, "Draws.x");
+}
+
+#[tokio::test]
+async fn what_comes_while_a_text_is_in_the_person_s_own_editor_is_not_replaced_unseen() {
+    use labscope::app::action::Msg;
+    let mut harness = reopened().await;
+    harness.press("C-o").reply("GET /projects/acme%2Frocket-ui", described("By Bo.")).settle().await;
+    harness.send(Msg::Edited("", Ok("Draws.x\n".into())));
+    harness.press("C-s").settle().await;
+    clashes(&mut harness, "Draws.x");
+    // A text that came back as it went is no change, whatever became of it here.
+    let mut harness = reopened().await;
+    harness.press("C-o").settle().await;
+    harness.send(Msg::Edited("", Ok("Draws.\n".into())));
+    harness.reply("GET /projects/acme%2Frocket-ui", described("Draws.")).press("C-s").settle().await;
+    harness.expect("Nothing is changed.");
+}
+
+#[tokio::test]
+async fn a_text_that_is_opened_while_it_is_looked_whether_it_changed_is_not_sent_yet() {
+    let mut harness = reopened().await;
+    harness.settle().await;
+    harness.press("Enter").type_text("x").press("Esc C-s").expect("looking whether it changed meanwhile");
+    harness.reply("GET /projects/acme%2Frocket-ui", described("By Bo.")).press("Enter").settle().await;
+    harness.expect_no("Somebody changed").expect("Draws.x").type_text("y").press("Esc C-s").settle().await;
+    clashes(&mut harness, "Draws.xy");
+    harness.press("t").expect("By Bo.").press("Enter").type_text("z").expect("By Bo.z");
+}
+
+#[tokio::test]
+async fn a_long_text_that_is_opened_before_it_is_known_is_there_when_it_comes() {
+    let mut harness = projects().await;
+    harness.press("e").click_on("description").press("Enter").expect("· description").expect_no("Draws.");
+    harness.reply("GET /projects/acme%2Frocket-ui", project("rocket-ui")).settle().await;
+    harness.expect("Draws.").type_text("x").expect("Draws.x");
+}
+
+#[tokio::test]
+async fn it_is_asked_what_the_server_has_although_that_failed_before() {
+    let mut harness = projects().await;
+    harness.reply("GET /projects/acme%2Frocket-ui", project("rocket-ui"));
+    harness.press("e").settle().await;
+    harness.press("Esc").fail("GET /projects/acme%2Frocket-ui", 500, "out of ink").press("e").settle().await;
+    harness.expect("Draws.").click_on("description").press("Enter").type_text("x").press("Esc");
+    harness.reply("GET /projects/acme%2Frocket-ui", described("By Bo.")).press("C-s").settle().await;
+    clashes(&mut harness, "Draws.x");
+}
+
+#[tokio::test]
 async fn what_both_made_the_same_is_no_clash_and_a_form_nobody_typed_into_follows_the_server() {
     let mut harness = clashing(project("mine")).await;
     harness.expect("Nothing is changed.").press("Esc");

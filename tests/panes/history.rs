@@ -464,9 +464,22 @@ async fn a_release_that_somebody_else_changed_meanwhile_is_shown_before_it_is_re
     app.settle().await;
     app.press("e").type_text(" mine").settle().await;
     app.reply(&format!("{REPOSITORY}/tags/v2"), released("Third light, by Bo")).press("C-s").settle().await;
-    app.press("t").expect("Third light, by Bo").expect_no(" mine").press("C-u").expect(" mine");
+    app.press("t")
+        .expect("Third light, by Bo")
+        .expect_no(" mine")
+        .expect("C-z brings yours back")
+        .press("C-z")
+        .expect(" mine");
     app.press("C-s").settle().await;
     assert!(writes(&app)[0].contains("mine"), "{:?}", writes(&app));
+    // Asked in vain before, it is asked again before it is sent.
+    let mut app = tags(120);
+    app.settle().await;
+    app.fail(&format!("{REPOSITORY}/tags/v2"), 500, "500 Internal Server Error").press("e").settle().await;
+    app.type_text(" mine").reply(&format!("{REPOSITORY}/tags/v2"), released("Third light, by Bo"));
+    app.press("C-s").settle().await;
+    app.expect("Third light, by Bo").expect("Somebody changed it meanwhile");
+    assert!(writes(&app).is_empty(), "{:?}", writes(&app));
     // A server that cannot be asked has the last word itself.
     let mut app = tags(120);
     app.settle().await;

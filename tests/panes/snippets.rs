@@ -185,3 +185,34 @@ async fn a_text_that_somebody_else_changed_meanwhile_is_shown_before_it_is_repla
     app.press("C-s").settle().await;
     app.expect("Could not change snippet $1: no").expect("The text is kept");
 }
+
+#[tokio::test]
+async fn what_the_person_s_own_editor_wrote_is_kept_or_handed_back() {
+    use labscope::app::action::Msg;
+    let url = "/projects/ada%2Frocket/snippets/1";
+    let begin = || async {
+        let mut app = scripted(&[]);
+        app.settle().await;
+        app.press("E").settle().await;
+        app.expect("It is open in your own editor").expect("Esc close").expect_no("C-f");
+        app.reply_raw(&format!("GET {url}/raw"), "fn main() { theirs() }");
+        app.send(Msg::Edited("", Ok("fn main() { mine() }".into())));
+        app.expect("looking whether it changed meanwhile");
+        app
+    };
+    let kept = |app: &Harness| app.kept.values().any(|text| text.contains("mine()"));
+    // Not looked at any more: it is kept, and that is said.
+    let mut app = begin().await;
+    app.press("Esc").expect("What you typed is kept: a.rs").expect_no("It is open in your own editor");
+    assert!(kept(&app), "{:?}", app.kept);
+    let mut app = begin().await;
+    app.settle().await;
+    app.expect("Somebody changed it meanwhile.").press("Esc").expect("What you typed is kept: a.rs");
+    assert!(kept(&app), "{:?}", app.kept);
+    // Theirs is taken: nothing is kept, and what was written is in the clipboard.
+    let mut app = begin().await;
+    app.settle().await;
+    app.press("t").expect("Theirs stays; what you wrote is in the clipboard.");
+    assert!(!kept(&app) && app.copied == ["fn main() { mine() }"], "{:?} {:?}", app.kept, app.copied);
+    assert!(app.asked.iter().all(|line| !line.starts_with("PUT")), "{:?}", app.asked);
+}

@@ -17,6 +17,8 @@ const SHORT: usize = 16;
 const LINES: usize = 6;
 /// Columns of what stands before these lines.
 const NAMES: usize = 7;
+/// Characters of a line that are ever shown.
+const WIDE: usize = 1000;
 
 /// A field that has another value by now.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,29 +45,59 @@ pub enum Choice {
 
 /// Changes of somebody else, to be looked at.
 pub struct Clash {
-    changes: Vec<Change>,
+    changes: Vec<Seen>,
     list: ListState,
 }
 
-/// The line of `text` that differs first from `other`, and how many there are where they are several.
-fn brief(text: &str, other: &str) -> String {
-    let count = text.lines().count();
-    if count < 2 {
-        return text.to_owned();
-    }
-    format!("{} ({count} lines)", text.lines().nth(parting(text, other)).unwrap_or_default().trim())
+/// A change as far as it is shown: the texts may be large, and are walked once.
+struct Seen {
+    field: String,
+    was: Excerpt,
+    now: Option<Excerpt>,
+    mine: Option<Excerpt>,
 }
 
-/// The first line by which `text` differs from `other`.
-fn parting(text: &str, other: &str) -> usize {
-    let last = text.lines().count().saturating_sub(1);
-    text.lines().zip(other.lines()).take_while(|(a, b)| a == b).count().min(last)
+/// What is shown of a text.
+#[derive(Default)]
+struct Excerpt {
+    /// The line that differs first from the other text, and how many there are where they are several.
+    brief: String,
+    /// The lines from there on.
+    lines: Vec<String>,
+    /// Whether a row of the table may have no room for it.
+    is_long: bool,
+}
+
+impl Excerpt {
+    /// Of `text`, from where it differs from `other`.
+    fn of(text: &str, other: &str) -> Excerpt {
+        let cut = |line: &str| line.trim().chars().take(WIDE).collect::<String>();
+        let count = text.lines().count();
+        let same = text.lines().zip(other.lines()).take_while(|(a, b)| a == b).count();
+        let from = same.min(count.saturating_sub(1));
+        let lines: Vec<String> = text.lines().skip(from).take(LINES).map(cut).collect();
+        let first = lines.first().cloned().unwrap_or_default();
+        Excerpt {
+            brief: if count < 2 { first } else { format!("{first} ({count} lines)") },
+            lines,
+            is_long: text.contains('\n') || text::width_up_to(text, SHORT + 1) > SHORT,
+        }
+    }
 }
 
 impl Clash {
     /// Of these changes, one at least.
     pub fn new(changes: Vec<Change>) -> Clash {
-        Clash { changes, list: ListState::new() }
+        let seen = |change: Change| {
+            let now = change.now.as_deref().unwrap_or_default();
+            Seen {
+                was: Excerpt::of(&change.was, now),
+                mine: change.mine.as_deref().map(|mine| Excerpt::of(mine, now)),
+                now: change.now.as_deref().map(|now| Excerpt::of(now, &change.was)),
+                field: change.field,
+            }
+        };
+        Clash { changes: changes.into_iter().map(seen).collect(), list: ListState::new() }
     }
 
     /// A key; what was chosen, where it chooses.
@@ -83,21 +115,19 @@ impl Clash {
     }
 
     /// The texts of a field in full, as far as the table has no room for them.
-    fn texts(change: &Change, width: usize) -> Vec<(&'static str, String, Role)> {
-        let long = |text: &str| text.contains('\n') || text::width_up_to(text, SHORT + 1) > SHORT;
-        let now = change.now.as_deref().unwrap_or_default();
+    fn texts(change: &Seen, width: usize) -> Vec<(&'static str, String, Role)> {
         let all = [
-            ("was", change.was.as_str(), now, Role::Dim),
-            ("now", now, change.was.as_str(), Role::Text),
-            ("yours", change.mine.as_deref().unwrap_or_default(), now, Role::Accent),
+            ("was", Some(&change.was), Role::Dim),
+            ("now", change.now.as_ref(), Role::Text),
+            ("yours", change.mine.as_ref(), Role::Accent),
         ];
-        if !all.iter().any(|(_, words, ..)| long(words)) {
+        let all = all.into_iter().filter_map(|(name, text, role)| Some((name, text?, role)));
+        if !all.clone().any(|(_, text, _)| text.is_long) {
             return Vec::new();
         }
         let mut lines = Vec::new();
-        for (name, words, other, role) in all.into_iter().filter(|(_, words, ..)| !words.is_empty()) {
-            let from = words.lines().skip(parting(words, other));
-            let wrapped = from.flat_map(|line| match line.trim() {
+        for (name, text, role) in all {
+            let wrapped = text.lines.iter().flat_map(|line| match line.as_str() {
                 "" => vec![String::new()],
                 line => text::wrap(line, width.saturating_sub(NAMES).max(8), LINES),
             });
@@ -134,17 +164,16 @@ impl Clash {
             [Column::new("field", Size::Fit { min: 4, max: 20 }), fill("was"), fill("now"), fill("yours").priority(1)];
         table::draw(buf, body, theme, true, &self.list, &columns, self.changes.len(), |index| {
             let Some(change) = self.changes.get(index) else { return Row::default() };
-            let now = change.now.as_deref().unwrap_or_default();
-            let or = |words: String, nothing: &'static str, role| match words.trim() {
+            let or = |text: &Excerpt, nothing: &'static str, role| match text.brief.as_str() {
                 "" => Cell::from((nothing, Role::Dim)),
-                _ => Cell::from((words, role)),
+                words => Cell::from((words.to_owned(), role)),
             };
             Row::new(vec![
                 Cell::from((change.field.clone(), Role::Text)),
-                or(brief(&change.was, now), "empty", Role::Dim),
-                or(brief(now, &change.was), if change.now.is_some() { "empty" } else { "gone" }, Role::Text),
+                or(&change.was, "empty", Role::Dim),
+                change.now.as_ref().map_or(Cell::from(("gone", Role::Dim)), |now| or(now, "empty", Role::Text)),
                 match &change.mine {
-                    Some(mine) => or(brief(mine, now), "empty", Role::Accent),
+                    Some(mine) => or(mine, "empty", Role::Accent),
                     None => Cell::from(("not changed", Role::Dim)),
                 },
             ])
@@ -167,9 +196,19 @@ mod tests {
 
     #[test]
     fn of_a_long_text_the_first_line_that_differs_is_shown() {
+        let brief = |text: &str, other: &str| Excerpt::of(text, other).brief;
         assert_eq!(brief("one", "two"), "one");
         assert_eq!(brief("a\nb\nc", "a\nx\nc"), "b (3 lines)");
         assert_eq!(brief("a\nb", "a\nb\nc"), "b (2 lines)");
         assert_eq!(brief("", "a\nb"), "");
+    }
+
+    #[test]
+    fn of_a_large_text_only_what_can_be_shown_is_held() {
+        let large = "x".repeat(1 << 20);
+        let text = format!("same\n{}", format!("{large}\n").repeat(20));
+        let excerpt = Excerpt::of(&text, "same\nother");
+        assert_eq!((excerpt.lines.len(), excerpt.is_long), (LINES, true));
+        assert!(excerpt.lines.iter().all(|line| line.len() == WIDE) && excerpt.brief.ends_with(" (21 lines)"));
     }
 }

@@ -259,6 +259,10 @@ impl Editor {
             line::draw(buf, area, &[(format!(" {note}"), theme.style(Role::Warning))]);
             return None;
         }
+        if !matches!(self.state, State::Here(_)) {
+            line::draw(buf, area, &[(" Esc", key), (" close", dim)]);
+            return None;
+        }
         let verb = format!(" {}  ", self.document.verb());
         let keys = [
             (" C-s", key),
@@ -379,7 +383,9 @@ impl Overlay for Editor {
             Some(Saving::Looking { .. }) if key.code != KeyCode::Esc => return Stay::Open,
             Some(Saving::Looking { .. }) => {
                 self.saving = None;
-                return Stay::Open;
+                // There is nothing here to go back to: the person's own editor is closed.
+                let outside = matches!(self.state, State::Outside { .. });
+                return if outside { self.close(cx) } else { Stay::Open };
             }
             None => {}
         }
@@ -390,7 +396,7 @@ impl Overlay for Editor {
         let State::Here(sheet) = &mut self.state else {
             let leaves =
                 key.code == KeyCode::Esc || key.typed() == Some('q') || (key.ctrl && key.code == KeyCode::Char('c'));
-            return if leaves { Stay::Close } else { Stay::Open };
+            return if leaves { self.close(cx) } else { Stay::Open };
         };
         match (key.code, key.ctrl) {
             (KeyCode::Esc, _) => {

@@ -5,6 +5,7 @@ mod current;
 pub mod field;
 mod keys;
 mod picture;
+mod sending;
 mod server;
 mod show;
 
@@ -15,7 +16,6 @@ use crate::api::{Endpoint, Error};
 use crate::app::action::{Action, Tone};
 use crate::app::complete::Candidate;
 use crate::app::keymap::Key;
-use crate::app::machine;
 use crate::app::pane::{Cx, Pointer, View};
 use crate::store::{Value as Answer, Want, Write};
 use crate::ui::form::Drawn;
@@ -44,8 +44,8 @@ type Make = Box<dyn Fn(Map<String, Value>, &str) -> Result<Made, String>>;
 
 enum State {
     Typing,
-    /// Looks whether somebody changed the thing meanwhile; holds the reply that it looks past.
-    Looking(Option<usize>),
+    /// Looks whether somebody changed the thing meanwhile.
+    Looking,
     /// Shows what somebody changed meanwhile, with all that the server has now.
     Clashing(Clash, Named),
     /// Waits for the server to say what the names stand for.
@@ -84,6 +84,14 @@ struct Proposal {
     texts: Proposed,
 }
 
+/// What was typed and gave way to what somebody else made of it; or that, while what was typed stands there again.
+#[derive(Default)]
+struct Replaced {
+    texts: Named,
+    /// Whether it is theirs that does not stand there.
+    theirs: bool,
+}
+
 /// A list of what may be typed, below the field with the focus.
 #[derive(Default)]
 struct Offers {
@@ -118,6 +126,9 @@ pub struct Form {
     offers: Offers,
     /// The long text that is being written.
     writing: Option<RefCell<TextArea<'static>>>,
+    /// The field whose text is in the person's own editor, and that text.
+    outside: Option<(usize, String)>,
+    replaced: Replaced,
     state: State,
     drawn: RefCell<Drawn>,
     kept: Option<String>,
@@ -163,6 +174,8 @@ impl Form {
             top: Cell::new(0),
             offers: Offers::default(),
             writing: None,
+            outside: None,
+            replaced: Replaced::default(),
             state: State::Typing,
             drawn: RefCell::default(),
             kept: None,
@@ -300,7 +313,7 @@ impl Form {
 
     /// After the text of a field changed.
     fn changed_text(&mut self, cx: &mut Cx) {
-        if matches!(self.state, State::Failed(_) | State::Naming | State::Looking(_)) {
+        if matches!(self.state, State::Failed(_) | State::Naming | State::Looking) {
             self.state = State::Typing;
         }
         if let Some(field) = self.fields.get_mut(self.focus) {
@@ -346,86 +359,6 @@ impl Form {
         }
     }
 
-    // ---- sending
-
-    fn submit(&mut self, cx: &mut Cx) {
-        if matches!(self.state, State::Sending(_) | State::Looking(_)) {
-            return;
-        }
-        self.keep(cx);
-        self.fields.iter_mut().for_each(Field::look_again);
-        match &self.current {
-            Some(current) => {
-                self.state = State::Looking((current.read)(&cx.view).map(|(reply, _)| reply));
-                cx.act(Action::Renew(vec![current.load.clone().into()]));
-            }
-            None => self.send(cx),
-        }
-    }
-
-    /// Sends it, where every field has its value.
-    fn send(&mut self, cx: &mut Cx) {
-        let mut inputs = self.fixed.clone();
-        // What goes as a part of its own.
-        let mut files = Vec::new();
-        let mut asked = false;
-        let mut wrong = None;
-        for (index, field) in self.fields.iter_mut().enumerate() {
-            field.error = None;
-            match field.value(&cx.view) {
-                Ok(Some(Value::String(path))) if field.widget == Widget::Picture => {
-                    files.push((field.name, machine::path(&path)));
-                }
-                Ok(Some(value)) => {
-                    if let Some(twin) = field.twin {
-                        inputs.insert(twin.to_owned(), value.clone());
-                    }
-                    inputs.insert(field.name.to_owned(), value);
-                }
-                Ok(None) => {}
-                Err(Why::Asked) => asked = true,
-                Err(Why::Wrong(why)) => {
-                    field.error = Some(why);
-                    wrong = wrong.or(Some(index));
-                }
-            }
-        }
-        if let Some(index) = wrong {
-            self.state = State::Typing;
-            return self.go_to(index);
-        }
-        if asked {
-            self.state = State::Naming;
-            return;
-        }
-        if self.current.is_some() && inputs.len() == self.fixed.len() && files.is_empty() {
-            self.state = State::Typing;
-            return cx.say(Tone::Info, "Nothing is changed.");
-        }
-        match (self.make)(inputs, &self.what) {
-            Ok(Made::Write(write)) => {
-                let write = Write { files, ..write };
-                self.state = State::Sending(None);
-                cx.act(Action::SendKept(self.key.clone(), write));
-            }
-            Ok(Made::Act(action)) => {
-                self.state = State::Done;
-                cx.act(Action::Keep(self.key.clone(), None));
-                cx.act(action);
-            }
-            Err(why) => {
-                self.state = State::Typing;
-                cx.say(Tone::Bad, why);
-            }
-        }
-    }
-
-    /// A server may say again what it was told: not what nobody is to see.
-    fn without_secrets(&self, words: String) -> String {
-        let secret = |field: &&Field| field.widget == Widget::Secret && !field.input.is_empty();
-        self.fields.iter().filter(secret).fold(words, |words, field| words.replace(field.input.text(), "****"))
-    }
-
     fn leave(&mut self, cx: &mut Cx) -> Stay {
         self.keep(cx);
         if self.kept.is_some() {
@@ -468,16 +401,7 @@ impl Overlay for Form {
         self.take_proposal(&cx.view);
         self.fill(&cx.view);
         match &self.state {
-            State::Looking(before) => {
-                let Some(current) = &self.current else { return };
-                let now = (current.read)(&cx.view);
-                match now {
-                    Some((reply, values)) if Some(reply) != *before => self.compare(values, cx),
-                    // Where it cannot be read again, the server's own answer to the change has to do.
-                    _ if (current.failed)(&cx.view) => self.send(cx),
-                    _ => {}
-                }
-            }
+            State::Looking => self.look(cx),
             State::Naming => self.send(cx),
             State::Typing => {
                 for field in &mut self.fields {
@@ -508,47 +432,11 @@ impl Overlay for Form {
         if !matches!(self.state, State::Sending(Some(n)) if n == number) {
             return None;
         }
-        match outcome {
-            Ok(answer) => {
-                if let Some(action) = self.then.as_ref().and_then(|then| then(answer)) {
-                    cx.act(action);
-                }
-                let also = self.also.as_ref().map(|also| also(answer, Texts(&self.fields)));
-                also.into_iter().flatten().for_each(|action| cx.act(action));
-                Some(Stay::Close)
-            }
-            Err(error) => {
-                // Servers call a field by its input, by another that says the same, or as people do.
-                let names: Vec<(usize, String)> =
-                    self.fields.iter().enumerate().flat_map(|(at, f)| f.calls(at)).collect();
-                let known: Vec<&str> = names.iter().map(|(_, name)| name.as_str()).collect();
-                let mut first = None;
-                for (called, why) in server::by_field(&error.said(), &known) {
-                    let at = names.iter().find(|(_, name)| name == called).map(|(at, _)| *at);
-                    let why = self.without_secrets(why);
-                    if let Some((at, field)) = at.and_then(|at| Some((at, self.fields.get_mut(at)?))) {
-                        field.error = Some(why);
-                        first = first.min(Some(at)).or(Some(at));
-                    }
-                }
-                if let Some(index) = first {
-                    self.go_to(index);
-                }
-                self.state = State::Failed(error.clone());
-                Some(Stay::Open)
-            }
-        }
+        Some(self.answered(outcome, cx))
     }
 
     fn edited(&mut self, text: String, cx: &mut Cx) -> Stay {
-        let writing = self.writing.is_some();
-        if let Some(field) = self.current_field() {
-            field.input.set(text.trim_end().to_owned());
-        }
-        if writing {
-            self.write();
-        }
-        self.changed_text(cx);
+        self.take_edited(&text, cx);
         Stay::Open
     }
 }

@@ -17,6 +17,7 @@ use super::keymap::Key;
 use super::pane::{Cx, Pointer, View};
 use crate::api::Error;
 use crate::store::{Value, Want};
+use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -25,6 +26,14 @@ use ratatui::layout::Rect;
 pub enum Stay {
     Open,
     Close,
+}
+
+/// A key as an area of text takes it: `C-z` undoes wherever something is typed.
+fn undoing(key: Key) -> Key {
+    match key {
+        Key { code: KeyCode::Char('z'), ctrl: true, .. } => Key { code: KeyCode::Char('u'), ..key },
+        key => key,
+    }
 }
 
 /// A layer on top of a place.

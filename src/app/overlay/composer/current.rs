@@ -7,14 +7,13 @@ use crate::app::overlay::clash::{Change, Choice, Clash};
 use crate::app::pane::{Cx, View};
 use crate::store::Load;
 
-/// Reads from the store how often the server said what it has, and what that is; no text where it has none.
-type Read = Box<dyn Fn(&View) -> Option<(usize, Option<String>)>>;
+/// Reads from the store what the server has; no text where it has none.
+type Read = Box<dyn Fn(&View) -> Option<Option<String>>>;
 
 /// What the server has, of a text that takes its place.
 pub(super) struct Current {
     pub load: Load,
-    pub read: Read,
-    failed: Box<dyn Fn(&View) -> bool>,
+    read: Read,
     /// What it had when the text was begun, or when it was shown to the person last.
     pub base: Option<String>,
 }
@@ -28,40 +27,34 @@ impl Composer {
         get: G,
         read: fn(&G::Output) -> Option<String>,
     ) -> Composer {
-        let (load, again) = (Load::one(&get), get.clone());
         self.current = Some(Current {
-            load,
-            read: Box::new(move |view| {
-                let remote = view.store.get(&get);
-                Some((remote.replies, read(remote.value?)))
-            }),
-            failed: Box::new(move |view| {
-                let remote = view.store.get(&again);
-                remote.error.is_some() && !remote.loading
-            }),
+            load: Load::one(&get),
+            read: Box::new(move |view| Some(read(view.store.get(&get).value?))),
             base,
         });
         self
     }
 
     /// Once the server has said what it has now: sends the text, or shows what it would take the place of.
-    pub(super) fn look(&mut self, before: Option<usize>, cx: &mut Cx) {
+    pub(super) fn look(&mut self, cx: &mut Cx) {
+        let Some(current) = &self.current else { return };
+        if !cx.view.store.is_fresh(&current.load.request) {
+            return;
+        }
         let mine = self.text();
         let Some(current) = &mut self.current else { return };
-        match (current.read)(&cx.view) {
-            Some((reply, now)) if Some(reply) != before => {
-                if now == current.base || now.as_ref() == Some(&mine) {
-                    current.base = now;
-                    return self.send(cx);
-                }
-                let was = current.base.clone().unwrap_or_default();
-                let change = Change { field: "text".into(), was, now: now.clone(), mine: Some(mine) };
-                self.state = State::Clashing(Clash::new(vec![change]), now);
-            }
-            // Where it cannot be read again, the server's own answer to the text has to do.
-            _ if (current.failed)(&cx.view) => self.send(cx),
-            _ => {}
+        let failed = cx.view.store.error_of(&current.load.request).is_some();
+        // Where it cannot be read again, the server's own answer to the text has to do.
+        let Some(now) = (current.read)(&cx.view).filter(|_| !failed) else {
+            return self.send(cx);
+        };
+        if now == current.base || now.as_ref() == Some(&mine) {
+            current.base = now;
+            return self.send(cx);
         }
+        let was = current.base.clone().unwrap_or_default();
+        let change = Change { field: "text".into(), was, now: now.clone(), mine: Some(mine) };
+        self.state = State::Clashing(Clash::new(vec![change]), now);
     }
 
     /// What is to become of what somebody else made of it.
@@ -80,6 +73,6 @@ impl Composer {
         area.select_all();
         area.insert_str(theirs);
         self.keep(cx);
-        cx.say(Tone::Info, "Theirs stands here now; C-u brings yours back.");
+        cx.say(Tone::Info, "Theirs stands here now; C-z brings yours back.");
     }
 }

@@ -5,7 +5,7 @@ mod current;
 mod emoji;
 
 use super::clash::Clash;
-use super::{Overlay, Stay};
+use super::{Overlay, Stay, undoing};
 use crate::api::Error;
 use crate::app::action::{Action, Then, Tone};
 use crate::app::keymap::Key;
@@ -43,8 +43,8 @@ enum Purpose {
 
 enum State {
     Typing,
-    /// Looks whether somebody changed it meanwhile; holds the reply that it looks past.
-    Looking(Option<usize>),
+    /// Looks whether somebody changed it meanwhile.
+    Looking,
     /// Shows what somebody made of it, with what the server has now.
     Clashing(Clash, Option<String>),
     /// Its write waits for its number, or has it.
@@ -191,7 +191,7 @@ impl Composer {
     }
 
     fn is_busy(&self) -> bool {
-        matches!(self.state, State::Looking(_) | State::Sending(_) | State::Posted | State::Done)
+        matches!(self.state, State::Looking | State::Sending(_) | State::Posted | State::Done)
     }
 
     /// C-s, or M-s: sends it, or keeps it for a review; `other` does what the key beside does.
@@ -212,7 +212,7 @@ impl Composer {
                 self.keep(cx);
                 match &self.current {
                     Some(current) => {
-                        self.state = State::Looking((current.read)(&cx.view).map(|(reply, _)| reply));
+                        self.state = State::Looking;
                         cx.act(Action::Renew(vec![current.load.clone().into()]));
                     }
                     None => self.send(cx),
@@ -336,7 +336,7 @@ impl Composer {
                 word("Esc", "keep");
                 spans
             }
-            State::Looking(_) => vec![("looking whether it changed meanwhile…".into(), theme.style(Role::Running))],
+            State::Looking => vec![("looking whether it changed meanwhile…".into(), theme.style(Role::Running))],
             State::Sending(_) | State::Done => vec![("sending…".into(), theme.style(Role::Running))],
             State::Posted => {
                 let words = match view.outbox.progress(&self.key) {
@@ -408,16 +408,16 @@ fn preview_key(view: &View, identity: &str) -> String {
 
 impl Overlay for Composer {
     fn wants(&self, view: &View) -> Vec<Want> {
+        let mut wants = Vec::new();
         if let Some(preview) = &self.preview {
             let key = preview_key(view, &preview.identity);
             let (text, width, theme) = (preview.text.clone(), preview_width(view), view.theme.clone());
-            return if view.store.lacks(&key) {
-                vec![Work::new(Render { key, text, width, theme }).into()]
-            } else {
-                Vec::new()
-            };
+            if view.store.lacks(&key) {
+                wants.push(Work::new(Render { key, text, width, theme }).into());
+            }
+        } else {
+            wants.extend(self.completer.iter().flat_map(|completer| completer.wants(view)));
         }
-        let mut wants = self.completer.as_ref().map(|completer| completer.wants(view)).unwrap_or_default();
         wants.extend(self.current.as_ref().map(|current| current.load.clone().into()));
         wants
     }
@@ -520,6 +520,7 @@ impl Overlay for Composer {
                 cx.act(Action::Edit { tag: "", text: self.text(), suffix: ".md".into() });
             }
             _ => {
+                let key = undoing(key);
                 let mut modifiers = KeyModifiers::NONE;
                 modifiers.set(KeyModifiers::CONTROL, key.ctrl);
                 modifiers.set(KeyModifiers::ALT, key.alt);
@@ -555,8 +556,8 @@ impl Overlay for Composer {
         if let Some(completer) = &mut self.completer {
             completer.refresh(view);
         }
-        if let State::Looking(before) = self.state {
-            return self.look(before, cx);
+        if matches!(self.state, State::Looking) {
+            return self.look(cx);
         }
         if !matches!(self.state, State::Posted) || view.outbox.progress(&self.key).is_some() {
             return;

@@ -5,7 +5,6 @@ use crate::app::action::{Action, Tone};
 use crate::app::overlay::Stay;
 use crate::app::overlay::clash::{Change, Choice, Clash};
 use crate::app::pane::Cx;
-use crate::ui::text;
 
 /// A text on its way out.
 pub(super) enum Saving {
@@ -70,11 +69,14 @@ impl Editor {
                 self.note = Some("Theirs stands here now; C-z brings yours back.".into());
                 Stay::Open
             }
-            (_, _, State::Outside { .. }) => {
-                let path = text::shown(self.document.path()).into_owned();
-                cx.say(Tone::Info, format!("What you wrote is kept: {path} opens with it the next time."));
+            // Here is no text to bring it back into: what was written goes where it can be had again.
+            (Choice::Theirs, _, State::Outside { .. }) => {
+                cx.act(Action::Keep(self.document.key().to_owned(), None));
+                cx.act(Action::Copy("what you wrote", mine));
+                cx.say(Tone::Info, "Theirs stays; what you wrote is in the clipboard.");
                 Stay::Close
             }
+            (_, _, State::Outside { .. }) => self.close(cx),
             _ => Stay::Open,
         }
     }

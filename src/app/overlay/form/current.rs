@@ -1,6 +1,6 @@
 //! A form that changes a thing: what the server has of it, and what somebody else made of that meanwhile.
 
-use super::{Form, Named, State, Widget};
+use super::{Form, Named, Replaced, State, Widget};
 use crate::api::Endpoint;
 use crate::app::action::Tone;
 use crate::app::overlay::clash::{Change, Choice, Clash};
@@ -9,17 +9,18 @@ use crate::store::Load;
 use serde::Serialize;
 use serde_json::Value;
 
-/// Reads from the store what the server has, and how often it said what that is.
-type Read = Box<dyn Fn(&View) -> Option<(usize, Named)>>;
+/// Reads from the store what the server has.
+type Read = Box<dyn Fn(&View) -> Option<Named>>;
 
 /// What the server has, for a form that changes a thing.
 pub(super) struct Current {
     pub load: Load,
     /// The reply that the fields hold.
     pub filled: Option<usize>,
-    /// The values by field, and which reply they are of; `None` while there is none.
-    pub read: Read,
-    pub failed: Box<dyn Fn(&View) -> bool>,
+    /// Counts the replies: reading one costs more.
+    replies: Box<dyn Fn(&View) -> usize>,
+    /// The values by field; `None` while there is none.
+    read: Read,
 }
 
 impl Form {
@@ -35,13 +36,13 @@ impl Form {
         G::Output: Serialize,
     {
         let names: Vec<&'static str> = self.fields.iter().map(|field| field.name).collect();
-        let (load, again) = (Load::one(&get), get.clone());
+        let (load, counted) = (Load::one(&get), get.clone());
         let current = Current {
             load,
             filled: None,
+            replies: Box::new(move |view| view.store.get(&counted).replies),
             read: Box::new(move |view| {
-                let remote = view.store.get(&get);
-                let (count, reply) = (remote.replies, remote.arc()?);
+                let reply = view.store.get(&get).arc()?;
                 let mut values = read(&reply);
                 let whole = serde_json::to_value(&*reply).unwrap_or(Value::Null);
                 for name in &names {
@@ -49,11 +50,7 @@ impl Form {
                         values.push((name, whole.get(name).map(as_text).unwrap_or_default()));
                     }
                 }
-                Some((count, values))
-            }),
-            failed: Box::new(move |view| {
-                let remote = view.store.get(&again);
-                remote.error.is_some() && !remote.loading
+                Some(values)
             }),
         };
         self.current = Some(current);
@@ -65,13 +62,14 @@ impl Form {
     /// stays.
     pub(super) fn fill(&mut self, view: &View) {
         let Some(current) = &mut self.current else { return };
-        let Some((count, values)) = (current.read)(view).filter(|(count, _)| current.filled != Some(*count)) else {
-            return;
-        };
         let first = current.filled.is_none();
-        if !first && (!matches!(self.state, State::Typing) || self.fields.iter().any(super::Field::is_dirty)) {
+        // A text that is open somewhere else would come back made of what is replaced here, unseen.
+        let open = self.writing.is_some() || self.outside.is_some();
+        if !first && (open || !matches!(self.state, State::Typing) || self.fields.iter().any(super::Field::is_dirty)) {
             return;
         }
+        let count = (current.replies)(view);
+        let Some(values) = (current.filled != Some(count)).then(|| (current.read)(view)).flatten() else { return };
         current.filled = Some(count);
         for field in &mut self.fields {
             let Some((_, value)) = values.iter().find(|(name, _)| *name == field.name) else { continue };
@@ -85,6 +83,10 @@ impl Form {
             }
         }
         self.begin_where_it_was_left();
+        // It was opened before the text was known, and nobody wrote there yet.
+        if self.writing.is_some() && self.current_field().is_some_and(|field| !field.is_dirty()) {
+            self.write();
+        }
     }
 
     /// What was typed in an earlier session was typed into what the server had then.
@@ -100,8 +102,22 @@ impl Form {
         }
     }
 
+    /// Once the server has said what it has now: compares that with what the form began with.
+    pub(super) fn look(&mut self, cx: &mut Cx) {
+        let Some(current) = &self.current else { return };
+        let (store, request) = (cx.view.store, &current.load.request);
+        if !store.is_fresh(request) {
+            return;
+        }
+        match (current.read)(&cx.view).filter(|_| store.error_of(request).is_none()) {
+            Some(now) => self.compare(now, cx),
+            // Where it cannot be read again, the server's own answer to the change has to do.
+            None => self.send(cx),
+        }
+    }
+
     /// Compares what the server has now with what the form began with: sends it, or shows what somebody changed.
-    pub(super) fn compare(&mut self, now: Named, cx: &mut Cx) {
+    fn compare(&mut self, now: Named, cx: &mut Cx) {
         let mut changes = Vec::new();
         for field in &mut self.fields {
             let Some((_, theirs)) = now.iter().find(|(name, _)| *name == field.name) else { continue };
@@ -130,6 +146,7 @@ impl Form {
         if choice == Choice::Back {
             return;
         }
+        let mut replaced = Vec::new();
         for field in &mut self.fields {
             let Some((_, theirs)) = now.iter().find(|(name, _)| *name == field.name) else { continue };
             if *theirs == field.before || matches!(field.widget, Widget::Secret | Widget::Picture) {
@@ -139,6 +156,9 @@ impl Form {
             if mine && choice == Choice::Mine {
                 field.before.clone_from(theirs);
             } else {
+                if mine {
+                    replaced.push((field.name, field.input.text().to_owned()));
+                }
                 field.before(theirs.clone());
                 field.error = None;
             }
@@ -148,14 +168,34 @@ impl Form {
         }
         self.keep(cx);
         let left = self.fields.iter().filter(|field| field.input.text() != field.before).count();
-        cx.say(
-            Tone::Info,
-            match left {
-                0 => "Theirs stands here now; of yours nothing is left to send.".to_owned(),
-                1 => "Theirs stands here now; one field of yours is left to send.".to_owned(),
-                n => format!("Theirs stands here now; {n} fields of yours are left to send."),
-            },
-        );
+        let left = match left {
+            0 => "nothing is left to send".to_owned(),
+            1 => "one field is left to send".to_owned(),
+            n => format!("{n} fields are left to send"),
+        };
+        let back = if replaced.is_empty() { "" } else { "; C-z brings yours back" };
+        if !replaced.is_empty() {
+            self.replaced = Replaced { texts: replaced, theirs: false };
+        }
+        cx.say(Tone::Info, format!("Theirs stands here now, {left}{back}."));
+    }
+
+    /// Gives back what was typed where theirs stands now; and theirs, the next time.
+    pub(super) fn swap_replaced(&mut self, cx: &mut Cx) {
+        if self.replaced.texts.is_empty() {
+            return;
+        }
+        for (name, text) in &mut self.replaced.texts {
+            if let Some(field) = self.fields.iter_mut().find(|field| field.name == *name) {
+                let stood = field.input.text().to_owned();
+                field.input.set(std::mem::replace(text, stood));
+                field.error = field.verdict(&cx.view);
+            }
+        }
+        self.replaced.theirs = !self.replaced.theirs;
+        self.changed_text(cx);
+        let whose = if self.replaced.theirs { "Yours" } else { "Theirs" };
+        cx.say(Tone::Info, format!("{whose} stands here again."));
     }
 }
 

@@ -4,8 +4,8 @@ use super::{Form, Offers, State, Widget};
 use crate::app::action::Action;
 use crate::app::complete::Complete;
 use crate::app::keymap::Key;
-use crate::app::overlay::Stay;
 use crate::app::overlay::picker::edit;
+use crate::app::overlay::{Stay, undoing};
 use crate::app::pane::{Cx, Pointer};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::cell::RefCell;
@@ -14,13 +14,25 @@ use tui_textarea::{CursorMove, TextArea, WrapMode};
 impl Form {
     // ---- long texts
 
+    /// Opens the long text that has the focus, to be written.
     pub(super) fn write(&mut self) {
+        if matches!(self.state, State::Sending(_) | State::Done) {
+            return;
+        }
+        self.go_on();
         let Some(field) = self.current_field() else { return };
         let mut area = TextArea::from(field.input.text().lines());
         area.set_wrap_mode(WrapMode::WordOrGlyph);
         area.move_cursor(CursorMove::Bottom);
         area.move_cursor(CursorMove::End);
         self.writing = Some(RefCell::new(area));
+    }
+
+    /// Who goes on with a text does not want it to be sent yet.
+    fn go_on(&mut self) {
+        if matches!(self.state, State::Looking | State::Naming) {
+            self.state = State::Typing;
+        }
     }
 
     /// Takes what is written into its field.
@@ -33,10 +45,32 @@ impl Form {
         self.changed_text(cx);
     }
 
-    fn edit_outside(&self, cx: &mut Cx) {
+    fn edit_outside(&mut self, cx: &mut Cx) {
+        self.go_on();
         if let Some(field) = self.fields.get(self.focus) {
-            cx.act(Action::Edit { tag: "", text: field.input.text().to_owned(), suffix: ".md".into() });
+            let text = field.input.text().to_owned();
+            self.outside = Some((self.focus, text.clone()));
+            cx.act(Action::Edit { tag: "", text, suffix: ".md".into() });
         }
+    }
+
+    /// Takes what the person's own editor made of a text.
+    pub(super) fn take_edited(&mut self, text: &str, cx: &mut Cx) {
+        let Some((index, before)) = self.outside.take() else { return };
+        // An editor ends its files with a line's end.
+        let text = text.trim_end();
+        if text == before.trim_end() {
+            return;
+        }
+        let writing = self.writing.take().is_some();
+        self.go_to(index);
+        if let Some(field) = self.current_field() {
+            field.input.set(text);
+        }
+        if writing {
+            self.write();
+        }
+        self.changed_text(cx);
     }
 
     fn key_writing(&mut self, key: Key, cx: &mut Cx) {
@@ -44,6 +78,7 @@ impl Form {
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => self.writing = None,
             (KeyCode::Char('o'), true) => self.edit_outside(cx),
             _ => {
+                let key = undoing(key);
                 let mut modifiers = KeyModifiers::NONE;
                 modifiers.set(KeyModifiers::CONTROL, key.ctrl);
                 modifiers.set(KeyModifiers::ALT, key.alt);
@@ -151,6 +186,7 @@ impl Form {
                 _ => self.go_by(1),
             },
             _ if busy => {}
+            (KeyCode::Char('z'), true) => self.swap_replaced(cx),
             _ => self.key_field(key, cx),
         }
         Stay::Open
@@ -175,7 +211,7 @@ impl Form {
     }
 
     pub(super) fn take_pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
-        if self.writing.is_some() || matches!(self.state, State::Clashing(..)) {
+        if self.writing.is_some() || matches!(self.state, State::Clashing(..) | State::Sending(_)) {
             return;
         }
         match pointer {

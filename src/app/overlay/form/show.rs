@@ -49,7 +49,7 @@ impl Form {
         let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
         let verb = self.what.split(' ').next().unwrap_or("send").to_owned();
         let count = [(format!("{} of {}", self.focus + 1, self.fields.len()), dim)];
-        let left: Vec<(String, _)> = match &self.state {
+        let mut left: Vec<(String, _)> = match &self.state {
             _ if self.writing.is_some() => {
                 vec![
                     ("Esc".into(), key),
@@ -66,7 +66,7 @@ impl Form {
                 ("Esc".into(), key),
                 (" close, kept".into(), dim),
             ],
-            State::Looking(_) => vec![("looking whether it changed meanwhile…".into(), theme.style(Role::Running))],
+            State::Looking => vec![("looking whether it changed meanwhile…".into(), theme.style(Role::Running))],
             State::Naming => vec![("asking who and what is meant…".into(), theme.style(Role::Running))],
             State::Sending(_) | State::Done => vec![("sending…".into(), theme.style(Role::Running))],
             State::Failed(_) => vec![
@@ -79,6 +79,14 @@ impl Form {
             ],
             State::Clashing(..) => Vec::new(),
         };
+        if self.writing.is_none()
+            && !self.replaced.texts.is_empty()
+            && matches!(self.state, State::Typing | State::Failed(_))
+        {
+            let whose = if self.replaced.theirs { " theirs  " } else { " yours back  " };
+            let at = left.len().saturating_sub(2);
+            left.splice(at..at, [("C-z".into(), key), (whose.into(), dim)]);
+        }
         line::pair(buf, area, &left, &count);
     }
 

@@ -1,0 +1,124 @@
+//! A form on its way to the server, and what the server says to it.
+
+use super::{Field, Form, Made, State, Texts, Why, Widget, server};
+use crate::api::Error;
+use crate::app::action::{Action, Tone};
+use crate::app::machine;
+use crate::app::overlay::Stay;
+use crate::app::pane::Cx;
+use crate::store::{Value as Answer, Write};
+use serde_json::Value;
+
+impl Form {
+    pub(super) fn submit(&mut self, cx: &mut Cx) {
+        if matches!(self.state, State::Sending(_) | State::Looking) {
+            return;
+        }
+        self.keep(cx);
+        self.fields.iter_mut().for_each(Field::look_again);
+        match &self.current {
+            Some(current) => {
+                self.state = State::Looking;
+                cx.act(Action::Renew(vec![current.load.clone().into()]));
+            }
+            None => self.send(cx),
+        }
+    }
+
+    /// Sends it, where every field has its value.
+    pub(super) fn send(&mut self, cx: &mut Cx) {
+        let mut inputs = self.fixed.clone();
+        // What goes as a part of its own.
+        let mut files = Vec::new();
+        let mut asked = false;
+        let mut wrong = None;
+        for (index, field) in self.fields.iter_mut().enumerate() {
+            field.error = None;
+            match field.value(&cx.view) {
+                Ok(Some(Value::String(path))) if field.widget == Widget::Picture => {
+                    files.push((field.name, machine::path(&path)));
+                }
+                Ok(Some(value)) => {
+                    if let Some(twin) = field.twin {
+                        inputs.insert(twin.to_owned(), value.clone());
+                    }
+                    inputs.insert(field.name.to_owned(), value);
+                }
+                Ok(None) => {}
+                Err(Why::Asked) => asked = true,
+                Err(Why::Wrong(why)) => {
+                    field.error = Some(why);
+                    wrong = wrong.or(Some(index));
+                }
+            }
+        }
+        if let Some(index) = wrong {
+            self.state = State::Typing;
+            return self.go_to(index);
+        }
+        if asked {
+            self.state = State::Naming;
+            return;
+        }
+        if self.current.is_some() && inputs.len() == self.fixed.len() && files.is_empty() {
+            self.state = State::Typing;
+            return cx.say(Tone::Info, "Nothing is changed.");
+        }
+        match (self.make)(inputs, &self.what) {
+            Ok(Made::Write(write)) => {
+                let write = Write { files, ..write };
+                self.state = State::Sending(None);
+                cx.act(Action::SendKept(self.key.clone(), write));
+            }
+            Ok(Made::Act(action)) => {
+                self.state = State::Done;
+                cx.act(Action::Keep(self.key.clone(), None));
+                cx.act(action);
+            }
+            Err(why) => {
+                self.state = State::Typing;
+                cx.say(Tone::Bad, why);
+            }
+        }
+    }
+
+    /// A server may say again what it was told: not what nobody is to see.
+    pub(super) fn without_secrets(&self, words: String) -> String {
+        let secret = |field: &&Field| field.widget == Widget::Secret && !field.input.is_empty();
+        self.fields.iter().filter(secret).fold(words, |words, field| words.replace(field.input.text(), "****"))
+    }
+
+    /// After the answer to its write: closes, or says at the fields what the server has to say.
+    pub(super) fn answered(&mut self, outcome: &Result<Answer, Error>, cx: &mut Cx) -> Stay {
+        match outcome {
+            Ok(answer) => {
+                if let Some(action) = self.then.as_ref().and_then(|then| then(answer)) {
+                    cx.act(action);
+                }
+                let also = self.also.as_ref().map(|also| also(answer, Texts(&self.fields)));
+                also.into_iter().flatten().for_each(|action| cx.act(action));
+                Stay::Close
+            }
+            Err(error) => {
+                // Servers call a field by its input, by another that says the same, or as people do.
+                let names: Vec<(usize, String)> =
+                    self.fields.iter().enumerate().flat_map(|(at, f)| f.calls(at)).collect();
+                let known: Vec<&str> = names.iter().map(|(_, name)| name.as_str()).collect();
+                let mut first = None;
+                for (called, why) in server::by_field(&error.said(), &known) {
+                    let at = names.iter().find(|(_, name)| name == called).map(|(at, _)| *at);
+                    let why = self.without_secrets(why);
+                    if let Some((at, field)) = at.and_then(|at| Some((at, self.fields.get_mut(at)?))) {
+                        field.error = Some(why);
+                        first = first.min(Some(at)).or(Some(at));
+                    }
+                }
+                if let Some(index) = first {
+                    self.go_to(index);
+                }
+                self.state = State::Failed(error.clone());
+                Stay::Open
+            }
+        }
+    }
+}
