@@ -556,6 +556,12 @@ mod tests {
     }
 
     #[test]
+    fn an_address_or_a_time_of_day_is_a_word_for_who_shows_a_query_too() {
+        let keyed = |text: &str| parts(text).into_iter().map(|(_, keyed)| keyed).collect::<Vec<_>>();
+        assert_eq!(keyed("author:ada 12:30 http://x \"a:b\" rows author:"), [true, false, false, false, false, true]);
+    }
+
+    #[test]
     fn a_mistake_names_its_word() {
         for (text, word, why) in [
             ("state:open rows", "state:open", "one of opened, closed, merged, all"),

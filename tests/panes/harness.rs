@@ -20,6 +20,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use secrecy::SecretString;
 use serde::Serialize;
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
@@ -191,6 +192,7 @@ impl Begin {
             held: HashMap::new(),
             in_flight: HashSet::new(),
             buffer: Buffer::empty(Rect::default()),
+            lines: OnceCell::new(),
         };
         harness.take(effects);
         harness.draw();
@@ -245,6 +247,8 @@ pub struct Harness {
     /// Tickets that a server has yet to answer; streams are not among them.
     in_flight: HashSet<Ticket>,
     buffer: Buffer,
+    /// Its lines, once somebody looked at them: most screens are looked at several times, or not at all.
+    lines: OnceCell<Vec<String>>,
 }
 
 impl Harness {
@@ -646,6 +650,7 @@ impl Harness {
         let area = Rect::new(0, 0, self.size.0, self.size.1);
         self.buffer = Buffer::empty(area);
         self.app.view(area, &mut self.buffer);
+        self.lines.take();
     }
 
     /// Makes the terminal that large.
@@ -665,7 +670,12 @@ impl Harness {
 
     /// The lines of the screen as it is.
     pub fn lines(&self) -> Vec<String> {
-        (0..self.size.1).map(|y| self.cells(y).into_iter().map(|(_, s)| s).collect::<String>()).map(trimmed).collect()
+        self.seen().to_vec()
+    }
+
+    fn seen(&self) -> &[String] {
+        let line = |y| trimmed(self.cells(y).into_iter().map(|(_, s)| s).collect());
+        self.lines.get_or_init(|| (0..self.size.1).map(line).collect())
     }
 
     /// The symbols of a row with their columns; a wide one once.
@@ -682,7 +692,7 @@ impl Harness {
     /// The screen as one text, for snapshots; the time of day, which depends on the machine's zone, is left out.
     pub fn picture(&self) -> String {
         let clock = regex::Regex::new(r"✓ \d\d:\d\d").expect("an expression");
-        clock.replace_all(&self.lines().join("\n"), "✓ --:--").into_owned()
+        clock.replace_all(&self.seen().join("\n"), "✓ --:--").into_owned()
     }
 
     /// The cell where `words` begin.
@@ -702,7 +712,7 @@ impl Harness {
 
     /// Whether some line of the screen holds `words`.
     pub fn shows(&self, words: &str) -> bool {
-        self.lines().iter().any(|line| line.contains(words))
+        self.seen().iter().any(|line| line.contains(words))
     }
 
     /// Some line of the screen holds `words`.
@@ -722,7 +732,7 @@ impl Harness {
     /// The first line that holds `words`.
     #[track_caller]
     pub fn line_with(&self, words: &str) -> String {
-        let found = self.lines().into_iter().find(|line| line.contains(words));
+        let found = self.seen().iter().find(|line| line.contains(words)).cloned();
         found.unwrap_or_else(|| panic!("no {words:?} on\n{}", self.picture()))
     }
 

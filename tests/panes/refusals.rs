@@ -41,7 +41,8 @@ const OTHERS: usize = 6;
 /// All of them; `field` is the name of an input that was sent.
 fn failures(field: &str) -> Vec<Failure> {
     type Said = &'static str;
-    let all: Vec<(Said, Fault, &[Said], Option<Said>, Option<Said>)> = vec![
+    type Told = (Said, Fault, &'static [Said], Option<Said>, Option<Said>);
+    let all: Vec<Told> = vec![
         ("by field", json(400, json!({"message": {field: ["is odd", "is quux"]}})), &[], None, Some("is odd, is quux")),
         ("one text by field", json(422, json!({"message": {field: "is quux"}})), &[], None, Some("is quux")),
         ("under error", json(422, json!({"error": {field: ["is quux"]}})), &[], None, Some("is quux")),
@@ -91,13 +92,8 @@ fn failures(field: &str) -> Vec<Failure> {
             None,
         ),
     ];
-    let failure = |(name, fault, words, next, at_field): (_, _, &[&'static str], _, _)| Failure {
-        name,
-        fault,
-        words: words.to_vec(),
-        next,
-        at_field,
-    };
+    let failure =
+        |(name, fault, words, next, at_field): Told| Failure { name, fault, words: words.to_vec(), next, at_field };
     all.into_iter().map(failure).collect()
 }
 
