@@ -217,6 +217,14 @@ async fn a_long_text_that_is_opened_before_it_is_known_is_there_when_it_comes() 
     harness.press("e").click_on("description").press("Enter").expect("· description").expect_no("Draws.");
     harness.reply("GET /projects/acme%2Frocket-ui", project("rocket-ui")).settle().await;
     harness.expect("Draws.").type_text("x").expect("Draws.x");
+    // What was written before that does not take its place unseen.
+    let mut harness = projects().await;
+    harness.press("e").click_on("description").press("Enter").type_text("Mine.").press("Esc");
+    harness.reply("GET /projects/acme%2Frocket-ui", described("By Bo.")).settle().await;
+    harness.expect("Mine.").press("C-s").settle().await;
+    clashes(&mut harness, "Mine.");
+    harness.reply("PUT /projects/acme%2Frocket-ui", described("Mine.")).press("C-s").settle().await;
+    assert_eq!(sent(&harness, "PUT"), ["PUT /projects/acme%2Frocket-ui description=Mine."]);
 }
 
 #[tokio::test]

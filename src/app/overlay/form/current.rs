@@ -76,10 +76,14 @@ impl Form {
             if !first && field.before == *value {
                 continue;
             }
-            let typed = field.is_dirty().then(|| field.input.clone());
+            let typed = field.is_dirty().then(|| (field.input.clone(), field.before.clone()));
             field.before(value.clone());
-            if let Some(typed) = typed {
+            if let Some((typed, before)) = typed {
                 field.input = typed;
+                // Who wrote a long text before the one that stands there was known has not seen what it replaces.
+                if field.widget == Widget::Long {
+                    field.before = before;
+                }
             }
         }
         self.begin_where_it_was_left();
