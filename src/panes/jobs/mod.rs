@@ -236,16 +236,16 @@ impl Jobs {
             Some(Line::Job(slot, first)) => {
                 let Some(job) = rows.get(slot.row) else { return Row::default() };
                 let runner = job.runner.as_ref().map(|runner| runner.label()).unwrap_or_default();
-                let mut name = Cell::from((job.name.clone(), Role::Text));
-                if slot.older {
-                    name = name.and(format!("  {} retried", glyph::reply()), Role::Dim);
-                } else if job.has_artifacts() {
-                    name = name.and("  artifacts", Role::Dim);
-                }
+                let note = match (slot.older, job.has_artifacts()) {
+                    (true, _) => format!("{} retried", glyph::reply()),
+                    (false, true) => "artifacts".to_owned(),
+                    (false, false) => String::new(),
+                };
                 Row::new(vec![
                     Cell::from((if first { job.stage.clone() } else { String::new() }, Role::Dim)),
                     ci::status_cell(job),
-                    name,
+                    Cell::from((job.name.clone(), Role::Text)),
+                    Cell::from((note, Role::Dim)),
                     Cell::from((format!("#{}", job.id), Role::Dim)),
                     Cell::from((ci::took(job, view.now), Role::Text)),
                     Cell::from((runner, Role::Dim)),
@@ -279,6 +279,7 @@ impl Jobs {
             Column::new("", Size::Fit { min: 4, max: 14 }).priority(1),
             Column::new("", Size::Fit { min: 9, max: 12 }),
             Column::new("", Size::Fill { min: 12, weight: 1 }),
+            Column::new("", Size::Fit { min: 9, max: 9 }).priority(5),
             Column::new("", Size::Fit { min: 3, max: 10 }).right().priority(4),
             Column::new("", Size::Fit { min: 6, max: 7 }).right(),
             Column::new("", Size::Fit { min: 6, max: 22 }).priority(3),
