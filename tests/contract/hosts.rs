@@ -43,8 +43,9 @@ async fn each_of_two_servers_sees_its_own_token_alone() {
     let (server, replies) = (at(&there.url), folder.path().join("there"));
     let lines = Lines::new(Box::new(move |_| connection(server.clone(), "token-there", Some(replies.clone()))));
     let first = connection(at(&here.url), "token-here", Some(folder.path().join("here")));
+    let lines = lines.with(this.clone(), first);
     let (sender, mut inbox) = mpsc::channel(64);
-    let mut executor = Executor::on(lines.with(this.clone(), first), this.clone(), sender, None);
+    let mut executor = Executor::on(lines.clone(), this.clone(), sender, None);
     assert!(ask(&mut executor, &mut inbox, None).await);
     assert!(ask(&mut executor, &mut inbox, Some(&other)).await);
     assert!(ask(&mut executor, &mut inbox, Some(&other)).await, "it is followed to the first server");
@@ -55,6 +56,7 @@ async fn each_of_two_servers_sees_its_own_token_alone() {
     assert_eq!(tokens(&there), ["token-there", "token-there"]);
     assert_eq!(tokens(&here), ["token-here", "", "token-here"]);
     executor.finish().await;
+    lines.finish().await;
     // Replies are kept apart, under the name that they have where their server is the one at hand.
     let names = |at: &str| -> Vec<_> {
         let entries = std::fs::read_dir(folder.path().join(at)).expect("replies are kept");
