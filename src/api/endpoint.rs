@@ -7,6 +7,7 @@ pub use reqwest::Method;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use std::any::TypeId;
 use std::fmt::Debug;
 
 /// How the inputs that are not in the path travel.
@@ -209,6 +210,8 @@ pub struct Request {
     pub page: Option<(u32, u32)>,
     /// The `Accept` header.
     pub accept: &'static str,
+    /// What the reply is read as: two readers of one call do not share what is known of it.
+    pub output: TypeId,
 }
 
 /// Everything but the unreserved characters of RFC 3986 is encoded: ids hold slashes, refs hold anything.
@@ -232,7 +235,8 @@ impl Request {
             Ok(Value::Object(map)) => map,
             _ => Map::new(),
         };
-        Request::of(method_name(&E::METHOD), E::ROUTE, E::BODY, E::Output::ACCEPT, inputs)
+        let output = TypeId::of::<E::Output>();
+        Request::of(method_name(&E::METHOD), E::ROUTE, E::BODY, E::Output::ACCEPT, output, inputs)
     }
 
     /// The part of [`Request::new`] that is the same for all endpoints.
@@ -241,6 +245,7 @@ impl Request {
         route: &'static str,
         body: Body,
         accept: &'static str,
+        output: TypeId,
         mut inputs: Map<String, Value>,
     ) -> Request {
         let path = fill(route, &mut inputs);
@@ -249,13 +254,18 @@ impl Request {
             Body::Json => (Vec::new(), Some(Value::Object(inputs).to_string())),
             Body::Query | Body::Form => (pairs(&inputs), None),
         };
-        Request { host: None, method, route, path, fields, json, form: body == Body::Form, page: None, accept }
+        Request { host: None, method, route, path, fields, json, form: body == Body::Form, page: None, accept, output }
     }
 
     /// The same call to another server.
     pub fn at(mut self, host: Option<&Host>) -> Request {
         self.host = host.cloned();
         self
+    }
+
+    /// The same call, its reply read as a `T`.
+    pub fn read_as<T: 'static>(self) -> Request {
+        Request { output: TypeId::of::<T>(), ..self }
     }
 
     /// The same list, one page of it.

@@ -1,5 +1,6 @@
 //! How far apart two commits are: counted by the server, by comparing them both ways.
 
+use crate::api::endpoint::Request;
 use crate::api::repository::{Compare, Comparison};
 use crate::api::{Endpoint, Id, Reply};
 use crate::app::pane::View;
@@ -24,14 +25,18 @@ struct Counted {
     cut: bool,
 }
 
-/// The commits that `to` has and `from` has not. It says what is the default anyway, so that it is another request than
-/// one whose commits and diffs are wanted, too.
+/// The commits that `to` has and `from` has not.
+fn request(project: &Id, from: &str, to: &str) -> Request {
+    query(project, from, to).request().read_as::<Counted>()
+}
+
 fn query(project: &Id, from: &str, to: &str) -> Compare {
-    Compare { id: project.clone(), from: from.to_owned(), to: to.to_owned(), straight: Some(false) }
+    Compare { id: project.clone(), from: from.to_owned(), to: to.to_owned(), straight: None }
 }
 
 fn load(project: &Id, from: &str, to: &str) -> Load {
     Load {
+        request: request(project, from, to),
         read: |body, kind| {
             Comparison::read(body, kind).map(|c| {
                 let counted = Counted { commits: c.commits.len(), cut: c.compare_timeout };
@@ -47,7 +52,7 @@ pub fn ahead(view: &View, project: &Id, from: &str, to: &str) -> Option<(usize, 
     if from == to {
         return Some((0, false));
     }
-    let counted: &Counted = view.store.read_as(&query(project, from, to).request())?;
+    let counted: &Counted = view.store.read_as(&request(project, from, to))?;
     Some((counted.commits, counted.cut))
 }
 
@@ -60,7 +65,7 @@ pub fn wants<'a>(view: &View, project: &Id, base: &str, tips: impl Iterator<Item
 
 /// What is still to be asked to know how many commits `to` has that `from` has not.
 pub fn want(view: &View, project: &Id, from: &str, to: &str) -> Option<Want> {
-    let failed = view.store.error_of(&query(project, from, to).request()).is_some();
+    let failed = view.store.error_of(&request(project, from, to)).is_some();
     (!failed && ahead(view, project, from, to).is_none()).then(|| load(project, from, to).into())
 }
 
@@ -85,7 +90,7 @@ pub fn cell(view: &View, project: &Id, base: &str, tip: &str) -> Cell {
             let gap = " ".repeat(5 + SIDE);
             let failed = [(base, tip), (tip, base)]
                 .iter()
-                .any(|(from, to)| view.store.error_of(&query(project, from, to).request()).is_some());
+                .any(|(from, to)| view.store.error_of(&request(project, from, to)).is_some());
             let mark = if failed { "?" } else { glyph::skeleton() };
             Cell::from((gap.clone(), Role::Faint)).and(mark, Role::Faint).and(gap, Role::Faint)
         }

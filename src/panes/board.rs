@@ -6,7 +6,7 @@ use crate::api::Id;
 use crate::api::jobs::{Job, ListPipelineJobs};
 use crate::app::command::Motion;
 use crate::app::pane::View;
-use crate::store::Rows;
+use crate::store::{Revision, Rows};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, panels, state, text};
 use ratatui::buffer::Buffer;
@@ -27,13 +27,13 @@ pub struct Board {
     /// The pipeline.
     pub pipeline: Option<u64>,
     stages: Vec<Stage>,
-    made_of: Option<(u64, u64)>,
+    made_of: Option<(u64, Revision)>,
     cursor: Option<u64>,
     /// Whether one of its jobs may change by itself.
     pub live: bool,
     /// What the job under the cursor took before, oldest first: of which job, and of which list that was read.
     before: Vec<f64>,
-    before_of: Option<(u64, u64)>,
+    before_of: Option<(u64, Revision)>,
     /// Where each job was drawn.
     boxes: RefCell<Vec<(Rect, u64)>>,
 }

@@ -7,7 +7,7 @@ use super::project;
 use crate::api::commits::{Commit, DiffEntry, GetCommit, GetCommitDiff, ListCommitRefs, ListCommitStatuses};
 use crate::api::{Endpoint, Id, Known};
 use crate::app::pane::View;
-use crate::store::{Load, Remote, Rows, Want};
+use crate::store::{Load, Remote, Revision, Rows, Want};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, text};
 use ratatui::buffer::Buffer;
@@ -23,7 +23,7 @@ pub struct CommitView {
     pub sha: String,
     pub changes: Changes,
     /// The files of all pages, and the revision of the list that they are of.
-    files: Option<(u64, Input)>,
+    files: Option<(Revision, Input)>,
     /// Waits until the selection rests.
     delay: Duration,
 }

@@ -2,7 +2,7 @@
 
 use crate::api::commits::Commit;
 use crate::app::pane::View;
-use crate::store::{Cancelled, Derive, Rows, Want, Work};
+use crate::store::{Cancelled, Derive, Revision, Rows, Want, Work};
 use crate::ui::graph::{self, Lanes, Page, Row};
 use crate::ui::table::Cell;
 use crate::ui::{chart, text};
@@ -33,7 +33,7 @@ pub struct History {
     parts: Vec<Part>,
     weeks: BTreeMap<i64, u32>,
     /// The revision of the list that was looked at.
-    revision: Option<u64>,
+    revision: Option<Revision>,
 }
 
 /// Pages to lay out, and where to begin.

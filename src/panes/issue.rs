@@ -13,7 +13,7 @@ use crate::app::overlay::prompt::Prompt;
 use crate::app::pane::{Crumb, Cx, Pane, Pointer, View};
 use crate::app::place::Place;
 use crate::app::target;
-use crate::store::{Load, Want};
+use crate::store::{Load, Revision, Want};
 use crate::ui::doc::DocLine;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, state, text};
@@ -43,7 +43,7 @@ pub struct IssuePane {
 #[derive(PartialEq)]
 struct Ingredients {
     /// Of each search its revision, and what is wrong with it.
-    replies: Vec<(u64, bool, Option<String>)>,
+    replies: Vec<(Revision, bool, Option<String>)>,
     /// Columns of the text, and of the screen.
     widths: (usize, u16),
     theme: String,

@@ -4,7 +4,7 @@ use crate::api::Id;
 use crate::api::branches::ListBranches;
 use crate::api::tags::ListTags;
 use crate::app::pane::View;
-use crate::store::{Load, Want};
+use crate::store::{Load, Revision, Want};
 use crate::ui::table::Cell;
 use crate::ui::text;
 use crate::ui::theme::Role;
@@ -28,13 +28,13 @@ pub struct Labels {
     project: Id,
     at: HashMap<String, Vec<Label>>,
     /// The lists that they were made from.
-    revisions: (u64, u64),
+    revisions: (Revision, Revision),
 }
 
 impl Labels {
     /// Of that project; none is known yet.
     pub fn new(project: &Id) -> Labels {
-        Labels { project: project.clone(), at: HashMap::new(), revisions: (0, 0) }
+        Labels { project: project.clone(), at: HashMap::new(), revisions: Default::default() }
     }
 
     fn branches(&self) -> ListBranches {

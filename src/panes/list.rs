@@ -3,7 +3,7 @@
 
 use crate::app::command::Motion;
 use crate::app::pane::{Crumb, Pointer, View};
-use crate::store::Rows;
+use crate::store::{Derived, Revision, Rows};
 use crate::ui::table::{self, Column, ListState, Row};
 use crate::ui::theme::Role;
 use crate::ui::{line, state, text};
@@ -31,30 +31,46 @@ pub struct Listing {
     /// The filter as it is typed, and the one whose rows are shown.
     sought: String,
     shown: String,
-    /// Rows that fit the filter, the revision of the list in which they were found, and what was looked for.
-    fitting: Option<(u64, Vec<usize>)>,
-    narrowed: String,
-    /// Rows in another order than that of the server.
-    sorted: Option<Sorted>,
+    picks: Picks,
     /// Row and top of the screen before the filter.
     before: (usize, usize),
     hunt: Option<Hunt>,
 }
 
-/// The rows in an order of one's own, and what it was made of.
-struct Sorted {
-    /// By what.
-    by: String,
-    revision: u64,
-    narrowed: String,
-    indices: Vec<usize>,
+/// Which rows of the server are seen, and in which order, where that is not simply all of them.
+#[derive(Default)]
+struct Picks {
+    /// The rows that fit the filter, by the words that were looked for.
+    fitting: Derived<String, Vec<usize>>,
+    /// The rows in an order of one's own, by the name of the order and those words.
+    sorted: Derived<(String, String), Vec<usize>>,
+}
+
+impl Picks {
+    /// Indices of the rows that are seen; `None` for all of them. What was picked from other rows picks none of these.
+    fn of<T: 'static>(&self, rows: &Rows<'_, T>) -> Option<&[usize]> {
+        let picked = match (self.sorted.is_set(), self.fitting.is_set()) {
+            (true, _) => self.sorted.get(rows.revision),
+            (false, true) => self.fitting.get(rows.revision),
+            (false, false) => return None,
+        };
+        Some(picked.map_or(&[], Vec::as_slice))
+    }
+
+    /// The row that is seen as the row `index`.
+    fn at<'a, T: 'static>(&self, rows: &Rows<'a, T>, index: usize) -> Option<&'a T> {
+        match self.of(rows) {
+            Some(picked) => rows.get(*picked.get(index)?),
+            None => rows.get(index),
+        }
+    }
 }
 
 /// A thing that is to be selected, wherever in the list it is.
 struct Hunt {
     key: String,
     /// The revision of the list that was looked through.
-    searched: Option<u64>,
+    searched: Option<Revision>,
     /// It may not be there before the list changes.
     expected: bool,
 }
@@ -154,12 +170,12 @@ impl Listing {
     /// `words` names; all where that is nothing.
     pub fn narrow_to<T: 'static>(&mut self, rows: &Rows<'_, T>, words: &str, fits: impl Fn(&T) -> bool) {
         if words.is_empty() {
-            self.fitting = None;
-        } else if self.narrowed != words || self.fitting.as_ref().is_none_or(|(known, _)| *known != rows.revision) {
-            let fitting = rows.iter().take(FILTERED).enumerate().filter(|(_, row)| fits(row));
-            self.fitting = Some((rows.revision, fitting.map(|(index, _)| index).collect()));
+            return self.picks.fitting.clear();
         }
-        words.clone_into(&mut self.narrowed);
+        self.picks.fitting.update(rows.revision, words.to_owned(), || {
+            let fitting = rows.iter().take(FILTERED).enumerate().filter(|(_, row)| fits(row));
+            fitting.map(|(index, _)| index).collect()
+        });
     }
 
     /// Shows what is sought.
@@ -174,47 +190,36 @@ impl Listing {
 
     /// How many rows there are to see.
     pub fn len<T: 'static>(&self, rows: &Rows<'_, T>) -> usize {
-        self.picked().map_or_else(|| rows.len(), <[usize]>::len)
-    }
-
-    /// The rows that are seen, where they are not simply those of the server.
-    fn picked(&self) -> Option<&[usize]> {
-        let fitting = || self.fitting.as_ref().map(|(_, fitting)| fitting);
-        self.sorted.as_ref().map(|sorted| &sorted.indices).or_else(fitting).map(Vec::as_slice)
+        self.picks.of(rows).map_or_else(|| rows.len(), <[usize]>::len)
     }
 
     /// After an update, behind the filter: sorts the rows that are loaded; `by` names the order.
     pub fn order<T: 'static>(&mut self, rows: &Rows<'_, T>, by: &str, compare: impl Fn(&T, &T) -> Ordering) {
-        let same =
-            |sorted: &Sorted| sorted.by == by && sorted.revision == rows.revision && sorted.narrowed == self.narrowed;
-        if self.sorted.as_ref().is_some_and(same) {
-            return;
-        }
-        let all: Vec<&T> = rows.iter().take(FILTERED).collect();
-        let mut indices = match &self.fitting {
-            Some((_, fitting)) => fitting.clone(),
-            None => (0..all.len()).collect(),
-        };
-        // Stable, so that rows that are alike stay in the server's order.
-        indices.sort_by(|a, b| match (all.get(*a), all.get(*b)) {
-            (Some(a), Some(b)) => compare(a, b),
-            _ => Ordering::Equal,
+        let words = self.picks.fitting.key().cloned().unwrap_or_default();
+        let fitting = &self.picks.fitting;
+        self.picks.sorted.update(rows.revision, (by.to_owned(), words), || {
+            let all: Vec<&T> = rows.iter().take(FILTERED).collect();
+            let mut indices = match fitting.get(rows.revision) {
+                Some(fitting) => fitting.clone(),
+                None => (0..all.len()).collect(),
+            };
+            // Stable, so that rows that are alike stay in the server's order.
+            indices.sort_by(|a, b| match (all.get(*a), all.get(*b)) {
+                (Some(a), Some(b)) => compare(a, b),
+                _ => Ordering::Equal,
+            });
+            indices
         });
-        let narrowed = self.narrowed.clone();
-        self.sorted = Some(Sorted { by: by.to_owned(), revision: rows.revision, narrowed, indices });
     }
 
     /// The rows are in the server's order.
     pub fn unorder(&mut self) {
-        self.sorted = None;
+        self.picks.sorted.clear();
     }
 
     /// The row that is seen as the row `index`.
     pub fn at<'a, T: 'static>(&self, rows: &Rows<'a, T>, index: usize) -> Option<&'a T> {
-        match self.picked() {
-            Some(picked) => rows.get(*picked.get(index)?),
-            None => rows.get(index),
-        }
+        self.picks.at(rows, index)
     }
 
     /// The selected row.
@@ -234,8 +239,8 @@ impl Listing {
                 Some(total) => text::count(total),
                 None => format!("{}{more}", text::count(rows.len() as u64)),
             };
-            let words = match &self.fitting {
-                Some((_, fitting)) => {
+            let words = match self.picks.fitting.get(rows.revision) {
+                Some(fitting) => {
                     let among = rows.len().min(FILTERED);
                     let known = if among < rows.len() { format!("{}+", text::count(among as u64)) } else { known };
                     format!("{} of {known}", text::count(fitting.len() as u64))
@@ -254,16 +259,9 @@ impl Listing {
     pub fn sync<T: 'static>(&mut self, rows: &Rows<'_, T>, key: impl Fn(&T) -> String) -> bool {
         self.follow(rows, &key);
         let len = self.len(rows);
-        let (sorted, fitting) = (&self.sorted, &self.fitting);
-        let key_of = |index: usize| {
-            let fitting = || fitting.as_ref().map(|(_, fitting)| fitting);
-            match sorted.as_ref().map(|sorted| &sorted.indices).or_else(fitting) {
-                Some(picked) => picked.get(index).and_then(|index| rows.get(*index)).map(&key).unwrap_or_default(),
-                None => rows.get(index).map(&key).unwrap_or_default(),
-            }
-        };
         let whole = rows.settled(self.pages());
-        let lost = self.state.sync_while(len, whole, key_of);
+        let picks = &self.picks;
+        let lost = self.state.sync_while(len, whole, |index| picks.at(rows, index).map(&key).unwrap_or_default());
         let near = self.state.selected().max(self.state.top()) + self.state.height() * 2;
         if rows.more && near >= len && rows.len() < FILTERED.max(len + 1) {
             self.more_pages = self.more_pages.max(rows.pages());
@@ -278,12 +276,11 @@ impl Listing {
             return;
         }
         let changed = hunt.searched.replace(rows.revision).is_some();
-        let picked = self.sorted.as_ref().map(|sorted| &sorted.indices);
-        let found = match picked.or(self.fitting.as_ref().map(|(_, fitting)| fitting)) {
-            Some(picked) => picked.iter().position(|i| rows.get(*i).map(&key).as_ref() == Some(&hunt.key)),
-            None => rows.iter().position(|row| key(row) == hunt.key),
+        let (wanted, expected) = (hunt.key.clone(), hunt.expected && !changed);
+        let found = match self.picks.of(rows) {
+            Some(picked) => picked.iter().position(|i| rows.get(*i).map(&key).as_ref() == Some(&wanted)),
+            None => rows.iter().position(|row| key(row) == wanted),
         };
-        let expected = hunt.expected && !changed;
         match found {
             Some(index) => {
                 self.state.select(index, self.len(rows));

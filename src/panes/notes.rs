@@ -11,7 +11,7 @@ use crate::app::action::Action;
 use crate::app::command::{Motion, WhyNot};
 use crate::app::outbox::{Draft, Thing};
 use crate::app::pane::{Cx, View};
-use crate::store::{Load, Rows, Want};
+use crate::store::{Load, Revision, Rows, Want};
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::text;
 use crate::ui::theme::Role;
@@ -37,7 +37,7 @@ pub struct Notes {
     /// The rows of each note, and of which list at which width: a list of twenty thousand is walked when it is another
     /// one, or a note near the cursor takes other rows, and not for a key.
     heights: Vec<usize>,
-    measured: Option<(u64, usize)>,
+    measured: Option<(Revision, usize)>,
     /// The first lines of each draft, and of which drafts at which width.
     drafted: Vec<Vec<String>>,
     written: Option<(u64, usize)>,

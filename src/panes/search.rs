@@ -12,7 +12,7 @@ use crate::app::command::{Command, Motion, WhyNot};
 use crate::app::pane::{Crumb, Cx, Pane, Pointer, Seek, Tabs, View};
 use crate::app::place::Place;
 use crate::app::target;
-use crate::store::{Load, Rows, Want};
+use crate::store::{Load, Revision, Rows, Want};
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::panels::{self, Ask, Panels};
 use crate::ui::table::{Cell, Column, Row, Size};
@@ -278,7 +278,7 @@ impl Searching {
 /// The lines of the hit beside the list, and what they were made of: the request, row, replies, columns, theme.
 #[derive(Default)]
 struct Shown {
-    of: Option<(Request, usize, u64, usize, String)>,
+    of: Option<(Request, usize, Revision, usize, String)>,
     lines: Vec<DocLine<'static>>,
 }
 

@@ -22,6 +22,70 @@ const ROOM: usize = 256 << 20;
 /// How many documents that grew are: each may hold many megabytes.
 const GROWN: usize = 24;
 
+/// Names one state of the rows of one list, or of several in a row: no two states of any lists share one. Anything
+/// derived from rows is kept beside the revision it was made from, see [`Derived`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Revision(u64);
+
+impl Revision {
+    /// The revision of several lists, one behind the other.
+    fn chain(parts: impl Iterator<Item = Revision>) -> Revision {
+        let mut hasher = DefaultHasher::new();
+        parts.for_each(|part| hasher.write_u64(part.0));
+        Revision(hasher.finish())
+    }
+}
+
+impl std::fmt::Display for Revision {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A value made from the rows of a list and from other inputs `K`. It is read only with the revision it was made from,
+/// so that rows of one list never meet an order or a filter of another.
+#[derive(Clone, Debug)]
+pub struct Derived<K, T> {
+    made: Option<(Revision, K, T)>,
+}
+
+impl<K, T> Default for Derived<K, T> {
+    fn default() -> Derived<K, T> {
+        Derived { made: None }
+    }
+}
+
+impl<K: PartialEq, T> Derived<K, T> {
+    /// Makes the value where the rows or the inputs are others than those it was made from; returns whether it did.
+    pub fn update(&mut self, revision: Revision, key: K, make: impl FnOnce() -> T) -> bool {
+        let is_current = self.made.as_ref().is_some_and(|(from, of, _)| (*from, of) == (revision, &key));
+        if !is_current {
+            self.made = Some((revision, key, make()));
+        }
+        !is_current
+    }
+
+    /// Drops the value.
+    pub fn clear(&mut self) {
+        self.made = None;
+    }
+
+    /// Whether there is a value, made from whatever rows.
+    pub fn is_set(&self) -> bool {
+        self.made.is_some()
+    }
+
+    /// The inputs of the value there is.
+    pub fn key(&self) -> Option<&K> {
+        self.made.as_ref().map(|(_, key, _)| key)
+    }
+
+    /// The value, where it was made from these rows.
+    pub fn get(&self, revision: Revision) -> Option<&T> {
+        self.made.as_ref().filter(|(from, ..)| *from == revision).map(|(.., value)| value)
+    }
+}
+
 /// A reply that came.
 #[derive(Clone)]
 pub struct Arrival {
@@ -79,14 +143,24 @@ struct Resource {
     entries: Vec<Entry>,
     /// `starts[i]` is the row at which page `i` begins; one more than there are known pages in a row.
     starts: Vec<usize>,
-    /// Counts what came, so that an order derived from the rows is made again only when they changed.
-    revision: u64,
+    revision: Revision,
+    /// The rows of this revision, and of all since then, still begin the rows there are now.
+    extends: Revision,
     /// Bytes that it came in.
     size: usize,
     used: Cell<u64>,
 }
 
 impl Resource {
+    /// Counts the rows again after a page came; `grew` says that it was not known before.
+    fn revise(&mut self, revision: Revision, grew: bool) {
+        self.revision = revision;
+        if !grew {
+            self.extends = revision;
+        }
+        self.recount();
+    }
+
     fn recount(&mut self) {
         let sizes = self.entries.iter().filter_map(|entry| entry.known.as_ref()).map(|(arrival, _)| arrival.size);
         self.size = sizes.fold(0, usize::saturating_add);
@@ -127,7 +201,7 @@ pub struct Store {
     unbrought: HashMap<String, Error>,
     /// Counts turns of the loop, so that what was looked at longest ago is forgotten first.
     turn: u64,
-    /// Counts what became known, or was found not to be there.
+    /// Counts what became known, or was found not to be there; the source of revisions.
     news: u64,
     /// When the server last answered anything.
     heard: Option<Timestamp>,
@@ -179,8 +253,9 @@ pub struct Rows<'a, T> {
     pub at: Option<Timestamp>,
     /// Since when the first page is known to say this.
     pub since: Option<Timestamp>,
-    /// Another number whenever a page came: what was derived from the rows is to be made again.
-    pub revision: u64,
+    /// Names these rows: what was derived from others is to be made again.
+    pub revision: Revision,
+    extends: Revision,
     kind: std::marker::PhantomData<&'a T>,
 }
 
@@ -211,10 +286,16 @@ impl<'a, T: 'static> Rows<'a, T> {
             total: lists.iter().map(|list| list.total).sum(),
             at: lists.iter().filter_map(|list| list.at).min(),
             since: lists.iter().filter_map(|list| list.since).max(),
-            revision: lists.iter().fold(0, |sum, list| sum.wrapping_add(list.revision)),
+            revision: Revision::chain(lists.iter().map(|list| list.revision)),
+            extends: Revision::chain(lists.iter().map(|list| list.revision)),
             parts: lists.into_iter().flat_map(|list| list.parts).collect(),
             kind: std::marker::PhantomData,
         }
+    }
+
+    /// Whether the rows only grew at their end since `revision`, one of the same list.
+    pub fn extends(&self, revision: Revision) -> bool {
+        (self.extends..=self.revision).contains(&revision)
     }
 
     /// Rows that are known.
@@ -330,7 +411,8 @@ impl Store {
             total: entries.first().and_then(|e| e.known.as_ref()).and_then(|(a, _)| a.total),
             at: entries.first().and_then(|e| e.known.as_ref()).map(|(_, at)| *at),
             since: entries.first().and_then(|e| e.since),
-            revision: resource.map_or(0, |r| r.revision),
+            revision: resource.map_or_else(Revision::default, |r| r.revision),
+            extends: resource.map_or_else(Revision::default, |r| r.extends),
             kind: std::marker::PhantomData,
         }
     }
@@ -528,6 +610,7 @@ impl Store {
         entry.loading = false;
         entry.stale = std::mem::take(&mut entry.again);
         let mut changed = false;
+        let mut grew = false;
         match outcome {
             Ok(arrival) => {
                 entry.error = None;
@@ -536,6 +619,7 @@ impl Store {
                     // The same bytes again: nothing that was made of them has to be made anew.
                     Some((known, at)) if known.is_as(&arrival) => *at = now,
                     known => {
+                        grew = known.is_none();
                         *known = Some((arrival, now));
                         entry.since = Some(now);
                         changed = true;
@@ -551,12 +635,14 @@ impl Store {
             let index = page.saturating_sub(1) as usize;
             let ended = matches!(resource.entries.get(index), Some(e) if e.error.is_none() && e.known.as_ref().is_some_and(|(a, _)| a.next.is_none()));
             if ended {
+                grew &= resource.entries.len() == index + 1;
                 changed |= resource.entries.len() > index + 1;
                 resource.entries.truncate(index + 1);
             }
-            resource.revision += u64::from(changed);
-            self.news += u64::from(changed);
-            resource.recount();
+            if changed {
+                self.news += 1;
+                resource.revise(Revision(self.news), grew);
+            }
         }
     }
 
@@ -566,9 +652,9 @@ impl Store {
         entry.known = Some((arrival, at));
         entry.since = Some(at);
         self.news += 1;
+        let revision = Revision(self.news);
         if let Some(resource) = self.resources.get_mut(request) {
-            resource.revision += 1;
-            resource.recount();
+            resource.revise(revision, true);
         }
     }
 
@@ -803,6 +889,36 @@ mod tests {
         assert_eq!(names, ["a", "b", "c"]);
         assert!(known.get(3).is_none());
         assert!(!known.more);
+    }
+
+    #[test]
+    fn lists_never_share_a_revision_and_growth_at_the_end_is_told_from_change() {
+        let list = |search: &str| ListBranches { id: "1".into(), search: Some(search.into()) };
+        let mut store = Store::default();
+        store.arrived(&list("a").request(), 1, Ok(rows(&["a"], Some(2))), at(0));
+        store.arrived(&list("b").request(), 1, Ok(rows(&["b"], None)), at(0));
+        let first = store.list(&list("a")).revision;
+        assert_ne!(first, store.list(&list("b")).revision);
+        store.arrived(&list("a").request(), 2, Ok(rows(&["c"], None)), at(0));
+        assert_ne!(store.list(&list("a")).revision, first);
+        assert!(store.list(&list("a")).extends(first), "a second page leaves the first rows as they were");
+        store.arrived(&list("a").request(), 1, Ok(rows(&["x"], Some(2))), at(0));
+        assert!(!store.list(&list("a")).extends(first), "another first page is another list");
+    }
+
+    #[test]
+    fn what_is_derived_from_rows_is_not_read_for_others() {
+        let list = |search: &str| ListBranches { id: "1".into(), search: Some(search.into()) };
+        let mut store = Store::default();
+        store.arrived(&list("a").request(), 1, Ok(rows(&["a"], None)), at(0));
+        store.arrived(&list("b").request(), 1, Ok(rows(&["b"], None)), at(0));
+        let (a, b) = (store.list(&list("a")).revision, store.list(&list("b")).revision);
+        let mut order = Derived::default();
+        assert!(order.update(a, "name", || vec![0]));
+        assert!(!order.update(a, "name", || vec![9]), "it is made once");
+        assert_eq!((order.get(a), order.get(b)), (Some(&vec![0]), None));
+        assert!(order.update(a, "age", || vec![1]) && order.update(b, "age", || vec![2]));
+        assert_eq!((order.get(a), order.get(b)), (None, Some(&vec![2])));
     }
 
     #[test]

@@ -105,3 +105,47 @@ async fn runners_and_users_have_columns_to_choose_too() {
     harness.expect("#↑");
     assert!(harness.kept.keys().any(|key| key.contains("columns of users")), "{:?}", harness.kept.keys());
 }
+
+fn branch(name: &str, author: &str) -> Value {
+    json!({"name": name, "merged": false, "protected": false, "default": name == "main",
+        "commit": {"id": "9f3c2ab89f3c2ab89f3c2ab89f3c2ab89f3c2ab8", "short_id": "9f3c2ab8", "title": format!("Work on {name}"),
+            "author_name": author, "committed_date": "2026-06-15T09:00:00Z"}})
+}
+
+#[tokio::test]
+async fn a_filter_of_branches_that_are_sorted_here_shows_the_rows_of_the_server() {
+    const LIST: &str = "GET /projects/acme%2Frocket-ui/repository/branches";
+    let mut harness = Begin::at(Place::new("branches").project("acme/rocket-ui")).size(120, 24).open();
+    harness.reply(LIST, [branch("main", "ada"), branch("old", "bo"), branch("feature/rows", "cem")]);
+    harness.reply(&format!("{LIST}?search=fe"), [branch("feature/rows", "cem"), branch("feature/z", "dee")]);
+    harness.settle().await;
+    harness.click_on("by ").settle().await;
+    harness.expect("by↑").pass(2).click_on("by↑").settle().await;
+    harness.press("/").type_text("fe").press("Enter").settle().await;
+    assert!(
+        harness.lines()[2].contains("feature/z") && harness.lines()[3].contains("feature/rows"),
+        "{}",
+        harness.picture()
+    );
+    assert_eq!(harness.lines()[4].trim(), "", "{}", harness.picture());
+}
+
+#[tokio::test]
+async fn a_filter_of_deployments_keeps_to_its_rows_when_their_order_changes() {
+    const LIST: &str = "GET /projects/acme%2Frocket-ui/deployments";
+    let deployment = |id: u64, environment: &str| {
+        json!({"id": id, "iid": id, "ref": "main", "sha": "9f3c2ab89f3c2ab89f3c2ab89f3c2ab89f3c2ab8",
+            "created_at": "2026-06-15T09:00:00Z", "user": {"id": 1, "username": "ada", "name": "Ada"},
+            "environment": {"id": 4, "name": environment, "external_url": null}, "status": "success"})
+    };
+    let mut harness = Begin::at(Place::new("deployments").project("acme/rocket-ui")).size(160, 24).open();
+    let down = [deployment(3, "production"), deployment(2, "staging"), deployment(1, "staging")];
+    let up = [deployment(1, "staging"), deployment(2, "staging"), deployment(3, "production")];
+    harness.reply(&format!("{LIST}?order_by=id&sort=desc"), down);
+    harness.reply(&format!("{LIST}?order_by=id&sort=asc"), up);
+    harness.settle().await;
+    harness.press("Tab /").type_text("staging").press("Enter").settle().await;
+    harness.press("/").type_text(" sort:id-asc").press("Enter").settle().await;
+    harness.expect("2 of 3").expect("✓ success  #1  staging").expect("✓ success  #2  staging");
+    assert!(!harness.lines().iter().any(|line| line.contains("✓ success  #3")), "{}", harness.picture());
+}

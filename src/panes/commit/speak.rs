@@ -13,7 +13,7 @@ use crate::panes::review;
 use crate::panes::review::inlay::{Drafted, Source};
 use crate::panes::review::margin::{self, quoting_spot_of, spot_of};
 use crate::panes::review::threads::{self, OfCommit};
-use crate::store::{Load, Rows, Want};
+use crate::store::{Load, Revision, Rows, Want};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 use std::collections::BTreeSet;
@@ -64,7 +64,7 @@ impl CommitPane {
         };
         let said = self.comments_of(view).map(|list| list.request().line()).unwrap_or_default();
         run(&Source {
-            said: format!("{said} {}", rows.as_ref().map_or(0, |rows| rows.revision)),
+            said: format!("{said} {}", rows.as_ref().map_or_else(Revision::default, |rows| rows.revision)),
             notes: &Vec::new,
             comments: &comments,
             drafts: drafted,

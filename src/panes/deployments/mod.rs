@@ -14,7 +14,7 @@ use crate::app::command::{Command, Motion, WhyNot};
 use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, Seek, View};
 use crate::app::place::Place;
 use crate::app::query::{self, Asked, Grammar, Takes, Term};
-use crate::store::{Load, Rows, Want};
+use crate::store::{Load, Revision, Rows, Want};
 use crate::ui::panels::{Ask, Panels};
 use crate::ui::table::ListState;
 use crate::ui::theme::Role;
@@ -55,7 +55,7 @@ pub struct Deployments {
     project: Id,
     /// Environments, and the revision of the rows that they were found in.
     environments: Vec<Environment>,
-    revision: Option<u64>,
+    revision: Option<Revision>,
     /// The row 0 stands for all of them.
     places: ListState,
     list: Listing,

@@ -4,7 +4,7 @@ use crate::api::repository::{EntryKind, TreeEntry};
 use crate::app::pane::View;
 use crate::panes::blob::source::Source;
 use crate::panes::project;
-use crate::store::{Load, Rows, Want};
+use crate::store::{Load, Revision, Rows, Want};
 use crate::ui::table::{Cell, ListState, Row};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
@@ -70,7 +70,7 @@ impl Node {
 /// What is known of a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Seen {
-    revision: u64,
+    revision: Revision,
     known: bool,
     failed: bool,
     len: usize,
@@ -202,7 +202,8 @@ impl Tree {
             if turned.iter().any(|t| folder == t || folder.starts_with(&format!("{t}/"))) {
                 continue;
             }
-            let grew = seen.revision == then.revision + 1 && seen.len > then.len && then.known && !then.failed;
+            let extends = view.store.list(&source.listing(folder)).extends(then.revision);
+            let grew = extends && seen.len > then.len && then.known && !then.failed;
             match () {
                 () if grew && !seen.failed => self.append(view, source, folder, then.len),
                 () if folder.is_empty() => return self.build_all(view, source),

@@ -3,7 +3,7 @@
 use super::super::ci::{self, Slot};
 use super::looked::Looked;
 use crate::api::jobs::Job;
-use crate::store::Rows;
+use crate::store::{Revision, Rows};
 use crate::ui::text;
 use jiff::Timestamp;
 use std::collections::{BTreeMap, HashMap};
@@ -39,7 +39,7 @@ pub struct Lines {
     pub last_live: Option<usize>,
     /// Whether a runner works on one of them.
     pub running: bool,
-    made_of: Option<(u64, usize, Looked)>,
+    made_of: Option<(Revision, usize, Looked)>,
 }
 
 impl Lines {

@@ -11,7 +11,7 @@ use crate::app::pane::{Cx, View};
 use crate::panes::review::inlay::{Drafted, Source};
 use crate::panes::review::margin;
 use crate::panes::review::threads::{self, OfCommit};
-use crate::store::{Load, Rows, Want};
+use crate::store::{Load, Revision, Rows, Want};
 use std::collections::BTreeSet;
 
 /// The kind of a note that was said of a commit.
@@ -21,7 +21,7 @@ pub(super) const COMMENT: &str = "Commit";
 #[derive(Default)]
 pub(super) struct Comments {
     /// What it was made of.
-    of: Vec<(String, u64)>,
+    of: Vec<(String, Revision)>,
     /// Each with a name for what it says.
     pub(super) said: Vec<(String, Note)>,
     /// Another number whenever it was made anew.
@@ -29,7 +29,7 @@ pub(super) struct Comments {
 }
 
 /// Which commits the comments are of, and which replies: another commit may have had as many.
-fn revisions(rows: &[(String, Rows<CommitComment>)]) -> Vec<(String, u64)> {
+fn revisions(rows: &[(String, Rows<CommitComment>)]) -> Vec<(String, Revision)> {
     rows.iter().map(|(sha, rows)| (sha.clone(), rows.revision)).collect()
 }
 

@@ -15,7 +15,7 @@ use crate::app::outbox::{Draft, Spot};
 use crate::app::pane::View;
 use crate::panes::review::threads;
 use crate::panes::{aside, prose};
-use crate::store::{Cancelled, Derive, Rows, Work};
+use crate::store::{Cancelled, Derive, Revision, Rows, Work};
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::glyph;
 use crate::ui::markdown;
@@ -185,13 +185,13 @@ pub struct Talk {
     scroll: DocState,
     more_pages: u32,
     /// What the names of the chunks were made of.
-    named_for: (u64, usize, String),
+    named_for: (Revision, usize, String),
     chunks: Vec<String>,
     head: usize,
     description: usize,
     units: Vec<Unit>,
     /// What the units were made of: the notes, and which of the system's are open.
-    united_for: (u64, u64, usize),
+    united_for: (Revision, u64, usize),
     /// The first of the system's notes of each row that is open.
     open: HashSet<u64>,
     /// The places that notes speak of, by the index of the note.
@@ -639,7 +639,7 @@ impl Talk {
 }
 
 /// Names a chunk by the notes in it; one that was changed has another time.
-fn chunk_key(notes: &Rows<Note>, chunk: usize, named_for: &(u64, usize, String)) -> String {
+fn chunk_key(notes: &Rows<Note>, chunk: usize, named_for: &(Revision, usize, String)) -> String {
     let mut hasher = DefaultHasher::new();
     for index in chunk * CHUNK..(chunk + 1) * CHUNK {
         let Some(note) = notes.get(index) else { break };

@@ -14,7 +14,7 @@ use crate::panes::details::{Details, Lead, NAMES_WIDE};
 use crate::panes::list::{Listing, age, ago, day};
 use crate::panes::public_key::add::Whose;
 use crate::panes::public_key::{self, Family, PublicKey};
-use crate::store::{Load, Rows, Want, Write};
+use crate::store::{Load, Revision, Rows, Want, Write};
 use crate::ui::panels::{self, Panels};
 use crate::ui::state;
 use crate::ui::table::{Cell, Column, Row, Size};
@@ -159,7 +159,7 @@ pub struct Keys<K> {
     pub facts: Details,
     /// What each key is, by its number, and the revision of the list that was looked at.
     known: HashMap<u64, Result<PublicKey, String>>,
-    looked: Option<u64>,
+    looked: Option<Revision>,
     kind: std::marker::PhantomData<fn() -> K>,
 }
 
