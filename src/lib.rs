@@ -12,3 +12,6 @@ pub mod panes;
 pub mod runtime;
 pub mod store;
 pub mod ui;
+
+#[cfg(test)]
+mod tests;

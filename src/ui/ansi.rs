@@ -8,6 +8,7 @@ pub use plain::append_text;
 use crate::ui::text;
 use crate::ui::theme::{Role, Theme};
 use ratatui::style::{Color, Modifier, Style};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use unicode_width::UnicodeWidthChar;
 
@@ -15,6 +16,8 @@ use unicode_width::UnicodeWidthChar;
 pub const COLUMNS: usize = 64 * 1024;
 /// Bytes of one line that are worked on.
 pub const BYTES: usize = 256 * 1024;
+/// Changes of the look within one line; the text behind the last of them has the default look.
+const RUNS: usize = 4096;
 const TAB: usize = 8;
 const MARKS: usize = 8;
 
@@ -111,9 +114,10 @@ impl Line {
         if look == State::default() || text.is_empty() {
             return;
         }
-        let end = self.text.len();
+        let (end, full) = (self.text.len(), self.runs.len() == RUNS);
         match self.runs.last_mut() {
             Some(last) if last.look == look && last.range.end == start => last.range.end = end,
+            _ if full => {}
             _ => self.runs.push(Run { range: start..end, look }),
         }
     }
@@ -405,15 +409,20 @@ fn each_char(bytes: &[u8], put: &mut dyn FnMut(char, usize)) {
     }
 }
 
-/// One column; the right half of a wide character is a cell without text.
-#[derive(Clone, Default)]
+/// What is written in a column; the right half of a wide character has no character of its own.
 struct Cell {
-    text: String,
+    c: Option<char>,
+    marks: String,
     look: State,
 }
 
+/// A line whose cursor moves. What was never written or is erased has no cell: erasing costs what writing it did, and
+/// nothing where nothing is.
+#[derive(Default)]
 struct Cells {
-    cells: Vec<Cell>,
+    written: BTreeMap<usize, Cell>,
+    /// One past the last column of the line.
+    end: usize,
     column: usize,
     cut: bool,
 }
@@ -421,53 +430,90 @@ struct Cells {
 impl Cells {
     fn put(&mut self, c: char, width: usize, look: State) {
         if width == 0 {
-            let before = self.column.checked_sub(1);
-            let base =
-                before.and_then(|at| (0..=at).rev().find(|at| self.cells.get(*at).is_some_and(|c| !c.text.is_empty())));
-            if let Some(cell) = base.and_then(|at| self.cells.get_mut(at))
-                && cell.text.chars().count() <= MARKS
-            {
-                cell.text.push(c);
-            }
-            return;
+            return self.mark(c);
         }
         let end = self.column + width;
         if end > COLUMNS {
             self.cut = true;
             return;
         }
-        if self.cells.len() < end {
-            self.cells.resize(end, Cell { text: " ".into(), look: State::default() });
-        }
-        // A wide character of which one half is overwritten is gone as a whole.
-        if self.cells.get(self.column).is_some_and(|cell| cell.text.is_empty()) {
-            self.blank(self.column.saturating_sub(1));
-        }
-        if self.cells.get(end).is_some_and(|cell| cell.text.is_empty()) {
-            self.blank(end);
-        }
+        self.halve(self.column);
+        self.halve(end);
         for at in self.column..end {
-            if let Some(cell) = self.cells.get_mut(at) {
-                cell.text.clear();
-                cell.look = look;
-                if at == self.column {
-                    cell.text.push(c);
-                }
-            }
+            let c = (at == self.column).then_some(c);
+            self.written.insert(at, Cell { c, marks: String::new(), look });
         }
+        self.end = self.end.max(end);
         self.column = end;
     }
 
-    fn blank(&mut self, at: usize) {
-        if let Some(cell) = self.cells.get_mut(at) {
-            *cell = Cell { text: " ".into(), look: State::default() };
+    /// A mark joins the character before it, or the blank.
+    fn mark(&mut self, c: char) {
+        let Some(mut at) = self.column.checked_sub(1).filter(|at| *at < self.end) else { return };
+        if self.is_right_half(at) {
+            at = at.saturating_sub(1);
         }
+        let blank = || Cell { c: Some(' '), marks: String::new(), look: State::default() };
+        let cell = self.written.entry(at).or_insert_with(blank);
+        if cell.marks.chars().count() < MARKS {
+            cell.marks.push(c);
+        }
+    }
+
+    fn is_right_half(&self, at: usize) -> bool {
+        self.written.get(&at).is_some_and(|cell| cell.c.is_none())
+    }
+
+    /// Something ends or begins before `at`: a wide character that stands on both sides is gone as a whole.
+    fn halve(&mut self, at: usize) {
+        if self.is_right_half(at) {
+            self.written.remove(&at);
+            self.written.remove(&at.saturating_sub(1));
+        }
+    }
+
+    /// Erases as `ESC [ n K` says: what is right of the cursor, what is left of it, all.
+    fn erase(&mut self, what: u16) {
+        match what {
+            0 => {
+                self.halve(self.column);
+                while self.written.last_entry().is_some_and(|last| *last.key() >= self.column) {
+                    self.written.pop_last();
+                }
+                self.end = self.end.min(self.column);
+            }
+            1 => {
+                self.halve(self.column + 1);
+                while self.written.first_entry().is_some_and(|first| *first.key() <= self.column) {
+                    self.written.pop_first();
+                }
+            }
+            _ => {
+                self.written.clear();
+                self.end = 0;
+            }
+        }
+    }
+
+    fn into_line(self) -> Line {
+        let mut out = Line { cut: self.cut, ..Line::default() };
+        let mut column = 0;
+        for (at, cell) in self.written {
+            out.push(&" ".repeat(at.saturating_sub(column)), State::default());
+            if let Some(c) = cell.c {
+                out.push(c.encode_utf8(&mut [0; 4]), cell.look);
+                out.push(&cell.marks, cell.look);
+            }
+            column = at + 1;
+        }
+        out.push(&" ".repeat(self.end.saturating_sub(column)), State::default());
+        out
     }
 }
 
 /// A line whose cursor moves: progress bars and the like.
 fn overwrite(state: &mut State, line: &[u8]) -> Line {
-    let mut cells = Cells { cells: Vec::new(), column: 0, cut: false };
+    let mut cells = Cells::default();
     let mut rest = line;
     while let Some(&first) = rest.first() {
         let len = match first {
@@ -485,15 +531,8 @@ fn overwrite(state: &mut State, line: &[u8]) -> Line {
                 if let Escape::Csi { parameters, last } = sequence {
                     match (last, number(parameters)) {
                         (b'm', _) => state.sgr(parameters),
-                        (b'K', 0) => {
-                            if cells.cells.get(cells.column).is_some_and(|cell| cell.text.is_empty()) {
-                                cells.blank(cells.column.saturating_sub(1));
-                            }
-                            cells.cells.truncate(cells.column);
-                        }
-                        (b'K', 1) => (0..=cells.column).for_each(|at| cells.blank(at)),
-                        (b'K', _) => cells.cells.clear(),
-                        (b'G', n) => cells.column = usize::from(n).saturating_sub(1).min(cells.cells.len()),
+                        (b'K', what) => cells.erase(what),
+                        (b'G', n) => cells.column = usize::from(n).saturating_sub(1).min(cells.end),
                         _ => {}
                     }
                 }
@@ -518,11 +557,7 @@ fn overwrite(state: &mut State, line: &[u8]) -> Line {
         };
         rest = rest.get(len..).unwrap_or_default();
     }
-    let mut out = Line { cut: cells.cut, ..Line::default() };
-    for cell in &cells.cells {
-        out.push(&cell.text, cell.look);
-    }
-    out
+    cells.into_line()
 }
 
 #[cfg(test)]

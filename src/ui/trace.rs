@@ -36,6 +36,9 @@ const CHECKPOINT_BYTES: usize = 1 << 18;
 const HEAD: usize = 1 << 20;
 const END: usize = 1 << 18;
 
+/// A line of that many bytes that will not change is parsed once and not for every frame.
+const LONG: usize = 4096;
+
 /// How many of its last bytes are known as they came: what follows must follow on these.
 const LAST: usize = 512;
 
@@ -52,6 +55,8 @@ pub struct Trace {
     last_state: State,
     /// Whether the last line that has ended is nothing but escapes, as runners end a trace: it is one when more follows.
     hollow: bool,
+    /// Whether the line that has no end yet is shown as one of its own.
+    tail_shown: bool,
     /// Bytes since a look was remembered.
     unmarked: usize,
     /// Whether lines begin with the time; known from the first one.
@@ -88,7 +93,7 @@ struct Parts<'a> {
 impl Trace {
     /// Lines so far, the one that is being written included.
     pub fn len_lines(&self) -> usize {
-        if self.tail_is_line() { self.ended() + 1 } else { self.ended().saturating_sub(self.hollow.into()) }
+        if self.tail_shown { self.ended() + 1 } else { self.ended().saturating_sub(self.hollow.into()) }
     }
 
     /// Lines that will not change any more, whatever comes.
@@ -151,6 +156,7 @@ impl Trace {
             self.shorten(None);
             self.close_block();
         }
+        self.tail_shown = self.tail_is_line();
     }
 
     fn newline(&self, from: usize) -> Option<usize> {
@@ -254,7 +260,7 @@ impl Trace {
         bytes.get(..bytes.len().min(ansi::BYTES)).unwrap_or_default()
     }
 
-    /// Whether the line that is being written is shown as one of its own.
+    /// Works out whether the line that is being written is shown as one of its own.
     fn tail_is_line(&self) -> bool {
         let tail = self.tail_bytes();
         if self.stamped == Some(true) {
@@ -287,7 +293,7 @@ impl Trace {
         let last = open && line + 1 == self.ended();
         let (start, end) = match (block.start(local), block.start(local + 1)) {
             (Some(start), Some(end)) => (start, end),
-            (Some(start), None) if last && self.tail_is_line() => (start, self.tail),
+            (Some(start), None) if last && self.tail_shown => (start, self.tail),
             (Some(start), None) => (start, block.bytes.len()),
             (None, _) if open && line == self.ended() => (self.tail, block.bytes.len()),
             (None, _) => return None,
@@ -356,7 +362,12 @@ impl Trace {
             };
             let mut look = state;
             look.advance(parts.before);
-            let text = ansi::parse_line(&mut look, &parts.text);
+            let mut parse = || ansi::parse_line(&mut look, &parts.text);
+            let text = if parts.text.len() < LONG || line >= self.settled_lines() {
+                parse()
+            } else {
+                self.stock.parsed((line, parts.region.len()), parse)
+            };
             known = (parts.region.len() <= ansi::BYTES).then(|| {
                 let mut state = state;
                 state.advance(parts.region);

@@ -1,6 +1,7 @@
 //! What a terminal would show of a line, and what of it gets through.
 
 use super::*;
+use crate::tests::cost;
 use crate::ui::layers::tests::Noise;
 use crate::ui::theme::Background;
 
@@ -39,6 +40,108 @@ fn the_final_state_of_a_progress_bar_shows() {
     assert_eq!(shown("ab\x08c\r"), "ac");
     assert_eq!(shown("日本\rx"), "x 本");
     assert_eq!(shown("e\u{301}x\x08y"), "e\u{301}y");
+}
+
+#[test]
+fn an_erasure_costs_what_was_written_and_no_more() {
+    for unit in ["x\x1b[2K", "x\x1b[1K", "x\u{301}\x1b[2K", "日\x1b[1K", "\x1b[2K\x1b[1Kx", "\tx\x08\x1b[K\x1b[1K"] {
+        let flood = unit.repeat(BYTES / unit.len());
+        let (line, cost) = cost(|| parse_line(&mut State::default(), flood.as_bytes()));
+        assert!(line.text.trim().chars().count() <= 1, "{unit:?}");
+        assert!(cost.allocated < 200 * BYTES, "{unit:?} allocates {} bytes", cost.allocated);
+    }
+    // What stands far to the right of what is erased is not looked at.
+    let mut flood = "y".repeat(COLUMNS);
+    flood.push_str("\rx");
+    flood.push_str(&"\x1b[1K".repeat(40_000));
+    let (line, cost) = cost(|| parse_line(&mut State::default(), flood.as_bytes()));
+    assert_eq!(line.text.len(), COLUMNS);
+    assert!(cost.allocated < 200 * BYTES, "{} bytes", cost.allocated);
+}
+
+#[test]
+fn a_flood_of_looks_is_bounded() {
+    let flood = "\x1b[31mx\x1b[32my".repeat(BYTES / 12);
+    let line = parse_line(&mut State::default(), flood.as_bytes());
+    assert!(line.runs.len() <= RUNS);
+    assert_eq!(line.text.len(), BYTES / 12 * 2);
+    let flood = format!("\r{flood}");
+    assert!(parse_line(&mut State::default(), flood.as_bytes()).runs.len() <= RUNS);
+}
+
+/// The same by the plainest means: every column a cell, every erasure a walk over them.
+fn plainly(line: &str) -> String {
+    let mut cells: Vec<String> = Vec::new();
+    let mut column = 0;
+    let mut rest = line;
+    while let Some(c) = rest.chars().next() {
+        let csi =
+            rest.strip_prefix("\x1b[").and_then(|r| r.find(|c: char| c.is_ascii_alphabetic()).map(|at| r.split_at(at)));
+        if let Some((parameters, last)) = csi {
+            let n: usize = parameters.parse().unwrap_or(0);
+            match (&last[..1], n) {
+                ("K", 0) => {
+                    if cells.get(column).is_some_and(String::is_empty) {
+                        cells[column - 1] = " ".into();
+                    }
+                    cells.truncate(column);
+                }
+                ("K", 1) => {
+                    let upto = if cells.get(column + 1).is_some_and(String::is_empty) { column + 1 } else { column };
+                    cells.iter_mut().take(upto + 1).for_each(|cell| *cell = " ".into());
+                }
+                ("K", _) => cells.clear(),
+                ("G", n) => column = n.saturating_sub(1).min(cells.len()),
+                _ => {}
+            }
+            rest = &last[1..];
+            continue;
+        }
+        rest = &rest[c.len_utf8()..];
+        match c {
+            '\r' => column = 0,
+            '\x08' => column = column.saturating_sub(1),
+            c => {
+                let width = c.width().unwrap();
+                if width == 0 {
+                    if column > 0 && column <= cells.len() {
+                        let at = if cells[column - 1].is_empty() { column - 2 } else { column - 1 };
+                        cells[at].push(c);
+                    }
+                    continue;
+                }
+                while cells.len() < column + width {
+                    cells.push(" ".into());
+                }
+                if cells[column].is_empty() {
+                    cells[column - 1] = " ".into();
+                }
+                if cells.get(column + width).is_some_and(String::is_empty) {
+                    cells[column + width] = " ".into();
+                }
+                cells[column] = c.into();
+                if width == 2 {
+                    cells[column + 1] = String::new();
+                }
+                column += width;
+            }
+        }
+    }
+    cells.concat()
+}
+
+#[test]
+fn a_moving_cursor_writes_what_a_grid_of_cells_would_hold() {
+    let units = ["a", "b", "日", "\u{301}", "\r", "\x08", "\x1b[K", "\x1b[1K", "\x1b[2K", "\x1b[3G", "\x1b[9G"];
+    let mut noise = Noise(99);
+    for _ in 0..5000 {
+        let mut line = String::from("\x08");
+        for _ in 0..noise.below(24) {
+            line.push_str(units[noise.below(units.len())]);
+        }
+        let line = line.trim_end_matches('\r');
+        assert_eq!(shown(line), plainly(line), "{line:?}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The lines of a trace in blocks of about a megabyte. What does not fit into memory lies on a shelf, a file of the runtime's
 //! choice; its lines stay counted here, and blocks that are looked at come back for a while.
 
-use crate::ui::ansi::State;
+use crate::ui::ansi::{Line, State};
 use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,6 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Blocks from the shelf that are kept at hand: more than a screen and what is around it needs.
 const NEAR: usize = 16;
+
+/// Long lines whose look is kept: more than a screen of them.
+const PARSED: usize = 128;
 
 /// Where bytes are put that memory is too small for. Only workers call it.
 pub trait Shelf: Send + Sync {
@@ -89,6 +92,8 @@ pub struct Stock {
     /// How often blocks were put away or brought back: another number asks for others.
     turns: AtomicU64,
     trouble: Mutex<Option<String>>,
+    /// How long lines look, by their number and length; the one that was wanted last stands at the end.
+    parsed: Mutex<VecDeque<((usize, usize), Line)>>,
 }
 
 impl std::fmt::Debug for Stock {
@@ -162,6 +167,18 @@ impl Stock {
     /// Whether more comes than is put away. Where nothing can be put away, memory has to do.
     pub fn is_full(&self) -> bool {
         self.keep.get().is_some_and(|keep| self.held() > keep.saturating_add(WAITING)) && lock(&self.trouble).is_none()
+    }
+
+    /// How a long line looks, which `parse` finds out unless it is known.
+    pub fn parsed(&self, key: (usize, usize), parse: impl FnOnce() -> Line) -> Line {
+        let mut parsed = lock(&self.parsed);
+        let known = parsed.iter().position(|(known, _)| *known == key).and_then(|at| parsed.remove(at));
+        let entry = known.unwrap_or_else(|| (key, parse()));
+        let line = entry.1.clone();
+        parsed.push_back(entry);
+        let excess = parsed.len().saturating_sub(PARSED);
+        parsed.drain(..excess);
+        line
     }
 
     /// Names what is at hand now.

@@ -186,7 +186,7 @@ impl Trace {
         };
         self.each_block(0, |block, open| {
             for hit in hits(words, &block.bytes) {
-                let in_tail = open && hit >= self.tail && self.tail_is_line();
+                let in_tail = open && hit >= self.tail && self.tail_shown;
                 let line = if in_tail { self.ended() } else { block.first + block.line_at(hit) };
                 // A line that goes on from another may be found again under the same number.
                 if lines.last().is_none_or(|last| *last < line) {

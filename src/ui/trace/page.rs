@@ -74,7 +74,7 @@ impl Trace {
     pub(super) fn each_page(&self, from: usize, cancelled: &dyn Fn() -> bool, mut each: impl FnMut(&Page) -> bool) {
         let mut page = Page::default();
         self.each_block(from, |block, open| {
-            let lines = block.starts.len() + usize::from(open && self.tail_is_line());
+            let lines = block.starts.len() + usize::from(open && self.tail_shown);
             let (mut line, end) = (block.first.max(from), block.first + lines);
             while line < end {
                 if cancelled() {

@@ -4,6 +4,8 @@ use super::marker::Marker;
 
 /// Sections within sections; deeper ones are text without a heading of their own.
 const DEPTH: usize = 64;
+/// Sections of one trace; what comes after them is text without a heading.
+const MOST: usize = 100_000;
 
 /// A part of the trace that the runner named and timed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +38,7 @@ pub struct Sections {
 impl Sections {
     /// A section begins at a line.
     pub fn begin(&mut self, marker: &Marker, line: usize) {
-        if self.open.len() == DEPTH {
+        if self.open.len() == DEPTH || self.list.len() == MOST {
             return;
         }
         self.revision += 1;

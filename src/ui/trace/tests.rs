@@ -1,6 +1,7 @@
 //! What a trace shows, whatever way its bytes came in.
 
 use super::*;
+use crate::tests::cost;
 use crate::ui::doc::DocLine;
 use crate::ui::layers::tests::Noise;
 use crate::ui::search::{Across, Found, Match};
@@ -390,4 +391,34 @@ fn a_last_line_of_escapes_alone_is_none_until_more_follows() {
     assert_eq!(trace.len_lines(), 4);
     trace.push(b"section_start:1:a\r\x1b[0K\n");
     assert_eq!((trace.len_lines(), trace.sections().len()), (5, 1));
+}
+
+#[test]
+fn a_long_line_is_parsed_once_however_often_it_is_drawn() {
+    let hostile = "x\x1b[2K".repeat(ansi::BYTES / 5);
+    let (trace, folds) = trace(&format!("{hostile}\n{hostile}\nend\n"));
+    let (first, before) = cost(|| trace.view(0..3, &folds));
+    let (again, after) = cost(|| trace.view(0..3, &folds));
+    assert_eq!(first, again);
+    assert!(after.allocated * 20 < before.allocated, "{} after {} bytes", after.allocated, before.allocated);
+}
+
+#[test]
+fn how_many_lines_there_are_is_known_without_a_look_at_the_last() {
+    let (mut trace, folds) = trace("one\n");
+    trace.push("\x1b[0m".repeat(60_000).as_bytes());
+    assert_eq!(trace.len_lines(), 1);
+    trace.push(b"x");
+    assert_eq!((trace.len_lines(), shown(&trace, &folds)), (2, vec!["one".into(), "x".into()]));
+    trace.push(b"\n");
+    assert_eq!(trace.len_lines(), 2);
+}
+
+#[test]
+fn a_flood_of_sections_is_bounded_and_its_text_stays() {
+    let flood: String =
+        (0..150_000).map(|n| format!("section_start:1:s{n}\r\x1b[0Kx\nsection_end:2:s{n}\r\x1b[0K\n")).collect();
+    let (trace, _) = trace(&flood);
+    assert_eq!(trace.sections().len(), 100_000);
+    assert_eq!(trace.text(trace.len_lines() - 1).as_deref(), Some("x"));
 }
