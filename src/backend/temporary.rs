@@ -1,7 +1,8 @@
 //! The folder of a server that keeps nothing: it goes with the server, and one that was left behind goes with the next.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{DirEntry, File, OpenOptions, Permissions};
 use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -19,16 +20,23 @@ pub struct Temporary {
 }
 
 impl Temporary {
-    /// Makes one.
+    /// Makes one that only its owner can enter: it holds private repositories.
     ///
     /// # Errors
-    /// What the disk says.
+    /// Those of the file system.
     pub fn new() -> io::Result<Temporary> {
-        let root = std::env::temp_dir();
-        let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(&root)?;
-        let lock = OpenOptions::new().create(true).truncate(false).write(true).open(folder.path().join(LOCK))?;
+        Temporary::new_in(&std::env::temp_dir())
+    }
+
+    fn new_in(root: &Path) -> io::Result<Temporary> {
+        let private = Permissions::from_mode(0o700);
+        let folder = tempfile::Builder::new().prefix(PREFIX).permissions(private).tempdir_in(root)?;
+        // Locked before it has its name: a server that starts at the same moment must not take this folder for a leftover.
+        let unnamed = folder.path().join("in-use.new");
+        let lock = OpenOptions::new().create_new(true).write(true).mode(0o600).open(&unnamed)?;
         lock.lock()?;
-        remove_left(&root);
+        std::fs::rename(&unnamed, folder.path().join(LOCK))?;
+        remove_left(root, lock.metadata()?.uid());
         Ok(Temporary { folder, _lock: lock })
     }
 
@@ -38,24 +46,47 @@ impl Temporary {
     }
 }
 
-/// Removes the folders of servers that came to a hard end: nobody holds their locks any more.
-fn remove_left(root: &Path) {
+/// Removes the folders that servers of the user `owner` left when they were killed: nobody holds their locks.
+///
+/// Everyone can write to the folder `root`, so that anything may stand there under such a name.
+fn remove_left(root: &Path, owner: u32) {
     let Ok(entries) = std::fs::read_dir(root) else { return };
     for entry in entries.flatten().filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes())) {
-        let path = entry.path();
         // A folder without the file is not one of these, or only just being made.
-        let Ok(lock) = OpenOptions::new().write(true).open(path.join(LOCK)) else { continue };
+        let Some(lock) = lock_of(&entry, owner) else { continue };
         if lock.try_lock().is_ok()
-            && let Err(error) = std::fs::remove_dir_all(&path)
+            && let Err(error) = std::fs::remove_dir_all(entry.path())
         {
-            tracing::debug!("{} stays behind: {error}", path.display());
+            tracing::debug!("{} stays behind: {error}", entry.path().display());
         }
     }
+}
+
+/// The lock file in a folder of `owner`: a regular file of theirs. Opening it never waits, and follows no link.
+fn lock_of(folder: &DirEntry, owner: u32) -> Option<File> {
+    // Of the entry itself, not of what a link in its place leads to.
+    folder.metadata().ok().filter(|meta| meta.is_dir() && meta.uid() == owner)?;
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    let lock = OpenOptions::new().write(true).custom_flags(flags).open(folder.path().join(LOCK)).ok()?;
+    let meta = lock.metadata().ok()?;
+    (meta.is_file() && meta.uid() == owner).then_some(lock)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The names in a folder, in order.
+    fn names(root: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(root).unwrap().flatten();
+        let mut names: Vec<_> = entries.map(|entry| entry.file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    fn owner(root: &Path) -> u32 {
+        std::fs::metadata(root).unwrap().uid()
+    }
 
     #[test]
     fn what_a_hard_end_left_is_removed_and_what_is_in_use_stays() {
@@ -70,9 +101,48 @@ mod tests {
         drop(make("labscope-left"));
         drop(make("another-left"));
         std::fs::create_dir(root.path().join("labscope-mine")).unwrap();
-        remove_left(root.path());
-        let mut left: Vec<_> = std::fs::read_dir(root.path()).unwrap().flatten().map(|e| e.file_name()).collect();
-        left.sort();
-        assert_eq!(left, ["another-left", "labscope-mine", "labscope-used"]);
+        remove_left(root.path(), owner(root.path()));
+        assert_eq!(names(root.path()), ["another-left", "labscope-mine", "labscope-used"]);
+    }
+
+    #[test]
+    fn only_the_owner_enters_the_folder_and_it_goes_when_it_is_dropped() {
+        let root = tempfile::tempdir().unwrap();
+        let made = Temporary::new_in(root.path()).unwrap();
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(made.path()), mode(&made.path().join(LOCK))), (0o700, 0o600));
+        assert_eq!(names(made.path()), [LOCK]);
+        let second = Temporary::new_in(root.path()).unwrap();
+        assert!(made.path().exists(), "it is in use");
+        drop((made, second));
+        assert!(names(root.path()).is_empty());
+    }
+
+    #[test]
+    fn pipes_links_and_folders_of_others_in_place_of_a_lock_are_left_alone_at_once() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = |name: &str| {
+            let folder = root.path().join(name);
+            std::fs::create_dir(&folder).unwrap();
+            folder
+        };
+        let pipe = folder("labscope-pipe").join(LOCK);
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let read = folder("labscope-read").join(LOCK);
+        assert!(std::process::Command::new("mkfifo").arg(&read).status().unwrap().success());
+        // A pipe that somebody reads opens at once, and is still no lock.
+        let _reader = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(&read).unwrap();
+        std::fs::write(root.path().join("kept"), "").unwrap();
+        std::os::unix::fs::symlink("../kept", folder("labscope-file").join(LOCK)).unwrap();
+        std::fs::write(folder("elsewhere").join(LOCK), "").unwrap();
+        std::os::unix::fs::symlink("elsewhere", root.path().join("labscope-link")).unwrap();
+        std::fs::write(folder("labscope-plain").join(LOCK), "").unwrap();
+        let all = names(root.path());
+        remove_left(root.path(), owner(root.path()) + 1);
+        assert_eq!(names(root.path()), all, "they are another user's");
+        drop(Temporary::new_in(root.path()).unwrap());
+        let left: Vec<_> = all.into_iter().filter(|name| name != "labscope-plain").collect();
+        assert_eq!(names(root.path()), left);
+        assert!(root.path().join("elsewhere").join(LOCK).exists());
     }
 }
