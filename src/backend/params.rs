@@ -6,9 +6,10 @@
 use super::reject::Reject;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde::de::value::{BorrowedStrDeserializer, StringDeserializer};
+use serde::de::value::{BorrowedStrDeserializer, StrDeserializer};
 use serde::de::{self, DeserializeOwned, DeserializeSeed, IntoDeserializer, Visitor};
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::fmt;
 
 /// The inputs of a request by name.
@@ -128,13 +129,13 @@ fn put(slot: &mut Value, keys: &[&str], value: Value) {
     }
 }
 
-/// Reads `inputs` as an `E`.
+/// Reads `inputs` as an `E`. Nothing is copied but the texts that the `E` holds.
 ///
 /// # Errors
 /// 400 `{"error": "title is missing, page is invalid"}`: everything that is wrong, not only the first.
 pub fn read<E: DeserializeOwned>(inputs: &Inputs) -> Result<E, Reject> {
-    let mut given: Vec<(String, Given)> =
-        inputs.iter().map(|(name, value)| (name.clone(), Given::Value(value.clone()))).collect();
+    let mut given: Vec<Named> =
+        inputs.iter().map(|(name, value)| (Cow::Borrowed(name.as_str()), Given::Value(value))).collect();
     let mut flaws: Vec<Flaw> = Vec::new();
     loop {
         let found = match E::deserialize(Reader(given.clone())) {
@@ -154,7 +155,7 @@ pub fn read<E: DeserializeOwned>(inputs: &Inputs) -> Result<E, Reject> {
         }
         given.retain(|(name, _)| *name != top);
         if !is_empty {
-            given.push((top, Given::Anything));
+            given.push((Cow::Owned(top), Given::Anything));
         }
     }
     let mut words: Vec<String> = flaws.iter().map(Flaw::to_string).collect();
@@ -221,15 +222,18 @@ impl de::Error for Flaw {
 }
 
 /// A value, or the stand-in for one that was set aside, which reads as anything.
-#[derive(Clone, Debug)]
-enum Given {
-    Value(Value),
+#[derive(Clone, Copy, Debug)]
+enum Given<'v> {
+    Value(&'v Value),
     Anything,
 }
 
-struct Reader(Vec<(String, Given)>);
+/// An input and its name.
+type Named<'v> = (Cow<'v, str>, Given<'v>);
 
-impl<'de> de::Deserializer<'de> for Reader {
+struct Reader<'v>(Vec<Named<'v>>);
+
+impl<'de> de::Deserializer<'de> for Reader<'_> {
     type Error = Flaw;
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Flaw> {
         visitor.visit_map(Fields { rest: self.0.into_iter(), current: None })
@@ -240,21 +244,21 @@ impl<'de> de::Deserializer<'de> for Reader {
     }
 }
 
-struct Fields {
-    rest: std::vec::IntoIter<(String, Given)>,
-    current: Option<(String, Given)>,
+struct Fields<'v, I> {
+    rest: I,
+    current: Option<Named<'v>>,
 }
 
-impl<'de> de::MapAccess<'de> for Fields {
+impl<'de, 'v, I: Iterator<Item = Named<'v>>> de::MapAccess<'de> for Fields<'v, I> {
     type Error = Flaw;
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Flaw> {
         self.current = self.rest.next();
         let Some((name, _)) = &self.current else { return Ok(None) };
-        seed.deserialize(StringDeserializer::<Flaw>::new(name.clone())).map(Some)
+        seed.deserialize(StrDeserializer::<Flaw>::new(name)).map(Some)
     }
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Flaw> {
         let (name, given) = self.current.take().ok_or_else(Flaw::invalid)?;
-        let read = if given.holds_nul() && !ANY_TEXT.contains(&name.as_str()) {
+        let read = if given.holds_nul() && !ANY_TEXT.contains(&&*name) {
             Err(Flaw::invalid())
         } else {
             seed.deserialize(given)
@@ -263,9 +267,9 @@ impl<'de> de::MapAccess<'de> for Fields {
     }
 }
 
-struct Items(std::iter::Enumerate<std::vec::IntoIter<Value>>);
+struct Items<I>(std::iter::Enumerate<I>);
 
-impl<'de> de::SeqAccess<'de> for Items {
+impl<'de, 'v, I: Iterator<Item = &'v Value>> de::SeqAccess<'de> for Items<I> {
     type Error = Flaw;
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Flaw> {
         let Some((at, value)) = self.0.next() else { return Ok(None) };
@@ -276,9 +280,9 @@ impl<'de> de::SeqAccess<'de> for Items {
     }
 }
 
-impl Given {
+impl<'v> Given<'v> {
     /// Whether it is, or is a list with, a text that nothing can be called by: git's names and messages end at a NUL.
-    fn holds_nul(&self) -> bool {
+    fn holds_nul(self) -> bool {
         let is_so = |value: &Value| value.as_str().is_some_and(|text| text.contains('\0'));
         match self {
             Given::Anything => false,
@@ -288,22 +292,21 @@ impl Given {
     }
 
     /// The text of a scalar.
-    fn text(&self) -> Result<String, Flaw> {
+    fn text(self) -> Result<Cow<'v, str>, Flaw> {
         match self {
-            Given::Anything => Ok(String::new()),
-            Given::Value(Value::String(text)) => Ok(text.clone()),
-            Given::Value(value @ (Value::Number(_) | Value::Bool(_))) => Ok(value.to_string()),
+            Given::Anything => Ok(Cow::Borrowed("")),
+            Given::Value(Value::String(text)) => Ok(Cow::Borrowed(text)),
+            Given::Value(value @ (Value::Number(_) | Value::Bool(_))) => Ok(Cow::Owned(value.to_string())),
             Given::Value(_) => Err(Flaw::invalid()),
         }
     }
 
     /// The text of what should be a number.
-    fn number<T: std::str::FromStr + Default>(&self) -> Result<T, Flaw> {
+    fn number<T: std::str::FromStr + Default>(self) -> Result<T, Flaw> {
         if let Given::Anything = self {
             return Ok(T::default());
         }
-        let text = self.text()?;
-        match text.trim() {
+        match self.text()?.trim() {
             "" => Err(Flaw { field: String::new(), kind: Kind::Empty }),
             digits => digits.parse().map_err(|_| Flaw::invalid()),
         }
@@ -318,21 +321,21 @@ macro_rules! numbers {
     };
 }
 
-impl<'de> de::Deserializer<'de> for Given {
+impl<'de> de::Deserializer<'de> for Given<'_> {
     type Error = Flaw;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Flaw> {
         match self {
             Given::Anything => visitor.visit_str(""),
             Given::Value(Value::Null) => visitor.visit_unit(),
-            Given::Value(Value::Bool(yes)) => visitor.visit_bool(yes),
-            Given::Value(Value::String(text)) => visitor.visit_string(text),
+            Given::Value(Value::Bool(yes)) => visitor.visit_bool(*yes),
+            Given::Value(Value::String(text)) => visitor.visit_str(text),
             Given::Value(Value::Number(n)) => match (n.as_u64(), n.as_i64()) {
                 (Some(n), _) => visitor.visit_u64(n),
                 (_, Some(n)) => visitor.visit_i64(n),
                 _ => visitor.visit_f64(n.as_f64().unwrap_or_default()),
             },
-            Given::Value(Value::Array(items)) => visitor.visit_seq(Items(items.into_iter().enumerate())),
+            Given::Value(Value::Array(items)) => visitor.visit_seq(Items(items.iter().enumerate())),
             Given::Value(Value::Object(map)) => visitor.visit_map(fields(map)),
         }
     }
@@ -361,11 +364,11 @@ impl<'de> de::Deserializer<'de> for Given {
     }
 
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Flaw> {
-        visitor.visit_string(self.text()?)
+        visitor.visit_str(&self.text()?)
     }
 
     fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Flaw> {
-        visitor.visit_string(self.text()?)
+        visitor.visit_str(&self.text()?)
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Flaw> {
@@ -380,12 +383,12 @@ impl<'de> de::Deserializer<'de> for Given {
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Flaw> {
-        let items = match self {
+        let items: Vec<&Value> = match self {
             Given::Anything | Given::Value(Value::Null) => Vec::new(),
-            Given::Value(Value::Array(items)) => items,
+            Given::Value(Value::Array(items)) => items.iter().collect(),
             // `a[0]=x&a[1]=y`: an array with its places written out.
             Given::Value(Value::Object(map)) if map.keys().all(|key| key.parse::<u32>().is_ok()) => {
-                map.into_iter().map(|(_, value)| value).collect()
+                map.values().collect()
             }
             Given::Value(Value::String(text)) if text.is_empty() => Vec::new(),
             Given::Value(scalar) => vec![scalar],
@@ -395,7 +398,7 @@ impl<'de> de::Deserializer<'de> for Given {
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Flaw> {
         match self {
-            Given::Anything => visitor.visit_map(fields(Map::new())),
+            Given::Anything => visitor.visit_map(Fields { rest: std::iter::empty(), current: None }),
             Given::Value(Value::Object(map)) => visitor.visit_map(fields(map)),
             Given::Value(_) => Err(Flaw::invalid()),
         }
@@ -416,7 +419,7 @@ impl<'de> de::Deserializer<'de> for Given {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Flaw> {
-        match (&self, variants.first()) {
+        match (self, variants.first()) {
             (Given::Anything, Some(first)) => {
                 BorrowedStrDeserializer::<Flaw>::new(first).deserialize_enum(name, variants, visitor)
             }
@@ -429,9 +432,9 @@ impl<'de> de::Deserializer<'de> for Given {
     }
 }
 
-fn fields(map: Map<String, Value>) -> Fields {
-    let rest: Vec<(String, Given)> = map.into_iter().map(|(name, value)| (name, Given::Value(value))).collect();
-    Fields { rest: rest.into_iter(), current: None }
+fn fields(map: &Map<String, Value>) -> Fields<'_, impl Iterator<Item = Named<'_>>> {
+    let rest = map.iter().map(|(name, value)| (Cow::Borrowed(name.as_str()), Given::Value(value)));
+    Fields { rest, current: None }
 }
 
 #[cfg(test)]
