@@ -2,7 +2,7 @@
 
 use super::App;
 use super::action::{Action, Effect, Tone};
-use super::outbox::{Draft, State};
+use super::outbox::Draft;
 use super::overlay::composer::Composer;
 use super::overlay::picker::{Item, Picker};
 use std::collections::HashMap;
@@ -85,8 +85,7 @@ impl App {
             if self.outbox.progress(key).is_some() {
                 return Item::act(name, Action::Say(Tone::Warning, "It is being sent.".into())).detail(words);
             }
-            let in_review = draft.edits.is_none() && draft.state == State::Kept;
-            let composer = Composer::comment(format!("Comment on {name}"), key.clone(), draft, in_review);
+            let composer = Composer::comment(format!("Comment on {name}"), key.clone(), draft);
             Item::act(name, Action::Open(Box::new(composer))).detail(words)
         };
         let items = drafts.into_iter().map(item).collect();

@@ -178,12 +178,6 @@ impl Pane for CommitPane {
             pane.desk.list(&on, cx);
         })
         .when(Self::can_speak),
-        Command::new("commit.review", &["M-s"], "Begin a review, or end it", |pane: &mut Self, cx| {
-            let on = pane.thing(&cx.view);
-            pane.desk.toggle_review(&on, cx);
-        })
-        .writes()
-        .when(Self::can_speak),
         Command::new("commit.mark", &["Space"], "Mark lines from here on, or end it", |pane: &mut Self, _| {
             pane.shown.changes.mark();
         })

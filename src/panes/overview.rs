@@ -326,7 +326,7 @@ impl Pane for Overview {
         })
         .writes()
         .when(|_, view| forms::signed_in(view)),
-        Command::new("overview.notifications", &["N"], "What it tells you by mail", |pane: &mut Self, cx| {
+        Command::new("overview.notifications", &["w"], "What it tells you by mail", |pane: &mut Self, cx| {
             cx.go(Place::new("notifications").project(pane.project.clone()));
         }),
     ];

@@ -88,6 +88,33 @@ fn every_key_of_the_command_tables_can_be_read_and_means_one_thing_in_its_place(
     }
 }
 
+/// Keys that mean one thing in every place, and what the names of their commands end with.
+const SHARED: &[(&str, &[&str])] = &[
+    ("Enter", &["open", "owner", "edit"]),
+    ("Space", &["mark"]),
+    ("+", &["create", "add", "add_key", "branch", "enable", "section"]),
+    ("c", &["comment"]),
+    ("e", &["edit", "release", "next_error"]),
+    ("W", &["wrap", "watch_pipeline"]),
+    ("[", &["previous", "previous_file"]),
+    ("]", &["next", "next_file"]),
+    ("{", &["previous_hunk", "previous_section"]),
+    ("}", &["next_hunk", "next_section"]),
+];
+
+#[test]
+fn a_key_with_a_meaning_everywhere_has_no_other_one_anywhere() {
+    let of_every_place: Vec<&str> = GLOBAL.iter().flat_map(|command| command.keys).copied().collect();
+    for info in PANES.iter().flat_map(|entry| (entry.commands)()) {
+        for key in info.keys {
+            assert!(!of_every_place.contains(key), "{}: {key} means something else in every place", info.id);
+            let name = info.id.rsplit('.').next().unwrap_or_default();
+            let meant = SHARED.iter().find(|(shared, _)| shared == key);
+            assert!(meant.is_none_or(|(_, names)| names.contains(&name)), "{}: {key} has another meaning", info.id);
+        }
+    }
+}
+
 #[test]
 fn commands_are_named_after_their_place_and_say_what_they_do() {
     let mut seen = HashSet::new();

@@ -213,7 +213,7 @@ async fn an_encoding_and_a_pointer_are_named() {
 async fn long_lines_are_cut_or_wrapped() {
     let mut app = rocket(at("long.txt"), 120, 24);
     app.settle().await;
-    app.expect("…").expect_no("END").press("w").expect("END").expect("second").press("w").expect_no("END");
+    app.expect("…").expect_no("END").press("W").expect("END").expect("second").press("W").expect_no("END");
 }
 
 #[tokio::test]

@@ -73,7 +73,7 @@ async fn the_text_of_an_issue_follows_time_width_and_what_the_server_has() {
 #[tokio::test]
 async fn a_note_is_written_through_the_outbox() {
     let mut harness = open(100).await;
-    harness.press("c").type_text("Me too.").press("C-s");
+    harness.press("c").expect_no("M-s").type_text("Me too.").press("M-s").expect("no part of a review").press("C-s");
     harness.reply("POST /projects/a%2Fb/issues/7/notes", note(3, 5, "Me too.")).settle().await;
     harness.expect("Done: comment on #7");
     assert!(!harness.kept.keys().any(|key| key.contains("draft")), "{:?}", harness.kept);

@@ -119,11 +119,18 @@ async fn an_outdated_thread_is_one_line_that_opens() {
 async fn a_review_is_written_kept_and_sent_together() {
     let mut harness = changes(vec![]).await;
     to_line(&mut harness, "let new = 2;");
-    harness.press("C").type_text("First.").press("M-s").expect("Kept as a draft of your review.").settle().await;
+    harness.press("C").type_text("First.").press("M-s").expect("Added to your review.").settle().await;
     harness.expect("✎ draft, kept").expect("│ First.");
     to_line(&mut harness, "fn b() {}");
-    harness.press("C").expect("C-s keep as a draft").type_text("Second.").press("C-s").settle().await;
-    harness.press("c").type_text("Of the whole.").press("C-s").settle().await;
+    harness
+        .press("C")
+        .expect("C-s post now")
+        .expect("M-s add to review")
+        .type_text("Second.")
+        .press("M-s")
+        .settle()
+        .await;
+    harness.press("c").type_text("Of the whole.").press("M-s").settle().await;
     assert!(posts(&harness).is_empty());
     harness.press("K").expect("Drafts on acme/rocket-ui!42 · 3").expect("src/table.rs:2").expect("Of the whole.");
     harness.press("D").expect("Drop the draft \"First.\"").press("y").settle().await;
@@ -132,6 +139,24 @@ async fn a_review_is_written_kept_and_sent_together() {
     assert_eq!(posts(&harness).len(), 2, "{:?}", harness.asked);
     harness.expect("sent").expect("Done: 2 comments sent");
     assert!(harness.kept.keys().all(|key| key.contains(" seen ")), "{:?}", harness.kept);
+}
+
+#[tokio::test]
+async fn one_key_always_posts_now_and_the_other_always_adds_to_the_review() {
+    let mut harness = changes(vec![]).await;
+    harness.reply(POST, note(700, "ada", ""));
+    for words in ["First.", "Second."] {
+        // Whether a review is open, or not.
+        harness.press("c").expect("C-s post now").expect("M-s add to review").type_text("Now. ").type_text(words);
+        harness.press("C-s").settle().await;
+        harness.press("c").type_text("Later. ").type_text(words).press("M-s").expect("Added to your review.");
+    }
+    let sent: Vec<String> = posts(&harness).into_iter().cloned().collect();
+    assert_eq!(sent, [format!("{POST} body=Now. First."), format!("{POST} body=Now. Second.")]);
+    // A draft of the review may go before the others.
+    harness.press("K").expect("· 2").press("Enter").expect("Later. First.").press("C-s").settle().await;
+    assert_eq!(posts(&harness).last(), Some(&&format!("{POST} body=Later. First.")));
+    harness.expect("Later. Second.");
 }
 
 #[tokio::test]
@@ -154,7 +179,6 @@ async fn who_may_not_comment_keeps_every_word() {
     harness.fail(POST, 403, "403 Forbidden");
     for words in ["one", "two", "three"] {
         harness.press("c").type_text(words).press("M-s").settle().await;
-        harness.press("M-s");
     }
     harness.press("S").settle().await;
     assert_eq!(posts(&harness).len(), 1);
@@ -168,7 +192,7 @@ async fn drafts_go_along_with_their_lines_when_the_head_moves() {
     to_line(&mut harness, "let new = 2;");
     harness.press("C").type_text("Stays with it.").press("M-s").settle().await;
     to_line(&mut harness, "fn c() {}");
-    harness.press("C").type_text("Loses its line.").press("C-s").settle().await;
+    harness.press("C").type_text("Loses its line.").press("M-s").settle().await;
     let mut whole = merge_request(42, "Draw only visible rows", "opened");
     whole["sha"] = json!(BEFORE);
     let diff = "@@ -1,3 +1,4 @@ fn rows\n fn a() {}\n-let old = 1;\n+// said why\n+let new = 2;\n fn b() {}\n";
@@ -483,7 +507,6 @@ async fn what_another_labscope_has_or_sent_is_not_sent_again() {
     let mut harness = changes(vec![]).await;
     for words in ["First.", "Second.", "Third."] {
         harness.press("c").type_text(words).press("M-s").settle().await;
-        harness.press("M-s");
     }
     let key = |words: &str| {
         let found = harness.kept.iter().find(|(_, kept)| kept.contains(words));

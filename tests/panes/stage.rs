@@ -128,7 +128,7 @@ fn staged(app: &Harness) -> Vec<&String> {
 }
 
 async fn commit(app: &mut Harness) {
-    app.press("c").press("C-s");
+    app.press("S").press("C-s");
     app.until("Committed").await;
     app.settle().await;
 }
@@ -146,7 +146,7 @@ async fn a_file_is_edited_staged_and_committed() {
     app.expect("Staged Cargo.toml for main").expect("1 staged");
     app.press("g i").settle().await;
     app.expect("1 change for ⎇ main").expect("+ # staged").expect("M Cargo.toml");
-    app.press("c").expect("Commit 1 file to main").expect("Update Cargo.toml");
+    app.press("S").expect("Commit 1 file to main").expect("Update Cargo.toml");
     app.press("C-s").until("Committed").await;
     app.settle().await;
     assert_eq!(app.app.place().pane, "commit");
@@ -195,7 +195,7 @@ async fn a_file_that_others_changed_meanwhile_is_merged_and_nothing_is_lost() {
     app.press("e").settle().await;
     app.type_text("# mine").press("Enter").press("C-s").settle().await;
     app.press("g i").settle().await;
-    app.press("c").expect("Commit 1 file");
+    app.press("S").expect("Commit 1 file");
     meanwhile(&server, "main", vec![update("Cargo.toml", &format!("{text}# theirs\n"))]).await;
     app.press("C-s").until("changed on main meanwhile").await;
     app.settle().await;
@@ -204,8 +204,8 @@ async fn a_file_that_others_changed_meanwhile_is_merged_and_nothing_is_lost() {
     app.expect("+ # mine").expect_no("# theirs");
     app.press("v").settle().await;
     app.expect("+ # theirs").expect_no("# mine");
-    app.press("v").press("c").expect("a file needs a decision first");
-    app.press("m").settle().await;
+    app.press("v").press("S").expect("a file needs a decision first");
+    app.press("M").settle().await;
     app.expect("Both fit together").expect("# mine").press("C-s").settle().await;
     app.expect_no("changed on main meanwhile").expect("+ # mine").expect_no("- # theirs");
     commit(&mut app).await;
@@ -259,12 +259,12 @@ async fn a_protected_branch_is_refused_in_words_and_another_one_offered() {
     app.press("e").settle().await;
     app.type_text("mine").press("Enter").press("C-s").settle().await;
     app.press("g i").settle().await;
-    app.press("c").press("C-s").until("Not committed").await;
+    app.press("S").press("C-s").until("Not committed").await;
     app.settle().await;
     app.expect("not allowed to push").expect("B commits to a new branch").expect("+ mine");
     app.press("B").type_text("cem/mine").press("Enter").settle().await;
     app.expect("new branch cem/mine");
-    app.press("c").press("C-s").until("Committed").await;
+    app.press("S").press("C-s").until("Committed").await;
     app.settle().await;
     app.expect("New merge request in ada/rocket").expect("cem/mine").expect("Update Cargo.toml");
     app.press("C-s").until("Done: create the merge request").await;
@@ -425,7 +425,7 @@ async fn a_branch_that_is_gone_is_said_to_be_and_what_was_staged_stays() {
     app.expect("brief is not a branch of this project any more")
         .expect("your changes are kept")
         .expect("+ mine[package]");
-    app.press("c").press("C-s").until("Not committed").await;
+    app.press("S").press("C-s").until("Not committed").await;
     app.settle().await;
     app.expect("Everything is still here").expect("+ mine[package]");
     server.stop().await;

@@ -95,11 +95,6 @@ impl Thing {
         matches!(self, Thing::MergeRequest { .. } | Thing::Commit { .. })
     }
 
-    /// The key under which it is kept that a review of it is open.
-    pub fn review_key(&self) -> String {
-        format!("review of {}", self.prefix().trim_start_matches("draft ").trim_end())
-    }
-
     /// A key for one more draft, behind those that are kept: the moment, and digits by chance, so that two programs never
     /// take the same.
     pub fn new_key(&self, kept: &HashMap<String, String>, now: Timestamp) -> String {

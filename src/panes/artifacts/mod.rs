@@ -392,7 +392,7 @@ impl Pane for Artifacts {
             cx.act(Action::Open(Box::new(Prompt::ask("line", "line", ""))));
         })
         .when(Self::has_text),
-        Command::new("artifacts.wrap", &["w"], "Wrap long lines, or cut them", |pane: &mut Self, cx| {
+        Command::new("artifacts.wrap", &["W"], "Wrap long lines, or cut them", |pane: &mut Self, cx| {
             let words = if pane.blob.turn_wrap() { "Long lines are wrapped." } else { "Long lines are cut." };
             cx.say(Tone::Info, words);
         })

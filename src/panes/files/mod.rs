@@ -302,7 +302,7 @@ impl Pane for Files {
             }
         })
         .when(Self::has_text),
-        Command::new("files.wrap", &["w", "W"], "Wrap long lines, or cut them", |pane: &mut Self, cx| {
+        Command::new("files.wrap", &["W"], "Wrap long lines, or cut them", |pane: &mut Self, cx| {
             let words = if pane.blob.turn_wrap() { "Long lines are wrapped." } else { "Long lines are cut." };
             cx.say(Tone::Info, words);
         })

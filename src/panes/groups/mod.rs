@@ -303,7 +303,7 @@ impl Pane for Groups {
         .when(Self::has_group),
         Command::new("groups.search", &["s"], "Search in it", |pane: &mut Self, cx| pane.go("search", cx))
             .when(Self::has_group),
-        Command::new("groups.notifications", &["N"], "What it tells you by mail", |pane: &mut Self, cx| {
+        Command::new("groups.notifications", &["w"], "What it tells you by mail", |pane: &mut Self, cx| {
             pane.go("notifications", cx);
         })
         .when(Self::has_group),

@@ -88,7 +88,7 @@ impl Pane for LookUp {
             }
         })
         .footer("owner"),
-        Command::new("key.another", &["/", "i"], "Look another number up", |pane: &mut Self, cx| pane.ask(cx))
+        Command::new("key.another", &["i"], "Look another number up", |pane: &mut Self, cx| pane.ask(cx))
             .footer("another number")
             .when(|_, view| forms::administrator(view)),
     ];

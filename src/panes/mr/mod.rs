@@ -327,9 +327,6 @@ impl Pane for Mr {
         .writes()
         .when(|pane, view| pane.desk.can_send(view)),
         Command::new("mr.drafts", &["K"], "Kept drafts: edit, drop, send", |pane: &mut Self, cx| pane.list_drafts(cx)),
-        Command::new("mr.review", &["M-s"], "Begin a review, or end it", |pane: &mut Self, cx| pane.toggle_review(cx))
-            .writes()
-            .when(Mr::can_speak),
         Command::new("mr.next_comment", &[";"], "Next comment in the changes", |pane: &mut Self, _| {
             pane.changes.turn_inset(true);
         })

@@ -257,9 +257,4 @@ impl Mr {
         let on = self.thing(&cx.view);
         self.desk.list(&on, cx);
     }
-
-    pub(super) fn toggle_review(&mut self, cx: &mut Cx) {
-        let on = self.thing(&cx.view);
-        self.desk.toggle_review(&on, cx);
-    }
 }

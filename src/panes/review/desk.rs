@@ -113,11 +113,6 @@ impl Desk {
         }
     }
 
-    /// Whether comments are kept as drafts until all are sent.
-    pub fn in_review(view: &View, on: &Thing) -> bool {
-        view.drafts.contains_key(&on.review_key())
-    }
-
     /// Opens the composer on a thing, or a place in its changes. What was begun there goes on; `begin` is put behind it.
     pub fn comment(&self, on: Thing, spot: Option<Spot>, begin: &str, cx: &mut Cx) {
         let place = |spot: &Spot| (spot.path.clone(), spot.old, spot.line());
@@ -182,14 +177,13 @@ impl Desk {
         }
         match self.to_send().iter().filter(|key| view.outbox.progress(key).is_none()).count() {
             0 if self.drafts.is_empty() => Err("there is no draft".into()),
-            0 => Err("no draft is ready: C-s in the composer keeps one".into()),
+            0 => Err("no draft is ready: M-s in the composer adds one".into()),
             _ => Ok(()),
         }
     }
 
     /// Sends the review, and shows how that goes.
     pub fn send(&self, on: &Thing, cx: &mut Cx) {
-        cx.act(Action::Keep(on.review_key(), None));
         cx.act(Action::Post(self.to_send()));
         self.list(on, cx);
     }
@@ -197,18 +191,6 @@ impl Desk {
     /// Shows the drafts.
     pub fn list(&self, on: &Thing, cx: &mut Cx) {
         cx.act(Action::Open(Box::new(Drafts::new(on.clone(), &cx.view))));
-    }
-
-    /// Begins a review, or ends it without dropping its drafts.
-    pub fn toggle_review(&self, on: &Thing, cx: &mut Cx) {
-        let open = Desk::in_review(&cx.view, on);
-        cx.act(Action::Keep(on.review_key(), (!open).then(|| "open".to_owned())));
-        let words = if open {
-            "Comments are sent at once again; drafts are kept."
-        } else {
-            "A review is begun: comments are kept until S sends them together."
-        };
-        cx.say(Tone::Info, words);
     }
 }
 
@@ -223,9 +205,7 @@ pub fn compose(key: String, draft: Draft, cx: &mut Cx) {
         (None, Some(spot)) => format!("Comment on {}", spot.name()),
         (None, None) => format!("Note on {name}"),
     };
-    // What changes a note is no part of a review.
-    let in_review = draft.edits.is_none() && (Desk::in_review(&cx.view, &draft.on) || draft.state == State::Kept);
-    cx.act(Action::Open(Box::new(Composer::comment(title, key, draft, in_review))));
+    cx.act(Action::Open(Box::new(Composer::comment(title, key, draft))));
 }
 
 /// Asks before a draft is dropped.

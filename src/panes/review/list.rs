@@ -93,7 +93,6 @@ impl Drafts {
     fn send(&self, cx: &mut Cx) {
         let ready = |entry: &&Entry| !entry.sent && entry.draft.state != State::Begun;
         let keys: Vec<String> = self.entries.iter().filter(ready).map(|entry| entry.key.clone()).collect();
-        cx.act(Action::Keep(self.on.review_key(), None));
         cx.act(Action::Post(keys));
     }
 }

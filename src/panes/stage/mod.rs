@@ -211,7 +211,7 @@ impl Stage {
                 (format!("{} {path} ", glyph::warning()), Role::Warning),
                 (clash.words(change.kind, &desk.branch), Role::Text),
             ];
-            for (key, what) in [("K", "keep mine"), ("T", "take theirs"), ("m", "merge"), ("v", "other sides")] {
+            for (key, what) in [("K", "keep mine"), ("T", "take theirs"), ("M", "merge"), ("v", "other sides")] {
                 words.push((format!("  {key} "), Role::Key));
                 words.push((what.into(), Role::Dim));
             }
@@ -242,7 +242,7 @@ impl Pane for Stage {
         Command::new("stage.open", &["Enter"], "Show the diff of the file", |pane: &mut Self, _| pane.changes.enter())
             .footer("open")
             .when(Self::has_change),
-        Command::new("stage.commit", &["c", "S"], "Commit everything staged", Self::commit)
+        Command::new("stage.commit", &["S"], "Commit everything staged", Self::commit)
             .footer("commit")
             .writes()
             .when(Self::can_commit),
@@ -262,11 +262,11 @@ impl Pane for Stage {
             .when(Self::has_change),
         Command::new("stage.mine", &["K"], "Conflict: keep mine", Self::keep_mine).when(Self::can_keep_mine),
         Command::new("stage.theirs", &["T"], "Conflict: take theirs", Self::take_theirs).when(Self::has_clash),
-        Command::new("stage.merge", &["m"], "Conflict: edit the merged text", Self::merge).when(Self::can_merge),
+        Command::new("stage.merge", &["M"], "Conflict: edit the merged text", Self::merge).when(Self::can_merge),
         Command::new("stage.side", &["v"], "Conflict: other two of the three sides", Self::turn_side)
             .when(Self::has_clash),
         Command::new("stage.ref", &["R"], "What is staged for another branch", Self::pick_branch),
-        Command::new("stage.merge_request", &["N"], "New merge request from this branch", |pane: &mut Self, cx| {
+        Command::new("stage.merge_request", &["m"], "New merge request from this branch", |pane: &mut Self, cx| {
             let branch = pane.branch(&cx.view);
             forms::merge_request::create(&pane.project, branch.as_deref(), None, &cx.view).open(cx);
         })

@@ -27,7 +27,7 @@ impl Stage {
         let clashing = self.checks.iter().filter(|check| check.clash.is_some()).count();
         if clashing > 0 {
             let files = if clashing == 1 { "a file needs" } else { "some files need" };
-            return Err(format!("{files} a decision first: K keeps yours, T takes theirs, m merges").into());
+            return Err(format!("{files} a decision first: K keeps yours, T takes theirs, M merges").into());
         }
         if self.checks.iter().any(|check| check.source == There::Asked) {
             return Err(format!("what {} has now is still being read", desk.branch).into());

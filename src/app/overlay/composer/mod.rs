@@ -29,6 +29,8 @@ use tui_textarea::{CursorMove, TextArea, WrapMode};
 
 /// Lines of why a text was not sent.
 const TROUBLE: usize = 4;
+/// Why M-s does nothing, where a text is no comment on changes.
+const NO_REVIEW: &str = "This is no part of a review: C-s sends it.";
 
 /// Makes the write that sends the text; given what the server has by then, where that is looked at.
 pub type Make = Box<dyn Fn(String, Option<&str>) -> Write>;
@@ -37,8 +39,8 @@ pub type Make = Box<dyn Fn(String, Option<&str>) -> Write>;
 enum Purpose {
     /// It is sent as it is, and something may follow on the answer.
     Send(Make, Option<Then>),
-    /// It is a comment, which the outbox sends; in a review it waits for the others.
-    Comment { draft: Box<Draft>, in_review: bool },
+    /// It is a comment, which the outbox sends: now, or with the others of a review.
+    Comment(Box<Draft>),
 }
 
 enum State {
@@ -117,13 +119,11 @@ impl Composer {
         self
     }
 
-    /// A comment, which is kept as a draft under `key` from the first letter on. `in_review` says whether it waits for
-    /// others, to be sent with them.
-    pub fn comment(title: impl Into<String>, key: impl Into<String>, draft: Draft, in_review: bool) -> Composer {
+    /// A comment, which is kept as a draft under `key` from the first letter on.
+    pub fn comment(title: impl Into<String>, key: impl Into<String>, draft: Draft) -> Composer {
         let completer = Completer::new(&draft.on);
         let text = draft.text.clone();
-        let purpose = Purpose::Comment { draft: Box::new(draft), in_review };
-        let mut composer = Composer::of(title.into(), key.into(), &text, purpose, completer);
+        let mut composer = Composer::of(title.into(), key.into(), &text, Purpose::Comment(Box::new(draft)), completer);
         // What it begins with, a quote for one, is kept with the first letter.
         composer.kept.clone_from(&text);
         composer
@@ -166,7 +166,7 @@ impl Composer {
         }
         let kept = match &mut self.purpose {
             Purpose::Send(..) => text.clone(),
-            Purpose::Comment { draft, .. } => {
+            Purpose::Comment(draft) => {
                 draft.text.clone_from(&text);
                 // What was refused is another text now.
                 if let Fate::Failed { .. } = draft.state {
@@ -182,7 +182,7 @@ impl Composer {
     /// Keeps it as it stands, with this to become of it.
     fn keep_as(&mut self, fate: Fate, cx: &mut Cx) {
         let text = self.text();
-        if let Purpose::Comment { draft, .. } = &mut self.purpose {
+        if let Purpose::Comment(draft) = &mut self.purpose {
             draft.text.clone_from(&text);
             draft.state = fate;
             cx.act(Action::Keep(self.key.clone(), Some(draft.to_json())));
@@ -194,8 +194,8 @@ impl Composer {
         matches!(self.state, State::Looking | State::Sending(_) | State::Posted | State::Done)
     }
 
-    /// C-s, or M-s: sends it, or keeps it for a review; `other` does what the key beside does.
-    fn submit(&mut self, other: bool, cx: &mut Cx) -> Stay {
+    /// Sends it; or adds it to the review of what it is on, which begins with it where none is open.
+    fn submit(&mut self, to_review: bool, cx: &mut Cx) -> Stay {
         if self.is_busy() {
             return Stay::Open;
         }
@@ -206,8 +206,8 @@ impl Composer {
         }
         self.preview = None;
         match &self.purpose {
-            Purpose::Send(..) if other => {}
-            Purpose::Comment { draft, .. } if other && !draft.on.is_reviewed() => {}
+            Purpose::Send(..) if to_review => cx.say(Tone::Warning, NO_REVIEW),
+            Purpose::Comment(draft) if to_review && !draft.on.is_reviewed() => cx.say(Tone::Warning, NO_REVIEW),
             Purpose::Send(..) => {
                 self.keep(cx);
                 match &self.current {
@@ -218,22 +218,21 @@ impl Composer {
                     None => self.send(cx),
                 }
             }
-            Purpose::Comment { draft, in_review } => {
+            Purpose::Comment(draft) => {
                 // Of what may have arrived already, that is what has to be known first.
                 let uncertain = draft.is_uncertain();
-                if *in_review == other {
-                    let fate = if uncertain { draft.state.clone() } else { Fate::Begun };
-                    self.keep_as(fate, cx);
-                    self.state = State::Posted;
-                    cx.act(Action::Post(vec![self.key.clone()]));
-                } else {
-                    let (review, fate) =
-                        (draft.on.review_key(), if uncertain { draft.state.clone() } else { Fate::Kept });
-                    cx.act(Action::Keep(review, Some("open".into())));
-                    self.keep_as(fate, cx);
-                    cx.say(Tone::Good, "Kept as a draft of your review.");
+                let fate = match to_review {
+                    _ if uncertain => draft.state.clone(),
+                    true => Fate::Kept,
+                    false => Fate::Begun,
+                };
+                self.keep_as(fate, cx);
+                if to_review {
+                    cx.say(Tone::Good, "Added to your review.");
                     return Stay::Close;
                 }
+                self.state = State::Posted;
+                cx.act(Action::Post(vec![self.key.clone()]));
             }
         }
         Stay::Open
@@ -320,14 +319,10 @@ impl Composer {
             State::Typing => {
                 match &self.purpose {
                     Purpose::Send(..) => word("C-s", "send"),
-                    Purpose::Comment { in_review: true, .. } => {
-                        word("C-s", "keep as a draft");
-                        word("M-s", "send now");
-                    }
-                    Purpose::Comment { in_review: false, draft } => {
-                        word("C-s", "send");
+                    Purpose::Comment(draft) => {
+                        word("C-s", "post now");
                         if draft.on.is_reviewed() {
-                            word("M-s", "begin a review");
+                            word("M-s", "add to review");
                         }
                     }
                 }
@@ -369,7 +364,7 @@ impl Composer {
             let room = usize::from(height / 2).clamp(1, 8);
             return self.theirs.get(..room.min(self.theirs.len())).unwrap_or_default();
         }
-        let Purpose::Comment { draft, .. } = &self.purpose else { return &[] };
+        let Purpose::Comment(draft) = &self.purpose else { return &[] };
         let quote = draft.spot.as_ref().map(|spot| spot.quote.as_slice()).unwrap_or_default();
         let room = usize::from(height / 4).min(3);
         quote.get(quote.len().saturating_sub(room)..).unwrap_or_default()
@@ -548,7 +543,7 @@ impl Overlay for Composer {
     }
 
     fn writing(&self) -> Option<&str> {
-        matches!(self.purpose, Purpose::Comment { .. }).then_some(self.key.as_str())
+        matches!(self.purpose, Purpose::Comment(_)).then_some(self.key.as_str())
     }
 
     fn changed(&mut self, cx: &mut Cx) {
@@ -570,7 +565,7 @@ impl Overlay for Composer {
                     Fate::Failed { why } | Fate::Unknown { why, .. } => why.clone(),
                     Fate::Begun | Fate::Kept | Fate::Sending { .. } => "It was stopped".into(),
                 };
-                if let Purpose::Comment { draft, .. } = &mut self.purpose {
+                if let Purpose::Comment(draft) = &mut self.purpose {
                     draft.state = kept.state;
                     if kept.base != draft.base {
                         self.theirs = kept.base.iter().flat_map(|theirs| theirs.lines()).map(str::to_owned).collect();
