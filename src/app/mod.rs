@@ -32,7 +32,7 @@ use crate::ui::image::Pictures;
 use crate::ui::theme::Theme;
 use action::{Action, Effect, Msg, Outcome, Then, Tone};
 use bindings::Bindings;
-use command::{Command, Motion};
+use command::Motion;
 use crossterm::event::{KeyEventKind, MouseButton, MouseEventKind};
 use elsewhere::Elsewhere;
 use global::GLOBAL;
@@ -40,7 +40,6 @@ use jiff::{SignedDuration, Timestamp};
 use keymap::{Key, Meaning};
 use outbox::Outbox;
 use overlay::confirm::Confirm;
-use overlay::help::{Help, Row};
 use overlay::picker::{Item, Picker};
 use overlay::prompt::Prompt;
 use overlay::query::QueryLine;
@@ -867,6 +866,11 @@ impl App {
             .collect()
     }
 
+    /// The commands of every place, as things to choose.
+    fn global_items(&self) -> impl Iterator<Item = Item> {
+        GLOBAL.iter().map(|c| Item::act(c.title, Action::Run(c.id)).note(self.bindings.shown(c.id)))
+    }
+
     fn menu(&mut self) {
         let items = self.command_items();
         if items.is_empty() {
@@ -889,7 +893,7 @@ impl App {
     fn palette(&mut self) {
         let mut items = self.place_items();
         items.extend(self.command_items());
-        items.extend(GLOBAL.iter().map(|c| Item::act(c.title, Action::Run(c.id)).note(self.bindings.shown(c.id))));
+        items.extend(self.global_items());
         // What other places can do is found, too, with where.
         let here = self.panes.last().map(|p| p.id()).unwrap_or_default();
         for entry in self.registry.iter().filter(|entry| entry.id != here) {
@@ -913,21 +917,13 @@ impl App {
         self.overlays.push(Box::new(picker));
     }
 
+    /// The keys of the place at hand and of every place, to find one and to run it.
     fn help(&mut self) {
-        let mut rows = Vec::new();
-        if let Some(pane) = self.panes.last() {
-            let title = self.registry.iter().find(|e| e.id == pane.id()).map_or("", |e| e.title);
-            rows.push(Row::Heading(title.to_owned()));
-            for info in pane.commands() {
-                rows.push(Row::Keys(self.bindings.shown(info.id).to_owned(), info.title.to_owned()));
-            }
-            rows.push(Row::Heading(String::new()));
-        }
-        rows.push(Row::Heading("Everywhere".into()));
-        for command in GLOBAL.iter().map(Command::info) {
-            rows.push(Row::Keys(self.bindings.shown(command.id).to_owned(), command.title.to_owned()));
-        }
-        self.overlays.push(Box::new(Help::new(rows)));
+        let here = self.panes.last().map(|pane| pane.id()).unwrap_or_default();
+        let place = self.registry.iter().find(|entry| entry.id == here).map_or("", |entry| entry.title);
+        let mut items = self.command_items();
+        items.extend(self.global_items().map(|item| item.detail("everywhere")));
+        self.overlays.push(Box::new(Picker::new(format!("Keys: {place}"), "", items).of_keys()));
     }
 
     /// Asks before doing `action`.

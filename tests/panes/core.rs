@@ -145,6 +145,69 @@ fn help_lists_every_command_of_its_place_and_of_every_place() {
     }
 }
 
+/// Every key that a terminal sends, but those that close what lies over a place, or choose in it.
+fn every_key() -> Vec<String> {
+    let letters = ('!'..='~').map(String::from);
+    let with = |modifier: &'static str| ('a'..='z').map(move |c| format!("{modifier}-{c}"));
+    let others = "Space Tab S-Tab Backspace Delete Insert Up Down Left Right Home End PageUp PageDown F1 F2 F5 M-Right";
+    let others = others.split(' ').map(str::to_owned);
+    letters.chain(with("C").filter(|key| key != "C-c")).chain(with("M")).chain(others).collect()
+}
+
+async fn merge_request() -> Harness {
+    let mut harness = Begin::at(Place::new("mr").project("acme/rocket-ui").item(42)).size(100, 30).open();
+    harness
+        .reply("GET /user", json!({"id": 1, "username": "ada"}))
+        .reply(MR, crate::mrs::merge_request(42, "Rows", "opened"))
+        .reply(&format!("{MR}/notes"), json!([]))
+        .settle()
+        .await;
+    harness
+}
+
+const MR: &str = "GET /projects/acme%2Frocket-ui/merge_requests/42";
+
+#[tokio::test]
+async fn nothing_typed_in_help_the_palette_or_the_action_list_reaches_the_place_below() {
+    for (opens, title) in [("?", "Keys: Merge request"), (":", "Command"), ("a", "Actions")] {
+        let mut harness = merge_request().await;
+        let (before, asked) = (harness.picture(), harness.asked.len());
+        harness.press(opens).expect(title);
+        for key in every_key() {
+            harness.press(&key);
+            assert!(harness.shows(title), "{opens} was closed by {key}\n{}", harness.picture());
+        }
+        harness.press("Esc");
+        assert_eq!(harness.picture(), before, "{opens}");
+        assert_eq!(harness.asked[asked..], [""; 0], "{opens}");
+    }
+}
+
+#[tokio::test]
+async fn help_is_filtered_by_what_is_typed_and_runs_the_row_under_the_cursor() {
+    let mut harness = merge_request().await;
+    let put = "PUT /projects/acme%2Frocket-ui/merge_requests/42";
+    let closed = |harness: &Harness| harness.asked.iter().filter(|line| line.starts_with(put)).count();
+    harness.press("? / X").expect("Nothing matches.").press("Enter").expect("Nothing matches.").press("Esc");
+    assert_eq!(closed(&harness), 0);
+    harness.press("?").type_text("reopen").expect("Close or reopen it").expect_no("Reply, quoting");
+    // A key that is typed is found, too, before words that have that letter.
+    harness.press("C-u").press("]").expect("Next file or note").press("C-u").press("X").press("Enter").settle().await;
+    assert_eq!(closed(&harness), 1, "{:?}", harness.asked);
+    harness.expect_no("Keys: ");
+}
+
+#[tokio::test]
+async fn deleting_more_than_was_typed_into_a_filter_does_not_go_back() {
+    // A line of words, and one of keys and values.
+    for place in [Place::new("branches").project("acme/rocket-ui"), Place::new("mrs").project("acme/rocket-ui")] {
+        let mut harness = Begin::at(place.clone()).open();
+        harness.press("/").type_text("ab").press("Backspace Backspace Backspace Backspace");
+        assert_eq!(harness.app.place().pane, place.pane);
+        harness.type_text("cd").expect("cd");
+    }
+}
+
 #[tokio::test]
 async fn a_late_reply_is_dropped() {
     let mut harness = Begin::at(projects()).open();

@@ -7,7 +7,6 @@ pub mod composer;
 pub mod confirm;
 pub mod editor;
 pub mod form;
-pub mod help;
 pub mod picker;
 pub mod prompt;
 pub mod query;

@@ -1,4 +1,4 @@
-//! Choosing by fuzzy name: palette, actions, refs, and everything else that is one of many.
+//! Choosing by fuzzy name: palette, help, actions, refs, and everything else that is one of many.
 
 use super::{Overlay, Stay};
 use crate::app::action::Action;
@@ -103,6 +103,8 @@ pub struct Picker {
     made_of: Option<(u64, String)>,
     /// Whether a row was chosen with the keys since the last letter.
     moved: bool,
+    /// Whether the notes are keys, which stand first and are found by being typed.
+    of_keys: bool,
     matcher: Matcher,
     area: Cell<Rect>,
 }
@@ -123,6 +125,7 @@ impl Picker {
             free: None,
             made_of: None,
             moved: false,
+            of_keys: false,
             matcher: Matcher::new(Config::DEFAULT.match_paths()),
             area: Cell::default(),
         };
@@ -144,9 +147,15 @@ impl Picker {
         self
     }
 
+    /// A table of keys: each item's note stands first.
+    pub fn of_keys(mut self) -> Picker {
+        self.of_keys = true;
+        self
+    }
+
     fn rank(&mut self) {
-        let typed = self.input.text();
-        if typed.trim().is_empty() {
+        let typed = self.input.text().trim();
+        if typed.is_empty() {
             self.ranked = (0..self.items.len()).map(|i| (i, Vec::new())).collect();
             return;
         }
@@ -161,6 +170,9 @@ impl Picker {
                 letters.clear();
                 pattern.score(Utf32Str::new(&item.detail, &mut buffer), &mut self.matcher)
             });
+            // A key that is typed is what is looked for, whatever else has that letter.
+            let is_key = self.of_keys && item.note.split(" · ").any(|key| key == typed);
+            let score = if is_key { Some(u32::MAX) } else { score };
             if let Some(score) = score {
                 letters.sort_unstable();
                 letters.dedup();
@@ -233,7 +245,8 @@ impl Overlay for Picker {
 
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let theme = view.theme;
-        let width = (screen.width * 3 / 5).clamp(64, 96).min(screen.width.saturating_sub(4));
+        let narrowest = if self.of_keys { 76 } else { 64 };
+        let width = (screen.width * 3 / 5).clamp(narrowest, 96).min(screen.width.saturating_sub(4));
         // Why something cannot be done is said below the list in full: a row between, and one or two of words.
         let reasons = self.ranked.iter().filter_map(|(index, _)| self.items.get(*index)?.reason());
         let longest = reasons.map(|why| text::width_up_to(&why, 200)).max();
@@ -270,10 +283,13 @@ impl Overlay for Picker {
             }
             return cursor;
         }
-        let columns = [
-            table::Column::new("", table::Size::Fill { min: 20, weight: 1 }),
-            table::Column::new("", table::Size::Fit { min: 0, max: 30 }).right().priority(1),
-        ];
+        let label = table::Column::new("", table::Size::Fill { min: 20, weight: 1 });
+        let columns = if self.of_keys {
+            let widest = self.items.iter().map(|item| text::width(&item.note)).max().unwrap_or(0).min(24);
+            [table::Column::new("", table::Size::Fixed(widest as u16)), label]
+        } else {
+            [label, table::Column::new("", table::Size::Fit { min: 0, max: 30 }).right().priority(1)]
+        };
         table::draw(buf, body, theme, true, &self.list, &columns, self.ranked.len(), |row| {
             let Some((item, letters)) = self.ranked.get(row).and_then(|(i, l)| Some((self.items.get(*i)?, l))) else {
                 return table::Row::default();
@@ -284,7 +300,8 @@ impl Overlay for Picker {
             if !beside.is_empty() {
                 spans.push((format!("  {}", text::shown(beside)).into(), Role::Dim));
             }
-            table::Row::new(vec![table::Cell { spans }, table::Cell::from((item.note.clone(), Role::Key))])
+            let (label, note) = (table::Cell { spans }, table::Cell::from((item.note.clone(), Role::Key)));
+            table::Row::new(if self.of_keys { vec![note, label] } else { vec![label, note] })
         });
         if self.ranked.len() > body.height as usize {
             let count = format!(

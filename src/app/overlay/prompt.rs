@@ -260,7 +260,6 @@ impl Overlay for Prompt {
                 cx.act(Action::SeekNext(true));
                 Stay::Open
             }
-            (KeyCode::Backspace, _) if self.input.is_empty() => Stay::Close,
             (KeyCode::Tab, _) => {
                 self.turn(!key.shift);
                 Stay::Open

@@ -123,7 +123,6 @@ impl Overlay for QueryLine {
             // What cannot be asked stays until it is mended.
             (KeyCode::Enter, _) if self.mistake.is_none() => return Stay::Close,
             (KeyCode::Enter, _) => {}
-            (KeyCode::Backspace, _) if self.input.is_empty() => return Stay::Close,
             _ => {
                 if edit(&mut self.input, key) {
                     self.changed_text(cx);
