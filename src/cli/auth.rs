@@ -82,11 +82,19 @@ fn logout(config: &Config, url: &Url) -> Result<(), Failure> {
 }
 
 /// Whose token it is, as the server says.
+///
+/// # Errors
+/// Where it refuses the token, or answers with something that is not a user.
 fn who(server: Server) -> Result<String, Failure> {
     let threads = threads()?;
+    let name = host::short(&server.base_url);
     let user: Result<_, crate::api::Error> =
         threads.block_on(async { Client::new(server)?.call(&GetCurrentUser::default()).await });
-    Ok(shown(&user?.username).into_owned())
+    let user = user?;
+    if user.id == 0 || user.username.trim().is_empty() {
+        return Err(Failure::failed(format!("{name} did not answer with a user; check that it is a GitLab server")));
+    }
+    Ok(shown(&user.username).into_owned())
 }
 
 /// The token from the standard input, or typed without being shown.

@@ -105,7 +105,8 @@ fn a_log_holds_what_was_called_and_no_token() {
 }
 
 /// Answers one request with these lines.
-fn answers(reply: &'static str) -> (String, std::thread::JoinHandle<()>) {
+pub fn answers(reply: impl Into<String>) -> (String, std::thread::JoinHandle<()>) {
+    let reply = reply.into();
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
     let thread = std::thread::spawn(move || {

@@ -1,5 +1,6 @@
 //! `labscope auth`, and the way from a clone to its server.
 
+use crate::api::answers;
 use crate::home::Home;
 use crate::program::{Served, is_private};
 
@@ -32,6 +33,23 @@ fn a_token_is_tried_kept_used_and_forgotten() {
     assert_eq!(auth("logout", "").code, Some(0));
     assert_eq!(auth("status", "").code, Some(1));
     assert_eq!(auth("logout", "").code, Some(1));
+}
+
+#[test]
+fn an_answer_that_is_not_a_user_keeps_no_token() {
+    let home = Home::new();
+    home.write("config/labscope/config.toml", "keyring = false\n");
+    for body in
+        ["{}", "{\"id\": 7}", "{\"username\": \"x\"}", "{\"id\": 7, \"username\": \" \"}", "null", "[]", "\"ada\""]
+    {
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length:";
+        let (url, thread) = answers(format!("{head} {}\r\n\r\n{body}", body.len()));
+        let login = home.run_with(&["--host", &url, "auth", "login"], "secret\n");
+        thread.join().expect("answered");
+        assert_eq!((login.code, login.out.as_str()), (Some(1), ""), "{body}: {login:?}");
+        assert!(!home.path("config/labscope/tokens.toml").exists(), "{body}: {login:?}");
+        assert!(!body.starts_with('{') || login.err.contains("did not answer with a user"), "{body}: {login:?}");
+    }
 }
 
 #[test]
