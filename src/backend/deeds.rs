@@ -81,25 +81,30 @@ pub fn set_ref(repo: &Repository, name: &str, from: Option<Oid>, to: Option<Oid>
     }
 }
 
-/// Removes what a server that was killed left in its repositories: locks that nobody holds any more.
-pub fn unlock(repositories: &Path) -> std::io::Result<()> {
+/// Removes what a server that was killed left in its repositories: locks that nobody holds any more, and objects that were
+/// not written to their end.
+pub fn clean_up(repositories: &Path) -> std::io::Result<()> {
+    let is_lock = |name: &[u8]| name.ends_with(b".lock");
+    let is_unfinished = |name: &[u8]| name.starts_with(b"tmp_object_git2_") || name.starts_with(b"pack_git2_");
     for entry in std::fs::read_dir(repositories)? {
         let path = entry?.path();
-        remove_locks(&path, false)?;
-        remove_locks(&path.join("refs"), true)?;
+        remove_files(&path, false, is_lock)?;
+        remove_files(&path.join("refs"), true, is_lock)?;
+        remove_files(&path.join("objects"), false, is_unfinished)?;
+        remove_files(&path.join("objects/pack"), false, is_unfinished)?;
     }
     Ok(())
 }
 
-fn remove_locks(folder: &Path, deeper: bool) -> std::io::Result<()> {
+fn remove_files(folder: &Path, deeper: bool, is_left: fn(&[u8]) -> bool) -> std::io::Result<()> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
     for entry in entries {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
             if deeper {
-                remove_locks(&entry.path(), true)?;
+                remove_files(&entry.path(), true, is_left)?;
             }
-        } else if entry.file_name().as_encoded_bytes().ends_with(b".lock") {
+        } else if is_left(entry.file_name().as_encoded_bytes()) {
             std::fs::remove_file(entry.path())?;
         }
     }
@@ -127,9 +132,25 @@ mod tests {
         deed(Some(a), None).unwrap();
         std::fs::write(folder.path().join("1.git/refs/tags/x.lock"), "").unwrap();
         assert!(deed(None, Some(b)).is_err());
-        unlock(folder.path()).unwrap();
+        clean_up(folder.path()).unwrap();
         deed(None, Some(b)).unwrap();
         apply(&Deed::Remove { project: 1 }, folder.path()).unwrap();
         apply(&Deed::Remove { project: 1 }, folder.path()).unwrap();
+    }
+
+    #[test]
+    fn objects_that_were_not_written_to_their_end_are_removed_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let repo = Repository::init_bare(folder.path().join("1.git")).unwrap();
+        let blob = repo.blob(b"whole").unwrap();
+        let objects = folder.path().join("1.git/objects");
+        let unfinished = ["tmp_object_git2_0a1b2c", "pack/pack_git2_0a1b2c"].map(|name| objects.join(name));
+        // What stock git is about to write is its own.
+        let kept = ["pack/tmp_pack_x", "pack/pack-1.pack"].map(|name| objects.join(name));
+        unfinished.iter().chain(&kept).for_each(|path| std::fs::write(path, "half").unwrap());
+        clean_up(folder.path()).unwrap();
+        assert!(unfinished.iter().all(|path| !path.exists()));
+        assert!(kept.iter().all(|path| path.exists()));
+        assert_eq!(repo.find_blob(blob).unwrap().content(), b"whole");
     }
 }

@@ -214,7 +214,7 @@ fn prepare(options: Options, base_url: String) -> Result<Prepared, StartError> {
 
 /// Does what a server that was killed had promised and not done.
 fn recover(world: &mut World, repositories: &Path) -> std::io::Result<()> {
-    deeds::unlock(repositories)?;
+    deeds::clean_up(repositories)?;
     for intent in world.intents.remove_where(|_| true) {
         // What was done before cannot be done again where somebody went on from there: then nothing is missing.
         if let Err(error) = deeds::apply(&intent.deed, repositories) {
