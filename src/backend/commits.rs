@@ -27,7 +27,9 @@ pub fn mount(mount: Mount) -> Mount {
 }
 
 fn list(call: &Reading, input: ListCommits) -> Outcome<Vec<Commit>> {
-    let since = moment("since", &input.since)?.map(|at| at.as_second());
+    // Git keeps no parts of a second: what begins within one begins with the next.
+    let since = moment("since", &input.since)?;
+    let since = since.map(|at| at.as_second().saturating_add((at.subsec_nanosecond() > 0).into()));
     let until = moment("until", &input.until)?.map(|at| at.as_second());
     let (_, git) = call.repository(&input.id)?;
     let from = if input.all == Some(true) {

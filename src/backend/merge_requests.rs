@@ -7,7 +7,7 @@ use super::git::Git;
 use super::mount::Mount;
 use super::records::{self, MilestoneState, Note, Noteable, Project, Range, State, level};
 use super::reject::Reject;
-use super::show::{date, holds, moment, there, time, times};
+use super::show::{Bounds, date, holds, there, time, times};
 use super::world::World;
 use crate::api::commits::Commit;
 use crate::api::jobs::PipelineBrief;
@@ -303,10 +303,8 @@ fn listed(
     let scope = scope.map(|scope| scope.replace('_', "-"));
     let words = [usual, "all", "created-by-me", "assigned-to-me"];
     let scope = call.choice("scope", scope.as_deref(), &words)?.to_owned();
-    let created_after = moment("created_after", &input.created_after)?;
-    let created_before = moment("created_before", &input.created_before)?;
-    let updated_after = moment("updated_after", &input.updated_after)?;
-    let updated_before = moment("updated_before", &input.updated_before)?;
+    let created = Bounds::new("created", &input.created_after, &input.created_before)?;
+    let updated = Bounds::new("updated", &input.updated_after, &input.updated_before)?;
     let labels: Vec<&str> = input.labels.as_deref().unwrap_or_default().split(',').map(str::trim).collect();
     let labels: Vec<&str> = labels.into_iter().filter(|label| !label.is_empty()).collect();
     let milestone_fits = |mr: &records::MergeRequest| match input.milestone.as_deref() {
@@ -328,10 +326,8 @@ fn listed(
             }
             && milestone_fits(mr)
             && labels.iter().all(|wanted| mr.labels.iter().any(|label| label == wanted))
-            && created_after.is_none_or(|after| mr.created_at >= after)
-            && created_before.is_none_or(|before| mr.created_at <= before)
-            && updated_after.is_none_or(|after| mr.updated_at >= after)
-            && updated_before.is_none_or(|before| mr.updated_at <= before)
+            && created.hold(mr.created_at)
+            && updated.hold(mr.updated_at)
             && input.author_id.is_none_or(|id| mr.author == id)
             && input.assignee_id.is_none_or(|id| if id == 0 { mr.assignee.is_none() } else { mr.assignee == Some(id) })
             && input

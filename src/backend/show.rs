@@ -41,6 +41,31 @@ pub fn moment(name: &str, input: &Option<Time>) -> Result<Option<Timestamp>, sup
     }
 }
 
+/// The bounds of a moment, both included. Moments count to the millisecond, as they are shown: a bound copied from a record
+/// holds that record.
+pub struct Bounds {
+    after: Option<Timestamp>,
+    before: Option<Timestamp>,
+}
+
+impl Bounds {
+    /// The bounds that `<name>_after` and `<name>_before` give.
+    ///
+    /// # Errors
+    /// As [`moment`].
+    pub fn new(name: &str, after: &Option<Time>, before: &Option<Time>) -> Result<Bounds, super::reject::Reject> {
+        let (after_name, before_name) = (format!("{name}_after"), format!("{name}_before"));
+        Ok(Bounds { after: moment(&after_name, after)?, before: moment(&before_name, before)? })
+    }
+
+    /// Whether a moment is within them.
+    pub fn hold(&self, at: Timestamp) -> bool {
+        let at = at.as_millisecond();
+        self.after.is_none_or(|after| after.as_millisecond() <= at)
+            && self.before.is_none_or(|before| at <= before.as_millisecond())
+    }
+}
+
 /// Whether `text` holds `part`, in any case.
 pub fn holds(text: &str, part: &str) -> bool {
     text.to_lowercase().contains(&part.to_lowercase())

@@ -6,7 +6,7 @@ use super::mount::Mount;
 use super::projects::{Filter, filter};
 use super::records::{Identity, Namespace, Place, User, level};
 use super::reject::Reject;
-use super::show::{date, holds, moment, there, time, times, user_state};
+use super::show::{Bounds, date, holds, there, time, times, user_state};
 use super::world::World;
 use crate::api::Nothing;
 use crate::api::projects::Project as ProjectView;
@@ -109,8 +109,7 @@ fn list(call: &Reading, input: ListUsers) -> Outcome<Vec<Profile>> {
         return Err(Reject::message(403, "Not authorized to access /api/v4/users"));
     }
     let admin = call.rights.admin;
-    let after = moment("created_after", &input.created_after)?;
-    let before = moment("created_before", &input.created_before)?;
+    let created = Bounds::new("created", &input.created_after, &input.created_before)?;
     let by =
         call.choice("order_by", input.order_by.as_deref(), &["id", "name", "username", "created_at", "updated_at"])?;
     let descending = call.descending(input.sort.as_deref(), "desc")?;
@@ -132,8 +131,7 @@ fn list(call: &Reading, input: ListUsers) -> Outcome<Vec<Profile>> {
             && input.search.as_ref().is_none_or(matches)
             && input.username.as_ref().is_none_or(|name| user.username.eq_ignore_ascii_case(name))
             && input.extern_uid.as_ref().is_none_or(identity)
-            && after.is_none_or(|after| user.created_at >= after)
-            && before.is_none_or(|before| user.created_at <= before)
+            && created.hold(user.created_at)
             && attributes.into_iter().all(|(key, value)| user.custom_attributes.get(key) == Some(value))
     };
     let mut users: Vec<&User> = call.world.users.iter().filter(found).collect();

@@ -1,6 +1,7 @@
 //! Merge requests and what people say of them.
 
 use crate::{Server, WORLD, each, json};
+use labscope::backend::{Clock, Options};
 use reqwest::Method;
 use serde_json::{Value, json as value};
 
@@ -208,4 +209,39 @@ async fn files_that_changed_are_counted_up_to_a_thousand() {
     // One is there already.
     assert_eq!(counted(999).await, "1000");
     assert_eq!(counted(1).await, "1000+");
+}
+
+#[tokio::test]
+async fn bounds_of_time_hold_the_record_that_they_were_copied_from() {
+    let start: jiff::Timestamp = "2026-11-20T16:00:10.123456789Z".parse().unwrap();
+    let server = Server::with(Options { clock: Clock::new(move || start), ..Options::default() }).await;
+    json(server.post("ada", "/projects", &[("name", "Notes")]).await, 201).await;
+    let begin = value!({"branch": "master", "commit_message": "x",
+        "actions": [{"action": "create", "file_path": "a", "content": "x"}]});
+    let commits = server.call("ada", Method::POST, "/projects/1/repository/commits").json(&begin);
+    json(commits.send().await.unwrap(), 201).await;
+    json(server.post("ada", "/projects/1/repository/branches", &[("branch", "b"), ("ref", "master")]).await, 201).await;
+    let form = [("source_branch", "b"), ("target_branch", "master"), ("title", "x")];
+    let request = json(server.post("ada", "/projects/1/merge_requests", &form).await, 201).await;
+    let form = [("name", "Cem"), ("email", "cem@x"), ("username", "cem"), ("password", "long enough")];
+    let user = json(server.post("root", "/users", &form).await, 201).await;
+    let own = |record: &Value, field: &str| record[field].as_str().unwrap().to_owned();
+    for (path, record, fields) in [
+        ("/projects/1/merge_requests", &request, &["created", "updated"][..]),
+        ("/merge_requests?scope=all", &request, &["created", "updated"]),
+        ("/users?search=cem", &user, &["created"]),
+    ] {
+        for field in fields {
+            let at = own(record, &format!("{field}_at"));
+            assert_eq!(at, "2026-11-20T16:00:10.123Z");
+            let ask = |bounds: String| {
+                let path = format!("{path}{}{bounds}", if path.contains('?') { "&" } else { "?" });
+                let server = &server;
+                async move { server.read("root", &path).await.as_array().unwrap().len() }
+            };
+            assert_eq!(ask(format!("{field}_after={at}&{field}_before={at}")).await, 1, "{path} {field}");
+            assert_eq!(ask(format!("{field}_after=2026-11-20T16:00:10.124Z")).await, 0, "{path} {field}");
+            assert_eq!(ask(format!("{field}_before=2026-11-20T16:00:10.122Z")).await, 0, "{path} {field}");
+        }
+    }
 }
