@@ -140,7 +140,7 @@ fn delete(call: &mut Writing, input: DeleteBranch) -> Outcome<Nothing> {
     if project.protected_branches.iter().any(|protected| protected.name == input.branch) {
         return Err(Reject::message(403, "Protected branch cannot be removed"));
     }
-    call.unmodified(Timestamp::from_second(git.repo().find_commit(head.commit)?.time().seconds()).unwrap_or_default())?;
+    call.unmodified(git.committed_at(head.commit)?)?;
     remove(call.world, &git, &call.repositories, id, &head)?;
     touch(call.world, id, call.now)?;
     call.pushed(id, &git, &format!("refs/heads/{}", head.name), Some(head.commit), None);
@@ -167,7 +167,7 @@ pub fn keep_ranges(world: &mut World, repositories: &Path, loses: impl Fn(&Merge
             target.reach(&fork.join("objects"))?;
             Git::open(&fork, None).ok()?.branch(&mr.source_branch)?
         };
-        let base = target.merge_base(target.branch(&mr.target_branch)?, head)?;
+        let base = target.merge_base(target.branch(&mr.target_branch)?, head).ok()??;
         Some(Range { base: base.to_string(), head: head.to_string() })
     };
     let open = world.merge_requests.iter().filter(|mr| mr.state == State::Opened && loses(mr));

@@ -37,7 +37,7 @@ fn list(call: &Reading, input: ListCommits) -> Outcome<Vec<Commit>> {
         branches.iter().map(|head| head.commit).chain(tags.iter().map(|tag| tag.commit)).collect()
     } else {
         match input.ref_name.as_deref().filter(|name| !name.is_empty()) {
-            Some(name) => vec![git.commit_at(Some(name), "Commit")?.id()],
+            Some(name) => vec![git.commit_at(Some(name), "Commit")?.id],
             // An empty repository has an empty log.
             None => git.default_head().into_iter().collect(),
         }
@@ -113,7 +113,7 @@ fn cherry_pick(call: &mut Writing, input: CherryPick) -> Outcome<Commit> {
 }
 
 fn find(git: &Git, sha: &str) -> Result<Oid, Reject> {
-    Ok(git.commit_at(Some(sha), "Commit")?.id())
+    Ok(git.commit_at(Some(sha), "Commit")?.id)
 }
 
 /// A pipeline as other things name it.

@@ -189,20 +189,20 @@ impl<W: Deref<Target = World>> Call<W> {
         let live = || {
             let head = self.source_head(mr, Some(git))?;
             // The commits of a fork are looked at in the target's repository.
-            if mr.source_project != mr.target_project && git.repo().find_commit(head).is_err() {
+            if mr.source_project != mr.target_project && !git.has_commit(head) {
                 let fork = super::call::repository_path(&self.repositories, mr.source_project);
                 git.reach(&fork.join("objects"))?;
             }
             Some(Ends { base: self.meeting(git, git.branch(&mr.target_branch)?, head).base?, head })
         };
         let ends = if mr.state == State::Opened { live().or_else(kept) } else { kept().or_else(live) };
-        ends.filter(|ends| git.repo().find_commit(ends.head).is_ok() || self.reach_fork(mr, git, ends.head))
+        ends.filter(|ends| git.has_commit(ends.head) || self.reach_fork(mr, git, ends.head))
     }
 
     /// How a source head relates to a target head; worked out once.
     fn meeting(&self, git: &Git, target: Oid, source: Oid) -> Meeting {
         let make = || {
-            let (base, is_clean) = (git.merge_base(target, source), git.merges_cleanly(target, source));
+            let (base, is_clean) = (git.merge_base(target, source)?, git.merges_cleanly(target, source));
             Ok(Meeting { base, is_clean })
         };
         let none = Meeting { base: None, is_clean: false };
@@ -229,7 +229,7 @@ impl<W: Deref<Target = World>> Call<W> {
 
     fn reach_fork(&self, mr: &records::MergeRequest, git: &Git, head: Oid) -> bool {
         let fork = super::call::repository_path(&self.repositories, mr.source_project).join("objects");
-        git.reach(&fork).is_some() && git.repo().find_commit(head).is_ok()
+        git.reach(&fork).is_some() && git.has_commit(head)
     }
 
     /// A merge request by itself.

@@ -36,7 +36,8 @@ pub fn mount(mount: Mount) -> Mount {
 
 fn tree(call: &Reading, input: ListTree) -> Outcome<Vec<TreeEntry>> {
     let (_, git) = call.repository(&input.id)?;
-    let root = git.commit_at(input.r#ref.as_deref().filter(|name| !name.is_empty()), "Tree")?.tree()?;
+    let commit = git.commit_at(input.r#ref.as_deref().filter(|name| !name.is_empty()), "Tree")?;
+    let root = git.repo().find_tree(commit.tree_id)?;
     let (path, recursive) = (input.path.unwrap_or_default(), input.recursive == Some(true));
     let key = (root.id(), path.clone(), recursive);
     let entries = call.cache.trees.or_make(key, || git.list(&root, &path, recursive).map(Arc::new))?;
@@ -63,7 +64,7 @@ fn archive(call: &Reading, input: GetArchive) -> Outcome<Stream> {
     let format = Format::from_word(word).ok_or_else(|| Reject::no_valid_value("format"))?;
     let (project, git) = call.repository(&input.id)?;
     let sha = input.sha.as_deref().filter(|name| !name.is_empty());
-    let commit = git.commit_at(sha, "File")?.id();
+    let commit = git.commit_at(sha, "File")?.id;
     let asked = sha.or(project.default_branch.as_deref());
     // One folder, whose name says what it is.
     let prefix = format!("{}-{}-{commit}", project.path, asked.unwrap_or("HEAD").replace('/', "-"));
@@ -97,11 +98,11 @@ fn archive(call: &Reading, input: GetArchive) -> Outcome<Stream> {
 
 fn compare(call: &Reading, input: Compare) -> Outcome<Comparison> {
     let (_, git) = call.repository(&input.id)?;
-    let from = git.commit_at(Some(&input.from), "Commit")?.id();
-    let to = git.commit_at(Some(&input.to), "Commit")?.id();
+    let from = git.commit_at(Some(&input.from), "Commit")?.id;
+    let to = git.commit_at(Some(&input.to), "Commit")?.id;
     let (ids, cut) = git.between(from, to, MOST_COMMITS)?;
     // What `to` brought since the two parted; of unrelated histories everything.
-    let changes = git.changes(git.merge_base(from, to), to)?;
+    let changes = git.changes(git.merge_base(from, to)?, to)?;
     let mut commits = ids.into_iter().map(|id| git.show(id)).collect::<Result<Vec<_>, Reject>>()?;
     commits.reverse();
     ok(Comparison {

@@ -238,7 +238,7 @@ fn commits(call: &Reading, project: &Project, text: &str) -> Outcome<Vec<Hit>> {
 fn blobs(call: &Reading, project: &Project, text: &str) -> Outcome<Vec<Hit>> {
     let (_, git) = call.repository(&project.id.into())?;
     let Some(head) = git.default_head() else { return hits(call, Vec::new()) };
-    let root = git.repo().find_commit(head)?.tree()?;
+    let root = git.tree(head)?;
     let files = git.list(&root, "", true)?;
     let cut = files.len() > MOST_FILES;
     let wanted = text.to_lowercase();

@@ -9,7 +9,6 @@ use super::reject::Reject;
 use super::world::World;
 use crate::api::Nothing;
 use crate::api::tags::*;
-use jiff::Timestamp;
 
 pub fn mount(mount: Mount) -> Mount {
     mount
@@ -99,7 +98,7 @@ fn delete(call: &mut Writing, input: DeleteTag) -> Outcome<Nothing> {
     let (project, git) = call.repository_to_write(&input.id)?;
     let project = project.id;
     let tag = git.tag(&input.tag_name).ok_or_else(|| Reject::not_found("Tag"))?;
-    call.unmodified(Timestamp::from_second(git.repo().find_commit(tag.commit)?.time().seconds()).unwrap_or_default())?;
+    call.unmodified(git.committed_at(tag.commit)?)?;
     git.delete_tag(&tag.name)?;
     call.world.releases.remove_where(|release| release.project == project && release.tag == tag.name);
     touch(call.world, project, call.now)?;

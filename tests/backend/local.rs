@@ -175,3 +175,94 @@ async fn changes_made_here_outlive_a_restart_beside_those_made_there() {
     assert_eq!(tip("feature%2Ffuel").await, "Fill up");
     assert_eq!(tip("main").await, "Commit at 4000");
 }
+
+#[tokio::test]
+async fn a_commit_with_an_absurd_date_is_shown_and_built_upon() {
+    for date in ["99999999999999999999 +0000", "9223372036854775807 +0100", "-9223372036854775808 +0000", "x y", ""] {
+        let (folder, repo) = made();
+        let head = repo.head().unwrap().peel_to_commit().unwrap();
+        let by = format!("Ada <ada@example.com> {date}");
+        let tree = repo.find_commit(head.parent_id(0).unwrap()).unwrap().tree_id();
+        let text = format!("tree {tree}\nparent {}\nauthor {by}\ncommitter {by}\n\nOdd\n", head.id());
+        let odd = repo.odb().unwrap().write(git2::ObjectType::Commit, text.as_bytes()).unwrap();
+        let tag = format!("object {odd}\ntype commit\ntag odd\ntagger {by}\n\nOdd\n");
+        let tag = repo.odb().unwrap().write(git2::ObjectType::Tag, tag.as_bytes()).unwrap();
+        for (name, id) in
+            [("refs/heads/main", odd), ("refs/heads/odd", odd), ("refs/tags/v0", tag), ("refs/tags/v2", odd)]
+        {
+            repo.reference(name, id, true, "").unwrap();
+        }
+        let server = Server::over(folder.path().join("rocket")).await;
+        let at = |path: &str| format!("/projects/local%2Frocket{path}");
+        let form = [("branch", "new"), ("ref", "odd")];
+        json(server.post("ada", &at("/repository/branches"), &form).await, 201).await;
+        let form = [("tag_name", "v3"), ("ref", "odd"), ("message", "Text")];
+        json(server.post("ada", &at("/repository/tags"), &form).await, 201).await;
+        let change = [
+            ("branch", "new"),
+            ("commit_message", "On top"),
+            ("actions[][action]", "update"),
+            ("actions[][file_path]", "README.md"),
+            ("actions[][content]", "new"),
+        ];
+        let top = json(server.post("ada", &at("/repository/commits"), &change).await, 201).await;
+        assert_eq!(top["parent_ids"][0], odd.to_string());
+        let form = [("source_branch", "new"), ("target_branch", "main"), ("title", "On top")];
+        json(server.post("ada", &at("/merge_requests"), &form).await, 201).await;
+
+        for path in
+            ["/repository/commits", "/repository/commits?ref_name=odd", "/repository/commits?all=true&per_page=50"]
+        {
+            let listed = server.read("ada", &at(path)).await;
+            let row = listed.as_array().unwrap().iter().find(|row| row["id"] == odd.to_string()).unwrap().clone();
+            assert!(row["committed_date"].as_str().unwrap().starts_with("1970-01-01T0"), "{row}");
+        }
+        let commit = format!("/repository/commits/{odd}");
+        let paths = [
+            "".to_owned(),
+            "?statistics=true".into(),
+            "/repository/commits?path=README.md".into(),
+            "/repository/commits?path=docs&all=true".into(),
+            "/repository/commits?since=1960-01-01T00:00:00Z&until=1990-01-01T00:00:00Z".into(),
+            commit.clone(),
+            format!("{commit}/diff"),
+            format!("{commit}/refs"),
+            format!("{commit}/comments"),
+            format!("{commit}/statuses"),
+            "/repository/contributors".into(),
+            "/repository/branches".into(),
+            "/repository/branches/odd".into(),
+            "/repository/tags".into(),
+            "/repository/tags?order_by=updated".into(),
+            "/repository/tags/v0".into(),
+            "/repository/tags/v2".into(),
+            "/repository/tags/v3".into(),
+            "/repository/tree?ref=odd".into(),
+            "/repository/compare?from=feature/fuel&to=new".into(),
+            "/merge_requests".into(),
+            "/merge_requests/1".into(),
+            "/merge_requests/1/commits".into(),
+            "/merge_requests/1/changes".into(),
+            "/search?scope=commits&search=Odd".into(),
+            "/search?scope=blobs&search=launch".into(),
+        ];
+        for path in paths {
+            let value = server.read("ada", &at(&path)).await;
+            assert!(
+                value != serde_json::json!([]) || path.ends_with("/comments") || path.ends_with("/statuses"),
+                "{date}: {path}"
+            );
+        }
+        let archive = server.get("ada", &at("/repository/archive.zip?sha=odd")).await;
+        assert!(archive.status() == 200 && !archive.bytes().await.unwrap().is_empty());
+        let changes = server.read("ada", &at("/merge_requests/1/changes")).await;
+        assert_eq!(each(&changes["changes"], "new_path"), ["README.md"]);
+        let pick = at(&format!("{commit}/cherry_pick"));
+        json(server.post("ada", &pick, &[("branch", "feature/fuel")]).await, 400).await;
+        let pick = at(&format!("/repository/commits/{}/cherry_pick", top["id"].as_str().unwrap()));
+        json(server.post("ada", &pick, &[("branch", "odd")]).await, 201).await;
+        for path in ["/repository/branches/odd", "/repository/tags/v0"] {
+            assert_eq!(server.delete("ada", &at(path)).await.status(), 204, "{path}");
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! Commits that are made over HTTP, and that stock git reads.
 
 use crate::{Server, json};
+use labscope::backend::{Clock, Options};
 use reqwest::Method;
 use serde_json::{Value, json as value};
 
@@ -214,4 +215,34 @@ async fn a_status_goes_on_and_never_back() {
     assert!(!jobs.contains(&id) && !jobs.contains(&next) && next > id, "no two rows of one number");
     let wrong = server.post("ada", "/projects/1/statuses/main", &[("state", "running"), ("coverage", "NaN")]).await;
     assert_eq!(json(wrong, 400).await["error"], "coverage is invalid");
+}
+
+#[tokio::test]
+async fn commits_of_one_second_are_in_order_and_the_last_of_a_file_is_known() {
+    let start: jiff::Timestamp = "2026-11-20T16:00:10Z".parse().unwrap();
+    let server = Server::with(Options { clock: Clock::new(move || start), ..Options::default() }).await;
+    json(server.post("ada", "/projects", &[("name", "Notes")]).await, 201).await;
+    let change = |action: &str, text: &str, known: &str| {
+        let change = value!({"action": action, "file_path": "a.txt", "content": text, "last_commit_id": known});
+        commit(&server, value!({"branch": "master", "commit_message": text, "actions": [change]}))
+    };
+    let mut ids = vec![json(change("create", "1", "").await, 201).await["id"].as_str().unwrap().to_owned()];
+    for text in ["2", "3", "4", "5", "6"] {
+        if let [.., stale, _] = ids.as_slice() {
+            let refused = json(change("update", text, stale).await, 400).await;
+            assert_eq!(refused["message"], "The file has changed since you started editing it: a.txt");
+        }
+        let made = json(change("update", text, ids.last().unwrap()).await, 201).await;
+        ids.push(made["id"].as_str().unwrap().to_owned());
+    }
+    ids.reverse();
+    for path in ["", "?path=a.txt", "?all=true", "?since=2026-11-20T16:00:10Z&until=2026-11-20T16:00:10Z"] {
+        let listed = server.read("ada", &format!("/projects/1/repository/commits{path}")).await;
+        assert_eq!(crate::each(&listed, "id"), ids, "{path}");
+    }
+    let later = server.read("ada", "/projects/1/repository/commits?since=2026-11-20T16:00:10.001Z").await;
+    assert_eq!(later, value!([]));
+    let compared = server.read("ada", &format!("/projects/1/repository/compare?from={}&to=master", ids[5])).await;
+    let oldest_first: Vec<&String> = ids[..5].iter().rev().collect();
+    assert_eq!(crate::each(&compared["commits"], "id"), oldest_first);
 }

@@ -164,9 +164,8 @@ impl Git {
     /// # Errors
     /// What the writer says, so that it ends where nobody listens any more; a blob that cannot be read.
     pub fn write_archive(&self, commit: Oid, prefix: &str, format: Format, out: &mut dyn Write) -> io::Result<()> {
-        let commit = self.repo.find_commit(commit).map_err(io::Error::other)?;
-        let root = commit.tree().map_err(io::Error::other)?;
-        let seconds = commit.time().seconds();
+        let (root, seconds) = self.raw_commit(commit, |raw| (raw.tree, raw.seconds())).map_err(io::Error::other)?;
+        let root = self.repo.find_tree(root).map_err(io::Error::other)?;
         let time = u64::try_from(seconds).unwrap_or_default();
         let prefix = prefix.as_bytes();
         match format {

@@ -1,8 +1,9 @@
 //! Changes of refs.
 
 use super::Git;
+use super::object::{Signature, UNSIGNED};
 use crate::backend::reject::Reject;
-use git2::{Oid, Reference, Signature, Time};
+use git2::{Oid, Reference, Time};
 use jiff::Timestamp;
 
 /// Who makes a commit or a tag, and when.
@@ -14,16 +15,18 @@ pub struct Author {
 }
 
 impl Author {
-    pub(super) fn signature(&self) -> Result<Signature<'static>, Reject> {
-        // Git allows no brackets in a signature, and takes what is in the way of reading a line off both ends. What is
-        // left must not be empty.
+    pub(super) fn signature(&self) -> Signature {
+        // Git takes what is in the way of reading a line off both ends. What is left must not be empty.
         let crud = |c: char| c <= ' ' || matches!(c, '.' | ',' | ':' | ';' | '"' | '\\' | '\'');
         let clean = |text: &str, instead: &str| {
-            let text: String = text.chars().filter(|c| !matches!(c, '<' | '>' | '\n' | '\0')).collect();
+            let text = text.replace(UNSIGNED, "");
             Some(text.trim_matches(crud)).filter(|text| !text.is_empty()).unwrap_or(instead).to_owned()
         };
-        let (name, email) = (clean(&self.name, "nobody"), clean(&self.email, "nobody@localhost"));
-        Ok(Signature::new(&name, &email, &Time::new(self.at.as_second(), 0))?)
+        Signature {
+            name: clean(&self.name, "nobody"),
+            email: clean(&self.email, "nobody@localhost"),
+            at: Time::new(self.at.as_second(), 0),
+        }
     }
 }
 
@@ -53,8 +56,8 @@ impl Git {
         if self.is_in_the_way(&full) {
             return Err(Reject::bad("Branch already exists"));
         }
-        self.set_ref(&full, None, Some(commit.id()))?;
-        Ok(commit.id())
+        self.set_ref(&full, None, Some(commit.id))?;
+        Ok(commit.id)
     }
 
     /// Whether there is a ref `a` for one called `a/b`, or the other way round: both cannot be.
@@ -91,8 +94,8 @@ impl Git {
             return Err(refuse(format!("Tag {name} already exists")));
         }
         let id = match message.filter(|text| !text.trim().is_empty()) {
-            Some(message) => self.repo.tag_annotation_create(name, commit.as_object(), &by.signature()?, message)?,
-            None => commit.id(),
+            Some(message) => self.write_tag(name, commit.id, &by.signature(), message)?,
+            None => commit.id,
         };
         self.set_ref(&full, None, Some(id))
     }

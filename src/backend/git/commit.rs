@@ -1,12 +1,13 @@
 //! New commits: several changes of files at once, and a commit applied to another branch. No work tree is needed.
 
 use super::change::Author;
+use super::object::Signature;
 use super::{Git, LogQuery};
 use crate::api::commits::CommitAction;
 use crate::backend::reject::Reject;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use git2::{Commit, FileMode, ObjectType, Oid, Signature, Tree};
+use git2::{FileMode, ObjectType, Oid, Tree};
 use std::collections::BTreeMap;
 
 /// A commit to be made.
@@ -43,14 +44,17 @@ impl Git {
         if !super::change::is_ref_name(&format!("refs/heads/{}", new.branch)) {
             return Err(Reject::bad("Branch name is invalid"));
         }
-        let parent = parent.map(|id| self.repo().find_commit(id)).transpose()?;
-        let base = match &parent {
-            Some(parent) => parent.tree()?,
-            None => self.repo().find_tree(self.repo().treebuilder(None)?.write()?)?,
+        let base = match parent {
+            Some(parent) => self.tree(parent)?,
+            None => self.empty_tree()?,
         };
-        let tree = self.apply(new.actions, &base, parent.as_ref())?;
-        let signatures = (new.author.signature()?, new.committer.signature()?);
-        self.advance(new.branch, head, &signatures, new.message, &tree, parent.as_ref().into_iter().collect())
+        let tree = self.apply(new.actions, &base, parent)?;
+        let signatures = (new.author.signature(), new.committer.signature());
+        self.advance(new.branch, head, &signatures, new.message, &tree, parent)
+    }
+
+    fn empty_tree(&self) -> Result<Tree<'_>, Reject> {
+        Ok(self.repo().find_tree(self.repo().treebuilder(None)?.write()?)?)
     }
 
     /// Puts a commit in place. Writes come one after the other, so that nothing moves meanwhile.
@@ -58,22 +62,22 @@ impl Git {
         &self,
         branch: &str,
         head: Option<Oid>,
-        (author, committer): &(Signature<'_>, Signature<'_>),
+        (author, committer): &(Signature, Signature),
         message: &str,
         tree: &Tree<'_>,
-        parents: Vec<&Commit<'_>>,
+        parent: Option<Oid>,
     ) -> Result<Oid, Reject> {
         let name = format!("refs/heads/{branch}");
         if head.is_none() && self.is_in_the_way(&name) {
             return Err(Reject::bad("Branch name is invalid"));
         }
-        let id = self.repo().commit(None, author, committer, message, tree, &parents)?;
+        let id = self.write_commit((author, committer), message, tree.id(), parent.as_slice())?;
         self.set_ref(&name, head, Some(id))?;
         Ok(id)
     }
 
     /// The tree after all actions.
-    fn apply(&self, actions: &[CommitAction], base: &Tree<'_>, at: Option<&Commit<'_>>) -> Result<Tree<'_>, Reject> {
+    fn apply(&self, actions: &[CommitAction], base: &Tree<'_>, at: Option<Oid>) -> Result<Tree<'_>, Reject> {
         // What earlier actions left at a path: its blob and mode, or nothing.
         let mut touched = Touched::new();
         for (index, action) in actions.iter().enumerate() {
@@ -169,11 +173,11 @@ impl Git {
     }
 
     /// Refuses to overwrite what the author has not seen.
-    fn check_unchanged(&self, action: &CommitAction, path: &str, at: Option<&Commit<'_>>) -> Result<(), Reject> {
+    fn check_unchanged(&self, action: &CommitAction, path: &str, at: Option<Oid>) -> Result<(), Reject> {
         let (Some(known), Some(at)) = (action.last_commit_id.as_deref().filter(|id| !id.is_empty()), at) else {
             return Ok(());
         };
-        let query = LogQuery { from: vec![at.id()], path: Some(path.to_owned()), ..LogQuery::default() };
+        let query = LogQuery { from: vec![at], path: Some(path.to_owned()), ..LogQuery::default() };
         let last = self.log(&query, 0, 1)?.commits.first().map(Oid::to_string);
         if last.is_none_or(|last| last == known) {
             return Ok(());
@@ -187,7 +191,7 @@ impl Git {
     /// 404 for a branch that does not exist, 400 where the changes conflict with it.
     pub fn cherry_pick(&self, commit: Oid, branch: &str, committer: &Author) -> Result<Oid, Reject> {
         let head = self.branch(branch).ok_or_else(|| Reject::not_found("Branch"))?;
-        let (picked, onto) = (self.repo().find_commit(commit)?, self.repo().find_commit(head)?);
+        let (picked, onto) = (self.find_commit(commit)?, self.tree(head)?);
         let refused = || {
             Reject::bad(
                 "Sorry, we cannot cherry-pick this commit automatically. \
@@ -195,19 +199,22 @@ impl Git {
                  updated some of its content.",
             )
         };
-        let mainline = u32::from(picked.parent_count() > 1);
-        let mut index = self.repo().cherrypick_commit(&picked, &onto, mainline, None).map_err(|_| refused())?;
+        let before = match picked.parent() {
+            Some(parent) => self.tree(parent)?,
+            None => self.empty_tree()?,
+        };
+        let after = self.repo().find_tree(picked.tree_id)?;
+        let mut index = self.repo().merge_trees(&before, &onto, &after, None).map_err(|_| refused())?;
         if index.has_conflicts() {
             return Err(refused());
         }
         let tree = self.repo().find_tree(index.write_tree_to(self.repo())?)?;
-        if tree.id() == onto.tree_id() {
+        if tree.id() == onto.id() {
             return Err(refused());
         }
-        let message = super::lossy(picked.message_bytes());
-        let message = format!("{}\n\n(cherry picked from commit {commit})", message.trim_end());
-        let signatures = (picked.author().to_owned(), committer.signature()?);
-        self.advance(branch, Some(head), &signatures, &message, &tree, vec![&onto])
+        let message = format!("{}\n\n(cherry picked from commit {commit})", picked.message.trim_end());
+        let signatures = (picked.author, committer.signature());
+        self.advance(branch, Some(head), &signatures, &message, &tree, Some(head))
     }
 }
 

@@ -37,8 +37,8 @@ impl Git {
 
     fn tree_of(&self, commit: Option<Oid>) -> Result<Option<Tree<'_>>, Reject> {
         // A parent that a shallow clone does not have counts as empty.
-        let Some(commit) = commit.and_then(|id| self.repo.find_commit(id).ok()) else { return Ok(None) };
-        Ok(Some(commit.tree()?))
+        let Some(commit) = commit.filter(|id| self.has_commit(*id)) else { return Ok(None) };
+        Ok(Some(self.tree(commit)?))
     }
 
     /// What changed from one commit to another; from nothing where there is no first one.
@@ -69,12 +69,12 @@ impl Git {
 
     /// What a commit changed against its first parent.
     pub fn commit_changes(&self, id: Oid) -> Result<Changes, Reject> {
-        self.changes(self.repo.find_commit(id)?.parent_ids().next(), id)
+        self.changes(self.find_commit(id)?.parent(), id)
     }
 
     /// Lines that a commit added and deleted against its first parent.
     pub fn line_counts(&self, id: Oid) -> Result<(u64, u64), Reject> {
-        let parent = self.repo.find_commit(id)?.parent_ids().next();
+        let parent = self.find_commit(id)?.parent();
         let (old, new) = (self.tree_of(parent)?, self.tree_of(Some(id))?);
         let stats = self.diff(old.as_ref(), new.as_ref())?.stats()?;
         Ok((stats.insertions() as u64, stats.deletions() as u64))

@@ -1,10 +1,11 @@
 //! Logs: which commits a ref holds, which of them touch a path, and who made them.
 
-use super::{Git, Head, lossy};
+use super::graph::{Graph, History, Node};
+use super::{Git, Head};
 use crate::api::repository::Contributor;
 use crate::backend::cache::Cache;
 use crate::backend::reject::Reject;
-use git2::{Oid, Sort};
+use git2::Oid;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -44,33 +45,21 @@ pub struct Page {
 impl Git {
     /// One page of a log, newest first.
     pub fn log(&self, query: &LogQuery, skip: usize, take: usize) -> Result<Page, Reject> {
-        let mut walk = self.repo.revwalk()?;
-        walk.set_sorting(Sort::TIME)?;
-        for id in &query.from {
-            walk.push(*id)?;
-        }
-        for id in &query.without {
-            walk.hide(*id)?;
-        }
-        let mut touches = query.path.as_ref().map(|path| Touches::new(self, path, query.from.first().copied()));
+        let history = self.history(&query.from, &query.without)?;
+        let mut touches = query.path.as_ref().map(|path| Touches::new(self, path, &history, &query.from));
         let mut page = Page { commits: Vec::new(), total: None, more: false };
         let mut found = 0;
-        for id in walk {
+        for node in history.iter() {
             self.stop.go_on()?;
-            let id = id?;
-            if query.since.is_some() || query.until.is_some() {
-                let when = self.repo.find_commit(id)?.time().seconds();
-                if query.since.is_some_and(|since| when < since) || query.until.is_some_and(|until| when > until) {
-                    continue;
-                }
-            }
-            if let Some(touches) = &mut touches
-                && !touches.by(id)?
-            {
+            // Whether an older commit counts may follow from this one, outside the bounds or not.
+            let is_touched = touches.as_mut().is_none_or(|touches| touches.by(node));
+            let is_early = query.since.is_some_and(|since| node.seconds < since);
+            let is_late = query.until.is_some_and(|until| node.seconds > until);
+            if !is_touched || is_early || is_late {
                 continue;
             }
             if found >= skip && page.commits.len() < take {
-                page.commits.push(id);
+                page.commits.push(node.id);
             } else if found >= skip {
                 page.more = true;
                 return Ok(page);
@@ -108,28 +97,22 @@ impl Git {
 
     /// The commits of `to` that `from` does not hold, newest first, and whether there are more than `most`.
     pub fn between(&self, from: Oid, to: Oid, most: usize) -> Result<(Vec<Oid>, bool), Reject> {
-        let mut walk = self.repo.revwalk()?;
-        walk.set_sorting(Sort::TIME | Sort::TOPOLOGICAL)?;
-        walk.push(to)?;
-        walk.hide(from)?;
-        let mut out = Vec::new();
-        for id in walk {
-            self.stop.go_on()?;
-            if out.len() == most {
-                return Ok((out, true));
-            }
-            out.push(id?);
-        }
-        Ok((out, false))
+        let history = self.history(&[to], &[from])?;
+        Ok((history.iter().take(most).map(|node| node.id).collect(), history.len() > most))
+    }
+
+    /// Whether `holder` is `commit` or has it in its history.
+    pub fn holds(&self, holder: Oid, commit: Oid) -> bool {
+        self.history(&[commit], &[holder]).is_ok_and(|rest| rest.len() == 0)
     }
 
     /// Which of `heads` hold a commit.
     pub fn heads_that_hold(&self, heads: &[Head], commit: Oid) -> Result<Vec<Head>, Reject> {
-        let made = self.repo.find_commit(commit)?.time().seconds();
+        let made = self.raw_commit(commit, |raw| raw.seconds())?;
         // Parent and child of all that is not too old to come after the commit.
         let mut steps: Vec<(Oid, Oid)> = Vec::new();
         self.walk_since(heads.iter().map(|head| head.commit), made, |met| {
-            steps.extend(met.parent_ids().map(|parent| (parent, met.id())));
+            steps.extend(met.parents.iter().map(|parent| (*parent, met.id)));
             true
         })?;
         steps.sort_unstable();
@@ -154,12 +137,12 @@ impl Git {
         if let Some(held) = cache.held.get(&key) {
             return Ok(held);
         }
-        let times = key.1.iter().filter_map(|id| Some(self.repo.find_commit(*id).ok()?.time().seconds()));
+        let times = key.1.iter().filter_map(|id| self.raw_commit(*id, |raw| raw.seconds()).ok());
         let Some(oldest) = times.min() else { return Ok(Arc::default()) };
         let mut sought: HashSet<Oid> = key.1.iter().copied().collect();
         let mut held = HashSet::new();
         let is_whole = self.walk_since([root], oldest, |met| {
-            held.extend(sought.take(&met.id()));
+            held.extend(sought.take(&met.id));
             !sought.is_empty()
         })?;
         let held = Arc::new(held);
@@ -176,35 +159,29 @@ impl Git {
         &self,
         from: impl IntoIterator<Item = Oid>,
         oldest: i64,
-        mut visit: impl FnMut(&git2::Commit<'_>) -> bool,
+        mut visit: impl FnMut(&Node) -> bool,
     ) -> Result<bool, Reject> {
-        let mut walk = self.repo.revwalk()?;
-        walk.set_sorting(Sort::TIME)?;
-        for id in from {
-            walk.push(id)?;
-        }
+        let mut graph = Graph::new(self, from)?;
         let mut old = 0;
-        for id in walk {
+        loop {
             self.stop.go_on()?;
             // Damage ends the history where it is.
-            let Ok(commit) = id.and_then(|id| self.repo.find_commit(id)) else { return Ok(false) };
+            let Ok(place) = graph.visit() else { return Ok(false) };
+            let Some(node) = place.and_then(|place| graph.node(place)) else { return Ok(true) };
             // A clock that went wrong once does not hide what came before it.
-            old = if commit.time().seconds() < oldest.saturating_sub(SKEW) { old + 1 } else { 0 };
-            if !visit(&commit) || old == OLD_IN_A_ROW {
-                break;
+            old = if node.seconds < oldest.saturating_sub(SKEW) { old + 1 } else { 0 };
+            if !visit(node) || old == OLD_IN_A_ROW {
+                return Ok(true);
             }
         }
-        Ok(true)
     }
 
     /// How many commits the default branch has.
     pub fn count_commits(&self) -> Result<u64, Reject> {
         let Some(head) = self.default_head() else { return Ok(0) };
-        let mut walk = self.repo.revwalk()?;
-        walk.push(head)?;
+        let mut graph = Graph::new(self, [head])?;
         let mut count = 0;
-        for _ in walk {
-            self.stop.go_on()?;
+        while graph.visit()?.is_some() {
             count += 1;
         }
         Ok(count)
@@ -213,32 +190,19 @@ impl Git {
     /// Who made the latest commits of the default branch, merges left out, in the order of their first commit.
     pub fn contributors(&self, cache: &Cache) -> Result<Vec<Contributor>, Reject> {
         let Some(head) = self.default_head() else { return Ok(Vec::new()) };
-        let mut walk = self.repo.revwalk()?;
-        walk.set_sorting(Sort::TIME)?;
-        walk.push(head)?;
+        let history = self.history(&[head], &[])?;
         let mut people: Vec<Contributor> = Vec::new();
         let mut places: HashMap<String, usize> = HashMap::new();
-        let mut left = CONTRIBUTED;
-        for id in walk {
+        for node in history.iter().filter(|node| node.parents.len() < 2).take(CONTRIBUTED) {
             self.stop.go_on()?;
-            let id = id?;
-            let commit = self.repo.find_commit(id)?;
-            if commit.parent_count() > 1 {
-                continue;
-            }
-            if left == 0 {
-                break;
-            }
-            left -= 1;
-            let author = commit.author();
-            let email = lossy(author.email_bytes());
-            let place = *places.entry(email.to_lowercase()).or_insert_with(|| {
+            let author = self.find_commit(node.id)?.author;
+            let place = *places.entry(author.email.to_lowercase()).or_insert_with(|| {
                 // The newest commit comes first and gives the name.
-                people.push(Contributor { name: lossy(author.name_bytes()), email, ..Contributor::default() });
+                people.push(Contributor { name: author.name, email: author.email, ..Contributor::default() });
                 people.len() - 1
             });
             if let Some(person) = people.get_mut(place) {
-                let (additions, deletions) = cache.lines.or_make(id, || self.line_counts(id))?;
+                let (additions, deletions) = cache.lines.or_make(node.id, || self.line_counts(node.id))?;
                 person.commits += 1;
                 person.additions += additions;
                 person.deletions += deletions;
@@ -249,60 +213,62 @@ impl Git {
     }
 }
 
-/// Tells which commits changed a path. What a commit has there is looked up once, though each is also a parent.
+/// Tells which commits changed a path, as `git log -- PATH` does: where a merge has there what one of its parents has,
+/// the history goes on with that parent alone. What a commit has there is looked up once, though each is also a parent.
 struct Touches<'a> {
     git: &'a Git,
+    graph: &'a Graph<'a>,
     /// The names on the way, as the repository writes them.
     names: Vec<Vec<u8>>,
     known: HashMap<Oid, Option<Oid>>,
+    /// The commits that the history of the path goes through, as far as they are known and not asked for yet.
+    follows: HashSet<Oid>,
 }
 
 impl<'a> Touches<'a> {
-    fn new(git: &'a Git, path: &str, at: Option<Oid>) -> Touches<'a> {
-        let names = match at.and_then(|at| git.repo.find_commit(at).ok()?.tree().ok()) {
+    fn new(git: &'a Git, path: &str, history: &'a History<'a>, from: &[Oid]) -> Touches<'a> {
+        let names = match from.first().and_then(|at| git.tree(*at).ok()) {
             Some(tree) => git.raw_names(&tree, path),
             None => path.split('/').filter(|name| !name.is_empty()).map(|name| name.as_bytes().to_vec()).collect(),
         };
-        Touches { git, names, known: HashMap::new() }
+        let follows = from.iter().copied().collect();
+        Touches { git, graph: &history.graph, names, known: HashMap::new(), follows }
     }
 
-    /// Whether a commit differs there from each of its parents.
-    fn by(&mut self, id: Oid) -> Result<bool, Reject> {
-        let own = self.at(id)?;
+    /// Whether a commit is in the history of the path and differs there from each of its parents. It has to be called for
+    /// all commits in their order.
+    fn by(&mut self, node: &Node) -> bool {
+        if !self.follows.remove(&node.id) {
+            return false;
+        }
+        let own = self.at(node.id);
         // A commit is met again only as a parent, and those come later: it may be forgotten.
-        self.known.remove(&id);
-        let parents: Vec<Oid> = self.git.repo.find_commit(id)?.parent_ids().collect();
-        if parents.is_empty() {
-            return Ok(own.is_some());
-        }
-        for parent in parents {
-            if self.at(parent)? == own {
-                return Ok(false);
+        self.known.remove(&node.id);
+        for parent in &node.parents {
+            if self.at(*parent) == own {
+                self.follows.insert(*parent);
+                return false;
             }
         }
-        Ok(true)
+        self.follows.extend(&node.parents);
+        !node.parents.is_empty() || own.is_some()
     }
 
-    fn at(&mut self, id: Oid) -> Result<Option<Oid>, Reject> {
+    /// What a commit has at the path.
+    fn at(&mut self, id: Oid) -> Option<Oid> {
         if let Some(known) = self.known.get(&id) {
-            return Ok(*known);
+            return *known;
         }
-        let found = self.look(id)?;
+        let found = self.look(id);
         self.known.insert(id, found);
-        Ok(found)
+        found
     }
 
-    fn look(&self, id: Oid) -> Result<Option<Oid>, Reject> {
-        // The parent of a shallow clone's oldest commit is not there: as if nothing had been.
-        let Ok(commit) = self.git.repo.find_commit(id) else { return Ok(None) };
-        let mut found = commit.tree_id();
+    fn look(&self, id: Oid) -> Option<Oid> {
+        let mut found = self.graph.find(id)?.tree;
         for name in &self.names {
-            let Ok(tree) = self.git.repo.find_tree(found) else { return Ok(None) };
-            match tree.get_name_bytes(name) {
-                Some(entry) => found = entry.id(),
-                None => return Ok(None),
-            }
+            found = self.git.repo.find_tree(found).ok()?.get_name_bytes(name)?.id();
         }
-        Ok(Some(found))
+        Some(found)
     }
 }

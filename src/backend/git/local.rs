@@ -5,7 +5,6 @@
 
 use super::{Git, Head, lossy};
 use crate::backend::reject::Reject;
-use crate::backend::stop::Stop;
 use git2::{ErrorCode, Oid, Repository, RepositoryOpenFlags};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -56,8 +55,7 @@ pub fn refresh(
 ) -> Result<(), LocalError> {
     let source = open(path)?;
     let mut take = || -> Result<(), Failure> {
-        let git =
-            Git { repo: Repository::open_bare(target)?, default_branch: None, stop: Stop::default(), deferred: None };
+        let git = Git::open(target, None).map_err(rejected)?;
         let refs: BTreeMap<String, Oid> =
             refs_of(&source)?.into_iter().filter_map(|(name, id)| Some((String::from_utf8(name).ok()?, id))).collect();
         let seen = seen_refs(&git.repo)?;
@@ -68,7 +66,7 @@ pub fn refresh(
             }
         }
         for (name, id) in &refs {
-            if let Err(why) = follow(&git.repo, name, *id, seen.get(name).copied()) {
+            if let Err(why) = follow(&git, name, *id, seen.get(name).copied()) {
                 tracing::warn!("{name} is not taken over: {why}");
             }
         }
@@ -110,22 +108,19 @@ fn forget(
         return Ok(());
     }
     match name.strip_prefix("refs/heads/") {
-        Some(branch) => remove(git, &Head { name: branch.to_owned(), commit: seen })
-            .map_err(|reject| Failure::from(reject.body.to_string())),
+        Some(branch) => remove(git, &Head { name: branch.to_owned(), commit: seen }).map_err(rejected),
         None => Ok(git.repo.find_reference(name)?.delete()?),
     }
 }
 
 /// Moves a ref to where the source has it, unless it was changed or deleted here since `seen`.
-fn follow(bare: &Repository, name: &str, id: Oid, seen: Option<Oid>) -> Result<(), git2::Error> {
+fn follow(git: &Git, name: &str, id: Oid, seen: Option<Oid>) -> Result<(), git2::Error> {
+    let bare = &git.repo;
     let moves = match target_of(bare, name) {
         // Deleted here; it comes back when the source goes on with it.
         None => seen != Some(id),
         Some(ours) if ours == id => false,
-        Some(ours) => {
-            seen == Some(ours)
-                || (name.starts_with("refs/heads/") && bare.graph_descendant_of(id, ours).unwrap_or(false))
-        }
+        Some(ours) => seen == Some(ours) || (name.starts_with("refs/heads/") && git.holds(id, ours)),
     };
     if moves {
         bare.reference(name, id, true, "taken over")?;
@@ -166,6 +161,10 @@ fn open(path: &Path) -> Result<Repository, LocalError> {
 
 /// What went wrong on the way, for the person's eyes.
 type Failure = Box<dyn std::error::Error>;
+
+fn rejected(reject: Reject) -> Failure {
+    reject.body.to_string().into()
+}
 
 fn share(source: &Repository, target: &Path) -> Result<Adopted, Failure> {
     let bare = Repository::init_bare(target)?;
@@ -224,22 +223,24 @@ fn refs_of(source: &Repository) -> Result<Vec<(Vec<u8>, Oid)>, git2::Error> {
     Ok(refs)
 }
 
-fn write_refs(target: &Path, refs: &[(Vec<u8>, Oid)]) -> Result<(), std::io::Error> {
-    // In one file, however many there are. Names are bytes; git forbids line ends in them.
-    let mut packed = b"# pack-refs with: sorted \n".to_vec();
-    let seen = refs.iter().map(|(name, id)| {
-        let rest = name.strip_prefix(b"refs/").unwrap_or(name);
-        ([SEEN.as_bytes(), rest].concat(), *id)
-    });
-    let mut all: Vec<(Vec<u8>, Oid)> = refs.iter().cloned().chain(seen).collect();
-    all.sort();
-    for (name, id) in &all {
-        packed.extend_from_slice(id.to_string().as_bytes());
-        packed.push(b' ');
-        packed.extend_from_slice(name);
-        packed.push(b'\n');
+fn write_refs(target: &Path, refs: &[(Vec<u8>, Oid)]) -> Result<(), Failure> {
+    let git = Git::open(target, None).map_err(rejected)?;
+    // In one file, however many there are. Names are bytes; git forbids line ends in them. Where the file did not say what
+    // tags lead to, libgit2 would parse each object that a ref names before it removes one.
+    let mut packed = b"# pack-refs with: peeled fully-peeled sorted \n".to_vec();
+    let mut all = Vec::with_capacity(2 * refs.len());
+    for (name, id) in refs {
+        let peeled = name.starts_with(b"refs/tags/").then(|| git.peel(*id).ok().flatten()).flatten();
+        let peeled = peeled.filter(|peeled| peeled != id);
+        let seen = [SEEN.as_bytes(), name.strip_prefix(b"refs/").unwrap_or(name)].concat();
+        all.extend([(name.clone(), *id, peeled), (seen, *id, peeled)]);
     }
-    fs::write(target.join("packed-refs"), packed)
+    all.sort();
+    for (name, id, peeled) in &all {
+        packed.extend([format!("{id} ").as_bytes(), name, b"\n"].concat());
+        packed.extend(peeled.map(|peeled| format!("^{peeled}\n")).unwrap_or_default().bytes());
+    }
+    Ok(fs::write(target.join("packed-refs"), packed)?)
 }
 
 /// The branch that HEAD names; with a detached HEAD one that holds its commit, else a new one called by its hash.
@@ -259,13 +260,13 @@ fn default_branch(source: &Repository, target: &Path, refs: &[(Vec<u8>, Oid)]) -
         return Ok(usual.or(branches.first()).map(|(name, _)| name.clone()));
     }
     let Some(commit) = head.target() else { return Ok(branches.first().map(|(name, _)| name.clone())) };
-    let git = Git { repo: Repository::open_bare(target)?, default_branch: None, stop: Stop::default(), deferred: None };
+    let git = Git::open(target, None).map_err(rejected)?;
     let at = branches.iter().find(|(_, id)| *id == commit);
     if let Some((name, _)) = at.or_else(|| branches.iter().find(|(_, id)| git.holds(*id, commit))) {
         return Ok(Some(name.clone()));
     }
     let name: String = commit.to_string().chars().take(8).collect();
-    git.repo.branch(&name, &git.repo.find_commit(commit)?, false)?;
+    git.repo.reference(&format!("refs/heads/{name}"), commit, false, "")?;
     Ok(Some(name))
 }
 

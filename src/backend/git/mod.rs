@@ -6,8 +6,10 @@ mod archive;
 mod change;
 mod commit;
 mod diff;
+mod graph;
 mod history;
 mod local;
+mod object;
 mod refs;
 mod tree;
 
@@ -17,6 +19,7 @@ pub use commit::NewCommit;
 pub use diff::Changes;
 pub use history::{LogQuery, Page};
 pub use local::{LocalError, adopt, name, refresh};
+pub use object::Commit;
 pub use refs::Listed;
 
 use super::cache::Cache;
@@ -30,6 +33,7 @@ use git2::{ObjectType, Oid, Reference, Repository};
 use jiff::Timestamp;
 use jiff::fmt::temporal::DateTimePrinter;
 use jiff::tz::{Offset, TimeZone};
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -37,6 +41,8 @@ use std::sync::Arc;
 pub struct Git {
     repo: Repository,
     default_branch: Option<String>,
+    /// The commits where a shallow clone ends.
+    shallow: HashSet<Oid>,
     stop: Stop,
     /// Where changes of refs are put down, and the project that they are of; `None`: they are made at once.
     deferred: Option<(Deeds, u64)>,
@@ -99,7 +105,10 @@ impl Git {
     /// 500 where it is not there or is damaged.
     pub fn open(path: &Path, default_branch: Option<&str>) -> Result<Git, Reject> {
         let repo = Repository::open_bare(path)?;
-        Ok(Git { repo, default_branch: default_branch.map(str::to_owned), stop: Stop::default(), deferred: None })
+        let shallow = std::fs::read_to_string(path.join("shallow")).unwrap_or_default();
+        let shallow = shallow.lines().filter_map(|id| Oid::from_str(id).ok()).collect();
+        let default_branch = default_branch.map(str::to_owned);
+        Ok(Git { repo, default_branch, shallow, stop: Stop::default(), deferred: None })
     }
 
     /// The same, whose changes of refs are put down to be made later. It answers as if they were made.
@@ -143,7 +152,7 @@ impl Git {
     /// The head of a branch.
     pub fn branch(&self, name: &str) -> Option<Oid> {
         let target = self.target(&format!("refs/heads/{name}"))?;
-        Some(self.repo.find_object(target, None).ok()?.peel_to_commit().ok()?.id())
+        self.peel(target).ok()?
     }
 
     /// Makes a branch the one that HEAD names.
@@ -164,7 +173,7 @@ impl Git {
 
     /// One tag.
     pub fn tag(&self, name: &str) -> Option<TagHead> {
-        tag_at(&self.repo, name.to_owned(), self.target(&format!("refs/tags/{name}"))?).ok()
+        self.tag_at(name.to_owned(), self.target(&format!("refs/tags/{name}"))?).ok()?
     }
 
     /// The commit that a branch, a tag, `HEAD` or a hash (whole, or at least four digits of it) names.
@@ -179,12 +188,12 @@ impl Git {
     ///
     /// # Errors
     /// 404 for `what` where there is none.
-    pub fn commit_at(&self, name: Option<&str>, what: &str) -> Result<git2::Commit<'_>, Reject> {
+    pub fn commit_at(&self, name: Option<&str>, what: &str) -> Result<Commit, Reject> {
         let id = match name {
             Some(name) => self.resolve(name),
             None => self.default_head(),
         };
-        let commit = id.and_then(|id| self.repo.find_commit(id).ok());
+        let commit = id.and_then(|id| self.find_commit(id).ok());
         commit.ok_or_else(|| Reject::not_found(what))
     }
 
@@ -193,8 +202,8 @@ impl Git {
         if !is_hash {
             return None;
         }
-        let object = self.repo.find_object_by_prefix(hash, None).ok()?;
-        object.peel_to_commit().ok().map(|commit| commit.id())
+        let short = Oid::from_str(hash).ok()?;
+        self.peel(self.repo.odb().ok()?.exists_prefix(short, hash.len()).ok()?).ok()?
     }
 
     /// The bytes of a blob.
@@ -212,9 +221,17 @@ impl Git {
         Ok((blob.id(), blob.content().to_vec()))
     }
 
+    /// The tag of a name at an object; `None` where that leads to no commit.
+    fn tag_at(&self, name: String, target: Oid) -> Result<Option<TagHead>, git2::Error> {
+        let Some(commit) = self.peel(target)? else { return Ok(None) };
+        let message = self.annotation(target)?.map(|text| text.trim_end().to_owned());
+        let made = self.raw_commit(commit, |raw| raw.seconds())?;
+        Ok(Some(TagHead { name, target, commit, made, message }))
+    }
+
     /// A commit as it goes on the wire.
     pub fn show(&self, id: Oid) -> Result<CommitView, Reject> {
-        Ok(show(&self.repo.find_commit(id)?))
+        Ok(show(self.find_commit(id)?))
     }
 
     /// The same, of a list that may be asked for again.
@@ -229,16 +246,6 @@ impl Git {
         Ok(CommitView { stats: Some(Some(stats)), ..self.show(id)? })
     }
 
-    /// Whether `holder` is `commit` or has it in its history.
-    pub fn holds(&self, holder: Oid, commit: Oid) -> bool {
-        holder == commit || self.repo.graph_descendant_of(holder, commit).unwrap_or(false)
-    }
-
-    /// The newest commit that both have in their history.
-    pub fn merge_base(&self, one: Oid, other: Oid) -> Option<Oid> {
-        self.repo.merge_base(one, other).ok()
-    }
-
     /// Whether `source` can be merged into `target` without a conflict.
     pub fn merges_cleanly(&self, target: Oid, source: Oid) -> bool {
         let merge = || {
@@ -249,32 +256,22 @@ impl Git {
     }
 }
 
-/// The tag of a name at an object.
-fn tag_at(repo: &Repository, name: String, target: Oid) -> Result<TagHead, git2::Error> {
-    let object = repo.find_object(target, None)?;
-    let commit = object.peel_to_commit()?;
-    let message = object.as_tag().and_then(|tag| tag.message_bytes().map(lossy));
-    let message = message.map(|text| text.trim_end().to_owned());
-    Ok(TagHead { name, target, commit: commit.id(), made: commit.time().seconds(), message })
-}
-
 /// A commit as it goes on the wire.
-pub fn show(commit: &git2::Commit<'_>) -> CommitView {
-    let id = commit.id().to_string();
-    let (author, committer) = (commit.author(), commit.committer());
-    let committed = time(committer.when());
+fn show(commit: Commit) -> CommitView {
+    let id = commit.id.to_string();
+    let committed = time(commit.committer.at);
     CommitView {
         short_id: id.chars().take(8).collect(),
-        title: commit.summary_bytes().map(lossy).unwrap_or_default(),
-        message: lossy(commit.message_bytes()),
-        author_name: lossy(author.name_bytes()),
-        author_email: lossy(author.email_bytes()),
-        authored_date: Some(time(author.when())),
-        committer_name: lossy(committer.name_bytes()),
-        committer_email: lossy(committer.email_bytes()),
+        title: commit.title(),
+        author_name: commit.author.name,
+        author_email: commit.author.email,
+        authored_date: Some(time(commit.author.at)),
+        committer_name: commit.committer.name,
+        committer_email: commit.committer.email,
         committed_date: Some(committed.clone()),
         created_at: Some(committed),
-        parent_ids: commit.parent_ids().map(|id| id.to_string()).collect(),
+        parent_ids: commit.parents.iter().map(Oid::to_string).collect(),
+        message: commit.message,
         id,
         ..CommitView::default()
     }

@@ -3,7 +3,7 @@
 //! Reading 100,000 packed refs takes libgit2 a tenth of a second, each time. Stock git writes to the same folders, so a
 //! list is only used again where the single refs say the same as then, read anew, and `packed-refs` is the same file.
 
-use super::{Git, Head, TagHead, lossy, tag_at};
+use super::{Git, Head, TagHead, lossy};
 use crate::backend::cache::{Cache, Known, Weigh};
 use crate::backend::reject::Reject;
 use git2::{ErrorCode, Oid, Reference};
@@ -109,14 +109,18 @@ fn singles(folder: &Path, out: &mut Vec<(PathBuf, Oid)>) -> Option<()> {
 impl Git {
     /// All branches that lead to a commit, by name.
     pub fn branches(&self, cache: &Cache) -> Result<Arc<Vec<Head>>, Reject> {
-        let show = |found: &Reference<'_>, name: String| Ok(Head { name, commit: found.peel_to_commit()?.id() });
+        let show = |found: &Reference<'_>, name: String| {
+            let target = found.resolve()?.target();
+            let commit = target.map(|target| self.peel(target)).transpose()?.flatten();
+            Ok(commit.map(|commit| Head { name, commit }))
+        };
         self.listed("refs/heads", &cache.heads, |head| &head.name, show)
     }
 
     /// All tags that lead to a commit, by name.
     pub fn tags(&self, cache: &Cache) -> Result<Arc<Vec<TagHead>>, Reject> {
-        let target = |found: &Reference<'_>| found.target().ok_or_else(|| git2::Error::from_str("it names a ref"));
-        let show = |found: &Reference<'_>, name: String| tag_at(&self.repo, name, target(found)?);
+        let show =
+            |found: &Reference<'_>, name: String| found.target().map_or(Ok(None), |target| self.tag_at(name, target));
         self.listed("refs/tags", &cache.tags, |tag| &tag.name, show)
     }
 
@@ -126,7 +130,7 @@ impl Git {
         folder: &str,
         table: &Known<PathBuf, Listed<T>>,
         name_of: fn(&T) -> &str,
-        show: impl Fn(&Reference<'_>, String) -> Result<T, git2::Error>,
+        show: impl Fn(&Reference<'_>, String) -> Result<Option<T>, git2::Error>,
     ) -> Result<Arc<Vec<T>>, Reject> {
         let path = self.repo.path();
         let stand = || Stand::read(path, folder, SystemTime::now());
@@ -141,7 +145,7 @@ impl Git {
             let reference = reference?;
             let name = reference.name_bytes();
             match show(&reference, lossy(name.strip_prefix(prefix.as_bytes()).unwrap_or(name))) {
-                Ok(row) => rows.push(row),
+                Ok(row) => rows.extend(row),
                 // An object that is missing may come yet.
                 Err(why) => is_whole &= why.code() != ErrorCode::NotFound,
             }
@@ -159,12 +163,8 @@ impl Git {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::git::tests::has_git;
     use std::process::Command;
-
-    /// Whether stock git is on this machine.
-    fn has_git() -> bool {
-        Command::new("git").arg("--version").output().is_ok_and(|done| done.status.success())
-    }
 
     struct Made {
         folder: tempfile::TempDir,

@@ -4,6 +4,13 @@ use super::*;
 use crate::backend::cache::Cache;
 use git2::Signature;
 
+/// Whether stock git is on this machine.
+pub fn has_git() -> bool {
+    static HAS: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    let asked = || std::process::Command::new("git").arg("--version").output().is_ok_and(|done| done.status.success());
+    *HAS.get_or_init(asked)
+}
+
 struct Made {
     folder: tempfile::TempDir,
     repo: Repository,
@@ -18,6 +25,12 @@ impl Made {
 
     /// Commits a whole tree of files, names as bytes.
     fn commit(&self, branch: &str, at: i64, files: &[(&[u8], &str)]) -> Oid {
+        let head = self.repo.find_reference(&format!("refs/heads/{branch}")).ok().and_then(|head| head.target());
+        self.commit_on(head.as_slice(), branch, at, files)
+    }
+
+    /// The same on top of some commits, of which libgit2 might refuse one.
+    fn commit_on(&self, parents: &[Oid], branch: &str, at: i64, files: &[(&[u8], &str)]) -> Oid {
         let mut index = git2::Index::new().unwrap();
         for (path, text) in files {
             let entry = git2::IndexEntry {
@@ -36,12 +49,14 @@ impl Made {
             };
             index.add(&entry).unwrap();
         }
-        let tree = self.repo.find_tree(index.write_tree_to(&self.repo).unwrap()).unwrap();
-        let by = Signature::new("Ada", "ada@example.com", &git2::Time::new(at, 120)).unwrap();
-        let name = format!("refs/heads/{branch}");
-        let parent = self.repo.find_reference(&name).ok().map(|found| found.peel_to_commit().unwrap());
-        let parents: Vec<&git2::Commit> = parent.iter().collect();
-        self.repo.commit(Some(&name), &by, &by, &format!("Change at {at}\n\nBody."), &tree, &parents).unwrap()
+        let tree = index.write_tree_to(&self.repo).unwrap();
+        let by = "Ada <ada@example.com>";
+        let (author, message) = (format!("{by} {at} +0200"), format!("Change at {at}\n\nBody."));
+        let parents: String = parents.iter().map(|parent| format!("parent {parent}\n")).collect();
+        let text = format!("tree {tree}\n{parents}author {author}\ncommitter {author}\n\n{message}");
+        let id = self.repo.odb().unwrap().write(ObjectType::Commit, text.as_bytes()).unwrap();
+        self.repo.reference(&format!("refs/heads/{branch}"), id, true, "").unwrap();
+        id
     }
 
     fn git(&self, default: &str) -> Git {
@@ -78,6 +93,92 @@ fn a_commit_keeps_its_authors_offset() {
         ("Change at 1514793600", "Change at 1514793600\n\nBody.")
     );
     assert_eq!(commit.stats.flatten().map(|s| (s.additions, s.deletions, s.total)), Some((2, 0, 2)));
+}
+
+#[test]
+fn commits_of_one_second_are_listed_newest_first() {
+    let made = Made::new();
+    let mut all: Vec<Oid> = (0..6).map(|n| made.commit("main", 1_000, &[(b"a", &n.to_string())])).collect();
+    all.reverse();
+    let git = made.git("main");
+    for path in [None, Some("a".to_owned())] {
+        let query = LogQuery { from: vec![all[0]], path, ..LogQuery::default() };
+        assert_eq!(git.log(&query, 0, 9).unwrap().commits, all);
+    }
+    assert_eq!(git.between(all[4], all[0], 9).unwrap().0, all[..4]);
+}
+
+#[test]
+fn a_log_of_a_path_follows_the_side_of_a_merge_that_was_kept() {
+    let made = Made::new();
+    let base = made.commit("main", 1, &[(b"a", "1"), (b"b", "1")]);
+    made.repo.reference("refs/heads/side", base, false, "").unwrap();
+    let dropped = made.commit("side", 3, &[(b"a", "2"), (b"b", "2")]);
+    let kept = made.commit("main", 2, &[(b"a", "3"), (b"b", "1")]);
+    let by = Signature::new("Ada", "ada@example.com", &git2::Time::new(4, 0)).unwrap();
+    let [ours, theirs] = [kept, dropped].map(|id| made.repo.find_commit(id).unwrap());
+    let merge =
+        made.repo.commit(Some("refs/heads/main"), &by, &by, "Merge", &ours.tree().unwrap(), &[&ours, &theirs]).unwrap();
+    let log = |path: &str| {
+        let query = LogQuery { from: vec![merge], path: Some(path.into()), ..LogQuery::default() };
+        made.git("main").log(&query, 0, 9).unwrap().commits
+    };
+    assert_eq!(log("a"), [kept, base]);
+    assert_eq!(log("b"), [base]);
+}
+
+#[test]
+fn what_libgit2_cannot_parse_of_a_commit_hides_nothing() {
+    let made = Made::new();
+    let first = made.commit("main", 1_000, &[(b"a", "1")]);
+    let tree = made.repo.find_commit(first).unwrap().tree_id();
+    let odb = made.repo.odb().unwrap();
+    let write = |parent: Oid, header: &str| {
+        let text = format!("tree {tree}\nparent {parent}\n{header}\n\n\nOdd\n  one\n\nBody");
+        odb.write(ObjectType::Commit, text.as_bytes()).unwrap()
+    };
+    let both = |line: &str| format!("author {line}\ncommitter {line}");
+    let odd = [
+        "Ada <ada@x> 99999999999999999999 +0200",
+        "Ada <ada@x> 9223372036854775807 +0200",
+        "Ada <ada@x> -9223372036854775808 -0200",
+        "Ada <ada@x> 9999999999999 +0000",
+        "Ada <ada@x> abc def",
+        "Ada <ada@x> 12345 +99999999999",
+        "Ada <ada@x>",
+        "Ada <ada@x",
+        "Ada",
+        "<>",
+        "",
+    ];
+    let mut all = vec![first];
+    for header in odd.iter().map(|line| both(line)).chain([String::new(), "author Ada <ada@x> 5 +0000".into()]) {
+        all.push(write(all[all.len() - 1], &header));
+    }
+    let tip = *all.last().unwrap();
+    made.repo.reference("refs/heads/odd", tip, false, "").unwrap();
+    let tag = format!("object {tip}\ntype commit\ntag v1\ntagger Ada <ada@x> 99999999999999999999 +0000\n\nText\n");
+    made.repo.reference("refs/tags/v1", odb.write(ObjectType::Tag, tag.as_bytes()).unwrap(), false, "").unwrap();
+    let last = made.commit_on(&[tip], "main", 2_000, &[(b"a", "2")]);
+    all.push(last);
+    all.reverse();
+
+    let (git, cache) = (made.git("main"), Cache::default());
+    let query = LogQuery { from: vec![last], ..LogQuery::default() };
+    assert_eq!(git.log(&query, 0, 99).unwrap().commits, all);
+    let shown: Vec<CommitView> = all.iter().map(|id| git.show_with_stats(*id).unwrap()).collect();
+    let dated = |text: &str| shown.iter().filter(|c| c.committed_date == Some(Time(text.into()))).count();
+    assert_eq!((dated("1970-01-01T00:00:00.000+00:00"), dated("1970-01-01T02:00:00.000+02:00")), (9, 2));
+    assert!(shown[1..all.len() - 1].iter().all(|c| c.title == "Odd one" && c.message == "Odd\n  one\n\nBody"));
+    assert_eq!(git.resolve("odd"), Some(tip));
+    assert_eq!(git.resolve(&tip.to_string()[..9]), Some(tip));
+    assert_eq!(git.tag("v1").and_then(|tag| tag.message), Some("Text".into()));
+    assert_eq!((git.branches(&cache).unwrap().len(), git.tags(&cache).unwrap().len()), (2, 1));
+    assert_eq!(git.between(first, last, 99).unwrap().0, all[..all.len() - 1]);
+    assert_eq!(git.merge_base(last, tip).unwrap(), Some(tip));
+    assert_eq!(git.count_commits().unwrap(), all.len() as u64);
+    let people = git.contributors(&cache).unwrap();
+    assert_eq!(people.iter().map(|person| person.commits).sum::<u64>(), all.len() as u64);
 }
 
 #[test]
@@ -119,7 +220,7 @@ fn folders_come_first_and_names_that_are_not_text_can_be_opened() {
     let made = Made::new();
     made.commit("main", 1, &[(b"a.txt", "1"), (b"z/deep/b", "2"), (b"caf\xe9/c", "3")]);
     let git = made.git("main");
-    let root = git.commit_at(None, "Tree").unwrap().tree().unwrap();
+    let root = git.tree(git.default_head().unwrap()).unwrap();
     let names = |path: &str, recursive| -> Vec<String> {
         git.list(&root, path, recursive).unwrap().into_iter().map(|entry| entry.path).collect()
     };

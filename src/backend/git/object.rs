@@ -1,0 +1,232 @@
+//! Commits and tags, read from and written as the bytes that git keeps.
+//!
+//! libgit2 refuses a commit whose date or author it cannot parse, and with it the whole history that holds it. Stock git
+//! shows such a commit, dated 1970-01-01; so does this.
+
+use super::{Git, lossy};
+use git2::{Error, ObjectType, Oid, Time, Tree};
+use jiff::Timestamp;
+
+/// Tags of tags that are followed to a commit.
+const MOST_TAGS: usize = 32;
+
+/// Characters that git allows in no signature.
+pub(super) const UNSIGNED: [char; 4] = ['<', '>', '\n', '\0'];
+
+/// A commit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Commit {
+    pub id: Oid,
+    pub tree_id: Oid,
+    /// The commits that it follows; none where a shallow clone ends.
+    pub parents: Vec<Oid>,
+    pub author: Signature,
+    pub committer: Signature,
+    pub message: String,
+}
+
+/// A person as git writes one down, and when.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Signature {
+    pub name: String,
+    pub email: String,
+    pub at: Time,
+}
+
+impl Signature {
+    /// Reads `name <email> seconds offset`. A date that cannot be parsed or shown is the beginning of 1970.
+    fn parse(line: &[u8]) -> Signature {
+        let (start, end) = (memchr::memrchr(b'<', line), memchr::memrchr(b'>', line));
+        let text = |bytes: Option<&[u8]>| {
+            let text = lossy(bytes.unwrap_or_default());
+            text.trim_matches(|c: char| c <= ' ' || c == '<' || c == '>').to_owned()
+        };
+        let name = text(line.get(..start.unwrap_or(line.len())));
+        let email = start.zip(end).and_then(|(start, end)| line.get(start..end));
+        Signature { name, email: text(email), at: time(line) }
+    }
+
+    /// The line of a commit's or a tag's header, without its first word.
+    fn line(&self) -> String {
+        let (minutes, sign) = (self.at.offset_minutes(), self.at.sign());
+        let (hours, minutes) = (minutes.unsigned_abs() / 60, minutes.unsigned_abs() % 60);
+        let clean = |text: &str| text.replace(UNSIGNED, "");
+        let (name, email) = (clean(&self.name), clean(&self.email));
+        format!("{name} <{email}> {} {sign}{hours:02}{minutes:02}", self.at.seconds())
+    }
+}
+
+/// The date after the address of a signature.
+fn time(line: &[u8]) -> Time {
+    let rest = memchr::memrchr(b'>', line).and_then(|end| line.get(end + 1..)).unwrap_or_default();
+    let rest = String::from_utf8_lossy(rest);
+    let mut words = rest.split_ascii_whitespace();
+    let seconds = words.next().and_then(|word| word.parse().ok());
+    let seconds = seconds.filter(|seconds| Timestamp::from_second(*seconds).is_ok()).unwrap_or_default();
+    Time::new(seconds, words.next().and_then(offset).unwrap_or_default())
+}
+
+/// The minutes of an offset such as `+0530`; `None` where no place on earth has it.
+fn offset(word: &str) -> Option<i32> {
+    let digits: i32 = word.strip_prefix(['+', '-'])?.parse().ok().filter(|digits| (0..=9_999).contains(digits))?;
+    let (hours, minutes) = (digits / 100, digits % 100);
+    let minutes = (hours <= 14 && minutes < 60).then_some(hours * 60 + minutes)?;
+    Some(if word.starts_with('-') { -minutes } else { minutes })
+}
+
+/// The parts of a commit, as bytes.
+pub(super) struct Raw<'a> {
+    pub tree: Oid,
+    pub parents: Vec<Oid>,
+    author: &'a [u8],
+    committer: &'a [u8],
+    message: &'a [u8],
+}
+
+impl<'a> Raw<'a> {
+    fn parse(bytes: &'a [u8]) -> Option<Raw<'a>> {
+        let (head, message) = split(bytes);
+        let value = |line: &'a [u8], name: &str| line.strip_prefix(name.as_bytes())?.strip_prefix(b" ");
+        let mut lines = head.split(|byte| *byte == b'\n');
+        let mut raw = Raw {
+            tree: id_of(value(lines.next()?, "tree")?)?,
+            parents: Vec::new(),
+            author: &[],
+            committer: &[],
+            message,
+        };
+        for line in lines {
+            if let Some(parent) = value(line, "parent") {
+                raw.parents.push(id_of(parent)?);
+            } else if let Some(author) = value(line, "author").filter(|_| raw.author.is_empty()) {
+                raw.author = author;
+            } else if let Some(committer) = value(line, "committer").filter(|_| raw.committer.is_empty()) {
+                raw.committer = committer;
+            }
+        }
+        Some(raw)
+    }
+
+    /// When it was committed, in seconds since 1970.
+    pub fn seconds(&self) -> i64 {
+        time(self.committer).seconds()
+    }
+}
+
+/// The header of an object, and the text below it without empty lines at its start.
+fn split(bytes: &[u8]) -> (&[u8], &[u8]) {
+    let end = memchr::memmem::find(bytes, b"\n\n").unwrap_or(bytes.len());
+    let (head, text) = bytes.split_at_checked(end).unwrap_or((bytes, &[]));
+    let start = text.iter().position(|byte| *byte != b'\n').unwrap_or(text.len());
+    (head, text.get(start..).unwrap_or_default())
+}
+
+fn id_of(hex: &[u8]) -> Option<Oid> {
+    Oid::from_str(std::str::from_utf8(hex).ok().filter(|hex| hex.len() == 40)?).ok()
+}
+
+impl Commit {
+    /// The first paragraph of the message in one line.
+    pub fn title(&self) -> String {
+        let lines = self.message.lines().map(str::trim_end).take_while(|line| !line.is_empty());
+        lines.map(str::trim_start).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Its first parent.
+    pub fn parent(&self) -> Option<Oid> {
+        self.parents.first().copied()
+    }
+}
+
+impl Git {
+    /// A commit.
+    ///
+    /// # Errors
+    /// Where it is not there, or is not a commit.
+    pub fn find_commit(&self, id: Oid) -> Result<Commit, Error> {
+        self.raw_commit(id, |raw| Commit {
+            id,
+            tree_id: raw.tree,
+            author: Signature::parse(raw.author),
+            committer: Signature::parse(raw.committer),
+            message: lossy(raw.message),
+            parents: raw.parents,
+        })
+    }
+
+    /// What `read` takes of a commit.
+    pub(super) fn raw_commit<T>(&self, id: Oid, read: impl FnOnce(Raw<'_>) -> T) -> Result<T, Error> {
+        let odb = self.repo.odb()?;
+        let object = odb.read(id)?;
+        let raw = Some(object.data()).filter(|_| object.kind() == ObjectType::Commit).and_then(Raw::parse);
+        let mut raw = raw.ok_or_else(|| Error::from_str(&format!("{id} is not a commit")))?;
+        if self.shallow.contains(&id) {
+            raw.parents.clear();
+        }
+        Ok(read(raw))
+    }
+
+    /// Whether a commit is there.
+    pub fn has_commit(&self, id: Oid) -> bool {
+        let kind = self.repo.odb().and_then(|odb| Ok(odb.read_header(id)?.1));
+        kind.is_ok_and(|kind| kind == ObjectType::Commit)
+    }
+
+    /// When a commit was made.
+    pub fn committed_at(&self, id: Oid) -> Result<Timestamp, Error> {
+        Ok(Timestamp::from_second(self.raw_commit(id, |raw| raw.seconds())?).unwrap_or_default())
+    }
+
+    /// The tree of a commit.
+    pub fn tree(&self, commit: Oid) -> Result<Tree<'_>, Error> {
+        self.repo.find_tree(self.raw_commit(commit, |raw| raw.tree)?)
+    }
+
+    /// The commit that an object is, or that a tag leads to; `None` for a tree or a blob.
+    ///
+    /// # Errors
+    /// Where an object on the way is not there.
+    pub fn peel(&self, id: Oid) -> Result<Option<Oid>, Error> {
+        let (odb, mut at) = (self.repo.odb()?, id);
+        for _ in 0..MOST_TAGS {
+            match odb.read_header(at)?.1 {
+                ObjectType::Commit => return Ok(Some(at)),
+                ObjectType::Tag => {
+                    let object = odb.read(at)?;
+                    let target = object.data().strip_prefix(b"object ").and_then(|rest| id_of(rest.get(..40)?));
+                    let Some(target) = target else { return Ok(None) };
+                    at = target;
+                }
+                _ => return Ok(None),
+            }
+        }
+        Ok(None)
+    }
+
+    /// The text of a tag; `None` for what is not a tag object.
+    pub(super) fn annotation(&self, id: Oid) -> Result<Option<String>, Error> {
+        let odb = self.repo.odb()?;
+        let object = odb.read(id)?;
+        Ok((object.kind() == ObjectType::Tag).then(|| lossy(split(object.data()).1)))
+    }
+
+    /// Writes a commit.
+    pub(super) fn write_commit(
+        &self,
+        (author, committer): (&Signature, &Signature),
+        message: &str,
+        tree: Oid,
+        parents: &[Oid],
+    ) -> Result<Oid, Error> {
+        let parents: String = parents.iter().map(|parent| format!("parent {parent}\n")).collect();
+        let (author, committer) = (author.line(), committer.line());
+        let text = format!("tree {tree}\n{parents}author {author}\ncommitter {committer}\n\n{message}");
+        self.repo.odb()?.write(ObjectType::Commit, text.as_bytes())
+    }
+
+    /// Writes a tag with a message.
+    pub(super) fn write_tag(&self, name: &str, commit: Oid, by: &Signature, message: &str) -> Result<Oid, Error> {
+        let text = format!("object {commit}\ntype commit\ntag {name}\ntagger {}\n\n{message}", by.line());
+        self.repo.odb()?.write(ObjectType::Tag, text.as_bytes())
+    }
+}
