@@ -246,3 +246,37 @@ async fn commits_of_one_second_are_in_order_and_the_last_of_a_file_is_known() {
     let oldest_first: Vec<&String> = ids[..5].iter().rev().collect();
     assert_eq!(crate::each(&compared["commits"], "id"), oldest_first);
 }
+
+#[tokio::test]
+async fn a_path_that_git_refuses_is_refused_in_a_sentence() {
+    let server = Server::empty().await;
+    json(server.post("ada", "/projects", &[("name", "Notes")]).await, 201).await;
+    let send =
+        |action: Value| commit(&server, value!({"branch": "master", "commit_message": "x", "actions": [action]}));
+    json(send(value!({"action": "create", "file_path": "there", "content": "x"})).await, 201).await;
+    for path in ["git~1", "GIT~1", "a/git~1/b", ".git./x", ".git ", ".git::$INDEX_ALLOCATION"] {
+        let moved = value!({"action": "move", "file_path": path, "previous_path": "there"});
+        for action in [value!({"action": "create", "file_path": path, "content": "x"}), moved] {
+            let refused = json(send(action).await, 400).await;
+            let message = refused["message"].as_str().unwrap();
+            assert!(message.starts_with("Git does not allow a file or folder named '"), "{path}: {message}");
+        }
+    }
+    let long = "x".repeat(5_000);
+    for path in
+        [".git", "x/.GIT/y", "", "/", ".", "..", "a//b", "a/", "a/./b", "\0", "a\0b", "con", "a\nb", "-x", &long]
+    {
+        for field in ["file_path", "previous_path"] {
+            for action in ["create", "update", "delete", "move"] {
+                let mut change =
+                    value!({"action": action, "content": "x", "file_path": "new", "previous_path": "none"});
+                change[field] = path.into();
+                let reply = send(change).await;
+                let status = reply.status().as_u16();
+                assert!(status == 201 || status == 400, "{action} {field} {path:?}: {status}");
+                let body: Value = reply.json().await.unwrap();
+                assert!(status == 201 || body.get("message").or(body.get("error")).is_some(), "{path:?}: {body}");
+            }
+        }
+    }
+}

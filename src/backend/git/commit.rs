@@ -7,7 +7,7 @@ use crate::api::commits::CommitAction;
 use crate::backend::reject::Reject;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use git2::{FileMode, ObjectType, Oid, Tree};
+use git2::{FileMode, ObjectType, Oid, Tree, TreeBuilder};
 use std::collections::BTreeMap;
 
 /// A commit to be made.
@@ -149,9 +149,9 @@ impl Git {
             };
             match (file, below) {
                 (Some(_), Some(_)) => return Err(in_the_way()),
-                (Some((id, mode)), None) if own.is_some() => drop(folder.insert(name, id, mode.into())?),
+                (Some((id, mode)), None) if own.is_some() => put(&mut folder, name, id, mode)?,
                 (Some(_), None) => {}
-                (None, Some(id)) => drop(folder.insert(name, id, FileMode::Tree.into())?),
+                (None, Some(id)) => put(&mut folder, name, id, FileMode::Tree)?,
                 (None, None) if found.is_some() => folder.remove(name)?,
                 (None, None) => {}
             }
@@ -208,7 +208,7 @@ impl Git {
         if index.has_conflicts() {
             return Err(refused());
         }
-        let tree = self.repo().find_tree(index.write_tree_to(self.repo())?)?;
+        let tree = self.repo().find_tree(index.write_tree_to(self.repo()).map_err(|_| refused())?)?;
         if tree.id() == onto.id() {
             return Err(refused());
         }
@@ -246,6 +246,13 @@ fn clean(path: &str) -> Result<String, Reject> {
         return Err(Reject::bad("Path cannot include directory traversal"));
     }
     Ok(path.to_owned())
+}
+
+/// Adds an entry to a folder. Git itself knows which names could be taken for its own folder on some file system, such as
+/// `git~1`.
+fn put(folder: &mut TreeBuilder<'_>, name: &str, id: Oid, mode: FileMode) -> Result<(), Reject> {
+    let refused = |_| Reject::bad(format!("Git does not allow a file or folder named '{name}'"));
+    folder.insert(name, id, mode.into()).map(drop).map_err(refused)
 }
 
 fn content(index: usize, action: &CommitAction) -> Result<Vec<u8>, Reject> {
