@@ -227,29 +227,22 @@ impl Listing {
         self.at(rows, self.state.selected())
     }
 
-    /// The way to the list: the filter and how many rows there are, as far as is known: `12`, `100+`, `3 of 100+`.
+    /// The way to the list: the filter, and how many rows are shown.
     pub fn crumbs<T: 'static>(&self, rows: &Rows<'_, T>) -> Vec<Crumb> {
         let mut crumbs = Vec::new();
         if !self.sought.is_empty() {
             crumbs.push(Crumb::new(format!("/{}", self.sought), Role::Match));
         }
-        if rows.known {
-            let more = if rows.more { "+" } else { "" };
-            let known = match rows.total {
-                Some(total) => text::count(total),
-                None => format!("{}{more}", text::count(rows.len() as u64)),
-            };
-            let words = match self.picks.fitting.get(rows.revision) {
-                Some(fitting) => {
-                    let among = rows.len().min(FILTERED);
-                    let known = if among < rows.len() { format!("{}+", text::count(among as u64)) } else { known };
-                    format!("{} of {known}", text::count(fitting.len() as u64))
-                }
-                None => known,
-            };
-            crumbs.push(Crumb::new(words, Role::Dim));
-        }
+        crumbs.extend(self.count(rows).map(|count| Crumb::new(count, Role::Dim)));
         crumbs
+    }
+
+    /// Returns how many rows are shown, see [`count`]; `None` while nothing is known.
+    pub fn count<T: 'static>(&self, rows: &Rows<'_, T>) -> Option<String> {
+        // An order of one's own shows no more than it sorts.
+        let cut = self.picks.sorted.is_set() && rows.len() > FILTERED;
+        let searched = (self.picks.fitting.is_set() || cut).then(|| rows.len().min(FILTERED));
+        count(rows, self.len(rows), searched)
     }
 
     // ---- moving and drawing
@@ -397,6 +390,27 @@ impl Listing {
     }
 }
 
+/// Returns how many rows a list shows, in words; `None` while nothing is known. Every header that counts rows says it so.
+///
+/// `shown` counts the rows on the screen and those that scrolling brings: `12`; `119` or `100+` where the server has more
+/// than is read. Where a filter keeps some of the first `searched` rows: `3 of 119`, `3 of 100+`.
+pub fn count<T: 'static>(rows: &Rows<'_, T>, shown: usize, searched: Option<usize>) -> Option<String> {
+    let words = match (searched, rows.total) {
+        (Some(searched), _) => {
+            let all = at_least(searched, rows.more || searched < rows.len());
+            format!("{} of {all}", text::count(shown as u64))
+        }
+        (None, Some(total)) if rows.more => text::count(total),
+        (None, _) => at_least(shown, rows.more),
+    };
+    rows.known.then_some(words)
+}
+
+/// Returns a number, with a plus where there are more: `100+`.
+pub fn at_least(count: usize, more: bool) -> String {
+    format!("{}{}", text::count(count as u64), if more { "+" } else { "" })
+}
+
 /// An error beside what is known: a line at the bottom. Gives what is left for the content.
 pub fn trouble(view: &View, area: Rect, buf: &mut Buffer, error: Option<&crate::api::Error>) -> Rect {
     let Some(error) = error else { return area };
@@ -452,5 +466,51 @@ pub fn ago(age: &str) -> String {
         // What is to come, and what is dated ahead, as some commits are.
         age if age.starts_with("in ") => age.to_owned(),
         age => format!("{age} ago"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::Endpoint;
+    use crate::api::tags::{ListTags, Tag};
+    use crate::store::{Arrival, Store};
+    use jiff::Timestamp;
+    use std::sync::Arc;
+
+    /// Works with one page of a list: so many rows, whether others follow, and how many the server counts.
+    fn with_rows<T>(len: usize, more: bool, total: Option<u64>, run: impl FnOnce(&Rows<'_, Tag>) -> T) -> T {
+        let (mut store, list) = (Store::default(), ListTags { id: "7".into(), order_by: None, sort: None });
+        let value = Arc::new(vec![Tag::default(); len]);
+        let page = Arrival { value, len, next: more.then_some(2), total, digest: 0, size: 0 };
+        store.arrived(&list.request(), 1, Ok(page), Timestamp::UNIX_EPOCH);
+        run(&store.list(&list))
+    }
+
+    #[test]
+    fn a_header_counts_the_rows_that_are_shown() {
+        let words = |len, more, total, shown, searched| {
+            with_rows(len, more, total, |rows| count(rows, shown, searched).expect("it is known"))
+        };
+        assert_eq!(words(12, false, Some(12), 12, None), "12");
+        // A count of the server that is older than the rows says nothing about these.
+        assert_eq!(words(12, false, Some(14), 12, None), "12");
+        assert_eq!(words(100, true, Some(1_190), 100, None), "1,190");
+        assert_eq!(words(100, true, None, 100, None), "100+");
+        assert_eq!(words(12, false, Some(12), 1, Some(12)), "1 of 12");
+        assert_eq!(words(100, true, Some(119), 1, Some(100)), "1 of 100+");
+    }
+
+    #[test]
+    fn an_order_of_ones_own_shows_no_more_than_it_sorts() {
+        with_rows(FILTERED + 1, false, None, |rows| {
+            let mut list = Listing::default();
+            assert_eq!(list.count(rows).as_deref(), Some("3,001"));
+            list.order(rows, "name", |a, b| a.name.cmp(&b.name));
+            assert_eq!((list.len(rows), list.count(rows).as_deref()), (FILTERED, Some("3,000 of 3,000+")));
+            list.narrow(rows, |_, _| false);
+            list.unorder();
+            assert_eq!((list.len(rows), list.count(rows).as_deref()), (FILTERED + 1, Some("3,001")));
+        });
     }
 }

@@ -1,7 +1,7 @@
 //! What people say of an issue, a snippet or an epic: rendered notes, one under the other, and behind them what is
 //! written and not sent.
 
-use super::list::{age, ago, trouble, without_rows};
+use super::list::{self, age, ago, trouble, without_rows};
 use super::prose;
 use super::review::desk::Desk;
 use super::review::{answer_to, state_of};
@@ -102,8 +102,7 @@ impl Notes {
     /// How many there are.
     pub fn count(&self, view: &View) -> Option<String> {
         let rows = self.rows(view)?;
-        let more = if rows.more { "+" } else { "" };
-        rows.known.then(|| format!("{}{more}", text::count(rows.len() as u64)))
+        list::count(&rows, rows.len(), None)
     }
 
     pub fn wants(&self, view: &View) -> Vec<Want> {

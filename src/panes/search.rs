@@ -2,7 +2,7 @@
 
 mod hit;
 
-use super::list::{Listing, age, trouble, without_rows};
+use super::list::{self, Listing, age, trouble, without_rows};
 use super::project;
 use crate::api::endpoint::Request;
 use crate::api::search::{Hit, Search, SearchGroup, SearchProject};
@@ -15,9 +15,9 @@ use crate::app::target;
 use crate::store::{Load, Revision, Rows, Want};
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::panels::{self, Ask, Panels};
+use crate::ui::state;
 use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::theme::Role;
-use crate::ui::{state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell as Shared;
@@ -343,10 +343,8 @@ impl Pane for Searching {
         if !self.text.is_empty() {
             crumbs.push(Crumb::new(format!("/{}", self.text), Role::Match));
             let rows = self.rows(view);
-            if rows.known {
-                let more = if rows.more { "+" } else { "" };
-                crumbs.push(Crumb::new(format!("{}{more} found", rows.len()), Role::Dim));
-            }
+            let count = self.list.count(&rows);
+            crumbs.extend(count.map(|count| Crumb::new(format!("{count} found"), Role::Dim)));
         }
         crumbs
     }
@@ -478,14 +476,7 @@ impl Pane for Searching {
             return None;
         }
         let rows = self.rows_of(index, view);
-        match (rows.known, self.is_refused(index, view)) {
-            (true, _) => {
-                let more = if rows.more && rows.total.is_none() { "+" } else { "" };
-                Some(format!("{}{more}", text::count(rows.total.unwrap_or(rows.len() as u64))))
-            }
-            (false, true) => Some("–".into()),
-            (false, false) => None,
-        }
+        list::count(&rows, rows.len(), None).or_else(|| self.is_refused(index, view).then(|| "–".into()))
     }
 
     fn tabs(&self) -> Tabs {

@@ -254,10 +254,11 @@ impl Pane for Traces {
 
     fn crumbs(&self, view: &View) -> Vec<Crumb> {
         let mut crumbs = self.here().map(|viewer| project::crumbs(view, &viewer.project)).unwrap_or_default();
-        crumbs.push(Crumb::new(format!("{} traces", self.viewers.len()), Role::Title));
-        let live = self.viewers.iter().filter_map(|viewer| viewer.job(view)).filter(|job| ci::moves(job)).count();
-        if live > 0 {
-            crumbs.push(Crumb::new(format!("{live} running"), Role::Running));
+        crumbs.push(Crumb::new(text::things(self.viewers.len() as u64, "trace"), Role::Title));
+        let live = self.viewers.iter().filter_map(|viewer| viewer.job(view)).filter(|job| ci::moves(job));
+        let (runs, waits): (Vec<&Job>, Vec<&Job>) = live.partition(|job| job.status.is_running());
+        for (jobs, word, role) in [(runs, "running", Role::Running), (waits, "waiting", Role::Pending)] {
+            crumbs.extend((!jobs.is_empty()).then(|| Crumb::new(format!("{} {word}", jobs.len()), role)));
         }
         crumbs
     }

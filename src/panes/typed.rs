@@ -17,9 +17,7 @@ pub fn crumbs<T: 'static>(list: &Listing, rows: &Rows<'_, T>, grammar: &Grammar,
         all.push(Crumb::new(mistake.to_string(), Role::Failed));
         return all;
     }
-    let counted = list.crumbs(rows);
-    let skip = usize::from(!list.sought().is_empty());
-    all.extend(counted.into_iter().skip(skip));
+    all.extend(list.count(rows).map(|count| Crumb::new(count, Role::Dim)));
     all
 }
 

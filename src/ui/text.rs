@@ -460,6 +460,11 @@ pub fn bytes(size: u64) -> String {
     format!("{value:.1} {unit}")
 }
 
+/// A number of things: `1 note`, `1,024 notes`; `noun` is one of them, and takes an s.
+pub fn things(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
 /// A number with its thousands apart: `1,024`.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();

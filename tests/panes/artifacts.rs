@@ -74,7 +74,13 @@ fn go(harness: &mut Harness, name: &str) {
 #[tokio::test]
 async fn an_archive_is_a_tree_of_folders_and_sizes_and_its_files_open() {
     let mut harness = open(140, 30, usual()).await;
-    harness.expect("5 files").expect("▾ screens").expect("▾ deep").expect("23 B").expect("expires in 1d");
+    let whole: usize = [23, REPORT.len(), PIXEL.len(), 9, 13].iter().sum();
+    harness
+        .expect(&format!("5 files · {whole} B"))
+        .expect("▾ screens")
+        .expect("▾ deep")
+        .expect("23 B")
+        .expect("expires in 1d");
     let lines = harness.lines();
     let row = |name: &str| lines.iter().position(|line| line.contains(name)).expect("a row");
     assert!(row("deep") < row("code.rs") && row("raw.bin") < row("summary.txt"), "folders come first");

@@ -88,8 +88,11 @@ async fn a_path_that_is_no_project_opens_the_group() {
 async fn a_filter_lists_what_fits_flat_and_asks_the_server() {
     let mut harness = at(Place::new("groups"), false, 100, 30).await;
     harness.reply("GET /groups?search=tools", [group(2, "acme/tools", Some(1))]);
+    let head = |harness: &Harness| harness.lines().remove(0);
+    assert!(head(&harness).starts_with(" groups  2 "), "a group in another one is no row yet: {}", head(&harness));
     harness.press("/").type_text("tools").settle().await;
     harness.press("Enter").expect("▸ acme/tools").expect_no("docs");
+    assert!(head(&harness).starts_with(" groups  tools  1 "), "{}", head(&harness));
     harness.press("/ C-u").type_text("owned:yes skip:3 sort:path-desc").settle().await;
     let line = harness.asked.last().expect("a query").clone();
     assert!(line.contains("owned=true") && line.contains("order_by=path") && line.contains("skip_groups"), "{line}");

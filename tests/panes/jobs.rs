@@ -163,6 +163,34 @@ async fn the_filter_keeps_what_fits_and_an_empty_tab_says_so() {
     harness.expect("No job is in that state.");
 }
 
+/// The first line of the screen.
+fn head(harness: &Harness) -> String {
+    harness.lines().remove(0)
+}
+
+#[tokio::test]
+async fn the_header_counts_the_jobs_that_are_shown() {
+    let mut harness = open(120, 24).await;
+    assert!(head(&harness).contains("jobs  8 "), "{}", harness.picture());
+    harness.press("/").type_text("screens").press("Enter");
+    assert!(head(&harness).contains("screens  1 of 8 "), "{}", harness.picture());
+    harness.press("/ C-u").type_text("nothing-like-it").press("Enter");
+    assert!(head(&harness).contains("0 of 8 "), "{}", harness.picture());
+}
+
+#[tokio::test]
+async fn a_job_that_is_on_two_pages_is_counted_once() {
+    let mut harness = Begin::at(place()).size(120, 24).open();
+    // A job came while the pages were read: the last one of the first page is the first one of the second, too.
+    let mut all: Vec<Value> = (0..100).map(|n| one(1000 - n, 318, "test", &format!("job-{n}"), "success")).collect();
+    all.push(all[99].clone());
+    all.push(one(7, 318, "test", "the-last", "success"));
+    harness.reply(JOBS, all).settle().await;
+    harness.press("G").settle().await;
+    harness.press("g g").expect("the-last");
+    assert!(head(&harness).contains("jobs  101 "), "{}", harness.picture());
+}
+
 #[tokio::test]
 async fn on_a_wide_screen_the_pipeline_is_a_board_that_can_be_walked() {
     let mut harness = open(160, 30).await;

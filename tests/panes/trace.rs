@@ -226,6 +226,21 @@ async fn several_traces_are_followed_at_once() {
 }
 
 #[tokio::test]
+async fn only_what_runs_is_counted_as_running() {
+    let place = Place::new("traces").project(PROJECT).item("7,8,9,10");
+    let mut harness = Begin::at(place).size(160, 40).open();
+    for (id, status) in [(7, "success"), (8, "failed"), (9, "canceled"), (10, "pending")] {
+        harness.reply(&path(id), job(id, "unit", status));
+        harness.reply_raw(&format!("{}/trace", path(id)), "it begins\n");
+    }
+    harness.settle().await;
+    harness.expect("4 traces").expect("1 waiting").expect_no("running");
+    harness.reply(&path(10), job(10, "unit", "running")).pass(2).settle().await;
+    harness.expect("1 running").expect_no("waiting");
+    harness.press("x x x").expect("1 trace ");
+}
+
+#[tokio::test]
 async fn the_marked_jobs_are_watched_side_by_side_and_one_job_beside_its_siblings() {
     let mut harness = Begin::at(Place::new("jobs").project(PROJECT)).open();
     let all = [job(9, "bench", "running"), job(8, "screens", "running"), job(7, "unit", "success")];

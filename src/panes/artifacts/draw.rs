@@ -165,12 +165,14 @@ fn expiry(end: Timestamp, now: Timestamp) -> (String, Role) {
     }
 }
 
-/// Files and bytes of an archive, in words.
+/// Files and bytes of an archive, in words: unpacked, as they stand beside its folders.
 fn facts(archive: &Archive) -> String {
     let files = archive.tree.files();
-    let more = if archive.list.left_out > 0 { "+" } else { "" };
-    let plural = if files == 1 { "" } else { "s" };
-    format!("{}{more} file{plural} · {}", text::count(files), text::bytes(archive.parts.total()))
+    let files = match archive.list.left_out {
+        0 => text::things(files, "file"),
+        _ => format!("{}+ files", text::count(files)),
+    };
+    format!("{files} · {}", text::bytes(archive.tree.size()))
 }
 
 /// What is wrong with an archive as a whole.

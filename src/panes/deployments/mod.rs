@@ -306,8 +306,7 @@ impl Pane for Deployments {
         match self.mistake(view) {
             Some(why) => out.push(Crumb::new(why, Role::Failed)),
             None => {
-                let counted = self.list.crumbs(&self.rows(view));
-                out.extend(counted.into_iter().skip(usize::from(!self.list.sought().is_empty())));
+                out.extend(self.list.count(&self.rows(view)).map(|count| Crumb::new(count, Role::Dim)));
             }
         }
         out

@@ -4,7 +4,7 @@ mod about;
 mod tree;
 
 use super::details::{Details, NAMES_WIDE};
-use super::list::{failure, trouble};
+use super::list::{self, failure, trouble};
 use super::{forms, typed};
 use crate::api::Id;
 use crate::api::groups::{GetGroup, Group, SyncLdap};
@@ -355,12 +355,14 @@ impl Pane for Groups {
             crumbs.push(Crumb::new(mistake.to_string(), Role::Failed));
             return crumbs;
         }
-        let all = Tree::groups(view, &self.now(view));
-        if all.known {
-            let count = all.total.unwrap_or(all.len() as u64);
-            let more = if all.more && all.total.is_none() { "+" } else { "" };
-            crumbs.push(Crumb::new(format!("{}{more}", text::count(count)), Role::Dim));
-        }
+        let asked = self.now(view);
+        let all = Tree::groups(view, &asked);
+        let count = match asked.narrowed {
+            true => list::count(&all, self.tree.at_the_top(), None),
+            // The server counts the groups in others, too, which are no rows of their own here.
+            false => all.known.then(|| list::at_least(self.tree.at_the_top(), all.more)),
+        };
+        crumbs.extend(count.map(|count| Crumb::new(count, Role::Dim)));
         crumbs
     }
 

@@ -151,6 +151,11 @@ impl Tree {
         &self.nodes
     }
 
+    /// How many groups stand at the top.
+    pub fn at_the_top(&self) -> usize {
+        self.nodes.iter().filter(|node| node.depth == 0 && node.is_group()).count()
+    }
+
     /// The row under the cursor.
     pub fn current(&self) -> Option<&Node> {
         self.nodes.get(self.list.selected())

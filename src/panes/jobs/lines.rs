@@ -95,6 +95,16 @@ impl Lines {
         self.lines.get(index).copied()
     }
 
+    /// How many jobs there are lines of.
+    pub fn jobs(&self) -> usize {
+        self.lines.len() - self.pipelines.len()
+    }
+
+    /// How many jobs were looked through for them.
+    pub fn known(&self) -> usize {
+        self.rows.len()
+    }
+
     /// The row of a job.
     pub fn row_of(&self, id: u64) -> Option<usize> {
         self.rows.get(&id).copied()

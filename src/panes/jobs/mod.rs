@@ -6,7 +6,7 @@ mod looked;
 use super::board::Board;
 use super::ci::{self, Deed, PULSE};
 use super::crumbs;
-use super::list::{age, trouble, without_rows};
+use super::list::{self, age, trouble, without_rows};
 use super::project;
 use crate::api::Id;
 use crate::api::jobs::{Job, ListJobs, ListPipelineJobs, Status};
@@ -433,11 +433,8 @@ impl Pane for Jobs {
         if let Some(mistake) = looked::grammar(&self.project).mistake(&self.filter, view) {
             crumbs.push(Crumb::new(mistake.to_string(), Role::Failed));
         }
-        if rows.known {
-            let total = rows.total.map(|t| t.to_string());
-            let total = total.unwrap_or_else(|| format!("{}{}", rows.len(), if rows.more { "+" } else { "" }));
-            crumbs.push(Crumb::new(total, Role::Dim));
-        }
+        let searched = (!self.looked.is_whole()).then_some(self.lines.known());
+        crumbs.extend(list::count(&rows, self.lines.jobs(), searched).map(|count| Crumb::new(count, Role::Dim)));
         if !self.list.marked().is_empty() {
             crumbs.push(Crumb::new(format!("{} marked", self.list.marked().len()), Role::Warning));
         }

@@ -10,7 +10,7 @@ mod talk;
 use self::beside::Comments;
 use super::changes::keys::{self, HasChanges};
 use super::changes::{Changes, Spot};
-use super::list::{Listing, age, failure};
+use super::list::{self, Listing, age, failure};
 use super::review::desk::Desk;
 use super::review::margin::Margin;
 use super::review::threads;
@@ -30,7 +30,7 @@ use crate::store::{Load, Rows, Want};
 use crate::ui::panels::Panels;
 use crate::ui::table::{Column, Row, Size};
 use crate::ui::theme::Role;
-use crate::ui::{line, state, text};
+use crate::ui::{line, state};
 use head::Facts;
 use pipelines::Pipelines;
 use ratatui::buffer::Buffer;
@@ -612,13 +612,12 @@ impl Pane for Mr {
             Tab::Overview => None,
             Tab::Commits => {
                 let rows = view.store.list(&self.commits_of());
-                let more = if rows.more { "+" } else { "" };
-                rows.known.then(|| rows.total.map_or_else(|| format!("{}{more}", rows.len()), text::count))
+                list::count(&rows, rows.len(), None)
             }
             Tab::Changes => self.known(view)?.changes_count().map(str::to_owned),
             Tab::Pipelines => {
                 let rows = view.store.list(&self.pipelines_of());
-                rows.known.then(|| rows.len().to_string())
+                list::count(&rows, rows.len(), None)
             }
         }
     }

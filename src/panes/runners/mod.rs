@@ -244,8 +244,7 @@ impl Pane for Runners {
             return crumbs;
         }
         let rows = self.rows(view);
-        let counted = self.list.crumbs(&rows);
-        crumbs.extend(counted.into_iter().skip(usize::from(!sought.is_empty())));
+        crumbs.extend(self.list.count(&rows).map(|count| Crumb::new(count, Role::Dim)));
         crumbs.extend(COLUMNS.chosen(view).crumb(&rows));
         crumbs
     }

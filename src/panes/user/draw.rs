@@ -39,7 +39,7 @@ impl UserPane {
     pub(super) fn draw_projects(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let focused = self.panels.focus() == RIGHT;
         let rows = self.rows(view);
-        let count = self.projects.crumbs(&rows).pop().map(|crumb| crumb.text).unwrap_or_default();
+        let count = self.projects.count(&rows).unwrap_or_default();
         let body = panels::title(buf, area, view.theme, focused, "Projects", &count);
         let columns = [
             Column::new("", Size::Fit { min: 14, max: 32 }).middle(),

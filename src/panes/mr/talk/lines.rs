@@ -4,7 +4,7 @@ use super::{DRAFTED, Parts, QUOTED};
 use crate::api::notes::Note;
 use crate::app::outbox::Spot;
 use crate::app::pane::View;
-use crate::panes::list::age;
+use crate::panes::list::{self, age};
 use crate::panes::{prose, review};
 use crate::store::Rows;
 use crate::ui::doc::DocLine;
@@ -34,11 +34,7 @@ pub fn of_description(view: &View, parts: &Parts, index: usize, width: usize) ->
 /// The rule above what was said.
 pub fn between(view: &View, parts: &Parts, width: usize) -> DocLine<'static> {
     let (theme, notes) = (view.theme, &parts.notes);
-    let count = match (notes.known, notes.total) {
-        (false, _) => String::new(),
-        (true, Some(total)) => text::count(total),
-        (true, None) => format!("{}{}", notes.len(), if notes.more { "+" } else { "" }),
-    };
+    let count = list::count(notes, notes.len(), None).unwrap_or_default();
     let mut line = DocLine::new(format!("Notes {count} "), theme.style(Role::Title));
     if !parts.comments.is_empty() {
         let words = format!("and {} on its commits ", text::count(parts.comments.len() as u64));
