@@ -423,6 +423,72 @@ async fn what_somebody_says_meanwhile_comes_by_itself() {
     harness.expect("Meanwhile.");
 }
 
+/// Changes of one file, `diff`, with the diff in focus.
+async fn changes_of(diff: &str) -> Harness {
+    let mut harness = open_with(vec![], place().tab("changes"), 120, 40).await;
+    let mut whole = merge_request(42, "Draw only visible rows", "opened");
+    whole["sha"] = json!(HEAD);
+    whole["changes"] = json!([{"old_path": "src/table.rs", "new_path": "src/table.rs", "diff": diff}]);
+    harness.reply(&format!("{MR}/changes"), whole).pass(5).press("r Tab").settle().await;
+    harness
+}
+
+#[tokio::test]
+async fn marked_lines_of_which_some_are_removed_are_all_commented_on() {
+    let mut harness = changes_of("@@ -1,4 +1,2 @@\n fn a() {}\n-fn gone() {}\n-fn away() {}\n fn b() {}\n").await;
+    to_line(&mut harness, "fn a() {}");
+    harness.press("Space j j").press("C").expect("Comment on src/table.rs:1-3 (old)");
+    harness.expect("│ fn a() {}").expect("│ fn gone() {}").expect("│ fn away() {}").type_text("Why?");
+    let body = format!(
+        "`src/table.rs:1-3` (old) at {HEAD}\n> ```\n> fn a() {{}}\n> fn gone() {{}}\n> fn away() {{}}\n> ```\n\nWhy?"
+    );
+    harness.reply(POST, note(601, "ada", &body)).press("C-s");
+    harness.reply(&format!("{MR}/notes"), [note(601, "ada", &body)]).settle().await;
+    assert_eq!(posts(&harness), [&format!("{POST} body={body}")]);
+    harness.expect("lines 1 to 3");
+    // What is suggested takes the place of what is there.
+    to_line(&mut harness, "fn a() {}");
+    harness.press("Space j j").press("i").expect("Comment on src/table.rs:1 ").expect("```suggestion");
+}
+
+#[tokio::test]
+async fn marked_lines_of_both_sides_are_both_named() {
+    let mut harness = changes(vec![]).await;
+    to_line(&mut harness, "let old = 1;");
+    harness.press("Space j").press("C").expect("Comment on src/table.rs:2 (and old 2)").type_text("Both.");
+    let body = format!("`src/table.rs:2` (and old 2) at {HEAD}\n> ```\n> let new = 2;\n> ```\n\nBoth.");
+    harness.reply(POST, note(601, "ada", &body)).press("C-s");
+    harness.reply(&format!("{MR}/notes"), [note(601, "ada", &body)]).settle().await;
+    assert_eq!(posts(&harness), [&format!("{POST} body={body}")]);
+    harness.expect("line 2 and old line 2");
+}
+
+#[tokio::test]
+async fn a_comment_on_more_lines_is_another_one_than_that_on_their_last() {
+    let mut harness = changes(vec![]).await;
+    to_line(&mut harness, "fn c() {}");
+    harness.press("C").type_text("One line.").press("Esc").settle().await;
+    to_line(&mut harness, "fn b() {}");
+    harness.press("Space j").press("C").expect("Comment on src/table.rs:3-4");
+}
+
+#[tokio::test]
+async fn what_is_typed_in_a_suggestion_stands_in_its_lines() {
+    let mut harness = changes(vec![]).await;
+    to_line(&mut harness, "fn b() {}");
+    harness.press("Space j").press("i").type_text(" // still");
+    let lines = harness.lines();
+    let at = lines.iter().position(|line| line.contains("```suggestion:-1+0")).expect("the block");
+    assert!(lines[at + 2].contains("fn c() {} // still"), "{}", harness.picture());
+    assert!(lines[at + 3].contains("```"), "{}", harness.picture());
+    // Behind words that were begun before, the cursor is in the block just the same.
+    harness.press("Esc").settle().await;
+    to_line(&mut harness, "let new = 2;");
+    harness.press("C").type_text("Perhaps:").press("Esc").settle().await;
+    to_line(&mut harness, "let new = 2;");
+    harness.press("i").type_text(" // two").expect("Perhaps:").expect("let new = 2; // two");
+}
+
 #[tokio::test]
 async fn a_mark_ends_with_its_file() {
     let mut harness = changes(vec![]).await;
@@ -432,12 +498,8 @@ async fn a_mark_ends_with_its_file() {
 
 #[tokio::test]
 async fn lines_between_which_some_are_hidden_cannot_be_suggested_as_one() {
-    let mut harness = open_with(vec![], place().tab("changes"), 120, 40).await;
-    let mut whole = merge_request(42, "Draw only visible rows", "opened");
-    whole["sha"] = json!(HEAD);
     let diff = "@@ -1,2 +1,2 @@\n-a\n+first\n b\n@@ -90,2 +90,2 @@\n-y\n+last\n z\n";
-    whole["changes"] = json!([{"old_path": "src/table.rs", "new_path": "src/table.rs", "diff": diff}]);
-    harness.reply(&format!("{MR}/changes"), whole).pass(5).press("r Tab").settle().await;
+    let mut harness = changes_of(diff).await;
     to_line(&mut harness, "first");
     harness.press("Space");
     for _ in 0..5 {

@@ -67,7 +67,7 @@ impl Draft {
         match (&self.edits, &self.spot, &self.on) {
             (Some((_, head)), ..) => format!("{head}{}", self.text),
             (None, Some(spot), Thing::Commit { .. })
-                if self.line().is_some() && spot.lines.is_some_and(|(a, b)| a == b) =>
+                if spot.removed.is_none() && spot.lines.is_some_and(|(a, b)| a == b) =>
             {
                 self.text.clone()
             }

@@ -5,7 +5,8 @@
 //!
 //! ```text
 //! `src/table.rs:12-14` at 9f3c2ab…            lines of the new file; the whole hash stands there
-//! `src/table.rs:12` (old) at 9f3c2ab…         a line that the change takes away
+//! `src/table.rs:12` (old) at 9f3c2ab…         a line of the old file, such as one that the change takes away
+//! `src/table.rs:12-14` (and old 10-11) at …   lines of the new file, with those that the change took away for them
 //! `src/table.rs` (file) at 9f3c2ab…           the file as a whole
 //! > ```                                       what the lines say, where that is short: what shows
 //! > let new = 2;                              whether they still say it, and finds them again
@@ -32,6 +33,9 @@ pub struct Spot {
     /// First and last line, from 1; none for the file as a whole.
     #[serde(default)]
     pub lines: Option<(u32, u32)>,
+    /// First and last line of the old file that are meant beside lines of the new one, which have no others there.
+    #[serde(default)]
+    pub removed: Option<(u32, u32)>,
     /// What the last of the lines say; empty where that is not known.
     #[serde(default)]
     pub quote: Vec<String>,
@@ -60,6 +64,23 @@ impl Spot {
         }
     }
 
+    /// Which of both files the lines are of, as a note says it.
+    fn kind(&self) -> String {
+        match (self.lines, self.old, self.removed) {
+            (None, ..) => " (file)".into(),
+            (_, true, _) => " (old)".into(),
+            (_, _, Some((first, last))) if first < last => format!(" (and old {first}-{last})"),
+            (_, _, Some((_, last))) => format!(" (and old {last})"),
+            _ => String::new(),
+        }
+    }
+
+    /// All that is meant, for a person: `src/table.rs:12-14 (and old 10-11)`.
+    pub fn label(&self) -> String {
+        let kind = if self.lines.is_some() { self.kind() } else { String::new() };
+        format!("{}{kind}", self.name())
+    }
+
     /// Whether both mean the same lines of the same commit's change. A hash may be cut.
     pub fn is_same(&self, other: &Spot) -> bool {
         let (a, b) = (self.sha.as_str(), other.sha.as_str());
@@ -81,12 +102,7 @@ impl Spot {
         let name = self.name();
         let ticks = "`".repeat(longest_run(&name) + 1);
         let pad = if name.starts_with('`') || name.ends_with('`') { " " } else { "" };
-        let kind = match (self.lines, self.old) {
-            (None, _) => " (file)",
-            (_, true) => " (old)",
-            _ => "",
-        };
-        let mut head = format!("{ticks}{pad}{name}{pad}{ticks}{kind} at {}\n", self.sha);
+        let mut head = format!("{ticks}{pad}{name}{pad}{ticks}{} at {}\n", self.kind(), self.sha);
         if !self.quote.is_empty() {
             let longest = self.quote.iter().map(|line| longest_run(line)).max().unwrap_or(0);
             let fence = "`".repeat((longest + 1).max(3));
@@ -118,16 +134,15 @@ impl Spot {
         let mut spot = Spot { sha: sha.to_owned(), ..Spot::default() };
         match kind {
             " (file)" => spot.path = name.to_owned(),
-            "" | " (old)" => {
-                let (path, lines) = name.rsplit_once(':')?;
-                let (from, to) = lines.split_once('-').unwrap_or((lines, lines));
-                let (from, to): (u32, u32) = (from.parse().ok()?, to.parse().ok()?);
-                if from == 0 || to < from || path.is_empty() {
-                    return None;
+            kind => {
+                let (path, lines) = name.rsplit_once(':').filter(|(path, _)| !path.is_empty())?;
+                (spot.path, spot.lines) = (path.to_owned(), Some(range(lines)?));
+                match kind {
+                    "" => {}
+                    " (old)" => spot.old = true,
+                    kind => spot.removed = Some(range(kind.strip_prefix(" (and old ")?.strip_suffix(')')?)?),
                 }
-                (spot.path, spot.lines, spot.old) = (path.to_owned(), Some((from, to)), !kind.is_empty());
             }
-            _ => return None,
         }
         if let Some(fence) = rest.split('\n').next().and_then(|line| line.trim_end().strip_prefix("> "))
             && fence.len() >= 3
@@ -181,6 +196,13 @@ impl Spot {
     }
 }
 
+/// Reads `12` or `12-14`.
+fn range(text: &str) -> Option<(u32, u32)> {
+    let (from, to) = text.split_once('-').unwrap_or((text, text));
+    let (from, to) = (from.parse().ok()?, to.parse().ok()?);
+    (0 < from && from <= to).then_some((from, to))
+}
+
 /// Where the next run of exactly `ticks` backticks begins.
 fn closing(text: &str, ticks: usize) -> Option<usize> {
     let bytes = text.as_bytes();
@@ -222,6 +244,8 @@ mod tests {
             spot("src/a.rs", Some((12, 12)), &["let a = 1;"]),
             spot("src/a.rs", Some((2, 4)), &["a", "", "  ``` b", "> c"]),
             Spot { old: true, ..spot("src/a.rs", Some((3, 3)), &[]) },
+            Spot { removed: Some((3, 4)), ..spot("src/a.rs", Some((3, 3)), &["x"]) },
+            Spot { removed: Some((3, 3)), ..spot("src/a.rs", Some((3, 5)), &[]) },
             spot("odd `name`.md", Some((1, 1)), &["x"]),
             spot("`", None, &[]),
             spot("time:12", None, &[]),
@@ -234,9 +258,15 @@ mod tests {
 
     #[test]
     fn ordinary_notes_name_no_place() {
-        for note in
-            ["", "`code` at once", "`a:b` at 9f3c2ab", "see `a.rs:1` at 9f3c2ab", "`a.rs:0` at 9f3c2ab", "```\na\n```"]
-        {
+        for note in [
+            "",
+            "`code` at once",
+            "`a:b` at 9f3c2ab",
+            "see `a.rs:1` at 9f3c2ab",
+            "`a.rs:0` at 9f3c2ab",
+            "`a.rs:1` (and old 2-1) at 9f3c2ab",
+            "```\na\n```",
+        ] {
             assert_eq!(Spot::read(note), None, "{note}");
         }
     }

@@ -1,7 +1,7 @@
 //! Lines that comments are on: what is set in below them, what a person marked, and what is meant by the cursor.
 
 use super::{Changes, DIFF, FILES};
-use crate::ui::diff::{Inset, Place, Side};
+use crate::ui::diff::{Inset, Line, Place, Side};
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
@@ -15,6 +15,8 @@ pub struct Anchor {
     pub side: Side,
     /// The lines on that side, from 1; `None` where the file as a whole is meant.
     pub lines: Option<RangeInclusive<u32>>,
+    /// The lines of the old file among the marked ones, where those of the new file do not stand for them.
+    pub removed: Option<RangeInclusive<u32>>,
     /// The numbers of the last of them in the old and in the new file, where it is in both.
     pub old_line: Option<u32>,
     pub new_line: Option<u32>,
@@ -130,8 +132,23 @@ impl Changes {
         })
     }
 
-    /// What a comment would be on.
+    /// What a comment would be on: all marked lines, on the side that has all of them; on the new side, with the removed
+    /// ones beside, where neither has.
     pub fn anchor(&self) -> Option<Anchor> {
+        self.anchor_by(|lines| {
+            let has_all = |side: Side| lines.iter().all(|line| line.number(side).is_some());
+            if !has_all(Side::New) && has_all(Side::Old) { Side::Old } else { Side::New }
+        })
+    }
+
+    /// What a suggestion would be on: those of the marked lines that are in the new file, where some are.
+    pub fn anchor_to_change(&self) -> Option<Anchor> {
+        let has_new = |lines: &[&Line]| lines.is_empty() || lines.iter().any(|line| line.new().is_some());
+        let anchor = self.anchor_by(|lines| if has_new(lines) { Side::New } else { Side::Old })?;
+        Some(Anchor { removed: None, ..anchor })
+    }
+
+    fn anchor_by(&self, choose: impl Fn(&[&Line]) -> Side) -> Option<Anchor> {
         let doc = self.doc.as_ref()?;
         let row = self.row();
         let place = doc.place(row)?;
@@ -151,17 +168,24 @@ impl Changes {
             old_path: if source.old_path.is_empty() { file.path() } else { &source.old_path }.to_owned(),
             side: Side::New,
             lines: None,
+            removed: None,
             old_line: None,
             new_line: None,
             file: at,
             within: lines.unwrap_or(0..0),
         };
         let lines = file.lines.get(anchor.within.clone()).unwrap_or_default();
-        let all_gone = !lines.is_empty() && lines.iter().all(|line| line.new().is_none());
-        anchor.side = if all_gone { Side::Old } else { Side::New };
-        let on_side = || lines.iter().filter(|line| line.number(anchor.side).is_some());
-        if let (Some(first), Some(last)) = (on_side().next(), on_side().next_back()) {
-            anchor.lines = first.number(anchor.side).zip(last.number(anchor.side)).map(|(first, last)| first..=last);
+        // What says that a file ends without a line end is no line of it.
+        let lines: Vec<&Line> = lines.iter().filter(|line| line.old().or(line.new()).is_some()).collect();
+        anchor.side = choose(&lines);
+        let ends = |side: Side, counts: &dyn Fn(&Line) -> bool| {
+            let mut numbers = lines.iter().filter(|line| counts(line)).filter_map(|line| line.number(side));
+            let first = numbers.next()?;
+            Some(first..=numbers.next_back().unwrap_or(first))
+        };
+        anchor.lines = ends(anchor.side, &|_| true);
+        anchor.removed = ends(Side::Old, &|line| line.new().is_none()).filter(|_| anchor.side == Side::New);
+        if let Some(last) = lines.iter().rfind(|line| line.number(anchor.side).is_some()) {
             (anchor.old_line, anchor.new_line) = (last.old(), last.new());
         }
         Some(anchor)

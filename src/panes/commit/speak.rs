@@ -108,14 +108,14 @@ impl CommitPane {
             let when = age(view, comment.created_at.as_ref());
             let mut heading: Pieces =
                 vec![(author.to_owned(), Role::User), (format!(" {} {when}", glyph::dot()), Role::Dim)];
-            heading.extend(spot.map(|spot| (format!("  {}", spot.name()), Role::Link)));
+            heading.extend(spot.map(|spot| (format!("  {}", spot.label()), Role::Link)));
             lines.extend([Vec::new(), heading]);
             lines.extend(body.lines().flat_map(&wrap).map(|line| vec![(line, Role::Text)]));
         }
         for (key, draft) in self.desk.drafts() {
             let (words, role) = review::state_of(view, key, draft);
             let mut heading: Pieces = vec![(format!("{} {words}", glyph::draft()), role)];
-            heading.extend(draft.spot.as_ref().map(|spot| (format!("  {}", spot.name()), Role::Link)));
+            heading.extend(draft.spot.as_ref().map(|spot| (format!("  {}", spot.label()), Role::Link)));
             lines.extend([Vec::new(), heading]);
             lines.extend(draft.text.lines().flat_map(&wrap).map(|line| vec![(line, Role::Text)]));
         }

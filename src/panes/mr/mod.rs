@@ -305,7 +305,7 @@ impl Pane for Mr {
             pane.comment_here(true, cx);
         })
         .writes()
-        .when(Mr::can_place),
+        .when(Mr::can_suggest),
         Command::new("mr.apply", &["Y"], "Apply the suggestion as a commit", |pane: &mut Self, cx| pane.apply(cx))
             .footer("apply")
             .writes()

@@ -1,5 +1,6 @@
 //! Writing, changing and deleting notes of a merge request, and sending reviews.
 
+use super::super::changes::Anchor;
 use super::super::changes::keys::HasChanges;
 use super::beside::COMMENT;
 use super::talk::{self, Under};
@@ -106,6 +107,15 @@ impl Mr {
 
     /// Whether a comment can be written on what is under the cursor of the changes.
     pub(super) fn can_place(&self, view: &View) -> Result<(), WhyNot> {
+        self.can_place_at(self.changes.anchor(), view)
+    }
+
+    /// Whether other lines can be suggested there.
+    pub(super) fn can_suggest(&self, view: &View) -> Result<(), WhyNot> {
+        self.can_place_at(self.changes.anchor_to_change(), view)
+    }
+
+    fn can_place_at(&self, anchor: Option<Anchor>, view: &View) -> Result<(), WhyNot> {
         self.can_speak(view)?;
         self.on_changes(view)?;
         let head = self.shown_head(view);
@@ -116,7 +126,7 @@ impl Mr {
         if !self.is_current(view) {
             return Err("the changes are still being read".into());
         }
-        let Some(anchor) = self.changes.anchor() else { return Err("there is nothing under the cursor".into()) };
+        let anchor = anchor.ok_or("there is nothing under the cursor")?;
         let spot = spot_of(&anchor, head);
         if spot.old && !self.is_whole(view) {
             return Err("a line that is taken away is commented on among all changes: u shows them".into());
@@ -136,25 +146,26 @@ impl Mr {
     /// Opens the composer on the marked lines, the line or the file under the cursor; `suggests` puts their text in, to be
     /// changed.
     pub(super) fn comment_here(&mut self, suggests: bool, cx: &mut Cx) {
-        let Some(anchor) = self.changes.anchor() else { return };
+        let anchor = if suggests { self.changes.anchor_to_change() } else { self.changes.anchor() };
+        let Some(anchor) = anchor else { return };
         let spot = quoting_spot_of(&self.changes, &anchor, self.shown_head(&cx.view));
         if suggests && (spot.lines.is_none() || spot.old) {
             return cx
                 .say(Tone::Warning, "What is suggested takes the place of lines that are there: none are marked.");
         }
         let above = spot.lines.map_or(0, |(first, last)| last - first);
-        let mut begin = String::new();
+        let on = self.thing(&cx.view);
         if suggests {
             let text = self.changes.text_of(&anchor, usize::MAX);
             if text.len() != above as usize + 1 {
                 let words = "Lines between the marked ones are hidden: x shows them, then they can be changed.";
                 return cx.say(Tone::Warning, words);
             }
-            begin = suggest::block(&text, above);
+            self.desk.suggest(on, spot, &suggest::block(&text, above), cx);
+        } else {
+            self.desk.comment(on, Some(spot), "", cx);
         }
         self.changes.end_mark();
-        let on = self.thing(&cx.view);
-        self.desk.comment(on, Some(spot), &begin, cx);
     }
 
     pub(super) fn reply(&mut self, cx: &mut Cx) {

@@ -3,6 +3,7 @@
 use super::inlay::Drafted;
 use super::list::Drafts;
 use super::state_of;
+use super::suggest;
 use crate::app::App;
 use crate::app::action::{Action, Tone};
 use crate::app::command::WhyNot;
@@ -115,7 +116,17 @@ impl Desk {
 
     /// Opens the composer on a thing, or a place in its changes. What was begun there goes on; `begin` is put behind it.
     pub fn comment(&self, on: Thing, spot: Option<Spot>, begin: &str, cx: &mut Cx) {
-        let place = |spot: &Spot| (spot.path.clone(), spot.old, spot.line());
+        self.begin(on, spot, begin, begin.len(), cx);
+    }
+
+    /// Opens the composer on a place with a suggestion, the cursor at the end of the lines that it suggests.
+    pub fn suggest(&self, on: Thing, spot: Spot, block: &str, cx: &mut Cx) {
+        self.begin(on, Some(spot), block, suggest::end_of_lines(block), cx);
+    }
+
+    /// `caret` is where the cursor stands in `begin`.
+    fn begin(&self, on: Thing, spot: Option<Spot>, begin: &str, caret: usize, cx: &mut Cx) {
+        let place = |spot: &Spot| (spot.path.clone(), spot.old, spot.lines, spot.removed);
         let fits = |(key, draft): &&(String, Draft)| {
             draft.edits.is_none()
                 && !matches!(draft.state, State::Kept)
@@ -126,13 +137,17 @@ impl Desk {
             Some((key, draft)) => (key.clone(), draft.clone()),
             None => (on.new_key(cx.view.drafts, cx.view.now), Draft { spot, ..Draft::new(on) }),
         };
-        if !begin.is_empty() && !draft.text.contains(begin.trim_end()) {
-            if !draft.text.is_empty() {
+        let known = draft.text.find(begin.trim_end()).filter(|_| !begin.is_empty());
+        let from = known.unwrap_or_else(|| {
+            if !begin.is_empty() && !draft.text.is_empty() {
                 draft.text.push_str("\n\n");
             }
             draft.text.push_str(begin);
-        }
-        compose(key, draft, cx);
+            draft.text.len() - begin.len()
+        });
+        // What stands behind the cursor already is gone on with there.
+        let at = if caret < begin.len() { from + caret } else { draft.text.len() };
+        compose_at(key, draft, at, cx);
     }
 
     /// Opens the composer on a note that is there already; `head` is what it begins with beside its text.
@@ -194,18 +209,24 @@ impl Desk {
     }
 }
 
-/// Opens the composer on a draft.
+/// Opens the composer on a draft, the cursor at its end.
 pub fn compose(key: String, draft: Draft, cx: &mut Cx) {
+    let end = draft.text.len();
+    compose_at(key, draft, end, cx);
+}
+
+/// Opens the composer on a draft, the cursor at a byte of its text.
+fn compose_at(key: String, draft: Draft, at: usize, cx: &mut Cx) {
     if cx.view.outbox.progress(&key).is_some() {
         return cx.say(Tone::Warning, "It is being sent.");
     }
     let name = draft.on.short();
     let title = match (&draft.edits, &draft.spot) {
         (Some(_), _) => format!("Edit a note on {name}"),
-        (None, Some(spot)) => format!("Comment on {}", spot.name()),
+        (None, Some(spot)) => format!("Comment on {}", spot.label()),
         (None, None) => format!("Note on {name}"),
     };
-    cx.act(Action::Open(Box::new(Composer::comment(title, key, draft))));
+    cx.act(Action::Open(Box::new(Composer::comment(title, key, draft).at(at))));
 }
 
 /// Asks before a draft is dropped.

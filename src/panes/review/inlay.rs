@@ -236,8 +236,9 @@ impl Derive for Lay {
                     let count = spot.lines.map_or(0, |(first, last)| last.saturating_sub(first));
                     let first = line.saturating_sub(count).max(1);
                     let (before, after) = ground.around(&spot.path, side, first, line);
-                    let moved =
-                        Spot { sha: self.head.clone(), lines: Some((first, line)), before, after, ..spot.clone() };
+                    // Nobody knows the numbers of old lines in a file that may be another one.
+                    let (sha, lines) = (self.head.clone(), Some((first, line)));
+                    let moved = Spot { sha, lines, removed: None, before, after, ..spot.clone() };
                     laid.moved.push((drafted.key.clone(), moved));
                 }
                 Stand::Outdated | Stand::Gone if self.whole && self.complete => {
@@ -365,12 +366,11 @@ impl Lay {
         let short = spot.sha.get(..8).unwrap_or(&spot.sha);
         match spot.lines {
             _ if stand == Stand::Outdated => {
-                vec![self.span(format!("  outdated, {} at {short}", spot.name()), Role::Warning)]
+                vec![self.span(format!("  outdated, {} at {short}", spot.label()), Role::Warning)]
             }
             _ if stand == Stand::Hidden => vec![self.span(unseen(spot), Role::Dim)],
-            Some((first, last)) if first < last => vec![self.span(format!("  lines {first} to {last}"), Role::Dim)],
             None => vec![self.span("  the file", Role::Dim)],
-            Some(_) => Vec::new(),
+            Some(_) => range(spot).map(|words| self.span(words, Role::Dim)).into_iter().collect(),
         }
     }
 
@@ -383,7 +383,7 @@ impl Lay {
             1 => String::new(),
             count => format!(" {} {count} comments", glyph::dot()),
         };
-        let why = if outdated { format!("outdated, {}", thread.spot.name()) } else { "resolved".to_owned() };
+        let why = if outdated { format!("outdated, {}", thread.spot.label()) } else { "resolved".to_owned() };
         let spans = vec![
             self.span(format!("{} ", glyph::folded()), Role::Accent),
             self.span(author.to_owned(), Role::User),
@@ -399,13 +399,11 @@ impl Lay {
         let spot = drafted.draft.spot.as_ref();
         if let Some(spot) = spot.filter(|_| stand == Stand::Outdated) {
             let words = if self.whole { "parked: {} is not there any more" } else { "{} is not there" };
-            spans.push(self.span(format!("  {}", words.replace("{}", &spot.name())), Role::Warning));
+            spans.push(self.span(format!("  {}", words.replace("{}", &spot.label())), Role::Warning));
         } else if let Some(spot) = spot.filter(|_| stand == Stand::Hidden) {
             spans.push(self.span(unseen(spot), Role::Dim));
-        } else if let Some((first, last)) = drafted.draft.spot.as_ref().and_then(|spot| spot.lines)
-            && first < last
-        {
-            spans.push(self.span(format!("  lines {first} to {last}"), Role::Dim));
+        } else {
+            spans.extend(spot.and_then(range).map(|words| self.span(words, Role::Dim)));
         }
         spans
     }
@@ -418,7 +416,17 @@ impl Lay {
     }
 }
 
+/// The lines that are meant, where that is not the one alone below which it stands.
+fn range(spot: &Spot) -> Option<String> {
+    let from_to = |(first, last): (u32, u32)| {
+        if first < last { format!("lines {first} to {last}") } else { format!("line {last}") }
+    };
+    let (lines, removed) = (spot.lines?, spot.removed);
+    let old = removed.map(|removed| format!(" and old {}", from_to(removed))).unwrap_or_default();
+    (lines.0 < lines.1 || removed.is_some()).then(|| format!("  {}{old}", from_to(lines)))
+}
+
 /// What is about lines that the diff does not show.
 fn unseen(spot: &Spot) -> String {
-    format!("  {}, not among the lines shown", spot.name())
+    format!("  {}, not among the lines shown", spot.label())
 }

@@ -77,7 +77,7 @@ impl Drafts {
         };
         let place = match (&entry.draft.edits, &entry.draft.spot) {
             (Some(_), _) => "changes a note".to_owned(),
-            (None, Some(spot)) => spot.name(),
+            (None, Some(spot)) => spot.label(),
             (None, None) => "the whole".to_owned(),
         };
         let first = entry.draft.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();

@@ -93,6 +93,7 @@ pub fn spot_of(anchor: &Anchor, sha: &str) -> Spot {
         sha: sha.to_owned(),
         old,
         lines: anchor.lines.as_ref().map(|lines| (*lines.start(), *lines.end())),
+        removed: anchor.removed.as_ref().map(|lines| (*lines.start(), *lines.end())),
         ..Spot::default()
     }
 }

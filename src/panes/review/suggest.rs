@@ -19,6 +19,11 @@ pub fn block(lines: &[String], above: u32) -> String {
     format!("{fence}suggestion{range}\n{}\n{fence}\n", lines.join("\n"))
 }
 
+/// Returns the byte of a [`block`] at which its lines end.
+pub fn end_of_lines(block: &str) -> usize {
+    block.trim_end().rfind('\n').unwrap_or(block.len())
+}
+
 /// The suggestions of a comment.
 pub fn read(body: &str) -> Vec<Suggestion> {
     let mut found = Vec::new();
@@ -139,6 +144,7 @@ mod tests {
     fn a_block_is_read_as_it_was_written() {
         let lines = ["let a = 1;".to_owned(), "// ``` in it".to_owned()];
         let body = format!("Perhaps:\n\n{}\nor not", block(&lines, 1));
+        assert!(block(&lines, 1).split_at(end_of_lines(&block(&lines, 1))).0.ends_with("// ``` in it"));
         assert_eq!(read(&body), [Suggestion { above: 1, below: 0, lines: lines.to_vec() }]);
         assert_eq!(read("```suggestion:-0+0\nx\n```"), [Suggestion { above: 0, below: 0, lines: vec!["x".into()] }]);
         assert_eq!(read("```suggestion\n```").first().map(|s| s.lines.len()), Some(0));

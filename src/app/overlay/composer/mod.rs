@@ -129,6 +129,18 @@ impl Composer {
         composer
     }
 
+    /// With the cursor at a byte of the text.
+    pub fn at(mut self, byte: usize) -> Composer {
+        let text = self.text();
+        let before = text.get(..byte).unwrap_or(&text);
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        let row = before.len() - line.len();
+        let row = before.get(..row).unwrap_or_default().matches('\n').count();
+        let small = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
+        self.area.get_mut().move_cursor(CursorMove::Jump(small(row), small(line.chars().count())));
+        self
+    }
+
     fn of(title: String, key: String, text: &str, purpose: Purpose, completer: Option<Completer>) -> Composer {
         let mut composer = Composer {
             title,

@@ -70,7 +70,7 @@ pub fn tail(view: &View, notes: &Rows<Note>) -> DocLine<'static> {
 pub fn place(view: &View, spot: &Spot, line: usize) -> DocLine<'static> {
     let theme = view.theme;
     let Some(quoted) = line.checked_sub(1) else {
-        let mut spans: Spans = vec![(spot.name().into(), theme.style(Role::Link))];
+        let mut spans: Spans = vec![(spot.label().into(), theme.style(Role::Link))];
         if spot.old {
             spans.push(("  taken away".into(), theme.style(Role::Removed)));
         }
@@ -153,7 +153,7 @@ pub fn of_draft(view: &View, parts: &Parts, draft: usize, line: usize, width: us
         let (words, role) = review::state_of(view, key, draft);
         let mut spans: Spans = vec![(format!("{} {words}", glyph::draft()).into(), theme.style(role))];
         if let Some(spot) = &draft.spot {
-            spans.push((format!("  {}", spot.name()).into(), theme.style(Role::Link)));
+            spans.push((format!("  {}", spot.label()).into(), theme.style(Role::Link)));
         }
         return DocLine { spans, ..DocLine::default() };
     };
