@@ -98,8 +98,11 @@ impl App {
             // How old the oldest is of what is shown, not when anything at all was last heard.
             Some(heard) => {
                 let wants = self.panes.last().map(|pane| pane.wants(view)).unwrap_or_default();
-                let at = self.store.oldest(&wants).unwrap_or(heard);
-                (format!("✓ {}", self.clock(at)), theme.style(Role::Success))
+                let at = self.clock(self.store.oldest(&wants).unwrap_or(heard));
+                match self.store.is_outlived(&wants) {
+                    true => (format!("✗ {at}"), theme.style(Role::Warning)),
+                    false => (format!("✓ {at}"), theme.style(Role::Success)),
+                }
             }
             None => ("·".into(), theme.style(Role::Dim)),
         }

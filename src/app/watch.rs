@@ -142,7 +142,7 @@ impl App {
             match (watched.end(&view), gone) {
                 (Some(end), _) => ended.push((at, end)),
                 (None, Some(error)) => {
-                    let words = format!("{} can be watched no more: {}", watched.name(), error.said());
+                    let words = format!("{} is watched no more: {}", watched.name(), error.said());
                     ended.push((at, End { tone: Tone::Warning, words }));
                 }
                 (None, None) => {}

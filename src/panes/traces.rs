@@ -10,8 +10,8 @@ use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, Seek, View};
 use crate::app::place::Place;
 use crate::store::{Load, Want};
 use crate::ui::panels::{self, Panels};
-use crate::ui::text;
 use crate::ui::theme::Role;
+use crate::ui::{glyph, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -149,7 +149,10 @@ impl Traces {
         };
         let (sign, _) = ci::sign(job);
         let again = viewer.newer_words(view).unwrap_or_default();
-        let state = format!("{sign} {} {}", ci::status_word(&job.status), ci::took(job, view.now));
+        let state = match viewer.lost(view) {
+            Some(word) => format!("{} {word}", glyph::status("failed").0),
+            None => format!("{sign} {} {}", ci::status_word(&job.status), ci::took(job, view.now)),
+        };
         let facts = [again, state, viewer.note(view)];
         let mut facts: Vec<&str> = facts.iter().map(|fact| fact.trim()).filter(|fact| !fact.is_empty()).collect();
         // Where there is little room, how it stands says more than how much there is.
@@ -255,7 +258,7 @@ impl Pane for Traces {
     fn crumbs(&self, view: &View) -> Vec<Crumb> {
         let mut crumbs = self.here().map(|viewer| project::crumbs(view, &viewer.project)).unwrap_or_default();
         crumbs.push(Crumb::new(text::things(self.viewers.len() as u64, "trace"), Role::Title));
-        let live = self.viewers.iter().filter_map(|viewer| viewer.job(view)).filter(|job| ci::moves(job));
+        let live = self.viewers.iter().filter(|viewer| viewer.is_live(view)).filter_map(|viewer| viewer.job(view));
         let (runs, waits): (Vec<&Job>, Vec<&Job>) = live.partition(|job| job.status.is_running());
         for (jobs, word, role) in [(runs, "running", Role::Running), (waits, "waiting", Role::Pending)] {
             crumbs.extend((!jobs.is_empty()).then(|| Crumb::new(format!("{} {word}", jobs.len()), role)));
@@ -374,7 +377,8 @@ impl Pane for Traces {
     }
 
     fn ticks(&self, view: &View) -> bool {
-        self.viewers.iter().filter_map(|viewer| viewer.job(view)).any(|job| job.status.is_running())
+        let mut live = self.viewers.iter().filter(|viewer| viewer.is_live(view)).filter_map(|viewer| viewer.job(view));
+        live.any(|job| job.status.is_running())
     }
 }
 

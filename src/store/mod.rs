@@ -229,6 +229,18 @@ pub struct Remote<'a, T> {
     pub settled: bool,
 }
 
+/// A failure after which nobody asks again by themselves: what was known before is not kept up to date any more.
+fn for_good(error: Option<&Error>) -> Option<&Error> {
+    error.filter(|error| !error.is_passing())
+}
+
+impl<'a, T> Remote<'a, T> {
+    /// Why the server no longer gives it, where it refuses: it is gone, or hidden.
+    pub fn refused(&self) -> Option<&'a Error> {
+        for_good(self.error)
+    }
+}
+
 impl<T: Send + Sync + 'static> Remote<'_, T> {
     /// The value, shared.
     pub fn arc(&self) -> Option<Arc<T>> {
@@ -272,6 +284,13 @@ impl Resource {
         let page = self.starts.partition_point(|start| *start <= index).checked_sub(1)?;
         let (arrival, _) = self.entries.get(page)?.known.as_ref()?;
         arrival.value.downcast_ref::<Vec<T>>()?.get(index - self.starts.get(page)?)
+    }
+}
+
+impl<'a, T> Rows<'a, T> {
+    /// Why the server no longer gives them, where it refuses: they are gone, or hidden.
+    pub fn refused(&self) -> Option<&'a Error> {
+        for_good(self.error)
     }
 }
 
@@ -664,6 +683,13 @@ impl Store {
         let loads = loads.filter(|load| !load.is_lasting());
         let entries = loads.filter_map(|load| self.resources.get(&load.request)).flat_map(|r| &r.entries);
         entries.filter_map(|entry| entry.known.as_ref()).map(|(_, at)| *at).min()
+    }
+
+    /// Whether something that is known of `wants` could not be read again: what is shown of it may be true no more.
+    pub fn is_outlived(&self, wants: &[Want]) -> bool {
+        let loads = wants.iter().filter_map(|want| if let Want::Load(load) = want { Some(load) } else { None });
+        let mut entries = loads.filter_map(|load| self.resources.get(&load.request)).flat_map(|r| &r.entries);
+        entries.any(|entry| entry.known.is_some() && entry.error.is_some())
     }
 
     /// Remembers whether the server is within reach.

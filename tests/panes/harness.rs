@@ -628,7 +628,18 @@ impl Harness {
     fn grown(&mut self, follow: &Follow) -> Option<(Vec<Msg>, bool)> {
         let status = self.arrival(&follow.status, 0)?;
         let over = status.as_ref().is_ok_and(|arrival| (follow.over)(&arrival.value));
-        let Reply::Raw(bytes) = self.scripted(&follow.request)? else { return None };
+        let learned = |status| Msg::Learned(follow.status.request.clone(), status);
+        let broken = |error| Msg::Arrived(Ticket::Follow(follow.request.clone()), Err(error));
+        if let Some(error) = status.as_ref().err().filter(|error| !error.is_passing()).cloned() {
+            return Some((vec![learned(status), broken(error)], true));
+        }
+        let bytes = match self.scripted(&follow.request)? {
+            Reply::Raw(bytes) => bytes,
+            Reply::Fails(error) if !error.is_passing() && (over || !error.is_missing()) => {
+                return Some((vec![learned(status), broken(error.clone())], true));
+            }
+            _ => return None,
+        };
         let held = self.held.get(&follow.request).copied().unwrap_or(0);
         let new = bytes.get(held..).unwrap_or_default().to_vec();
         if new.is_empty() && !over {
@@ -636,10 +647,8 @@ impl Harness {
         }
         self.held.insert(follow.request.clone(), held + new.len());
         let request = follow.request.clone();
-        let mut messages = vec![
-            Msg::Learned(follow.status.request.clone(), status),
-            Msg::Bytes { request: request.clone(), bytes: new.into(), restart: false },
-        ];
+        let mut messages =
+            vec![learned(status), Msg::Bytes { request: request.clone(), bytes: new.into(), restart: false }];
         if over {
             messages.push(Msg::Arrived(Ticket::Follow(request), Ok(Outcome::End)));
         }
@@ -691,8 +700,8 @@ impl Harness {
 
     /// The screen as one text, for snapshots; the time of day, which depends on the machine's zone, is left out.
     pub fn picture(&self) -> String {
-        let clock = regex::Regex::new(r"✓ \d\d:\d\d").expect("an expression");
-        clock.replace_all(&self.seen().join("\n"), "✓ --:--").into_owned()
+        let clock = regex::Regex::new(r"([✓✗]) \d\d:\d\d").expect("an expression");
+        clock.replace_all(&self.seen().join("\n"), "$1 --:--").into_owned()
     }
 
     /// The cell where `words` begin.

@@ -135,6 +135,36 @@ async fn what_has_no_trace_says_why() {
 }
 
 #[tokio::test]
+async fn a_job_that_disappears_is_said_to_be_gone_and_not_asked_for_again() {
+    let mut harness = open("running", &trace(3), 120, 24).await;
+    harness.reply("GET /user", json!({"id": 1, "username": "ada"})).settle().await;
+    harness.press("k G").expect("following").expect("✓ ");
+    harness.fail(JOB, 404, "404 Not Found").fail(TRACE, 404, "404 Not Found").settle().await;
+    harness.expect("✗ gone").expect(" gone · 6 lines").expect("frame/2").expect("Not found: 404 Not Found");
+    harness.expect_no("following").expect_no("● running").expect_no("✓ ");
+    harness.press("G").expect_no("following").press("f").expect("the server gives no more of it");
+    let before = harness.asked.len();
+    for _ in 0..5 {
+        harness.pass(60).settle().await;
+    }
+    assert_eq!(harness.asked[before..].iter().filter(|line| line.contains("/1207")).count(), 0, "{:?}", harness.asked);
+    assert_eq!(harness.app.wake_at(), None, "nothing runs, and still it wakes");
+    // Somebody who asks for it again may find it again.
+    harness.reply(JOB, job("running")).reply_raw(TRACE, trace(5)).press("r").settle().await;
+    harness.expect("paused, 2 new lines").expect("frame/4").expect("● running");
+}
+
+#[tokio::test]
+async fn a_trace_that_is_refused_is_not_said_to_be_followed() {
+    let mut harness = open("running", &trace(3), 120, 24).await;
+    harness.fail(TRACE, 403, "403 Forbidden").settle().await;
+    harness.expect("not followed · 6 lines").expect("Not allowed: 403 Forbidden").expect("● running");
+    // Its job is asked for all the same, until it has ended.
+    harness.reply(JOB, job("success")).pass(2).settle().await;
+    harness.expect("✓ success").expect_no("not followed");
+}
+
+#[tokio::test]
 async fn an_erased_trace_is_gone_and_a_missing_job_gives_way_to_the_list() {
     let mut erased = job("success");
     erased["erased_at"] = json!("2026-06-15T11:00:00Z");

@@ -256,6 +256,19 @@ async fn an_error_beside_known_jobs_is_one_line() {
 }
 
 #[tokio::test]
+async fn a_list_that_is_refused_is_not_asked_for_again_and_no_clock_runs() {
+    for (status, words) in [(404, "Not found"), (403, "Not allowed"), (401, "Not signed in")] {
+        let mut harness = open(80, 24).await;
+        harness.press("j").fail(JOBS, status, "no more").pass(2).settle().await;
+        harness.expect("bench").expect(words);
+        let before = harness.asked.len();
+        harness.pass(10).pass(60).settle().await;
+        assert!(!harness.asked[before..].iter().any(|line| line.starts_with(JOBS)), "{:?}", harness.asked);
+        assert_eq!(harness.app.wake_at(), None, "{status}: nothing is live, and still it wakes");
+    }
+}
+
+#[tokio::test]
 async fn no_size_is_too_small() {
     let mut harness = open(160, 40).await;
     for (width, height) in [(44, 12), (60, 13), (100, 12), (119, 20), (120, 12), (121, 60), (300, 90), (10, 3)] {

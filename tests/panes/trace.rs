@@ -283,7 +283,7 @@ async fn a_watched_pipeline_names_what_failed_and_one_that_is_gone_is_let_go() {
     let mut harness = open("running", "x\n").await;
     harness.press("w w").expect("#7 unit is watched no more.");
     harness.press("w g h").fail(&path(7), 404, "404 Not found").pass(4).settle().await;
-    harness.expect("#7 unit can be watched no more").expect_no("watching 1");
+    harness.expect("#7 unit is watched no more: 404 Not found").expect_no("watching 1");
 }
 
 #[tokio::test]

@@ -140,7 +140,9 @@ impl Home {
                 for (index, project) in self.lately.watched.iter().enumerate() {
                     let jobs = ask::running(view, project);
                     let fits = |j: &&Job| self.fits(&[&j.name, &j.r#ref, project]);
-                    let fitting = jobs.iter().enumerate().filter(|(_, j)| fits(j));
+                    // Nobody knows whether what ran in a project that is gone runs still.
+                    let known = jobs.iter().enumerate().filter(|_| jobs.refused().is_none());
+                    let fitting = known.filter(|(_, j)| fits(j));
                     lines.extend(fitting.map(|(row, _)| Line::Job(index, row)));
                     let lost = self.lately.pinned && jobs.error.is_some_and(crate::api::Error::is_missing);
                     lines.extend((lost && self.fits(&[project])).then_some(Line::Lost(index)));

@@ -14,8 +14,8 @@ use crate::app::place::Place;
 use crate::store::{Load, Want};
 use crate::ui::doc::{self, DocState};
 use crate::ui::panels::{self, Ask, Panels};
-use crate::ui::state;
 use crate::ui::theme::Role;
+use crate::ui::{glyph, state};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -285,7 +285,10 @@ impl Pane for JobTrace {
         crumbs.push(Crumb::new(format!("#{} {}", job.id, job.name), Role::Title));
         let (sign, role) = ci::sign(job);
         let took = ci::took(job, view.now);
-        crumbs.push(Crumb::new(format!("{sign} {} {took}", ci::status_word(&job.status)).trim_end(), role));
+        crumbs.push(match self.trace.lost(view) {
+            Some(word) => Crumb::new(format!("{} {word}", glyph::status("failed").0), Role::Failed),
+            None => Crumb::new(format!("{sign} {} {took}", ci::status_word(&job.status)).trim_end(), role),
+        });
         if let Some(runner) = &job.runner {
             crumbs.push(Crumb::new(format!("runner {}", runner.label()), Role::Dim));
         }
@@ -430,6 +433,6 @@ impl Pane for JobTrace {
     }
 
     fn ticks(&self, view: &View) -> bool {
-        self.trace.job(view).is_some_and(|job| job.status.is_running())
+        self.trace.is_live(view) && self.trace.job(view).is_some_and(|job| job.status.is_running())
     }
 }

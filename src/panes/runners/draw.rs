@@ -96,7 +96,7 @@ impl Runners {
         let body = panels::title(buf, area, theme, self.on_jobs(), &runner.label(), &format!("#{}", runner.id));
         let rest = details::draw(view, body, buf, runner);
         let Some(rows) = self.jobs_rows(view) else { return };
-        let running = rows.iter().filter(|job| job.status.is_running()).count();
+        let running = self.running(view);
         let facts = if running > 0 { format!("{running} running") } else { String::new() };
         let title = match JOB_STATUSES.get(self.status).copied().unwrap_or_default() {
             "" => "jobs".to_owned(),

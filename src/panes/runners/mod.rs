@@ -7,7 +7,7 @@ mod query;
 
 use super::ci::PULSE;
 use super::list::{Listing, trouble};
-use crate::api::jobs::{Job, Status};
+use crate::api::jobs::Job;
 use crate::api::runners::{
     GetRunner, ListAllRunners, ListProjectRunners, ListRunnerJobs, ListRunners, Runner, UpdateRunner,
 };
@@ -121,6 +121,12 @@ impl Runners {
 
     fn jobs_rows<'a>(&self, view: &View<'a>) -> Option<Rows<'a, Job>> {
         Some(view.store.list(&self.jobs_query()?))
+    }
+
+    /// How many of the jobs that are listed run, as far as the server says.
+    fn running(&self, view: &View) -> usize {
+        let rows = self.jobs_rows(view).filter(|rows| rows.refused().is_none());
+        rows.map_or(0, |rows| rows.iter().filter(|job| job.status.is_running()).count())
     }
 
     fn on_jobs(&self) -> bool {
@@ -406,8 +412,7 @@ impl Pane for Runners {
     }
 
     fn ticks(&self, view: &View) -> bool {
-        self.jobs_rows(view).is_some_and(|rows| rows.iter().any(|job| job.status == Status::Running))
-            && (self.on_jobs() || view.size.0 >= panels::TWO)
+        self.running(view) > 0 && (self.on_jobs() || view.size.0 >= panels::TWO)
     }
 }
 

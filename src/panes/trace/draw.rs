@@ -14,11 +14,6 @@ use ratatui::style::Style;
 /// From this many columns lines are numbered.
 const NUMBERED: u16 = 60;
 
-/// So many lines, in words.
-fn lines_of(count: usize) -> String {
-    if count == 1 { "1 line".into() } else { format!("{} lines", text::count(count as u64)) }
-}
-
 impl Viewer {
     /// What stands where there is no trace.
     fn without(&self, view: &View, area: Rect, buf: &mut Buffer, job: &Job) {
@@ -71,11 +66,10 @@ impl Viewer {
     pub fn note(&self, view: &View) -> String {
         let Some(trace) = self.trace(view).filter(|trace| trace.len_lines() > 0) else { return String::new() };
         let fresh = trace.len_lines().saturating_sub(self.seen);
-        let live = self.job(view).is_some_and(|job| !job.status.is_finished());
-        let mut words = match (live, self.doc.follow, fresh) {
+        let mut words = match (self.live(view).is_ok(), self.doc.follow, fresh) {
             (true, false, 0) => "paused".into(),
             (true, false, fresh) => format!("paused, {} new", text::count(fresh as u64)),
-            _ => lines_of(trace.len_lines()),
+            _ => text::things(trace.len_lines() as u64, "line"),
         };
         if let Some(found) = self.hits() {
             let sign = if self.only { "&" } else { "/" };
@@ -162,25 +156,25 @@ impl Viewer {
         let mut left: Vec<(String, Style)> = vec![(" ".into(), dim)];
         let fresh = trace.len_lines().saturating_sub(self.seen);
         if !job.status.is_finished() {
-            match (self.doc.follow, fresh) {
-                (true, _) => left.push(("following".into(), theme.style(Role::Running))),
-                (false, 0) => left.push(("paused".into(), theme.style(Role::Warning))),
-                (false, n) => left.push((
-                    format!("paused, {n} new line{}", if n == 1 { "" } else { "s" }),
-                    theme.style(Role::Warning),
-                )),
-            }
-            left.push((dot.clone(), dim));
+            let stopped = view.store.growing::<Trace>(&self.request()).is_some_and(|growing| growing.error.is_some());
+            let (words, role) = match (self.doc.follow, fresh) {
+                _ if let Some(word) = self.lost(view) => (word.to_owned(), Role::Failed),
+                _ if stopped => ("not followed".into(), Role::Warning),
+                (true, _) => ("following".into(), Role::Running),
+                (false, 0) => ("paused".into(), Role::Warning),
+                (false, n) => (format!("paused, {}", text::things(n as u64, "new line")), Role::Warning),
+            };
+            left.extend([(words, theme.style(role)), (dot.clone(), dim)]);
         }
         if let Some(chosen) = self.chosen() {
             let more = if chosen.len() >= crate::ui::trace::FILTERED { "+" } else { "" };
             left.push((format!("{}{more} of ", text::count(chosen.len() as u64)), theme.style(Role::Match)));
         }
-        left.push((format!("{}{dot}{}", lines_of(trace.len_lines()), text::bytes(trace.bytes_len())), dim));
+        let lines = text::things(trace.len_lines() as u64, "line");
+        left.push((format!("{lines}{dot}{}", text::bytes(trace.bytes_len())), dim));
         if let Some(marked) = self.marked(view) {
-            let lines = marked.len();
-            let words = format!("{dot}{lines} line{} marked", if lines == 1 { "" } else { "s" });
-            left.push((words, theme.style(Role::Warning)));
+            let lines = text::things(marked.len() as u64, "line");
+            left.push((format!("{dot}{lines} marked"), theme.style(Role::Warning)));
         }
         if let Some((words, role)) = beside {
             left.push((format!("{dot}{words}"), theme.style(role)));

@@ -10,7 +10,7 @@ mod work;
 
 use super::ci::{self, PULSE};
 use crate::api::jobs::{GetJob, GetTrace, Job, Status};
-use crate::api::{Endpoint, Id, Request};
+use crate::api::{Endpoint, Fault, Id, Request};
 use crate::app::action::{Action, Paper, Tone};
 use crate::app::command::{Motion, WhyNot};
 use crate::app::overlay::prompt::Prompt;
@@ -122,6 +122,23 @@ impl Viewer {
     /// The job, where it is known.
     pub fn job<'a>(&self, view: &View<'a>) -> Option<&'a Job> {
         self.remote(view).value
+    }
+
+    /// Whether the job may still change, as far as the server says.
+    pub fn is_live(&self, view: &View) -> bool {
+        self.job(view).is_some_and(ci::moves) && self.lost(view).is_none()
+    }
+
+    /// In a word, why a job that had not ended is not known any more.
+    pub fn lost(&self, view: &View) -> Option<&'static str> {
+        let remote = self.remote(view);
+        let ended = remote.value.is_none_or(|job| job.status.is_finished());
+        remote.refused().filter(|_| !ended).map(|error| match error.fault {
+            Fault::Missing(_) => "gone",
+            Fault::Denied(_) => "not allowed",
+            Fault::Unauthorized(_) => "not signed in",
+            _ => "not known",
+        })
     }
 
     /// The trace, as far as it is known.
@@ -392,6 +409,7 @@ impl Viewer {
     pub fn live(&self, view: &View) -> Result<(), WhyNot> {
         match self.job(view) {
             Some(job) if job.status.is_finished() => Err("the job has ended".into()),
+            Some(_) if self.lost(view).is_some() => Err("the server gives no more of it".into()),
             _ => self.written(view),
         }
     }
@@ -527,7 +545,7 @@ impl Viewer {
     /// Moves.
     pub fn motion(&mut self, motion: Motion, view: &View) {
         let len = self.rows(view);
-        let live = self.job(view).is_some_and(|job| !job.status.is_finished());
+        let live = self.live(view).is_ok();
         motion.scroll(&mut self.doc, len);
         if motion == Motion::Last {
             // At the end of what grows one wants to see it grow.
