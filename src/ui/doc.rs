@@ -255,7 +255,7 @@ pub fn draw<'a>(
             first: true,
             wrapped: false,
         };
-        row_line(buf, theme, focused, &place, &line(i));
+        row_line(buf, theme, focused, &place, &line(i), Spot::default());
     }
     table::thumb(buf, area, theme, top, len);
 }
@@ -276,7 +276,15 @@ struct Row {
     wrapped: bool,
 }
 
-fn row_line(buf: &mut Buffer, theme: &Theme, focused: bool, place: &Row, built: &DocLine) {
+/// A place in a line where a walk over its symbols can begin: a byte of all spans, and its column.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Spot {
+    byte: usize,
+    column: usize,
+}
+
+/// Draws a row, walking its line from `from` on; where the row begins and where it ends.
+fn row_line(buf: &mut Buffer, theme: &Theme, focused: bool, place: &Row, built: &DocLine, from: Spot) -> (Spot, Spot) {
     let row = place.area;
     if let Some(fill) = built.fill {
         buf.set_style(row, fill);
@@ -294,32 +302,56 @@ fn row_line(buf: &mut Buffer, theme: &Theme, focused: bool, place: &Row, built: 
     if let Some(right) = place.right {
         area.width = area.width.min(u16::try_from(right.saturating_sub(place.left)).unwrap_or(u16::MAX));
     }
-    text_line(buf, area, theme, place.left, place.wrapped, built);
+    text_from(buf, area, theme, (place.left, place.wrapped), built, from)
 }
 
 /// The columns of one line from `left` on. Where more follows to the right, and not in the next row, the last column says so.
 pub(super) fn text_line(buf: &mut Buffer, area: Rect, theme: &Theme, left: usize, wrapped: bool, built: &DocLine) {
+    text_from(buf, area, theme, (left, wrapped), built, Spot::default());
+}
+
+/// The same by a walk that begins at `from`, not right of `left`; where what is drawn begins and where it ends.
+fn text_from(
+    buf: &mut Buffer,
+    area: Rect,
+    theme: &Theme,
+    (left, wrapped): (usize, bool),
+    built: &DocLine,
+    from: Spot,
+) -> (Spot, Spot) {
     let room = usize::from(area.width);
+    let (mut begin, mut here) = (None, from);
     if room == 0 {
-        return;
+        return (from, from);
     }
-    // Column of the line and byte of all spans where the current span starts; the last cell written, and its width.
-    let (mut column, mut byte) = (0, 0);
+    // Column of the line where the current span starts, its byte among all; the last cell written, and its width.
+    let (mut column, mut byte) = (from.column, 0);
     let mut last = (0, 0);
     for (span, style) in &built.spans {
-        let mut walk = text::cells_at(span, column);
+        let before = from.byte.saturating_sub(byte);
+        let Some(rest) = span.get(before..).filter(|_| before < span.len()) else {
+            byte += span.len();
+            continue;
+        };
+        byte += before;
+        let mut walk = text::cells_at(rest, column);
         walk.skip_to(left);
-        for piece in walk.by_ref() {
+        loop {
+            if let Some((at, column)) = walk.place() {
+                here = Spot { byte: byte + at, column };
+            }
+            let Some(piece) = walk.next() else { break };
             let end = piece.column + piece.width;
             if end <= left {
                 continue;
             }
+            begin.get_or_insert(here);
             let at = byte + piece.at.start;
             let marked = built.marks.iter().rev().find(|(range, _)| range.contains(&at));
             let style = marked.map_or(*style, |(_, over)| style.patch(*over));
             if end > left + room {
                 if wrapped {
-                    return;
+                    return (begin.unwrap_or(here), here);
                 }
                 let x = area.right() - 1;
                 // Half of a wide character cannot stay before the mark.
@@ -329,7 +361,7 @@ pub(super) fn text_line(buf: &mut Buffer, area: Rect, theme: &Theme, left: usize
                     line::set(buf, first, area.y, " ", 1, Style::new());
                 }
                 line::set(buf, x, area.y, glyph::cut(), 1, theme.style(Role::Faint));
-                return;
+                return (begin.unwrap_or(here), here);
             }
             if piece.column < left {
                 // The right half of a wide character: its cell, without it.
@@ -343,8 +375,9 @@ pub(super) fn text_line(buf: &mut Buffer, area: Rect, theme: &Theme, left: usize
             last = (x, piece.width);
         }
         column = walk.column();
-        byte += span.len();
+        byte += rest.len();
     }
+    (begin.unwrap_or(here), here)
 }
 
 #[cfg(test)]

@@ -17,11 +17,19 @@ use ratatui::style::{Modifier, Style};
 use regex::Regex;
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use table::Table;
 
 /// Bytes that are rendered; what is behind them is left out, and a line says so.
 const BYTES: usize = 1 << 20;
+/// Lines, and parts of lines, that a text becomes at most, however many bytes it has: so many in any case, two more for each
+/// byte, and never more than that many.
+const FEW_PARTS: usize = 4096;
+const MOST_PARTS: usize = 400_000;
+/// Columns that are left within a list or a quote.
+const LEAST: usize = 6;
+/// Columns of the name of a footnote.
+const FOOTNOTE: usize = 24;
 /// Bytes of code that are highlighted in one text.
 const CODE: usize = 16 * 1024;
 /// Lists and quotes within one another that still move the text to the right.
@@ -40,7 +48,8 @@ pub struct Link {
     pub line: usize,
     pub range: Range<usize>,
     /// An address, a path relative to the text, or a reference as it is written (`!12`, `@user`).
-    pub target: String,
+    /// Shared by the lines that it goes over.
+    pub target: Arc<str>,
 }
 
 /// Text that is ready to be drawn.
@@ -53,7 +62,12 @@ pub struct Rendered {
 
 /// Renders `markdown` for `width` columns.
 pub fn render(markdown: &str, width: usize, theme: &Theme) -> Rendered {
-    let read = text::start(markdown, BYTES);
+    render_start(markdown, BYTES, width, theme)
+}
+
+/// Renders `bytes` of `markdown` at most, for `width` columns.
+pub fn render_start(markdown: &str, bytes: usize, width: usize, theme: &Theme) -> Rendered {
+    let read = text::start(markdown, bytes.min(BYTES));
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS
@@ -62,11 +76,16 @@ pub fn render(markdown: &str, width: usize, theme: &Theme) -> Rendered {
         | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
     let parser = Parser::new_ext(read, options);
     let mut renderer = Renderer::new(width.max(1), theme);
+    renderer.left = (FEW_PARTS + 2 * read.len()).min(MOST_PARTS);
     for event in TextMergeStream::new(parser) {
         renderer.event(event);
+        if renderer.left == 0 {
+            break;
+        }
     }
     renderer.flush();
-    if read.len() < markdown.len() {
+    if renderer.left == 0 || read.len() < markdown.len() {
+        renderer = Renderer { out: renderer.out, gap: true, left: FEW_PARTS, ..Renderer::new(width.max(1), theme) };
         renderer.block();
         renderer.word(&format!("{} the rest is left out", glyph::cut()), theme.style(Role::Dim));
         renderer.flush();
@@ -97,7 +116,7 @@ struct Renderer<'t> {
     styles: Vec<Style>,
     /// Places in `targets` of the links around the text.
     link: Vec<usize>,
-    targets: Vec<String>,
+    targets: Vec<Arc<str>>,
     /// The text of the block so far.
     pieces: Vec<Piece>,
     /// A block has ended: the next one stands apart.
@@ -105,6 +124,8 @@ struct Renderer<'t> {
     code: Option<(Option<String>, String)>,
     code_left: usize,
     table: Option<Table>,
+    /// Lines, and parts of lines, that may still be written.
+    left: usize,
 }
 
 impl<'t> Renderer<'t> {
@@ -123,6 +144,7 @@ impl<'t> Renderer<'t> {
             code: None,
             code_left: CODE,
             table: None,
+            left: 0,
         }
     }
 
@@ -240,7 +262,7 @@ impl<'t> Renderer<'t> {
             }
             Tag::FootnoteDefinition(name) => {
                 self.block();
-                self.enter(Container::Item { mark: Some(format!("[^{}] ", text::shown(&name))), columns: 4 });
+                self.enter(Container::Item { mark: Some(format!("[^{}] ", text::fit(&name, FOOTNOTE))), columns: 4 });
             }
             Tag::Table(alignments) => {
                 self.block();
@@ -318,6 +340,9 @@ impl<'t> Renderer<'t> {
             TagEnd::Table => {
                 if let Some(table) = self.table.take() {
                     for words in table.lines(self.room(), self.theme) {
+                        if self.left == 0 {
+                            break;
+                        }
                         self.words(words);
                     }
                 }
@@ -351,11 +376,11 @@ impl<'t> Renderer<'t> {
 
     fn target(&mut self, target: &str) {
         self.link.push(self.targets.len());
-        self.targets.push(text::shown(target).into_owned());
+        self.targets.push(text::shown(target).into());
     }
 
     fn enter(&mut self, container: Container) {
-        let deep = self.containers.len() >= DEPTH || self.room() < 8;
+        let deep = self.containers.len() >= DEPTH || self.room() < container.columns() + LEAST;
         self.containers.push(if deep { Container::Flat } else { container });
     }
 
@@ -409,7 +434,8 @@ impl<'t> Renderer<'t> {
         if quotes > 0 {
             line.spans.push((bar.trim_end().to_owned().into(), self.theme.style(Role::Faint)));
         }
-        if !self.out.lines.is_empty() {
+        if !self.out.lines.is_empty() && self.left > 0 {
+            self.left -= 1;
             self.out.lines.push(line);
         }
     }
@@ -418,6 +444,9 @@ impl<'t> Renderer<'t> {
     fn flush(&mut self) {
         let pieces = std::mem::take(&mut self.pieces);
         for words in flow::lines(&pieces, self.room()) {
+            if self.left == 0 {
+                break;
+            }
             self.words(words);
         }
     }
@@ -466,6 +495,7 @@ impl<'t> Renderer<'t> {
             self.out.links.push(Link { line: number, range, target: target.clone() });
         }
         line.spans.extend(spans);
+        self.left = self.left.saturating_sub(1 + line.spans.len() + links.len());
         self.out.lines.push(line);
     }
 
@@ -481,6 +511,9 @@ impl<'t> Renderer<'t> {
             highlight_lines(language, code.lines())
         });
         for (at, source) in code.lines().enumerate() {
+            if self.left == 0 {
+                break;
+            }
             let spans = looks.as_ref().and_then(|looks| looks.get(at)).map(|spans| layer(spans, self.theme));
             let mut line = vec![bar.clone()];
             for (part, style) in blend(source, self.theme.style(Role::Text), &[&spans.unwrap_or_default()]) {

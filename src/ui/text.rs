@@ -14,6 +14,9 @@ pub const TAB: usize = 4;
 /// Marks that one character may carry; more are shown as codes, or a hostile line would pile them over its neighbours.
 const MARKS: u8 = 8;
 
+/// Bytes that are looked at as one symbol: a longer one is nothing but a pile of marks, which is taken apart.
+const SYMBOL: usize = 64;
+
 /// What a character is drawn as.
 enum Sight {
     Plain,
@@ -132,6 +135,11 @@ impl Cells<'_> {
         self.column
     }
 
+    /// The byte and the column of the next symbol; `None` within the stand-in for a character, where no walk can begin.
+    pub fn place(&self) -> Option<(usize, usize)> {
+        self.expanded.is_empty().then_some((self.at, self.column))
+    }
+
     /// Passes over whole symbols until the next one would reach past `column`; plain ASCII costs next to nothing.
     pub fn skip_to(&mut self, column: usize) {
         while self.column < column {
@@ -196,7 +204,7 @@ impl<'a> Iterator for Cells<'a> {
                 self.column += 1;
                 return Some(Piece { symbol: Cow::Borrowed(text.get(at.clone())?), at, column, width: 1 });
             }
-            let grapheme = text.get(self.at..)?.graphemes(true).next()?;
+            let grapheme = start(text.get(self.at..)?, SYMBOL).graphemes(true).next()?;
             let at = self.at..self.at + grapheme.len();
             self.at = at.end;
             if clean(grapheme) {
@@ -344,7 +352,10 @@ pub fn wrap(text: &str, width: usize, limit: usize) -> Vec<String> {
     if width == 0 || limit == 0 {
         return lines;
     }
+    // What is behind the last line is not looked at.
+    let most = limit.saturating_add(1).saturating_mul(width).saturating_mul(SYMBOL);
     'lines: for source in text.lines() {
+        let source = start(source, most);
         let mut line = String::new();
         let mut used = 0;
         for word in unbroken(source) {
@@ -497,6 +508,25 @@ mod tests {
         assert_eq!(shown("pass\u{200b}word\u{200d}s\u{feff}\u{ad}"), "pass<U+200B>word<U+200D>s<U+FEFF><U+00AD>");
         assert_eq!(shown("\u{301}x"), "<U+0301>x");
         assert_eq!(shown("a\tb\t世\tc"), "a   b   世  c");
+    }
+
+    #[test]
+    fn a_word_that_never_ends_is_read_no_further_than_it_is_shown() {
+        for letter in ["a", "日"] {
+            let word = letter.repeat(1 << 20);
+            let (lines, cost) = crate::tests::cost(|| wrap(&word, 40, 3));
+            assert_eq!(lines.len(), 3);
+            assert!(lines.iter().all(|line| width(line) <= 40) && lines[2].ends_with('…'), "{lines:?}");
+            assert!(cost.allocated < 64 * 1024, "{} bytes", cost.allocated);
+        }
+    }
+
+    #[test]
+    fn a_pile_of_marks_of_any_height_is_walked_mark_by_mark() {
+        let pile = format!("a{}b", "\u{301}".repeat(50_000));
+        let (columns, cost) = crate::tests::cost(|| cells(&pile).last().map(|piece| piece.column));
+        assert!(columns.is_some_and(|columns| columns > 49_000 * "<U+0301>".len()));
+        assert!(cost.peak < 64 * 1024, "{} bytes held", cost.peak);
     }
 
     #[test]

@@ -147,6 +147,10 @@ struct Awaited {
     whole: bool,
 }
 
+/// Bytes of notes that are rendered together; each of them gets as much as any other, and this much in any case.
+const BODIES: usize = 8 << 20;
+const BODY: usize = 64 << 10;
+
 /// Some notes to render.
 struct Render {
     key: String,
@@ -167,8 +171,9 @@ impl Derive for Render {
     }
 
     fn run(&self, cancelled: Cancelled<'_>) -> Rendered {
+        let room = (BODIES / self.bodies.len().max(1)).max(BODY);
         let bodies = self.bodies.iter().take_while(|_| !cancelled());
-        Rendered(bodies.map(|body| markdown::render(body, self.width, &self.theme).lines).collect())
+        Rendered(bodies.map(|body| markdown::render_start(body, room, self.width, &self.theme).lines).collect())
     }
 }
 

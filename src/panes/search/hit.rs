@@ -148,7 +148,7 @@ pub(super) fn lines(theme: &Theme, hit: &Hit, sought: &str, width: usize) -> Vec
     }
     let mut lines = Vec::new();
     for (index, line) in words.lines().take(LINES).enumerate() {
-        let line = text::fit(&text::shown(line), COLUMNS);
+        let line = text::fit(line, COLUMNS);
         let pieces = if first.is_some() { vec![line] } else { text::wrap(&line, width, LINES) };
         let pieces = if pieces.is_empty() { vec![String::new()] } else { pieces };
         for (part, piece) in pieces.iter().enumerate() {

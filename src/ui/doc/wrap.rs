@@ -1,12 +1,13 @@
 //! Documents whose long lines go on in further rows. Only the lines in sight are measured.
 
-use super::{DocLine, DocState, Row, row_line};
+use super::{DocLine, DocState, Row, Spot, row_line};
 use crate::ui::table;
 use crate::ui::text;
 use crate::ui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 
 /// Up to this many bytes a line is broken between characters; a longer one by columns, which costs no walk over all of it.
 const EXACT: usize = 32 * 1024;
@@ -20,9 +21,14 @@ pub struct Wrapping {
     pub(super) hidden: Cell<(usize, usize)>,
     /// The line of each row in sight.
     pub(super) rows: RefCell<Vec<usize>>,
-    /// The columns of the longest line that was measured last, by line and bytes.
-    measured: Cell<(usize, usize, usize)>,
+    /// The columns of long lines that were measured, by line and bytes.
+    measured: RefCell<VecDeque<((usize, usize), usize)>>,
+    /// Where the first row in sight begins, by line and bytes: the next frame need not walk there again.
+    near: Cell<((usize, usize), Spot)>,
 }
+
+/// Long lines whose columns are kept: more than a screen of them.
+const MEASURED: usize = 128;
 
 impl Wrapping {
     /// Moves by rows within a line that is higher than the window; whether it did.
@@ -46,10 +52,27 @@ impl Wrapping {
         true
     }
 
+    /// Columns of a long line, by its number and bytes.
+    fn columns(&self, line: &DocLine, key: (usize, usize)) -> usize {
+        let mut measured = self.measured.borrow_mut();
+        if let Some((_, columns)) = measured.iter().find(|(known, _)| *known == key) {
+            return *columns;
+        }
+        let columns = line.spans.iter().map(|(span, _)| text::width(span)).sum();
+        measured.push_back((key, columns));
+        let excess = measured.len().saturating_sub(MEASURED);
+        measured.drain(..excess);
+        columns
+    }
+
     /// Rows of a page: one less than are in sight.
     pub(super) fn page(&self) -> isize {
         self.rows.borrow().len().saturating_sub(1).max(1) as isize
     }
+}
+
+fn bytes_of(line: &DocLine) -> usize {
+    line.spans.iter().map(|(span, _)| span.len()).sum()
 }
 
 /// The columns at which the rows of a line begin.
@@ -60,18 +83,12 @@ enum Breaks {
 
 impl Breaks {
     fn of(line: &DocLine, index: usize, width: usize, wrapping: &Wrapping) -> Breaks {
-        let bytes: usize = line.spans.iter().map(|(span, _)| span.len()).sum();
+        let bytes = bytes_of(line);
         if bytes <= width && line.spans.iter().all(|(span, _)| span.is_ascii() && !span.contains('\t')) {
             return Breaks::At(vec![0]);
         }
         if bytes > EXACT {
-            let (known, size, columns) = wrapping.measured.get();
-            if (known, size) == (index, bytes) {
-                return Breaks::Every(width, columns.div_ceil(width).max(1));
-            }
-            let columns = line.spans.iter().map(|(span, _)| text::width(span)).sum::<usize>();
-            wrapping.measured.set((index, bytes, columns));
-            return Breaks::Every(width, columns.div_ceil(width).max(1));
+            return Breaks::Every(width, wrapping.columns(line, (index, bytes)).div_ceil(width).max(1));
         }
         let mut starts = vec![0];
         let (mut column, mut start) = (0, 0);
@@ -134,6 +151,11 @@ pub(super) fn draw<'a>(
         if index == cursor {
             wrapping.hidden.set((from, breaks.len() - from - shown));
         }
+        // A row begins where the one above it ended; the first in sight perhaps where it did in the last frame.
+        let key = (index, bytes_of(&built));
+        let (known, near) = wrapping.near.get();
+        let is_near = known == key && key.1 > EXACT && near.column <= breaks.start(from);
+        let mut spot = if is_near { near } else { Spot::default() };
         for row in from..from + shown {
             let place = Row {
                 area: Rect { y, height: 1, ..area },
@@ -144,7 +166,11 @@ pub(super) fn draw<'a>(
                 first: row == 0,
                 wrapped: true,
             };
-            row_line(buf, theme, focused, &place, &built);
+            let (begin, end) = row_line(buf, theme, focused, &place, &built, spot);
+            if index == top && row == from {
+                wrapping.near.set((key, begin));
+            }
+            spot = end;
             in_sight.push(index);
             y += 1;
         }
@@ -238,6 +264,37 @@ mod tests {
         state.move_by(-1, 3);
         assert_eq!(screen(8, 3, &state, &lines)[2], "   MNOP");
         assert_eq!(state.line_at(1, 3), Some(2));
+    }
+
+    #[test]
+    fn rows_go_on_where_the_row_above_ended_whatever_stands_there() {
+        for (text, width) in [("日本語\u{202e}x\t日本語\u{301}é\tend".repeat(3), 5), ("a\u{202e}".repeat(9), 3)]
+        {
+            let lines = [text.as_str()];
+            let state = wrapped();
+            let all = screen(width + 4, 60, &state, &lines);
+            // The same rows, each drawn as the first one: nothing was walked before it.
+            for (row, drawn) in all.iter().enumerate().take_while(|(_, row)| !row.trim().is_empty()) {
+                let state = wrapped();
+                state.wrapping.skip.set(row);
+                assert_eq!(screen(width + 4, 1, &state, &lines)[0].get(3..), drawn.get(3..), "row {row} of {text:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_line_deep_in_sight_is_not_walked_anew_for_every_frame() {
+        let long = "日本語".repeat(40_000);
+        let mut state = wrapped();
+        let lines = [long.as_str()];
+        screen(14, 4, &state, &lines);
+        for _ in 0..20_000 {
+            state.move_by(1, 1);
+        }
+        let deep = screen(14, 4, &state, &lines);
+        let (at, spot) = state.wrapping.near.get();
+        assert_eq!((at, spot.column), ((0, long.len()), 10 * 20_000));
+        assert_eq!(screen(14, 4, &state, &lines), deep);
     }
 
     #[test]

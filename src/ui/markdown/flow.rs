@@ -45,7 +45,7 @@ pub fn lines(pieces: &[Piece], width: usize) -> Vec<Vec<Word>> {
                     let word = part.trim_end_matches([' ', '\n']);
                     if !word.is_empty() {
                         flow.word_width += text::width(word);
-                        flow.word.push(Word { text: word.to_owned(), style: *style, link: *link });
+                        join(&mut flow.word, Word { text: word.to_owned(), style: *style, link: *link });
                     }
                     if word.len() < part.len() {
                         flow.end_word();
@@ -60,6 +60,14 @@ pub fn lines(pieces: &[Piece], width: usize) -> Vec<Vec<Word>> {
         flow.end_line();
     }
     flow.lines
+}
+
+/// Adds a part at the end; parts of one look are one part.
+fn join(parts: &mut Vec<Word>, part: Word) {
+    match parts.last_mut() {
+        Some(last) if (last.style, last.link) == (part.style, part.link) => last.text.push_str(&part.text),
+        _ => parts.push(part),
+    }
 }
 
 impl Flow {
@@ -79,13 +87,13 @@ impl Flow {
         if self.used > 0 && self.used + gap + self.word_width > self.width {
             self.end_line();
         } else {
-            self.line.extend(blank);
+            blank.into_iter().for_each(|blank| join(&mut self.line, blank));
             self.used += gap;
         }
         let word = std::mem::take(&mut self.word);
         if self.used + self.word_width <= self.width {
             self.used += self.word_width;
-            self.line.extend(word);
+            word.into_iter().for_each(|part| join(&mut self.line, part));
         } else {
             word.into_iter().for_each(|part| self.cut(&part));
         }
@@ -95,14 +103,15 @@ impl Flow {
     /// Puts a part of a word that is longer than a line, broken where it must be.
     fn cut(&mut self, part: &Word) {
         let mut text = String::new();
+        let of = |text: String| Word { text, style: part.style, link: part.link };
         for piece in text::cells(&part.text) {
             if self.used > 0 && self.used + piece.width > self.width {
-                self.line.push(Word { text: std::mem::take(&mut text), ..part.clone() });
+                join(&mut self.line, of(std::mem::take(&mut text)));
                 self.end_line();
             }
             text.push_str(&piece.symbol);
             self.used += piece.width;
         }
-        self.line.push(Word { text, ..part.clone() });
+        join(&mut self.line, of(text));
     }
 }

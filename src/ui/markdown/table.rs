@@ -11,6 +11,9 @@ const GAP: usize = 3;
 /// Columns that a cell keeps, if there is any room.
 const LEAST: usize = 3;
 
+/// Cells of a row that are kept: more than any screen shows.
+const CELLS: usize = 256;
+
 /// A table as it is read.
 pub struct Table {
     alignments: Vec<Alignment>,
@@ -36,19 +39,19 @@ impl Table {
             text => text,
         };
         let pieces: Vec<Piece> = pieces.into_iter().map(blank).collect();
-        if let Some(row) = self.rows.last_mut() {
+        if let Some(row) = self.rows.last_mut().filter(|row| row.len() < CELLS) {
             row.push(lines(&pieces, usize::MAX).into_iter().next().unwrap_or_default());
         }
     }
 
-    /// The table as lines of at most `width` columns.
-    pub fn lines(self, width: usize, theme: &Theme) -> Vec<Vec<Word>> {
+    /// The table as lines of at most `width` columns, made one after the other.
+    pub fn lines(self, width: usize, theme: &Theme) -> impl Iterator<Item = Vec<Word>> {
         let rule = theme.style(Role::Faint);
         let plain = |text: String, style: Style| Word { text, style, link: None };
         let count = self.alignments.len().min((width + GAP) / (LEAST + GAP)).max(1);
         let widths = widths(&self.rows, count, width.saturating_sub(GAP * (count - 1)));
-        let mut out = Vec::new();
-        for (number, row) in self.rows.into_iter().enumerate() {
+        let alignments = self.alignments;
+        self.rows.into_iter().enumerate().flat_map(move |(number, row)| {
             let mut line = Vec::new();
             let mut cells = row.into_iter();
             for (column, columns) in widths.iter().enumerate() {
@@ -60,7 +63,7 @@ impl Table {
                     words.iter_mut().for_each(|word| word.style = word.style.add_modifier(Modifier::BOLD));
                 }
                 let blank = columns.saturating_sub(used);
-                let before = match self.alignments.get(column) {
+                let before = match alignments.get(column) {
                     Some(Alignment::Right) => blank,
                     Some(Alignment::Center) => blank / 2,
                     _ => 0,
@@ -71,14 +74,11 @@ impl Table {
                     line.push(plain(" ".repeat(blank - before), Style::new()));
                 }
             }
-            out.push(line);
-            if number == 0 {
-                let parts: Vec<String> = widths.iter().map(|columns| glyph::rule().repeat(*columns)).collect();
-                let cross = if glyph::ascii() { "-+-" } else { "─┼─" };
-                out.push(vec![plain(parts.join(cross), rule)]);
-            }
-        }
-        out
+            let parts = || widths.iter().map(|columns| glyph::rule().repeat(*columns)).collect::<Vec<_>>();
+            let cross = if glyph::ascii() { "-+-" } else { "─┼─" };
+            let below = (number == 0).then(|| vec![plain(parts().join(cross), rule)]);
+            std::iter::once(line).chain(below)
+        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! What Markdown looks like.
 
 use super::*;
+use crate::tests::cost;
 use crate::ui::layers::tests::Noise;
 use crate::ui::theme::Background;
 
@@ -107,7 +108,7 @@ fn links_and_references_are_listed() {
     let seen: Vec<_> = rendered
         .links
         .iter()
-        .map(|link| (plain(&rendered.lines[link.line])[link.range.clone()].to_owned(), link.target.as_str()))
+        .map(|link| (plain(&rendered.lines[link.line])[link.range.clone()].to_owned(), link.target.as_ref()))
         .collect();
     assert_eq!(
         seen,
@@ -161,4 +162,57 @@ fn no_text_breaks_it_and_none_of_it_drives_the_terminal() {
     for deep in ["> ", "- ", "*a ", "[", "<b>"] {
         shown(&deep.repeat(5000), 40);
     }
+}
+
+#[test]
+fn what_is_rendered_is_linear_in_the_text() {
+    let size = 64 * 1024;
+    let many = |unit: &str| unit.repeat(size / unit.len());
+    let nested = |unit: &str| (0..12).map(|depth| format!("{}{unit}", "  ".repeat(depth))).collect::<String>();
+    let texts = [
+        ("an address", format!("see https://x.example/{}", "a".repeat(size))),
+        ("a link", format!("[the docs and more of them, in many words](https://x/{})", "a".repeat(size))),
+        ("the text of a link", format!("[{}](https://x/{})", many("word "), "a".repeat(1000))),
+        ("a word", "a".repeat(size)),
+        ("a word of several looks", many("a**b**`c`")),
+        ("a heading", format!("# {}", "a".repeat(size))),
+        ("words", many("a ")),
+        ("paragraphs", many("a\n\n")),
+        ("references", many("@a ")),
+        ("a table of many columns", format!("{}\n{}\n{}", many("|a"), many("|-"), many("|a\n"))),
+        ("a table of short rows", format!("{}\n{}\n{}", "|a".repeat(60), "|-".repeat(60), many("|a\n"))),
+        ("a cell", format!("|a|b|\n|-|-|\n|{}|[b](https://x/{})|", "a".repeat(size), "a".repeat(size))),
+        ("empty lines of code", format!("```\n{}", many("\n"))),
+        ("a line of code", format!("```rust\n{}", "a".repeat(size))),
+        ("deep quotes", format!("{} {}", ">".repeat(100), many("a "))),
+        ("deep lists", format!("{}{}", nested("1000000000. "), many("a "))),
+        ("marks", format!("a{}", many("\u{301}"))),
+        ("a footnote", format!("[^{0}]: x\n\ny[^{0}]", "a".repeat(size / 2))),
+        ("raw HTML", many("<b>\n")),
+    ];
+    for (name, text) in texts {
+        for width in [9, 80] {
+            let (rendered, cost) = cost(|| render(&text, width, &theme()));
+            // The parser fills short rows of tables up, with so many cells at most.
+            let spare = if name.starts_with("a table") { 64 << 20 } else { 0 };
+            let parts: usize = rendered.lines.iter().map(|line| 1 + line.spans.len()).sum();
+            assert!(parts <= 2 * text.len() + 2 * FEW_PARTS, "{name}: {parts} parts of {} bytes", text.len());
+            assert!(cost.peak < 400 * text.len() + spare, "{name}: {} bytes held for {}", cost.peak, text.len());
+            assert!(
+                cost.allocated < 2500 * text.len() + 4 * spare,
+                "{name}: {} bytes taken for {}",
+                cost.allocated,
+                text.len()
+            );
+        }
+    }
+}
+
+#[test]
+fn what_becomes_too_many_lines_is_cut_and_says_so() {
+    let text = format!("{}\n{}\n{}", "|a".repeat(60), "|-".repeat(60), "|a\n".repeat(20_000));
+    let rendered = render(&text, 200, &theme());
+    assert!(plain(rendered.lines.last().unwrap()).ends_with("the rest is left out"));
+    assert!(rendered.lines.len() < 20_000, "{} lines", rendered.lines.len());
+    assert!(shown(&"a\n\n".repeat(1000), 80).len() > 1990, "what is not hostile is whole");
 }
