@@ -128,6 +128,9 @@ pub struct Description {
     pub touches: &'static [&'static str],
 }
 
+/// The `Accept` header of replies in JSON.
+pub const JSON: &str = "application/json";
+
 /// A body that an endpoint may answer with.
 pub trait Reply: Sized + Send + Sync + 'static {
     /// The `Accept` header that asks for it.
@@ -137,7 +140,7 @@ pub trait Reply: Sized + Send + Sync + 'static {
 }
 
 impl<T: DeserializeOwned + Send + Sync + 'static> Reply for T {
-    const ACCEPT: &'static str = "application/json";
+    const ACCEPT: &'static str = JSON;
     fn read(body: &[u8], _: Option<&str>) -> Result<Self, Unreadable> {
         serde_json::from_slice(body).map_err(|error| {
             let field = super::json_path::at(body, error.line(), error.column());
@@ -183,7 +186,7 @@ impl Reply for Raw {
 pub struct Nothing;
 
 impl Reply for Nothing {
-    const ACCEPT: &'static str = "application/json";
+    const ACCEPT: &'static str = JSON;
     fn read(_: &[u8], _: Option<&str>) -> Result<Self, Unreadable> {
         Ok(Nothing)
     }

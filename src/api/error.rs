@@ -42,6 +42,8 @@ pub enum Fault {
     Unreadable(Unreadable),
     /// The reply ended before it was whole.
     Cut(String),
+    /// The reply holds more than is read. The text says what.
+    TooLarge(String),
     /// A file of ours could not be read or written. The text says which.
     Disk(String),
     /// A write under `--read-only`: nothing was sent.
@@ -90,6 +92,7 @@ impl Error {
             Fault::Server(..) => "The server failed",
             Fault::Unreadable(_) => "Reply not understood",
             Fault::Cut(_) => "Reply cut short",
+            Fault::TooLarge(_) => "Reply too large",
             Fault::Disk(_) => "File not usable",
             Fault::ReadOnly => "Read-only",
         }
@@ -98,7 +101,9 @@ impl Error {
     /// What came back, in the server's words where it had any.
     pub fn said(&self) -> String {
         match &self.fault {
-            Fault::Offline(why) | Fault::Tls(why) | Fault::Cut(why) | Fault::Disk(why) => why.clone(),
+            Fault::Offline(why) | Fault::Tls(why) | Fault::Cut(why) | Fault::TooLarge(why) | Fault::Disk(why) => {
+                why.clone()
+            }
             Fault::Timeout(after) => format!("no answer within {} s", after.as_secs()),
             Fault::Unauthorized(said) | Fault::Denied(said) | Fault::Missing(said) => said.clone(),
             Fault::Limited(Some(wait)) => format!("the server asks to wait {} s", wait.as_secs().max(1)),
@@ -128,6 +133,7 @@ impl Error {
             Fault::Refused(..) => "Change the input and try again.",
             Fault::Server(..) => "The fault is the server's; press r to try again.",
             Fault::Unreadable(_) => "This server may not speak the REST API v4; check --host.",
+            Fault::TooLarge(_) => "Ask for less: one file instead of a folder, a narrower filter.",
             Fault::Disk(_) => "Check the folder, its rights, and the space that is left.",
             Fault::ReadOnly => "Start without --read-only to change things.",
         }
@@ -137,7 +143,7 @@ impl Error {
     pub fn next(&self) -> &'static str {
         match &self.fault {
             Fault::Offline(_) => "Check the network and the host's name, then send it again.",
-            Fault::Timeout(_) | Fault::Cut(_) | Fault::Server(..) | Fault::Unreadable(_) => {
+            Fault::Timeout(_) | Fault::Cut(_) | Fault::TooLarge(_) | Fault::Server(..) | Fault::Unreadable(_) => {
                 "It may have been done all the same: look before you send it again."
             }
             Fault::Limited(_) => "It was not done: send it again after that.",
@@ -171,6 +177,8 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+/// Bytes of an error that are looked at for words.
+const LONGEST_ERROR: usize = 64 * 1024;
 /// How much of a server's words is kept.
 const LONGEST_WORDS: usize = 300;
 
@@ -179,7 +187,8 @@ const LONGEST_WORDS: usize = 300;
 /// Servers put it under `message` or `error`, as text, as a list, or as lists by field, at any depth; proxies answer
 /// with text or with a web page, whose title is taken.
 pub fn words_of(body: &[u8]) -> String {
-    let text = String::from_utf8_lossy(body);
+    // A long text is no message; its beginning may still say what it is.
+    let text = String::from_utf8_lossy(body.get(..LONGEST_ERROR).unwrap_or(body));
     let words = match serde_json::from_str::<Value>(&text) {
         Ok(value) => words_of_json(&value),
         Err(_) if text.trim_start().starts_with('<') => title_of(&text),

@@ -27,6 +27,7 @@ pub mod snippets;
 pub mod tags;
 pub mod types;
 pub mod users;
+pub mod weight;
 
 pub use client::{Client, Server};
 pub use endpoint::{Body, Description, Endpoint, InputKind, Nothing, Raw, Reply, Request};

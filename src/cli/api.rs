@@ -6,16 +6,19 @@ use super::{configuration, json, open, print, threads};
 use crate::api::Reply;
 use crate::api::client::{Client, Response};
 use crate::api::endpoint::Method;
-use crate::api::error::{Fault, words_of};
+use crate::api::error::{Error, Fault, words_of};
+use crate::api::weight::Weight;
 use futures::TryStreamExt;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
-use std::io::{self, IsTerminal};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 use std::pin::pin;
 
 /// Entries a page where the caller names no number: the most that servers give.
 const PER_PAGE: &str = "100";
+/// Bytes of all pages together that are put into one list.
+const LARGEST: usize = 512 << 20;
 
 /// Makes the call and prints what came back.
 pub fn run(global: &Global, api: &Api) -> Result<(), Failure> {
@@ -98,11 +101,18 @@ async fn all_pages(client: &Client, path: &str, mut fields: Vec<(String, String)
         fields.push(("per_page".into(), PER_PAGE.into()));
     }
     let mut items: Vec<Box<RawValue>> = Vec::new();
+    let mut bytes = 0;
     let mut last = None;
     let mut pages = pin!(client.all_raw(path, &fields));
     while let Some(response) = pages.try_next().await? {
         if !(200..300).contains(&response.status) {
             return Ok(response);
+        }
+        let too_large = |said| Error { tried: format!("GET {}", masked(path)), fault: Fault::TooLarge(said) };
+        Weight::default().add(&response.body).map_err(too_large)?;
+        bytes += response.body.len();
+        if bytes > LARGEST {
+            return Err(too_large(format!("the pages hold more than {} MB together", LARGEST >> 20)).into());
         }
         match serde_json::from_slice::<Vec<Box<RawValue>>>(&response.body) {
             Ok(list) => items.extend(list),
@@ -131,7 +141,9 @@ fn show(body: &[u8], output: Option<&Path>) -> Result<(), Failure> {
         return Ok(());
     }
     if io::stdout().is_terminal() {
-        return print(format!("{}\n", json::for_terminal(body)).as_bytes());
+        let mut out = BufWriter::new(io::stdout().lock());
+        json::for_terminal(body, &mut out)?;
+        return Ok(out.flush()?);
     }
     print(body)?;
     let is_json = matches!(body.first(), Some(b'{' | b'['));

@@ -341,3 +341,16 @@ async fn no_error_shows_the_token() {
     let error = client.call(&project()).await.unwrap_err();
     assert!(!format!("{error} {error:?} {client:?}").contains("s3cret"));
 }
+
+#[tokio::test]
+async fn a_small_reply_that_would_be_large_in_memory_is_refused_in_a_sentence() {
+    let many = format!("[{}{{}}]", "{},".repeat(1_000_000));
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut packer, many.as_bytes()).expect("memory takes it");
+    let packed = packer.finish().expect("memory takes it");
+    assert!(packed.len() < 100_000);
+    let server = Scripted::start([answer(200, packed).with("content-encoding", "gzip")]).await;
+    let error = client(&server).call(&ListBranches::default()).await.unwrap_err();
+    assert_eq!(error.fault, Fault::TooLarge("the reply holds more than 100000 objects".into()));
+    assert!(!error.is_passing(), "it is not asked for again and again");
+}

@@ -83,6 +83,7 @@ fn failures(field: &str) -> Vec<Failure> {
         ("at rest", reply(503, "<!doctype html><title>Be back quux</title>"), &["503", "quux"], Some("look"), None),
         ("without a word", reply(500, ""), &["500"], Some("look"), None),
         ("cut", Fault::Cut("the reply ended quux".into()), &["ended", "quux"], Some("look"), None),
+        ("too much", Fault::TooLarge("the reply holds more than quux".into()), &["more", "quux"], Some("look"), None),
         ("silence", Fault::Timeout(Duration::from_secs(30)), &["30"], Some("look"), None),
         (
             "refused",

@@ -32,14 +32,14 @@ impl Asked {
 pub struct Answer {
     status: u16,
     headers: Vec<(&'static str, String)>,
-    body: String,
+    body: Vec<u8>,
     /// Close the connection after the body, though more was promised.
     cut: bool,
 }
 
 /// An answer with a status and a body.
-pub fn answer(status: u16, body: &str) -> Answer {
-    Answer { status, body: body.to_owned(), ..Answer::default() }
+pub fn answer(status: u16, body: impl AsRef<[u8]>) -> Answer {
+    Answer { status, body: body.as_ref().to_vec(), ..Answer::default() }
 }
 
 impl Answer {

@@ -3,9 +3,10 @@
 use super::clock;
 use super::payload::Payload;
 use super::{Client, Response};
-use crate::api::endpoint::{Method, Reply, mask};
+use crate::api::endpoint::{JSON, Method, Reply, mask};
 use crate::api::error::{Error, Fault, Unreadable, network_fault, words_of};
 use crate::api::page::PageInfo;
+use crate::api::weight::Weight;
 use jiff::Timestamp;
 use reqwest::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, HeaderMap, HeaderValue, IF_RANGE, LOCATION,
@@ -228,10 +229,15 @@ impl Client {
         let page = PageInfo::from_headers(reply.headers());
         let content_type = content_type(reply.headers());
         let mut body = Vec::with_capacity(reply.content_length().unwrap_or(0).min(BIG_BODY as u64) as usize);
+        let is_json = call.accept == JSON;
+        let mut weight = Weight::default();
         while let Some(chunk) = reply.chunk().await.map_err(|e| cut(&e, call.line(), self.server.timeouts.read))? {
             if body.len() + chunk.len() > LARGEST_BODY {
                 let said = format!("the reply is larger than {} MB", LARGEST_BODY / (1024 * 1024));
-                return Err(call.failed(Fault::Cut(said)));
+                return Err(call.failed(Fault::TooLarge(said)));
+            }
+            if is_json {
+                weight.add(&chunk).map_err(|said| call.failed(Fault::TooLarge(said)))?;
             }
             body.extend_from_slice(&chunk);
         }

@@ -353,7 +353,12 @@ impl Outbox {
                 vec![Step::Keep(key, State::Failed { why })]
             }
             // Anything may have become of it.
-            Fault::Offline(_) | Fault::Timeout(_) | Fault::Server(..) | Fault::Unreadable(_) | Fault::Cut(_) => {
+            Fault::Offline(_)
+            | Fault::Timeout(_)
+            | Fault::Server(..)
+            | Fault::Unreadable(_)
+            | Fault::Cut(_)
+            | Fault::TooLarge(_) => {
                 let before = match state {
                     State::Sending { before } | State::Unknown { before, .. } => *before,
                     _ => 0,

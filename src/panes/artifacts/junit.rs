@@ -13,6 +13,8 @@ use std::sync::LazyLock;
 const MOST: usize = 200_000;
 /// Bytes of one case's texts that are kept.
 const LONGEST: usize = 64 * 1024;
+/// Bytes of a name that are kept.
+const NAME: usize = 512;
 /// Bytes of a file in which its first element is looked for.
 const HEAD: usize = 64 * 1024;
 /// Places of a case that are offered.
@@ -202,19 +204,24 @@ impl Reading {
         match element.local_name().into_inner() {
             "testsuite" | "testsuites" => {
                 self.element = true;
-                self.suites.push((depth, attribute(element, "name")));
+                self.suites.push((depth, attribute(element, "name", NAME)));
             }
             "testcase" => {
                 self.element = true;
                 self.end_case();
                 let suite = self.suites.last().map(|(_, name)| name.clone()).unwrap_or_default();
-                let class = Some(attribute(element, "classname")).filter(|class| !class.is_empty()).unwrap_or(suite);
+                let class =
+                    Some(attribute(element, "classname", NAME)).filter(|class| !class.is_empty()).unwrap_or(suite);
                 let case = Case {
-                    name: attribute(element, "name"),
+                    name: attribute(element, "name", NAME),
                     class,
-                    time: attribute(element, "time").replace(',', "").parse().ok().filter(|t: &f64| t.is_finite()),
-                    file: attribute(element, "file"),
-                    line: attribute(element, "line").parse().ok(),
+                    time: attribute(element, "time", NAME)
+                        .replace(',', "")
+                        .parse()
+                        .ok()
+                        .filter(|t: &f64| t.is_finite()),
+                    file: attribute(element, "file", NAME),
+                    line: attribute(element, "line", NAME).parse().ok(),
                     ..Case::default()
                 };
                 self.case = Some((depth, case));
@@ -230,7 +237,7 @@ impl Reading {
                     if let Some(verdict) = verdict {
                         into = Into::Text;
                         case.verdict = case.verdict.min(verdict);
-                        let said = [attribute(element, "type"), attribute(element, "message")];
+                        let said = ["type", "message"].map(|name| attribute(element, name, LONGEST));
                         if case.message.is_empty() {
                             case.message = said.iter().rev().find(|said| !said.is_empty()).cloned().unwrap_or_default();
                         }
@@ -253,7 +260,8 @@ impl Reading {
         if self.case.as_ref().is_some_and(|(at, _)| *at >= depth) {
             self.end_case();
         }
-        self.suites.retain(|(at, _)| *at < depth);
+        // They stand in the order in which they began.
+        self.suites.pop_if(|(at, _)| *at >= depth);
     }
 
     fn write(&mut self, text: &str) {
@@ -287,14 +295,14 @@ fn append(text: &mut String, more: &str) {
     text.push_str(text::start(more, LONGEST.saturating_sub(text.len())));
 }
 
-fn attribute(element: &BytesStart, name: &str) -> String {
+/// The text of an attribute, `most` bytes of it.
+fn attribute(element: &BytesStart, name: &str, most: usize) -> String {
     // Some programs write an attribute twice: the first one counts.
     let mut attributes = element.attributes();
     let all = attributes.with_checks(false).flatten();
     let found = all.into_iter().find(|attribute| attribute.key.local_name().into_inner() == name);
-    let mut kept = String::new();
-    append(&mut kept, &found.map(|attribute| plain(&attribute.value)).unwrap_or_default());
-    kept
+    let whole = found.map(|attribute| plain(&attribute.value)).unwrap_or_default();
+    text::start(&whole, most).to_owned()
 }
 
 #[cfg(test)]
@@ -374,5 +382,23 @@ thread 'x' panicked at src/deep/a.rs:12:5
         let long = "x".repeat(1_000_000);
         let report = read_all(&format!("<testsuite><testcase><failure>{long}</failure></testcase></testsuite>"));
         assert_eq!(report.cases[0].text.len(), LONGEST);
+    }
+
+    #[test]
+    fn a_long_name_of_a_suite_is_not_kept_once_for_each_of_its_cases() {
+        let cases = "<testcase/>".repeat(20_000);
+        let text = format!("<testsuite name=\"{}\">{cases}</testsuite>", "n".repeat(100_000));
+        let (report, cost) = crate::tests::cost(|| read(&text, &|| false).unwrap());
+        assert_eq!(report.cases.len(), 20_000);
+        assert!(cost.peak < 100 * text.len(), "{} bytes held for {}", cost.peak, text.len());
+    }
+
+    #[test]
+    fn suites_within_suites_end_in_their_order() {
+        let text = r#"<testsuite name="a"><testsuite name="b"><testcase name="1"/></testsuite><testcase name="2"/>
+            </testsuite><testsuite name="c"><properties/><testcase name="3"/></testsuite>"#;
+        let report = read(text, &|| false).unwrap();
+        let classes: Vec<&str> = report.cases.iter().map(|case| case.class.as_str()).collect();
+        assert_eq!(classes, ["b", "a", "c"]);
     }
 }

@@ -1,0 +1,79 @@
+//! What a reply in JSON weighs: a few bytes on the wire may stand for gigabytes in memory.
+
+/// Bytes of JSON that are read.
+const BYTES: usize = 64 << 20;
+/// Objects in one reply. A page of a list holds a hundred; each may take two kilobytes in memory, however short it is.
+const OBJECTS: usize = 100_000;
+/// Values of any kind in one reply.
+const VALUES: usize = 4_000_000;
+
+/// Counts what a reply holds while it comes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Weight {
+    bytes: usize,
+    objects: usize,
+    values: usize,
+    in_string: bool,
+    escaped: bool,
+}
+
+impl Weight {
+    /// Takes more of the reply.
+    ///
+    /// # Errors
+    /// That it holds more than is read, as a sentence without an end.
+    pub fn add(&mut self, chunk: &[u8]) -> Result<(), String> {
+        self.bytes = self.bytes.saturating_add(chunk.len());
+        let mut rest = chunk;
+        while let Some(first) = rest.first() {
+            let mut skip = 1;
+            match (self.in_string, first) {
+                (true, _) if self.escaped => self.escaped = false,
+                (true, b'\\') => self.escaped = true,
+                (true, b'"') => self.in_string = false,
+                (true, _) => skip = memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len()),
+                (false, b'"') => self.in_string = true,
+                (false, b'{') => {
+                    self.objects += 1;
+                    self.values += 1;
+                }
+                (false, b'[' | b',') => self.values += 1,
+                (false, _) => {}
+            }
+            rest = rest.get(skip..).unwrap_or_default();
+        }
+        let is_more = |what: String| Err(format!("the reply holds more than {what}"));
+        match self {
+            _ if self.bytes > BYTES => is_more(format!("{} MB of JSON", BYTES >> 20)),
+            _ if self.objects > OBJECTS => is_more(format!("{OBJECTS} objects")),
+            _ if self.values > VALUES => is_more(format!("{VALUES} values")),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn weigh(text: &str, chunk: usize) -> Result<(), String> {
+        let mut weight = Weight::default();
+        text.as_bytes().chunks(chunk).try_for_each(|chunk| weight.add(chunk))
+    }
+
+    #[test]
+    fn what_a_reply_holds_is_counted_wherever_it_is_cut() {
+        let words = format!(r#"[{{"a":"{}"}}]"#, r#"{,[\"{\\"#.repeat(OBJECTS));
+        let many = format!("[{}{{}}]", "{},".repeat(OBJECTS));
+        for chunk in [1, 7, 4096, 1 << 20] {
+            assert_eq!(weigh(&words, chunk), Ok(()), "brackets in a text are text");
+            assert_eq!(weigh(&many, chunk), Err("the reply holds more than 100000 objects".into()));
+        }
+        assert_eq!(
+            weigh(&format!("[{}1]", "1,".repeat(VALUES)), 4096),
+            Err("the reply holds more than 4000000 values".into())
+        );
+        assert_eq!(weigh(&"[".repeat(VALUES + 1), 4096), Err("the reply holds more than 4000000 values".into()));
+        assert_eq!(weigh(&" ".repeat(BYTES + 1), 1 << 20), Err("the reply holds more than 64 MB of JSON".into()));
+    }
+}
