@@ -1,7 +1,6 @@
 //! The licence of the server, for administrators (specification, "License").
 
-use crate::api::Time;
-use std::collections::BTreeMap;
+use crate::api::{Named, Time};
 
 crate::resource! {
     /// Who may use the server, and until when.
@@ -14,7 +13,7 @@ crate::resource! {
         user_limit: Option<u64>,
         active_users: Option<u64>,
         /// Names and how many of each.
-        add_ons: BTreeMap<String, u64>,
+        add_ons: Named<u64>,
     }
     newer {
         plan: String,

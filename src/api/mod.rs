@@ -34,7 +34,7 @@ pub use endpoint::{Body, Description, Endpoint, InputKind, Nothing, Raw, Reply, 
 pub use error::{Error, Fault};
 pub use host::Host;
 pub use page::{Page, PageInfo};
-pub use types::{Extra, Id, Known, Time};
+pub use types::{Extra, Id, Known, Named, Time};
 
 /// Every operation that the client knows, by area.
 pub const AREAS: &[(&str, &[Description])] = &[

@@ -1,7 +1,6 @@
 //! What a user is told by mail, everywhere, in a group, in a project (specification, "Notification settings").
 
-use crate::api::Id;
-use std::collections::BTreeMap;
+use crate::api::{Id, Named};
 
 crate::open_enum! {
     /// How much a user is told.
@@ -40,7 +39,7 @@ crate::resource! {
         /// The global settings alone.
         notification_email: String,
         /// Of the level custom alone; names as in [`EVENTS`], and those of newer servers. A server may write null.
-        events: BTreeMap<String, Option<bool>>,
+        events: Named<Option<bool>>,
     }
 }
 

@@ -1,7 +1,9 @@
 //! Scalar types of the wire: ids, times, and enumerations that servers may extend.
 
 use jiff::Timestamp;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// The specification's `integer/string`: a number, or the full path of a project or group (`acme/rocket-ui`).
@@ -143,6 +145,25 @@ pub mod extra {
     /// Absent fields never come here: `skip_serializing_if` keeps them out.
     pub fn serialize<T: Serialize, S: Serializer>(value: &super::Extra<T>, s: S) -> Result<S::Ok, S::Error> {
         value.as_ref().and_then(Option::as_ref).serialize(s)
+    }
+}
+
+/// Values by names that the server chooses. One that is of another kind than expected is left out: what newer servers put
+/// there must not make the whole reply unreadable.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Named<T>(pub BTreeMap<String, T>);
+
+impl<T> Default for Named<T> {
+    fn default() -> Named<T> {
+        Named(BTreeMap::new())
+    }
+}
+
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Named<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Named<T>, D::Error> {
+        let all = BTreeMap::<String, serde_json::Value>::deserialize(deserializer)?;
+        Ok(Named(all.into_iter().filter_map(|(name, value)| Some((name, T::deserialize(value).ok()?))).collect()))
     }
 }
 

@@ -9,6 +9,7 @@ use super::records;
 use super::reject::Reject;
 use super::show::date;
 use super::world::World;
+use crate::api::Named;
 use crate::api::license::*;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -28,7 +29,7 @@ fn show(world: &World, license: &records::License) -> License {
         licensee: Some(Licensee { name: named("Name"), company: named("Company"), email: named("Email") }),
         user_limit: license.user_limit,
         active_users: Some(world.users.iter().filter(|user| !user.blocked).count() as u64),
-        add_ons: license.add_ons.clone(),
+        add_ons: Named(license.add_ons.clone()),
         ..License::default()
     }
 }

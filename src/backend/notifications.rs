@@ -7,6 +7,7 @@ use super::records::{NotificationSetting, Place};
 use super::reject::Reject;
 use super::show::there;
 use super::world::World;
+use crate::api::Named;
 use crate::api::notifications::*;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -63,7 +64,7 @@ fn show<W: Deref<Target = World>>(call: &Call<W>, place: Option<Place>) -> Resul
             let said = setting.and_then(|setting| setting.events.get(event).copied());
             said.unwrap_or(event == "failed_pipeline")
         };
-        out.events = there(EVENTS.iter().map(|event| ((*event).to_owned(), Some(is_on(event)))).collect());
+        out.events = there(Named(EVENTS.iter().map(|event| ((*event).to_owned(), Some(is_on(event)))).collect()));
     }
     Ok(out)
 }

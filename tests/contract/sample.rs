@@ -3,7 +3,7 @@
 use labscope::api::{Description, Id, Request, Time};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// A project or group by its path.
 pub fn acme() -> Id {
@@ -70,12 +70,64 @@ pub fn check_sample<T: Serialize + DeserializeOwned>(name: &str, text: &str) {
     let read: T = serde_json::from_value(sample.clone()).unwrap_or_else(|e| panic!("{name} is not read: {e}"));
     let written = serde_json::to_value(read).unwrap_or_else(|e| panic!("{name} is not written: {e}"));
     lost(name, &sample, &written);
-    // Servers leave out and write null what they please, and add what nobody expects.
-    let Value::Object(fields) = &sample else { return };
-    let nulls: Map<String, Value> = fields.keys().map(|key| (key.clone(), Value::Null)).collect();
-    let strange = Map::from_iter([("quite_new".to_owned(), Value::from(vec![1]))]);
-    for fields in [nulls, strange] {
-        serde_json::from_value::<T>(Value::Object(fields)).unwrap_or_else(|e| panic!("{name} is not read: {e}"));
+    for (what, changed) in variants(&sample) {
+        let read: T = serde_json::from_value(changed).unwrap_or_else(|e| panic!("{name} with {what} is not read: {e}"));
+        // What is strange at one place costs nothing elsewhere.
+        if what.contains("quite_new") {
+            let written = serde_json::to_value(read).unwrap_or_else(|e| panic!("{name} is not written: {e}"));
+            lost(&format!("{name} with {what}"), &sample, &written);
+        }
+    }
+}
+
+/// What servers make of a sample: at every depth they write null what they please, leave it out, and add what nobody expects.
+fn variants(sample: &Value) -> Vec<(String, Value)> {
+    let mut places = Vec::new();
+    objects(sample, String::new(), &mut places);
+    let mut out = Vec::new();
+    for place in places {
+        let mut change = |what: String, with: &mut dyn FnMut(&mut Map<String, Value>)| {
+            let mut changed = sample.clone();
+            let object = changed.pointer_mut(&place).and_then(Value::as_object_mut).expect("an object is there");
+            with(object);
+            out.push((format!("{what} at {place:?}"), changed));
+        };
+        for strange in [json!({"deep": [{"er": {}}]}), json!([[1]]), json!("x"), json!(-1.5), json!(true), Value::Null]
+        {
+            change(format!("quite_new: {strange}"), &mut |object| {
+                object.insert("quite_new".into(), strange.clone());
+            });
+        }
+        change("nothing".into(), &mut Map::clear);
+        change("nulls".into(), &mut |object| object.values_mut().for_each(|value| *value = Value::Null));
+        let keys = sample.pointer(&place).and_then(Value::as_object).expect("an object is there").keys();
+        for key in keys {
+            change(format!("{key}: null"), &mut |object| {
+                object.insert(key.clone(), Value::Null);
+            });
+            change(format!("no {key}"), &mut |object| {
+                object.remove(key);
+            });
+        }
+    }
+    out
+}
+
+/// Where the objects of a value are.
+fn objects(value: &Value, place: String, out: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                objects(value, format!("{place}/{}", key.replace('~', "~0").replace('/', "~1")), out);
+            }
+            out.push(place);
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                objects(item, format!("{place}/{index}"), out);
+            }
+        }
+        _ => {}
     }
 }
 

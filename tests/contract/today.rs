@@ -197,7 +197,7 @@ fn the_events_of_notifications_may_be_more_than_twelve() {
     let new = r#"{"level":"custom","events":{"new_note":true,"new_release":false,"fixed_pipeline":true,
         "moved_project":null,"merge_when_pipeline_succeeds":false,"change_reviewer_merge_request":true}}"#;
     both(r#"{"level":"custom","events":{"new_note":true}}"#, new, |settings: NotificationSettings| {
-        assert_eq!(settings.events.known().and_then(|events| events["new_note"]), Some(true));
+        assert_eq!(settings.events.known().and_then(|events| events.0["new_note"]), Some(true));
     });
 }
 

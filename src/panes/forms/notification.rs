@@ -75,7 +75,7 @@ const EVERYWHERE: &[&str] = &["disabled", "participating", "watch", "mention", "
 fn fields(settings: &NotificationSettings) -> Vec<(&'static str, String)> {
     let events = settings.events.as_ref().and_then(Option::as_ref);
     let text = |name: &'static str| {
-        let on = events.and_then(|events| events.get(name).copied().flatten());
+        let on = events.and_then(|events| events.0.get(name).copied().flatten());
         (name, on.map_or("", |on| if on { "yes" } else { "no" }).to_owned())
     };
     EVENTS.iter().copied().map(text).collect()

@@ -89,7 +89,7 @@ impl Licence {
             }
             None => facts.field("seats", vec![(format!("{} users, no limit", text::count(active)), Role::Text)], None),
         }
-        for (index, (name, count)) in license.add_ons.iter().enumerate() {
+        for (index, (name, count)) in license.add_ons.0.iter().enumerate() {
             let pieces = vec![(format!("{count} "), Role::Text), (name.clone(), Role::Label)];
             facts.field(if index == 0 { "add-ons" } else { "" }, pieces, None);
         }

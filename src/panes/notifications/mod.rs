@@ -152,7 +152,7 @@ impl Notifications {
             facts.field("e-mail", vec![(address.clone(), Role::Text)], None);
         }
         let events = settings.events.known();
-        for (index, (name, on)) in events.into_iter().flatten().enumerate() {
+        for (index, (name, on)) in events.into_iter().flat_map(|events| &events.0).enumerate() {
             if index == 0 {
                 facts.line(Vec::new());
             }
