@@ -84,14 +84,28 @@ impl Save {
     }
 }
 
-/// A name that a file may have anywhere, made of what a server calls it: the last part of a path, without anything that
-/// hides, reorders, or means something to a file system.
+/// A name that a file may have anywhere, made of what a server calls it: the last part of a path, as [`plain_name`] has it,
+/// and one that is no hidden file.
 pub fn file_name(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default();
-    let fit = |c: char| if c.is_control() || text::hides(c) || "<>:\"|?*".contains(c) { '_' } else { c };
-    let name: String = last.chars().map(fit).take(200).collect();
+    let name = plain_name(last);
+    // File systems count bytes, and something may be put before and behind it.
+    let fits = name.char_indices().take_while(|(at, c)| at + c.len_utf8() <= 200).count();
+    let name: String = name.chars().take(fits).collect();
     let name = name.trim_matches([' ', '.']);
     if name.is_empty() { "download".into() } else { name.to_owned() }
+}
+
+/// One name of a path without anything that hides, reorders, or means something to a file system: of a name that a server
+/// or an archive gives.
+pub fn plain_name(name: &str) -> String {
+    let fit = |c: char| if c.is_control() || text::hides(c) || "<>:\"/\\|?*".contains(c) { '_' } else { c };
+    let name: String = name.chars().map(fit).collect();
+    // These are devices on some systems, whatever follows the first dot.
+    let stem = name.split('.').next().unwrap_or_default().trim_end().to_ascii_uppercase();
+    let numbered = |port: &str| stem.strip_prefix(port).is_some_and(|n| matches!(n.as_bytes(), [b'1'..=b'9']));
+    let is_device = matches!(stem.as_str(), "CON" | "PRN" | "AUX" | "NUL") || numbered("COM") || numbered("LPT");
+    if is_device { format!("_{name}") } else { name }
 }
 
 /// A save with its place on this machine.
@@ -336,9 +350,16 @@ mod tests {
             ("x\u{1b}[31m\u{202e}gpj.exe", "x_[31m_gpj.exe"),
             (".profile", "profile"),
             ("C:\\boot.ini", "boot.ini"),
+            ("a\u{2028}b\u{2029}c\u{2066}d\u{2069}e\u{200e}f\u{200f}g\u{85}", "a_b_c_d_e_f_g_"),
+            ("a<b>:\"|?*c", "a_b______c"),
+            ("nul", "_nul"),
+            ("Com1.txt", "_Com1.txt"),
+            ("com0.txt", "com0.txt"),
+            ("console", "console"),
         ] {
             assert_eq!(file_name(name), file, "{name:?}");
         }
+        assert_eq!(file_name(&"é".repeat(300)).len(), 200);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! damaged are left out and named.
 
 use super::zip::{self, Entry, Spilt};
-use crate::app::transfer::{Tell, Unpacked};
+use crate::app::transfer::{Tell, Unpacked, plain_name};
 use crate::store::{Parts, Step};
 use crate::ui::text;
 use std::collections::BTreeSet;
@@ -94,10 +94,8 @@ impl Room<'_> {
         // The path has no name in it that leads elsewhere, or it would be odd. Each is looked at again where it counts.
         let mut at = self.into.to_owned();
         for name in path.split(['/', '\\']).filter(|name| !name.is_empty()) {
-            if matches!(name, "." | "..")
-                || name.chars().any(|c| c.is_control())
-                || Path::new(name).components().count() != 1
-            {
+            let name = plain_name(name);
+            if matches!(name.as_str(), "." | "..") || Path::new(&name).components().count() != 1 {
                 return Err(Spilt::Broken("bad name"));
             }
             at.push(name);
@@ -230,13 +228,23 @@ mod tests {
             ("C:\\up.txt", "no"),
             ("good.txt", "yes"),
             ("good.txt/under", "no"),
-            ("esc\u{1b}[2J", "no"),
+            ("esc\u{1b}[2J", "one"),
+            (".dir\u{202e}\u{2028}/a:b?.txt", "two"),
+            ("esc\u{9b}[2J", "no"),
         ]);
         zip.add_symlink("link", "/etc", SimpleFileOptions::default()).unwrap();
         zip.start_file("link/passwd", SimpleFileOptions::default()).unwrap();
         zip.write_all(b"a file of a folder").unwrap();
         let out = unpack(&zip.finish().unwrap(), "", &folder, &mut |_, _| true).unwrap();
-        assert_eq!(files(outer.path()), owned(&[("in/good.txt", "yes"), ("in/link/passwd", "a file of a folder")]));
+        assert_eq!(
+            files(outer.path()),
+            owned(&[
+                ("in/.dir__/a_b_.txt", "two"),
+                ("in/esc_[2J", "one"),
+                ("in/good.txt", "yes"),
+                ("in/link/passwd", "a file of a folder"),
+            ])
+        );
         // On Unix a backslash is a letter: written as it stands, it would be a file of that name where the program runs.
         for name in ["..\\up.txt", "C:\\up.txt"] {
             assert!(fs::symlink_metadata(name).is_err(), "{name}");
@@ -250,7 +258,7 @@ mod tests {
                 format!("{absolute} (absolute)"),
                 "C:\\up.txt (absolute)".into(),
                 "good.txt/under (another one has its name)".into(),
-                "esc\u{1b}[2J (bad name)".into(),
+                "esc\u{9b}[2J (another one has its name)".into(),
                 "link (link)".into(),
             ]
         );
