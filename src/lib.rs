@@ -11,6 +11,7 @@ pub mod config;
 pub mod panes;
 pub mod runtime;
 pub mod store;
+pub mod system;
 pub mod ui;
 
 #[cfg(test)]

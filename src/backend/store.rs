@@ -1,8 +1,9 @@
 //! Keeps the records in a folder: each write is on disk, whole, before it is answered.
 
 use super::world::{Change, LAST, World};
+use crate::system::files;
 use redb::{Database, DatabaseError, ReadableDatabase, ReadableTable, TableDefinition, TableError};
-use std::fs::{self, DirBuilder, OpenOptions, Permissions};
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -38,8 +39,8 @@ impl Store {
         let shown = folder.display().to_string();
         let failed = |why: String| StoreError::Failed { folder: shown.clone(), why };
         let path = folder.join(FILE);
-        keep_private(folder, &path).map_err(|e| failed(e.to_string()))?;
-        let database = match Database::create(&path) {
+        let file = keep_private(folder, &path).map_err(|e| failed(e.to_string()))?;
+        let database = match Database::builder().create_file(file) {
             Ok(database) => database,
             Err(DatabaseError::DatabaseAlreadyOpen) => return Err(StoreError::InUse(shown.clone())),
             Err(other) => return Err(failed(other.to_string())),
@@ -92,12 +93,16 @@ impl Store {
 /// Makes the folder and the file where they are not there, and closes them to other users: there are tokens inside.
 ///
 /// A folder that holds other things too was made for more than this, and keeps its mode.
-fn keep_private(folder: &Path, file: &Path) -> io::Result<()> {
+fn keep_private(folder: &Path, file: &Path) -> io::Result<File> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     // Made before the database writes to it, so that it is never open to others.
-    OpenOptions::new().create(true).truncate(false).read(true).write(true).mode(0o600).open(file)?;
+    let opened = files::open(file, OpenOptions::new().read(true).write(true).mode(0o600))
+        .map_err(|error| io::Error::new(error.kind(), format!("{FILE}: {error}")))?;
     let repositories = folder.join(REPOSITORIES);
     DirBuilder::new().recursive(true).mode(0o700).create(&repositories)?;
+    if fs::symlink_metadata(&repositories)?.is_symlink() {
+        return Err(io::Error::other(format!("{REPOSITORIES} is a link")));
+    }
     let mut only_ours = true;
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name();
@@ -113,7 +118,7 @@ fn keep_private(folder: &Path, file: &Path) -> io::Result<()> {
             tracing::warn!("{} stays open to others: {error}", path.display());
         }
     }
-    Ok(())
+    Ok(opened)
 }
 
 fn definition(name: &str) -> TableDefinition<'_, u64, &'static [u8]> {
@@ -163,6 +168,24 @@ mod tests {
         fs::set_permissions(&shared, Permissions::from_mode(0o755)).unwrap();
         open(&shared);
         assert_eq!((mode(&shared), mode(&shared.join(FILE)), mode(&shared.join(REPOSITORIES))), (0o755, 0o600, 0o700));
+    }
+
+    #[test]
+    fn links_that_others_put_into_the_folder_are_not_followed() {
+        for name in [FILE, REPOSITORIES] {
+            let place = tempfile::tempdir().unwrap();
+            let (folder, elsewhere) = (place.path().join("data"), place.path().join("elsewhere"));
+            fs::create_dir(&folder).unwrap();
+            if name == FILE {
+                fs::write(&elsewhere, "").unwrap()
+            } else {
+                fs::create_dir(&elsewhere).unwrap()
+            }
+            std::os::unix::fs::symlink(&elsewhere, folder.join(name)).unwrap();
+            let Err(error) = Store::open(&folder) else { panic!("{name} was followed") };
+            assert!(error.to_string().contains(name) && error.to_string().ends_with("is a link"), "{error}");
+            assert!(elsewhere.is_dir() || fs::read(&elsewhere).unwrap().is_empty());
+        }
     }
 
     #[test]

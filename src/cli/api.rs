@@ -8,6 +8,7 @@ use crate::api::client::{Client, Response};
 use crate::api::endpoint::Method;
 use crate::api::error::{Error, Fault, words_of};
 use crate::api::weight::Weight;
+use crate::system::files;
 use futures::TryStreamExt;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -134,7 +135,7 @@ async fn all_pages(client: &Client, path: &str, mut fields: Vec<(String, String)
 
 fn show(body: &[u8], output: Option<&Path>) -> Result<(), Failure> {
     if let Some(path) = output {
-        return std::fs::write(path, body)
+        return files::write(path, body)
             .map_err(|e| Failure::failed(format!("--output: {} cannot be written: {e}", path.display())));
     }
     if body.is_empty() {

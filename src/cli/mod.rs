@@ -16,6 +16,7 @@ pub mod own;
 pub mod serve;
 
 use crate::config::Config;
+use crate::system::files;
 use args::{Cli, Command, Global};
 use clap::{CommandFactory, Parser};
 use failure::{FAILED, Failure, USAGE};
@@ -100,11 +101,12 @@ fn threads() -> Result<Runtime, Failure> {
 /// Sends what happens to a file that only its owner can read. `LABSCOPE_LOG` says how much, as `labscope=trace`.
 fn log_to(path: &Path) -> Result<(), Failure> {
     let mut options = OpenOptions::new();
-    options.create(true).append(true);
+    options.append(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file =
-        options.open(path).map_err(|e| Failure::usage(format!("--log: {} cannot be written: {e}", path.display())))?;
+    // What a link leads to is written to where that is no file: `/dev/stderr` is one.
+    let file = if files::is_place(path) { options.open(path) } else { files::open(path, &options) };
+    let file = file.map_err(|e| Failure::usage(format!("--log: {} cannot be written: {e}", path.display())))?;
     let filter = std::env::var("LABSCOPE_LOG").unwrap_or_else(|_| "labscope=debug".into());
     let filter = tracing_subscriber::EnvFilter::try_new(&filter)
         .map_err(|e| Failure::usage(format!("LABSCOPE_LOG: \"{filter}\" cannot be read: {e}")))?;

@@ -1,5 +1,6 @@
 //! Sections of the home place: named queries, written back into the file without touching anything else in it.
 
+use crate::system::files;
 use serde::Deserialize;
 use std::io::Write;
 use std::path::Path;
@@ -37,7 +38,9 @@ pub fn write(path: &Path, name: &str, section: Option<&Section>) -> Result<(), S
     let text = read(&before)
         .and_then(|known| changed(&before, &all(known)))
         .ok_or_else(|| format!("{}: its sections are written in a way that only you can change", path.display()))?;
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // A link stays a link: what it points to is written, perhaps on another disk.
+    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let folder = files::folder_of(&target);
     std::fs::create_dir_all(folder).map_err(said)?;
     let mut file = tempfile::Builder::new().prefix(".config-").tempfile_in(folder).map_err(said)?;
     if let Ok(known) = std::fs::metadata(path) {
@@ -45,8 +48,6 @@ pub fn write(path: &Path, name: &str, section: Option<&Section>) -> Result<(), S
     }
     file.write_all(text.as_bytes()).map_err(said)?;
     file.as_file().sync_all().map_err(said)?;
-    // A link stays a link: what it points to is written.
-    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     file.persist(target).map_err(|error| said(error.error)).map(|_| ())
 }
 

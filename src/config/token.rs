@@ -1,6 +1,7 @@
 //! The token for a server: where it may come from, in which order, and the file where `labscope auth` keeps it.
 
 use super::{Config, expand, glab, keyring};
+use crate::system::files;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -212,7 +213,7 @@ fn write(path: &Path, all: &BTreeMap<String, Place>) -> io::Result<()> {
 /// # Errors
 /// What the disk says.
 pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = files::folder_of(path);
     fs::create_dir_all(folder)?;
     // Temporary files are made with mode 0600.
     let mut file = tempfile::Builder::new().prefix(".labscope-").tempfile_in(folder)?;

@@ -6,7 +6,7 @@ use super::follow::{self, Flow};
 use super::glean;
 use super::journal::Keeper;
 use super::line::{self, Connect, Connection, Line, Lines};
-use super::save;
+use super::save::{self, Parts};
 use crate::api::endpoint::Request;
 use crate::api::error::Unreadable;
 use crate::api::{Error, Fault, Host};
@@ -154,9 +154,11 @@ impl Executor {
             }
             Effect::Save(number, order) => {
                 let (line, sender) = (self.line(order.save.request.host.as_ref()), self.sender.clone());
+                let drafts = self.drafts.clone();
                 let task = tokio::spawn(async move {
+                    let parts = Parts::of(drafts.as_deref());
                     match line.client().await {
-                        Ok(client) => save::save(&client, number, order, &sender).await,
+                        Ok(client) => save::save(&client, number, order, parts, &sender).await,
                         Err(error) => {
                             let _ = sender.send(Msg::Transfer(number, News::Failed(error.said()))).await;
                         }
@@ -170,7 +172,10 @@ impl Executor {
                     task.abort();
                 }
             }
-            Effect::ForgetSave(order) => drop(tokio::spawn(save::forget(order))),
+            Effect::ForgetSave(order) => {
+                let drafts = self.drafts.clone();
+                tokio::spawn(async move { save::forget(order, Parts::of(drafts.as_deref())).await });
+            }
             Effect::Keep(key, text) => {
                 if let Some(keeper) = self.keeper() {
                     keeper.keep(key, text);

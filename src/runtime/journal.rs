@@ -4,6 +4,7 @@
 //! states of one text that wait, only the last is written. What the disk refuses stays in memory and is tried again.
 
 use crate::app::outbox::Claim;
+use crate::system::files;
 use std::collections::{HashMap, VecDeque};
 use std::fs;
 use std::io::{self, Write};
@@ -138,8 +139,8 @@ fn claim(folder: &Path, key: &str, held: &mut Held) -> Claim {
     let name = file_name(key);
     if !held.contains_key(&name) {
         let mut options = fs::File::options();
-        let options = options.create(true).write(true).truncate(false);
-        if let Ok(file) = private(folder).and_then(|()| options.open(claim_of(folder, &name))) {
+        options.write(true);
+        if let Ok(file) = private(folder).and_then(|()| files::open(&claim_of(folder, &name), &options)) {
             match file.try_lock() {
                 Ok(()) => _ = held.insert(name.clone(), file),
                 Err(fs::TryLockError::WouldBlock) => return Claim::Elsewhere,
@@ -195,7 +196,7 @@ pub fn keep(folder: &Path, key: &str, text: Option<&str>) -> io::Result<()> {
 }
 
 /// Makes the folder, for nobody else to look into.
-fn private(folder: &Path) -> io::Result<()> {
+pub(super) fn private(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

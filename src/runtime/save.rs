@@ -1,15 +1,17 @@
 //! Saves bytes of a server to a file: under another name until it is whole, from where an earlier try was left, and never
 //! over a file that is there unless the person said so. An archive may be unpacked instead, into a folder that is new.
 
+use super::journal;
 use crate::api::client::{Client, Progress, Told};
 use crate::app::action::{Msg, Stop};
 use crate::app::machine;
 use crate::app::transfer::{News, Order, Unpack, file_name};
+use crate::system::files;
 use crate::ui::text;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::fs;
 use tokio::sync::mpsc;
@@ -17,9 +19,42 @@ use tokio::sync::mpsc;
 /// Between two words on how far it got.
 const PULSE: Duration = Duration::from_millis(200);
 
+/// How the files are called that hold what came so far. Nobody else can know: a folder may be a clone, and who made that
+/// must not put bytes before those of the server.
+#[derive(Clone, Copy, Debug)]
+pub struct Parts(u64);
+
+impl Parts {
+    /// Those of a person, by a number that is kept in `folder`; without one, those of this program.
+    pub fn of(folder: Option<&Path>) -> Parts {
+        static NUMBER: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one("parts"));
+        let Some(folder) = folder else { return Parts(*NUMBER) };
+        // It begins with a dot: it is no text that a person typed.
+        let path = folder.join(".parts");
+        let known = std::fs::read_to_string(&path).ok();
+        if let Some(number) = known.and_then(|text| u64::from_str_radix(text.trim(), 16).ok()) {
+            return Parts(number);
+        }
+        let text = format!("{:016x}\n", *NUMBER);
+        if let Err(error) = journal::private(folder).and_then(|()| files::write(&path, text.as_bytes())) {
+            tracing::debug!("{}: {error}", path.display());
+        }
+        Parts(*NUMBER)
+    }
+
+    /// The file beside `path` that holds what came so far: its name tells one request from another, so that only the same
+    /// is gone on with.
+    fn file(self, path: &Path, order: &Order) -> PathBuf {
+        let mut hasher = DefaultHasher::new();
+        (self.0, &order.save.request).hash(&mut hasher);
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        path.with_file_name(format!(".{name}.{:016x}.part", hasher.finish()))
+    }
+}
+
 /// Does `order`, and brings what happens to `sender` under `number`.
-pub async fn save(client: &Client, number: u64, order: Order, sender: &mpsc::Sender<Msg>) {
-    let news = match Saving::begin(&order).await {
+pub async fn save(client: &Client, number: u64, order: Order, parts: Parts, sender: &mpsc::Sender<Msg>) {
+    let news = match Saving::begin(&order, parts).await {
         Ok(saving) => saving.run(client, number, sender).await,
         Err(news) => news,
     };
@@ -44,7 +79,7 @@ async fn path(order: &Order) -> PathBuf {
 
 impl<'a> Saving<'a> {
     /// Finds out whether it can go where it is meant to.
-    async fn begin(order: &'a Order) -> Result<Saving<'a>, News> {
+    async fn begin(order: &'a Order, parts: Parts) -> Result<Saving<'a>, News> {
         let path = path(order).await;
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         match fs::metadata(folder).await {
@@ -62,7 +97,7 @@ impl<'a> Saving<'a> {
         if there && !order.replace {
             return Err(News::Exists(path.display().to_string()));
         }
-        let part = part(&path, order);
+        let part = parts.file(&path, order);
         Ok(Saving { order, path, part })
     }
 
@@ -186,18 +221,9 @@ impl Drop for Waited {
     }
 }
 
-/// The file beside it that holds what came so far: its name tells one request from another, so that only the same is
-/// gone on with.
-fn part(path: &Path, order: &Order) -> PathBuf {
-    let mut hasher = DefaultHasher::new();
-    order.save.request.hash(&mut hasher);
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.{:08x}.part", hasher.finish() as u32))
-}
-
 /// Drops what came of an order that nobody wants any more.
-pub async fn forget(order: Order) {
-    let _ = fs::remove_file(part(&path(&order).await, &order)).await;
+pub async fn forget(order: Order, parts: Parts) {
+    let _ = fs::remove_file(parts.file(&path(&order).await, &order)).await;
 }
 
 fn bytes(count: u64) -> String {
@@ -213,6 +239,8 @@ mod tests {
     use crate::app::transfer::{Save, Tell, Unpacked};
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
+
+    const PARTS: Parts = Parts(7);
 
     /// A server that answers each request with the next of `replies`; the requests that it heard come back.
     async fn serve(replies: Vec<String>) -> (Client, tokio::task::JoinHandle<Vec<String>>) {
@@ -241,7 +269,7 @@ mod tests {
 
     async fn end(client: &Client, order: Order) -> News {
         let (sender, mut inbox) = mpsc::channel(64);
-        save(client, 1, order, &sender).await;
+        save(client, 1, order, PARTS, &sender).await;
         drop(sender);
         let mut last = None;
         while let Some(Msg::Transfer(1, news)) = inbox.recv().await {
@@ -306,7 +334,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let order = order(folder.path(), "x");
         let (old, new) = (long().replace('7', "x"), long());
-        std::fs::write(part(&folder.path().join("x"), &order), &old[..100_000]).unwrap();
+        std::fs::write(PARTS.file(&folder.path().join("x"), &order), &old[..100_000]).unwrap();
         let (client, _) = serve(vec![rest(&new, 100_000 - 64 * 1024), whole(&new)]).await;
         assert!(matches!(end(&client, order).await, News::Done { bytes: 200_000, .. }));
         assert!(std::fs::read_to_string(folder.path().join("x")).unwrap() == new);
@@ -316,11 +344,25 @@ mod tests {
     async fn what_is_being_saved_there_is_not_saved_there_twice() {
         let folder = tempfile::tempdir().unwrap();
         let order = order(folder.path(), "x");
-        let other = std::fs::File::create(part(&folder.path().join("x"), &order)).unwrap();
+        let other = std::fs::File::create(PARTS.file(&folder.path().join("x"), &order)).unwrap();
         other.lock().unwrap();
         let (client, _) = serve(vec![]).await;
         let News::Failed(why) = end(&client, order).await else { panic!("two write into one") };
         assert!(why.ends_with("is being written already"), "{why}");
+    }
+
+    #[test]
+    fn a_part_has_a_name_that_only_its_owner_can_know_and_the_same_another_day() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, order) = (folder.path().join("x"), order(folder.path(), "x"));
+        let file = |parts: Parts| parts.file(&path, &order);
+        let ours = folder.path().join("data");
+        let first = Parts::of(Some(&ours));
+        assert_eq!(file(first), file(Parts::of(Some(&ours))));
+        std::fs::write(ours.join(".parts"), "00000000000000ff").unwrap();
+        let another = Parts::of(Some(&ours));
+        assert_eq!(file(another), file(Parts(255)));
+        assert_ne!(file(first), file(another));
     }
 
     #[test]
@@ -374,7 +416,7 @@ mod tests {
         order.path = folder.path().join("other").display().to_string();
         assert_eq!(end(&client, order.clone()).await, News::Failed("a trap".into()));
         assert!(!folder.path().join("other").exists());
-        forget(order).await;
+        forget(order, PARTS).await;
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing stays");
     }
 }

@@ -165,6 +165,38 @@ fn an_answer_that_breaks_off_leaves_the_file_that_was_there() {
 }
 
 #[test]
+fn a_link_in_place_of_the_file_is_replaced_and_not_written_through() {
+    let home = Home::new();
+    let (profile, out) = (home.path("work/profile"), home.path("work/out"));
+    for paginate in [&[][..], &["--paginate"]] {
+        std::fs::write(&profile, "mine").expect("written");
+        let _ = std::fs::remove_file(&out);
+        std::os::unix::fs::symlink(&profile, &out).expect("linked");
+        let (url, thread) = answers("HTTP/1.1 200 OK\r\ncontent-length: 3\r\nconnection: close\r\n\r\n[7]");
+        let call = ["--host", &url, "api", "GET", "projects", "--output", out.to_str().expect("a path")];
+        let ended = home.run(&[&call, paginate].concat());
+        thread.join().expect("answered");
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        assert_eq!(std::fs::read_to_string(&profile).expect("there"), "mine", "{paginate:?}");
+        assert_eq!(std::fs::read_to_string(&out).expect("there"), "[7]");
+    }
+}
+
+#[test]
+fn a_log_does_not_go_through_a_link() {
+    let home = Home::new();
+    let (profile, log) = (home.path("work/profile"), home.path("work/log"));
+    std::fs::write(&profile, "mine").expect("written");
+    std::os::unix::fs::symlink(&profile, &log).expect("linked");
+    let ended = home.run(&["--log", log.to_str().expect("a path"), "keys"]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.err.contains("work/log cannot be written: it is a link"), "{ended:?}");
+    assert_eq!(std::fs::read_to_string(&profile).expect("there"), "mine");
+    let ended = home.run(&["--log", "/dev/stderr", "keys"]);
+    assert_eq!(ended.code, Some(0), "a device is no file of somebody: {ended:?}");
+}
+
+#[test]
 fn a_web_page_is_no_list() {
     let home = Home::new();
     let page = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 34\r\nconnection: close\r\n\r\n\

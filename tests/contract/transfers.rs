@@ -4,7 +4,7 @@ use crate::client::client;
 use crate::scripted::{Answer, Asked, Scripted, answer};
 use labscope::api::client::{Progress, Told};
 use labscope::api::commits::{CommitAction, CreateCommit};
-use labscope::api::endpoint::Request;
+use labscope::api::endpoint::{Method, Request};
 use labscope::api::jobs::GetArtifacts;
 use labscope::api::users::CreateUser;
 use labscope::api::{Endpoint, Error, Fault};
@@ -121,6 +121,47 @@ async fn what_an_earlier_download_left_of_something_else_is_fetched_anew() {
         assert_eq!(server.asked().last().map(|asked| asked.header("range").to_owned()).as_deref(), Some(""));
         assert_eq!(folder.text(), content());
     }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn what_others_put_in_place_of_the_part_is_not_written_through() {
+    use std::process::Command;
+    for planted in ["link", "link to nothing", "hard link", "pipe"] {
+        let folder = Folder::new();
+        let profile = folder.0.path().join("profile");
+        std::fs::write(&profile, &content()[..250_000]).expect("written");
+        match planted {
+            "link" => std::os::unix::fs::symlink(&profile, folder.part()).expect("linked"),
+            "link to nothing" => std::os::unix::fs::symlink("nothing", folder.part()).expect("linked"),
+            "hard link" => std::fs::hard_link(&profile, folder.part()).expect("linked"),
+            _ => assert!(Command::new("mkfifo").arg(folder.part()).status().expect("it is there").success()),
+        }
+        let server = Scripted::minded(|asked| ranged(asked, &content(), content().len())).await;
+        let (saved, _) = folder.fill(&server).await;
+        assert_eq!(saved.expect("saved"), content().len() as u64, "{planted}");
+        assert_eq!(server.asked()[0].header("range"), "", "{planted}: it is begun anew");
+        assert_eq!(std::fs::read_to_string(&profile).expect("there"), content()[..250_000], "{planted}");
+        assert!(!folder.0.path().join("nothing").exists(), "{planted}");
+        assert!(std::fs::symlink_metadata(folder.part()).expect("there").is_file(), "{planted}");
+        assert_eq!(folder.text(), content(), "{planted}");
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn the_file_of_a_raw_call_is_made_beside_it_under_a_name_that_nobody_knows() {
+    let folder = Folder::new();
+    let profile = folder.0.path().join("profile");
+    std::fs::write(&profile, "mine").expect("written");
+    let planted = format!(".out.{}.part", std::process::id());
+    std::os::unix::fs::symlink(&profile, folder.0.path().join(planted)).expect("linked");
+    let server = Scripted::start([answer(200, "theirs")]).await;
+    let out = folder.0.path().join("out");
+    let sent = client(&server).raw_into(Method::GET, "projects", &[], &out).await;
+    assert_eq!(sent.expect("sent").status, 200);
+    assert_eq!(std::fs::read_to_string(&profile).expect("there"), "mine");
+    assert_eq!(std::fs::read_to_string(&out).expect("there"), "theirs");
 }
 
 #[tokio::test]

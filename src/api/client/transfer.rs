@@ -6,6 +6,7 @@ use super::{Client, Response};
 use crate::api::endpoint::Request;
 use crate::api::error::{Error, Fault};
 use crate::api::page::PageInfo;
+use crate::system::files;
 use bytes::Bytes;
 use reqwest::header::{ETAG, HeaderMap, HeaderValue};
 use std::fs::TryLockError;
@@ -170,12 +171,11 @@ impl Client {
     pub(super) async fn keep(&self, mut reply: reqwest::Response, call: &Call, path: &Path) -> Result<Response, Error> {
         let disk = |e: io::Error| call.failed(Fault::Disk(format!("{} cannot be written: {e}", path.display())));
         // A pipe or a device is written to; nothing could take its place.
-        let is_place = tokio::fs::metadata(path).await.is_ok_and(|found| !found.is_file());
-        let mut hidden = std::ffi::OsString::from(".");
-        hidden.push(path.file_name().unwrap_or_default());
-        hidden.push(format!(".{}.part", std::process::id()));
-        let part = if is_place { path.to_owned() } else { path.with_file_name(hidden) };
-        let mut file = File::options().write(true).create(true).truncate(true).open(&part).await.map_err(disk)?;
+        let part = if files::is_place(path) { None } else { Some(files::beside(path).map_err(disk)?) };
+        let mut file = match &part {
+            Some(part) => File::from_std(part.as_file().try_clone().map_err(disk)?),
+            None => File::options().write(true).open(path).await.map_err(disk)?,
+        };
         let (status, page) = (reply.status().as_u16(), PageInfo::from_headers(reply.headers()));
         let content_type = content_type(reply.headers());
         let written = async {
@@ -184,15 +184,11 @@ impl Client {
             }
             file.flush().await.map_err(disk)
         };
-        let written = written.await;
-        let written = match (written, is_place) {
-            (Ok(()), false) => tokio::fs::rename(&part, path).await.map_err(disk),
-            (written, _) => written,
-        };
-        if written.is_err() && !is_place {
-            let _ = tokio::fs::remove_file(&part).await;
+        written.await?;
+        if let Some(part) = part {
+            part.persist(path).map_err(|e| disk(e.error))?;
         }
-        written.map(|()| Response { status, body: Bytes::new(), content_type, page })
+        Ok(Response { status, body: Bytes::new(), content_type, page })
     }
 
     async fn open(&self, mut call: Call) -> Result<Download, Error> {
@@ -252,8 +248,7 @@ struct Part {
 
 impl Part {
     async fn open(path: &Path) -> io::Result<Part> {
-        let file = File::options().read(true).write(true).create(true).truncate(false).open(path).await?;
-        let file = file.into_std().await;
+        let file = files::open_or_replace(path)?;
         // Two that write into one would leave holes. A disk that knows no locks holds nobody up.
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
             return Err(ErrorKind::WouldBlock.into());
