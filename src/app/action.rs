@@ -218,6 +218,8 @@ pub enum Msg {
     Transfer(u64, News),
     /// The person's editor came back with this text, or could not be run.
     Edited(&'static str, Result<String, String>),
+    /// The person's editor had written this text when the program was told to end.
+    Interrupted(String),
     /// Why the disk does not take the texts that are to be kept; or that it takes them again.
     Kept(Result<(), String>),
     /// Whether a draft is ours to send.

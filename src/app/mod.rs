@@ -208,7 +208,8 @@ impl App {
     /// with all that came before it; what servers say is settled together: a trace may come in hundreds of pieces.
     pub fn receive(&mut self, msg: Msg) -> Vec<Effect> {
         let mut effects = Vec::new();
-        let of_person = matches!(msg, Msg::Key(_) | Msg::Mouse(_) | Msg::Paste(_) | Msg::Edited(..));
+        let of_person =
+            matches!(msg, Msg::Key(_) | Msg::Mouse(_) | Msg::Paste(_) | Msg::Edited(..) | Msg::Interrupted(_));
         if of_person && self.unsettled {
             self.settle(&mut effects);
         }
@@ -317,6 +318,7 @@ impl App {
             Msg::Sent(number, outcome) => self.sent(number, outcome, effects),
             Msg::Transfer(number, news) => self.transferred(number, &news, effects),
             Msg::Edited(tag, outcome) => self.edited(tag, outcome, effects),
+            Msg::Interrupted(text) => self.with_overlay(effects, |overlay, cx| overlay.interrupted(text, cx)),
             Msg::Kept(outcome) => self.kept(outcome),
             Msg::Claimed(key, claim) => self.claimed(&key, claim, effects),
             Msg::Say(tone, text) => self.say(tone, text),

@@ -5,7 +5,8 @@ use super::failure::Failure;
 use super::{print, threads};
 use crate::backend::{self, Running, WorldKind};
 use crate::config::token::write_private;
-use crate::runtime::terminal::{Signal, Signals};
+use crate::runtime::signals::{Signal, Signals};
+use crate::system::files;
 use serde_json::json;
 use std::io;
 use std::path::Path;
@@ -43,13 +44,13 @@ pub fn run(serve: Serve) -> Result<(), Failure> {
 }
 
 async fn end(signals: &mut Signals) {
-    while signals.next().await != Signal::End {}
+    while !matches!(signals.next().await, Signal::End | Signal::Interrupt) {}
 }
 
 /// A file from an earlier run would tell a script that waits for it that this one is ready.
 fn forget(path: &Path) -> Result<(), Failure> {
     // It is replaced by rename; a pipe or a device must not be.
-    if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+    if files::is_place(path) {
         return Err(Failure::usage(format!("--ready-file: {} is there and no file", path.display())));
     }
     match std::fs::remove_file(path) {

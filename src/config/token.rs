@@ -1,7 +1,7 @@
 //! The token for a server: where it may come from, in which order, and the file where `labscope auth` keeps it.
 
 use super::{Config, expand, glab, keyring};
-use crate::system::files;
+use crate::system::{files, programs};
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -80,7 +80,7 @@ pub fn seek(
         let secret = from_file(path).map_err(|why| format!("--token-file: {why}"))?;
         return Ok(Some(Found::Token(Token { secret, oauth: false, origin: format!("the file {}", path.display()) })));
     }
-    for name in ["LABSCOPE_TOKEN", "GITLAB_TOKEN"] {
+    for name in programs::TOKENS {
         if let Some(text) = var(name).filter(|text| !text.trim().is_empty()) {
             let token = Token { secret: text.trim().to_owned().into(), oauth: false, origin: name.to_owned() };
             return Ok(Some(Found::Token(token)));

@@ -6,6 +6,7 @@ use super::follow::{self, Flow};
 use super::glean;
 use super::journal::Keeper;
 use super::line::{self, Connect, Connection, Line, Lines};
+use super::open;
 use super::save::{self, Parts};
 use crate::api::endpoint::Request;
 use crate::api::error::Unreadable;
@@ -284,6 +285,16 @@ impl Executor {
                 // It takes the place of what was said in the last line, so it says that, too.
                 let words = format!("{text}. The desktop does not show it: {why}");
                 let _ = sender.blocking_send(Msg::Say(Tone::Warning, words));
+            }
+        });
+    }
+
+    /// Opens a page in the browser, which takes its time to say that there is none.
+    pub fn browse(&self, url: String) {
+        let sender = self.sender.clone();
+        tokio::spawn(async move {
+            if let Err(why) = open::browser(&url).await {
+                let _ = sender.send(Msg::Say(Tone::Bad, why)).await;
             }
         });
     }

@@ -12,11 +12,13 @@ pub mod memory;
 pub mod open;
 pub mod save;
 pub mod seats;
+pub mod signals;
 pub mod terminal;
 
 use crate::api::Host;
 use crate::app::App;
 use crate::app::action::{Effect, Msg, Tone};
+use crate::ui::text::shown;
 use crate::ui::theme::{Background, Depth};
 use background::Reply;
 use crossterm::event::{Event, EventStream, KeyEventKind};
@@ -24,8 +26,9 @@ use futures::StreamExt;
 use jiff::Timestamp;
 use line::Lines;
 use seats::{Heard, House, Open, Seats, Task};
+use signals::{Signal, Signals, Who};
 use std::future::poll_fn;
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::task::Poll;
 use std::time::{Duration, Instant};
@@ -60,10 +63,12 @@ pub struct Options {
 
 /// Runs the interface until it ends; whatever happens, texts are on disk afterwards, and the terminal is as it was.
 pub async fn run(app: App, first: Vec<Effect>, options: Options) -> io::Result<()> {
+    // From here on no signal ends the process with the terminal in our hands.
+    let signals = Signals::of_terminal()?;
     let mut terminal = Terminal::open(TerminalOptions { mouse: options.mouse })?;
     let house = House { lines: options.lines, open: options.open, configure: options.configure };
     let seats = Seats::new(house, options.here, app, options.drafts);
-    let mut interface = Interface { seats, terminal: &mut terminal, todo: Vec::new(), notify: options.notify };
+    let mut interface = Interface { seats, terminal: &mut terminal, signals, todo: Vec::new(), notify: options.notify };
     let outcome = interface.run(first, options.ask_background).await;
     // A terminal that went away must not take with it what was typed into it.
     interface.seats.finish().await;
@@ -75,6 +80,7 @@ pub async fn run(app: App, first: Vec<Effect>, options: Options) -> io::Result<(
 struct Interface<'a> {
     seats: Seats,
     terminal: &'a mut Terminal,
+    signals: Signals,
     /// What the loop itself has to do.
     todo: Vec<Task>,
     notify: terminal::Notify,
@@ -88,7 +94,6 @@ impl Interface<'_> {
         if ask_background {
             self.terminal.ask_background()?;
         }
-        let mut signals = terminal::Signals::new()?;
         let mut input = Input::open();
         let mut drawn = Instant::now();
         let mut urgent = true;
@@ -97,10 +102,7 @@ impl Interface<'_> {
         loop {
             while !self.todo.is_empty() {
                 for (host, effect) in std::mem::take(&mut self.todo) {
-                    if self.perform(&host, effect, &mut input).await? {
-                        // What was meant for the other program (C-c, C-g) must not end labscope.
-                        signals = terminal::Signals::new()?;
-                    }
+                    self.perform(&host, effect, &mut input).await?;
                 }
                 urgent = true;
             }
@@ -121,9 +123,14 @@ impl Interface<'_> {
             let mut heard: Vec<(Host, Msg)> = Vec::new();
             tokio::select! {
                 biased;
-                signal = signals.next() => match signal {
-                    terminal::Signal::End => batch.push(Msg::Quit),
-                    terminal::Signal::Continued => {
+                signal = self.signals.next() => match signal {
+                    Signal::End | Signal::Interrupt => batch.push(Msg::Quit),
+                    Signal::Stop => {
+                        let front = self.seats.host();
+                        self.suspend(Who::Us, &front, &mut input).await?;
+                        urgent = true;
+                    }
+                    Signal::Continued => {
                         self.terminal.redraw()?;
                         self.seats.app().set_dirty();
                         urgent = true;
@@ -176,8 +183,8 @@ impl Interface<'_> {
         }
     }
 
-    /// Does what concerns the terminal; whether another program had it meanwhile.
-    async fn perform(&mut self, host: &Host, effect: Effect, input: &mut Input) -> io::Result<bool> {
+    /// Does what concerns the terminal.
+    async fn perform(&mut self, host: &Host, effect: Effect, input: &mut Input) -> io::Result<()> {
         match effect {
             Effect::Copy(text) => self.terminal.copy(&text)?,
             Effect::Notify(text) => {
@@ -187,44 +194,62 @@ impl Interface<'_> {
                     other => self.terminal.notify(other, &(of + &text))?,
                 }
             }
-            Effect::Browse(url) => {
-                if let Err(why) = open::browser(&url) {
-                    self.tell(host, Msg::Say(Tone::Bad, why));
-                }
-            }
+            Effect::Browse(url) => self.seats.browse(host, url),
             Effect::Edit { tag, text, suffix } => {
                 input.close().await;
                 self.terminal.leave()?;
-                let outcome = open::editor(&text, &suffix);
+                let (outcome, ends) = open::editor(&text, &suffix, &mut self.signals).await;
+                if ends {
+                    match outcome {
+                        Ok(text) => self.tell(host, Msg::Interrupted(text)),
+                        // Nothing draws over it any more.
+                        Err(why) => _ = writeln!(io::stderr(), "{}", shown(&why)),
+                    }
+                    self.tell(host, Msg::Quit);
+                    return Ok(());
+                }
                 // First, so that it is kept even where the terminal does not come back.
                 self.tell(host, Msg::Edited(tag, outcome));
-                self.terminal.enter()?;
-                *input = Input::open();
-                return Ok(true);
+                self.take_back(input)?;
             }
             Effect::Page(paper) => {
                 input.close().await;
                 self.terminal.leave()?;
-                let outcome = open::pager(&paper);
-                self.terminal.enter()?;
-                *input = Input::open();
-                if let Err(why) = outcome {
-                    self.tell(host, Msg::Say(Tone::Bad, why));
+                match open::pager(&paper, &mut self.signals).await {
+                    Ok(false) => {}
+                    Ok(true) => {
+                        self.tell(host, Msg::Quit);
+                        return Ok(());
+                    }
+                    Err(why) => self.tell(host, Msg::Say(Tone::Bad, why)),
                 }
+                self.take_back(input)?;
                 self.seats.app().set_dirty();
-                return Ok(true);
             }
-            Effect::Suspend => {
-                input.close().await;
-                self.terminal.suspend()?;
-                *input = Input::open();
-                let (columns, rows) = self.terminal.size();
-                self.tell(host, Msg::Resize(columns, rows));
-            }
+            Effect::Suspend => self.suspend(Who::Group, host, input).await?,
             // Of the end the app tells by itself; nothing else is left to the loop.
             _ => {}
         }
-        Ok(false)
+        Ok(())
+    }
+
+    /// Has the terminal again, after another program.
+    fn take_back(&mut self, input: &mut Input) -> io::Result<()> {
+        self.terminal.enter()?;
+        *input = Input::open();
+        // What was meant for the other program (C-c, C-g) must not end labscope.
+        self.signals = Signals::of_terminal()?;
+        Ok(())
+    }
+
+    /// Stops, and goes on in a window that may have another size.
+    async fn suspend(&mut self, who: Who, host: &Host, input: &mut Input) -> io::Result<()> {
+        input.close().await;
+        self.terminal.suspend(who)?;
+        *input = Input::open();
+        let (columns, rows) = self.terminal.size();
+        self.tell(host, Msg::Resize(columns, rows));
+        Ok(())
     }
 
     fn tell(&mut self, host: &Host, msg: Msg) {

@@ -155,6 +155,13 @@ impl Seats {
         }
     }
 
+    /// Opens a page in the browser, for the app of `host`.
+    pub fn browse(&mut self, host: &Host, url: String) {
+        if let Some(seat) = self.seat(host) {
+            seat.executor.browse(url);
+        }
+    }
+
     /// A message for the app of `host`; [`rest`](Seats::rest) follows the last one.
     pub fn receive(&mut self, host: &Host, msg: Msg) -> Vec<Task> {
         let Some(seat) = self.seat(host) else { return Vec::new() };

@@ -1,14 +1,14 @@
 //! The terminal: the only place that writes escape codes. Restores it on every way out.
 
+use super::signals::{self, Who};
 use crate::app::App;
 use crate::ui::image::{Fitted, Own, Placed, Protocol, Screen};
 use base64::Engine;
 use crossterm::clipboard::CopyToClipboard;
-use crossterm::cursor::{Hide, Show};
-use crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste};
+use crossterm::cursor::Hide;
+use crossterm::event::EnableBracketedPaste;
 use crossterm::terminal::{
-    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen, SetTitle,
-    disable_raw_mode, enable_raw_mode,
+    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, SetTitle, disable_raw_mode, enable_raw_mode,
 };
 use crossterm::{execute, queue};
 use ratatui::backend::CrosstermBackend;
@@ -16,9 +16,8 @@ use ratatui::layout::Rect;
 use std::collections::VecDeque;
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::mem::ManuallyDrop;
-use std::sync::Arc;
-use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Once, OnceLock};
 
 /// How the terminal is used.
 #[derive(Clone, Copy, Debug)]
@@ -103,7 +102,7 @@ static HELD: AtomicBool = AtomicBool::new(false);
 impl Terminal {
     /// Takes the terminal over.
     pub fn open(options: TerminalOptions) -> io::Result<Terminal> {
-        restore_on_panic();
+        restore_on_crash();
         // Colours from the theme are wanted even where crossterm would leave them out by itself; the theme knows the depth.
         crossterm::style::force_color_output(true);
         let backend = CrosstermBackend::new(BufWriter::with_capacity(64 * 1024, io::stdout()));
@@ -272,11 +271,10 @@ impl Terminal {
         self.forget()
     }
 
-    /// The sleep of C-z.
-    pub fn suspend(&mut self) -> io::Result<()> {
+    /// Stops, with the terminal as it was before; has it again when it goes on.
+    pub fn suspend(&mut self, who: Who) -> io::Result<()> {
         self.leave()?;
-        #[cfg(unix)]
-        stop_self();
+        signals::stop(who);
         self.enter()
     }
 
@@ -323,18 +321,15 @@ impl Drop for Terminal {
     }
 }
 
-/// Stops the whole process group, as a shell's C-z would; returns when it is continued.
-#[cfg(unix)]
-fn stop_self() {
-    // The standard library has no call for it; group 0 is the caller's own, as the terminal's C-z would stop it.
-    let _ = std::process::Command::new("kill").args(["-TSTP", "0"]).status();
-}
-
 /// Presses, the wheel, and moves while a button is down, in SGR coordinates. Crossterm's own command asks for every move
 /// of the mouse, and each would wake an idle screen.
 const MOUSE_ON: &[u8] = b"\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 
+/// What undoes all that is asked of a terminal here; harmless where nothing of it was.
+const GIVE_BACK: &[u8] = b"\x1b[?2026l\x1b[?1006l\x1b[?1002l\x1b[?1000l\x1b[?2004l\x1b[?1049l\x1b[?25h\x1b[0m";
+
 fn enter(options: TerminalOptions) -> io::Result<()> {
+    remember();
     enable_raw_mode()?;
     HELD.store(true, Ordering::SeqCst);
     let mut out = io::stdout();
@@ -351,16 +346,67 @@ fn restore() {
     if !HELD.swap(false, Ordering::SeqCst) {
         return;
     }
-    let mut out = io::stdout();
     // Nothing can be done about a terminal that is gone.
-    let _ =
-        execute!(out, EndSynchronizedUpdate, DisableMouseCapture, DisableBracketedPaste, LeaveAlternateScreen, Show);
+    let _ = io::stdout().flush();
+    give_back();
+    // It keeps the flags for itself, too.
     let _ = disable_raw_mode();
 }
 
-fn restore_on_panic() {
+/// The flags of the terminal as they were at first.
+#[cfg(unix)]
+static FLAGS: OnceLock<libc::termios> = OnceLock::new();
+
+/// Remembers how the terminal was, once.
+fn remember() {
+    #[cfg(unix)]
+    {
+        // SAFETY: a structure of numbers, filled in by the call that it is handed to.
+        let flags = unsafe {
+            let mut flags: libc::termios = std::mem::zeroed();
+            (libc::tcgetattr(libc::STDOUT_FILENO, &raw mut flags) == 0).then_some(flags)
+        };
+        if let Some(flags) = flags {
+            FLAGS.get_or_init(|| flags);
+        }
+    }
+}
+
+/// Puts the terminal right, whoever left it how, without a lock and without memory: a handler of a signal may call it.
+pub(super) fn give_back() {
+    #[cfg(unix)]
+    // SAFETY: both calls are among those that handlers may make, and only read what they are handed.
+    unsafe {
+        if let Some(flags) = FLAGS.get() {
+            libc::tcsetattr(libc::STDOUT_FILENO, libc::TCSANOW, flags);
+        }
+        libc::write(libc::STDOUT_FILENO, GIVE_BACK.as_ptr().cast(), GIVE_BACK.len());
+    }
+    #[cfg(not(unix))]
+    let _ = io::stdout().write_all(GIVE_BACK);
+}
+
+/// Gives the terminal back where the process ends without unwinding.
+#[cfg(unix)]
+extern "C" fn restore_on_abort(_: libc::c_int) {
+    if HELD.swap(false, Ordering::SeqCst) {
+        give_back();
+        // SAFETY: as above.
+        unsafe {
+            libc::write(libc::STDERR_FILENO, ABORTED.as_ptr().cast(), ABORTED.len());
+        }
+    }
+}
+
+/// What is said then. Why, was said before on the screen that is gone.
+#[cfg(unix)]
+const ABORTED: &[u8] = b"labscope ran out of memory, or crashed. Texts that were typed are kept.\n";
+
+fn restore_on_crash() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
+        #[cfg(unix)]
+        signals::on_abort(restore_on_abort);
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
             // A panic on a worker does not end the interface: it is drawn over, so only the main thread restores.
@@ -372,63 +418,6 @@ fn restore_on_panic() {
             }
         }));
     });
-}
-
-/// What a signal asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Signal {
-    /// End cleanly.
-    End,
-    /// Back from a stop: the screen is not ours any more.
-    Continued,
-}
-
-/// The signals that end or wake the program.
-pub struct Signals {
-    #[cfg(unix)]
-    streams: [tokio::signal::unix::Signal; 4],
-}
-
-impl Signals {
-    /// Listens for them.
-    pub fn new() -> io::Result<Signals> {
-        #[cfg(unix)]
-        {
-            use tokio::signal::unix::{SignalKind, signal};
-            let sigcont = SignalKind::from_raw(18);
-            Ok(Signals {
-                streams: [
-                    signal(SignalKind::terminate())?,
-                    signal(SignalKind::hangup())?,
-                    signal(SignalKind::interrupt())?,
-                    signal(sigcont)?,
-                ],
-            })
-        }
-        #[cfg(not(unix))]
-        Ok(Signals {})
-    }
-
-    /// The next one.
-    #[cfg(unix)]
-    pub async fn next(&mut self) -> Signal {
-        let [term, hup, int, cont] = &mut self.streams;
-        tokio::select! {
-            _ = term.recv() => Signal::End,
-            _ = hup.recv() => Signal::End,
-            _ = int.recv() => Signal::End,
-            _ = cont.recv() => Signal::Continued,
-        }
-    }
-
-    /// The next one.
-    #[cfg(not(unix))]
-    pub async fn next(&mut self) -> Signal {
-        match tokio::signal::ctrl_c().await {
-            Ok(()) => Signal::End,
-            Err(_) => std::future::pending().await,
-        }
-    }
 }
 
 #[cfg(test)]

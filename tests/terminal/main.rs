@@ -8,6 +8,7 @@ mod hosts;
 mod kept;
 mod killed;
 mod pictures;
+mod programs;
 mod screen;
 #[path = "../support/served.rs"]
 mod served;
@@ -40,6 +41,7 @@ fn given_back(screen: &mut Screen) {
             && !screen.bracketed_paste()
             && screen.mouse_protocol_mode() == vt100::MouseProtocolMode::None
     });
+    assert!(screen.has_its_flags(), "keys are read as they were before");
 }
 
 #[test]
@@ -121,6 +123,29 @@ fn it_sleeps_and_wakes_like_any_program() {
 }
 
 #[test]
+fn a_stop_from_outside_gives_the_terminal_to_the_shell() {
+    let home = Home::new();
+    let mut shell = Screen::start(&home, "/bin/sh", &["-i"]);
+    shell.keys(concat!("sh -c 'echo $$ > number; exec ", env!("CARGO_BIN_EXE_labscope"), " demo'\r"));
+    shell.wait("the projects are drawn", |screen| screen.contents().contains(PROJECT));
+    let number = std::fs::read_to_string(home.path("work/number")).expect("written");
+    send("TSTP", number.trim().parse().expect("a number"));
+    shell.wait("the shell says so", |screen| screen.contents().contains("Stopped") && prompt(screen));
+    shell.keys("echo vis'ib'le; stty -a | grep -c -- -icanon\r");
+    shell.wait("what is typed is read", |screen| screen.contents().contains("visible\n0"));
+    shell.keys("fg\r");
+    shell.wait("it is back", |screen| screen.alternate_screen() && screen.contents().contains(PROJECT));
+    shell.keys("?");
+    shell.wait("it has the keys", |screen| screen.contents().contains("─ Keys ─"));
+    shell.keys("\x1b");
+    shell.wait("the keys are gone", |screen| !screen.contents().contains("─ Keys ─"));
+    shell.keys("Q");
+    shell.wait("the shell asks again", prompt);
+    shell.keys("exit\r");
+    assert_eq!(shell.exit_code(), 0);
+}
+
+#[test]
 fn a_target_that_is_not_there_opens_the_nearest_that_is() {
     let home = Home::new();
     let mut screen = Screen::start(&home, env!("CARGO_BIN_EXE_labscope"), &["demo", "acme/rocket-ui!9999"]);
@@ -179,6 +204,27 @@ fn a_crash_gives_the_terminal_back_and_says_where_it_was() {
     screen.wait("where it was", |screen| screen.contents().contains("labscope crashed at tests/terminal/main.rs"));
     screen.wait("why, cleaned", |screen| screen.contents().contains("on purpose\u{241b}[31m"));
     given_back(&mut screen);
+}
+
+#[test]
+fn where_memory_ends_the_terminal_is_given_back() {
+    if std::env::var_os(CRASH).is_some() {
+        return run_out_of_memory();
+    }
+    let home = Home::new();
+    let itself = std::env::current_exe().expect("a path");
+    let arguments = ["--exact", "where_memory_ends_the_terminal_is_given_back", "--nocapture"];
+    let mut screen = Screen::start_with(&home, itself.to_str().expect("UTF-8"), &arguments, &[(CRASH, "1")]);
+    screen.wait("what happened", |screen| screen.contents().contains("labscope ran out of memory, or crashed."));
+    assert_ne!(screen.exit_code(), 0);
+    given_back(&mut screen);
+}
+
+/// Asks for more memory than there is, with the terminal in hand.
+fn run_out_of_memory() {
+    let _terminal = Terminal::open(TerminalOptions { mouse: true }).expect("a terminal");
+    let all: Vec<u8> = Vec::with_capacity(std::hint::black_box(isize::MAX as usize));
+    panic!("there are {} bytes", std::hint::black_box(all).capacity());
 }
 
 /// Crashes with the terminal in hand. The interface runs on the program's main thread, which a test does not have.

@@ -35,6 +35,8 @@ pub struct Screen {
     child: Box<dyn Child + Send + Sync>,
     process: u32,
     reading: Option<JoinHandle<()>>,
+    /// The flags of the terminal before the program began.
+    flags: String,
 }
 
 fn cells(number: u16) -> NonZeroU16 {
@@ -67,6 +69,7 @@ impl Screen {
         for (name, value) in variables {
             command.env(name, value);
         }
+        let flags = format!("{:?}", pair.master.get_termios());
         let child = pair.slave.spawn_command(command).expect("it starts");
         // Where this end stayed open, the terminal would never end.
         drop(pair.slave);
@@ -98,12 +101,17 @@ impl Screen {
             }
         });
         let writer = pair.master.take_writer().expect("a writer");
-        Screen { seen, master: Some(pair.master), writer: Some(writer), child, process, reading: Some(reading) }
+        Screen { seen, master: Some(pair.master), writer: Some(writer), child, process, reading: Some(reading), flags }
     }
 
     /// The number of the program's process.
     pub fn process(&self) -> u32 {
         self.process
+    }
+
+    /// Whether the terminal has the flags that it had before the program began: it echoes, and sends whole lines.
+    pub fn has_its_flags(&self) -> bool {
+        self.flags == format!("{:?}", self.master.as_ref().expect("it is open").get_termios())
     }
 
     /// Types.

@@ -114,6 +114,13 @@ fn only_the_runtime_and_the_backend_start_things() {
 }
 
 #[test]
+fn other_programs_are_started_without_tokens() {
+    let made = r"\bprocess::Command::new\b|\buse [\w:]*\bprocess::(Command\b|\{[^}]*\bCommand\b)";
+    let of_the_crate = r"\bopen::(that|with|commands)";
+    complain(&elsewhere(&files(), &format!("{made}|{of_the_crate}"), &["system/programs.rs"]));
+}
+
+#[test]
 fn only_the_terminal_is_told_what_to_do_and_only_by_its_file() {
     let files = files();
     complain(&elsewhere(&files, r"\b(execute|queue)!|\bEnterAlternateScreen\b", &["runtime/terminal.rs"]));

@@ -502,6 +502,14 @@ impl Overlay for Editor {
             State::Reading | State::Refused(_) => Stay::Open,
         }
     }
+
+    fn interrupted(&mut self, text: String, cx: &mut Cx) -> Stay {
+        let State::Outside { origin, text: before } = &self.state else { return self.edited(text, cx) };
+        if *before != text {
+            cx.act(Action::Keep(self.document.key().to_owned(), Some(format!("{origin}\n{text}"))));
+        }
+        Stay::Open
+    }
 }
 
 /// Title, text and keys.

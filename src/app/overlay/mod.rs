@@ -75,4 +75,8 @@ pub trait Overlay {
     fn edited(&mut self, _text: String, _cx: &mut Cx) -> Stay {
         Stay::Open
     }
+    /// The program ends while the person's own editor has the text: what it wrote is kept, and nothing is sent.
+    fn interrupted(&mut self, text: String, cx: &mut Cx) -> Stay {
+        self.edited(text, cx)
+    }
 }

@@ -1,0 +1,114 @@
+//! Other programs: the editor, the pager and the browser. What they are told, and what becomes of them.
+
+use crate::home::{Home, send};
+use crate::screen::{Screen, offers};
+use crate::served::Served;
+use crate::{given_back, prompt};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+const TOKEN: &str = "glpat-of-the-environment";
+
+/// Makes a program that is found first.
+fn program(home: &Home, name: &str, script: &str) {
+    let path = home.path("bin").join(name);
+    std::fs::create_dir_all(home.path("bin")).expect("a folder");
+    std::fs::write(&path, format!("#!/bin/sh\n{script}")).expect("written");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("it can be run");
+}
+
+/// Starts a program where those of the home are found first.
+fn start(home: &Home, name: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Screen {
+    let path = format!("{}:{}", home.path("bin").display(), std::env::var("PATH").unwrap_or_default());
+    let ours = [("PATH", path.as_str()), ("EDITOR", "my-editor"), ("PAGER", "my-pager")];
+    Screen::start_with(home, name, arguments, &[&ours, variables].concat())
+}
+
+/// Waits until a program has written a file to its end.
+fn written(path: &Path) -> String {
+    let until = Instant::now() + Duration::from_secs(60);
+    loop {
+        match std::fs::read_to_string(path) {
+            Ok(text) if text.ends_with("\nend\n") => return text,
+            _ => assert!(Instant::now() < until, "not written: {}", path.display()),
+        }
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn no_program_inherits_a_token() {
+    let home = Home::new();
+    for name in ["my-editor", "my-pager", "xdg-open"] {
+        program(&home, name, &format!("(echo; env; echo \"gets $1\"; echo end) > \"$HOME/{name}\"\n"));
+    }
+    let served = Served::start(&home, &[]);
+    let token = served.token("root").to_owned();
+    let variables = [("LABSCOPE_TOKEN", token.as_str()), ("GITLAB_TOKEN", TOKEN)];
+    let arguments = ["--host", served.url(), "acme/rocket-ui@main:README.md"];
+    let mut screen = start(&home, env!("CARGO_BIN_EXE_labscope"), &arguments, &variables);
+    screen.wait("the file can be edited", |screen| offers(screen, "e edit"));
+    for (keys, name) in [("o", "xdg-open"), ("P", "my-pager"), ("E", "my-editor")] {
+        screen.keys(keys);
+        let text = written(&home.path(name));
+        assert!(text.contains("\nTERM="), "{name} has its environment: {text}");
+        assert!(!text.contains("_TOKEN=") && !text.contains(&token), "{name}: {text}");
+        screen.wait("it is back", |screen| screen.alternate_screen() && offers(screen, "e edit"));
+    }
+    let gets = format!("gets {}/acme/rocket-ui/", served.url().trim_end_matches('/'));
+    let opened = written(&home.path("xdg-open"));
+    assert!(opened.contains(&gets), "{opened}");
+    screen.keys("Q");
+    assert_eq!(screen.exit_code(), 0);
+}
+
+#[test]
+fn a_signal_during_the_editor_ends_both_and_keeps_what_was_written() {
+    // One that ends when it is told to, and one that does not, each with the terminal in hand.
+    for ends in ["exec sleep 1000", "trap '' TERM HUP; while :; do sleep 1; done"] {
+        let home = Home::new();
+        let script = format!(
+            "stty raw -echo; printf '\\033[?1049h'; echo 'half a thought' > \"$1\"\n(echo; echo end) > \"$HOME/open\"\n{ends}\n"
+        );
+        program(&home, "my-editor", &script);
+        let served = Served::start(&home, &[]);
+        let token = [("LABSCOPE_TOKEN", served.token("ada"))];
+        let arguments = ["--host", served.url(), "acme/rocket-ui!42"];
+        let mut screen = start(&home, env!("CARGO_BIN_EXE_labscope"), &arguments, &token);
+        screen.wait("a note can be written", |screen| offers(screen, "c note"));
+        screen.keys("c");
+        screen.wait("the composer is open", |screen| screen.contents().contains("$EDITOR"));
+        screen.keys("\x0f");
+        written(&home.path("open"));
+        send("TERM", screen.process());
+        assert_eq!(screen.exit_code(), 0, "{ends}");
+        given_back(&mut screen);
+        let kept = crate::kept::texts(&home.path("data"));
+        assert!(kept.iter().any(|text| text.contains("half a thought")), "{ends}: {kept:?}");
+    }
+}
+
+#[test]
+fn what_stops_the_editor_stops_the_program_with_it() {
+    let home = Home::new();
+    let script = "kill -TSTP 0\necho 'written afterwards' > \"$1\"\n";
+    program(&home, "my-editor", script);
+    let served = Served::start(&home, &[]);
+    let token = [("LABSCOPE_TOKEN", served.token("ada"))];
+    let mut shell = start(&home, "/bin/sh", &["-i"], &token);
+    shell.keys(&format!("{} --host {} 'acme/rocket-ui!42'\r", env!("CARGO_BIN_EXE_labscope"), served.url()));
+    shell.wait("a note can be written", |screen| offers(screen, "c note"));
+    shell.keys("c");
+    shell.wait("the composer is open", |screen| screen.contents().contains("$EDITOR"));
+    shell.keys("\x0f");
+    shell.wait("the shell says so", |screen| screen.contents().contains("Stopped") && prompt(screen));
+    shell.keys("fg\r");
+    shell.wait("it has what was written", |screen| {
+        screen.alternate_screen() && screen.contents().contains("written afterwards")
+    });
+    shell.keys("\x1b");
+    shell.wait("the composer is closed", |screen| offers(screen, "c note") && !screen.contents().contains("$EDITOR"));
+    shell.keys("Q");
+    shell.wait("the shell asks again", prompt);
+}
