@@ -26,11 +26,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::task::{AbortHandle, JoinHandle};
 
 /// Bodies above this size are read on a worker.
 const LARGE: usize = 64 * 1024;
+/// How long a frame waits for what was typed to be written.
+const UNWRITTEN: Duration = Duration::from_millis(200);
 
 struct Task {
     abort: AbortHandle,
@@ -73,6 +75,8 @@ pub struct Executor {
     saves: HashMap<u64, AbortHandle>,
     drafts: Option<PathBuf>,
     keeper: Option<Keeper>,
+    /// Resolves when what was to be kept last is written.
+    unwritten: Option<oneshot::Receiver<()>>,
     configure: Option<Configure>,
     /// Bytes of streams that may still be told before some of them are heard.
     unheard: Arc<Semaphore>,
@@ -106,6 +110,7 @@ impl Executor {
             saves: HashMap::new(),
             drafts,
             keeper: None,
+            unwritten: None,
             configure: None,
             unheard: Arc::new(Semaphore::new(follow::UNHEARD)),
             ahead: Arc::default(),
@@ -178,9 +183,11 @@ impl Executor {
                 tokio::spawn(async move { save::forget(order, Parts::of(drafts.as_deref())).await });
             }
             Effect::Keep(key, text) => {
-                if let Some(keeper) = self.keeper() {
+                let written = self.keeper().map(|keeper| {
                     keeper.keep(key, text);
-                }
+                    keeper.written()
+                });
+                self.unwritten = written;
             }
             Effect::Claim(key, on_disk) => {
                 let claim = self.keeper().map(|keeper| keeper.claim(on_disk));
@@ -206,6 +213,14 @@ impl Executor {
             | Effect::Quit => return Some(effect),
         }
         None
+    }
+
+    /// Waits until what was typed is written, so that nothing is shown that would be gone with the program. A disk that
+    /// takes long, or refuses it, holds up nobody for longer than a moment.
+    pub async fn written(&mut self) {
+        if let Some(written) = self.unwritten.take() {
+            let _ = tokio::time::timeout(UNWRITTEN, written).await;
+        }
     }
 
     /// Waits, for a moment, until texts are on disk and writes that went out have been answered.

@@ -1,11 +1,13 @@
-//! Texts that a person typed, on disk until the server has them: one file each, written whole and synced.
+//! Texts that a person typed, on disk until the server has them: one file each, written whole, then synced.
 //!
-//! A thread of its own writes them in the order in which they were typed, as fast as the disk takes them; of several
-//! states of one text that wait, only the last is written. What the disk refuses stays in memory and is tried again.
+//! A thread of its own writes them in the order in which they were typed: from then on they outlive the program, however
+//! it ends. Of several states of one text that wait, only the last is written. What the disk refuses stays in memory and
+//! is tried again. A second thread syncs what was written, so that a slow disk does not hold up the next letter; until
+//! a file is synced, a link keeps the state of it that was, for a power cut.
 
 use crate::app::outbox::Claim;
 use crate::system::files;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -22,10 +24,20 @@ const MAGIC: &str = "labscope-kept-1";
 /// What the thread is told.
 enum Job {
     Keep(String, Option<String>),
-    /// Answered when everything before it was tried.
+    /// Answered when everything before it was written, or refused by the disk.
+    Written(oneshot::Sender<()>),
+    /// Answered when everything before it was synced, or refused by the disk.
     Reached(oneshot::Sender<()>),
     /// Answered with whose the text is to send.
     Claim(String, oneshot::Sender<Claim>),
+}
+
+/// What the thread that syncs is told.
+enum Written {
+    /// The file of that name is another now, or gone.
+    File(String),
+    /// Answered when everything before it was tried.
+    Reached(oneshot::Sender<()>),
 }
 
 /// Texts that no other program may send while this one runs: the locked files that say so, by the names of the texts' files.
@@ -34,20 +46,31 @@ type Held = HashMap<String, fs::File>;
 /// Writes texts, on a thread of its own: a slow disk holds up nobody.
 pub struct Keeper {
     jobs: Sender<Job>,
-    thread: JoinHandle<()>,
+    threads: [JoinHandle<()>; 2],
 }
 
 impl Keeper {
     /// Begins; `told` hears why the disk refuses a text, and that it takes them again. It says whether it could be told.
-    pub fn start(folder: PathBuf, told: impl Fn(Result<(), String>) -> bool + Send + 'static) -> Keeper {
-        let (jobs, inbox) = channel();
-        let thread = std::thread::spawn(move || work(&inbox, &folder, &told));
-        Keeper { jobs, thread }
+    pub fn start(folder: PathBuf, told: impl Fn(Result<(), String>) -> bool + Clone + Send + 'static) -> Keeper {
+        let ((jobs, inbox), (written, to_sync)) = (channel(), channel());
+        let syncing = {
+            let (folder, told) = (folder.clone(), told.clone());
+            std::thread::spawn(move || sync(&to_sync, &folder, &told))
+        };
+        let writing = std::thread::spawn(move || work(&inbox, &written, &folder, &told));
+        Keeper { jobs, threads: [writing, syncing] }
     }
 
     /// Keeps `text` under `key`; `None` drops it.
     pub fn keep(&self, key: String, text: Option<String>) {
         let _ = self.jobs.send(Job::Keep(key, text));
+    }
+
+    /// Resolves when all that was to be kept until now is written, so that it outlives the program, or was refused.
+    pub fn written(&self) -> oneshot::Receiver<()> {
+        let (sender, receiver) = oneshot::channel();
+        let _ = self.jobs.send(Job::Written(sender));
+        receiver
     }
 
     /// Resolves when all that was to be kept until now is on disk, or was refused by it.
@@ -68,43 +91,71 @@ impl Keeper {
     /// Ends it, when all is written or was refused once more. Blocks.
     pub fn finish(self) {
         drop(self.jobs);
-        let _ = self.thread.join();
+        for thread in self.threads {
+            let _ = thread.join();
+        }
     }
 }
 
-fn work(inbox: &Receiver<Job>, folder: &Path, told: &impl Fn(Result<(), String>) -> bool) {
+/// What the person was told last: whether the disk takes texts.
+struct News<'a, T> {
+    folder: &'a Path,
+    told: &'a T,
+    refuses: bool,
+}
+
+impl<'a, T: Fn(Result<(), String>) -> bool> News<'a, T> {
+    fn new(folder: &'a Path, told: &'a T) -> News<'a, T> {
+        News { folder, told, refuses: false }
+    }
+
+    /// Tells it where it is news.
+    fn tell(&mut self, outcome: io::Result<()>) {
+        let news = outcome.map_err(|error| format!("{}: {error}", self.folder.display()));
+        let refuses = news.is_err();
+        if refuses != self.refuses && (self.told)(news) {
+            self.refuses = refuses;
+        }
+    }
+}
+
+/// The next job; after a while none, where something waits to be tried again. An error where nobody gives any more.
+fn next<T>(inbox: &Receiver<T>, waits: bool) -> Result<Option<T>, RecvTimeoutError> {
+    match waits {
+        true => match inbox.recv_timeout(AGAIN) {
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            other => other.map(Some),
+        },
+        false => inbox.recv().map(Some).map_err(RecvTimeoutError::from),
+    }
+}
+
+fn work(inbox: &Receiver<Job>, written: &Sender<Written>, folder: &Path, told: &impl Fn(Result<(), String>) -> bool) {
     let mut queue: VecDeque<(String, Option<String>)> = VecDeque::new();
-    // What the person was told last: whether the disk takes texts.
-    let mut said: Option<String> = None;
+    let mut news = News::new(folder, told);
     let mut held = Held::new();
     let mut open = true;
     while open {
-        let first = if queue.is_empty() {
-            inbox.recv().map_err(|_| RecvTimeoutError::Disconnected)
-        } else {
-            inbox.recv_timeout(AGAIN)
-        };
-        let (mut waiting, mut claims) = (Vec::new(), Vec::new());
-        match first {
-            Ok(job) => {
-                for job in std::iter::once(job).chain(inbox.try_iter()) {
+        let (mut waiting, mut reached, mut claims) = (Vec::new(), Vec::new(), Vec::new());
+        match next(inbox, !queue.is_empty()) {
+            Ok(first) => {
+                for job in first.into_iter().chain(inbox.try_iter()) {
                     match job {
                         Job::Keep(key, text) => push(&mut queue, key, text),
-                        Job::Reached(sender) => waiting.push(sender),
+                        Job::Written(sender) => waiting.push(sender),
+                        Job::Reached(sender) => reached.push(sender),
                         Job::Claim(key, sender) => claims.push((key, sender)),
                     }
                 }
             }
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => open = false,
+            Err(_) => open = false,
         }
-        let outcome = write(&mut queue, folder, &mut held);
-        let now = outcome.err().map(|error| format!("{}: {error}", folder.display()));
-        if now.is_some() != said.is_some() && told(now.clone().map_or(Ok(()), Err)) {
-            said = now;
-        }
+        news.tell(write(&mut queue, written, folder, &mut held));
         for sender in waiting {
             let _ = sender.send(());
+        }
+        for sender in reached {
+            let _ = written.send(Written::Reached(sender));
         }
         for (key, sender) in claims {
             // What the disk does not take says nothing of who has it.
@@ -112,6 +163,77 @@ fn work(inbox: &Receiver<Job>, folder: &Path, told: &impl Fn(Result<(), String>)
             let _ = sender.send(if unwritten { Claim::Ours(None) } else { claim(folder, &key, &mut held) });
         }
     }
+}
+
+/// Syncs what was written.
+fn sync(inbox: &Receiver<Written>, folder: &Path, told: &impl Fn(Result<(), String>) -> bool) {
+    let mut names: BTreeSet<String> = BTreeSet::new();
+    let mut news = News::new(folder, told);
+    let mut open = true;
+    while open {
+        let mut reached = Vec::new();
+        match next(inbox, !names.is_empty()) {
+            Ok(first) => {
+                for job in first.into_iter().chain(inbox.try_iter()) {
+                    match job {
+                        Written::File(name) => _ = names.insert(name),
+                        Written::Reached(sender) => reached.push(sender),
+                    }
+                }
+            }
+            Err(_) => open = false,
+        }
+        news.tell(sync_all(&mut names, folder));
+        for sender in reached {
+            let _ = sender.send(());
+        }
+    }
+}
+
+/// Syncs the files of these names, and their folder; those that are done are taken out.
+fn sync_all(names: &mut BTreeSet<String>, folder: &Path) -> io::Result<()> {
+    if names.is_empty() {
+        return Ok(());
+    }
+    for name in &*names {
+        match synced(folder, name) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            // One that is gone is so when the folder is on disk.
+            _ => {}
+        }
+    }
+    synced_folder(folder)?;
+    names.clear();
+    Ok(())
+}
+
+/// Syncs a file, and keeps a link to what is on disk now, until a later state of it is.
+fn synced(folder: &Path, name: &str) -> io::Result<()> {
+    let (path, last, link) = (folder.join(name), synced_of(folder, name), link_of(folder, name));
+    let _ = fs::remove_file(&link);
+    // Of a disk that knows no links, the file itself has to do.
+    let linked = fs::hard_link(&path, &link).is_ok();
+    let outcome = fs::File::open(if linked { &link } else { &path }).and_then(|file| file.sync_all());
+    match (linked, &outcome) {
+        (true, Ok(())) => fs::rename(&link, &last)?,
+        (true, Err(_)) => _ = fs::remove_file(&link),
+        (false, _) => {}
+    }
+    // It may have been dropped in the middle.
+    if !path.try_exists().unwrap_or(true) {
+        let _ = fs::remove_file(&last);
+    }
+    outcome
+}
+
+/// The state of a text's file that is known to be on disk. It begins with a dot: it is no text itself.
+fn synced_of(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!(".synced-{name}"))
+}
+
+/// The state that is being synced.
+fn link_of(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!(".link-{name}"))
 }
 
 /// Puts a text in line; an older state of it is passed over where nothing was kept in between.
@@ -123,9 +245,15 @@ fn push(queue: &mut VecDeque<(String, Option<String>)>, key: String, text: Optio
 }
 
 /// Writes what waits, in order, until the disk refuses one: nothing behind it is written, or dropped, before it.
-fn write(queue: &mut VecDeque<(String, Option<String>)>, folder: &Path, held: &mut Held) -> io::Result<()> {
+fn write(
+    queue: &mut VecDeque<(String, Option<String>)>,
+    written: &Sender<Written>,
+    folder: &Path,
+    held: &mut Held,
+) -> io::Result<()> {
     while let Some((key, text)) = queue.front() {
         keep(folder, key, text.as_deref())?;
+        let _ = written.send(Written::File(file_name(key)));
         if text.is_none() {
             release(folder, key, held);
         }
@@ -172,17 +300,21 @@ fn claim_of(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!(".claim-{name}"))
 }
 
-/// Keeps `text` under `key` in `folder`; `None` drops it.
+/// Keeps `text` under `key` in `folder`; `None` drops it. It is not synced yet.
 ///
 /// # Errors
 /// Those of the disk; what was kept under the key before is still there.
-pub fn keep(folder: &Path, key: &str, text: Option<&str>) -> io::Result<()> {
-    let path = folder.join(file_name(key));
+fn keep(folder: &Path, key: &str, text: Option<&str>) -> io::Result<()> {
+    let name = file_name(key);
+    let path = folder.join(&name);
     let Some(text) = text else {
         return match fs::remove_file(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(error),
-            Ok(()) => synced(folder),
+            outcome => {
+                let _ = fs::remove_file(link_of(folder, &name));
+                let _ = fs::remove_file(synced_of(folder, &name));
+                outcome
+            }
         };
     };
     private(folder)?;
@@ -190,9 +322,8 @@ pub fn keep(folder: &Path, key: &str, text: Option<&str>) -> io::Result<()> {
     // The first line tells the key, so that the file's name may be shortened, and what the text must add up to.
     writeln!(file, "{MAGIC} {:016x} {}", sum(key, text), key.replace(['\n', '\r'], " "))?;
     file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
     file.persist(&path).map_err(|e| e.error)?;
-    synced(folder)
+    Ok(())
 }
 
 /// Makes the folder, for nobody else to look into.
@@ -208,7 +339,7 @@ pub(super) fn private(folder: &Path) -> io::Result<()> {
 }
 
 /// A file that was moved into its place, or removed, is so after a power cut only when the folder is on disk.
-fn synced(folder: &Path) -> io::Result<()> {
+fn synced_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { fs::File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
@@ -227,16 +358,24 @@ pub fn load(folder: &Path) -> Kept {
     let Ok(entries) = fs::read_dir(folder) else { return kept };
     for entry in entries.flatten() {
         // What begins with a dot was cut off while it was written: the state before it is there whole.
-        if entry.file_name().to_string_lossy().starts_with('.') {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with('.') {
             continue;
         }
-        match fs::read_to_string(entry.path()).ok().as_deref().and_then(read) {
-            Some((key, text)) => _ = kept.texts.insert(key.to_owned(), text.to_owned()),
+        match whole(&entry.path()).or_else(|| whole(&synced_of(folder, &name))) {
+            Some((key, text)) => _ = kept.texts.insert(key, text),
             None => kept.damaged.push(entry.path()),
         }
     }
     kept.damaged.sort();
     kept
+}
+
+/// Key and text of the file at `path`, where it is as it was written.
+fn whole(path: &Path) -> Option<(String, String)> {
+    let content = fs::read_to_string(path).ok()?;
+    read(&content).map(|(key, text)| (key.to_owned(), text.to_owned()))
 }
 
 /// Key and text of a file, where they are what was written.
@@ -296,6 +435,38 @@ mod tests {
         assert_eq!(kept.texts.into_iter().collect::<Vec<_>>(), [("a".to_owned(), "whole".to_owned())]);
         assert_eq!(kept.damaged, [cut.clone(), folder.path().join("c")]);
         assert!(cut.exists());
+    }
+
+    #[test]
+    fn a_state_that_a_power_cut_spoils_gives_way_to_the_one_that_was_synced() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let at = |name: &str| folder.path().join(name);
+        keep(folder.path(), "a", Some("one")).expect("kept");
+        sync_all(&mut BTreeSet::from(["a".to_owned()]), folder.path()).expect("synced");
+        keep(folder.path(), "a", Some("one and two")).expect("kept");
+        assert_eq!(load(folder.path()).texts["a"], "one and two", "it is there before it is synced");
+        fs::remove_file(at("a")).expect("removed");
+        fs::write(at("a"), "").expect("written");
+        let kept = load(folder.path());
+        assert_eq!((kept.texts["a"].as_str(), kept.damaged.len()), ("one", 0));
+        // What is dropped leaves nothing behind, whatever is synced when.
+        keep(folder.path(), "a", None).expect("dropped");
+        sync_all(&mut BTreeSet::from(["a".to_owned()]), folder.path()).expect("synced");
+        assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
+    }
+
+    #[test]
+    fn a_text_outlives_the_program_before_it_is_synced_and_is_synced_before_it_is_sent() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let keeper = Keeper::start(folder.path().to_owned(), |_| true);
+        for words in ["o", "on", "one"] {
+            keeper.keep("a".into(), Some(words.into()));
+            keeper.written().blocking_recv().expect("written");
+            assert_eq!(load(folder.path()).texts["a"], words);
+        }
+        keeper.reached().blocking_recv().expect("synced");
+        assert_eq!(whole(&synced_of(folder.path(), "a")).map(|(_, text)| text).as_deref(), Some("one"));
+        keeper.finish();
     }
 
     #[test]

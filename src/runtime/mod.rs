@@ -112,6 +112,8 @@ impl Interface<'_> {
             let wait_for_frame = if urgent { Duration::ZERO } else { FRAME.saturating_sub(drawn.elapsed()) };
             let mut dirty = self.seats.app().take_dirty();
             if dirty && wait_for_frame.is_zero() {
+                // What is on the screen is on disk.
+                self.seats.written().await;
                 self.terminal.draw(self.seats.app())?;
                 drawn = Instant::now();
                 urgent = false;

@@ -281,6 +281,11 @@ impl Seats {
         tasks
     }
 
+    /// Waits, for a moment at most, until what was typed in front outlives the program.
+    pub async fn written(&mut self) {
+        self.front.executor.written().await;
+    }
+
     /// Waits, for a moment, until texts are on disk and writes that went out have been answered, everywhere.
     pub async fn finish(&mut self) {
         let seats = std::iter::once(&mut self.front).chain(&mut self.away);
