@@ -1,4 +1,5 @@
-//! Texts that are kept, and whose they are: a key on disk begins with the account, so that two never mix.
+//! Texts that are kept, and whose they are: a key on disk begins with the account, so that two never mix. What is typed
+//! before the account is known is on disk at once as nobody's, and goes to whoever turns out to be signed in.
 
 use super::App;
 use super::action::{Action, Effect, Tone};
@@ -7,7 +8,10 @@ use super::overlay::composer::Composer;
 use super::overlay::picker::{Item, Picker};
 use std::collections::HashMap;
 
-/// The key on disk of an account's text. An account that is not known yet has no name.
+/// The account of what is typed before it is known who is signed in.
+const NOBODY: &str = "";
+
+/// The key on disk of an account's text.
 fn whole(account: &str, key: &str) -> String {
     format!("@{account} {key}")
 }
@@ -20,49 +24,68 @@ fn of_account(kept: &HashMap<String, String>, account: &str) -> HashMap<String, 
 }
 
 impl App {
-    /// Under which the text `key` of the account at hand is on disk.
-    pub(super) fn key_on_disk(&self, key: &str) -> String {
-        whole(&self.account, key)
+    /// Whose the texts are that are kept now.
+    fn owner(&self) -> &str {
+        if self.account_is_known { &self.account } else { NOBODY }
     }
 
-    /// Keeps a text of the account at hand, or drops it.
+    /// Under which the text `key` is on disk from now on.
+    pub(super) fn key_on_disk(&self, key: &str) -> String {
+        whole(self.owner(), key)
+    }
+
+    /// Keeps a text, or drops it.
     pub(super) fn keep(&mut self, key: String, text: Option<String>, effects: &mut Vec<Effect>) {
         match &text {
             Some(text) => self.drafts.insert(key.clone(), text.clone()),
             None => self.drafts.remove(&key),
         };
-        effects.push(Effect::Keep(whole(&self.account, &key), text));
+        let on_disk = self.key_on_disk(&key);
+        if self.account_is_known {
+            return effects.push(Effect::Keep(on_disk, text));
+        }
+        // An empty text says that the one of who was signed in last is dropped.
+        let hides = self.account != NOBODY && self.others.contains_key(&whole(&self.account, &key));
+        effects.push(Effect::Keep(on_disk, text.clone().or(hides.then(String::new))));
+        self.unowned.insert(key, text);
     }
 
     /// At the start: takes what was kept for whoever was signed in last, so that nothing is opened without what was typed into
-    /// it. Before anybody was, that is what was typed while nobody was known.
+    /// it, and what was typed while nobody was known.
     pub(super) fn begin_with(&mut self, kept: HashMap<String, String>) {
         self.account = kept.get(&self.account_key()).cloned().unwrap_or_default();
         self.drafts = of_account(&kept, &self.account);
+        for (key, text) in of_account(&kept, NOBODY) {
+            let text = Some(text).filter(|text| !text.is_empty());
+            match &text {
+                Some(text) => self.drafts.insert(key.clone(), text.clone()),
+                None => self.drafts.remove(&key),
+            };
+            self.unowned.insert(key, text);
+        }
         self.others = kept;
     }
 
-    /// Once it is known who is signed in, and that is not who was supposed: takes what that account kept before, and what was
-    /// typed meanwhile.
+    /// Once it is known who is signed in: takes what that account kept before, and what was typed while nobody was known, now
+    /// or before the program ended.
     pub(super) fn claim(&mut self, effects: &mut Vec<Effect>) {
         let known = || self.view_of().me().map(|me| me.username.clone());
         let Some(account) = (!self.account_is_known).then(known).flatten() else { return };
         self.account_is_known = true;
-        let others = std::mem::take(&mut self.others);
-        if account == self.account {
-            return;
+        let (others, unowned) = (std::mem::take(&mut self.others), std::mem::take(&mut self.unowned));
+        let is_other = account != self.account;
+        if is_other {
+            self.account = account;
+            self.drafts = of_account(&others, &self.account);
+            effects.push(Effect::Keep(self.account_key(), Some(self.account.clone())));
         }
-        let supposed = std::mem::replace(&mut self.account, account);
-        let before = std::mem::replace(&mut self.drafts, of_account(&others, &self.account));
-        effects.push(Effect::Keep(self.account_key(), Some(self.account.clone())));
-        // What is there from an earlier time was typed by somebody else, or by nobody knows whom.
-        let typed = before.into_iter().filter(|(key, text)| others.get(&whole(&supposed, key)) != Some(text));
-        for (key, text) in typed {
-            // What is new is on disk before the other place is given up, which gets back what it had.
-            self.keep(key.clone(), Some(text), effects);
-            let at = whole(&supposed, &key);
-            let had = others.get(&at).cloned();
-            effects.push(Effect::Keep(at, had));
+        for (key, text) in unowned {
+            // It is on disk in its new place before the old one is given up. What was dropped was not this account's, where
+            // another one was supposed.
+            if text.is_some() || !is_other {
+                self.keep(key.clone(), text, effects);
+            }
+            effects.push(Effect::Keep(whole(NOBODY, &key), None));
         }
     }
 

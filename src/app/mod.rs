@@ -46,7 +46,7 @@ use overlay::query::QueryLine;
 use overlay::{Overlay, Stay};
 pub use pane::{AnyPane, Cx, Entry, Needs, Pane, Pointer, Seek, Session, View};
 pub use place::Place;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use target::TargetError;
 use transfer::Transfers;
 
@@ -99,8 +99,10 @@ pub struct App {
     writes: HashMap<u64, Pending>,
     next_write: u64,
     drafts: HashMap<String, String>,
-    /// Texts of accounts that are not the one at hand, or not known to be, by the whole key.
+    /// All texts that were kept at the start, by the whole key, until the account is known.
     others: HashMap<String, String>,
+    /// What was typed, or dropped, while the account was not known.
+    unowned: BTreeMap<String, Option<String>>,
     /// The name of the account at hand; until that is known, of the one that was at hand last.
     account: String,
     account_is_known: bool,
@@ -171,6 +173,7 @@ impl App {
             next_write: 1,
             drafts: HashMap::new(),
             others: HashMap::new(),
+            unowned: BTreeMap::new(),
             account: String::new(),
             account_is_known: false,
             unkept: None,

@@ -88,6 +88,53 @@ async fn what_was_typed_is_kept_through_esc_and_is_there_again() {
     assert!(again.kept.is_empty(), "{:?}", again.kept);
 }
 
+/// What is kept by its whole key, as another start finds it.
+fn started_again(kept: &[(&str, &str)]) -> Harness {
+    let mut begin = Begin::at(Place::new("projects"));
+    begin.drafts.extend(kept.iter().map(|(key, text)| ((*key).to_owned(), (*text).to_owned())));
+    begin.open()
+}
+
+#[tokio::test]
+async fn what_is_typed_before_it_is_known_who_is_here_outlives_a_kill() {
+    for last in ["", "ada", "bo"] {
+        // The server has not said who it is, and somebody was here before.
+        let mut harness = started_again(&[("account demo", last)]);
+        harness.press("+").type_text("Moon");
+        let kept: Vec<(String, String)> = harness.kept.clone().into_iter().collect();
+        let [(key, text)] = kept.as_slice() else { panic!("{kept:?}") };
+        assert!(key.starts_with("@ ") && text.contains("Moon"), "{last:?}: {kept:?}");
+        // Killed, twice; then the server says who it is.
+        let again = started_again(&[("account demo", last), (key, text)]);
+        assert!(again.app.draft(key.trim_start_matches("@ ")).is_some());
+        let mut again = started_again(&[("account demo", last), (key, text)]);
+        again.reply("GET /projects", json!([])).reply("GET /user", json!({"id": 1, "username": "ada"})).settle().await;
+        assert_eq!(again.kept.keys().collect::<Vec<_>>(), [&key.replacen("@ ", "@ada ", 1)], "{last:?}");
+        again.press("+").expect("Moon");
+    }
+}
+
+#[tokio::test]
+async fn what_is_dropped_before_it_is_known_who_is_here_is_dropped_for_who_was_there_last() {
+    let mut harness = started_again(&[]);
+    harness.press("+").type_text("Moon");
+    let (key, text) = harness.kept.clone().into_iter().next().expect("kept");
+    let of_ada = key.replacen("@ ", "@ada ", 1);
+    let mut harness = started_again(&[("account demo", "ada"), (&of_ada, &text)]);
+    harness.press("+").expect("Moon").press("C-u Esc");
+    assert_eq!(harness.kept.get(&key).map(String::as_str), Some(""));
+    let left = [("account demo", "ada"), (of_ada.as_str(), text.as_str()), (key.as_str(), "")];
+    let mut again = started_again(&left);
+    assert!(again.app.draft(key.trim_start_matches("@ ")).is_none());
+    again.reply("GET /user", json!({"id": 1, "username": "ada"})).settle().await;
+    again.press("+").expect_no("Moon").press("Esc");
+    // It was not another one's to drop.
+    let of_bo = key.replacen("@ ", "@bo ", 1);
+    let mut again = started_again(&[left[0], left[1], left[2], (&of_bo, &text.replace("Moon", "Mars"))]);
+    again.reply("GET /user", json!({"id": 2, "username": "bo"})).settle().await;
+    again.press("+").expect("Mars");
+}
+
 #[tokio::test]
 async fn a_change_begins_with_what_the_server_has_and_sends_what_differs() {
     let mut harness = projects().await;
