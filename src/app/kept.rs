@@ -87,6 +87,7 @@ impl App {
             }
             effects.push(Effect::Keep(whole(NOBODY, &key), None));
         }
+        self.resolve_all();
     }
 
     /// Every comment that is kept, to open it: where its place is gone or out of reach, this is the way to its words.

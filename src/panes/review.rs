@@ -40,7 +40,7 @@ pub fn state_of(view: &View, key: &str, draft: &Draft) -> (String, Role) {
         (None, State::Kept) => ("draft, kept".into(), Role::Warning),
         (None, State::Sending { .. }) => ("unknown whether it arrived".into(), Role::Failed),
         (None, State::Unknown { why, .. }) => (format!("unknown: {why}"), Role::Failed),
-        (None, State::Failed { why }) => (format!("not sent: {why}"), Role::Failed),
+        (None, State::Failed { why, .. }) => (format!("not sent: {why}"), Role::Failed),
     }
 }
 

@@ -589,6 +589,37 @@ async fn what_another_labscope_has_or_sent_is_not_sent_again() {
 }
 
 #[tokio::test]
+async fn what_may_have_arrived_is_resolved_after_a_start_wherever_one_begins() {
+    let mut begin = Begin::at(Place::new("projects")).size(120, 30);
+    let on = json!({"merge_request": {"project": "acme/rocket-ui", "iid": 42}});
+    let states =
+        [json!({"unknown": {"before": 600, "why": "The server did not answer"}}), json!({"sending": {"before": 600}})];
+    for (number, (words, state)) in ["There.", "Not there."].iter().zip(states.iter().cycle()).enumerate() {
+        let draft = json!({"on": on, "text": words, "state": state}).to_string();
+        begin.drafts.insert(format!("@ada draft acme/rocket-ui!42 {number}"), draft);
+    }
+    begin.drafts.insert("account demo".into(), "ada".into());
+    let mut harness = begin.open();
+    // The same words of another time, and of another person, are other comments.
+    let notes = [note(650, "ada", "There."), note(651, "bo", "Not there."), note(500, "ada", "Not there.")];
+    harness
+        .reply("GET /user", json!({"id": 1, "username": "ada"}))
+        .reply("GET /projects", json!([]))
+        .reply(&format!("{MR}/notes"), notes)
+        .settle()
+        .await;
+    harness.pass(4).settle().await;
+    assert_eq!(harness.app.draft("draft acme/rocket-ui!42 0"), None);
+    let left = harness.app.draft("draft acme/rocket-ui!42 1").expect("it is a draft again");
+    assert!(left.contains("\"failed\"") && left.contains("it has not arrived"), "{left}");
+    assert!(posts(&harness).is_empty());
+    // Sent when that is asked for, and looked for once more before: it may be late.
+    harness.reply(&format!("{MR}/notes"), [note(660, "ada", "Not there.")]);
+    harness.press("g k").press("Enter").expect("Not there.").press("C-s").settle().await;
+    assert_eq!((posts(&harness).len(), harness.app.draft("draft acme/rocket-ui!42 1")), (0, None));
+}
+
+#[tokio::test]
 async fn a_draft_that_was_dropped_is_not_called_sent() {
     let mut begin = Begin::at(place()).size(100, 40);
     let on = json!({"merge_request": {"project": "acme/rocket-ui", "iid": 42}});
@@ -600,9 +631,13 @@ async fn a_draft_that_was_dropped_is_not_called_sent() {
     harness
         .reply("GET /user", json!({"id": 1, "username": "ada"}))
         .reply(MR, merge_request(42, "Rows", "opened"))
-        .reply(&format!("{MR}/notes"), json!([]))
+        .unreachable(&format!("{MR}/notes"))
         .settle()
         .await;
+    // Nobody can say whether it is there.
+    for _ in 0..4 {
+        harness.pass(5).settle().await;
+    }
     harness.press("K").expect("Perhaps there.").press("D").expect("may have arrived").press("y").settle().await;
     harness.expect("There is no draft.").expect_no("sent");
 }

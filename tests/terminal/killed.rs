@@ -5,7 +5,8 @@ use crate::screen::{Screen, offers};
 use crate::served::Served;
 use serde_json::Value;
 use std::io::{Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::Shutdown::Both;
+use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -23,6 +24,8 @@ enum Line {
     LosesTheAnswer = 1,
     /// The server never gets it.
     LosesTheNote = 2,
+    /// The server gets it, and the line breaks.
+    Breaks = 3,
 }
 
 /// A line to a server that does as it is told, on an address of its own.
@@ -64,16 +67,20 @@ fn carry(mut client: TcpStream, mut server: TcpStream, mode: &AtomicU8, held: &S
     let answers = std::thread::spawn(move || {
         let mut buffer = [0; 16 * 1024];
         while let Ok(count @ 1..) = back.read(&mut buffer) {
-            if loses.load(Ordering::SeqCst) == 1 {
+            let loses = loses.load(Ordering::SeqCst);
+            if loses > 0 {
                 // The answer is there: the server has the note.
                 let _ = held_back.send(());
+                if loses == Line::Breaks as u8 {
+                    let _ = to_client.shutdown(Both);
+                }
                 break;
             }
             if to_client.write_all(&buffer[..count]).is_err() {
                 break;
             }
         }
-        let _ = back.shutdown(Shutdown::Both);
+        let _ = back.shutdown(Both);
     });
     let mut buffer = [0; 16 * 1024];
     while let Ok(count @ 1..) = client.read(&mut buffer) {
@@ -86,14 +93,14 @@ fn carry(mut client: TcpStream, mut server: TcpStream, mode: &AtomicU8, held: &S
             while matches!(client.read(&mut buffer), Ok(1..)) {}
             break;
         }
-        if posts && mode == Line::LosesTheAnswer as u8 {
-            lost.store(1, Ordering::SeqCst);
+        if posts && (mode == Line::LosesTheAnswer as u8 || mode == Line::Breaks as u8) {
+            lost.store(mode, Ordering::SeqCst);
         }
         if server.write_all(bytes).is_err() {
             break;
         }
     }
-    let _ = server.shutdown(Shutdown::Both);
+    let _ = server.shutdown(Both);
     let _ = answers.join();
 }
 
@@ -181,6 +188,41 @@ fn killed_before_the_answer_it_is_known_again_and_not_sent_twice() {
     screen.keys("K");
     screen.wait("no draft is left", |screen| screen.contents().contains("There is no draft."));
     assert_eq!(world.notes("Sent once."), 1);
+}
+
+#[test]
+fn killed_when_nobody_knew_whether_it_arrived_it_is_found_out_after_the_start() {
+    let world = World::start();
+    let mut screen = world.open();
+    screen.keys("c");
+    screen.wait("the composer is open", |screen| screen.contents().contains("Note on !42"));
+    screen.keys("Arrived unheard.");
+    world.proxy.set(Line::Breaks);
+    screen.keys("\x13");
+    world.wait_for_kept("that nobody knows", |text| text.contains("\"unknown\""));
+    world.kill(&screen);
+    world.proxy.set(Line::Passes);
+    let mut screen = world.open();
+    screen.wait("it is found", |screen| screen.contents().contains("Done: comment on !42"));
+    screen.keys("K");
+    screen.wait("no draft is left", |screen| screen.contents().contains("There is no draft."));
+    assert_eq!(world.notes("Arrived unheard."), 1);
+}
+
+#[test]
+fn killed_as_soon_as_words_are_seen_they_are_on_disk() {
+    let world = World::start();
+    for round in 0..4 {
+        let mut screen = world.open();
+        screen.keys("c");
+        screen.wait("the composer is open", |screen| screen.contents().contains("Note on !42"));
+        let words = format!(" Seen in round {round}.");
+        screen.keys(&words);
+        screen.wait("the words are seen", |screen| screen.contents().contains(words.trim()));
+        world.kill(&screen);
+        let kept = crate::kept::texts(&world.home.path("data"));
+        assert!(kept.iter().any(|text| text.contains(&words)), "{words}: {kept:?}");
+    }
 }
 
 #[test]

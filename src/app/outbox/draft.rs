@@ -22,8 +22,23 @@ pub enum State {
     Sending { before: u64 },
     /// Nobody knows whether it arrived.
     Unknown { before: u64, why: String },
-    /// It was refused, or did not arrive.
-    Failed { why: String },
+    /// It was refused, or has not arrived. Where it went out and nothing tells that it never arrives, what stood before it.
+    Failed {
+        why: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        before: Option<u64>,
+    },
+}
+
+impl State {
+    /// What [`super::Evidence`] counts stood at this before it went out, where it may have arrived since.
+    pub fn before(&self) -> Option<u64> {
+        match self {
+            State::Sending { before } | State::Unknown { before, .. } => Some(*before),
+            State::Failed { before, .. } => *before,
+            State::Begun | State::Kept => None,
+        }
+    }
 }
 
 /// A comment on its way.
@@ -109,18 +124,23 @@ impl Draft {
         Write::new(create, format!("comment on {}", self.on.short()))
     }
 
+    /// Path, line and side of the diff that a commit's comment is put on.
+    fn place(&self) -> Option<(&str, u64, &'static str)> {
+        let spot = self.spot.as_ref()?;
+        Some((&spot.path, self.line()?.into(), if spot.old { "old" } else { "new" }))
+    }
+
     /// The call that sends a comment on a commit, which is no note.
     fn comment(&self, project: Id, sha: String) -> Write {
-        let line = self.line();
-        let spot = self.spot.as_ref().filter(|_| line.is_some());
+        let place = self.place();
         let what = format!("comment on {}", sha.get(..8).unwrap_or(&sha));
         let create = CreateCommitComment {
             id: project,
             sha,
             note: self.body(),
-            path: spot.map(|spot| spot.path.clone()),
-            line: line.map(u64::from),
-            line_type: spot.map(|spot| if spot.old { "old" } else { "new" }.to_owned()),
+            path: place.map(|(path, ..)| path.to_owned()),
+            line: place.map(|(_, line, _)| line),
+            line_type: place.map(|(.., side)| side.to_owned()),
         };
         Write::new(&create, what)
     }
@@ -139,12 +159,17 @@ impl Draft {
     /// The same of a commit's comment, which has no number.
     pub fn is_comment(&self, comment: &CommitComment, me: u64) -> bool {
         let mine = comment.author.as_ref().is_some_and(|author| author.id == me);
-        let line = self.line().map(u64::from);
+        let sent = self.place();
+        let place = sent.as_ref().is_some_and(|(path, line, side)| {
+            comment.path.as_deref() == Some(*path)
+                && comment.line == Some(*line)
+                && comment.line_type.as_deref().is_none_or(|there| there == *side)
+        });
         // A server that cannot put it on the line puts it on the commit.
-        mine && same(&comment.note, &self.body()) && (comment.line.is_none() || comment.line == line)
+        mine && same(&comment.note, &self.body()) && (comment.line.is_none() || place)
     }
 
-    /// Whether it may have reached the server without our knowing.
+    /// Whether nobody knows if it reached the server.
     pub fn is_uncertain(&self) -> bool {
         matches!(self.state, State::Sending { .. } | State::Unknown { .. })
     }
@@ -199,6 +224,26 @@ mod tests {
         assert!(same("Done.", "Done.\n/label ~bug"));
         assert!(!same("", "/label ~bug"));
         assert!(!same("Yes", "Yes."));
+    }
+
+    #[test]
+    fn the_same_words_on_another_line_are_another_comment() {
+        let sha = "9f3c2abd00112233445566778899aabbccddeeff";
+        let mut draft = Draft::new(Thing::Commit { project: "a/b".into(), sha: sha.into() });
+        draft.text = "Why?".into();
+        draft.spot = Some(Spot { path: "x.rs".into(), sha: sha.into(), lines: Some((3, 3)), ..Spot::default() });
+        let comment = |place: serde_json::Value| {
+            let mut comment = serde_json::json!({"note": "Why?", "author": {"id": 1, "username": "ada"}});
+            comment.as_object_mut().expect("an object").extend(place.as_object().expect("an object").clone());
+            serde_json::from_value::<CommitComment>(comment).expect("a comment")
+        };
+        let at = |path: &str, line: u64, side: &str| {
+            draft.is_comment(&comment(serde_json::json!({"path": path, "line": line, "line_type": side})), 1)
+        };
+        assert!(at("x.rs", 3, "new"));
+        assert!(!at("y.rs", 3, "new") && !at("x.rs", 4, "new") && !at("x.rs", 3, "old"));
+        // A server that knows no lines of commits.
+        assert!(draft.is_comment(&comment(serde_json::json!({"path": null, "line": null})), 1));
     }
 
     #[test]

@@ -102,6 +102,8 @@ struct Job {
     only_look: bool,
     /// How often what the server has could not be looked at.
     failed: u32,
+    /// It was looked for already, right after the start.
+    looked: bool,
     /// It changes a note that is there: what that says is looked at first.
     edits: bool,
 }
@@ -136,9 +138,9 @@ impl Outbox {
         self.line_up(key, draft, false);
     }
 
-    /// Puts a draft in line of which nobody knows whether it arrived, to find out.
+    /// Puts a draft in line that may have arrived, to find out.
     pub fn resolve(&mut self, key: &str, draft: &Draft) {
-        if draft.is_uncertain() {
+        if draft.state.before().is_some() {
             self.line_up(key, draft, true);
         }
     }
@@ -149,7 +151,7 @@ impl Outbox {
         } else if self.current.as_ref().is_none_or(|(job, _)| job.key != key) {
             let what = draft.write().what;
             let (on, edits) = (draft.on.clone(), draft.edits.is_some());
-            self.queue.push_back(Job { key: key.to_owned(), on, what, only_look, failed: 0, edits });
+            self.queue.push_back(Job { key: key.to_owned(), on, what, only_look, failed: 0, looked: false, edits });
         }
     }
 
@@ -216,7 +218,7 @@ impl Outbox {
         let key = job.key.clone();
         match claimed {
             Claimed::Ours(state) => {
-                let uncertain = matches!(state, State::Sending { .. } | State::Unknown { .. });
+                let uncertain = state.before().is_some();
                 let mark = self.newest.as_ref().filter(|(on, _)| *on == job.on).map(|(_, mark)| *mark);
                 match mark.filter(|_| !uncertain && !job.edits) {
                     Some(mark) => {
@@ -249,33 +251,39 @@ impl Outbox {
     }
 
     /// What the server has was looked at; `state` is that of the draft in question.
-    pub fn looked(&mut self, evidence: Evidence, state: &State) -> Vec<Step> {
+    pub fn looked(&mut self, evidence: Evidence, state: &State, now: Timestamp) -> Vec<Step> {
         let Some((job, _)) = self.current.take() else { return Vec::new() };
-        let uncertain = match state {
-            State::Sending { before } => Some((*before, "the program ended before an answer came".to_owned())),
-            State::Unknown { before, why } => Some((*before, why.clone())),
-            _ => None,
-        };
         let key = job.key.clone();
-        match uncertain {
+        match state.before() {
             Some(_) if evidence.arrived => {
                 self.count(&job, None);
                 vec![Step::Drop(key)]
             }
-            Some((before, why)) if job.only_look => {
-                let why = format!("{}; it has not arrived", why.trim_end_matches("; it has not arrived"));
+            Some(before) if job.only_look => {
+                let why = match state {
+                    // The program ended a moment ago, maybe: the server may still be at it.
+                    State::Sending { .. } if !job.looked => {
+                        self.pause(now, SETTLE);
+                        self.queue.push_front(Job { looked: true, ..job });
+                        return Vec::new();
+                    }
+                    State::Unknown { why, .. } => why.as_str(),
+                    State::Failed { .. } => return Vec::new(),
+                    _ => "the program ended before an answer came",
+                };
+                let why = format!("{why}; it has not arrived");
                 self.count(&job, Some(&why));
-                vec![Step::Keep(key, State::Unknown { before, why })]
+                vec![Step::Keep(key, State::Failed { why, before: Some(before) })]
             }
-            _ if job.only_look => Vec::new(),
+            None if job.only_look => Vec::new(),
             None if evidence.changed.is_some() => {
                 let now = evidence.changed.unwrap_or_default();
                 self.count(&job, Some("somebody else changed the note meanwhile"));
                 vec![Step::Conflict(key, now)]
             }
             // Sent again, it counts as arrived where either of them is found.
-            uncertain => {
-                let before = uncertain.map_or(evidence.mark, |(before, _)| before);
+            before => {
+                let before = before.unwrap_or(evidence.mark);
                 self.current = Some((job, Progress::Sending));
                 vec![Step::Keep(key.clone(), State::Sending { before }), Step::Send(key)]
             }
@@ -301,19 +309,30 @@ impl Outbox {
                 Fault::Limited(after) => pause_of(*after),
                 _ => AGAIN,
             };
-            self.paused = Some(now.checked_add(pause).unwrap_or(Timestamp::MAX));
+            self.pause(now, pause);
             self.queue.push_front(Job { failed: job.failed + 1, ..job });
+            return Vec::new();
+        }
+        // What was looked for in vain before is what it was.
+        if job.only_look && matches!(state, State::Failed { .. }) {
             return Vec::new();
         }
         let why = said(error);
         self.count(&job, Some(&why));
         self.give_up_for(error, &job.on);
-        match state {
-            State::Sending { before } | State::Unknown { before, .. } => {
-                vec![Step::Keep(job.key, State::Unknown { before: *before, why })]
+        let state = match state {
+            // Who is out of reach now is asked again, later.
+            State::Sending { before } | State::Unknown { before, .. } if error.is_passing() => {
+                State::Unknown { before: *before, why }
             }
-            _ => vec![Step::Keep(job.key, State::Failed { why })],
-        }
+            state => State::Failed { why, before: state.before() },
+        };
+        vec![Step::Keep(job.key, state)]
+    }
+
+    /// Does nothing for so long.
+    fn pause(&mut self, now: Timestamp, pause: SignedDuration) {
+        self.paused = Some(now.checked_add(pause).unwrap_or(Timestamp::MAX));
     }
 
     /// The end of the call that sent it: the number of the note, 0 where the server names none.
@@ -331,12 +350,11 @@ impl Outbox {
             Err(error) => error,
         };
         let (key, why) = (job.key.clone(), said(error));
-        let later = |pause: SignedDuration| now.checked_add(pause).unwrap_or(Timestamp::MAX);
         match &error.fault {
             // Refused before anything was done: the same again, when the server allows it.
             Fault::Limited(after) => {
                 let pause = pause_of(*after);
-                self.paused = Some(later(pause));
+                self.pause(now, pause);
                 self.queue.push_front(job);
                 let words = format!("The server has too many requests: going on in {} s.", pause.as_secs());
                 vec![Step::Keep(key, State::Kept), Step::Say(Tone::Warning, words)]
@@ -350,7 +368,7 @@ impl Outbox {
             | Fault::ReadOnly => {
                 self.count(&job, Some(&why));
                 self.give_up_for(error, &job.on);
-                vec![Step::Keep(key, State::Failed { why })]
+                vec![Step::Keep(key, State::Failed { why, before: None })]
             }
             // Anything may have become of it.
             Fault::Offline(_)
@@ -359,11 +377,8 @@ impl Outbox {
             | Fault::Unreadable(_)
             | Fault::Cut(_)
             | Fault::TooLarge(_) => {
-                let before = match state {
-                    State::Sending { before } | State::Unknown { before, .. } => *before,
-                    _ => 0,
-                };
-                self.paused = Some(later(SETTLE));
+                let before = state.before().unwrap_or(0);
+                self.pause(now, SETTLE);
                 self.newest = None;
                 self.queue.push_front(Job { only_look: true, ..job });
                 vec![Step::Keep(key, State::Unknown { before, why })]

@@ -21,14 +21,6 @@ fn comments_of(project: &crate::api::Id, sha: &str) -> ListCommitComments {
     ListCommitComments { id: project.clone(), sha: sha.to_owned() }
 }
 
-/// What stood at the draft's mark when it went out.
-fn before(draft: &Draft) -> Option<u64> {
-    match draft.state {
-        State::Sending { before } | State::Unknown { before, .. } => Some(before),
-        _ => None,
-    }
-}
-
 /// What has to be read of the server to tell whether the draft arrived.
 fn look_of(view: &View, draft: &Draft) -> Option<Load> {
     // What changes a note is found in that note.
@@ -42,7 +34,7 @@ fn look_of(view: &View, draft: &Draft) -> Option<Load> {
             Some(Load::list(&comments, if rows.more { (rows.pages() + 1).min(PAGES) } else { rows.pages() }))
         }
         (_, Some((rows, load))) => {
-            let pages = if has_all(&rows, before(draft)) { rows.pages() } else { (rows.pages() + 1).min(PAGES) };
+            let pages = if has_all(&rows, draft.state.before()) { rows.pages() } else { (rows.pages() + 1).min(PAGES) };
             Some(Load { pages: pages.max(1), ..load })
         }
         (_, None) => None,
@@ -76,18 +68,18 @@ fn evidence(view: &View, draft: &Draft) -> Option<Result<Evidence, Error>> {
             .map(|fresh| {
                 fresh?;
                 let mark = rows.iter().map(|note| note.id).max().unwrap_or(0);
-                let since = before(draft).unwrap_or(u64::MAX);
+                let since = draft.state.before().unwrap_or(u64::MAX);
                 let arrived = rows.iter().any(|note| note.id > since && draft.is(note, me));
                 Ok(Evidence { mark, arrived, changed: None })
             })
-            .filter(|outcome| outcome.is_err() || has_all(&rows, before(draft))),
+            .filter(|outcome| outcome.is_err() || has_all(&rows, draft.state.before())),
         (Thing::Commit { project, sha }, None) => {
             let rows = view.store.list(&comments_of(project, sha));
             fresh(&rows)
                 .map(|fresh| {
                     fresh?;
                     let mark = rows.iter().filter(|comment| draft.is_comment(comment, me)).count() as u64;
-                    let arrived = before(draft).is_some_and(|before| mark > before);
+                    let arrived = draft.state.before().is_some_and(|before| mark > before);
                     Ok(Evidence { mark, arrived, changed: None })
                 })
                 .filter(|outcome| outcome.is_err() || !rows.more || rows.pages() >= PAGES)
@@ -117,12 +109,20 @@ impl App {
         }
     }
 
-    /// Finds out what became of drafts that went out when the program ended.
+    /// Finds out what became of drafts that went out, and may have arrived.
     pub(in crate::app) fn resolve(&mut self, keys: &[String]) {
         for key in keys {
             if let Some(draft) = self.drafts.get(key).and_then(|kept| Draft::read(kept)) {
                 self.outbox.resolve(key, &draft);
             }
+        }
+    }
+
+    /// The same of all of them, wherever they are: once it is known whose notes would be one's own.
+    pub(in crate::app) fn resolve_all(&mut self) {
+        if !self.session.offline {
+            let keys: Vec<String> = self.drafts.keys().filter(|key| key.starts_with("draft ")).cloned().collect();
+            self.resolve(&keys);
         }
     }
 
@@ -146,7 +146,7 @@ impl App {
                     };
                     match evidence(&self.view_of(), &draft) {
                         None => return,
-                        Some(Ok(evidence)) => self.outbox.looked(evidence, &draft.state),
+                        Some(Ok(evidence)) => self.outbox.looked(evidence, &draft.state, self.now),
                         Some(Err(error)) => self.outbox.look_failed(&error, &draft.state, self.now),
                     }
                 }
@@ -191,7 +191,7 @@ impl App {
                 if let Some(draft) = draft(self, &key) {
                     let why =
                         "Somebody changed the note meanwhile; sent again, yours takes the place of theirs".to_owned();
-                    let kept = Draft { state: State::Failed { why }, base: Some(now), ..draft }.to_json();
+                    let kept = Draft { state: State::Failed { why, before: None }, base: Some(now), ..draft }.to_json();
                     self.act(Action::Keep(key, Some(kept)), effects);
                 }
             }

@@ -58,6 +58,13 @@ impl World {
         self
     }
 
+    fn resolve_all(&mut self) -> &mut World {
+        for (key, state) in self.disk.clone() {
+            self.outbox.resolve(&key, &Draft { state, ..Draft::new(thing()) });
+        }
+        self
+    }
+
     /// Does everything that there is to do, or as many steps as `until` says.
     fn run(&mut self, until: usize) -> &mut World {
         let mut steps: VecDeque<Step> = VecDeque::new();
@@ -94,13 +101,10 @@ impl World {
                 Step::Look(key) => {
                     self.looks += 1;
                     let state = self.disk[&key].clone();
-                    let before = match &state {
-                        State::Sending { before } | State::Unknown { before, .. } => *before as usize,
-                        _ => self.server.len(),
-                    };
+                    let before = state.before().map_or(self.server.len(), |before| before as usize);
                     let arrived = self.server.get(before..).unwrap_or_default().contains(&key);
                     let evidence = Evidence { mark: self.server.len() as u64, arrived, changed: None };
-                    steps.extend(self.outbox.looked(evidence, &state));
+                    steps.extend(self.outbox.looked(evidence, &state, self.now));
                 }
                 Step::Send(key) => {
                     // It is on disk before it goes out.
@@ -164,7 +168,7 @@ fn what_is_refused_is_kept_with_its_reason_and_the_rest_goes_on() {
     world.post_all().all();
     assert_eq!(world.calls.len(), 4);
     assert_eq!(world.disk.len(), 1);
-    assert!(matches!(&world.disk["1"], State::Failed { why } if why.contains("no")), "{:?}", world.disk);
+    assert!(matches!(&world.disk["1"], State::Failed { why, before: None } if why.contains("no")), "{:?}", world.disk);
     world.post_all().all();
     assert!(world.disk.is_empty());
     assert_eq!(world.arrived("1"), 1);
@@ -221,7 +225,7 @@ fn what_did_not_arrive_is_sent_again_only_when_asked_and_after_another_look() {
     let mut world = World::new(3, [Does::Fails(broken())]);
     world.post_all().all();
     assert_eq!(world.calls, ["0", "1", "2"]);
-    assert!(matches!(&world.disk["0"], State::Unknown { why, .. } if why.ends_with("it has not arrived")));
+    assert!(matches!(&world.disk["0"], State::Failed { why, .. } if why.ends_with("; it has not arrived")));
     // It comes late, after all.
     world.server.push("0".into());
     world.post_all().all();
@@ -257,14 +261,39 @@ fn nothing_is_lost_or_sent_twice_wherever_the_program_is_killed() {
 fn after_a_start_only_what_is_uncertain_is_looked_up_and_nothing_is_sent() {
     let mut world = World::new(2, []);
     world.disk.insert("1".into(), State::Sending { before: 1 });
-    for (key, state) in world.disk.clone() {
-        let draft = Draft { state, ..Draft::new(thing()) };
-        world.outbox.resolve(&key, &draft);
-    }
-    world.all();
+    world.resolve_all().all();
     assert!(world.calls.is_empty());
-    assert!(matches!(&world.disk["1"], State::Unknown { .. }));
-    assert_eq!((world.looks, world.disk.len()), (1, 2));
+    assert!(matches!(&world.disk["1"], State::Failed { before: Some(1), .. }));
+    // The server may have been at it still, the first time.
+    assert_eq!((world.looks, world.disk.len()), (2, 2));
+}
+
+#[test]
+fn what_may_have_arrived_is_resolved_to_one_or_the_other_after_a_start() {
+    let unknown = || State::Unknown { before: 1, why: "cut".into() };
+    let failed = State::Failed { why: "cut; it has not arrived".into(), before: Some(1) };
+    let mut world = World::new(0, []);
+    for (key, state) in [("0", unknown()), ("1", unknown()), ("2", State::Sending { before: 1 }), ("3", failed.clone())]
+    {
+        world.disk.insert(key.into(), state);
+    }
+    world.server.extend(["0".into(), "2".into()]);
+    world.killed().resolve_all().all();
+    assert_eq!(world.disk.into_iter().collect::<Vec<_>>(), [("1".into(), failed.clone()), ("3".into(), failed)]);
+    assert!(world.calls.is_empty());
+    assert_eq!(world.said, ["2 of 3 comments sent; the last reason: cut; it has not arrived. The rest is kept."]);
+}
+
+#[test]
+fn what_cannot_be_looked_for_is_looked_for_again_where_that_may_pass() {
+    let mut world = World::new(0, []);
+    world.disk.insert("0".into(), State::Unknown { before: 1, why: "cut".into() });
+    world.unseen = 10;
+    world.killed().resolve_all().all();
+    assert!(matches!(world.disk["0"], State::Unknown { before: 1, .. }));
+    world.unseen = 0;
+    world.killed().resolve_all().all();
+    assert!(matches!(world.disk["0"], State::Failed { before: Some(1), .. }));
 }
 
 #[test]
@@ -287,7 +316,7 @@ fn what_another_program_sent_is_found_and_what_it_dropped_is_not_lost() {
     world.post_all().all();
     assert!(world.calls.is_empty());
     assert!(world.outbox.has_sent("0") && !world.outbox.has_sent("1"));
-    assert!(matches!(&world.disk["1"], State::Unknown { why, .. } if why.contains("another labscope")));
+    assert!(matches!(&world.disk["1"], State::Failed { why, .. } if why.contains("another labscope")));
 }
 
 #[test]
@@ -296,7 +325,7 @@ fn a_server_out_of_reach_is_not_waited_for_for_ever() {
     world.unseen = 100;
     world.post_all().all();
     assert!(world.calls.is_empty());
-    assert!(matches!(&world.disk["0"], State::Failed { why } if why.contains("the connection broke")));
+    assert!(matches!(&world.disk["0"], State::Failed { why, .. } if why.contains("the connection broke")));
     assert_eq!((&world.disk["1"], world.outbox.is_busy()), (&State::Kept, false));
     // One look that fails in passing is no reason to give up.
     let mut world = World::new(3, []);

@@ -21,7 +21,7 @@ pub struct Desk {
     raw: Vec<(String, String)>,
     /// How often they became others.
     revision: u64,
-    /// Drafts of which it was asked already whether they arrived.
+    /// Drafts that went out, of which it was asked already whether they arrived.
     resolved: HashSet<String>,
     /// What was said of drafts whose lines moved, so that it is said once.
     told: HashSet<String>,
@@ -72,15 +72,15 @@ impl Desk {
             let read = |(key, raw): &(String, String)| Some((key.clone(), Draft::read(raw)?));
             self.drafts = self.raw.iter().filter_map(read).collect();
         }
-        let uncertain = self.drafts.iter().filter(|(key, draft)| {
-            matches!(draft.state, State::Sending { .. }) && cx.view.outbox.progress(key).is_none()
-        });
-        let keys: Vec<String> =
-            uncertain.map(|(key, _)| key.clone()).filter(|key| !self.resolved.contains(key)).collect();
         // It takes knowing who one is.
-        if !keys.is_empty() && cx.view.me().is_some() && !cx.view.session.offline {
-            self.resolved.extend(keys.iter().cloned());
-            cx.act(Action::Resolve(keys));
+        if cx.view.me().is_none() || cx.view.session.offline {
+            return;
+        }
+        let sent = self.drafts.iter().filter(|(_, draft)| draft.state.before().is_some()).map(|(key, _)| key);
+        let new: Vec<String> = sent.filter(|key| !self.resolved.contains(*key)).cloned().collect();
+        if !new.is_empty() {
+            self.resolved.extend(new.iter().cloned());
+            cx.act(Action::Resolve(new));
         }
     }
 
@@ -89,7 +89,7 @@ impl Desk {
         let mut count = 0;
         for (key, spot) in moved {
             let Some((_, draft)) = self.drafts.iter().find(|(known, _)| known == key) else { continue };
-            let at_rest = matches!(draft.state, State::Begun | State::Kept | State::Failed { .. });
+            let at_rest = matches!(draft.state, State::Begun | State::Kept | State::Failed { before: None, .. });
             if at_rest && cx.view.outbox.progress(key).is_none() && draft.spot.as_ref() != Some(spot) {
                 let draft = Draft { spot: Some(spot.clone()), ..draft.clone() };
                 cx.act(Action::Keep(key.clone(), Some(draft.to_json())));

@@ -181,7 +181,7 @@ impl Composer {
             Purpose::Comment(draft) => {
                 draft.text.clone_from(&text);
                 // What was refused is another text now.
-                if let Fate::Failed { .. } = draft.state {
+                if let Fate::Failed { before: None, .. } = draft.state {
                     draft.state = Fate::Begun;
                 }
                 draft.to_json()
@@ -232,7 +232,7 @@ impl Composer {
             }
             Purpose::Comment(draft) => {
                 // Of what may have arrived already, that is what has to be known first.
-                let uncertain = draft.is_uncertain();
+                let uncertain = draft.state.before().is_some();
                 let fate = match to_review {
                     _ if uncertain => draft.state.clone(),
                     true => Fate::Kept,
@@ -574,7 +574,7 @@ impl Overlay for Composer {
             None => State::Done,
             Some(kept) => {
                 let why = match &kept.state {
-                    Fate::Failed { why } | Fate::Unknown { why, .. } => why.clone(),
+                    Fate::Failed { why, .. } | Fate::Unknown { why, .. } => why.clone(),
                     Fate::Begun | Fate::Kept | Fate::Sending { .. } => "It was stopped".into(),
                 };
                 if let Purpose::Comment(draft) = &mut self.purpose {
