@@ -80,8 +80,8 @@ pub struct Changes {
     drawn: RefCell<Vec<usize>>,
     /// Columns of the rows of insets, as of the last draw.
     inset_columns: Shared<usize>,
-    /// The size of the screen at the last draw.
-    drawn_for: Shared<(u16, u16)>,
+    /// The columns that both panels have, where that is not the whole screen.
+    width: Option<u16>,
     /// Something beside it has the focus.
     aside: bool,
     /// What is set in between the lines, and its revision.
@@ -275,13 +275,12 @@ impl Changes {
         doc.fold_all(viewed, true);
     }
 
-    /// Lays the sides as the width asks for, or as a person chose; the cursor stays on its line.
+    /// Lays the sides as the width asks for, or as a person chose; the cursor stays on its line. The width is that of the
+    /// next draw: what was drawn last may have been of another size, or of nothing yet.
     fn arrange(&mut self, view: &View) {
-        let width = match self.areas.get()[DIFF].width {
-            width if width > 0 && self.drawn_for.get() == view.size => width,
-            _ if view.size.0 < panels::TWO || self.panels.zoomed() => view.size.0,
-            _ => view.size.0 / 4 * 3,
-        };
+        let whole = Rect::new(0, 0, self.width.unwrap_or(view.size.0), 1);
+        let diff = self.panels.places(whole, &ASKS).get(DIFF).copied().flatten();
+        let width = diff.unwrap_or(whole).width;
         let by_width = if width >= WIDE { Layout::Split } else { Layout::Unified };
         let layout = self.layout.unwrap_or(by_width);
         let Some(doc) = self.doc.as_mut().filter(|doc| doc.layout() != layout) else { return };
@@ -345,7 +344,6 @@ impl Changes {
         self.panels.rules(buf, view.theme);
         let place = |index: usize| places.get(index).copied().flatten();
         self.areas.set([place(FILES).unwrap_or_default(), place(DIFF).unwrap_or_default()]);
-        self.drawn_for.set(view.size);
         if let Some(place) = place(FILES) {
             self.draw_files(view, place, buf);
         }
@@ -492,6 +490,11 @@ impl Changes {
     pub fn panels(&mut self) -> &mut Panels {
         self.made();
         &mut self.panels
+    }
+
+    /// Says how many columns there are for both panels, where they stand beside something else.
+    pub fn set_width(&mut self, width: u16) {
+        self.width = Some(width);
     }
 
     /// Whether something beside it has the focus, so that it is drawn quietly.

@@ -359,8 +359,11 @@ impl Pane for Commits {
             self.beside = Some(beside);
         }
         let aside = self.panels.focus() == LIST;
+        let screen = Rect::new(0, 0, view.size.0, 1);
+        let place = self.panels.places(screen, ASKS).get(BESIDE).copied().flatten();
         if let Some(beside) = &mut self.beside {
             beside.changes.set_aside(aside);
+            beside.changes.set_width(place.unwrap_or(screen).width);
             beside.sync(view);
         }
     }

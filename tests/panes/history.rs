@@ -81,6 +81,31 @@ async fn a_log_of_some_commits_has_no_graph() {
 }
 
 #[tokio::test]
+async fn how_the_sides_of_a_preview_stand_depends_on_its_width_alone() {
+    for (width, split) in [(160, false), (220, false), (400, true)] {
+        let mut app = project(log(), width, 40);
+        let diff = "@@ -1,2 +1,2 @@\n fn rows() {}\n-let old = 1;\n+let new = 2;\n";
+        let file = json!([{"old_path": "src/rows.rs", "new_path": "src/rows.rs", "diff": diff}]);
+        for (name, title, parent) in [("e", "Merge rows", "c"), ("d", "Draw rows", "b")] {
+            let path = format!("{REPOSITORY}/commits/{}", sha(name));
+            app.reply(&path, commit(name, title, 14, &[parent])).reply(&format!("{path}/diff"), &file);
+        }
+        app.settle().await;
+        let beside = |app: &Harness| app.line_with("let old = 1;").contains("let new = 2;");
+        assert_eq!(beside(&app), split, "{width}: {}", app.picture());
+        app.press("j").settle().await;
+        assert_eq!(beside(&app), split, "{width}: {}", app.picture());
+        // All of it is known already: it is drawn once, and nothing comes that would mend it.
+        app.press("k");
+        assert_eq!(beside(&app), split, "{width}: {}", app.picture());
+        app.press("Tab z");
+        let alone = beside(&app);
+        app.pass(1).press("z z");
+        assert_eq!(beside(&app), alone, "{width}: {}", app.picture());
+    }
+}
+
+#[tokio::test]
 async fn commits_of_all_refs_are_asked_for_and_back() {
     let mut app = project(log().at("rows"), 80, 24);
     app.settle().await;
