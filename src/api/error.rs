@@ -98,8 +98,13 @@ impl Error {
         }
     }
 
-    /// What came back, in the server's words where it had any.
+    /// What came back, in the server's words where it had any; without a full stop, so that a sentence can end on it.
     pub fn said(&self) -> String {
+        let words = self.words();
+        words.trim_end_matches('.').to_owned()
+    }
+
+    fn words(&self) -> String {
         match &self.fault {
             Fault::Offline(why) | Fault::Tls(why) | Fault::Cut(why) | Fault::TooLarge(why) | Fault::Disk(why) => {
                 why.clone()
@@ -125,7 +130,16 @@ impl Error {
             Fault::Tls(_) => "Check the host's certificate; --ca-cert FILE trusts a private authority.",
             Fault::Timeout(_) | Fault::Cut(_) => "Press r to try again.",
             Fault::Unauthorized(_) => "Set a valid token: LABSCOPE_TOKEN, --token-file, or labscope auth login.",
-            Fault::Denied(_) => "Your account lacks the right to this; ask an owner of the project.",
+            // `GET /projects/1/hooks`: what is of no project and no group is the server's own.
+            Fault::Denied(_) => match self.tried.split_once(' ').map_or("", |(_, path)| path) {
+                path if path.starts_with("/projects/") => {
+                    "Your account lacks the right to this; ask an owner of the project."
+                }
+                path if path.starts_with("/groups/") => {
+                    "Your account lacks the right to this; ask an owner of the group."
+                }
+                _ => "Your account lacks the right to this; ask an administrator of the server.",
+            },
             Fault::Missing(_) => "It may have been moved or deleted, or be hidden from your account.",
             Fault::Limited(_) => {
                 "What is shown is asked for again by itself; a change was not made, send it again later."

@@ -191,8 +191,8 @@ impl App {
         right.push((" help ".into(), dim));
         let mut left: Spans = vec![(" ".into(), dim)];
         let pane = self.panes.last();
-        if let Some((tone, words, _)) = &self.message {
-            left.push((text::shown(words).into_owned(), theme.style(tone_role(*tone))));
+        if let Some(message) = &self.message {
+            left.push((text::shown(&message.words).into_owned(), theme.style(tone_role(message.tone))));
         } else if !self.pressed.is_empty() {
             left.push((super::keymap::show(&self.pressed), key));
             left.push((" …".into(), dim));

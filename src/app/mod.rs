@@ -57,6 +57,15 @@ const HISTORY: usize = 100;
 /// How old what is known may be, in seconds, for a place that is opened not to ask for it again.
 const FRESH: i64 = 10;
 
+/// What stands in the footer for a moment.
+struct Message {
+    tone: Tone,
+    words: String,
+    until: Timestamp,
+    /// The turn in which it was said.
+    turn: u64,
+}
+
 /// A write that is on its way.
 struct Pending {
     write: Write,
@@ -90,7 +99,9 @@ pub struct App {
     ahead: Vec<Place>,
     overlays: Vec<Box<dyn Overlay>>,
     pressed: Vec<Key>,
-    message: Option<(Tone, String, Timestamp)>,
+    message: Option<Message>,
+    /// Counts the messages that were taken in.
+    turn: u64,
     in_flight: HashSet<Ticket>,
     /// How far the server's clock is ahead of ours.
     skew: SignedDuration,
@@ -166,6 +177,7 @@ impl App {
             overlays: Vec::new(),
             pressed: Vec::new(),
             message: None,
+            turn: 0,
             in_flight: HashSet::new(),
             skew: SignedDuration::ZERO,
             held_up: HashSet::new(),
@@ -211,6 +223,7 @@ impl App {
     /// with all that came before it; what servers say is settled together: a trace may come in hundreds of pieces.
     pub fn receive(&mut self, msg: Msg) -> Vec<Effect> {
         let mut effects = Vec::new();
+        self.turn += 1;
         let of_person =
             matches!(msg, Msg::Key(_) | Msg::Mouse(_) | Msg::Paste(_) | Msg::Edited(..) | Msg::Interrupted(_));
         if of_person && self.unsettled {
@@ -245,7 +258,7 @@ impl App {
 
     /// When to bring the time again; `None` while nothing is live.
     pub fn wake_at(&self) -> Option<Timestamp> {
-        let message = self.message.as_ref().map(|(_, _, until)| *until);
+        let message = self.message.as_ref().map(|message| message.until);
         earliest(earliest(self.wake, message), self.outbox.wake())
     }
 
@@ -336,7 +349,7 @@ impl App {
             self.dirty = true;
         }
         self.now = now;
-        if self.message.as_ref().is_some_and(|(_, _, until)| *until <= now) {
+        if self.message.as_ref().is_some_and(|message| message.until <= now) {
             self.message = None;
             self.dirty = true;
         }
@@ -417,7 +430,6 @@ impl App {
             Err(error) if !shown => {
                 let kept = if matches!(pending.carries, Carries::Kept(..)) { " The text is kept." } else { "" };
                 let said = error.said();
-                let said = said.trim_end_matches('.');
                 self.say(Tone::Bad, format!("Could not {}: {said}.{kept} {}", pending.write.what, error.next()));
             }
             Err(_) => {}
@@ -466,7 +478,13 @@ impl App {
             return self.elsewhere.tell(tone, text);
         }
         let until = self.now.checked_add(SignedDuration::from_secs(MESSAGE_SECONDS)).unwrap_or(Timestamp::MAX);
-        self.message = Some((tone, text, until));
+        self.message = Some(Message { tone, words: text, until, turn: self.turn });
+        self.dirty = true;
+    }
+
+    /// Another place is at hand: what was said before is not about it. What was said as one went there stays.
+    fn forget_message(&mut self) {
+        self.message = self.message.take().filter(|message| message.turn == self.turn);
         self.dirty = true;
     }
 
@@ -650,6 +668,7 @@ impl App {
             }
             Action::Tab(index) => {
                 if self.panes.last().is_some_and(|p| index < p.tabs().titles.len()) {
+                    self.forget_message();
                     self.with_pane(effects, |pane, cx| pane.select_tab(index, cx));
                     self.look_again();
                 }
@@ -738,7 +757,7 @@ impl App {
         };
         let pane = (entry.open)(&place, &self.view_of());
         self.panes.push(pane);
-        self.dirty = true;
+        self.forget_message();
         self.look_again();
     }
 
@@ -755,7 +774,7 @@ impl App {
         };
         match self.place_named(entry) {
             Ok(place) => self.go(place),
-            Err(why) => self.say(Tone::Warning, why),
+            Err(why) => self.say(Tone::Warning, format!("{name}: {why}.")),
         }
     }
 
@@ -775,9 +794,9 @@ impl App {
                     place.git_ref = here.git_ref;
                     Ok(place)
                 }
-                None => Err(format!("\"{}\" is a place of a project: open one first.", entry.id)),
+                None => Err("select a project first".into()),
             },
-            Needs::Item => Err(format!("\"{}\" is opened from its list.", entry.id)),
+            Needs::Item => Err("it is opened from its list".into()),
         }
     }
 
@@ -791,6 +810,7 @@ impl App {
             }
             self.pressed.clear();
             self.named = false;
+            self.forget_message();
             self.look_again();
             return;
         }

@@ -107,7 +107,7 @@ pub struct Mistake {
 
 impl std::fmt::Display for Mistake {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: {}", self.word, self.why)
+        write!(f, "{}: {}", self.word.trim_end_matches(':'), self.why)
     }
 }
 
@@ -573,6 +573,12 @@ mod tests {
             let Asked::Wrong(mistake) = requests(text) else { panic!("{text}") };
             assert!(mistake.word == word && mistake.why.contains(why), "{text}: {mistake}");
         }
+    }
+
+    #[test]
+    fn a_key_that_is_not_known_is_named_with_one_colon() {
+        assert!(line("autor:").starts_with("autor: no such key; there are "), "{}", line("autor:"));
+        assert!(line("-label:").starts_with("-label: this server's interface cannot leave out by label"));
     }
 
     #[test]

@@ -52,6 +52,15 @@ impl Pane for Probe {
 
 const WITH_PROBE: &[Entry] = &[Entry::of::<Probe>(), Entry::of::<labscope::panes::projects::Projects>()];
 
+#[tokio::test]
+async fn what_was_said_of_a_place_does_not_follow_to_the_next() {
+    let mut harness = Begin::at(projects()).open();
+    harness.press("q").expect("This is the first place").press("g h").expect_no("This is the first place");
+    harness.press("q").press("g j").expect("jobs: select a project first. ").expect_no("first..");
+    // Another tab is another place, too.
+    harness.press("2").expect_no("select a project first");
+}
+
 fn projects() -> Place {
     Place::new("projects")
 }

@@ -61,7 +61,7 @@ async fn the_licence_is_shown_and_one_is_installed_from_a_file() {
     let known = json!({"starts_at": "2026-01-01", "expires_at": "2026-07-01", "user_limit": 10, "active_users": 12,
         "licensee": {"Name": "Ada", "Company": "Acme", "Email": "ada@x.test"}, "add_ons": {"Geo": 1}});
     harness.reply("GET /license", known).settle().await;
-    harness.expect("Acme").expect("15 days are left").expect("12 of 10 users").expect("1 Geo");
+    harness.expect("Acme").expect("15 days left").expect("12 of 10 users").expect("1 Geo");
     harness.press("+ C-u").type_text(&file.to_string_lossy()).press("Enter").settle().await;
     harness.expect("Install this licence").press("y");
     assert_eq!(sent(&harness, "POST"), ["POST /license license=eyJkYXRhIjoi"]);
@@ -77,6 +77,19 @@ async fn a_server_without_a_licence_and_an_edition_without_them_look_different()
     let mut harness = at(Place::new("license"), 100, 30).await;
     harness.press("j").fail("GET /license", 404, "404 Not Found").settle().await;
     harness.expect("an edition without them");
+}
+
+#[tokio::test]
+async fn whom_to_ask_is_who_can_help() {
+    for (pane, request) in [("hooks", "GET /hooks"), ("license", "GET /license")] {
+        let mut harness = Begin::at(Place::new(pane)).size(120, 30).open();
+        harness.reply("GET /user", json!({"id": 1, "username": "root", "is_admin": true}));
+        harness.fail(request, 403, "403 Forbidden").settle().await;
+        harness.expect("ask an administrator of the").expect_no("owner of the project");
+    }
+    let mut harness = Begin::at(Place::new("jobs").project("acme/x")).size(100, 30).open();
+    harness.fail("GET /projects/acme%2Fx/jobs", 403, "403 Forbidden").settle().await;
+    harness.expect("ask an owner of the project");
 }
 
 #[tokio::test]
