@@ -14,6 +14,7 @@ use crate::api::users::ListUsers;
 use crate::api::{Endpoint, Id, Known};
 use crate::app::pane::View;
 use crate::store::{Load, Rows, Want};
+use crate::ui::text;
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -231,9 +232,8 @@ impl Complete {
                 }
             }
             Complete::Authors(project) => {
-                let commits = |count: u64| if count == 1 { "1 commit".to_owned() } else { format!("{count} commits") };
                 for author in view.store.list(&authors(project)).iter() {
-                    add(&author.name, &format!("{}  {}", commits(author.commits), author.email));
+                    add(&author.name, &format!("{}  {}", text::things(author.commits, "commit"), author.email));
                 }
             }
             Complete::Paths(project) => {

@@ -205,7 +205,7 @@ impl Transfer {
         if let Some(rate) = self.rate(now).filter(|_| self.is_running()) {
             facts.push_str(&format!(" · {}/s", text::bytes(rate as u64)));
             if let Some(left) = self.total.map(|total| total.saturating_sub(self.held) as f64 / rate.max(1.0)) {
-                let left = if left < 60.0 { format!("{}s", left.ceil()) } else { text::duration(left) };
+                let left = text::duration(left.ceil());
                 facts.push_str(&format!(" · {left} left"));
             }
         }

@@ -356,11 +356,11 @@ mod tests {
         let now: Timestamp = "2026-01-01T00:02:00Z".parse().unwrap();
         let mut one = job(1, "s", "n", Status::Running);
         one.started_at = Some("2026-01-01T00:00:30Z".into());
-        assert_eq!(took(&one, now), "1m30s");
+        assert_eq!(took(&one, now), "1m 30s");
         one.status = Status::Success;
         one.finished_at = Some("2026-01-01T00:00:50Z".into());
-        assert_eq!(took(&one, now), "0m20s");
+        assert_eq!(took(&one, now), "20s");
         one.duration = Some(21.4);
-        assert_eq!(took(&one, now), "0m21s");
+        assert_eq!(took(&one, now), "21s");
     }
 }

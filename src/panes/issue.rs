@@ -272,7 +272,9 @@ impl Pane for IssuePane {
         all.push(Crumb::new(kind, if all.is_empty() { Role::Title } else { Role::Dim }));
         let mark = if self.epic { "&" } else { "#" };
         all.extend(self.number.map(|number| Crumb::new(format!("{mark}{number}"), Role::Ref)));
-        all.extend(self.notes.count(view).map(|count| Crumb::new(format!("{count} notes"), Role::Dim)));
+        let notes =
+            self.notes.count(view).map(|count| if count == "1" { "1 note".into() } else { format!("{count} notes") });
+        all.extend(notes.map(|words| Crumb::new(words, Role::Dim)));
         all
     }
 

@@ -18,7 +18,7 @@ use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::panels::{self, Ask, Panels};
 use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::theme::Role;
-use crate::ui::{glyph, state};
+use crate::ui::{glyph, state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell as Shared;
@@ -229,7 +229,7 @@ fn row(view: &View, merge_request: &MergeRequest, with_project: bool) -> Row {
         None => ("", Role::Dim),
     };
     let notes = merge_request.user_notes_count.flatten().filter(|n| *n > 0);
-    let notes = notes.map(|n| if n == 1 { "1 note".to_owned() } else { format!("{n} notes") });
+    let notes = notes.map(|n| text::things(n, "note"));
     let votes = merge_request.upvotes.flatten().filter(|n| *n > 0);
     let milestone = merge_request.milestone.known();
     let news = looked::news(view, merge_request).map(|news| format!("{} {}", glyph::alive(), news.words()));

@@ -107,7 +107,7 @@ fn write_account(facts: &mut Details, view: &View, user: &Profile) {
     }
     let mut may = Vec::new();
     if let Some(limit) = user.projects_limit.known() {
-        may.push(format!("{} projects at most", text::count(*limit)));
+        may.push(format!("{} at most", text::things(*limit, "project")));
     }
     if user.can_create_group.known() == Some(&true) {
         may.push("groups".into());

@@ -441,15 +441,16 @@ pub fn ago(seconds: i64) -> String {
     if seconds < 0 { format!("in {words}") } else { words }
 }
 
-/// A duration in seconds: `0m48s`, `1h02m`, `2d03h`.
+/// A duration in seconds: `48s`, `3m 12s`, `1h 02m`, `2d 03h`.
 pub fn duration(seconds: f64) -> String {
     // The cast saturates: what is not a number, or negative, is nothing.
     let s = seconds as u64;
     let (minutes, hours, days) = (s / 60, s / 3_600, s / 86_400);
     match s {
-        0..3_600 => format!("{minutes}m{:02}s", s % 60),
-        3_600..86_400 => format!("{hours}h{:02}m", minutes % 60),
-        _ => format!("{days}d{:02}h", hours % 24),
+        0..60 => format!("{s}s"),
+        60..3_600 => format!("{minutes}m {:02}s", s % 60),
+        3_600..86_400 => format!("{hours}h {:02}m", minutes % 60),
+        _ => format!("{days}d {:02}h", hours % 24),
     }
 }
 
@@ -638,7 +639,7 @@ mod tests {
         assert_eq!(ago(i64::MIN).split(' ').next(), Some("in"));
         assert_eq!(
             [48.9, 62.0, 3_720.0, 183_600.0, f64::NAN, -4.0].map(duration),
-            ["0m48s", "1m02s", "1h02m", "2d03h", "0m00s", "0m00s"]
+            ["48s", "1m 02s", "1h 02m", "2d 03h", "0s", "0s"]
         );
         assert_eq!(
             [0, 999, 1_000, 13_100, 999_999, u64::MAX].map(bytes),

@@ -42,9 +42,9 @@ async fn open(off: i64, known: bool) -> Harness {
 async fn a_live_clock_ticks_by_the_seconds_of_its_server() {
     for off in OFF {
         let mut harness = open(off, true).await;
-        harness.expect("● running 1m31s").expect("in 3d").expect("8m29s");
+        harness.expect("● running 1m 31s").expect("in 3d").expect("8m 29s");
         assert!(harness.line_with("written").trim_end().ends_with("2h ago"), "{}", harness.picture());
-        for next in ["1m32s", "1m33s", "1m34s"] {
+        for next in ["1m 32s", "1m 33s", "1m 34s"] {
             harness.pass(1).expect(&format!("● running {next}"));
         }
         harness.expect_no("in 10m").expect_no("in 1y");
@@ -55,10 +55,10 @@ async fn a_live_clock_ticks_by_the_seconds_of_its_server() {
 async fn of_a_clock_of_which_nothing_is_known_nothing_absurd_comes() {
     // A server that does not date its replies; its clock is ahead: the job has not begun yet, by ours.
     let mut harness = open(600, false).await;
-    harness.expect("● running 1m31s").expect_no("-0m").expect_no("in 8m ago");
-    harness.pass(2).expect("● running 1m31s");
+    harness.expect("● running 1m 31s").expect_no("-0m").expect_no("in 8m ago");
+    harness.pass(2).expect("● running 1m 31s");
     // The other way round it has been running for longer than it has.
-    open(-600, false).await.expect("● running 11m31s");
+    open(-600, false).await.expect("● running 11m 31s");
 }
 
 #[tokio::test]

@@ -31,12 +31,12 @@ async fn what_needs_me_stands_in_sections_and_opens() {
     let job = json!({"id": 1207, "name": "bench", "status": "running", "ref": "feature/rows",
         "started_at": "2026-06-15T11:58:29Z"});
     let mut harness = open(&[request(42, "Draw only visible rows", "bo")], &[job]).await;
-    for words in ["Assigned to me 1", "Draw only visible rows", "Mine 1", "Running 1", "1m31s", "Recent projects"] {
+    for words in ["Assigned to me 1", "Draw only visible rows", "Mine 1", "Running 1", "1m 31s", "Recent projects"] {
         harness.expect(words);
     }
     assert!(harness.line_with("!42").starts_with('▌'), "{}", harness.picture());
     harness.pass(1);
-    harness.expect("1m32s");
+    harness.expect("1m 32s");
     harness.press("j j Enter");
     let place = harness.app.place();
     assert_eq!((place.pane.as_str(), place.item.as_deref()), ("job", Some("1207")));

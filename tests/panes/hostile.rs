@@ -110,5 +110,5 @@ async fn a_clock_that_is_behind_the_server_s_counts_from_nothing() {
     ahead["started_at"] = json!("2026-06-15T12:05:00Z");
     let mut harness = begin().open();
     harness.reply(JOB, ahead).reply_raw(TRACE, "x\n").settle().await;
-    harness.expect("running 0m00s");
+    harness.expect("running 0s");
 }

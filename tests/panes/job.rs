@@ -52,7 +52,7 @@ async fn open(status: &str, trace: &str, width: u16, height: u16) -> Harness {
 #[tokio::test]
 async fn a_running_trace_is_followed_until_one_moves_up() {
     let mut harness = open("running", &trace(100), 80, 24).await;
-    harness.expect("#1207 bench").expect("● running 1m31s").expect("frame/99").expect("following · 103 lines");
+    harness.expect("#1207 bench").expect("● running 1m 31s").expect("frame/99").expect("following · 103 lines");
     assert!(harness.style_of("frame/99") != harness.style_of("time: 108.1"), "colours are lost");
     harness.reply_raw(TRACE, trace(120)).settle().await;
     harness.expect("frame/119");
@@ -68,7 +68,7 @@ async fn a_running_trace_is_followed_until_one_moves_up() {
 async fn the_end_of_the_job_is_seen_while_following() {
     let mut harness = open("running", &trace(3), 80, 24).await;
     harness.reply(JOB, job("success")).reply_raw(TRACE, format!("{}Job succeeded\n", trace(3))).settle().await;
-    harness.expect("✓ success 1m00s").expect("Job succeeded").expect_no("following");
+    harness.expect("✓ success 1m 00s").expect("Job succeeded").expect_no("following");
     assert_eq!(harness.pass(30).app.wake_at(), None, "the job has ended, and still it wakes");
 }
 

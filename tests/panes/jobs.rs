@@ -63,7 +63,7 @@ async fn jobs_stand_under_their_pipeline_by_stage() {
     assert!(at("build") < at("screens") && at("screens") < at("production"));
     assert!(at("production") < at("pipeline 317"));
     assert!(harness.line_with("bench").contains("● running"));
-    assert!(harness.line_with("bench").contains("1m00s"));
+    assert!(harness.line_with("bench").contains("1m 00s"));
     assert!(harness.line_with("retried").contains("unit"));
 }
 
@@ -71,7 +71,7 @@ async fn jobs_stand_under_their_pipeline_by_stage() {
 async fn a_running_clock_runs_and_a_quiet_list_is_silent() {
     let mut harness = open(80, 24).await;
     harness.pass(1);
-    assert!(harness.line_with("bench").contains("1m01s"), "{}", harness.picture());
+    assert!(harness.line_with("bench").contains("1m 01s"), "{}", harness.picture());
     assert!(harness.app.wake_at().is_some());
     let quiet: Vec<Value> = world().into_iter().filter(|job| job["status"] == "success").collect();
     harness.reply(JOBS, &quiet).pass(2).settle().await;
@@ -220,15 +220,15 @@ async fn below_the_board_stand_the_facts_of_the_job_under_the_cursor() {
     harness.reply(OF_318, of_318).reply("GET /projects/acme%2Frocket-ui/jobs?scope[]=success", before);
     harness.settle().await;
     harness.expect("#20 compile ─").press("Tab l j j").settle().await;
-    assert!(harness.line_with("#23   1m00s").starts_with('▌'), "{}", harness.picture());
-    harness.expect("✓ unit           2m00s    ▷");
-    harness.expect("#23 bench ─").expect("coverage   85.5 %").expect("waited     0m07s").expect("mill-3 #3");
-    harness.expect("usually    1m20s").expect("Draw only visible rows");
+    assert!(harness.line_with("#23  1m 00s").starts_with('▌'), "{}", harness.picture());
+    harness.expect("✓ unit          2m 00s    ▷");
+    harness.expect("#23 bench ─").expect("coverage   85.5 %").expect("waited     7s").expect("mill-3 #3");
+    harness.expect("usually    1m 20s").expect("Draw only visible rows");
     // Where there is no room below, what it took before stands under the job itself.
     harness.resize(160, 12);
-    harness.expect("usually 1m20s").expect_no("coverage");
+    harness.expect("usually 1m 20s").expect_no("coverage");
     harness.resize(80, 24);
-    harness.expect("#23 bench ─").expect("usually    1m20s");
+    harness.expect("#23 bench ─").expect("usually    1m 20s");
 }
 
 #[tokio::test]

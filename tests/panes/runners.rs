@@ -29,12 +29,12 @@ async fn open(width: u16, height: u16) -> Harness {
 #[tokio::test]
 async fn runners_show_their_state_and_what_they_do() {
     let mut harness = open(140, 30).await;
-    for words in ["● online", "○ paused", "mill-3", "rust linux", "15.8.0", "3m", "1 running", "#1207 bench", "1m00s"]
+    for words in ["● online", "○ paused", "mill-3", "rust linux", "15.8.0", "3m", "1 running", "#1207 bench", "1m 00s"]
     {
         harness.expect(words);
     }
     harness.pass(1);
-    harness.expect("1m01s");
+    harness.expect("1m 01s");
     harness.press("Enter Enter");
     assert_eq!(harness.app.place().item.as_deref(), Some("1207"));
 }

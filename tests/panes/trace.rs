@@ -264,8 +264,8 @@ async fn a_watched_job_tells_its_end_wherever_one_is() {
     let mut ended = job(7, "unit", "failed");
     ended["duration"] = json!(61.0);
     harness.reply(&path(7), ended).pass(4).settle().await;
-    harness.expect("#7 unit failed after 1m01s.").expect_no("watching 1");
-    assert_eq!(harness.notified, ["#7 unit failed after 1m01s"]);
+    harness.expect("#7 unit failed after 1m 01s.").expect_no("watching 1");
+    assert_eq!(harness.notified, ["#7 unit failed after 1m 01s"]);
 }
 
 #[tokio::test]

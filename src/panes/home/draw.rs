@@ -6,9 +6,9 @@ use crate::api::{Fault, Id};
 use crate::app::pane::View;
 use crate::panes::list::age;
 use crate::panes::{ci, looked};
-use crate::ui::glyph;
 use crate::ui::table::{self, Cell, Column, Row, Size};
 use crate::ui::theme::Role;
+use crate::ui::{glyph, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -159,7 +159,7 @@ fn request(view: &View, section: Section, at: At, row: usize) -> Row {
         Cell::from((request.author().map(|a| a.username.clone()).unwrap_or_default(), Role::User)),
         match news {
             Some(news) => Cell::from((format!("{} {}", glyph::alive(), news.words()), Role::Accent)),
-            None => Cell::from((notes.map(|n| format!("{n} notes")).unwrap_or_default(), Role::Dim)),
+            None => Cell::from((notes.map(|n| text::things(n, "note")).unwrap_or_default(), Role::Dim)),
         },
         Cell::from(status),
         Cell::from((age(&clock(view, at), request.updated_at.as_ref()), Role::Dim)),

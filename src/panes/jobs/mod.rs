@@ -281,7 +281,7 @@ impl Jobs {
             Column::new("", Size::Fill { min: 12, weight: 1 }),
             Column::new("", Size::Fit { min: 9, max: 9 }).priority(5),
             Column::new("", Size::Fit { min: 3, max: 10 }).right().priority(4),
-            Column::new("", Size::Fit { min: 6, max: 7 }).right(),
+            Column::new("", Size::Fit { min: 6, max: 8 }).right(),
             Column::new("", Size::Fit { min: 6, max: 22 }).priority(3),
             Column::new("", Size::Fixed(4)).right().priority(2),
         ];

@@ -73,8 +73,10 @@ impl Licence {
             Some(days) if days < 0 || license.expired == Some(true) => {
                 until.push(("  it has ended".into(), Role::Failed))
             }
-            Some(days) if days < SOON => until.push((format!("  {days} days are left"), Role::Warning)),
-            Some(days) => until.push((format!("  {} days are left", text::count(days as u64)), Role::Dim)),
+            Some(days) => {
+                let role = if days < SOON { Role::Warning } else { Role::Dim };
+                until.push((format!("  {} left", text::things(days.unsigned_abs(), "day")), role));
+            }
             None if license.expired == Some(true) => until.push(("  it has ended".into(), Role::Failed)),
             None => {}
         }
@@ -84,10 +86,12 @@ impl Licence {
             Some(limit) => {
                 let share = active as f64 / limit as f64;
                 let role = if active > limit { Role::Failed } else { Role::Chart };
-                let words = format!(" {} of {} users", text::count(active), text::count(limit));
+                let words = format!(" {} of {}", text::count(active), text::things(limit, "user"));
                 facts.field("seats", vec![(chart::bar(share.min(1.0), BAR), role), (words, Role::Text)], None);
             }
-            None => facts.field("seats", vec![(format!("{} users, no limit", text::count(active)), Role::Text)], None),
+            None => {
+                facts.field("seats", vec![(format!("{}, no limit", text::things(active, "user")), Role::Text)], None)
+            }
         }
         for (index, (name, count)) in license.add_ons.0.iter().enumerate() {
             let pieces = vec![(format!("{count} "), Role::Text), (name.clone(), Role::Label)];

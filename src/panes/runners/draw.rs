@@ -108,7 +108,7 @@ impl Runners {
             Column::new("", Size::Fit { min: 9, max: 12 }),
             Column::new("", Size::Fit { min: 8, max: 24 }).middle().priority(1),
             Column::new("", Size::Fill { min: 10, weight: 1 }),
-            Column::new("", Size::Fit { min: 6, max: 7 }).right(),
+            Column::new("", Size::Fit { min: 6, max: 8 }).right(),
             Column::new("", Size::Fixed(4)).right().priority(2),
         ];
         let row = |job: &Job| {
