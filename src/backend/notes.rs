@@ -86,7 +86,8 @@ struct Thing {
     iid: Option<u64>,
     kind: &'static str,
     title: String,
-    file_name: Option<String>,
+    /// Of a snippet; empty for everything else.
+    file_name: String,
     /// The caller's level where it is.
     level: u8,
     /// Only members may write.
@@ -110,7 +111,7 @@ fn issue<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) -> Result<
         iid: Some(issue.iid),
         kind: "Issue",
         title: issue.title.clone(),
-        file_name: None,
+        file_name: String::new(),
         level,
         locked: issue.discussion_locked == Some(true) || project.archived,
     })
@@ -127,7 +128,7 @@ fn snippet<W: Deref<Target = World>>(call: &Call<W>, id: &Id, snippet: u64) -> R
         iid: None,
         kind: "Snippet",
         title: snippet.title.clone(),
-        file_name: Some(snippet.file_name.clone()),
+        file_name: snippet.file_name.clone(),
         level: call.rights.level(&call.world, project),
         locked: project.archived,
     })
@@ -146,7 +147,7 @@ fn merge_request<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) ->
         iid: Some(mr.iid),
         kind: "MergeRequest",
         title: mr.title.clone(),
-        file_name: None,
+        file_name: String::new(),
         level: call.rights.level(&call.world, project),
         locked: mr.discussion_locked == Some(true) || project.archived,
     })
@@ -162,7 +163,7 @@ fn epic<W: Deref<Target = World>>(call: &Call<W>, id: &Id, epic: u64) -> Result<
         iid: None,
         kind: "Epic",
         title: epic.title.clone(),
-        file_name: None,
+        file_name: String::new(),
         level: call.rights.group_level(&call.world, group.id),
         locked: false,
     })
@@ -196,7 +197,7 @@ impl<W: Deref<Target = World>> Call<W> {
             Noteable::Snippet(_) => ("Snippet", None),
             Noteable::Epic(_) => ("Epic", None),
         };
-        let (title, file_name) = (String::new(), None);
+        let (title, file_name) = (String::new(), String::new());
         show(self, &Thing { on: note.on, iid, kind, title, file_name, level: 0, locked: false }, note)
     }
 }
@@ -227,7 +228,7 @@ fn object(call: &Reading, thing: &Thing, id: u64) -> Outcome<NoteReply> {
     ok(NoteReply::Object(Box::new(NoteObject {
         id: note.id,
         title: Some(thing.title.clone()),
-        file_name: thing.file_name.clone(),
+        file_name: Some(thing.file_name.clone()),
         author: Some(call.author(note.author)),
         expires_at: None,
         updated_at: Some(time(note.updated_at)),
@@ -275,7 +276,7 @@ fn create(call: &mut Writing, thing: Thing, body: String, at: Option<Timestamp>)
         return ok(NoteReply::Object(Box::new(NoteObject {
             id: 0,
             title: Some(thing.title),
-            file_name: thing.file_name,
+            file_name: Some(thing.file_name),
             author: Some(call.author(author)),
             expires_at: None,
             updated_at: Some(time(now)),

@@ -163,12 +163,13 @@ impl<W: Deref<Target = World>> Call<W> {
             group_name: world.groups.get(share.group).map(|group| group.name.clone()).unwrap_or_default(),
             group_access_level: share.level.into(),
         });
+        // What a project does not have, or the caller may not know, is left out instead of being null.
         let owner = match project.namespace {
             Namespace::User(id) => {
                 let at = world.users.get(id).map(|user| time(user.created_at));
-                Some(Some(UserView { created_at: Some(at), ..self.person(id) }))
+                there(UserView { created_at: Some(at), ..self.person(id) })
             }
-            Namespace::Group(_) => Some(None),
+            Namespace::Group(_) => None,
         };
         let runs = rights.level(world, project) >= level::MAINTAINER;
         let mut out = ProjectView {
@@ -196,10 +197,10 @@ impl<W: Deref<Target = World>> Call<W> {
             namespace: there(self.show_namespace(project.namespace)),
             import_status: there("none".into()),
             import_error: Some(None),
-            permissions: Some(rights.user.map(|_| self.permissions(project))),
-            runners_token: Some(runs.then(|| project.runners_token.clone())),
+            permissions: rights.user.map(|_| Some(self.permissions(project))),
+            runners_token: runs.then(|| Some(project.runners_token.clone())),
             shared_with_groups: there(shared.collect()),
-            repository_storage: Some(rights.admin.then(|| "default".into())),
+            repository_storage: rights.admin.then(|| Some("default".into())),
             links: there(Links {
                 this: api.clone(),
                 issues: Some(format!("{api}/issues")),

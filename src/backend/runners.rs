@@ -64,7 +64,7 @@ impl<W: Deref<Target = World>> Call<W> {
             contacted_at: Some(times(runner.contacted_at)),
             platform: Some(runner.platform.clone()),
             projects: there(runner.projects.iter().filter_map(seen).collect()),
-            token: Some(secret.then(|| runner.token.clone())),
+            token: secret.then(|| Some(runner.token.clone())),
             revision: Some(runner.revision.clone()),
             tag_list: there(runner.tag_list.clone()),
             version: Some(runner.version.clone()),

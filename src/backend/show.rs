@@ -104,8 +104,8 @@ impl<W: Deref<Target = World>> Call<W> {
     pub fn author(&self, id: u64) -> UserView {
         let user = self.world.users.get(id);
         UserView {
-            email: Some(user.filter(|_| self.rights.user.is_some()).map(|user| user.email.clone())),
-            created_at: Some(user.map(|user| time(user.created_at))),
+            email: user.filter(|_| self.rights.user.is_some()).map(|user| Some(user.email.clone())),
+            created_at: user.map(|user| Some(time(user.created_at))),
             ..self.person(id)
         }
     }

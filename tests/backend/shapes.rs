@@ -3,7 +3,7 @@
 //! A shape is a list of names. A plain one is a string, `name#` an integer, `name~` a number, `name!` a boolean,
 //! `name@` a timestamp with an offset, `name%` a date; `name{…}` is an object with those fields, `name{}` one with
 //! integers under any names. `[]` after a name is an array of that, `?` says that it may be null. Of a name that comes
-//! twice the second counts.
+//! twice the second counts. `^` says that it may be left out, by itself without being null.
 
 use crate::{Server, json};
 use labscope::backend::{Clock, Options, WorldKind};
@@ -36,19 +36,19 @@ const STATUS: &str = "id# sha ref? status name target_url? description? coverage
     started_at@? finished_at@? author{BRIEF}";
 const NOTE: &str = "id# body attachment? author{AUTHOR} created_at@ updated_at@ system! noteable_id# noteable_type
     noteable_iid#";
-const NOTE_OBJECT: &str = "id# title file_name? author{AUTHOR} expires_at@? updated_at@ created_at@";
+const NOTE_OBJECT: &str = "id# title file_name author{AUTHOR} expires_at@? updated_at@ created_at@";
 const GROUP: &str = "id# name path description visibility lfs_enabled! avatar_url? web_url request_access_enabled!
     full_name full_path parent_id#?";
 const GROUP_DETAIL: &str = "GROUP shared_runners_minutes_limit#? projects[]{PROJECT} shared_projects[]{PROJECT}";
 const PROJECT: &str = "id# description? default_branch? visibility ssh_url_to_repo http_url_to_repo web_url tag_list[]
-    owner{id# name created_at@}? name name_with_namespace path path_with_namespace issues_enabled!
+    owner{id# name created_at@}^ name name_with_namespace path path_with_namespace issues_enabled!
     merge_requests_enabled! jobs_enabled! wiki_enabled! snippets_enabled! resolve_outdated_diff_discussions!
     container_registry_enabled! archived! shared_runners_enabled! public_jobs! only_allow_merge_if_pipeline_succeeds!
     only_allow_merge_if_all_discussions_are_resolved! printing_merge_requests_link_enabled! request_access_enabled!
     open_issues_count# creator_id# forks_count# star_count# approvals_before_merge# created_at@ last_activity_at@
     namespace{id# name path kind full_path} import_status import_error?
-    permissions{project_access{access_level# notification_level#}? group_access{access_level# notification_level#}?}?
-    avatar_url? runners_token? shared_with_groups[]{group_id# group_name group_access_level#} repository_storage?
+    permissions{project_access{access_level# notification_level#}? group_access{access_level# notification_level#}?}^
+    avatar_url? runners_token^ shared_with_groups[]{group_id# group_name group_access_level#} repository_storage^
     _links{self issues merge_requests repo_branches labels events members}";
 const STATISTICS: &str = "statistics{commit_count# storage_size# repository_size# lfs_objects_size#
     job_artifacts_size#}";
@@ -129,6 +129,7 @@ struct Field {
     inner: Option<Shape>,
     is_list: bool,
     may_be_null: bool,
+    may_be_absent: bool,
 }
 
 impl Field {
@@ -167,7 +168,8 @@ impl Shape {
                 shape.0.extend(Shape::read(named).0);
             } else {
                 assert!(!word.is_empty(), "a name is missing before {rest}");
-                let mut field = Field { kind: Kind::Text, inner: None, is_list: false, may_be_null: false };
+                let mut field =
+                    Field { kind: Kind::Text, inner: None, is_list: false, may_be_null: false, may_be_absent: false };
                 while let Some(mark) = rest.chars().next().filter(|c| !c.is_whitespace()) {
                     let mut length = 1;
                     match mark {
@@ -177,6 +179,7 @@ impl Shape {
                         '@' => field.kind = Kind::Moment,
                         '%' => field.kind = Kind::Day,
                         '?' => field.may_be_null = true,
+                        '^' => field.may_be_absent = true,
                         '[' => (field.is_list, length) = (true, 2),
                         '{' => {
                             let mut depth = 0;
@@ -206,10 +209,10 @@ impl Shape {
         }
         let (there, wanted): (BTreeSet<&String>, BTreeSet<&String>) = (map.keys().collect(), self.0.keys().collect());
         let extra: Vec<_> = there.difference(&wanted).collect();
-        let missing: Vec<_> = wanted.difference(&there).collect();
+        let missing: Vec<_> = wanted.difference(&there).filter(|name| !self.0[**name].may_be_absent).collect();
         assert!(extra.is_empty() && missing.is_empty(), "{place}: beside it {extra:?}, missing {missing:?}");
-        for (name, field) in &self.0 {
-            field.check(&map[name], &format!("{place}.{name}"));
+        for (name, value) in map {
+            self.0[name].check(value, &format!("{place}.{name}"));
         }
     }
 }
@@ -225,7 +228,7 @@ fn check(value: &Value, shape: &str, place: &str) {
 #[test]
 fn a_value_of_another_type_is_no_shape() {
     let fits = |shape: &'static str, value: Value| std::panic::catch_unwind(|| check(&value, shape, "")).is_ok();
-    let shape = "a# b? c@ d[]{e! f%}?";
+    let shape = "a# b? c@ d[]{e! f%}? g^";
     let right =
         value!({"a": 1, "b": null, "c": "2018-01-01T00:00:00.000+02:00", "d": [{"e": true, "f": "2018-01-01"}]});
     assert!(fits(shape, right.clone()));
@@ -240,9 +243,12 @@ fn a_value_of_another_type_is_no_shape() {
         ("/d/0", value!(null)),
         ("/d/0/e", value!("true")),
         ("/d/0/f", value!("2018-01-01T00:00:00Z")),
+        ("/g", value!(null)),
     ];
     for (place, other) in others {
         let mut wrong = right.clone();
+        wrong["g"] = value!("there");
+        assert!(fits(shape, wrong.clone()));
         *wrong.pointer_mut(place).unwrap() = other;
         assert!(!fits(shape, wrong), "{place}");
     }
@@ -287,7 +293,7 @@ async fn reads_have_the_fields_of_their_views() {
         ("ada", "/runners".into(), RUNNER.into()),
         ("root", "/runners/all".into(), RUNNER.into()),
         ("root", "/runners/3".into(), RUNNER_DETAIL.into()),
-        ("eli", "/runners/1".into(), with(RUNNER_DETAIL, "token?")),
+        ("eli", "/runners/1".into(), with(RUNNER_DETAIL, "token^")),
         ("root", "/runners/1/jobs".into(), with(JOB, "project{id# description name name_with_namespace path path_with_namespace created_at@}")),
         ("ada", at("/runners"), RUNNER.into()),
         // Search.
@@ -306,7 +312,7 @@ async fn reads_have_the_fields_of_their_views() {
         ("", at(&format!("/repository/commits/{head}")), with(COMMIT, "stats{additions# deletions# total#} last_pipeline{PIPELINE}? status?")),
         ("", format!("{rows}/refs"), "type name".into()),
         ("", format!("{rows}/diff"), DIFF.into()),
-        ("", at(&format!("/repository/commits/{build}/comments")), "note author{id# username email? name state created_at@} path? line#? line_type? created_at@".into()),
+        ("", at(&format!("/repository/commits/{build}/comments")), "note author{id# username email^ name state created_at@} path? line#? line_type? created_at@".into()),
         ("", at(&format!("/repository/commits/{head}/statuses")), STATUS.into()),
         // Notes.
         ("ada", at("/issues/38/notes"), NOTE.into()),
@@ -390,6 +396,31 @@ async fn reads_have_the_fields_of_their_views() {
     for (who, path, shape) in checks {
         check(&server.read(who, &path).await, &shape, &format!("{path} by {who:?}"));
     }
+}
+
+#[tokio::test]
+async fn what_is_not_there_or_not_for_the_caller_is_left_out() {
+    let server = demo().await;
+    let rocket = "/projects/acme%2Frocket-ui";
+    let own = "/projects/ada%2Fdotfiles";
+    let guarded = ["owner", "permissions", "runners_token", "repository_storage"];
+    for (who, path, fields) in [
+        ("", rocket, &[][..]),
+        ("ada", rocket, &["permissions", "runners_token"]),
+        ("root", rocket, &["permissions", "runners_token", "repository_storage"]),
+        ("ada", own, &["owner", "permissions", "runners_token"]),
+        ("root", own, &guarded),
+    ] {
+        let project = server.read(who, path).await;
+        let there: Vec<_> = guarded.into_iter().filter(|name| project.get(name).is_some()).collect();
+        assert_eq!(there, fields, "{path} by {who:?}");
+    }
+    assert!(server.read("eli", "/runners/1").await.get("token").is_none());
+    assert!(server.read("root", "/runners/1").await["token"].is_string());
+    let note = server.call("ada", Method::POST, "/groups/acme/epics/1/notes").json(&value!({"body": "Yes"}));
+    let note = json(note.send().await.unwrap(), 201).await;
+    let note = server.read("ada", &format!("/groups/acme/epics/1/notes/{}", note["id"])).await;
+    assert_eq!(note["file_name"], "", "a text, although it is of no file");
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! Projects.
 
 use crate::sample::{acme, word};
+use labscope::api::Known;
 use labscope::api::projects::*;
 use std::collections::BTreeMap;
 
@@ -105,4 +106,15 @@ fn a_project_answers_from_whichever_field_the_server_sends() {
     assert!(!read("{}").is_empty(), "a server that says nothing does not say that it is empty");
     let access = r#"{"permissions": {"project_access": null, "group_access": {"access_level": 30}}}"#;
     assert_eq!(read(access).access_level(), Some(30));
+}
+
+#[test]
+fn a_field_that_is_left_out_says_the_same_as_one_that_is_null() {
+    let null = r#"{"owner": null, "permissions": null, "runners_token": null, "repository_storage": null}"#;
+    for text in ["{}", null] {
+        let project: Project = serde_json::from_str(text).expect("a project");
+        assert!(project.owner.known().is_none() && project.permissions.known().is_none(), "{text}");
+        assert!(project.runners_token.known().is_none() && project.repository_storage.known().is_none(), "{text}");
+        assert_eq!(project.access_level(), None, "{text}");
+    }
 }
