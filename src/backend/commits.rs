@@ -15,7 +15,7 @@ use git2::Oid;
 pub fn mount(mount: Mount) -> Mount {
     mount
         .read::<ListCommits>(list)
-        .write::<CreateCommit>(create)
+        .write_files::<CreateCommit>(create)
         .read::<GetCommit>(get)
         .write::<CherryPick>(cherry_pick)
         .read::<ListCommitRefs>(refs)

@@ -2,14 +2,15 @@
 
 use super::cache::Cache;
 use super::deeds;
+use super::limits::Limits;
 use super::records::{Deed, Intent};
 use super::reject::Reject;
 use super::store::Store;
+use super::stream::Streams;
 use super::world::{Change, World};
 use jiff::Timestamp;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, TryLockError};
-use tokio::sync::Semaphore;
 
 /// What time it is, to the server; tests set it.
 #[derive(Clone)]
@@ -54,15 +55,14 @@ pub struct Engine {
     pub base_url: String,
     /// What was worked out of repositories.
     pub cache: Arc<Cache>,
-    /// Answers that may be written at once while they are sent.
-    pub streams: Arc<Semaphore>,
+    /// The replies that are written while they are sent.
+    pub streams: Arc<Streams>,
+    /// How long requests may take, and how much is served at once.
+    pub limits: Limits,
     advance: Advance,
     /// Before this moment nothing moves by itself.
     quiet_until: Mutex<Option<Timestamp>>,
 }
-
-/// Each holds one of the threads, of which there are some hundreds, as long as its reader takes.
-const STREAMS: usize = 64;
 
 impl Engine {
     /// Takes over a world that is in the store already.
@@ -72,11 +72,21 @@ impl Engine {
         repositories: PathBuf,
         clock: Clock,
         base_url: String,
+        limits: Limits,
         advance: Advance,
     ) -> Engine {
-        let (world, writer, cache) = (RwLock::new(world), Mutex::new(store), Arc::default());
-        let streams = Arc::new(Semaphore::new(STREAMS));
-        Engine { world, writer, repositories, clock, base_url, cache, streams, advance, quiet_until: Mutex::default() }
+        Engine {
+            world: RwLock::new(world),
+            writer: Mutex::new(store),
+            repositories,
+            clock,
+            base_url,
+            cache: Arc::default(),
+            streams: Arc::new(Streams::new(limits.streams, limits.stall)),
+            limits,
+            advance,
+            quiet_until: Mutex::default(),
+        }
     }
 
     /// The world as it is now; it stays so for the reader, whatever is written meanwhile.
@@ -185,7 +195,8 @@ mod tests {
 
     fn engine(store: Option<Store>) -> Engine {
         let now = || Timestamp::UNIX_EPOCH;
-        Engine::new(World::default(), store, PathBuf::new(), Clock::new(now), String::new(), |_, _| None)
+        let (clock, limits) = (Clock::new(now), Limits::default());
+        Engine::new(World::default(), store, PathBuf::new(), clock, String::new(), limits, |_, _| None)
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 pub mod auth;
 mod avatars;
+mod body;
 mod branches;
 mod cache;
 pub mod call;
@@ -17,6 +18,8 @@ mod hooks;
 mod jobs;
 mod keys;
 mod license;
+pub mod limits;
+mod listener;
 mod merge_requests;
 pub mod mount;
 mod notes;
@@ -46,5 +49,6 @@ pub mod world;
 
 pub use demo::Choice as WorldKind;
 pub use engine::Clock;
+pub use limits::Limits;
 pub use routes::all as routes;
 pub use start::{Options, Running, StartError, listen, local_project, start, start_on};

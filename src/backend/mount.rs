@@ -2,6 +2,7 @@
 
 use super::auth::{Credentials, authenticate};
 use super::avatars;
+use super::body::{self, Purpose};
 use super::call::{Answer, Outcome, Reading, Writing};
 use super::deeds::Deeds;
 use super::engine::Engine;
@@ -15,10 +16,9 @@ use super::views::{self, Fields};
 use super::world::World;
 use crate::api::{Endpoint, Nothing, Raw};
 use axum::Router;
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{OriginalUri, Path, RawPathParams, Request, State};
-use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, Version, header};
 use axum::response::Response;
 use axum::routing::{MethodFilter, get, on};
@@ -27,11 +27,6 @@ use serde_json::Value;
 use std::sync::Arc;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{Predicate, SizeAbove};
-
-/// The largest body that is taken.
-const BODY_LIMIT: usize = 64 << 20;
-/// The same, from whom neither a header nor the query says who it is.
-const BODY_LIMIT_OF_NOBODY: usize = 1 << 20;
 
 /// Where every path begins.
 pub const ROOT: &str = "/api/v4";
@@ -80,7 +75,7 @@ pub type Writer<E> = for<'a> fn(&mut Writing<'a>, E) -> Outcome<<E as Endpoint>:
 pub type Streamer<E> = for<'a> fn(&Reading<'a>, E) -> Outcome<Stream>;
 
 /// A handler with its types erased: what the request holds in, the reply out.
-type Run = Arc<dyn Fn(&Engine, &Incoming) -> Result<Response, Reject> + Send + Sync>;
+type Run = Arc<dyn Fn(&Engine, Incoming) -> Result<Response, Reject> + Send + Sync>;
 
 /// The values of a path's slots.
 type Slots = Result<RawPathParams, RawPathParamsRejection>;
@@ -98,7 +93,7 @@ impl Mount {
     where
         E::Output: Render,
     {
-        self.mount(E::METHOD, E::ROUTE, E::NAME, reading(handler, false))
+        self.mount(E::METHOD, E::ROUTE, E::NAME, Purpose::Fields, reading(handler, false))
     }
 
     /// As [`Mount::read`], where nobody reads who is not signed in: that comes before whether the inputs are right.
@@ -106,7 +101,7 @@ impl Mount {
     where
         E::Output: Render,
     {
-        self.mount(E::METHOD, E::ROUTE, E::NAME, reading(handler, true))
+        self.mount(E::METHOD, E::ROUTE, E::NAME, Purpose::Fields, reading(handler, true))
     }
 
     /// Lets a read be asked for its head, which has no body, not even one that is left out: 204.
@@ -116,7 +111,7 @@ impl Mount {
     {
         let run = reading(handler, false);
         let run: Run = Arc::new(move |engine, incoming| run(engine, incoming).map(|_| reply(204, None)));
-        self.route(Method::HEAD, E::ROUTE, run);
+        self.route(Method::HEAD, E::ROUTE, Purpose::Fields, run);
         self
     }
 
@@ -125,7 +120,7 @@ impl Mount {
     where
         E::Output: Render,
     {
-        self.route(E::METHOD, route, reading(handler, false));
+        self.route(E::METHOD, route, Purpose::Fields, reading(handler, false));
         self
     }
 
@@ -134,33 +129,30 @@ impl Mount {
     where
         E::Output: Render,
     {
-        let run: Run = Arc::new(move |engine, incoming| {
-            let (response, events) = engine.write(|world| {
-                let mut call = incoming.call(engine, world, true, Credentials::Users)?;
-                let inputs = params::read(&call.inputs)?;
-                let answer = handler(&mut call, inputs)?;
-                let response = incoming.render::<E>(answer, call.paging, &call.base_url)?;
-                Ok(((response, call.events), call.deeds.take()))
-            })?;
-            hooks::tell(&engine.snapshot(), events);
-            Ok(response)
-        });
-        self.mount(E::METHOD, E::ROUTE, E::NAME, run)
+        self.mount(E::METHOD, E::ROUTE, E::NAME, Purpose::Fields, writing(handler))
+    }
+
+    /// As [`Mount::write`], where the body may hold the contents of files.
+    pub fn write_files<E: Endpoint>(self, handler: Writer<E>) -> Mount
+    where
+        E::Output: Render,
+    {
+        self.mount(E::METHOD, E::ROUTE, E::NAME, Purpose::Files, writing(handler))
     }
 
     /// Mounts a handler that only reads, and whose answer is too large to be made as a whole.
     pub fn stream<E: Endpoint<Output = Raw>>(self, handler: Streamer<E>) -> Mount {
-        self.mount(E::METHOD, E::ROUTE, E::NAME, streaming(handler, false, Credentials::Users))
+        self.mount(E::METHOD, E::ROUTE, E::NAME, Purpose::Fields, streaming(handler, false, Credentials::Users))
     }
 
     /// As [`Mount::stream`], for those alone who are signed in.
     pub fn stream_signed_in<E: Endpoint<Output = Raw>>(self, handler: Streamer<E>) -> Mount {
-        self.mount(E::METHOD, E::ROUTE, E::NAME, streaming(handler, true, Credentials::Users))
+        self.mount(E::METHOD, E::ROUTE, E::NAME, Purpose::Fields, streaming(handler, true, Credentials::Users))
     }
 
     /// As [`Mount::stream_signed_in`], for jobs too: they have tokens of their own.
     pub fn stream_to_jobs<E: Endpoint<Output = Raw>>(self, handler: Streamer<E>) -> Mount {
-        self.mount(E::METHOD, E::ROUTE, E::NAME, streaming(handler, true, Credentials::UsersAndJobs))
+        self.mount(E::METHOD, E::ROUTE, E::NAME, Purpose::Fields, streaming(handler, true, Credentials::UsersAndJobs))
     }
 
     /// Another path of a streamed answer, which says what an input would.
@@ -171,12 +163,11 @@ impl Mount {
         handler: Streamer<E>,
     ) -> Mount {
         let run = streaming(handler, false, Credentials::Users);
-        let run: Run = Arc::new(move |engine, incoming| {
-            let mut incoming = incoming.clone();
+        let run: Run = Arc::new(move |engine, mut incoming| {
             incoming.inputs.insert(name.to_owned(), value.into());
-            run(engine, &incoming)
+            run(engine, incoming)
         });
-        self.route(E::METHOD, route, run);
+        self.route(E::METHOD, route, Purpose::Fields, run);
         self
     }
 
@@ -189,25 +180,24 @@ impl Mount {
         handler: Streamer<E>,
     ) -> Mount {
         let run = streaming(handler, true, Credentials::UsersAndJobs);
-        let run: Run = Arc::new(move |engine, incoming| {
-            let mut incoming = incoming.clone();
+        let run: Run = Arc::new(move |engine, mut incoming| {
             let parts = ["", "_2", "_3"].map(|part| incoming.inputs.remove(&format!("{name}{part}")));
             let parts: Vec<&str> = parts.iter().filter_map(|part| part.as_ref()?.as_str()).collect();
             incoming.inputs.insert(name.to_owned(), parts.join("/").into());
-            run(engine, &incoming)
+            run(engine, incoming)
         });
-        self.route(E::METHOD, route, run);
+        self.route(E::METHOD, route, Purpose::Fields, run);
         self
     }
 
-    fn mount(mut self, method: Method, route: &str, name: &'static str, run: Run) -> Mount {
-        self.route(method, route, run);
+    fn mount(mut self, method: Method, route: &str, name: &'static str, purpose: Purpose, run: Run) -> Mount {
+        self.route(method, route, purpose, run);
         self.mounted.push(name);
         self
     }
 
     /// One type of handler for all endpoints: a stack of HTTP layers compiled for each would take minutes.
-    fn route(&mut self, method: Method, route: &str, run: Run) {
+    fn route(&mut self, method: Method, route: &str, purpose: Purpose, run: Run) {
         let method = MethodFilter::try_from(method).unwrap_or(MethodFilter::GET);
         let handler = async move |State(engine): State<Arc<Engine>>, slots: Slots, request: Request| {
             let run = run.clone();
@@ -217,10 +207,10 @@ impl Mount {
             // Dropped with the connection: what nobody waits for any more comes to its end.
             let stop = Stop::default();
             let _ends = stop.when_dropped();
-            let answered = match Incoming::receive(&engine, request, slots, stop.clone()).await {
-                Ok(incoming) => {
-                    // Git and the disk block, so handlers run where that holds nobody up.
-                    let work = tokio::task::spawn_blocking(move || run(&engine, &incoming));
+            let answered = match Incoming::receive(&engine, request, purpose, stop.clone()).await {
+                Ok((incoming, body)) => {
+                    // Git and the disk block, so handlers run where that holds nobody up; a large body takes its time, too.
+                    let work = tokio::task::spawn_blocking(move || run(&engine, incoming.with(body, slots)?));
                     work.await.unwrap_or_else(|panic| Err(Reject::failed(panic)))
                 }
                 Err(reject) => Err(reject),
@@ -259,11 +249,28 @@ impl Mount {
     }
 }
 
+fn writing<E: Endpoint>(handler: Writer<E>) -> Run
+where
+    E::Output: Render,
+{
+    Arc::new(move |engine, mut incoming| {
+        let (response, events) = engine.write(|world| {
+            let mut call = incoming.call(engine, world, true, Credentials::Users)?;
+            let inputs = params::read(&call.inputs)?;
+            let answer = handler(&mut call, inputs)?;
+            let response = incoming.render::<E>(answer, call.paging, &call.base_url)?;
+            Ok(((response, call.events), call.deeds.take()))
+        })?;
+        hooks::tell(&engine.snapshot(), events);
+        Ok(response)
+    })
+}
+
 fn reading<E: Endpoint>(handler: Reader<E>, needs_caller: bool) -> Run
 where
     E::Output: Render,
 {
-    Arc::new(move |engine, incoming| {
+    Arc::new(move |engine, mut incoming| {
         engine.tick();
         let world = engine.snapshot();
         let mut call = incoming.call(engine, &world, needs_caller, Credentials::Users)?;
@@ -275,14 +282,13 @@ where
 }
 
 fn streaming<E: Endpoint<Output = Raw>>(handler: Streamer<E>, needs_caller: bool, credentials: Credentials) -> Run {
-    Arc::new(move |engine, incoming| {
+    Arc::new(move |engine, mut incoming| {
         engine.tick();
         let world = engine.snapshot();
         let call = incoming.call(engine, &world, needs_caller, credentials)?;
         let inputs = params::read(&call.inputs)?;
         let Answer { body, status, headers, .. } = handler(&call, inputs)?;
-        // Each holds a thread until its reader has it all; what everybody else needs must be left.
-        let permit = engine.streams.clone().try_acquire_owned().map_err(|_| Reject::busy())?;
+        let permit = engine.streams.admit(call.rights.user)?;
         let mut response = reply(status.unwrap_or(200), Some((body.content_type.clone(), Vec::new())));
         if let Some(length) = body.length {
             response.headers_mut().insert(header::CONTENT_LENGTH, length.into());
@@ -300,8 +306,7 @@ fn is_text(_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bo
     !is_part && (content_type.starts_with("text/") || content_type.starts_with("application/json"))
 }
 
-/// A request whose body has arrived.
-#[derive(Clone)]
+/// A request that has arrived.
 struct Incoming {
     path: String,
     query: String,
@@ -311,7 +316,13 @@ struct Incoming {
 }
 
 impl Incoming {
-    async fn receive(engine: &Engine, request: Request, slots: Inputs, stop: Stop) -> Result<Incoming, Reject> {
+    /// Reads the head and the body of a request.
+    async fn receive(
+        engine: &Engine,
+        request: Request,
+        purpose: Purpose,
+        stop: Stop,
+    ) -> Result<(Incoming, Vec<u8>), Reject> {
         let (parts, body) = request.into_parts();
         let uri = parts.extensions.get::<OriginalUri>().map_or(&parts.uri, |OriginalUri(uri)| uri);
         let (path, query) = (uri.path().to_owned(), uri.query().unwrap_or_default().to_owned());
@@ -319,19 +330,22 @@ impl Incoming {
         params::add_pairs(&mut inputs, query.as_bytes())?;
         // Whoever cannot be told yet may have a token in the body, but not much beside it.
         let rights = authenticate(&engine.snapshot(), &parts.headers, &inputs, Credentials::Users)?;
-        let limit = if rights.user.is_some() { BODY_LIMIT } else { BODY_LIMIT_OF_NOBODY };
-        let body =
-            axum::body::to_bytes(body, limit).await.map_err(|_| Reject::error(413, "413 Request Entity Too Large"))?;
-        add_body(&mut inputs, &parts, &body)?;
-        params::as_specified(&mut inputs);
-        // The path says what is meant, whatever the other inputs are called.
-        inputs.extend(slots);
-        Ok(Incoming { path, query, headers: parts.headers, inputs, stop })
+        let body = body::read(body, purpose.most(rights.user.is_some()), engine.limits.body).await?;
+        Ok((Incoming { path, query, headers: parts.headers, inputs, stop }, body))
     }
 
-    /// Finds the caller. Whether there must be one comes before whether the inputs are right.
+    /// With the inputs that the body and the slots of the path hold.
+    fn with(mut self, body: Vec<u8>, slots: Inputs) -> Result<Incoming, Reject> {
+        body::add(&mut self.inputs, &self.headers, &body)?;
+        params::as_specified(&mut self.inputs);
+        // The path says what is meant, whatever the other inputs are called.
+        self.inputs.extend(slots);
+        Ok(self)
+    }
+
+    /// Finds the caller, and hands the inputs over. Whether there must be a caller comes before whether the inputs are right.
     fn call<W: std::ops::Deref<Target = World>>(
-        &self,
+        &mut self,
         engine: &Engine,
         world: W,
         needs_caller: bool,
@@ -342,7 +356,7 @@ impl Incoming {
             return Err(Reject::unauthorized());
         }
         // Credentials have done their work; an endpoint need not understand them.
-        let mut inputs = self.inputs.clone();
+        let mut inputs = std::mem::take(&mut self.inputs);
         inputs.retain(|name, _| !matches!(name.as_str(), "sudo" | "private_token" | "access_token" | "job-token"));
         Ok(super::call::Call {
             world,
@@ -391,27 +405,6 @@ impl Incoming {
     }
 }
 
-/// Adds the inputs that a body holds, by its content type; without one it is read as a form.
-fn add_body(inputs: &mut Inputs, parts: &Parts, body: &Bytes) -> Result<(), Reject> {
-    if body.is_empty() {
-        return Ok(());
-    }
-    let content_type = parts.headers.get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
-    let kind = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    if kind == "application/json" {
-        match serde_json::from_slice(body) {
-            Ok(Value::Object(map)) => inputs.extend(map),
-            Ok(_) => {}
-            Err(_) => return Err(Reject::error(400, "The request body is not valid JSON")),
-        }
-    } else if kind == "multipart/form-data" {
-        params::add_multipart(inputs, content_type, body)?;
-    } else {
-        params::add_pairs(inputs, body)?;
-    }
-    Ok(())
-}
-
 fn reply(status: u16, body: Option<(String, Vec<u8>)>) -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -427,7 +420,8 @@ fn reply(status: u16, body: Option<(String, Vec<u8>)>) -> Response {
     response
 }
 
-fn refuse(reject: Reject) -> Response {
+/// The response to a request that is refused.
+pub fn refuse(reject: Reject) -> Response {
     let bytes = serde_json::to_vec(&reject.body).unwrap_or_default();
     let mut response = reply(reject.status, Some(("application/json".into(), bytes)));
     if reject.status == 503 {

@@ -18,18 +18,31 @@ pub type Inputs = Map<String, Value>;
 /// How deep the brackets of a name may nest. What reads the values recurses, so a request must not choose the depth.
 const DEEPEST: usize = 32;
 
+/// How many values the inputs of a request may hold, in lists and objects too. Each takes up to a hundred times the memory
+/// of its text; a commit of twenty thousand files has as many.
+pub const MOST_VALUES: usize = 100_000;
+
 /// The inputs that may hold any character: the text of files, and the path in an archive, which has an answer of its own.
 const ANY_TEXT: [&str; 3] = ["content", "code", "artifact_path"];
 
 /// Adds the pairs of a query or a form: `a=1`, `a[]=1`, `a[key]=1`, `a[][key]=1`.
 ///
 /// # Errors
-/// As [`add_pair`].
+/// As [`add_pair`], and 413 for more values than [`MOST_VALUES`].
 pub fn add_pairs(inputs: &mut Inputs, encoded: &[u8]) -> Result<(), Reject> {
+    let mut values = 0;
     for (name, value) in url::form_urlencoded::parse(encoded) {
+        count(&mut values, &name)?;
         add_pair(inputs, &name, Value::String(value.into_owned()))?;
     }
     Ok(())
+}
+
+/// Counts the values that a name makes: its own, and one for each bracket.
+fn count(values: &mut usize, name: &str) -> Result<(), Reject> {
+    // One that nests too deep is refused by name.
+    *values += 1 + name.matches('[').take(DEEPEST + 1).count();
+    if *values > MOST_VALUES { Err(Reject::too_many_values()) } else { Ok(()) }
 }
 
 /// Adds one named value; brackets in the name make arrays and objects.
@@ -60,21 +73,22 @@ pub fn add_pair(inputs: &mut Inputs, name: &str, value: Value) -> Result<(), Rej
 /// Adds the fields of a `multipart/form-data` body. A file becomes its name and, as Base64, its bytes.
 ///
 /// # Errors
-/// As [`add_pair`].
+/// As [`add_pairs`].
 pub fn add_multipart(inputs: &mut Inputs, content_type: &str, body: &[u8]) -> Result<(), Reject> {
     let Some((_, boundary)) = content_type.split_once("boundary=") else { return Ok(()) };
     let boundary = boundary.split(';').next().unwrap_or_default().trim().trim_matches('"');
     let mark = format!("--{boundary}");
     let finder = memchr::memmem::Finder::new(mark.as_bytes());
-    let starts: Vec<usize> = finder.find_iter(body).collect();
-    for pair in starts.windows(2) {
-        let (Some(from), Some(to)) = (pair.first(), pair.get(1)) else { continue };
-        let part = body.get(from + mark.len()..*to).unwrap_or_default();
+    let (mut before, mut values) = (None, 0);
+    for to in finder.find_iter(body) {
+        let Some(from) = before.replace(to) else { continue };
+        let part = body.get(from + mark.len()..to).unwrap_or_default();
         let Some(split) = memchr::memmem::find(part, b"\r\n\r\n") else { continue };
         let (head, value) = part.split_at(split);
         let head = String::from_utf8_lossy(head);
         let quoted = |key: &str| head.split_once(key)?.1.split_once('"').map(|(value, _)| value.to_owned());
         let Some(name) = quoted(" name=\"") else { continue };
+        count(&mut values, &name)?;
         let bytes = value.get(4..).unwrap_or_default();
         let bytes = bytes.strip_suffix(b"\r\n").unwrap_or(bytes);
         let value = match quoted(" filename=\"") {
@@ -93,7 +107,9 @@ pub fn as_specified(inputs: &mut Inputs) {
         let joined = words.join(",");
         inputs.insert("labels".into(), joined.into());
     }
-    if let Some(text) = inputs.get("content").cloned().filter(|_| !inputs.contains_key("code")) {
+    if !inputs.contains_key("code")
+        && let Some(text) = inputs.remove("content")
+    {
         inputs.insert("code".into(), text);
     }
 }

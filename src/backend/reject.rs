@@ -1,5 +1,6 @@
 //! Why a request is refused: a status and a body in the shapes that the servers of this interface use.
 
+use super::params::MOST_VALUES;
 use serde_json::{Value, json};
 
 /// A refusal: the handler's changes are dropped, and this is the answer.
@@ -75,6 +76,16 @@ impl Reject {
     /// 422: understood and not possible.
     pub fn unprocessable(reason: &str) -> Reject {
         Reject::error(422, json!([reason]))
+    }
+
+    /// 413: more than is taken, and how much that is.
+    pub fn too_large(why: &str) -> Reject {
+        Reject::message(413, format!("413 Request Entity Too Large: {why}"))
+    }
+
+    /// 413 for inputs of more values than any request needs.
+    pub fn too_many_values() -> Reject {
+        Reject::too_large(&format!("a request may hold {MOST_VALUES} values at most"))
     }
 
     /// 503: too many at once; it may be tried again in a moment.

@@ -16,8 +16,8 @@ pub fn mount(mount: Mount) -> Mount {
     mount
         .read::<ListSnippets>(list)
         .read::<GetSnippet>(get)
-        .write::<CreateSnippet>(create)
-        .write::<UpdateSnippet>(update)
+        .write_files::<CreateSnippet>(create)
+        .write_files::<UpdateSnippet>(update)
         .write::<DeleteSnippet>(delete)
         .read::<GetSnippetText>(text)
         .read::<GetUserAgentDetail>(user_agent)

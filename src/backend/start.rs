@@ -4,6 +4,8 @@ use super::deeds;
 use super::demo::{self, Choice as WorldKind};
 use super::engine::{Clock, Engine};
 use super::git::{self, LocalError};
+use super::limits::Limits;
+use super::listener;
 use super::records::*;
 use super::store::{REPOSITORIES, Store, StoreError};
 use super::temporary::Temporary;
@@ -36,6 +38,7 @@ pub struct Options {
     /// Where everything is kept; without it in a folder that goes when the server ends.
     pub data: Option<PathBuf>,
     pub clock: Clock,
+    pub limits: Limits,
 }
 
 impl Default for Options {
@@ -46,6 +49,7 @@ impl Default for Options {
             repos: Vec::new(),
             data: None,
             clock: Clock::system(),
+            limits: Limits::default(),
         }
     }
 }
@@ -134,7 +138,7 @@ pub async fn start_on(listener: std::net::TcpListener, options: Options) -> Resu
     let listener = TcpListener::from_std(listener).map_err(failed)?;
     let bound = listener.local_addr().map_err(failed)?;
     let base_url = format!("http://{bound}");
-    let url = base_url.clone();
+    let (url, limits) = (base_url.clone(), options.limits);
     let prepared = tokio::task::spawn_blocking(move || prepare(options, url));
     let Prepared { engine, temporary, project } =
         prepared.await.map_err(|panic| StartError::World(panic.to_string()))??;
@@ -149,18 +153,9 @@ pub async fn start_on(listener: std::net::TcpListener, options: Options) -> Resu
     let license = super::license::sample(engine.clock.now());
     let router = routes::all().into_router(Arc::new(engine));
     let (stop, stopped) = oneshot::channel::<()>();
-    let served = tokio::spawn(async move {
-        // Small answers go out at once instead of waiting for more to send.
-        let listener = axum::serve::ListenerExt::tap_io(listener, |tcp| {
-            let _ = tcp.set_nodelay(true);
-        });
-        let ended = async {
-            let _ = stopped.await;
-        };
-        if let Err(error) = axum::serve(listener, router).with_graceful_shutdown(ended).await {
-            tracing::error!("the server ended: {error}");
-        }
-    });
+    let served = tokio::spawn(listener::serve(listener, router, limits, async {
+        let _ = stopped.await;
+    }));
     Ok(Running { base_url, tokens, user, license, project, stop, served, temporary })
 }
 
@@ -206,7 +201,8 @@ fn prepare(options: Options, base_url: String) -> Result<Prepared, StartError> {
         store.commit(&world.take_changes()).map_err(why)?;
     }
     world.take_changes();
-    let engine = Engine::new(world, store, repositories, options.clock, base_url, super::runner::advance);
+    let engine =
+        Engine::new(world, store, repositories, options.clock, base_url, options.limits, super::runner::advance);
     // What began since the world was made is there for the first request, and for the second beside it.
     engine.tick();
     Ok(Prepared { engine, temporary, project })

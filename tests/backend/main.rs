@@ -7,6 +7,7 @@ mod downloads;
 mod durable;
 mod gone;
 mod hostile;
+mod limits;
 mod listen;
 mod local;
 mod projects;

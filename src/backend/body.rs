@@ -1,0 +1,203 @@
+//! Reads the body of a request within bounds: of its bytes, of its time, and of the values in it.
+
+use super::params::{self, Inputs, MOST_VALUES};
+use super::reject::Reject;
+use axum::body::Body;
+use axum::http::{HeaderMap, header};
+use futures::StreamExt;
+use serde_json::Value;
+use std::time::Duration;
+
+/// What the body of a request is for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Purpose {
+    /// Fields of records: titles, descriptions, comments.
+    Fields,
+    /// The contents of files as well.
+    Files,
+}
+
+/// The most bytes from a caller whom neither a header nor the query names: a token may be in the body, and little else.
+const OF_NOBODY: usize = 1 << 20;
+/// How many bytes are still read of a body that is refused, so that its sender comes to reading why.
+const DISCARDED: usize = 128 << 20;
+
+impl Purpose {
+    /// The most bytes that such a body may have.
+    pub fn most(self, is_signed_in: bool) -> usize {
+        match self {
+            _ if !is_signed_in => OF_NOBODY,
+            Purpose::Fields => 8 << 20,
+            Purpose::Files => 64 << 20,
+        }
+    }
+}
+
+/// Reads a whole body.
+///
+/// # Errors
+/// 413 for more than `most` bytes, 408 where it has not arrived in time, 400 where it broke off.
+pub async fn read(body: Body, most: usize, within: Duration) -> Result<Vec<u8>, Reject> {
+    let late = |_| {
+        let why = format!("408 Request Timeout: the body did not arrive within {} seconds", within.as_secs_f32());
+        Reject::message(408, why)
+    };
+    tokio::time::timeout(within, collect(body, most)).await.map_err(late)?
+}
+
+async fn collect(body: Body, most: usize) -> Result<Vec<u8>, Reject> {
+    let mut chunks = body.into_data_stream();
+    let (mut bytes, mut arrived) = (Vec::new(), 0_usize);
+    while let Some(chunk) = chunks.next().await {
+        let chunk = chunk.map_err(|_| Reject::message(400, "400 Bad Request: the body broke off"))?;
+        arrived = arrived.saturating_add(chunk.len());
+        if arrived <= most {
+            bytes.extend_from_slice(&chunk);
+        } else if arrived - most > DISCARDED {
+            break;
+        } else {
+            bytes = Vec::new();
+        }
+    }
+    if arrived > most {
+        return Err(Reject::too_large(&format!("a body may have {} MiB at most here", most >> 20)));
+    }
+    Ok(bytes)
+}
+
+/// Adds the inputs that a body holds, by its content type; without one it is read as a form.
+///
+/// # Errors
+/// 413 for more values than [`MOST_VALUES`], 400 for what cannot be read.
+pub fn add(inputs: &mut Inputs, headers: &HeaderMap, body: &[u8]) -> Result<(), Reject> {
+    if body.is_empty() {
+        return Ok(());
+    }
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
+    let kind = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    if kind == "application/json" {
+        // Before anything is made of them: a value takes up to a hundred times the memory of its text.
+        if values_of(body) > MOST_VALUES {
+            return Err(Reject::too_many_values());
+        }
+        match serde_json::from_slice(body) {
+            Ok(Value::Object(map)) => inputs.extend(map),
+            Ok(_) => {}
+            Err(_) => return Err(Reject::error(400, "The request body is not valid JSON")),
+        }
+    } else if kind == "multipart/form-data" {
+        params::add_multipart(inputs, content_type, body)?;
+    } else {
+        params::add_pairs(inputs, body)?;
+    }
+    Ok(())
+}
+
+/// How many values a JSON text may hold: each but the outermost follows a comma, or the bracket that opens its list or
+/// object.
+fn values_of(json: &[u8]) -> usize {
+    let (mut values, mut in_text, mut is_escaped) = (1, false, false);
+    for byte in json {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = in_text,
+            b'"' => in_text = !in_text,
+            b',' | b'[' | b'{' if !in_text => values += 1,
+            _ => {}
+        }
+    }
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::commits::CreateCommit;
+    use crate::tests::cost;
+
+    fn count(value: &Value) -> usize {
+        1 + match value {
+            Value::Array(items) => items.iter().map(count).sum(),
+            Value::Object(map) => map.values().map(count).sum(),
+            _ => 0,
+        }
+    }
+
+    #[test]
+    fn no_json_holds_more_values_than_are_counted_in_its_text() {
+        for text in [
+            r#"1"#,
+            r#""[{,""#,
+            r#"[]"#,
+            r#"[1]"#,
+            r#"[[],{},[[]],{"a":[1,2,{"b":null}]}]"#,
+            r#"{"a,[{":"\"[[,,","b\\":["\\","\\\"{"]}"#,
+        ] {
+            let value: Value = serde_json::from_str(text).unwrap();
+            let found = values_of(text.as_bytes());
+            assert!(found >= count(&value) && found <= 2 * count(&value), "{text}: {found}");
+        }
+    }
+
+    fn add_to_nothing(content_type: &str, body: &[u8]) -> Result<Inputs, Reject> {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::CONTENT_TYPE, content_type.parse().unwrap());
+        let mut inputs = Inputs::new();
+        add(&mut inputs, &headers, body)?;
+        Ok(inputs)
+    }
+
+    fn typed(content_type: &str, body: &[u8]) -> Result<CreateCommit, Reject> {
+        params::read(&add_to_nothing(content_type, body)?)
+    }
+
+    #[test]
+    fn a_large_body_costs_a_few_times_its_length_and_no_more() {
+        let length = 8 << 20;
+        let body = format!(
+            r#"{{"id":1,"branch":"b","commit_message":"m","actions":[{{"action":"create","file_path":"f","content":"{}"}}]}}"#,
+            "x".repeat(length)
+        );
+        let (commit, cost) = cost(|| typed("application/json", body.as_bytes()).unwrap());
+        assert_eq!(commit.actions.len(), 1);
+        assert!(cost.peak < 3 * length, "{}", cost.peak);
+    }
+
+    #[test]
+    fn a_body_of_many_small_values_costs_no_more_than_a_large_one() {
+        let refused = format!(r#"{{"actions":[{}{{}}]}}"#, r#"{"":0},"#.repeat(2 << 20));
+        let (answer, cost_of_refusal) = cost(|| typed("application/json", refused.as_bytes()).unwrap_err());
+        assert_eq!(answer.status, 413);
+        assert!(cost_of_refusal.peak < 1 << 20, "{}", cost_of_refusal.peak);
+        let taken = format!(r#"{{"actions":[{}{{}}]}}"#, r#"{"":0},"#.repeat(MOST_VALUES / 2 - 3));
+        let (answer, cost_of_reading) = cost(|| typed("application/json", taken.as_bytes()).unwrap_err());
+        assert_eq!(answer.status, 400);
+        assert!(cost_of_reading.peak < 64 << 20, "{}", cost_of_reading.peak);
+        let boundary = "-".repeat(16 << 20);
+        let (_, cost_of_boundaries) = cost(|| add_to_nothing("multipart/form-data; boundary=", boundary.as_bytes()));
+        assert!(cost_of_boundaries.peak < 1 << 20, "{}", cost_of_boundaries.peak);
+    }
+
+    #[test]
+    fn a_body_of_more_values_than_any_request_needs_is_refused_in_every_form() {
+        let refused = |content_type: &str, body: String| {
+            let added = add_to_nothing(content_type, body.as_bytes());
+            added.err().map(|reject| (reject.status, reject.body["message"].as_str().unwrap().to_owned()))
+        };
+        let json = |times: usize| format!("{{\"a\":[{}1]}}", "{\"b\":1},".repeat(times));
+        let form = |times: usize| "a[][b]=&".repeat(times);
+        let multipart = |times: usize| {
+            let part = "--x\r\nContent-Disposition: form-data; name=\"a[]\"\r\n\r\n1\r\n".repeat(times);
+            format!("{part}--x--\r\n")
+        };
+        let many = "413 Request Entity Too Large: a request may hold 100000 values at most".to_owned();
+        for (kind, body) in [
+            ("application/json", &json as &dyn Fn(usize) -> String),
+            ("application/x-www-form-urlencoded", &form),
+            ("multipart/form-data; boundary=x", &multipart),
+        ] {
+            assert_eq!(refused(kind, body(20_000)), None, "{kind}");
+            assert_eq!(refused(kind, body(100_000)), Some((413, many.clone())), "{kind}");
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Accepts connections, closes those that stand still, and turns away requests that other web pages make up.
+
+use super::limits::Limits;
+use super::mount::refuse;
+use super::reject::Reject;
+use axum::Router;
+use axum::http::uri::Authority;
+use axum::http::{Request, header};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use std::future::Future;
+use std::io::{self, ErrorKind, IoSlice};
+use std::net::IpAddr;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::Sleep;
+
+/// How long nothing is accepted after the system had no room for a connection.
+const NO_ROOM: Duration = Duration::from_secs(1);
+
+/// Serves `router` until `stop` ends, and then until the requests in flight are answered.
+pub async fn serve(listener: TcpListener, router: Router, limits: Limits, stop: impl Future<Output = ()>) {
+    let is_local = listener.local_addr().is_ok_and(|address| is_loopback(address.ip()));
+    let router = TowerToHyperService::new(router);
+    let closing = watch::Sender::new(());
+    let mut connections = JoinSet::new();
+    let mut stop = pin!(stop);
+    loop {
+        let tcp = tokio::select! {
+            () = &mut stop => break,
+            Some(_) = connections.join_next() => continue,
+            accepted = listener.accept(), if connections.len() < limits.connections => match accepted {
+                Ok((tcp, _)) => tcp,
+                Err(error) => {
+                    let has_gone = matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset);
+                    if !has_gone {
+                        tracing::error!("no connection can be accepted: {error}");
+                        tokio::time::sleep(NO_ROOM).await;
+                    }
+                    continue;
+                }
+            },
+        };
+        connections.spawn(converse(tcp, router.clone(), is_local, limits, closing.subscribe()));
+    }
+    drop(listener);
+    closing.send_replace(());
+    while connections.join_next().await.is_some() {}
+}
+
+/// Answers the requests of one connection.
+async fn converse(
+    tcp: TcpStream,
+    router: TowerToHyperService<Router>,
+    is_local: bool,
+    limits: Limits,
+    mut closing: watch::Receiver<()>,
+) {
+    // Small replies go out at once instead of waiting for more to send.
+    let _ = tcp.set_nodelay(true);
+    let tcp = Timed { tcp, patience: limits.reply, waiting: None };
+    let service = service_fn(move |request: Request<Incoming>| {
+        let checked = if is_local { check_host(&request) } else { Ok(()) };
+        let answer = checked.map(|()| router.call(request));
+        async move {
+            match answer {
+                Ok(answer) => answer.await,
+                Err(reject) => Ok(refuse(reject)),
+            }
+        }
+    });
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(limits.head);
+    let mut connection = pin!(builder.serve_connection(TokioIo::new(tcp), service));
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        _ = closing.changed() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!("a connection ended: {error}");
+    }
+}
+
+/// That a request names this machine as its host. A web page elsewhere can give its own name the address of this
+/// machine, and then read what the server answers; the browser still sends that name.
+///
+/// # Errors
+/// 421 for any other host.
+fn check_host<B>(request: &Request<B>) -> Result<(), Reject> {
+    let named = request.uri().authority().map(Authority::as_str).map(str::as_bytes);
+    let hosts = request.headers().get_all(header::HOST).into_iter().map(|host| host.as_bytes());
+    for host in named.into_iter().chain(hosts) {
+        if !Authority::try_from(host).is_ok_and(|host| names_this_machine(&host)) {
+            let host: String = String::from_utf8_lossy(host).chars().take(100).collect();
+            let why = format!("this server answers to localhost and 127.0.0.1, and not to \"{host}\"");
+            return Err(Reject::message(421, format!("421 Misdirected Request: {why}")));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a host is `localhost` or a loopback address, with any port.
+fn names_this_machine(host: &Authority) -> bool {
+    let name = host.host();
+    let address = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
+    address.parse().map_or_else(|_| name.eq_ignore_ascii_case("localhost"), is_loopback)
+}
+
+fn is_loopback(address: IpAddr) -> bool {
+    address.to_canonical().is_loopback()
+}
+
+/// A connection that fails when its client reads nothing for too long.
+struct Timed {
+    tcp: TcpStream,
+    patience: Duration,
+    /// Ends when the client has read nothing for that long.
+    waiting: Option<Pin<Box<Sleep>>>,
+}
+
+impl Timed {
+    fn within(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        if written.is_ready() {
+            self.waiting = None;
+            return written;
+        }
+        let patience = self.patience;
+        let waiting = self.waiting.get_or_insert_with(|| Box::pin(tokio::time::sleep(patience)));
+        waiting.as_mut().poll(cx).map(|()| Err(ErrorKind::TimedOut.into()))
+    }
+}
+
+impl AsyncRead for Timed {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.tcp).poll_read(cx, buffer)
+    }
+}
+
+impl AsyncWrite for Timed {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.tcp).poll_write(cx, bytes);
+        self.within(cx, written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.tcp).poll_write_vectored(cx, slices);
+        self.within(cx, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.tcp.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.tcp).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.tcp).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(target: &str, hosts: &[&str]) -> Request<()> {
+        let mut request = Request::get(target);
+        for host in hosts {
+            request = request.header("host", *host);
+        }
+        request.body(()).unwrap()
+    }
+
+    #[test]
+    fn only_names_of_this_machine_are_hosts() {
+        for host in ["localhost", "LocalHost:8080", "127.0.0.1:1", "127.9.9.9", "[::1]:3000", "[::ffff:127.0.0.1]"] {
+            assert_eq!(check_host(&request("/", &[host])), Ok(()), "{host}");
+        }
+        // A client of HTTP/1.0 names none; a browser always does.
+        assert_eq!(check_host(&request("/", &[])), Ok(()));
+        for host in [
+            "evil.example",
+            "localhost.evil.example:80",
+            "evil.example@evil.example",
+            "localhost@evil.example",
+            "127.0.0.1.evil.example",
+            "2130706433",
+            "192.168.1.1:8080",
+            "[::2]",
+            "::1",
+            "",
+            "a b",
+        ] {
+            let refused = check_host(&request("/", &[host])).unwrap_err();
+            assert_eq!(refused.status, 421, "{host}");
+            assert!(
+                refused.body["message"].as_str().unwrap().ends_with(&format!("and not to \"{host}\"")),
+                "{refused:?}"
+            );
+        }
+        assert!(check_host(&request("/", &["localhost", "evil.example"])).is_err());
+        assert!(check_host(&request("http://evil.example/", &["localhost"])).is_err());
+        assert_eq!(check_host(&request("http://localhost:1/", &["localhost"])), Ok(()));
+    }
+}

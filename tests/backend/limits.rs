@@ -1,0 +1,204 @@
+//! How much is taken, for how long, and from whom: bodies, connections that stand still, readers who do not read, hosts.
+
+use crate::{Server, WORLD, header, json};
+use labscope::backend::{Limits, Options, WorldKind};
+use reqwest::{Method, Response};
+use serde_json::json as value;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+/// A limit that no test comes to.
+const NEVER: Duration = Duration::from_secs(3_600);
+/// A limit that a test waits for.
+const SOON: Duration = Duration::from_millis(50);
+/// How long a test waits for what must happen.
+const WITHIN: Duration = Duration::from_secs(60);
+
+/// A server with these limits, whose first job prints without an end.
+async fn server(limits: Limits) -> Server {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("world.toml");
+    let endless = WORLD.replace("@2 hello", "@0x40000000 {i} and on, and on, and on").replace("@4 done", "");
+    std::fs::write(&file, endless).unwrap();
+    Server::with(Options { world: WorldKind::File(file), limits, ..Options::default() }).await
+}
+
+fn patient() -> Limits {
+    Limits { head: NEVER, body: NEVER, reply: NEVER, stall: NEVER, ..Limits::default() }
+}
+
+async fn connect(server: &Server) -> TcpStream {
+    TcpStream::connect(server.running.base_url.trim_start_matches("http://")).await.unwrap()
+}
+
+/// What comes until the server closes the connection.
+async fn until_closed(stream: &mut TcpStream) -> String {
+    let mut text = Vec::new();
+    let read = stream.read_to_end(&mut text);
+    tokio::time::timeout(WITHIN, read).await.expect("the connection is closed").unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+/// A reply that nobody reads, in the place of which others may come.
+async fn unread(server: &Server, user: &str) -> Response {
+    let trace = server.call(user, Method::GET, "/projects/1/jobs/1/trace");
+    trace.header("accept-encoding", "identity").send().await.unwrap()
+}
+
+/// The first bytes of the same trace.
+async fn beginning(server: &Server, user: &str) -> Response {
+    let trace = server.call(user, Method::GET, "/projects/1/jobs/1/trace");
+    trace.header("range", "bytes=0-9").send().await.unwrap()
+}
+
+/// Asks until there is room.
+async fn until_admitted(server: &Server, user: &str) {
+    let start = Instant::now();
+    loop {
+        let reply = beginning(server, user).await;
+        if reply.status() == 206 {
+            return;
+        }
+        assert_eq!((reply.status().as_u16(), header(&reply, "retry-after")), (503, "1"));
+        assert!(start.elapsed() < WITHIN, "{user} gets no place");
+    }
+}
+
+#[tokio::test]
+async fn a_body_is_taken_up_to_what_its_route_is_for_and_refused_in_a_sentence() {
+    let server = Server::of(WORLD, &Default::default()).await;
+    let send = |user: &str, path: &str, body: String| {
+        server.call(user, Method::POST, path).header("content-type", "application/json").body(body).send()
+    };
+    let file = |megabytes: usize| {
+        let actions = value!([{"action": "create", "file_path": "large", "content": "CONTENT"}]);
+        let commit = value!({"branch": "main", "commit_message": "Large", "actions": actions});
+        commit.to_string().replace("CONTENT", &"a".repeat(megabytes << 20))
+    };
+    let note = |megabytes: usize| format!("{{\"body\":\"{}\"}}", "a".repeat(megabytes << 20));
+    let notes = "/projects/1/merge_requests/1/notes";
+    json(send("ada", notes, note(7)).await.unwrap(), 201).await;
+    let refused = json(send("ada", notes, note(60)).await.unwrap(), 413).await;
+    assert_eq!(refused["message"], "413 Request Entity Too Large: a body may have 8 MiB at most here");
+    json(send("ada", "/projects/1/repository/commits", file(9)).await.unwrap(), 201).await;
+    let refused = json(send("ada", "/projects/1/repository/commits", file(65)).await.unwrap(), 413).await;
+    assert_eq!(refused["message"], "413 Request Entity Too Large: a body may have 64 MiB at most here");
+    // Nobody who has not signed in sends anything large.
+    let refused = json(send("", notes, note(2)).await.unwrap(), 413).await;
+    assert_eq!(refused["message"], "413 Request Entity Too Large: a body may have 1 MiB at most here");
+    let unknown = server.call("", Method::POST, notes).header("PRIVATE-TOKEN", "nobody's").body(note(2));
+    // That is clear from the head, so that the body need not arrive.
+    if let Ok(reply) = unknown.send().await {
+        assert_eq!(reply.status(), 401);
+    }
+    let many = format!("{{\"labels\":[{}1]}}", "{\"\":0},".repeat(1 << 20));
+    let refused = json(send("ada", "/projects/1/merge_requests", many).await.unwrap(), 413).await;
+    assert_eq!(refused["message"], "413 Request Entity Too Large: a request may hold 100000 values at most");
+}
+
+#[tokio::test]
+async fn a_connection_that_brings_no_request_is_closed() {
+    let server = server(Limits { head: SOON, ..patient() }).await;
+    for begun in ["", "GET /api/v4/version HTTP/1.1\r\nHost: localhost\r\nX-Slow: "] {
+        let mut stream = connect(&server).await;
+        stream.write_all(begun.as_bytes()).await.unwrap();
+        assert_eq!(until_closed(&mut stream).await, "", "{begun:?}");
+    }
+    // And one that brought one before.
+    let mut stream = connect(&server).await;
+    stream.write_all(b"GET /api/v4/projects/1 HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
+    assert!(until_closed(&mut stream).await.starts_with("HTTP/1.1 200 OK\r\n"));
+}
+
+#[tokio::test]
+async fn a_body_that_does_not_arrive_is_not_waited_for() {
+    let server = server(Limits { body: SOON, ..patient() }).await;
+    let mut stream = connect(&server).await;
+    let head = format!(
+        "POST /api/v4/groups HTTP/1.1\r\nHost: localhost\r\nPRIVATE-TOKEN: {}\r\nContent-Length: 10\r\n\r\nname=",
+        server.token("root")
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let answer = until_closed(&mut stream).await;
+    assert!(answer.starts_with("HTTP/1.1 408 Request Timeout\r\n"), "{answer}");
+    assert!(answer.ends_with("\"408 Request Timeout: the body did not arrive within 0.05 seconds\"}"), "{answer}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn readers_who_do_not_read_hold_up_nobody_else() {
+    let server = server(patient()).await;
+    let mut idle = Vec::new();
+    for _ in 0..64 {
+        idle.push(unread(&server, "ada").await);
+        assert_eq!(idle.last().unwrap().status(), 200);
+    }
+    assert_eq!(beginning(&server, "bo").await.status(), 206);
+    let archive = server.get("bo", "/projects/1/repository/archive").await;
+    assert!(!archive.bytes().await.unwrap().is_empty());
+    assert_eq!(server.read("ada", "/projects/1").await["name"], "hello", "what is not streamed is answered to all");
+    // One caller has half of the places.
+    assert_eq!(beginning(&server, "ada").await.status(), 503);
+    idle.pop();
+    until_admitted(&server, "ada").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_does_not_read_gives_way_to_who_does() {
+    let server = server(Limits { streams: 4, stall: Duration::ZERO, ..patient() }).await;
+    let mut idle = [unread(&server, "ada").await, unread(&server, "ada").await];
+    // Once their writers wait.
+    until_admitted(&server, "ada").await;
+    // One of them breaks off, and is not taken for a whole; the other has no end.
+    let broken = async |reply: &mut Response| {
+        while let Ok(chunk) = reply.chunk().await {
+            assert!(chunk.is_some(), "a part is not the whole");
+        }
+    };
+    let [first, second] = &mut idle;
+    let either = async {
+        tokio::select! {
+            () = broken(first) => {}
+            () = broken(second) => {}
+        }
+    };
+    tokio::time::timeout(WITHIN, either).await.expect("one gave way");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reply_that_nobody_reads_ends() {
+    let server = server(Limits { streams: 2, reply: SOON, ..patient() }).await;
+    let _idle = unread(&server, "ada").await;
+    until_admitted(&server, "ada").await;
+}
+
+#[tokio::test]
+async fn a_server_of_this_machine_answers_to_no_other_name() {
+    let ask = async |server: &Server, host: &str| {
+        let mut stream = connect(server).await;
+        let head = format!("GET /api/v4/projects/1 HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        stream.write_all(head.as_bytes()).await.unwrap();
+        until_closed(&mut stream).await
+    };
+    let local = server(Limits::default()).await;
+    for host in ["localhost:1", "127.0.0.1", "[::1]:80"] {
+        let answer = ask(&local, host).await;
+        assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+        assert!(answer.contains(&format!("\"web_url\":\"http://{host}/ada/hello\"")), "{answer}");
+    }
+    let answer = ask(&local, "rebound.example").await;
+    assert!(answer.starts_with("HTTP/1.1 421 Misdirected Request\r\n"), "{answer}");
+    let why =
+        "421 Misdirected Request: this server answers to localhost and 127.0.0.1, and not to \\\"rebound.example\\\"";
+    assert!(answer.ends_with(&format!("{{\"message\":\"{why}\"}}")), "{answer}");
+
+    // What others reach has names of its own.
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("world.toml");
+    std::fs::write(&file, WORLD).unwrap();
+    let options =
+        Options { listen: SocketAddr::from(([0, 0, 0, 0], 0)), world: WorldKind::File(file), ..Options::default() };
+    let open = Server::with(options).await;
+    assert!(ask(&open, "labscope.example").await.starts_with("HTTP/1.1 200 OK\r\n"));
+}
