@@ -31,7 +31,7 @@ fn written(path: &Path) -> String {
     loop {
         match std::fs::read_to_string(path) {
             Ok(text) if text.ends_with("\nend\n") => return text,
-            _ => assert!(Instant::now() < until, "not written: {}", path.display()),
+            found => assert!(Instant::now() < until, "not written: {}: {found:?}", path.display()),
         }
         std::thread::yield_now();
     }
@@ -41,19 +41,26 @@ fn written(path: &Path) -> String {
 fn no_program_inherits_a_token() {
     let home = Home::new();
     for name in ["my-editor", "my-pager", "xdg-open"] {
-        program(&home, name, &format!("(echo; env; echo \"gets $1\"; echo end) > \"$HOME/{name}\"\n"));
+        let waits = format!("until [ -e \"$HOME/{name}-ends\" ]; do sleep 0.1; done");
+        program(&home, name, &format!("(echo; env; echo \"gets $1\"; echo end) > \"$HOME/{name}\"\n{waits}\n"));
     }
     let served = Served::start(&home, &[]);
     let token = served.token("root").to_owned();
     let variables = [("LABSCOPE_TOKEN", token.as_str()), ("GITLAB_TOKEN", TOKEN)];
     let arguments = ["--host", served.url(), "acme/rocket-ui@main:README.md"];
     let mut screen = start(&home, env!("CARGO_BIN_EXE_labscope"), &arguments, &variables);
-    screen.wait("the file can be edited", |screen| offers(screen, "e edit"));
+    screen.wait("the file is read", |screen| {
+        offers(screen, "e edit") && screen.contents().contains("A small toolkit for terminal programs")
+    });
     for (keys, name) in [("o", "xdg-open"), ("P", "my-pager"), ("E", "my-editor")] {
         screen.keys(keys);
         let text = written(&home.path(name));
         assert!(text.contains("\nTERM="), "{name} has its environment: {text}");
         assert!(!text.contains("_TOKEN=") && !text.contains(&token), "{name}: {text}");
+        // The browser has a window of its own, the others have the terminal.
+        let away = name != "xdg-open";
+        screen.wait("who has the terminal", |screen| screen.alternate_screen() != away);
+        std::fs::write(home.path(&format!("{name}-ends")), "").expect("written");
         screen.wait("it is back", |screen| screen.alternate_screen() && offers(screen, "e edit"));
     }
     let gets = format!("gets {}/acme/rocket-ui/", served.url().trim_end_matches('/'));
