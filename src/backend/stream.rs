@@ -130,6 +130,8 @@ impl Sender {
 
 impl Write for Sender {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // A buffer hands on at once what is larger than itself; a reader who does not read holds copies of a few chunks.
+        let bytes = bytes.get(..CHUNK).unwrap_or(bytes);
         // What packs archives tries again to bring them to an end.
         self.has_failed = self.has_failed || !self.send(Bytes::copy_from_slice(bytes));
         if self.has_failed { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(bytes.len()) }

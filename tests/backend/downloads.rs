@@ -7,7 +7,8 @@ use std::io::{Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-const WORLD: &str = r#"
+/// Jobs with artifacts, one of them of fifty million bytes.
+pub const WORLD: &str = r#"
 now = "2026-11-20T16:00:00Z"
 users = [{ username = "root", admin = true }, { username = "ada", name = "Ada" }, { username = "eve" }]
 
