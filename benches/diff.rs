@@ -8,8 +8,8 @@ use labscope::api::commits::DiffEntry;
 use labscope::app::App;
 use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::place::Place;
-use labscope::store::{Arrival, Held, Want};
-use labscope::ui::diff::{self, At, DiffDoc, FileDiff, Inset, Look, Side, Source};
+use labscope::store::{Arrival, HeldState, Want};
+use labscope::ui::diff::{self, At, DiffDoc, DiffOptions, FileDiff, Inset, Side, Source};
 use labscope::ui::doc::{DocLine, DocState};
 use labscope::ui::theme::{Background, Theme};
 use labscope::ui::words;
@@ -65,7 +65,7 @@ fn answer(app: &mut App, effects: Vec<Effect>, body: &[u8], works: usize) -> Vec
                 Outcome::Made((work.run)(&|| false))
             }
             _ => {
-                left.push(Effect::Start(ticket, want, Held::default()));
+                left.push(Effect::Start(ticket, want, HeldState::default()));
                 continue;
             }
         };
@@ -171,7 +171,7 @@ fn main() {
 
     let theme = Theme::for_background(Background::Dark);
     let state = DocState::new();
-    let look = Look { theme: &theme, focused: true, wrap: false, marks: &|_| Vec::new(), marked: None };
+    let look = DiffOptions { theme: &theme, focused: true, wrap: false, marks: &|_| Vec::new(), marked: None };
     let mut buffer = screen(SIZE);
     let area = buffer.area;
     let mut of = |doc: &DiffDoc| {

@@ -12,7 +12,7 @@ use labscope::app::App;
 use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::place::Place;
 use labscope::runtime::executor::Executor;
-use labscope::store::{Arrival, Held, Ticket, Want};
+use labscope::store::{Arrival, HeldState, Ticket, Want};
 use ratatui::buffer::Buffer;
 use std::hint::black_box;
 use std::sync::Arc;
@@ -176,7 +176,7 @@ fn answer(app: &mut App, effects: Vec<Effect>) -> (Option<labscope::api::Request
                 continue;
             }
             _ => {
-                left.push(Effect::Start(ticket, want, Held::default()));
+                left.push(Effect::Start(ticket, want, HeldState::default()));
                 continue;
             }
         };
@@ -212,9 +212,9 @@ fn filled(text: &[u8]) -> (App, labscope::api::Request, usize) {
 }
 
 /// Seconds to find everything that fits, and how often it did; the app's own search, run where it is asked for.
-fn search(app: &mut App, sought: &str) -> (f64, usize) {
+fn search(app: &mut App, filter_text: &str) -> (f64, usize) {
     app.update(Msg::Key(key("/")));
-    let mut effects = app.update(Msg::Paste(sought.into()));
+    let mut effects = app.update(Msg::Paste(filter_text.into()));
     effects.extend(app.update(Msg::Key(key("Enter"))));
     let start = Instant::now();
     for effect in effects {
@@ -244,8 +244,8 @@ fn counted(buffer: &Buffer) -> usize {
 }
 
 /// The engine alone over the same bytes: seconds, and how often it found something. It stops where the app does.
-fn engine(text: &[u8], sought: &str) -> (f64, usize) {
-    let pattern = regex::bytes::Regex::new(&format!("(?i){sought}")).expect("a pattern");
+fn engine(text: &[u8], filter_text: &str) -> (f64, usize) {
+    let pattern = regex::bytes::Regex::new(&format!("(?i){filter_text}")).expect("a pattern");
     let start = Instant::now();
     let count = black_box(pattern.find_iter(text).take(labscope::ui::search::MATCHES).count());
     (start.elapsed().as_secs_f64(), count)
@@ -443,9 +443,9 @@ fn measure(megabytes: usize, table: &mut Table, runtime: &tokio::runtime::Runtim
     app.update(Msg::Key(key("G")));
     let end = median(31, || frame(&mut app, &mut buffer));
     table.ratio(&name("a frame at the end, beside one at the start (µs)"), (start, end), 2.0);
-    for (what, sought, limit) in [("an expression", SOUGHT, 3.0), ("a word that is rare", RARE, 3.0)] {
-        let (alone, expected) = engine(&text, sought);
-        let (took, found) = search(&mut app, sought);
+    for (what, filter_text, limit) in [("an expression", SOUGHT, 3.0), ("a word that is rare", RARE, 3.0)] {
+        let (alone, expected) = engine(&text, filter_text);
+        let (took, found) = search(&mut app, filter_text);
         let what = format!("{}, beside the engine on the same bytes (ms)", name(&format!("search for {what}")));
         table.ratio(&what, (alone * 1e3, took * 1e3), limit);
         table.row(

@@ -19,7 +19,7 @@ use secrecy::SecretString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-pub use transfer::{Download, Progress, Told};
+pub use transfer::{Download, OnProgress, Progress};
 use url::{Url, form_urlencoded};
 
 /// A server and how to speak to it.

@@ -49,8 +49,8 @@ impl From<u64> for Id {
 
 impl<'de> Deserialize<'de> for Id {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Id, D::Error> {
-        struct Visitor;
-        impl serde::de::Visitor<'_> for Visitor {
+        struct ExtraVisitor;
+        impl serde::de::Visitor<'_> for ExtraVisitor {
             type Value = Id;
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
                 f.write_str("a number or a path")
@@ -65,7 +65,7 @@ impl<'de> Deserialize<'de> for Id {
                 Ok(Id(number.to_string()))
             }
         }
-        deserializer.deserialize_any(Visitor)
+        deserializer.deserialize_any(ExtraVisitor)
     }
 }
 

@@ -6,10 +6,10 @@ use super::overlay::Overlay;
 use super::pane::Cx;
 use super::pane::Section;
 use super::place::Place;
-use super::transfer::{News, Order, Save};
+use super::transfer::{Save, SaveOrder, TransferEvent};
 use super::watch::Watched;
 use crate::api::{Error, Host};
-use crate::store::{Arrival, Held, Ticket, Value, Want, Write};
+use crate::store::{Arrival, HeldState, Ticket, Value, Want, Write};
 use crate::ui::theme::Background;
 use crossterm::event::{KeyEvent, MouseEvent};
 use jiff::{SignedDuration, Timestamp};
@@ -32,24 +32,24 @@ pub enum Tone {
 }
 
 /// What follows on the answer to a write: a list to empty, the next write of several.
-pub type Then = Rc<dyn Fn(&Result<Value, Error>, &mut Cx)>;
+pub type FollowUp = Rc<dyn Fn(&Result<Value, Error>, &mut Cx)>;
 
 /// Text for another program: shared, for it may be large.
 #[derive(Clone)]
-pub struct Paper {
+pub struct PagerText {
     /// What it is called; its ending tells programs what it is.
     pub name: String,
     /// The text.
     pub text: Arc<dyn AsRef<str> + Send + Sync>,
 }
 
-impl PartialEq for Paper {
-    fn eq(&self, other: &Paper) -> bool {
+impl PartialEq for PagerText {
+    fn eq(&self, other: &PagerText) -> bool {
         self.name == other.name && (*self.text).as_ref() == (*other.text).as_ref()
     }
 }
 
-impl std::fmt::Debug for Paper {
+impl std::fmt::Debug for PagerText {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Paper({}, {} bytes)", self.name, (*self.text).as_ref().len())
     }
@@ -95,7 +95,7 @@ pub enum Action {
     SendKept(String, Write),
     /// The same, with what follows on the answer, wherever the person is by then; the text kept under the key, where there
     /// is one, goes when the server has it.
-    SendThen(Option<String>, Write, Then),
+    SendThen(Option<String>, Write, FollowUp),
     /// Send the drafts that are kept under these keys, one after the other.
     Post(Vec<String>),
     /// Find out whether drafts arrived that were being sent when the program ended.
@@ -111,11 +111,11 @@ pub enum Action {
     /// Write text in the person's own editor; the answer goes to the overlay on top, else to the pane under the tag.
     Edit { tag: &'static str, text: String, suffix: Cow<'static, str> },
     /// Show text in the person's own pager.
-    Page(Paper),
+    Page(PagerText),
     /// Save bytes to a file: asks where.
     Save(Save),
     /// Save them there.
-    SaveTo(Order),
+    SaveTo(SaveOrder),
     /// Take a save that ended up again; whether a file that is there may be replaced.
     SaveAgain(u64, bool),
     /// Stop a save; what came is kept.
@@ -169,9 +169,9 @@ pub enum Action {
 /// Stops something that runs in the background. What it said before it knew may still be on its way when the same thing
 /// is started anew, and must not be taken for what the new one says.
 #[derive(Clone, Debug, Default)]
-pub struct Stop(Arc<AtomicBool>);
+pub struct Cancel(Arc<AtomicBool>);
 
-impl Stop {
+impl Cancel {
     /// Stops it.
     pub fn stop(&self) {
         self.0.store(true, Ordering::Relaxed);
@@ -199,7 +199,7 @@ pub enum Msg {
     /// The terminal told its background.
     Background(Background),
     /// What something that was started says; not listened to once it was stopped.
-    Of(Stop, Box<Msg>),
+    Of(Cancel, Box<Msg>),
     /// The end of something that was started.
     Arrived(Ticket, Result<Outcome, Error>),
     /// What was last known of something that was started, and when it came; the answer of now is still to come.
@@ -215,7 +215,7 @@ pub enum Msg {
     /// The end of a write.
     Sent(u64, Result<Value, Error>),
     /// What became of a save.
-    Transfer(u64, News),
+    Transfer(u64, TransferEvent),
     /// The person's editor came back with this text, or could not be run.
     Edited(&'static str, Result<String, String>),
     /// The person's editor had written this text when the program was told to end.
@@ -269,7 +269,7 @@ impl std::fmt::Debug for Outcome {
 pub enum Effect {
     /// Start what the ticket names, of which so much is known: a stream goes on after the bytes that are held, and what a
     /// list has (pages) need not be looked for on disk.
-    Start(Ticket, Want, Held),
+    Start(Ticket, Want, HeldState),
     /// A stream that was started reads no more for the moment, or goes on.
     Hold(Ticket, bool),
     /// Stop it.
@@ -285,13 +285,13 @@ pub enum Effect {
     /// Run the person's editor on this text, in a file whose name ends so.
     Edit { tag: &'static str, text: String, suffix: Cow<'static, str> },
     /// Run the person's pager on this text.
-    Page(Paper),
+    Page(PagerText),
     /// Save bytes to a file.
-    Save(u64, Order),
+    Save(u64, SaveOrder),
     /// Stop that.
     StopSave(u64),
     /// Drop what came of it.
-    ForgetSave(Order),
+    ForgetSave(SaveOrder),
     /// Keep a draft on disk, or drop it.
     Keep(String, Option<String>),
     /// Find out whether a draft is ours to send: its key, and that on disk. Answered by [`Msg::Claimed`].

@@ -5,7 +5,7 @@ use crate::ui::doc::{DocState, SIDEWAYS};
 use std::borrow::Cow;
 
 /// Why a command cannot be run here; said where it is shown.
-pub type WhyNot = Cow<'static, str>;
+pub type Disabled = Cow<'static, str>;
 
 /// One thing that can be done in a place `P`.
 pub struct Command<P> {
@@ -20,7 +20,7 @@ pub struct Command<P> {
     /// Whether it changes something on the server: refused under `--read-only`.
     pub writes: bool,
     /// Whether it can be run now, or why not.
-    pub enabled: fn(&P, &View) -> Result<(), WhyNot>,
+    pub enabled: fn(&P, &View) -> Result<(), Disabled>,
     /// Runs it.
     pub run: fn(&mut P, &mut Cx),
 }
@@ -49,7 +49,7 @@ impl<P> Command<P> {
     }
 
     /// Can be run only where `enabled` says so.
-    pub const fn when(mut self, enabled: fn(&P, &View) -> Result<(), WhyNot>) -> Command<P> {
+    pub const fn when(mut self, enabled: fn(&P, &View) -> Result<(), Disabled>) -> Command<P> {
         self.enabled = enabled;
         self
     }
@@ -60,7 +60,7 @@ impl<P> Command<P> {
     }
 
     /// Whether it can be run now: read-only first, then its own reason.
-    pub fn can(&self, pane: &P, view: &View) -> Result<(), WhyNot> {
+    pub fn can(&self, pane: &P, view: &View) -> Result<(), Disabled> {
         if self.writes && view.session.read_only {
             return Err("labscope is read-only".into());
         }

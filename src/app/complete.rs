@@ -123,38 +123,38 @@ fn milestones(project: &Id, typed: &str) -> SearchProject {
 }
 
 /// The latest merge requests, on which labels and milestones are seen: no operation lists those.
-enum Seen {
+enum SeenNames {
     Project(ListProjectMergeRequests),
     All(ListMergeRequests),
 }
 
-impl Seen {
-    fn of(project: Option<&Id>) -> Seen {
+impl SeenNames {
+    fn of(project: Option<&Id>) -> SeenNames {
         let order_by = Some("updated_at".to_owned());
         match project {
-            Some(id) => Seen::Project(ListProjectMergeRequests { id: id.clone(), order_by, ..Default::default() }),
-            None => Seen::All(ListMergeRequests { scope: Some("all".into()), order_by, ..Default::default() }),
+            Some(id) => SeenNames::Project(ListProjectMergeRequests { id: id.clone(), order_by, ..Default::default() }),
+            None => SeenNames::All(ListMergeRequests { scope: Some("all".into()), order_by, ..Default::default() }),
         }
     }
 
     fn want(&self) -> Want {
         match self {
-            Seen::Project(list) => Load::list(list, 1).into(),
-            Seen::All(list) => Load::list(list, 1).into(),
+            SeenNames::Project(list) => Load::list(list, 1).into(),
+            SeenNames::All(list) => Load::list(list, 1).into(),
         }
     }
 
     fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, MergeRequest> {
         match self {
-            Seen::Project(list) => view.store.list(list),
-            Seen::All(list) => view.store.list(list),
+            SeenNames::Project(list) => view.store.list(list),
+            SeenNames::All(list) => view.store.list(list),
         }
     }
 }
 
 fn seen_milestones<'a>(view: &View<'a>, project: Option<&Id>, typed: &str) -> Vec<&'a Milestone> {
     let mut all: Vec<&Milestone> =
-        Seen::of(project).rows(view).iter().filter_map(|request| request.milestone.known()).collect();
+        SeenNames::of(project).rows(view).iter().filter_map(|request| request.milestone.known()).collect();
     if let Some(project) = project.filter(|_| !typed.trim().is_empty()) {
         all.extend(view.store.list(&milestones(project, typed)).iter().filter_map(|hit| match hit {
             Hit::Milestone(milestone) => Some(milestone.as_ref()),
@@ -191,9 +191,9 @@ impl Complete {
             }
             Complete::Authors(project) => vec![Load::list(&authors(project), 1).into()],
             Complete::Paths(project) => vec![Load::list(&folder(project, typed), 1).after(PAUSE).into()],
-            Complete::Labels(project) => vec![Seen::of(project.as_ref()).want()],
+            Complete::Labels(project) => vec![SeenNames::of(project.as_ref()).want()],
             Complete::Milestones(project) => {
-                let mut wants = vec![Seen::of(project.as_ref()).want()];
+                let mut wants = vec![SeenNames::of(project.as_ref()).want()];
                 if let Some(project) = project.as_ref().filter(|_| !typed.trim().is_empty()) {
                     wants.push(Load::list(&milestones(project, typed), 1).after(PAUSE).into());
                 }
@@ -243,7 +243,7 @@ impl Complete {
                 files.iter().for_each(|entry| add(&entry.path, ""));
             }
             Complete::Labels(project) => {
-                let requests = Seen::of(project.as_ref()).rows(view);
+                let requests = SeenNames::of(project.as_ref()).rows(view);
                 requests.iter().flat_map(MergeRequest::labels).for_each(|label| add(label, ""));
             }
             Complete::Milestones(project) => {
@@ -283,7 +283,9 @@ impl Complete {
             Complete::Branches(project) | Complete::Refs(project) => view.store.list(&branches(project, typed)).loading,
             Complete::Authors(project) => view.store.list(&authors(project)).loading,
             Complete::Paths(project) => view.store.list(&folder(project, typed)).loading,
-            Complete::Labels(project) | Complete::Milestones(project) => Seen::of(project.as_ref()).rows(view).loading,
+            Complete::Labels(project) | Complete::Milestones(project) => {
+                SeenNames::of(project.as_ref()).rows(view).loading
+            }
             Complete::Groups => view.store.list(&groups(typed)).loading,
             Complete::Projects => view.store.list(&projects(typed)).loading,
         }

@@ -3,7 +3,7 @@
 use super::App;
 use super::command::Command;
 use super::global::GLOBAL;
-use super::pane::{Crumb, View};
+use super::pane::{Breadcrumb, View};
 use super::reconcile::tone_role;
 use crate::ui::theme::Role;
 use crate::ui::{chart, glyph, line, popup, text};
@@ -57,13 +57,13 @@ impl App {
         let theme = view.theme;
         let dim = theme.style(Role::Dim);
         let mut left: Spans = vec![(" ".into(), dim)];
-        let crumbs: Vec<Crumb> = self.panes.last().map(|p| p.crumbs(view)).unwrap_or_default();
-        for (index, crumb) in crumbs.iter().enumerate() {
-            if let Some(before) = index.checked_sub(1).and_then(|i| crumbs.get(i)) {
+        let breadcrumbs: Vec<Breadcrumb> = self.panes.last().map(|p| p.breadcrumbs(view)).unwrap_or_default();
+        for (index, breadcrumb) in breadcrumbs.iter().enumerate() {
+            if let Some(before) = index.checked_sub(1).and_then(|i| breadcrumbs.get(i)) {
                 // What ends in a slash and what follows it are one path.
                 left.push((if before.text.ends_with('/') { " " } else { "  " }.into(), dim));
             }
-            left.push((text::shown(&crumb.text).into_owned(), theme.style(crumb.role)));
+            left.push((text::shown(&breadcrumb.text).into_owned(), theme.style(breadcrumb.role)));
         }
         let mut right: Spans = Vec::new();
         if !self.watched.is_empty() {
@@ -204,10 +204,14 @@ impl App {
                 }
             }
             for (id, short) in [("seek", "filter"), ("actions", "actions")] {
-                if id == "seek" && pane.seek().is_none() {
+                if id == "seek" && pane.search_mode().is_none() {
                     continue;
                 }
-                let short = if id == "seek" && pane.seek() == Some(super::Seek::Search) { "search" } else { short };
+                let short = if id == "seek" && pane.search_mode() == Some(super::SearchMode::Search) {
+                    "search"
+                } else {
+                    short
+                };
                 hints.push((self.bindings.first(id).to_owned(), format!(" {short}  ")));
             }
             // A hint is read whole or not at all. The last two lead to all others, so those before them give way.
@@ -215,7 +219,7 @@ impl App {
             let wide = |hints: &[(String, String)]| -> usize {
                 hints.iter().map(|(keys, words)| text::width(keys) + text::width(words)).sum()
             };
-            let general = if pane.seek().is_some() { 2 } else { 1 };
+            let general = if pane.search_mode().is_some() { 2 } else { 1 };
             // A blank stands before the first, and the two behind the last are not needed.
             while hints.len() > general && wide(&hints) > room + 1 {
                 hints.remove(hints.len() - general - 1);

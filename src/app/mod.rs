@@ -1,40 +1,39 @@
 //! The app: one plain state machine between what reaches it and what it asks for. Nothing here waits.
 
 pub mod action;
-pub mod anything;
 pub mod bindings;
 pub mod command;
 pub mod complete;
-pub mod elsewhere;
+pub mod dates;
 pub mod frame;
 pub mod global;
-mod kept;
 pub mod keymap;
-pub mod machine;
+pub mod local_paths;
 pub mod outbox;
 pub mod overlay;
 pub mod pane;
+mod persistence;
 pub mod place;
 pub mod query;
+pub mod quick_open;
 pub mod recent;
 pub mod reconcile;
 mod saving;
+pub mod server_switch;
 pub mod target;
 #[cfg(test)]
 mod tests;
 pub mod transfer;
 pub mod watch;
-pub mod when;
 
 use crate::api::Fault;
 use crate::store::{Store, Ticket, Want, Write, earliest};
 use crate::ui::image::Pictures;
 use crate::ui::theme::Theme;
-use action::{Action, Effect, Msg, Outcome, Then, Tone};
+use action::{Action, Effect, FollowUp, Msg, Outcome, Tone};
 use bindings::Bindings;
 use command::Motion;
 use crossterm::event::{KeyEventKind, MouseButton, MouseEventKind};
-use elsewhere::Elsewhere;
 use global::GLOBAL;
 use jiff::{SignedDuration, Timestamp};
 use keymap::{Key, Meaning};
@@ -43,9 +42,10 @@ use overlay::confirm::Confirm;
 use overlay::picker::{Item, Picker};
 use overlay::prompt::Prompt;
 use overlay::query::QueryLine;
-use overlay::{Overlay, Stay};
-pub use pane::{AnyPane, Cx, Entry, Needs, Pane, Pointer, Seek, Session, View};
+use overlay::{AfterKey, Overlay};
+pub use pane::{AnyPane, Cx, Entry, Needs, Pane, Pointer, SearchMode, Session, View};
 pub use place::Place;
+use server_switch::ServerSwitch;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use target::TargetError;
 use transfer::Transfers;
@@ -69,13 +69,13 @@ struct Message {
 /// A write that is on its way.
 struct Pending {
     write: Write,
-    carries: Carries,
+    carries: KeptKey,
     /// What follows on the answer.
-    then: Option<Then>,
+    then: Option<FollowUp>,
 }
 
 /// The kept text that a write carries, by its key.
-enum Carries {
+enum KeptKey {
     Nothing,
     /// As it was when it was sent.
     Kept(String, Option<String>),
@@ -121,7 +121,7 @@ pub struct App {
     unkept: Option<String>,
     outbox: Outbox,
     transfers: Transfers,
-    elsewhere: Elsewhere,
+    elsewhere: ServerSwitch,
     /// What a person waits for the end of.
     watched: Vec<watch::Watched>,
     /// The pictures of the last frame.
@@ -191,7 +191,7 @@ impl App {
             unkept: None,
             outbox: Outbox::default(),
             transfers: Transfers::default(),
-            elsewhere: Elsewhere::default(),
+            elsewhere: ServerSwitch::default(),
             watched: Vec::new(),
             pictures: Pictures::default(),
             behind: VecDeque::new(),
@@ -309,7 +309,7 @@ impl App {
             Msg::Key(event) => self.key(Key::of(event), effects),
             Msg::Paste(text) => self.with_overlay(effects, |overlay, cx| {
                 overlay.paste(&text, cx);
-                Stay::Open
+                AfterKey::Open
             }),
             Msg::Mouse(event) => self.mouse(event, effects),
             Msg::Of(..) => {
@@ -405,8 +405,8 @@ impl App {
         let mut cx = Cx { view: self.view_of(), actions: Vec::new() };
         overlays.retain_mut(|overlay| {
             let stay = overlay.sent(number, &outcome, &mut cx);
-            shown |= stay == Some(Stay::Open);
-            stay != Some(Stay::Close)
+            shown |= stay == Some(AfterKey::Open);
+            stay != Some(AfterKey::Close)
         });
         let actions = cx.actions;
         self.overlays = overlays;
@@ -415,10 +415,10 @@ impl App {
         }
         match &outcome {
             // The outbox says what became of all that it sent.
-            _ if matches!(pending.carries, Carries::Draft(_)) => {}
+            _ if matches!(pending.carries, KeptKey::Draft(_)) => {}
             Ok(_) => {
                 // What was typed after it was sent is another text, and stays.
-                if let Carries::Kept(key, sent) = &pending.carries
+                if let KeptKey::Kept(key, sent) = &pending.carries
                     && self.drafts.get(key) == sent.as_ref()
                 {
                     self.act(Action::Keep(key.clone(), None), effects);
@@ -428,7 +428,7 @@ impl App {
                 self.say(Tone::Good, format!("Done: {}{}", pending.write.what, undo.unwrap_or_default()));
             }
             Err(error) if !shown => {
-                let kept = if matches!(pending.carries, Carries::Kept(..)) { " The text is kept." } else { "" };
+                let kept = if matches!(pending.carries, KeptKey::Kept(..)) { " The text is kept." } else { "" };
                 let said = error.said();
                 self.say(Tone::Bad, format!("Could not {}: {said}.{kept} {}", pending.write.what, error.next()));
             }
@@ -437,7 +437,7 @@ impl App {
         for action in actions {
             self.act(action, effects);
         }
-        if let Carries::Draft(key) = &pending.carries {
+        if let KeptKey::Draft(key) = &pending.carries {
             self.delivered(key, &outcome, effects);
         }
         if let Some(then) = pending.then {
@@ -549,12 +549,12 @@ impl App {
     }
 
     /// Lets the top overlay do something, then does what it asked for.
-    fn with_overlay(&mut self, effects: &mut Vec<Effect>, run: impl FnOnce(&mut dyn Overlay, &mut Cx) -> Stay) {
+    fn with_overlay(&mut self, effects: &mut Vec<Effect>, run: impl FnOnce(&mut dyn Overlay, &mut Cx) -> AfterKey) {
         let Some(mut overlay) = self.overlays.pop() else { return };
         let mut cx = Cx { view: self.view_of(), actions: Vec::new() };
         let stay = run(overlay.as_mut(), &mut cx);
         let actions = cx.actions;
-        if stay == Stay::Open {
+        if stay == AfterKey::Open {
             self.overlays.push(overlay);
         }
         for action in actions {
@@ -607,11 +607,11 @@ impl App {
             Action::Open(overlay) => self.overlays.push(overlay),
             Action::Run(id) => self.run(id, effects),
             Action::Move(motion) => self.with_pane(effects, |pane, cx| pane.motion(motion, cx)),
-            Action::Seek => self.seek(),
+            Action::Seek => self.open_search(),
             Action::SeekNext(forward) => self.with_pane(effects, |pane, cx| pane.seek_next(forward, cx)),
-            Action::Sought(text) => self.with_pane(effects, |pane, cx| pane.set_sought(&text, cx)),
+            Action::Sought(text) => self.with_pane(effects, |pane, cx| pane.set_filter_text(&text, cx)),
             Action::Answer(tag, value) => self.with_pane(effects, |pane, cx| pane.answer(tag, value, cx)),
-            Action::Send(write) => self.send(write, Carries::Nothing, None, effects),
+            Action::Send(write) => self.send(write, KeptKey::Nothing, None, effects),
             Action::SendKept(key, write) => {
                 let carries = self.carrying(Some(key));
                 self.send(write, carries, None, effects);
@@ -709,17 +709,17 @@ impl App {
         }
     }
 
-    fn carrying(&self, key: Option<String>) -> Carries {
-        key.map_or(Carries::Nothing, |key| {
+    fn carrying(&self, key: Option<String>) -> KeptKey {
+        key.map_or(KeptKey::Nothing, |key| {
             let text = self.drafts.get(&key).cloned();
-            Carries::Kept(key, text)
+            KeptKey::Kept(key, text)
         })
     }
 
-    fn send(&mut self, write: Write, carries: Carries, then: Option<Then>, effects: &mut Vec<Effect>) {
+    fn send(&mut self, write: Write, carries: KeptKey, then: Option<FollowUp>, effects: &mut Vec<Effect>) {
         let number = self.next_write;
         self.next_write += 1;
-        if let Some(overlay) = self.overlays.last_mut().filter(|_| !matches!(carries, Carries::Draft(_))) {
+        if let Some(overlay) = self.overlays.last_mut().filter(|_| !matches!(carries, KeptKey::Draft(_))) {
             overlay.sending(number);
         }
         self.writes.insert(number, Pending { write: write.clone(), carries, then });
@@ -841,16 +841,16 @@ impl App {
 
     // ---- overlays that the app itself opens
 
-    fn seek(&mut self) {
+    fn open_search(&mut self) {
         let Some(pane) = self.panes.last() else { return };
-        let label = match pane.seek() {
-            Some(Seek::Filter) => "filter",
-            Some(Seek::Search) => "search",
+        let label = match pane.search_mode() {
+            Some(SearchMode::Filter) => "filter",
+            Some(SearchMode::Search) => "search",
             None => return self.say(Tone::Info, "There is nothing to search here.".into()),
         };
         let overlay: Box<dyn Overlay> = match pane.grammar() {
-            Some(grammar) => Box::new(QueryLine::new(label, pane.sought(), grammar)),
-            None => Box::new(Prompt::seek(label, pane.sought())),
+            Some(grammar) => Box::new(QueryLine::new(label, pane.filter_text(), grammar)),
+            None => Box::new(Prompt::seek(label, pane.filter_text())),
         };
         self.overlays.push(overlay);
     }
@@ -935,7 +935,7 @@ impl App {
     }
 
     fn anything(&mut self) {
-        let source = Box::new(anything::Anything::new(&self.place()));
+        let source = Box::new(quick_open::QuickOpen::new(&self.place()));
         let free = |text: &str| Action::GoTo(text.to_owned());
         let picker = Picker::of("Go to anything", "", source, &self.view_of())
             .free(free, "project, group, merge request, job, ref, file, user");

@@ -1,7 +1,7 @@
 //! What a place is made of: the trait of panes, what they may see, and what they may ask for.
 
 use super::action::{Action, Tone};
-use super::command::{Command, Info, Motion, WhyNot};
+use super::command::{Command, Disabled, Info, Motion};
 use super::outbox::Outbox;
 use super::place::Place;
 use super::query::Grammar;
@@ -36,12 +36,12 @@ pub struct Session {
     /// How traces of jobs are read.
     pub reading: Arc<Reading>,
     /// The other servers that one knows, in order.
-    pub others: Vec<Other>,
+    pub others: Vec<OtherServer>,
 }
 
 /// Another server than the one at hand.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Other {
+pub struct OtherServer {
     pub host: Host,
     /// Whether a token is there.
     pub signed_in: bool,
@@ -143,23 +143,23 @@ impl Cx<'_> {
 
 /// One step of the breadcrumb.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Crumb {
+pub struct Breadcrumb {
     /// The text, cleaned where it came from a server.
     pub text: String,
     /// How it looks.
     pub role: Role,
 }
 
-impl Crumb {
+impl Breadcrumb {
     /// A step of the way.
-    pub fn new(text: impl Into<String>, role: Role) -> Crumb {
-        Crumb { text: text.into(), role }
+    pub fn new(text: impl Into<String>, role: Role) -> Breadcrumb {
+        Breadcrumb { text: text.into(), role }
     }
 }
 
 /// What `/` does in a pane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seek {
+pub enum SearchMode {
     /// Keeps the rows that fit.
     Filter,
     /// Goes to what fits.
@@ -204,7 +204,7 @@ pub trait Pane: Sized + 'static {
     /// Where it stands now; opening that place again shows the same.
     fn place(&self) -> Place;
     /// The way here, for the first line of the screen.
-    fn crumbs(&self, view: &View) -> Vec<Crumb>;
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb>;
     /// What it needs now. Called after every update: cheap, and without effect.
     fn wants(&self, view: &View) -> Vec<Want>;
     /// Draws it. Never waits, never parses; costs what is visible.
@@ -230,7 +230,7 @@ pub trait Pane: Sized + 'static {
     /// Shows the tab `index`.
     fn select_tab(&mut self, _index: usize, _cx: &mut Cx) {}
     /// What `/` does with what has the focus; `None` where there is nothing to seek.
-    fn seek(&self) -> Option<Seek> {
+    fn search_mode(&self) -> Option<SearchMode> {
         None
     }
     /// What may be typed as a filter, where it is a query with keys.
@@ -238,11 +238,11 @@ pub trait Pane: Sized + 'static {
         None
     }
     /// The text sought now.
-    fn sought(&self) -> String {
+    fn filter_text(&self) -> String {
         String::new()
     }
     /// The text being sought changed; empty means that seeking ended.
-    fn set_sought(&mut self, _text: &str, _cx: &mut Cx) {}
+    fn set_filter_text(&mut self, _text: &str, _cx: &mut Cx) {}
     /// Goes to the next thing found, or the one before.
     fn seek_next(&mut self, _forward: bool, _cx: &mut Cx) {}
     /// The answer of an overlay that was opened with `tag`.
@@ -280,7 +280,7 @@ pub enum Needs {
 pub trait AnyPane {
     fn id(&self) -> &'static str;
     fn place(&self) -> Place;
-    fn crumbs(&self, view: &View) -> Vec<Crumb>;
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb>;
     fn wants(&self, view: &View) -> Vec<Want>;
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer);
     fn changed(&mut self, cx: &mut Cx);
@@ -290,10 +290,10 @@ pub trait AnyPane {
     fn tabs(&self) -> Tabs;
     fn tab_count(&self, index: usize, view: &View) -> Option<String>;
     fn select_tab(&mut self, index: usize, cx: &mut Cx);
-    fn seek(&self) -> Option<Seek>;
+    fn search_mode(&self) -> Option<SearchMode>;
     fn grammar(&self) -> Option<Grammar>;
-    fn sought(&self) -> String;
-    fn set_sought(&mut self, text: &str, cx: &mut Cx);
+    fn filter_text(&self) -> String;
+    fn set_filter_text(&mut self, text: &str, cx: &mut Cx);
     fn seek_next(&mut self, forward: bool, cx: &mut Cx);
     fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx);
     fn escape(&mut self, cx: &mut Cx) -> bool;
@@ -303,7 +303,7 @@ pub trait AnyPane {
     /// The rows of its command table.
     fn commands(&self) -> Vec<Info>;
     /// Whether the command can be run now; `None` where it is not of this pane.
-    fn can(&self, id: &str, view: &View) -> Option<Result<(), WhyNot>>;
+    fn can(&self, id: &str, view: &View) -> Option<Result<(), Disabled>>;
     /// Runs a command of this pane; `false` where it has none of that name.
     fn run(&mut self, id: &str, cx: &mut Cx) -> bool;
 }
@@ -315,8 +315,8 @@ impl<P: Pane> AnyPane for P {
     fn place(&self) -> Place {
         Pane::place(self)
     }
-    fn crumbs(&self, view: &View) -> Vec<Crumb> {
-        Pane::crumbs(self, view)
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        Pane::breadcrumbs(self, view)
     }
     fn wants(&self, view: &View) -> Vec<Want> {
         Pane::wants(self, view)
@@ -345,17 +345,17 @@ impl<P: Pane> AnyPane for P {
     fn select_tab(&mut self, index: usize, cx: &mut Cx) {
         Pane::select_tab(self, index, cx);
     }
-    fn seek(&self) -> Option<Seek> {
-        Pane::seek(self)
+    fn search_mode(&self) -> Option<SearchMode> {
+        Pane::search_mode(self)
     }
     fn grammar(&self) -> Option<Grammar> {
         Pane::grammar(self)
     }
-    fn sought(&self) -> String {
-        Pane::sought(self)
+    fn filter_text(&self) -> String {
+        Pane::filter_text(self)
     }
-    fn set_sought(&mut self, text: &str, cx: &mut Cx) {
-        Pane::set_sought(self, text, cx);
+    fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
+        Pane::set_filter_text(self, text, cx);
     }
     fn seek_next(&mut self, forward: bool, cx: &mut Cx) {
         Pane::seek_next(self, forward, cx);
@@ -378,7 +378,7 @@ impl<P: Pane> AnyPane for P {
     fn commands(&self) -> Vec<Info> {
         P::COMMANDS.iter().map(Command::info).collect()
     }
-    fn can(&self, id: &str, view: &View) -> Option<Result<(), WhyNot>> {
+    fn can(&self, id: &str, view: &View) -> Option<Result<(), Disabled>> {
         P::COMMANDS.iter().find(|c| c.id == id).map(|c| c.can(self, view))
     }
     fn run(&mut self, id: &str, cx: &mut Cx) -> bool {

@@ -7,15 +7,15 @@ mod terms;
 
 use crate::api::{Endpoint, Id};
 use crate::app::complete::{Candidate, Complete, Found};
+use crate::app::dates;
 use crate::app::pane::View;
-use crate::app::when;
 use crate::store::Want;
 use serde_json::{Map, Value, json};
 pub use terms::*;
 
 /// What a key takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Takes {
+pub enum ValueKind {
     /// One of these words.
     Words(&'static [&'static str]),
     /// Yes or no.
@@ -62,14 +62,14 @@ pub struct Term {
     /// The input that it sets; of dates and orders, it is not used.
     pub input: &'static str,
     /// What it takes.
-    pub takes: Takes,
+    pub takes: ValueKind,
     /// What it is for, in a few words.
     pub help: &'static str,
 }
 
 impl Term {
     /// The key `name`, which sets `input`.
-    pub const fn new(name: &'static str, input: &'static str, takes: Takes, help: &'static str) -> Term {
+    pub const fn new(name: &'static str, input: &'static str, takes: ValueKind, help: &'static str) -> Term {
         Term { name, input, takes, help }
     }
 }
@@ -98,14 +98,14 @@ struct Word {
 
 /// A query that cannot be asked: the word, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistake {
+pub struct QueryError {
     /// As it was typed.
     pub word: String,
     /// What is wrong with it.
     pub why: String,
 }
 
-impl std::fmt::Display for Mistake {
+impl std::fmt::Display for QueryError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}: {}", self.word.trim_end_matches(':'), self.why)
     }
@@ -113,13 +113,13 @@ impl std::fmt::Display for Mistake {
 
 /// What came of a query.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Asked<E> {
+pub enum QueryResult<E> {
     /// It can be sent.
     Ready(E),
     /// The server has yet to say who is meant: [`Grammar::wants`].
     Naming,
     /// It cannot be asked.
-    Wrong(Mistake),
+    Wrong(QueryError),
 }
 
 fn words(text: &str) -> Vec<Word> {
@@ -170,21 +170,24 @@ impl Grammar {
         self.terms.iter().find(|term| term.name == name)
     }
 
-    fn complete(&self, takes: Takes) -> Complete {
+    fn complete(&self, takes: ValueKind) -> Complete {
         match takes {
-            Takes::Words(words) | Takes::Several(words) => Complete::Words(words),
-            Takes::YesNo => Complete::Words(&["yes", "no"]),
-            Takes::Flag => Complete::Words(&["yes"]),
-            Takes::User | Takes::UserName => Complete::Users(self.project.clone()),
-            Takes::Labels => Complete::Labels(self.project.clone()),
-            Takes::Milestone => Complete::Milestones(self.project.clone()),
-            Takes::Branch => self.project.clone().map_or(Complete::Nothing, Complete::Branches),
-            Takes::Ref => self.project.clone().map_or(Complete::Nothing, Complete::Refs),
-            Takes::Author => self.project.clone().map_or(Complete::Nothing, Complete::Authors),
-            Takes::Path => self.project.clone().map_or(Complete::Nothing, Complete::Paths),
-            Takes::Text | Takes::Dates(..) | Takes::Moment | Takes::Sort(_) | Takes::Numbers | Takes::Pair => {
-                Complete::Nothing
-            }
+            ValueKind::Words(words) | ValueKind::Several(words) => Complete::Words(words),
+            ValueKind::YesNo => Complete::Words(&["yes", "no"]),
+            ValueKind::Flag => Complete::Words(&["yes"]),
+            ValueKind::User | ValueKind::UserName => Complete::Users(self.project.clone()),
+            ValueKind::Labels => Complete::Labels(self.project.clone()),
+            ValueKind::Milestone => Complete::Milestones(self.project.clone()),
+            ValueKind::Branch => self.project.clone().map_or(Complete::Nothing, Complete::Branches),
+            ValueKind::Ref => self.project.clone().map_or(Complete::Nothing, Complete::Refs),
+            ValueKind::Author => self.project.clone().map_or(Complete::Nothing, Complete::Authors),
+            ValueKind::Path => self.project.clone().map_or(Complete::Nothing, Complete::Paths),
+            ValueKind::Text
+            | ValueKind::Dates(..)
+            | ValueKind::Moment
+            | ValueKind::Sort(_)
+            | ValueKind::Numbers
+            | ValueKind::Pair => Complete::Nothing,
         }
     }
 
@@ -192,26 +195,26 @@ impl Grammar {
     pub fn wants(&self, text: &str) -> Vec<Want> {
         let words = words(text);
         let users = words.iter().filter_map(split).filter_map(|(name, value)| {
-            let term = self.term(name).filter(|term| term.takes == Takes::User)?;
+            let term = self.term(name).filter(|term| term.takes == ValueKind::User)?;
             (!value.is_empty() && value != "@me").then(|| self.complete(term.takes).find_wants(value))
         });
         users.flatten().collect()
     }
 
     /// The operation that `text` asks for; `given` are inputs that it does not say.
-    pub fn ask<E: Endpoint>(&self, text: &str, given: Map<String, Value>, view: &View) -> Asked<E> {
+    pub fn ask<E: Endpoint>(&self, text: &str, given: Map<String, Value>, view: &View) -> QueryResult<E> {
         match self.inputs(text, given, view) {
-            Ok(None) => Asked::Naming,
+            Ok(None) => QueryResult::Naming,
             Ok(Some(inputs)) => match serde_json::from_value(Value::Object(inputs)) {
-                Ok(endpoint) => Asked::Ready(endpoint),
-                Err(error) => Asked::Wrong(Mistake { word: text.to_owned(), why: error.to_string() }),
+                Ok(endpoint) => QueryResult::Ready(endpoint),
+                Err(error) => QueryResult::Wrong(QueryError { word: text.to_owned(), why: error.to_string() }),
             },
-            Err(mistake) => Asked::Wrong(mistake),
+            Err(mistake) => QueryResult::Wrong(mistake),
         }
     }
 
     /// What is wrong with `text`.
-    pub fn mistake(&self, text: &str, view: &View) -> Option<Mistake> {
+    pub fn mistake(&self, text: &str, view: &View) -> Option<QueryError> {
         self.inputs(text, Map::new(), view).err()
     }
 
@@ -220,11 +223,12 @@ impl Grammar {
         text: &str,
         mut inputs: Map<String, Value>,
         view: &View,
-    ) -> Result<Option<Map<String, Value>>, Mistake> {
+    ) -> Result<Option<Map<String, Value>>, QueryError> {
         let mut search: Vec<String> = Vec::new();
         let mut naming = false;
         for word in words(text) {
-            let wrong = |why: String| Mistake { word: text.get(word.at.clone()).unwrap_or_default().to_owned(), why };
+            let wrong =
+                |why: String| QueryError { word: text.get(word.at.clone()).unwrap_or_default().to_owned(), why };
             let Some((name, value)) = split(&word) else {
                 search.push(word.text.clone());
                 continue;
@@ -246,7 +250,7 @@ impl Grammar {
             Some(input) if !search.is_empty() => _ = inputs.insert(input.to_owned(), json!(search.join(" "))),
             None if !search.is_empty() => {
                 let why = "words without a key cannot be searched for here".to_owned();
-                return Err(Mistake { word: search.join(" "), why });
+                return Err(QueryError { word: search.join(" "), why });
             }
             _ => {}
         }
@@ -263,25 +267,30 @@ impl Grammar {
     ) -> Result<(), String> {
         let input = term.input.to_owned();
         match term.takes {
-            Takes::Words(words) | Takes::Several(words) if !words.contains(&value) => {
+            ValueKind::Words(words) | ValueKind::Several(words) if !words.contains(&value) => {
                 return Err(format!("{} is one of {}", term.name, words.join(", ")));
             }
-            Takes::Words(_) | Takes::Text | Takes::Milestone | Takes::Branch | Takes::Ref | Takes::Author => {
+            ValueKind::Words(_)
+            | ValueKind::Text
+            | ValueKind::Milestone
+            | ValueKind::Branch
+            | ValueKind::Ref
+            | ValueKind::Author => {
                 inputs.insert(input, json!(value));
             }
             // Folders are offered with a slash behind them, to go on from there.
-            Takes::Path => _ = inputs.insert(input, json!(value.trim_end_matches('/'))),
-            Takes::Moment => {
+            ValueKind::Path => _ = inputs.insert(input, json!(value.trim_end_matches('/'))),
+            ValueKind::Moment => {
                 // What is typed where two ends can be meant is understood here, too.
                 let text = value.trim_start_matches(['<', '>']);
-                let moment = when::parse(text, view.now).ok_or_else(|| no_date(text))?;
+                let moment = dates::parse(text, view.now).ok_or_else(|| no_date(text))?;
                 inputs.insert(input, json!(moment.to_string()));
             }
-            Takes::Several(_) => match inputs.entry(input).or_insert_with(|| json!([])) {
+            ValueKind::Several(_) => match inputs.entry(input).or_insert_with(|| json!([])) {
                 Value::Array(all) => all.push(json!(value)),
                 other => *other = json!([value]),
             },
-            Takes::Numbers => {
+            ValueKind::Numbers => {
                 let wrong = |_| format!("{} is a number", term.name);
                 let numbers: Result<Vec<u64>, String> = value.split(',').map(|n| n.parse().map_err(wrong)).collect();
                 match inputs.entry(input).or_insert_with(|| json!([])) {
@@ -289,7 +298,7 @@ impl Grammar {
                     other => *other = json!(numbers?),
                 }
             }
-            Takes::Pair => {
+            ValueKind::Pair => {
                 let Some((key, held)) = value.split_once('=').filter(|(key, _)| !key.is_empty()) else {
                     return Err(format!("{} is a name and a value, such as team=rows", term.name));
                 };
@@ -298,8 +307,10 @@ impl Grammar {
                     other => *other = json!({ key: held }),
                 }
             }
-            Takes::Flag if !matches!(value, "yes" | "true") => return Err(format!("{} can be yes alone", term.name)),
-            Takes::YesNo | Takes::Flag => {
+            ValueKind::Flag if !matches!(value, "yes" | "true") => {
+                return Err(format!("{} can be yes alone", term.name));
+            }
+            ValueKind::YesNo | ValueKind::Flag => {
                 let yes = match value {
                     "yes" | "true" => true,
                     "no" | "false" => false,
@@ -307,12 +318,12 @@ impl Grammar {
                 };
                 inputs.insert(input, json!(yes));
             }
-            Takes::User => match self.complete(term.takes).find(view, value) {
+            ValueKind::User => match self.complete(term.takes).find(view, value) {
                 Found::Id(id) => _ = inputs.insert(input, json!(id)),
                 Found::Asked => *naming = true,
                 Found::Missing => return Err("there is no user of that name".into()),
             },
-            Takes::UserName => {
+            ValueKind::UserName => {
                 let name =
                     if value == "@me" { view.me().map(|me| me.username.clone()) } else { Some(value.to_owned()) };
                 match name {
@@ -320,13 +331,13 @@ impl Grammar {
                     None => *naming = true,
                 }
             }
-            Takes::Labels => {
+            ValueKind::Labels => {
                 let before = inputs.get(&input).and_then(Value::as_str).map(|all| format!("{all},"));
                 inputs.insert(input, json!(format!("{}{value}", before.unwrap_or_default())));
             }
-            Takes::Dates(after, before) => {
+            ValueKind::Dates(after, before) => {
                 let moment = |text: &str| {
-                    let moment = when::parse(text, view.now).map(|moment| json!(moment.to_string()));
+                    let moment = dates::parse(text, view.now).map(|moment| json!(moment.to_string()));
                     moment.ok_or_else(|| no_date(text))
                 };
                 if let Some((from, to)) = value.split_once("..") {
@@ -338,7 +349,7 @@ impl Grammar {
                     inputs.insert(after.to_owned(), moment(value.strip_prefix('>').unwrap_or(value))?);
                 }
             }
-            Takes::Sort(orders) => {
+            ValueKind::Sort(orders) => {
                 let (order, direction) = match value.rsplit_once('-') {
                     Some((order, direction @ ("asc" | "desc"))) => (order, Some(direction)),
                     _ => (value, None),
@@ -391,7 +402,7 @@ impl Grammar {
             fits.map(|(word, note)| Candidate { value: whole(word), note: (*note).to_owned() }).collect()
         };
         match term.takes {
-            Takes::Dates(..) => fixed(&[
+            ValueKind::Dates(..) => fixed(&[
                 (">1d", "since yesterday"),
                 (">1w", "in the last week"),
                 (">2w", "in the last two weeks"),
@@ -400,7 +411,7 @@ impl Grammar {
                 ("<1y", "more than a year ago"),
                 ("today", "today"),
             ]),
-            Takes::Moment => fixed(&[
+            ValueKind::Moment => fixed(&[
                 ("1d", "yesterday"),
                 ("1w", "a week ago"),
                 ("2w", "two weeks ago"),
@@ -409,14 +420,16 @@ impl Grammar {
                 ("1y", "a year ago"),
                 ("today", "when this day began"),
             ]),
-            Takes::Sort(orders) => {
+            ValueKind::Sort(orders) => {
                 let both = orders.iter().flat_map(|(word, _)| [(*word).to_owned(), format!("{word}-asc")]);
                 let fits = both.filter(|word| word.starts_with(value));
                 fits.map(|word| Candidate { note: String::new(), value: whole(&word) }).collect()
             }
             takes => {
                 let mut all = self.complete(takes).items(view, value);
-                if matches!(takes, Takes::User | Takes::UserName) && "@me".starts_with(value) && view.session.signed_in
+                if matches!(takes, ValueKind::User | ValueKind::UserName)
+                    && "@me".starts_with(value)
+                    && view.session.signed_in
                 {
                     all.insert(0, Candidate { value: "@me".into(), note: "yourself".into() });
                 }
@@ -510,15 +523,15 @@ mod tests {
         })
     }
 
-    fn requests(text: &str) -> Asked<ListMergeRequests> {
+    fn requests(text: &str) -> QueryResult<ListMergeRequests> {
         asking(|view| Grammar::new(MERGE_REQUESTS, Some("search"), None).ask(text, Map::new(), view))
     }
 
     fn line(text: &str) -> String {
         match requests(text) {
-            Asked::Ready(list) => list.request().line(),
-            Asked::Naming => "naming".into(),
-            Asked::Wrong(mistake) => mistake.to_string(),
+            QueryResult::Ready(list) => list.request().line(),
+            QueryResult::Naming => "naming".into(),
+            QueryResult::Wrong(mistake) => mistake.to_string(),
         }
     }
 
@@ -543,9 +556,9 @@ mod tests {
         let line = |text: &str| {
             let asked = asking(|view| Grammar::new(GROUPS, Some("search"), None).ask(text, Map::new(), view));
             match asked {
-                Asked::Ready(list) => ListGroups::request(&list).line(),
-                Asked::Naming => "naming".into(),
-                Asked::Wrong(mistake) => mistake.to_string(),
+                QueryResult::Ready(list) => ListGroups::request(&list).line(),
+                QueryResult::Naming => "naming".into(),
+                QueryResult::Wrong(mistake) => mistake.to_string(),
             }
         };
         let asked = line("skip:3 skip:4,5 attribute:team=rows attribute:\"site=two words\"");
@@ -570,7 +583,7 @@ mod tests {
             ("sort:size", "sort:size", "created, updated"),
             ("-label:bug", "-label:bug", "cannot leave out by label"),
         ] {
-            let Asked::Wrong(mistake) = requests(text) else { panic!("{text}") };
+            let QueryResult::Wrong(mistake) = requests(text) else { panic!("{text}") };
             assert!(mistake.word == word && mistake.why.contains(why), "{text}: {mistake}");
         }
     }
@@ -589,16 +602,18 @@ mod tests {
             };
             for term in terms {
                 match term.takes {
-                    Takes::Dates(after, before) => {
+                    ValueKind::Dates(after, before) => {
                         assert_eq!((input(after).kind, input(before).kind), (InputKind::Time, InputKind::Time));
                     }
-                    Takes::Sort(_) => _ = (input("order_by"), input("sort")),
-                    Takes::Moment => assert_eq!(input(term.input).kind, InputKind::Time, "{}", term.name),
-                    Takes::YesNo | Takes::Flag => assert_eq!(input(term.input).kind, InputKind::YesNo, "{}", term.name),
-                    Takes::User => assert_eq!(input(term.input).kind, InputKind::Number, "{}", term.name),
-                    Takes::Numbers => assert_eq!(input(term.input).kind, InputKind::List, "{}", term.name),
-                    Takes::Pair => assert_eq!(input(term.input).kind, InputKind::Other, "{}", term.name),
-                    Takes::Several(_) => assert_eq!(input(term.input).kind, InputKind::List, "{}", term.name),
+                    ValueKind::Sort(_) => _ = (input("order_by"), input("sort")),
+                    ValueKind::Moment => assert_eq!(input(term.input).kind, InputKind::Time, "{}", term.name),
+                    ValueKind::YesNo | ValueKind::Flag => {
+                        assert_eq!(input(term.input).kind, InputKind::YesNo, "{}", term.name)
+                    }
+                    ValueKind::User => assert_eq!(input(term.input).kind, InputKind::Number, "{}", term.name),
+                    ValueKind::Numbers => assert_eq!(input(term.input).kind, InputKind::List, "{}", term.name),
+                    ValueKind::Pair => assert_eq!(input(term.input).kind, InputKind::Other, "{}", term.name),
+                    ValueKind::Several(_) => assert_eq!(input(term.input).kind, InputKind::List, "{}", term.name),
                     _ => assert_eq!(input(term.input).kind, InputKind::Text, "{}", term.name),
                 }
             }
@@ -634,13 +649,13 @@ mod tests {
         let asked = |text: &str| {
             asking(|view| grammar.ask::<ListCommits>(text, Map::from_iter([("id".into(), json!("7"))]), view))
         };
-        let Asked::Ready(list) = asked("until:1w path:src/ui/") else { panic!("it can be asked") };
+        let QueryResult::Ready(list) = asked("until:1w path:src/ui/") else { panic!("it can be asked") };
         assert_eq!(
             (list.since.is_none(), list.until.map(|at| at.as_str()[..10].to_owned())),
             (true, Some("2026-06-08".into()))
         );
         assert_eq!(list.path.as_deref(), Some("src/ui"));
-        assert!(matches!(asked("since:soon"), Asked::Wrong(mistake) if mistake.why.contains("is no date")));
+        assert!(matches!(asked("since:soon"), QueryResult::Wrong(mistake) if mistake.why.contains("is no date")));
         let offered = asking(|view| grammar.offers(view, "until:1", 7));
         assert_eq!(offered.first().map(|offer| offer.value.as_str()), Some("until:1d"));
         // What may go on has no blank behind it.

@@ -5,7 +5,7 @@ use super::pane::View;
 use super::{App, Cx};
 use crate::api::users::GetCurrentUser;
 use crate::api::{Fault, Id};
-use crate::store::{Held, Load, Ticket, Want, earliest};
+use crate::store::{HeldState, Load, Ticket, Want, earliest};
 use crate::ui::theme::Role;
 use jiff::SignedDuration;
 use std::collections::HashSet;
@@ -96,12 +96,12 @@ impl App {
                             .filter(|t| matches!(t, Ticket::Load(r, _) if *r == load.request))
                             .cloned(),
                     );
-                    for _ in 0..load.abreast {
+                    for _ in 0..load.concurrency {
                         let (page, due) = self.store.due(load, self.now);
                         wake = earliest(wake, due);
                         let Some(page) = page else { break };
                         let ticket = Ticket::Load(load.request.clone(), page);
-                        let known = Held::from(u64::from(self.store.knows(&load.request, page)));
+                        let known = HeldState::from(u64::from(self.store.knows(&load.request, page)));
                         self.start(ticket, want.clone(), known, &mut wanted, effects);
                     }
                 }
@@ -110,7 +110,7 @@ impl App {
                         self.store.open_stream(follow);
                         let ticket = Ticket::Follow(follow.request.clone());
                         let held = || self.store.held(&follow.request);
-                        let held = if self.in_flight.contains(&ticket) { Held::default() } else { held() };
+                        let held = if self.in_flight.contains(&ticket) { HeldState::default() } else { held() };
                         let full = self.store.is_full(&follow.request);
                         self.start(ticket.clone(), want, held, &mut wanted, effects);
                         self.hold(ticket, full, effects);
@@ -118,12 +118,18 @@ impl App {
                 }
                 Want::Parts(gleaned) => {
                     if self.store.lacks(&gleaned.key) {
-                        self.start(Ticket::Parts(gleaned.key.clone()), want, Held::default(), &mut wanted, effects);
+                        self.start(
+                            Ticket::Parts(gleaned.key.clone()),
+                            want,
+                            HeldState::default(),
+                            &mut wanted,
+                            effects,
+                        );
                     }
                 }
                 Want::Work(work) => {
                     if self.store.lacks(&work.key) {
-                        self.start(Ticket::Work(work.key.clone()), want, Held::default(), &mut wanted, effects);
+                        self.start(Ticket::Work(work.key.clone()), want, HeldState::default(), &mut wanted, effects);
                     }
                 }
             }
@@ -146,7 +152,7 @@ impl App {
         &mut self,
         ticket: Ticket,
         want: Want,
-        held: Held,
+        held: HeldState,
         wanted: &mut HashSet<Ticket>,
         effects: &mut Vec<Effect>,
     ) {

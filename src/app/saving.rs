@@ -4,7 +4,7 @@ use super::App;
 use super::action::{Action, Effect, Tone};
 use super::overlay::confirm::Confirm;
 use super::overlay::prompt::Prompt;
-use super::transfer::{News, Order, Save, State};
+use super::transfer::{Save, SaveOrder, State, TransferEvent};
 use crate::ui::text;
 
 impl App {
@@ -17,11 +17,11 @@ impl App {
         let folder = self.transfers.list().last().and_then(|t| t.order.path.rsplit_once('/'));
         let path = folder.map_or_else(|| save.name.clone(), |(folder, _)| format!("{folder}/{}", save.name));
         let label = if save.unpack.is_some() { "unpack into" } else { "save as" };
-        let then = move |path: String| Action::SaveTo(Order { save: save.clone(), path, replace: false });
+        let then = move |path: String| Action::SaveTo(SaveOrder { save: save.clone(), path, replace: false });
         self.overlays.push(Box::new(Prompt::then(label, path, then)));
     }
 
-    pub(super) fn save_to(&mut self, order: Order, effects: &mut Vec<Effect>) {
+    pub(super) fn save_to(&mut self, order: SaveOrder, effects: &mut Vec<Effect>) {
         if order.path.trim().is_empty() {
             return self.say(Tone::Warning, "Nothing is saved: no name was given.".into());
         }
@@ -54,12 +54,12 @@ impl App {
     }
 
     /// Takes news of a save in.
-    pub(super) fn transferred(&mut self, number: u64, news: &News, effects: &mut Vec<Effect>) {
+    pub(super) fn transferred(&mut self, number: u64, news: &TransferEvent, effects: &mut Vec<Effect>) {
         let Some(transfer) = self.transfers.hear(number, news, self.now) else { return };
         let name = text::shown(&transfer.order.save.name).into_owned();
         let path = text::shown(&transfer.order.path).into_owned();
         match news {
-            News::Exists(_) => {
+            TransferEvent::Exists(_) => {
                 let question = format!("{path} is there already. Replace it?");
                 if self.elsewhere.away {
                     self.say(Tone::Warning, format!("{path} is there already; come back to say what becomes of it."));
@@ -67,8 +67,10 @@ impl App {
                 let confirm = Confirm::new("Replace", question, Action::SaveAgain(number, true));
                 self.act_behind(Action::Open(Box::new(confirm)), effects);
             }
-            News::Done { bytes, .. } => self.say(Tone::Good, format!("Saved {path} ({})", text::bytes(*bytes))),
-            News::Unpacked { unpacked, .. } => {
+            TransferEvent::Done { bytes, .. } => {
+                self.say(Tone::Good, format!("Saved {path} ({})", text::bytes(*bytes)))
+            }
+            TransferEvent::Unpacked { unpacked, .. } => {
                 let files = text::count(unpacked.files as u64);
                 let s = if unpacked.files == 1 { "" } else { "s" };
                 let words = format!("Unpacked {files} file{s} ({}) into {path}", text::bytes(unpacked.bytes));
@@ -81,12 +83,12 @@ impl App {
                     }
                 }
             }
-            News::Failed(why) => {
+            TransferEvent::Failed(why) => {
                 let list = self.bindings.first("transfers").to_owned();
                 let why = text::shown(why).into_owned();
                 self.say(Tone::Bad, format!("Could not save {name}: {why}. {list} tries again."));
             }
-            News::Began { .. } | News::Held(_) | News::Unpacking(_) => {}
+            TransferEvent::Began { .. } | TransferEvent::Held(_) | TransferEvent::Unpacking(_) => {}
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The app as a pure state machine: messages in, effects out, with a pane made for it.
 
-use super::action::{Action, Effect, Msg, Outcome, Stop, Tone};
+use super::action::{Action, Cancel, Effect, Msg, Outcome, Tone};
 use super::bindings::Bindings;
 use super::command::{Command, Motion};
-use super::pane::{Crumb, Cx, Entry, Needs, Pane, Session, View};
+use super::pane::{Breadcrumb, Cx, Entry, Needs, Pane, Session, View};
 use super::place::Place;
 use super::{App, Setup};
 use crate::api::branches::{Branch, DeleteBranch, ListBranches};
@@ -49,8 +49,8 @@ impl Pane for Probe {
     fn place(&self) -> Place {
         self.place.clone()
     }
-    fn crumbs(&self, _: &View) -> Vec<Crumb> {
-        vec![Crumb::new("probe", Role::Title)]
+    fn breadcrumbs(&self, _: &View) -> Vec<Breadcrumb> {
+        vec![Breadcrumb::new("probe", Role::Title)]
     }
     fn wants(&self, _: &View) -> Vec<Want> {
         let load = Load::list(&self.list(), 1);
@@ -75,7 +75,7 @@ impl Pane for Files {
     fn place(&self) -> Place {
         self.0.clone()
     }
-    fn crumbs(&self, _: &View) -> Vec<Crumb> {
+    fn breadcrumbs(&self, _: &View) -> Vec<Breadcrumb> {
         Vec::new()
     }
     fn wants(&self, _: &View) -> Vec<Want> {
@@ -286,7 +286,7 @@ fn what_was_stopped_is_not_taken_for_what_was_started_anew() {
         })
     };
     let first = ticket(&effects).expect("it asks for branches");
-    let (old, new) = (Stop::default(), Stop::default());
+    let (old, new) = (Cancel::default(), Cancel::default());
     // Away and back: the same is asked for again, while the first answer is still on its way.
     old.stop();
     let effects = press(&mut app, 'p');
@@ -294,7 +294,7 @@ fn what_was_stopped_is_not_taken_for_what_was_started_anew() {
     let effects = app.update(Msg::Key(KeyEvent::new(KeyCode::Char('q'), KeyModifiers::NONE)));
     assert_eq!(ticket(&effects), Some(first.clone()));
     let list = ListBranches { id: "1".into(), search: None };
-    let said = |stop: &Stop, names: &[&str]| {
+    let said = |stop: &Cancel, names: &[&str]| {
         let rows: Vec<Branch> = names.iter().map(|name| Branch { name: (*name).into(), ..Branch::default() }).collect();
         let reply = Arrival { len: rows.len(), value: Arc::new(rows), next: None, total: None, digest: 0, size: 0 };
         Msg::Of(stop.clone(), Box::new(Msg::Arrived(first.clone(), Ok(Outcome::Reply(reply)))))

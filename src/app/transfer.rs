@@ -28,10 +28,11 @@ pub struct Save {
 }
 
 /// Hears how much is unpacked, of how much; says whether to go on.
-pub type Tell<'a> = &'a mut dyn FnMut(u64, u64) -> bool;
+pub type OnUnpackProgress<'a> = &'a mut dyn FnMut(u64, u64) -> bool;
 
 /// Unpacks a folder of an archive into another one, which is new and empty; or why it cannot.
-pub type Unpacker = fn(archive: &File, folder: &str, into: &Path, tell: Tell<'_>) -> Result<Unpacked, String>;
+pub type Unpacker =
+    fn(archive: &File, folder: &str, into: &Path, tell: OnUnpackProgress<'_>) -> Result<Unpacked, String>;
 
 /// An archive that is unpacked instead of kept.
 #[derive(Clone)]
@@ -110,7 +111,7 @@ pub fn plain_name(name: &str) -> String {
 
 /// A save with its place on this machine.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Order {
+pub struct SaveOrder {
     /// What is saved.
     pub save: Save,
     /// The file or folder, as a person typed it.
@@ -121,7 +122,7 @@ pub struct Order {
 
 /// What the runtime tells of a transfer.
 #[derive(Clone, Debug, PartialEq)]
-pub enum News {
+pub enum TransferEvent {
     /// There is a file of that name already.
     Exists(String),
     /// Bytes come, after the `from` that an earlier try left; `total` where the server says how many there will be.
@@ -163,7 +164,7 @@ pub struct Transfer {
     /// Names it between app and runtime.
     pub number: u64,
     /// What was asked for.
-    pub order: Order,
+    pub order: SaveOrder,
     /// Bytes on disk.
     pub held: u64,
     /// Bytes that there will be, where known.
@@ -247,7 +248,7 @@ impl Transfers {
     }
 
     /// Takes an order in, and gives it a number.
-    pub fn begin(&mut self, order: Order) -> u64 {
+    pub fn begin(&mut self, order: SaveOrder) -> u64 {
         self.last += 1;
         if self.list.len() >= LISTED
             && let Some(over) = self.list.iter().position(|t| !t.is_running())
@@ -261,7 +262,7 @@ impl Transfers {
     }
 
     /// Takes an order up again, to be done anew or to go on where it was left.
-    pub fn again(&mut self, number: u64, replace: bool) -> Option<Order> {
+    pub fn again(&mut self, number: u64, replace: bool) -> Option<SaveOrder> {
         let transfer = self.list.iter_mut().find(|t| t.number == number && !t.is_running())?;
         transfer.order.replace |= replace;
         transfer.state = State::Waiting;
@@ -284,41 +285,41 @@ impl Transfers {
     }
 
     /// Takes news in. News of what was stopped come late, and change nothing.
-    pub fn hear(&mut self, number: u64, news: &News, now: Timestamp) -> Option<&Transfer> {
+    pub fn hear(&mut self, number: u64, news: &TransferEvent, now: Timestamp) -> Option<&Transfer> {
         let transfer = self.list.iter_mut().find(|t| t.number == number && t.is_running())?;
         match news {
-            News::Exists(path) => {
+            TransferEvent::Exists(path) => {
                 transfer.order.path.clone_from(path);
                 transfer.state = State::Asking;
             }
-            News::Began { from, total } => {
+            TransferEvent::Began { from, total } => {
                 transfer.state = State::Running;
                 transfer.held = *from;
                 transfer.total = total.or(transfer.order.save.size);
                 transfer.samples.clear();
                 transfer.sample(now);
             }
-            News::Held(bytes) => {
+            TransferEvent::Held(bytes) => {
                 transfer.held = *bytes;
                 transfer.sample(now);
             }
-            News::Done { path, bytes } => {
+            TransferEvent::Done { path, bytes } => {
                 transfer.order.path.clone_from(path);
                 (transfer.held, transfer.total) = (*bytes, Some(*bytes));
                 transfer.state = State::Done;
             }
-            News::Unpacking(total) => {
+            TransferEvent::Unpacking(total) => {
                 transfer.state = State::Unpacking;
                 (transfer.held, transfer.total) = (0, Some(*total));
                 transfer.samples.clear();
                 transfer.sample(now);
             }
-            News::Unpacked { path, unpacked } => {
+            TransferEvent::Unpacked { path, unpacked } => {
                 transfer.order.path.clone_from(path);
                 (transfer.held, transfer.total) = (unpacked.bytes, Some(unpacked.bytes));
                 transfer.state = State::Done;
             }
-            News::Failed(why) => transfer.state = State::Failed(why.clone()),
+            TransferEvent::Failed(why) => transfer.state = State::Failed(why.clone()),
         }
         Some(transfer)
     }
@@ -330,9 +331,9 @@ mod tests {
     use crate::api::Endpoint;
     use crate::api::users::GetCurrentUser;
 
-    fn order() -> Order {
+    fn order() -> SaveOrder {
         let save = Save::new(GetCurrentUser::default().request(), "a.zip");
-        Order { save, path: "a.zip".into(), replace: false }
+        SaveOrder { save, path: "a.zip".into(), replace: false }
     }
 
     fn at(seconds: i64) -> Timestamp {
@@ -366,12 +367,12 @@ mod tests {
     fn bytes_rate_and_time_left_are_said() {
         let mut transfers = Transfers::default();
         let number = transfers.begin(order());
-        transfers.hear(number, &News::Began { from: 10_000_000, total: Some(80_000_000) }, at(0));
-        transfers.hear(number, &News::Held(20_000_000), at(2));
+        transfers.hear(number, &TransferEvent::Began { from: 10_000_000, total: Some(80_000_000) }, at(0));
+        transfers.hear(number, &TransferEvent::Held(20_000_000), at(2));
         let transfer = transfers.get(number).unwrap();
         assert_eq!(transfer.facts(at(2)), "20.0 of 80.0 MB · 5.0 MB/s · 12s left");
         assert_eq!(transfer.fraction(), Some(0.25));
-        transfers.hear(number, &News::Done { path: "/t/a.zip".into(), bytes: 80_000_000 }, at(14));
+        transfers.hear(number, &TransferEvent::Done { path: "/t/a.zip".into(), bytes: 80_000_000 }, at(14));
         assert_eq!(transfers.get(number).unwrap().facts(at(14)), "80.0 of 80.0 MB");
     }
 
@@ -380,9 +381,9 @@ mod tests {
         let mut transfers = Transfers::default();
         let number = transfers.begin(order());
         assert!(transfers.stop(number));
-        assert!(transfers.hear(number, &News::Held(5), at(1)).is_none());
+        assert!(transfers.hear(number, &TransferEvent::Held(5), at(1)).is_none());
         assert!(transfers.again(number, true).is_some_and(|order| order.replace));
-        assert!(transfers.hear(number, &News::Failed("no".into()), at(1)).is_some());
+        assert!(transfers.hear(number, &TransferEvent::Failed("no".into()), at(1)).is_some());
         assert_eq!(transfers.running().count(), 0);
         assert!(transfers.drop(number).is_some());
     }

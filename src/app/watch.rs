@@ -26,7 +26,7 @@ pub enum Watched {
 }
 
 /// How something ended.
-struct End {
+struct Ending {
     tone: Tone,
     words: String,
 }
@@ -80,7 +80,7 @@ impl Watched {
     }
 
     /// How it ended, once it has; a pipeline that waits for a person is at an end, too.
-    fn end(&self, view: &View) -> Option<End> {
+    fn end(&self, view: &View) -> Option<Ending> {
         let status = self.status(view)?;
         let over = if self.job().is_some() { status.is_finished() } else { !status.is_live() };
         if !over {
@@ -106,7 +106,7 @@ impl Watched {
                 words.push_str(&format!(": {}{more}", names.get(..NAMED).unwrap_or(&names).join(", ")));
             }
         }
-        Some(End { tone, words })
+        Some(Ending { tone, words })
     }
 }
 
@@ -132,7 +132,7 @@ impl App {
 
     /// Tells what has ended since.
     pub(super) fn tell_ends(&mut self, effects: &mut Vec<Effect>) {
-        let mut ended: Vec<(usize, End)> = Vec::new();
+        let mut ended: Vec<(usize, Ending)> = Vec::new();
         let view = self.view_of();
         for (at, watched) in self.watched.iter().enumerate() {
             let gone = watched.want(&view).and_then(|want| match want {
@@ -143,7 +143,7 @@ impl App {
                 (Some(end), _) => ended.push((at, end)),
                 (None, Some(error)) => {
                     let words = format!("{} is watched no more: {}", watched.name(), error.said());
-                    ended.push((at, End { tone: Tone::Warning, words }));
+                    ended.push((at, Ending { tone: Tone::Warning, words }));
                 }
                 (None, None) => {}
             }

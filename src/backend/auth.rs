@@ -3,7 +3,7 @@
 //! What a caller may not see does not exist for them (404); what they see and may not change is refused (403).
 
 use super::params::Inputs;
-use super::records::{Group, Job, Namespace, Place, Project, Snippet, Status, Visibility, level};
+use super::records::{Group, Job, Membership, Namespace, Project, Snippet, Status, Visibility, level};
 use super::reject::Reject;
 use super::world::World;
 use axum::http::HeaderMap;
@@ -114,8 +114,8 @@ impl Rights {
         }
         for member in world.members.iter().filter(|member| member.user == user) {
             let (levels, id) = match member.place {
-                Place::Group(id) => (&mut rights.groups, id),
-                Place::Project(id) => (&mut rights.projects, id),
+                Membership::Group(id) => (&mut rights.groups, id),
+                Membership::Project(id) => (&mut rights.projects, id),
             };
             let level = levels.entry(id).or_default();
             *level = (*level).max(member.level);
@@ -210,7 +210,12 @@ mod tests {
         }
         let top = world.groups.add(Group { path: "top".into(), ..Group::default() });
         let sub = world.groups.add(Group { path: "sub".into(), parent: Some(top), ..Group::default() });
-        world.members.add(Member { place: Place::Group(top), user: 2, level: level::DEVELOPER, ..Member::default() });
+        world.members.add(Member {
+            place: Membership::Group(top),
+            user: 2,
+            level: level::DEVELOPER,
+            ..Member::default()
+        });
         world.projects.add(Project { namespace: Namespace::Group(sub), ..Project::default() });
         let share = Share { group: top, level: level::GUEST };
         world.projects.add(Project { namespace: Namespace::User(1), shared_with: vec![share], ..Project::default() });

@@ -34,23 +34,23 @@ type Picture = (String, Vec<u8>);
 
 /// Whose a picture is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Whose {
+pub enum AvatarOwner {
     User(u64),
     Project(u64),
 }
 
-impl Whose {
+impl AvatarOwner {
     fn has(self, avatar: &Avatar) -> bool {
         match self {
-            Whose::User(id) => avatar.user == Some(id),
-            Whose::Project(id) => avatar.project == Some(id),
+            AvatarOwner::User(id) => avatar.user == Some(id),
+            AvatarOwner::Project(id) => avatar.project == Some(id),
         }
     }
 
     fn path(self, filename: &str) -> String {
         let (kind, id) = match self {
-            Whose::User(id) => ("user", id),
-            Whose::Project(id) => ("project", id),
+            AvatarOwner::User(id) => ("user", id),
+            AvatarOwner::Project(id) => ("project", id),
         };
         format!("/uploads/-/system/{kind}/avatar/{id}/{filename}")
     }
@@ -92,18 +92,18 @@ pub fn given(inputs: &Inputs) -> Result<Option<Option<Picture>>, Reject> {
 }
 
 /// Takes the picture of somebody or something away.
-pub fn remove(world: &mut World, whose: Whose) {
+pub fn remove(world: &mut World, whose: AvatarOwner) {
     world.avatars.remove_where(|avatar| whose.has(avatar));
 }
 
 /// Puts a picture in the place of the one that is there; answers its path.
-pub fn set(world: &mut World, whose: Whose, file: Option<Picture>) -> Option<String> {
+pub fn set(world: &mut World, whose: AvatarOwner, file: Option<Picture>) -> Option<String> {
     remove(world, whose);
     let (filename, bytes) = file?;
     let path = whose.path(&filename);
     let (user, project) = match whose {
-        Whose::User(id) => (Some(id), None),
-        Whose::Project(id) => (None, Some(id)),
+        AvatarOwner::User(id) => (Some(id), None),
+        AvatarOwner::Project(id) => (None, Some(id)),
     };
     world.avatars.add(Avatar { user, project, filename, bytes, ..Avatar::default() });
     Some(path)
@@ -129,10 +129,10 @@ pub fn find(
     let world = engine.snapshot();
     let rights = authenticate(&world, headers, &Inputs::new(), Credentials::Users)?;
     let whose = match kind_of {
-        "user" => Some(Whose::User(id)),
+        "user" => Some(AvatarOwner::User(id)),
         "project" => {
             let project = world.projects.get(id).filter(|project| rights.sees_project(&world, project));
-            project.map(|project| Whose::Project(project.id))
+            project.map(|project| AvatarOwner::Project(project.id))
         }
         _ => None,
     };

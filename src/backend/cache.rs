@@ -17,7 +17,7 @@ const MOST: usize = 20_000;
 
 /// How one head relates to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Meeting {
+pub struct Relation {
     /// The newest commit that both have.
     pub base: Option<Oid>,
     /// Whether the one can be merged into the other without a conflict.
@@ -33,59 +33,59 @@ pub type LogKey = (Vec<Oid>, String, Option<i64>, Option<i64>);
 #[derive(Debug, Default)]
 pub struct Cache {
     /// Target and source to how they meet.
-    pub meetings: Known<(Oid, Oid), Meeting>,
+    pub meetings: CacheTable<(Oid, Oid), Relation>,
     /// Two commits to the number of files between them.
-    pub counts: Known<(Oid, Oid), usize>,
+    pub counts: CacheTable<(Oid, Oid), usize>,
     /// A commit to the lines that it added and deleted.
-    pub lines: Known<Oid, (u64, u64)>,
+    pub lines: CacheTable<Oid, (u64, u64)>,
     /// Logs of a path or of a ref, as far as somebody asked.
-    pub logs: Known<LogKey, Found>,
+    pub logs: CacheTable<LogKey, Found>,
     /// A tree, a path in it and whether all below is meant, to what is there: each page of a long list would walk it again.
-    pub trees: Known<(Oid, String, bool), Arc<Vec<TreeEntry>>>,
+    pub trees: CacheTable<(Oid, String, bool), Arc<Vec<TreeEntry>>>,
     /// A commit to how it is shown.
-    pub commits: Known<Oid, Arc<Commit>>,
+    pub commits: CacheTable<Oid, Arc<Commit>>,
     /// A commit and others, in order, to which of them are in its history.
-    pub held: Known<(Oid, Vec<Oid>), Arc<HashSet<Oid>>>,
+    pub held: CacheTable<(Oid, Vec<Oid>), Arc<HashSet<Oid>>>,
     /// The folder of a repository to its branches.
-    pub heads: Known<PathBuf, Listed<Head>>,
+    pub heads: CacheTable<PathBuf, Listed<Head>>,
     /// The same for tags.
-    pub tags: Known<PathBuf, Listed<TagHead>>,
+    pub tags: CacheTable<PathBuf, Listed<TagHead>>,
     /// A commit, how it is packed and below which folder, to the bytes of the archive.
-    pub lengths: Known<(Oid, Format, String), u64>,
+    pub lengths: CacheTable<(Oid, Format, String), u64>,
 }
 
 /// How much of a table something takes.
-pub trait Weigh {
+pub trait Weight {
     /// In entries of the usual size.
     fn weight(&self) -> usize {
         1
     }
 }
 
-impl Weigh for Meeting {}
-impl Weigh for u64 {}
-impl Weigh for usize {}
-impl Weigh for (u64, u64) {}
-impl Weigh for Found {
+impl Weight for Relation {}
+impl Weight for u64 {}
+impl Weight for usize {}
+impl Weight for (u64, u64) {}
+impl Weight for Found {
     fn weight(&self) -> usize {
         1 + self.0.len() / 64
     }
 }
 
-impl Weigh for Arc<Commit> {
+impl Weight for Arc<Commit> {
     fn weight(&self) -> usize {
         1 + self.message.len() / 512
     }
 }
 
-impl Weigh for Arc<HashSet<Oid>> {
+impl Weight for Arc<HashSet<Oid>> {
     fn weight(&self) -> usize {
         // Its key may be as long as a page.
         8
     }
 }
 
-impl Weigh for Arc<Vec<TreeEntry>> {
+impl Weight for Arc<Vec<TreeEntry>> {
     fn weight(&self) -> usize {
         1 + self.len() / 16
     }
@@ -93,15 +93,15 @@ impl Weigh for Arc<Vec<TreeEntry>> {
 
 /// A table of what is known, and how much that is.
 #[derive(Debug)]
-pub struct Known<K, V>(Mutex<(HashMap<K, V>, usize)>);
+pub struct CacheTable<K, V>(Mutex<(HashMap<K, V>, usize)>);
 
-impl<K, V> Default for Known<K, V> {
-    fn default() -> Known<K, V> {
-        Known(Mutex::default())
+impl<K, V> Default for CacheTable<K, V> {
+    fn default() -> CacheTable<K, V> {
+        CacheTable(Mutex::default())
     }
 }
 
-impl<K: Hash + Eq, V: Clone + Weigh> Known<K, V> {
+impl<K: Hash + Eq, V: Clone + Weight> CacheTable<K, V> {
     /// What is known of `key`.
     pub fn get<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<V>
     where

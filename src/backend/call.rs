@@ -2,7 +2,6 @@
 
 use super::auth::Rights;
 use super::cache::Cache;
-use super::deeds::Deeds;
 use super::git::Git;
 use super::hooks::Event;
 use super::page::{Extent, Paging};
@@ -13,6 +12,7 @@ use super::stop::Stop;
 use super::views::Fields;
 use super::world::World;
 use crate::api::Id;
+use crate::backend::ref_updates::RefUpdates;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -37,7 +37,7 @@ pub struct Call<W> {
     pub stop: Stop,
     pub cache: Arc<Cache>,
     /// What a write does to repositories.
-    pub deeds: Deeds,
+    pub job_actions: RefUpdates,
     /// What a write tells those who listen.
     pub events: Vec<Event>,
 }
@@ -201,7 +201,7 @@ impl<W: Deref<Target = World>> Call<W> {
             Err(_) if !path.exists() => return Err(Reject::not_found("Project")),
             git => git?,
         };
-        Ok(git.until(&self.stop).deferring(&self.deeds, project.id))
+        Ok(git.until(&self.stop).deferring(&self.job_actions, project.id))
     }
 
     /// The group of a number or full path.

@@ -7,9 +7,9 @@ use super::mount::Mount;
 use super::page::Extent;
 use super::records::{self, Pipeline, Project, Status, level};
 use super::reject::Reject;
-use super::show::{moment, time, times};
 use crate::api::commits::*;
 use crate::api::jobs::PipelineBrief;
+use crate::backend::presenters::{moment, time, times};
 use git2::Oid;
 
 pub fn mount(mount: Mount) -> Mount {

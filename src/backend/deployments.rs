@@ -5,9 +5,9 @@ use super::git::Git;
 use super::mount::Mount;
 use super::records::{self, Project, level};
 use super::reject::Reject;
-use super::show::time;
 use crate::api::Id;
 use crate::api::deployments::*;
+use crate::backend::presenters::time;
 
 pub fn mount(mount: Mount) -> Mount {
     mount.read_signed_in::<ListDeployments>(list).read_signed_in::<GetDeployment>(get)

@@ -1,13 +1,13 @@
 //! The state of a running server: the newest world, the store behind it, and the clock.
 
 use super::cache::Cache;
-use super::deeds;
 use super::limits::Limits;
-use super::records::{Deed, Intent};
+use super::records::{Intent, RefUpdate};
 use super::reject::Reject;
 use super::store::Store;
 use super::stream::Streams;
 use super::world::{Change, World};
+use crate::backend::ref_updates;
 use jiff::Timestamp;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, TryLockError};
@@ -115,31 +115,32 @@ impl Engine {
     }
 
     /// Runs a write. Its changes count, in memory, on disk and in repositories, only if it succeeds.
-    pub fn write<T>(&self, run: impl FnOnce(&mut World) -> Result<(T, Vec<Deed>), Reject>) -> Result<T, Reject> {
+    pub fn write<T>(&self, run: impl FnOnce(&mut World) -> Result<(T, Vec<RefUpdate>), Reject>) -> Result<T, Reject> {
         let store = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let mut world = self.snapshot();
         (self.advance)(&mut world, self.clock.now());
-        let (out, deeds) = run(&mut world)?;
+        let (out, job_actions) = run(&mut world)?;
         // Those of the write before have been done since.
         world.intents.remove_where(|_| true);
-        for deed in &deeds {
-            world.intents.add(Intent { deed: deed.clone(), ..Intent::default() });
+        for job_action in &job_actions {
+            world.intents.add(Intent { job_action: job_action.clone(), ..Intent::default() });
         }
         let changes = world.take_changes();
         keep(&store, &changes).map_err(Reject::failed)?;
-        let (last, first): (Vec<Deed>, Vec<Deed>) = deeds.into_iter().partition(|d| matches!(d, Deed::Remove { .. }));
-        for (done, deed) in first.iter().enumerate() {
-            if let Err(why) = deeds::apply(deed, &self.repositories) {
-                tracing::error!("{deed:?} could not be done, and is taken back: {why}");
+        let (last, first): (Vec<RefUpdate>, Vec<RefUpdate>) =
+            job_actions.into_iter().partition(|d| matches!(d, RefUpdate::Remove { .. }));
+        for (done, job_action) in first.iter().enumerate() {
+            if let Err(why) = ref_updates::apply(job_action, &self.repositories) {
+                tracing::error!("{job_action:?} could not be done, and is taken back: {why}");
                 self.take_back(&store, &changes, first.iter().take(done));
                 return Err(Reject::conflict("409 Conflict: Resource lock"));
             }
         }
         self.publish(world, None);
         // Nobody can ask for what is gone any more, so that whether it went at once is of no matter.
-        for deed in &last {
-            if let Err(why) = deeds::apply(deed, &self.repositories) {
-                tracing::warn!("{deed:?} could not be done: {why}");
+        for job_action in &last {
+            if let Err(why) = ref_updates::apply(job_action, &self.repositories) {
+                tracing::warn!("{job_action:?} could not be done: {why}");
             }
         }
         Ok(out)
@@ -151,11 +152,11 @@ impl Engine {
         &self,
         store: &Option<Store>,
         changes: &[Change],
-        done: impl DoubleEndedIterator<Item = &'d Deed>,
+        done: impl DoubleEndedIterator<Item = &'d RefUpdate>,
     ) {
-        for deed in done.rev() {
-            if let Err(why) = deeds::apply(&deeds::inverse(deed), &self.repositories) {
-                tracing::error!("{deed:?} could not be taken back: {why}");
+        for job_action in done.rev() {
+            if let Err(why) = ref_updates::apply(&ref_updates::inverse(job_action), &self.repositories) {
+                tracing::error!("{job_action:?} could not be taken back: {why}");
             }
         }
         if let Err(why) = keep(store, &self.snapshot().undo(changes)) {
@@ -205,11 +206,11 @@ mod tests {
         let add = |world: &mut World| world.users.add(User::default());
         let refused = engine.write(|world| {
             add(world);
-            Err::<((), Vec<Deed>), _>(Reject::forbidden())
+            Err::<((), Vec<RefUpdate>), _>(Reject::forbidden())
         });
         assert_eq!(refused.unwrap_err().status, 403);
         let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            let _ = engine.write(|world| -> Result<((), Vec<Deed>), Reject> {
+            let _ = engine.write(|world| -> Result<((), Vec<RefUpdate>), Reject> {
                 add(world);
                 panic!("a mistake in a handler")
             });
@@ -225,14 +226,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let repo = git2::Repository::init_bare(folder.path().join("1.git")).unwrap();
         let id = repo.blob(b"x").unwrap().to_string();
-        let deed = |name: &str| Deed::Ref { project: 1, name: name.into(), from: None, to: Some(id.clone()) };
+        let job_action =
+            |name: &str| RefUpdate::Ref { project: 1, name: name.into(), from: None, to: Some(id.clone()) };
         let mut engine = engine(Some(Store::open(folder.path()).unwrap().0));
         engine.repositories = folder.path().to_owned();
         let lock = folder.path().join("1.git/refs/heads/b.lock");
         std::fs::write(&lock, "of somebody else").unwrap();
         let write = |engine: &Engine| {
             let add = |world: &mut World| world.users.add(User::default());
-            engine.write(|world| Ok((add(world), vec![deed("refs/heads/a"), deed("refs/heads/b")])))
+            engine.write(|world| Ok((add(world), vec![job_action("refs/heads/a"), job_action("refs/heads/b")])))
         };
         assert_eq!(write(&engine).unwrap_err().status, 409);
         assert!(engine.snapshot().users.is_empty() && repo.references().unwrap().count() == 0);

@@ -1,12 +1,10 @@
 //! Groups, their subgroups and projects, and their links to a directory.
 
 use super::call::{Answer, Call, Outcome, Reading, Writing, ok, order};
-use super::deeds::Deeds;
 use super::mount::Mount;
 use super::projects::{Filter, filter};
-use super::records::{self, DirectoryLink, Group, Member, Namespace, Place, Project, Visibility, level};
+use super::records::{self, DirectoryLink, Group, Member, Membership, Namespace, Project, Visibility, level};
 use super::reject::Reject;
-use super::show::{holds, there};
 use super::users::{attributes, is_path};
 use super::views::BRIEF_GROUP;
 use super::world::World;
@@ -17,6 +15,8 @@ use crate::api::groups::{
     LdapGroupLink, ListGroupProjects, ListGroups, ListSubgroups, SyncLdap, TransferProject, UpdateGroup,
 };
 use crate::api::projects::Project as ProjectView;
+use crate::backend::presenters::{holds, there};
+use crate::backend::ref_updates::RefUpdates;
 use serde_json::json;
 use std::ops::Deref;
 use std::path::Path;
@@ -196,7 +196,7 @@ fn create(call: &mut Writing, input: CreateGroup) -> Outcome<GroupView> {
     };
     check(call.world, &group)?;
     let id = call.world.groups.add(group.clone());
-    let place = Place::Group(id);
+    let place = Membership::Group(id);
     call.world.members.add(Member { place, user: caller.id, level: level::OWNER, created_at: now, id: 0 });
     call.rights = super::auth::Rights::of(call.world, caller.id);
     ok(call.show_group_detail(&group, false))
@@ -243,24 +243,24 @@ fn update(call: &mut Writing, input: UpdateGroup) -> Outcome<GroupView> {
 
 fn delete(call: &mut Writing, input: DeleteGroup) -> Outcome<Nothing> {
     let id = call.group_as(&input.id, level::OWNER)?.id;
-    remove(call.world, &call.deeds, &call.repositories, id);
+    remove(call.world, &call.job_actions, &call.repositories, id);
     Ok(Answer::new(Nothing))
 }
 
 /// Takes a group out, with the groups and projects in it.
-pub fn remove(world: &mut World, deeds: &Deeds, repositories: &Path, group: u64) {
+pub fn remove(world: &mut World, job_actions: &RefUpdates, repositories: &Path, group: u64) {
     let inside = |id: u64| world.group_chain(id).iter().any(|above| above.id == group);
     let groups: Vec<u64> = world.groups.iter().map(|g| g.id).filter(|id| inside(*id)).collect();
     let of_groups = |p: &&Project| matches!(p.namespace, Namespace::Group(id) if groups.contains(&id));
     let projects: Vec<u64> = world.projects.iter().filter(of_groups).map(|project| project.id).collect();
     for project in projects {
-        super::projects::remove(world, deeds, repositories, project);
+        super::projects::remove(world, job_actions, repositories, project);
     }
     for id in groups.iter().copied() {
         let epics: Vec<u64> = world.epics.remove_where(|epic| epic.group == id).iter().map(|epic| epic.id).collect();
         world.notes.remove_where(|note| matches!(note.on, records::Noteable::Epic(epic) if epics.contains(&epic)));
-        world.members.remove_where(|member| member.place == Place::Group(id));
-        world.notification_settings.remove_where(|setting| setting.place == Some(Place::Group(id)));
+        world.members.remove_where(|member| member.place == Membership::Group(id));
+        world.notification_settings.remove_where(|setting| setting.place == Some(Membership::Group(id)));
         world.groups.remove(id);
     }
     let shared = |p: &&Project| p.shared_with.iter().any(|share| groups.contains(&share.group));

@@ -1,13 +1,12 @@
 //! Merge requests.
 
-use super::cache::Meeting;
+use super::cache::Relation;
 use super::call::{Call, Outcome, Reading, Writing, ok, order};
 use super::commits::pipeline_brief;
 use super::git::Git;
 use super::mount::Mount;
 use super::records::{self, MilestoneState, Note, Noteable, Project, Range, State, level};
 use super::reject::Reject;
-use super::show::{Bounds, date, holds, there, time, times};
 use super::world::World;
 use crate::api::commits::Commit;
 use crate::api::jobs::PipelineBrief;
@@ -18,6 +17,7 @@ use crate::api::merge_requests::{
 };
 use crate::api::users::User as UserView;
 use crate::api::{Id, Time};
+use crate::backend::presenters::{Bounds, date, holds, there, time, times};
 use git2::Oid;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -200,12 +200,12 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 
     /// How a source head relates to a target head; worked out once.
-    fn meeting(&self, git: &Git, target: Oid, source: Oid) -> Meeting {
+    fn meeting(&self, git: &Git, target: Oid, source: Oid) -> Relation {
         let make = || {
             let (base, is_clean) = (git.merge_base(target, source)?, git.merges_cleanly(target, source));
-            Ok(Meeting { base, is_clean })
+            Ok(Relation { base, is_clean })
         };
-        let none = Meeting { base: None, is_clean: false };
+        let none = Relation { base: None, is_clean: false };
         self.cache.meetings.or_make((target, source), make).unwrap_or(none)
     }
 

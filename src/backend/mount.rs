@@ -4,7 +4,6 @@ use super::auth::{Credentials, authenticate};
 use super::avatars;
 use super::body::{self, Purpose};
 use super::call::{Answer, Outcome, Reading, Writing};
-use super::deeds::Deeds;
 use super::engine::Engine;
 use super::hooks;
 use super::page::{self, Paging};
@@ -15,6 +14,7 @@ use super::stream::Stream;
 use super::views::{self, Fields};
 use super::world::World;
 use crate::api::{Endpoint, Nothing, Raw};
+use crate::backend::ref_updates::RefUpdates;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::rejection::RawPathParamsRejection;
@@ -259,7 +259,7 @@ where
             let inputs = params::read(&call.inputs)?;
             let answer = handler(&mut call, inputs)?;
             let response = incoming.render::<E>(answer, call.paging, &call.base_url)?;
-            Ok(((response, call.events), call.deeds.take()))
+            Ok(((response, call.events), call.job_actions.take()))
         })?;
         hooks::tell(&engine.snapshot(), events);
         Ok(response)
@@ -369,7 +369,7 @@ impl Incoming {
             repositories: engine.repositories.clone(),
             stop: self.stop.clone(),
             cache: engine.cache.clone(),
-            deeds: Deeds::default(),
+            job_actions: RefUpdates::default(),
             events: Vec::new(),
         })
     }

@@ -3,12 +3,12 @@
 use super::call::{Call, Outcome, Writing, ok};
 use super::mount::Mount;
 use super::params::Inputs;
-use super::records::{NotificationSetting, Place};
+use super::records::{Membership, NotificationSetting};
 use super::reject::Reject;
-use super::show::there;
 use super::world::World;
 use crate::api::Named;
 use crate::api::notifications::*;
+use crate::backend::presenters::there;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -22,18 +22,18 @@ pub fn mount(mount: Mount) -> Mount {
         })
         .read_signed_in::<GetGroupNotifications>(|call, input| {
             call.signed_in()?;
-            ok(show(call, Some(Place::Group(call.group(&input.id)?.id)))?)
+            ok(show(call, Some(Membership::Group(call.group(&input.id)?.id)))?)
         })
         .write::<UpdateGroupNotifications>(|call, input| {
-            let place = Place::Group(call.group(&input.id)?.id);
+            let place = Membership::Group(call.group(&input.id)?.id);
             update(call, Some(place), input.level.clone(), None, events(&input)?)
         })
         .read_signed_in::<GetProjectNotifications>(|call, input| {
             call.signed_in()?;
-            ok(show(call, Some(Place::Project(call.project(&input.id)?.id)))?)
+            ok(show(call, Some(Membership::Project(call.project(&input.id)?.id)))?)
         })
         .write::<UpdateProjectNotifications>(|call, input| {
-            let place = Place::Project(call.project(&input.id)?.id);
+            let place = Membership::Project(call.project(&input.id)?.id);
             update(call, Some(place), input.level.clone(), None, events(&input)?)
         })
 }
@@ -48,7 +48,7 @@ fn events(input: &impl serde::Serialize) -> Result<BTreeMap<String, bool>, Rejec
     Ok(EVENTS.iter().filter_map(set).collect())
 }
 
-fn show<W: Deref<Target = World>>(call: &Call<W>, place: Option<Place>) -> Result<NotificationSettings, Reject> {
+fn show<W: Deref<Target = World>>(call: &Call<W>, place: Option<Membership>) -> Result<NotificationSettings, Reject> {
     let user = call.signed_in()?;
     let setting = call.world.notification_settings.iter().find(|s| s.user == user.id && s.place == place);
     let usual = if place.is_some() { "global" } else { "participating" };
@@ -71,7 +71,7 @@ fn show<W: Deref<Target = World>>(call: &Call<W>, place: Option<Place>) -> Resul
 
 fn update(
     call: &mut Writing,
-    place: Option<Place>,
+    place: Option<Membership>,
     level: Option<String>,
     email: Option<String>,
     events: BTreeMap<String, bool>,

@@ -20,7 +20,7 @@ pub struct Paging {
 }
 
 #[derive(Deserialize)]
-struct Asked {
+struct PageRequest {
     page: Option<i64>,
     per_page: Option<i64>,
 }
@@ -31,7 +31,7 @@ impl Paging {
     /// # Errors
     /// 400 `page is invalid` where it is no number.
     pub fn read(inputs: &Inputs) -> Result<Paging, Reject> {
-        let asked: Asked = super::params::read(inputs)?;
+        let asked: PageRequest = super::params::read(inputs)?;
         let positive = |n: Option<i64>| n.and_then(|n| usize::try_from(n).ok()).filter(|n| *n > 0);
         Ok(Paging {
             page: positive(asked.page).unwrap_or(1),

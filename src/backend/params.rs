@@ -151,8 +151,8 @@ fn put(slot: &mut Value, keys: &[&str], value: Value) {
 /// 400 `{"error": "title is missing, page is invalid"}`: everything that is wrong, not only the first.
 pub fn read<E: DeserializeOwned>(inputs: &Inputs) -> Result<E, Reject> {
     let mut given: Vec<Named> =
-        inputs.iter().map(|(name, value)| (Cow::Borrowed(name.as_str()), Given::Value(value))).collect();
-    let mut flaws: Vec<Flaw> = Vec::new();
+        inputs.iter().map(|(name, value)| (Cow::Borrowed(name.as_str()), Lenient::Value(value))).collect();
+    let mut flaws: Vec<InputError> = Vec::new();
     loop {
         let found = match E::deserialize(Reader(given.clone())) {
             Ok(value) if flaws.is_empty() => return Ok(value),
@@ -171,17 +171,17 @@ pub fn read<E: DeserializeOwned>(inputs: &Inputs) -> Result<E, Reject> {
         }
         given.retain(|(name, _)| *name != top);
         if !is_empty {
-            given.push((Cow::Owned(top), Given::Anything));
+            given.push((Cow::Owned(top), Lenient::Anything));
         }
     }
-    let mut words: Vec<String> = flaws.iter().map(Flaw::to_string).collect();
+    let mut words: Vec<String> = flaws.iter().map(InputError::to_string).collect();
     words.dedup();
     Err(Reject::error(400, words.join(", ")))
 }
 
 /// What is wrong with an input.
 #[derive(Debug)]
-struct Flaw {
+struct InputError {
     field: String,
     kind: Kind,
 }
@@ -195,13 +195,13 @@ enum Kind {
     Empty,
 }
 
-impl Flaw {
-    fn invalid() -> Flaw {
-        Flaw { field: String::new(), kind: Kind::Invalid }
+impl InputError {
+    fn invalid() -> InputError {
+        InputError { field: String::new(), kind: Kind::Invalid }
     }
 
     /// Puts the name of what holds it before its own.
-    fn inside(mut self, outer: &str) -> Flaw {
+    fn inside(mut self, outer: &str) -> InputError {
         self.field = match self.field.split_once('[') {
             _ if self.field.is_empty() => outer.to_owned(),
             Some((first, rest)) if !first.is_empty() => format!("{outer}[{first}][{rest}"),
@@ -212,7 +212,7 @@ impl Flaw {
     }
 }
 
-impl fmt::Display for Flaw {
+impl fmt::Display for InputError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.kind {
             Kind::Missing => "is missing",
@@ -223,35 +223,35 @@ impl fmt::Display for Flaw {
     }
 }
 
-impl std::error::Error for Flaw {}
+impl std::error::Error for InputError {}
 
-impl de::Error for Flaw {
-    fn custom<T: fmt::Display>(_: T) -> Flaw {
-        Flaw::invalid()
+impl de::Error for InputError {
+    fn custom<T: fmt::Display>(_: T) -> InputError {
+        InputError::invalid()
     }
-    fn missing_field(field: &'static str) -> Flaw {
-        Flaw { field: field.to_owned(), kind: Kind::Missing }
+    fn missing_field(field: &'static str) -> InputError {
+        InputError { field: field.to_owned(), kind: Kind::Missing }
     }
-    fn unknown_variant(_: &str, _: &'static [&'static str]) -> Flaw {
-        Flaw { field: String::new(), kind: Kind::NoValidValue }
+    fn unknown_variant(_: &str, _: &'static [&'static str]) -> InputError {
+        InputError { field: String::new(), kind: Kind::NoValidValue }
     }
 }
 
 /// A value, or the stand-in for one that was set aside, which reads as anything.
 #[derive(Clone, Copy, Debug)]
-enum Given<'v> {
+enum Lenient<'v> {
     Value(&'v Value),
     Anything,
 }
 
 /// An input and its name.
-type Named<'v> = (Cow<'v, str>, Given<'v>);
+type Named<'v> = (Cow<'v, str>, Lenient<'v>);
 
 struct Reader<'v>(Vec<Named<'v>>);
 
 impl<'de> de::Deserializer<'de> for Reader<'_> {
-    type Error = Flaw;
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Flaw> {
+    type Error = InputError;
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, InputError> {
         visitor.visit_map(Fields { rest: self.0.into_iter(), current: None })
     }
     serde::forward_to_deserialize_any! {
@@ -266,16 +266,16 @@ struct Fields<'v, I> {
 }
 
 impl<'de, 'v, I: Iterator<Item = Named<'v>>> de::MapAccess<'de> for Fields<'v, I> {
-    type Error = Flaw;
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Flaw> {
+    type Error = InputError;
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, InputError> {
         self.current = self.rest.next();
         let Some((name, _)) = &self.current else { return Ok(None) };
-        seed.deserialize(StrDeserializer::<Flaw>::new(name)).map(Some)
+        seed.deserialize(StrDeserializer::<InputError>::new(name)).map(Some)
     }
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Flaw> {
-        let (name, given) = self.current.take().ok_or_else(Flaw::invalid)?;
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, InputError> {
+        let (name, given) = self.current.take().ok_or_else(InputError::invalid)?;
         let read = if given.holds_nul() && !ANY_TEXT.contains(&&*name) {
-            Err(Flaw::invalid())
+            Err(InputError::invalid())
         } else {
             seed.deserialize(given)
         };
@@ -286,83 +286,83 @@ impl<'de, 'v, I: Iterator<Item = Named<'v>>> de::MapAccess<'de> for Fields<'v, I
 struct Items<I>(std::iter::Enumerate<I>);
 
 impl<'de, 'v, I: Iterator<Item = &'v Value>> de::SeqAccess<'de> for Items<I> {
-    type Error = Flaw;
-    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Flaw> {
+    type Error = InputError;
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, InputError> {
         let Some((at, value)) = self.0.next() else { return Ok(None) };
-        seed.deserialize(Given::Value(value)).map(Some).map_err(|flaw| {
+        seed.deserialize(Lenient::Value(value)).map(Some).map_err(|flaw| {
             // A plain element of an array takes the name of the array; a field of one says which element.
             if flaw.field.is_empty() { flaw } else { flaw.inside(&format!("[{at}]")) }
         })
     }
 }
 
-impl<'v> Given<'v> {
+impl<'v> Lenient<'v> {
     /// Whether it is, or is a list with, a text that nothing can be called by: git's names and messages end at a NUL.
     fn holds_nul(self) -> bool {
         let is_so = |value: &Value| value.as_str().is_some_and(|text| text.contains('\0'));
         match self {
-            Given::Anything => false,
-            Given::Value(Value::Array(items)) => items.iter().any(is_so),
-            Given::Value(value) => is_so(value),
+            Lenient::Anything => false,
+            Lenient::Value(Value::Array(items)) => items.iter().any(is_so),
+            Lenient::Value(value) => is_so(value),
         }
     }
 
     /// The text of a scalar.
-    fn text(self) -> Result<Cow<'v, str>, Flaw> {
+    fn text(self) -> Result<Cow<'v, str>, InputError> {
         match self {
-            Given::Anything => Ok(Cow::Borrowed("")),
-            Given::Value(Value::String(text)) => Ok(Cow::Borrowed(text)),
-            Given::Value(value @ (Value::Number(_) | Value::Bool(_))) => Ok(Cow::Owned(value.to_string())),
-            Given::Value(_) => Err(Flaw::invalid()),
+            Lenient::Anything => Ok(Cow::Borrowed("")),
+            Lenient::Value(Value::String(text)) => Ok(Cow::Borrowed(text)),
+            Lenient::Value(value @ (Value::Number(_) | Value::Bool(_))) => Ok(Cow::Owned(value.to_string())),
+            Lenient::Value(_) => Err(InputError::invalid()),
         }
     }
 
     /// The text of what should be a number.
-    fn number<T: std::str::FromStr + Default>(self) -> Result<T, Flaw> {
-        if let Given::Anything = self {
+    fn number<T: std::str::FromStr + Default>(self) -> Result<T, InputError> {
+        if let Lenient::Anything = self {
             return Ok(T::default());
         }
         match self.text()?.trim() {
-            "" => Err(Flaw { field: String::new(), kind: Kind::Empty }),
-            digits => digits.parse().map_err(|_| Flaw::invalid()),
+            "" => Err(InputError { field: String::new(), kind: Kind::Empty }),
+            digits => digits.parse().map_err(|_| InputError::invalid()),
         }
     }
 }
 
 macro_rules! numbers {
     ($($method:ident $visit:ident $type:ty),* $(,)?) => {
-        $(fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Flaw> {
+        $(fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, InputError> {
             visitor.$visit(self.number::<$type>()?)
         })*
     };
 }
 
-impl<'de> de::Deserializer<'de> for Given<'_> {
-    type Error = Flaw;
+impl<'de> de::Deserializer<'de> for Lenient<'_> {
+    type Error = InputError;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Flaw> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, InputError> {
         match self {
-            Given::Anything => visitor.visit_str(""),
-            Given::Value(Value::Null) => visitor.visit_unit(),
-            Given::Value(Value::Bool(yes)) => visitor.visit_bool(*yes),
-            Given::Value(Value::String(text)) => visitor.visit_str(text),
-            Given::Value(Value::Number(n)) => match (n.as_u64(), n.as_i64()) {
+            Lenient::Anything => visitor.visit_str(""),
+            Lenient::Value(Value::Null) => visitor.visit_unit(),
+            Lenient::Value(Value::Bool(yes)) => visitor.visit_bool(*yes),
+            Lenient::Value(Value::String(text)) => visitor.visit_str(text),
+            Lenient::Value(Value::Number(n)) => match (n.as_u64(), n.as_i64()) {
                 (Some(n), _) => visitor.visit_u64(n),
                 (_, Some(n)) => visitor.visit_i64(n),
                 _ => visitor.visit_f64(n.as_f64().unwrap_or_default()),
             },
-            Given::Value(Value::Array(items)) => visitor.visit_seq(Items(items.iter().enumerate())),
-            Given::Value(Value::Object(map)) => visitor.visit_map(fields(map)),
+            Lenient::Value(Value::Array(items)) => visitor.visit_seq(Items(items.iter().enumerate())),
+            Lenient::Value(Value::Object(map)) => visitor.visit_map(fields(map)),
         }
     }
 
-    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Flaw> {
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, InputError> {
         match self.text()?.trim().to_ascii_lowercase().as_str() {
             "true" | "t" | "1" | "yes" | "y" | "on" => visitor.visit_bool(true),
             "false" | "f" | "0" | "no" | "n" | "off" => visitor.visit_bool(false),
-            "" if matches!(self, Given::Anything) => visitor.visit_bool(false),
-            "" => Err(Flaw { field: String::new(), kind: Kind::Empty }),
-            _ => Err(Flaw::invalid()),
+            "" if matches!(self, Lenient::Anything) => visitor.visit_bool(false),
+            "" => Err(InputError { field: String::new(), kind: Kind::Empty }),
+            _ => Err(InputError::invalid()),
         }
     }
 
@@ -379,44 +379,44 @@ impl<'de> de::Deserializer<'de> for Given<'_> {
         deserialize_f64 visit_f64 f64,
     }
 
-    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Flaw> {
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, InputError> {
         visitor.visit_str(&self.text()?)
     }
 
-    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Flaw> {
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, InputError> {
         visitor.visit_str(&self.text()?)
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Flaw> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, InputError> {
         match self {
-            Given::Anything | Given::Value(Value::Null) => visitor.visit_none(),
+            Lenient::Anything | Lenient::Value(Value::Null) => visitor.visit_none(),
             some => visitor.visit_some(some),
         }
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Flaw> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, InputError> {
         visitor.visit_newtype_struct(self)
     }
 
-    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Flaw> {
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, InputError> {
         let items: Vec<&Value> = match self {
-            Given::Anything | Given::Value(Value::Null) => Vec::new(),
-            Given::Value(Value::Array(items)) => items.iter().collect(),
+            Lenient::Anything | Lenient::Value(Value::Null) => Vec::new(),
+            Lenient::Value(Value::Array(items)) => items.iter().collect(),
             // `a[0]=x&a[1]=y`: an array with its places written out.
-            Given::Value(Value::Object(map)) if map.keys().all(|key| key.parse::<u32>().is_ok()) => {
+            Lenient::Value(Value::Object(map)) if map.keys().all(|key| key.parse::<u32>().is_ok()) => {
                 map.values().collect()
             }
-            Given::Value(Value::String(text)) if text.is_empty() => Vec::new(),
-            Given::Value(scalar) => vec![scalar],
+            Lenient::Value(Value::String(text)) if text.is_empty() => Vec::new(),
+            Lenient::Value(scalar) => vec![scalar],
         };
         visitor.visit_seq(Items(items.into_iter().enumerate()))
     }
 
-    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Flaw> {
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, InputError> {
         match self {
-            Given::Anything => visitor.visit_map(Fields { rest: std::iter::empty(), current: None }),
-            Given::Value(Value::Object(map)) => visitor.visit_map(fields(map)),
-            Given::Value(_) => Err(Flaw::invalid()),
+            Lenient::Anything => visitor.visit_map(Fields { rest: std::iter::empty(), current: None }),
+            Lenient::Value(Value::Object(map)) => visitor.visit_map(fields(map)),
+            Lenient::Value(_) => Err(InputError::invalid()),
         }
     }
 
@@ -425,7 +425,7 @@ impl<'de> de::Deserializer<'de> for Given<'_> {
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Flaw> {
+    ) -> Result<V::Value, InputError> {
         self.deserialize_map(visitor)
     }
 
@@ -434,12 +434,12 @@ impl<'de> de::Deserializer<'de> for Given<'_> {
         name: &'static str,
         variants: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Flaw> {
+    ) -> Result<V::Value, InputError> {
         match (self, variants.first()) {
-            (Given::Anything, Some(first)) => {
-                BorrowedStrDeserializer::<Flaw>::new(first).deserialize_enum(name, variants, visitor)
+            (Lenient::Anything, Some(first)) => {
+                BorrowedStrDeserializer::<InputError>::new(first).deserialize_enum(name, variants, visitor)
             }
-            _ => visitor.visit_enum(IntoDeserializer::<Flaw>::into_deserializer(self.text()?)),
+            _ => visitor.visit_enum(IntoDeserializer::<InputError>::into_deserializer(self.text()?)),
         }
     }
 
@@ -449,7 +449,7 @@ impl<'de> de::Deserializer<'de> for Given<'_> {
 }
 
 fn fields(map: &Map<String, Value>) -> Fields<'_, impl Iterator<Item = Named<'_>>> {
-    let rest = map.iter().map(|(name, value)| (Cow::Borrowed(name.as_str()), Given::Value(value)));
+    let rest = map.iter().map(|(name, value)| (Cow::Borrowed(name.as_str()), Lenient::Value(value)));
     Fields { rest, current: None }
 }
 

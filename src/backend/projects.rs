@@ -1,12 +1,10 @@
 //! Projects.
 
-use super::avatars::{self, Whose};
+use super::avatars::{self, AvatarOwner};
 use super::call::{Call, Outcome, Reading, Writing, ok, order, repository_path};
-use super::deeds::Deeds;
 use super::mount::Mount;
-use super::records::{self, Namespace, Place, Project, State, User, Visibility, level};
+use super::records::{self, Membership, Namespace, Project, State, User, Visibility, level};
 use super::reject::Reject;
-use super::show::{holds, there, time};
 use super::users::{attributes, is_path};
 use super::views::SIMPLE_PROJECT;
 use super::world::World;
@@ -16,6 +14,8 @@ use crate::api::projects::{
     ProjectBrief, ProjectStatistics, SharedGroup, UpdateProject,
 };
 use crate::api::users::User as UserView;
+use crate::backend::presenters::{holds, there, time};
+use crate::backend::ref_updates::RefUpdates;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
@@ -257,7 +257,7 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 
     fn permissions(&self, project: &Project) -> Permissions {
-        let access = |level: u8, place: Place| {
+        let access = |level: u8, place: Membership| {
             let setting = self
                 .world
                 .notification_settings
@@ -268,10 +268,10 @@ impl<W: Deref<Target = World>> Call<W> {
             (level > 0).then_some(Access { access_level: level.into(), notification_level: Some(loud as u64) })
         };
         let group_access = match project.namespace {
-            Namespace::Group(group) => access(self.rights.in_group(&self.world, group), Place::Group(group)),
+            Namespace::Group(group) => access(self.rights.in_group(&self.world, group), Membership::Group(group)),
             Namespace::User(_) => None,
         };
-        let project_access = access(self.rights.directly_in(project), Place::Project(project.id));
+        let project_access = access(self.rights.directly_in(project), Membership::Project(project.id));
         Permissions { project_access, group_access }
     }
 
@@ -318,13 +318,13 @@ fn get(call: &Reading, input: GetProject) -> Outcome<ProjectView> {
 
 /// Everybody with a place in a project: by itself, by its groups, by being its owner.
 pub fn members(world: &World, project: &Project) -> BTreeSet<u64> {
-    let mut places = vec![Place::Project(project.id)];
+    let mut places = vec![Membership::Project(project.id)];
     let mut out = BTreeSet::new();
     match project.namespace {
         Namespace::User(owner) => {
             out.insert(owner);
         }
-        Namespace::Group(group) => places.extend(world.group_chain(group).iter().map(|g| Place::Group(g.id))),
+        Namespace::Group(group) => places.extend(world.group_chain(group).iter().map(|g| Membership::Group(g.id))),
     }
     out.extend(world.members.iter().filter(|member| places.contains(&member.place)).map(|member| member.user));
     out
@@ -483,12 +483,12 @@ fn make(
     let avatar = avatars::given(&call.inputs)?;
     super::git::create(&repository_path(&call.repositories, id), &head)?;
     if let Some(file) = avatar {
-        project.avatar_url = avatars::set(call.world, Whose::Project(id), file);
+        project.avatar_url = avatars::set(call.world, AvatarOwner::Project(id), file);
     }
     call.world.projects.add(project.clone());
     // The creator of a project in a group runs it, whatever the group says.
     if matches!(namespace, Namespace::Group(_)) {
-        let place = Place::Project(id);
+        let place = Membership::Project(id);
         let member = records::Member { place, user: creator, level: level::MAINTAINER, created_at: now, id: 0 };
         call.world.members.add(member);
     }
@@ -519,14 +519,14 @@ fn update(call: &mut Writing, input: UpdateProject) -> Outcome<ProjectView> {
     project.path = path.unwrap_or(project.path);
     check(call.world, &project)?;
     if let Some(file) = avatars::given(&call.inputs)? {
-        project.avatar_url = avatars::set(call.world, Whose::Project(project.id), file);
+        project.avatar_url = avatars::set(call.world, AvatarOwner::Project(project.id), file);
     }
     call.world.projects.add(project.clone());
     ok(call.show_project(&project, false, false))
 }
 
 /// Takes a project out, with everything in it.
-pub fn remove(world: &mut World, deeds: &Deeds, repositories: &Path, project: u64) {
+pub fn remove(world: &mut World, job_actions: &RefUpdates, repositories: &Path, project: u64) {
     super::branches::keep_ranges(world, repositories, |mr| {
         mr.source_project == project && mr.target_project != project
     });
@@ -550,8 +550,8 @@ pub fn remove(world: &mut World, deeds: &Deeds, repositories: &Path, project: u6
     world.deployments.remove_where(|row| row.project == project);
     world.commit_statuses.remove_where(|row| row.project == project);
     world.commit_comments.remove_where(|row| row.project == project);
-    world.members.remove_where(|member| member.place == Place::Project(project));
-    world.notification_settings.remove_where(|setting| setting.place == Some(Place::Project(project)));
+    world.members.remove_where(|member| member.place == Membership::Project(project));
+    world.notification_settings.remove_where(|setting| setting.place == Some(Membership::Project(project)));
     let serving: Vec<u64> =
         world.runners.iter().filter(|runner| runner.projects.contains(&project)).map(|runner| runner.id).collect();
     for id in serving {
@@ -559,10 +559,10 @@ pub fn remove(world: &mut World, deeds: &Deeds, repositories: &Path, project: u6
             runner.projects.remove(&project);
         }
     }
-    avatars::remove(world, Whose::Project(project));
+    avatars::remove(world, AvatarOwner::Project(project));
     world.projects.remove(project);
     // The commits of a fork are read as long as somebody is asked to take them in.
     if !world.merge_requests.iter().any(|mr| mr.source_project == project) {
-        deeds.push(records::Deed::Remove { project });
+        job_actions.push(records::RefUpdate::Remove { project });
     }
 }

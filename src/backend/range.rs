@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 /// What a request asks for of a body: from the first byte to the last, or the last so many.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Asked {
+enum RequestedRange {
     From(u64, Option<u64>),
     Last(u64),
 }
@@ -26,7 +26,7 @@ pub fn is_asked(headers: &HeaderMap, tag: Option<&str>) -> bool {
 }
 
 /// One part; several at once are answered with the whole, as is a part of another version.
-fn asked(headers: &HeaderMap, tag: Option<&str>) -> Option<Asked> {
+fn asked(headers: &HeaderMap, tag: Option<&str>) -> Option<RequestedRange> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     if text(header::IF_RANGE).is_some_and(|known| Some(known) != tag) {
         return None;
@@ -34,21 +34,21 @@ fn asked(headers: &HeaderMap, tag: Option<&str>) -> Option<Asked> {
     let (first, last) = text(header::RANGE)?.strip_prefix("bytes=")?.split_once('-')?;
     let number = |text: &str| text.trim().parse::<u64>().ok();
     match (first.trim(), last.trim()) {
-        ("", last) => Some(Asked::Last(number(last)?)),
-        (first, "") => Some(Asked::From(number(first)?, None)),
+        ("", last) => Some(RequestedRange::Last(number(last)?)),
+        (first, "") => Some(RequestedRange::From(number(first)?, None)),
         (first, last) => {
-            Some(Asked::From(number(first)?, Some(number(last)?))).filter(|_| number(first) <= number(last))
+            Some(RequestedRange::From(number(first)?, Some(number(last)?))).filter(|_| number(first) <= number(last))
         }
     }
 }
 
 /// Passes on the first bytes of what is written, and then ends it.
-struct First<'o> {
+struct Head<'o> {
     out: &'o mut dyn Write,
     left: u64,
 }
 
-impl Write for First<'_> {
+impl Write for Head<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.left == 0 && !bytes.is_empty() {
             return Err(io::ErrorKind::BrokenPipe.into());
@@ -94,8 +94,8 @@ pub fn answer(stream: Stream, headers: &HeaderMap, tag: Option<&str>) -> Answer<
     };
     let (from, to) = match asked(headers, tag) {
         None => return named(Answer::new(stream), tag).header("accept-ranges", "bytes"),
-        Some(Asked::From(from, to)) => (from, to.map_or(total, |to| to.saturating_add(1).min(total))),
-        Some(Asked::Last(last)) => (total.saturating_sub(last), total),
+        Some(RequestedRange::From(from, to)) => (from, to.map_or(total, |to| to.saturating_add(1).min(total))),
+        Some(RequestedRange::Last(last)) => (total.saturating_sub(last), total),
     };
     if from >= to {
         let empty = Stream::new(stream.content_type, Some(0), |_, _| Ok(()));
@@ -103,7 +103,7 @@ pub fn answer(stream: Stream, headers: &HeaderMap, tag: Option<&str>) -> Answer<
     }
     let Stream { write, content_type, .. } = stream;
     let part = Stream::new(content_type, Some(to - from), move |_, out| {
-        let mut part = First { out, left: to - from };
+        let mut part = Head { out, left: to - from };
         let written = write(from, &mut part);
         // What would come behind the part was not wanted.
         if part.left == 0 { Ok(()) } else { written }

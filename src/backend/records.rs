@@ -214,21 +214,21 @@ record! {
 
 /// What a person is a member of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Place {
+pub enum Membership {
     Group(u64),
     Project(u64),
 }
 
-impl Default for Place {
-    fn default() -> Place {
-        Place::Project(0)
+impl Default for Membership {
+    fn default() -> Membership {
+        Membership::Project(0)
     }
 }
 
 record! {
     /// A person's place in a group or a project.
     Member {
-        place: Place,
+        place: Membership,
         user: u64,
         /// One of [`level`].
         level: u8,
@@ -705,7 +705,7 @@ record! {
     NotificationSetting {
         user: u64,
         /// `None`: everywhere.
-        place: Option<Place>,
+        place: Option<Membership>,
         level: String,
         email: Option<String>,
         /// For the level `custom`: which events.
@@ -730,7 +730,7 @@ record! {
 /// It is kept with the records and done after them, so that a server that was killed in between does it at its next
 /// start: records and repositories never part.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub enum Deed {
+pub enum RefUpdate {
     #[default]
     Nothing,
     /// A ref goes from one object to another; `None` is no ref.
@@ -743,7 +743,7 @@ pub enum Deed {
 
 record! {
     /// A deed of the latest write.
-    Intent { deed: Deed }
+    Intent { job_action: RefUpdate }
 }
 
 /// Bytes as Base64, so that a megabyte stays about a megabyte.

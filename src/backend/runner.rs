@@ -22,9 +22,9 @@ pub fn advance(world: &mut World, now: Timestamp) -> Option<Timestamp> {
     let mut pauses = None;
     for id in world.schedules.iter().map(|schedule| schedule.id).collect::<Vec<_>>() {
         match start_next(world, id, now) {
-            Turn::Started => next = settle(world, now),
-            Turn::At(at) => pauses = earliest(pauses, Some(at)),
-            Turn::Never => {}
+            ScheduleStep::Started => next = settle(world, now),
+            ScheduleStep::At(at) => pauses = earliest(pauses, Some(at)),
+            ScheduleStep::Never => {}
         }
     }
     earliest(next, pauses)
@@ -82,9 +82,9 @@ fn settle(world: &mut World, now: Timestamp) -> Option<Timestamp> {
 fn next_of(world: &World, job: &Job) -> Option<(Status, Timestamp)> {
     Some(match job.status {
         Status::Created => match before(world, job)? {
-            Before::Passed(at) if job.manual => (Status::Manual, at),
-            Before::Passed(at) => (Status::Pending, at),
-            Before::Broken(at) => (Status::Skipped, at),
+            EarlierStages::Passed(at) if job.manual => (Status::Manual, at),
+            EarlierStages::Passed(at) => (Status::Pending, at),
+            EarlierStages::Broken(at) => (Status::Skipped, at),
         },
         Status::Pending => {
             let runner = job.runner.or_else(|| any_runner(world, job))?;
@@ -111,13 +111,13 @@ pub fn later(at: Timestamp, by: SignedDuration) -> Timestamp {
 }
 
 /// How the stages before a job's own ended, and when.
-enum Before {
+enum EarlierStages {
     Passed(Timestamp),
     Broken(Timestamp),
 }
 
 /// `None` while a stage before the job's own goes on.
-fn before(world: &World, job: &Job) -> Option<Before> {
+fn before(world: &World, job: &Job) -> Option<EarlierStages> {
     // A stage stands where its first job stands; retried ones hold the place of their followers.
     let stage =
         |name: &str| world.jobs.iter().filter(|j| j.pipeline == job.pipeline && j.stage == name).map(|j| j.id).min();
@@ -132,7 +132,7 @@ fn before(world: &World, job: &Job) -> Option<Before> {
         }
         at = at.max(other.finished_at.unwrap_or(at));
     }
-    Some(if broken { Before::Broken(at) } else { Before::Passed(at) })
+    Some(if broken { EarlierStages::Broken(at) } else { EarlierStages::Passed(at) })
 }
 
 fn script_of<'w>(world: &'w World, job: &Job) -> Option<&'w Script> {
@@ -250,7 +250,7 @@ pub fn deploy(world: &mut World, job: &Job, at: Timestamp) {
 }
 
 /// What a schedule does.
-enum Turn {
+enum ScheduleStep {
     /// It started a pipeline.
     Started,
     /// It starts one then.
@@ -260,10 +260,10 @@ enum Turn {
 }
 
 /// Starts a schedule's next pipeline where the last one has ended and its pause is over.
-fn start_next(world: &mut World, id: u64, now: Timestamp) -> Turn {
-    let Some(schedule) = world.schedules.get(id).cloned() else { return Turn::Never };
+fn start_next(world: &mut World, id: u64, now: Timestamp) -> ScheduleStep {
+    let Some(schedule) = world.schedules.get(id).cloned() else { return ScheduleStep::Never };
     if world.projects.get(schedule.project).is_none() {
-        return Turn::Never;
+        return ScheduleStep::Never;
     }
     let earliest = later(now, -SignedDuration::from_secs(schedule.head_start.into()));
     let at = match schedule.pipeline {
@@ -272,31 +272,31 @@ fn start_next(world: &mut World, id: u64, now: Timestamp) -> Turn {
             let unfinished = |job: &Job| matches!(job.status, Status::Created | Status::Pending | Status::Running);
             if world.pipeline_jobs(last).any(unfinished) {
                 // The jobs tell.
-                return Turn::Never;
+                return ScheduleStep::Never;
             }
             let end = world.pipeline_jobs(last).filter_map(|job| job.finished_at).max();
             let pause = SignedDuration::from_secs(schedule.pause.into());
             // Where nobody looked for a day, one pipeline is started, not a day of them.
             let next = end.map_or(now, |end| later(end, pause)).max(earliest);
             if next > now {
-                return Turn::At(next);
+                return ScheduleStep::At(next);
             }
             next
         }
     };
     let turn = usize::try_from(schedule.turn).unwrap_or(0) % schedule.refs.len().max(1);
-    let Some((ref_name, sha)) = schedule.refs.get(turn).cloned() else { return Turn::Never };
-    let plan = Plan { project: schedule.project, user: schedule.user, ref_name, sha, tag: false, at };
+    let Some((ref_name, sha)) = schedule.refs.get(turn).cloned() else { return ScheduleStep::Never };
+    let plan = PipelinePlan { project: schedule.project, user: schedule.user, ref_name, sha, tag: false, at };
     let pipeline = start(world, &plan, &schedule.jobs);
     if let Some(schedule) = world.schedules.get_mut(id) {
         schedule.turn += 1;
         schedule.pipeline = Some(pipeline);
     }
-    Turn::Started
+    ScheduleStep::Started
 }
 
 /// What the jobs of a new pipeline have in common.
-pub struct Plan {
+pub struct PipelinePlan {
     /// The project.
     pub project: u64,
     /// Who started it.
@@ -312,7 +312,7 @@ pub struct Plan {
 }
 
 /// Makes a pipeline whose jobs are all created and wait for their stage.
-pub fn start(world: &mut World, plan: &Plan, jobs: &[Planned]) -> u64 {
+pub fn start(world: &mut World, plan: &PipelinePlan, jobs: &[Planned]) -> u64 {
     let pipeline = world.pipelines.add(Pipeline {
         project: plan.project,
         ref_name: plan.ref_name.clone(),

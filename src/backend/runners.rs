@@ -4,11 +4,11 @@ use super::call::{Call, Outcome, Reading, Writing, ok};
 use super::mount::Mount;
 use super::records::{self, RunnerAccess, Status, level};
 use super::reject::Reject;
-use super::show::{there, times};
 use super::world::World;
 use crate::api::Nothing;
 use crate::api::jobs::Job;
 use crate::api::runners::*;
+use crate::backend::presenters::{there, times};
 use jiff::SignedDuration;
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -178,7 +178,7 @@ fn jobs(call: &Reading, input: ListRunnerJobs) -> Outcome<Vec<Job>> {
         let git = open.entry(project.id).or_insert_with(|| call.git(project).ok());
         let brief = crate::api::projects::ProjectBrief {
             description: Some(project.description.clone()),
-            created_at: there(super::show::time(project.created_at)),
+            created_at: there(crate::backend::presenters::time(project.created_at)),
             ..call.project_brief(project)
         };
         Job { project: there(brief), ..call.show_job(job, git.as_ref()) }

@@ -7,8 +7,8 @@ use super::mount::Mount;
 use super::page::Extent;
 use super::records::{self, Namespace, Noteable, Project, level};
 use super::reject::Reject;
-use super::show::{date, holds, there, time, times};
 use crate::api::search::*;
+use crate::backend::presenters::{date, holds, there, time, times};
 use serde_json::json;
 
 /// How many files and commits a search in a project looks at.

@@ -1,6 +1,5 @@
 //! Starts and ends the server.
 
-use super::deeds;
 use super::demo::{self, Choice as WorldKind};
 use super::engine::{Clock, Engine};
 use super::git::{self, LocalError};
@@ -11,6 +10,7 @@ use super::store::{REPOSITORIES, Store, StoreError};
 use super::temporary::Temporary;
 use super::world::World;
 use super::{call, routes};
+use crate::backend::ref_updates;
 use rustls::crypto::ring;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -210,11 +210,11 @@ fn prepare(options: Options, base_url: String) -> Result<Prepared, StartError> {
 
 /// Does what a server that was killed had promised and not done.
 fn recover(world: &mut World, repositories: &Path) -> std::io::Result<()> {
-    deeds::clean_up(repositories)?;
+    ref_updates::clean_up(repositories)?;
     for intent in world.intents.remove_where(|_| true) {
         // What was done before cannot be done again where somebody went on from there: then nothing is missing.
-        if let Err(error) = deeds::apply(&intent.deed, repositories) {
-            tracing::debug!("{:?}: {error}", intent.deed);
+        if let Err(error) = ref_updates::apply(&intent.job_action, repositories) {
+            tracing::debug!("{:?}: {error}", intent.job_action);
         }
     }
     Ok(())
@@ -284,7 +284,7 @@ fn add_repository(world: &mut World, path: &Path, repositories: &Path, clock: &C
                 created_at: now,
                 ..Group::default()
             });
-            let place = Place::Group(group);
+            let place = Membership::Group(group);
             world.members.add(Member { place, user: owner, level: level::OWNER, created_at: now, ..Member::default() });
             group
         }

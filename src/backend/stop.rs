@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Stop(Arc<AtomicBool>);
 
 /// Stops the work when it is dropped.
-pub struct WhenDropped(Stop);
+pub struct StopOnDrop(Stop);
 
 impl Stop {
     /// A guard for whoever waits.
-    pub fn when_dropped(&self) -> WhenDropped {
-        WhenDropped(self.clone())
+    pub fn when_dropped(&self) -> StopOnDrop {
+        StopOnDrop(self.clone())
     }
 
     /// Asked now and then by what takes long.
@@ -26,7 +26,7 @@ impl Stop {
     }
 }
 
-impl Drop for WhenDropped {
+impl Drop for StopOnDrop {
     fn drop(&mut self) {
         self.0.0.store(true, Ordering::Relaxed);
     }

@@ -1,16 +1,16 @@
 //! Users and the caller. Their keys are in [`keys`](super::keys).
 
-use super::avatars::{self, Whose};
+use super::avatars::{self, AvatarOwner};
 use super::call::{Answer, Call, Outcome, Reading, Writing, ok, order};
 use super::mount::Mount;
 use super::projects::{Filter, filter};
-use super::records::{Identity, Namespace, Place, User, level};
+use super::records::{Identity, Membership, Namespace, User, level};
 use super::reject::Reject;
-use super::show::{Bounds, date, holds, there, time, times, user_state};
 use super::world::World;
 use crate::api::Nothing;
 use crate::api::projects::Project as ProjectView;
 use crate::api::users::*;
+use crate::backend::presenters::{Bounds, date, holds, there, time, times, user_state};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -262,7 +262,7 @@ fn create(call: &mut Writing, input: CreateUser) -> Outcome<Profile> {
         ..User::default()
     });
     if let Some(file) = avatar {
-        let path = avatars::set(call.world, Whose::User(id), file);
+        let path = avatars::set(call.world, AvatarOwner::User(id), file);
         if let Some(user) = call.world.users.get_mut(id) {
             user.avatar_url = path;
         }
@@ -283,7 +283,7 @@ fn update(call: &mut Writing, input: UpdateUser) -> Outcome<Profile> {
         return Err(Reject::bad(json!({ "password": ["is too short (minimum is 8 characters)"] })));
     }
     let now = call.now;
-    let avatar = avatars::given(&call.inputs)?.map(|file| avatars::set(call.world, Whose::User(id), file));
+    let avatar = avatars::given(&call.inputs)?.map(|file| avatars::set(call.world, AvatarOwner::User(id), file));
     let Some(user) = call.world.users.get_mut(id) else { return Err(Reject::not_found("User")) };
     user.avatar_url = avatar.unwrap_or(user.avatar_url.take());
     let set = |field: &mut String, value: Option<String>| {
@@ -322,13 +322,14 @@ fn delete(call: &mut Writing, input: DeleteUser) -> Outcome<Nothing> {
     let now = call.now;
     let world = &mut *call.world;
     let owns_alone = |group: u64| {
-        let mut owners = world.members.iter().filter(|m| m.place == Place::Group(group) && m.level == level::OWNER);
+        let mut owners =
+            world.members.iter().filter(|m| m.place == Membership::Group(group) && m.level == level::OWNER);
         owners.next().is_some_and(|first| first.user == id) && owners.next().is_none()
     };
     let alone: Vec<u64> = world.groups.iter().map(|group| group.id).filter(|group| owns_alone(*group)).collect();
     if input.hard_delete == Some(true) {
         for group in alone {
-            super::groups::remove(world, &call.deeds, &call.repositories, group);
+            super::groups::remove(world, &call.job_actions, &call.repositories, group);
         }
         super::ghost::remove_contributions(world, id);
     } else if !alone.is_empty() {
@@ -337,7 +338,7 @@ fn delete(call: &mut Writing, input: DeleteUser) -> Outcome<Nothing> {
     let own: Vec<u64> =
         world.projects.iter().filter(|p| p.namespace == Namespace::User(id)).map(|project| project.id).collect();
     for project in own {
-        super::projects::remove(world, &call.deeds, &call.repositories, project);
+        super::projects::remove(world, &call.job_actions, &call.repositories, project);
     }
     world.members.remove_where(|member| member.user == id);
     world.tokens.remove_where(|token| token.user == id);
@@ -345,7 +346,7 @@ fn delete(call: &mut Writing, input: DeleteUser) -> Outcome<Nothing> {
     world.gpg_keys.remove_where(|key| key.user == id);
     world.notification_settings.remove_where(|setting| setting.user == id);
     super::ghost::take_over(world, id, now);
-    avatars::remove(world, Whose::User(id));
+    avatars::remove(world, AvatarOwner::User(id));
     world.users.remove(id);
     Ok(Answer::new(Nothing))
 }

@@ -5,7 +5,7 @@ use super::failure::Failure;
 use super::{configuration, open, print, threads};
 use crate::api::client::{Client, Server};
 use crate::api::users::GetCurrentUser;
-use crate::config::token::Kept;
+use crate::config::token::StoredToken;
 use crate::config::{Config, host, token};
 use crate::ui::text::shown;
 use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers};
@@ -41,8 +41,8 @@ fn login(global: &Global, config: &Config, url: &Url) -> Result<(), Failure> {
     let who = if global.offline { None } else { Some(who(server)?) };
     let kept = token::keep(config, url, text).map_err(|e| Failure::failed(format!("the token cannot be kept: {e}")))?;
     let place = match kept {
-        Kept::Keyring => "It is in the keyring of the system.".to_owned(),
-        Kept::File(path, why) => {
+        StoredToken::Keyring => "It is in the keyring of the system.".to_owned(),
+        StoredToken::File(path, why) => {
             format!(
                 "It is in {}, for you alone to read, and not in the keyring: {why}.",
                 shown(&path.to_string_lossy())

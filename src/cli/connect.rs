@@ -6,13 +6,13 @@ use crate::api;
 use crate::api::client::{Client, Server};
 use crate::api::endpoint::encode;
 use crate::api::{Fault, Host};
-use crate::app::pane::{Other, Session};
+use crate::app::pane::{OtherServer, Session};
 use crate::app::reconcile;
-use crate::config::token::{self, Found, Token};
+use crate::config::token::{self, FoundToken, Token};
 use crate::config::{Config, host};
+use crate::runtime::connections::{Connection, DialServer};
 use crate::runtime::journal;
-use crate::runtime::line::{Connection, Dial};
-use crate::runtime::seats::{Ground, Open};
+use crate::runtime::sessions::{OpenServer, ServerContext};
 use secrecy::{ExposeSecret, SecretString};
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -22,12 +22,12 @@ use std::time::{Duration, SystemTime};
 use url::Url;
 
 /// The other servers than `here` that configuration, kept tokens and glab name. No keyring is asked.
-pub fn others(config: &Config, here: &Url) -> Vec<Other> {
+pub fn others(config: &Config, here: &Url) -> Vec<OtherServer> {
     let all = host::known(config).into_iter().filter(|url| url != here);
     all.map(|url| {
         // A token that cannot be read is a mistake that is shown where the server is asked.
         let signed_in = token::is_named(config, &url);
-        Other { host: Host::new(url.as_str()), signed_in, at_home: at_home(config, &url) }
+        OtherServer { host: Host::new(url.as_str()), signed_in, at_home: at_home(config, &url) }
     })
     .collect()
 }
@@ -40,7 +40,7 @@ fn at_home(config: &Config, url: &Url) -> bool {
 
 /// How other servers than the one at hand are reached: each with its own token, never with one that was given for the one
 /// at hand.
-pub fn dial(global: &Global, config: &Config) -> Dial {
+pub fn dial(global: &Global, config: &Config) -> DialServer {
     let (options, config) = (Options::of(global, config), config.clone());
     Box::new(move |host| match host::address(host.web_url()) {
         Ok(url) => connection(&options, url.clone(), Secret::own(&config, url)),
@@ -49,14 +49,14 @@ pub fn dial(global: &Global, config: &Config) -> Dial {
 }
 
 /// What other servers than the one at hand are opened on; `here` is its session.
-pub fn open(global: &Global, config: &Config, here: &Session) -> Open {
+pub fn open(global: &Global, config: &Config, here: &Session) -> OpenServer {
     let (read_only, offline) = (global.read_only, global.offline);
-    let own = Other {
+    let own = OtherServer {
         host: Host::new(&here.web_url),
         signed_in: here.signed_in,
         at_home: host::address(&here.web_url).is_ok_and(|url| at_home(config, &url)),
     };
-    let all: Vec<Other> = std::iter::once(own).chain(here.others.iter().cloned()).collect();
+    let all: Vec<OtherServer> = std::iter::once(own).chain(here.others.iter().cloned()).collect();
     let config = config.clone();
     Arc::new(move |host| {
         let url = host::address(host.web_url()).ok();
@@ -71,7 +71,7 @@ pub fn open(global: &Global, config: &Config, here: &Session) -> Open {
             others: all.iter().filter(|other| other.host != *host).cloned().collect(),
             ..Session::default()
         };
-        Ground { session, drafts, warning: interface::damage(&kept), texts: kept.texts }
+        ServerContext { session, drafts, warning: interface::damage(&kept), texts: kept.texts }
     })
 }
 
@@ -108,10 +108,10 @@ pub struct Secret {
 
 impl Secret {
     /// The token that was found for the server at `url`.
-    pub fn of(found: Option<Found>, url: Url) -> Secret {
+    pub fn of(found: Option<FoundToken>, url: Url) -> Secret {
         Secret::from(move || match &found {
-            Some(Found::Token(token)) => Ok(Some(token.clone())),
-            Some(Found::Keyring) => token::from_keyring(&url),
+            Some(FoundToken::Token(token)) => Ok(Some(token.clone())),
+            Some(FoundToken::Keyring) => token::from_keyring(&url),
             None => Ok(None),
         })
     }
@@ -120,8 +120,8 @@ impl Secret {
     fn own(config: &Config, url: Url) -> Secret {
         let config = config.clone();
         Secret::from(move || match token::own(&config, &url)? {
-            Some(Found::Token(token)) => Ok(Some(token)),
-            Some(Found::Keyring) => token::from_keyring(&url),
+            Some(FoundToken::Token(token)) => Ok(Some(token)),
+            Some(FoundToken::Keyring) => token::from_keyring(&url),
             None => Ok(None),
         })
     }

@@ -3,18 +3,18 @@
 use super::args::Global;
 use super::configuration;
 use super::failure::Failure;
-use super::look::Look;
 use crate::api::Host;
 use crate::app::action::{Msg, Tone};
 use crate::app::bindings::{BindingError, Bindings};
 use crate::app::pane::{Reading, Section, Session};
 use crate::app::{App, Place, Setup};
+use crate::cli::appearance::Appearance;
 use crate::config::{Config, sections};
 use crate::panes::PANES;
+use crate::runtime::connections::{Connection, Connections, DialServer};
 use crate::runtime::executor::Configure;
-use crate::runtime::journal::Kept;
-use crate::runtime::line::{Connection, Dial, Lines};
-use crate::runtime::seats::Open;
+use crate::runtime::journal::KeptTexts;
+use crate::runtime::sessions::OpenServer;
 use crate::runtime::terminal::Notify;
 use crate::runtime::{self, Options, journal};
 use crate::ui::glyph;
@@ -34,31 +34,31 @@ pub struct Opening {
     /// How its server is reached.
     pub connection: Connection,
     /// How the others are.
-    pub dial: Dial,
+    pub dial: DialServer,
     /// What the others are opened on; `None` where there are none.
-    pub open: Option<Open>,
+    pub open: Option<OpenServer>,
     /// The folder of texts that are kept; `None` where nothing is to be left behind.
     pub drafts: Option<PathBuf>,
 }
 
 /// How a person wants the interface, read and found right before anything is started.
-pub struct Manner {
+pub struct Preferences {
     pub config: Config,
-    look: Look,
+    look: Appearance,
     bindings: Bindings,
     reading: Reading,
     notify: Notify,
     mouse: bool,
 }
 
-impl Manner {
+impl Preferences {
     /// Reads options, configuration and environment.
     ///
     /// # Errors
     /// Mistakes in them, and an output that is no terminal.
-    pub fn read(global: &Global) -> Result<Manner, Failure> {
+    pub fn read(global: &Global) -> Result<Preferences, Failure> {
         let config = configuration(global)?;
-        let look = Look::find(global, &config, |name| std::env::var(name).ok())?;
+        let look = Appearance::find(global, &config, |name| std::env::var(name).ok())?;
         let bindings = bindings(&config)?;
         let reading = reading(&config)?;
         let notify = match &config.notify {
@@ -67,7 +67,7 @@ impl Manner {
             None => Notify::Bell,
         };
         let mouse = !global.no_mouse && config.mouse.unwrap_or(true);
-        Ok(Manner { config, look, bindings, reading, notify, mouse })
+        Ok(Preferences { config, look, bindings, reading, notify, mouse })
     }
 }
 
@@ -85,8 +85,8 @@ pub fn need_terminal() -> Result<(), Failure> {
 }
 
 /// Runs the interface until it ends.
-pub fn run(manner: Manner, opening: Opening, threads: &Runtime) -> Result<(), Failure> {
-    let Manner { config, look, bindings, reading, notify, mouse } = manner;
+pub fn run(manner: Preferences, opening: Opening, threads: &Runtime) -> Result<(), Failure> {
+    let Preferences { config, look, bindings, reading, notify, mouse } = manner;
     let session = Session { sections: sections(&config), reading: Arc::new(reading), ..opening.session };
     // Where nothing is to be left behind, sections live as long as the interface.
     let configure = opening.drafts.as_ref().map(|_| configure(config.path().to_path_buf()));
@@ -94,7 +94,7 @@ pub fn run(manner: Manner, opening: Opening, threads: &Runtime) -> Result<(), Fa
     let kept = opening.drafts.as_deref().map(journal::load).unwrap_or_default();
     let damage = damage(&kept);
     let here = Host::new(&session.web_url);
-    let lines = Lines::new(opening.dial).with(here.clone(), opening.connection);
+    let lines = Connections::new(opening.dial).with(here.clone(), opening.connection);
     let (mut app, mut first) = App::new(Setup {
         registry: PANES,
         bindings,
@@ -125,7 +125,7 @@ pub fn run(manner: Manner, opening: Opening, threads: &Runtime) -> Result<(), Fa
 }
 
 /// What there is to say about kept texts.
-pub fn damage(kept: &Kept) -> Option<String> {
+pub fn damage(kept: &KeptTexts) -> Option<String> {
     let path = kept.damaged.first()?;
     let more = kept.damaged.len() - 1;
     let more = if more == 0 { String::new() } else { format!(", nor can {more} more beside it") };

@@ -1,18 +1,18 @@
 //! What is typed into a shell: one file a command, and here what they have in common.
 
 pub mod api;
+pub mod appearance;
 pub mod args;
 pub mod auth;
 pub mod connect;
 pub mod crash;
+pub mod embedded_server;
 pub mod failure;
 pub mod interface;
 pub mod json;
 pub mod keys;
-pub mod look;
 pub mod manual;
 pub mod open;
-pub mod own;
 pub mod serve;
 
 use crate::config::Config;
@@ -65,8 +65,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
     }
     match cli.command {
         None => open::run(global, cli.target.as_deref()),
-        Some(Command::Demo { target }) => own::demo(global, target.as_deref()),
-        Some(Command::Local { path, target }) => own::local(global, &path, target.as_deref()),
+        Some(Command::Demo { target }) => embedded_server::demo(global, target.as_deref()),
+        Some(Command::Local { path, target }) => embedded_server::local(global, &path, target.as_deref()),
         Some(Command::Serve(serve)) => serve::run(serve),
         Some(Command::Api(api)) => api::run(global, &api),
         Some(Command::Auth { what }) => auth::run(global, what),

@@ -3,7 +3,7 @@
 use super::args::Global;
 use super::connect::{self, Options, Secret};
 use super::failure::Failure;
-use super::interface::{self, Manner, Opening};
+use super::interface::{self, Opening, Preferences};
 use super::threads;
 use crate::api::client::Server;
 use crate::api::endpoint::encode;
@@ -22,7 +22,7 @@ no server is named. To begin:
 
 /// Opens the interface on the server that options, environment and configuration name.
 pub fn run(global: &Global, text: Option<&str>) -> Result<(), Failure> {
-    let manner = Manner::read(global)?;
+    let manner = Preferences::read(global)?;
     let found = find(global, &manner.config, text)?;
     let place = place(&found, text)?;
     let var = |name: &str| std::env::var(name).ok();
@@ -51,13 +51,13 @@ pub fn run(global: &Global, text: Option<&str>) -> Result<(), Failure> {
 }
 
 /// The server; a target that is a web address of a server that is known names it, where nothing else does.
-fn find(global: &Global, config: &Config, text: Option<&str>) -> Result<host::Found, Failure> {
+fn find(global: &Global, config: &Config, text: Option<&str>) -> Result<host::FoundHost, Failure> {
     let named = named_by_target(config, text.unwrap_or_default());
     match search(global, config)? {
         // What was said outright counts; the clone's server and the default give way to the target's.
         Some(found) if named.is_none() || is_explicit(global) => Ok(found),
         found => match named {
-            Some(url) => Ok(host::Found { url, project: None }),
+            Some(url) => Ok(host::FoundHost { url, project: None }),
             None => found.ok_or_else(|| Failure::usage(unknown(text).unwrap_or_else(|| BEGIN.to_owned()))),
         },
     }
@@ -86,7 +86,7 @@ fn named_by_target(config: &Config, text: &str) -> Option<Url> {
 }
 
 /// The server of the surroundings; `None` where nothing names one.
-pub fn search(global: &Global, config: &Config) -> Result<Option<host::Found>, Failure> {
+pub fn search(global: &Global, config: &Config) -> Result<Option<host::FoundHost>, Failure> {
     let remotes = std::env::current_dir().map(|folder| remote::Remote::all(&folder)).unwrap_or_default();
     let var = |name: &str| std::env::var(name).ok();
     let places = host::Places { option: global.host.as_deref(), var: &var, config, remotes };
@@ -94,7 +94,7 @@ pub fn search(global: &Global, config: &Config) -> Result<Option<host::Found>, F
 }
 
 /// The same, for commands that cannot do without.
-pub fn need(global: &Global, config: &Config) -> Result<host::Found, Failure> {
+pub fn need(global: &Global, config: &Config) -> Result<host::FoundHost, Failure> {
     search(global, config)?.ok_or_else(|| Failure::usage(BEGIN))
 }
 
@@ -112,7 +112,7 @@ pub fn server(global: &Global, config: &Config, url: &Url) -> Result<(Server, Op
 }
 
 /// Where to begin: the target, else the project of the clone, else all projects.
-fn place(found: &host::Found, text: Option<&str>) -> Result<Place, Failure> {
+fn place(found: &host::FoundHost, text: Option<&str>) -> Result<Place, Failure> {
     match (text, &found.project) {
         (Some(text), _) => target::parse(text, found.url.as_str()).map_err(Failure::usage),
         (None, Some(project)) => Ok(Place::new("files").project(project.as_str())),

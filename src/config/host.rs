@@ -5,7 +5,7 @@ use url::Url;
 
 /// A server, and the project of the current folder where it is one of that server's.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundHost {
     /// The root of its web pages, with a slash at the end.
     pub url: Url,
     /// The full path of the project whose clone one is in.
@@ -27,7 +27,7 @@ pub struct Places<'a> {
 ///
 /// # Errors
 /// What names a server, and why it is none.
-pub fn find(places: &Places) -> Result<Option<Found>, String> {
+pub fn find(places: &Places) -> Result<Option<FoundHost>, String> {
     let named = [("--host", places.option.map(str::to_owned))]
         .into_iter()
         .chain(["LABSCOPE_HOST", "GITLAB_HOST"].map(|name| (name, (places.var)(name))))
@@ -35,19 +35,19 @@ pub fn find(places: &Places) -> Result<Option<Found>, String> {
     if let Some((origin, text)) = named {
         let url = places.config.named(text.trim()).map_err(|why| format!("{origin}: {why}"))?;
         let project = places.remotes.iter().find_map(|remote| remote.project_on(&url));
-        return Ok(Some(Found { url, project }));
+        return Ok(Some(FoundHost { url, project }));
     }
     let servers = if places.remotes.is_empty() { Vec::new() } else { known(places.config) };
     for remote in &places.remotes {
         for url in &servers {
             if let Some(project) = remote.project_on(url) {
-                return Ok(Some(Found { url: url.clone(), project: Some(project) }));
+                return Ok(Some(FoundHost { url: url.clone(), project: Some(project) }));
             }
         }
     }
     let Some(default) = &places.config.host else { return Ok(None) };
     let url = places.config.named(default.get_ref())?;
-    Ok(Some(Found { url, project: None }))
+    Ok(Some(FoundHost { url, project: None }))
 }
 
 /// The servers that configuration, kept tokens and glab name.

@@ -26,7 +26,7 @@ pub struct Token {
 /// Where the token of a server is kept, as the file says.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(untagged)]
-enum Place {
+enum TokenPlace {
     /// In the file itself.
     Here(String),
     /// In the keyring of the system.
@@ -35,14 +35,14 @@ enum Place {
 
 /// A token, or that the keyring has it: asking that may take its time, and may ask the person.
 #[derive(Clone, Debug)]
-pub enum Found {
+pub enum FoundToken {
     Token(Token),
     Keyring,
 }
 
 /// What became of a token that was to be kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum StoredToken {
     Keyring,
     /// In a file, and why not in the keyring.
     File(PathBuf, String),
@@ -60,8 +60,8 @@ pub fn find(
     url: &Url,
 ) -> Result<Option<Token>, String> {
     match seek(option, var, config, url)? {
-        Some(Found::Token(token)) => Ok(Some(token)),
-        Some(Found::Keyring) => from_keyring(url),
+        Some(FoundToken::Token(token)) => Ok(Some(token)),
+        Some(FoundToken::Keyring) => from_keyring(url),
         None => Ok(None),
     }
 }
@@ -75,15 +75,19 @@ pub fn seek(
     var: &dyn Fn(&str) -> Option<String>,
     config: &Config,
     url: &Url,
-) -> Result<Option<Found>, String> {
+) -> Result<Option<FoundToken>, String> {
     if let Some(path) = option {
         let secret = from_file(path).map_err(|why| format!("--token-file: {why}"))?;
-        return Ok(Some(Found::Token(Token { secret, oauth: false, origin: format!("the file {}", path.display()) })));
+        return Ok(Some(FoundToken::Token(Token {
+            secret,
+            oauth: false,
+            origin: format!("the file {}", path.display()),
+        })));
     }
     for name in programs::TOKENS {
         if let Some(text) = var(name).filter(|text| !text.trim().is_empty()) {
             let token = Token { secret: text.trim().to_owned().into(), oauth: false, origin: name.to_owned() };
-            return Ok(Some(Found::Token(token)));
+            return Ok(Some(FoundToken::Token(token)));
         }
     }
     own(config, url)
@@ -93,7 +97,9 @@ pub fn seek(
 pub fn is_named(config: &Config, url: &Url) -> bool {
     let is_it = |text: &str| super::host::address(text).is_ok_and(|other| other == *url);
     config.hosts.values().any(|host| host.token_file.is_some() && is_it(host.url.get_ref()))
-        || places(config).get(url.as_str()).is_some_and(|place| !matches!(place, Place::Keyring { keyring: false }))
+        || places(config)
+            .get(url.as_str())
+            .is_some_and(|place| !matches!(place, TokenPlace::Keyring { keyring: false }))
         || from_glab(url).is_some()
 }
 
@@ -101,24 +107,24 @@ pub fn is_named(config: &Config, url: &Url) -> bool {
 ///
 /// # Errors
 /// A file that the configuration names and that cannot be read.
-pub fn own(config: &Config, url: &Url) -> Result<Option<Found>, String> {
+pub fn own(config: &Config, url: &Url) -> Result<Option<FoundToken>, String> {
     let is_it = |text: &str| super::host::address(text).is_ok_and(|other| other == *url);
     for (name, host) in config.hosts.iter().filter(|(_, host)| is_it(host.url.get_ref())) {
         let Some(path) = &host.token_file else { continue };
         let secret = from_file(&expand(path.get_ref()))
             .map_err(|why| config.mistake(path.span(), &format!("hosts.{name}.token_file"), &why))?;
         let origin = format!("hosts.{name}.token_file of the configuration");
-        return Ok(Some(Found::Token(Token { secret, oauth: false, origin })));
+        return Ok(Some(FoundToken::Token(Token { secret, oauth: false, origin })));
     }
     match places(config).remove(url.as_str()) {
-        Some(Place::Here(token)) => {
+        Some(TokenPlace::Here(token)) => {
             let token = Token { secret: token.into(), oauth: false, origin: "labscope auth login".to_owned() };
-            return Ok(Some(Found::Token(token)));
+            return Ok(Some(FoundToken::Token(token)));
         }
-        Some(Place::Keyring { keyring: true }) => return Ok(Some(Found::Keyring)),
-        Some(Place::Keyring { keyring: false }) | None => {}
+        Some(TokenPlace::Keyring { keyring: true }) => return Ok(Some(FoundToken::Keyring)),
+        Some(TokenPlace::Keyring { keyring: false }) | None => {}
     }
-    Ok(from_glab(url).map(Found::Token))
+    Ok(from_glab(url).map(FoundToken::Token))
 }
 
 /// The token that the keyring has for a server; glab's, where it has none.
@@ -153,12 +159,12 @@ pub fn servers(config: &Config) -> impl Iterator<Item = String> + use<> {
     places(config).into_keys()
 }
 
-fn places(config: &Config) -> BTreeMap<String, Place> {
+fn places(config: &Config) -> BTreeMap<String, TokenPlace> {
     path(config).and_then(|path| read(&path).ok()).unwrap_or_default()
 }
 
 /// The places of a file; none where there is no file.
-fn read(path: &Path) -> io::Result<BTreeMap<String, Place>> {
+fn read(path: &Path) -> io::Result<BTreeMap<String, TokenPlace>> {
     let text = match fs::read_to_string(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
         text => text?,
@@ -173,7 +179,7 @@ fn read(path: &Path) -> io::Result<BTreeMap<String, Place>> {
 ///
 /// # Errors
 /// What the disk says; a file that cannot be read is left as it is, because it may hold other tokens.
-pub fn keep(config: &Config, url: &Url, token: &str) -> io::Result<Kept> {
+pub fn keep(config: &Config, url: &Url, token: &str) -> io::Result<StoredToken> {
     let Some(path) = path(config) else { return Err(io::Error::other("there is no folder for the configuration")) };
     let mut all = read(&path)?;
     let kept = match config.keyring {
@@ -181,8 +187,8 @@ pub fn keep(config: &Config, url: &Url, token: &str) -> io::Result<Kept> {
         _ => keyring::keep(url, token),
     };
     let (place, kept) = match kept {
-        Ok(()) => (Place::Keyring { keyring: true }, Kept::Keyring),
-        Err(why) => (Place::Here(token.to_owned()), Kept::File(path.clone(), why)),
+        Ok(()) => (TokenPlace::Keyring { keyring: true }, StoredToken::Keyring),
+        Err(why) => (TokenPlace::Here(token.to_owned()), StoredToken::File(path.clone(), why)),
     };
     all.insert(url.to_string(), place);
     write(&path, &all)?;
@@ -197,14 +203,14 @@ pub fn forget(config: &Config, url: &Url) -> io::Result<bool> {
     let Some(path) = path(config) else { return Ok(false) };
     let mut all = read(&path)?;
     let Some(place) = all.remove(url.as_str()) else { return Ok(false) };
-    if matches!(place, Place::Keyring { keyring: true }) {
+    if matches!(place, TokenPlace::Keyring { keyring: true }) {
         keyring::forget(url).map_err(|why| io::Error::other(format!("the keyring: {why}")))?;
     }
     write(&path, &all)?;
     Ok(true)
 }
 
-fn write(path: &Path, all: &BTreeMap<String, Place>) -> io::Result<()> {
+fn write(path: &Path, all: &BTreeMap<String, TokenPlace>) -> io::Result<()> {
     write_private(path, toml::to_string(all).map_err(io::Error::other)?.as_bytes())
 }
 

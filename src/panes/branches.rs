@@ -1,8 +1,5 @@
 //! Branches of a project: how far they are from the default branch, what protects them, what became of them.
 
-use super::columns::{Columns, Field};
-use super::list::{Listing, age};
-use super::{apart, forms, project, review};
 use crate::api::branches::{
     Branch, DeleteBranch, DeleteMergedBranches, GetBranch, ListBranches, ProtectBranch, UnprotectBranch,
 };
@@ -10,11 +7,14 @@ use crate::api::commits::Commit;
 use crate::api::{Endpoint, Id};
 use crate::app::App;
 use crate::app::action::{Action, Tone};
-use crate::app::command::{Command, Motion, WhyNot};
+use crate::app::command::{Command, Disabled, Motion};
 use crate::app::overlay::confirm::Confirm;
 use crate::app::overlay::picker::{Item, Picker};
-use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, Seek, View};
+use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, View};
 use crate::app::place::Place;
+use crate::parts::columns::{Columns, Field};
+use crate::parts::list::{Listing, age};
+use crate::parts::{ahead_behind, forms, project, review};
 use crate::store::{Load, Rows, Want, Write};
 use crate::ui::glyph;
 use crate::ui::table::{Cell, Column, Row, Size};
@@ -84,11 +84,11 @@ impl Branches {
         self.list.selected(&self.rows(view))
     }
 
-    fn has_branch(&self, view: &View) -> Result<(), WhyNot> {
+    fn has_branch(&self, view: &View) -> Result<(), Disabled> {
         self.current(view).map(|_| ()).ok_or_else(|| "no branch is selected".into())
     }
 
-    fn can_delete(&self, view: &View) -> Result<(), WhyNot> {
+    fn can_delete(&self, view: &View) -> Result<(), Disabled> {
         match self.current(view) {
             None => Err("no branch is selected".into()),
             Some(branch) if self.is_default(view, branch) => Err("it is the default branch".into()),
@@ -144,7 +144,7 @@ impl Branches {
         let top = self.list.state.top();
         let seen = (top..top + self.list.state.height()).map_while(|index| self.list.at(&rows, index));
         let tips = seen.filter_map(|branch| Some(branch.commit.as_ref()?.id.as_str())).filter(|tip| *tip != base);
-        apart::wants(view, &self.project, base, tips)
+        ahead_behind::wants(view, &self.project, base, tips)
     }
 
     fn delete_merged(&mut self, cx: &mut Cx) {
@@ -268,7 +268,7 @@ impl Branches {
             }
         }
         let apart = match (self.base(view), commit) {
-            (Some(base), Some(commit)) if !default => apart::cell(view, &self.project, base, &commit.id),
+            (Some(base), Some(commit)) if !default => ahead_behind::cell(view, &self.project, base, &commit.id),
             _ => Cell::empty(),
         };
         Row::new(vec![
@@ -345,7 +345,7 @@ impl Pane for Branches {
         let project = place.project.clone().unwrap_or_default();
         let mut list = Listing::default();
         if let Some(name) = &place.git_ref {
-            list.hunt(name.as_str());
+            list.reveal(name.as_str());
         }
         Branches { project, list, sweeping: false }
     }
@@ -354,17 +354,17 @@ impl Pane for Branches {
         Place::new(Self::ID).project(self.project.clone())
     }
 
-    fn crumbs(&self, view: &View) -> Vec<Crumb> {
-        let mut crumbs = project::crumbs(view, &self.project);
-        crumbs.push(Crumb::new(format!("{} branches", glyph::branch()), Role::Dim));
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        let mut breadcrumbs = project::breadcrumbs(view, &self.project);
+        breadcrumbs.push(Breadcrumb::new(format!("{} branches", glyph::branch()), Role::Dim));
         let rows = self.rows(view);
-        crumbs.extend(self.list.crumbs(&rows));
-        crumbs.extend(COLUMNS.chosen(view).crumb(&rows));
-        crumbs
+        breadcrumbs.extend(self.list.breadcrumbs(&rows));
+        breadcrumbs.extend(COLUMNS.chosen(view).breadcrumb(&rows));
+        breadcrumbs
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
-        let load = Load::list(&self.query(self.list.sought()), self.list.pages()).after(self.list.rest());
+        let load = Load::list(&self.query(self.list.filter_text()), self.list.pages()).after(self.list.rest());
         let mut wants = vec![project::want(&self.project), load.into()];
         if self.sweeping {
             wants.push(Load::list(&self.query(""), SWEPT).into());
@@ -393,7 +393,7 @@ impl Pane for Branches {
     }
 
     fn changed(&mut self, cx: &mut Cx) {
-        self.list.answered(&cx.view.store.list(&self.query(self.list.sought())));
+        self.list.answered(&cx.view.store.list(&self.query(self.list.filter_text())));
         let rows = self.rows(&cx.view);
         COLUMNS.chosen(&cx.view).sort(&mut self.list, &rows);
         self.list.sync(&rows, |branch| branch.name.clone());
@@ -417,15 +417,15 @@ impl Pane for Branches {
         }
     }
 
-    fn seek(&self) -> Option<Seek> {
-        Some(Seek::Filter)
+    fn search_mode(&self) -> Option<SearchMode> {
+        Some(SearchMode::Filter)
     }
 
-    fn sought(&self) -> String {
-        self.list.sought().to_owned()
+    fn filter_text(&self) -> String {
+        self.list.filter_text().to_owned()
     }
 
-    fn set_sought(&mut self, text: &str, cx: &mut Cx) {
+    fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
         let here = self.current(&cx.view).map(|b| b.name.clone());
         self.list.seek(text, here);
     }
@@ -433,14 +433,14 @@ impl Pane for Branches {
     fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
         match tag {
             "protect" => self.set_protection(&value, cx),
-            forms::refs::MADE => self.list.hunt_new(value),
+            forms::refs::MADE => self.list.reveal_new(value),
             _ => {}
         }
     }
 
     fn escape(&mut self, cx: &mut Cx) -> bool {
         let here = self.current(&cx.view).map(|b| b.name.clone());
-        if self.list.unseek(here) {
+        if self.list.clear_filter(here) {
             return true;
         }
         let marked = !self.list.state.marked().is_empty();

@@ -1,19 +1,19 @@
 //! A commit: what it changed, and everything that is known of it.
 
-mod speak;
+mod comment_actions;
 
-use super::changes::keys::{self, HasChanges};
-use super::changes::{Changes, Spot};
-use super::commit_view::CommitView;
-use super::details::Details;
-use super::review::desk::Desk;
-use super::review::margin::Margin;
-use super::{commit_details, forms, list, pick, project};
 use crate::api::commits::ListCommits;
 use crate::app::action::{Action, Tone};
-use crate::app::command::{Command, Motion, WhyNot};
-use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, Seek, Tabs, View};
+use crate::app::command::{Command, Disabled, Motion};
+use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, Tabs, View};
 use crate::app::place::Place;
+use crate::parts::changed_files::keys::{self, ShowsChanges};
+use crate::parts::changed_files::{Changes, FileLocation};
+use crate::parts::commit_view::CommitView;
+use crate::parts::facts::Details;
+use crate::parts::review::diff_comments::DiffComments;
+use crate::parts::review::drafts::Drafts;
+use crate::parts::{cherry_pick, commit_details, forms, list, project};
 use crate::store::{Load, Want};
 use crate::ui::panels::Panels;
 use crate::ui::state;
@@ -42,9 +42,9 @@ pub struct CommitPane {
     tab: usize,
     details: Details,
     /// What one is about to say.
-    desk: Desk,
+    desk: Drafts,
     /// What is said, beside the changes.
-    margin: Margin,
+    margin: DiffComments,
 }
 
 impl CommitPane {
@@ -123,12 +123,12 @@ impl CommitPane {
     }
 }
 
-impl HasChanges for CommitPane {
+impl ShowsChanges for CommitPane {
     fn changes(&mut self) -> &mut Changes {
         &mut self.shown.changes
     }
 
-    fn on_changes(&self, _view: &View) -> Result<(), WhyNot> {
+    fn on_changes(&self, _view: &View) -> Result<(), Disabled> {
         if self.tab == CHANGES { Ok(()) } else { Err("the changes are not shown".into()) }
     }
 }
@@ -235,7 +235,7 @@ impl Pane for CommitPane {
             cx.go(Place::new("files").project(pane.shown.project.clone()).at(sha));
         }),
         Command::new("commit.pick", &["P"], "Cherry-pick it to a branch", |pane: &mut Self, cx| {
-            cx.act(pick::ask(&pane.shown.project, &cx.view));
+            cx.act(cherry_pick::ask(&pane.shown.project, &cx.view));
         })
         .writes()
         .when(|pane, view| pane.shown.commit(view).value.map(|_| ()).ok_or_else(|| "it is not known yet".into())),
@@ -268,7 +268,7 @@ impl Pane for CommitPane {
         let tab = usize::from(place.tab.as_deref() == Some("details"));
         let mut shown = CommitView::new(&project, &sha, Duration::ZERO);
         if let Some(path) = place.path.clone() {
-            shown.changes.show(Spot { path, line: place.line, old: false });
+            shown.changes.show(FileLocation { path, line: place.line, old: false });
         }
         CommitPane {
             shown,
@@ -277,8 +277,8 @@ impl Pane for CommitPane {
             step: None,
             tab,
             details: Details::default(),
-            desk: Desk::default(),
-            margin: Margin::default(),
+            desk: Drafts::default(),
+            margin: DiffComments::default(),
         }
     }
 
@@ -288,12 +288,12 @@ impl Pane for CommitPane {
         if self.tab == DETAILS { place.tab("details") } else { place }
     }
 
-    fn crumbs(&self, view: &View) -> Vec<Crumb> {
-        let mut crumbs = project::crumbs(view, &self.shown.project);
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        let mut breadcrumbs = project::breadcrumbs(view, &self.shown.project);
         let short = self.shown.commit(view).value.map_or(project::short_ref(&self.shown.sha), |c| c.short());
-        crumbs.push(Crumb::new("commit", Role::Dim));
-        crumbs.push(Crumb::new(short, Role::Ref));
-        crumbs
+        breadcrumbs.push(Breadcrumb::new("commit", Role::Dim));
+        breadcrumbs.push(Breadcrumb::new(short, Role::Ref));
+        breadcrumbs
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
@@ -366,16 +366,16 @@ impl Pane for CommitPane {
         self.tab = index;
     }
 
-    fn seek(&self) -> Option<Seek> {
-        (self.tab == CHANGES).then(|| self.shown.changes.seek())
+    fn search_mode(&self) -> Option<SearchMode> {
+        (self.tab == CHANGES).then(|| self.shown.changes.search_mode())
     }
 
-    fn sought(&self) -> String {
-        self.shown.changes.sought()
+    fn filter_text(&self) -> String {
+        self.shown.changes.filter_text()
     }
 
-    fn set_sought(&mut self, text: &str, _cx: &mut Cx) {
-        self.shown.changes.set_sought(text);
+    fn set_filter_text(&mut self, text: &str, _cx: &mut Cx) {
+        self.shown.changes.set_filter_text(text);
     }
 
     fn seek_next(&mut self, forward: bool, _cx: &mut Cx) {
@@ -383,9 +383,9 @@ impl Pane for CommitPane {
     }
 
     fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
-        if tag == pick::TAG {
-            let picks = self.shown.commit(&cx.view).value.map(pick::pick_of).into_iter().collect();
-            pick::confirm(&self.shown.project, picks, &value, cx);
+        if tag == cherry_pick::TAG {
+            let picks = self.shown.commit(&cx.view).value.map(cherry_pick::pick_of).into_iter().collect();
+            cherry_pick::confirm(&self.shown.project, picks, &value, cx);
         }
     }
 

@@ -1,23 +1,23 @@
 //! Commits of a ref, of a path or of all refs, newest first, with their graph; on a wide screen beside what the selected
 //! one changed.
 
-use super::commit_view::CommitView;
-use super::history::History;
-use super::labels::Labels;
-use super::list::{Listing, age};
-use super::log_query::LogQuery;
-use super::refs::Refs;
-use super::{forms, pick, project};
 use crate::api::Id;
 use crate::api::commits::{Commit, ListCommits};
 use crate::app::action::{Action, Tone};
-use crate::app::command::{Command, Motion, WhyNot};
+use crate::app::command::{Command, Disabled, Motion};
 use crate::app::overlay::prompt::Prompt;
-use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, Seek, View};
+use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, View};
 use crate::app::place::Place;
 use crate::app::query;
+use crate::domain::commit_query::LogQuery;
+use crate::parts::commit_history::History;
+use crate::parts::commit_view::CommitView;
+use crate::parts::list::{Listing, age};
+use crate::parts::ref_choices::Refs;
+use crate::parts::ref_labels::Labels;
+use crate::parts::{cherry_pick, forms, project};
 use crate::store::{Load, Rows, Want};
-use crate::ui::panels::{self, Ask, Panels};
+use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, text};
@@ -27,7 +27,7 @@ use std::time::Duration;
 
 const LIST: usize = 0;
 const BESIDE: usize = 1;
-const ASKS: &[Ask] = &[Ask { min: 46, weight: 1 }, Ask { min: 50, weight: 1 }];
+const ASKS: &[PanelRequest] = &[PanelRequest { min: 46, weight: 1 }, PanelRequest { min: 50, weight: 1 }];
 /// How long the selection rests before what it changed is asked for.
 const REST: Duration = Duration::from_millis(150);
 /// Lanes of the graph on a narrow list, and on a wide one.
@@ -65,7 +65,7 @@ impl Commits {
             all: self.all.then_some(true),
             ..LogQuery::of(&self.project)
         };
-        self.typed = LogQuery::read(self.list.sought(), log, &self.typed.asked, view);
+        self.typed = LogQuery::read(self.list.filter_text(), log, &self.typed.asked, view);
     }
 
     fn is_wide(view: &View) -> bool {
@@ -90,18 +90,19 @@ impl Commits {
     }
 
     /// The marked commits, or the one under the cursor, the oldest first.
-    fn picks(&self, view: &View) -> pick::Picks {
+    fn picks(&self, view: &View) -> cherry_pick::PickedCommits {
         let marked = self.list.state.marked();
         if marked.is_empty() {
-            return self.current(view).map(pick::pick_of).into_iter().collect();
+            return self.current(view).map(cherry_pick::pick_of).into_iter().collect();
         }
         let rows = self.rows(view);
-        let mut picks: pick::Picks = rows.iter().filter(|c| marked.contains(&c.id)).map(pick::pick_of).collect();
+        let mut picks: cherry_pick::PickedCommits =
+            rows.iter().filter(|c| marked.contains(&c.id)).map(cherry_pick::pick_of).collect();
         picks.reverse();
         picks
     }
 
-    fn has_commit(&self, view: &View) -> Result<(), WhyNot> {
+    fn has_commit(&self, view: &View) -> Result<(), Disabled> {
         self.current(view).map(|_| ()).ok_or_else(|| "no commit is selected".into())
     }
 
@@ -224,8 +225,8 @@ impl Pane for Commits {
         .footer("all"),
         Command::new("commits.author", &["u"], "Only those of its author", |pane: &mut Self, cx| {
             if let Some(commit) = pane.current(&cx.view) {
-                let text = query::with(pane.list.sought(), "author", &commit.author_name);
-                pane.set_sought(&text, cx);
+                let text = query::with(pane.list.filter_text(), "author", &commit.author_name);
+                pane.set_filter_text(&text, cx);
             }
         })
         .when(Self::has_commit),
@@ -244,7 +245,7 @@ impl Pane for Commits {
             &["P"],
             "Cherry-pick it, or the marked ones, to a branch",
             |pane: &mut Self, cx| {
-                cx.act(pick::ask(&pane.project, &cx.view));
+                cx.act(cherry_pick::ask(&pane.project, &cx.view));
             },
         )
         .writes()
@@ -290,15 +291,15 @@ impl Pane for Commits {
         if self.all { place.tab("all") } else { place }
     }
 
-    fn crumbs(&self, view: &View) -> Vec<Crumb> {
-        let mut crumbs = match self.all {
-            true => project::crumbs(view, &self.project),
-            false => project::crumbs_at(view, &self.project, self.git_ref.as_deref()),
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        let mut breadcrumbs = match self.all {
+            true => project::breadcrumbs(view, &self.project),
+            false => project::breadcrumbs_at(view, &self.project, self.git_ref.as_deref()),
         };
-        crumbs.push(Crumb::new("commits", Role::Dim));
-        crumbs.extend(self.path.as_ref().map(|p| Crumb::new(p.as_str(), Role::Title)));
-        crumbs.extend(self.list.crumbs(&self.rows(view)));
-        crumbs
+        breadcrumbs.push(Breadcrumb::new("commits", Role::Dim));
+        breadcrumbs.extend(self.path.as_ref().map(|p| Breadcrumb::new(p.as_str(), Role::Title)));
+        breadcrumbs.extend(self.list.breadcrumbs(&self.rows(view)));
+        breadcrumbs
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
@@ -405,10 +406,10 @@ impl Pane for Commits {
         Some(&mut self.panels)
     }
 
-    fn seek(&self) -> Option<Seek> {
+    fn search_mode(&self) -> Option<SearchMode> {
         match (&self.beside, self.panels.focus()) {
-            (Some(beside), BESIDE) => Some(beside.changes.seek()),
-            _ => Some(Seek::Filter),
+            (Some(beside), BESIDE) => Some(beside.changes.search_mode()),
+            _ => Some(SearchMode::Filter),
         }
     }
 
@@ -416,18 +417,18 @@ impl Pane for Commits {
         (self.panels.focus() != BESIDE).then(|| LogQuery::grammar(&self.project))
     }
 
-    fn sought(&self) -> String {
+    fn filter_text(&self) -> String {
         match (&self.beside, self.panels.focus()) {
-            (Some(beside), BESIDE) => beside.changes.sought(),
-            _ => self.list.sought().to_owned(),
+            (Some(beside), BESIDE) => beside.changes.filter_text(),
+            _ => self.list.filter_text().to_owned(),
         }
     }
 
-    fn set_sought(&mut self, text: &str, cx: &mut Cx) {
+    fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
         if self.panels.focus() == BESIDE
             && let Some(beside) = &mut self.beside
         {
-            return beside.changes.set_sought(text);
+            return beside.changes.set_filter_text(text);
         }
         let here = self.current(&cx.view).map(|c| c.id.clone());
         self.list.seek(text, here);
@@ -453,14 +454,14 @@ impl Pane for Commits {
                 self.turn(&cx.view);
             }
             forms::refs::MADE => cx.say(Tone::Good, format!("{value} was made.")),
-            pick::TAG => pick::confirm(&self.project, self.picks(&cx.view), &value, cx),
+            cherry_pick::TAG => cherry_pick::confirm(&self.project, self.picks(&cx.view), &value, cx),
             _ => {}
         }
     }
 
     fn escape(&mut self, cx: &mut Cx) -> bool {
-        if !Pane::sought(self).is_empty() {
-            self.set_sought("", cx);
+        if !Pane::filter_text(self).is_empty() {
+            self.set_filter_text("", cx);
             return true;
         }
         if self.panels.focus() == LIST && !self.list.state.marked().is_empty() {

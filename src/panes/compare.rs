@@ -1,18 +1,18 @@
 //! What lies between two refs: the commits that one has and the other has not, and what they changed.
 
-use super::changes::keys::{self, HasChanges};
-use super::changes::{Changes, Entries, Input, Revisions};
-use super::history::History;
-use super::list::{age, failure, trouble};
-use super::refs::Refs;
-use super::{apart, forms, project};
 use crate::api::commits::Commit;
 use crate::api::repository::{Compare, Comparison};
 use crate::api::{Endpoint, Id};
 use crate::app::action::Action;
-use crate::app::command::{Command, Motion, WhyNot};
-use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, Seek, Tabs, View};
+use crate::app::command::{Command, Disabled, Motion};
+use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, Tabs, View};
 use crate::app::place::Place;
+use crate::parts::changed_files::keys::{self, ShowsChanges};
+use crate::parts::changed_files::{Changes, Entries, Input, Revisions};
+use crate::parts::commit_history::History;
+use crate::parts::list::{age, failure, trouble};
+use crate::parts::ref_choices::Refs;
+use crate::parts::{ahead_behind, forms, project};
 use crate::store::{Load, Remote, Want};
 use crate::ui::panels::Panels;
 use crate::ui::table::{self, Cell, Column, ListState, Row, Size};
@@ -76,7 +76,7 @@ impl ComparePane {
         self.query(view).map(|query| view.store.get(&query))
     }
 
-    fn both(&self, view: &View) -> Result<(), WhyNot> {
+    fn both(&self, view: &View) -> Result<(), Disabled> {
         self.pair(view).map(|_| ()).ok_or_else(|| "choose both sides first: B and R".into())
     }
 
@@ -133,7 +133,7 @@ impl ComparePane {
             let cut = if taken.compare_timeout { "+" } else { "" };
             let ahead = format!("{}{cut} {}", text::count(taken.commits.len() as u64), "ahead");
             right.push((format!("{} {ahead}", glyph::up()), style(Role::Added)));
-            if let Some((behind, cut)) = apart::ahead(view, &self.project, to, from) {
+            if let Some((behind, cut)) = ahead_behind::ahead(view, &self.project, to, from) {
                 let cut = if cut { "+" } else { "" };
                 right.push((format!("  {} {behind}{cut} behind", glyph::down()), style(Role::Dim)));
             }
@@ -189,12 +189,12 @@ const COLUMNS: &[Column] = &[
     Column::new("", Size::Fixed(4)).right().priority(1),
 ];
 
-impl HasChanges for ComparePane {
+impl ShowsChanges for ComparePane {
     fn changes(&mut self) -> &mut Changes {
         &mut self.changes
     }
 
-    fn on_changes(&self, _view: &View) -> Result<(), WhyNot> {
+    fn on_changes(&self, _view: &View) -> Result<(), Disabled> {
         if self.tab == CHANGES { Ok(()) } else { Err("the changes are not shown".into()) }
     }
 }
@@ -282,10 +282,10 @@ impl Pane for ComparePane {
         if self.tab == CHANGES { place.tab("changes") } else { place }
     }
 
-    fn crumbs(&self, view: &View) -> Vec<Crumb> {
-        let mut crumbs = project::crumbs(view, &self.project);
-        crumbs.push(Crumb::new("compare", Role::Dim));
-        crumbs
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        let mut breadcrumbs = project::breadcrumbs(view, &self.project);
+        breadcrumbs.push(Breadcrumb::new("compare", Role::Dim));
+        breadcrumbs
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
@@ -294,7 +294,7 @@ impl Pane for ComparePane {
             wants.push(Load::one(&query).into());
             // The way back comes when the comparison is there: it is the lesser question.
             if self.taken.is_some() {
-                wants.extend(apart::want(view, &self.project, to, from));
+                wants.extend(ahead_behind::want(view, &self.project, to, from));
             }
         }
         wants.extend(self.history.wants());
@@ -408,16 +408,16 @@ impl Pane for ComparePane {
         self.tab = index;
     }
 
-    fn seek(&self) -> Option<Seek> {
-        (self.tab == CHANGES).then(|| self.changes.seek())
+    fn search_mode(&self) -> Option<SearchMode> {
+        (self.tab == CHANGES).then(|| self.changes.search_mode())
     }
 
-    fn sought(&self) -> String {
-        self.changes.sought()
+    fn filter_text(&self) -> String {
+        self.changes.filter_text()
     }
 
-    fn set_sought(&mut self, text: &str, _cx: &mut Cx) {
-        self.changes.set_sought(text);
+    fn set_filter_text(&mut self, text: &str, _cx: &mut Cx) {
+        self.changes.set_filter_text(text);
     }
 
     fn seek_next(&mut self, forward: bool, _cx: &mut Cx) {

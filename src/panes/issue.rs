@@ -1,18 +1,18 @@
 //! An issue that search found, or an epic: its text as far as the interface has it, and what people say of it.
 
-use super::list::{age, ago};
-use super::notes::Notes;
-use super::{aside, crumbs, project, prose};
 use crate::api::endpoint::encode;
 use crate::api::search::{Hit, Issue, SearchProject};
 use crate::api::{Id, Time};
 use crate::app::action::{Action, Tone};
-use crate::app::command::{Command, Motion, WhyNot};
-use crate::app::outbox::Thing;
+use crate::app::command::{Command, Disabled, Motion};
+use crate::app::outbox::Noteable;
 use crate::app::overlay::prompt::Prompt;
-use crate::app::pane::{Crumb, Cx, Pane, Pointer, View};
+use crate::app::pane::{Breadcrumb, Cx, Pane, Pointer, View};
 use crate::app::place::Place;
 use crate::app::target;
+use crate::parts::list::{age, ago};
+use crate::parts::notes::Notes;
+use crate::parts::{breadcrumbs, project, rendered_markdown, sidebar};
 use crate::store::{Load, Revision, Want};
 use crate::ui::doc::DocLine;
 use crate::ui::theme::Role;
@@ -36,12 +36,12 @@ pub struct IssuePane {
     /// What is known of it, where that stands beside the notes.
     facts: Vec<DocLine<'static>>,
     /// Of what the lines above the notes were made.
-    made_of: Option<Ingredients>,
+    made_of: Option<HeadInput>,
 }
 
 /// Everything that the lines above the notes are made of: they stay while it stays.
 #[derive(PartialEq)]
-struct Ingredients {
+struct HeadInput {
     /// Of each search its revision, and what is wrong with it.
     replies: Vec<(Revision, bool, Option<String>)>,
     /// Columns of the text, and of the screen.
@@ -54,10 +54,10 @@ struct Ingredients {
 }
 
 impl IssuePane {
-    fn thing(&self) -> Option<Thing> {
+    fn thing(&self) -> Option<Noteable> {
         match self.epic {
-            true => Some(Thing::Epic { group: self.group.clone()?, id: self.number? }),
-            false => Some(Thing::Issue { project: self.project.clone()?, iid: self.number? }),
+            true => Some(Noteable::Epic { group: self.group.clone()?, id: self.number? }),
+            false => Some(Noteable::Issue { project: self.project.clone()?, iid: self.number? }),
         }
     }
 
@@ -83,7 +83,7 @@ impl IssuePane {
         format!("description of issue {} at {at}", issue.id)
     }
 
-    fn ingredients(&self, view: &View) -> Ingredients {
+    fn ingredients(&self, view: &View) -> HeadInput {
         let reply = |search: &SearchProject| {
             let rows = view.store.list(search);
             (rows.revision, rows.known, rows.error.map(|error| error.said()))
@@ -91,7 +91,7 @@ impl IssuePane {
         let issue = self.issue(view);
         let age = |time: Option<&Time>| time.map(|time| age(view, Some(time))).unwrap_or_default();
         let width = self.notes.width(view);
-        Ingredients {
+        HeadInput {
             replies: self.searches().iter().map(reply).collect(),
             widths: (width, view.size.0),
             theme: view.theme.name.clone(),
@@ -99,7 +99,7 @@ impl IssuePane {
                 age(issue.and_then(|issue| issue.created_at.as_ref())),
                 age(issue.and_then(|issue| issue.updated_at.as_ref())),
             ],
-            rendered: issue.is_some_and(|issue| prose::made(view, &Self::identity(issue), width).is_some()),
+            rendered: issue.is_some_and(|issue| rendered_markdown::made(view, &Self::identity(issue), width).is_some()),
         }
     }
 
@@ -109,7 +109,7 @@ impl IssuePane {
         let line = |words: String, role: Role| DocLine::new(words, theme.style(role));
         if self.epic {
             let words = "The interface has the notes of an epic alone; o opens its page with its text.".to_owned();
-            let width = usize::from(view.size.0).saturating_sub(6).min(prose::MEASURE);
+            let width = usize::from(view.size.0).saturating_sub(6).min(rendered_markdown::MEASURE);
             let lines = text::wrap(&words, width, 4).into_iter().map(|words| line(words, Role::Dim));
             return lines.chain([DocLine::default()]).collect();
         }
@@ -137,11 +137,11 @@ impl IssuePane {
             spans.push(("  confidential".into(), theme.style(Role::Warning)));
         }
         lines.push(DocLine { spans, ..DocLine::default() });
-        if !aside::is_wide(view) {
+        if !sidebar::is_wide(view) {
             lines.extend(IssuePane::about(view, issue, width));
         }
         lines.push(DocLine::default());
-        match prose::made(view, &Self::identity(issue), width) {
+        match rendered_markdown::made(view, &Self::identity(issue), width) {
             Some(made) => lines.extend(made.lines.iter().cloned()),
             None if issue.description.as_deref().unwrap_or_default().trim().is_empty() => {
                 lines.push(line("No description.".into(), Role::Dim));
@@ -199,7 +199,7 @@ impl IssuePane {
         cx.act(Action::Open(Box::new(Prompt::ask(label, "which", begin))));
     }
 
-    fn can_speak(&self, view: &View) -> Result<(), WhyNot> {
+    fn can_speak(&self, view: &View) -> Result<(), Disabled> {
         self.notes.can_speak(view)
     }
 }
@@ -263,18 +263,18 @@ impl Pane for IssuePane {
         }
     }
 
-    fn crumbs(&self, view: &View) -> Vec<Crumb> {
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
         let mut all = match &self.project {
-            Some(id) => project::crumbs(view, id),
-            None => crumbs::project(self.group.as_ref()),
+            Some(id) => project::breadcrumbs(view, id),
+            None => breadcrumbs::project(self.group.as_ref()),
         };
         let kind = if self.epic { "epic" } else { "issue" };
-        all.push(Crumb::new(kind, if all.is_empty() { Role::Title } else { Role::Dim }));
+        all.push(Breadcrumb::new(kind, if all.is_empty() { Role::Title } else { Role::Dim }));
         let mark = if self.epic { "&" } else { "#" };
-        all.extend(self.number.map(|number| Crumb::new(format!("{mark}{number}"), Role::Ref)));
+        all.extend(self.number.map(|number| Breadcrumb::new(format!("{mark}{number}"), Role::Ref)));
         let notes =
             self.notes.count(view).map(|count| if count == "1" { "1 note".into() } else { format!("{count} notes") });
-        all.extend(notes.map(|words| Crumb::new(words, Role::Dim)));
+        all.extend(notes.map(|words| Breadcrumb::new(words, Role::Dim)));
         all
     }
 
@@ -291,7 +291,7 @@ impl Pane for IssuePane {
         if let Some(issue) = self.issue(view)
             && let Some(words) = issue.description.as_deref().filter(|words| !words.trim().is_empty())
         {
-            let work = prose::work(view, &Self::identity(issue), words, self.notes.width(view));
+            let work = rendered_markdown::work(view, &Self::identity(issue), words, self.notes.width(view));
             wants.extend(work.map(Want::from));
         }
         wants.extend(self.notes.wants(view));
@@ -306,7 +306,7 @@ impl Pane for IssuePane {
             };
             return state::empty(buf, area, view.theme, why, hint);
         }
-        let area = if self.facts.is_empty() { area } else { aside::draw(view, area, buf, &self.facts) };
+        let area = if self.facts.is_empty() { area } else { sidebar::draw(view, area, buf, &self.facts) };
         self.notes.draw(view, area, buf, true, ("Nobody has said anything yet.", "c writes a note."));
     }
 
@@ -318,8 +318,8 @@ impl Pane for IssuePane {
             self.notes.set_head(self.head(&cx.view));
             self.facts = self
                 .issue(&cx.view)
-                .filter(|_| aside::is_wide(&cx.view))
-                .map_or_else(Vec::new, |issue| IssuePane::about(&cx.view, issue, aside::WIDTH));
+                .filter(|_| sidebar::is_wide(&cx.view))
+                .map_or_else(Vec::new, |issue| IssuePane::about(&cx.view, issue, sidebar::WIDTH));
             self.made_of = made_of;
         }
         self.notes.changed(cx);

@@ -1,21 +1,21 @@
 //! Merge requests, of a project or of all: a list by state, the description of the selected one beside it.
 
-use super::columns::{Chosen, Columns, Field};
-use super::list::{Listing, age};
-use super::requests::Asking;
-use super::{crumbs, forms, looked, prose, review, typed};
 use crate::api::merge_requests::MergeRequest;
 use crate::api::{Id, Known};
 use crate::app::action::Action;
-use crate::app::command::{Command, Motion, WhyNot};
+use crate::app::command::{Command, Disabled, Motion};
 use crate::app::overlay::batch::Batch;
 use crate::app::overlay::prompt::Prompt;
-use crate::app::pane::{Crumb, Cx, Pane, Pointer, Section, Seek, Tabs, View};
+use crate::app::pane::{Breadcrumb, Cx, Pane, Pointer, SearchMode, Section, Tabs, View};
 use crate::app::place::Place;
 use crate::app::query::{self, Grammar};
+use crate::parts::columns::{ColumnState, Columns, Field};
+use crate::parts::list::{Listing, age};
+use crate::parts::merge_request_query::QueryScope;
+use crate::parts::{breadcrumbs, forms, last_seen, query_list, rendered_markdown, review};
 use crate::store::{Rows, Want};
 use crate::ui::doc::{self, DocLine, DocState};
-use crate::ui::panels::{self, Ask, Panels};
+use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, state, text};
@@ -75,17 +75,17 @@ pub struct MergeRequests {
 impl MergeRequests {
     /// The state that is listed.
     fn state(&self) -> usize {
-        let said = query::get(self.list.sought(), "state");
+        let said = query::get(self.list.filter_text(), "state");
         said.and_then(|said| STATES.iter().position(|state| *state == said)).unwrap_or(self.tab)
     }
 
-    fn table(&self, view: &View) -> Chosen<MergeRequest> {
-        COLUMNS.chosen(view).unless(query::get(self.list.sought(), "sort").is_some())
+    fn table(&self, view: &View) -> ColumnState<MergeRequest> {
+        COLUMNS.chosen(view).unless(query::get(self.list.filter_text(), "sort").is_some())
     }
 
-    fn asking(&self, view: &View) -> Asking {
+    fn asking(&self, view: &View) -> QueryScope {
         let state = STATES.get(self.tab).copied().unwrap_or_default();
-        Asking { project: self.project.clone(), group: self.group.clone(), state, order: self.table(view).server() }
+        QueryScope { project: self.project.clone(), group: self.group.clone(), state, order: self.table(view).server() }
     }
 
     fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, MergeRequest> {
@@ -160,19 +160,19 @@ impl MergeRequests {
         }
     }
 
-    fn has_one(&self, view: &View) -> Result<(), WhyNot> {
+    fn has_one(&self, view: &View) -> Result<(), Disabled> {
         self.current(view).map(|_| ()).ok_or_else(|| "no merge request is selected".into())
     }
 
-    fn asks() -> [Ask; 2] {
-        [Ask { min: 62, weight: 5 }, Ask { min: 36, weight: 3 }]
+    fn asks() -> [PanelRequest; 2] {
+        [PanelRequest { min: 62, weight: 5 }, PanelRequest { min: 36, weight: 3 }]
     }
 
     /// Columns of the preview's text; it is drawn in the whole screen between the lines of the frame.
     fn preview_width(&self, view: &View) -> usize {
         let places = self.panels.places(Rect::new(0, 0, view.size.0, view.size.1), &Self::asks());
         let width = places.get(1).copied().flatten().map_or(0, |place| usize::from(place.width));
-        width.saturating_sub(3).min(prose::MEASURE)
+        width.saturating_sub(3).min(rendered_markdown::MEASURE)
     }
 
     fn identity(merge_request: &MergeRequest) -> String {
@@ -183,7 +183,8 @@ impl MergeRequests {
     fn move_preview(&mut self, motion: Motion, view: &View) {
         let Some(merge_request) = self.current(view) else { return };
         let width = self.preview_width(view);
-        let len = prose::made(view, &Self::identity(merge_request), width).map_or(0, |made| made.lines.len());
+        let len =
+            rendered_markdown::made(view, &Self::identity(merge_request), width).map_or(0, |made| made.lines.len());
         match motion {
             Motion::Left => self.panels.set_focus(0),
             other => other.window(&mut self.preview, len),
@@ -202,7 +203,7 @@ impl MergeRequests {
         if description.trim().is_empty() {
             return state::empty(buf, body, view.theme, "No description.", "⏎ opens it");
         }
-        let Some(made) = prose::made(view, &Self::identity(merge_request), self.preview_width(view)) else {
+        let Some(made) = rendered_markdown::made(view, &Self::identity(merge_request), self.preview_width(view)) else {
             return state::skeleton(buf, body, view.theme);
         };
         let lines = &made.lines;
@@ -232,7 +233,7 @@ fn row(view: &View, merge_request: &MergeRequest, with_project: bool) -> Row {
     let notes = notes.map(|n| text::things(n, "note"));
     let votes = merge_request.upvotes.flatten().filter(|n| *n > 0);
     let milestone = merge_request.milestone.known();
-    let news = looked::news(view, merge_request).map(|news| format!("{} {}", glyph::alive(), news.words()));
+    let news = last_seen::news(view, merge_request).map(|news| format!("{} {}", glyph::alive(), news.words()));
     let project = if with_project { review::project(merge_request, view).as_str().to_owned() } else { String::new() };
     let author = merge_request.author().map_or("", |user| user.username.as_str());
     let when = merge_request.updated_at.as_ref().or(merge_request.created_at.as_ref());
@@ -294,7 +295,7 @@ impl Pane for MergeRequests {
         }),
         Command::new("mrs.columns", &["|"], "Choose columns, and what sorts", |_: &mut Self, cx| COLUMNS.open(cx)),
         Command::new("mrs.save", &["S"], "Save the query as a section of home", |pane: &mut Self, cx| {
-            let name = pane.list.sought().to_owned();
+            let name = pane.list.filter_text().to_owned();
             cx.act(Action::Open(Box::new(Prompt::ask("name of the section", "section", name))));
         }),
         Command::new("mrs.edit", &["e"], "Edit it, or all that are marked", |pane: &mut Self, cx| pane.edit(cx))
@@ -320,30 +321,32 @@ impl Pane for MergeRequests {
     fn place(&self) -> Place {
         let tab = STATES.get(self.tab).filter(|_| self.tab > 0).map(|state| (*state).to_owned());
         let place = Place { project: self.project.clone(), group: self.group.clone(), tab, ..Place::new(Self::ID) };
-        place.query(self.list.sought())
+        place.query(self.list.filter_text())
     }
 
-    fn crumbs(&self, view: &View) -> Vec<Crumb> {
-        let mut out = crumbs::project(self.project.as_ref().or(self.group.as_ref()));
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        let mut out = breadcrumbs::project(self.project.as_ref().or(self.group.as_ref()));
         let role = if out.is_empty() { Role::Title } else { Role::Text };
-        out.push(Crumb::new("merge requests", role));
+        out.push(Breadcrumb::new("merge requests", role));
         let (rows, asking) = (self.rows(view), self.asking(view));
-        out.extend(typed::crumbs(&self.list, &rows, &asking.grammar(), view));
-        out.extend(self.table(view).crumb(&rows));
+        out.extend(query_list::breadcrumbs(&self.list, &rows, &asking.grammar(), view));
+        out.extend(self.table(view).breadcrumb(&rows));
         if !self.list.state.marked().is_empty() {
-            out.push(Crumb::new(format!("{} marked", self.list.state.marked().len()), Role::Warning));
+            out.push(Breadcrumb::new(format!("{} marked", self.list.state.marked().len()), Role::Warning));
         }
         out
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
-        let mut wants = self.asking(view).wants(self.list.sought(), view, self.list.pages(), self.list.rest());
+        let mut wants = self.asking(view).wants(self.list.filter_text(), view, self.list.pages(), self.list.rest());
         let width = self.preview_width(view);
         if width > 0
             && let Some(merge_request) = self.current(view)
             && let Some(description) = merge_request.description.as_deref().filter(|d| !d.trim().is_empty())
         {
-            wants.extend(prose::work(view, &Self::identity(merge_request), description, width).map(Want::from));
+            wants.extend(
+                rendered_markdown::work(view, &Self::identity(merge_request), description, width).map(Want::from),
+            );
         }
         wants
     }
@@ -378,8 +381,8 @@ impl Pane for MergeRequests {
     }
 
     fn changed(&mut self, cx: &mut Cx) {
-        let sought = self.asking(&cx.view).rows(self.list.sought(), &cx.view);
-        self.list.answered(&sought);
+        let filter_text = self.asking(&cx.view).rows(self.list.filter_text(), &cx.view);
+        self.list.answered(&filter_text);
         let rows = self.rows(&cx.view);
         self.table(&cx.view).sort(&mut self.list, &rows);
         self.list.sync(&rows, |merge_request| merge_request.id.to_string());
@@ -435,7 +438,7 @@ impl Pane for MergeRequests {
 
     fn select_tab(&mut self, index: usize, _cx: &mut Cx) {
         let Some(state) = STATES.get(index).filter(|_| index != self.state()) else { return };
-        let text = self.list.sought().to_owned();
+        let text = self.list.filter_text().to_owned();
         // One word says the state: the query's own, where it has one.
         if query::get(&text, "state").is_some() {
             self.list = Listing::asked(&query::with(&text, "state", state));
@@ -445,19 +448,19 @@ impl Pane for MergeRequests {
         }
     }
 
-    fn seek(&self) -> Option<Seek> {
-        Some(Seek::Filter)
+    fn search_mode(&self) -> Option<SearchMode> {
+        Some(SearchMode::Filter)
     }
 
     fn grammar(&self) -> Option<Grammar> {
-        Some(Asking { project: self.project.clone(), ..Asking::default() }.grammar())
+        Some(QueryScope { project: self.project.clone(), ..QueryScope::default() }.grammar())
     }
 
-    fn sought(&self) -> String {
-        self.list.sought().to_owned()
+    fn filter_text(&self) -> String {
+        self.list.filter_text().to_owned()
     }
 
-    fn set_sought(&mut self, text: &str, cx: &mut Cx) {
+    fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
         let here = self.current(&cx.view).map(|m| m.id.to_string());
         self.list.seek(text, here);
     }
@@ -472,13 +475,14 @@ impl Pane for MergeRequests {
             return true;
         }
         let here = self.current(&cx.view).map(|m| m.id.to_string());
-        self.list.unseek(here)
+        self.list.clear_filter(here)
     }
 
     fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
         let name = value.trim().to_owned();
         if tag == "section" && !name.is_empty() {
-            let query = query::with(self.list.sought(), "state", STATES.get(self.state()).copied().unwrap_or_default());
+            let query =
+                query::with(self.list.filter_text(), "state", STATES.get(self.state()).copied().unwrap_or_default());
             let of = |id: &Option<Id>| id.as_ref().map(Id::to_string);
             let section = Section { name, query, project: of(&self.project), group: of(&self.group) };
             cx.act(Action::KeepSection(section));

@@ -1,9 +1,5 @@
 //! A project at a glance: what it is, how it is fetched, how busy it is and who made it, beside its introduction.
 
-use super::details::{Details, Lead};
-use super::history::History;
-use super::list::{age, ago, failure};
-use super::{forms, people, project, prose, review};
 use crate::api::commits::{Commit, ListCommits};
 use crate::api::projects::{GetProject, Project};
 use crate::api::repository::{Contributor, GetRawBlob, ListContributors, ListTree, TreeEntry};
@@ -11,11 +7,15 @@ use crate::api::{Id, Known};
 use crate::app::action::{Action, Tone};
 use crate::app::command::{Command, Motion};
 use crate::app::overlay::picker::Picker;
-use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, View};
+use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, View};
 use crate::app::place::Place;
+use crate::parts::commit_history::History;
+use crate::parts::facts::{Details, LinkTarget};
+use crate::parts::list::{age, ago, failure};
+use crate::parts::{forms, people, project, rendered_markdown, review};
 use crate::store::{Load, Rows, Want};
 use crate::ui::doc::{self, DocState};
-use crate::ui::panels::{self, Ask, Panels};
+use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::theme::Role;
 use crate::ui::{chart, glyph, state, text};
 use ratatui::buffer::Buffer;
@@ -24,7 +24,7 @@ use std::cell::Cell;
 
 const FACTS: usize = 0;
 const README: usize = 1;
-const ASKS: &[Ask] = &[Ask { min: 46, weight: 2 }, Ask { min: 48, weight: 3 }];
+const ASKS: &[PanelRequest] = &[PanelRequest { min: 46, weight: 2 }, PanelRequest { min: 48, weight: 3 }];
 /// Pages of commits that tell how busy the last year was.
 const BUSY: u32 = 10;
 /// Contributors that are named; the others are counted.
@@ -85,7 +85,7 @@ impl Overview {
     fn readme_width(&self, view: &View) -> usize {
         let places = self.panels.places(Rect::new(0, 0, view.size.0, view.size.1), ASKS);
         let width = places.get(README).copied().flatten().map_or(0, |place| usize::from(place.width));
-        width.saturating_sub(4).min(prose::MEASURE)
+        width.saturating_sub(4).min(rendered_markdown::MEASURE)
     }
 
     /// What is to be rendered of the introduction.
@@ -93,7 +93,7 @@ impl Overview {
         let width = self.readme_width(view);
         let readme = self.readme(view).filter(|_| width > 0)?;
         let identity = Self::identity(readme);
-        if prose::made(view, &identity, width).is_some() {
+        if rendered_markdown::made(view, &identity, width).is_some() {
             return None;
         }
         let raw = view.store.get(&self.text_of(readme)).value?;
@@ -102,7 +102,7 @@ impl Overview {
         let name = readme.name.to_lowercase();
         let markdown = name.ends_with(".md") || name.ends_with(".markdown");
         let text = if markdown { text.into_owned() } else { format!("````\n{text}\n````") };
-        prose::work(view, &identity, &text, width).map(Want::from)
+        rendered_markdown::work(view, &identity, &text, width).map(Want::from)
     }
 
     fn write(&mut self, view: &View) {
@@ -111,7 +111,7 @@ impl Overview {
         let places = self.panels.places(Rect::new(0, 0, view.size.0, view.size.1), ASKS);
         let width = places.get(FACTS).copied().flatten().map_or(80, |place| usize::from(place.width)).saturating_sub(4);
         if !project.description().is_empty() {
-            self.facts.prose(project.description(), width.clamp(20, prose::MEASURE), 6, Role::Text);
+            self.facts.prose(project.description(), width.clamp(20, rendered_markdown::MEASURE), 6, Role::Text);
             self.facts.line(Vec::new());
         }
         self.write_what(view, project);
@@ -129,7 +129,7 @@ impl Overview {
         if let Some(branch) = project.default_branch() {
             let place = Place::new("files").project(self.project.clone()).at(branch);
             let pieces = vec![(format!("{} {branch}", glyph::branch()), Role::Ref)];
-            self.facts.field("branch", pieces, Some(Lead::Place(place)));
+            self.facts.field("branch", pieces, Some(LinkTarget::Place(place)));
         }
         if !project.topics().is_empty() {
             self.facts.field("topics", vec![(project.topics().join("  "), Role::Label)], None);
@@ -137,7 +137,7 @@ impl Overview {
         if let Some(origin) = &project.forked_from_project {
             let place = Place::new(Self::ID).project(origin.path_with_namespace.as_str());
             let pieces = vec![(origin.path_with_namespace.clone(), Role::Link)];
-            self.facts.field("fork of", pieces, Some(Lead::Place(place)));
+            self.facts.field("fork of", pieces, Some(LinkTarget::Place(place)));
         }
         let made = ago(&age(view, project.created_at.known()));
         if !made.is_empty() {
@@ -168,7 +168,7 @@ impl Overview {
         ] {
             if let Some(url) = url.filter(|url| !url.is_empty()) {
                 let command = format!("git clone {}", review::operand(url));
-                self.facts.field(name, vec![(url.clone(), Role::Link)], Some(Lead::Copy(copied, command)));
+                self.facts.field(name, vec![(url.clone(), Role::Link)], Some(LinkTarget::Copy(copied, command)));
             }
         }
     }
@@ -177,7 +177,7 @@ impl Overview {
         let Some(sizes) = project.statistics.known() else { return };
         let commits = vec![(text::count(sizes.commit_count), Role::Text)];
         let place = Place::new("commits").project(self.project.clone());
-        self.facts.field("commits", commits, Some(Lead::Place(place)));
+        self.facts.field("commits", commits, Some(LinkTarget::Place(place)));
         let parts = [
             ("repository", sizes.repository_size),
             ("LFS", sizes.lfs_objects_size),
@@ -196,7 +196,7 @@ impl Overview {
             self.facts.line(Vec::new());
             let place = Place::new("commit").project(self.project.clone()).item(&last.id);
             let pieces = vec![(text::head(last.short(), 8), Role::Ref), (format!(" {}", last.title), Role::Text)];
-            self.facts.field("latest", pieces, Some(Lead::Place(place)));
+            self.facts.field("latest", pieces, Some(LinkTarget::Place(place)));
             let who = vec![
                 (last.author_name.clone(), Role::User),
                 (format!("  {}", ago(&age(view, last.when()))), Role::Dim),
@@ -237,7 +237,7 @@ impl Overview {
 
     fn move_readme(&mut self, motion: Motion, view: &View) {
         let width = self.readme_width(view);
-        let made = self.readme(view).and_then(|readme| prose::made(view, &Self::identity(readme), width));
+        let made = self.readme(view).and_then(|readme| rendered_markdown::made(view, &Self::identity(readme), width));
         let len = made.map_or(0, |made| made.lines.len());
         match motion {
             Motion::Left => self.panels.set_focus(FACTS),
@@ -269,7 +269,7 @@ impl Overview {
                 ),
             };
         };
-        if let Some(made) = prose::made(view, &Self::identity(readme), self.readme_width(view)) {
+        if let Some(made) = rendered_markdown::made(view, &Self::identity(readme), self.readme_width(view)) {
             return doc::draw(buf, body, view.theme, focused, &self.readme, made.lines.len(), 0, |index| {
                 made.lines.get(index).map(doc::DocLine::borrowed).unwrap_or_default()
             });
@@ -346,10 +346,10 @@ impl Pane for Overview {
         Place::new(Self::ID).project(self.project.clone())
     }
 
-    fn crumbs(&self, view: &View) -> Vec<Crumb> {
-        let mut crumbs = project::crumbs(view, &self.project);
-        crumbs.push(Crumb::new("overview", Role::Dim));
-        crumbs
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        let mut breadcrumbs = project::breadcrumbs(view, &self.project);
+        breadcrumbs.push(Breadcrumb::new("overview", Role::Dim));
+        breadcrumbs
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {

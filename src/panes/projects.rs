@@ -1,16 +1,16 @@
 //! Projects: all that the server shows, filtered as one types.
 
-use super::columns::{Chosen, Columns, Field};
-use super::list::{Listing, age};
-use super::{forms, review, typed};
 use crate::api::groups::ListGroupProjects;
 use crate::api::projects::{ListProjects, Project};
 use crate::api::{Id, Known};
 use crate::app::command::{Command, Motion};
-use crate::app::pane::{Crumb, Cx, Pane, Pointer, Seek, View};
+use crate::app::pane::{Breadcrumb, Cx, Pane, Pointer, SearchMode, View};
 use crate::app::place::Place;
-use crate::app::query::{self, Asked, Grammar};
+use crate::app::query::{self, Grammar, QueryResult};
 use crate::app::recent;
+use crate::parts::columns::{ColumnState, Columns, Field};
+use crate::parts::list::{Listing, age};
+use crate::parts::{forms, query_list, review};
 use crate::store::{Load, Rows, Want};
 use crate::ui::glyph;
 use crate::ui::table::{Cell, Column, Row, Size};
@@ -105,7 +105,7 @@ impl Projects {
     fn query(&self, text: &str, view: &View) -> Option<Query> {
         let is = |scope| if self.scope == scope { json!(true) } else { Value::Null };
         let order = COLUMNS.chosen(view).server();
-        let given = typed::given([
+        let given = query_list::given([
             ("id", self.group.as_ref().map_or(Value::Null, |group| json!(group))),
             ("order_by", json!(order.map_or("last_activity_at", |(word, _)| word))),
             ("sort", order.map_or(Value::Null, |(_, way)| json!(way))),
@@ -120,8 +120,8 @@ impl Projects {
         asked.filter(|_| self.group.is_none() || self.scope != Scope::Member)
     }
 
-    fn chosen(&self, view: &View) -> Chosen<Project> {
-        COLUMNS.chosen(view).unless(query::get(self.list.sought(), "sort").is_some())
+    fn chosen(&self, view: &View) -> ColumnState<Project> {
+        COLUMNS.chosen(view).unless(query::get(self.list.filter_text(), "sort").is_some())
     }
 
     fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, Project> {
@@ -142,15 +142,15 @@ impl Projects {
         }
     }
 
-    fn has_project(&self, view: &View) -> Result<(), crate::app::command::WhyNot> {
+    fn has_project(&self, view: &View) -> Result<(), crate::app::command::Disabled> {
         self.current(view).map(|_| ()).ok_or_else(|| "no project is selected".into())
     }
 }
 
-fn ready<E>(asked: Asked<E>) -> Option<E> {
+fn ready<E>(asked: QueryResult<E>) -> Option<E> {
     match asked {
-        Asked::Ready(list) => Some(list),
-        Asked::Naming | Asked::Wrong(_) => None,
+        QueryResult::Ready(list) => Some(list),
+        QueryResult::Naming | QueryResult::Wrong(_) => None,
     }
 }
 
@@ -256,20 +256,20 @@ impl Pane for Projects {
         let tab = SCOPES.iter().find(|(_, scope)| *scope == self.scope).map(|(name, _)| name.to_lowercase());
         let tab = tab.filter(|_| self.scope != Scope::All);
         let place = Place { tab, group: self.group.clone(), ..Place::new(Self::ID) };
-        place.query(self.list.sought())
+        place.query(self.list.filter_text())
     }
 
-    fn crumbs(&self, view: &View) -> Vec<Crumb> {
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
         let rows = self.rows(view);
-        let mut crumbs = super::crumbs::project(self.group.as_ref());
-        crumbs.push(Crumb::new("projects", if self.group.is_some() { Role::Dim } else { Role::Title }));
-        crumbs.extend(typed::crumbs(&self.list, &rows, &self.words(), view));
-        crumbs.extend(self.chosen(view).crumb(&rows));
-        crumbs
+        let mut breadcrumbs = crate::parts::breadcrumbs::project(self.group.as_ref());
+        breadcrumbs.push(Breadcrumb::new("projects", if self.group.is_some() { Role::Dim } else { Role::Title }));
+        breadcrumbs.extend(query_list::breadcrumbs(&self.list, &rows, &self.words(), view));
+        breadcrumbs.extend(self.chosen(view).breadcrumb(&rows));
+        breadcrumbs
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
-        let list = self.query(self.list.sought(), view);
+        let list = self.query(self.list.filter_text(), view);
         list.map(|list| list.load(self.list.pages()).after(self.list.rest()).into()).into_iter().collect()
     }
 
@@ -284,8 +284,8 @@ impl Pane for Projects {
     }
 
     fn changed(&mut self, cx: &mut Cx) {
-        let sought = self.rows_of(self.list.sought(), &cx.view);
-        self.list.answered(&sought);
+        let filter_text = self.rows_of(self.list.filter_text(), &cx.view);
+        self.list.answered(&filter_text);
         let rows = self.rows(&cx.view);
         self.chosen(&cx.view).sort(&mut self.list, &rows);
         self.list.sync(&rows, |project| project.id.to_string());
@@ -323,26 +323,26 @@ impl Pane for Projects {
         }
     }
 
-    fn seek(&self) -> Option<Seek> {
-        Some(Seek::Filter)
+    fn search_mode(&self) -> Option<SearchMode> {
+        Some(SearchMode::Filter)
     }
 
     fn grammar(&self) -> Option<Grammar> {
         Some(self.words())
     }
 
-    fn sought(&self) -> String {
-        self.list.sought().to_owned()
+    fn filter_text(&self) -> String {
+        self.list.filter_text().to_owned()
     }
 
-    fn set_sought(&mut self, text: &str, cx: &mut Cx) {
+    fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
         let here = self.current(&cx.view).map(|p| p.id.to_string());
         self.list.seek(text, here);
     }
 
     fn escape(&mut self, cx: &mut Cx) -> bool {
         let here = self.current(&cx.view).map(|p| p.id.to_string());
-        self.list.unseek(here)
+        self.list.clear_filter(here)
     }
 
     fn url(&self, view: &View) -> Option<String> {

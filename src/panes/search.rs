@@ -2,19 +2,19 @@
 
 mod hit;
 
-use super::list::{self, Listing, age, trouble, without_rows};
-use super::project;
 use crate::api::endpoint::Request;
 use crate::api::search::{Hit, Search, SearchGroup, SearchProject};
 use crate::api::{Fault, Id, Known};
 use crate::app::action::{Action, Tone};
-use crate::app::command::{Command, Motion, WhyNot};
-use crate::app::pane::{Crumb, Cx, Pane, Pointer, Seek, Tabs, View};
+use crate::app::command::{Command, Disabled, Motion};
+use crate::app::pane::{Breadcrumb, Cx, Pane, Pointer, SearchMode, Tabs, View};
 use crate::app::place::Place;
 use crate::app::target;
+use crate::parts::list::{self, Listing, age, trouble, without_rows};
+use crate::parts::project;
 use crate::store::{Load, Revision, Rows, Want};
 use crate::ui::doc::{self, DocLine, DocState};
-use crate::ui::panels::{self, Ask, Panels};
+use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::state;
 use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::theme::Role;
@@ -80,7 +80,7 @@ const IN_PROJECT_TITLES: &[&str] = &titles::<{ IN_PROJECT.len() }>(IN_PROJECT);
 
 const LIST: usize = 0;
 const HIT: usize = 1;
-const ASKS: &[Ask] = &[Ask { min: 60, weight: 3 }, Ask { min: 44, weight: 2 }];
+const ASKS: &[PanelRequest] = &[PanelRequest { min: 60, weight: 3 }, PanelRequest { min: 44, weight: 2 }];
 
 /// What is looked for, where, and what was found.
 pub struct Searching {
@@ -92,7 +92,7 @@ pub struct Searching {
     panels: Panels,
     hit: DocState,
     hit_area: Shared<Rect>,
-    shown: Shown,
+    shown: Preview,
 }
 
 impl Searching {
@@ -135,7 +135,7 @@ impl Searching {
         self.list.selected(&self.rows(view))
     }
 
-    fn has_hit(&self, view: &View) -> Result<(), WhyNot> {
+    fn has_hit(&self, view: &View) -> Result<(), Disabled> {
         self.current(view).map(|_| ()).ok_or_else(|| "nothing is selected".into())
     }
 
@@ -271,13 +271,13 @@ impl Searching {
             return;
         }
         let lines = self.list.selected(&rows).map(|hit| hit::lines(view.theme, hit, &self.text, width.max(10)));
-        self.shown = Shown { of, lines: lines.unwrap_or_default() };
+        self.shown = Preview { of, lines: lines.unwrap_or_default() };
     }
 }
 
 /// The lines of the hit beside the list, and what they were made of: the request, row, replies, columns, theme.
 #[derive(Default)]
-struct Shown {
+struct Preview {
     of: Option<(Request, usize, Revision, usize, String)>,
     lines: Vec<DocLine<'static>>,
 }
@@ -314,7 +314,7 @@ impl Pane for Searching {
             panels: Panels::new(2),
             hit: DocState { cursor_line: false, ..DocState::new() },
             hit_area: Shared::default(),
-            shown: Shown::default(),
+            shown: Preview::default(),
         };
         let titles = pane.scopes().1;
         let named = place.tab.as_deref().and_then(|tab| titles.iter().position(|t| t.eq_ignore_ascii_case(tab)));
@@ -333,20 +333,20 @@ impl Pane for Searching {
         }
     }
 
-    fn crumbs(&self, view: &View) -> Vec<Crumb> {
-        let mut crumbs = match (&self.project, &self.group) {
-            (Some(id), _) => project::crumbs(view, id),
-            (None, Some(group)) => super::crumbs::project(Some(group)),
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        let mut breadcrumbs = match (&self.project, &self.group) {
+            (Some(id), _) => project::breadcrumbs(view, id),
+            (None, Some(group)) => crate::parts::breadcrumbs::project(Some(group)),
             (None, None) => Vec::new(),
         };
-        crumbs.push(Crumb::new("search", Role::Title));
+        breadcrumbs.push(Breadcrumb::new("search", Role::Title));
         if !self.text.is_empty() {
-            crumbs.push(Crumb::new(format!("/{}", self.text), Role::Match));
+            breadcrumbs.push(Breadcrumb::new(format!("/{}", self.text), Role::Match));
             let rows = self.rows(view);
             let count = self.list.count(&rows);
-            crumbs.extend(count.map(|count| Crumb::new(format!("{count} found"), Role::Dim)));
+            breadcrumbs.extend(count.map(|count| Breadcrumb::new(format!("{count} found"), Role::Dim)));
         }
-        crumbs
+        breadcrumbs
     }
 
     fn wants(&self, _view: &View) -> Vec<Want> {
@@ -490,15 +490,15 @@ impl Pane for Searching {
         }
     }
 
-    fn seek(&self) -> Option<Seek> {
-        Some(Seek::Search)
+    fn search_mode(&self) -> Option<SearchMode> {
+        Some(SearchMode::Search)
     }
 
-    fn sought(&self) -> String {
+    fn filter_text(&self) -> String {
         self.text.clone()
     }
 
-    fn set_sought(&mut self, text: &str, _cx: &mut Cx) {
+    fn set_filter_text(&mut self, text: &str, _cx: &mut Cx) {
         if self.text != text {
             self.text = text.to_owned();
             self.reset();

@@ -1,19 +1,19 @@
 //! Tags of a project, beside what they say and what they release.
 
-use super::columns::{Columns, Field};
-use super::list::{Listing, age};
-use super::{forms, project, prose};
 use crate::api::Id;
 use crate::api::tags::{CreateRelease, DeleteTag, GetTag, ListTags, Tag, UpdateRelease};
 use crate::app::App;
 use crate::app::action::Action;
-use crate::app::command::{Command, Motion, WhyNot};
+use crate::app::command::{Command, Disabled, Motion};
 use crate::app::overlay::composer::{Composer, Make};
-use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, Seek, View};
+use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, View};
 use crate::app::place::Place;
+use crate::parts::columns::{Columns, Field};
+use crate::parts::list::{Listing, age};
+use crate::parts::{forms, project, rendered_markdown};
 use crate::store::{Cancelled, Derive, Load, Rows, Want, Work, Write};
 use crate::ui::doc::{self, DocLine, DocState};
-use crate::ui::panels::{self, Ask, Panels};
+use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::text::{self, shown};
 use crate::ui::theme::{Role, Theme};
@@ -25,7 +25,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 const LIST: usize = 0;
 const NOTES: usize = 1;
-const ASKS: &[Ask] = &[Ask { min: 48, weight: 1 }, Ask { min: 40, weight: 1 }];
+const ASKS: &[PanelRequest] = &[PanelRequest { min: 48, weight: 1 }, PanelRequest { min: 40, weight: 1 }];
 /// Lines of an annotation that are shown: it is a text for a terminal, not a book.
 const ANNOTATION: usize = 200;
 
@@ -114,7 +114,7 @@ impl Tags {
         self.list.selected(&self.rows(view))
     }
 
-    fn has_tag(&self, view: &View) -> Result<(), WhyNot> {
+    fn has_tag(&self, view: &View) -> Result<(), Disabled> {
         self.current(view).map(|_| ()).ok_or_else(|| "no tag is selected".into())
     }
 
@@ -196,7 +196,7 @@ impl Tags {
     fn notes_width(&self, view: &View) -> usize {
         let places = self.panels.places(Rect::new(0, 0, view.size.0, view.size.1), ASKS);
         let width = places.get(NOTES).copied().flatten().map_or(0, |place| usize::from(place.width));
-        width.saturating_sub(3).min(prose::MEASURE)
+        width.saturating_sub(3).min(rendered_markdown::MEASURE)
     }
 
     fn made<'a>(&self, view: &View<'a>) -> Option<&'a Vec<DocLine<'static>>> {
@@ -309,7 +309,7 @@ impl Pane for Tags {
         let project = place.project.clone().unwrap_or_default();
         let mut list = Listing::default();
         if let Some(name) = &place.git_ref {
-            list.hunt(name.as_str());
+            list.reveal(name.as_str());
         }
         Tags {
             project,
@@ -325,13 +325,13 @@ impl Pane for Tags {
         Place::new(Self::ID).project(self.project.clone())
     }
 
-    fn crumbs(&self, view: &View) -> Vec<Crumb> {
-        let mut crumbs = project::crumbs(view, &self.project);
-        crumbs.push(Crumb::new("tags", Role::Dim));
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        let mut breadcrumbs = project::breadcrumbs(view, &self.project);
+        breadcrumbs.push(Breadcrumb::new("tags", Role::Dim));
         let rows = self.rows(view);
-        crumbs.extend(self.list.crumbs(&rows));
-        crumbs.extend(COLUMNS.chosen(view).crumb(&rows));
-        crumbs
+        breadcrumbs.extend(self.list.breadcrumbs(&rows));
+        breadcrumbs.extend(COLUMNS.chosen(view).breadcrumb(&rows));
+        breadcrumbs
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
@@ -412,15 +412,15 @@ impl Pane for Tags {
         Some(&mut self.panels)
     }
 
-    fn seek(&self) -> Option<Seek> {
-        Some(Seek::Filter)
+    fn search_mode(&self) -> Option<SearchMode> {
+        Some(SearchMode::Filter)
     }
 
-    fn sought(&self) -> String {
-        self.list.sought().to_owned()
+    fn filter_text(&self) -> String {
+        self.list.filter_text().to_owned()
     }
 
-    fn set_sought(&mut self, text: &str, cx: &mut Cx) {
+    fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
         let here = self.current(&cx.view).map(|tag| tag.name.clone());
         self.list.seek(text, here);
     }
@@ -431,7 +431,7 @@ impl Pane for Tags {
             return true;
         }
         let here = self.current(&cx.view).map(|tag| tag.name.clone());
-        if self.list.unseek(here) {
+        if self.list.clear_filter(here) {
             return true;
         }
         let marked = !self.list.state.marked().is_empty();
@@ -441,7 +441,7 @@ impl Pane for Tags {
 
     fn answer(&mut self, tag: &'static str, value: String, _cx: &mut Cx) {
         if tag == forms::refs::MADE {
-            self.list.hunt_new(value);
+            self.list.reveal_new(value);
         }
     }
 

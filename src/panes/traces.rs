@@ -1,13 +1,13 @@
 //! Several traces at once: a grid of them as the screen has room, one with the focus, all of them followed.
 
-use super::ci::{self, Deed, PULSE};
-use super::project;
-use super::trace::Viewer;
 use crate::api::jobs::{Job, ListPipelineJobs};
 use crate::app::action::{Action, Tone};
-use crate::app::command::{Command, Motion, WhyNot};
-use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, Seek, View};
+use crate::app::command::{Command, Disabled, Motion};
+use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, View};
 use crate::app::place::Place;
+use crate::parts::ci::{self, JobAction, PULSE};
+use crate::parts::project;
+use crate::parts::trace::Viewer;
 use crate::store::{Load, Want};
 use crate::ui::panels::{self, Panels};
 use crate::ui::theme::Role;
@@ -51,7 +51,7 @@ impl Traces {
         }
     }
 
-    fn ask(&self, of: impl FnOnce(&Viewer) -> Result<(), WhyNot>) -> Result<(), WhyNot> {
+    fn ask(&self, of: impl FnOnce(&Viewer) -> Result<(), Disabled>) -> Result<(), Disabled> {
         self.here().map_or_else(|| Err("there is no trace".into()), of)
     }
 
@@ -59,18 +59,18 @@ impl Traces {
         self.here()?.job(view)
     }
 
-    fn written(&self, view: &View) -> Result<(), WhyNot> {
+    fn written(&self, view: &View) -> Result<(), Disabled> {
         self.ask(|viewer| viewer.written(view))
     }
 
-    fn can(&self, view: &View, deed: Deed) -> Result<(), WhyNot> {
-        deed.can(self.job(view).ok_or("the job is not known yet")?)
+    fn can(&self, view: &View, job_action: JobAction) -> Result<(), Disabled> {
+        job_action.can(self.job(view).ok_or("the job is not known yet")?)
     }
 
-    fn deed(&mut self, deed: Deed, cx: &mut Cx) {
+    fn job_action(&mut self, job_action: JobAction, cx: &mut Cx) {
         if let (Some(viewer), Some(job)) = (self.here(), self.job(&cx.view)) {
-            deed.to(&viewer.project, &[job], cx);
-            if deed == Deed::Retry {
+            job_action.to(&viewer.project, &[job], cx);
+            if job_action == JobAction::Retry {
                 self.with(|viewer| viewer.asked_again(&cx.view));
             }
         }
@@ -225,16 +225,20 @@ impl Pane for Traces {
             }
         })
         .when(|pane, view| pane.ask(|viewer| viewer.outdated(view))),
-        Command::new("traces.retry", &["R"], "Run it again", |pane: &mut Self, cx| pane.deed(Deed::Retry, cx))
+        Command::new("traces.retry", &["R"], "Run it again", |pane: &mut Self, cx| {
+            pane.job_action(JobAction::Retry, cx)
+        })
+        .writes()
+        .when(|pane, view| pane.can(view, JobAction::Retry)),
+        Command::new("traces.play", &["P"], "Play it", |pane: &mut Self, cx| pane.job_action(JobAction::Play, cx))
             .writes()
-            .when(|pane, view| pane.can(view, Deed::Retry)),
-        Command::new("traces.play", &["P"], "Play it", |pane: &mut Self, cx| pane.deed(Deed::Play, cx))
-            .writes()
-            .when(|pane, view| pane.can(view, Deed::Play)),
-        Command::new("traces.cancel", &["X"], "Cancel it", |pane: &mut Self, cx| pane.deed(Deed::Cancel, cx))
-            .footer("cancel")
-            .writes()
-            .when(|pane, view| pane.can(view, Deed::Cancel)),
+            .when(|pane, view| pane.can(view, JobAction::Play)),
+        Command::new("traces.cancel", &["X"], "Cancel it", |pane: &mut Self, cx| {
+            pane.job_action(JobAction::Cancel, cx)
+        })
+        .footer("cancel")
+        .writes()
+        .when(|pane, view| pane.can(view, JobAction::Cancel)),
     ];
 
     fn open(place: &Place, _view: &View) -> Self {
@@ -255,15 +259,15 @@ impl Pane for Traces {
         ci::traces(&project, self.viewers.iter().map(|viewer| viewer.id))
     }
 
-    fn crumbs(&self, view: &View) -> Vec<Crumb> {
-        let mut crumbs = self.here().map(|viewer| project::crumbs(view, &viewer.project)).unwrap_or_default();
-        crumbs.push(Crumb::new(text::things(self.viewers.len() as u64, "trace"), Role::Title));
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        let mut breadcrumbs = self.here().map(|viewer| project::breadcrumbs(view, &viewer.project)).unwrap_or_default();
+        breadcrumbs.push(Breadcrumb::new(text::things(self.viewers.len() as u64, "trace"), Role::Title));
         let live = self.viewers.iter().filter(|viewer| viewer.is_live(view)).filter_map(|viewer| viewer.job(view));
         let (runs, waits): (Vec<&Job>, Vec<&Job>) = live.partition(|job| job.status.is_running());
         for (jobs, word, role) in [(runs, "running", Role::Running), (waits, "waiting", Role::Pending)] {
-            crumbs.extend((!jobs.is_empty()).then(|| Crumb::new(format!("{} {word}", jobs.len()), role)));
+            breadcrumbs.extend((!jobs.is_empty()).then(|| Breadcrumb::new(format!("{} {word}", jobs.len()), role)));
         }
-        crumbs
+        breadcrumbs
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
@@ -330,15 +334,15 @@ impl Pane for Traces {
         Some(&mut self.panels)
     }
 
-    fn seek(&self) -> Option<Seek> {
-        Some(Seek::Search)
+    fn search_mode(&self) -> Option<SearchMode> {
+        Some(SearchMode::Search)
     }
 
-    fn sought(&self) -> String {
-        self.here().map(|viewer| viewer.sought().to_owned()).unwrap_or_default()
+    fn filter_text(&self) -> String {
+        self.here().map(|viewer| viewer.filter_text().to_owned()).unwrap_or_default()
     }
 
-    fn set_sought(&mut self, text: &str, cx: &mut Cx) {
+    fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
         self.with(|viewer| viewer.seek(text, cx));
     }
 
@@ -350,8 +354,8 @@ impl Pane for Traces {
         if tag == "only" {
             return self.with(|viewer| viewer.show_only(&value, cx));
         }
-        if let (Some(deed), Some(viewer), Some(job)) = (Deed::asked(tag), self.here(), self.job(&cx.view)) {
-            cx.act(Action::Send(deed.write(&viewer.project, job)));
+        if let (Some(job_action), Some(viewer), Some(job)) = (JobAction::asked(tag), self.here(), self.job(&cx.view)) {
+            cx.act(Action::Send(job_action.write(&viewer.project, job)));
         }
     }
 

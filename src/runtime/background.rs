@@ -104,9 +104,9 @@ const OPENING: &str = "\x1b]11;rgb";
 
 /// How bright `…rgb:hhhh/hhhh/hhhh…` is, from 0 to 1.
 fn luminance(text: &str) -> Option<f64> {
-    let (_, colour) = text.split_once(':')?;
-    let colour = colour.trim_end_matches(['\x07', '\\', '\x1b']);
-    let mut channels = colour.split('/').map(|hex| {
+    let (_, color) = text.split_once(':')?;
+    let color = color.trim_end_matches(['\x07', '\\', '\x1b']);
+    let mut channels = color.split('/').map(|hex| {
         let top = 16f64.powi(i32::try_from(hex.len()).ok()?) - 1.0;
         Some(f64::from(u32::from_str_radix(hex, 16).ok()?) / top)
     });

@@ -36,7 +36,7 @@ type Job = (PathBuf, Head, Bytes);
 
 /// A reply as it was kept.
 #[derive(Debug)]
-pub struct Kept {
+pub struct CachedReply {
     /// The body, unpacked.
     pub body: Bytes,
     /// `Content-Type`, where the server named one.
@@ -119,7 +119,7 @@ impl Cache {
 }
 
 /// The reply to `request` in the file `path`, where it is there and whole.
-pub fn read(path: &Path, request: &Request) -> Option<Kept> {
+pub fn read(path: &Path, request: &Request) -> Option<CachedReply> {
     let bytes = Bytes::from(fs::read(path).ok()?);
     let end = bytes.iter().position(|b| *b == b'\n')?;
     let head: Head = serde_json::from_slice(bytes.get(..end)?).ok()?;
@@ -127,7 +127,7 @@ pub fn read(path: &Path, request: &Request) -> Option<Kept> {
         return None;
     }
     let body = bytes.slice(end + 1..);
-    Some(Kept { body, content_type: head.content_type, next: head.next, total: head.total, at: head.at })
+    Some(CachedReply { body, content_type: head.content_type, next: head.next, total: head.total, at: head.at })
 }
 
 fn write(path: &Path, head: &Head, body: &[u8]) -> io::Result<()> {

@@ -3,21 +3,21 @@
 use super::cache::{self, Cache};
 use super::desktop;
 use super::follow::{self, Flow};
-use super::glean;
-use super::journal::Keeper;
-use super::line::{self, Connect, Connection, Line, Lines};
+use super::journal::JournalWriter;
 use super::open;
-use super::save::{self, Parts};
 use crate::api::endpoint::Request;
 use crate::api::error::Unreadable;
 use crate::api::{Error, Fault, Host};
-use crate::app::action::{Effect, Msg, Outcome, Stop, Tone};
+use crate::app::action::{Cancel, Effect, Msg, Outcome, Tone};
 use crate::app::outbox::Claim;
 use crate::app::pane::Section;
-use crate::app::transfer::News;
+use crate::app::transfer::TransferEvent;
+use crate::runtime::connections::{self, Connect, Connection, Connections, ServerConnection};
+use crate::runtime::download::{self, Parts};
+use crate::runtime::range_reader;
 use crate::store;
 use crate::store::want::Reader;
-use crate::store::{Arrival, Held, Load, PER_PAGE, Ticket, Want, Work, Write};
+use crate::store::{Arrival, HeldState, Load, PER_PAGE, Ticket, Want, Work, Write};
 use futures::FutureExt;
 use jiff::Timestamp;
 use std::collections::HashMap;
@@ -36,7 +36,7 @@ const UNWRITTEN: Duration = Duration::from_millis(200);
 
 struct Task {
     abort: AbortHandle,
-    stop: Stop,
+    stop: Cancel,
     /// Whether a stream is to read no more for the moment.
     hold: watch::Sender<bool>,
 }
@@ -49,12 +49,12 @@ impl Task {
 }
 
 /// Where something that was started says what it has to say.
-pub(super) struct Teller {
+pub(super) struct MsgSender {
     pub(super) sender: mpsc::Sender<Msg>,
-    pub(super) stop: Stop,
+    pub(super) stop: Cancel,
 }
 
-impl Teller {
+impl MsgSender {
     /// Says it; waits while too much is unheard.
     pub async fn tell(&self, msg: Msg) {
         let _ = self.sender.send(Msg::Of(self.stop.clone(), Box::new(msg))).await;
@@ -66,7 +66,7 @@ pub type Configure = Arc<dyn Fn(&str, Option<&Section>) -> Result<(), String> + 
 
 /// Runs effects. Dropping it ends everything that is in flight.
 pub struct Executor {
-    lines: Lines,
+    lines: Connections,
     /// The server at hand.
     here: Host,
     sender: mpsc::Sender<Msg>,
@@ -74,7 +74,7 @@ pub struct Executor {
     writes: Vec<JoinHandle<()>>,
     saves: HashMap<u64, AbortHandle>,
     drafts: Option<PathBuf>,
-    keeper: Option<Keeper>,
+    keeper: Option<JournalWriter>,
     /// Resolves when what was to be kept last is written.
     unwritten: Option<oneshot::Receiver<()>>,
     configure: Option<Configure>,
@@ -95,12 +95,12 @@ impl Executor {
         replies: Option<PathBuf>,
     ) -> Executor {
         let here = Host::new("");
-        let lines = Lines::new(line::alone());
+        let lines = Connections::new(connections::alone());
         Executor::on(lines.with(here.clone(), Connection::new(connect, replies)), here, sender, drafts)
     }
 
     /// An executor for the server `here` among those that there are lines to.
-    pub fn on(lines: Lines, here: Host, sender: mpsc::Sender<Msg>, drafts: Option<PathBuf>) -> Executor {
+    pub fn on(lines: Connections, here: Host, sender: mpsc::Sender<Msg>, drafts: Option<PathBuf>) -> Executor {
         Executor {
             lines,
             here,
@@ -118,7 +118,7 @@ impl Executor {
     }
 
     /// The line to a server; the clock of the one at hand is told.
-    fn line(&self, host: Option<&Host>) -> Line {
+    fn line(&self, host: Option<&Host>) -> ServerConnection {
         match host {
             Some(host) => self.lines.to(host),
             None => self.lines.to(&self.here).telling(self.ahead.clone()),
@@ -148,7 +148,7 @@ impl Executor {
             Effect::Send(number, write) => {
                 self.writes.retain(|task| !task.is_finished());
                 let (line, sender) = (self.line(write.request.host.as_ref()), self.sender.clone());
-                let kept = self.keeper.as_ref().map(Keeper::reached);
+                let kept = self.keeper.as_ref().map(JournalWriter::reached);
                 self.writes.push(tokio::spawn(async move {
                     // What a person typed, and that it is being sent, is on disk before it is sent.
                     if let Some(kept) = kept {
@@ -164,9 +164,9 @@ impl Executor {
                 let task = tokio::spawn(async move {
                     let parts = Parts::of(drafts.as_deref());
                     match line.client().await {
-                        Ok(client) => save::save(&client, number, order, parts, &sender).await,
+                        Ok(client) => download::save(&client, number, order, parts, &sender).await,
                         Err(error) => {
-                            let _ = sender.send(Msg::Transfer(number, News::Failed(error.said()))).await;
+                            let _ = sender.send(Msg::Transfer(number, TransferEvent::Failed(error.said()))).await;
                         }
                     }
                 });
@@ -180,7 +180,7 @@ impl Executor {
             }
             Effect::ForgetSave(order) => {
                 let drafts = self.drafts.clone();
-                tokio::spawn(async move { save::forget(order, Parts::of(drafts.as_deref())).await });
+                tokio::spawn(async move { download::forget(order, Parts::of(drafts.as_deref())).await });
             }
             Effect::Keep(key, text) => {
                 let written = self.keeper().map(|keeper| {
@@ -234,11 +234,11 @@ impl Executor {
         self.tasks.values().for_each(Task::stop);
     }
 
-    fn start(&mut self, ticket: Ticket, want: Want, held: Held) {
+    fn start(&mut self, ticket: Ticket, want: Want, held: HeldState) {
         // Tasks that ended by themselves are only remembered by name.
         self.tasks.retain(|_, task| !task.abort.is_finished());
-        let (line, stop) = (self.line(want.host()), Stop::default());
-        let teller = Teller { sender: self.sender.clone(), stop: stop.clone() };
+        let (line, stop) = (self.line(want.host()), Cancel::default());
+        let teller = MsgSender { sender: self.sender.clone(), stop: stop.clone() };
         // Where something is known, memory knows more than the disk.
         let recall = held.amount == 0;
         let (hold, held_up) = watch::channel(false);
@@ -266,7 +266,7 @@ impl Executor {
                     }
                     Want::Follow(follow) => follow::stream(&line, &follow, held, flow, to).await.map(|()| Outcome::End),
                     Want::Work(work) => make(work, to.stop.clone()).await,
-                    Want::Parts(gleaned) => glean::glean(&line.client().await?, &gleaned, to).await,
+                    Want::Parts(gleaned) => range_reader::glean(&line.client().await?, &gleaned, to).await,
                 }
             };
             // Whatever happens, what was started is answered: else it would be waited for forever.
@@ -315,11 +315,11 @@ impl Executor {
     }
 
     /// Who keeps texts, where they are kept.
-    fn keeper(&mut self) -> Option<&Keeper> {
+    fn keeper(&mut self) -> Option<&JournalWriter> {
         let folder = self.drafts.clone()?;
         let sender = self.sender.clone();
         let told = move |news| sender.try_send(Msg::Kept(news)).is_ok();
-        Some(self.keeper.get_or_insert_with(|| Keeper::start(folder, told)))
+        Some(self.keeper.get_or_insert_with(|| JournalWriter::start(folder, told)))
     }
 }
 
@@ -344,7 +344,7 @@ async fn kept(cache: &Mutex<Cache>, load: &Load, request: &Request) -> Option<(A
 
 /// The reply to `request`, a page of `load`.
 pub(super) async fn reply(
-    line: &Line,
+    line: &ServerConnection,
     load: &Load,
     request: &Request,
     cache: Option<&Mutex<Cache>>,
@@ -380,7 +380,7 @@ async fn read(
     outcome.map_err(|unreadable| Error { tried: tried.to_owned(), fault: Fault::Unreadable(unreadable) })
 }
 
-async fn send(line: &Line, write: &Write) -> Result<crate::store::Value, Error> {
+async fn send(line: &ServerConnection, write: &Write) -> Result<crate::store::Value, Error> {
     let client = line.client().await?;
     let response = if write.files.is_empty() {
         client.send(&write.request).await?
@@ -392,7 +392,7 @@ async fn send(line: &Line, write: &Write) -> Result<crate::store::Value, Error> 
 }
 
 /// Runs a computation on a worker. One that is cancelled is aborted before its answer is looked at.
-async fn make(work: Work, stop: Stop) -> Result<Outcome, Error> {
+async fn make(work: Work, stop: Cancel) -> Result<Outcome, Error> {
     let name = Ticket::Work(work.key.clone());
     let made = tokio::task::spawn_blocking(move || (work.run)(&|| stop.is_stopped())).await;
     made.map(Outcome::Made).map_err(|_| crashed(&name))
@@ -436,7 +436,7 @@ mod tests {
         let gone = || Err(Error { tried: "connect".into(), fault: Fault::Offline("gone".into()) });
         let mut executor = Executor::new(Box::new(gone), sender, None, Some(folder.path().to_owned()));
         let ticket = Ticket::Load(load.request.clone(), 1);
-        let start = Effect::Start(ticket.clone(), load.into(), Held::default());
+        let start = Effect::Start(ticket.clone(), load.into(), HeldState::default());
         executor.take(start.clone());
         let Msg::Recalled(about, arrival, at) = said(&mut inbox).await else { panic!("nothing was recalled") };
         assert_eq!((about, at), (ticket, Timestamp::UNIX_EPOCH));

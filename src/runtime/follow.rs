@@ -1,11 +1,11 @@
 //! Reads a document that grows on the server, and holds back where it comes faster than it can be taken in.
 
-use super::executor::{self, Teller};
-use super::line::Line;
+use super::executor::{self, MsgSender};
 use crate::api::client::{Client, Download};
 use crate::api::{Error, Fault};
 use crate::app::action::Msg;
-use crate::store::{Follow, Held};
+use crate::runtime::connections::ServerConnection;
+use crate::store::{Follow, HeldState};
 use bytes::Bytes;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -33,12 +33,12 @@ pub(super) struct Flow {
 }
 
 /// Bytes on their way; when nobody has them any more, others may follow.
-struct Told {
+struct Delivered {
     bytes: Bytes,
     _room: Option<OwnedSemaphorePermit>,
 }
 
-impl AsRef<[u8]> for Told {
+impl AsRef<[u8]> for Delivered {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
@@ -51,12 +51,18 @@ impl Flow {
         let _ = self.held_up.wait_for(|hold| !hold).await;
         let size = u32::try_from(bytes.len().min(UNHEARD)).unwrap_or(u32::MAX);
         let room = self.unheard.clone().acquire_many_owned(size).await.ok();
-        Bytes::from_owner(Told { bytes, _room: room })
+        Bytes::from_owner(Delivered { bytes, _room: room })
     }
 }
 
 /// Reads a growing document until its status says that nothing more will come.
-pub(super) async fn stream(line: &Line, follow: &Follow, held: Held, flow: Flow, teller: &Teller) -> Result<(), Error> {
+pub(super) async fn stream(
+    line: &ServerConnection,
+    follow: &Follow,
+    held: HeldState,
+    flow: Flow,
+    teller: &MsgSender,
+) -> Result<(), Error> {
     let client = line.client().await?;
     let mut at = Position { follow, teller, flow, held: held.amount, tail: held.tail, resent: false };
     let mut rest = QUICK;
@@ -106,7 +112,7 @@ fn asked_for(error: &Error) -> Duration {
 /// How much of a document is known, and how it ends.
 struct Position<'a> {
     follow: &'a Follow,
-    teller: &'a Teller,
+    teller: &'a MsgSender,
     flow: Flow,
     held: u64,
     /// The last bytes that are held, as far as they are known.

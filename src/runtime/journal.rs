@@ -41,24 +41,24 @@ enum Written {
 }
 
 /// Texts that no other program may send while this one runs: the locked files that say so, by the names of the texts' files.
-type Held = HashMap<String, fs::File>;
+type ClaimedTexts = HashMap<String, fs::File>;
 
 /// Writes texts, on a thread of its own: a slow disk holds up nobody.
-pub struct Keeper {
+pub struct JournalWriter {
     jobs: Sender<Job>,
     threads: [JoinHandle<()>; 2],
 }
 
-impl Keeper {
+impl JournalWriter {
     /// Begins; `told` hears why the disk refuses a text, and that it takes them again. It says whether it could be told.
-    pub fn start(folder: PathBuf, told: impl Fn(Result<(), String>) -> bool + Clone + Send + 'static) -> Keeper {
+    pub fn start(folder: PathBuf, told: impl Fn(Result<(), String>) -> bool + Clone + Send + 'static) -> JournalWriter {
         let ((jobs, inbox), (written, to_sync)) = (channel(), channel());
         let syncing = {
             let (folder, told) = (folder.clone(), told.clone());
             std::thread::spawn(move || sync(&to_sync, &folder, &told))
         };
         let writing = std::thread::spawn(move || work(&inbox, &written, &folder, &told));
-        Keeper { jobs, threads: [writing, syncing] }
+        JournalWriter { jobs, threads: [writing, syncing] }
     }
 
     /// Keeps `text` under `key`; `None` drops it.
@@ -133,7 +133,7 @@ fn next<T>(inbox: &Receiver<T>, waits: bool) -> Result<Option<T>, RecvTimeoutErr
 fn work(inbox: &Receiver<Job>, written: &Sender<Written>, folder: &Path, told: &impl Fn(Result<(), String>) -> bool) {
     let mut queue: VecDeque<(String, Option<String>)> = VecDeque::new();
     let mut news = News::new(folder, told);
-    let mut held = Held::new();
+    let mut held = ClaimedTexts::new();
     let mut open = true;
     while open {
         let (mut waiting, mut reached, mut claims) = (Vec::new(), Vec::new(), Vec::new());
@@ -249,7 +249,7 @@ fn write(
     queue: &mut VecDeque<(String, Option<String>)>,
     written: &Sender<Written>,
     folder: &Path,
-    held: &mut Held,
+    held: &mut ClaimedTexts,
 ) -> io::Result<()> {
     while let Some((key, text)) = queue.front() {
         keep(folder, key, text.as_deref())?;
@@ -263,7 +263,7 @@ fn write(
 }
 
 /// Takes the right to send the text `key`, where no other program has it, and reads what is there of it.
-fn claim(folder: &Path, key: &str, held: &mut Held) -> Claim {
+fn claim(folder: &Path, key: &str, held: &mut ClaimedTexts) -> Claim {
     let name = file_name(key);
     if !held.contains_key(&name) {
         let mut options = fs::File::options();
@@ -288,7 +288,7 @@ fn claim(folder: &Path, key: &str, held: &mut Held) -> Claim {
 }
 
 /// Gives that right back. Whoever takes it then finds no text.
-fn release(folder: &Path, key: &str, held: &mut Held) {
+fn release(folder: &Path, key: &str, held: &mut ClaimedTexts) {
     let name = file_name(key);
     if held.remove(&name).is_some() {
         let _ = fs::remove_file(claim_of(folder, &name));
@@ -345,7 +345,7 @@ fn synced_folder(folder: &Path) -> io::Result<()> {
 
 /// All texts that are kept in a folder.
 #[derive(Debug, Default)]
-pub struct Kept {
+pub struct KeptTexts {
     /// By key.
     pub texts: HashMap<String, String>,
     /// Files that are not as they were written. They are left alone.
@@ -353,8 +353,8 @@ pub struct Kept {
 }
 
 /// All texts that are kept in `folder`.
-pub fn load(folder: &Path) -> Kept {
-    let mut kept = Kept::default();
+pub fn load(folder: &Path) -> KeptTexts {
+    let mut kept = KeptTexts::default();
     let Ok(entries) = fs::read_dir(folder) else { return kept };
     for entry in entries.flatten() {
         // What begins with a dot was cut off while it was written: the state before it is there whole.
@@ -458,7 +458,7 @@ mod tests {
     #[test]
     fn a_text_outlives_the_program_before_it_is_synced_and_is_synced_before_it_is_sent() {
         let folder = tempfile::tempdir().expect("a folder for the test");
-        let keeper = Keeper::start(folder.path().to_owned(), |_| true);
+        let keeper = JournalWriter::start(folder.path().to_owned(), |_| true);
         for words in ["o", "on", "one"] {
             keeper.keep("a".into(), Some(words.into()));
             keeper.written().blocking_recv().expect("written");
@@ -484,7 +484,7 @@ mod tests {
         fs::write(&place, "in the way").expect("written");
         let heard: Arc<Mutex<Vec<Result<(), String>>>> = Arc::default();
         let ears = heard.clone();
-        let keeper = Keeper::start(place.clone(), move |news| {
+        let keeper = JournalWriter::start(place.clone(), move |news| {
             ears.lock().expect("not poisoned").push(news);
             true
         });
@@ -503,8 +503,8 @@ mod tests {
     #[test]
     fn a_text_is_sent_by_one_program_alone() {
         let folder = tempfile::tempdir().expect("a folder for the test");
-        let start = || Keeper::start(folder.path().to_owned(), |_| true);
-        let claim = |keeper: &Keeper| keeper.claim("draft".into()).blocking_recv().expect("answered");
+        let start = || JournalWriter::start(folder.path().to_owned(), |_| true);
+        let claim = |keeper: &JournalWriter| keeper.claim("draft".into()).blocking_recv().expect("answered");
         let (one, two) = (start(), start());
         one.keep("draft".into(), Some("words".into()));
         assert_eq!(claim(&one), Claim::Ours(Some("words".into())));

@@ -2,16 +2,16 @@
 
 pub mod background;
 pub mod cache;
+pub mod connections;
 mod desktop;
+pub mod download;
 pub mod executor;
 mod follow;
-mod glean;
 pub mod journal;
-pub mod line;
 pub mod memory;
 pub mod open;
-pub mod save;
-pub mod seats;
+mod range_reader;
+pub mod sessions;
 pub mod signals;
 pub mod terminal;
 
@@ -21,11 +21,11 @@ use crate::app::action::{Effect, Msg, Tone};
 use crate::ui::text::shown;
 use crate::ui::theme::{Background, Depth};
 use background::Reply;
+use connections::Connections;
 use crossterm::event::{Event, EventStream, KeyEventKind};
 use futures::StreamExt;
 use jiff::Timestamp;
-use line::Lines;
-use seats::{Heard, House, Open, Seats, Task};
+use sessions::{Incoming, OpenServer, Sessions, SharedContext, Task};
 use signals::{Signal, Signals, Who};
 use std::future::poll_fn;
 use std::io::{self, Write};
@@ -42,11 +42,11 @@ const FRAME: Duration = Duration::from_millis(16);
 /// What the runtime needs beside the app.
 pub struct Options {
     /// The ways to servers; set up after the first frame, because reading the system's certificates takes a while.
-    pub lines: Lines,
+    pub lines: Connections,
     /// The server that one begins at.
     pub here: Host,
     /// Opens other servers, where there are such.
-    pub open: Option<Open>,
+    pub open: Option<OpenServer>,
     /// Whether the mouse is used.
     pub mouse: bool,
     /// How many colours there are.
@@ -66,8 +66,8 @@ pub async fn run(app: App, first: Vec<Effect>, options: Options) -> io::Result<(
     // From here on no signal ends the process with the terminal in our hands.
     let signals = Signals::of_terminal()?;
     let mut terminal = Terminal::open(TerminalOptions { mouse: options.mouse })?;
-    let house = House { lines: options.lines, open: options.open, configure: options.configure };
-    let seats = Seats::new(house, options.here, app, options.drafts);
+    let house = SharedContext { lines: options.lines, open: options.open, configure: options.configure };
+    let seats = Sessions::new(house, options.here, app, options.drafts);
     let mut interface = Interface { seats, terminal: &mut terminal, signals, todo: Vec::new(), notify: options.notify };
     let outcome = interface.run(first, options.ask_background).await;
     // A terminal that went away must not take with it what was typed into it.
@@ -78,7 +78,7 @@ pub async fn run(app: App, first: Vec<Effect>, options: Options) -> io::Result<(
 
 /// The apps between their terminal and what runs in the background.
 struct Interface<'a> {
-    seats: Seats,
+    seats: Sessions,
     terminal: &'a mut Terminal,
     signals: Signals,
     /// What the loop itself has to do.
@@ -144,8 +144,8 @@ impl Interface<'_> {
                     Some(Err(_)) | None => batch.push(Msg::Quit),
                 },
                 next = self.seats.heard() => match next {
-                    Heard::Msg(host, msg) => heard.push((host, msg)),
-                    Heard::Ground(host, place, ground) => {
+                    Incoming::Msg(host, msg) => heard.push((host, msg)),
+                    Incoming::Ground(host, place, ground) => {
                         self.todo.extend(self.seats.open(host, place, *ground));
                         urgent = true;
                     }

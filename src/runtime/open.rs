@@ -2,7 +2,7 @@
 
 use super::signals::{self, Signal, Signals, StopsBySystem};
 use super::terminal;
-use crate::app::action::Paper;
+use crate::app::action::PagerText;
 use crate::system::programs;
 use crate::ui::text::shown;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -84,7 +84,7 @@ async fn run(words: &str, file: &NamedTempFile, signals: &mut Signals) -> io::Re
 ///
 /// # Errors
 /// Why it could not be run.
-pub async fn pager(paper: &Paper, signals: &mut Signals) -> Result<bool, String> {
+pub async fn pager(paper: &PagerText, signals: &mut Signals) -> Result<bool, String> {
     let command = std::env::var("PAGER").ok().filter(|v| !v.trim().is_empty()).unwrap_or_else(|| "less".into());
     let failed = |e: io::Error| format!("The pager {command:?} could not be run: {e}. Set PAGER.");
     let file = printed(paper).map_err(failed)?;
@@ -92,7 +92,7 @@ pub async fn pager(paper: &Paper, signals: &mut Signals) -> Result<bool, String>
     Ok(ends)
 }
 
-fn printed(paper: &Paper) -> io::Result<NamedTempFile> {
+fn printed(paper: &PagerText) -> io::Result<NamedTempFile> {
     let suffix = format!("-{}", paper.name);
     let mut file = tempfile::Builder::new().prefix("labscope-").suffix(&suffix).tempfile()?;
     let mut out = io::BufWriter::new(file.as_file_mut());

@@ -2,7 +2,7 @@
 
 use super::signals::{self, Who};
 use crate::app::App;
-use crate::ui::image::{Fitted, Own, Placed, Protocol, Screen};
+use crate::ui::image::{Fitted, Placed, Protocol, Screen, TerminalPicture};
 use base64::Engine;
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::cursor::Hide;
@@ -168,16 +168,16 @@ impl Terminal {
             let out = self.inner.backend_mut();
             write!(out, "\x1b7\x1b[{};{}H", area.y + 1, area.x + 1)?;
             match picture.own() {
-                Some(Own::Png(_)) if kitty => {
+                Some(TerminalPicture::Png(_)) if kitty => {
                     write!(out, "\x1b_Ga=p,i={number},p=1,c={columns},r={rows},C=1,q=2\x1b\\")?
                 }
-                Some(Own::Png(png)) => {
+                Some(TerminalPicture::Png(png)) => {
                     let data = base64::engine::general_purpose::STANDARD.encode(png);
                     let size = png.len();
                     write!(out, "\x1b]1337;File=inline=1;size={size};width={columns};height={rows};")?;
                     write!(out, "preserveAspectRatio=1;doNotMoveCursor=1:{data}\x07")?;
                 }
-                Some(Own::Sixel(body)) => write!(out, "\x1bP0;1q{body}\x1b\\")?,
+                Some(TerminalPicture::Sixel(body)) => write!(out, "\x1bP0;1q{body}\x1b\\")?,
                 None => {}
             }
             write!(out, "\x1b8")?;
@@ -198,7 +198,7 @@ impl Terminal {
         }
         self.last += 1;
         let number = self.last;
-        if let Some(Own::Png(png)) = picture.own() {
+        if let Some(TerminalPicture::Png(png)) = picture.own() {
             let data = base64::engine::general_purpose::STANDARD.encode(png);
             let mut pieces = data.as_bytes().chunks(4096).peekable();
             let mut first = format!("a=t,f=100,i={number},q=2,");

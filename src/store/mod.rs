@@ -7,13 +7,13 @@ use crate::api::client::Progress;
 use crate::api::endpoint::Request;
 use crate::api::{Endpoint, Error, Fault, Host};
 use jiff::Timestamp;
-pub use parts::{Glean, Gleaned, Parts, Step};
+pub use parts::{AnyRangeRead, Parts, RangeRead, Step};
 use std::any::Any;
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
-pub use want::{Cancelled, Derive, Follow, Held, Load, PER_PAGE, Sink, Ticket, Value, Want, Work, Write};
+pub use want::{Cancelled, Derive, Follow, HeldState, Load, PER_PAGE, Sink, Ticket, Value, Want, Work, Write};
 
 /// How many replies and results are kept that nobody looks at.
 const KEPT: usize = 600;
@@ -182,7 +182,7 @@ struct Stream {
     used: Cell<u64>,
 }
 
-struct Made {
+struct Derived_ {
     value: Value,
     used: Cell<u64>,
 }
@@ -192,13 +192,13 @@ struct Made {
 pub struct Store {
     resources: HashMap<Request, Resource>,
     streams: HashMap<Request, Stream>,
-    made: HashMap<String, Made>,
+    made: HashMap<String, Derived_>,
     /// Computations that failed: they would fail again.
     given_up: HashSet<String>,
     /// How far what is gleaned from large things has come.
     progress: HashMap<String, Progress>,
     /// Why the bytes of what was to be gleaned did not come.
-    unbrought: HashMap<String, Error>,
+    failed: HashMap<String, Error>,
     /// Counts turns of the loop, so that what was looked at longest ago is forgotten first.
     turn: u64,
     /// Counts what became known, or was found not to be there; the source of revisions.
@@ -378,7 +378,7 @@ impl<'a, T: 'static> Rows<'a, T> {
 }
 
 /// A document that grows, as it stands.
-pub struct Growing<'a, S> {
+pub struct GrowingDocument<'a, S> {
     /// The document.
     pub sink: &'a S,
     /// Whether nothing more will come.
@@ -437,11 +437,11 @@ impl Store {
     }
 
     /// The document that `request` feeds.
-    pub fn growing<S: Sink>(&self, request: &Request) -> Option<Growing<'_, S>> {
+    pub fn growing<S: Sink>(&self, request: &Request) -> Option<GrowingDocument<'_, S>> {
         let stream = self.streams.get(request)?;
         stream.used.set(self.turn);
         let sink = (stream.sink.as_ref() as &dyn Any).downcast_ref::<S>()?;
-        Some(Growing { sink, over: stream.over, error: stream.error.as_ref() })
+        Some(GrowingDocument { sink, over: stream.over, error: stream.error.as_ref() })
     }
 
     /// The result of a computation, where it was made.
@@ -464,8 +464,8 @@ impl Store {
     }
 
     /// Why the bytes for a result did not come.
-    pub fn unbrought(&self, key: &str) -> Option<&Error> {
-        self.unbrought.get(key)
+    pub fn failed(&self, key: &str) -> Option<&Error> {
+        self.failed.get(key)
     }
 
     /// Whether a page of a list (from 1), or a single reply (page 0), is known.
@@ -546,7 +546,7 @@ impl Store {
             let Some(entry) = resource.and_then(|r| r.entries.get(index)) else { return (Some(page), None) };
             if entry.loading {
                 loading += 1;
-                if loading >= load.abreast {
+                if loading >= load.concurrency {
                     return (None, wake);
                 }
                 continue;
@@ -592,12 +592,12 @@ impl Store {
 
     /// Whether the result named `key` is still to be made.
     pub fn lacks(&self, key: &str) -> bool {
-        !self.made.contains_key(key) && !self.given_up.contains(key) && !self.unbrought.contains_key(key)
+        !self.made.contains_key(key) && !self.given_up.contains(key) && !self.failed.contains_key(key)
     }
 
     /// Bytes that a stream already holds.
-    pub fn held(&self, request: &Request) -> Held {
-        let held = |s: &Stream| Held { amount: s.sink.held(), tail: s.sink.tail().to_vec() };
+    pub fn held(&self, request: &Request) -> HeldState {
+        let held = |s: &Stream| HeldState { amount: s.sink.held(), tail: s.sink.tail().to_vec() };
         self.streams.get(request).map(held).unwrap_or_default()
     }
 
@@ -745,7 +745,7 @@ impl Store {
         }
         let used = Cell::new(self.turn);
         self.progress.remove(&key);
-        self.made.insert(key, Made { value, used });
+        self.made.insert(key, Derived_ { value, used });
     }
 
     /// Bytes for a result have come.
@@ -756,7 +756,7 @@ impl Store {
     /// The bytes for a result did not come.
     pub fn fail(&mut self, key: String, error: Error) {
         self.progress.remove(&key);
-        self.unbrought.insert(key, error);
+        self.failed.insert(key, error);
     }
 
     /// The computation named `key` failed, and is not tried again.
@@ -810,7 +810,7 @@ impl Store {
                         stream.error = None;
                     }
                 }
-                Want::Parts(gleaned) => drop(self.unbrought.remove(&gleaned.key)),
+                Want::Parts(gleaned) => drop(self.failed.remove(&gleaned.key)),
                 Want::Work(_) => {}
             }
         }

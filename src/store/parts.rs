@@ -16,11 +16,11 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub struct Parts {
     total: u64,
-    held: Held,
+    held: HeldBytes,
 }
 
 #[derive(Clone, Debug)]
-enum Held {
+enum HeldBytes {
     /// Some of them, each with the place of its first byte; those that came last are looked at first.
     Pieces(Vec<(u64, Bytes)>),
     /// All of them, on disk.
@@ -30,22 +30,22 @@ enum Held {
 impl Parts {
     /// Nothing yet of `total` bytes.
     pub fn of(total: u64) -> Parts {
-        Parts { total, held: Held::Pieces(Vec::new()) }
+        Parts { total, held: HeldBytes::Pieces(Vec::new()) }
     }
 
     /// All of it, in memory.
     pub fn whole(bytes: Bytes) -> Parts {
-        Parts { total: bytes.len() as u64, held: Held::Pieces(vec![(0, bytes)]) }
+        Parts { total: bytes.len() as u64, held: HeldBytes::Pieces(vec![(0, bytes)]) }
     }
 
     /// All of it, in a file of `total` bytes that nobody else writes to.
     pub fn file(file: File, total: u64) -> Parts {
-        Parts { total, held: Held::File(Arc::new(Mutex::new(file))) }
+        Parts { total, held: HeldBytes::File(Arc::new(Mutex::new(file))) }
     }
 
     /// Takes more bytes in, of which the first is number `start`.
     pub fn add(&mut self, start: u64, bytes: Bytes) {
-        if let Held::Pieces(pieces) = &mut self.held {
+        if let HeldBytes::Pieces(pieces) = &mut self.held {
             pieces.insert(0, (start, bytes));
         }
     }
@@ -58,8 +58,10 @@ impl Parts {
     /// Whether all of it is here.
     pub fn is_whole(&self) -> bool {
         match &self.held {
-            Held::Pieces(pieces) => pieces.iter().any(|(start, bytes)| *start == 0 && bytes.len() as u64 == self.total),
-            Held::File(_) => true,
+            HeldBytes::Pieces(pieces) => {
+                pieces.iter().any(|(start, bytes)| *start == 0 && bytes.len() as u64 == self.total)
+            }
+            HeldBytes::File(_) => true,
         }
     }
 
@@ -69,12 +71,12 @@ impl Parts {
             return Ok(None);
         }
         match &self.held {
-            Held::Pieces(pieces) => Ok(pieces.iter().find_map(|(start, bytes)| {
+            HeldBytes::Pieces(pieces) => Ok(pieces.iter().find_map(|(start, bytes)| {
                 let from = usize::try_from(range.start.checked_sub(*start)?).ok()?;
                 let until = usize::try_from(range.end.checked_sub(*start)?).ok()?;
                 (until <= bytes.len()).then(|| bytes.slice(from..until))
             })),
-            Held::File(file) => {
+            HeldBytes::File(file) => {
                 let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
                 file.seek(SeekFrom::Start(range.start))?;
                 let mut bytes = Vec::new();
@@ -94,7 +96,7 @@ pub enum Step<T> {
 }
 
 /// Something that is read from parts of a large thing: the list of an archive, one file of it.
-pub trait Glean: Send + Sync + 'static {
+pub trait RangeRead: Send + Sync + 'static {
     /// What it makes.
     type Output: Send + Sync + 'static;
     /// Names the result, as of a computation.
@@ -103,9 +105,9 @@ pub trait Glean: Send + Sync + 'static {
     fn request(&self) -> Request;
     /// What is asked for first. A server that knows no parts sends everything.
     fn begin(&self) -> Slice;
-    /// Bytes that may be brought in all; see [`Glean::too_large`].
+    /// Bytes that may be brought in all; see [`RangeRead::too_large`].
     fn most(&self) -> u64;
-    /// The result where more than [`Glean::most`] would have to be brought; `bytes` are those that it would be, as far as
+    /// The result where more than [`RangeRead::most`] would have to be brought; `bytes` are those that it would be, as far as
     /// the server says.
     fn too_large(&self, bytes: u64) -> Self::Output;
     /// Makes it of what is here, on a worker.
@@ -115,9 +117,9 @@ pub trait Glean: Send + Sync + 'static {
 type Look = Arc<dyn Fn(&Parts, Cancelled<'_>) -> Step<Value> + Send + Sync>;
 type TooLarge = Arc<dyn Fn(u64) -> Value + Send + Sync>;
 
-/// A [`Glean`] without its type. Equal by key.
+/// A [`RangeRead`] without its type. Equal by key.
 #[derive(Clone)]
-pub struct Gleaned {
+pub struct AnyRangeRead {
     /// Names the result.
     pub key: String,
     /// The large thing.
@@ -134,12 +136,12 @@ pub struct Gleaned {
     pub read: Look,
 }
 
-impl Gleaned {
+impl AnyRangeRead {
     /// What `glean` makes.
-    pub fn new<G: Glean>(glean: G) -> Gleaned {
+    pub fn new<G: RangeRead>(glean: G) -> AnyRangeRead {
         let glean = Arc::new(glean);
         let again = glean.clone();
-        Gleaned {
+        AnyRangeRead {
             key: glean.key(),
             request: glean.request(),
             begin: glean.begin(),
@@ -154,19 +156,19 @@ impl Gleaned {
     }
 
     /// Ask only when it has been wanted for that long.
-    pub fn after(mut self, delay: Duration) -> Gleaned {
+    pub fn after(mut self, delay: Duration) -> AnyRangeRead {
         self.delay = delay;
         self
     }
 }
 
-impl PartialEq for Gleaned {
-    fn eq(&self, other: &Gleaned) -> bool {
+impl PartialEq for AnyRangeRead {
+    fn eq(&self, other: &AnyRangeRead) -> bool {
         self.key == other.key
     }
 }
 
-impl fmt::Debug for Gleaned {
+impl fmt::Debug for AnyRangeRead {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Gleaned({} of {})", self.key, self.request.line())
     }

@@ -1,6 +1,6 @@
 //! What a pane needs, as data: the app compares it with what is known and starts or cancels the difference.
 
-use super::parts::Gleaned;
+use super::parts::AnyRangeRead;
 use crate::api::endpoint::Request;
 use crate::api::error::Unreadable;
 use crate::api::{Endpoint, Host, Reply};
@@ -29,7 +29,7 @@ pub enum Want {
     /// Something computed off the loop from what is known.
     Work(Work),
     /// Something read from parts of a large thing of the server.
-    Parts(Gleaned),
+    Parts(AnyRangeRead),
 }
 
 impl Want {
@@ -70,7 +70,7 @@ pub struct Load {
     /// Ask again when the reply is older than this.
     pub every: Option<Duration>,
     /// How many pages may be asked for at once.
-    pub abreast: u32,
+    pub concurrency: u32,
     /// Wait this long before asking, so that a filter that is being typed does not ask at each letter.
     pub delay: Duration,
     /// Reads the reply.
@@ -83,7 +83,7 @@ impl Load {
         Load {
             request: endpoint.request(),
             pages: 0,
-            abreast: 1,
+            concurrency: 1,
             every: None,
             delay: Duration::ZERO,
             read: |body, kind| E::Output::read(body, kind).map(|value| (Arc::new(value) as Value, 1)),
@@ -131,8 +131,8 @@ impl Load {
     }
 
     /// Ask for up to `pages` pages at once, before it is known that there are so many.
-    pub fn abreast(mut self, pages: u32) -> Load {
-        self.abreast = pages.max(1);
+    pub fn concurrency(mut self, pages: u32) -> Load {
+        self.concurrency = pages.max(1);
         self
     }
 
@@ -175,16 +175,16 @@ pub trait Sink: Any + Send {
 
 /// What is known of something that is started: bytes of a stream, or whether there was a reply before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Held {
+pub struct HeldState {
     /// How much.
     pub amount: u64,
     /// The last bytes of a stream.
     pub tail: Vec<u8>,
 }
 
-impl From<u64> for Held {
-    fn from(amount: u64) -> Held {
-        Held { amount, tail: Vec::new() }
+impl From<u64> for HeldState {
+    fn from(amount: u64) -> HeldState {
+        HeldState { amount, tail: Vec::new() }
     }
 }
 
@@ -266,8 +266,8 @@ impl From<Follow> for Want {
     }
 }
 
-impl From<Gleaned> for Want {
-    fn from(gleaned: Gleaned) -> Want {
+impl From<AnyRangeRead> for Want {
+    fn from(gleaned: AnyRangeRead) -> Want {
         Want::Parts(gleaned)
     }
 }

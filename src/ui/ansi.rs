@@ -65,7 +65,7 @@ impl Ink {
         }
     }
 
-    fn colour(self, theme: &Theme) -> Option<Color> {
+    fn color(self, theme: &Theme) -> Option<Color> {
         match self {
             Ink::Default => None,
             Ink::Named(n) => NAMED.get(usize::from(n)).and_then(|role| theme.style(*role).fg),
@@ -127,8 +127,8 @@ impl State {
     /// How text of this look is drawn.
     pub fn style(self, theme: &Theme) -> Style {
         let mut style = Style::new();
-        style.fg = self.fg.colour(theme);
-        style.bg = self.bg.colour(theme);
+        style.fg = self.fg.color(theme);
+        style.bg = self.bg.color(theme);
         for (flag, modifier) in [
             (BOLD, Modifier::BOLD),
             (DIM, Modifier::DIM),
@@ -187,9 +187,9 @@ impl State {
                 49 => self.bg = Ink::Default,
                 38 | 48 => {
                     let ink = if part.contains(&b':') {
-                        colour(&mut sub, true)
+                        color(&mut sub, true)
                     } else {
-                        colour(&mut parts.by_ref().map(number), false)
+                        color(&mut parts.by_ref().map(number), false)
                     };
                     match (code, ink) {
                         (38, Some(ink)) => self.fg = ink,
@@ -199,7 +199,7 @@ impl State {
                 }
                 // The colour of the underline is not drawn, but its numbers must not be taken for attributes.
                 58 if !part.contains(&b':') => {
-                    colour(&mut parts.by_ref().map(number), false);
+                    color(&mut parts.by_ref().map(number), false);
                 }
                 _ => {}
             }
@@ -208,7 +208,7 @@ impl State {
 }
 
 /// `5;n` or `2;r;g;b` behind a 38 or 48; the form with colons may hold a colour space before the three.
-fn colour(numbers: &mut dyn Iterator<Item = u16>, colons: bool) -> Option<Ink> {
+fn color(numbers: &mut dyn Iterator<Item = u16>, colons: bool) -> Option<Ink> {
     match numbers.next()? {
         5 => Ink::indexed(numbers.next()?),
         2 => {

@@ -26,7 +26,7 @@ pub use pictures::pictures;
 pub use search::{Found, search};
 pub use spaces::without_spaces;
 pub use styles::{HunkStyles, highlight_hunk};
-pub use view::{Look, draw, gutter};
+pub use view::{DiffOptions, draw, gutter};
 
 use crate::ui::code::Text;
 use pairs::Pair;

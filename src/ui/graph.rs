@@ -52,7 +52,7 @@ pub struct Row {
     /// A line meets the commit from there.
     meets_beyond: bool,
     /// The colours of the lanes, two in a byte.
-    colours: [u8; KEPT / 2],
+    colors: [u8; KEPT / 2],
 }
 
 /// The rows of one page of commits, and the lanes at its end.
@@ -136,7 +136,7 @@ impl Lanes {
                 row.meet(index);
             }
         }
-        row.colours = self.colours();
+        row.colors = self.colors();
         // Lanes that ended here are free only now, so that no line begins in the row in which another ends.
         for (index, lane) in self.lanes.iter_mut().enumerate() {
             if index == own {
@@ -178,7 +178,7 @@ impl Lanes {
         self.seen.push_back(id);
     }
 
-    fn colours(&self) -> [u8; KEPT / 2] {
+    fn colors(&self) -> [u8; KEPT / 2] {
         let mut packed = [0; KEPT / 2];
         for (pair, lanes) in packed.iter_mut().zip(self.lanes.chunks(2)) {
             *pair = lanes.iter().enumerate().fold(0, |pair, (side, lane)| pair | lane.line << (4 * side));
@@ -196,8 +196,8 @@ impl Row {
         self.meets_beyond |= lane >= KEPT;
     }
 
-    fn colour(&self, lane: usize) -> Role {
-        let pair = self.colours.get(lane / 2).copied().unwrap_or_default();
+    fn color(&self, lane: usize) -> Role {
+        let pair = self.colors.get(lane / 2).copied().unwrap_or_default();
         let line = if lane.is_multiple_of(2) { pair & 15 } else { pair >> 4 };
         COLOURS.get(usize::from(line)).copied().unwrap_or(Role::Dim)
     }
@@ -221,7 +221,7 @@ impl Row {
         let leftmost = (0..node).find(|lane| met(*lane)).unwrap_or(node);
         let rightmost = (node..=last).rev().find(|lane| met(*lane)).unwrap_or(node);
 
-        let mut pieces = Brush::default();
+        let mut pieces = TextWriter::default();
         for lane in 0..=last {
             // The line that runs along the row here: the colour of the lane that it comes from or goes to.
             let along = match lane {
@@ -232,16 +232,16 @@ impl Row {
             let (left, right) = (lane > leftmost, lane < rightmost);
             let (above, below) = (self.above & bit(lane) != 0, self.below & bit(lane) != 0);
             let (symbol, role) = if lane == node {
-                (if self.merge { glyph::open() } else { glyph::alive() }, self.colour(usize::from(self.lane)))
+                (if self.merge { glyph::open() } else { glyph::alive() }, self.color(usize::from(self.lane)))
             } else if lane == limit {
                 (glyph::cut(), Role::Dim)
             } else if met(lane) {
-                (corner(above, below, left, right), self.colour(lane))
+                (corner(above, below, left, right), self.color(lane))
             } else if above && below {
-                (glyph::divider(), self.colour(lane))
+                (glyph::divider(), self.color(lane))
             } else {
                 match along {
-                    Some(from) => (glyph::rule(), self.colour(from)),
+                    Some(from) => (glyph::rule(), self.color(from)),
                     None => (" ", Role::Dim),
                 }
             };
@@ -253,7 +253,7 @@ impl Row {
                     (lane + 1..=rightmost).find(|l| met(*l))
                 };
                 match from {
-                    Some(from) => pieces.put(glyph::rule(), self.colour(from)),
+                    Some(from) => pieces.put(glyph::rule(), self.color(from)),
                     None => pieces.put(" ", Role::Dim),
                 }
             }
@@ -264,9 +264,9 @@ impl Row {
 
 /// Puts text of one role into one piece.
 #[derive(Default)]
-struct Brush(Pieces);
+struct TextWriter(Pieces);
 
-impl Brush {
+impl TextWriter {
     fn put(&mut self, symbol: &str, role: Role) {
         match self.0.last_mut() {
             Some((text, last)) if *last == role => text.push_str(symbol),

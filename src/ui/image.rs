@@ -176,8 +176,8 @@ impl Image {
                 let size = |pixels: f64| (pixels * scale).round().max(1.0) as u32;
                 let exact = self.sized(size(width), size(height));
                 match protocol {
-                    Protocol::Sixel => Some(Own::Sixel(sixel::encode(&exact))),
-                    _ => png(&exact).map(Own::Png),
+                    Protocol::Sixel => Some(TerminalPicture::Sixel(sixel::encode(&exact))),
+                    _ => png(&exact).map(TerminalPicture::Png),
                 }
             }
         };
@@ -200,7 +200,7 @@ fn png(pixels: &RgbaImage) -> Option<Vec<u8>> {
 
 /// What the terminal itself gets.
 #[derive(Clone, PartialEq)]
-pub enum Own {
+pub enum TerminalPicture {
     /// A PNG made here: what a server sent never reaches the terminal's own reader.
     Png(Vec<u8>),
     /// The body of a sixel picture.
@@ -215,12 +215,12 @@ pub struct Fitted {
     /// Cells from top to bottom.
     pub rows: u16,
     blocks: RgbaImage,
-    own: Option<Own>,
+    own: Option<TerminalPicture>,
 }
 
 impl Fitted {
     /// What the terminal gets to draw it by itself.
-    pub fn own(&self) -> Option<&Own> {
+    pub fn own(&self) -> Option<&TerminalPicture> {
         self.own.as_ref()
     }
 }
@@ -384,10 +384,10 @@ mod tests {
         let kitty = Screen { protocol: Protocol::Kitty, cell: (10, 20) };
         let fitted = image.fit(80, 24, kitty);
         assert_eq!((fitted.columns, fitted.rows), (80, 10));
-        assert!(matches!(fitted.own(), Some(Own::Png(bytes)) if Format::of(bytes) == Some(Format::Png)));
+        assert!(matches!(fitted.own(), Some(TerminalPicture::Png(bytes)) if Format::of(bytes) == Some(Format::Png)));
         let fitted = image.fit(0, 0, Screen { protocol: Protocol::Sixel, cell: (0, 0) });
         assert_eq!((fitted.columns, fitted.rows), (1, 1));
-        assert!(matches!(fitted.own(), Some(Own::Sixel(_))));
+        assert!(matches!(fitted.own(), Some(TerminalPicture::Sixel(_))));
     }
 
     #[test]

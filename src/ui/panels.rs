@@ -13,7 +13,7 @@ pub const THREE: u16 = 150;
 
 /// What a pane asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ask {
+pub struct PanelRequest {
     /// The fewest columns it is of use in.
     pub min: u16,
     /// Its share of the width.
@@ -86,7 +86,7 @@ impl Panels {
 
     /// Where each pane stands while it is drawn; `None` for those out of sight. The focused one is always in sight. Rules, and
     /// what the mouse takes hold of, are those of the last layout.
-    pub fn layout(&self, area: Rect, asks: &[Ask]) -> Vec<Option<Rect>> {
+    pub fn layout(&self, area: Rect, asks: &[PanelRequest]) -> Vec<Option<Rect>> {
         let (places, dividers) = self.arranged(area, asks);
         *self.dividers.borrow_mut() = dividers;
         *self.area.borrow_mut() = area;
@@ -94,11 +94,11 @@ impl Panels {
     }
 
     /// Where each pane would stand in an area, for who has to know before it is drawn.
-    pub fn places(&self, area: Rect, asks: &[Ask]) -> Vec<Option<Rect>> {
+    pub fn places(&self, area: Rect, asks: &[PanelRequest]) -> Vec<Option<Rect>> {
         self.arranged(area, asks).0
     }
 
-    fn arranged(&self, area: Rect, asks: &[Ask]) -> (Vec<Option<Rect>>, Vec<Divider>) {
+    fn arranged(&self, area: Rect, asks: &[PanelRequest]) -> (Vec<Option<Rect>>, Vec<Divider>) {
         let mut dividers = Vec::new();
         let mut out = vec![None; self.count];
         let fit = match area.width {
@@ -110,10 +110,10 @@ impl Panels {
         let shown = fit.min(self.count);
         // The window of panes that holds the focus, as far left as can be.
         let first = (self.focus + 1).saturating_sub(shown);
-        let ask = |i: usize| asks.get(i).copied().unwrap_or(Ask { min: 20, weight: 1 });
+        let ask = |i: usize| asks.get(i).copied().unwrap_or(PanelRequest { min: 20, weight: 1 });
         let mut left = area;
         for i in first..first + shown {
-            let after: Vec<Ask> = (i + 1..first + shown).map(ask).collect();
+            let after: Vec<PanelRequest> = (i + 1..first + shown).map(ask).collect();
             if after.is_empty() {
                 if let Some(slot) = out.get_mut(i) {
                     *slot = Some(left);
@@ -212,7 +212,11 @@ pub fn title(buf: &mut Buffer, area: Rect, theme: &Theme, focused: bool, left: &
 mod tests {
     use super::*;
 
-    const ASKS: &[Ask] = &[Ask { min: 20, weight: 1 }, Ask { min: 40, weight: 3 }, Ask { min: 30, weight: 1 }];
+    const ASKS: &[PanelRequest] = &[
+        PanelRequest { min: 20, weight: 1 },
+        PanelRequest { min: 40, weight: 3 },
+        PanelRequest { min: 30, weight: 1 },
+    ];
 
     fn widths(panels: &Panels, width: u16) -> Vec<Option<u16>> {
         panels.layout(Rect::new(0, 1, width, 20), ASKS).into_iter().map(|r| r.map(|r| r.width)).collect()

@@ -18,7 +18,7 @@ const MARKS: u8 = 8;
 const SYMBOL: usize = 64;
 
 /// What a character is drawn as.
-enum Sight {
+enum CharClass {
     Plain,
     Picture(char),
     Tab,
@@ -27,43 +27,43 @@ enum Sight {
 
 /// Reads characters in order, for some are harmless only after certain others.
 #[derive(Default)]
-struct Eye {
+struct Sanitizer {
     previous: Option<char>,
     marks: u8,
 }
 
-impl Eye {
-    fn see(&mut self, c: char) -> Sight {
+impl Sanitizer {
+    fn see(&mut self, c: char) -> CharClass {
         let sight = match c {
             ' '..='~' => {
                 self.marks = 0;
-                Sight::Plain
+                CharClass::Plain
             }
-            '\t' => Sight::Tab,
-            '\0'..='\u{1f}' => Sight::Picture(char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{2426}')),
-            '\u{7f}' => Sight::Picture('\u{2421}'),
+            '\t' => CharClass::Tab,
+            '\0'..='\u{1f}' => CharClass::Picture(char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{2426}')),
+            '\u{7f}' => CharClass::Picture('\u{2421}'),
             // Joiners belong to emoji and to scripts from Hebrew on; in Latin text they only hide.
             '\u{200c}' | '\u{200d}' if self.marks < MARKS && self.previous.is_some_and(|p| p >= '\u{590}') => {
                 self.marks += 1;
-                Sight::Plain
+                CharClass::Plain
             }
-            _ if hides(c) => Sight::Code,
+            _ if hides(c) => CharClass::Code,
             _ if c.width() == Some(0) => {
                 if self.previous.is_none() || self.marks >= MARKS {
-                    Sight::Code
+                    CharClass::Code
                 } else {
                     self.marks += 1;
-                    Sight::Plain
+                    CharClass::Plain
                 }
             }
             _ => {
                 self.marks = 0;
-                Sight::Plain
+                CharClass::Plain
             }
         };
         match sight {
-            Sight::Plain => self.previous = Some(c),
-            _ => *self = Eye::default(),
+            CharClass::Plain => self.previous = Some(c),
+            _ => *self = Sanitizer::default(),
         }
         sight
     }
@@ -81,8 +81,8 @@ fn clean(text: &str) -> bool {
     if is_printable(text.as_bytes()) {
         return true;
     }
-    let mut eye = Eye::default();
-    text.chars().all(|c| matches!(eye.see(c), Sight::Plain))
+    let mut eye = Sanitizer::default();
+    text.chars().all(|c| matches!(eye.see(c), CharClass::Plain))
 }
 
 fn is_printable(bytes: &[u8]) -> bool {
@@ -215,13 +215,13 @@ impl<'a> Iterator for Cells<'a> {
                 continue;
             }
             self.expanded_from = at;
-            let mut eye = Eye::default();
+            let mut eye = Sanitizer::default();
             for c in grapheme.chars() {
                 match eye.see(c) {
-                    Sight::Plain => self.expanded.push(c),
-                    Sight::Picture(picture) => self.expanded.push(picture),
-                    Sight::Tab => self.expanded.extend(std::iter::repeat_n(' ', TAB - self.column % TAB)),
-                    Sight::Code => {
+                    CharClass::Plain => self.expanded.push(c),
+                    CharClass::Picture(picture) => self.expanded.push(picture),
+                    CharClass::Tab => self.expanded.extend(std::iter::repeat_n(' ', TAB - self.column % TAB)),
+                    CharClass::Code => {
                         let _ = write!(self.expanded, "<U+{:04X}>", u32::from(c));
                     }
                 }

@@ -224,7 +224,7 @@ impl Theme {
     /// Reads a theme file; every role must be there, and nothing else.
     pub fn parse(text: &str) -> Result<Theme, ThemeError> {
         let file: File = toml::from_str(text).map_err(|e| ThemeError(e.to_string()))?;
-        let colour = |key: &str, name: &str| -> Result<Color, ThemeError> {
+        let color = |key: &str, name: &str| -> Result<Color, ThemeError> {
             let hex = file
                 .palette
                 .get(name)
@@ -240,10 +240,10 @@ impl Theme {
                 .ok_or_else(|| ThemeError(format!("styles: \"{key}\" is missing; a theme names every role")))?;
             let mut style = Style::new();
             match entry {
-                Entry::Fg(fg) => style.fg = Some(colour(key, fg)?),
+                Entry::Fg(fg) => style.fg = Some(color(key, fg)?),
                 Entry::Full(full) => {
-                    style.fg = full.fg.as_deref().map(|c| colour(key, c)).transpose()?;
-                    style.bg = full.bg.as_deref().map(|c| colour(key, c)).transpose()?;
+                    style.fg = full.fg.as_deref().map(|c| color(key, c)).transpose()?;
+                    style.bg = full.bg.as_deref().map(|c| color(key, c)).transpose()?;
                     for (on, modifier) in [
                         (full.bold, Modifier::BOLD),
                         (full.dim, Modifier::DIM),
@@ -293,11 +293,11 @@ impl Theme {
     }
 
     /// A colour that the shown text itself asks for (a trace's), as far as the terminal shows it.
-    pub fn foreign(&self, colour: Color) -> Option<Color> {
+    pub fn foreign(&self, color: Color) -> Option<Color> {
         match self.depth {
-            Depth::True => Some(colour),
-            Depth::Indexed => Some(to_indexed(colour)),
-            Depth::Sixteen => Some(to_sixteen(from_indexed(colour))),
+            Depth::True => Some(color),
+            Depth::Indexed => Some(to_indexed(color)),
+            Depth::Sixteen => Some(to_sixteen(from_indexed(color))),
             Depth::None => None,
         }
     }
@@ -360,8 +360,8 @@ fn parse_colour(text: &str) -> Option<Color> {
     Some(Color::Rgb(byte(0)?, byte(2)?, byte(4)?))
 }
 
-fn to_indexed(colour: Color) -> Color {
-    let Color::Rgb(r, g, b) = colour else { return colour };
+fn to_indexed(color: Color) -> Color {
+    let Color::Rgb(r, g, b) = color else { return color };
     let level = |v: u8| {
         if v < 48 {
             0
@@ -392,18 +392,18 @@ fn to_indexed(colour: Color) -> Color {
 }
 
 /// The colour cube and the greys of xterm as 24 bits; the first sixteen stay names.
-fn from_indexed(colour: Color) -> Color {
-    let Color::Indexed(n) = colour else { return colour };
+fn from_indexed(color: Color) -> Color {
+    let Color::Indexed(n) = color else { return color };
     let cube = |l: u8| if l == 0 { 0 } else { 55 + 40 * l };
     match n {
-        0..=15 => colour,
+        0..=15 => color,
         16..=231 => Color::Rgb(cube((n - 16) / 36), cube((n - 16) / 6 % 6), cube((n - 16) % 6)),
         232.. => Color::Rgb(8 + 10 * (n - 232), 8 + 10 * (n - 232), 8 + 10 * (n - 232)),
     }
 }
 
-fn to_sixteen(colour: Color) -> Color {
-    let Color::Rgb(r, g, b) = colour else { return colour };
+fn to_sixteen(color: Color) -> Color {
+    let Color::Rgb(r, g, b) = color else { return color };
     let (max, min) = (r.max(g).max(b), r.min(g).min(b));
     if max - min < 40 {
         return match max {
@@ -448,8 +448,8 @@ mod tests {
 
     /// The ratio of WCAG 2.2, "contrast ratio"; 4.5 is AA for text, 3 for large text and graphics.
     fn contrast(a: Color, b: Color) -> f64 {
-        let luminance = |colour| {
-            let Color::Rgb(r, g, b) = from_indexed(colour) else { panic!("{colour:?} has no known look") };
+        let luminance = |color| {
+            let Color::Rgb(r, g, b) = from_indexed(color) else { panic!("{color:?} has no known look") };
             let channel = |v: u8| {
                 let v = f64::from(v) / 255.0;
                 if v <= 0.04045 { v / 12.92 } else { ((v + 0.055) / 1.055).powf(2.4) }

@@ -10,14 +10,14 @@ pub mod refs;
 mod row;
 mod sections;
 
-pub use blocks::{MakeShelf, Shelf};
+pub use blocks::{OpenSpillStore, SpillStore};
 pub use folds::Folds;
 pub use look::{FILTERED, Pattern, Patterns};
 pub use row::{Heading, Layout, Row};
 pub use sections::Section;
 
 use crate::ui::ansi::{self, State};
-use blocks::{Block, Slot, Stock};
+use blocks::{Block, SharedBlocks, Slot};
 use marker::{STAMP, Stamp};
 use sections::Sections;
 use std::borrow::Cow;
@@ -62,7 +62,7 @@ pub struct Trace {
     /// Whether lines begin with the time; known from the first one.
     stamped: Option<bool>,
     sections: Arc<Sections>,
-    stock: Arc<Stock>,
+    stock: Arc<SharedBlocks>,
     last: Vec<u8>,
     /// How often the server wrote it anew.
     resets: u32,
@@ -411,7 +411,7 @@ impl Trace {
     }
 
     /// Puts the oldest blocks away until no more than `keep` bytes are in memory; writes to the disk.
-    pub fn put_away(&self, keep: u64, make: MakeShelf) {
+    pub fn put_away(&self, keep: u64, make: OpenSpillStore) {
         self.stock.put_away(&self.closed, keep, make);
     }
 

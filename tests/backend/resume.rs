@@ -2,7 +2,7 @@
 
 use crate::{Server, header};
 use labscope::api::Endpoint;
-use labscope::api::client::{Client, Server as Address, Told};
+use labscope::api::client::{Client, OnProgress, Server as Address};
 use labscope::api::endpoint::Request;
 use labscope::api::jobs::{GetArtifactFile, GetArtifacts};
 use labscope::api::repository::{GetArchive, GetRawBlob};
@@ -120,7 +120,7 @@ async fn every_download_goes_on_where_the_connection_broke() {
         let heard = furthest.clone();
         let fell = Arc::new(AtomicUsize::new(0));
         let has_fallen = fell.clone();
-        let told: Told = Arc::new(move |progress| {
+        let told: OnProgress = Arc::new(move |progress| {
             let done = usize::try_from(progress.done).unwrap();
             if heard.fetch_max(done, Ordering::Relaxed) > done {
                 has_fallen.fetch_add(1, Ordering::Relaxed);

@@ -7,7 +7,7 @@ use labscope::api::jobs::{GetJob, GetTrace, Job};
 use labscope::api::{Endpoint, Error, Fault};
 use labscope::app::action::{Effect, Msg};
 use labscope::runtime::executor::Executor;
-use labscope::store::{Follow, Held, Load, Sink, Ticket, Value, Want};
+use labscope::store::{Follow, HeldState, Load, Sink, Ticket, Value, Want};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -123,11 +123,11 @@ fn is_over(value: &Value) -> bool {
 }
 
 async fn follow(turns: Vec<Turn>) -> (Heard, Result<(), Error>) {
-    go_on(turns, Held::default()).await
+    go_on(turns, HeldState::default()).await
 }
 
 /// Follows on from what is held.
-async fn go_on(turns: Vec<Turn>, held: Held) -> (Heard, Result<(), Error>) {
+async fn go_on(turns: Vec<Turn>, held: HeldState) -> (Heard, Result<(), Error>) {
     let url = serve(turns).await;
     let mut server: Server = at(&url);
     server.timeouts.read = Duration::from_millis(200);
@@ -258,7 +258,7 @@ async fn a_trace_that_is_written_anew_and_longer_begins_again_where_ranges_are_h
         assert_eq!((&heard.text, heard.restarts), (then, 1));
     }
     // Left, and looked at again after it was written anew: the last bytes that are held tell.
-    let held = |text: &str| Held { amount: text.len() as u64, tail: text.as_bytes()[text.len() - 512..].to_vec() };
+    let held = |text: &str| HeldState { amount: text.len() as u64, tail: text.as_bytes()[text.len() - 512..].to_vec() };
     let is = new.clone();
     let (heard, outcome) = go_on(vec![turn(move |from| ranged(&is, from))], held(&old)).await;
     assert!(outcome.is_ok());
@@ -317,7 +317,7 @@ async fn a_long_trace_waits_for_who_takes_it_in() {
     let status = Load::one(&GetJob { id: 1_u64.into(), job_id: 7 });
     let follow = Follow { request: request.clone(), status, over: is_over, sink: || Box::new(Nothing) };
     let ticket = Ticket::Follow(request);
-    executor.take(Effect::Start(ticket.clone(), Want::Follow(follow), Held::default()));
+    executor.take(Effect::Start(ticket.clone(), Want::Follow(follow), HeldState::default()));
     // What is told and not heard is kept within bounds, however much there would be room for in the channel.
     let mut unheard = Vec::new();
     let size = |msg: &Msg| match msg {
@@ -379,7 +379,7 @@ async fn how_far_the_clock_of_a_server_is_ahead_is_told_before_what_it_dated() {
         let load = Load::one(&GetJob { id: 1_u64.into(), job_id: 7 });
         let ticket = Ticket::Load(load.request.clone(), 0);
         let began = std::time::Instant::now();
-        executor.take(Effect::Start(ticket, load.into(), Held::default()));
+        executor.take(Effect::Start(ticket, load.into(), HeldState::default()));
         let first = inbox.recv().await.and_then(Msg::heard);
         let Some(Msg::Clock(ahead)) = first else { panic!("{first:?}") };
         // A date has whole seconds, and is as old as the way took.

@@ -6,9 +6,9 @@ use labscope::api::client::{Client, Server};
 use labscope::api::host::Host;
 use labscope::api::merge_requests::ListMergeRequests;
 use labscope::app::action::{Effect, Msg};
+use labscope::runtime::connections::{Connection, Connections};
 use labscope::runtime::executor::Executor;
-use labscope::runtime::line::{Connection, Lines};
-use labscope::store::{Held, Load, Ticket};
+use labscope::store::{HeldState, Load, Ticket};
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -22,7 +22,7 @@ fn connection(server: Server, token: &str, replies: Option<PathBuf>) -> Connecti
 async fn ask(executor: &mut Executor, inbox: &mut mpsc::Receiver<Msg>, host: Option<&Host>) -> bool {
     let load = Load::list(&ListMergeRequests::default(), 1).at(host);
     let ticket = Ticket::Load(load.request.clone(), 1);
-    executor.take(Effect::Start(ticket.clone(), load.into(), Held::default()));
+    executor.take(Effect::Start(ticket.clone(), load.into(), HeldState::default()));
     loop {
         let next = tokio::time::timeout(Duration::from_secs(60), inbox.recv()).await.expect("it answers");
         if let Some(Msg::Arrived(of, outcome)) = next.expect("the executor is there").heard() {
@@ -41,7 +41,7 @@ async fn each_of_two_servers_sees_its_own_token_alone() {
     let there = Scripted::start([answer(200, "[]"), answer(302, "").with("location", back.as_str())]).await;
     let (this, other) = (Host::new(here.url.as_str()), Host::new(there.url.as_str()));
     let (server, replies) = (at(&there.url), folder.path().join("there"));
-    let lines = Lines::new(Box::new(move |_| connection(server.clone(), "token-there", Some(replies.clone()))));
+    let lines = Connections::new(Box::new(move |_| connection(server.clone(), "token-there", Some(replies.clone()))));
     let first = connection(at(&here.url), "token-here", Some(folder.path().join("here")));
     let lines = lines.with(this.clone(), first);
     let (sender, mut inbox) = mpsc::channel(64);

@@ -144,7 +144,7 @@ async fn a_licence_is_there_or_null() {
     let new = r#"{"id":2,"plan":"ultimate","created_at":"2026-01-01T00:00:00.000Z","starts_at":"2026-01-27",
         "expires_at":null,"historical_max":300,"maximum_user_count":300,"licensee":{"Name":"J","Email":null},
         "add_ons":{"Code Suggestions":2},"expired":false,"overage":200,"user_limit":0,"active_users":300}"#;
-    both(old, new, |licence: License| assert_eq!(licence.licensee.and_then(|l| l.name).as_deref(), Some("J")));
+    both(old, new, |license: License| assert_eq!(license.licensee.and_then(|l| l.name).as_deref(), Some("J")));
     assert_eq!(one(200, "null").await.1.call(&GetLicense {}).await.expect("none"), None);
 }
 

@@ -2,7 +2,7 @@
 
 use crate::client::client;
 use crate::scripted::{Answer, Asked, Scripted, answer};
-use labscope::api::client::{Progress, Told};
+use labscope::api::client::{OnProgress, Progress};
 use labscope::api::commits::{CommitAction, CreateCommit};
 use labscope::api::endpoint::{Method, Request};
 use labscope::api::jobs::GetArtifacts;
@@ -16,7 +16,7 @@ fn artifacts() -> Request {
 }
 
 /// Collects what is told.
-fn ear() -> (Told, Arc<Mutex<Vec<Progress>>>) {
+fn ear() -> (OnProgress, Arc<Mutex<Vec<Progress>>>) {
     let heard: Arc<Mutex<Vec<Progress>>> = Arc::default();
     let ear = heard.clone();
     (Arc::new(move |progress| ear.lock().expect("no one panics").push(progress)), heard)
@@ -230,7 +230,7 @@ async fn dropping_a_download_stops_it_and_keeps_its_part() {
     let client = labscope::api::Client::new(server).expect("a client");
     let (sender, receiver) = tokio::sync::oneshot::channel();
     let sender = Mutex::new(Some(sender));
-    let told: Told = Arc::new(move |progress: Progress| {
+    let told: OnProgress = Arc::new(move |progress: Progress| {
         if progress.done == 5
             && let Some(sender) = sender.lock().expect("no one panics").take()
         {

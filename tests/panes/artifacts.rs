@@ -3,7 +3,7 @@
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
 use labscope::app::action::Msg;
-use labscope::app::transfer::{News, Unpacked};
+use labscope::app::transfer::{TransferEvent, Unpacked};
 use serde_json::{Value, json};
 use std::io::{Cursor, Write};
 use zip::ZipWriter;
@@ -380,13 +380,13 @@ async fn a_folder_or_all_of_it_is_unpacked_and_what_was_left_out_is_named() {
     harness.press("C-u").type_text("/t/here").press("Enter");
     let (number, order) = harness.saves.last().cloned().expect("an order");
     assert_eq!((order.path.as_str(), order.save.unpack.map(|unpack| unpack.folder)), ("/t/here", Some("site".into())));
-    harness.send(Msg::Transfer(number, News::Began { from: 0, total: Some(8_000_000) }));
-    harness.send(Msg::Transfer(number, News::Unpacking(40_000_000)));
-    harness.pass(2).send(Msg::Transfer(number, News::Held(10_000_000)));
+    harness.send(Msg::Transfer(number, TransferEvent::Began { from: 0, total: Some(8_000_000) }));
+    harness.send(Msg::Transfer(number, TransferEvent::Unpacking(40_000_000)));
+    harness.pass(2).send(Msg::Transfer(number, TransferEvent::Held(10_000_000)));
     harness.expect("10.0 of 40.0 MB").press("g d").expect("unpacking").press("Esc");
     let left_out = vec!["../evil\u{1b}[2J.txt (climbs out)".to_owned(), "link (link)".into()];
     let unpacked = Unpacked { files: 3, bytes: 40_000_000, left_out };
-    harness.send(Msg::Transfer(number, News::Unpacked { path: "/t/here".into(), unpacked }));
+    harness.send(Msg::Transfer(number, TransferEvent::Unpacked { path: "/t/here".into(), unpacked }));
     harness.expect("Unpacked 3 files (40.0 MB) into /t/here; left out: ../evil␛[2J.txt (climbs out) and 1 more");
     // Of a file at the top, all of it.
     harness.press("G u").expect("unpack into").press("Enter");

@@ -81,9 +81,9 @@ async fn the_rate_of_a_download_is_by_our_own_clock() {
     harness.reply(JOB, job(0)).reply_raw(&format!("{JOB}/trace"), "one\n").settle().await;
     harness.press("s").press("Enter");
     let number = harness.saves.first().expect("it is saved").0;
-    use labscope::app::transfer::News;
+    use labscope::app::transfer::TransferEvent;
     for held in [0, 2_000_000, 4_000_000] {
-        harness.send(Msg::Transfer(number, News::Held(held)));
+        harness.send(Msg::Transfer(number, TransferEvent::Held(held)));
         harness.pass(1);
         harness.send(Msg::Clock(SignedDuration::from_secs(600)));
     }

@@ -7,7 +7,7 @@ use labscope::app::action::{Action, Msg, Outcome};
 use labscope::app::command::{Command, Info, Motion};
 use labscope::app::global::GLOBAL;
 use labscope::app::keymap::{parse_chord, show};
-use labscope::app::pane::{Crumb, Cx, Entry, Needs, Pane, View};
+use labscope::app::pane::{Breadcrumb, Cx, Entry, Needs, Pane, View};
 use labscope::app::place::Place;
 use labscope::panes::PANES;
 use labscope::store::{Arrival, Load, Ticket, Want, Write};
@@ -36,8 +36,8 @@ impl Pane for Probe {
     fn place(&self) -> Place {
         Place::new("probe").project("7")
     }
-    fn crumbs(&self, _: &View) -> Vec<Crumb> {
-        vec![Crumb::new("probe", Role::Title)]
+    fn breadcrumbs(&self, _: &View) -> Vec<Breadcrumb> {
+        vec![Breadcrumb::new("probe", Role::Title)]
     }
     fn wants(&self, _: &View) -> Vec<Want> {
         vec![Load::one(&GetProject { id: "7".into(), ..GetProject::default() }).into()]

@@ -3,7 +3,7 @@
 use crate::harness::{Begin, Harness};
 use labscope::app::action::Msg;
 use labscope::app::place::Place;
-use labscope::app::transfer::News;
+use labscope::app::transfer::TransferEvent;
 use serde_json::{Value, json};
 
 const PROJECT: &str = "/projects/acme%2Frocket";
@@ -106,11 +106,11 @@ async fn a_file_is_saved_in_the_background_with_bytes_rate_and_time_left() {
     let (number, order) = app.saves.last().cloned().expect("an order");
     assert_eq!(order.path, "/t/b.rs");
     assert_eq!(order.save.request.line(), format!("GET {PROJECT}/repository/blobs/sha-of-a.rs/raw"));
-    app.send(Msg::Transfer(number, News::Began { from: 0, total: Some(80_000_000) }));
-    app.pass(4).send(Msg::Transfer(number, News::Held(20_000_000)));
+    app.send(Msg::Transfer(number, TransferEvent::Began { from: 0, total: Some(80_000_000) }));
+    app.pass(4).send(Msg::Transfer(number, TransferEvent::Held(20_000_000)));
     app.expect("25%").expect("20.0 of 80.0 MB · 5.0 MB/s · 12s left");
     app.press("g d").expect("Downloads").expect("/t/b.rs").press("Esc");
-    app.send(Msg::Transfer(number, News::Done { path: "/t/b.rs".into(), bytes: 80_000_000 }));
+    app.send(Msg::Transfer(number, TransferEvent::Done { path: "/t/b.rs".into(), bytes: 80_000_000 }));
     app.expect("Saved /t/b.rs (80.0 MB)").expect_no("25%");
     // The next one is offered beside it.
     app.press("s").expect("/t/a.rs");
@@ -122,14 +122,14 @@ async fn a_save_is_stopped_by_esc_and_goes_on_from_the_list() {
     app.settle().await;
     app.press("s Enter");
     let (number, _) = app.saves.last().cloned().expect("an order");
-    app.send(Msg::Transfer(number, News::Began { from: 0, total: None }));
-    app.send(Msg::Transfer(number, News::Held(5_000)));
+    app.send(Msg::Transfer(number, TransferEvent::Began { from: 0, total: None }));
+    app.send(Msg::Transfer(number, TransferEvent::Held(5_000)));
     app.press("h Esc").expect("Stopped saving a.rs at 5.0 kB").expect("a.rs");
     assert!(app.saves.is_empty());
-    app.send(Msg::Transfer(number, News::Held(9_000)));
+    app.send(Msg::Transfer(number, TransferEvent::Held(9_000)));
     app.press("g d").expect("stopped at 5.0 kB").press("Enter");
     assert_eq!(app.saves.len(), 1);
-    app.send(Msg::Transfer(number, News::Failed("the disk is full".into())));
+    app.send(Msg::Transfer(number, TransferEvent::Failed("the disk is full".into())));
     app.expect("the disk is full").press("x").expect("Nothing was saved yet.");
 }
 
@@ -140,12 +140,12 @@ async fn a_file_that_is_there_is_replaced_only_when_one_says_so() {
     app.press("s Enter");
     let (number, order) = app.saves.pop().expect("an order");
     assert!(!order.replace);
-    app.send(Msg::Transfer(number, News::Exists("/t/a.rs".into())));
+    app.send(Msg::Transfer(number, TransferEvent::Exists("/t/a.rs".into())));
     app.expect("/t/a.rs is there already. Replace it?").press("n").press("g d").expect("the file is there already");
     app.press("Enter");
     let (number, order) = app.saves.pop().expect("it asks again");
     assert!(!order.replace);
-    app.send(Msg::Transfer(number, News::Exists("/t/a.rs".into())));
+    app.send(Msg::Transfer(number, TransferEvent::Exists("/t/a.rs".into())));
     app.press("y");
     assert!(app.saves.pop().is_some_and(|(_, order)| order.replace));
 }

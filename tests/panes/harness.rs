@@ -9,11 +9,11 @@ use labscope::app::action::{Effect, Msg, Outcome};
 use labscope::app::bindings::Bindings;
 use labscope::app::keymap::{Key, parse_chord};
 use labscope::app::outbox::Claim;
-use labscope::app::pane::{Entry, Other, Session};
-use labscope::app::transfer::Order;
+use labscope::app::pane::{Entry, OtherServer, Session};
+use labscope::app::transfer::SaveOrder;
 use labscope::app::{App, Place, Setup};
 use labscope::runtime::executor::Executor;
-use labscope::store::{Arrival, Follow, Gleaned, Load, Parts, Step, Ticket, Want, Write};
+use labscope::store::{AnyRangeRead, Arrival, Follow, Load, Parts, Step, Ticket, Want, Write};
 use labscope::ui::text;
 use labscope::ui::theme::{Background, Theme};
 use ratatui::buffer::Buffer;
@@ -62,7 +62,7 @@ pub struct Begin {
     pub background: Background,
     pub drafts: HashMap<String, String>,
     pub sections: Vec<labscope::app::pane::Section>,
-    others: Vec<Other>,
+    others: Vec<OtherServer>,
     holds: Option<Holds>,
     refuses: Option<Holds>,
     pub reading: Arc<labscope::app::pane::Reading>,
@@ -97,7 +97,7 @@ impl Begin {
 
     /// Beside another server, by the root of its web pages; replies of it are scripted with its name before the request.
     pub fn beside(mut self, web_url: &str, signed_in: bool) -> Begin {
-        self.others.push(Other { host: Host::new(web_url), signed_in, at_home: true });
+        self.others.push(OtherServer { host: Host::new(web_url), signed_in, at_home: true });
         self
     }
 
@@ -227,7 +227,7 @@ pub struct Harness {
     /// What the person was told by the terminal's own means.
     pub notified: Vec<String>,
     /// What is to be saved, by number; a server's files are saved.
-    pub saves: Vec<(u64, Order)>,
+    pub saves: Vec<(u64, SaveOrder)>,
     /// What went to the pager.
     pub paged: Vec<String>,
     /// The servers that were to be brought to the front, at which place.
@@ -600,7 +600,7 @@ impl Harness {
     }
 
     /// What is read of a large thing: from its parts, where the script gives them.
-    fn gleaned(&self, gleaned: &Gleaned) -> Option<Result<Outcome, Error>> {
+    fn gleaned(&self, gleaned: &AnyRangeRead) -> Option<Result<Outcome, Error>> {
         let (bytes, in_parts) = match self.scripted(&gleaned.request)? {
             Reply::Fails(error) => return Some(Err(Error { tried: gleaned.request.line(), ..error.clone() })),
             Reply::Raw(bytes) => (bytes.clone(), false),

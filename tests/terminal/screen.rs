@@ -207,8 +207,8 @@ pub fn palette(theme: &str) -> BTreeSet<(u8, u8, u8)> {
     let path = format!("{}/themes/{theme}.toml", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).expect("a theme");
     let byte = |hex: &str, at: usize| u8::from_str_radix(hex.get(at..at + 2)?, 16).ok();
-    let colours = text.split("\"#").skip(1).filter_map(|rest| Some((byte(rest, 0)?, byte(rest, 2)?, byte(rest, 4)?)));
-    colours.collect()
+    let colors = text.split("\"#").skip(1).filter_map(|rest| Some((byte(rest, 0)?, byte(rest, 2)?, byte(rest, 4)?)));
+    colors.collect()
 }
 
 /// Whether the screen shows colours that only `wanted` has, and none that only `other` has.
@@ -218,13 +218,13 @@ pub fn shows(screen: &vt100::Screen, wanted: &BTreeSet<(u8, u8, u8)>, other: &BT
     let shown: BTreeSet<(u8, u8, u8)> = cells
         .filter_map(|(row, column)| screen.cell(row, column))
         .flat_map(|cell| [cell.fgcolor(), cell.bgcolor()])
-        .filter_map(|colour| match colour {
+        .filter_map(|color| match color {
             vt100::Color::Rgb(r, g, b) => Some((r, g, b)),
             _ => None,
         })
         .collect();
     let only = |of: &BTreeSet<(u8, u8, u8)>, not: &BTreeSet<(u8, u8, u8)>| {
-        shown.iter().any(|colour| of.contains(colour) && !not.contains(colour))
+        shown.iter().any(|color| of.contains(color) && !not.contains(color))
     };
     only(wanted, other) && !only(other, wanted)
 }

@@ -9,8 +9,8 @@ const CELL: (f32, f32) = (8.4, 18.0);
 /// How a piece of text looks: its ink, bold, italic, underlined.
 type Look = (String, bool, bool, bool);
 
-fn hex(colour: vt100::Color, otherwise: &str) -> String {
-    match colour {
+fn hex(color: vt100::Color, otherwise: &str) -> String {
+    match color {
         vt100::Color::Rgb(r, g, b) => format!("#{r:02x}{g:02x}{b:02x}"),
         // The first sixteen are the terminal's own, and a theme names none of them.
         vt100::Color::Idx(_) | vt100::Color::Default => otherwise.to_owned(),

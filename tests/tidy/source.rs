@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 /// One file below `src/`.
 pub struct File {
-    /// `panes/list.rs`.
+    /// `parts/list.rs`.
     pub name: String,
     /// Everything.
     pub text: String,

@@ -36,7 +36,7 @@ impl Client {
         let line = request.line();
         let call = self.call_of(&request);
         let client = self.clone();
-        futures::stream::once(async move { call.map(|call| Walk::new(client, call, false).responses()) })
+        futures::stream::once(async move { call.map(|call| PageWalk::new(client, call, false).responses()) })
             .try_flatten()
             .and_then(move |response| page_of::<E>(response, line.clone()))
     }
@@ -49,7 +49,8 @@ impl Client {
     ) -> impl Stream<Item = Result<Response, Error>> + use<> {
         let call = self.raw_call(Method::GET, target, form);
         let client = self.clone();
-        futures::stream::once(async move { call.map(|call| Walk::new(client, call, true).responses()) }).try_flatten()
+        futures::stream::once(async move { call.map(|call| PageWalk::new(client, call, true).responses()) })
+            .try_flatten()
     }
 }
 
@@ -68,7 +69,7 @@ enum Next {
 }
 
 /// A walk along the pages of a list.
-struct Walk {
+struct PageWalk {
     client: Client,
     call: Call,
     /// Replies that are no success are handed out, too.
@@ -82,11 +83,11 @@ struct Walk {
     seen: HashSet<u64>,
 }
 
-impl Walk {
-    fn new(client: Client, call: Call, raw: bool) -> Walk {
+impl PageWalk {
+    fn new(client: Client, call: Call, raw: bool) -> PageWalk {
         let first = in_query(&call.target, "page").and_then(|page| page.parse().ok()).unwrap_or(1);
         let next = Some(Next::Page(first));
-        Walk { client, call, raw, ahead: FuturesOrdered::new(), next, pages: None, seen: HashSet::new() }
+        PageWalk { client, call, raw, ahead: FuturesOrdered::new(), next, pages: None, seen: HashSet::new() }
     }
 
     fn responses(self) -> impl Stream<Item = Result<Response, Error>> {

@@ -1,6 +1,6 @@
 //! What a write carries: a form, JSON, or a form with files, which are read as they are sent.
 
-use super::transfer::{Progress, Told};
+use super::transfer::{OnProgress, Progress};
 use bytes::Bytes;
 use futures::stream::try_unfold;
 use std::collections::VecDeque;
@@ -21,7 +21,7 @@ const CHUNK: usize = 64 * 1024;
 pub(super) struct Payload {
     content_type: String,
     pieces: Vec<Piece>,
-    told: Option<Told>,
+    told: Option<OnProgress>,
 }
 
 #[derive(Clone)]
@@ -79,7 +79,7 @@ impl Payload {
     }
 
     /// The same payload; `told` hears how much of it went out.
-    pub fn telling(mut self, told: Told) -> Payload {
+    pub fn telling(mut self, told: OnProgress) -> Payload {
         self.told = Some(told);
         self
     }
@@ -164,18 +164,18 @@ impl Sending {
 
 /// A file that could not be read, as an error that tells which.
 #[derive(Debug)]
-struct Unread(String);
+struct UnreadableFile(String);
 
-impl fmt::Display for Unread {
+impl fmt::Display for UnreadableFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl StdError for Unread {}
+impl StdError for UnreadableFile {}
 
 fn named(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), Unread(format!("{} cannot be read: {error}", path.display())))
+    io::Error::new(error.kind(), UnreadableFile(format!("{} cannot be read: {error}", path.display())))
 }
 
 /// What file could not be read, where that is why a call failed.
@@ -183,7 +183,7 @@ pub(super) fn unread(error: &(dyn StdError + 'static)) -> Option<String> {
     let mut cause = Some(error);
     while let Some(current) = cause {
         let inner = current.downcast_ref::<io::Error>().and_then(|io| io.get_ref());
-        if let Some(unread) = inner.and_then(|inner| inner.downcast_ref::<Unread>()) {
+        if let Some(unread) = inner.and_then(|inner| inner.downcast_ref::<UnreadableFile>()) {
             return Some(unread.to_string());
         }
         cause = current.source();

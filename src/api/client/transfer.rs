@@ -34,7 +34,7 @@ pub struct Progress {
 }
 
 /// Hears of progress, often (each chunk of some kilobytes): it must not wait.
-pub type Told = Arc<dyn Fn(Progress) + Send + Sync>;
+pub type OnProgress = Arc<dyn Fn(Progress) + Send + Sync>;
 
 /// A reply whose body is read as it comes.
 #[derive(Debug)]
@@ -88,7 +88,7 @@ impl Client {
     /// as long as that brings something. While it runs nobody else fills that part.
     ///
     /// `told` hears how far it is, from the first byte on. An error of the disk is [`Fault::Disk`].
-    pub async fn fill(&self, request: &Request, part: &Path, told: &Told) -> Result<u64, Error> {
+    pub async fn fill(&self, request: &Request, part: &Path, told: &OnProgress) -> Result<u64, Error> {
         let disk = |e: io::Error| Error { tried: request.line(), fault: Fault::Disk(trouble(part, &e)) };
         let opened = Part::open(part).await.map_err(disk)?;
         let (mut best, mut tries) = (opened.held, 0);
@@ -119,7 +119,12 @@ impl Client {
     ///
     /// Without files the request goes out as [`Client::send`] would send it: for a commit of many megabytes. Files are
     /// read as they are sent. Dropping the future cancels it; whether the server did anything then is not known.
-    pub async fn upload(&self, request: &Request, files: &[(&str, &Path)], told: Told) -> Result<Response, Error> {
+    pub async fn upload(
+        &self,
+        request: &Request,
+        files: &[(&str, &Path)],
+        told: OnProgress,
+    ) -> Result<Response, Error> {
         let mut call = self.call_of(request)?;
         let payload = match call.payload.take() {
             Some(payload) if files.is_empty() => payload,
@@ -288,7 +293,7 @@ impl Part {
 struct Filling<'a, D> {
     client: &'a Client,
     request: &'a Request,
-    told: &'a Told,
+    told: &'a OnProgress,
     disk: &'a D,
     part: Part,
 }

@@ -1,11 +1,11 @@
 //! A comment that the server does not have yet: what it is on, what it says, and how far its sending has come. It is kept
 //! as JSON under a key of its own from the first letter on.
 
-use super::spot::Spot;
-use super::thing::Thing;
 use crate::api::commits::{CommitComment, CreateCommitComment};
 use crate::api::notes::{CreateEpicNote, CreateIssueNote, CreateMergeRequestNote, CreateSnippetNote, Note};
 use crate::api::{Endpoint, Id};
+use crate::app::outbox::noteable::Noteable;
+use crate::app::outbox::position::DiffPosition;
 use crate::store::Write;
 use serde::{Deserialize, Serialize};
 
@@ -45,10 +45,10 @@ impl State {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Draft {
     /// What it is on.
-    pub on: Thing,
+    pub on: Noteable,
     /// Where in the changes.
     #[serde(default)]
-    pub spot: Option<Spot>,
+    pub spot: Option<DiffPosition>,
     /// The note that it changes, and what that begins with beside the text.
     #[serde(default)]
     pub edits: Option<(u64, String)>,
@@ -63,7 +63,7 @@ pub struct Draft {
 
 impl Draft {
     /// Nothing typed yet.
-    pub fn new(on: Thing) -> Draft {
+    pub fn new(on: Noteable) -> Draft {
         Draft { on, spot: None, edits: None, base: None, text: String::new(), state: State::Begun }
     }
 
@@ -81,7 +81,7 @@ impl Draft {
     pub fn body(&self) -> String {
         match (&self.edits, &self.spot, &self.on) {
             (Some((_, head)), ..) => format!("{head}{}", self.text),
-            (None, Some(spot), Thing::Commit { .. })
+            (None, Some(spot), Noteable::Commit { .. })
                 if spot.removed.is_none() && spot.lines.is_some_and(|(a, b)| a == b) =>
             {
                 self.text.clone()
@@ -93,27 +93,27 @@ impl Draft {
 
     /// The line of the diff that a commit's comment is put on.
     fn line(&self) -> Option<u32> {
-        self.spot.as_ref().and_then(Spot::line)
+        self.spot.as_ref().and_then(DiffPosition::line)
     }
 
     /// The call that sends it.
     pub fn write(&self) -> Write {
         let change = self.edits.as_ref().and_then(|(note, _)| self.on.update(*note, self.body()));
         change.unwrap_or_else(|| match &self.on {
-            Thing::Commit { project, sha } => self.comment(project.clone(), sha.clone()),
-            Thing::Issue { project, iid } => {
+            Noteable::Commit { project, sha } => self.comment(project.clone(), sha.clone()),
+            Noteable::Issue { project, iid } => {
                 let (id, issue_iid) = (project.clone(), *iid);
                 self.note(&CreateIssueNote { id, issue_iid, body: self.body(), created_at: None })
             }
-            Thing::MergeRequest { project, iid } => {
+            Noteable::MergeRequest { project, iid } => {
                 let (id, merge_request_iid) = (project.clone(), *iid);
                 self.note(&CreateMergeRequestNote { id, merge_request_iid, body: self.body() })
             }
-            Thing::Snippet { project, id: snippet_id } => {
+            Noteable::Snippet { project, id: snippet_id } => {
                 let (id, snippet_id) = (project.clone(), *snippet_id);
                 self.note(&CreateSnippetNote { id, snippet_id, body: self.body() })
             }
-            Thing::Epic { group, id: epic_id } => {
+            Noteable::Epic { group, id: epic_id } => {
                 let (id, epic_id) = (group.clone(), *epic_id);
                 self.note(&CreateEpicNote { id, epic_id, body: self.body() })
             }
@@ -192,15 +192,15 @@ mod tests {
     use jiff::Timestamp;
     use std::collections::HashMap;
 
-    fn thing() -> Thing {
-        Thing::MergeRequest { project: "a/b".into(), iid: 4 }
+    fn thing() -> Noteable {
+        Noteable::MergeRequest { project: "a/b".into(), iid: 4 }
     }
 
     #[test]
     fn a_draft_is_kept_and_read_whole() {
         let mut draft = Draft::new(thing());
         draft.text = "one\n\"two\"".into();
-        draft.spot = Some(Spot { path: "a".into(), lines: Some((1, 2)), ..Spot::default() });
+        draft.spot = Some(DiffPosition { path: "a".into(), lines: Some((1, 2)), ..DiffPosition::default() });
         draft.state = State::Unknown { before: 7, why: "cut".into() };
         assert_eq!(Draft::read(&draft.to_json()), Some(draft));
     }
@@ -229,9 +229,10 @@ mod tests {
     #[test]
     fn the_same_words_on_another_line_are_another_comment() {
         let sha = "9f3c2abd00112233445566778899aabbccddeeff";
-        let mut draft = Draft::new(Thing::Commit { project: "a/b".into(), sha: sha.into() });
+        let mut draft = Draft::new(Noteable::Commit { project: "a/b".into(), sha: sha.into() });
         draft.text = "Why?".into();
-        draft.spot = Some(Spot { path: "x.rs".into(), sha: sha.into(), lines: Some((3, 3)), ..Spot::default() });
+        draft.spot =
+            Some(DiffPosition { path: "x.rs".into(), sha: sha.into(), lines: Some((3, 3)), ..DiffPosition::default() });
         let comment = |place: serde_json::Value| {
             let mut comment = serde_json::json!({"note": "Why?", "author": {"id": 1, "username": "ada"}});
             comment.as_object_mut().expect("an object").extend(place.as_object().expect("an object").clone());
@@ -258,10 +259,10 @@ mod tests {
     #[test]
     fn every_kind_of_thing_but_a_commit_has_notes_of_its_own() {
         let kinds = [
-            (Thing::MergeRequest { project: "a/b".into(), iid: 4 }, "/projects/a%2Fb/merge_requests/4/notes"),
-            (Thing::Issue { project: "a/b".into(), iid: 4 }, "/projects/a%2Fb/issues/4/notes"),
-            (Thing::Snippet { project: "a/b".into(), id: 4 }, "/projects/a%2Fb/snippets/4/notes"),
-            (Thing::Epic { group: "a".into(), id: 4 }, "/groups/a/epics/4/notes"),
+            (Noteable::MergeRequest { project: "a/b".into(), iid: 4 }, "/projects/a%2Fb/merge_requests/4/notes"),
+            (Noteable::Issue { project: "a/b".into(), iid: 4 }, "/projects/a%2Fb/issues/4/notes"),
+            (Noteable::Snippet { project: "a/b".into(), id: 4 }, "/projects/a%2Fb/snippets/4/notes"),
+            (Noteable::Epic { group: "a".into(), id: 4 }, "/groups/a/epics/4/notes"),
         ];
         for (thing, path) in kinds {
             assert_eq!(Draft::new(thing.clone()).write().request.path, path);
@@ -270,7 +271,7 @@ mod tests {
             assert_eq!(thing.delete(9).expect("a write").request.path, one);
             assert_eq!(thing.load_note(9).expect("a load").request.path, one);
         }
-        let commit = Thing::Commit { project: "a/b".into(), sha: "9f3c2abd00".into() };
+        let commit = Noteable::Commit { project: "a/b".into(), sha: "9f3c2abd00".into() };
         let comments = "/projects/a%2Fb/repository/commits/9f3c2abd00/comments";
         assert_eq!(Draft::new(commit.clone()).write().request.path, comments);
         assert!(commit.update(9, "x".into()).is_none() && commit.load_note(9).is_none());
@@ -279,13 +280,14 @@ mod tests {
     #[test]
     fn a_line_of_a_commit_has_a_place_of_its_own_and_a_range_says_so_itself() {
         let sha = "9f3c2abd00112233445566778899aabbccddeeff";
-        let mut draft = Draft::new(Thing::Commit { project: "a/b".into(), sha: sha.into() });
+        let mut draft = Draft::new(Noteable::Commit { project: "a/b".into(), sha: sha.into() });
         draft.text = "Why?".into();
-        draft.spot = Some(Spot { path: "x.rs".into(), sha: sha.into(), lines: Some((3, 3)), ..Spot::default() });
+        draft.spot =
+            Some(DiffPosition { path: "x.rs".into(), sha: sha.into(), lines: Some((3, 3)), ..DiffPosition::default() });
         assert_eq!(draft.body(), "Why?");
         let fields = draft.write().request.fields;
         assert!(fields.contains(&("line".into(), "3".into())) && fields.contains(&("path".into(), "x.rs".into())));
         draft.spot.as_mut().expect("it has one").lines = Some((1, 3));
-        assert_eq!(Spot::read(&draft.body()).expect("a place").0.lines, Some((1, 3)));
+        assert_eq!(DiffPosition::read(&draft.body()).expect("a place").0.lines, Some((1, 3)));
     }
 }

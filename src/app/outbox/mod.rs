@@ -5,13 +5,13 @@
 //! file is the plain machine that decides; [`post`](self) beside it carries out what it says.
 
 mod draft;
+mod noteable;
+mod position;
 mod post;
-mod spot;
-mod thing;
 
 pub use draft::{Draft, State};
-pub use spot::Spot;
-pub use thing::{NoteNow, Thing};
+pub use noteable::{NoteNow, Noteable};
+pub use position::DiffPosition;
 
 use super::action::Tone;
 use crate::api::{Error, Fault};
@@ -95,7 +95,7 @@ pub enum Progress {
 struct Job {
     key: String,
     /// What it is on: a mark of one thing says nothing of another.
-    on: Thing,
+    on: Noteable,
     /// What is being done, as in "could not {what}".
     what: String,
     /// Only find out whether it arrived; send nothing.
@@ -110,7 +110,7 @@ struct Job {
 
 /// What became of the comments of a batch.
 #[derive(Clone, Debug, Default)]
-struct Tally {
+struct BatchSummary {
     sent: usize,
     not: usize,
     /// Why the last one was not sent.
@@ -126,8 +126,8 @@ pub struct Outbox {
     /// Nothing is done before this.
     paused: Option<Timestamp>,
     /// The number of the newest note of a thing, while it is known.
-    newest: Option<(Thing, u64)>,
-    tally: Tally,
+    newest: Option<(Noteable, u64)>,
+    tally: BatchSummary,
     /// The drafts that are on the server now.
     sent: HashSet<String>,
 }
@@ -387,7 +387,7 @@ impl Outbox {
     }
 
     /// What holds for one comment holds for all that follow on the same thing, or on all things: they stay as they are.
-    fn give_up_for(&mut self, error: &Error, on: &Thing) {
+    fn give_up_for(&mut self, error: &Error, on: &Noteable) {
         let before = self.queue.len();
         match error.fault {
             Fault::Unauthorized(_) | Fault::ReadOnly => self.queue.clear(),
@@ -416,7 +416,7 @@ impl Outbox {
     /// Says what became of a batch, once all of it is done.
     fn close(&mut self) -> Vec<Step> {
         self.newest = None;
-        let Tally { sent, not, why, what } = std::mem::take(&mut self.tally);
+        let BatchSummary { sent, not, why, what } = std::mem::take(&mut self.tally);
         match (sent, not) {
             (0, 0) => Vec::new(),
             (1, 0) => vec![Step::Say(Tone::Good, format!("Done: {what}"))],

@@ -1,19 +1,19 @@
 //! Carries out what the outbox says: looks through the store, sends as writes, keeps on disk.
 
-use super::{Claim, Claimed, Draft, Evidence, NoteNow, State, Step, Thing};
+use super::{Claim, Claimed, Draft, Evidence, NoteNow, Noteable, State, Step};
 use crate::api::Error;
 use crate::api::commits::{CommitComment, ListCommitComments};
 use crate::api::notes::{Note, NoteReply};
 use crate::app::action::{Action, Effect};
 use crate::app::pane::View;
-use crate::app::{App, Carries};
+use crate::app::{App, KeptKey};
 use crate::store::{Load, Rows, Value, Want};
 
 /// Pages that are looked through for a comment at most.
 const PAGES: u32 = 20;
 
 /// The notes of a thing whose notes have numbers, newest first: what is known of them, and how they are asked for.
-fn notes_of<'a>(view: &View<'a>, on: &Thing) -> Option<(Rows<'a, Note>, Load)> {
+fn notes_of<'a>(view: &View<'a>, on: &Noteable) -> Option<(Rows<'a, Note>, Load)> {
     Some((on.notes(view, true)?, on.load_notes(true, 1)?))
 }
 
@@ -28,7 +28,7 @@ fn look_of(view: &View, draft: &Draft) -> Option<Load> {
         return draft.on.load_note(*note);
     }
     match (&draft.on, notes_of(view, &draft.on)) {
-        (Thing::Commit { project, sha }, _) => {
+        (Noteable::Commit { project, sha }, _) => {
             let comments = comments_of(project, sha);
             let rows: Rows<CommitComment> = view.store.list(&comments);
             Some(Load::list(&comments, if rows.more { (rows.pages() + 1).min(PAGES) } else { rows.pages() }))
@@ -73,7 +73,7 @@ fn evidence(view: &View, draft: &Draft) -> Option<Result<Evidence, Error>> {
                 Ok(Evidence { mark, arrived, changed: None })
             })
             .filter(|outcome| outcome.is_err() || has_all(&rows, draft.state.before())),
-        (Thing::Commit { project, sha }, None) => {
+        (Noteable::Commit { project, sha }, None) => {
             let rows = view.store.list(&comments_of(project, sha));
             fresh(&rows)
                 .map(|fresh| {
@@ -178,7 +178,7 @@ impl App {
             }
             Step::Send(key) => {
                 if let Some(draft) = draft(self, &key) {
-                    self.send(draft.write(), Carries::Draft(key), None, effects);
+                    self.send(draft.write(), KeptKey::Draft(key), None, effects);
                 }
             }
             Step::Keep(key, state) => {

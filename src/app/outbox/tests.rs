@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// What the server does with a call.
 #[derive(Clone)]
-enum Does {
+enum ServerBehavior {
     Takes,
     /// It keeps the comment, and no answer comes.
     TakesInSilence(Fault),
@@ -19,7 +19,7 @@ struct World {
     disk: BTreeMap<String, State>,
     /// Bodies that the server has, as key, in order; their numbers count from 1.
     server: Vec<String>,
-    script: VecDeque<Does>,
+    script: VecDeque<ServerBehavior>,
     calls: Vec<String>,
     looks: usize,
     said: Vec<String>,
@@ -30,12 +30,12 @@ struct World {
     now: Timestamp,
 }
 
-fn thing() -> Thing {
-    Thing::MergeRequest { project: "a/b".into(), iid: 1 }
+fn thing() -> Noteable {
+    Noteable::MergeRequest { project: "a/b".into(), iid: 1 }
 }
 
 impl World {
-    fn new(count: usize, script: impl IntoIterator<Item = Does>) -> World {
+    fn new(count: usize, script: impl IntoIterator<Item = ServerBehavior>) -> World {
         let disk = (0..count).map(|n| (format!("{n}"), State::Kept)).collect();
         World {
             outbox: Outbox::default(),
@@ -110,15 +110,15 @@ impl World {
                     // It is on disk before it goes out.
                     assert!(matches!(self.disk[&key], State::Sending { .. }), "{key}");
                     self.calls.push(key.clone());
-                    let does = self.script.pop_front().unwrap_or(Does::Takes);
-                    if !matches!(does, Does::Fails(_)) {
+                    let does = self.script.pop_front().unwrap_or(ServerBehavior::Takes);
+                    if !matches!(does, ServerBehavior::Fails(_)) {
                         self.server.push(key.clone());
                     }
                     let state = self.disk[&key].clone();
                     let error = |fault| Error { tried: "POST".into(), fault };
                     let answered = match does {
-                        Does::Takes => self.outbox.answered(Ok(self.server.len() as u64), &state, self.now),
-                        Does::TakesInSilence(fault) | Does::Fails(fault) => {
+                        ServerBehavior::Takes => self.outbox.answered(Ok(self.server.len() as u64), &state, self.now),
+                        ServerBehavior::TakesInSilence(fault) | ServerBehavior::Fails(fault) => {
                             self.outbox.answered(Err(&error(fault)), &state, self.now)
                         }
                     };
@@ -164,7 +164,7 @@ fn ten_drafts_go_out_in_order_after_one_look() {
 
 #[test]
 fn what_is_refused_is_kept_with_its_reason_and_the_rest_goes_on() {
-    let mut world = World::new(4, [Does::Takes, Does::Fails(refused())]);
+    let mut world = World::new(4, [ServerBehavior::Takes, ServerBehavior::Fails(refused())]);
     world.post_all().all();
     assert_eq!(world.calls.len(), 4);
     assert_eq!(world.disk.len(), 1);
@@ -176,7 +176,7 @@ fn what_is_refused_is_kept_with_its_reason_and_the_rest_goes_on() {
 
 #[test]
 fn who_may_not_comment_is_not_asked_ten_times() {
-    let mut world = World::new(10, [Does::Fails(Fault::Denied("403 Forbidden".into()))]);
+    let mut world = World::new(10, [ServerBehavior::Fails(Fault::Denied("403 Forbidden".into()))]);
     world.post_all().all();
     assert_eq!(world.calls, ["0"]);
     assert_eq!(world.disk.len(), 10);
@@ -186,7 +186,7 @@ fn who_may_not_comment_is_not_asked_ten_times() {
 
 #[test]
 fn a_server_that_asks_for_a_pause_gets_it_and_then_the_same_comment() {
-    let mut world = World::new(2, [Does::Fails(Fault::Limited(Some(Duration::from_secs(42))))]);
+    let mut world = World::new(2, [ServerBehavior::Fails(Fault::Limited(Some(Duration::from_secs(42))))]);
     let began = world.now;
     world.post_all().all();
     assert_eq!(world.calls, ["0", "0", "1"]);
@@ -196,13 +196,13 @@ fn a_server_that_asks_for_a_pause_gets_it_and_then_the_same_comment() {
 
 #[test]
 fn a_server_that_asks_for_no_pause_or_an_endless_one_is_not_sent_to_without_end() {
-    let none = || Does::Fails(Fault::Limited(Some(Duration::ZERO)));
+    let none = || ServerBehavior::Fails(Fault::Limited(Some(Duration::ZERO)));
     let mut world = World::new(1, [none(), none(), none()]);
     let began = world.now;
     world.post_all().all();
     assert_eq!((world.calls.len(), world.arrived("0")), (4, 1));
     assert_eq!(world.now.duration_since(began), AGAIN * 3);
-    let mut world = World::new(1, [Does::Fails(Fault::Limited(Some(Duration::MAX)))]);
+    let mut world = World::new(1, [ServerBehavior::Fails(Fault::Limited(Some(Duration::MAX)))]);
     world.post_all().run(6);
     assert_eq!((world.calls.len(), world.outbox.wake()), (1, Some(jiff::Timestamp::MAX)));
 }
@@ -212,7 +212,7 @@ fn an_answer_that_is_lost_is_made_up_for_by_looking() {
     for fault in
         [broken(), Fault::Timeout(Duration::from_secs(30)), Fault::Server(502, "bad".into()), Fault::Cut("".into())]
     {
-        let mut world = World::new(3, [Does::Takes, Does::TakesInSilence(fault)]);
+        let mut world = World::new(3, [ServerBehavior::Takes, ServerBehavior::TakesInSilence(fault)]);
         world.post_all().all();
         assert_eq!(world.calls, ["0", "1", "2"]);
         assert!(world.disk.is_empty(), "{:?}", world.disk);
@@ -222,7 +222,7 @@ fn an_answer_that_is_lost_is_made_up_for_by_looking() {
 
 #[test]
 fn what_did_not_arrive_is_sent_again_only_when_asked_and_after_another_look() {
-    let mut world = World::new(3, [Does::Fails(broken())]);
+    let mut world = World::new(3, [ServerBehavior::Fails(broken())]);
     world.post_all().all();
     assert_eq!(world.calls, ["0", "1", "2"]);
     assert!(matches!(&world.disk["0"], State::Failed { why, .. } if why.ends_with("; it has not arrived")));
@@ -236,11 +236,19 @@ fn what_did_not_arrive_is_sent_again_only_when_asked_and_after_another_look() {
 /// Whatever the server does and wherever the program is killed, nothing is sent twice, and nothing is lost.
 #[test]
 fn nothing_is_lost_or_sent_twice_wherever_the_program_is_killed() {
-    let scripts: [&[Does]; 4] = [
+    let scripts: [&[ServerBehavior]; 4] = [
         &[],
-        &[Does::TakesInSilence(broken()), Does::Takes, Does::Fails(Fault::Server(500, "no".into()))],
-        &[Does::Fails(Fault::Limited(None)), Does::Fails(refused()), Does::TakesInSilence(broken())],
-        &[Does::Fails(broken()), Does::TakesInSilence(broken())],
+        &[
+            ServerBehavior::TakesInSilence(broken()),
+            ServerBehavior::Takes,
+            ServerBehavior::Fails(Fault::Server(500, "no".into())),
+        ],
+        &[
+            ServerBehavior::Fails(Fault::Limited(None)),
+            ServerBehavior::Fails(refused()),
+            ServerBehavior::TakesInSilence(broken()),
+        ],
+        &[ServerBehavior::Fails(broken()), ServerBehavior::TakesInSilence(broken())],
     ];
     for script in scripts {
         for steps in 0..40 {
@@ -347,8 +355,8 @@ fn what_has_not_gone_out_can_be_stopped() {
 
 #[test]
 fn what_is_refused_on_one_thing_goes_on_for_others() {
-    let mut world = World::new(3, [Does::Fails(Fault::Denied("403 Forbidden".into()))]);
-    let other = Thing::MergeRequest { project: "a/b".into(), iid: 2 };
+    let mut world = World::new(3, [ServerBehavior::Fails(Fault::Denied("403 Forbidden".into()))]);
+    let other = Noteable::MergeRequest { project: "a/b".into(), iid: 2 };
     for (key, on) in [("0", thing()), ("1", thing()), ("2", other)] {
         world.outbox.post(key, &Draft::new(on));
     }

@@ -1,7 +1,7 @@
 //! Several writes, one after the other: what became of each is seen, and what failed can be tried again. What changes a
 //! thing that somebody else may have changed meanwhile is looked at before.
 
-use super::{Overlay, Stay};
+use super::{AfterKey, Overlay};
 use crate::api::Error;
 use crate::app::action::Action;
 use crate::app::command::Motion;
@@ -16,7 +16,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 /// What is to be sent, by what the server has now.
-pub enum Seen {
+pub enum ChangedInput {
     /// It has not said so yet.
     Coming,
     /// Nothing speaks against it.
@@ -26,16 +26,16 @@ pub enum Seen {
 }
 
 /// Reads what the server has now.
-type Read = Box<dyn Fn(&View) -> Seen>;
+type ReadCurrent = Box<dyn Fn(&View) -> ChangedInput>;
 
 /// A look at a thing before it is changed.
-struct Look {
+struct Check {
     load: Load,
-    read: Read,
+    read: ReadCurrent,
 }
 
 /// What became of a write.
-enum Fate {
+enum Outcome {
     Waiting,
     /// Looks whether somebody changed the thing meanwhile.
     Looking,
@@ -47,15 +47,15 @@ enum Fate {
     Failed(Error),
 }
 
-impl Fate {
+impl Outcome {
     /// What stands in the way, in full.
     fn trouble(&self) -> Option<(String, Role)> {
         match self {
-            Fate::Failed(error) => {
+            Outcome::Failed(error) => {
                 Some((format!("{}: {}. {}", error.title(), error.said(), error.next()), Role::Failed))
             }
-            Fate::Changed(what) => Some((format!("Somebody changed it meanwhile: {what}."), Role::Warning)),
-            Fate::Waiting | Fate::Looking | Fate::Sending(_) | Fate::Done => None,
+            Outcome::Changed(what) => Some((format!("Somebody changed it meanwhile: {what}."), Role::Warning)),
+            Outcome::Waiting | Outcome::Looking | Outcome::Sending(_) | Outcome::Done => None,
         }
     }
 }
@@ -73,49 +73,49 @@ pub struct Batch {
 /// One of them.
 struct Step {
     write: Write,
-    fate: Fate,
-    look: Option<Look>,
+    fate: Outcome,
+    look: Option<Check>,
 }
 
 impl Batch {
     /// Sends `writes` one after the other; each says for itself what it does.
     pub fn new(title: impl Into<String>, writes: Vec<Write>) -> Batch {
-        let step = |write| Step { write, fate: Fate::Waiting, look: None };
+        let step = |write| Step { write, fate: Outcome::Waiting, look: None };
         Batch { title: title.into(), writes: writes.into_iter().map(step).collect(), list: ListState::new() }
     }
 
     /// With one more, of a thing that `load` reads again first: `read` says what is to be sent by what the server has now.
-    pub fn looking(mut self, write: Write, load: Load, read: impl Fn(&View) -> Seen + 'static) -> Batch {
-        let look = Some(Look { load, read: Box::new(read) });
-        self.writes.push(Step { write, fate: Fate::Waiting, look });
+    pub fn looking(mut self, write: Write, load: Load, read: impl Fn(&View) -> ChangedInput + 'static) -> Batch {
+        let look = Some(Check { load, read: Box::new(read) });
+        self.writes.push(Step { write, fate: Outcome::Waiting, look });
         self
     }
 
     fn is_busy(&self) -> bool {
-        self.count(|fate| matches!(fate, Fate::Sending(_) | Fate::Looking)) > 0
+        self.count(|fate| matches!(fate, Outcome::Sending(_) | Outcome::Looking)) > 0
     }
 
-    fn count(&self, of: fn(&Fate) -> bool) -> usize {
+    fn count(&self, of: fn(&Outcome) -> bool) -> usize {
         self.writes.iter().filter(|step| of(&step.fate)).count()
     }
 
     /// Once the server has said what it has now of the one that is looked at: sends it, or says what somebody changed.
     fn look(&mut self, cx: &mut Cx) {
-        let Some(step) = self.writes.iter_mut().find(|step| matches!(step.fate, Fate::Looking)) else { return };
+        let Some(step) = self.writes.iter_mut().find(|step| matches!(step.fate, Outcome::Looking)) else { return };
         let Some(look) = step.look.as_ref().filter(|look| cx.view.store.is_fresh(&look.load.request)) else { return };
         let seen = match cx.view.store.error_of(&look.load.request) {
             // Where it cannot be read again, the server's own answer to the change has to do.
-            Some(_) => Seen::Fits(step.write.clone()),
+            Some(_) => ChangedInput::Fits(step.write.clone()),
             None => (look.read)(&cx.view),
         };
         match seen {
-            Seen::Coming => {}
-            Seen::Fits(write) => {
-                step.fate = Fate::Sending(None);
+            ChangedInput::Coming => {}
+            ChangedInput::Fits(write) => {
+                step.fate = Outcome::Sending(None);
                 cx.act(Action::Send(write));
             }
-            Seen::Changed(what, write) => {
-                (step.fate, step.write, step.look) = (Fate::Changed(what), write, None);
+            ChangedInput::Changed(what, write) => {
+                (step.fate, step.write, step.look) = (Outcome::Changed(what), write, None);
             }
         }
     }
@@ -123,14 +123,14 @@ impl Batch {
 
 impl Overlay for Batch {
     fn wants(&self, _view: &View) -> Vec<Want> {
-        let looked = self.writes.iter().filter(|step| matches!(step.fate, Fate::Looking));
+        let looked = self.writes.iter().filter(|step| matches!(step.fate, Outcome::Looking));
         looked.filter_map(|step| step.look.as_ref()).map(|look| look.load.clone().into()).collect()
     }
 
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let theme = view.theme;
         let width = (screen.width * 3 / 5).clamp(70, 110);
-        let trouble = self.count(|fate| matches!(fate, Fate::Failed(_) | Fate::Changed(_))) > 0;
+        let trouble = self.count(|fate| matches!(fate, Outcome::Failed(_) | Outcome::Changed(_))) > 0;
         let said = if trouble { SAID + 1 } else { 0 };
         let height =
             popup::rows(self.writes.len() + 2).saturating_add(said).min(screen.height.saturating_sub(4)).max(4);
@@ -148,12 +148,12 @@ impl Overlay for Batch {
         table::draw(buf, body, theme, true, &self.list, &columns, self.writes.len(), |index| {
             let Some(Step { write, fate, .. }) = self.writes.get(index) else { return Row::default() };
             let (mark, role, words) = match fate {
-                Fate::Looking => (glyph::alive(), Role::Running, "looking whether it changed…".to_owned()),
-                Fate::Changed(what) => (glyph::dot(), Role::Warning, what.clone()),
-                Fate::Waiting => (glyph::open(), Role::Dim, String::new()),
-                Fate::Sending(_) => (glyph::alive(), Role::Running, "sending…".to_owned()),
-                Fate::Done => (glyph::done(), Role::Success, "done".to_owned()),
-                Fate::Failed(error) => (glyph::wrong(), Role::Failed, error.said()),
+                Outcome::Looking => (glyph::alive(), Role::Running, "looking whether it changed…".to_owned()),
+                Outcome::Changed(what) => (glyph::dot(), Role::Warning, what.clone()),
+                Outcome::Waiting => (glyph::open(), Role::Dim, String::new()),
+                Outcome::Sending(_) => (glyph::alive(), Role::Running, "sending…".to_owned()),
+                Outcome::Done => (glyph::done(), Role::Success, "done".to_owned()),
+                Outcome::Failed(error) => (glyph::wrong(), Role::Failed, error.said()),
             };
             Row::new(vec![(mark, role).into(), (write.what.clone(), Role::Text).into(), (words, role).into()])
         });
@@ -164,11 +164,11 @@ impl Overlay for Batch {
                 line::draw(buf, Rect { y, height: 1, ..inner }, &[(words, theme.style(role))]);
             }
         }
-        let failed = self.count(|fate| matches!(fate, Fate::Failed(_)));
-        let done = self.count(|fate| matches!(fate, Fate::Done));
+        let failed = self.count(|fate| matches!(fate, Outcome::Failed(_)));
+        let done = self.count(|fate| matches!(fate, Outcome::Done));
         let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
         let mut left = vec![(format!("{done} of {} done", self.writes.len()), dim)];
-        let changed = self.count(|fate| matches!(fate, Fate::Changed(_)));
+        let changed = self.count(|fate| matches!(fate, Outcome::Changed(_)));
         if failed > 0 {
             left.push((format!(", {failed} failed"), theme.style(Role::Failed)));
         }
@@ -185,15 +185,15 @@ impl Overlay for Batch {
         None
     }
 
-    fn key(&mut self, key: Key, _cx: &mut Cx) -> Stay {
+    fn key(&mut self, key: Key, _cx: &mut Cx) -> AfterKey {
         let len = self.writes.len();
         match (key.code, key.ctrl) {
-            (KeyCode::Esc | KeyCode::Char('q'), _) | (KeyCode::Char('c'), true) => return Stay::Close,
-            (KeyCode::Enter, _) if !self.is_busy() => return Stay::Close,
+            (KeyCode::Esc | KeyCode::Char('q'), _) | (KeyCode::Char('c'), true) => return AfterKey::Close,
+            (KeyCode::Enter, _) if !self.is_busy() => return AfterKey::Close,
             (KeyCode::Char('r'), false) if !self.is_busy() => {
                 for step in &mut self.writes {
-                    if matches!(step.fate, Fate::Failed(_) | Fate::Changed(_)) {
-                        step.fate = Fate::Waiting;
+                    if matches!(step.fate, Outcome::Failed(_) | Outcome::Changed(_)) {
+                        step.fate = Outcome::Waiting;
                     }
                 }
             }
@@ -201,14 +201,14 @@ impl Overlay for Batch {
             (KeyCode::Char('k') | KeyCode::Up, _) => Motion::Up.apply(&mut self.list, len),
             _ => {}
         }
-        Stay::Open
+        AfterKey::Open
     }
 
-    fn pointer(&mut self, pointer: Pointer, _cx: &mut Cx) -> Stay {
+    fn pointer(&mut self, pointer: Pointer, _cx: &mut Cx) -> AfterKey {
         if let Pointer::Wheel { rows, .. } = pointer {
             self.list.scroll_by(rows.into(), self.writes.len());
         }
-        Stay::Open
+        AfterKey::Open
     }
 
     fn changed(&mut self, cx: &mut Cx) {
@@ -216,14 +216,14 @@ impl Overlay for Batch {
         if self.is_busy() {
             return;
         }
-        let Some(step) = self.writes.iter_mut().find(|step| matches!(step.fate, Fate::Waiting)) else { return };
+        let Some(step) = self.writes.iter_mut().find(|step| matches!(step.fate, Outcome::Waiting)) else { return };
         match &step.look {
             Some(look) => {
-                step.fate = Fate::Looking;
+                step.fate = Outcome::Looking;
                 cx.act(Action::Renew(vec![look.load.clone().into()]));
             }
             None => {
-                step.fate = Fate::Sending(None);
+                step.fate = Outcome::Sending(None);
                 cx.act(Action::Send(step.write.clone()));
             }
         }
@@ -231,18 +231,18 @@ impl Overlay for Batch {
 
     fn sending(&mut self, number: u64) {
         for step in &mut self.writes {
-            if matches!(step.fate, Fate::Sending(None)) {
-                step.fate = Fate::Sending(Some(number));
+            if matches!(step.fate, Outcome::Sending(None)) {
+                step.fate = Outcome::Sending(Some(number));
             }
         }
     }
 
-    fn sent(&mut self, number: u64, outcome: &Result<Value, Error>, _cx: &mut Cx) -> Option<Stay> {
-        let ours = |step: &&mut Step| matches!(step.fate, Fate::Sending(Some(n)) if n == number);
+    fn sent(&mut self, number: u64, outcome: &Result<Value, Error>, _cx: &mut Cx) -> Option<AfterKey> {
+        let ours = |step: &&mut Step| matches!(step.fate, Outcome::Sending(Some(n)) if n == number);
         self.writes.iter_mut().find(ours)?.fate = match outcome {
-            Ok(_) => Fate::Done,
-            Err(error) => Fate::Failed(error.clone()),
+            Ok(_) => Outcome::Done,
+            Err(error) => Outcome::Failed(error.clone()),
         };
-        Some(Stay::Open)
+        Some(AfterKey::Open)
     }
 }

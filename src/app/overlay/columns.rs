@@ -1,6 +1,6 @@
 //! Which columns a list has, in what order they stand, and by which one its rows are sorted: chosen and kept at once.
 
-use super::{Overlay, Stay};
+use super::{AfterKey, Overlay};
 use crate::app::action::Action;
 use crate::app::keymap::Key;
 use crate::app::pane::{Cx, Pointer, View};
@@ -15,7 +15,7 @@ use std::cell::Cell;
 /// What was chosen for a list, by the names of columns, so that other columns of a later day do no harm.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Choice {
+pub struct ColumnChoice {
     /// Those that are shown, left to right.
     pub columns: Vec<String>,
     /// The one that the rows are sorted by; nothing where they stay as they come.
@@ -24,7 +24,7 @@ pub struct Choice {
     pub down: bool,
 }
 
-impl Choice {
+impl ColumnChoice {
     /// Sorts by `name`: the small first, then the large, then as the server has it.
     pub fn turn(&mut self, name: &str) {
         match (self.order.as_deref() == Some(name), self.down) {
@@ -60,15 +60,20 @@ pub struct ColumnsList {
     /// What the choice is kept under.
     key: String,
     offered: Vec<(&'static str, Sorter)>,
-    choice: Choice,
-    standard: Choice,
+    choice: ColumnChoice,
+    standard: ColumnChoice,
     list: table::ListState,
     area: Cell<Rect>,
 }
 
 impl ColumnsList {
     /// Of the columns `offered`, as they are chosen now, and as they are where nothing was chosen.
-    pub fn new(key: String, offered: Vec<(&'static str, Sorter)>, choice: Choice, standard: Choice) -> ColumnsList {
+    pub fn new(
+        key: String,
+        offered: Vec<(&'static str, Sorter)>,
+        choice: ColumnChoice,
+        standard: ColumnChoice,
+    ) -> ColumnsList {
         let (list, area) = (table::ListState::new(), Cell::default());
         let mut columns = ColumnsList { key, offered, choice, standard, list, area };
         columns.arrange();
@@ -148,11 +153,11 @@ impl Overlay for ColumnsList {
         None
     }
 
-    fn key(&mut self, key: Key, cx: &mut Cx) -> Stay {
+    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
         let len = self.offered.len();
         match key.code {
-            KeyCode::Esc | KeyCode::Enter | KeyCode::Char('q' | '|') => return Stay::Close,
-            KeyCode::Char('c') if key.ctrl => return Stay::Close,
+            KeyCode::Esc | KeyCode::Enter | KeyCode::Char('q' | '|') => return AfterKey::Close,
+            KeyCode::Char('c') if key.ctrl => return AfterKey::Close,
             KeyCode::Up | KeyCode::Char('k') => self.list.move_by(-1, len),
             KeyCode::Down | KeyCode::Char('j') => self.list.move_by(1, len),
             KeyCode::Char(' ' | 'x') => {
@@ -178,17 +183,17 @@ impl Overlay for ColumnsList {
             }
             _ => {}
         }
-        Stay::Open
+        AfterKey::Open
     }
 
-    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> Stay {
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterKey {
         let len = self.offered.len();
         match pointer {
             Pointer::Wheel { rows, .. } => self.list.move_by(rows.into(), len),
             Pointer::Press { column, row, .. } => {
                 let area = self.area.get();
                 if !area.contains((column, row).into()) {
-                    return Stay::Close;
+                    return AfterKey::Close;
                 }
                 if let Some(index) = self.list.row_at(row - area.y) {
                     self.list.select(index, len);
@@ -200,7 +205,7 @@ impl Overlay for ColumnsList {
             }
             Pointer::Drag { .. } | Pointer::Release => {}
         }
-        Stay::Open
+        AfterKey::Open
     }
 }
 
@@ -210,7 +215,7 @@ mod tests {
 
     #[test]
     fn sorting_by_a_column_turns_from_small_to_large_to_none() {
-        let mut choice = Choice::default();
+        let mut choice = ColumnChoice::default();
         let mut said = Vec::new();
         for _ in 0..4 {
             choice.turn("stars");
@@ -223,7 +228,7 @@ mod tests {
 
     #[test]
     fn the_last_column_stays() {
-        let mut choice = Choice { columns: vec!["name".into()], ..Choice::default() };
+        let mut choice = ColumnChoice { columns: vec!["name".into()], ..ColumnChoice::default() };
         choice.toggle("age");
         choice.toggle("name");
         choice.toggle("age");

@@ -1,7 +1,7 @@
 //! Asking before something that cannot be undone; names what will be lost, one by one where it is many.
 
 use super::picker::edit;
-use super::{Overlay, Stay};
+use super::{AfterKey, Overlay};
 use crate::app::action::Action;
 use crate::app::keymap::Key;
 use crate::app::pane::{Cx, View};
@@ -54,31 +54,31 @@ impl Confirm {
         self
     }
 
-    fn done(&mut self, cx: &mut Cx) -> Stay {
+    fn done(&mut self, cx: &mut Cx) -> AfterKey {
         if let Some(action) = self.yes.take() {
             cx.act(action);
         }
-        Stay::Close
+        AfterKey::Close
     }
 
     /// A key for the name that is typed.
-    fn key_typed(&mut self, key: Key, cx: &mut Cx) -> Stay {
-        let Some((name, input)) = &mut self.typed else { return Stay::Open };
+    fn key_typed(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
+        let Some((name, input)) = &mut self.typed else { return AfterKey::Open };
         match (key.code, key.ctrl) {
-            (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => Stay::Close,
+            (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => AfterKey::Close,
             (KeyCode::Enter, _) if input.text().trim() == name => self.done(cx),
-            (KeyCode::Enter, _) => Stay::Open,
+            (KeyCode::Enter, _) => AfterKey::Open,
             (KeyCode::Down, _) => {
                 self.scroll(1);
-                Stay::Open
+                AfterKey::Open
             }
             (KeyCode::Up, _) => {
                 self.scroll(-1);
-                Stay::Open
+                AfterKey::Open
             }
             _ => {
                 edit(input, key);
-                Stay::Open
+                AfterKey::Open
             }
         }
     }
@@ -143,7 +143,7 @@ impl Overlay for Confirm {
         None
     }
 
-    fn key(&mut self, key: Key, cx: &mut Cx) -> Stay {
+    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
         if self.typed.is_some() {
             return self.key_typed(key, cx);
         }
@@ -151,23 +151,23 @@ impl Overlay for Confirm {
             KeyCode::Char('y' | 'Y') => self.done(cx),
             KeyCode::Char('j') | KeyCode::Down => {
                 self.scroll(1);
-                Stay::Open
+                AfterKey::Open
             }
             KeyCode::Char('k') | KeyCode::Up => {
                 self.scroll(-1);
-                Stay::Open
+                AfterKey::Open
             }
             KeyCode::PageDown => {
                 self.scroll(self.room.get() as isize);
-                Stay::Open
+                AfterKey::Open
             }
             KeyCode::PageUp => {
                 self.scroll(-(self.room.get() as isize));
-                Stay::Open
+                AfterKey::Open
             }
-            KeyCode::Char('n' | 'N' | 'q') | KeyCode::Esc => Stay::Close,
-            KeyCode::Char('c') if key.ctrl => Stay::Close,
-            _ => Stay::Open,
+            KeyCode::Char('n' | 'N' | 'q') | KeyCode::Esc => AfterKey::Close,
+            KeyCode::Char('c') if key.ctrl => AfterKey::Close,
+            _ => AfterKey::Open,
         }
     }
 

@@ -1,11 +1,11 @@
 //! A whole file in a person's hands: typed, found in, undone; kept as it is typed, and given back byte for byte.
 
-mod form;
+mod buffer;
 mod saving;
-mod sheet;
+mod text_format;
 
 use super::picker::edit;
-use super::{Overlay, Stay};
+use super::{AfterKey, Overlay};
 use crate::app::action::{Action, Tone};
 use crate::app::keymap::Key;
 use crate::app::pane::{Cx, Pointer, View};
@@ -13,11 +13,11 @@ use crate::store::{Load, Want};
 use crate::ui::input::Input;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, popup, state, text};
+use buffer::TextBuffer;
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use saving::Saving;
-use sheet::Sheet;
 use std::borrow::Cow;
 
 /// Bytes that are edited here: each key walks the whole text.
@@ -79,11 +79,11 @@ enum State {
     /// It is with the person's own editor.
     Outside { origin: String, text: String },
     /// It is edited here.
-    Here(Box<Sheet>),
+    Here(Box<TextBuffer>),
 }
 
 /// What the line at the bottom asks for.
-enum Ask {
+enum LinePrompt {
     Find,
     Line,
 }
@@ -94,7 +94,7 @@ pub struct Editor {
     state: State,
     /// It is to be given to the person's own editor as soon as it is known.
     outside: bool,
-    ask: Option<(Ask, Input)>,
+    ask: Option<(LinePrompt, Input)>,
     /// What there is to say, in place of the keys, until the next key.
     note: Option<String>,
     /// What is kept on disk already.
@@ -171,7 +171,7 @@ impl Editor {
         }
     }
 
-    fn save(&mut self, origin: &str, text: String, cx: &mut Cx) -> Stay {
+    fn save(&mut self, origin: &str, text: String, cx: &mut Cx) -> AfterKey {
         let sent = self.document.is_sent();
         if sent {
             cx.act(Action::Keep(self.document.key().to_owned(), Some(format!("{origin}\n{text}"))));
@@ -181,39 +181,39 @@ impl Editor {
                 if !sent && self.kept.take().is_some() {
                     cx.act(Action::Keep(self.document.key().to_owned(), None));
                 }
-                Stay::Close
+                AfterKey::Close
             }
             Err(why) => {
                 self.note = Some(why);
-                Stay::Open
+                AfterKey::Open
             }
         }
     }
 
-    fn save_here(&mut self, cx: &mut Cx) -> Stay {
-        let State::Here(sheet) = &self.state else { return Stay::Open };
+    fn save_here(&mut self, cx: &mut Cx) -> AfterKey {
+        let State::Here(sheet) = &self.state else { return AfterKey::Open };
         if !sheet.is_modified() && !self.document.takes_unchanged() {
             cx.say(Tone::Info, "Nothing was changed.");
-            return Stay::Close;
+            return AfterKey::Close;
         }
         let (origin, text) = (sheet.origin.clone(), sheet.text());
         self.look_and_save(origin, text, cx)
     }
 
-    fn close(&mut self, cx: &mut Cx) -> Stay {
+    fn close(&mut self, cx: &mut Cx) -> AfterKey {
         self.keep(cx);
         if self.kept.is_some() {
             let path = text::shown(self.document.path()).into_owned();
             cx.say(Tone::Info, format!("What you typed is kept: {path} opens with it the next time."));
         }
-        Stay::Close
+        AfterKey::Close
     }
 
     fn asked(&mut self, key: Key) {
         let (Some((ask, input)), State::Here(sheet)) = (&mut self.ask, &mut self.state) else { return };
         match (key.code, key.ctrl) {
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => {
-                if matches!(ask, Ask::Find) {
+                if matches!(ask, LinePrompt::Find) {
                     sheet.find("");
                 }
                 self.ask = None;
@@ -221,9 +221,9 @@ impl Editor {
             (KeyCode::Enter, _) => {
                 let line = input.text().trim().parse::<usize>();
                 match (ask, line) {
-                    (Ask::Find, _) => {}
-                    (Ask::Line, Ok(line)) => sheet.go_to(line.saturating_sub(1), 0),
-                    (Ask::Line, Err(_)) => {
+                    (LinePrompt::Find, _) => {}
+                    (LinePrompt::Line, Ok(line)) => sheet.go_to(line.saturating_sub(1), 0),
+                    (LinePrompt::Line, Err(_)) => {
                         self.note = Some(format!("\"{}\" is no line number.", text::shown(input.text())));
                     }
                 }
@@ -232,7 +232,7 @@ impl Editor {
             (KeyCode::Down, _) | (KeyCode::Char('g' | 'n'), true) => sheet.next_match(true),
             (KeyCode::Up, _) | (KeyCode::Char('p'), true) => sheet.next_match(false),
             _ => {
-                if edit(input, key) && matches!(ask, Ask::Find) {
+                if edit(input, key) && matches!(ask, LinePrompt::Find) {
                     sheet.find(input.text());
                 }
             }
@@ -244,8 +244,8 @@ impl Editor {
         let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
         if let Some((ask, input)) = &self.ask {
             let label = match ask {
-                Ask::Find => " find ",
-                Ask::Line => " line ",
+                LinePrompt::Find => " find ",
+                LinePrompt::Line => " line ",
             };
             let used = line::draw(buf, area, &[(label, key)]);
             let rest = Rect { x: area.x + used, width: area.width.saturating_sub(used), ..area };
@@ -317,7 +317,7 @@ impl State {
                 text::count(lines as u64)
             ));
         }
-        State::Here(Box::new(Sheet::new(path, origin, original, typed)))
+        State::Here(Box::new(TextBuffer::new(path, origin, original, typed)))
     }
 }
 
@@ -373,30 +373,30 @@ impl Overlay for Editor {
         asking.or(cursor)
     }
 
-    fn key(&mut self, key: Key, cx: &mut Cx) -> Stay {
+    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
         self.note = None;
         match &mut self.saving {
             Some(Saving::Clashing { clash, .. }) => {
-                return clash.key(key).map_or(Stay::Open, |choice| self.decide(choice, cx));
+                return clash.key(key).map_or(AfterKey::Open, |choice| self.decide(choice, cx));
             }
             // What is typed now would not be what is saved.
-            Some(Saving::Looking { .. }) if key.code != KeyCode::Esc => return Stay::Open,
+            Some(Saving::Looking { .. }) if key.code != KeyCode::Esc => return AfterKey::Open,
             Some(Saving::Looking { .. }) => {
                 self.saving = None;
                 // There is nothing here to go back to: the person's own editor is closed.
                 let outside = matches!(self.state, State::Outside { .. });
-                return if outside { self.close(cx) } else { Stay::Open };
+                return if outside { self.close(cx) } else { AfterKey::Open };
             }
             None => {}
         }
         if self.ask.is_some() {
             self.asked(key);
-            return Stay::Open;
+            return AfterKey::Open;
         }
         let State::Here(sheet) = &mut self.state else {
             let leaves =
                 key.code == KeyCode::Esc || key.typed() == Some('q') || (key.ctrl && key.code == KeyCode::Char('c'));
-            return if leaves { self.close(cx) } else { Stay::Open };
+            return if leaves { self.close(cx) } else { AfterKey::Open };
         };
         match (key.code, key.ctrl) {
             (KeyCode::Esc, _) => {
@@ -414,11 +414,11 @@ impl Overlay for Editor {
                 self.keep(cx);
                 cx.act(Action::Edit { tag: "", text, suffix });
             }
-            (KeyCode::Char('f'), true) => self.ask = Some((Ask::Find, Input::new(sheet.sought()))),
-            (KeyCode::Char('l'), true) => self.ask = Some((Ask::Line, Input::default())),
+            (KeyCode::Char('f'), true) => self.ask = Some((LinePrompt::Find, Input::new(sheet.filter_text()))),
+            (KeyCode::Char('l'), true) => self.ask = Some((LinePrompt::Line, Input::default())),
             (KeyCode::Char('g'), true) | (KeyCode::F(3), _) => {
-                if sheet.sought().is_empty() {
-                    self.ask = Some((Ask::Find, Input::default()));
+                if sheet.filter_text().is_empty() {
+                    self.ask = Some((LinePrompt::Find, Input::default()));
                 } else {
                     sheet.next_match(!key.shift);
                 }
@@ -428,7 +428,7 @@ impl Overlay for Editor {
                 self.keep(cx);
             }
         }
-        Stay::Open
+        AfterKey::Open
     }
 
     fn paste(&mut self, text: &str, cx: &mut Cx) {
@@ -436,7 +436,7 @@ impl Overlay for Editor {
             _ if self.saving.is_some() => {}
             (Some((ask, input)), State::Here(sheet)) => {
                 input.paste(text);
-                if matches!(ask, Ask::Find) {
+                if matches!(ask, LinePrompt::Find) {
                     sheet.find(input.text());
                 }
             }
@@ -448,11 +448,11 @@ impl Overlay for Editor {
         }
     }
 
-    fn pointer(&mut self, pointer: Pointer, _cx: &mut Cx) -> Stay {
+    fn pointer(&mut self, pointer: Pointer, _cx: &mut Cx) -> AfterKey {
         if let State::Here(sheet) = &mut self.state {
             sheet.pointer(pointer);
         }
-        Stay::Open
+        AfterKey::Open
     }
 
     fn changed(&mut self, cx: &mut Cx) {
@@ -461,7 +461,7 @@ impl Overlay for Editor {
             State::Here(sheet) => sheet.changed(&cx.view),
             State::Refused(_) | State::Outside { .. } => {}
         }
-        if self.looked(cx) == Stay::Close {
+        if self.looked(cx) == AfterKey::Close {
             self.done = true;
         }
         if let State::Outside { text, .. } = &self.state {
@@ -476,39 +476,39 @@ impl Overlay for Editor {
         self.done
     }
 
-    fn edited(&mut self, text: String, cx: &mut Cx) -> Stay {
+    fn edited(&mut self, text: String, cx: &mut Cx) -> AfterKey {
         match &mut self.state {
             State::Outside { origin, text: before } => {
                 if *before == text {
                     cx.say(Tone::Info, "Nothing was changed.");
-                    return Stay::Close;
+                    return AfterKey::Close;
                 }
                 let origin = origin.clone();
-                if self.look_and_save(origin.clone(), text.clone(), cx) == Stay::Open {
+                if self.look_and_save(origin.clone(), text.clone(), cx) == AfterKey::Open {
                     // Not saved yet, or refused, and not lost: it is kept, and can be mended.
                     let kept = format!("{origin}\n{text}");
                     cx.act(Action::Keep(self.document.key().to_owned(), Some(kept.clone())));
                     self.kept = Some(kept);
                     self.state = State::Outside { origin, text };
-                    return Stay::Open;
+                    return AfterKey::Open;
                 }
-                Stay::Close
+                AfterKey::Close
             }
             State::Here(sheet) => {
                 sheet.replace(&text);
                 self.keep(cx);
-                Stay::Open
+                AfterKey::Open
             }
-            State::Reading | State::Refused(_) => Stay::Open,
+            State::Reading | State::Refused(_) => AfterKey::Open,
         }
     }
 
-    fn interrupted(&mut self, text: String, cx: &mut Cx) -> Stay {
+    fn interrupted(&mut self, text: String, cx: &mut Cx) -> AfterKey {
         let State::Outside { origin, text: before } = &self.state else { return self.edited(text, cx) };
         if *before != text {
             cx.act(Action::Keep(self.document.key().to_owned(), Some(format!("{origin}\n{text}"))));
         }
-        Stay::Open
+        AfterKey::Open
     }
 }
 

@@ -9,18 +9,18 @@ mod sending;
 mod server;
 mod show;
 
-use super::clash::Clash;
-use super::{Overlay, Stay};
+use super::{AfterKey, Overlay};
 use crate::api::endpoint::Input;
 use crate::api::{Endpoint, Error};
 use crate::app::action::{Action, Tone};
 use crate::app::complete::Candidate;
 use crate::app::keymap::Key;
+use crate::app::overlay::edit_conflict::EditConflict;
 use crate::app::pane::{Cx, Pointer, View};
 use crate::store::{Value as Answer, Want, Write};
 use crate::ui::form::Drawn;
 use current::Current;
-pub use field::{Field, Why, Widget};
+pub use field::{Field, NoValue, Widget};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use serde::Serialize;
@@ -32,22 +32,22 @@ use tui_textarea::TextArea;
 const BEGUN_ON: &str = "";
 
 /// What a form does when the server has taken it.
-pub type Then = Box<dyn Fn(&Answer) -> Option<Action>>;
+pub type AfterSubmit = Box<dyn Fn(&Answer) -> Option<Action>>;
 
 /// What a form that was filled in asks for.
-enum Made {
+enum Submission {
     Write(Write),
     Act(Action),
 }
 
-type Make = Box<dyn Fn(Map<String, Value>, &str) -> Result<Made, String>>;
+type Make = Box<dyn Fn(Map<String, Value>, &str) -> Result<Submission, String>>;
 
 enum State {
     Typing,
     /// Looks whether somebody changed the thing meanwhile.
     Looking,
     /// Shows what somebody changed meanwhile, with all that the server has now.
-    Clashing(Clash, Named),
+    Clashing(EditConflict, NamedTexts),
     /// Waits for the server to say what the names stand for.
     Naming,
     /// Its write waits for its number, or has it.
@@ -58,14 +58,14 @@ enum State {
 }
 
 /// Texts by the name of their field.
-type Named = Vec<(&'static str, String)>;
+type NamedTexts = Vec<(&'static str, String)>;
 /// What is needed to propose something for fields as they stand.
 type Needed = Box<dyn Fn(&View, Texts) -> Vec<Want>>;
 /// What is proposed for fields as they stand.
-type Proposed = Box<dyn Fn(&View, Texts) -> Named>;
+type Proposed = Box<dyn Fn(&View, Texts) -> NamedTexts>;
 
 /// What is left to be done for what was typed, as the answer shows.
-type Also = Box<dyn Fn(&Answer, Texts) -> Vec<Action>>;
+type Remaining = Box<dyn Fn(&Answer, Texts) -> Vec<Action>>;
 
 /// What the fields of a form hold, by name.
 #[derive(Clone, Copy)]
@@ -86,15 +86,15 @@ struct Proposal {
 
 /// What was typed and gave way to what somebody else made of it; or that, while what was typed stands there again.
 #[derive(Default)]
-struct Replaced {
-    texts: Named,
+struct ReplacedText {
+    texts: NamedTexts,
     /// Whether it is theirs that does not stand there.
     theirs: bool,
 }
 
 /// A list of what may be typed, below the field with the focus.
 #[derive(Default)]
-struct Offers {
+struct SuggestionList {
     open: bool,
     items: Vec<Candidate>,
     chosen: usize,
@@ -119,16 +119,16 @@ pub struct Form {
     /// What stood in the fields that are kept, when they were typed into, by their names.
     begun_on: Map<String, Value>,
     proposal: Option<Proposal>,
-    then: Option<Then>,
-    also: Option<Also>,
+    then: Option<AfterSubmit>,
+    also: Option<Remaining>,
     focus: usize,
     top: Cell<usize>,
-    offers: Offers,
+    offers: SuggestionList,
     /// The long text that is being written.
     writing: Option<RefCell<TextArea<'static>>>,
     /// The field whose text is in the person's own editor, and that text.
     outside: Option<(usize, String)>,
-    replaced: Replaced,
+    replaced: ReplacedText,
     state: State,
     drawn: RefCell<Drawn>,
     kept: Option<String>,
@@ -139,7 +139,7 @@ impl Form {
     pub fn of<E: Endpoint>(title: impl Into<String>, what: impl Into<String>, key: impl Into<String>) -> Form {
         let make = |inputs, what: &str| {
             let read = serde_json::from_value::<E>(Value::Object(inputs));
-            read.map(|endpoint| Made::Write(Write::new(&endpoint, what))).map_err(|error| error.to_string())
+            read.map(|endpoint| Submission::Write(Write::new(&endpoint, what))).map_err(|error| error.to_string())
         };
         Form::made(title.into(), what.into(), key.into(), E::INPUTS, Box::new(make))
     }
@@ -152,7 +152,7 @@ impl Form {
         inputs: &[Input],
         act: impl Fn(Map<String, Value>) -> Action + 'static,
     ) -> Form {
-        let make = move |inputs, _: &str| Ok(Made::Act(act(inputs)));
+        let make = move |inputs, _: &str| Ok(Submission::Act(act(inputs)));
         Form::made(title.into(), what.into(), key.into(), inputs, Box::new(make))
     }
 
@@ -172,10 +172,10 @@ impl Form {
             also: None,
             focus: 0,
             top: Cell::new(0),
-            offers: Offers::default(),
+            offers: SuggestionList::default(),
             writing: None,
             outside: None,
-            replaced: Replaced::default(),
+            replaced: ReplacedText::default(),
             state: State::Typing,
             drawn: RefCell::default(),
             kept: None,
@@ -324,7 +324,7 @@ impl Form {
 
     fn go_to(&mut self, index: usize) {
         self.focus = index.min(self.fields.len().saturating_sub(1));
-        self.offers = Offers::default();
+        self.offers = SuggestionList::default();
     }
 
     fn go_by(&mut self, by: isize) {
@@ -342,7 +342,7 @@ impl Form {
     }
 
     fn open_offers(&mut self, view: &View) {
-        self.offers = Offers { open: true, ..Offers::default() };
+        self.offers = SuggestionList { open: true, ..SuggestionList::default() };
         self.offer(view);
     }
 
@@ -351,7 +351,7 @@ impl Form {
         if let (Some(value), Some(field)) = (value, self.current_field()) {
             field.accept(&value);
             let several = matches!(field.widget, Widget::Words(_));
-            self.offers = Offers::default();
+            self.offers = SuggestionList::default();
             self.changed_text(cx);
             if !several {
                 self.go_by(1);
@@ -359,12 +359,12 @@ impl Form {
         }
     }
 
-    fn leave(&mut self, cx: &mut Cx) -> Stay {
+    fn leave(&mut self, cx: &mut Cx) -> AfterKey {
         self.keep(cx);
         if self.kept.is_some() {
             cx.say(Tone::Info, "What you typed is kept: the same command opens it again.");
         }
-        Stay::Close
+        AfterKey::Close
     }
 }
 
@@ -383,7 +383,7 @@ impl Overlay for Form {
         self.draw(view, screen, buf)
     }
 
-    fn key(&mut self, key: Key, cx: &mut Cx) -> Stay {
+    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
         self.take_key(key, cx)
     }
 
@@ -391,9 +391,9 @@ impl Overlay for Form {
         self.take_paste(text, cx);
     }
 
-    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> Stay {
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterKey {
         self.take_pointer(pointer, cx);
-        Stay::Open
+        AfterKey::Open
     }
 
     fn changed(&mut self, cx: &mut Cx) {
@@ -428,15 +428,15 @@ impl Overlay for Form {
         }
     }
 
-    fn sent(&mut self, number: u64, outcome: &Result<Answer, Error>, cx: &mut Cx) -> Option<Stay> {
+    fn sent(&mut self, number: u64, outcome: &Result<Answer, Error>, cx: &mut Cx) -> Option<AfterKey> {
         if !matches!(self.state, State::Sending(Some(n)) if n == number) {
             return None;
         }
         Some(self.answered(outcome, cx))
     }
 
-    fn edited(&mut self, text: String, cx: &mut Cx) -> Stay {
+    fn edited(&mut self, text: String, cx: &mut Cx) -> AfterKey {
         self.take_edited(&text, cx);
-        Stay::Open
+        AfterKey::Open
     }
 }

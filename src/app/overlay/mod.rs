@@ -1,10 +1,10 @@
 //! What lies on top of a place: a stack, top first for keys, bottom first for drawing.
 
 pub mod batch;
-pub mod clash;
 pub mod columns;
 pub mod composer;
 pub mod confirm;
+pub mod edit_conflict;
 pub mod editor;
 pub mod form;
 pub mod picker;
@@ -22,7 +22,7 @@ use ratatui::layout::Rect;
 
 /// Whether an overlay stays after a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stay {
+pub enum AfterKey {
     Open,
     Close,
 }
@@ -44,7 +44,7 @@ pub trait Overlay {
     /// Draws it over `screen`, the whole terminal; says where the cursor stands, where it has one.
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)>;
     /// A key; all keys come here while it is on top.
-    fn key(&mut self, key: Key, cx: &mut Cx) -> Stay;
+    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey;
     /// Pasted text.
     fn paste(&mut self, _text: &str, _cx: &mut Cx) {}
     /// Whether what comes by itself may be laid over it: nobody types there.
@@ -56,8 +56,8 @@ pub trait Overlay {
         None
     }
     /// The mouse.
-    fn pointer(&mut self, _pointer: Pointer, _cx: &mut Cx) -> Stay {
-        Stay::Open
+    fn pointer(&mut self, _pointer: Pointer, _cx: &mut Cx) -> AfterKey {
+        AfterKey::Open
     }
     /// Something that it may show has changed.
     fn changed(&mut self, _cx: &mut Cx) {}
@@ -68,15 +68,15 @@ pub trait Overlay {
     /// The write of that number, asked for by this overlay, goes out.
     fn sending(&mut self, _number: u64) {}
     /// A write ended; `None` where it is not this overlay's.
-    fn sent(&mut self, _number: u64, _outcome: &Result<Value, Error>, _cx: &mut Cx) -> Option<Stay> {
+    fn sent(&mut self, _number: u64, _outcome: &Result<Value, Error>, _cx: &mut Cx) -> Option<AfterKey> {
         None
     }
     /// The person's own editor came back.
-    fn edited(&mut self, _text: String, _cx: &mut Cx) -> Stay {
-        Stay::Open
+    fn edited(&mut self, _text: String, _cx: &mut Cx) -> AfterKey {
+        AfterKey::Open
     }
     /// The program ends while the person's own editor has the text: what it wrote is kept, and nothing is sent.
-    fn interrupted(&mut self, text: String, cx: &mut Cx) -> Stay {
+    fn interrupted(&mut self, text: String, cx: &mut Cx) -> AfterKey {
         self.edited(text, cx)
     }
 }

@@ -1,6 +1,6 @@
 //! Choosing by fuzzy name: palette, help, actions, refs, and everything else that is one of many.
 
-use super::{Overlay, Stay};
+use super::{AfterKey, Overlay};
 use crate::app::action::Action;
 use crate::app::command::Motion;
 use crate::app::keymap::Key;
@@ -84,7 +84,7 @@ pub trait Source {
 }
 
 /// What Enter does with a text that matches nothing.
-pub type Free = fn(&str) -> Action;
+pub type FreeText = fn(&str) -> Action;
 
 /// A list with a line above it to narrow it.
 pub struct Picker {
@@ -98,7 +98,7 @@ pub struct Picker {
     list: table::ListState,
     source: Option<Box<dyn Source>>,
     loading: bool,
-    free: Option<Free>,
+    free: Option<FreeText>,
     /// The news of the store, and the text, that the items are of.
     made_of: Option<(u64, String)>,
     /// Whether a row was chosen with the keys since the last letter.
@@ -141,7 +141,7 @@ impl Picker {
     }
 
     /// What Enter does with a text that matches nothing.
-    pub fn free(mut self, free: Free, placeholder: &'static str) -> Picker {
+    pub fn free(mut self, free: FreeText, placeholder: &'static str) -> Picker {
         self.free = Some(free);
         self.placeholder = placeholder;
         self
@@ -212,25 +212,25 @@ impl Picker {
         }
     }
 
-    fn choose(&mut self, cx: &mut Cx) -> Stay {
+    fn choose(&mut self, cx: &mut Cx) -> AfterKey {
         let Some((index, _)) = self.ranked.get(self.list.selected()) else {
             return match self.free {
                 Some(free) if !self.input.text().trim().is_empty() => {
                     cx.act(free(self.input.text().trim()));
-                    Stay::Close
+                    AfterKey::Close
                 }
-                _ => Stay::Open,
+                _ => AfterKey::Open,
             };
         };
         let index = *index;
         if self.items.get(index).is_none_or(|item| item.why_not.is_some()) {
-            return Stay::Open;
+            return AfterKey::Open;
         }
         match self.items.swap_remove(index).choice {
             Choice::Act(action) => cx.act(*action),
             Choice::Answer(value) => cx.act(Action::Answer(self.tag, value)),
         }
-        Stay::Close
+        AfterKey::Close
     }
 }
 
@@ -315,12 +315,12 @@ impl Overlay for Picker {
         cursor
     }
 
-    fn key(&mut self, key: Key, cx: &mut Cx) -> Stay {
+    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
         let height = self.list.height();
         let len = self.ranked.len();
         self.moved |= matches!(key.code, KeyCode::Up | KeyCode::Down | KeyCode::PageUp | KeyCode::PageDown) || key.ctrl;
         match (key.code, key.ctrl) {
-            (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => return Stay::Close,
+            (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => return AfterKey::Close,
             (KeyCode::Enter, _) => return self.choose(cx),
             (KeyCode::Up, _) | (KeyCode::Char('p' | 'k'), true) => self.list.move_by(-1, len),
             (KeyCode::Down, _) | (KeyCode::Char('n' | 'j'), true) => self.list.move_by(1, len),
@@ -332,7 +332,7 @@ impl Overlay for Picker {
                 }
             }
         }
-        Stay::Open
+        AfterKey::Open
     }
 
     fn paste(&mut self, text: &str, cx: &mut Cx) {
@@ -340,14 +340,14 @@ impl Overlay for Picker {
         self.typed(&cx.view);
     }
 
-    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> Stay {
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterKey {
         let len = self.ranked.len();
         match pointer {
             Pointer::Wheel { rows, .. } => self.list.move_by(rows.into(), len),
             Pointer::Press { column, row, .. } => {
                 let area = self.area.get();
                 if !area.contains((column, row).into()) {
-                    return Stay::Close;
+                    return AfterKey::Close;
                 }
                 if let Some(index) = self.list.row_at(row - area.y) {
                     self.list.select(index, len);
@@ -356,7 +356,7 @@ impl Overlay for Picker {
             }
             Pointer::Drag { .. } | Pointer::Release => {}
         }
-        Stay::Open
+        AfterKey::Open
     }
 }
 

@@ -1,7 +1,7 @@
 //! One line of text at the bottom: what `/` seeks, and short questions of panes.
 
 use super::picker::edit;
-use super::{Overlay, Stay};
+use super::{AfterKey, Overlay};
 use crate::app::action::Action;
 use crate::app::keymap::Key;
 use crate::app::pane::{Cx, View};
@@ -14,7 +14,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 /// What the line is for.
-enum For {
+enum Purpose {
     /// Each letter goes to the pane's filter or search.
     Seek,
     /// Enter answers the pane under this tag.
@@ -32,7 +32,7 @@ pub trait Complete {
 }
 
 /// What a line makes of its whole text, as it is typed or pasted, before it is shown.
-pub enum Taken {
+pub enum Accepted {
     /// It is a text like others.
     Text,
     /// It must not be here: the line is emptied, and says why.
@@ -42,7 +42,7 @@ pub enum Taken {
 }
 
 /// Looks at a text before it is shown.
-pub type Take = fn(&str) -> Taken;
+pub type AcceptText = fn(&str) -> Accepted;
 
 /// The most completions that are seen at once.
 const SEEN: usize = 8;
@@ -61,10 +61,10 @@ struct Completion {
 pub struct Prompt {
     label: String,
     input: Input,
-    what: For,
+    what: Purpose,
     before: String,
     completion: Option<Completion>,
-    take: Option<Take>,
+    take: Option<AcceptText>,
     /// Why the last text was not let in.
     refused: Option<String>,
     /// It was refused as it was typed: more of it may come.
@@ -74,12 +74,12 @@ pub struct Prompt {
 
 impl Prompt {
     /// The line of `/`; begins with what is sought now.
-    pub fn seek(label: &str, sought: String) -> Prompt {
+    pub fn seek(label: &str, filter_text: String) -> Prompt {
         Prompt {
             label: label.to_owned(),
-            input: Input::new(sought.clone()),
-            what: For::Seek,
-            before: sought,
+            input: Input::new(filter_text.clone()),
+            what: Purpose::Seek,
+            before: filter_text,
             completion: None,
             take: None,
             refused: None,
@@ -90,12 +90,17 @@ impl Prompt {
 
     /// Asks for a line, which answers the pane under `tag`.
     pub fn ask(label: impl Into<String>, tag: &'static str, text: impl Into<String>) -> Prompt {
-        Prompt { label: label.into(), what: For::Answer(tag), before: String::new(), ..Prompt::seek("", text.into()) }
+        Prompt {
+            label: label.into(),
+            what: Purpose::Answer(tag),
+            before: String::new(),
+            ..Prompt::seek("", text.into())
+        }
     }
 
     /// Asks for a line, and the app for what `then` makes of it.
     pub fn then(label: &str, text: impl Into<String>, then: impl Fn(String) -> Action + 'static) -> Prompt {
-        Prompt { what: For::Act(Box::new(then)), ..Prompt::ask(label, "", text) }
+        Prompt { what: Purpose::Act(Box::new(then)), ..Prompt::ask(label, "", text) }
     }
 
     /// Completed with Tab.
@@ -106,7 +111,7 @@ impl Prompt {
     }
 
     /// Every text is looked at by `take` before it is shown.
-    pub fn taking(mut self, take: Take) -> Prompt {
+    pub fn taking(mut self, take: AcceptText) -> Prompt {
         self.take = Some(take);
         self
     }
@@ -115,12 +120,12 @@ impl Prompt {
     fn let_in(&mut self, text: &str, cx: &mut Cx) -> bool {
         self.refused = None;
         match self.take.map(|take| take(text)) {
-            None | Some(Taken::Text) => return true,
-            Some(Taken::Refused(why)) => {
+            None | Some(Accepted::Text) => return true,
+            Some(Accepted::Refused(why)) => {
                 self.input.set("");
                 self.refused = Some(why);
             }
-            Some(Taken::Whole) => {
+            Some(Accepted::Whole) => {
                 self.done = true;
                 self.answer(text.to_owned(), cx);
             }
@@ -130,9 +135,9 @@ impl Prompt {
 
     fn answer(&self, text: String, cx: &mut Cx) {
         match &self.what {
-            For::Answer(tag) => cx.act(Action::Answer(tag, text)),
-            For::Act(then) => cx.act(then(text)),
-            For::Seek => {}
+            Purpose::Answer(tag) => cx.act(Action::Answer(tag, text)),
+            Purpose::Act(then) => cx.act(then(text)),
+            Purpose::Seek => {}
         }
     }
 
@@ -189,7 +194,7 @@ impl Prompt {
             (completion.typed, completion.chosen) = (self.input.text().to_owned(), None);
             completion.texts = completion.source.complete(&cx.view, &completion.typed);
         }
-        if matches!(self.what, For::Seek) {
+        if matches!(self.what, Purpose::Seek) {
             cx.act(Action::Sought(self.input.text().to_owned()));
         }
     }
@@ -238,42 +243,42 @@ impl Overlay for Prompt {
         self.input.draw(buf, at, theme, true, "")
     }
 
-    fn key(&mut self, key: Key, cx: &mut Cx) -> Stay {
+    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
         match (key.code, key.ctrl) {
             // The rest of a text that was refused as it was typed is not for the line either.
-            _ if self.locked && key.code != KeyCode::Esc => Stay::Open,
+            _ if self.locked && key.code != KeyCode::Esc => AfterKey::Open,
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => {
-                if matches!(self.what, For::Seek) {
+                if matches!(self.what, Purpose::Seek) {
                     cx.act(Action::Sought(self.before.clone()));
                 }
-                Stay::Close
+                AfterKey::Close
             }
             (KeyCode::Enter, _) => {
                 self.answer(self.input.text().to_owned(), cx);
-                Stay::Close
+                AfterKey::Close
             }
-            (KeyCode::Up, _) | (KeyCode::Char('p'), true) if matches!(self.what, For::Seek) => {
+            (KeyCode::Up, _) | (KeyCode::Char('p'), true) if matches!(self.what, Purpose::Seek) => {
                 cx.act(Action::SeekNext(false));
-                Stay::Open
+                AfterKey::Open
             }
-            (KeyCode::Down, _) | (KeyCode::Char('n'), true) if matches!(self.what, For::Seek) => {
+            (KeyCode::Down, _) | (KeyCode::Char('n'), true) if matches!(self.what, Purpose::Seek) => {
                 cx.act(Action::SeekNext(true));
-                Stay::Open
+                AfterKey::Open
             }
             (KeyCode::Tab, _) => {
                 self.turn(!key.shift);
-                Stay::Open
+                AfterKey::Open
             }
             _ => {
                 if edit(&mut self.input, key) {
                     // What is typed has no end that tells: it answers with Enter.
                     let text = self.input.text().to_owned();
-                    if !matches!(self.take.map(|take| take(&text)), Some(Taken::Whole)) {
+                    if !matches!(self.take.map(|take| take(&text)), Some(Accepted::Whole)) {
                         self.locked = !self.let_in(&text, cx);
                     }
                     self.changed_text(cx);
                 }
-                Stay::Open
+                AfterKey::Open
             }
         }
     }

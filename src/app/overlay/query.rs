@@ -1,12 +1,12 @@
 //! The line of `/` where it is a query: keys and values are offered above it, and what cannot be asked is named.
 
 use super::picker::edit;
-use super::{Overlay, Stay};
+use super::{AfterKey, Overlay};
 use crate::app::action::Action;
 use crate::app::complete::Candidate;
 use crate::app::keymap::Key;
 use crate::app::pane::{Cx, Pointer, View};
-use crate::app::query::{Grammar, Mistake};
+use crate::app::query::{Grammar, QueryError};
 use crate::store::Want;
 use crate::ui::form::{self, Offer};
 use crate::ui::input::Input;
@@ -27,18 +27,18 @@ pub struct QueryLine {
     chosen: usize,
     /// Whether it was chosen with the keys: only then does Enter take it.
     moved: bool,
-    mistake: Option<Mistake>,
+    mistake: Option<QueryError>,
     area: Cell<Rect>,
 }
 
 impl QueryLine {
     /// Goes on with what is sought now.
-    pub fn new(label: &str, sought: String, grammar: Grammar) -> QueryLine {
-        let room = if sought.is_empty() { "" } else { " " };
+    pub fn new(label: &str, filter_text: String, grammar: Grammar) -> QueryLine {
+        let room = if filter_text.is_empty() { "" } else { " " };
         QueryLine {
             label: label.to_owned(),
-            input: Input::new(format!("{sought}{room}")),
-            before: sought,
+            input: Input::new(format!("{filter_text}{room}")),
+            before: filter_text,
             grammar,
             offers: Vec::new(),
             chosen: 0,
@@ -109,19 +109,19 @@ impl Overlay for QueryLine {
         cursor
     }
 
-    fn key(&mut self, key: Key, cx: &mut Cx) -> Stay {
+    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
         let offered = !self.offers.is_empty();
         match (key.code, key.ctrl) {
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => {
                 cx.act(Action::Sought(self.before.clone()));
-                return Stay::Close;
+                return AfterKey::Close;
             }
             (KeyCode::Up, _) | (KeyCode::Char('p'), true) if offered => self.choose(self.offers.len() - 1),
             (KeyCode::Down, _) | (KeyCode::Char('n'), true) if offered => self.choose(1),
             (KeyCode::Tab, _) => self.take_offer(cx),
             (KeyCode::Enter, _) if offered && self.moved => self.take_offer(cx),
             // What cannot be asked stays until it is mended.
-            (KeyCode::Enter, _) if self.mistake.is_none() => return Stay::Close,
+            (KeyCode::Enter, _) if self.mistake.is_none() => return AfterKey::Close,
             (KeyCode::Enter, _) => {}
             _ => {
                 if edit(&mut self.input, key) {
@@ -129,7 +129,7 @@ impl Overlay for QueryLine {
                 }
             }
         }
-        Stay::Open
+        AfterKey::Open
     }
 
     fn paste(&mut self, text: &str, cx: &mut Cx) {
@@ -137,7 +137,7 @@ impl Overlay for QueryLine {
         self.changed_text(cx);
     }
 
-    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> Stay {
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterKey {
         if let Pointer::Press { column, row, .. } = pointer {
             let area = self.area.get();
             if area.contains((column, row).into()) {
@@ -146,6 +146,6 @@ impl Overlay for QueryLine {
                 self.take_offer(cx);
             }
         }
-        Stay::Open
+        AfterKey::Open
     }
 }

@@ -1,6 +1,6 @@
 //! What is being saved and what was: how far, how fast, and what can be done about it.
 
-use super::{Overlay, Stay};
+use super::{AfterKey, Overlay};
 use crate::app::action::Action;
 use crate::app::command::Motion;
 use crate::app::keymap::Key;
@@ -110,12 +110,12 @@ impl Overlay for List {
         None
     }
 
-    fn key(&mut self, key: Key, cx: &mut Cx) -> Stay {
+    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
         let len = cx.view.transfers.list().len();
         let height = self.list.height();
         match key.code {
-            KeyCode::Esc | KeyCode::Char('q') => return Stay::Close,
-            KeyCode::Char('c') if key.ctrl => return Stay::Close,
+            KeyCode::Esc | KeyCode::Char('q') => return AfterKey::Close,
+            KeyCode::Char('c') if key.ctrl => return AfterKey::Close,
             KeyCode::Enter => self.act(cx, |transfer| Some(enter(transfer))),
             KeyCode::Char('x') | KeyCode::Delete => {
                 self.act(cx, |transfer| (!transfer.is_running()).then_some(Action::ForgetSave(transfer.number)));
@@ -126,17 +126,17 @@ impl Overlay for List {
             KeyCode::PageDown => self.list.move_by(Motion::PageDown.rows(height).unwrap_or(0), len),
             _ => {}
         }
-        Stay::Open
+        AfterKey::Open
     }
 
-    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> Stay {
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterKey {
         let len = cx.view.transfers.list().len();
         match pointer {
             Pointer::Wheel { rows, .. } => self.list.move_by(rows.into(), len),
             Pointer::Press { column, row, .. } => {
                 let area = self.area.get();
                 if !area.contains((column, row).into()) {
-                    return Stay::Close;
+                    return AfterKey::Close;
                 }
                 if let Some(index) = self.list.row_at(row - area.y) {
                     self.list.select(index, len);
@@ -144,6 +144,6 @@ impl Overlay for List {
             }
             Pointer::Drag { .. } | Pointer::Release => {}
         }
-        Stay::Open
+        AfterKey::Open
     }
 }

@@ -25,12 +25,12 @@ pub fn file(rule: &str, i: usize) -> Option<String> {
     }
 }
 
-fn icon(i: usize, colour: &str) -> String {
+fn icon(i: usize, color: &str) -> String {
     let (a, b, r) = (4 + i % 9, 6 + i % 7, 2 + i % 5);
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"24\" height=\"24\" viewBox=\"0 0 24 24\">\n  \
-         <circle cx=\"{a}\" cy=\"{b}\" r=\"{r}\" fill=\"{colour}\"/>\n  \
-         <path d=\"M{a} {b}h{r}v{r}z\" stroke=\"{colour}\" stroke-width=\"1.5\"/>\n</svg>\n"
+         <circle cx=\"{a}\" cy=\"{b}\" r=\"{r}\" fill=\"{color}\"/>\n  \
+         <path d=\"M{a} {b}h{r}v{r}z\" stroke=\"{color}\" stroke-width=\"1.5\"/>\n</svg>\n"
     )
 }
 
@@ -83,15 +83,15 @@ pub fn bytes(rule: &str) -> Option<Vec<u8>> {
     }
 }
 
-type Colour = [u8; 3];
+type Color = [u8; 3];
 
-const PAPER: Colour = [0x16, 0x1b, 0x22];
-const LINES: Colour = [0x30, 0x36, 0x3d];
-const WORDS: Colour = [0x8b, 0x94, 0x9e];
-const BRIGHT: Colour = [0xc9, 0xd1, 0xd9];
-const BLUE: Colour = [0x1f, 0x6f, 0xeb];
-const GREEN: Colour = [0x3f, 0xb9, 0x50];
-const RED: Colour = [0xf8, 0x51, 0x49];
+const PAPER: Color = [0x16, 0x1b, 0x22];
+const LINES: Color = [0x30, 0x36, 0x3d];
+const WORDS: Color = [0x8b, 0x94, 0x9e];
+const BRIGHT: Color = [0xc9, 0xd1, 0xd9];
+const BLUE: Color = [0x1f, 0x6f, 0xeb];
+const GREEN: Color = [0x3f, 0xb9, 0x50];
+const RED: Color = [0xf8, 0x51, 0x49];
 
 /// Places are given in half pixels: a picture of half the size says as much, in a quarter of the time.
 const SCALE: usize = 2;
@@ -104,18 +104,18 @@ struct Picture {
 }
 
 impl Picture {
-    fn new(width: usize, height: usize, colour: Colour) -> Picture {
+    fn new(width: usize, height: usize, color: Color) -> Picture {
         let (width, height) = (width / SCALE, height / SCALE);
-        Picture { width, height, pixels: colour.repeat(width * height) }
+        Picture { width, height, pixels: color.repeat(width * height) }
     }
 
-    fn fill(&mut self, x: usize, y: usize, width: usize, height: usize, colour: Colour) {
+    fn fill(&mut self, x: usize, y: usize, width: usize, height: usize, color: Color) {
         let [x, y, width, height] = [x, y, width, height].map(|n| n.div_ceil(SCALE));
         for row in y..(y + height).min(self.height) {
             let (from, to) = (row * self.width + x.min(self.width), row * self.width + (x + width).min(self.width));
             let bytes = self.pixels.get_mut(3 * from..3 * to).unwrap_or_default();
             for (i, byte) in bytes.iter_mut().enumerate() {
-                *byte = colour.get(i % 3).copied().unwrap_or_default();
+                *byte = color.get(i % 3).copied().unwrap_or_default();
             }
         }
     }
@@ -174,11 +174,11 @@ fn table(wrong: Option<usize>) -> Picture {
             picture.fill(0, y - 2, 640, 16, BLUE);
         }
         let words = if row == 9 { BRIGHT } else { WORDS };
-        for (column, colour) in [(12, words), (180, BRIGHT), (360, words)] {
+        for (column, color) in [(12, words), (180, BRIGHT), (360, words)] {
             let mut x = column;
             for _ in 0..1 + next(&mut seed) % 3 {
                 let width = 12 + (next(&mut seed) % 34) as usize;
-                picture.fill(x, y, width, 10, colour);
+                picture.fill(x, y, width, 10, color);
                 x += width + 6;
             }
         }

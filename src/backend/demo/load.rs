@@ -9,7 +9,7 @@ use super::history::{History, Person, replay};
 use super::repository::{Refs, write};
 use super::schema::*;
 use crate::backend::records::*;
-use crate::backend::runner::{self, Plan};
+use crate::backend::runner::{self, PipelinePlan};
 use crate::backend::world::World;
 use git2::Oid;
 use jiff::{SignedDuration, Timestamp};
@@ -99,7 +99,7 @@ impl Load {
         for one in &form.scripts {
             self.script(one).map_err(|e| format!("scripts.{}.{e}", one.name))?;
         }
-        let mut pipelines: Vec<(Timestamp, Plan, &PipelineForm)> = Vec::new();
+        let mut pipelines: Vec<(Timestamp, PipelinePlan, &PipelineForm)> = Vec::new();
         for one in &form.pipelines {
             let plan = self.plan(one).map_err(|e| format!("pipelines.{}.{}.{e}", one.project, one.ref_name))?;
             pipelines.push((plan.at, plan, one));
@@ -213,7 +213,7 @@ impl Load {
         Ok(())
     }
 
-    fn members(&mut self, place: Place, members: &BTreeMap<String, String>, at: Timestamp) -> Result<()> {
+    fn members(&mut self, place: Membership, members: &BTreeMap<String, String>, at: Timestamp) -> Result<()> {
         for (username, word) in members {
             let user = self.user_id("members", username)?;
             let level = level(word).map_err(|e| format!("members.{username}: {e}"))?;
@@ -245,7 +245,7 @@ impl Load {
             directory_links: form.directory_links.iter().map(directory_link).collect::<Result<_>>()?,
             ..Group::default()
         });
-        self.members(Place::Group(id), &form.members, created_at)
+        self.members(Membership::Group(id), &form.members, created_at)
     }
 
     /// Replays all histories that the projects name, side by side.
@@ -363,7 +363,7 @@ impl Load {
         if let Some(history) = history {
             self.histories.insert(id, history);
         }
-        self.members(Place::Project(id), &form.members, created_at)
+        self.members(Membership::Project(id), &form.members, created_at)
     }
 
     fn milestone(&mut self, form: &MilestoneForm) -> Result<()> {
@@ -643,11 +643,11 @@ impl Load {
             let place = match (&one.group, &one.project) {
                 (Some(path), _) => {
                     let group = self.world.group_at(path);
-                    Some(Place::Group(
+                    Some(Membership::Group(
                         group.ok_or_else(|| format!("notifications[{i}].group: there is no group {path}"))?.id,
                     ))
                 }
-                (None, Some(path)) => Some(Place::Project(self.project_id(path)?)),
+                (None, Some(path)) => Some(Membership::Project(self.project_id(path)?)),
                 (None, None) => None,
             };
             let (level, email, events) = (one.level.clone(), one.email.clone(), one.events.clone());

@@ -140,10 +140,10 @@ fn terminals() -> String {
         let chance = next(&mut seed) % 100;
         if open.len() < AT_ONCE && !waiting.is_empty() && (chance < 40 || open.is_empty()) {
             let name = waiting.remove((next(&mut seed) % waiting.len() as u64) as usize);
-            let colours = pick(&mut seed, &["16777216", "16777216", "256", "16"]);
+            let colors = pick(&mut seed, &["16777216", "16777216", "256", "16"]);
             let author = pick(&mut seed, PEOPLE);
             let left = 1 + (next(&mut seed) % 4) as usize;
-            let branch = Branch { name, author, written: vec![("colours", colours)], left };
+            let branch = Branch { name, author, written: vec![("colours", colors)], left };
             let _ = write!(out, "on main\nbranch add/{name}\n{author}: Add {name}\n{}", branch.file());
             open.push(branch);
         } else if chance < 80 {

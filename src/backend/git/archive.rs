@@ -134,12 +134,12 @@ impl<W: Write> Entries for Zip<W> {
 
 /// Fails once: what packs zip files tries again to bring one to its end when it is dropped, and would complain on a
 /// terminal that is not its own.
-struct Once<W> {
+struct FailOnce<W> {
     out: W,
     has_failed: bool,
 }
 
-impl<W: Write> Write for Once<W> {
+impl<W: Write> Write for FailOnce<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.has_failed {
             return Ok(bytes.len());
@@ -179,7 +179,7 @@ impl Git {
                 self.write_tar(&root, prefix, time, packed)?.finish().map(drop)
             }
             Format::Zip => {
-                let mut out = Once { out, has_failed: false };
+                let mut out = FailOnce { out, has_failed: false };
                 let mut zip = Zip::new(&mut out, seconds);
                 self.write_folder(&root, prefix, &mut zip)?;
                 zip.writer.finish().map_err(io::Error::other).map(drop)

@@ -79,7 +79,7 @@ impl Git {
     /// The tree after all actions.
     fn apply(&self, actions: &[CommitAction], base: &Tree<'_>, at: Option<Oid>) -> Result<Tree<'_>, Reject> {
         // What earlier actions left at a path: its blob and mode, or nothing.
-        let mut touched = Touched::new();
+        let mut touched = TouchedPaths::new();
         for (index, action) in actions.iter().enumerate() {
             let path = clean(&action.file_path)?;
             let content = || content(index, action);
@@ -119,7 +119,7 @@ impl Git {
                 other => return Err(Reject::bad(format!("Unknown action '{other}'"))),
             }
         }
-        let changes: Vec<(&str, Left)> = touched.iter().map(|(path, left)| (path.as_str(), *left)).collect();
+        let changes: Vec<(&str, PathState)> = touched.iter().map(|(path, left)| (path.as_str(), *left)).collect();
         let id = self.rebuilt(Some(base), &changes)?;
         let id = id.map_or_else(|| self.repo().treebuilder(None)?.write(), Ok)?;
         Ok(self.repo().find_tree(id)?)
@@ -127,10 +127,10 @@ impl Git {
 
     /// A folder after changes, whose paths are in order; `None` where nothing is left in it. It calls itself once a
     /// folder on the way, of which [`clean`] lets few through.
-    fn rebuilt(&self, base: Option<&Tree<'_>>, changes: &[(&str, Left)]) -> Result<Option<Oid>, Reject> {
+    fn rebuilt(&self, base: Option<&Tree<'_>>, changes: &[(&str, PathState)]) -> Result<Option<Oid>, Reject> {
         let mut folder = self.repo().treebuilder(base)?;
         let in_the_way = || Reject::bad("A directory with this name already exists");
-        let mut rest: BTreeMap<&str, Changed<'_>> = BTreeMap::new();
+        let mut rest: BTreeMap<&str, FolderChange<'_>> = BTreeMap::new();
         for (path, left) in changes {
             match path.split_once('/') {
                 Some((name, deeper)) => rest.entry(name).or_default().1.push((deeper, *left)),
@@ -159,7 +159,7 @@ impl Git {
         Ok(if folder.is_empty() { None } else { Some(folder.write()?) })
     }
 
-    fn entry(&self, base: &Tree<'_>, touched: &Touched, path: &str) -> Left {
+    fn entry(&self, base: &Tree<'_>, touched: &TouchedPaths, path: &str) -> PathState {
         if let Some(left) = touched.get(path) {
             return *left;
         }
@@ -219,16 +219,16 @@ impl Git {
 }
 
 /// What is at a path: the blob of a file and its mode, or nothing.
-type Left = Option<(Oid, FileMode)>;
+type PathState = Option<(Oid, FileMode)>;
 
 /// What is left of one name of a folder, and of what is below it.
-type Changed<'p> = (Option<Left>, Vec<(&'p str, Left)>);
+type FolderChange<'p> = (Option<PathState>, Vec<(&'p str, PathState)>);
 
 /// What actions left, by path.
-type Touched = BTreeMap<String, Left>;
+type TouchedPaths = BTreeMap<String, PathState>;
 
 /// Stands for a file that nobody touched.
-const KEPT: Left = Some((Oid::ZERO_SHA1, FileMode::Blob));
+const KEPT: PathState = Some((Oid::ZERO_SHA1, FileMode::Blob));
 
 /// The longest path of a file.
 const LONGEST_PATH: usize = 4_096;

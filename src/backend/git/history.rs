@@ -46,7 +46,7 @@ impl Git {
     /// One page of a log, newest first.
     pub fn log(&self, query: &LogQuery, skip: usize, take: usize) -> Result<Page, Reject> {
         let history = self.history(&query.from, &query.without)?;
-        let mut touches = query.path.as_ref().map(|path| Touches::new(self, path, &history, &query.from));
+        let mut touches = query.path.as_ref().map(|path| PathFilter::new(self, path, &history, &query.from));
         let mut page = Page { commits: Vec::new(), total: None, more: false };
         let mut found = 0;
         for node in history.iter() {
@@ -139,11 +139,11 @@ impl Git {
         }
         let times = key.1.iter().filter_map(|id| self.raw_commit(*id, |raw| raw.seconds()).ok());
         let Some(oldest) = times.min() else { return Ok(Arc::default()) };
-        let mut sought: HashSet<Oid> = key.1.iter().copied().collect();
+        let mut filter_text: HashSet<Oid> = key.1.iter().copied().collect();
         let mut held = HashSet::new();
         let is_whole = self.walk_since([root], oldest, |met| {
-            held.extend(sought.take(&met.id));
-            !sought.is_empty()
+            held.extend(filter_text.take(&met.id));
+            !filter_text.is_empty()
         })?;
         let held = Arc::new(held);
         // What is missing of a history may come yet; more than a page is asked for once.
@@ -215,7 +215,7 @@ impl Git {
 
 /// Tells which commits changed a path, as `git log -- PATH` does: where a merge has there what one of its parents has,
 /// the history goes on with that parent alone. What a commit has there is looked up once, though each is also a parent.
-struct Touches<'a> {
+struct PathFilter<'a> {
     git: &'a Git,
     graph: &'a Graph<'a>,
     /// The names on the way, as the repository writes them.
@@ -225,14 +225,14 @@ struct Touches<'a> {
     follows: HashSet<Oid>,
 }
 
-impl<'a> Touches<'a> {
-    fn new(git: &'a Git, path: &str, history: &'a History<'a>, from: &[Oid]) -> Touches<'a> {
+impl<'a> PathFilter<'a> {
+    fn new(git: &'a Git, path: &str, history: &'a History<'a>, from: &[Oid]) -> PathFilter<'a> {
         let names = match from.first().and_then(|at| git.tree(*at).ok()) {
             Some(tree) => git.raw_names(&tree, path),
             None => path.split('/').filter(|name| !name.is_empty()).map(|name| name.as_bytes().to_vec()).collect(),
         };
         let follows = from.iter().copied().collect();
-        Touches { git, graph: &history.graph, names, known: HashMap::new(), follows }
+        PathFilter { git, graph: &history.graph, names, known: HashMap::new(), follows }
     }
 
     /// Whether a commit is in the history of the path and differs there from each of its parents. It has to be called for

@@ -27,7 +27,7 @@ pub enum LocalError {
 
 /// What was found at a path.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Adopted {
+pub struct LocalRepository {
     /// The folder's name.
     pub name: String,
     /// `None` where there is no commit yet.
@@ -38,7 +38,7 @@ pub struct Adopted {
 ///
 /// # Errors
 /// A sentence each for a path that does not exist, that is in no repository, and for a repository that git refuses.
-pub fn adopt(path: &Path, target: &Path) -> Result<Adopted, LocalError> {
+pub fn adopt(path: &Path, target: &Path) -> Result<LocalRepository, LocalError> {
     let source = open(path)?;
     share(&source, target).map_err(|why| unreadable(path, why))
 }
@@ -166,7 +166,7 @@ fn rejected(reject: Reject) -> Failure {
     reject.body.to_string().into()
 }
 
-fn share(source: &Repository, target: &Path) -> Result<Adopted, Failure> {
+fn share(source: &Repository, target: &Path) -> Result<LocalRepository, Failure> {
     let bare = Repository::init_bare(target)?;
     let common = source.commondir().canonicalize()?;
     fs::create_dir_all(target.join("objects/info"))?;
@@ -185,7 +185,7 @@ fn share(source: &Repository, target: &Path) -> Result<Adopted, Failure> {
     if let Some(name) = &default_branch {
         bare.set_head(&format!("refs/heads/{name}"))?;
     }
-    Ok(Adopted { name: name_of(source, &common), default_branch })
+    Ok(LocalRepository { name: name_of(source, &common), default_branch })
 }
 
 /// Branches and tags by full name. Where there is no branch of its own, as in a mirror, the remotes' count.

@@ -23,12 +23,12 @@ pub use object::Commit;
 pub use refs::Listed;
 
 use super::cache::Cache;
-use super::deeds::{self, Deeds};
-use super::records::Deed;
+use super::records::RefUpdate;
 use super::reject::Reject;
 use super::stop::Stop;
 use crate::api::Time;
 use crate::api::commits::{Commit as CommitView, Stats};
+use crate::backend::ref_updates::{self, RefUpdates};
 use git2::{ObjectType, Oid, Reference, Repository};
 use jiff::Timestamp;
 use jiff::fmt::temporal::DateTimePrinter;
@@ -45,7 +45,7 @@ pub struct Git {
     shallow: HashSet<Oid>,
     stop: Stop,
     /// Where changes of refs are put down, and the project that they are of; `None`: they are made at once.
-    deferred: Option<(Deeds, u64)>,
+    deferred: Option<(RefUpdates, u64)>,
 }
 
 /// A branch or a tag by name, and the commit that it leads to.
@@ -112,25 +112,25 @@ impl Git {
     }
 
     /// The same, whose changes of refs are put down to be made later. It answers as if they were made.
-    pub fn deferring(self, deeds: &Deeds, project: u64) -> Git {
-        Git { deferred: Some((deeds.clone(), project)), ..self }
+    pub fn deferring(self, job_actions: &RefUpdates, project: u64) -> Git {
+        Git { deferred: Some((job_actions.clone(), project)), ..self }
     }
 
     /// Moves a ref, or puts it down.
     fn set_ref(&self, name: &str, from: Option<Oid>, to: Option<Oid>) -> Result<(), Reject> {
         match &self.deferred {
-            Some((deeds, project)) => {
+            Some((job_actions, project)) => {
                 let (from, to) = (from.map(|id| id.to_string()), to.map(|id| id.to_string()));
-                deeds.push(Deed::Ref { project: *project, name: name.to_owned(), from, to });
+                job_actions.push(RefUpdate::Ref { project: *project, name: name.to_owned(), from, to });
                 Ok(())
             }
-            None => Ok(deeds::set_ref(&self.repo, name, from, to)?),
+            None => Ok(ref_updates::set_ref(&self.repo, name, from, to)?),
         }
     }
 
     /// What a ref points at, or will.
     fn target(&self, name: &str) -> Option<Oid> {
-        let planned = self.deferred.as_ref().and_then(|(deeds, project)| deeds.planned(*project, name));
+        let planned = self.deferred.as_ref().and_then(|(job_actions, project)| job_actions.planned(*project, name));
         planned.unwrap_or_else(|| find_ref(&self.repo, name)?.resolve().ok()?.target())
     }
 
@@ -158,8 +158,8 @@ impl Git {
     /// Makes a branch the one that HEAD names.
     pub fn set_head(&self, branch: &str) -> Result<(), Reject> {
         match &self.deferred {
-            Some((deeds, project)) => {
-                deeds.push(Deed::Head { project: *project, branch: branch.to_owned() });
+            Some((job_actions, project)) => {
+                job_actions.push(RefUpdate::Head { project: *project, branch: branch.to_owned() });
                 Ok(())
             }
             None => Ok(self.repo.set_head(&format!("refs/heads/{branch}"))?),

@@ -4,7 +4,7 @@
 //! list is only used again where the single refs say the same as then, read anew, and `packed-refs` is the same file.
 
 use super::{Git, Head, TagHead, lossy};
-use crate::backend::cache::{Cache, Known, Weigh};
+use crate::backend::cache::{Cache, CacheTable, Weight};
 use crate::backend::reject::Reject;
 use git2::{ErrorCode, Oid, Reference};
 use std::fs::{self, Metadata};
@@ -17,9 +17,9 @@ use std::time::{Duration, SystemTime};
 const TICK: Duration = Duration::from_secs(2);
 
 /// A list in its order, and what the repository looked like when it was read.
-pub type Listed<T> = (Arc<Stand>, Arc<Vec<T>>);
+pub type Listed<T> = (Arc<RefsState>, Arc<Vec<T>>);
 
-impl<T> Weigh for Listed<T> {
+impl<T> Weight for Listed<T> {
     fn weight(&self) -> usize {
         1 + self.1.len() / 16 + self.0.single.len() / 16
     }
@@ -27,7 +27,7 @@ impl<T> Weigh for Listed<T> {
 
 /// What a list of refs depends on.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stand {
+pub struct RefsState {
     /// Which file `packed-refs` is; `None` where there is none.
     packed: Option<Stamp>,
     /// Refs that have a file of their own, and where they point, in order.
@@ -69,9 +69,9 @@ fn identity(_file: &Metadata) -> [i64; 4] {
     [0; 4]
 }
 
-impl Stand {
+impl RefsState {
     /// How things stand below `refs/heads` or `refs/tags`. `None` where it cannot be told well enough to rely on it.
-    fn read(repository: &Path, folder: &str, now: SystemTime) -> Option<Stand> {
+    fn read(repository: &Path, folder: &str, now: SystemTime) -> Option<RefsState> {
         let mut single = Vec::new();
         // First these: git packs a ref before it removes its file.
         singles(&repository.join(folder), &mut single)?;
@@ -81,7 +81,7 @@ impl Stand {
             Err(why) if why.kind() == io::ErrorKind::NotFound => None,
             Err(_) => return None,
         };
-        Some(Stand { packed, single })
+        Some(RefsState { packed, single })
     }
 }
 
@@ -128,12 +128,12 @@ impl Git {
     fn listed<T>(
         &self,
         folder: &str,
-        table: &Known<PathBuf, Listed<T>>,
+        table: &CacheTable<PathBuf, Listed<T>>,
         name_of: fn(&T) -> &str,
         show: impl Fn(&Reference<'_>, String) -> Result<Option<T>, git2::Error>,
     ) -> Result<Arc<Vec<T>>, Reject> {
         let path = self.repo.path();
-        let stand = || Stand::read(path, folder, SystemTime::now());
+        let stand = || RefsState::read(path, folder, SystemTime::now());
         let before = stand();
         let known = table.get(path).filter(|(then, _)| before.as_ref() == Some(&**then));
         if let Some((_, list)) = known {
@@ -204,9 +204,9 @@ mod tests {
         }
 
         /// How it stands for one to whom everything on disk is old.
-        fn stands(&self) -> [Option<Stand>; 2] {
+        fn stands(&self) -> [Option<RefsState>; 2] {
             let later = SystemTime::now() + 2 * TICK;
-            ["refs/heads", "refs/tags"].map(|folder| Stand::read(self.folder.path(), folder, later))
+            ["refs/heads", "refs/tags"].map(|folder| RefsState::read(self.folder.path(), folder, later))
         }
     }
 
@@ -304,9 +304,9 @@ mod tests {
         assert!(is_kept());
         // A file that was written just now may be written again within the same tick.
         made.run(&["pack-refs", "--all"]);
-        assert!(Stand::read(made.folder.path(), "refs/heads", SystemTime::now()).is_none());
+        assert!(RefsState::read(made.folder.path(), "refs/heads", SystemTime::now()).is_none());
         assert!(made.stands()[0].is_some());
         let past = SystemTime::now() - 2 * TICK;
-        assert!(Stand::read(made.folder.path(), "refs/heads", past).is_none(), "of a time to come");
+        assert!(RefsState::read(made.folder.path(), "refs/heads", past).is_none(), "of a time to come");
     }
 }

@@ -1,11 +1,12 @@
 //! How artifacts are drawn: the way to them, the tree, the file, and what stands where there is none.
 
-use super::look::{Archive, LARGEST_FILE};
-use super::zip::Refusal;
-use super::{Artifacts, FILE, Of, TREE, ci, look, project, refused, report};
+use super::{ArtifactSource, Artifacts, FILE, TREE, ci, project, refused, report};
 use crate::api::client::Progress;
-use crate::app::pane::{Crumb, View};
-use crate::panes::list;
+use crate::app::pane::{Breadcrumb, View};
+use crate::domain::zip::Refusal;
+use crate::panes::artifacts::archive;
+use crate::panes::artifacts::archive::{Archive, LARGEST_FILE};
+use crate::parts::list;
 use crate::ui::panels;
 use crate::ui::table::{self, Column, Size};
 use crate::ui::theme::Role;
@@ -24,28 +25,28 @@ const SOON: i64 = 2 * 24 * 3600;
 
 impl Artifacts {
     /// The way here: project, job, how many files, until when.
-    pub(super) fn way(&self, view: &View) -> Vec<Crumb> {
-        let mut crumbs = project::crumbs(view, &self.project);
+    pub(super) fn way(&self, view: &View) -> Vec<Breadcrumb> {
+        let mut breadcrumbs = project::breadcrumbs(view, &self.project);
         let job = self.job(view);
         match &self.of {
-            Of::Job(id) => {
+            ArtifactSource::Job(id) => {
                 let name = job.map(|job| format!(" {}", text::shown(&job.name))).unwrap_or_default();
-                crumbs.push(Crumb::new(format!("#{id}{name}"), Role::Text));
+                breadcrumbs.push(Breadcrumb::new(format!("#{id}{name}"), Role::Text));
             }
-            Of::Ref { git_ref, job } => {
-                crumbs.push(Crumb::new(text::shown(job).into_owned(), Role::Text));
-                crumbs.push(crate::panes::crumbs::git_ref(&text::shown(git_ref)));
+            ArtifactSource::Ref { git_ref, job } => {
+                breadcrumbs.push(Breadcrumb::new(text::shown(job).into_owned(), Role::Text));
+                breadcrumbs.push(crate::parts::breadcrumbs::git_ref(&text::shown(git_ref)));
             }
         }
-        crumbs.push(Crumb::new("artifacts", Role::Text));
+        breadcrumbs.push(Breadcrumb::new("artifacts", Role::Text));
         if !self.name.is_empty() {
-            crumbs.push(Crumb::new(format!("/{}", text::shown(&self.name)), Role::Match));
+            breadcrumbs.push(Breadcrumb::new(format!("/{}", text::shown(&self.name)), Role::Match));
         }
         if let Some(end) = job.filter(|job| job.has_artifacts()).and_then(ci::expiry) {
             let (words, role) = expiry(end, view.now);
-            crumbs.push(Crumb::new(words, role));
+            breadcrumbs.push(Breadcrumb::new(words, role));
         }
-        crumbs
+        breadcrumbs
     }
 
     pub(super) fn draw_tree(&self, view: &View, area: Rect, buf: &mut Buffer) {
@@ -90,7 +91,7 @@ impl Artifacts {
             let (why, hint) = said(refusal, "This archive");
             return state::empty(buf, area, theme, &why, if hint.is_empty() { "A saves it as it is" } else { &hint });
         }
-        let error = view.store.unbrought(&self.key());
+        let error = view.store.failed(&self.key());
         let gone = self.job(view).is_some_and(|job| !job.has_artifacts());
         match error {
             Some(error) if !error.is_missing() => list::failure(view, area, buf, error),
@@ -104,7 +105,7 @@ impl Artifacts {
 
     /// Why there are no artifacts, and what to press.
     fn absent(&self, view: &View) -> (String, String) {
-        if let Of::Ref { git_ref, job } = &self.of {
+        if let ArtifactSource::Ref { git_ref, job } = &self.of {
             let (job, git_ref) = (text::shown(job), text::shown(git_ref));
             let why = format!("No job {job} that succeeded on {git_ref} has artifacts.");
             return (why, "R asks for those of another branch or job".into());
@@ -147,8 +148,8 @@ impl Artifacts {
         if self.blob.is_known(view) {
             return self.blob.draw_shown(view, area, buf, focused);
         }
-        let key = self.sha().map(|sha| look::taken_key(&sha)).unwrap_or_default();
-        match view.store.unbrought(&key) {
+        let key = self.sha().map(|sha| archive::taken_key(&sha)).unwrap_or_default();
+        match view.store.failed(&key) {
             Some(error) => list::failure(view, area, buf, error),
             None => draw_progress(view, area, buf, view.store.progress(&key), "the file"),
         }

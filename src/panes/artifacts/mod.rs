@@ -1,31 +1,29 @@
 //! The artifacts of a job: the archive as a tree, beside it one of its files: text, picture, test report or bytes.
 
-mod acts;
+mod actions;
+mod archive;
 mod draw;
-mod junit;
-mod look;
 mod report;
 mod tree;
-mod unpack;
-mod zip;
 
-use super::blob::work::ReadBytes;
-use super::blob::{Blob, File};
-use super::{ci, project};
 use crate::api::jobs::{GetArtifactFile, GetArtifacts, GetJob, GetRefArtifacts, Job, ListJobs, Status};
 use crate::api::{Endpoint, Id};
 use crate::app::action::{Action, Tone};
 use crate::app::command::{Command, Motion};
 use crate::app::overlay::prompt::Prompt;
-use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, Seek, View};
+use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, View};
 use crate::app::place::Place;
-use crate::store::{Gleaned, Load, Want, Work};
-use crate::ui::panels::{Ask, Panels};
+use crate::domain::junit::Report;
+use crate::domain::zip::{Entry, Refusal};
+use crate::parts::blob::work::ReadBytes;
+use crate::parts::blob::{BlobView, File};
+use crate::parts::{ci, project};
+use crate::store::{AnyRangeRead, Load, Want, Work};
+use crate::ui::panels::{PanelRequest, Panels};
 use crate::ui::table::ListState;
 use crate::ui::text;
-use ci::Deed;
-use junit::Report;
-use look::{Archive, BringFile, BringPart, FindNames, LARGEST_FILE, ReadList, ReadReport, Taken, Unpack};
+use archive::{Archive, FetchFile, FetchPart, FileContent, FindNames, LARGEST_FILE, ReadList, ReadReport, Unpack};
+use ci::JobAction;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use report::Table;
@@ -33,18 +31,17 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
-use tree::{Node, Seen};
-use zip::{Entry, Refusal};
+use tree::{Node, VisibleNode};
 
 const TREE: usize = 0;
 const FILE: usize = 1;
-const ASKS: &[Ask] = &[Ask { min: 30, weight: 1 }, Ask { min: 60, weight: 2 }];
+const ASKS: &[PanelRequest] = &[PanelRequest { min: 30, weight: 1 }, PanelRequest { min: 60, weight: 2 }];
 /// Before a file under a moving cursor is asked for.
 const PATIENCE: Duration = Duration::from_millis(80);
 
 /// Whose artifacts they are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Of {
+enum ArtifactSource {
     /// Those of a job.
     Job(u64),
     /// Those of the last job of that name that succeeded on a branch or tag.
@@ -54,10 +51,10 @@ enum Of {
 /// The tree of an archive, and a file of it.
 pub struct Artifacts {
     project: Id,
-    of: Of,
+    of: ArtifactSource,
     list: ListState,
     open: BTreeSet<u32>,
-    seen: Vec<Seen>,
+    seen: Vec<VisibleNode>,
     /// Whether the folders that are open from the beginning are.
     begun: bool,
     /// What is sought in the tree.
@@ -66,7 +63,7 @@ pub struct Artifacts {
     wanted: Option<String>,
     /// The node whose file is shown.
     shown: Option<u32>,
-    blob: Blob,
+    blob: BlobView,
     report: Table,
     /// Whether a report is shown as the text that it is.
     as_text: bool,
@@ -81,8 +78,8 @@ impl Artifacts {
     /// Names the archive.
     fn key(&self) -> String {
         match &self.of {
-            Of::Job(job) => format!("archive of {} job {job}", self.project),
-            Of::Ref { git_ref, job } => format!("archive of {} ref {git_ref} job {job}", self.project),
+            ArtifactSource::Job(job) => format!("archive of {} job {job}", self.project),
+            ArtifactSource::Ref { git_ref, job } => format!("archive of {} ref {git_ref} job {job}", self.project),
         }
     }
 
@@ -90,8 +87,8 @@ impl Artifacts {
     fn request(&self) -> crate::api::Request {
         let id = self.project.clone();
         match &self.of {
-            Of::Job(job_id) => GetArtifacts { id, job_id: *job_id, job_token: None }.request(),
-            Of::Ref { git_ref, job } => {
+            ArtifactSource::Job(job_id) => GetArtifacts { id, job_id: *job_id, job_token: None }.request(),
+            ArtifactSource::Ref { git_ref, job } => {
                 GetRefArtifacts { id, ref_name: git_ref.clone(), job: job.clone(), job_token: None }.request()
             }
         }
@@ -99,8 +96,8 @@ impl Artifacts {
 
     fn get_job(&self) -> Option<GetJob> {
         match &self.of {
-            Of::Job(job_id) => Some(GetJob { id: self.project.clone(), job_id: *job_id }),
-            Of::Ref { .. } => None,
+            ArtifactSource::Job(job_id) => Some(GetJob { id: self.project.clone(), job_id: *job_id }),
+            ArtifactSource::Ref { .. } => None,
         }
     }
 
@@ -112,8 +109,8 @@ impl Artifacts {
     /// The job, where it is known.
     fn job<'a>(&self, view: &View<'a>) -> Option<&'a Job> {
         match &self.of {
-            Of::Job(_) => view.store.get(&self.get_job()?).value,
-            Of::Ref { git_ref, job } => view.store.list(&self.jobs()).iter().find(|one| {
+            ArtifactSource::Job(_) => view.store.get(&self.get_job()?).value,
+            ArtifactSource::Ref { git_ref, job } => view.store.list(&self.jobs()).iter().find(|one| {
                 one.status == Status::Success && one.r#ref == *git_ref && one.name == *job && one.has_artifacts()
             }),
         }
@@ -121,8 +118,8 @@ impl Artifacts {
 
     fn job_id(&self, view: &View) -> Option<u64> {
         match &self.of {
-            Of::Job(job) => Some(*job),
-            Of::Ref { .. } => self.job(view).map(|job| job.id),
+            ArtifactSource::Job(job) => Some(*job),
+            ArtifactSource::Ref { .. } => self.job(view).map(|job| job.id),
         }
     }
 
@@ -148,7 +145,7 @@ impl Artifacts {
         if self.name.trim().is_empty() {
             return None;
         }
-        view.store.made(&look::names_key(&self.key(), &self.name))
+        view.store.made(&archive::names_key(&self.key(), &self.name))
     }
 
     /// Rows of the tree, or of what was found.
@@ -189,8 +186,8 @@ impl Artifacts {
     }
 
     /// What came of the file that is shown.
-    fn taken<'a>(&self, view: &View<'a>) -> Option<&'a Taken> {
-        view.store.made(&look::taken_key(&self.sha()?))
+    fn taken<'a>(&self, view: &View<'a>) -> Option<&'a FileContent> {
+        view.store.made(&archive::taken_key(&self.sha()?))
     }
 
     /// The report that is shown as one.
@@ -198,7 +195,7 @@ impl Artifacts {
         if self.as_text {
             return None;
         }
-        view.store.made::<Option<Arc<Report>>>(&look::report_key(&self.sha()?))?.as_ref()
+        view.store.made::<Option<Arc<Report>>>(&archive::report_key(&self.sha()?))?.as_ref()
     }
 
     /// Shows what the cursor stands on; on a folder, the file shown before stays.
@@ -296,10 +293,10 @@ impl Artifacts {
         }
         let once = self.node(view, index).is_some_and(|node| !node.twice);
         let gleaned = match self.file_request(view, entry).filter(|_| once) {
-            Some(request) => Gleaned::new(BringFile { sha, request }),
+            Some(request) => AnyRangeRead::new(FetchFile { sha, request }),
             None => {
                 let (request, entry, total) = (self.request(), entry.clone(), archive.parts.total());
-                Gleaned::new(BringPart { sha, request, entry, total })
+                AnyRangeRead::new(FetchPart { sha, request, entry, total })
             }
         };
         vec![gleaned.after(PATIENCE).into()]
@@ -361,7 +358,7 @@ impl Pane for Artifacts {
         .when(Self::has_archive),
         Command::new("artifacts.keep", &["K"], "Keep the artifacts for good", |pane: &mut Self, cx| {
             if let Some(job) = pane.job(&cx.view) {
-                Deed::Keep.to(&pane.project, &[job], cx);
+                JobAction::Keep.to(&pane.project, &[job], cx);
             }
         })
         .writes()
@@ -418,8 +415,8 @@ impl Pane for Artifacts {
     fn open(place: &Place, _view: &View) -> Self {
         let item = place.item.clone().unwrap_or_default();
         let of = match &place.git_ref {
-            Some(git_ref) => Of::Ref { git_ref: git_ref.clone(), job: item },
-            None => Of::Job(item.parse().unwrap_or_default()),
+            Some(git_ref) => ArtifactSource::Ref { git_ref: git_ref.clone(), job: item },
+            None => ArtifactSource::Job(item.parse().unwrap_or_default()),
         };
         Artifacts {
             project: place.project.clone().unwrap_or_default(),
@@ -431,7 +428,7 @@ impl Pane for Artifacts {
             name: String::new(),
             wanted: place.path.clone().filter(|path| !path.is_empty()),
             shown: None,
-            blob: Blob::default(),
+            blob: BlobView::default(),
             report: Table::default(),
             as_text: false,
             entered: false,
@@ -444,14 +441,14 @@ impl Pane for Artifacts {
     fn place(&self) -> Place {
         let place = Place::new(Self::ID).project(self.project.clone());
         let place = match &self.of {
-            Of::Job(job) => place.item(job),
-            Of::Ref { git_ref, job } => place.at(git_ref.clone()).item(job),
+            ArtifactSource::Job(job) => place.item(job),
+            ArtifactSource::Ref { git_ref, job } => place.at(git_ref.clone()).item(job),
         };
         let shown = self.blob.file().map(|file| file.path.clone()).filter(|_| self.panels.focus() == FILE);
         Place { path: self.wanted.clone().or(shown), ..place }
     }
 
-    fn crumbs(&self, view: &View) -> Vec<Crumb> {
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
         self.way(view)
     }
 
@@ -464,7 +461,7 @@ impl Pane for Artifacts {
             None => Load::list(&self.jobs(), 1).into(),
         });
         if self.may_be(view) || self.archive(view).is_some() {
-            wants.push(Gleaned::new(ReadList { key: self.key(), request: self.request() }).into());
+            wants.push(AnyRangeRead::new(ReadList { key: self.key(), request: self.request() }).into());
         }
         if let Some(archive) = self.archive(view) {
             if !self.name.trim().is_empty() {
@@ -582,11 +579,11 @@ impl Pane for Artifacts {
         Some(&mut self.panels)
     }
 
-    fn seek(&self) -> Option<Seek> {
-        Some(if self.panels.focus() == FILE { Seek::Search } else { Seek::Filter })
+    fn search_mode(&self) -> Option<SearchMode> {
+        Some(if self.panels.focus() == FILE { SearchMode::Search } else { SearchMode::Filter })
     }
 
-    fn sought(&self) -> String {
+    fn filter_text(&self) -> String {
         match self.panels.focus() {
             FILE if self.test.is_empty() => self.blob.query().to_owned(),
             FILE => self.test.clone(),
@@ -594,7 +591,7 @@ impl Pane for Artifacts {
         }
     }
 
-    fn set_sought(&mut self, text: &str, cx: &mut Cx) {
+    fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
         if self.panels.focus() == FILE {
             if self.table(&cx.view).is_none() {
                 self.test.clear();
@@ -618,9 +615,9 @@ impl Pane for Artifacts {
     }
 
     fn seek_next(&mut self, forward: bool, cx: &mut Cx) {
-        let sought = Pane::sought(self);
+        let filter_text = Pane::filter_text(self);
         let found = match self.panels.focus() {
-            _ if sought.is_empty() => return cx.say(Tone::Info, "Nothing is sought: / begins."),
+            _ if filter_text.is_empty() => return cx.say(Tone::Info, "Nothing is sought: / begins."),
             FILE if self.table(&cx.view).is_some() => self.seek_test(forward, false, &cx.view),
             FILE => self.blob.seek_next(forward, &cx.view),
             _ => {
@@ -631,7 +628,7 @@ impl Pane for Artifacts {
             }
         };
         if !found {
-            cx.say(Tone::Info, format!("\"{sought}\" is not found."));
+            cx.say(Tone::Info, format!("\"{filter_text}\" is not found."));
         }
     }
 
@@ -652,8 +649,8 @@ impl Pane for Artifacts {
         if self.panels.focus() == FILE && self.report.leave_whole() {
             return true;
         }
-        if !Pane::sought(self).is_empty() {
-            self.set_sought("", cx);
+        if !Pane::filter_text(self).is_empty() {
+            self.set_filter_text("", cx);
             return true;
         }
         if self.panels.focus() == FILE && self.entered {

@@ -1,8 +1,8 @@
 //! A test report as a table, what failed first; below it, or in its place, all that the selected test says.
 
-use super::junit::{Case, Report, Spot, Verdict};
 use crate::app::command::Motion;
 use crate::app::pane::{Pointer, View};
+use crate::domain::junit::{Case, Report, SourceLocation, Verdict};
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::table::{self, Column, ListState, Row, Size};
 use crate::ui::theme::{Role, Theme};
@@ -196,7 +196,7 @@ impl Table {
     /// What a test says, line by line, with the roles of its lines.
     fn lines<'a>(&self, case: &'a Case) -> Vec<(std::borrow::Cow<'a, str>, Role)> {
         let mut lines = Vec::new();
-        for Spot { path, line } in case.spots().into_iter().take(1) {
+        for SourceLocation { path, line } in case.spots().into_iter().take(1) {
             let line = line.map_or_else(String::new, |line| format!(":{line}"));
             lines.push((format!("{} {path}{line}", glyph::enter()).into(), Role::Link));
         }

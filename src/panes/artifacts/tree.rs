@@ -1,6 +1,6 @@
 //! The entries of an archive as a tree: made once, on a worker; what is in sight of it is kept as rows.
 
-use super::zip::{Entry, List, Oddity};
+use crate::domain::zip::{Anomaly, Entry, List};
 use crate::ui::table::{Cell, Row};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
@@ -39,7 +39,7 @@ pub struct Tree {
 
 /// A node in sight, and how deep it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct VisibleNode {
     pub node: u32,
     pub depth: u16,
 }
@@ -53,7 +53,7 @@ impl Tree {
             let mut at = ROOT;
             let path = entry.path.trim_end_matches('/');
             let names: Vec<&str> =
-                if entry.odd.is_some_and(Oddity::is_of_path) { vec![path] } else { path.split('/').collect() };
+                if entry.odd.is_some_and(Anomaly::is_of_path) { vec![path] } else { path.split('/').collect() };
             for (depth, name) in names.iter().enumerate() {
                 let last = depth + 1 == names.len();
                 let folder = !last || entry.folder;
@@ -178,12 +178,12 @@ impl Tree {
     }
 
     /// What is in sight while these folders are open.
-    pub fn seen(&self, open: &BTreeSet<u32>) -> Vec<Seen> {
+    pub fn seen(&self, open: &BTreeSet<u32>) -> Vec<VisibleNode> {
         let mut seen = Vec::new();
-        let mut waiting: Vec<Seen> = Vec::new();
-        let within = |index: u32, depth: u16, waiting: &mut Vec<Seen>| {
+        let mut waiting: Vec<VisibleNode> = Vec::new();
+        let within = |index: u32, depth: u16, waiting: &mut Vec<VisibleNode>| {
             let children = self.node(index).map(|node| node.children.as_slice()).unwrap_or_default();
-            waiting.extend(children.iter().rev().map(|node| Seen { node: *node, depth }));
+            waiting.extend(children.iter().rev().map(|node| VisibleNode { node: *node, depth }));
         };
         within(ROOT, 0, &mut waiting);
         while let Some(next) = waiting.pop() {
@@ -215,7 +215,7 @@ impl Tree {
     }
 
     /// A row of the tree.
-    pub fn row(&self, seen: Seen, open: bool, entry: Option<&Entry>) -> Row {
+    pub fn row(&self, seen: VisibleNode, open: bool, entry: Option<&Entry>) -> Row {
         let Some(node) = self.node(seen.node) else { return Row::default() };
         let indent = "  ".repeat(usize::from(seen.depth.min(40)));
         if node.folder {
@@ -255,7 +255,7 @@ impl Tree {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::panes::artifacts::zip::entry_of;
+    use crate::domain::zip::entry_of;
 
     fn tree(paths: &[&str]) -> Tree {
         let entries = paths.iter().map(|path| entry_of(path, 5)).collect();

@@ -5,8 +5,8 @@ use crate::api::Id;
 use crate::api::deployments::Deployment;
 use crate::app::pane::View;
 use crate::app::place::Place;
-use crate::panes::details::{Details, Lead, Pieces};
-use crate::panes::{ci, list};
+use crate::parts::facts::{Details, LinkTarget, Pieces};
+use crate::parts::{ci, list};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 
@@ -29,7 +29,7 @@ pub fn write(details: &mut Details, deployment: Option<&Deployment>, project: &I
     }
     details.field("where", one(environment(deployment).to_owned(), Role::Text), None);
     if let Some(url) = deployment.environment.as_ref().and_then(|environment| environment.external_url.clone()) {
-        let lead = link(deployment).map(Lead::Page);
+        let lead = link(deployment).map(LinkTarget::Page);
         details.field("address", one(url, Role::Link), lead);
     }
     let when = |time: Option<&crate::api::Time>| {
@@ -47,33 +47,33 @@ pub fn write(details: &mut Details, deployment: Option<&Deployment>, project: &I
         let name = vec![(user.username.clone(), Role::User), (format!("  {}", user.name), Role::Dim)];
         details.field("by", name, None);
     }
-    let ref_lead = Lead::Place(place("commits").at(deployment.r#ref.clone()));
+    let ref_lead = LinkTarget::Place(place("commits").at(deployment.r#ref.clone()));
     details.field("ref", one(deployment.r#ref.clone(), Role::Ref), Some(ref_lead));
     let commit = deployment.deployable.as_ref().and_then(|job| job.commit.as_ref());
     let mut pieces = one(text::head(&deployment.sha, 8), Role::Ref);
     pieces.extend(commit.map(|commit| (format!("  {}", commit.title), Role::Text)));
-    details.field("commit", pieces, Some(Lead::Place(place("commit").item(&deployment.sha))));
-    let files = Lead::Place(place("files").at(deployment.sha.clone()));
+    details.field("commit", pieces, Some(LinkTarget::Place(place("commit").item(&deployment.sha))));
+    let files = LinkTarget::Place(place("files").at(deployment.sha.clone()));
     details.field("files", one("as they were deployed".into(), Role::Text), Some(files));
     let Some(job) = &deployment.deployable else {
         return details.field("job", one("gone".into(), Role::Dim), None);
     };
     let (sign, role) = ci::sign(job);
     let named = vec![(format!("{sign} "), role), (format!("#{} {}", job.id, job.name), Role::Text)];
-    details.field("job", named, Some(Lead::Place(place("job").item(job.id))));
+    details.field("job", named, Some(LinkTarget::Place(place("job").item(job.id))));
     let took = ci::took(job, view.now);
     if !took.is_empty() {
         details.field("took", one(took, Role::Text), None);
     }
     if let Some(pipeline) = &job.pipeline {
-        let lead = Lead::Place(place("jobs").item(pipeline.id));
+        let lead = LinkTarget::Place(place("jobs").item(pipeline.id));
         details.field("pipeline", one(format!("#{}", pipeline.id), Role::Text), Some(lead));
     }
     if let Some(runner) = &job.runner {
-        details.field("runner", one(runner.label(), Role::Text), Some(Lead::Place(place("runners"))));
+        details.field("runner", one(runner.label(), Role::Text), Some(LinkTarget::Place(place("runners"))));
     }
     if job.has_artifacts() {
-        let lead = Lead::Place(place("artifacts").item(job.id));
+        let lead = LinkTarget::Place(place("artifacts").item(job.id));
         details.field("artifacts", one("browse".into(), Role::Text), Some(lead));
     }
 }

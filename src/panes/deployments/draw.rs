@@ -3,7 +3,7 @@
 use super::{DETAILS, Deployments, HISTORY, PLACES, environment, status};
 use crate::api::deployments::Deployment;
 use crate::app::pane::View;
-use crate::panes::list;
+use crate::parts::list;
 use crate::ui::table::{self, Cell, Column, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, panels, text};

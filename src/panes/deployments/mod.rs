@@ -3,19 +3,19 @@
 mod details;
 mod draw;
 
-use super::details::Details;
-use super::list::Listing;
-use super::{ci, project};
 use crate::api::Id;
 use crate::api::deployments::{Deployment, GetDeployment, ListDeployments};
 use crate::api::jobs::{Job, Status};
 use crate::app::action::Action;
-use crate::app::command::{Command, Motion, WhyNot};
-use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, Seek, View};
+use crate::app::command::{Command, Disabled, Motion};
+use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, View};
 use crate::app::place::Place;
-use crate::app::query::{self, Asked, Grammar, Takes, Term};
+use crate::app::query::{self, Grammar, QueryResult, Term, ValueKind};
+use crate::parts::facts::Details;
+use crate::parts::list::Listing;
+use crate::parts::{ci, project};
 use crate::store::{Load, Revision, Rows, Want};
-use crate::ui::panels::{Ask, Panels};
+use crate::ui::panels::{PanelRequest, Panels};
 use crate::ui::table::ListState;
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
@@ -27,7 +27,8 @@ use std::time::Duration;
 const PLACES: usize = 0;
 const HISTORY: usize = 1;
 const DETAILS: usize = 2;
-const ASKS: &[Ask] = &[Ask { min: 28, weight: 2 }, Ask { min: 56, weight: 4 }, Ask { min: 44, weight: 3 }];
+const ASKS: &[PanelRequest] =
+    &[PanelRequest { min: 28, weight: 2 }, PanelRequest { min: 56, weight: 4 }, PanelRequest { min: 44, weight: 3 }];
 /// Pages among which environments are looked for at once: the API has no list of them.
 const LOOKED: u32 = 3;
 /// Before one deployment under a moving cursor is asked for.
@@ -36,7 +37,7 @@ const PATIENCE: Duration = Duration::from_millis(120);
 const TERMS: &[Term] = &[Term::new(
     "sort",
     "",
-    Takes::Sort(&[("id", "id"), ("iid", "iid"), ("created", "created_at"), ("ref", "ref")]),
+    ValueKind::Sort(&[("id", "id"), ("iid", "iid"), ("created", "created_at"), ("ref", "ref")]),
     "in which order",
 )];
 
@@ -96,8 +97,8 @@ impl Deployments {
         let newest =
             ListDeployments { id: self.project.clone(), order_by: Some("id".into()), sort: Some("desc".into()) };
         let asked = match self.grammar_of().ask::<ListDeployments>(&keyed.join(" "), given, view) {
-            Asked::Ready(asked) => asked,
-            Asked::Naming | Asked::Wrong(_) => newest,
+            QueryResult::Ready(asked) => asked,
+            QueryResult::Naming | QueryResult::Wrong(_) => newest,
         };
         (asked, words.join(" "))
     }
@@ -108,7 +109,7 @@ impl Deployments {
 
     /// What is wrong with the words that have a key.
     fn mistake(&self, view: &View) -> Option<String> {
-        let parts = query::parts(self.list.sought());
+        let parts = query::parts(self.list.filter_text());
         let keyed: Vec<String> = parts.into_iter().filter(|(_, keyed)| *keyed).map(|(word, _)| word).collect();
         self.grammar_of().mistake(&keyed.join(" "), view).map(|mistake| mistake.to_string())
     }
@@ -149,11 +150,11 @@ impl Deployments {
         older.max_by_key(|row| row.id).map(|row| row.sha.clone()).filter(|sha| *sha != current.sha)
     }
 
-    fn has_one(&self, view: &View) -> Result<(), WhyNot> {
+    fn has_one(&self, view: &View) -> Result<(), Disabled> {
         self.current(view).map(|_| ()).ok_or_else(|| "no deployment is selected".into())
     }
 
-    fn has_job(&self, view: &View) -> Result<(), WhyNot> {
+    fn has_job(&self, view: &View) -> Result<(), Disabled> {
         self.has_one(view)?;
         self.job(view).map(|_| ()).ok_or_else(|| "its job is gone".into())
     }
@@ -274,7 +275,7 @@ impl Pane for Deployments {
     fn open(place: &Place, _view: &View) -> Self {
         let mut list = Listing::asked(place.query.as_deref().unwrap_or_default());
         if let Some(item) = &place.item {
-            list.hunt(item.clone());
+            list.reveal(item.clone());
         }
         let mut panels = Panels::new(3);
         panels.set_focus(HISTORY);
@@ -292,21 +293,21 @@ impl Pane for Deployments {
     }
 
     fn place(&self) -> Place {
-        let place = Place::new(Self::ID).project(self.project.clone()).query(self.list.sought());
+        let place = Place::new(Self::ID).project(self.project.clone()).query(self.list.filter_text());
         Place { item: self.wanted.clone(), ..place }
     }
 
-    fn crumbs(&self, view: &View) -> Vec<Crumb> {
-        let mut out = project::crumbs(view, &self.project);
-        out.push(Crumb::new("deployments", Role::Text));
-        let keyed = query::parts(self.list.sought());
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        let mut out = project::breadcrumbs(view, &self.project);
+        out.push(Breadcrumb::new("deployments", Role::Text));
+        let keyed = query::parts(self.list.filter_text());
         out.extend(
-            keyed.into_iter().map(|(word, keyed)| Crumb::new(word, if keyed { Role::Label } else { Role::Match })),
+            keyed.into_iter().map(|(word, keyed)| Breadcrumb::new(word, if keyed { Role::Label } else { Role::Match })),
         );
         match self.mistake(view) {
-            Some(why) => out.push(Crumb::new(why, Role::Failed)),
+            Some(why) => out.push(Breadcrumb::new(why, Role::Failed)),
             None => {
-                out.extend(self.list.count(&self.rows(view)).map(|count| Crumb::new(count, Role::Dim)));
+                out.extend(self.list.count(&self.rows(view)).map(|count| Breadcrumb::new(count, Role::Dim)));
             }
         }
         out
@@ -314,7 +315,7 @@ impl Pane for Deployments {
 
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants = vec![project::want(&self.project)];
-        let (asked, _) = self.asked(self.list.sought(), view);
+        let (asked, _) = self.asked(self.list.filter_text(), view);
         let live = self.rows(view).iter().take(list_height(&self.list)).any(is_live);
         let load = Load::list(&asked, self.list.pages().max(LOOKED)).after(self.list.rest());
         wants.push(if live { load.every(ci::PULSE * 2).into() } else { load.into() });
@@ -343,8 +344,8 @@ impl Pane for Deployments {
 
     fn changed(&mut self, cx: &mut Cx) {
         let view = cx.view;
-        let sought = self.asked(self.list.sought(), &view).0;
-        self.list.answered(&view.store.list(&sought));
+        let filter_text = self.asked(self.list.filter_text(), &view).0;
+        self.list.answered(&view.store.list(&filter_text));
         self.gather(&view);
         let rows = self.rows(&view);
         let chosen = self.chosen().map(|environment| environment.name.clone());
@@ -413,8 +414,8 @@ impl Pane for Deployments {
         Some(&mut self.panels)
     }
 
-    fn seek(&self) -> Option<Seek> {
-        Some(Seek::Filter)
+    fn search_mode(&self) -> Option<SearchMode> {
+        Some(SearchMode::Filter)
     }
 
     fn grammar(&self) -> Option<Grammar> {
@@ -422,18 +423,18 @@ impl Pane for Deployments {
         Some(Grammar { search: Some("words"), ..self.grammar_of() })
     }
 
-    fn sought(&self) -> String {
-        self.list.sought().to_owned()
+    fn filter_text(&self) -> String {
+        self.list.filter_text().to_owned()
     }
 
-    fn set_sought(&mut self, text: &str, cx: &mut Cx) {
+    fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
         let here = self.selected(&cx.view).map(|row| row.id.to_string());
         self.list.seek(text, here);
     }
 
     fn escape(&mut self, cx: &mut Cx) -> bool {
         let here = self.selected(&cx.view).map(|row| row.id.to_string());
-        if self.list.unseek(here) {
+        if self.list.clear_filter(here) {
             return true;
         }
         if self.panels.focus() == DETAILS {

@@ -5,9 +5,9 @@ use crate::app::action::Action;
 use crate::app::command::Motion;
 use crate::app::keymap::Key;
 use crate::app::overlay::picker::{edit, letters_shown};
-use crate::app::overlay::{Overlay, Stay};
+use crate::app::overlay::{AfterKey, Overlay};
 use crate::app::pane::{Cx, Pointer, View};
-use crate::panes::blob::source::Source;
+use crate::parts::blob::source::Source;
 use crate::store::{Cancelled, Derive, Load, Rows, Want, Work};
 use crate::ui::input::Input;
 use crate::ui::theme::Role;
@@ -180,17 +180,17 @@ impl Finder {
         view.store.list(&self.listing())
     }
 
-    fn choose(&mut self, cx: &mut Cx) -> Stay {
+    fn choose(&mut self, cx: &mut Cx) -> AfterKey {
         self.hurried = !self.moved && self.shown_for != self.input.text();
         if self.hurried {
-            return Stay::Open;
+            return AfterKey::Open;
         }
         match self.shown.best.get(self.list.selected()) {
             Some(hit) => {
                 cx.act(Action::Answer("find", format!("{} {}", hit.sha, hit.path)));
-                Stay::Close
+                AfterKey::Close
             }
-            None => Stay::Open,
+            None => AfterKey::Open,
         }
     }
 
@@ -244,7 +244,7 @@ impl Finder {
 
 impl Overlay for Finder {
     fn wants(&self, view: &View) -> Vec<Want> {
-        let mut wants: Vec<Want> = vec![Load::list(&self.listing(), self.pages).abreast(ABREAST).into()];
+        let mut wants: Vec<Want> = vec![Load::list(&self.listing(), self.pages).concurrency(ABREAST).into()];
         if let Some((within, query)) = &self.asked {
             let (within, query) = (within.clone(), query.clone());
             let pages = self.rows(view).shared();
@@ -256,7 +256,7 @@ impl Overlay for Finder {
     fn changed(&mut self, cx: &mut Cx) {
         self.look(&cx.view);
         if self.hurried {
-            self.done = self.choose(cx) == Stay::Close;
+            self.done = self.choose(cx) == AfterKey::Close;
         }
     }
 
@@ -280,7 +280,7 @@ impl Overlay for Finder {
         let rows = self.rows(view);
         if self.shown.best.is_empty() {
             match rows.error {
-                Some(error) if !rows.known => crate::panes::list::failure(view, body, buf, error),
+                Some(error) if !rows.known => crate::parts::list::failure(view, body, buf, error),
                 _ if rows.known && self.shown.files > 0 => {
                     state::empty(buf, body, theme, "No path has these letters.", "")
                 }
@@ -301,12 +301,12 @@ impl Overlay for Finder {
         cursor
     }
 
-    fn key(&mut self, key: Key, cx: &mut Cx) -> Stay {
+    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
         let (height, len) = (self.list.height(), self.shown.best.len());
         self.moved |= matches!(key.code, KeyCode::Up | KeyCode::Down | KeyCode::PageUp | KeyCode::PageDown)
             || key.ctrl && matches!(key.code, KeyCode::Char('p' | 'k' | 'n' | 'j'));
         match (key.code, key.ctrl) {
-            (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => return Stay::Close,
+            (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => return AfterKey::Close,
             (KeyCode::Enter, _) => return self.choose(cx),
             (KeyCode::Up, _) | (KeyCode::Char('p' | 'k'), true) => self.list.move_by(-1, len),
             (KeyCode::Down, _) | (KeyCode::Char('n' | 'j'), true) => self.list.move_by(1, len),
@@ -318,7 +318,7 @@ impl Overlay for Finder {
                 }
             }
         }
-        Stay::Open
+        AfterKey::Open
     }
 
     fn paste(&mut self, text: &str, cx: &mut Cx) {
@@ -326,14 +326,14 @@ impl Overlay for Finder {
         self.typed(cx);
     }
 
-    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> Stay {
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterKey {
         let len = self.shown.best.len();
         match pointer {
             Pointer::Wheel { rows, .. } => self.list.move_by(rows.into(), len),
             Pointer::Press { column, row, .. } => {
                 let area = self.area.get();
                 if !area.contains((column, row).into()) {
-                    return Stay::Close;
+                    return AfterKey::Close;
                 }
                 if let Some(index) = self.list.row_at(row - area.y) {
                     self.list.select(index, len);
@@ -342,7 +342,7 @@ impl Overlay for Finder {
             }
             Pointer::Drag { .. } | Pointer::Release => {}
         }
-        Stay::Open
+        AfterKey::Open
     }
 }
 

@@ -1,24 +1,24 @@
 //! Files: the tree of a ref beside one of its files.
 
+mod export;
 pub mod find;
-mod take;
+mod navigation;
 mod tree;
-mod way;
 
-use super::blob::source::Source;
-use super::blob::{Blob, File, Mode};
-use super::refs::Refs;
-use super::staging::acts::{self, Doing, Spot};
-use super::{list, project};
 use crate::api::commits::GetCommit;
 use crate::api::projects::Project;
 use crate::app::action::{Action, Tone};
-use crate::app::command::{Command, Motion, WhyNot};
+use crate::app::command::{Command, Disabled, Motion};
 use crate::app::overlay::prompt::Prompt;
-use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, Seek, View};
+use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, View};
 use crate::app::place::Place;
+use crate::parts::blob::source::Source;
+use crate::parts::blob::{BlobView, File, Mode};
+use crate::parts::ref_choices::Refs;
+use crate::parts::staging_area::file_actions::{self, FileAction, FileContext};
+use crate::parts::{list, project};
 use crate::store::{Load, Want};
-use crate::ui::panels::{self, Ask, Panels};
+use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::table::{self, Column, Size};
 use crate::ui::text::shown;
 use crate::ui::{state, text};
@@ -29,7 +29,7 @@ use tree::{Node, Tree};
 
 const TREE: usize = 0;
 const BLOB: usize = 1;
-const ASKS: &[Ask] = &[Ask { min: 24, weight: 1 }, Ask { min: 60, weight: 3 }];
+const ASKS: &[PanelRequest] = &[PanelRequest { min: 24, weight: 1 }, PanelRequest { min: 60, weight: 3 }];
 const COLUMNS: &[Column] = &[
     Column::new("", Size::Fill { min: 12, weight: 1 }),
     Column::new("", Size::Fit { min: 0, max: 10 }).right().priority(1),
@@ -39,7 +39,7 @@ const COLUMNS: &[Column] = &[
 pub struct Files {
     source: Source,
     tree: Tree,
-    blob: Blob,
+    blob: BlobView,
     panels: Panels,
     /// The cursor of the tree was moved, or a path was asked for: the file under it is shown, not the introduction.
     chosen: bool,
@@ -53,7 +53,7 @@ pub struct Files {
     name: String,
     line: Option<u32>,
     tree_area: Cell<Rect>,
-    staging: Doing,
+    staging: FileAction,
 }
 
 impl Files {
@@ -92,12 +92,12 @@ impl Files {
     }
 
     /// What can be edited, moved, or deleted: the file in view, or what is under the cursor of the tree.
-    fn spot(&self) -> Spot {
+    fn spot(&self) -> FileContext {
         let shown = self.blob.file();
         let path = self.path().or(shown.map(|file| file.path.as_str()));
         let in_tree = self.tree.current().filter(|node| node.is_file() && Some(node.path.as_str()) == path);
         let blob = shown.filter(|file| Some(file.path.as_str()) == path).map(|file| &file.sha);
-        Spot {
+        FileContext {
             project: self.source.project.clone(),
             git_ref: self.source.git_ref.clone(),
             path: path.map(str::to_owned),
@@ -105,11 +105,11 @@ impl Files {
         }
     }
 
-    fn can_change(&self, view: &View) -> Result<(), WhyNot> {
+    fn can_change(&self, view: &View) -> Result<(), Disabled> {
         self.spot().can_change(view)
     }
 
-    fn can_change_file(&self, view: &View) -> Result<(), WhyNot> {
+    fn can_change_file(&self, view: &View) -> Result<(), Disabled> {
         self.spot().can_change_file(view)
     }
 
@@ -117,7 +117,7 @@ impl Files {
     fn follow(&mut self) {
         let node = match self.tree.current() {
             // On the way to what was asked for, nothing else is shown.
-            _ if self.tree.missing().is_some() || self.tree.sought().is_some() => return,
+            _ if self.tree.missing().is_some() || self.tree.filter_text().is_some() => return,
             Some(node) if self.chosen => node.is_file().then_some(node),
             _ => self.tree.readme(),
         };
@@ -178,16 +178,16 @@ impl Files {
         }
     }
 
-    fn has_file(&self, _view: &View) -> Result<(), WhyNot> {
+    fn has_file(&self, _view: &View) -> Result<(), Disabled> {
         self.blob.file().map(|_| ()).ok_or_else(|| "no file is shown".into())
     }
 
-    fn has_text(&self, view: &View) -> Result<(), WhyNot> {
+    fn has_text(&self, view: &View) -> Result<(), Disabled> {
         self.has_file(view)?;
         self.blob.paper(view).map(|_| ()).ok_or_else(|| "this file is no text".into())
     }
 
-    fn in_source(&self, view: &View) -> Result<(), WhyNot> {
+    fn in_source(&self, view: &View) -> Result<(), Disabled> {
         match self.blob.mode(view) {
             _ if self.panels.focus() != BLOB => Err("the file has not the focus".into()),
             Some(Mode::Source) => Ok(()),
@@ -202,7 +202,7 @@ impl Files {
         }
     }
 
-    fn has_tree(&self, _view: &View) -> Result<(), WhyNot> {
+    fn has_tree(&self, _view: &View) -> Result<(), Disabled> {
         if self.tree.nodes().is_empty() { Err("there are no files".into()) } else { Ok(()) }
     }
 
@@ -232,7 +232,7 @@ impl Files {
             };
         }
         table::draw(buf, area, view.theme, focused, &self.tree.list, COLUMNS, nodes.len(), |i| {
-            self.tree.row(i, |sha| Blob::size(view, sha))
+            self.tree.row(i, |sha| BlobView::size(view, sha))
         });
     }
 
@@ -251,7 +251,7 @@ impl Files {
                     .map_or_else(String::new, |url| format!("git remote add origin {url}"));
                 return state::empty(buf, area, view.theme, "There is nothing to show yet.", &shown(&url));
             }
-            let coming = self.tree.nodes().is_empty() || self.tree.sought().is_some();
+            let coming = self.tree.nodes().is_empty() || self.tree.filter_text().is_some();
             if coming && view.store.list(&self.root()).error.is_none() {
                 return state::skeleton(buf, area, view.theme);
             }
@@ -354,7 +354,7 @@ impl Pane for Files {
         .writes()
         .when(Self::can_change),
         Command::new("files.staged", &["i"], "What is staged for this branch", |pane: &mut Self, cx| {
-            cx.go(acts::place(&pane.spot()));
+            cx.go(file_actions::place(&pane.spot()));
         }),
         Command::new("files.blame", &["B"], "Show who wrote each line, or no more", |pane: &mut Self, cx| {
             pane.panels.set_focus(BLOB);
@@ -369,16 +369,16 @@ impl Pane for Files {
         let mut files = Files {
             source: Source { project: place.project.clone().unwrap_or_default(), git_ref: place.git_ref.clone() },
             tree: Tree::at(path),
-            blob: Blob::default(),
+            blob: BlobView::default(),
             panels: Panels::new(2),
             chosen: path.is_some(),
             entered: false,
             reopened: false,
-            joined: way::joined(place),
+            joined: navigation::joined(place),
             name: String::new(),
             line: place.line,
             tree_area: Cell::default(),
-            staging: Doing::default(),
+            staging: FileAction::default(),
         };
         if place.line.is_some() {
             files.panels.set_focus(BLOB);
@@ -389,15 +389,15 @@ impl Pane for Files {
     fn place(&self) -> Place {
         let mut place = Place::new(Self::ID).project(self.source.project.clone());
         place.git_ref = self.source.git_ref.clone();
-        place.path = self.tree.sought().or_else(|| self.path()).map(str::to_owned);
+        place.path = self.tree.filter_text().or_else(|| self.path()).map(str::to_owned);
         place.line = self.line;
         place
     }
 
-    fn crumbs(&self, view: &View) -> Vec<Crumb> {
-        let mut crumbs = project::crumbs_at(view, &self.source.project, self.source.git_ref.as_deref());
-        crumbs.extend(self.staging.crumb(&self.spot(), view));
-        crumbs
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        let mut breadcrumbs = project::breadcrumbs_at(view, &self.source.project, self.source.git_ref.as_deref());
+        breadcrumbs.extend(self.staging.breadcrumb(&self.spot(), view));
+        breadcrumbs
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
@@ -441,15 +441,15 @@ impl Pane for Files {
 
     fn changed(&mut self, cx: &mut Cx) {
         let view = &cx.view;
-        let was_sought = self.tree.sought().is_some();
+        let was_sought = self.tree.filter_text().is_some();
         if let Some(folders) = view.drafts.get(&self.key("folders")).filter(|_| !self.reopened) {
             self.reopened = true;
-            self.tree.reopen(folders.lines().take(way::REMEMBERED));
+            self.tree.reopen(folders.lines().take(navigation::REMEMBERED));
         }
         self.part(view);
         self.tree.changed(view, &self.source);
         self.follow();
-        if was_sought && self.tree.sought().is_none() && self.tree.missing().is_none() {
+        if was_sought && self.tree.filter_text().is_none() && self.tree.missing().is_none() {
             // What was asked for is there: a file opens, at its line.
             if self.tree.current().is_some_and(Node::is_file) {
                 if let Some(line) = self.line {
@@ -531,15 +531,15 @@ impl Pane for Files {
         Some(&mut self.panels)
     }
 
-    fn seek(&self) -> Option<Seek> {
-        Some(Seek::Search)
+    fn search_mode(&self) -> Option<SearchMode> {
+        Some(SearchMode::Search)
     }
 
-    fn sought(&self) -> String {
+    fn filter_text(&self) -> String {
         if self.panels.focus() == BLOB { self.blob.query().to_owned() } else { self.name.clone() }
     }
 
-    fn set_sought(&mut self, text: &str, cx: &mut Cx) {
+    fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
         if self.panels.focus() == BLOB {
             return self.blob.set_query(text, &cx.view);
         }
@@ -551,14 +551,14 @@ impl Pane for Files {
 
     fn seek_next(&mut self, forward: bool, cx: &mut Cx) {
         let blob = self.panels.focus() == BLOB;
-        let sought = Pane::sought(self);
+        let filter_text = Pane::filter_text(self);
         let found = match blob {
-            _ if sought.is_empty() => return cx.say(Tone::Info, "Nothing is sought: / begins."),
+            _ if filter_text.is_empty() => return cx.say(Tone::Info, "Nothing is sought: / begins."),
             true => self.blob.seek_next(forward, &cx.view),
-            false => self.tree.select_named(&sought, forward, false),
+            false => self.tree.select_named(&filter_text, forward, false),
         };
         match (found, blob) {
-            (false, _) => cx.say(Tone::Info, format!("\"{sought}\" is not found.")),
+            (false, _) => cx.say(Tone::Info, format!("\"{filter_text}\" is not found.")),
             (true, false) => self.tree_moved(),
             (true, true) => {}
         }
@@ -599,8 +599,8 @@ impl Pane for Files {
         if self.panels.focus() == BLOB && (self.blob.unmark() || self.blob.end_blame()) {
             return true;
         }
-        if !Pane::sought(self).is_empty() {
-            self.set_sought("", cx);
+        if !Pane::filter_text(self).is_empty() {
+            self.set_filter_text("", cx);
             return true;
         }
         if self.panels.focus() == BLOB && self.entered {

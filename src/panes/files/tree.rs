@@ -2,8 +2,8 @@
 
 use crate::api::repository::{EntryKind, TreeEntry};
 use crate::app::pane::View;
-use crate::panes::blob::source::Source;
-use crate::panes::project;
+use crate::parts::blob::source::Source;
+use crate::parts::project;
 use crate::store::{Load, Revision, Rows, Want};
 use crate::ui::table::{Cell, ListState, Row};
 use crate::ui::theme::Role;
@@ -69,7 +69,7 @@ impl Node {
 
 /// What is known of a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Seen {
+struct Listed {
     revision: Revision,
     known: bool,
     failed: bool,
@@ -87,13 +87,13 @@ pub struct Tree {
     /// Where folders have more entries than are listed.
     mores: Vec<usize>,
     /// What the rows were made from, by open folder in sight; empty where they are all to be made again.
-    seen: BTreeMap<String, Seen>,
+    seen: BTreeMap<String, Listed>,
     /// Folders that were opened or closed since.
     turned: Vec<String>,
     /// The file of the root that introduces the project, by how well it does.
     readme: Option<(usize, Node)>,
     /// What was asked for and is not listed yet.
-    sought: Option<String>,
+    filter_text: Option<String>,
     missing: Option<String>,
     pub list: ListState,
 }
@@ -118,7 +118,7 @@ impl Tree {
             self.open.insert(path.get(..at).unwrap_or_default().to_owned());
         }
         // The last name may be a file, which has no listing: whether it is shows in the listing of its folder.
-        self.sought = Some(path.to_owned());
+        self.filter_text = Some(path.to_owned());
         self.missing = None;
         self.seen.clear();
     }
@@ -134,8 +134,8 @@ impl Tree {
     }
 
     /// The path that is being looked for.
-    pub fn sought(&self) -> Option<&str> {
-        self.sought.as_deref()
+    pub fn filter_text(&self) -> Option<&str> {
+        self.filter_text.as_deref()
     }
 
     /// The rows.
@@ -169,12 +169,16 @@ impl Tree {
     /// After an update: makes the rows again where a listing changed, and goes on looking for what was asked for.
     pub fn changed(&mut self, view: &View, source: &Source) {
         self.drop_missing(view, source);
-        let now: BTreeMap<String, Seen> = self
+        let now: BTreeMap<String, Listed> = self
             .listed()
             .map(|folder| {
                 let rows = view.store.list(&source.listing(folder));
-                let seen =
-                    Seen { revision: rows.revision, known: rows.known, failed: rows.error.is_some(), len: rows.len() };
+                let seen = Listed {
+                    revision: rows.revision,
+                    known: rows.known,
+                    failed: rows.error.is_some(),
+                    len: rows.len(),
+                };
                 (folder.to_owned(), seen)
             })
             .collect();
@@ -188,7 +192,7 @@ impl Tree {
     }
 
     /// Brings the rows to what is known now: a folder may hold hundreds of thousands, so that only what changed is made.
-    fn bring(&mut self, view: &View, source: &Source, now: &BTreeMap<String, Seen>) {
+    fn bring(&mut self, view: &View, source: &Source, now: &BTreeMap<String, Listed>) {
         let turned = std::mem::take(&mut self.turned);
         let before = std::mem::take(&mut self.seen);
         if before.is_empty() {
@@ -326,7 +330,7 @@ impl Tree {
     /// Selects what was asked for where it is listed. Where a folder is listed whole without the next name of the way, it
     /// is missing, and the nearest that exists is selected.
     fn look(&mut self, known: bool) {
-        let Some(path) = self.sought.clone().filter(|_| known) else { return };
+        let Some(path) = self.filter_text.clone().filter(|_| known) else { return };
         let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
         let (mut folder, mut nearest) = ("", None);
         for name in ends.filter_map(|end| path.get(..end)) {
@@ -346,7 +350,7 @@ impl Tree {
         if self.missing.is_none() && self.nodes.iter().any(|n| n.path == path && n.is_folder()) {
             self.set_open(&path, true);
         }
-        self.sought = None;
+        self.filter_text = None;
     }
 
     /// Asks for the next page of a folder whose end is near the window, or in which something is looked for.
@@ -355,11 +359,11 @@ impl Tree {
         let window = self.list.top()..self.list.top() + ahead;
         // The cursor may have gone where nothing was drawn yet.
         let around = self.list.selected()..self.list.selected() + ahead;
-        let sought = self.sought.clone();
+        let filter_text = self.filter_text.clone();
         for index in &self.mores {
             let Some(node) = self.nodes.get(*index) else { continue };
             let on_the_way =
-                sought.as_ref().is_some_and(|p| node.path.is_empty() || p.starts_with(&format!("{}/", node.path)));
+                filter_text.as_ref().is_some_and(|p| node.path.is_empty() || p.starts_with(&format!("{}/", node.path)));
             if !(window.contains(index) || around.contains(index) || on_the_way) {
                 continue;
             }
@@ -400,7 +404,7 @@ impl Tree {
         self.pages.clear();
         self.readme = None;
         self.missing = None;
-        self.sought = None;
+        self.filter_text = None;
         self.seen.clear();
         if let Some(path) = keep {
             self.seek(path);

@@ -5,9 +5,9 @@ use crate::api::Known;
 use crate::api::groups::Group;
 use crate::app::pane::View;
 use crate::app::place::Place;
-use crate::panes::details::{Details, Lead};
-use crate::panes::forms;
-use crate::panes::list::{age, ago};
+use crate::parts::facts::{Details, LinkTarget};
+use crate::parts::forms;
+use crate::parts::list::{age, ago};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 
@@ -18,7 +18,7 @@ const NAMED: usize = 12;
 pub fn group(facts: &mut Details, view: &View, group: &Group, size: Option<&Group>) {
     facts.field("name", vec![(group.full_name.clone(), Role::Title)], None);
     let path = super::tree::path_of(group).to_owned();
-    facts.field("path", vec![(path.clone(), Role::Ref)], Some(Lead::Copy("path", path)));
+    facts.field("path", vec![(path.clone(), Role::Ref)], Some(LinkTarget::Copy("path", path)));
     let mut seen = vec![(group.visibility.to_string(), Role::Text)];
     if group.archived == Some(true) {
         seen.push((format!(" {} archived", glyph::dot()), Role::Warning));
@@ -71,7 +71,7 @@ pub fn group(facts: &mut Details, view: &View, group: &Group, size: Option<&Grou
             }
             let place = Place::new("files").project(project.path_with_namespace.as_str());
             let pieces = vec![(project.path_with_namespace.clone(), Role::Link)];
-            facts.field(if index == 0 { name } else { "" }, pieces, Some(Lead::Place(place)));
+            facts.field(if index == 0 { name } else { "" }, pieces, Some(LinkTarget::Place(place)));
         }
         if all.len() > NAMED {
             let more = format!("{} more", text::count((all.len() - NAMED) as u64));
@@ -82,7 +82,7 @@ pub fn group(facts: &mut Details, view: &View, group: &Group, size: Option<&Grou
 
 /// Writes what the tree knows of a project.
 pub fn project(facts: &mut Details, view: &View, node: &Node) {
-    facts.field("path", vec![(node.path.clone(), Role::Ref)], Some(Lead::Copy("path", node.path.clone())));
+    facts.field("path", vec![(node.path.clone(), Role::Ref)], Some(LinkTarget::Copy("path", node.path.clone())));
     facts.field("visibility", vec![(node.visibility.clone(), Role::Text)], None);
     if node.archived {
         facts.field("", vec![("archived".into(), Role::Warning)], None);
@@ -94,6 +94,6 @@ pub fn project(facts: &mut Details, view: &View, node: &Node) {
     facts.line(Vec::new());
     for (name, words) in [("overview", "at a glance"), ("files", "its files"), ("mrs", "its merge requests")] {
         let place = Place::new(name).project(node.path.as_str());
-        facts.field("", vec![(words.to_owned(), Role::Link)], Some(Lead::Place(place)));
+        facts.field("", vec![(words.to_owned(), Role::Link)], Some(LinkTarget::Place(place)));
     }
 }

@@ -3,19 +3,19 @@
 mod about;
 mod tree;
 
-use super::details::{Details, NAMES_WIDE};
-use super::list::{self, failure, trouble};
-use super::{forms, typed};
 use crate::api::Id;
 use crate::api::groups::{GetGroup, Group, SyncLdap};
 use crate::api::users::ListUsers;
 use crate::app::action::{Action, Tone};
-use crate::app::command::{Command, Motion, WhyNot};
-use crate::app::pane::{Crumb, Cx, Pane, Pointer, Seek, View};
+use crate::app::command::{Command, Disabled, Motion};
+use crate::app::pane::{Breadcrumb, Cx, Pane, Pointer, SearchMode, View};
 use crate::app::place::Place;
 use crate::app::query::{self, Grammar};
+use crate::parts::facts::{Details, NAMES_WIDE};
+use crate::parts::list::{self, failure, trouble};
+use crate::parts::{forms, query_list};
 use crate::store::{Load, Want, Write};
-use crate::ui::panels::{self, Ask, Panels};
+use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::table::{self, Cell, Column, Row, Size};
 use crate::ui::text::{self, shown};
 use crate::ui::theme::Role;
@@ -24,11 +24,11 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell as Shared;
 use std::time::Duration;
-use tree::{Asked, Kind, Node, Tree};
+use tree::{GroupQuery, Kind, Node, Tree};
 
 const TREE: usize = 0;
 const FACTS: usize = 1;
-const ASKS: &[Ask] = &[Ask { min: 52, weight: 3 }, Ask { min: 44, weight: 2 }];
+const ASKS: &[PanelRequest] = &[PanelRequest { min: 52, weight: 3 }, PanelRequest { min: 44, weight: 2 }];
 /// How long the cursor rests on a group before the rest is asked for.
 const PAUSE: Duration = Duration::from_millis(150);
 
@@ -38,7 +38,7 @@ pub struct Groups {
     panels: Panels,
     facts: Details,
     /// The typed query, and the one whose rows are shown.
-    sought: String,
+    filter_text: String,
     shown: String,
     /// Whether sizes are asked for.
     sizes: bool,
@@ -52,19 +52,19 @@ impl Groups {
         Grammar::new(query::GROUPS, Some("search"), None)
     }
 
-    fn asked(&self, text: &str, view: &View) -> Asked {
+    fn asked(&self, text: &str, view: &View) -> GroupQuery {
         let statistics = if self.sizes { serde_json::json!(true) } else { serde_json::Value::Null };
-        let given = typed::given([("statistics", statistics)]);
+        let given = query_list::given([("statistics", statistics)]);
         let list = match Self::grammar().ask(text, given, view) {
-            query::Asked::Ready(list) => Some(list),
-            query::Asked::Naming | query::Asked::Wrong(_) => None,
+            query::QueryResult::Ready(list) => Some(list),
+            query::QueryResult::Naming | query::QueryResult::Wrong(_) => None,
         };
         // An order alone leaves all groups where they are.
         let narrowed = query::parts(text).iter().any(|(word, keyed)| !keyed || !word.starts_with("sort:"));
-        Asked { list, narrowed }
+        GroupQuery { list, narrowed }
     }
 
-    fn now(&self, view: &View) -> Asked {
+    fn now(&self, view: &View) -> GroupQuery {
         self.asked(&self.shown, view)
     }
 
@@ -82,16 +82,16 @@ impl Groups {
         before.iter().rev().find(|above| above.depth < node.depth && above.is_group())
     }
 
-    fn has_group(&self, _view: &View) -> Result<(), WhyNot> {
+    fn has_group(&self, _view: &View) -> Result<(), Disabled> {
         self.group().map(|_| ()).ok_or_else(|| "no group is selected".into())
     }
 
-    fn may_change(&self, view: &View) -> Result<(), WhyNot> {
+    fn may_change(&self, view: &View) -> Result<(), Disabled> {
         forms::signed_in(view)?;
         self.has_group(view)
     }
 
-    fn may_rule(&self, view: &View) -> Result<(), WhyNot> {
+    fn may_rule(&self, view: &View) -> Result<(), Disabled> {
         forms::administrator(view)?;
         self.has_group(view)
     }
@@ -218,7 +218,7 @@ impl Groups {
             Column::new("", Size::Fit { min: 0, max: 9 }).right().priority(1),
             Column::new("", Size::Fixed(4)).right().priority(4),
         ];
-        let behind = self.shown != self.sought;
+        let behind = self.shown != self.filter_text;
         table::draw(buf, body, theme, focused, &self.tree.list, &columns, self.tree.nodes().len(), |index| {
             self.tree.nodes().get(index).map(|node| row(view, node).dim(behind || node.archived)).unwrap_or_default()
         });
@@ -249,7 +249,7 @@ fn row(view: &View, node: &Node) -> Row {
         Kind::Failed(why) => return quiet(&format!("{} {why}", glyph::wrong()), Role::Failed),
     };
     let note = if node.archived { "archived" } else { &node.visibility };
-    let age = if node.is_group() { String::new() } else { super::list::age(view, node.active.as_ref()) };
+    let age = if node.is_group() { String::new() } else { crate::parts::list::age(view, node.active.as_ref()) };
     Row::new(vec![
         Cell::from((format!("{indent}{mark} "), Role::Dim)).and(node.name.clone(), role),
         Cell::from((node.about.clone(), Role::Dim)),
@@ -328,13 +328,13 @@ impl Pane for Groups {
     ];
 
     fn open(place: &Place, _view: &View) -> Self {
-        let sought = place.query.clone().unwrap_or_default();
+        let filter_text = place.query.clone().unwrap_or_default();
         Groups {
             tree: Tree::default(),
             panels: Panels::new(2),
             facts: Details::default().names(NAMES_WIDE),
-            shown: sought.clone(),
-            sought,
+            shown: filter_text.clone(),
+            filter_text,
             sizes: false,
             named: place.group.as_ref().map(Id::to_string),
             area: Shared::default(),
@@ -343,17 +343,17 @@ impl Pane for Groups {
 
     fn place(&self) -> Place {
         let group = self.named.clone().or_else(|| self.group().map(|group| group.path.clone()));
-        Place { group: group.map(Id::from), ..Place::new(Self::ID).query(self.sought.as_str()) }
+        Place { group: group.map(Id::from), ..Place::new(Self::ID).query(self.filter_text.as_str()) }
     }
 
-    fn crumbs(&self, view: &View) -> Vec<Crumb> {
-        let mut crumbs = vec![Crumb::new("groups", Role::Title)];
-        for (word, keyed) in query::parts(&self.sought) {
-            crumbs.push(Crumb::new(word, if keyed { Role::Label } else { Role::Match }));
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        let mut breadcrumbs = vec![Breadcrumb::new("groups", Role::Title)];
+        for (word, keyed) in query::parts(&self.filter_text) {
+            breadcrumbs.push(Breadcrumb::new(word, if keyed { Role::Label } else { Role::Match }));
         }
-        if let Some(mistake) = Self::grammar().mistake(&self.sought, view) {
-            crumbs.push(Crumb::new(mistake.to_string(), Role::Failed));
-            return crumbs;
+        if let Some(mistake) = Self::grammar().mistake(&self.filter_text, view) {
+            breadcrumbs.push(Breadcrumb::new(mistake.to_string(), Role::Failed));
+            return breadcrumbs;
         }
         let asked = self.now(view);
         let all = Tree::groups(view, &asked);
@@ -362,14 +362,14 @@ impl Pane for Groups {
             // The server counts the groups in others, too, which are no rows of their own here.
             false => all.known.then(|| list::at_least(self.tree.at_the_top(), all.more)),
         };
-        crumbs.extend(count.map(|count| Crumb::new(count, Role::Dim)));
-        crumbs
+        breadcrumbs.extend(count.map(|count| Breadcrumb::new(count, Role::Dim)));
+        breadcrumbs
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
         let mut wants = self.tree.wants(&self.now(view));
-        if self.sought != self.shown {
-            let list = self.asked(&self.sought, view).list;
+        if self.filter_text != self.shown {
+            let list = self.asked(&self.filter_text, view).list;
             wants.extend(list.map(|list| Want::from(Load::list(&list, 1).after(Duration::from_millis(120)))));
         }
         match (self.as_user(view), &self.named) {
@@ -400,11 +400,11 @@ impl Pane for Groups {
     fn changed(&mut self, cx: &mut Cx) {
         self.find_named(cx);
         let view = cx.view;
-        if self.sought != self.shown {
-            let asked = self.asked(&self.sought, &view);
+        if self.filter_text != self.shown {
+            let asked = self.asked(&self.filter_text, &view);
             let rows = Tree::groups(&view, &asked);
             if rows.known || rows.error.is_some() {
-                self.shown = self.sought.clone();
+                self.shown = self.filter_text.clone();
                 self.tree.restart();
             }
         }
@@ -482,20 +482,20 @@ impl Pane for Groups {
         Some(&mut self.panels)
     }
 
-    fn seek(&self) -> Option<Seek> {
-        Some(Seek::Filter)
+    fn search_mode(&self) -> Option<SearchMode> {
+        Some(SearchMode::Filter)
     }
 
     fn grammar(&self) -> Option<Grammar> {
         Some(Self::grammar())
     }
 
-    fn sought(&self) -> String {
-        self.sought.clone()
+    fn filter_text(&self) -> String {
+        self.filter_text.clone()
     }
 
-    fn set_sought(&mut self, text: &str, _cx: &mut Cx) {
-        self.sought = text.to_owned();
+    fn set_filter_text(&mut self, text: &str, _cx: &mut Cx) {
+        self.filter_text = text.to_owned();
     }
 
     fn escape(&mut self, _cx: &mut Cx) -> bool {
@@ -503,14 +503,14 @@ impl Pane for Groups {
             self.panels.set_focus(TREE);
             return true;
         }
-        let narrowed = !self.sought.is_empty();
-        self.sought.clear();
+        let narrowed = !self.filter_text.is_empty();
+        self.filter_text.clear();
         narrowed
     }
 
     fn url(&self, view: &View) -> Option<String> {
         let node = self.tree.current().filter(|node| node.is_thing())?;
-        let made = || format!("{}/{}", view.session.web_url, super::project::path(&node.path));
+        let made = || format!("{}/{}", view.session.web_url, crate::parts::project::path(&node.path));
         Some(Some(node.url.clone()).filter(|url| !url.is_empty()).unwrap_or_else(made))
     }
 

@@ -101,14 +101,14 @@ fn first_line(text: &str) -> String {
 
 /// What is asked for: the groups, and whether sizes come with them.
 #[derive(Clone, Debug, Default)]
-pub struct Asked {
+pub struct GroupQuery {
     /// `None` while the query cannot be asked.
     pub list: Option<ListGroups>,
     /// Whether it is narrowed: then what fits is listed flat.
     pub narrowed: bool,
 }
 
-impl Asked {
+impl GroupQuery {
     fn subgroups(&self, path: &str) -> ListSubgroups {
         let statistics = self.list.as_ref().and_then(|list| list.statistics);
         ListSubgroups { id: path.into(), statistics, ..ListSubgroups::default() }
@@ -131,7 +131,7 @@ pub struct Tree {
     /// What the rows were made from.
     seen: u64,
     /// What was asked for and is not listed yet.
-    sought: Option<String>,
+    filter_text: Option<String>,
     pub list: ListState,
 }
 
@@ -142,7 +142,7 @@ impl Tree {
             self.open.insert(path.get(..at).unwrap_or_default().to_owned());
         }
         self.open.insert(path.to_owned());
-        self.sought = Some(path.to_owned());
+        self.filter_text = Some(path.to_owned());
         self.seen = 0;
     }
 
@@ -175,15 +175,15 @@ impl Tree {
     /// Open groups that are in sight.
     fn listed(&self) -> impl Iterator<Item = &str> {
         let reached: HashSet<&str> = self.nodes.iter().filter(|n| n.is_group()).map(|n| n.path.as_str()).collect();
-        let sought = self.sought.as_deref();
+        let filter_text = self.filter_text.as_deref();
         self.open.iter().map(String::as_str).filter(move |path| {
             // The way to what is sought is listed at once, without waiting for each step.
-            reached.contains(path) || sought.is_some_and(|s| s == *path || s.starts_with(&format!("{path}/")))
+            reached.contains(path) || filter_text.is_some_and(|s| s == *path || s.starts_with(&format!("{path}/")))
         })
     }
 
     /// What is to be listed.
-    pub fn wants(&self, asked: &Asked) -> Vec<Want> {
+    pub fn wants(&self, asked: &GroupQuery) -> Vec<Want> {
         let mut wants: Vec<Want> = asked.list.iter().map(|list| Load::list(list, self.pages_of("")).into()).collect();
         for path in self.listed() {
             wants.push(Load::list(&asked.subgroups(path), self.pages_of(path)).into());
@@ -193,12 +193,12 @@ impl Tree {
     }
 
     /// All groups, as far as they are known.
-    pub fn groups<'a>(view: &View<'a>, asked: &Asked) -> Rows<'a, Group> {
+    pub fn groups<'a>(view: &View<'a>, asked: &GroupQuery) -> Rows<'a, Group> {
         asked.list.as_ref().map_or_else(|| Rows::chain(Vec::new()), |list| view.store.list(list))
     }
 
     /// After an update: makes the rows again where something changed.
-    pub fn changed(&mut self, view: &View, asked: &Asked) {
+    pub fn changed(&mut self, view: &View, asked: &GroupQuery) {
         let all = Tree::groups(view, asked);
         let seen = self.sight(view, asked, &all);
         if seen != self.seen {
@@ -211,7 +211,7 @@ impl Tree {
     }
 
     /// A number that changes with everything that the rows are made from.
-    fn sight(&self, view: &View, asked: &Asked, all: &Rows<'_, Group>) -> u64 {
+    fn sight(&self, view: &View, asked: &GroupQuery, all: &Rows<'_, Group>) -> u64 {
         let mut hasher = DefaultHasher::new();
         (all.revision, all.known, all.more, asked.narrowed, &self.open).hash(&mut hasher);
         for path in &self.open {
@@ -222,7 +222,7 @@ impl Tree {
         hasher.finish().max(1)
     }
 
-    fn build_all(&mut self, view: &View, asked: &Asked, all: &Rows<'_, Group>) {
+    fn build_all(&mut self, view: &View, asked: &GroupQuery, all: &Rows<'_, Group>) {
         let mut nodes = Vec::new();
         let ids: HashSet<u64> = all.iter().map(|group| group.id).collect();
         for group in all.iter() {
@@ -238,7 +238,7 @@ impl Tree {
         self.nodes = nodes;
     }
 
-    fn add(&self, view: &View, asked: &Asked, group: &Group, depth: usize, nodes: &mut Vec<Node>) {
+    fn add(&self, view: &View, asked: &GroupQuery, group: &Group, depth: usize, nodes: &mut Vec<Node>) {
         let path = path_of(group);
         let open = self.open.contains(path) && depth < DEEPEST;
         nodes.push(Node {
@@ -259,7 +259,7 @@ impl Tree {
         }
     }
 
-    fn add_inside(&self, view: &View, asked: &Asked, path: &str, depth: usize, nodes: &mut Vec<Node>) {
+    fn add_inside(&self, view: &View, asked: &GroupQuery, path: &str, depth: usize, nodes: &mut Vec<Node>) {
         let (groups, projects) = (view.store.list(&asked.subgroups(path)), view.store.list(&projects(path)));
         let before = nodes.len();
         for group in groups.iter() {
@@ -282,10 +282,10 @@ impl Tree {
 
     /// Selects what was sought where it is listed; where its way is listed without it, the nearest that is.
     fn look(&mut self, all: &Rows<'_, Group>) {
-        let Some(path) = self.sought.clone() else { return };
+        let Some(path) = self.filter_text.clone() else { return };
         if let Some(at) = self.nodes.iter().position(|node| node.is_thing() && node.path == path) {
             self.list.want(self.nodes.get(at).map(Node::key).unwrap_or_default());
-            self.sought = None;
+            self.filter_text = None;
             return;
         }
         let waits = |node: &Node| node.kind == Kind::Loading && path.starts_with(&node.path);
@@ -296,19 +296,19 @@ impl Tree {
         if let Some(node) = self.nodes.iter().filter(on_the_way).max_by_key(|node| node.path.len()) {
             self.list.want(node.key());
         }
-        self.sought = None;
+        self.filter_text = None;
     }
 
     /// Asks for more where the end of a list is near the window, or something is sought.
-    fn turn_pages(&mut self, view: &View, asked: &Asked, all: &Rows<'_, Group>) {
+    fn turn_pages(&mut self, view: &View, asked: &GroupQuery, all: &Rows<'_, Group>) {
         let ahead = self.list.height().max(usize::from(view.size.1)) * 2;
         let near = self.list.top().max(self.list.selected()) + ahead;
-        let sought = self.sought.is_some();
+        let filter_text = self.filter_text.is_some();
         let short: Vec<String> = self
             .nodes
             .iter()
             .enumerate()
-            .filter(|(index, node)| node.kind == Kind::More && (*index < near || sought))
+            .filter(|(index, node)| node.kind == Kind::More && (*index < near || filter_text))
             .map(|(_, node)| node.path.clone())
             .collect();
         for path in short {

@@ -1,11 +1,12 @@
 //! How the lines of home look.
 
-use super::ask::At;
-use super::{Home, Line, Section, ask};
+use super::{Home, Line, Section};
 use crate::api::{Fault, Id};
 use crate::app::pane::View;
-use crate::panes::list::age;
-use crate::panes::{ci, looked};
+use crate::panes::home::queries;
+use crate::panes::home::queries::OtherServer;
+use crate::parts::list::age;
+use crate::parts::{ci, last_seen};
 use crate::ui::table::{self, Cell, Column, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
@@ -57,8 +58,8 @@ impl Home {
             }
             Line::Nothing(section) => {
                 let error = match section {
-                    Section::Assigned | Section::Mine | Section::Own(_) => ask::requests(view, section, None).error,
-                    Section::Running | Section::Lately | Section::Recent => ask::projects(view).error,
+                    Section::Assigned | Section::Mine | Section::Own(_) => queries::requests(view, section, None).error,
+                    Section::Running | Section::Lately | Section::Recent => queries::projects(view).error,
                 };
                 let words = match error {
                     Some(error) => (format!("{}: {}", error.title(), error.said()), Role::Failed),
@@ -68,13 +69,13 @@ impl Home {
             }
             Line::Request(section, at, row) => request(view, section, at, row),
             Line::Silent(section, at) => {
-                let name = ask::host(view, at).map_or(view.session.server.as_str(), |host| host.name());
+                let name = queries::host(view, at).map_or(view.session.server.as_str(), |host| host.name());
                 let said = silence(view, section, at);
                 Row::new(vec![Cell::from((name.to_owned(), said.1)), Cell::empty(), Cell::from(said)])
             }
             Line::Job(project, row) => {
                 let path = self.watched(project).to_owned();
-                let Some(job) = ask::running(view, &path).get(row) else { return Row::default() };
+                let Some(job) = queries::running(view, &path).get(row) else { return Row::default() };
                 let by = job.user.as_ref().map(|user| user.username.clone()).unwrap_or_default();
                 let (sign, role) = ci::sign(job);
                 Row::new(vec![
@@ -106,7 +107,7 @@ impl Home {
     }
 
     fn project_row(&self, view: &View, row: usize) -> Row {
-        let Some(project) = ask::projects(view).get(row) else { return Row::default() };
+        let Some(project) = queries::projects(view).get(row) else { return Row::default() };
         let archived = project.is_archived();
         let about = project.description().lines().next().unwrap_or_default().to_owned();
         let last = project.last_activity_at.as_ref().and_then(Option::as_ref);
@@ -125,8 +126,8 @@ impl Home {
 }
 
 /// What is said of a server that does not answer; a person can do something about some of it.
-fn silence(view: &View, section: Section, at: At) -> (String, Role) {
-    let Some(error) = ask::requests(view, section, at).error else { return (String::new(), Role::Dim) };
+fn silence(view: &View, section: Section, at: OtherServer) -> (String, Role) {
+    let Some(error) = queries::requests(view, section, at).error else { return (String::new(), Role::Dim) };
     let (what, role) = match &error.fault {
         Fault::Unauthorized(_) => ("does not know the token", Role::Warning),
         Fault::Denied(_) => ("refuses", Role::Warning),
@@ -137,15 +138,15 @@ fn silence(view: &View, section: Section, at: At) -> (String, Role) {
     (format!("{what}: {}", error.said()), role)
 }
 
-fn request(view: &View, section: Section, at: At, row: usize) -> Row {
-    let Some(request) = ask::requests(view, section, at).get(row) else { return Row::default() };
-    let path = ask::path_of(view, at, request).to_string();
-    let path = match ask::host(view, at) {
+fn request(view: &View, section: Section, at: OtherServer, row: usize) -> Row {
+    let Some(request) = queries::requests(view, section, at).get(row) else { return Row::default() };
+    let path = queries::path_of(view, at, request).to_string();
+    let path = match queries::host(view, at) {
         Some(host) => Cell::from((format!("{} ", host.name()), Role::Dim)).and(path, Role::Text),
         None => Cell::from((path, Role::Dim)),
     };
     // What one looked at is kept for the server at hand.
-    let news = at.is_none().then(|| looked::news(view, request)).flatten();
+    let news = at.is_none().then(|| last_seen::news(view, request)).flatten();
     let status = request.pipeline().map(|p| glyph::status(p.status.as_str())).unwrap_or(("", Role::Dim));
     let mut title = Cell::empty();
     if request.is_draft() && !request.title.to_lowercase().contains("draft") {
@@ -167,6 +168,6 @@ fn request(view: &View, section: Section, at: At, row: usize) -> Row {
 }
 
 /// The view by the clock that counts for a server: how far that of another one is ahead is not known.
-fn clock<'a>(view: &View<'a>, at: At) -> View<'a> {
+fn clock<'a>(view: &View<'a>, at: OtherServer) -> View<'a> {
     View { now: if at.is_some() { view.here } else { view.now }, ..*view }
 }

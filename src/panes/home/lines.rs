@@ -1,11 +1,12 @@
 //! The sections of home, and the lines that each has.
 
-use super::ask::At;
-use super::lately::Lately;
-use super::{Home, ask};
+use super::Home;
 use crate::api::jobs::Job;
 use crate::api::merge_requests::MergeRequest;
 use crate::app::pane::View;
+use crate::panes::home::queries;
+use crate::panes::home::queries::OtherServer;
+use crate::panes::home::recents::Recents;
 
 /// Places that are listed.
 const LATELY: usize = 8;
@@ -49,7 +50,7 @@ impl Section {
     }
 
     /// What stands in it where nothing does.
-    pub fn empty(self, lately: &Lately) -> &'static str {
+    pub fn empty(self, lately: &Recents) -> &'static str {
         match self {
             Section::Own(_) => "No merge request fits its query.",
             Section::Assigned => "No open merge request waits for you.",
@@ -69,9 +70,9 @@ pub enum Line {
     /// Why a section has no rows.
     Nothing(Section),
     /// A merge request, by the server that it is on, and its row in what that said.
-    Request(Section, At, usize),
+    Request(Section, OtherServer, usize),
     /// A server that does not answer what a section asks.
-    Silent(Section, At),
+    Silent(Section, OtherServer),
     /// A job, by its project among those that are watched, and its row there.
     Job(usize, usize),
     /// A pinned project that is not there, by its place among those that are watched.
@@ -88,14 +89,14 @@ impl Home {
     }
 
     /// The merge requests of a section on a server, as far as they fit.
-    fn requests<'a>(&self, view: &View<'a>, section: Section, at: At) -> Vec<(&'a MergeRequest, Line)> {
-        let assigned = ask::requests(view, Section::Assigned, at);
+    fn requests<'a>(&self, view: &View<'a>, section: Section, at: OtherServer) -> Vec<(&'a MergeRequest, Line)> {
+        let assigned = queries::requests(view, Section::Assigned, at);
         let shown = |r: &MergeRequest| section != Section::Mine || !assigned.iter().any(|a| a.id == r.id);
-        let host = ask::host(view, at).map_or("", |host| host.name());
-        let all = ask::requests(view, section, at);
+        let host = queries::host(view, at).map_or("", |host| host.name());
+        let all = queries::requests(view, section, at);
         let fitting = all.iter().enumerate().filter(|(_, r)| {
             let author = r.author().map_or("", |a| a.username.as_str());
-            let fits = || self.fits(&[&r.title, ask::path_of(view, at, r).as_str(), author, host]);
+            let fits = || self.fits(&[&r.title, queries::path_of(view, at, r).as_str(), author, host]);
             shown(r) && (self.filter.is_empty() || fits())
         });
         fitting.map(|(row, request)| (request, Line::Request(section, at, row))).collect()
@@ -103,11 +104,11 @@ impl Home {
 
     /// The servers that do not answer what a section asks; where there is one alone, the section itself says so.
     fn silent(view: &View, section: Section) -> Vec<Line> {
-        let everywhere = ask::everywhere(view);
+        let everywhere = queries::everywhere(view);
         if everywhere == [None] || !matches!(section, Section::Assigned | Section::Mine) {
             return Vec::new();
         }
-        let failed = everywhere.into_iter().filter(|at| ask::requests(view, section, *at).error.is_some());
+        let failed = everywhere.into_iter().filter(|at| queries::requests(view, section, *at).error.is_some());
         failed.map(|at| Line::Silent(section, at)).collect()
     }
 
@@ -115,11 +116,11 @@ impl Home {
     fn section(&self, view: &View, section: Section) -> Option<Vec<Line>> {
         match section {
             Section::Assigned | Section::Mine => {
-                let everywhere = ask::everywhere(view);
+                let everywhere = queries::everywhere(view);
                 let mut all: Vec<(&MergeRequest, Line)> = Vec::new();
                 let mut known = false;
                 for at in &everywhere {
-                    let rows = ask::requests(view, section, *at);
+                    let rows = queries::requests(view, section, *at);
                     known |= rows.known || rows.error.is_some();
                     all.extend(self.requests(view, section, *at));
                 }
@@ -130,15 +131,15 @@ impl Home {
                 known.then(|| all.into_iter().map(|(_, line)| line).collect())
             }
             Section::Own(_) => {
-                let rows = ask::requests(view, section, None);
+                let rows = queries::requests(view, section, None);
                 let all = self.requests(view, section, None);
                 (rows.known || rows.error.is_some()).then(|| all.into_iter().map(|(_, line)| line).collect())
             }
             Section::Running => {
-                let projects = ask::projects(view);
+                let projects = queries::projects(view);
                 let mut lines = Vec::new();
                 for (index, project) in self.lately.watched.iter().enumerate() {
-                    let jobs = ask::running(view, project);
+                    let jobs = queries::running(view, project);
                     let fits = |j: &&Job| self.fits(&[&j.name, &j.r#ref, project]);
                     // Nobody knows whether what ran in a project that is gone runs still.
                     let known = jobs.iter().enumerate().filter(|_| jobs.refused().is_none());
@@ -155,7 +156,7 @@ impl Home {
                 Some(fitting.map(|(index, _)| Line::Place(index)).take(LATELY).collect())
             }
             Section::Recent => {
-                let rows = ask::projects(view);
+                let rows = queries::projects(view);
                 let fitting = rows.iter().enumerate().filter(|(_, p)| self.fits(&[&p.path_with_namespace]));
                 (rows.known || rows.error.is_some()).then(|| {
                     let most = if self.filter.is_empty() { RECENT } else { usize::MAX };
@@ -175,7 +176,8 @@ impl Home {
             // Where the server at hand did not answer, nobody knows that there is nothing.
             let nothing = rows.is_empty() && !silent.contains(&Line::Silent(section, None));
             // A server is named once.
-            let named = |at: &At| lines.iter().any(|line| matches!(line, Line::Silent(_, other) if other == at));
+            let named =
+                |at: &OtherServer| lines.iter().any(|line| matches!(line, Line::Silent(_, other) if other == at));
             let silent: Vec<Line> =
                 silent.into_iter().filter(|line| !matches!(line, Line::Silent(_, at) if named(at))).collect();
             // Nothing is as quiet as a list that has not begun yet.
@@ -197,17 +199,17 @@ impl Home {
     pub(super) fn key(&self, view: &View, index: usize) -> String {
         match self.lines.get(index) {
             Some(Line::Request(section, at, row)) => {
-                format!("{section:?}{at:?}{}", ask::requests(view, *section, *at).get(*row).map_or(0, |r| r.id))
+                format!("{section:?}{at:?}{}", queries::requests(view, *section, *at).get(*row).map_or(0, |r| r.id))
             }
             Some(Line::Silent(_, at)) => format!("silent{at:?}"),
             Some(Line::Job(project, row)) => {
-                format!("job{}", ask::running(view, self.watched(*project)).get(*row).map_or(0, |j| j.id))
+                format!("job{}", queries::running(view, self.watched(*project)).get(*row).map_or(0, |j| j.id))
             }
             Some(Line::Lost(project)) => format!("lost{}", self.watched(*project)),
             Some(Line::Place(index)) => {
                 format!("place{}", self.lately.visits.get(*index).map(|visit| visit.place.label()).unwrap_or_default())
             }
-            Some(Line::Project(row)) => format!("project{}", ask::projects(view).get(*row).map_or(0, |p| p.id)),
+            Some(Line::Project(row)) => format!("project{}", queries::projects(view).get(*row).map_or(0, |p| p.id)),
             Some(Line::Heading(section, _) | Line::Nothing(section)) => format!("{section:?}"),
             None => String::new(),
         }

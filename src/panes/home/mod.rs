@@ -1,36 +1,36 @@
 //! Home: what needs the person: requests to review, own requests, running jobs, projects that lately changed.
 
-mod ask;
 mod draw;
-mod lately;
 mod lines;
+mod queries;
+mod recents;
 
-use super::ci;
-use super::requests::Asking;
 use crate::api::Host;
 use crate::api::jobs::Job;
 use crate::api::merge_requests::MergeRequest;
 use crate::app::App;
 use crate::app::action::{Action, Tone};
-use crate::app::command::{Command, Motion, WhyNot};
-use crate::app::pane::{Crumb, Cx, Pane, Pointer, Section as Own, Seek, View};
+use crate::app::command::{Command, Disabled, Motion};
+use crate::app::pane::{Breadcrumb, Cx, Pane, Pointer, SearchMode, Section as Own, View};
 use crate::app::place::Place;
 use crate::app::recent;
+use crate::parts::ci;
+use crate::parts::merge_request_query::QueryScope;
 use crate::store::Want;
 use crate::ui::table::ListState;
 use crate::ui::text;
 use crate::ui::theme::Role;
-use lately::Lately;
 use lines::{Line, Section};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use recents::Recents;
 
 /// What needs the person.
 #[derive(Default)]
 pub struct Home {
     list: ListState,
     lines: Vec<Line>,
-    lately: Lately,
+    lately: Recents,
     filter: String,
     /// Whether the person chose what is selected; until then it is the first thing, whatever comes in when.
     chosen: bool,
@@ -53,7 +53,7 @@ impl Home {
 
     fn request<'a>(&self, view: &View<'a>, line: Option<Line>) -> Option<&'a MergeRequest> {
         match line? {
-            Line::Request(section, at, row) => ask::requests(view, section, at).get(row),
+            Line::Request(section, at, row) => queries::requests(view, section, at).get(row),
             _ => None,
         }
     }
@@ -62,15 +62,15 @@ impl Home {
     fn target(&self, view: &View) -> Option<Place> {
         match self.current()? {
             Line::Request(section, at, row) => {
-                let request = ask::requests(view, section, at).get(row)?;
-                Some(Place::new("mr").project(ask::path_of(view, at, request)).item(request.iid))
+                let request = queries::requests(view, section, at).get(row)?;
+                Some(Place::new("mr").project(queries::path_of(view, at, request)).item(request.iid))
             }
             Line::Job(..) => {
                 let (path, job) = self.job(view)?;
                 Some(Place::new("job").project(path).item(job.id))
             }
             Line::Project(row) => {
-                Some(Place::new("files").project(ask::projects(view).get(row)?.path_with_namespace.as_str()))
+                Some(Place::new("files").project(queries::projects(view).get(row)?.path_with_namespace.as_str()))
             }
             Line::Place(index) => self.lately.visits.get(index).map(|visit| visit.place.clone()),
             Line::Lost(_) | Line::Heading(..) | Line::Nothing(_) | Line::Silent(..) => None,
@@ -80,7 +80,7 @@ impl Home {
     fn job<'a>(&self, view: &View<'a>) -> Option<(String, &'a Job)> {
         let Some(Line::Job(project, row)) = self.current() else { return None };
         let path = self.watched(project);
-        let job = ask::running(view, path).get(row)?;
+        let job = queries::running(view, path).get(row)?;
         Some((path.to_owned(), job))
     }
 
@@ -99,12 +99,12 @@ impl Home {
     /// The server of what is selected, where it is another one.
     fn host<'a>(&self, view: &View<'a>) -> Option<&'a Host> {
         match self.current()? {
-            Line::Request(_, at, _) => ask::host(view, at),
+            Line::Request(_, at, _) => queries::host(view, at),
             _ => None,
         }
     }
 
-    fn has_thing(&self, view: &View) -> Result<(), WhyNot> {
+    fn has_thing(&self, view: &View) -> Result<(), Disabled> {
         if let Some(Line::Lost(_)) = self.current() {
             return Err("it is not there; p takes the pin away".into());
         }
@@ -120,7 +120,7 @@ impl Home {
         }
     }
 
-    fn has_project(&self, view: &View) -> Result<(), WhyNot> {
+    fn has_project(&self, view: &View) -> Result<(), Disabled> {
         self.project(view).map(|_| ()).ok_or_else(|| "nothing of a project is selected".into())
     }
 
@@ -134,7 +134,7 @@ impl Home {
         }
     }
 
-    fn in_own_section(&self, view: &View) -> Result<(), WhyNot> {
+    fn in_own_section(&self, view: &View) -> Result<(), Disabled> {
         self.own_section(view).map(|_| ()).ok_or_else(|| "this is no section of your own".into())
     }
 }
@@ -168,7 +168,7 @@ impl Pane for Home {
         }),
         Command::new("home.list", &["s"], "Open the section as a list", |pane: &mut Self, cx| {
             if let Some(section) = pane.own_section(&cx.view) {
-                cx.go(Asking::place(section));
+                cx.go(QueryScope::place(section));
             }
         })
         .when(Home::in_own_section),
@@ -191,16 +191,16 @@ impl Pane for Home {
         Place::new(Self::ID)
     }
 
-    fn crumbs(&self, _view: &View) -> Vec<Crumb> {
-        let mut crumbs = vec![Crumb::new("home", Role::Title)];
+    fn breadcrumbs(&self, _view: &View) -> Vec<Breadcrumb> {
+        let mut breadcrumbs = vec![Breadcrumb::new("home", Role::Title)];
         if !self.filter.is_empty() {
-            crumbs.push(Crumb::new(format!("/{}", self.filter), Role::Match));
+            breadcrumbs.push(Breadcrumb::new(format!("/{}", self.filter), Role::Match));
         }
-        crumbs
+        breadcrumbs
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
-        ask::wants(view, &self.lately.watched)
+        queries::wants(view, &self.lately.watched)
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
@@ -253,15 +253,15 @@ impl Pane for Home {
         }
     }
 
-    fn seek(&self) -> Option<Seek> {
-        Some(Seek::Filter)
+    fn search_mode(&self) -> Option<SearchMode> {
+        Some(SearchMode::Filter)
     }
 
-    fn sought(&self) -> String {
+    fn filter_text(&self) -> String {
         self.filter.clone()
     }
 
-    fn set_sought(&mut self, text: &str, _cx: &mut Cx) {
+    fn set_filter_text(&mut self, text: &str, _cx: &mut Cx) {
         self.filter = text.to_owned();
         self.chosen = false;
     }
@@ -279,7 +279,7 @@ impl Pane for Home {
                 let (path, job) = self.job(view)?;
                 Some(ci::url(view, &path.as_str().into(), job))
             }
-            Line::Project(row) => ask::projects(view).get(row).map(|p| p.web_url.clone()),
+            Line::Project(row) => queries::projects(view).get(row).map(|p| p.web_url.clone()),
             Line::Lost(_) | Line::Place(_) | Line::Heading(..) | Line::Nothing(_) | Line::Silent(..) => None,
         }
     }

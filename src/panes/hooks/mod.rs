@@ -1,17 +1,17 @@
 //! System hooks, for administrators: who is told of what happens, and what a test of one delivers.
 
-use super::details::{Details, Lead, NAMES_WIDE};
-use super::forms;
-use super::list::{Listing, age, ago};
 use crate::api::hooks::{DeleteHook, Hook, HookTest, ListHooks, TestHook};
-use crate::app::action::{Action, Then, Tone};
-use crate::app::command::{Command, Motion, WhyNot};
+use crate::app::action::{Action, FollowUp, Tone};
+use crate::app::command::{Command, Disabled, Motion};
 use crate::app::overlay::batch::Batch;
 use crate::app::overlay::confirm::Confirm;
-use crate::app::pane::{Crumb, Cx, Pane, Pointer, Seek, View};
+use crate::app::pane::{Breadcrumb, Cx, Pane, Pointer, SearchMode, View};
 use crate::app::place::Place;
+use crate::parts::facts::{Details, LinkTarget, NAMES_WIDE};
+use crate::parts::forms;
+use crate::parts::list::{Listing, age, ago};
 use crate::store::{Load, Rows, Want, Write};
-use crate::ui::panels::{self, Ask, Panels};
+use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, state, text};
@@ -22,7 +22,7 @@ use std::rc::Rc;
 
 const LIST: usize = 0;
 const FACTS: usize = 1;
-const ASKS: &[Ask] = &[Ask { min: 50, weight: 3 }, Ask { min: 44, weight: 2 }];
+const ASKS: &[PanelRequest] = &[PanelRequest { min: 50, weight: 3 }, PanelRequest { min: 44, weight: 2 }];
 /// The tag under which the answer to a test comes back.
 const TESTED: &str = "hook tested";
 
@@ -72,7 +72,7 @@ impl Hooks {
         self.list.selected(&self.rows(view))
     }
 
-    fn may_change(&self, view: &View) -> Result<(), WhyNot> {
+    fn may_change(&self, view: &View) -> Result<(), Disabled> {
         forms::administrator(view)?;
         self.current(view).map(|_| ()).ok_or_else(|| "no hook is selected".into())
     }
@@ -81,7 +81,7 @@ impl Hooks {
         let Some(hook) = self.current(&cx.view) else { return };
         let id = hook.id;
         let write = Write::new(&TestHook { id }, format!("test the hook {}", hook.url));
-        let then: Then = Rc::new(move |outcome, cx| {
+        let then: FollowUp = Rc::new(move |outcome, cx| {
             let told = match outcome {
                 Ok(answer) => answer.downcast_ref::<HookTest>().map(|test| told(id, test)),
                 Err(error) => Some(format!("{id}\n!\t{}: {}", error.title(), error.said())),
@@ -121,7 +121,7 @@ impl Hooks {
         self.facts.clear();
         let Some(hook) = self.list.selected(&self.rows(view)) else { return };
         let facts = &mut self.facts;
-        facts.field("URL", vec![(hook.url.clone(), Role::Link)], Some(Lead::Copy("URL", hook.url.clone())));
+        facts.field("URL", vec![(hook.url.clone(), Role::Link)], Some(LinkTarget::Copy("URL", hook.url.clone())));
         for (name, words) in [("name", &hook.name), ("about", &hook.description)] {
             if let Some(words) = words.as_ref().filter(|words| !words.is_empty()) {
                 facts.field(name, vec![(words.clone(), Role::Text)], None);
@@ -194,7 +194,7 @@ impl Pane for Hooks {
     fn open(place: &Place, _view: &View) -> Self {
         let mut list = Listing::default();
         if let Some(item) = &place.item {
-            list.hunt(item.as_str());
+            list.reveal(item.as_str());
         }
         Hooks { list, panels: Panels::new(2), facts: Details::default().names(NAMES_WIDE), tests: HashMap::new() }
     }
@@ -203,10 +203,10 @@ impl Pane for Hooks {
         Place::new(Self::ID)
     }
 
-    fn crumbs(&self, view: &View) -> Vec<Crumb> {
-        let mut crumbs = vec![Crumb::new("system hooks", Role::Title)];
-        crumbs.extend(self.list.crumbs(&self.rows(view)));
-        crumbs
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        let mut breadcrumbs = vec![Breadcrumb::new("system hooks", Role::Title)];
+        breadcrumbs.extend(self.list.breadcrumbs(&self.rows(view)));
+        breadcrumbs
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
@@ -288,15 +288,15 @@ impl Pane for Hooks {
         Some(&mut self.panels)
     }
 
-    fn seek(&self) -> Option<Seek> {
-        Some(Seek::Filter)
+    fn search_mode(&self) -> Option<SearchMode> {
+        Some(SearchMode::Filter)
     }
 
-    fn sought(&self) -> String {
-        self.list.sought().to_owned()
+    fn filter_text(&self) -> String {
+        self.list.filter_text().to_owned()
     }
 
-    fn set_sought(&mut self, text: &str, cx: &mut Cx) {
+    fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
         let here = self.current(&cx.view).map(|hook| hook.id.to_string());
         self.list.seek(text, here);
     }
@@ -306,7 +306,7 @@ impl Pane for Hooks {
             self.panels.set_focus(LIST);
             return true;
         }
-        if self.list.unseek(None) {
+        if self.list.clear_filter(None) {
             return true;
         }
         let marked = !self.list.state.marked().is_empty();
@@ -316,7 +316,7 @@ impl Pane for Hooks {
 
     fn answer(&mut self, tag: &'static str, value: String, _cx: &mut Cx) {
         if tag == forms::hook::MADE {
-            return self.list.hunt_new(value);
+            return self.list.reveal_new(value);
         }
         let mut lines = value.lines();
         let Some(id) = lines.next().and_then(|id| id.parse().ok()).filter(|_| tag == TESTED) else { return };

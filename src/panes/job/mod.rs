@@ -1,19 +1,19 @@
 //! A job: its trace as it is written, with folds, search and errors, and its facts beside it.
 
-use super::ci::{self, Deed, PULSE};
-use super::crumbs;
-use super::job_details;
-use super::project;
-use super::trace::Viewer;
 use crate::api::jobs::{Job, ListJobs, Status};
 use crate::app::action::{Action, Tone};
-use crate::app::command::{Command, Motion, WhyNot};
+use crate::app::command::{Command, Disabled, Motion};
 use crate::app::overlay::prompt::Prompt;
-use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, Seek, View};
+use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, View};
 use crate::app::place::Place;
+use crate::parts::breadcrumbs;
+use crate::parts::ci::{self, JobAction, PULSE};
+use crate::parts::job_details;
+use crate::parts::project;
+use crate::parts::trace::Viewer;
 use crate::store::{Load, Want};
 use crate::ui::doc::{self, DocState};
-use crate::ui::panels::{self, Ask, Panels};
+use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, state};
 use ratatui::buffer::Buffer;
@@ -39,26 +39,26 @@ impl JobTrace {
         ListJobs { id: self.trace.project.clone(), scope: Some(vec![Status::Success.as_str().to_owned()]) }
     }
 
-    fn can(&self, view: &View, deed: Deed) -> Result<(), WhyNot> {
-        deed.can(self.trace.job(view).ok_or("the job is not known yet")?)
+    fn can(&self, view: &View, job_action: JobAction) -> Result<(), Disabled> {
+        job_action.can(self.trace.job(view).ok_or("the job is not known yet")?)
     }
 
-    fn deed(&mut self, deed: Deed, cx: &mut Cx) {
+    fn job_action(&mut self, job_action: JobAction, cx: &mut Cx) {
         if let Some(job) = self.trace.job(&cx.view) {
-            deed.to(&self.trace.project, &[job], cx);
-            match deed {
-                Deed::Retry => self.trace.asked_again(&cx.view),
+            job_action.to(&self.trace.project, &[job], cx);
+            match job_action {
+                JobAction::Retry => self.trace.asked_again(&cx.view),
                 // Who does something else to this run stays with it.
                 _ => self.trace.stay(),
             }
         }
     }
 
-    fn written(&self, view: &View) -> Result<(), WhyNot> {
+    fn written(&self, view: &View) -> Result<(), Disabled> {
         self.trace.written(view)
     }
 
-    fn sections(&self, view: &View) -> Result<(), WhyNot> {
+    fn sections(&self, view: &View) -> Result<(), Disabled> {
         self.trace.sections(view)
     }
 
@@ -211,23 +211,23 @@ impl Pane for JobTrace {
             }
         })
         .when(|pane, view| pane.trace.outdated(view)),
-        Command::new("job.retry", &["R"], "Run it again", |pane: &mut Self, cx| pane.deed(Deed::Retry, cx))
+        Command::new("job.retry", &["R"], "Run it again", |pane: &mut Self, cx| pane.job_action(JobAction::Retry, cx))
             .footer("retry")
             .writes()
-            .when(|pane, view| pane.can(view, Deed::Retry)),
-        Command::new("job.cancel", &["X"], "Cancel it", |pane: &mut Self, cx| pane.deed(Deed::Cancel, cx))
+            .when(|pane, view| pane.can(view, JobAction::Retry)),
+        Command::new("job.cancel", &["X"], "Cancel it", |pane: &mut Self, cx| pane.job_action(JobAction::Cancel, cx))
             .footer("cancel")
             .writes()
-            .when(|pane, view| pane.can(view, Deed::Cancel)),
-        Command::new("job.play", &["P"], "Play it", |pane: &mut Self, cx| pane.deed(Deed::Play, cx))
+            .when(|pane, view| pane.can(view, JobAction::Cancel)),
+        Command::new("job.play", &["P"], "Play it", |pane: &mut Self, cx| pane.job_action(JobAction::Play, cx))
             .footer("play")
             .writes()
-            .when(|pane, view| pane.can(view, Deed::Play)),
+            .when(|pane, view| pane.can(view, JobAction::Play)),
         Command::new("job.keep", &["K"], "Keep its artifacts for good", |pane: &mut Self, cx| {
-            pane.deed(Deed::Keep, cx);
+            pane.job_action(JobAction::Keep, cx);
         })
         .writes()
-        .when(|pane, view| pane.can(view, Deed::Keep)),
+        .when(|pane, view| pane.can(view, JobAction::Keep)),
         Command::new("job.artifacts", &["A"], "Browse its artifacts", |pane: &mut Self, cx| {
             if let Some(job) = pane.trace.job(&cx.view) {
                 cx.go(Place::new("artifacts").project(pane.trace.project.clone()).item(job.id));
@@ -239,10 +239,10 @@ impl Pane for JobTrace {
             None => Err("the job is not known yet".into()),
         }),
         Command::new("job.erase", &["Delete"], "Erase its trace and artifacts", |pane: &mut Self, cx| {
-            pane.deed(Deed::Erase, cx);
+            pane.job_action(JobAction::Erase, cx);
         })
         .writes()
-        .when(|pane, view| pane.can(view, Deed::Erase)),
+        .when(|pane, view| pane.can(view, JobAction::Erase)),
         Command::new("job.commit", &["S"], "Show its commit", |pane: &mut Self, cx| {
             if let Some(commit) = pane.trace.job(&cx.view).and_then(|job| job.commit.as_ref()) {
                 cx.go(Place::new("commit").project(pane.trace.project.clone()).item(&commit.id));
@@ -276,27 +276,27 @@ impl Pane for JobTrace {
         self.job_place(self.trace.id)
     }
 
-    fn crumbs(&self, view: &View) -> Vec<Crumb> {
-        let mut crumbs = project::crumbs(view, &self.trace.project);
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        let mut breadcrumbs = project::breadcrumbs(view, &self.trace.project);
         let Some(job) = self.trace.job(view) else {
-            crumbs.push(Crumb::new(format!("#{}", self.trace.id), Role::Title));
-            return crumbs;
+            breadcrumbs.push(Breadcrumb::new(format!("#{}", self.trace.id), Role::Title));
+            return breadcrumbs;
         };
-        crumbs.push(Crumb::new(format!("#{} {}", job.id, job.name), Role::Title));
+        breadcrumbs.push(Breadcrumb::new(format!("#{} {}", job.id, job.name), Role::Title));
         let (sign, role) = ci::sign(job);
         let took = ci::took(job, view.now);
-        crumbs.push(match self.trace.lost(view) {
-            Some(word) => Crumb::new(format!("{} {word}", glyph::status("failed").0), Role::Failed),
-            None => Crumb::new(format!("{sign} {} {took}", ci::status_word(&job.status)).trim_end(), role),
+        breadcrumbs.push(match self.trace.lost(view) {
+            Some(word) => Breadcrumb::new(format!("{} {word}", glyph::status("failed").0), Role::Failed),
+            None => Breadcrumb::new(format!("{sign} {} {took}", ci::status_word(&job.status)).trim_end(), role),
         });
         if let Some(runner) = &job.runner {
-            crumbs.push(Crumb::new(format!("runner {}", runner.label()), Role::Dim));
+            breadcrumbs.push(Breadcrumb::new(format!("runner {}", runner.label()), Role::Dim));
         }
         if !job.r#ref.is_empty() {
-            crumbs.push(crumbs::git_ref(&job.r#ref));
+            breadcrumbs.push(breadcrumbs::git_ref(&job.r#ref));
         }
-        crumbs.push(Crumb::new(ci::short_sha(job), Role::Dim));
-        crumbs
+        breadcrumbs.push(Breadcrumb::new(ci::short_sha(job), Role::Dim));
+        breadcrumbs
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
@@ -328,7 +328,8 @@ impl Pane for JobTrace {
             }
             return;
         }
-        let slots = self.panels.layout(area, &[Ask { min: 80, weight: 7 }, Ask { min: 42, weight: 3 }]);
+        let slots =
+            self.panels.layout(area, &[PanelRequest { min: 80, weight: 7 }, PanelRequest { min: 42, weight: 3 }]);
         let focus = self.panels.focus();
         if let Some(area) = slots.get(TRACE).copied().flatten() {
             let body = panels::title(buf, area, view.theme, focus == TRACE, "trace", "");
@@ -377,15 +378,15 @@ impl Pane for JobTrace {
         Some(&mut self.panels)
     }
 
-    fn seek(&self) -> Option<Seek> {
-        Some(Seek::Search)
+    fn search_mode(&self) -> Option<SearchMode> {
+        Some(SearchMode::Search)
     }
 
-    fn sought(&self) -> String {
-        self.trace.sought().to_owned()
+    fn filter_text(&self) -> String {
+        self.trace.filter_text().to_owned()
     }
 
-    fn set_sought(&mut self, text: &str, cx: &mut Cx) {
+    fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
         self.trace.seek(text, cx);
     }
 
@@ -398,8 +399,8 @@ impl Pane for JobTrace {
             "line" => self.trace.go_to_line(&value, cx),
             "only" => self.trace.show_only(&value, cx),
             _ => {
-                if let (Some(deed), Some(job)) = (Deed::asked(tag), self.trace.job(&cx.view)) {
-                    cx.act(Action::Send(deed.write(&self.trace.project, job)));
+                if let (Some(job_action), Some(job)) = (JobAction::asked(tag), self.trace.job(&cx.view)) {
+                    cx.act(Action::Send(job_action.write(&self.trace.project, job)));
                 }
             }
         }

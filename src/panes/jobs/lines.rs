@@ -1,8 +1,8 @@
 //! The lines of the list: jobs under headings of their pipelines, by stage; made again only when the rows change.
 
-use super::super::ci::{self, Slot};
-use super::looked::Looked;
 use crate::api::jobs::Job;
+use crate::panes::jobs::job_query::JobQuery;
+use crate::parts::ci::{self, Slot};
 use crate::store::{Revision, Rows};
 use crate::ui::text;
 use jiff::Timestamp;
@@ -39,12 +39,12 @@ pub struct Lines {
     pub last_live: Option<usize>,
     /// Whether a runner works on one of them.
     pub running: bool,
-    made_of: Option<(Revision, usize, Looked)>,
+    made_of: Option<(Revision, usize, JobQuery)>,
 }
 
 impl Lines {
     /// Takes the rows in, where they or the filter changed.
-    pub fn refresh(&mut self, rows: &Rows<'_, Job>, looked: &Looked) {
+    pub fn refresh(&mut self, rows: &Rows<'_, Job>, looked: &JobQuery) {
         let now = (rows.revision, rows.len(), looked.clone());
         if self.made_of.as_ref() == Some(&now) {
             return;

@@ -1,28 +1,28 @@
 //! Jobs of a project, by pipeline and stage, with what can be done to them; on a wide screen the pipeline as a board.
 
+mod job_query;
 mod lines;
-mod looked;
 
-use super::board::Board;
-use super::ci::{self, Deed, PULSE};
-use super::crumbs;
-use super::list::{self, age, trouble, without_rows};
-use super::project;
 use crate::api::Id;
 use crate::api::jobs::{Job, ListJobs, ListPipelineJobs, Status};
 use crate::app::action::Action;
-use crate::app::command::{Command, Motion, WhyNot};
-use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, Seek, Tabs, View};
+use crate::app::command::{Command, Disabled, Motion};
+use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, Tabs, View};
 use crate::app::place::Place;
 use crate::app::query::{self, Grammar};
 use crate::app::watch::Watched;
+use crate::parts::board::Board;
+use crate::parts::breadcrumbs;
+use crate::parts::ci::{self, JobAction, PULSE};
+use crate::parts::list::{self, age, trouble, without_rows};
+use crate::parts::project;
 use crate::store::{Load, Rows, Want};
-use crate::ui::panels::{self, Ask, Panels};
+use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::table::{self, Cell, Column, ListState, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
+use job_query::JobQuery;
 use lines::{Line, Lines};
-use looked::Looked;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::time::Duration;
@@ -54,7 +54,7 @@ pub struct Jobs {
     pipeline: Option<u64>,
     tab: usize,
     filter: String,
-    looked: Looked,
+    looked: JobQuery,
     list: ListState,
     lines: Lines,
     pages: u32,
@@ -132,11 +132,11 @@ impl Jobs {
         marked.filter_map(|id| rows.get(self.lines.row_of(id)?)).collect()
     }
 
-    fn can(&self, view: &View, deed: Deed) -> Result<(), WhyNot> {
+    fn can(&self, view: &View, job_action: JobAction) -> Result<(), Disabled> {
         let targets = self.targets(view);
-        let mut why = WhyNot::Borrowed("no job is selected");
+        let mut why = Disabled::Borrowed("no job is selected");
         for job in targets {
-            match deed.can(job) {
+            match job_action.can(job) {
                 Ok(()) => return Ok(()),
                 Err(reason) => why = reason,
             }
@@ -144,11 +144,11 @@ impl Jobs {
         Err(why)
     }
 
-    fn deed(&mut self, deed: Deed, cx: &mut Cx) {
+    fn job_action(&mut self, job_action: JobAction, cx: &mut Cx) {
         let targets = self.targets(&cx.view);
-        deed.to(&self.project, &targets, cx);
+        job_action.to(&self.project, &targets, cx);
         // Where it is asked first, the marks stay until the answer.
-        if Deed::asked(deed.verb()).is_none() {
+        if JobAction::asked(job_action.verb()).is_none() {
             self.list.clear_marks();
         }
     }
@@ -172,7 +172,7 @@ impl Jobs {
         self.current(view).and_then(|job| job.pipeline.as_ref()).map(|pipeline| pipeline.id).or(self.pipeline)
     }
 
-    fn has_job(&self, view: &View) -> Result<(), WhyNot> {
+    fn has_job(&self, view: &View) -> Result<(), Disabled> {
         self.current(view).map(|_| ()).ok_or_else(|| "no job is selected".into())
     }
 
@@ -300,23 +300,25 @@ impl Pane for Jobs {
         Command::new("jobs.open", &["Enter"], "Watch its trace", |pane: &mut Self, cx| pane.enter(cx))
             .footer("trace")
             .when(Jobs::has_job),
-        Command::new("jobs.retry", &["R"], "Run it again", |pane: &mut Self, cx| pane.deed(Deed::Retry, cx))
+        Command::new("jobs.retry", &["R"], "Run it again", |pane: &mut Self, cx| pane.job_action(JobAction::Retry, cx))
             .footer("retry")
             .writes()
-            .when(|pane, view| pane.can(view, Deed::Retry)),
-        Command::new("jobs.cancel", &["X"], "Cancel it", |pane: &mut Self, cx| pane.deed(Deed::Cancel, cx))
+            .when(|pane, view| pane.can(view, JobAction::Retry)),
+        Command::new("jobs.cancel", &["X"], "Cancel it", |pane: &mut Self, cx| pane.job_action(JobAction::Cancel, cx))
             .footer("cancel")
             .writes()
-            .when(|pane, view| pane.can(view, Deed::Cancel)),
-        Command::new("jobs.play", &["P"], "Play a manual job", |pane: &mut Self, cx| pane.deed(Deed::Play, cx))
-            .footer("play")
-            .writes()
-            .when(|pane, view| pane.can(view, Deed::Play)),
+            .when(|pane, view| pane.can(view, JobAction::Cancel)),
+        Command::new("jobs.play", &["P"], "Play a manual job", |pane: &mut Self, cx| {
+            pane.job_action(JobAction::Play, cx)
+        })
+        .footer("play")
+        .writes()
+        .when(|pane, view| pane.can(view, JobAction::Play)),
         Command::new("jobs.keep", &["K"], "Keep its artifacts for good", |pane: &mut Self, cx| {
-            pane.deed(Deed::Keep, cx);
+            pane.job_action(JobAction::Keep, cx);
         })
         .writes()
-        .when(|pane, view| pane.can(view, Deed::Keep)),
+        .when(|pane, view| pane.can(view, JobAction::Keep)),
         Command::new("jobs.artifacts", &["A"], "Browse its artifacts", |pane: &mut Self, cx| {
             if let Some(job) = pane.current(&cx.view) {
                 cx.go(Place::new("artifacts").project(pane.project.clone()).item(job.id));
@@ -328,10 +330,10 @@ impl Pane for Jobs {
             None => Err("no job is selected".into()),
         }),
         Command::new("jobs.erase", &["Delete"], "Erase its trace and artifacts", |pane: &mut Self, cx| {
-            pane.deed(Deed::Erase, cx);
+            pane.job_action(JobAction::Erase, cx);
         })
         .writes()
-        .when(|pane, view| pane.can(view, Deed::Erase)),
+        .when(|pane, view| pane.can(view, JobAction::Erase)),
         Command::new("jobs.mark", &["Space"], "Mark for the next action", |pane: &mut Self, cx| pane.mark(cx))
             .footer("mark")
             .when(Jobs::has_job),
@@ -390,7 +392,7 @@ impl Pane for Jobs {
         let filter = place.query.clone().unwrap_or_default();
         let tab = place.tab.as_deref().and_then(|tab| TITLES.iter().position(|t| t.eq_ignore_ascii_case(tab)));
         Jobs {
-            looked: Looked::read(&filter, &project, view),
+            looked: JobQuery::read(&filter, &project, view),
             project,
             pipeline: place.item.as_deref().and_then(|id| id.parse().ok()),
             tab: tab.unwrap_or(0),
@@ -413,32 +415,33 @@ impl Pane for Jobs {
         place
     }
 
-    fn crumbs(&self, view: &View) -> Vec<Crumb> {
-        let mut crumbs = project::crumbs(view, &self.project);
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        let mut breadcrumbs = project::breadcrumbs(view, &self.project);
         let rows = self.rows(view);
         match self.pipeline {
             Some(id) => {
-                crumbs.push(Crumb::new(format!("pipeline {id}"), Role::Title));
+                breadcrumbs.push(Breadcrumb::new(format!("pipeline {id}"), Role::Title));
                 if let Some(brief) = rows.get(0).and_then(|job| job.pipeline.as_ref()) {
                     let (sign, role) = glyph::status(brief.status.as_str());
-                    crumbs.push(crumbs::git_ref(&brief.r#ref));
-                    crumbs.push(Crumb::new(format!("{sign} {}", ci::status_word(&brief.status)), role));
+                    breadcrumbs.push(breadcrumbs::git_ref(&brief.r#ref));
+                    breadcrumbs.push(Breadcrumb::new(format!("{sign} {}", ci::status_word(&brief.status)), role));
                 }
             }
-            None => crumbs.push(Crumb::new("jobs", Role::Title)),
+            None => breadcrumbs.push(Breadcrumb::new("jobs", Role::Title)),
         }
         for (word, keyed) in query::parts(&self.filter) {
-            crumbs.push(Crumb::new(word, if keyed { Role::Label } else { Role::Match }));
+            breadcrumbs.push(Breadcrumb::new(word, if keyed { Role::Label } else { Role::Match }));
         }
-        if let Some(mistake) = looked::grammar(&self.project).mistake(&self.filter, view) {
-            crumbs.push(Crumb::new(mistake.to_string(), Role::Failed));
+        if let Some(mistake) = job_query::grammar(&self.project).mistake(&self.filter, view) {
+            breadcrumbs.push(Breadcrumb::new(mistake.to_string(), Role::Failed));
         }
         let searched = (!self.looked.is_whole()).then_some(self.lines.known());
-        crumbs.extend(list::count(&rows, self.lines.jobs(), searched).map(|count| Crumb::new(count, Role::Dim)));
+        breadcrumbs
+            .extend(list::count(&rows, self.lines.jobs(), searched).map(|count| Breadcrumb::new(count, Role::Dim)));
         if !self.list.marked().is_empty() {
-            crumbs.push(Crumb::new(format!("{} marked", self.list.marked().len()), Role::Warning));
+            breadcrumbs.push(Breadcrumb::new(format!("{} marked", self.list.marked().len()), Role::Warning));
         }
-        crumbs
+        breadcrumbs
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
@@ -474,7 +477,8 @@ impl Pane for Jobs {
             }
             return;
         }
-        let slots = self.panels.layout(area, &[Ask { min: 60, weight: 1 }, Ask { min: 44, weight: 1 }]);
+        let slots =
+            self.panels.layout(area, &[PanelRequest { min: 60, weight: 1 }, PanelRequest { min: 44, weight: 1 }]);
         if let Some(area) = slots.get(LIST).copied().flatten() {
             let body = panels::title(buf, area, view.theme, !self.board_focused(), "jobs", "");
             self.draw_list(view, body, buf);
@@ -572,18 +576,18 @@ impl Pane for Jobs {
         }
     }
 
-    fn seek(&self) -> Option<Seek> {
-        Some(Seek::Filter)
+    fn search_mode(&self) -> Option<SearchMode> {
+        Some(SearchMode::Filter)
     }
 
-    fn sought(&self) -> String {
+    fn filter_text(&self) -> String {
         self.filter.clone()
     }
 
-    fn set_sought(&mut self, text: &str, cx: &mut Cx) {
+    fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
         if self.filter != text {
             self.filter = text.to_owned();
-            let looked = Looked::read(text, &self.project, &cx.view);
+            let looked = JobQuery::read(text, &self.project, &cx.view);
             if looked.scope != self.looked.scope {
                 self.restart();
             }
@@ -597,11 +601,11 @@ impl Pane for Jobs {
     }
 
     fn grammar(&self) -> Option<Grammar> {
-        Some(looked::grammar(&self.project))
+        Some(job_query::grammar(&self.project))
     }
 
     fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
-        let Some(deed) = Deed::asked(tag) else { return };
+        let Some(job_action) = JobAction::asked(tag) else { return };
         let rows = self.rows(&cx.view);
         let board = self.board.rows(&cx.view, &self.project);
         let job = |id: u64| {
@@ -609,8 +613,8 @@ impl Pane for Jobs {
             listed.or_else(|| board.as_ref()?.iter().find(|job| job.id == id))
         };
         let ids = value.split(',').filter_map(|id| id.parse::<u64>().ok());
-        let writes = ids.filter_map(job).map(|job| deed.write(&self.project, job)).collect();
-        deed.send(writes, cx);
+        let writes = ids.filter_map(job).map(|job| job_action.write(&self.project, job)).collect();
+        job_action.send(writes, cx);
         self.list.clear_marks();
     }
 
@@ -620,7 +624,7 @@ impl Pane for Jobs {
             return true;
         }
         if !self.filter.is_empty() {
-            self.set_sought("", cx);
+            self.set_filter_text("", cx);
             return true;
         }
         let on_board = self.board_focused();

@@ -1,16 +1,16 @@
 //! Whose SSH key has a number: what servers write into their logs, looked up by administrators.
 
-use super::details::{Details, Lead, NAMES_WIDE};
-use super::list::{age, ago, failure};
-use super::public_key::{self, Family};
-use super::{forms, profile};
 use crate::api::Known;
 use crate::api::users::{LookUpKey, SshKey};
 use crate::app::action::{Action, Tone};
 use crate::app::command::{Command, Motion};
 use crate::app::overlay::prompt::Prompt;
-use crate::app::pane::{Crumb, Cx, Pane, Pointer, View};
+use crate::app::pane::{Breadcrumb, Cx, Pane, Pointer, View};
 use crate::app::place::Place;
+use crate::domain::public_key::{self, Family};
+use crate::parts::facts::{Details, LinkTarget, NAMES_WIDE};
+use crate::parts::list::{age, ago, failure};
+use crate::parts::{forms, profile};
 use crate::store::{Load, Want};
 use crate::ui::panels;
 use crate::ui::state;
@@ -50,7 +50,7 @@ impl LookUp {
         match public_key::read(Family::Ssh, &key.key) {
             Ok(read) => {
                 facts.field("kind", vec![(read.kind, Role::Text)], None);
-                let lead = Some(Lead::Copy("fingerprint", read.fingerprint.clone()));
+                let lead = Some(LinkTarget::Copy("fingerprint", read.fingerprint.clone()));
                 facts.field("fingerprint", vec![(read.fingerprint, Role::Ref)], lead);
             }
             Err(why) => facts.field("kind", vec![(why, Role::Warning)], None),
@@ -60,7 +60,7 @@ impl LookUp {
             facts.field("last used", vec![(ago(&age(view, key.last_used_at.as_ref())), Role::Text)], None);
         }
         for (index, line) in wrap(&key.key, 64, 12).into_iter().enumerate() {
-            let lead = Some(Lead::Copy("key", key.key.clone()));
+            let lead = Some(LinkTarget::Copy("key", key.key.clone()));
             facts.field(if index == 0 { "key" } else { "" }, vec![(line, Role::Dim)], lead);
         }
         facts.line(Vec::new());
@@ -68,7 +68,7 @@ impl LookUp {
             return facts.field("owner", vec![("the server does not say whose it is".into(), Role::Warning)], None);
         };
         let place = Place::new("user").item(owner.username.as_str()).tab("ssh");
-        facts.field("owner", vec![(format!("@{}", owner.username), Role::Link)], Some(Lead::Place(place)));
+        facts.field("owner", vec![(format!("@{}", owner.username), Role::Link)], Some(LinkTarget::Place(place)));
         profile::write(facts, view, owner, 64);
     }
 }
@@ -102,10 +102,10 @@ impl Pane for LookUp {
         Place { item: self.number.map(|id| id.to_string()), ..Place::new(Self::ID) }
     }
 
-    fn crumbs(&self, _view: &View) -> Vec<Crumb> {
-        let mut crumbs = vec![Crumb::new("SSH key", Role::Title)];
-        crumbs.extend(self.number.map(|id| Crumb::new(format!("#{id}"), Role::Ref)));
-        crumbs
+    fn breadcrumbs(&self, _view: &View) -> Vec<Breadcrumb> {
+        let mut breadcrumbs = vec![Breadcrumb::new("SSH key", Role::Title)];
+        breadcrumbs.extend(self.number.map(|id| Breadcrumb::new(format!("#{id}"), Role::Ref)));
+        breadcrumbs
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {

@@ -1,22 +1,22 @@
 //! The licence of the server, for administrators: to whom it was given, until when, and how much of it is used.
 
-use super::details::Details;
-use super::list::failure;
-use super::{forms, staging};
 use crate::api::Time;
 use crate::api::license::{AddLicense, GetLicense, License};
 use crate::app::action::{Action, Tone};
 use crate::app::command::{Command, Motion};
 use crate::app::overlay::confirm::Confirm;
-use crate::app::overlay::prompt::{Prompt, Taken};
-use crate::app::pane::{Crumb, Cx, Pane, Pointer, View};
+use crate::app::overlay::prompt::{Accepted, Prompt};
+use crate::app::pane::{Breadcrumb, Cx, Pane, Pointer, View};
 use crate::app::place::Place;
+use crate::parts::facts::Details;
+use crate::parts::list::failure;
+use crate::parts::{forms, staging_area};
 use crate::store::{Load, Want, Work, Write};
 use crate::ui::theme::Role;
 use crate::ui::{chart, panels, state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use staging::paths::{OfMachine, ReadFile, file_key};
+use staging_area::paths::{LocalPaths, ReadFile, file_key};
 
 /// The tag under which the file is answered.
 const FILE: &str = "licence file";
@@ -31,17 +31,17 @@ const SOON: i64 = 30;
 
 /// The licence.
 #[derive(Default)]
-pub struct Licence {
+pub struct LicensePane {
     facts: Details,
     reading: Option<String>,
     turn: u64,
 }
 
-fn take(text: &str) -> Taken {
-    if text.trim().len() >= TEXT { Taken::Whole } else { Taken::Text }
+fn take(text: &str) -> Accepted {
+    if text.trim().len() >= TEXT { Accepted::Whole } else { Accepted::Text }
 }
 
-impl Licence {
+impl LicensePane {
     fn current<'a>(&self, view: &View<'a>) -> Option<&'a License> {
         view.store.get(&GetLicense {}).value.and_then(Option::as_ref)
     }
@@ -101,7 +101,7 @@ impl Licence {
 
     fn ask(&mut self, cx: &mut Cx) {
         let prompt = Prompt::ask("licence: a file, Tab completes; or paste it", FILE, "~/");
-        cx.act(Action::Open(Box::new(prompt.complete(Box::new(OfMachine)).taking(take))));
+        cx.act(Action::Open(Box::new(prompt.complete(Box::new(LocalPaths)).taking(take))));
     }
 
     /// Shows what would be sent, and sends it on a yes.
@@ -117,7 +117,7 @@ impl Licence {
     }
 }
 
-impl Pane for Licence {
+impl Pane for LicensePane {
     const ID: &'static str = "license";
     const TITLE: &'static str = "The server's licence, for administrators";
     const COMMANDS: &'static [Command<Self>] =
@@ -127,15 +127,15 @@ impl Pane for Licence {
             .when(|_, view| forms::administrator(view))];
 
     fn open(_place: &Place, _view: &View) -> Self {
-        Licence::default()
+        LicensePane::default()
     }
 
     fn place(&self) -> Place {
         Place::new(Self::ID)
     }
 
-    fn crumbs(&self, _view: &View) -> Vec<Crumb> {
-        vec![Crumb::new("licence", Role::Title)]
+    fn breadcrumbs(&self, _view: &View) -> Vec<Breadcrumb> {
+        vec![Breadcrumb::new("licence", Role::Title)]
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
@@ -174,7 +174,7 @@ impl Pane for Licence {
             let made = cx.view.store.made::<Result<Vec<u8>, String>>(&file_key(path, self.turn));
             match made {
                 Some(Ok(bytes)) => match std::str::from_utf8(bytes) {
-                    Ok(text) => Licence::offer(text, cx),
+                    Ok(text) => LicensePane::offer(text, cx),
                     Err(_) => cx.say(Tone::Bad, "This file is no text, and no licence."),
                 },
                 Some(Err(why)) => cx.say(Tone::Bad, why.clone()),
@@ -195,7 +195,7 @@ impl Pane for Licence {
 
     fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
         match tag {
-            FILE if value.trim().len() >= TEXT => Licence::offer(&value, cx),
+            FILE if value.trim().len() >= TEXT => LicensePane::offer(&value, cx),
             FILE if !value.trim().is_empty() => {
                 // Another reading of the same path is another result.
                 self.turn = (self.turn + 1).max(cx.view.now.as_millisecond().unsigned_abs());

@@ -1,20 +1,12 @@
 //! One merge request: what it is and what people say of it, its commits, its changes, its pipelines.
 
-mod beside;
-mod head;
+mod comment_actions;
+mod conversation;
+mod facts;
+mod inline_comments;
 mod pipelines;
 mod scope;
-mod speak;
-mod talk;
 
-use self::beside::Comments;
-use super::changes::keys::{self, HasChanges};
-use super::changes::{Changes, Spot};
-use super::list::{self, Listing, age, failure};
-use super::review::desk::Desk;
-use super::review::margin::Margin;
-use super::review::threads;
-use super::{aside, crumbs, forms, looked, review};
 use crate::api::Id;
 use crate::api::commits::Commit;
 use crate::api::jobs::{Job, ListPipelineJobs, PipelineBrief};
@@ -23,21 +15,29 @@ use crate::api::merge_requests::{
 };
 use crate::api::notes::{ListMergeRequestNotes, Note};
 use crate::app::action::Action;
-use crate::app::command::{Command, Motion, WhyNot};
-use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, Seek, Tabs, View};
+use crate::app::command::{Command, Disabled, Motion};
+use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, Tabs, View};
 use crate::app::place::Place;
+use crate::panes::mr::inline_comments::Comments;
+use crate::parts::changed_files::keys::{self, ShowsChanges};
+use crate::parts::changed_files::{Changes, FileLocation};
+use crate::parts::list::{self, Listing, age, failure};
+use crate::parts::review::diff_comments::DiffComments;
+use crate::parts::review::drafts::Drafts;
+use crate::parts::review::threads;
+use crate::parts::{breadcrumbs, forms, last_seen, review, sidebar};
 use crate::store::{Load, Rows, Want};
 use crate::ui::panels::Panels;
 use crate::ui::table::{Column, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{line, state};
-use head::Facts;
+use conversation::{Content, Conversation, UnderCursor};
+use facts::Facts;
 use pipelines::Pipelines;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use scope::{Scope, Seen};
+use scope::{Scope, SeenHeads};
 use std::time::Duration;
-use talk::{Parts, Talk, Under};
 
 /// How old what is shown of a pipeline that runs may get.
 const LIVE: Duration = Duration::from_secs(5);
@@ -62,16 +62,16 @@ pub struct Mr {
     project: Id,
     iid: u64,
     tab: Tab,
-    talk: Talk,
+    conversation: Conversation,
     commits: Listing,
     changes: Changes,
     scope: Scope,
-    seen: Seen,
+    seen: SeenHeads,
     pipelines: Pipelines,
     /// What one is about to say.
-    desk: Desk,
+    desk: Drafts,
     /// What is said, beside the changes.
-    margin: Margin,
+    margin: DiffComments,
     comments: Comments,
     /// How many notes the request said that it has.
     counted: Option<u64>,
@@ -138,7 +138,7 @@ impl Mr {
         view.store.list(&self.notes_of())
     }
 
-    fn parts<'a>(&'a self, view: &View<'a>) -> Option<Parts<'a>> {
+    fn parts<'a>(&'a self, view: &View<'a>) -> Option<Content<'a>> {
         let merge_request = self.known(view)?;
         let pipeline = self.pipeline(view);
         let jobs: Vec<&Job> = match pipeline {
@@ -151,10 +151,10 @@ impl Mr {
             }
             None => Vec::new(),
         };
-        Some(Parts {
+        Some(Content {
             facts: Facts { merge_request, pipeline, jobs, participants: view.store.list(&self.participants_of()) },
             drafts: self.desk.drafts(),
-            identity: talk::identity(merge_request.description.as_deref().unwrap_or_default()),
+            identity: conversation::identity(merge_request.description.as_deref().unwrap_or_default()),
             notes: self.notes(view),
             comments: &self.comments.said,
             comments_revision: self.comments.revision,
@@ -170,20 +170,20 @@ impl Mr {
         match self.tab {
             Tab::Overview => {
                 let notes = self.notes(&cx.view);
-                match self.talk.under() {
-                    Under::System => self.talk.toggle(&notes),
-                    Under::Draft(_) => self.edit(cx),
-                    Under::Note(index) => {
-                        let said = talk::said(&notes, &self.comments.said, index);
+                match self.conversation.under() {
+                    UnderCursor::System => self.conversation.toggle(&notes),
+                    UnderCursor::Draft(_) => self.edit(cx),
+                    UnderCursor::Note(index) => {
+                        let said = conversation::said(&notes, &self.comments.said, index);
                         if let Some(spot) = said.and_then(|note| threads::place(note).0) {
                             // Its thread where that stands in the changes, else its line as it was.
                             if !self.margin.go_to(&spot, &mut self.changes) {
-                                self.changes.show(Spot { line: spot.line(), old: spot.old, path: spot.path });
+                                self.changes.show(FileLocation { line: spot.line(), old: spot.old, path: spot.path });
                             }
                             self.tab = Tab::Changes;
                         }
                     }
-                    Under::Else => {}
+                    UnderCursor::Else => {}
                 }
             }
             Tab::Commits => {
@@ -206,17 +206,17 @@ impl Mr {
         }
     }
 
-    fn can_enter(&self, view: &View) -> Result<(), WhyNot> {
+    fn can_enter(&self, view: &View) -> Result<(), Disabled> {
         let there = match self.tab {
             Tab::Overview => {
                 let notes = self.notes(view);
-                match self.talk.under() {
-                    Under::System | Under::Draft(_) => true,
-                    Under::Note(index) => {
-                        let said = talk::said(&notes, &self.comments.said, index);
+                match self.conversation.under() {
+                    UnderCursor::System | UnderCursor::Draft(_) => true,
+                    UnderCursor::Note(index) => {
+                        let said = conversation::said(&notes, &self.comments.said, index);
                         said.is_some_and(|note| threads::place(note).0.is_some())
                     }
-                    Under::Else => false,
+                    UnderCursor::Else => false,
                 }
             }
             Tab::Commits => self.commits.selected(&view.store.list(&self.commits_of())).is_some(),
@@ -228,13 +228,13 @@ impl Mr {
 
     fn turn(&mut self, forward: bool) {
         match self.tab {
-            Tab::Overview => self.talk.turn_note(forward),
+            Tab::Overview => self.conversation.turn_note(forward),
             Tab::Changes => self.changes.turn_file(forward),
             Tab::Commits | Tab::Pipelines => {}
         }
     }
 
-    fn has_steps(&self, _: &View) -> Result<(), WhyNot> {
+    fn has_steps(&self, _: &View) -> Result<(), Disabled> {
         match self.tab {
             Tab::Overview | Tab::Changes => Ok(()),
             Tab::Commits | Tab::Pipelines => Err("only among notes and changes".into()),
@@ -259,12 +259,12 @@ impl Mr {
     }
 }
 
-impl HasChanges for Mr {
+impl ShowsChanges for Mr {
     fn changes(&mut self) -> &mut Changes {
         &mut self.changes
     }
 
-    fn on_changes(&self, _: &View) -> Result<(), WhyNot> {
+    fn on_changes(&self, _: &View) -> Result<(), Disabled> {
         if self.tab == Tab::Changes { Ok(()) } else { Err("only among the changes".into()) }
     }
 }
@@ -397,20 +397,20 @@ impl Pane for Mr {
         let tab = tab.and_then(|index| TABS.get(index)).copied().unwrap_or_default();
         let mut changes = Changes::default();
         if let Some(path) = &place.path {
-            changes.show(Spot { path: path.clone(), line: place.line, old: false });
+            changes.show(FileLocation { path: path.clone(), line: place.line, old: false });
         }
         Mr {
             project: place.project.clone().unwrap_or_default(),
             iid: place.item.as_deref().and_then(|item| item.parse().ok()).unwrap_or(0),
             tab,
-            talk: Talk::default(),
+            conversation: Conversation::default(),
             commits: Listing::default(),
             changes,
             scope: Scope::default(),
-            seen: Seen::default(),
+            seen: SeenHeads::default(),
             pipelines: Pipelines::default(),
-            desk: Desk::default(),
-            margin: Margin::default(),
+            desk: Drafts::default(),
+            margin: DiffComments::default(),
             comments: Comments::default(),
             counted: None,
         }
@@ -422,15 +422,15 @@ impl Pane for Mr {
         Place { tab: name.map(|name| (*name).to_owned()), ..place }
     }
 
-    fn crumbs(&self, view: &View) -> Vec<Crumb> {
-        let mut out = crumbs::project(Some(&self.project));
-        out.push(Crumb::new(format!("!{}", self.iid), Role::Text));
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        let mut out = breadcrumbs::project(Some(&self.project));
+        out.push(Breadcrumb::new(format!("!{}", self.iid), Role::Text));
         if let Some(merge_request) = self.known(view) {
             if self.tab != Tab::Overview {
-                out.push(Crumb::new(review::title(merge_request), Role::Text));
+                out.push(Breadcrumb::new(review::title(merge_request), Role::Text));
             }
             let (mark, word, role) = review::state(merge_request);
-            out.push(Crumb::new(format!("{mark} {word}"), role));
+            out.push(Breadcrumb::new(format!("{mark} {word}"), role));
         }
         out
     }
@@ -445,7 +445,7 @@ impl Pane for Mr {
         let mut wants: Vec<Want> = vec![request.into()];
         match self.tab {
             Tab::Overview => {
-                wants.push(Load::list(&self.notes_of(), self.talk.pages()).into());
+                wants.push(Load::list(&self.notes_of(), self.conversation.pages()).into());
                 wants.extend(view.aside(Load::list(&self.participants_of(), 1)));
                 // For the number behind the title of their tab.
                 wants.push(Load::list(&self.commits_of(), 1).into());
@@ -459,7 +459,7 @@ impl Pane for Mr {
                     wants.extend(view.aside(polled(Load::list(&self.jobs_of(view, pipeline), 1))));
                 }
                 if let Some(parts) = self.parts(view) {
-                    wants.extend(self.talk.works(view, &parts).into_iter().map(Want::from));
+                    wants.extend(self.conversation.works(view, &parts).into_iter().map(Want::from));
                 }
             }
             Tab::Commits => wants.push(Load::list(&self.commits_of(), self.commits.pages()).into()),
@@ -480,7 +480,7 @@ impl Pane for Mr {
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
         match self.tab {
             Tab::Overview => match self.parts(view) {
-                Some(parts) => self.talk.draw(view, area, buf, &parts),
+                Some(parts) => self.conversation.draw(view, area, buf, &parts),
                 None => match view.store.get(&self.of()).error {
                     Some(error) => failure(view, area, buf, error),
                     None => state::skeleton(buf, area, view.theme),
@@ -525,11 +525,11 @@ impl Pane for Mr {
         self.hear(cx);
         if self.tab == Tab::Overview {
             self.sync_comments(&view);
-            let mut talk = std::mem::take(&mut self.talk);
+            let mut conversation = std::mem::take(&mut self.conversation);
             if let Some(parts) = self.parts(&view) {
-                talk.sync(&view, &parts);
+                conversation.sync(&view, &parts);
             }
-            self.talk = talk;
+            self.conversation = conversation;
         }
         self.commits.sync(&view.store.list(&self.commits_of()), |commit| commit.id.clone());
         let mut pipelines = std::mem::take(&mut self.pipelines);
@@ -538,7 +538,7 @@ impl Pane for Mr {
         self.scope_sync(cx);
         let input = self.input(&view);
         self.changes.sync(&view, input.as_ref());
-        if let Some(look) = self.known(&view).and_then(|merge_request| looked::remember(&view, merge_request)) {
+        if let Some(look) = self.known(&view).and_then(|merge_request| last_seen::remember(&view, merge_request)) {
             cx.act(look);
         }
         if self.tab == Tab::Changes {
@@ -548,7 +548,7 @@ impl Pane for Mr {
 
     fn motion(&mut self, motion: Motion, cx: &mut Cx) {
         match self.tab {
-            Tab::Overview => self.talk.motion(motion),
+            Tab::Overview => self.conversation.motion(motion),
             Tab::Changes => self.changes.motion(motion),
             Tab::Commits if motion == Motion::Right => self.enter(cx),
             Tab::Commits if motion == Motion::Left => {}
@@ -565,11 +565,11 @@ impl Pane for Mr {
         let open = match self.tab {
             Tab::Overview => match pointer {
                 Pointer::Wheel { rows, .. } => {
-                    self.talk.motion(Motion::Wheel(rows));
+                    self.conversation.motion(Motion::Wheel(rows));
                     false
                 }
                 Pointer::Press { row, double, .. } => {
-                    self.talk.click(row);
+                    self.conversation.click(row);
                     double
                 }
                 Pointer::Drag { .. } | Pointer::Release => false,
@@ -589,7 +589,7 @@ impl Pane for Mr {
     fn ticks(&self, view: &View) -> bool {
         let live = || self.pipeline(view).is_some_and(|pipeline| pipeline.status.is_live());
         match self.tab {
-            Tab::Overview => aside::is_wide(view) && live(),
+            Tab::Overview => sidebar::is_wide(view) && live(),
             Tab::Pipelines => self.pipelines.ticks(view),
             Tab::Commits | Tab::Changes => false,
         }
@@ -628,16 +628,16 @@ impl Pane for Mr {
         }
     }
 
-    fn seek(&self) -> Option<Seek> {
-        (self.tab == Tab::Changes).then(|| self.changes.seek())
+    fn search_mode(&self) -> Option<SearchMode> {
+        (self.tab == Tab::Changes).then(|| self.changes.search_mode())
     }
 
-    fn sought(&self) -> String {
-        self.changes.sought()
+    fn filter_text(&self) -> String {
+        self.changes.filter_text()
     }
 
-    fn set_sought(&mut self, text: &str, _cx: &mut Cx) {
-        self.changes.set_sought(text);
+    fn set_filter_text(&mut self, text: &str, _cx: &mut Cx) {
+        self.changes.set_filter_text(text);
     }
 
     fn seek_next(&mut self, forward: bool, _cx: &mut Cx) {
@@ -663,7 +663,8 @@ impl Pane for Mr {
         match self.tab {
             Tab::Overview => {
                 let notes = self.notes(view);
-                let note = self.talk.note().and_then(|index| talk::said(&notes, &self.comments.said, index));
+                let note =
+                    self.conversation.note().and_then(|index| conversation::said(&notes, &self.comments.said, index));
                 copies.extend(note.map(|note| ("note", note.body.clone())));
             }
             Tab::Commits => {

@@ -5,11 +5,11 @@ use crate::api::Id;
 use crate::api::jobs::PipelineBrief;
 use crate::app::command::Motion;
 use crate::app::pane::{Pointer, View};
-use crate::panes::board::Board;
-use crate::panes::list::{Listing, age};
+use crate::parts::board::Board;
+use crate::parts::list::{Listing, age};
 use crate::store::{Load, Rows, Want};
 use crate::ui::glyph;
-use crate::ui::panels::{self, Ask, Panels};
+use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::table::{Column, Row, Size};
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
@@ -20,7 +20,7 @@ use std::time::Duration;
 const PAUSE: Duration = Duration::from_millis(120);
 const LIST: usize = 0;
 const BOARD: usize = 1;
-const ASKS: &[Ask] = &[Ask { min: 48, weight: 2 }, Ask { min: 50, weight: 3 }];
+const ASKS: &[PanelRequest] = &[PanelRequest { min: 48, weight: 2 }, PanelRequest { min: 50, weight: 3 }];
 
 /// The list and the board.
 pub struct Pipelines {

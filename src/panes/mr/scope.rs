@@ -1,14 +1,14 @@
 //! Which changes of a merge request are shown: all of them, those since one last looked, or those of one commit.
 
-use super::super::changes::{Entries, Input, Revisions};
 use super::{Mr, Tab};
 use crate::api::commits::{Commit, GetCommitDiff};
 use crate::api::merge_requests::MergeRequest;
 use crate::api::repository::Compare;
 use crate::api::{Endpoint, Known};
 use crate::app::action::{Action, Tone};
-use crate::app::command::WhyNot;
+use crate::app::command::Disabled;
 use crate::app::pane::{Cx, View};
+use crate::parts::changed_files::{Entries, Input, Revisions};
 use crate::store::{Load, Want};
 
 /// Pages of changed files of a commit that are asked for.
@@ -27,7 +27,7 @@ pub enum Scope {
 
 /// The head when one last looked, and the one before it.
 #[derive(Default)]
-pub struct Seen {
+pub struct SeenHeads {
     /// The head that was taken note of.
     noted: Option<String>,
     /// The one before it, from which one can look.
@@ -242,7 +242,7 @@ impl Mr {
         }
     }
 
-    pub(super) fn can_compare_ends(&self, view: &View) -> Result<(), WhyNot> {
+    pub(super) fn can_compare_ends(&self, view: &View) -> Result<(), Disabled> {
         match self.tab {
             Tab::Changes if self.base(view).is_none() => Err("the server does not say where it begins".into()),
             Tab::Changes => Ok(()),
@@ -255,7 +255,7 @@ impl Mr {
         std::mem::take(&mut self.scope) != Scope::All
     }
 
-    pub(super) fn can_switch_since(&self, _: &View) -> Result<(), WhyNot> {
+    pub(super) fn can_switch_since(&self, _: &View) -> Result<(), Disabled> {
         match (self.tab, &self.scope, &self.seen.before) {
             (Tab::Changes, Scope::All, None) => Err("it is as it was when you last looked, or you never did".into()),
             (Tab::Changes, ..) => Ok(()),
@@ -283,7 +283,7 @@ impl Mr {
         }
     }
 
-    pub(super) fn can_turn_commit(&self, view: &View) -> Result<(), WhyNot> {
+    pub(super) fn can_turn_commit(&self, view: &View) -> Result<(), Disabled> {
         match self.tab {
             Tab::Changes if view.store.list(&self.commits_of()).is_empty() => {
                 Err("its commits are not known yet".into())

@@ -1,20 +1,20 @@
 //! What one is told by mail: everywhere, in each group, in each project.
 
-use super::details::{Details, NAMES_WIDE};
-use super::forms;
-use super::forms::notification as form;
-use super::list::{Listing, failure};
 use crate::api::groups::{Group, ListGroups};
 use crate::api::notifications::{
     GetGroupNotifications, GetNotifications, GetProjectNotifications, Level, NotificationSettings,
 };
 use crate::api::projects::{ListProjects, Project};
 use crate::api::{Error, Id, Known};
-use crate::app::command::{Command, Motion, WhyNot};
-use crate::app::pane::{Crumb, Cx, Pane, Pointer, Seek, Tabs, View};
+use crate::app::command::{Command, Disabled, Motion};
+use crate::app::pane::{Breadcrumb, Cx, Pane, Pointer, SearchMode, Tabs, View};
 use crate::app::place::Place;
+use crate::parts::facts::{Details, NAMES_WIDE};
+use crate::parts::forms;
+use crate::parts::forms::notification as form;
+use crate::parts::list::{Listing, failure};
 use crate::store::{Load, Rows, Want};
-use crate::ui::panels::{self, Ask, Panels};
+use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, state, text};
@@ -24,7 +24,7 @@ use std::time::Duration;
 
 const LIST: usize = 0;
 const FACTS: usize = 1;
-const ASKS: &[Ask] = &[Ask { min: 44, weight: 1 }, Ask { min: 48, weight: 1 }];
+const ASKS: &[PanelRequest] = &[PanelRequest { min: 44, weight: 1 }, PanelRequest { min: 48, weight: 1 }];
 const TITLES: &[&str] = &["Everywhere", "Groups", "Projects"];
 const EVERYWHERE: usize = 0;
 const GROUPS: usize = 1;
@@ -115,7 +115,7 @@ impl Notifications {
         wants
     }
 
-    fn may_edit(&self, view: &View) -> Result<(), WhyNot> {
+    fn may_edit(&self, view: &View) -> Result<(), Disabled> {
         forms::signed_in(view)?;
         match self.tab {
             EVERYWHERE => Ok(()),
@@ -241,11 +241,11 @@ impl Pane for Notifications {
         pane.tab = place.tab.as_deref().and_then(named).unwrap_or(EVERYWHERE);
         if let Some(project) = &place.project {
             pane.tab = if place.tab.is_some() { pane.tab } else { PROJECTS };
-            pane.projects.hunt(project.as_str());
+            pane.projects.reveal(project.as_str());
         }
         if let Some(group) = &place.group {
             pane.tab = if place.tab.is_some() { pane.tab } else { GROUPS };
-            pane.groups.hunt(group.as_str());
+            pane.groups.reveal(group.as_str());
         }
         pane
     }
@@ -254,14 +254,14 @@ impl Pane for Notifications {
         Place::new(Self::ID).tab(TITLES.get(self.tab).map(|title| title.to_lowercase()).as_deref().unwrap_or_default())
     }
 
-    fn crumbs(&self, view: &View) -> Vec<Crumb> {
-        let mut crumbs = vec![Crumb::new("notifications", Role::Title)];
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        let mut breadcrumbs = vec![Breadcrumb::new("notifications", Role::Title)];
         match self.tab {
-            GROUPS => crumbs.extend(self.groups.crumbs(&self.groups(view))),
-            PROJECTS => crumbs.extend(self.projects.crumbs(&self.projects(view))),
+            GROUPS => breadcrumbs.extend(self.groups.breadcrumbs(&self.groups(view))),
+            PROJECTS => breadcrumbs.extend(self.projects.breadcrumbs(&self.projects(view))),
             _ => {}
         }
-        crumbs
+        breadcrumbs
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
@@ -348,16 +348,16 @@ impl Pane for Notifications {
         self.panels.set_focus(LIST);
     }
 
-    fn seek(&self) -> Option<Seek> {
-        (self.tab != EVERYWHERE).then_some(Seek::Filter)
+    fn search_mode(&self) -> Option<SearchMode> {
+        (self.tab != EVERYWHERE).then_some(SearchMode::Filter)
     }
 
-    fn sought(&self) -> String {
+    fn filter_text(&self) -> String {
         let list = if self.tab == PROJECTS { &self.projects } else { &self.groups };
-        list.sought().to_owned()
+        list.filter_text().to_owned()
     }
 
-    fn set_sought(&mut self, text: &str, cx: &mut Cx) {
+    fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
         let here = self.current(&cx.view).map(|(_, name)| name);
         self.list().seek(text, here);
     }
@@ -367,7 +367,7 @@ impl Pane for Notifications {
             self.panels.set_focus(LIST);
             return true;
         }
-        self.list().unseek(None)
+        self.list().clear_filter(None)
     }
 
     fn url(&self, view: &View) -> Option<String> {

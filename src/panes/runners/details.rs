@@ -1,9 +1,9 @@
 //! The facts of a runner, above the jobs that it does.
 
-use super::super::list::{age, ago};
 use crate::api::Known;
 use crate::api::runners::Runner;
 use crate::app::pane::View;
+use crate::parts::list::{age, ago};
 use crate::ui::theme::Role;
 use crate::ui::{line, text};
 use ratatui::buffer::Buffer;

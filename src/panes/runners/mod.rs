@@ -1,29 +1,29 @@
 //! Runners: of a project, one's own, or all of the server; beside them what the selected one does.
 
-mod acts;
+mod actions;
 mod details;
 mod draw;
 mod query;
 
-use super::ci::PULSE;
-use super::list::{Listing, trouble};
 use crate::api::jobs::Job;
 use crate::api::runners::{
     GetRunner, ListAllRunners, ListProjectRunners, ListRunnerJobs, ListRunners, Runner, UpdateRunner,
 };
 use crate::api::{Id, Known};
 use crate::app::action::{Action, Tone};
-use crate::app::command::{Command, Motion, WhyNot};
+use crate::app::command::{Command, Disabled, Motion};
 use crate::app::overlay::prompt::Prompt;
-use crate::app::pane::{Crumb, Cx, Pane, Pointer, Seek, Tabs, View};
+use crate::app::pane::{Breadcrumb, Cx, Pane, Pointer, SearchMode, Tabs, View};
 use crate::app::place::Place;
 use crate::app::query::Grammar;
+use crate::parts::ci::PULSE;
+use crate::parts::list::{Listing, trouble};
 use crate::store::{Load, Rows, Want};
-use crate::ui::panels::{self, Ask, Panels};
+use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, state};
 use draw::COLUMNS;
-use query::Asked;
+use query::RunnerQuery;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::time::Duration;
@@ -88,7 +88,7 @@ impl Runners {
     }
 
     fn load(&self, text: &str, pages: u32) -> Load {
-        let scope = Asked::read(text, self.scope).scope;
+        let scope = RunnerQuery::read(text, self.scope).scope;
         match (self.scope, &self.project) {
             (Scope::Project, Some(id)) => Load::list(&ListProjectRunners { id: id.clone() }, pages),
             (Scope::All, _) => Load::list(&ListAllRunners { scope }, pages),
@@ -97,7 +97,7 @@ impl Runners {
     }
 
     fn rows_of<'a>(&self, text: &str, view: &View<'a>) -> Rows<'a, Runner> {
-        let scope = Asked::read(text, self.scope).scope;
+        let scope = RunnerQuery::read(text, self.scope).scope;
         match (self.scope, &self.project) {
             (Scope::Project, Some(id)) => view.store.list(&ListProjectRunners { id: id.clone() }),
             (Scope::All, _) => view.store.list(&ListAllRunners { scope }),
@@ -135,7 +135,7 @@ impl Runners {
 
     /// Names what the rows are narrowed to. Tags stand in the details, which come one after the other: each that comes
     /// may fit.
-    fn narrowed(&self, asked: &Asked, rows: &Rows<'_, Runner>, view: &View) -> String {
+    fn narrowed(&self, asked: &RunnerQuery, rows: &Rows<'_, Runner>, view: &View) -> String {
         let narrows = asked.narrows();
         if narrows.is_empty() {
             return narrows;
@@ -144,7 +144,7 @@ impl Runners {
         format!("{narrows} of {known}")
     }
 
-    fn has_runner(&self, view: &View) -> Result<(), WhyNot> {
+    fn has_runner(&self, view: &View) -> Result<(), Disabled> {
         self.current(view).map(|_| ()).ok_or_else(|| "no runner is selected".into())
     }
 
@@ -167,7 +167,7 @@ fn detailed<'a>(view: &View<'a>, listed: &'a Runner) -> &'a Runner {
 }
 
 fn age(view: &View, runner: &Runner) -> String {
-    runner.contacted_at.known().map(|at| super::list::age(view, Some(at))).unwrap_or_default()
+    runner.contacted_at.known().map(|at| crate::parts::list::age(view, Some(at))).unwrap_or_default()
 }
 
 impl Pane for Runners {
@@ -236,27 +236,29 @@ impl Pane for Runners {
     fn place(&self) -> Place {
         let tab = self.scopes().iter().skip(1).find(|(_, scope)| *scope == self.scope);
         Place { project: self.project.clone(), tab: tab.map(|(name, _)| name.to_lowercase()), ..Place::new(Self::ID) }
-            .query(self.list.sought())
+            .query(self.list.filter_text())
     }
 
-    fn crumbs(&self, view: &View) -> Vec<Crumb> {
-        let mut crumbs = self.project.as_ref().map(|id| super::project::crumbs(view, id)).unwrap_or_default();
-        crumbs.push(Crumb::new("runners", Role::Title));
-        let sought = self.list.sought();
-        let words = crate::app::query::parts(sought).into_iter();
-        crumbs.extend(words.map(|(word, keyed)| Crumb::new(word, if keyed { Role::Label } else { Role::Match })));
-        if let Some(why) = query::mistake(sought, self.scope, view) {
-            crumbs.push(Crumb::new(why, Role::Failed));
-            return crumbs;
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        let mut breadcrumbs =
+            self.project.as_ref().map(|id| crate::parts::project::breadcrumbs(view, id)).unwrap_or_default();
+        breadcrumbs.push(Breadcrumb::new("runners", Role::Title));
+        let filter_text = self.list.filter_text();
+        let words = crate::app::query::parts(filter_text).into_iter();
+        breadcrumbs
+            .extend(words.map(|(word, keyed)| Breadcrumb::new(word, if keyed { Role::Label } else { Role::Match })));
+        if let Some(why) = query::mistake(filter_text, self.scope, view) {
+            breadcrumbs.push(Breadcrumb::new(why, Role::Failed));
+            return breadcrumbs;
         }
         let rows = self.rows(view);
-        crumbs.extend(self.list.count(&rows).map(|count| Crumb::new(count, Role::Dim)));
-        crumbs.extend(COLUMNS.chosen(view).crumb(&rows));
-        crumbs
+        breadcrumbs.extend(self.list.count(&rows).map(|count| Breadcrumb::new(count, Role::Dim)));
+        breadcrumbs.extend(COLUMNS.chosen(view).breadcrumb(&rows));
+        breadcrumbs
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
-        let load = self.load(self.list.sought(), self.list.pages()).after(self.list.rest());
+        let load = self.load(self.list.filter_text(), self.list.pages()).after(self.list.rest());
         let mut wants: Vec<Want> = vec![load.into()];
         let rows = self.rows(view);
         let top = self.list.state.top();
@@ -272,7 +274,8 @@ impl Pane for Runners {
     }
 
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        let slots = self.panels.layout(area, &[Ask { min: 50, weight: 1 }, Ask { min: 48, weight: 1 }]);
+        let slots =
+            self.panels.layout(area, &[PanelRequest { min: 50, weight: 1 }, PanelRequest { min: 48, weight: 1 }]);
         let both = slots.iter().flatten().count() > 1;
         if let Some(area) = slots.get(LIST).copied().flatten() {
             let body = if both {
@@ -301,10 +304,10 @@ impl Pane for Runners {
     }
 
     fn changed(&mut self, cx: &mut Cx) {
-        let sought = self.rows_of(self.list.sought(), &cx.view);
-        self.list.answered(&sought);
+        let filter_text = self.rows_of(self.list.filter_text(), &cx.view);
+        self.list.answered(&filter_text);
         let rows = self.rows(&cx.view);
-        let asked = Asked::read(self.list.shown(), self.scope);
+        let asked = RunnerQuery::read(self.list.shown(), self.scope);
         let view = cx.view;
         self.list.narrow_to(&rows, &self.narrowed(&asked, &rows, &view), |runner| asked.fits(detailed(&view, runner)));
         COLUMNS.chosen(&view).sort(&mut self.list, &rows);
@@ -372,8 +375,8 @@ impl Pane for Runners {
         }
     }
 
-    fn seek(&self) -> Option<Seek> {
-        Some(Seek::Filter)
+    fn search_mode(&self) -> Option<SearchMode> {
+        Some(SearchMode::Filter)
     }
 
     fn grammar(&self) -> Option<Grammar> {
@@ -381,11 +384,11 @@ impl Pane for Runners {
         Some(Grammar { search: Some("words"), ..query::grammar(self.scope) })
     }
 
-    fn sought(&self) -> String {
-        self.list.sought().to_owned()
+    fn filter_text(&self) -> String {
+        self.list.filter_text().to_owned()
     }
 
-    fn set_sought(&mut self, text: &str, cx: &mut Cx) {
+    fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
         let here = self.current(&cx.view).map(|runner| runner.id.to_string());
         self.list.seek(text, here);
     }
@@ -403,7 +406,7 @@ impl Pane for Runners {
             return true;
         }
         let here = self.current(&cx.view).map(|runner| runner.id.to_string());
-        self.list.unseek(here)
+        self.list.clear_filter(here)
     }
 
     fn copies(&self, view: &View) -> Vec<(&'static str, String)> {

@@ -3,13 +3,13 @@
 use super::{Scope, kind, status};
 use crate::api::runners::Runner;
 use crate::app::pane::View;
-use crate::app::query::{self, Grammar, Takes, Term};
+use crate::app::query::{self, Grammar, Term, ValueKind};
 
 const ALL: &[Term] = &[
     Term::new(
         "scope",
         "scope",
-        Takes::Words(&["specific", "shared", "active", "paused", "online"]),
+        ValueKind::Words(&["specific", "shared", "active", "paused", "online"]),
         "which ones the server lists",
     ),
     TYPE,
@@ -17,24 +17,24 @@ const ALL: &[Term] = &[
     TAG,
 ];
 const MINE: &[Term] = &[
-    Term::new("scope", "scope", Takes::Words(&["active", "paused", "online"]), "which ones the server lists"),
+    Term::new("scope", "scope", ValueKind::Words(&["active", "paused", "online"]), "which ones the server lists"),
     TYPE,
     STATUS,
     TAG,
 ];
 const PROJECT: &[Term] = &[TYPE, STATUS, TAG];
-const TYPE: Term = Term::new("type", "type", Takes::Words(&["specific", "shared", "group"]), "whom it serves");
+const TYPE: Term = Term::new("type", "type", ValueKind::Words(&["specific", "shared", "group"]), "whom it serves");
 const STATUS: Term = Term::new(
     "status",
     "status",
-    Takes::Words(&["online", "offline", "paused", "stale", "never_contacted", "not_connected"]),
+    ValueKind::Words(&["online", "offline", "paused", "stale", "never_contacted", "not_connected"]),
     "how it stands",
 );
-const TAG: Term = Term::new("tag", "tag", Takes::Text, "a tag that it has");
+const TAG: Term = Term::new("tag", "tag", ValueKind::Text, "a tag that it has");
 
 /// A query of runners.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Asked {
+pub struct RunnerQuery {
     /// What the server is asked for.
     pub scope: Option<String>,
     /// What the answer is narrowed to: the words without a key, and those of the other keys.
@@ -60,11 +60,11 @@ pub fn mistake(text: &str, scope: Scope, view: &View) -> Option<String> {
     grammar(scope).mistake(&keyed.join(" "), view).map(|mistake| mistake.to_string())
 }
 
-impl Asked {
+impl RunnerQuery {
     /// Takes `text` apart; what is wrong with it is left out.
-    pub fn read(text: &str, scope: Scope) -> Asked {
+    pub fn read(text: &str, scope: Scope) -> RunnerQuery {
         let grammar = grammar(scope);
-        let mut asked = Asked::default();
+        let mut asked = RunnerQuery::default();
         for (word, keyed) in query::parts(text) {
             let word = word.replace('"', "");
             let Some((name, value)) = word.split_once(':').filter(|(_, value)| keyed && !value.is_empty()) else {
@@ -74,7 +74,7 @@ impl Asked {
                 continue;
             };
             let Some(term) = grammar.terms.iter().find(|term| term.name == name) else { continue };
-            if matches!(term.takes, Takes::Words(words) if !words.contains(&value)) {
+            if matches!(term.takes, ValueKind::Words(words) if !words.contains(&value)) {
                 continue;
             }
             match name {
@@ -126,14 +126,14 @@ mod tests {
 
     #[test]
     fn the_scope_is_the_server_s_and_the_rest_narrows() {
-        let asked = Asked::read("scope:online tag:gpu mill", Scope::Mine);
+        let asked = RunnerQuery::read("scope:online tag:gpu mill", Scope::Mine);
         assert_eq!(asked.scope.as_deref(), Some("online"));
         assert!(asked.fits(&runner("Mill 3", &["GPU", "linux"], true)));
         assert!(!asked.fits(&runner("mill 3", &["gpu2"], true)));
         assert!(!asked.fits(&runner("attic", &["gpu"], true)));
-        let paused = Asked::read("status:paused", Scope::All);
+        let paused = RunnerQuery::read("status:paused", Scope::All);
         assert!(paused.fits(&runner("a", &[], false)) && !paused.fits(&runner("a", &[], true)));
-        assert_eq!(Asked::read("scope:shared type:none", Scope::Mine), Asked::default());
-        assert_eq!(Asked::read("", Scope::All).narrows(), "");
+        assert_eq!(RunnerQuery::read("scope:shared type:none", Scope::Mine), RunnerQuery::default());
+        assert_eq!(RunnerQuery::read("", Scope::All).narrows(), "");
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::api::search::Hit;
 use crate::api::{Known, Time};
-use crate::panes::project;
+use crate::parts::project;
 use crate::ui::doc::DocLine;
 use crate::ui::table::Cell;
 use crate::ui::theme::{Role, Theme};
@@ -19,7 +19,7 @@ const ROW_COLUMNS: usize = 300;
 const LOOKED_AT: usize = 16 * 1024;
 
 /// What, its number, its words, whose, when.
-pub(super) fn facts(hit: &Hit, sought: &str) -> (Cell, Cell, Cell, Option<Time>) {
+pub(super) fn facts(hit: &Hit, filter_text: &str) -> (Cell, Cell, Cell, Option<Time>) {
     let dim = |words: &str| Cell::from((words.to_owned(), Role::Dim));
     let state = |word: &str| {
         let (sign, role) = glyph::status(word);
@@ -51,12 +51,12 @@ pub(super) fn facts(hit: &Hit, sought: &str) -> (Cell, Cell, Cell, Option<Time>)
             c.when().cloned(),
         ),
         Hit::Blob(b) => {
-            let (before, line) = found_line(&b.data, sought);
+            let (before, line) = found_line(&b.data, filter_text);
             let number = b.startline.max(1).saturating_add(before as u64);
             (
                 Cell::from((b.path.clone().unwrap_or_else(|| b.filename.clone()), Role::Text))
                     .and(format!(":{number}"), Role::Dim),
-                marked(&text::fit(line, ROW_COLUMNS), sought)
+                marked(&text::fit(line, ROW_COLUMNS), filter_text)
                     .into_iter()
                     .fold(Cell::empty(), |cell, (words, found)| {
                         cell.and(words, if found { Role::Match } else { Role::Dim })
@@ -141,7 +141,7 @@ fn words(hit: &Hit) -> (Option<u64>, Cow<'_, str>) {
 }
 
 /// The lines of a hit's text, with what was looked for in colour; none where it has no text.
-pub(super) fn lines(theme: &Theme, hit: &Hit, sought: &str, width: usize) -> Vec<DocLine<'static>> {
+pub(super) fn lines(theme: &Theme, hit: &Hit, filter_text: &str, width: usize) -> Vec<DocLine<'static>> {
     let (first, words) = words(hit);
     if words.trim().is_empty() {
         return Vec::new();
@@ -158,7 +158,7 @@ pub(super) fn lines(theme: &Theme, hit: &Hit, sought: &str, width: usize) -> Vec
                 spans.push((format!("{number:>5}  ").into(), theme.style(Role::LineNumber)));
             }
             let style = |found| theme.style(if found { Role::Match } else { Role::Text });
-            spans.extend(marked(piece, sought).into_iter().map(|(words, found)| (words.into(), style(found))));
+            spans.extend(marked(piece, filter_text).into_iter().map(|(words, found)| (words.into(), style(found))));
             lines.push(DocLine { spans, ..DocLine::default() });
         }
     }
@@ -166,8 +166,8 @@ pub(super) fn lines(theme: &Theme, hit: &Hit, sought: &str, width: usize) -> Vec
 }
 
 /// A line in pieces, with whether each is what was looked for; case does not matter.
-fn marked(line: &str, sought: &str) -> Vec<(String, bool)> {
-    let whole = sought.trim().to_lowercase();
+fn marked(line: &str, filter_text: &str) -> Vec<(String, bool)> {
+    let whole = filter_text.trim().to_lowercase();
     let words: Vec<String> = whole.split_whitespace().map(str::to_owned).collect();
     let mut pieces: Vec<(String, bool)> = Vec::new();
     let mut rest = line;
@@ -198,11 +198,11 @@ fn marked(line: &str, sought: &str) -> Vec<(String, bool)> {
 }
 
 /// The line that holds what was looked for, and how many lines stand before it.
-pub(super) fn found_line<'a>(text: &'a str, sought: &str) -> (usize, &'a str) {
+pub(super) fn found_line<'a>(text: &'a str, filter_text: &str) -> (usize, &'a str) {
     let text = text::start(text, LOOKED_AT);
-    let sought = sought.trim().to_lowercase();
+    let filter_text = filter_text.trim().to_lowercase();
     let all = || text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    let found = all().find(|(_, line)| line.to_lowercase().contains(&sought));
+    let found = all().find(|(_, line)| line.to_lowercase().contains(&filter_text));
     found.or_else(|| all().next()).map_or((0, ""), |(at, line)| (at, line.trim()))
 }
 

@@ -3,32 +3,32 @@
 mod text;
 mod write;
 
-use super::forms::{self, snippet as form};
-use super::list::{self, Listing, age};
-use super::notes::Notes;
-use super::project;
 use crate::api::Id;
 use crate::api::snippets::{DeleteSnippet, GetSnippet, GetUserAgentDetail, ListSnippets, Snippet};
 use crate::app::App;
 use crate::app::action::{Action, Tone};
-use crate::app::command::{Command, Motion, WhyNot};
-use crate::app::outbox::Thing;
-use crate::app::pane::{Crumb, Cx, Needs, Pane, Pointer, Seek, Tabs, View};
+use crate::app::command::{Command, Disabled, Motion};
+use crate::app::outbox::Noteable;
+use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, Tabs, View};
 use crate::app::place::Place;
+use crate::parts::forms::{self, snippet as form};
+use crate::parts::list::{self, Listing, age};
+use crate::parts::notes::Notes;
+use crate::parts::project;
 use crate::store::{Load, Rows, Want, Write};
 use crate::ui::line;
-use crate::ui::panels::{self, Ask, Panels};
+use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::text::{pad, shown};
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::Cell as Shared;
-use text::Shown;
+use text::SnippetView;
 
 const LIST: usize = 0;
 const BODY: usize = 1;
-const ASKS: &[Ask] = &[Ask { min: 30, weight: 2 }, Ask { min: 50, weight: 5 }];
+const ASKS: &[PanelRequest] = &[PanelRequest { min: 30, weight: 2 }, PanelRequest { min: 50, weight: 5 }];
 const TITLES: &[&str] = &["Text", "Notes", "Details"];
 const NAMES: &[&str] = &["text", "notes", "details"];
 const TEXT: usize = 0;
@@ -43,7 +43,7 @@ pub struct Snippets {
     asked: Option<u64>,
     tab: usize,
     panels: Panels,
-    text: Shown,
+    text: SnippetView,
     notes: Notes,
     /// The snippet whose notes are shown.
     shown: Option<u64>,
@@ -72,22 +72,22 @@ impl Snippets {
         }
     }
 
-    fn has_snippet(&self, view: &View) -> Result<(), WhyNot> {
+    fn has_snippet(&self, view: &View) -> Result<(), Disabled> {
         self.current(view).map(|_| ()).ok_or_else(|| "no snippet is selected".into())
     }
 
-    fn may_write(&self, view: &View) -> Result<(), WhyNot> {
+    fn may_write(&self, view: &View) -> Result<(), Disabled> {
         forms::signed_in(view)?;
         self.has_snippet(view)
     }
 
-    fn has_note(&self, view: &View) -> Result<(), WhyNot> {
+    fn has_note(&self, view: &View) -> Result<(), Disabled> {
         self.may_write(view)?;
         if self.tab == NOTES { self.notes.has_note(view) } else { Err("there is no note under the cursor".into()) }
     }
 
     /// What `e` and `D` mean is the note among the notes, else the snippet.
-    fn may_change(&self, view: &View) -> Result<(), WhyNot> {
+    fn may_change(&self, view: &View) -> Result<(), Disabled> {
         self.may_write(view)?;
         if self.on_note() { self.notes.has_own(view) } else { Ok(()) }
     }
@@ -274,7 +274,7 @@ impl Pane for Snippets {
         let mut list = Listing::default();
         let mut panels = Panels::new(2);
         if let Some(asked) = asked {
-            list.hunt(u64::to_string(&asked));
+            list.reveal(u64::to_string(&asked));
             panels.set_focus(BODY);
         }
         let tab = place.tab.as_deref().and_then(|tab| NAMES.iter().position(|name| *name == tab)).unwrap_or(TEXT);
@@ -284,7 +284,7 @@ impl Pane for Snippets {
             asked,
             tab,
             panels,
-            text: Shown::default(),
+            text: SnippetView::default(),
             notes: Notes::default(),
             shown: None,
             body: Shared::default(),
@@ -300,11 +300,11 @@ impl Pane for Snippets {
         }
     }
 
-    fn crumbs(&self, view: &View) -> Vec<Crumb> {
-        let mut crumbs = project::crumbs(view, &self.project);
-        crumbs.push(Crumb::new("snippets", Role::Dim));
-        crumbs.extend(self.list.crumbs(&self.rows(view)));
-        crumbs
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        let mut breadcrumbs = project::breadcrumbs(view, &self.project);
+        breadcrumbs.push(Breadcrumb::new("snippets", Role::Dim));
+        breadcrumbs.extend(self.list.breadcrumbs(&self.rows(view)));
+        breadcrumbs
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
@@ -352,7 +352,7 @@ impl Pane for Snippets {
         if self.shown != id {
             self.shown = id;
             let project = self.project.clone();
-            self.notes.show(id.map(|id| Thing::Snippet { project, id }));
+            self.notes.show(id.map(|id| Noteable::Snippet { project, id }));
         }
         self.text.show(&self.project, current);
         self.text.changed(view);
@@ -422,19 +422,19 @@ impl Pane for Snippets {
         self.tab = index;
     }
 
-    fn seek(&self) -> Option<Seek> {
+    fn search_mode(&self) -> Option<SearchMode> {
         match (self.panels.focus(), self.tab) {
-            (BODY, TEXT) => Some(Seek::Search),
+            (BODY, TEXT) => Some(SearchMode::Search),
             (BODY, _) => None,
-            _ => Some(Seek::Filter),
+            _ => Some(SearchMode::Filter),
         }
     }
 
-    fn sought(&self) -> String {
-        if self.panels.focus() == BODY { self.text.query.clone() } else { self.list.sought().to_owned() }
+    fn filter_text(&self) -> String {
+        if self.panels.focus() == BODY { self.text.query.clone() } else { self.list.filter_text().to_owned() }
     }
 
-    fn set_sought(&mut self, text: &str, cx: &mut Cx) {
+    fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
         if self.panels.focus() == BODY {
             return self.text.seek(text);
         }
@@ -453,8 +453,8 @@ impl Pane for Snippets {
     }
 
     fn escape(&mut self, cx: &mut Cx) -> bool {
-        if !Pane::sought(self).is_empty() {
-            self.set_sought("", cx);
+        if !Pane::filter_text(self).is_empty() {
+            self.set_filter_text("", cx);
             return true;
         }
         let body = self.panels.focus() == BODY;

@@ -4,7 +4,7 @@ use crate::api::snippets::{GetSnippetText, Snippet};
 use crate::api::{Id, Raw};
 use crate::app::command::Motion;
 use crate::app::pane::View;
-use crate::panes::list::failure;
+use crate::parts::list::failure;
 use crate::store::{Cancelled, Derive, Load, Want, Work};
 use crate::ui::code::{self, Block, Content, Highlighter, Highlights};
 use crate::ui::doc::{self, DocState};
@@ -19,12 +19,12 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_millis(80);
 
 /// Tells text from other bytes.
-struct Read {
+struct DetectText {
     key: String,
     raw: Arc<Raw>,
 }
 
-impl Derive for Read {
+impl Derive for DetectText {
     type Output = Content;
 
     fn key(&self) -> String {
@@ -37,13 +37,13 @@ impl Derive for Read {
 }
 
 /// Works out the colours of some lines.
-struct Colour {
+struct Color {
     key: String,
     highlighter: Arc<Highlighter>,
     lines: std::ops::Range<usize>,
 }
 
-impl Derive for Colour {
+impl Derive for Color {
     type Output = Block;
 
     fn key(&self) -> String {
@@ -56,13 +56,13 @@ impl Derive for Colour {
 }
 
 /// Looks through the lines.
-struct Find {
+struct SearchText {
     key: String,
     text: Arc<code::Text>,
     query: String,
 }
 
-impl Derive for Find {
+impl Derive for SearchText {
     type Output = Found;
 
     fn key(&self) -> String {
@@ -76,7 +76,7 @@ impl Derive for Find {
 
 /// Shows the text of one snippet at a time.
 #[derive(Default)]
-pub struct Shown {
+pub struct SnippetView {
     /// The snippet, and another name whenever its text is another one.
     of: Option<(GetSnippetText, String)>,
     /// The file's name, which tells the language.
@@ -86,7 +86,7 @@ pub struct Shown {
     pub query: String,
 }
 
-impl Shown {
+impl SnippetView {
     /// Shows this snippet.
     pub fn show(&mut self, project: &Id, snippet: Option<&Snippet>) {
         let of = snippet.map(|snippet| {
@@ -143,7 +143,7 @@ impl Shown {
         if view.store.lacks(&name)
             && let Some(raw) = view.store.get(get).arc()
         {
-            wants.push(Work::new(Read { key: name.clone(), raw }).into());
+            wants.push(Work::new(DetectText { key: name.clone(), raw }).into());
         }
         let Some(text) = self.text(view) else { return wants };
         if let Some((_, highlighter)) = self.highlighter.as_ref().filter(|(of, _)| *of == name) {
@@ -153,11 +153,11 @@ impl Shown {
             for start in (first..last).map(|piece| piece * Highlights::PIECE) {
                 let lines = start..(start + Highlights::PIECE).min(text.len());
                 let (key, highlighter) = (colour_key(&name, start), highlighter.clone());
-                wants.push(Work::new(Colour { key, highlighter, lines }).into());
+                wants.push(Work::new(Color { key, highlighter, lines }).into());
             }
         }
         if let (false, Some(key)) = (self.query.is_empty(), self.find_key(view)) {
-            wants.push(Work::new(Find { key, text: text.clone(), query: self.query.clone() }).into());
+            wants.push(Work::new(SearchText { key, text: text.clone(), query: self.query.clone() }).into());
         }
         wants
     }

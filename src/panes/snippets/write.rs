@@ -8,7 +8,7 @@ use crate::app::pane::{Cx, View};
 use crate::store::{Load, Want, Write, digest};
 
 /// The text of one snippet.
-struct TextOf {
+struct SnippetText {
     get: GetSnippetText,
     name: String,
     key: String,
@@ -25,14 +25,14 @@ pub fn open(project: &Id, snippet: &Snippet, outside: bool, cx: &mut Cx) {
     let name = snippet.file_name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| snippet.title.clone());
     let key = format!("{} {project}${} text", cx.view.session.server, snippet.id);
     let fresh = Load::one(&get).into();
-    let document = Box::new(TextOf { get, name, key });
+    let document = Box::new(SnippetText { get, name, key });
     let editor = if outside { Editor::outside(document) } else { Editor::new(document) };
     cx.act(Action::Open(Box::new(editor)));
     // What is changed is the text of now, not that of when it was first looked at.
     cx.act(Action::Renew(vec![fresh]));
 }
 
-impl Document for TextOf {
+impl Document for SnippetText {
     fn path(&self) -> &str {
         &self.name
     }

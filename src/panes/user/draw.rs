@@ -4,7 +4,7 @@ use super::{LEFT, RIGHT, UserPane};
 use crate::api::Known;
 use crate::api::projects::Project;
 use crate::app::pane::View;
-use crate::panes::list::{age, failure};
+use crate::parts::list::{age, failure};
 use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::text::shown;
 use crate::ui::theme::Role;

@@ -10,10 +10,10 @@ use crate::app::command::Motion;
 use crate::app::overlay::batch::Batch;
 use crate::app::overlay::confirm::Confirm;
 use crate::app::pane::View;
-use crate::panes::details::{Details, Lead, NAMES_WIDE};
-use crate::panes::list::{Listing, age, ago, day};
-use crate::panes::public_key::add::Whose;
-use crate::panes::public_key::{self, Family, PublicKey};
+use crate::domain::public_key::{self, Family, PublicKey};
+use crate::parts::add_key::KeyOwner;
+use crate::parts::facts::{Details, LinkTarget, NAMES_WIDE};
+use crate::parts::list::{Listing, age, ago, day};
 use crate::store::{Load, Revision, Rows, Want, Write};
 use crate::ui::panels::{self, Panels};
 use crate::ui::state;
@@ -33,12 +33,12 @@ const LINES: usize = 24;
 /// A key as a server lists it.
 pub trait Listed: Send + Sync + Sized + 'static {
     const FAMILY: Family;
-    fn rows<'a>(view: &View<'a>, whose: &Whose) -> Rows<'a, Self>;
-    fn load(whose: &Whose, pages: u32) -> Load;
+    fn rows<'a>(view: &View<'a>, whose: &KeyOwner) -> Rows<'a, Self>;
+    fn load(whose: &KeyOwner, pages: u32) -> Load;
     /// The key alone, where the interface has a way to read it.
-    fn alone(whose: &Whose, id: u64) -> Option<Load>;
+    fn alone(whose: &KeyOwner, id: u64) -> Option<Load>;
     /// What removes it, where the interface has a way to.
-    fn removal(whose: &Whose, id: u64, what: String) -> Option<Write>;
+    fn removal(whose: &KeyOwner, id: u64, what: String) -> Option<Write>;
     fn id(&self) -> u64;
     fn title(&self) -> &str;
     fn text(&self) -> &str;
@@ -54,28 +54,28 @@ fn since(view: &View, time: Option<&Time>) -> String {
 impl Listed for SshKey {
     const FAMILY: Family = Family::Ssh;
 
-    fn rows<'a>(view: &View<'a>, whose: &Whose) -> Rows<'a, SshKey> {
+    fn rows<'a>(view: &View<'a>, whose: &KeyOwner) -> Rows<'a, SshKey> {
         match whose {
-            Whose::Own => view.store.list(&ListKeys {}),
-            Whose::Of(id, _) => view.store.list(&ListUserKeys { id: Id::from(*id) }),
+            KeyOwner::Own => view.store.list(&ListKeys {}),
+            KeyOwner::Of(id, _) => view.store.list(&ListUserKeys { id: Id::from(*id) }),
         }
     }
 
-    fn load(whose: &Whose, pages: u32) -> Load {
+    fn load(whose: &KeyOwner, pages: u32) -> Load {
         match whose {
-            Whose::Own => Load::list(&ListKeys {}, pages),
-            Whose::Of(id, _) => Load::list(&ListUserKeys { id: Id::from(*id) }, pages),
+            KeyOwner::Own => Load::list(&ListKeys {}, pages),
+            KeyOwner::Of(id, _) => Load::list(&ListUserKeys { id: Id::from(*id) }, pages),
         }
     }
 
-    fn alone(whose: &Whose, key_id: u64) -> Option<Load> {
-        (*whose == Whose::Own).then(|| Load::one(&GetKey { key_id }))
+    fn alone(whose: &KeyOwner, key_id: u64) -> Option<Load> {
+        (*whose == KeyOwner::Own).then(|| Load::one(&GetKey { key_id }))
     }
 
-    fn removal(whose: &Whose, key_id: u64, what: String) -> Option<Write> {
+    fn removal(whose: &KeyOwner, key_id: u64, what: String) -> Option<Write> {
         Some(match whose {
-            Whose::Own => Write::new(&DeleteKey { key_id }, what),
-            Whose::Of(id, _) => Write::new(&DeleteUserKey { id: *id, key_id }, what),
+            KeyOwner::Own => Write::new(&DeleteKey { key_id }, what),
+            KeyOwner::Of(id, _) => Write::new(&DeleteUserKey { id: *id, key_id }, what),
         })
     }
 
@@ -107,29 +107,29 @@ impl Listed for SshKey {
 impl Listed for GpgKey {
     const FAMILY: Family = Family::Gpg;
 
-    fn rows<'a>(view: &View<'a>, whose: &Whose) -> Rows<'a, GpgKey> {
+    fn rows<'a>(view: &View<'a>, whose: &KeyOwner) -> Rows<'a, GpgKey> {
         match whose {
-            Whose::Own => view.store.list(&ListGpgKeys {}),
-            Whose::Of(id, _) => view.store.list(&ListUserGpgKeys { id: *id }),
+            KeyOwner::Own => view.store.list(&ListGpgKeys {}),
+            KeyOwner::Of(id, _) => view.store.list(&ListUserGpgKeys { id: *id }),
         }
     }
 
-    fn load(whose: &Whose, pages: u32) -> Load {
+    fn load(whose: &KeyOwner, pages: u32) -> Load {
         match whose {
-            Whose::Own => Load::list(&ListGpgKeys {}, pages),
-            Whose::Of(id, _) => Load::list(&ListUserGpgKeys { id: *id }, pages),
+            KeyOwner::Own => Load::list(&ListGpgKeys {}, pages),
+            KeyOwner::Of(id, _) => Load::list(&ListUserGpgKeys { id: *id }, pages),
         }
     }
 
-    fn alone(whose: &Whose, key_id: u64) -> Option<Load> {
+    fn alone(whose: &KeyOwner, key_id: u64) -> Option<Load> {
         Some(match whose {
-            Whose::Own => Load::one(&GetGpgKey { key_id }),
-            Whose::Of(id, _) => Load::one(&GetUserGpgKey { id: *id, key_id }),
+            KeyOwner::Own => Load::one(&GetGpgKey { key_id }),
+            KeyOwner::Of(id, _) => Load::one(&GetUserGpgKey { id: *id, key_id }),
         })
     }
 
-    fn removal(whose: &Whose, key_id: u64, what: String) -> Option<Write> {
-        (*whose == Whose::Own).then(|| Write::new(&DeleteGpgKey { key_id }, what))
+    fn removal(whose: &KeyOwner, key_id: u64, what: String) -> Option<Write> {
+        (*whose == KeyOwner::Own).then(|| Write::new(&DeleteGpgKey { key_id }, what))
     }
 
     fn id(&self) -> u64 {
@@ -178,7 +178,7 @@ impl<K: Listed> Default for Keys<K> {
 
 impl<K: Listed> Keys<K> {
     /// The key under the cursor.
-    pub fn current<'a>(&self, view: &View<'a>, whose: &Whose) -> Option<&'a K> {
+    pub fn current<'a>(&self, view: &View<'a>, whose: &KeyOwner) -> Option<&'a K> {
         self.list.selected(&K::rows(view, whose))
     }
 
@@ -195,7 +195,7 @@ impl<K: Listed> Keys<K> {
     }
 
     /// What there is to copy of the key under the cursor.
-    pub fn copies(&self, view: &View, whose: &Whose) -> Vec<(&'static str, String)> {
+    pub fn copies(&self, view: &View, whose: &KeyOwner) -> Vec<(&'static str, String)> {
         let Some(key) = self.current(view, whose) else { return Vec::new() };
         let mut copies = vec![("key", key.text().to_owned())];
         copies.extend(self.read(key).map(|known| ("fingerprint", known.fingerprint.clone())));
@@ -203,14 +203,14 @@ impl<K: Listed> Keys<K> {
         copies
     }
 
-    pub fn wants(&self, view: &View, whose: &Whose, beside: bool) -> Vec<Want> {
+    pub fn wants(&self, view: &View, whose: &KeyOwner, beside: bool) -> Vec<Want> {
         let mut wants = vec![K::load(whose, self.list.pages()).into()];
         let one = self.current(view, whose).filter(|_| beside).and_then(|key| K::alone(whose, key.id()));
         wants.extend(one.map(|load| Want::from(load.after(PAUSE))));
         wants
     }
 
-    pub fn changed(&mut self, view: &View, whose: &Whose) {
+    pub fn changed(&mut self, view: &View, whose: &KeyOwner) {
         let rows = K::rows(view, whose);
         if self.looked != Some(rows.revision) {
             self.looked = Some(rows.revision);
@@ -239,7 +239,7 @@ impl<K: Listed> Keys<K> {
                 facts.field("kind", vec![(known.kind.clone(), Role::Text)], None);
                 let print = known.fingerprint.clone();
                 for (index, part) in wrap(&print, 52, 3).into_iter().enumerate() {
-                    let lead = Some(Lead::Copy("fingerprint", print.clone()));
+                    let lead = Some(LinkTarget::Copy("fingerprint", print.clone()));
                     facts.field(if index == 0 { "fingerprint" } else { "" }, vec![(part, Role::Ref)], lead);
                 }
                 if !known.comment.is_empty() {
@@ -260,11 +260,11 @@ impl<K: Listed> Keys<K> {
         }
     }
 
-    pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool, whose: &Whose) {
+    pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool, whose: &KeyOwner) {
         let theme = view.theme;
         let (title, empty) = match (K::FAMILY, whose) {
-            (Family::Ssh, Whose::Own) => ("SSH keys", ("You have no SSH keys here.", "+ adds one")),
-            (Family::Gpg, Whose::Own) => ("GPG keys", ("You have no GPG keys here.", "+ adds one")),
+            (Family::Ssh, KeyOwner::Own) => ("SSH keys", ("You have no SSH keys here.", "+ adds one")),
+            (Family::Gpg, KeyOwner::Own) => ("GPG keys", ("You have no GPG keys here.", "+ adds one")),
             (Family::Ssh, _) => ("SSH keys", ("This user has no SSH keys.", "+ adds one, as an administrator")),
             (Family::Gpg, _) => ("GPG keys", ("This user has no GPG keys.", "")),
         };
@@ -293,7 +293,7 @@ impl<K: Listed> Keys<K> {
         self.list.draw(view, body, buf, focused, &rows, &columns, row, empty);
     }
 
-    pub fn draw_facts(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool, whose: &Whose) {
+    pub fn draw_facts(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool, whose: &KeyOwner) {
         let name = self.current(view, whose).map(|key| self.name(key)).unwrap_or_default();
         let body = panels::title(buf, area, view.theme, focused, &name, "");
         self.facts.draw(view, body, buf, focused);
@@ -305,7 +305,7 @@ impl<K: Listed> Keys<K> {
     }
 
     /// Moves in the panel that has the focus.
-    pub fn motion(&mut self, motion: Motion, view: &View, whose: &Whose, panels: &mut Panels) {
+    pub fn motion(&mut self, motion: Motion, view: &View, whose: &KeyOwner, panels: &mut Panels) {
         match (panels.focus(), motion) {
             (0, Motion::Right) => panels.set_focus(1),
             (0, Motion::Left) => {}
@@ -317,7 +317,7 @@ impl<K: Listed> Keys<K> {
 }
 
 /// Marks the key under the cursor, or no longer.
-pub fn mark<K: Listed>(keys: &mut Keys<K>, view: &View, whose: &Whose) {
+pub fn mark<K: Listed>(keys: &mut Keys<K>, view: &View, whose: &KeyOwner) {
     if let Some(key) = keys.current(view, whose) {
         keys.list.state.toggle_mark(key.id().to_string());
     }
@@ -325,7 +325,7 @@ pub fn mark<K: Listed>(keys: &mut Keys<K>, view: &View, whose: &Whose) {
 }
 
 /// Asks before the keys that are marked, or the one under the cursor, are removed.
-pub fn removal<K: Listed>(keys: &Keys<K>, view: &View, whose: &Whose) -> Option<Action> {
+pub fn removal<K: Listed>(keys: &Keys<K>, view: &View, whose: &KeyOwner) -> Option<Action> {
     let rows = K::rows(view, whose);
     let mut meant: Vec<&K> = rows.iter().filter(|key| keys.list.state.is_marked(&key.id().to_string())).collect();
     if meant.is_empty() {

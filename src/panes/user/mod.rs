@@ -3,21 +3,21 @@
 mod draw;
 mod keys;
 
-use super::details::{Details, NAMES_WIDE};
-use super::list::Listing;
-use super::public_key::Family;
-use super::public_key::add::{self, Adding, Whose};
-use super::{forms, profile, typed};
 use crate::api::Id;
 use crate::api::projects::Project;
 use crate::api::users::{GetCurrentUser, GetUser, GpgKey, ListUserProjects, ListUsers, Profile, SshKey};
 use crate::app::action::Tone;
-use crate::app::command::{Command, Motion, WhyNot};
-use crate::app::pane::{Crumb, Cx, Pane, Pointer, Seek, Tabs, View};
+use crate::app::command::{Command, Disabled, Motion};
+use crate::app::pane::{Breadcrumb, Cx, Pane, Pointer, SearchMode, Tabs, View};
 use crate::app::place::Place;
-use crate::app::query::{self, Asked, Grammar};
+use crate::app::query::{self, Grammar, QueryResult};
+use crate::domain::public_key::Family;
+use crate::parts::add_key::{self, KeyOwner, PendingKey};
+use crate::parts::facts::{Details, NAMES_WIDE};
+use crate::parts::list::Listing;
+use crate::parts::{forms, profile, query_list};
 use crate::store::{Load, Rows, Want};
-use crate::ui::panels::{self, Ask, Panels};
+use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::text::shown;
 use crate::ui::theme::Role;
 use keys::{Keys, Listed, mark, removal};
@@ -26,7 +26,7 @@ use ratatui::layout::Rect;
 
 const LEFT: usize = 0;
 const RIGHT: usize = 1;
-const ASKS: &[Ask] = &[Ask { min: 46, weight: 4 }, Ask { min: 46, weight: 5 }];
+const ASKS: &[PanelRequest] = &[PanelRequest { min: 46, weight: 4 }, PanelRequest { min: 46, weight: 5 }];
 const TITLES: &[&str] = &["Profile", "SSH keys", "GPG keys"];
 const NAMES: &[&str] = &["profile", "ssh", "gpg"];
 const PROFILE: usize = 0;
@@ -47,7 +47,7 @@ pub struct UserPane {
     projects: Listing,
     ssh: Keys<SshKey>,
     gpg: Keys<GpgKey>,
-    adding: Adding,
+    adding: PendingKey,
 }
 
 impl UserPane {
@@ -105,12 +105,12 @@ impl UserPane {
         }
     }
 
-    fn whose(&self, view: &View) -> Option<Whose> {
+    fn whose(&self, view: &View) -> Option<KeyOwner> {
         let id = if self.own { None } else { Some(self.id(view)?) };
         // Somebody who opened themselves by name has the same keys.
-        let Some(id) = id.filter(|id| view.me().is_none_or(|me| me.id != *id)) else { return Some(Whose::Own) };
+        let Some(id) = id.filter(|id| view.me().is_none_or(|me| me.id != *id)) else { return Some(KeyOwner::Own) };
         let name = self.profile(view).map_or_else(|| self.who.to_string(), |user| user.username.clone());
-        Some(Whose::Of(id, name))
+        Some(KeyOwner::Of(id, name))
     }
 
     // ---- projects
@@ -121,10 +121,10 @@ impl UserPane {
 
     fn project_query(&self, text: &str, view: &View) -> Option<ListUserProjects> {
         let user = self.id(view)?;
-        let given = typed::given([("user_id", user.to_string().into()), ("order_by", "last_activity_at".into())]);
+        let given = query_list::given([("user_id", user.to_string().into()), ("order_by", "last_activity_at".into())]);
         match Self::grammar().ask(text, given, view) {
-            Asked::Ready(list) => Some(list),
-            Asked::Naming | Asked::Wrong(_) => None,
+            QueryResult::Ready(list) => Some(list),
+            QueryResult::Naming | QueryResult::Wrong(_) => None,
         }
     }
 
@@ -160,9 +160,9 @@ impl UserPane {
         }
     }
 
-    fn may_add(&self, view: &View) -> Result<(), WhyNot> {
+    fn may_add(&self, view: &View) -> Result<(), Disabled> {
         forms::signed_in(view)?;
-        if self.whose(view) == Some(Whose::Own) {
+        if self.whose(view) == Some(KeyOwner::Own) {
             return Ok(());
         }
         if self.tab == GPG {
@@ -179,7 +179,7 @@ impl UserPane {
         self.adding.ask(family, whose, cx);
     }
 
-    fn may_change(&self, view: &View) -> Result<(), WhyNot> {
+    fn may_change(&self, view: &View) -> Result<(), Disabled> {
         forms::administrator(view)?;
         // Who one is, servers say to administrators in full: nothing said means no.
         if self.own && view.me().is_some_and(|me| me.is_admin.flatten() != Some(true)) {
@@ -188,16 +188,16 @@ impl UserPane {
         self.profile(view).map(|_| ()).ok_or_else(|| "the user is not known yet".into())
     }
 
-    fn may_delete(&self, view: &View) -> Result<(), WhyNot> {
+    fn may_delete(&self, view: &View) -> Result<(), Disabled> {
         let Some(whose) = self.whose(view) else { return Err("the user is not known yet".into()) };
         let there = match self.tab {
             SSH => self.ssh.current(view, &whose).is_some(),
-            GPG if whose != Whose::Own => return Err("servers let only its owner remove a GPG key".into()),
+            GPG if whose != KeyOwner::Own => return Err("servers let only its owner remove a GPG key".into()),
             GPG => self.gpg.current(view, &whose).is_some(),
             _ if self.own => return Err("nobody deletes their own account here".into()),
             _ => return self.may_change(view),
         };
-        if whose != Whose::Own {
+        if whose != KeyOwner::Own {
             forms::administrator(view)?;
         }
         if there { Ok(()) } else { Err("no key is selected".into()) }
@@ -287,29 +287,29 @@ impl Pane for UserPane {
             projects: Listing::asked(place.query.as_deref().unwrap_or_default()),
             ssh: Keys::default(),
             gpg: Keys::default(),
-            adding: Adding::default(),
+            adding: PendingKey::default(),
         }
     }
 
     fn place(&self) -> Place {
         let place = if self.own { Place::new("me") } else { Place::new(Self::ID).item(&self.who) };
-        let place = place.query(self.projects.sought());
+        let place = place.query(self.projects.filter_text());
         match NAMES.get(self.tab).filter(|_| self.tab != PROFILE) {
             Some(name) => place.tab(name),
             None => place,
         }
     }
 
-    fn crumbs(&self, view: &View) -> Vec<Crumb> {
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
         let name = self.profile(view).map_or_else(|| self.who.to_string(), |user| user.username.clone());
-        let mut crumbs = vec![
-            Crumb::new(if self.own { "me" } else { "users /" }, Role::Dim),
-            Crumb::new(format!("@{}", shown(&name)), Role::Title),
+        let mut breadcrumbs = vec![
+            Breadcrumb::new(if self.own { "me" } else { "users /" }, Role::Dim),
+            Breadcrumb::new(format!("@{}", shown(&name)), Role::Title),
         ];
-        if self.tab == PROFILE && !self.projects.sought().is_empty() {
-            crumbs.extend(typed::crumbs(&self.projects, &self.rows(view), &Self::grammar(), view));
+        if self.tab == PROFILE && !self.projects.filter_text().is_empty() {
+            breadcrumbs.extend(query_list::breadcrumbs(&self.projects, &self.rows(view), &Self::grammar(), view));
         }
-        crumbs
+        breadcrumbs
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
@@ -321,7 +321,7 @@ impl Pane for UserPane {
             SSH => wants.extend(self.ssh.wants(view, &whose, beside)),
             GPG => wants.extend(self.gpg.wants(view, &whose, beside)),
             _ => {
-                let list = self.project_query(self.projects.sought(), view).filter(|_| beside);
+                let list = self.project_query(self.projects.filter_text(), view).filter(|_| beside);
                 wants.extend(
                     list.map(|list| Load::list(&list, self.projects.pages()).after(self.projects.rest()).into()),
                 );
@@ -335,7 +335,7 @@ impl Pane for UserPane {
         self.projects.drawn_at(Rect::default());
         self.ssh.hide();
         self.gpg.hide();
-        let whose = self.whose(view).unwrap_or(Whose::Own);
+        let whose = self.whose(view).unwrap_or(KeyOwner::Own);
         let places = self.panels.layout(area, ASKS);
         let (left, right) = (self.panels.focus() == LEFT, self.panels.focus() == RIGHT);
         if let Some(place) = places.get(LEFT).copied().flatten() {
@@ -362,8 +362,8 @@ impl Pane for UserPane {
         if let Some(user) = self.profile(view) {
             profile::write(&mut self.facts, view, user, 60);
         }
-        let sought = self.projects_of(self.projects.sought(), view);
-        self.projects.answered(&sought);
+        let filter_text = self.projects_of(self.projects.filter_text(), view);
+        self.projects.answered(&filter_text);
         self.projects.sync(&self.rows(view), |project| project.id.to_string());
         if let Some(whose) = self.whose(view) {
             match self.tab {
@@ -375,7 +375,7 @@ impl Pane for UserPane {
     }
 
     fn motion(&mut self, motion: Motion, cx: &mut Cx) {
-        let whose = self.whose(&cx.view).unwrap_or(Whose::Own);
+        let whose = self.whose(&cx.view).unwrap_or(KeyOwner::Own);
         match (self.tab, self.panels.focus(), motion) {
             (SSH, ..) => self.ssh.motion(motion, &cx.view, &whose, &mut self.panels),
             (GPG, ..) => self.gpg.motion(motion, &cx.view, &whose, &mut self.panels),
@@ -390,7 +390,7 @@ impl Pane for UserPane {
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
         let (Pointer::Press { column, row, .. } | Pointer::Wheel { column, row, .. }) = pointer else { return };
         let press = matches!(pointer, Pointer::Press { .. });
-        let whose = self.whose(&cx.view).unwrap_or(Whose::Own);
+        let whose = self.whose(&cx.view).unwrap_or(KeyOwner::Own);
         let len = match self.tab {
             SSH => self.ssh.list.len(&SshKey::rows(&cx.view, &whose)),
             GPG => self.gpg.list.len(&GpgKey::rows(&cx.view, &whose)),
@@ -440,24 +440,24 @@ impl Pane for UserPane {
         self.panels.set_focus(LEFT);
     }
 
-    fn seek(&self) -> Option<Seek> {
-        Some(Seek::Filter)
+    fn search_mode(&self) -> Option<SearchMode> {
+        Some(SearchMode::Filter)
     }
 
     fn grammar(&self) -> Option<Grammar> {
         (self.tab == PROFILE).then(Self::grammar)
     }
 
-    fn sought(&self) -> String {
+    fn filter_text(&self) -> String {
         match self.tab {
-            SSH => self.ssh.list.sought(),
-            GPG => self.gpg.list.sought(),
-            _ => self.projects.sought(),
+            SSH => self.ssh.list.filter_text(),
+            GPG => self.gpg.list.filter_text(),
+            _ => self.projects.filter_text(),
         }
         .to_owned()
     }
 
-    fn set_sought(&mut self, text: &str, _cx: &mut Cx) {
+    fn set_filter_text(&mut self, text: &str, _cx: &mut Cx) {
         if self.tab == PROFILE {
             self.panels.set_focus(RIGHT);
         }
@@ -465,7 +465,7 @@ impl Pane for UserPane {
     }
 
     fn escape(&mut self, _cx: &mut Cx) -> bool {
-        if self.list().unseek(None) {
+        if self.list().clear_filter(None) {
             return true;
         }
         let marked = !self.list().state.marked().is_empty();
@@ -478,7 +478,7 @@ impl Pane for UserPane {
     }
 
     fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
-        if tag == add::TAG {
+        if tag == add_key::TAG {
             self.adding.answer(value, cx);
         }
     }

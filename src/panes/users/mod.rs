@@ -1,20 +1,20 @@
 //! The users of a server, asked for by a typed query, beside what is known of the selected one.
 
-use super::columns::{Chosen, Columns, Field};
-use super::details::{Details, NAMES_WIDE};
-use super::list::{Listing, age};
-use super::{forms, profile, typed};
 use crate::api::users::{DeleteUser, GetUser, ListUsers, Profile};
 use crate::api::{Known, Time};
 use crate::app::action::Action;
-use crate::app::command::{Command, Motion, WhyNot};
+use crate::app::command::{Command, Disabled, Motion};
 use crate::app::overlay::batch::Batch;
 use crate::app::overlay::confirm::Confirm;
-use crate::app::pane::{Crumb, Cx, Pane, Pointer, Seek, View};
+use crate::app::pane::{Breadcrumb, Cx, Pane, Pointer, SearchMode, View};
 use crate::app::place::Place;
-use crate::app::query::{self, Asked, Grammar};
+use crate::app::query::{self, Grammar, QueryResult};
+use crate::parts::columns::{ColumnState, Columns, Field};
+use crate::parts::facts::{Details, NAMES_WIDE};
+use crate::parts::list::{Listing, age};
+use crate::parts::{forms, profile, query_list};
 use crate::store::{Load, Rows, Want, Write};
-use crate::ui::panels::{self, Ask, Panels};
+use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::theme::Role;
 use jiff::Timestamp;
@@ -24,7 +24,7 @@ use std::time::Duration;
 
 const LIST: usize = 0;
 const FACTS: usize = 1;
-const ASKS: &[Ask] = &[Ask { min: 52, weight: 3 }, Ask { min: 40, weight: 2 }];
+const ASKS: &[PanelRequest] = &[PanelRequest { min: 52, weight: 3 }, PanelRequest { min: 40, weight: 2 }];
 /// The tabs, and what each adds to the query.
 const TABS: &[(&str, &str)] = &[("Active", "active"), ("Blocked", "blocked"), ("External", "external"), ("All", "")];
 const TITLES: &[&str] = &["Active", "Blocked", "External", "All"];
@@ -87,11 +87,11 @@ impl Users {
     /// What is asked for by `text`; `None` while it cannot be.
     fn query(&self, text: &str, view: &View) -> Option<ListUsers> {
         let scope = TABS.get(self.tab).map_or("", |(_, scope)| scope);
-        let mut given = typed::given([(scope, serde_json::json!(true))]);
+        let mut given = query_list::given([(scope, serde_json::json!(true))]);
         given.remove("");
         match Self::grammar().ask(text, given, view) {
-            Asked::Ready(list) => Some(list),
-            Asked::Naming | Asked::Wrong(_) => None,
+            QueryResult::Ready(list) => Some(list),
+            QueryResult::Naming | QueryResult::Wrong(_) => None,
         }
     }
 
@@ -107,19 +107,19 @@ impl Users {
         self.list.selected(&self.rows(view))
     }
 
-    fn chosen(&self, view: &View) -> Chosen<Profile> {
-        COLUMNS.chosen(view).unless(query::get(self.list.sought(), "sort").is_some())
+    fn chosen(&self, view: &View) -> ColumnState<Profile> {
+        COLUMNS.chosen(view).unless(query::get(self.list.filter_text(), "sort").is_some())
     }
 
     fn one(id: u64) -> GetUser {
         GetUser { id, with_custom_attributes: Some(true) }
     }
 
-    fn has_user(&self, view: &View) -> Result<(), WhyNot> {
+    fn has_user(&self, view: &View) -> Result<(), Disabled> {
         self.current(view).map(|_| ()).ok_or_else(|| "no user is selected".into())
     }
 
-    fn may_change(&self, view: &View) -> Result<(), WhyNot> {
+    fn may_change(&self, view: &View) -> Result<(), Disabled> {
         forms::administrator(view)?;
         self.has_user(view)
     }
@@ -253,24 +253,24 @@ impl Pane for Users {
     }
 
     fn place(&self) -> Place {
-        let place = Place::new(Self::ID).query(self.list.sought());
+        let place = Place::new(Self::ID).query(self.list.filter_text());
         match TITLES.get(self.tab).filter(|_| self.tab > 0) {
             Some(title) => place.tab(&title.to_lowercase()),
             None => place,
         }
     }
 
-    fn crumbs(&self, view: &View) -> Vec<Crumb> {
-        let mut crumbs = vec![Crumb::new("users", Role::Title)];
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        let mut breadcrumbs = vec![Breadcrumb::new("users", Role::Title)];
         let rows = self.rows(view);
-        crumbs.extend(typed::crumbs(&self.list, &rows, &Self::grammar(), view));
-        crumbs.extend(self.chosen(view).crumb(&rows));
-        crumbs
+        breadcrumbs.extend(query_list::breadcrumbs(&self.list, &rows, &Self::grammar(), view));
+        breadcrumbs.extend(self.chosen(view).breadcrumb(&rows));
+        breadcrumbs
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
-        let mut wants = Self::grammar().wants(self.list.sought());
-        let list = self.query(self.list.sought(), view);
+        let mut wants = Self::grammar().wants(self.list.filter_text());
+        let list = self.query(self.list.filter_text(), view);
         wants.extend(list.map(|list| Want::from(Load::list(&list, self.list.pages()).after(self.list.rest()))));
         let seen = view.size.0 >= panels::TWO || self.panels.focus() == FACTS;
         if let Some(user) = self.current(view).filter(|_| seen) {
@@ -294,8 +294,8 @@ impl Pane for Users {
 
     fn changed(&mut self, cx: &mut Cx) {
         let view = cx.view;
-        let sought = self.rows_of(self.list.sought(), &view);
-        self.list.answered(&sought);
+        let filter_text = self.rows_of(self.list.filter_text(), &view);
+        self.list.answered(&filter_text);
         let rows = self.rows(&view);
         self.chosen(&view).sort(&mut self.list, &rows);
         self.list.sync(&rows, |user| user.id.to_string());
@@ -349,19 +349,19 @@ impl Pane for Users {
         self.list.restart();
     }
 
-    fn seek(&self) -> Option<Seek> {
-        Some(Seek::Filter)
+    fn search_mode(&self) -> Option<SearchMode> {
+        Some(SearchMode::Filter)
     }
 
     fn grammar(&self) -> Option<Grammar> {
         Some(Self::grammar())
     }
 
-    fn sought(&self) -> String {
-        self.list.sought().to_owned()
+    fn filter_text(&self) -> String {
+        self.list.filter_text().to_owned()
     }
 
-    fn set_sought(&mut self, text: &str, cx: &mut Cx) {
+    fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
         let here = self.current(&cx.view).map(|user| user.id.to_string());
         self.list.seek(text, here);
     }
@@ -372,7 +372,7 @@ impl Pane for Users {
             return true;
         }
         let here = self.current(&cx.view).map(|user| user.id.to_string());
-        if self.list.unseek(here) {
+        if self.list.clear_filter(here) {
             return true;
         }
         let marked = !self.list.state.marked().is_empty();

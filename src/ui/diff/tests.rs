@@ -55,7 +55,7 @@ fn rows(doc: &DiffDoc) -> Vec<String> {
 fn window(doc: &DiffDoc, width: u16, height: u16, state: &DocState, wrap: bool) -> Vec<String> {
     let area = Rect::new(0, 0, width, height);
     let mut buf = Buffer::empty(area);
-    let look = Look { theme: &Theme::plain(), focused: true, wrap, marks: &|_| Vec::new(), marked: None };
+    let look = DiffOptions { theme: &Theme::plain(), focused: true, wrap, marks: &|_| Vec::new(), marked: None };
     view::draw(&mut buf, area, doc, state, &look);
     let rows = buf.content().chunks(usize::from(width.max(1)));
     rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>().trim_end().to_owned()).collect()

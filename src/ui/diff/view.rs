@@ -14,7 +14,7 @@ use std::ops::Range;
 const TALL: usize = 12;
 
 /// How a diff is looked at.
-pub struct Look<'a> {
+pub struct DiffOptions<'a> {
     pub theme: &'a Theme,
     pub focused: bool,
     /// Long lines go on in the next row of the screen.
@@ -72,7 +72,7 @@ impl Columns {
 }
 
 /// Draws the rows in sight. Says which row stands in each line of the area, for clicks.
-pub fn draw(buf: &mut Buffer, area: Rect, doc: &DiffDoc, state: &DocState, look: &Look) -> Vec<usize> {
+pub fn draw(buf: &mut Buffer, area: Rect, doc: &DiffDoc, state: &DocState, look: &DiffOptions) -> Vec<usize> {
     let area = area.intersection(buf.area);
     let columns = Columns::of(doc, area);
     state.width.set(columns.room(doc.layout()));
@@ -198,7 +198,7 @@ fn draw_row(
     columns: &Columns,
     doc: &DiffDoc,
     state: &DocState,
-    look: &Look,
+    look: &DiffOptions,
     (at, place, mut drawn): (usize, Place, Drawn),
 ) {
     let theme = look.theme;
@@ -266,7 +266,7 @@ fn draw_row(
 }
 
 /// Lays what was found and what was marked over the lines of a row.
-fn decorate(doc: &DiffDoc, look: &Look, at: usize, place: Place, drawn: &mut Drawn) {
+fn decorate(doc: &DiffDoc, look: &DiffOptions, at: usize, place: Place, drawn: &mut Drawn) {
     let is_marked = |file: usize, line: usize| {
         look.marked.as_ref().is_some_and(|(in_file, lines)| *in_file == file && lines.contains(&line))
     };
@@ -292,7 +292,7 @@ fn decorate(doc: &DiffDoc, look: &Look, at: usize, place: Place, drawn: &mut Dra
     }
 }
 
-fn draw_text(buf: &mut Buffer, area: Rect, look: &Look, left: usize, line: &DocLine) {
+fn draw_text(buf: &mut Buffer, area: Rect, look: &DiffOptions, left: usize, line: &DocLine) {
     if area.height <= 1 && !look.wrap {
         return doc::text_line(buf, area, look.theme, left, false, line);
     }

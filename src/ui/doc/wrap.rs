@@ -76,19 +76,19 @@ fn bytes_of(line: &DocLine) -> usize {
 }
 
 /// The columns at which the rows of a line begin.
-enum Breaks {
+enum RowStarts {
     At(Vec<usize>),
     Every(usize, usize),
 }
 
-impl Breaks {
-    fn of(line: &DocLine, index: usize, width: usize, wrapping: &Wrapping) -> Breaks {
+impl RowStarts {
+    fn of(line: &DocLine, index: usize, width: usize, wrapping: &Wrapping) -> RowStarts {
         let bytes = bytes_of(line);
         if bytes <= width && line.spans.iter().all(|(span, _)| span.is_ascii() && !span.contains('\t')) {
-            return Breaks::At(vec![0]);
+            return RowStarts::At(vec![0]);
         }
         if bytes > EXACT {
-            return Breaks::Every(width, wrapping.columns(line, (index, bytes)).div_ceil(width).max(1));
+            return RowStarts::Every(width, wrapping.columns(line, (index, bytes)).div_ceil(width).max(1));
         }
         let mut starts = vec![0];
         let (mut column, mut start) = (0, 0);
@@ -102,20 +102,20 @@ impl Breaks {
             }
             column = walk.column();
         }
-        Breaks::At(starts)
+        RowStarts::At(starts)
     }
 
     fn len(&self) -> usize {
         match self {
-            Breaks::At(starts) => starts.len(),
-            Breaks::Every(_, rows) => *rows,
+            RowStarts::At(starts) => starts.len(),
+            RowStarts::Every(_, rows) => *rows,
         }
     }
 
     fn start(&self, row: usize) -> usize {
         match self {
-            Breaks::At(starts) => starts.get(row).copied().unwrap_or(0),
-            Breaks::Every(width, _) => row * width,
+            RowStarts::At(starts) => starts.get(row).copied().unwrap_or(0),
+            RowStarts::Every(width, _) => row * width,
         }
     }
 }
@@ -134,7 +134,7 @@ pub(super) fn draw<'a>(
 ) {
     let wrapping = &state.wrapping;
     let (height, width) = (usize::from(area.height), usize::from(area.width.saturating_sub(2 + gutter_width)).max(1));
-    let rows_of = |index: usize| Breaks::of(&line(index), index, width, wrapping).len();
+    let rows_of = |index: usize| RowStarts::of(&line(index), index, width, wrapping).len();
     let cursor = state.at(len);
     let (top, skip) = window(state.top.get().min(cursor), wrapping.skip.get(), cursor, height, rows_of);
     state.top.set(top);
@@ -142,7 +142,7 @@ pub(super) fn draw<'a>(
     let (mut index, mut from, mut y) = (top, skip, area.y);
     while index < len && y < area.bottom() {
         let built = line(index);
-        let breaks = Breaks::of(&built, index, width, wrapping);
+        let breaks = RowStarts::of(&built, index, width, wrapping);
         if index == top {
             from = from.min(breaks.len().saturating_sub(1));
             wrapping.skip.set(from);

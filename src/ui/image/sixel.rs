@@ -12,26 +12,26 @@ const PATTERN: [[u32; 4]; 4] = [[0, 8, 2, 10], [12, 4, 14, 6], [3, 11, 1, 9], [1
 pub fn encode(pixels: &RgbaImage) -> String {
     let (width, height) = pixels.dimensions();
     let mut out = format!("\"1;1;{width};{height}");
-    for colour in 0..STEPS.pow(3) {
+    for color in 0..STEPS.pow(3) {
         let percent = |step: u32| step * 100 / (STEPS - 1);
-        let (r, g, b) = (colour / (STEPS * STEPS), colour / STEPS % STEPS, colour % STEPS);
-        let _ = write!(out, "#{colour};2;{};{};{}", percent(r), percent(g), percent(b));
+        let (r, g, b) = (color / (STEPS * STEPS), color / STEPS % STEPS, color % STEPS);
+        let _ = write!(out, "#{color};2;{};{};{}", percent(r), percent(g), percent(b));
     }
     for top in (0..height).step_by(6) {
         // Which bits of the six each colour has, column by column.
         let mut rows: Vec<Option<Vec<u8>>> = vec![None; STEPS.pow(3) as usize];
         for y in top..(top + 6).min(height) {
             for x in 0..width {
-                let Some(colour) = colour(pixels, x, y) else { continue };
-                let Some(row) = rows.get_mut(colour as usize) else { continue };
+                let Some(color) = color(pixels, x, y) else { continue };
+                let Some(row) = rows.get_mut(color as usize) else { continue };
                 if let Some(bits) = row.get_or_insert_with(|| vec![0; width as usize]).get_mut(x as usize) {
                     *bits |= 1 << (y - top);
                 }
             }
         }
-        for (colour, row) in rows.iter().enumerate() {
+        for (color, row) in rows.iter().enumerate() {
             let Some(row) = row else { continue };
-            let _ = write!(out, "#{colour}");
+            let _ = write!(out, "#{color}");
             for run in row.chunk_by(|a, b| a == b) {
                 let sixel = char::from(b'?' + run.first().copied().unwrap_or(0));
                 match run.len() {
@@ -47,7 +47,7 @@ pub fn encode(pixels: &RgbaImage) -> String {
 }
 
 /// The colour of a pixel in the palette; `None` where the background shows.
-fn colour(pixels: &RgbaImage, x: u32, y: u32) -> Option<u32> {
+fn color(pixels: &RgbaImage, x: u32, y: u32) -> Option<u32> {
     let [r, g, b, alpha] = pixels.get_pixel_checked(x, y)?.0;
     if alpha < super::OPAQUE {
         return None;

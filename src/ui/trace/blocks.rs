@@ -14,7 +14,7 @@ const NEAR: usize = 16;
 const PARSED: usize = 128;
 
 /// Where bytes are put that memory is too small for. Only workers call it.
-pub trait Shelf: Send + Sync {
+pub trait SpillStore: Send + Sync {
     /// Puts bytes away, and says where.
     ///
     /// # Errors
@@ -28,7 +28,7 @@ pub trait Shelf: Send + Sync {
 }
 
 /// Makes a shelf, when one is needed.
-pub type MakeShelf = fn() -> io::Result<Box<dyn Shelf>>;
+pub type OpenSpillStore = fn() -> io::Result<Box<dyn SpillStore>>;
 
 /// Some lines in the order of their bytes. Lines of a closed block never change, so copies of a trace share them.
 #[derive(Clone, Debug, Default)]
@@ -80,10 +80,10 @@ const WAITING: u64 = 16 << 20;
 
 /// What the copies of a trace share: its shelf, and what came back from there.
 #[derive(Default)]
-pub struct Stock {
+pub struct SharedBlocks {
     /// Bytes that may stay in memory, as soon as somebody who puts blocks away has said so.
     keep: OnceLock<u64>,
-    shelf: OnceLock<Box<dyn Shelf>>,
+    shelf: OnceLock<Box<dyn SpillStore>>,
     /// Bytes of closed blocks in memory.
     held: AtomicU64,
     near: Mutex<VecDeque<Arc<Slot>>>,
@@ -96,7 +96,7 @@ pub struct Stock {
     parsed: Mutex<VecDeque<((usize, usize), Line)>>,
 }
 
-impl std::fmt::Debug for Stock {
+impl std::fmt::Debug for SharedBlocks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Stock({} bytes held)", self.held())
     }
@@ -108,7 +108,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Slot {
     /// Takes a block that is full.
-    pub fn new(block: Arc<Block>, stock: &Stock) -> Slot {
+    pub fn new(block: Arc<Block>, stock: &SharedBlocks) -> Slot {
         stock.held.fetch_add(block.bytes.len() as u64, Ordering::Relaxed);
         Slot { first: block.first, len: block.bytes.len(), place: Mutex::new(Place::Held(block)) }
     }
@@ -122,7 +122,7 @@ impl Slot {
     }
 
     /// The block, from wherever it is. For workers.
-    pub fn read(&self, stock: &Stock) -> Option<Arc<Block>> {
+    pub fn read(&self, stock: &SharedBlocks) -> Option<Arc<Block>> {
         let (at, index, looks) = match &*lock(&self.place) {
             Place::Held(block) => return Some(block.clone()),
             Place::Away { near: Some(block), .. } => return Some(block.clone()),
@@ -139,7 +139,7 @@ impl Slot {
         }
     }
 
-    fn put_away(&self, stock: &Stock, shelf: &dyn Shelf) -> io::Result<()> {
+    fn put_away(&self, stock: &SharedBlocks, shelf: &dyn SpillStore) -> io::Result<()> {
         // The lock is not held while the disk works: the screen may want the block.
         let block = match &*lock(&self.place) {
             Place::Held(block) => block.clone(),
@@ -158,7 +158,7 @@ impl Slot {
     }
 }
 
-impl Stock {
+impl SharedBlocks {
     /// Bytes of closed blocks in memory.
     pub fn held(&self) -> u64 {
         self.held.load(Ordering::Relaxed)
@@ -192,7 +192,7 @@ impl Stock {
     }
 
     /// Puts the oldest of `slots` away until no more than `keep` bytes are in memory. For workers.
-    pub fn put_away(&self, slots: &[Arc<Slot>], keep: u64, make: MakeShelf) {
+    pub fn put_away(&self, slots: &[Arc<Slot>], keep: u64, make: OpenSpillStore) {
         self.keep.get_or_init(|| keep);
         let _alone = lock(&self.putting);
         let put = || -> io::Result<()> {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 /// Lines that are not shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Hidden {
+struct HiddenLines {
     start: usize,
     /// One past the last; `usize::MAX` for a section that is still open, so that growth changes nothing here.
     end: usize,
@@ -18,7 +18,7 @@ struct Hidden {
 pub struct Folds {
     /// Heading lines of the sections that are not as the runner asked for them.
     turned: BTreeSet<usize>,
-    hidden: Vec<Hidden>,
+    hidden: Vec<HiddenLines>,
     revision: Option<u64>,
 }
 
@@ -71,7 +71,7 @@ impl Folds {
             let (start, end) = (section.line + 1, section.end.unwrap_or(usize::MAX));
             let hidden = section.collapsed != self.turned.contains(&section.line);
             if hidden && start >= reached && end > start {
-                self.hidden.push(Hidden { start, end, before });
+                self.hidden.push(HiddenLines { start, end, before });
                 before += end - start;
                 reached = end;
             }

@@ -42,11 +42,11 @@ pub struct Pattern {
     /// A person's own expression, which is looked for in what is shown.
     own: Option<(Regex, Across)>,
     /// What is looked for where there is none.
-    usual: Usual,
+    usual: Statistics,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Usual {
+enum Statistics {
     #[default]
     Errors,
     Warnings,
@@ -61,7 +61,7 @@ pub struct Patterns {
 
 impl Default for Patterns {
     fn default() -> Patterns {
-        Patterns { errors: Pattern::default(), warnings: Pattern { own: None, usual: Usual::Warnings } }
+        Patterns { errors: Pattern::default(), warnings: Pattern { own: None, usual: Statistics::Warnings } }
     }
 }
 
@@ -106,9 +106,9 @@ fn hits<'a>(words: Option<&'a Bytes>, bytes: &'a [u8]) -> impl Iterator<Item = u
 fn begins_word(before: &[u8]) -> bool {
     let digits = |c: &u8| c.is_ascii_digit() || *c == b';';
     match before.split_last() {
-        Some((b'm', colour)) => {
-            let kept = colour.len() - colour.iter().rev().take(32).take_while(|c| digits(c)).count();
-            colour.get(..kept).is_some_and(|rest| rest.ends_with(b"\x1b["))
+        Some((b'm', color)) => {
+            let kept = color.len() - color.iter().rev().take(32).take_while(|c| digits(c)).count();
+            color.get(..kept).is_some_and(|rest| rest.ends_with(b"\x1b["))
         }
         Some((last, _)) => !(last.is_ascii_alphanumeric() || *last == b'_'),
         None => true,
@@ -120,8 +120,8 @@ impl Pattern {
     pub fn is_match(&self, words: &str) -> bool {
         match (&self.own, self.usual) {
             (Some((own, _)), _) => own.is_match(words),
-            (None, Usual::Errors) => hits(ERRORS.as_ref(), words.as_bytes()).next().is_some(),
-            (None, Usual::Warnings) => hits(WARNINGS.as_ref(), words.as_bytes()).next().is_some(),
+            (None, Statistics::Errors) => hits(ERRORS.as_ref(), words.as_bytes()).next().is_some(),
+            (None, Statistics::Warnings) => hits(WARNINGS.as_ref(), words.as_bytes()).next().is_some(),
         }
     }
 }
@@ -181,8 +181,8 @@ impl Trace {
             return lines;
         }
         let words = match pattern.usual {
-            Usual::Errors => ERRORS.as_ref(),
-            Usual::Warnings => WARNINGS.as_ref(),
+            Statistics::Errors => ERRORS.as_ref(),
+            Statistics::Warnings => WARNINGS.as_ref(),
         };
         self.each_block(0, |block, open| {
             for hit in hits(words, &block.bytes) {

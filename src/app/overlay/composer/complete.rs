@@ -5,7 +5,7 @@ use crate::api::Id;
 use crate::api::merge_requests::{ListParticipants, ListProjectMergeRequests};
 use crate::api::projects::ListProjectUsers;
 use crate::api::search::{Hit, SearchProject};
-use crate::app::outbox::Thing;
+use crate::app::outbox::Noteable;
 use crate::app::pane::View;
 use crate::store::{Load, Want};
 use crate::ui::theme::Role;
@@ -44,13 +44,13 @@ pub struct Completer {
 
 impl Completer {
     /// Names around what is commented on; `None` for what is in no project.
-    pub fn new(on: &Thing) -> Option<Completer> {
+    pub fn new(on: &Noteable) -> Option<Completer> {
         let (project, merge_request) = match on {
-            Thing::MergeRequest { project, iid } => (project.clone(), Some(*iid)),
-            Thing::Commit { project, .. } | Thing::Issue { project, .. } | Thing::Snippet { project, .. } => {
+            Noteable::MergeRequest { project, iid } => (project.clone(), Some(*iid)),
+            Noteable::Commit { project, .. } | Noteable::Issue { project, .. } | Noteable::Snippet { project, .. } => {
                 (project.clone(), None)
             }
-            Thing::Epic { .. } => return None,
+            Noteable::Epic { .. } => return None,
         };
         let (typed, names) = (String::new(), Vec::new());
         Some(Completer { project, merge_request, typed, names, selected: 0, closed: None })

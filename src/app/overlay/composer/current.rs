@@ -3,17 +3,17 @@
 use super::{Composer, State};
 use crate::api::Endpoint;
 use crate::app::action::Tone;
-use crate::app::overlay::clash::{Change, Choice, Clash};
+use crate::app::overlay::edit_conflict::{Change, EditConflict, Resolution};
 use crate::app::pane::{Cx, View};
 use crate::store::Load;
 
 /// Reads from the store what the server has; no text where it has none.
-type Read = Box<dyn Fn(&View) -> Option<Option<String>>>;
+type ReadCurrent = Box<dyn Fn(&View) -> Option<Option<String>>>;
 
 /// What the server has, of a text that takes its place.
 pub(super) struct Current {
     pub load: Load,
-    read: Read,
+    read: ReadCurrent,
     /// What it had when the text was begun, or when it was shown to the person last.
     pub base: Option<String>,
 }
@@ -54,15 +54,15 @@ impl Composer {
         }
         let was = current.base.clone().unwrap_or_default();
         let change = Change { field: "text".into(), was, now: now.clone(), mine: Some(mine) };
-        self.state = State::Clashing(Clash::new(vec![change]), now);
+        self.state = State::Clashing(EditConflict::new(vec![change]), now);
     }
 
     /// What is to become of what somebody else made of it.
-    pub(super) fn decide(&mut self, choice: Choice, cx: &mut Cx) {
+    pub(super) fn decide(&mut self, choice: Resolution, cx: &mut Cx) {
         let State::Clashing(_, now) = std::mem::replace(&mut self.state, State::Typing) else { return };
-        let Some(current) = self.current.as_mut().filter(|_| choice != Choice::Back) else { return };
+        let Some(current) = self.current.as_mut().filter(|_| choice != Resolution::Back) else { return };
         current.base.clone_from(&now);
-        if choice == Choice::Mine {
+        if choice == Resolution::Mine {
             return self.send(cx);
         }
         let Some(theirs) = now else {

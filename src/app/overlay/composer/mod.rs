@@ -4,12 +4,12 @@ mod complete;
 mod current;
 mod emoji;
 
-use super::clash::Clash;
-use super::{Overlay, Stay, undoing};
+use super::{AfterKey, Overlay, undoing};
 use crate::api::Error;
-use crate::app::action::{Action, Then, Tone};
+use crate::app::action::{Action, FollowUp, Tone};
 use crate::app::keymap::Key;
 use crate::app::outbox::{Draft, Progress, State as Fate};
+use crate::app::overlay::edit_conflict::EditConflict;
 use crate::app::pane::{Cx, View};
 use crate::store::{Cancelled, Derive, Value, Want, Work, Write};
 use crate::ui::doc::{self, DocState};
@@ -38,7 +38,7 @@ pub type Make = Box<dyn Fn(String, Option<&str>) -> Write>;
 /// What becomes of the text.
 enum Purpose {
     /// It is sent as it is, and something may follow on the answer.
-    Send(Make, Option<Then>),
+    Send(Make, Option<FollowUp>),
     /// It is a comment, which the outbox sends: now, or with the others of a review.
     Comment(Box<Draft>),
 }
@@ -48,7 +48,7 @@ enum State {
     /// Looks whether somebody changed it meanwhile.
     Looking,
     /// Shows what somebody made of it, with what the server has now.
-    Clashing(Clash, Option<String>),
+    Clashing(EditConflict, Option<String>),
     /// Its write waits for its number, or has it.
     Sending(Option<u64>),
     /// The outbox has it.
@@ -112,7 +112,7 @@ impl Composer {
     }
 
     /// With what follows on the server's answer.
-    pub fn then(mut self, then: Then) -> Composer {
+    pub fn then(mut self, then: FollowUp) -> Composer {
         if let Purpose::Send(_, follows) = &mut self.purpose {
             *follows = Some(then);
         }
@@ -207,14 +207,14 @@ impl Composer {
     }
 
     /// Sends it; or adds it to the review of what it is on, which begins with it where none is open.
-    fn submit(&mut self, to_review: bool, cx: &mut Cx) -> Stay {
+    fn submit(&mut self, to_review: bool, cx: &mut Cx) -> AfterKey {
         if self.is_busy() {
-            return Stay::Open;
+            return AfterKey::Open;
         }
         let text = self.text();
         if text.trim().is_empty() {
             cx.say(Tone::Warning, "There is nothing to send yet.");
-            return Stay::Open;
+            return AfterKey::Open;
         }
         self.preview = None;
         match &self.purpose {
@@ -241,13 +241,13 @@ impl Composer {
                 self.keep_as(fate, cx);
                 if to_review {
                     cx.say(Tone::Good, "Added to your review.");
-                    return Stay::Close;
+                    return AfterKey::Close;
                 }
                 self.state = State::Posted;
                 cx.act(Action::Post(vec![self.key.clone()]));
             }
         }
-        Stay::Open
+        AfterKey::Open
     }
 
     /// Sends the text as it stands.
@@ -484,15 +484,15 @@ impl Overlay for Composer {
         cursor
     }
 
-    fn key(&mut self, key: Key, cx: &mut Cx) -> Stay {
+    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
         if let State::Clashing(clash, _) = &mut self.state {
             if let Some(choice) = clash.key(key) {
                 self.decide(choice, cx);
             }
-            return Stay::Open;
+            return AfterKey::Open;
         }
         if self.preview.is_none() && !self.is_busy() && self.choose(key, cx) {
-            return Stay::Open;
+            return AfterKey::Open;
         }
         match (key.code, key.ctrl) {
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => {
@@ -502,7 +502,7 @@ impl Overlay for Composer {
                         cx.say(Tone::Info, "The text is kept: the same key opens it again.");
                     }
                 }
-                return Stay::Close;
+                return AfterKey::Close;
             }
             (KeyCode::Char('s'), true) => return self.submit(false, cx),
             (KeyCode::Char('s'), false) if key.alt => return self.submit(true, cx),
@@ -543,7 +543,7 @@ impl Overlay for Composer {
                 self.complete(&cx.view);
             }
         }
-        Stay::Open
+        AfterKey::Open
     }
 
     fn paste(&mut self, text: &str, cx: &mut Cx) {
@@ -599,25 +599,27 @@ impl Overlay for Composer {
         }
     }
 
-    fn sent(&mut self, number: u64, outcome: &Result<Value, Error>, _cx: &mut Cx) -> Option<Stay> {
+    fn sent(&mut self, number: u64, outcome: &Result<Value, Error>, _cx: &mut Cx) -> Option<AfterKey> {
         if !matches!(self.state, State::Sending(Some(n)) if n == number) {
             return None;
         }
         match outcome {
-            Ok(_) => Some(Stay::Close),
+            Ok(_) => Some(AfterKey::Close),
             // Whoever waits for the answer says what came of it, beside what it is about; the text is kept.
-            Err(error) if matches!(self.purpose, Purpose::Send(_, Some(_))) && !error.is_passing() => Some(Stay::Close),
+            Err(error) if matches!(self.purpose, Purpose::Send(_, Some(_))) && !error.is_passing() => {
+                Some(AfterKey::Close)
+            }
             Err(error) => {
                 self.state = State::Failed(format!("{}: {}. {}", error.title(), error.said(), error.next()));
-                Some(Stay::Open)
+                Some(AfterKey::Open)
             }
         }
     }
 
-    fn edited(&mut self, text: String, cx: &mut Cx) -> Stay {
+    fn edited(&mut self, text: String, cx: &mut Cx) -> AfterKey {
         // An editor ends its files with a line's end.
         self.set(text.trim_end_matches('\n'));
         self.keep(cx);
-        Stay::Open
+        AfterKey::Open
     }
 }

@@ -2,8 +2,8 @@
 
 use super::{Editor, State, readable};
 use crate::app::action::{Action, Tone};
-use crate::app::overlay::Stay;
-use crate::app::overlay::clash::{Change, Choice, Clash};
+use crate::app::overlay::AfterKey;
+use crate::app::overlay::edit_conflict::{Change, EditConflict, Resolution};
 use crate::app::pane::Cx;
 
 /// A text on its way out.
@@ -11,27 +11,27 @@ pub(super) enum Saving {
     /// Looks whether somebody changed the document meanwhile; holds what the text was made of, and the text.
     Looking { origin: String, text: String },
     /// Shows that somebody did: with what there is now, and its name.
-    Clashing { clash: Box<Clash>, text: String, now: Option<(String, String)> },
+    Clashing { clash: Box<EditConflict>, text: String, now: Option<(String, String)> },
 }
 
 impl Editor {
     /// Saves it, once it is known what is there now, where that is looked at.
-    pub(super) fn look_and_save(&mut self, origin: String, text: String, cx: &mut Cx) -> Stay {
+    pub(super) fn look_and_save(&mut self, origin: String, text: String, cx: &mut Cx) -> AfterKey {
         match self.document.look() {
             Some(load) => {
                 self.saving = Some(Saving::Looking { origin, text });
                 cx.act(Action::Renew(vec![load.into()]));
-                Stay::Open
+                AfterKey::Open
             }
             None => self.save(&origin, text, cx),
         }
     }
 
     /// Whether it is known by now what is there: then the text is saved, or it is shown what somebody made of it.
-    pub(super) fn looked(&mut self, cx: &mut Cx) -> Stay {
-        let Some(Saving::Looking { origin, text }) = &self.saving else { return Stay::Open };
+    pub(super) fn looked(&mut self, cx: &mut Cx) -> AfterKey {
+        let Some(Saving::Looking { origin, text }) = &self.saving else { return AfterKey::Open };
         let fresh = self.document.look().is_none_or(|load| cx.view.store.is_fresh(&load.request));
-        let Some(read) = self.document.read(&cx.view).filter(|_| fresh) else { return Stay::Open };
+        let Some(read) = self.document.read(&cx.view).filter(|_| fresh) else { return AfterKey::Open };
         let (origin, text) = (origin.clone(), text.clone());
         self.saving = None;
         let now = match read {
@@ -47,37 +47,37 @@ impl Editor {
             _ => "(not kept)".to_owned(),
         };
         let change = Change { field: "text".into(), was, now: Some(theirs), mine: Some(text.clone()) };
-        self.saving = Some(Saving::Clashing { clash: Box::new(Clash::new(vec![change])), text, now });
-        Stay::Open
+        self.saving = Some(Saving::Clashing { clash: Box::new(EditConflict::new(vec![change])), text, now });
+        AfterKey::Open
     }
 
     /// What is to become of what somebody else made of the document.
-    pub(super) fn decide(&mut self, choice: Choice, cx: &mut Cx) -> Stay {
-        let Some(Saving::Clashing { text: mine, now, .. }) = self.saving.take() else { return Stay::Open };
+    pub(super) fn decide(&mut self, choice: Resolution, cx: &mut Cx) -> AfterKey {
+        let Some(Saving::Clashing { text: mine, now, .. }) = self.saving.take() else { return AfterKey::Open };
         match (choice, now, &mut self.state) {
-            (Choice::Mine, now, state) => {
+            (Resolution::Mine, now, state) => {
                 let name = now.map_or_else(String::new, |(name, _)| name);
                 if let State::Here(sheet) = state {
                     sheet.origin.clone_from(&name);
                 }
                 self.save(&name, mine, cx)
             }
-            (Choice::Theirs, Some((name, theirs)), State::Here(sheet)) => {
+            (Resolution::Theirs, Some((name, theirs)), State::Here(sheet)) => {
                 sheet.replace(&theirs);
                 sheet.rebase(name, theirs);
                 self.keep(cx);
                 self.note = Some("Theirs stands here now; C-z brings yours back.".into());
-                Stay::Open
+                AfterKey::Open
             }
             // Here is no text to bring it back into: what was written goes where it can be had again.
-            (Choice::Theirs, _, State::Outside { .. }) => {
+            (Resolution::Theirs, _, State::Outside { .. }) => {
                 cx.act(Action::Keep(self.document.key().to_owned(), None));
                 cx.act(Action::Copy("what you wrote", mine));
                 cx.say(Tone::Info, "Theirs stays; what you wrote is in the clipboard.");
-                Stay::Close
+                AfterKey::Close
             }
             (_, _, State::Outside { .. }) => self.close(cx),
-            _ => Stay::Open,
+            _ => AfterKey::Open,
         }
     }
 }

@@ -1,16 +1,16 @@
 //! A form that changes a thing: what the server has of it, and what somebody else made of that meanwhile.
 
-use super::{Form, Named, Replaced, State, Widget};
+use super::{Form, NamedTexts, ReplacedText, State, Widget};
 use crate::api::Endpoint;
 use crate::app::action::Tone;
-use crate::app::overlay::clash::{Change, Choice, Clash};
+use crate::app::overlay::edit_conflict::{Change, EditConflict, Resolution};
 use crate::app::pane::{Cx, View};
 use crate::store::Load;
 use serde::Serialize;
 use serde_json::Value;
 
 /// Reads from the store what the server has.
-type Read = Box<dyn Fn(&View) -> Option<Named>>;
+type ReadCurrent = Box<dyn Fn(&View) -> Option<NamedTexts>>;
 
 /// What the server has, for a form that changes a thing.
 pub(super) struct Current {
@@ -20,7 +20,7 @@ pub(super) struct Current {
     /// Counts the replies: reading one costs more.
     replies: Box<dyn Fn(&View) -> usize>,
     /// The values by field; `None` while there is none.
-    read: Read,
+    read: ReadCurrent,
 }
 
 impl Form {
@@ -121,7 +121,7 @@ impl Form {
     }
 
     /// Compares what the server has now with what the form began with: sends it, or shows what somebody changed.
-    fn compare(&mut self, now: Named, cx: &mut Cx) {
+    fn compare(&mut self, now: NamedTexts, cx: &mut Cx) {
         let mut changes = Vec::new();
         for field in &mut self.fields {
             let Some((_, theirs)) = now.iter().find(|(name, _)| *name == field.name) else { continue };
@@ -141,13 +141,13 @@ impl Form {
         if changes.is_empty() {
             return self.send(cx);
         }
-        self.state = State::Clashing(Clash::new(changes), now);
+        self.state = State::Clashing(EditConflict::new(changes), now);
     }
 
     /// What is to become of what somebody else changed.
-    pub(super) fn decide(&mut self, choice: Choice, cx: &mut Cx) {
+    pub(super) fn decide(&mut self, choice: Resolution, cx: &mut Cx) {
         let State::Clashing(_, now) = std::mem::replace(&mut self.state, State::Typing) else { return };
-        if choice == Choice::Back {
+        if choice == Resolution::Back {
             return;
         }
         let mut replaced = Vec::new();
@@ -157,7 +157,7 @@ impl Form {
                 continue;
             }
             let mine = field.input.text() != field.before;
-            if mine && choice == Choice::Mine {
+            if mine && choice == Resolution::Mine {
                 field.before.clone_from(theirs);
             } else {
                 if mine {
@@ -167,7 +167,7 @@ impl Form {
                 field.error = None;
             }
         }
-        if choice == Choice::Mine {
+        if choice == Resolution::Mine {
             return self.send(cx);
         }
         self.keep(cx);
@@ -179,7 +179,7 @@ impl Form {
         };
         let back = if replaced.is_empty() { "" } else { "; C-z brings yours back" };
         if !replaced.is_empty() {
-            self.replaced = Replaced { texts: replaced, theirs: false };
+            self.replaced = ReplacedText { texts: replaced, theirs: false };
         }
         cx.say(Tone::Info, format!("Theirs stands here now, {left}{back}."));
     }

@@ -3,8 +3,8 @@
 use super::picture;
 use crate::api::endpoint::{Input as Described, InputKind};
 use crate::app::complete::{Complete, Found};
+use crate::app::dates;
 use crate::app::pane::View;
-use crate::app::when;
 use crate::store::Want;
 use crate::ui::input::Input;
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ pub enum Widget {
 }
 
 /// Looks at a text beyond its form; the error is shown at the field.
-pub type Check = fn(&str) -> Result<(), String>;
+pub type Validate = fn(&str) -> Result<(), String>;
 
 /// One field.
 pub struct Field {
@@ -64,7 +64,7 @@ pub struct Field {
     pub error: Option<String>,
     /// Another input that takes the same value.
     pub twin: Option<&'static str>,
-    check: Option<Check>,
+    check: Option<Validate>,
     kind: InputKind,
     /// Counts the times that a file is looked at: it may be another one each time.
     looks: u32,
@@ -156,7 +156,7 @@ impl Field {
     }
 
     /// Is looked at by `check` as it is typed.
-    pub fn check(&mut self, check: Check) -> &mut Field {
+    pub fn check(&mut self, check: Validate) -> &mut Field {
         self.check = Some(check);
         self
     }
@@ -262,16 +262,16 @@ impl Field {
             return None;
         }
         match self.value(view) {
-            Ok(_) | Err(Why::Asked) => None,
-            Err(Why::Wrong(why)) => Some(why),
+            Ok(_) | Err(NoValue::Asked) => None,
+            Err(NoValue::Wrong(why)) => Some(why),
         }
     }
 
     /// What is to be sent; `None` where nothing is.
-    pub fn value(&self, view: &View) -> Result<Option<Value>, Why> {
+    pub fn value(&self, view: &View) -> Result<Option<Value>, NoValue> {
         let typed = self.input.text();
         let text = if matches!(self.widget, Widget::Long | Widget::Secret) { typed } else { typed.trim() };
-        let wrong = |why: &str| Err(Why::Wrong(why.to_owned()));
+        let wrong = |why: &str| Err(NoValue::Wrong(why.to_owned()));
         if text.trim().is_empty() && self.required {
             return wrong("is needed");
         }
@@ -288,7 +288,7 @@ impl Field {
             });
         }
         if let Some(Err(why)) = self.check.map(|check| check(text)) {
-            return Err(Why::Wrong(why));
+            return Err(NoValue::Wrong(why));
         }
         let value = match &self.widget {
             Widget::Line(_) | Widget::Long | Widget::Secret => json!(text),
@@ -298,13 +298,13 @@ impl Field {
             }
             Widget::Named(complete) => match complete.find(view, text) {
                 Found::Id(id) => json!(id),
-                Found::Missing => return Err(Why::Wrong(format!("there is no {}", noun(complete)))),
-                Found::Asked => return Err(Why::Asked),
+                Found::Missing => return Err(NoValue::Wrong(format!("there is no {}", noun(complete)))),
+                Found::Asked => return Err(NoValue::Asked),
             },
             Widget::Picture => match view.store.made::<Result<(), String>>(&picture::key(text, self.looks)) {
                 Some(Ok(())) => json!(text),
-                Some(Err(why)) => return Err(Why::Wrong(why.clone())),
-                None => return Err(Why::Asked),
+                Some(Err(why)) => return Err(NoValue::Wrong(why.clone())),
+                None => return Err(NoValue::Asked),
             },
             Widget::Number => match text.parse::<u64>() {
                 Ok(number) => json!(number),
@@ -314,7 +314,7 @@ impl Field {
                 Ok(number) if number.is_finite() => json!(number),
                 _ => return wrong("is not a number"),
             },
-            Widget::Date => match when::parse(text, view.now) {
+            Widget::Date => match dates::parse(text, view.now) {
                 Some(moment) => json!(moment.to_string()),
                 None => return wrong("is no date: 2026-01-31, 3d, 2w, today"),
             },
@@ -324,7 +324,7 @@ impl Field {
                 _ => return wrong("is yes or no"),
             },
             Widget::Choice(words) if words.contains(&text) => json!(text),
-            Widget::Choice(words) => return Err(Why::Wrong(format!("is one of {}", words.join(", ")))),
+            Widget::Choice(words) => return Err(NoValue::Wrong(format!("is one of {}", words.join(", ")))),
         };
         // The names of choices may stand for numbers, and numbers may be wanted as texts.
         Ok(Some(match (self.kind, &value) {
@@ -337,7 +337,7 @@ impl Field {
 
 /// Why a field has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum NoValue {
     /// What was typed cannot be sent.
     Wrong(String),
     /// The server has yet to say what the name stands for.

@@ -1,11 +1,11 @@
 //! The keys and the mouse in a form.
 
-use super::{Form, Offers, State, Widget};
+use super::{Form, State, SuggestionList, Widget};
 use crate::app::action::Action;
 use crate::app::complete::Complete;
 use crate::app::keymap::Key;
 use crate::app::overlay::picker::edit;
-use crate::app::overlay::{Stay, undoing};
+use crate::app::overlay::{AfterKey, undoing};
 use crate::app::pane::{Cx, Pointer};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::cell::RefCell;
@@ -147,24 +147,26 @@ impl Form {
         self.changed_text(cx);
     }
 
-    pub(super) fn take_key(&mut self, key: Key, cx: &mut Cx) -> Stay {
+    pub(super) fn take_key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
         if let State::Clashing(clash, _) = &mut self.state {
             if let Some(choice) = clash.key(key) {
                 self.decide(choice, cx);
             }
-            return Stay::Open;
+            return AfterKey::Open;
         }
         if self.writing.is_some() {
             self.key_writing(key, cx);
-            return Stay::Open;
+            return AfterKey::Open;
         }
         if self.key_offers(key, cx) {
-            return Stay::Open;
+            return AfterKey::Open;
         }
         let busy = matches!(self.state, State::Sending(_));
         let page = self.drawn.borrow().rows.len().max(1);
         match (key.code, key.ctrl) {
-            (KeyCode::Esc, _) if self.offers.open && !self.offers.items.is_empty() => self.offers = Offers::default(),
+            (KeyCode::Esc, _) if self.offers.open && !self.offers.items.is_empty() => {
+                self.offers = SuggestionList::default()
+            }
             (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => return self.leave(cx),
             (KeyCode::Char('s'), true) => self.submit(cx),
             (KeyCode::Tab, _) => self.go_by(if key.shift { -1 } else { 1 }),
@@ -189,7 +191,7 @@ impl Form {
             (KeyCode::Char('z'), true) => self.swap_replaced(cx),
             _ => self.key_field(key, cx),
         }
-        Stay::Open
+        AfterKey::Open
     }
 
     pub(super) fn take_paste(&mut self, text: &str, cx: &mut Cx) {

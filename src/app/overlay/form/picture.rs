@@ -1,6 +1,6 @@
 //! A picture of this machine that goes with a form: looked at before anything is sent, off the loop.
 
-use crate::app::machine;
+use crate::app::local_paths;
 use crate::store::{Cancelled, Derive, Want, Work};
 use std::io::Read;
 
@@ -10,7 +10,7 @@ const LARGEST: u64 = 200 << 10;
 const KINDS: [&[u8]; 7] = [b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"\0\0\x01\0"];
 
 /// A look at a file: its path, and which look it is.
-struct Look(String, u32);
+struct FileCheck(String, u32);
 
 /// Under which the result of a look is found: `Ok`, or why it cannot be sent. Another look may see another file.
 pub fn key(typed: &str, look: u32) -> String {
@@ -19,10 +19,10 @@ pub fn key(typed: &str, look: u32) -> String {
 
 /// Has it looked at.
 pub fn look(typed: &str, look: u32) -> Want {
-    Work::new(Look(typed.to_owned(), look)).into()
+    Work::new(FileCheck(typed.to_owned(), look)).into()
 }
 
-impl Derive for Look {
+impl Derive for FileCheck {
     type Output = Result<(), String>;
 
     fn key(&self) -> String {
@@ -30,7 +30,7 @@ impl Derive for Look {
     }
 
     fn run(&self, _: Cancelled<'_>) -> Result<(), String> {
-        let path = machine::path(&self.0);
+        let path = local_paths::path(&self.0);
         let failed = |error: std::io::Error| format!("cannot be read: {error}");
         let about = std::fs::metadata(&path).map_err(failed)?;
         if !about.is_file() {

@@ -1,10 +1,10 @@
 //! A form on its way to the server, and what the server says to it.
 
-use super::{Field, Form, Made, State, Texts, Why, Widget, server};
+use super::{Field, Form, NoValue, State, Submission, Texts, Widget, server};
 use crate::api::Error;
 use crate::app::action::{Action, Tone};
-use crate::app::machine;
-use crate::app::overlay::Stay;
+use crate::app::local_paths;
+use crate::app::overlay::AfterKey;
 use crate::app::pane::Cx;
 use crate::store::{Value as Answer, Write};
 use serde_json::Value;
@@ -36,7 +36,7 @@ impl Form {
             field.error = None;
             match field.value(&cx.view) {
                 Ok(Some(Value::String(path))) if field.widget == Widget::Picture => {
-                    files.push((field.name, machine::path(&path)));
+                    files.push((field.name, local_paths::path(&path)));
                 }
                 Ok(Some(value)) => {
                     if let Some(twin) = field.twin {
@@ -45,8 +45,8 @@ impl Form {
                     inputs.insert(field.name.to_owned(), value);
                 }
                 Ok(None) => {}
-                Err(Why::Asked) => asked = true,
-                Err(Why::Wrong(why)) => {
+                Err(NoValue::Asked) => asked = true,
+                Err(NoValue::Wrong(why)) => {
                     field.error = Some(why);
                     wrong = wrong.or(Some(index));
                 }
@@ -65,12 +65,12 @@ impl Form {
             return cx.say(Tone::Info, "Nothing is changed.");
         }
         match (self.make)(inputs, &self.what) {
-            Ok(Made::Write(write)) => {
+            Ok(Submission::Write(write)) => {
                 let write = Write { files, ..write };
                 self.state = State::Sending(None);
                 cx.act(Action::SendKept(self.key.clone(), write));
             }
-            Ok(Made::Act(action)) => {
+            Ok(Submission::Act(action)) => {
                 self.state = State::Done;
                 cx.act(Action::Keep(self.key.clone(), None));
                 cx.act(action);
@@ -89,7 +89,7 @@ impl Form {
     }
 
     /// After the answer to its write: closes, or says at the fields what the server has to say.
-    pub(super) fn answered(&mut self, outcome: &Result<Answer, Error>, cx: &mut Cx) -> Stay {
+    pub(super) fn answered(&mut self, outcome: &Result<Answer, Error>, cx: &mut Cx) -> AfterKey {
         match outcome {
             Ok(answer) => {
                 if let Some(action) = self.then.as_ref().and_then(|then| then(answer)) {
@@ -97,7 +97,7 @@ impl Form {
                 }
                 let also = self.also.as_ref().map(|also| also(answer, Texts(&self.fields)));
                 also.into_iter().flatten().for_each(|action| cx.act(action));
-                Stay::Close
+                AfterKey::Close
             }
             Err(error) => {
                 // Servers call a field by its input, by another that says the same, or as people do.
@@ -117,7 +117,7 @@ impl Form {
                     self.go_to(index);
                 }
                 self.state = State::Failed(error.clone());
-                Stay::Open
+                AfterKey::Open
             }
         }
     }

@@ -4,7 +4,7 @@ use super::super::schema::{ArtifactsForm, JobForm, PipelineForm, ScheduleForm, S
 use super::super::{generate, script};
 use super::{Load, Result, age, status};
 use crate::backend::records::{Archive, Planned, Schedule, Script, Status};
-use crate::backend::runner::{self, Plan};
+use crate::backend::runner::{self, PipelinePlan};
 use jiff::SignedDuration;
 use std::io::{Cursor, Read, Write};
 use zip::write::SimpleFileOptions;
@@ -71,7 +71,7 @@ impl Load {
     }
 
     /// What a pipeline runs on, and when.
-    pub(super) fn plan(&self, one: &PipelineForm) -> Result<Plan> {
+    pub(super) fn plan(&self, one: &PipelineForm) -> Result<PipelinePlan> {
         let project = self.project_id(&one.project)?;
         let history = self.histories.get(&project).ok_or("project: has no repository")?;
         let tag = history.tags.get(&one.ref_name).map(|(_, commit)| *commit);
@@ -82,10 +82,17 @@ impl Load {
         let after = if one.created.is_empty() { "+3m" } else { &one.created };
         let at = self.when_after(after, pushed).map_err(|e| format!("created: {e}"))?;
         let user = self.user_id("user", &one.user)?;
-        Ok(Plan { project, user, ref_name: one.ref_name.clone(), sha: commit.to_string(), tag: tag.is_some(), at })
+        Ok(PipelinePlan {
+            project,
+            user,
+            ref_name: one.ref_name.clone(),
+            sha: commit.to_string(),
+            tag: tag.is_some(),
+            at,
+        })
     }
 
-    pub(super) fn pipeline(&mut self, form: &WorldFile, one: &PipelineForm, plan: &Plan) -> Result<()> {
+    pub(super) fn pipeline(&mut self, form: &WorldFile, one: &PipelineForm, plan: &PipelinePlan) -> Result<()> {
         let at = plan.at;
         let jobs = self.planned(form, &one.template)?;
         let planned: Vec<Planned> = jobs.iter().map(|(planned, _)| planned.clone()).collect();

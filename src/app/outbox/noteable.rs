@@ -1,0 +1,169 @@
+//! What people comment on, and the operations on its notes: one set for merge requests, issues, snippets and epics.
+
+use crate::api::notes::{
+    DeleteEpicNote, DeleteIssueNote, DeleteMergeRequestNote, DeleteSnippetNote, GetEpicNote, GetIssueNote,
+    GetMergeRequestNote, GetSnippetNote, ListEpicNotes, ListIssueNotes, ListMergeRequestNotes, ListSnippetNotes, Note,
+    NoteReply, UpdateEpicNote, UpdateIssueNote, UpdateMergeRequestNote, UpdateSnippetNote,
+};
+use crate::api::{Error, Id};
+use crate::app::pane::View;
+use crate::store::{Load, Rows, Write};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
+
+/// What people comment on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Noteable {
+    MergeRequest { project: Id, iid: u64 },
+    Commit { project: Id, sha: String },
+    Issue { project: Id, iid: u64 },
+    Snippet { project: Id, id: u64 },
+    Epic { group: Id, id: u64 },
+}
+
+/// Evaluates `$made` with `$name` as the operation of that kind; `None` for a commit, whose comments are no notes.
+macro_rules! operation {
+    ($thing:expr, [$request:ident $issue:ident $snippet:ident $epic:ident] { $($field:ident: $value:expr),* }, $name:ident => $made:expr) => {
+        match $thing {
+            Noteable::MergeRequest { project, iid } => {
+                let $name = $request { id: project.clone(), merge_request_iid: *iid, $($field: $value),* };
+                Some($made)
+            }
+            Noteable::Issue { project, iid } => {
+                let $name = $issue { id: project.clone(), issue_iid: *iid, $($field: $value),* };
+                Some($made)
+            }
+            Noteable::Snippet { project, id } => {
+                let $name = $snippet { id: project.clone(), snippet_id: *id, $($field: $value),* };
+                Some($made)
+            }
+            Noteable::Epic { group, id } => {
+                let $name = $epic { id: group.clone(), epic_id: *id, $($field: $value),* };
+                Some($made)
+            }
+            Noteable::Commit { .. } => None,
+        }
+    };
+}
+
+/// A note of now, as far as it is known.
+pub enum NoteNow<'a> {
+    /// It is asked for, or will be.
+    Coming,
+    /// The server answered with it; with nothing where the answer has no text.
+    Here(Option<&'a Note>),
+    /// It cannot be read.
+    Failed(&'a Error),
+}
+
+impl Noteable {
+    /// `acme/rocket-ui!42`, `acme/rocket-ui@9f3c2abd`, `acme/rocket-ui#7`, `acme/rocket-ui$3`, `acme&2`.
+    pub fn name(&self) -> String {
+        match self {
+            Noteable::MergeRequest { project, iid } => format!("{project}!{iid}"),
+            Noteable::Commit { project, sha } => format!("{project}@{}", sha.get(..8).unwrap_or(sha)),
+            Noteable::Issue { project, iid } => format!("{project}#{iid}"),
+            Noteable::Snippet { project, id } => format!("{project}${id}"),
+            Noteable::Epic { group, id } => format!("{group}&{id}"),
+        }
+    }
+
+    /// The same without project or group.
+    pub fn short(&self) -> String {
+        match self {
+            Noteable::MergeRequest { iid, .. } => format!("!{iid}"),
+            Noteable::Commit { sha, .. } => sha.get(..8).unwrap_or(sha).to_owned(),
+            Noteable::Issue { iid, .. } => format!("#{iid}"),
+            Noteable::Snippet { id, .. } => format!("${id}"),
+            Noteable::Epic { id, .. } => format!("&{id}"),
+        }
+    }
+
+    /// What the keys of its drafts begin with.
+    fn prefix(&self) -> String {
+        match self {
+            Noteable::Commit { project, sha } => format!("draft {project}@{sha} "),
+            other => format!("draft {} ", other.name()),
+        }
+    }
+
+    /// Whether comments on it may wait for one another, to be sent together.
+    pub fn is_reviewed(&self) -> bool {
+        matches!(self, Noteable::MergeRequest { .. } | Noteable::Commit { .. })
+    }
+
+    /// A key for one more draft, behind those that are kept: the moment, and digits by chance, so that two programs never
+    /// take the same.
+    pub fn new_key(&self, kept: &HashMap<String, String>, now: Timestamp) -> String {
+        let prefix = self.prefix();
+        let numbers = kept.keys().filter_map(|key| key.strip_prefix(&prefix)?.parse::<u64>().ok());
+        let chance = RandomState::new().build_hasher().finish() % 100_000;
+        let number = u64::try_from(now.as_millisecond()).unwrap_or(0).saturating_mul(100_000).saturating_add(chance);
+        format!("{prefix}{}", number.max(numbers.max().unwrap_or(0).saturating_add(1)))
+    }
+
+    /// The keys of its drafts among all that is kept, oldest first.
+    pub fn keys(&self, kept: &HashMap<String, String>) -> Vec<String> {
+        let prefix = self.prefix();
+        let number = |key: &str| key.strip_prefix(&prefix).and_then(|number| number.parse::<u64>().ok());
+        let mut keys: Vec<(u64, &String)> = kept.keys().filter_map(|key| Some((number(key)?, key))).collect();
+        keys.sort_unstable();
+        keys.into_iter().map(|(_, key)| key.clone()).collect()
+    }
+
+    /// What is known of its notes, by when they were written.
+    pub fn notes<'a>(&self, view: &View<'a>, newest_first: bool) -> Option<Rows<'a, Note>> {
+        let (sort, order_by) = order(newest_first);
+        operation!(self, [ListMergeRequestNotes ListIssueNotes ListSnippetNotes ListEpicNotes]
+            { sort: sort, order_by: order_by }, list => view.store.list(&list))
+    }
+
+    /// What reads the first pages of its notes.
+    pub fn load_notes(&self, newest_first: bool, pages: u32) -> Option<Load> {
+        let (sort, order_by) = order(newest_first);
+        operation!(self, [ListMergeRequestNotes ListIssueNotes ListSnippetNotes ListEpicNotes]
+            { sort: sort, order_by: order_by }, list => Load::list(&list, pages))
+    }
+
+    /// What reads one of its notes.
+    pub fn load_note(&self, note_id: u64) -> Option<Load> {
+        operation!(self, [GetMergeRequestNote GetIssueNote GetSnippetNote GetEpicNote]
+            { note_id: note_id }, get => Load::one(&get))
+    }
+
+    /// One of its notes, as the server has it now.
+    pub fn note<'a>(&self, view: &View<'a>, note_id: u64) -> NoteNow<'a> {
+        let Some(load) = self.load_note(note_id) else { return NoteNow::Here(None) };
+        if !view.store.is_fresh(&load.request) {
+            return NoteNow::Coming;
+        }
+        // Servers answer with a note where the specification shows another object.
+        let plain = view.store.read_as::<Note>(&load.request);
+        let reply = view.store.read_as::<NoteReply>(&load.request);
+        match (plain.or(reply.and_then(NoteReply::note)), view.store.error_of(&load.request)) {
+            (_, Some(error)) => NoteNow::Failed(error),
+            (note, None) => NoteNow::Here(note),
+        }
+    }
+
+    /// Changes one of its notes.
+    pub fn update(&self, note_id: u64, body: String) -> Option<Write> {
+        let what = format!("edit a note on {}", self.short());
+        operation!(self, [UpdateMergeRequestNote UpdateIssueNote UpdateSnippetNote UpdateEpicNote]
+            { note_id: note_id, body: body }, update => Write::new(&update, what))
+    }
+
+    /// Deletes one of its notes.
+    pub fn delete(&self, note_id: u64) -> Option<Write> {
+        let what = format!("delete a note on {}", self.short());
+        operation!(self, [DeleteMergeRequestNote DeleteIssueNote DeleteSnippetNote DeleteEpicNote]
+            { note_id: note_id }, delete => Write::new(&delete, what))
+    }
+}
+
+fn order(newest_first: bool) -> (Option<String>, Option<String>) {
+    (Some(if newest_first { "desc" } else { "asc" }.to_owned()), Some("created_at".to_owned()))
+}

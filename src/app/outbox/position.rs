@@ -1,0 +1,293 @@
+//! Where in the changes a comment stands, and how a plain note says so.
+//!
+//! The API has no place for a note of a merge request, so its first line names one, as Markdown that reads well anywhere
+//! and that a web page turns into a link to the commit:
+//!
+//! ```text
+//! `src/table.rs:12-14` at 9f3c2ab…            lines of the new file; the whole hash stands there
+//! `src/table.rs:12` (old) at 9f3c2ab…         a line of the old file, such as one that the change takes away
+//! `src/table.rs:12-14` (and old 10-11) at …   lines of the new file, with those that the change took away for them
+//! `src/table.rs` (file) at 9f3c2ab…           the file as a whole
+//! > ```                                       what the lines say, where that is short: what shows
+//! > let new = 2;                              whether they still say it, and finds them again
+//! > ```                                       where they have moved
+//!
+//! The comment itself.
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+/// A line longer than this is not quoted.
+const LONGEST: usize = 400;
+
+/// A file, or lines of it, as of a commit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiffPosition {
+    /// The file's name; the old one for old lines.
+    pub path: String,
+    /// The commit whose change is meant.
+    pub sha: String,
+    /// Whether the lines are those of the file before the change.
+    #[serde(default)]
+    pub old: bool,
+    /// First and last line, from 1; none for the file as a whole.
+    #[serde(default)]
+    pub lines: Option<(u32, u32)>,
+    /// First and last line of the old file that are meant beside lines of the new one, which have no others there.
+    #[serde(default)]
+    pub removed: Option<(u32, u32)>,
+    /// What the last of the lines say; empty where that is not known.
+    #[serde(default)]
+    pub quote: Vec<String>,
+    /// What stands around them, to tell alike lines apart; known of drafts alone.
+    #[serde(default)]
+    pub before: Vec<String>,
+    #[serde(default)]
+    pub after: Vec<String>,
+}
+
+impl DiffPosition {
+    /// Lines that are quoted at most: the last ones of a range.
+    pub const QUOTED: usize = 10;
+
+    /// The last line.
+    pub fn line(&self) -> Option<u32> {
+        self.lines.map(|(_, last)| last)
+    }
+
+    /// `src/table.rs:12-14`.
+    pub fn name(&self) -> String {
+        match self.lines {
+            Some((first, last)) if first < last => format!("{}:{first}-{last}", self.path),
+            Some((_, last)) => format!("{}:{last}", self.path),
+            None => self.path.clone(),
+        }
+    }
+
+    /// Which of both files the lines are of, as a note says it.
+    fn kind(&self) -> String {
+        match (self.lines, self.old, self.removed) {
+            (None, ..) => " (file)".into(),
+            (_, true, _) => " (old)".into(),
+            (_, _, Some((first, last))) if first < last => format!(" (and old {first}-{last})"),
+            (_, _, Some((_, last))) => format!(" (and old {last})"),
+            _ => String::new(),
+        }
+    }
+
+    /// All that is meant, for a person: `src/table.rs:12-14 (and old 10-11)`.
+    pub fn label(&self) -> String {
+        let kind = if self.lines.is_some() { self.kind() } else { String::new() };
+        format!("{}{kind}", self.name())
+    }
+
+    /// Whether both mean the same lines of the same commit's change. A hash may be cut.
+    pub fn is_same(&self, other: &DiffPosition) -> bool {
+        let (a, b) = (self.sha.as_str(), other.sha.as_str());
+        let same_commit = a.starts_with(b) || b.starts_with(a);
+        same_commit && self.path == other.path && self.old == other.old && self.line() == other.line()
+    }
+
+    /// The text of these lines, as far as it is to be quoted.
+    pub fn quote_of(lines: &[String]) -> Vec<String> {
+        let quote = lines.get(lines.len().saturating_sub(DiffPosition::QUOTED)..).unwrap_or_default().to_vec();
+        if quote.iter().any(|line| line.len() > LONGEST || line.contains(['\n', '\r'])) { Vec::new() } else { quote }
+    }
+
+    /// What a note on it begins with; `None` where its path cannot be written in a line.
+    pub fn head(&self) -> Option<String> {
+        if self.path.contains(|c: char| c.is_control()) || !is_hash(&self.sha) {
+            return None;
+        }
+        let name = self.name();
+        let ticks = "`".repeat(longest_run(&name) + 1);
+        let pad = if name.starts_with('`') || name.ends_with('`') { " " } else { "" };
+        let mut head = format!("{ticks}{pad}{name}{pad}{ticks}{} at {}\n", self.kind(), self.sha);
+        if !self.quote.is_empty() {
+            let longest = self.quote.iter().map(|line| longest_run(line)).max().unwrap_or(0);
+            let fence = "`".repeat((longest + 1).max(3));
+            head.push_str(&format!("> {fence}\n"));
+            for line in &self.quote {
+                head.push_str(&format!("> {line}\n"));
+            }
+            head.push_str(&format!("> {fence}\n"));
+        }
+        head.push('\n');
+        Some(head)
+    }
+
+    /// The place that a note names in its first line, and the note without it.
+    pub fn read(body: &str) -> Option<(DiffPosition, &str)> {
+        let (first, mut rest) = body.split_once('\n').unwrap_or((body, ""));
+        let ticks = first.len() - first.trim_start_matches('`').len();
+        if ticks == 0 || ticks > 8 {
+            return None;
+        }
+        let inner = first.get(ticks..)?;
+        let end = closing(inner, ticks)?;
+        let (name, tail) = (inner.get(..end)?, inner.get(end + ticks..)?);
+        let name = name.strip_prefix(' ').and_then(|name| name.strip_suffix(' ')).unwrap_or(name);
+        let (kind, sha) = tail.trim_end().split_once(" at ")?;
+        if !is_hash(sha) || name.is_empty() {
+            return None;
+        }
+        let mut spot = DiffPosition { sha: sha.to_owned(), ..DiffPosition::default() };
+        match kind {
+            " (file)" => spot.path = name.to_owned(),
+            kind => {
+                let (path, lines) = name.rsplit_once(':').filter(|(path, _)| !path.is_empty())?;
+                (spot.path, spot.lines) = (path.to_owned(), Some(range(lines)?));
+                match kind {
+                    "" => {}
+                    " (old)" => spot.old = true,
+                    kind => spot.removed = Some(range(kind.strip_prefix(" (and old ")?.strip_suffix(')')?)?),
+                }
+            }
+        }
+        if let Some(fence) = rest.split('\n').next().and_then(|line| line.trim_end().strip_prefix("> "))
+            && fence.len() >= 3
+            && fence.bytes().all(|b| b == b'`')
+        {
+            let mut quote = Vec::new();
+            let mut at = rest.split_once('\n').map_or("", |(_, after)| after);
+            while let Some(line) = at.split('\n').next().and_then(|line| line.strip_prefix('>')) {
+                at = at.split_once('\n').map_or("", |(_, after)| after);
+                let line = line.strip_prefix(' ').unwrap_or(line).trim_end_matches('\r');
+                if line == fence {
+                    spot.quote = quote;
+                    rest = at;
+                    break;
+                }
+                quote.push(line.to_owned());
+            }
+        }
+        let rest = rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix('\n')).unwrap_or(rest);
+        Some((spot, rest))
+    }
+
+    /// Where these lines are among `lines` (number and text, ascending): the last of them. The same number where it still
+    /// says the same, else the nearest place that does.
+    pub fn find(&self, lines: &[(u32, &str)]) -> Option<u32> {
+        let last = self.line()?;
+        if self.quote.is_empty() {
+            return None;
+        }
+        let count = self.quote.len();
+        let says = |at: usize| {
+            let window = lines.get(at..at + count)?;
+            let (first, end) = (window.first()?.0, window.last()?.0);
+            let joined = end.checked_sub(first).is_some_and(|rows| rows as usize + 1 == count);
+            (joined && window.iter().zip(&self.quote).all(|((_, text), quoted)| text == quoted)).then_some(end)
+        };
+        // A brace or an empty line is everywhere: what is around it has to fit, too.
+        let letters: usize = self.quote.iter().map(|line| line.trim().len()).sum();
+        let around = |at: usize| {
+            let before = self.before.iter().rev().enumerate().all(|(back, text)| {
+                at.checked_sub(back + 1).and_then(|at| lines.get(at)).is_none_or(|(_, line)| line == text)
+            });
+            let after = self.after.iter().enumerate();
+            let after = after.clone().all(|(on, text)| lines.get(at + count + on).is_none_or(|(_, line)| line == text));
+            before && after
+        };
+        let known = !self.before.is_empty() || !self.after.is_empty();
+        let candidates = (0..lines.len()).filter_map(|at| Some((at, says(at)?)));
+        let fitting = candidates.filter(|(at, end)| *end == last || letters >= 4 || (known && around(*at)));
+        fitting.min_by_key(|(at, end)| (!around(*at), end.abs_diff(last))).map(|(_, end)| end)
+    }
+}
+
+/// Reads `12` or `12-14`.
+fn range(text: &str) -> Option<(u32, u32)> {
+    let (from, to) = text.split_once('-').unwrap_or((text, text));
+    let (from, to) = (from.parse().ok()?, to.parse().ok()?);
+    (0 < from && from <= to).then_some((from, to))
+}
+
+/// Where the next run of exactly `ticks` backticks begins.
+fn closing(text: &str, ticks: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        let run = bytes.get(at..)?.iter().take_while(|b| **b == b'`').count();
+        if run == ticks {
+            return Some(at);
+        }
+        at += run.max(1);
+    }
+    None
+}
+
+/// The longest run of backticks.
+fn longest_run(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
+}
+
+/// Whether it is a commit's hash, cut or whole.
+fn is_hash(text: &str) -> bool {
+    (7..=64).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHA: &str = "9f3c2abd00112233445566778899aabbccddeeff";
+
+    fn spot(path: &str, lines: Option<(u32, u32)>, quote: &[&str]) -> DiffPosition {
+        let quote = quote.iter().map(|line| (*line).to_owned()).collect();
+        DiffPosition { path: path.into(), sha: SHA.into(), lines, quote, ..DiffPosition::default() }
+    }
+
+    #[test]
+    fn a_place_is_read_as_it_was_written() {
+        for spot in [
+            spot("src/a.rs", Some((12, 12)), &["let a = 1;"]),
+            spot("src/a.rs", Some((2, 4)), &["a", "", "  ``` b", "> c"]),
+            DiffPosition { old: true, ..spot("src/a.rs", Some((3, 3)), &[]) },
+            DiffPosition { removed: Some((3, 4)), ..spot("src/a.rs", Some((3, 3)), &["x"]) },
+            DiffPosition { removed: Some((3, 3)), ..spot("src/a.rs", Some((3, 5)), &[]) },
+            spot("odd `name`.md", Some((1, 1)), &["x"]),
+            spot("`", None, &[]),
+            spot("time:12", None, &[]),
+        ] {
+            let note = format!("{}The words.\n\n> a quote of one's own", spot.head().expect("it can be written"));
+            let (read, rest) = DiffPosition::read(&note).expect(&note);
+            assert_eq!((read, rest), (spot, "The words.\n\n> a quote of one's own"), "{note}");
+        }
+    }
+
+    #[test]
+    fn ordinary_notes_name_no_place() {
+        for note in [
+            "",
+            "`code` at once",
+            "`a:b` at 9f3c2ab",
+            "see `a.rs:1` at 9f3c2ab",
+            "`a.rs:0` at 9f3c2ab",
+            "`a.rs:1` (and old 2-1) at 9f3c2ab",
+            "```\na\n```",
+        ] {
+            assert_eq!(DiffPosition::read(note), None, "{note}");
+        }
+    }
+
+    #[test]
+    fn lines_are_found_again_where_they_moved() {
+        let place = spot("a", Some((2, 3)), &["two", "three"]);
+        assert_eq!(place.find(&[(1, "one"), (2, "two"), (3, "three")]), Some(3));
+        assert_eq!(place.find(&[(1, "one"), (7, "two"), (8, "three"), (40, "two"), (41, "three")]), Some(8));
+        assert_eq!(place.find(&[(1, "two"), (2, "2.5"), (3, "three")]), None);
+        // They must follow one another in the file, not only in what is shown of it.
+        assert_eq!(place.find(&[(1, "two"), (9, "three")]), None);
+    }
+
+    #[test]
+    fn a_brace_is_only_found_with_what_stands_around_it() {
+        let mut brace = spot("a", Some((9, 9)), &["}"]);
+        let lines = [(3, "}"), (4, "fn b() {"), (5, "}"), (6, "end")];
+        assert_eq!(brace.find(&lines), None);
+        brace.before = vec!["fn b() {".into()];
+        brace.after = vec!["end".into()];
+        assert_eq!(brace.find(&lines), Some(5));
+    }
+}

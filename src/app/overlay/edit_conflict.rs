@@ -1,0 +1,214 @@
+//! What somebody else changed of a thing while it was edited here: what it was, what it is now, and what was typed, field
+//! by field; and what is to become of that.
+
+use crate::app::command::Motion;
+use crate::app::keymap::Key;
+use crate::app::pane::View;
+use crate::ui::table::{self, Cell, Column, ListState, Row, Size};
+use crate::ui::theme::Role;
+use crate::ui::{line, popup, text};
+use crossterm::event::KeyCode;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+/// Columns from which on a text is shown below the table, too.
+const SHORT: usize = 16;
+/// Lines of a text that are shown below the table.
+const LINES: usize = 6;
+/// Columns of what stands before these lines.
+const NAMES: usize = 7;
+/// Characters of a line that are ever shown.
+const WIDE: usize = 1000;
+
+/// A field that has another value by now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    pub field: String,
+    /// What stood there when the editing began.
+    pub was: String,
+    /// What the server has now; nothing where the thing is gone.
+    pub now: Option<String>,
+    /// What was typed, where something was.
+    pub mine: Option<String>,
+}
+
+/// What is to become of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resolution {
+    /// What was typed takes the place of theirs.
+    Mine,
+    /// Theirs stands where both changed something.
+    Theirs,
+    /// Back to what was being edited; nothing is decided.
+    Back,
+}
+
+/// Changes of somebody else, to be looked at.
+pub struct EditConflict {
+    changes: Vec<ShownChange>,
+    list: ListState,
+}
+
+/// A change as far as it is shown: the texts may be large, and are walked once.
+struct ShownChange {
+    field: String,
+    was: Excerpt,
+    now: Option<Excerpt>,
+    mine: Option<Excerpt>,
+}
+
+/// What is shown of a text.
+#[derive(Default)]
+struct Excerpt {
+    /// The line that differs first from the other text, and how many there are where they are several.
+    brief: String,
+    /// The lines from there on.
+    lines: Vec<String>,
+    /// Whether a row of the table may have no room for it.
+    is_long: bool,
+}
+
+impl Excerpt {
+    /// Of `text`, from where it differs from `other`.
+    fn of(text: &str, other: &str) -> Excerpt {
+        let cut = |line: &str| line.trim().chars().take(WIDE).collect::<String>();
+        let count = text.lines().count();
+        let same = text.lines().zip(other.lines()).take_while(|(a, b)| a == b).count();
+        let from = same.min(count.saturating_sub(1));
+        let lines: Vec<String> = text.lines().skip(from).take(LINES).map(cut).collect();
+        let first = lines.first().cloned().unwrap_or_default();
+        Excerpt {
+            brief: if count < 2 { first } else { format!("{first} ({count} lines)") },
+            lines,
+            is_long: text.contains('\n') || text::width_up_to(text, SHORT + 1) > SHORT,
+        }
+    }
+}
+
+impl EditConflict {
+    /// Of these changes, one at least.
+    pub fn new(changes: Vec<Change>) -> EditConflict {
+        let seen = |change: Change| {
+            let now = change.now.as_deref().unwrap_or_default();
+            ShownChange {
+                was: Excerpt::of(&change.was, now),
+                mine: change.mine.as_deref().map(|mine| Excerpt::of(mine, now)),
+                now: change.now.as_deref().map(|now| Excerpt::of(now, &change.was)),
+                field: change.field,
+            }
+        };
+        EditConflict { changes: changes.into_iter().map(seen).collect(), list: ListState::new() }
+    }
+
+    /// A key; what was chosen, where it chooses.
+    pub fn key(&mut self, key: Key) -> Option<Resolution> {
+        let len = self.changes.len();
+        match (key.code, key.ctrl) {
+            (KeyCode::Char('s'), true) => return Some(Resolution::Mine),
+            (KeyCode::Char('t'), false) => return Some(Resolution::Theirs),
+            (KeyCode::Esc, _) | (KeyCode::Char('c'), true) => return Some(Resolution::Back),
+            (KeyCode::Char('j') | KeyCode::Down, _) => Motion::Down.apply(&mut self.list, len),
+            (KeyCode::Char('k') | KeyCode::Up, _) => Motion::Up.apply(&mut self.list, len),
+            _ => {}
+        }
+        None
+    }
+
+    /// The texts of a field in full, as far as the table has no room for them.
+    fn texts(change: &ShownChange, width: usize) -> Vec<(&'static str, String, Role)> {
+        let all = [
+            ("was", Some(&change.was), Role::Dim),
+            ("now", change.now.as_ref(), Role::Text),
+            ("yours", change.mine.as_ref(), Role::Accent),
+        ];
+        let all = all.into_iter().filter_map(|(name, text, role)| Some((name, text?, role)));
+        if !all.clone().any(|(_, text, _)| text.is_long) {
+            return Vec::new();
+        }
+        let mut lines = Vec::new();
+        for (name, text, role) in all {
+            let wrapped = text.lines.iter().flat_map(|line| match line.as_str() {
+                "" => vec![String::new()],
+                line => text::wrap(line, width.saturating_sub(NAMES).max(8), LINES),
+            });
+            for (index, words) in wrapped.take(LINES).enumerate() {
+                lines.push((if index == 0 { name } else { "" }, words, role));
+            }
+        }
+        lines
+    }
+
+    /// Draws it over `screen`, under the title of what is edited.
+    pub fn draw(&self, view: &View, screen: Rect, buf: &mut Buffer, title: &str) {
+        let theme = view.theme;
+        let width = (screen.width * 3 / 5).clamp(70, 110);
+        let inner_width = usize::from(width.min(screen.width.saturating_sub(4)));
+        let all: Vec<_> = self.changes.iter().map(|change| EditConflict::texts(change, inner_width)).collect();
+        // As high as the longest needs: nothing jumps from field to field.
+        let below = all.iter().map(Vec::len).max().filter(|len| *len > 0).map_or(0, |len| len + 1);
+        let texts = all.get(self.list.selected()).map(Vec::as_slice).unwrap_or_default();
+        let height = popup::rows(self.changes.len() + below + 4).min(screen.height.saturating_sub(2)).max(5);
+        let inner = popup::draw(buf, screen, theme, title, width, height);
+        if inner.height < 3 {
+            return;
+        }
+        let gone = self.changes.iter().any(|change| change.now.is_none());
+        let words = if gone { "Somebody took it away meanwhile." } else { "Somebody changed it meanwhile." };
+        line::draw(buf, Rect { height: 1, ..inner }, &[(words, theme.style(Role::Warning))]);
+        let room = inner.height - 3;
+        // Of the table a row stays in any case, and its head.
+        let rest = (room.saturating_sub(2) as usize).min(below) as u16;
+        let body = Rect { y: inner.y + 1, height: room - rest, ..inner };
+        let fill = |title| Column::new(title, Size::Fill { min: 8, weight: 1 });
+        let columns =
+            [Column::new("field", Size::Fit { min: 4, max: 20 }), fill("was"), fill("now"), fill("yours").priority(1)];
+        table::draw(buf, body, theme, true, &self.list, &columns, self.changes.len(), |index| {
+            let Some(change) = self.changes.get(index) else { return Row::default() };
+            let or = |text: &Excerpt, nothing: &'static str, role| match text.brief.as_str() {
+                "" => Cell::from((nothing, Role::Dim)),
+                words => Cell::from((words.to_owned(), role)),
+            };
+            Row::new(vec![
+                Cell::from((change.field.clone(), Role::Text)),
+                or(&change.was, "empty", Role::Dim),
+                change.now.as_ref().map_or(Cell::from(("gone", Role::Dim)), |now| or(now, "empty", Role::Text)),
+                match &change.mine {
+                    Some(mine) => or(mine, "empty", Role::Accent),
+                    None => Cell::from(("not changed", Role::Dim)),
+                },
+            ])
+        });
+        for ((name, words, role), y) in texts.iter().zip(body.bottom() + 1..body.bottom() + rest) {
+            let spans = [(text::pad(name, NAMES), theme.style(Role::Dim)), (words.clone(), theme.style(*role))];
+            line::draw(buf, Rect { y, height: 1, ..inner }, &spans);
+        }
+        let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
+        let foot = Rect { y: inner.bottom() - 1, height: 1, ..inner };
+        let keys =
+            [("C-s", key), (" send yours  ", dim), ("t", key), (" take theirs  ", dim), ("Esc", key), (" back", dim)];
+        line::draw(buf, foot, &keys);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_long_text_the_first_line_that_differs_is_shown() {
+        let brief = |text: &str, other: &str| Excerpt::of(text, other).brief;
+        assert_eq!(brief("one", "two"), "one");
+        assert_eq!(brief("a\nb\nc", "a\nx\nc"), "b (3 lines)");
+        assert_eq!(brief("a\nb", "a\nb\nc"), "b (2 lines)");
+        assert_eq!(brief("", "a\nb"), "");
+    }
+
+    #[test]
+    fn of_a_large_text_only_what_can_be_shown_is_held() {
+        let large = "x".repeat(1 << 20);
+        let text = format!("same\n{}", format!("{large}\n").repeat(20));
+        let excerpt = Excerpt::of(&text, "same\nother");
+        assert_eq!((excerpt.lines.len(), excerpt.is_long), (LINES, true));
+        assert!(excerpt.lines.iter().all(|line| line.len() == WIDE) && excerpt.brief.ends_with(" (21 lines)"));
+    }
+}

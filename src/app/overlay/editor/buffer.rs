@@ -1,0 +1,444 @@
+//! The text of the editor: its lines and cursor, what is found in it, its colours, and the part of it that is seen.
+
+use crate::app::keymap::Key;
+use crate::app::overlay::editor::text_format::Form;
+use crate::app::pane::{Pointer, View};
+use crate::store::{Cancelled, Derive, Want, Work};
+use crate::ui::code::{self, Language, Spans};
+use crate::ui::doc::{self, DocLine, DocState};
+use crate::ui::layers::blend;
+use crate::ui::search::{self, Match};
+use crate::ui::text;
+use crate::ui::theme::Role;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::cell::Cell;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
+use tui_textarea::{CursorMove, TextArea};
+
+/// Steps that can be undone.
+const UNDO: usize = 2_000;
+/// Lines above the window from which its colours are worked out.
+const BEFORE: usize = 120;
+
+/// A text that is edited.
+pub struct TextBuffer {
+    /// The name of what the text was made of.
+    pub origin: String,
+    /// It is what was typed before, and kept.
+    pub was_found_again: bool,
+    path: String,
+    original: String,
+    form: Form,
+    area: TextArea<'static>,
+    modified: bool,
+    scroll: DocState,
+    query: String,
+    found: Vec<Match>,
+    capped: bool,
+    colors: Colors,
+    drawn: Cell<Rect>,
+}
+
+/// The colours of some lines, as they were when they were worked out.
+#[derive(Default)]
+struct Colors {
+    first: usize,
+    lines: Vec<Spans>,
+    /// What they were made of.
+    key: String,
+    /// How many lines the text had.
+    len: usize,
+}
+
+/// Works out the colours of the lines around the window.
+struct Color {
+    key: String,
+    path: String,
+    first_line: String,
+    lines: Vec<String>,
+}
+
+impl Derive for Color {
+    type Output = Vec<Spans>;
+
+    fn key(&self) -> String {
+        self.key.clone()
+    }
+
+    fn run(&self, _: Cancelled<'_>) -> Vec<Spans> {
+        match Language::detect(&self.path, &self.first_line) {
+            Some(language) => code::highlight_lines(language, self.lines.iter().map(String::as_str)),
+            None => Vec::new(),
+        }
+    }
+}
+
+/// The byte at which the character `column` of a line begins; its end where it has no more.
+fn byte(line: &str, column: usize) -> usize {
+    line.char_indices().nth(column).map_or(line.len(), |(at, _)| at)
+}
+
+/// What edits these lines.
+fn area_of(lines: Vec<String>) -> TextArea<'static> {
+    let mut area = TextArea::new(lines);
+    area.set_max_histories(UNDO);
+    area.set_tab_length(text::TAB as u8);
+    // Indented as the file is, with blanks or with tabs.
+    area.set_hard_tab_indent(area.lines().iter().any(|line| line.starts_with('\t')));
+    area
+}
+
+impl TextBuffer {
+    pub fn new(path: &str, origin: String, original: String, typed: Option<String>) -> TextBuffer {
+        let (form, lines) = Form::of(typed.as_ref().unwrap_or(&original));
+        let area = area_of(lines);
+        TextBuffer {
+            origin,
+            was_found_again: typed.is_some(),
+            path: path.to_owned(),
+            modified: typed.is_some_and(|typed| typed != original),
+            original,
+            form,
+            area,
+            scroll: DocState::new(),
+            query: String::new(),
+            found: Vec::new(),
+            capped: false,
+            colors: Colors::default(),
+            drawn: Cell::default(),
+        }
+    }
+
+    /// The whole text, as it is to be saved.
+    pub fn text(&self) -> String {
+        self.form.join(self.area.lines())
+    }
+
+    /// Whether it is another text than at first.
+    pub fn is_modified(&self) -> bool {
+        self.modified
+    }
+
+    /// The text at first.
+    pub fn original(&self) -> &str {
+        &self.original
+    }
+
+    /// What it is made of is another state of the file, by its name and text.
+    pub fn rebase(&mut self, origin: String, original: String) {
+        (self.origin, self.original) = (origin, original);
+        self.modified = self.text() != self.original;
+    }
+
+    fn cursor(&self) -> (usize, usize) {
+        let at = self.area.cursor();
+        (at.0, at.1)
+    }
+
+    /// The text of the line under the cursor.
+    fn line(&self) -> &str {
+        self.area.lines().get(self.cursor().0).map(String::as_str).unwrap_or_default()
+    }
+
+    /// Where the cursor is, how many lines there are, and what is special about them.
+    pub fn facts(&self) -> String {
+        let (row, column) = self.cursor();
+        let lines = self.area.lines().len();
+        let many = if lines == 1 { "" } else { "s" };
+        let mut facts =
+            vec![format!("{}:{}", row + 1, column + 1), format!("{} line{many}", text::count(lines as u64))];
+        facts.extend(self.form.facts().into_iter().map(str::to_owned));
+        if !self.query.is_empty() {
+            let here = self.found.iter().position(|m| m.line == row && m.range.start == byte(self.line(), column));
+            let more = if self.capped { "+" } else { "" };
+            let words = match here {
+                _ if self.found.is_empty() => "not found".to_owned(),
+                Some(at) => format!("{} of {}{more}", at + 1, self.found.len()),
+                None => format!("{}{more} found", self.found.len()),
+            };
+            facts.insert(0, words);
+        }
+        facts.join(" · ")
+    }
+
+    /// What is selected.
+    pub fn selected(&self) -> Option<String> {
+        let ((from, left), (to, right)) = self.area.selection_range()?;
+        let lines = self.area.lines().get(from..=to)?;
+        let part = |(index, line): (usize, &String)| {
+            let start = if index == 0 { byte(line, left) } else { 0 };
+            let end = if index == to - from { byte(line, right) } else { line.len() };
+            line.get(start..end).unwrap_or_default().to_owned()
+        };
+        let words = lines.iter().enumerate().map(part).collect::<Vec<_>>().join("\n");
+        (!words.is_empty()).then_some(words)
+    }
+
+    /// Ends the selection; `false` where there is none.
+    pub fn end_selection(&mut self) -> bool {
+        let was = self.area.is_selecting();
+        self.area.cancel_selection();
+        was
+    }
+
+    /// A key that types, moves, or changes what is there.
+    pub fn key(&mut self, key: Key) {
+        let page = self.scroll.height.get().saturating_sub(1).max(1);
+        let (row, column) = self.cursor();
+        match (key.code, key.ctrl) {
+            (KeyCode::PageDown, _) => self.go_to(row + page, column),
+            (KeyCode::PageUp, _) => self.go_to(row.saturating_sub(page), column),
+            (KeyCode::Home, true) => self.go_to(0, 0),
+            (KeyCode::End, true) => self.go_to(usize::MAX, usize::MAX),
+            // A whole text that took the place of another went and came in two steps: nobody wants to see the empty one.
+            (KeyCode::Char('z'), true) => _ = self.area.undo() && self.area.is_empty() && self.area.undo(),
+            (KeyCode::Char('y'), true) => _ = self.area.redo() && self.area.is_empty() && self.area.redo(),
+            (KeyCode::Char('v'), true) => _ = self.area.paste(),
+            (KeyCode::Char('r' | 'u'), true) => {}
+            (KeyCode::Enter, _) => {
+                // The next line begins as far in as this one, as far as the cursor stands behind that.
+                let indent =
+                    self.line().chars().take(column).take_while(|c| matches!(c, ' ' | '\t')).collect::<String>();
+                self.area.insert_newline();
+                if !indent.is_empty() {
+                    self.area.insert_str(indent);
+                }
+            }
+            _ => {
+                let mut modifiers = KeyModifiers::NONE;
+                modifiers.set(KeyModifiers::CONTROL, key.ctrl);
+                modifiers.set(KeyModifiers::ALT, key.alt);
+                modifiers.set(KeyModifiers::SHIFT, key.shift);
+                self.area.input(KeyEvent::new(key.code, modifiers));
+            }
+        }
+        self.after(row);
+    }
+
+    /// Pasted text, at the cursor.
+    pub fn insert(&mut self, words: &str) {
+        let (row, _) = self.cursor();
+        self.area.insert_str(words);
+        self.after(row);
+    }
+
+    /// All of it is another text now, in one step that can be undone.
+    pub fn replace(&mut self, whole: &str) {
+        let (row, column) = self.cursor();
+        let (form, lines) = Form::of(whole);
+        self.form = form;
+        if lines.iter().any(|line| line.ends_with('\r')) {
+            // The area leaves out what stands before a line's end of what is put into it: these lines are given to it whole.
+            self.area = area_of(lines);
+        } else {
+            self.area.select_all();
+            self.area.insert_str(lines.join("\n"));
+            self.area.cancel_selection();
+        }
+        self.go_to(row, column);
+        self.after(row);
+    }
+
+    /// After a change or a move: `row` is where the cursor was.
+    fn after(&mut self, row: usize) {
+        let text = self.text();
+        self.modified = text != self.original;
+        let lines = self.area.lines().len();
+        self.colors.shift(row, lines);
+        if !self.query.is_empty() {
+            self.look();
+        }
+        self.show_cursor();
+    }
+
+    fn show_cursor(&mut self) {
+        let (row, column) = self.cursor();
+        self.scroll.cursor = row;
+        let line = self.line();
+        let at = text::width(line.get(..byte(line, column)).unwrap_or_default());
+        self.scroll.show_columns(at..at + 1);
+    }
+
+    /// To a line and a character of it, from 0; as far as there are some.
+    pub fn go_to(&mut self, row: usize, column: usize) {
+        let row = row.min(self.area.lines().len().saturating_sub(1));
+        let fits = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
+        self.area.move_cursor(CursorMove::Jump(fits(row), 0));
+        // A jump goes no further than this; the rest is gone step by step.
+        for _ in usize::from(u16::MAX)..row {
+            self.area.move_cursor(CursorMove::Down);
+        }
+        self.area.move_cursor(CursorMove::Jump(fits(self.area.cursor().0), fits(column)));
+        for _ in usize::from(u16::MAX)..column.min(self.line().chars().count()) {
+            self.area.move_cursor(CursorMove::Forward);
+        }
+        self.scroll.goto(row, self.area.lines().len());
+        self.show_cursor();
+    }
+
+    /// What is sought.
+    pub fn filter_text(&self) -> &str {
+        &self.query
+    }
+
+    /// Seeks something else, and goes to the first of it from the cursor on; nothing ends the search.
+    pub fn find(&mut self, query: &str) {
+        self.query = query.to_owned();
+        self.look();
+        let (row, column) = self.cursor();
+        let at = byte(self.line(), column);
+        let next = self.found.partition_point(|m| (m.line, m.range.start) < (row, at));
+        self.go_to_match(next);
+    }
+
+    fn look(&mut self) {
+        let Some(pattern) = search::pattern(&self.query) else {
+            return self.found.clear();
+        };
+        let found = search::lines(self.area.lines().iter().enumerate(), &pattern, &|| false);
+        (self.found, self.capped) = (found.matches, found.capped);
+    }
+
+    fn go_to_match(&mut self, index: usize) {
+        let Some(hit) = self.found.get(index).or(self.found.first()).cloned() else { return };
+        let line = self.area.lines().get(hit.line).map(String::as_str).unwrap_or_default();
+        let column = line.get(..hit.range.start).map_or(0, |before| before.chars().count());
+        let columns = text::columns(line, hit.range.clone());
+        self.go_to(hit.line, column);
+        self.scroll.show_columns(columns);
+    }
+
+    /// To the next match, or to the one before, around the ends.
+    pub fn next_match(&mut self, forward: bool) {
+        let (row, column) = self.cursor();
+        let here = (row, byte(self.line(), column));
+        let place = |m: &Match| (m.line, m.range.start);
+        let to = if forward {
+            self.found.partition_point(|m| place(m) <= here)
+        } else {
+            let before = self.found.partition_point(|m| place(m) < here);
+            before.checked_sub(1).unwrap_or(self.found.len().saturating_sub(1))
+        };
+        self.go_to_match(to);
+    }
+
+    pub fn pointer(&mut self, pointer: Pointer) {
+        let (area, len) = (self.drawn.get(), self.area.lines().len());
+        match pointer {
+            Pointer::Wheel { rows, .. } => {
+                let (_, column) = self.cursor();
+                self.scroll.scroll_by(rows.into(), len);
+                let row = self.scroll.at(len);
+                self.go_to(row, column);
+            }
+            Pointer::Press { column, row, .. } if area.contains((column, row).into()) => {
+                let Some(line) = self.scroll.line_at(row - area.y, len) else { return };
+                let text = self.area.lines().get(line).map(String::as_str).unwrap_or_default();
+                let x = usize::from(column.saturating_sub(area.x)) + self.scroll.left;
+                let at =
+                    text::cells(text).find(|piece| piece.column + piece.width > x).map_or(text.len(), |p| p.at.start);
+                let column = text.get(..at).map_or(0, |before| before.chars().count());
+                self.area.cancel_selection();
+                self.go_to(line, column);
+            }
+            _ => {}
+        }
+    }
+
+    /// The lines whose colours are needed: some above the window, and it.
+    fn around(&self, view: &View) -> Range<usize> {
+        let height = self.scroll.height.get().max(usize::from(view.size.1));
+        let row = self.cursor().0;
+        row.saturating_sub(height + BEFORE)..(row + height).min(self.area.lines().len())
+    }
+
+    fn colours_key(&self, view: &View) -> (String, Range<usize>) {
+        let around = self.around(view);
+        let mut hasher = DefaultHasher::new();
+        self.area.lines().get(around.clone()).unwrap_or_default().hash(&mut hasher);
+        (format!("typed {} {:x} {}", around.start, hasher.finish(), self.path), around)
+    }
+
+    pub fn wants(&self, view: &View) -> Vec<Want> {
+        let (key, around) = self.colours_key(view);
+        if self.colors.key == key || !view.store.lacks(&key) {
+            return Vec::new();
+        }
+        let lines = self.area.lines().get(around).unwrap_or_default().to_vec();
+        let first_line = self.area.lines().first().cloned().unwrap_or_default();
+        vec![Work::new(Color { key, path: self.path.clone(), first_line, lines }).into()]
+    }
+
+    /// Takes the colours that were worked out.
+    pub fn changed(&mut self, view: &View) {
+        let (key, around) = self.colours_key(view);
+        if self.colors.key != key
+            && let Some(lines) = view.store.made::<Vec<Spans>>(&key)
+        {
+            self.colors = Colors { first: around.start, lines: lines.clone(), key, len: self.area.lines().len() };
+        }
+    }
+
+    /// What is selected of a line, in bytes.
+    fn selection_on(&self, row: usize, line: &str) -> Option<Range<usize>> {
+        let ((from, left), (to, right)) = self.area.selection_range()?;
+        if !(from..=to).contains(&row) {
+            return None;
+        }
+        let start = if row == from { byte(line, left) } else { 0 };
+        let end = if row == to { byte(line, right) } else { line.len() };
+        Some(start..end)
+    }
+
+    pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
+        let theme = view.theme;
+        let lines = self.area.lines();
+        let digits = lines.len().max(100).ilog10() as usize + 1;
+        let gutter = digits as u16 + 2;
+        doc::draw(buf, area, theme, true, &self.scroll, lines.len(), gutter, |row| {
+            let text = lines.get(row).map(String::as_str).unwrap_or_default();
+            let looks = self.colors.on(row).map(|spans| code::layer(spans, theme)).unwrap_or_default();
+            let found = self.found.partition_point(|m| m.line < row);
+            let here = self.found.iter().skip(found).take_while(|m| m.line == row);
+            let mut marks: Vec<_> = here.map(|m| (m.range.clone(), theme.style(Role::Match))).collect();
+            marks.extend(self.selection_on(row, text).map(|range| (range, theme.style(Role::Marked))));
+            DocLine {
+                gutter: vec![(format!("{:>digits$}  ", row + 1), theme.style(Role::LineNumber))],
+                spans: blend(text, theme.style(Role::Text), &[&looks]),
+                marks,
+                ..DocLine::default()
+            }
+        });
+        let inside = Rect { x: area.x + 1 + gutter, width: area.width.saturating_sub(2 + gutter), ..area };
+        self.drawn.set(inside);
+        let (row, column) = self.cursor();
+        let line = self.line();
+        let x = text::width(line.get(..byte(line, column)).unwrap_or_default()).checked_sub(self.scroll.left)?;
+        let y = row.checked_sub(self.scroll.top.get())?;
+        let at = (inside.x.checked_add(u16::try_from(x).ok()?)?, inside.y.checked_add(u16::try_from(y).ok()?)?);
+        // Behind the last character of a full line, the cursor stands in the column of the thumb.
+        let reach = Rect { width: inside.width + 1, ..inside };
+        reach.contains(at.into()).then_some(at)
+    }
+}
+
+impl Colors {
+    /// Lines came or went below `row`: those that stay keep their colours until new ones are known.
+    fn shift(&mut self, row: usize, len: usize) {
+        let at = (row + 1).saturating_sub(self.first).min(self.lines.len());
+        if len > self.len {
+            self.lines.splice(at..at, std::iter::repeat_n(Spans::new(), len - self.len));
+        } else if len < self.len {
+            let end = (at + self.len - len).min(self.lines.len());
+            self.lines.drain(at..end);
+        }
+        self.len = len;
+    }
+
+    fn on(&self, row: usize) -> Option<&Spans> {
+        self.lines.get(row.checked_sub(self.first)?)
+    }
+}

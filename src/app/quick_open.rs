@@ -1,0 +1,236 @@
+//! "Go to anything": what is known already, of any kind, and what the server finds for the letters that are typed.
+
+use super::action::Action;
+use super::overlay::picker::{Item, Source};
+use super::pane::View;
+use super::place::Place;
+use super::recent;
+use crate::api::branches::{Branch, ListBranches};
+use crate::api::endpoint::{Request, decode};
+use crate::api::groups::{Group, ListGroups};
+use crate::api::jobs::Job;
+use crate::api::merge_requests::{ListMergeRequests, ListProjectMergeRequests, MergeRequest};
+use crate::api::projects::{ListProjects, Project};
+use crate::api::repository::{EntryKind, TreeEntry};
+use crate::api::tags::Tag;
+use crate::api::users::{ListUsers, User};
+use crate::api::{Endpoint, Id};
+use crate::store::{Load, Want};
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+/// How long the text rests before the server is asked.
+const PAUSE: Duration = Duration::from_millis(150);
+/// Things of one kind that are offered at most.
+const MOST: usize = 1_000;
+
+/// Where "go to anything" looks: everything that is known, and the server.
+pub struct QuickOpen {
+    here: Place,
+}
+
+/// What is offered, each once.
+#[derive(Default)]
+struct Suggestions {
+    items: Vec<Item>,
+    seen: HashSet<String>,
+}
+
+impl Suggestions {
+    /// Puts those from `start` on into the order of their names: what is known has none of its own.
+    fn order(&mut self, start: usize) {
+        if let Some(rest) = self.items.get_mut(start..) {
+            rest.sort_by(|a, b| a.label.cmp(&b.label));
+        }
+    }
+
+    fn add(&mut self, label: String, detail: &str, kind: &'static str, place: Place) {
+        if self.seen.insert(format!("{kind} {label}")) {
+            self.items.push(Item::act(label, Action::Go(place)).detail(detail.to_owned()).note(kind));
+        }
+    }
+}
+
+/// The project that a request is about, as its path names it.
+fn project_of(request: &Request) -> Option<Id> {
+    let rest = request.path.strip_prefix("/projects/")?;
+    let id = rest.split('/').next().filter(|id| !id.is_empty())?;
+    Some(Id::from(decode(id).as_str()))
+}
+
+impl QuickOpen {
+    /// Seen from `here`.
+    pub fn new(here: &Place) -> QuickOpen {
+        QuickOpen { here: here.clone() }
+    }
+
+    fn projects(typed: &str) -> ListProjects {
+        ListProjects {
+            search: Some(typed.trim().to_owned()).filter(|t| !t.is_empty()),
+            simple: Some(true),
+            order_by: Some("last_activity_at".into()),
+            ..ListProjects::default()
+        }
+    }
+
+    fn groups(typed: &str) -> ListGroups {
+        ListGroups { search: Some(typed.trim().to_owned()), ..ListGroups::default() }
+    }
+
+    fn users(typed: &str) -> ListUsers {
+        ListUsers { search: Some(typed.trim().trim_start_matches('@').to_owned()), ..ListUsers::default() }
+    }
+
+    fn requests(typed: &str) -> ListMergeRequests {
+        let search = Some(typed.trim().to_owned());
+        ListMergeRequests { search, scope: Some("all".into()), ..ListMergeRequests::default() }
+    }
+
+    fn requests_here(&self, typed: &str) -> Option<ListProjectMergeRequests> {
+        let (id, search) = (self.here.project.clone()?, Some(typed.trim().to_owned()));
+        Some(ListProjectMergeRequests { id, search, ..ListProjectMergeRequests::default() })
+    }
+
+    fn branches_here(&self, typed: &str) -> Option<ListBranches> {
+        Some(ListBranches { id: self.here.project.clone()?, search: Some(typed.trim().to_owned()) })
+    }
+
+    /// The path of a project, where only its number is at hand.
+    fn path(paths: &HashMap<u64, Id>, id: &Id) -> Id {
+        id.as_str().parse().ok().and_then(|number: u64| paths.get(&number)).unwrap_or(id).clone()
+    }
+
+    /// A number with its sign: the thing of the project at hand, known or not.
+    fn numbered(&self, typed: &str, offers: &mut Suggestions) {
+        let Some(project) = &self.here.project else { return };
+        let kinds = [('!', "mr", "merge request"), ('#', "issue", "issue"), ('$', "snippets", "snippet")];
+        for (sign, pane, kind) in kinds {
+            if let Some(number) = typed.trim().strip_prefix(sign).filter(|rest| rest.parse::<u64>().is_ok()) {
+                let place = Place::new(pane).project(project.clone()).item(number);
+                offers.add(format!("{project}{sign}{number}"), "", kind, place);
+            }
+        }
+    }
+
+    fn known(&self, view: &View, offers: &mut Suggestions) {
+        let path = |project: &Project| (project.id, Id::from(&*project.full_path()));
+        let paths: HashMap<u64, Id> = view.store.known().map(|(_, project)| path(project)).collect();
+        let start = offers.items.len();
+        for (_, project) in view.store.known::<Project>().take(MOST) {
+            let path = project.full_path();
+            let about = project.description().lines().next().unwrap_or_default();
+            let place = Place::new("files").project(&*path);
+            offers.add(path.into_owned(), about, "project", place);
+        }
+        for (_, group) in view.store.known::<Group>().take(MOST) {
+            let path = if group.full_path.is_empty() { &group.path } else { &group.full_path };
+            offers.add(path.clone(), &group.name, "group", Place::new("groups").group(path.as_str()));
+        }
+        for (_, request) in view.store.known::<MergeRequest>().take(MOST) {
+            let project = Self::path(&paths, &request.project_id.into());
+            let place = Place::new("mr").project(project.clone()).item(request.iid);
+            offers.add(format!("{project}!{}", request.iid), &request.title, "merge request", place);
+        }
+        for (request, job) in view.store.known::<Job>().take(MOST) {
+            let Some(project) = project_of(request) else { continue };
+            let project = Self::path(&paths, &project);
+            let place = Place::new("job").project(project.clone()).item(job.id);
+            let about = format!("{} {} · {}", job.name, job.status.as_str(), job.r#ref);
+            offers.add(format!("{project} job {}", job.id), &about, "job", place);
+        }
+        for (_, user) in view.store.known::<User>().take(MOST) {
+            offers.add(format!("@{}", user.username), &user.name, "user", Place::new("user").item(&user.username));
+        }
+        for (request, branch) in view.store.known::<Branch>().take(MOST) {
+            Self::at_ref(&paths, request, &branch.name, "branch", offers);
+        }
+        for (request, tag) in view.store.known::<Tag>().take(MOST) {
+            Self::at_ref(&paths, request, &tag.name, "tag", offers);
+        }
+        for (request, entry) in view.store.known::<TreeEntry>().filter(|(_, e)| e.r#type == EntryKind::Blob).take(MOST)
+        {
+            // Files are those of the project and ref at hand: others' have the same names.
+            let Some(project) = project_of(request).filter(|project| Some(project) == self.here.project.as_ref())
+            else {
+                continue;
+            };
+            let at = request.fields.iter().find(|(name, _)| name == "ref").map(|(_, value)| value.clone());
+            if self.here.git_ref.is_some() && at != self.here.git_ref {
+                continue;
+            }
+            let place = Place { git_ref: at, ..Place::new("files").project(project).path(entry.path.as_str()) };
+            offers.add(entry.path.clone(), "", "file", place);
+        }
+        offers.order(start);
+    }
+
+    fn at_ref(paths: &HashMap<u64, Id>, request: &Request, name: &str, kind: &'static str, offers: &mut Suggestions) {
+        if let Some(project) = project_of(request) {
+            let project = Self::path(paths, &project);
+            offers.add(format!("{project}@{name}"), "", kind, Place::new("files").project(project.clone()).at(name));
+        }
+    }
+}
+
+impl Source for QuickOpen {
+    fn wants(&self, view: &View, typed: &str) -> Vec<Want> {
+        // Projects known before typing stay in the list beside what the server finds for the text.
+        let mut wants: Vec<Want> = vec![Load::list(&Self::projects(""), 1).into()];
+        let words = typed.trim();
+        if words.is_empty() {
+            return wants;
+        }
+        wants.push(Load::list(&Self::projects(typed), 1).after(PAUSE).into());
+        wants.push(Load::list(&Self::groups(typed), 1).after(PAUSE).into());
+        if view.session.signed_in && words.len() > 1 {
+            wants.push(Load::list(&Self::users(typed), 1).after(PAUSE).into());
+            wants.push(Load::list(&Self::requests(typed), 1).after(PAUSE).into());
+            wants.extend(self.requests_here(typed).map(|list| Load::list(&list, 1).after(PAUSE).into()));
+        }
+        wants.extend(self.branches_here(typed).map(|list| Load::list(&list, 1).after(PAUSE).into()));
+        wants
+    }
+
+    fn items(&self, view: &View, typed: &str) -> Vec<Item> {
+        let mut offers = Suggestions::default();
+        self.numbered(typed, &mut offers);
+        for place in recent::places(view) {
+            offers.add(place.label(), "", "recent", place);
+        }
+        if let Some(project) = &self.here.project {
+            for (name, what) in [
+                ("mrs", "merge requests"),
+                ("jobs", "jobs"),
+                ("branches", "branches"),
+                ("commits", "commits"),
+                ("tags", "tags"),
+                ("overview", "overview"),
+            ] {
+                offers.add(format!("{project} {what}"), "", name, Place::new(name).project(project.as_str()));
+            }
+        }
+        self.known(view, &mut offers);
+        for other in &view.session.others {
+            let action = Action::Elsewhere(other.host.clone(), None);
+            offers.items.push(Item::act(other.host.name(), action).note("server"));
+        }
+        offers.items
+    }
+
+    fn loading(&self, view: &View, typed: &str) -> bool {
+        let loading = |request: Request| view.store.is_loading(&request);
+        loading(Self::projects(typed).request()) || loading(Self::groups(typed).request())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_project_of_a_request_is_read_from_its_path() {
+        let list = ListBranches { id: "a/b".into(), search: None };
+        assert_eq!(project_of(&list.request()), Some("a/b".into()));
+        assert_eq!(project_of(&QuickOpen::projects("").request()), None);
+    }
+}

@@ -1,0 +1,186 @@
+//! Several servers in one session: an app each. One is in front; the others keep their places, end what a person waits
+//! for (writes, downloads, what is watched), and ask for nothing else until somebody comes back to them.
+
+use super::action::{Action, Effect, Tone};
+use super::overlay::picker::{Item, Picker};
+use super::pane::Section;
+use super::{App, Place, Session, Setup, target};
+use crate::ui::theme::Theme;
+use jiff::Timestamp;
+use std::collections::HashMap;
+
+/// How an app stands among those of other servers.
+#[derive(Default)]
+pub(super) struct ServerSwitch {
+    /// Whether another one is in front.
+    pub away: bool,
+    /// How many places there were when it was entered from another server, each time: going back beyond leads there.
+    doors: Vec<usize>,
+    /// What it had to say while it was away.
+    told: Vec<(Tone, String)>,
+    /// Why the texts of another server are not on disk, while they are not.
+    unkept: Option<String>,
+}
+
+impl ServerSwitch {
+    /// What is to be told by the app in front.
+    pub fn tell(&mut self, tone: Tone, words: String) {
+        self.told.push((tone, words));
+    }
+
+    /// The place at the bottom was forgotten.
+    pub fn forget_first(&mut self) {
+        for door in &mut self.doors {
+            *door = door.saturating_sub(1).max(1);
+        }
+    }
+}
+
+/// What all apps have in common: it goes from the one in front to the next.
+pub struct UiState {
+    now: Timestamp,
+    size: (u16, u16),
+    theme: Theme,
+    sections: Vec<Section>,
+}
+
+impl App {
+    /// What goes along to another server.
+    pub fn manner(&self) -> UiState {
+        let sections = self.session.sections.clone();
+        UiState { now: self.now, size: self.size, theme: self.theme.clone(), sections }
+    }
+
+    /// The app of another server, in the same manner, at its first place.
+    pub fn beside(&self, session: Session, drafts: HashMap<String, String>, place: Place) -> (App, Vec<Effect>) {
+        App::new(Setup {
+            registry: self.registry,
+            bindings: self.bindings.clone(),
+            session: Session {
+                sections: self.session.sections.clone(),
+                reading: self.session.reading.clone(),
+                ..session
+            },
+            theme: self.theme.clone(),
+            theme_is_chosen: self.theme_is_chosen,
+            drafts,
+            place,
+            now: self.now,
+            size: self.size,
+        })
+    }
+
+    /// Another app comes to the front; what runs in the background is named for the person.
+    pub fn leave(&mut self) -> (Vec<Effect>, Option<String>) {
+        self.elsewhere.away = true;
+        // Whoever is in front looks after the others.
+        self.elsewhere.unkept = None;
+        self.pressed.clear();
+        let (saves, watched) = (self.transfers.running().count(), self.watched.len());
+        let goes_on = match (saves, watched) {
+            (0, 0) => None,
+            (_, 0) => Some("its downloads go on"),
+            (0, _) => Some("what you watch there is watched still"),
+            _ => Some("its downloads go on, and what you watch there is watched still"),
+        };
+        let goes_on = goes_on.map(|what| format!("{}: {what}; you are told here.", self.session.server));
+        self.unsettled = true;
+        (self.rest(), goes_on)
+    }
+
+    /// It comes to the front: at `place` where one is named, else as it was. Going back from there leads to
+    /// where one came from.
+    pub fn enter(&mut self, manner: UiState, place: Option<Place>) -> Vec<Effect> {
+        self.take_over(manner);
+        let mut effects = Vec::new();
+        match place {
+            Some(place) => {
+                self.go(place);
+                self.remember(&mut effects);
+                self.named = true;
+            }
+            None if self.panes.is_empty() => self.open(Place::new("home")),
+            None => {}
+        }
+        self.elsewhere.doors.push(self.panes.len().max(1));
+        effects.extend(self.settled_in());
+        effects
+    }
+
+    /// It comes to the front again, as it was: one went back to it.
+    pub fn come_back(&mut self, manner: UiState) -> Vec<Effect> {
+        self.take_over(manner);
+        self.settled_in()
+    }
+
+    fn take_over(&mut self, manner: UiState) {
+        self.elsewhere.away = false;
+        (self.now, self.size) = (manner.now, manner.size);
+        (self.theme, self.session.sections) = (manner.theme, manner.sections);
+        // What it said meanwhile was told already.
+        self.message = None;
+    }
+
+    fn settled_in(&mut self) -> Vec<Effect> {
+        self.look_again();
+        self.dirty = true;
+        self.unsettled = true;
+        self.rest()
+    }
+
+    /// What it had to say while it was away, with the server that it is of.
+    pub fn told(&mut self) -> Vec<(Tone, String)> {
+        let server = &self.session.server;
+        let told = std::mem::take(&mut self.elsewhere.told);
+        told.into_iter().map(|(tone, words)| (tone, format!("{server}: {words}"))).collect()
+    }
+
+    /// Why texts that were typed are in memory alone, while they are.
+    pub fn at_risk(&self) -> Option<&String> {
+        self.unkept.as_ref().filter(|_| !self.drafts.is_empty()).or(self.elsewhere.unkept.as_ref())
+    }
+
+    /// The same of the servers that one is not at.
+    pub fn set_risk_elsewhere(&mut self, why: Option<String>) {
+        self.elsewhere.unkept = why;
+    }
+
+    /// Whether going back from the place at hand leads to another server; the way is used up.
+    pub(super) fn goes_out(&mut self) -> bool {
+        let out = self.elsewhere.doors.last().is_some_and(|door| self.panes.len() <= *door);
+        if out {
+            self.elsewhere.doors.pop();
+        }
+        out
+    }
+
+    /// Goes to what a target names on another server that is known; `false` where it names none.
+    pub(super) fn go_elsewhere(&mut self, target: &str, effects: &mut Vec<Effect>) -> bool {
+        let others = self.session.others.iter();
+        let on = others.filter(|other| target::below(target, other.host.web_url()).is_some());
+        // One may stand below another.
+        let nearest = on.max_by_key(|other| other.host.web_url().len());
+        let Some(host) = nearest.map(|other| other.host.clone()) else { return false };
+        match target::parse(target, host.web_url()) {
+            Ok(place) => effects.push(Effect::Elsewhere(host, Some(place))),
+            Err(error) => self.say(Tone::Warning, error.to_string()),
+        }
+        true
+    }
+
+    /// The servers there are, to choose one.
+    pub(super) fn hosts(&mut self) {
+        if self.session.others.is_empty() {
+            let how = "labscope auth login --host HOST, or [hosts] in the configuration, tells of one";
+            return self.say(Tone::Info, format!("No other server is known: {how}."));
+        }
+        let mut here = Item::act(self.session.server.clone(), Action::Back);
+        here.why_not = Some("you are here".into());
+        let others = self.session.others.iter().map(|other| {
+            let note = if other.signed_in { "" } else { "no token: what is public" };
+            Item::act(other.host.name(), Action::Elsewhere(other.host.clone(), None)).detail(note)
+        });
+        let items = std::iter::once(here).chain(others).collect();
+        self.overlays.push(Box::new(Picker::new("Servers", "", items)));
+    }
+}

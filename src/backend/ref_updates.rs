@@ -1,0 +1,156 @@
+//! Changes of repositories that wait until the records of the same write are on disk.
+
+use super::call::repository_path;
+use super::records::RefUpdate;
+use git2::{Oid, Repository};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What one write will do, in order; shared with the repositories that it opens.
+#[derive(Clone, Debug, Default)]
+pub struct RefUpdates(Arc<Mutex<Vec<RefUpdate>>>);
+
+impl RefUpdates {
+    /// Adds one.
+    pub fn push(&self, job_action: RefUpdate) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(job_action);
+    }
+
+    /// Takes all.
+    pub fn take(&self) -> Vec<RefUpdate> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Where a ref will point: outside `None` where nothing is planned for it, inside `None` where it goes.
+    pub fn planned(&self, of: u64, ref_name: &str) -> Option<Option<Oid>> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.iter().rev().find_map(|job_action| match job_action {
+            RefUpdate::Ref { project, name, to, .. } if *project == of && name == ref_name => {
+                Some(to.as_ref().and_then(|id| Oid::from_str(id).ok()))
+            }
+            _ => None,
+        })
+    }
+}
+
+/// What takes a deed back, where that can be: what was removed is gone.
+pub fn inverse(job_action: &RefUpdate) -> RefUpdate {
+    match job_action.clone() {
+        RefUpdate::Ref { project, name, from, to } => RefUpdate::Ref { project, name, from: to, to: from },
+        _ => RefUpdate::Nothing,
+    }
+}
+
+/// Does one deed. A deed that is done already changes nothing, so that it may be done again after a restart.
+pub fn apply(job_action: &RefUpdate, repositories: &Path) -> Result<(), git2::Error> {
+    let open = |project: &u64| Repository::open_bare(repository_path(repositories, *project));
+    match job_action {
+        RefUpdate::Nothing => Ok(()),
+        RefUpdate::Ref { project, name, from, to } => {
+            let id = |text: &Option<String>| text.as_ref().map(|text| Oid::from_str(text)).transpose();
+            set_ref(&open(project)?, name, id(from)?, id(to)?)
+        }
+        RefUpdate::Head { project, branch } => open(project)?.set_head(&format!("refs/heads/{branch}")),
+        RefUpdate::Remove { project } => {
+            let path = repository_path(repositories, *project);
+            match std::fs::remove_dir_all(&path) {
+                Err(error) if path.exists() => Err(git2::Error::from_str(&error.to_string())),
+                _ => Ok(()),
+            }
+        }
+    }
+}
+
+/// Moves a ref, unless it is there already.
+///
+/// # Errors
+/// Where it is neither where it should be nor where it was.
+pub fn set_ref(repo: &Repository, name: &str, from: Option<Oid>, to: Option<Oid>) -> Result<(), git2::Error> {
+    let found = super::git::find_ref(repo, name);
+    let now = found.as_ref().and_then(git2::Reference::target);
+    if now == to {
+        return Ok(());
+    }
+    if now != from {
+        return Err(git2::Error::from_str(&format!("{name} has moved meanwhile")));
+    }
+    match (to, found) {
+        (Some(id), _) => repo.reference(name, id, true, "").map(drop),
+        (None, Some(mut found)) => found.delete(),
+        (None, None) => Ok(()),
+    }
+}
+
+/// Removes what a server that was killed left in its repositories: locks that nobody holds any more, and objects that were
+/// not written to their end.
+pub fn clean_up(repositories: &Path) -> std::io::Result<()> {
+    let is_lock = |name: &[u8]| name.ends_with(b".lock");
+    let is_unfinished = |name: &[u8]| name.starts_with(b"tmp_object_git2_") || name.starts_with(b"pack_git2_");
+    for entry in std::fs::read_dir(repositories)? {
+        let path = entry?.path();
+        remove_files(&path, false, is_lock)?;
+        remove_files(&path.join("refs"), true, is_lock)?;
+        remove_files(&path.join("objects"), false, is_unfinished)?;
+        remove_files(&path.join("objects/pack"), false, is_unfinished)?;
+    }
+    Ok(())
+}
+
+fn remove_files(folder: &Path, deeper: bool, is_left: fn(&[u8]) -> bool) -> std::io::Result<()> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
+    for entry in entries {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            if deeper {
+                remove_files(&entry.path(), true, is_left)?;
+            }
+        } else if is_left(entry.file_name().as_encoded_bytes()) {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deed_may_be_done_twice_and_a_ref_that_moved_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let repo = Repository::init_bare(folder.path().join("1.git")).unwrap();
+        let [a, b] = [b"a", b"b"].map(|bytes| repo.blob(bytes).unwrap());
+        let job_action = |from: Option<Oid>, to: Option<Oid>| {
+            let text = |id: Oid| id.to_string();
+            let name = "refs/tags/x".to_owned();
+            apply(&RefUpdate::Ref { project: 1, name, from: from.map(text), to: to.map(text) }, folder.path())
+        };
+        job_action(None, Some(a)).unwrap();
+        job_action(None, Some(a)).unwrap();
+        assert!(job_action(None, Some(b)).unwrap_err().message().contains("moved"));
+        job_action(Some(a), None).unwrap();
+        job_action(Some(a), None).unwrap();
+        std::fs::write(folder.path().join("1.git/refs/tags/x.lock"), "").unwrap();
+        assert!(job_action(None, Some(b)).is_err());
+        clean_up(folder.path()).unwrap();
+        job_action(None, Some(b)).unwrap();
+        apply(&RefUpdate::Remove { project: 1 }, folder.path()).unwrap();
+        apply(&RefUpdate::Remove { project: 1 }, folder.path()).unwrap();
+    }
+
+    #[test]
+    fn objects_that_were_not_written_to_their_end_are_removed_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let repo = Repository::init_bare(folder.path().join("1.git")).unwrap();
+        let blob = repo.blob(b"whole").unwrap();
+        let objects = folder.path().join("1.git/objects");
+        let unfinished = ["tmp_object_git2_0a1b2c", "pack/pack_git2_0a1b2c"].map(|name| objects.join(name));
+        // What stock git is about to write is its own.
+        let kept = ["pack/tmp_pack_x", "pack/pack-1.pack"].map(|name| objects.join(name));
+        unfinished.iter().chain(&kept).for_each(|path| std::fs::write(path, "half").unwrap());
+        clean_up(folder.path()).unwrap();
+        assert!(unfinished.iter().all(|path| !path.exists()));
+        assert!(kept.iter().all(|path| path.exists()));
+        assert_eq!(repo.find_blob(blob).unwrap().content(), b"whole");
+    }
+}

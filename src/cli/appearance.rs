@@ -1,0 +1,139 @@
+//! What the surroundings say of the terminal: colours, background, alphabet.
+
+use super::args::Global;
+use super::failure::Failure;
+use crate::config::Config;
+use crate::ui::theme::{Background, Depth, Theme};
+use std::path::Path;
+
+/// How the interface looks at first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Appearance {
+    pub theme: Theme,
+    /// Whether the person chose it, so that the terminal's background does not.
+    pub chosen: bool,
+    pub depth: Depth,
+    /// Whether the terminal may be asked for its background.
+    pub ask: bool,
+    /// Whether it shows ASCII alone.
+    pub ascii: bool,
+}
+
+impl Appearance {
+    /// Reads options, configuration and environment; `var` answers for the latter.
+    pub fn find(global: &Global, config: &Config, var: impl Fn(&str) -> Option<String>) -> Result<Appearance, Failure> {
+        let depth = depth(&var);
+        let term = var("TERM").unwrap_or_default();
+        let (theme, chosen) = match (&global.theme, &config.theme) {
+            (Some(name), _) => {
+                let theme = named(name, config.folder()).map_err(|why| Failure::usage(format!("--theme: {why}")))?;
+                (theme, true)
+            }
+            (None, Some(name)) => {
+                let read = named(name.get_ref(), config.folder());
+                (read.map_err(|why| Failure::usage(config.mistake(name.span(), "theme", &why)))?, true)
+            }
+            (None, None) => (Theme::for_background(background(&var)), false),
+        };
+        // The console of Linux would print the question.
+        let ask = !chosen && depth != Depth::None && term != "linux";
+        Ok(Appearance { theme: theme.with_depth(depth), chosen, depth, ask, ascii: ascii(&var) })
+    }
+}
+
+/// A theme of the binary, or a file `themes/NAME.toml` beside the configuration.
+fn named(name: &str, folder: Option<&Path>) -> Result<Theme, String> {
+    if let Some(theme) = Theme::built_in(name) {
+        return Ok(theme);
+    }
+    let plain = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'));
+    let file = folder.filter(|_| plain).map(|folder| folder.join("themes").join(format!("{name}.toml")));
+    let Some((file, text)) = file.and_then(|file| Some((file.clone(), std::fs::read_to_string(file).ok()?))) else {
+        return Err(format!(
+            "there is no theme \"{name}\"; there are dark and light, and files themes/NAME.toml beside the configuration"
+        ));
+    };
+    Theme::parse(&text).map_err(|e| format!("{}: {e}", file.display()))
+}
+
+fn depth(var: &impl Fn(&str) -> Option<String>) -> Depth {
+    if var("NO_COLOR").is_some_and(|v| !v.is_empty()) {
+        return Depth::None;
+    }
+    let term = var("TERM").unwrap_or_default();
+    let promised = matches!(var("COLORTERM").as_deref(), Some("truecolor" | "24bit"));
+    // These do it, and do not always say so (over SSH, COLORTERM stays behind).
+    let known = ["-direct", "kitty", "alacritty", "ghostty", "wezterm", "foot"].iter().any(|name| term.contains(name));
+    if promised || known || var("WT_SESSION").is_some() {
+        Depth::True
+    } else if term.contains("256color") {
+        Depth::Indexed
+    } else if term == "dumb" || term.starts_with("vt") {
+        Depth::None
+    } else {
+        Depth::Sixteen
+    }
+}
+
+/// A first guess from `COLORFGBG`, which some terminals set to `15;0`; dark where nothing is known.
+fn background(var: &impl Fn(&str) -> Option<String>) -> Background {
+    let number = var("COLORFGBG").and_then(|v| v.rsplit(';').next().and_then(|n| n.parse::<u8>().ok()));
+    match number {
+        Some(7 | 9..=15) => Background::Light,
+        _ => Background::Dark,
+    }
+}
+
+/// Whether the locale names an alphabet that is not UTF-8. Where none is named, as in containers, UTF-8 is taken for
+/// granted: that is what terminals have.
+fn ascii(var: &impl Fn(&str) -> Option<String>) -> bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| var(name).filter(|v| !v.is_empty()));
+    locale.is_some_and(|locale| {
+        let locale = locale.to_ascii_lowercase();
+        !locale.contains("utf-8") && !locale.contains("utf8")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn look(pairs: &[(&str, &str)]) -> Appearance {
+        let var = |name: &str| pairs.iter().find(|(n, _)| *n == name).map(|(_, v)| (*v).to_owned());
+        Appearance::find(&Global::default(), &Config::default(), var).expect("a look")
+    }
+
+    #[test]
+    fn the_terminal_says_how_many_colours_it_has() {
+        for (pairs, depth) in [
+            (&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")][..], Depth::True),
+            (&[("TERM", "xterm-kitty")], Depth::True),
+            (&[("TERM", "screen-256color")], Depth::Indexed),
+            (&[("TERM", "linux")], Depth::Sixteen),
+            (&[("TERM", "vt220")], Depth::None),
+            (&[("TERM", "xterm-256color"), ("NO_COLOR", "1")], Depth::None),
+        ] {
+            assert_eq!(look(pairs).depth, depth, "{pairs:?}");
+        }
+    }
+
+    #[test]
+    fn the_background_is_guessed_then_asked_unless_a_theme_was_chosen() {
+        let guessed = look(&[("TERM", "xterm-256color"), ("COLORFGBG", "0;15")]);
+        assert_eq!((guessed.theme.background, guessed.ask), (Background::Light, true));
+        assert!(!look(&[("TERM", "xterm"), ("NO_COLOR", "1")]).ask);
+        let global = Global { theme: Some("light".into()), ..Global::default() };
+        let chosen = Appearance::find(&global, &Config::default(), |_| None).expect("a look");
+        assert!(chosen.chosen && !chosen.ask);
+        let global = Global { theme: Some("../dark".into()), ..Global::default() };
+        let missing = Appearance::find(&global, &Config::default(), |_| None).expect_err("no such theme");
+        assert!(missing.message.contains("dark and light"), "{}", missing.message);
+    }
+
+    #[test]
+    fn a_locale_without_utf_8_gets_ascii() {
+        assert!(look(&[("LC_ALL", "C"), ("LANG", "en_GB.UTF-8")]).ascii);
+        assert!(!look(&[("LANG", "C.utf8")]).ascii);
+        assert!(!look(&[]).ascii);
+    }
+}

@@ -1,0 +1,159 @@
+//! `labscope demo` and `labscope local`: the interface on a server of its own, in the same process.
+
+use super::args::Global;
+use super::failure::Failure;
+use super::interface::{self, Opening, Preferences};
+use super::{connect, open, threads};
+use crate::api;
+use crate::api::Fault;
+use crate::api::client::{Client, Server};
+use crate::app::pane::Session;
+use crate::app::{Place, target};
+use crate::backend::{self, Running, StartError, WorldKind};
+use crate::config::host;
+use crate::runtime::connections::{self, Connection};
+use secrecy::SecretString;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::runtime::Handle;
+
+/// Where the server of the interface listens: a free port that only this machine reaches.
+const LOOPBACK: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+
+/// What a server of one's own is for.
+struct Purpose {
+    /// What the interface calls it.
+    name: &'static str,
+    options: backend::Options,
+    /// Where to begin.
+    place: Place,
+    drafts: Option<PathBuf>,
+}
+
+/// Opens the interface on a demo world.
+pub fn demo(global: &Global, text: Option<&str>) -> Result<(), Failure> {
+    let listener = listen()?;
+    let web_url = web_url(&listener)?;
+    let place = match text {
+        Some(text) => target::parse(text, &web_url).map_err(Failure::usage)?,
+        None => Place::new("projects"),
+    };
+    let options = backend::Options { world: WorldKind::Demo, ..backend::Options::default() };
+    run(global, listener, web_url, Purpose { name: "demo", options, place, drafts: None })
+}
+
+/// Opens the interface on a git repository.
+pub fn local(global: &Global, path: &Path, text: Option<&str>) -> Result<(), Failure> {
+    // Said before the interface opens: a path without a repository is a mistake at the shell.
+    let project = backend::local_project(path).map_err(Failure::failed)?;
+    let listener = listen()?;
+    let web_url = web_url(&listener)?;
+    let place = match text {
+        Some(text) => target::parse(&within(&project, text), &web_url).map_err(Failure::usage)?,
+        None => Place::new("files").project(project.as_str()),
+    };
+    let full = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    let drafts = open::drafts(&full.to_string_lossy());
+    let options =
+        backend::Options { world: WorldKind::Empty, repos: vec![path.to_path_buf()], ..backend::Options::default() };
+    run(global, listener, web_url, Purpose { name: "local", options, place, drafts })
+}
+
+/// A target that begins with what follows a project's path means the one project that there is.
+fn within(project: &str, text: &str) -> String {
+    match text.chars().next() {
+        Some('@' | '!' | '$' | '#') => format!("{project}{text}"),
+        Some('-') if text.starts_with("-/") => format!("{project}/{text}"),
+        _ => text.to_owned(),
+    }
+}
+
+fn listen() -> Result<TcpListener, Failure> {
+    backend::listen(LOOPBACK).map_err(Failure::failed)
+}
+
+fn web_url(listener: &TcpListener) -> Result<String, Failure> {
+    Ok(format!("http://{}", listener.local_addr()?))
+}
+
+fn run(global: &Global, listener: TcpListener, web_url: String, purpose: Purpose) -> Result<(), Failure> {
+    let manner = Preferences::read(global)?;
+    interface::need_terminal()?;
+    let threads = threads()?;
+    let session = Session {
+        server: purpose.name.to_owned(),
+        web_url: web_url.clone(),
+        read_only: global.read_only,
+        offline: global.offline,
+        signed_in: true,
+        ..Session::default()
+    };
+    // Started with the first request, after the first frame; held here, so that it ends when the interface does.
+    let held: Arc<Mutex<Option<Running>>> = Arc::default();
+    let start = Start { listener, options: purpose.options, held: held.clone(), read_only: global.read_only };
+    let handle = threads.handle().clone();
+    // Without a server everything goes its usual way but for its last step.
+    let offline = global.offline.then(|| connect::offline(&web_url));
+    let client = move || offline.map_or_else(|| start.client(&handle), Err);
+    let opening = Opening {
+        session,
+        place: purpose.place,
+        connection: Connection::new(Box::new(client), None),
+        // A server of one's own stands alone: what is configured for others is none of its business.
+        dial: connections::alone(),
+        open: None,
+        drafts: purpose.drafts,
+    };
+    let ended = interface::run(manner, opening, &threads);
+    let running = held.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(running) = running {
+        threads.block_on(running.stop());
+    }
+    threads.shutdown_timeout(Duration::from_secs(1));
+    ended
+}
+
+/// What starts the server and makes its client.
+struct Start {
+    listener: TcpListener,
+    options: backend::Options,
+    held: Arc<Mutex<Option<Running>>>,
+    read_only: bool,
+}
+
+impl Start {
+    /// Blocks until the server answers; called on a worker.
+    fn client(self, handle: &Handle) -> Result<Client, api::Error> {
+        // Held while it starts: whoever wants to end it waits for it, and nothing is left behind.
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let failed = |why: String| api::Error { tried: "start the local server".into(), fault: Fault::Offline(why) };
+        let running = handle
+            .block_on(backend::start_on(self.listener, self.options))
+            .map_err(|error: StartError| failed(error.to_string()))?;
+        let mut server = Server::new(host::address(&running.base_url).map_err(failed)?);
+        server.token = Some(SecretString::from(running.token().to_owned()));
+        server.read_only = self.read_only;
+        *held = Some(running);
+        drop(held);
+        Client::new(server)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_follows_a_project_s_path_is_enough() {
+        for (text, whole) in [
+            ("@main:src/a.rs:3", "local/web@main:src/a.rs:3"),
+            ("!1", "local/web!1"),
+            ("-/commits", "local/web/-/commits"),
+            ("local/web@main", "local/web@main"),
+        ] {
+            assert_eq!(within("local/web", text), whole);
+        }
+    }
+}

@@ -1,0 +1,404 @@
+//! Reads test reports in the form of JUnit: suites of cases, what failed of them, and the places that failures name.
+//!
+//! Nothing that a document type declares is ever looked at: entities of its own stay as they are written.
+
+use crate::ui::text;
+use quick_xml::Reader;
+use quick_xml::escape::unescape;
+use quick_xml::events::{BytesStart, Event};
+use regex::Regex;
+use std::sync::LazyLock;
+
+/// Cases that are read.
+const MOST: usize = 200_000;
+/// Bytes of one case's texts that are kept.
+const LONGEST: usize = 64 * 1024;
+/// Bytes of a name that are kept.
+const NAME: usize = 512;
+/// Bytes of a file in which its first element is looked for.
+const HEAD: usize = 64 * 1024;
+/// Places of a case that are offered.
+const PLACES: usize = 40;
+
+/// What became of a case; the order is that of the table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    Failed,
+    Error,
+    Skipped,
+    #[default]
+    Passed,
+}
+
+/// One test.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Case {
+    pub name: String,
+    /// The class or module that it is in; of a case that names none, its suite.
+    pub class: String,
+    /// Seconds.
+    pub time: Option<f64>,
+    pub verdict: Verdict,
+    /// In a line: the message of what failed, or why it was skipped.
+    pub message: String,
+    /// All that is said of it.
+    pub text: String,
+    /// What it printed.
+    pub output: String,
+    file: String,
+    line: Option<u32>,
+}
+
+/// A file that a case names, and the line, from 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceLocation {
+    pub path: String,
+    pub line: Option<u32>,
+}
+
+/// All of a report, what failed first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    pub cases: Vec<Case>,
+    /// Why reading ended early, where it did.
+    pub broken: Option<String>,
+}
+
+impl Report {
+    /// How many cases have that verdict.
+    pub fn count(&self, verdict: Verdict) -> usize {
+        // They stand in the order of their verdicts.
+        let from = self.cases.partition_point(|case| case.verdict < verdict);
+        self.cases.partition_point(|case| case.verdict <= verdict) - from
+    }
+
+    /// Seconds of all cases.
+    pub fn time(&self) -> f64 {
+        self.cases.iter().filter_map(|case| case.time).sum()
+    }
+}
+
+static PLACE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    // A path with an ending, and the line behind it, in the ways that languages write it.
+    Regex::new(r#"((?:[\w.@+~-]*[/\\])*[\w.@+~-]*[\w-]\.[A-Za-z]\w{0,9})(?::|\(|", line |, line )(\d{1,7})"#).ok()
+});
+
+impl Case {
+    /// The places that it names: its own first, then those in what it says, each once.
+    pub fn spots(&self) -> Vec<SourceLocation> {
+        let mut spots = Vec::new();
+        let mut add = |path: &str, line: Option<u32>| {
+            let path = in_repository(path);
+            let spot = SourceLocation { path, line };
+            if !spot.path.is_empty() && spots.len() < PLACES && !spots.contains(&spot) {
+                spots.push(spot);
+            }
+        };
+        if self.line.is_some() {
+            add(&self.file, self.line);
+        }
+        if let Some(place) = PLACE.as_ref() {
+            for found in [&self.message, &self.text].into_iter().flat_map(|text| place.captures_iter(text)) {
+                let part = |index: usize| found.get(index).map_or("", |part| part.as_str());
+                add(part(1), part(2).parse().ok());
+            }
+        }
+        if self.line.is_none() {
+            add(&self.file, None);
+        }
+        spots
+    }
+}
+
+/// A path as the repository has it: without the folder in which runners check out, `/builds/GROUP/PROJECT/`.
+fn in_repository(path: &str) -> String {
+    let path = path.trim().replace('\\', "/");
+    let path = path.strip_prefix("file://").unwrap_or(&path);
+    let path = match path.strip_prefix("/builds/").map(|rest| rest.splitn(3, '/').collect::<Vec<_>>()) {
+        Some(parts) => parts.get(2).copied().unwrap_or_default(),
+        None => path,
+    };
+    path.trim_start_matches("./").trim_start_matches('/').to_owned()
+}
+
+/// Reads a report; `None` where the text is none.
+pub fn read(text: &str, cancelled: &dyn Fn() -> bool) -> Option<Report> {
+    let head = text::start(text, HEAD);
+    if !head.contains("<testsuite") && !head.contains("<testcase") {
+        return None;
+    }
+    let mut reading = Reading::default();
+    let mut reader = Reader::from_str(text);
+    let mut events: u64 = 0;
+    loop {
+        events += 1;
+        if events.is_multiple_of(4096) && cancelled() || reading.report.cases.len() >= MOST {
+            break;
+        }
+        match reader.read_event() {
+            Ok(Event::Start(element)) => reading.open(&element),
+            Ok(Event::Empty(element)) => {
+                reading.open(&element);
+                reading.close();
+            }
+            Ok(Event::End(_)) => reading.close(),
+            Ok(Event::Text(text)) => reading.write(&text.xml10_content()),
+            Ok(Event::CData(text)) => reading.write(&text.xml10_content()),
+            Ok(Event::GeneralRef(entity)) => {
+                let written = format!("&{};", entity.xml10_content());
+                reading.write(&plain(&written));
+            }
+            Ok(Event::Eof) => {
+                if !reading.open.is_empty() {
+                    reading.report.broken = Some("it ends in the middle".into());
+                }
+                break;
+            }
+            Ok(Event::Decl(_) | Event::Comment(_) | Event::PI(_) | Event::DocType(_)) => {}
+            Err(error) => {
+                let line = text.get(..reader.error_position() as usize).map_or(0, |read| read.lines().count());
+                reading.report.broken = Some(format!("line {line}: {error}"));
+                break;
+            }
+        }
+    }
+    reading.end_case();
+    let Reading { mut report, element, .. } = reading;
+    // Another kind of XML may mention the word.
+    if !element || report.cases.is_empty() && report.broken.is_some() {
+        return None;
+    }
+    report.cases.sort_by_key(|case| case.verdict);
+    Some(report)
+}
+
+/// Text without the entities that every document has; others stay as they are written.
+fn plain(written: &str) -> String {
+    unescape(written).map_or_else(|_| written.to_owned(), |text| text.into_owned())
+}
+
+/// Where text belongs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Into {
+    #[default]
+    Nothing,
+    Text,
+    Output,
+}
+
+#[derive(Default)]
+struct Reading {
+    report: Report,
+    /// Elements that are open, and where their text belongs.
+    open: Vec<Into>,
+    suites: Vec<(usize, String)>,
+    case: Option<(usize, Case)>,
+    /// Whether an element of a report was seen.
+    element: bool,
+}
+
+impl Reading {
+    fn open(&mut self, element: &BytesStart) {
+        let depth = self.open.len();
+        let mut into = Into::Nothing;
+        match element.local_name().into_inner() {
+            "testsuite" | "testsuites" => {
+                self.element = true;
+                self.suites.push((depth, attribute(element, "name", NAME)));
+            }
+            "testcase" => {
+                self.element = true;
+                self.end_case();
+                let suite = self.suites.last().map(|(_, name)| name.clone()).unwrap_or_default();
+                let class =
+                    Some(attribute(element, "classname", NAME)).filter(|class| !class.is_empty()).unwrap_or(suite);
+                let case = Case {
+                    name: attribute(element, "name", NAME),
+                    class,
+                    time: attribute(element, "time", NAME)
+                        .replace(',', "")
+                        .parse()
+                        .ok()
+                        .filter(|t: &f64| t.is_finite()),
+                    file: attribute(element, "file", NAME),
+                    line: attribute(element, "line", NAME).parse().ok(),
+                    ..Case::default()
+                };
+                self.case = Some((depth, case));
+            }
+            name => {
+                let verdict = match name {
+                    "failure" => Some(Verdict::Failed),
+                    "error" => Some(Verdict::Error),
+                    "skipped" => Some(Verdict::Skipped),
+                    _ => None,
+                };
+                if let Some((_, case)) = &mut self.case {
+                    if let Some(verdict) = verdict {
+                        into = Into::Text;
+                        case.verdict = case.verdict.min(verdict);
+                        let said = ["type", "message"].map(|name| attribute(element, name, LONGEST));
+                        if case.message.is_empty() {
+                            case.message = said.iter().rev().find(|said| !said.is_empty()).cloned().unwrap_or_default();
+                        }
+                        for said in said.iter().filter(|said| !said.is_empty()) {
+                            append(&mut case.text, said);
+                            append(&mut case.text, "\n");
+                        }
+                    } else if matches!(name, "system-out" | "system-err") {
+                        into = Into::Output;
+                    }
+                }
+            }
+        }
+        self.open.push(into);
+    }
+
+    fn close(&mut self) {
+        self.open.pop();
+        let depth = self.open.len();
+        if self.case.as_ref().is_some_and(|(at, _)| *at >= depth) {
+            self.end_case();
+        }
+        // They stand in the order in which they began.
+        self.suites.pop_if(|(at, _)| *at >= depth);
+    }
+
+    fn write(&mut self, text: &str) {
+        let Some((_, case)) = &mut self.case else { return };
+        match self.open.last() {
+            Some(Into::Text) => append(&mut case.text, text),
+            Some(Into::Output) => append(&mut case.output, text),
+            Some(Into::Nothing) | None => {}
+        }
+    }
+
+    fn end_case(&mut self) {
+        let Some((_, mut case)) = self.case.take() else { return };
+        // What is said twice, as a message and at the start of the text, is said once.
+        case.text = case.text.trim().to_owned();
+        case.output = case.output.trim().to_owned();
+        if case.message.is_empty() {
+            case.message = case.text.lines().next().unwrap_or_default().to_owned();
+        } else if let Some(rest) = case.text.strip_prefix(&case.message)
+            && rest.trim_start().starts_with(&case.message)
+        {
+            case.text = rest.trim_start().to_owned();
+        }
+        case.message = case.message.lines().next().unwrap_or_default().trim().to_owned();
+        self.report.cases.push(case);
+    }
+}
+
+/// Appends as much as is kept.
+fn append(text: &mut String, more: &str) {
+    text.push_str(text::start(more, LONGEST.saturating_sub(text.len())));
+}
+
+/// The text of an attribute, `most` bytes of it.
+fn attribute(element: &BytesStart, name: &str, most: usize) -> String {
+    // Some programs write an attribute twice: the first one counts.
+    let mut attributes = element.attributes();
+    let all = attributes.with_checks(false).flatten();
+    let found = all.into_iter().find(|attribute| attribute.key.local_name().into_inner() == name);
+    let whole = found.map(|attribute| plain(&attribute.value)).unwrap_or_default();
+    text::start(&whole, most).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_all(text: &str) -> Report {
+        read(text, &|| false).expect("a report")
+    }
+
+    const REPORT: &str = r#"<?xml version="1.0"?>
+<testsuites><testsuite name="unit">
+  <testcase classname="a::b" name="passes" time="0.5"/>
+  <testcase name="fails" file="src/a.rs" line="7"><failure type="assert" message="1 &lt; 0 &amp; more">
+thread 'x' panicked at src/deep/a.rs:12:5
+  File "lib/b.py", line 33, in test</failure><system-out><![CDATA[printed <this>]]></system-out></testcase>
+  <testcase name="waits"><skipped message="later"/></testcase>
+  <testcase name="breaks"><error>at org.Thing(Thing.java:41)</error></testcase>
+</testsuite></testsuites>"#;
+
+    #[test]
+    fn failures_come_first_with_what_they_say_and_where() {
+        let report = read_all(REPORT);
+        let seen: Vec<_> = report.cases.iter().map(|c| (c.name.as_str(), c.verdict)).collect();
+        use Verdict::*;
+        assert_eq!(seen, [("fails", Failed), ("breaks", Error), ("waits", Skipped), ("passes", Passed)]);
+        let fails = &report.cases[0];
+        assert_eq!((fails.class.as_str(), fails.message.as_str()), ("unit", "1 < 0 & more"));
+        assert!(fails.text.contains("panicked") && fails.output == "printed <this>");
+        let spots: Vec<_> = fails.spots().into_iter().map(|s| (s.path, s.line)).collect();
+        let spot = |path: &str, line| (path.to_owned(), Some(line));
+        assert_eq!(spots, [spot("src/a.rs", 7), spot("src/deep/a.rs", 12), spot("lib/b.py", 33)]);
+        assert_eq!(report.cases[1].spots(), [SourceLocation { path: "Thing.java".into(), line: Some(41) }]);
+        assert_eq!((report.count(Failed), report.count(Error), report.count(Passed)), (1, 1, 1));
+        assert_eq!(report.time(), 0.5);
+    }
+
+    #[test]
+    fn a_runner_s_own_folder_is_left_out_of_paths() {
+        assert_eq!(in_repository("/builds/acme/rocket-ui/src/a.rs"), "src/a.rs");
+        assert_eq!(in_repository(".\\src\\a.cs"), "src/a.cs");
+        assert_eq!(in_repository("file:///builds/a/b/c.js"), "c.js");
+    }
+
+    #[test]
+    fn a_broken_report_shows_what_was_read_of_it_and_says_so() {
+        let cut = REPORT.split_once("<testcase name=\"waits\">").unwrap().0;
+        let report = read_all(cut);
+        assert_eq!((report.cases.len(), report.broken.as_deref()), (2, Some("it ends in the middle")));
+        let wrong = REPORT.replace("</failure>", "</failed>");
+        let report = read_all(&wrong);
+        assert!(report.broken.as_deref().is_some_and(|why| why.starts_with("line ")), "{:?}", report.broken);
+        assert_eq!(report.cases.len(), 2);
+        assert_eq!(read("<project><dependency/></project>", &|| false), None);
+        assert_eq!(read("not XML <testsuite", &|| false), None);
+        for at in 0..REPORT.len() {
+            let _ = read(&REPORT[..at], &|| false);
+            let _ = read(&format!("{}\u{1}<&\0{}", &REPORT[..at], &REPORT[at..]), &|| false);
+        }
+    }
+
+    #[test]
+    fn entities_of_a_document_are_never_expanded() {
+        let mut bomb = String::from("<!DOCTYPE x [<!ENTITY a0 \"lol\">");
+        for level in 1..30 {
+            bomb += &format!("<!ENTITY a{level} \"&a{p};&a{p};\">", p = level - 1);
+        }
+        bomb += "<!ENTITY file SYSTEM \"file:///etc/passwd\">]>";
+        bomb += "<testsuite><testcase name=\"&a29;\"><failure>&a29;&file;</failure></testcase></testsuite>";
+        let report = read_all(&bomb);
+        assert_eq!(report.cases[0].name, "&a29;");
+        assert_eq!(report.cases[0].text, "&a29;&file;");
+    }
+
+    #[test]
+    fn texts_without_end_are_cut() {
+        let long = "x".repeat(1_000_000);
+        let report = read_all(&format!("<testsuite><testcase><failure>{long}</failure></testcase></testsuite>"));
+        assert_eq!(report.cases[0].text.len(), LONGEST);
+    }
+
+    #[test]
+    fn a_long_name_of_a_suite_is_not_kept_once_for_each_of_its_cases() {
+        let cases = "<testcase/>".repeat(20_000);
+        let text = format!("<testsuite name=\"{}\">{cases}</testsuite>", "n".repeat(100_000));
+        let (report, cost) = crate::tests::cost(|| read(&text, &|| false).unwrap());
+        assert_eq!(report.cases.len(), 20_000);
+        assert!(cost.peak < 100 * text.len(), "{} bytes held for {}", cost.peak, text.len());
+    }
+
+    #[test]
+    fn suites_within_suites_end_in_their_order() {
+        let text = r#"<testsuite name="a"><testsuite name="b"><testcase name="1"/></testsuite><testcase name="2"/>
+            </testsuite><testsuite name="c"><properties/><testcase name="3"/></testsuite>"#;
+        let report = read(text, &|| false).unwrap();
+        let classes: Vec<&str> = report.cases.iter().map(|case| case.class.as_str()).collect();
+        assert_eq!(classes, ["b", "a", "c"]);
+    }
+}

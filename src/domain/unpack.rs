@@ -1,0 +1,325 @@
+//! Unpacks an archive, or a folder of it, into a folder that is new. What would lead out of it, links, traps and what is
+//! damaged are left out and named.
+
+use super::zip::{self, Entry, Extracted};
+use crate::app::transfer::{OnUnpackProgress, Unpacked, plain_name};
+use crate::store::{Parts, Step};
+use crate::ui::text;
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// Unpacks what lies in `folder` of the archive, all of it where that is empty, into the folder `into`, which nobody else
+/// writes to.
+///
+/// # Errors
+/// Why nothing can be unpacked, or no more.
+pub fn unpack(archive: &File, folder: &str, into: &Path, tell: OnUnpackProgress<'_>) -> Result<Unpacked, String> {
+    let unreadable = |error: io::Error| format!("the archive cannot be read: {error}");
+    let packed = archive.metadata().map_err(unreadable)?.len();
+    let parts = Parts::file(archive.try_clone().map_err(unreadable)?, packed);
+    let list = match zip::list(&parts, &|| false) {
+        Step::Made(Ok(list)) => list,
+        Step::Made(Err(refusal)) => return Err(refusal.why()),
+        Step::Need(_) => return Err("the archive ends before it is whole".into()),
+    };
+    let chosen: Vec<(&Entry, &str)> =
+        list.entries.iter().filter_map(|entry| Some((entry, within(&entry.path, folder)?))).collect();
+    let opened = |entry: &Entry| entry.odd.is_none() && zip::fits(entry, packed);
+    let total = chosen.iter().filter(|(entry, _)| opened(entry)).map(|(entry, _)| entry.size);
+    let total = total.fold(0, u64::saturating_add);
+    // Entries may share their bytes, so that none of them alone is a trap.
+    if zip::is_trap(total, packed) {
+        let (total, packed) = (text::bytes(total), text::bytes(packed));
+        return Err(format!("{packed} would unpack to {total}, as traps do"));
+    }
+    let mut room = Room { into, made: BTreeSet::new(), out: Unpacked::default() };
+    let mut done = 0;
+    let mut go_on = |bytes: u64| {
+        done += bytes;
+        tell(done, total)
+    };
+    for (entry, path) in chosen {
+        if !go_on(0) {
+            return Err("it was stopped".into());
+        }
+        match room.put(archive, entry, path, &mut go_on) {
+            Ok(()) => {}
+            Err(Extracted::Broken(why)) => room.out.left_out.push(format!("{} ({why})", entry.path)),
+            Err(Extracted::Disk(error)) => {
+                return Err(match error.kind() {
+                    ErrorKind::StorageFull => "the disk is full; nothing of it is kept".into(),
+                    _ => format!("{} cannot be written: {error}", entry.path),
+                });
+            }
+            Err(Extracted::Stopped) => return Err("it was stopped".into()),
+        }
+    }
+    if list.left_out > 0 {
+        room.out.left_out.push(format!("{} entries beyond those that are listed", text::count(list.left_out)));
+    }
+    room.out.left_out.extend(list.broken.map(str::to_owned));
+    Ok(room.out)
+}
+
+/// The rest of a path behind the folder that it is in; of the archive's own folder, all of it.
+fn within<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
+    let mut rest = path;
+    for name in folder.split('/').filter(|name| !name.is_empty()) {
+        rest = rest.strip_prefix(name)?.strip_prefix(['/', '\\'])?;
+    }
+    Some(rest).filter(|rest| !rest.is_empty())
+}
+
+/// Where files are put.
+struct Room<'a> {
+    into: &'a Path,
+    /// Folders that are made already.
+    made: BTreeSet<PathBuf>,
+    out: Unpacked,
+}
+
+impl Room<'_> {
+    fn put(
+        &mut self,
+        archive: &File,
+        entry: &Entry,
+        path: &str,
+        tell: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<(), Extracted> {
+        if let Some(odd) = entry.odd {
+            return Err(Extracted::Broken(odd.word()));
+        }
+        // The path has no name in it that leads elsewhere, or it would be odd. Each is looked at again where it counts.
+        let mut at = self.into.to_owned();
+        for name in path.split(['/', '\\']).filter(|name| !name.is_empty()) {
+            let name = plain_name(name);
+            if matches!(name.as_str(), "." | "..") || Path::new(&name).components().count() != 1 {
+                return Err(Extracted::Broken("bad name"));
+            }
+            at.push(name);
+        }
+        if entry.folder {
+            return self.folder(&at);
+        }
+        self.folder(at.parent().unwrap_or(self.into))?;
+        // A file that is there is never written over, and no link is gone through.
+        let file =
+            OpenOptions::new().write(true).create_new(true).open(&at).map_err(|error| named_twice(error, &at))?;
+        let mut out = BufWriter::new(file);
+        let poured = zip::pour(archive, entry, &mut out, tell).and_then(|()| out.flush().map_err(Extracted::Disk));
+        if poured.is_err() {
+            let _ = fs::remove_file(&at);
+            return poured;
+        }
+        if entry.executable {
+            executable(&at).map_err(Extracted::Disk)?;
+        }
+        self.out.files += 1;
+        self.out.bytes += entry.size;
+        Ok(())
+    }
+
+    fn folder(&mut self, at: &Path) -> Result<(), Extracted> {
+        if !self.made.contains(at) {
+            fs::create_dir_all(at).map_err(|error| named_twice(error, at))?;
+            self.made.insert(at.to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// What is there under that name already came of the same archive.
+fn named_twice(error: io::Error, at: &Path) -> Extracted {
+    let taken = matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotADirectory | ErrorKind::IsADirectory);
+    match taken {
+        true => Extracted::Broken("another one has its name"),
+        false if error.kind() == ErrorKind::InvalidFilename => Extracted::Broken("its name is too long"),
+        false => Extracted::Disk(io::Error::new(error.kind(), format!("{}: {error}", at.display()))),
+    }
+}
+
+#[cfg(unix)]
+fn executable(at: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = fs::metadata(at)?.permissions().mode();
+    // Whoever may read it may run it.
+    fs::set_permissions(at, fs::Permissions::from_mode(mode | (mode & 0o444) >> 2))
+}
+
+#[cfg(not(unix))]
+fn executable(_at: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ::zip::ZipWriter;
+    use ::zip::write::SimpleFileOptions;
+    use std::io::{Read, Seek, SeekFrom};
+
+    fn archive(files: &[(&str, &str)]) -> ZipWriter<File> {
+        let mut zip = ZipWriter::new(tempfile::tempfile().unwrap());
+        for (path, text) in files {
+            zip.start_file(*path, SimpleFileOptions::default()).unwrap();
+            zip.write_all(text.as_bytes()).unwrap();
+        }
+        zip
+    }
+
+    /// All files below a folder, with what is in them.
+    fn files(folder: &Path) -> Vec<(String, String)> {
+        let mut all = Vec::new();
+        let mut todo = vec![folder.to_owned()];
+        while let Some(at) = todo.pop() {
+            for entry in fs::read_dir(at).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    todo.push(path);
+                } else {
+                    let name = path.strip_prefix(folder).unwrap().display().to_string();
+                    all.push((name, fs::read_to_string(path).unwrap()));
+                }
+            }
+        }
+        all.sort();
+        all
+    }
+
+    fn owned(files: &[(&str, &str)]) -> Vec<(String, String)> {
+        files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
+    }
+
+    #[test]
+    fn all_or_one_folder_is_unpacked_and_progress_is_told() {
+        let long = "a line\n".repeat(50_000);
+        let file =
+            archive(&[("a.txt", "one"), ("dir/b.txt", &long), ("dir/deep/c.txt", "three"), ("direct.txt", "no")]);
+        let file = file.finish().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let mut told = Vec::new();
+        let out = unpack(&file, "", folder.path(), &mut |done, total| {
+            told.push((done, total));
+            true
+        });
+        let total = 350_010;
+        assert_eq!(out, Ok(Unpacked { files: 4, bytes: total, left_out: vec![] }));
+        assert_eq!(told.last(), Some(&(total, total)));
+        assert!(told.is_sorted() && told.len() > 6);
+        assert_eq!(files(folder.path()).len(), 4);
+        let folder = tempfile::tempdir().unwrap();
+        let out = unpack(&file, "dir", folder.path(), &mut |_, _| true).unwrap();
+        assert_eq!((out.files, files(folder.path())), (2, owned(&[("b.txt", &long), ("deep/c.txt", "three")])));
+    }
+
+    #[test]
+    fn what_climbs_out_and_links_and_what_is_there_twice_are_left_out_and_named() {
+        let outer = tempfile::tempdir().unwrap();
+        let folder = outer.path().join("in");
+        fs::create_dir(&folder).unwrap();
+        let absolute = outer.path().join("absolute").display().to_string();
+        let mut zip = archive(&[
+            ("../up.txt", "no"),
+            ("a/../../up.txt", "no"),
+            ("..\\up.txt", "no"),
+            (&absolute, "no"),
+            ("C:\\up.txt", "no"),
+            ("good.txt", "yes"),
+            ("good.txt/under", "no"),
+            ("esc\u{1b}[2J", "one"),
+            (".dir\u{202e}\u{2028}/a:b?.txt", "two"),
+            ("esc\u{9b}[2J", "no"),
+        ]);
+        zip.add_symlink("link", "/etc", SimpleFileOptions::default()).unwrap();
+        zip.start_file("link/passwd", SimpleFileOptions::default()).unwrap();
+        zip.write_all(b"a file of a folder").unwrap();
+        let out = unpack(&zip.finish().unwrap(), "", &folder, &mut |_, _| true).unwrap();
+        assert_eq!(
+            files(outer.path()),
+            owned(&[
+                ("in/.dir__/a_b_.txt", "two"),
+                ("in/esc_[2J", "one"),
+                ("in/good.txt", "yes"),
+                ("in/link/passwd", "a file of a folder"),
+            ])
+        );
+        // On Unix a backslash is a letter: written as it stands, it would be a file of that name where the program runs.
+        for name in ["..\\up.txt", "C:\\up.txt"] {
+            assert!(fs::symlink_metadata(name).is_err(), "{name}");
+        }
+        assert_eq!(
+            out.left_out,
+            [
+                "../up.txt (climbs out)".to_owned(),
+                "a/../../up.txt (climbs out)".into(),
+                "..\\up.txt (climbs out)".into(),
+                format!("{absolute} (absolute)"),
+                "C:\\up.txt (absolute)".into(),
+                "good.txt/under (another one has its name)".into(),
+                "esc\u{9b}[2J (another one has its name)".into(),
+                "link (link)".into(),
+            ]
+        );
+    }
+
+    #[test]
+    fn traps_are_refused_and_what_is_damaged_is_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let zeros = "\0".repeat(20 << 20);
+        let many: Vec<(String, &str)> = (0..6).map(|at| (format!("{at}"), zeros.as_str())).collect();
+        let many: Vec<(&str, &str)> = many.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+        let said = unpack(&archive(&many).finish().unwrap(), "", folder.path(), &mut |_, _| true).unwrap_err();
+        assert!(said.ends_with("would unpack to 125.8 MB, as traps do"), "{said}");
+        assert!(files(folder.path()).is_empty());
+        let mut file = archive(&[("a.txt", "a text of many letters"), ("b.txt", "fine")]).finish().unwrap();
+        file.seek(SeekFrom::Start(40)).unwrap();
+        file.write_all(b"???").unwrap();
+        let out = unpack(&file, "", folder.path(), &mut |_, _| true).unwrap();
+        assert_eq!((out.files, files(folder.path())), (1, owned(&[("b.txt", "fine")])));
+        assert!(out.left_out[0].starts_with("a.txt ("), "{:?}", out.left_out);
+        assert!(unpack(&tempfile::tempfile().unwrap(), "", folder.path(), &mut |_, _| true).is_err());
+        let stopped = unpack(&archive(&[("x", "y")]).finish().unwrap(), "", folder.path(), &mut |_, _| false);
+        assert_eq!(stopped, Err("it was stopped".into()));
+    }
+
+    #[test]
+    fn an_entry_that_lies_nowhere_is_left_out_alone() {
+        let mut whole = Vec::new();
+        let mut file = archive(&[("a.txt", "one"), ("b.txt", "two")]).finish().unwrap();
+        file.seek(SeekFrom::Start(0)).unwrap();
+        file.read_to_end(&mut whole).unwrap();
+        // The offset of the first one is too large for its place: it stands in an extra field of twelve bytes.
+        for offset in [u64::MAX, i64::MAX as u64 + 1, i64::MAX as u64, 1 << 40] {
+            let mut all = whole.clone();
+            let list = memchr::memmem::find(&all, b"PK\x01\x02").unwrap();
+            all[list + 30] = 12;
+            all[list + 42..list + 46].fill(0xff);
+            let extra = [&[1, 0, 8, 0][..], &offset.to_le_bytes()].concat();
+            all.splice(list + 51..list + 51, extra);
+            let end = memchr::memmem::rfind(&all, b"PK\x05\x06").unwrap();
+            all[end + 12] += 12;
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(&all).unwrap();
+            let folder = tempfile::tempdir().unwrap();
+            let out = unpack(&file, "", folder.path(), &mut |_, _| true).unwrap();
+            assert_eq!(out.left_out, ["a.txt (it lies outside of the archive)"], "{offset}");
+            assert_eq!(files(folder.path()), owned(&[("b.txt", "two")]));
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn programs_can_be_run() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let mut zip = archive(&[]);
+        for (name, mode) in [("run", 0o755), ("read", 0o644)] {
+            zip.start_file(name, SimpleFileOptions::default().unix_permissions(mode)).unwrap();
+        }
+        unpack(&zip.finish().unwrap(), "", folder.path(), &mut |_, _| true).unwrap();
+        let runs = |name: &str| fs::metadata(folder.path().join(name)).unwrap().permissions().mode() & 0o100 != 0;
+        assert!(runs("run") && !runs("read"));
+    }
+}

@@ -1,0 +1,445 @@
+//! Reads a ZIP archive of which perhaps only parts are here: the list at its end, and one file of it.
+//!
+//! The crate that unpacks archives elsewhere wants all of one, and keeps one entry of those that share a name. Here every
+//! entry that the archive claims is listed as it is claimed, with what is odd about it.
+
+use crate::store::{Cancelled, Parts, Step};
+use bytes::Bytes;
+use flate2::Crc;
+use flate2::read::DeflateDecoder;
+use std::fs::File;
+use std::io::{BufReader, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+
+/// Bytes at the end of an archive that are asked for first: its list, of most archives.
+pub const TAIL: u64 = 128 * 1024;
+/// Bytes of a list; what is larger is refused.
+const LONGEST_LIST: u64 = 128 * 1024 * 1024;
+/// Entries that are listed.
+pub const MOST: usize = 500_000;
+/// The end record without its comment, and the most that it has with one.
+const END: usize = 22;
+const LONGEST_END: u64 = END as u64 + 0xffff;
+/// An entry that unpacks to more than that, and to so many times its size, is taken for a trap.
+const TRAP_SIZE: u64 = 64 * 1024 * 1024;
+const TRAP_RATIO: u64 = 200;
+/// Bytes that are unpacked at once where they go to a file.
+const PIECE: usize = 64 * 1024;
+const OTHER_BYTES: &str = "its bytes are not those that were packed (check sum)";
+/// Names in a path; what is deeper is not put into folders.
+const DEEPEST: usize = 64;
+
+/// What is odd about an entry, so that it is named and not opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Anomaly {
+    /// Its path leads out of the folder with `..`.
+    Climbs,
+    /// Its path begins at the root of a disk.
+    Absolute,
+    /// Its name is empty, or holds what no name holds.
+    Nameless,
+    /// It is a link.
+    Link,
+    /// It is encrypted.
+    Locked,
+    /// It is packed by a method of that number, which is not known here.
+    Method(u16),
+    /// It unpacks to far more than it is.
+    Trap,
+}
+
+impl Anomaly {
+    /// What it is, and what is done about it.
+    pub fn said(self) -> String {
+        match self {
+            Anomaly::Climbs => "Its path leads out of the archive's folder (..). It is not opened.".into(),
+            Anomaly::Absolute => "Its path begins at the root of a disk. It is not opened.".into(),
+            Anomaly::Nameless => "Its name is none that a file can have. It is not opened.".into(),
+            Anomaly::Link => "It is a link. Links in archives are not followed.".into(),
+            Anomaly::Locked => "It is encrypted; labscope does not ask for passwords.".into(),
+            Anomaly::Method(number) => format!("It is packed by method {number}, which labscope does not know."),
+            Anomaly::Trap => "It would unpack to hundreds of times its size, as traps do. It is not opened.".into(),
+        }
+    }
+
+    /// The same in a word, for a list.
+    pub fn word(self) -> &'static str {
+        match self {
+            Anomaly::Climbs => "climbs out",
+            Anomaly::Absolute => "absolute",
+            Anomaly::Nameless => "bad name",
+            Anomaly::Link => "link",
+            Anomaly::Locked => "locked",
+            Anomaly::Method(_) => "unknown",
+            Anomaly::Trap => "trap",
+        }
+    }
+
+    /// Whether it is about the path: such entries stand in no folder.
+    pub fn is_of_path(self) -> bool {
+        matches!(self, Anomaly::Climbs | Anomaly::Absolute | Anomaly::Nameless)
+    }
+}
+
+/// One entry, as the archive's list has it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// Its path in the archive, as it stands there.
+    pub path: String,
+    /// Bytes unpacked, as claimed.
+    pub size: u64,
+    /// Bytes packed.
+    pub packed: u64,
+    /// What is odd about it.
+    pub odd: Option<Anomaly>,
+    /// Whether it is a folder.
+    pub folder: bool,
+    /// Whether it is a program, where the archive was made on a system that tells.
+    pub executable: bool,
+    method: u16,
+    crc: u32,
+    /// Where it begins in the archive.
+    offset: u64,
+    name_bytes: u64,
+}
+
+/// The list of an archive.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct List {
+    pub entries: Vec<Entry>,
+    /// Entries that the archive has beyond those that are listed.
+    pub left_out: u64,
+    /// Why the list ends early, where it does.
+    pub broken: Option<&'static str>,
+}
+
+/// Why an archive, or a file of it, cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It is no ZIP archive.
+    NotZip,
+    /// What is wrong with it.
+    Broken(&'static str),
+    /// It would be that many bytes.
+    TooLarge(u64),
+    /// What is odd about the entry.
+    Odd(Anomaly),
+    /// The disk.
+    Disk(String),
+}
+
+impl Refusal {
+    /// The same in a few words, of the archive.
+    pub fn why(&self) -> String {
+        match self {
+            Refusal::NotZip => "it is no ZIP archive".into(),
+            Refusal::Broken(why) => format!("the archive is damaged: {why}"),
+            Refusal::TooLarge(_) => "the archive's list is too large".into(),
+            Refusal::Odd(odd) => odd.said(),
+            Refusal::Disk(why) => why.clone(),
+        }
+    }
+}
+
+type Outcome<T> = Step<Result<T, Refusal>>;
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    bytes.get(at..at + 2)?.try_into().ok().map(u16::from_le_bytes)
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..at + 4)?.try_into().ok().map(u32::from_le_bytes)
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    bytes.get(at..at + 8)?.try_into().ok().map(u64::from_le_bytes)
+}
+
+/// The bytes of `range`; else what to say instead.
+fn bytes_of<T>(parts: &Parts, range: Range<u64>) -> Result<Bytes, Outcome<T>> {
+    match parts.read(range.clone()) {
+        Ok(Some(bytes)) => Ok(bytes),
+        Ok(None) if range.end <= parts.total() && !parts.is_whole() => Err(Step::Need(range)),
+        Ok(None) => Err(broken("it points behind its own end")),
+        Err(error) => Err(Step::Made(Err(Refusal::Disk(error.to_string())))),
+    }
+}
+
+fn broken<T>(why: &'static str) -> Outcome<T> {
+    Step::Made(Err(Refusal::Broken(why)))
+}
+
+/// Reads the list of an archive.
+pub fn list(parts: &Parts, cancelled: Cancelled<'_>) -> Outcome<List> {
+    read_list(parts, cancelled).unwrap_or_else(|step| step)
+}
+
+/// The result comes as an `Err` where reading ends early, so that `?` ends it.
+fn read_list(parts: &Parts, cancelled: Cancelled<'_>) -> Result<Outcome<List>, Outcome<List>> {
+    let not_zip = || Step::Made(Err(Refusal::NotZip));
+    let total = parts.total();
+    if total < END as u64 {
+        return Err(not_zip());
+    }
+    let from = total.saturating_sub(LONGEST_END.max(TAIL.min(total)));
+    let tail = bytes_of(parts, from..total)?;
+    let at = memchr::memmem::rfind_iter(&tail, b"PK\x05\x06").find(|at| {
+        // What its comment says must reach to the end: then it is no text that looks so.
+        u16_at(&tail, at + 20).is_some_and(|comment| at + END + usize::from(comment) <= tail.len())
+    });
+    let at = at.ok_or_else(not_zip)?;
+    let end = from + at as u64;
+    let record = |offset: usize| u32_at(&tail, at + offset).map(u64::from);
+    let (Some(disks), Some(count), Some(size), Some(start)) =
+        (record(4), u16_at(&tail, at + 10), record(12), record(16))
+    else {
+        return Err(not_zip());
+    };
+    let (mut count, mut size, mut start, mut list_end) = (u64::from(count), size, start, end);
+    if count == 0xffff || size == 0xffff_ffff || start == 0xffff_ffff {
+        let locator = bytes_of(parts, end.saturating_sub(20)..end)?;
+        if locator.starts_with(b"PK\x06\x07") {
+            let place = u64_at(&locator, 8).unwrap_or(0);
+            let large = bytes_of(parts, place..place.saturating_add(56))?;
+            let number = |offset: usize| u64_at(&large, offset).filter(|_| large.starts_with(b"PK\x06\x06"));
+            let (Some(entries), Some(bytes), Some(first)) = (number(32), number(40), number(48)) else {
+                return Err(broken("its end is damaged"));
+            };
+            (count, size, start, list_end) = (entries, bytes, first, place);
+        }
+    } else if disks != 0 {
+        return Err(broken("it is one of several volumes"));
+    }
+    if size > LONGEST_LIST {
+        return Err(Step::Made(Err(Refusal::TooLarge(size))));
+    }
+    // What stands before the archive, as before one that unpacks itself, moves all its offsets.
+    let Some(before) = list_end.checked_sub(size).and_then(|begin| begin.checked_sub(start)) else {
+        return Err(broken("its list does not fit into it"));
+    };
+    let listed = bytes_of(parts, list_end - size..list_end)?;
+    let mut list = List::default();
+    let mut at = 0;
+    for number in 0..count {
+        if number % 4096 == 0 && cancelled() {
+            break;
+        }
+        if list.entries.len() >= MOST {
+            list.left_out = count - number;
+            break;
+        }
+        let Some((entry, length)) = listed.get(at..).and_then(|rest| entry(rest, before)) else {
+            list.broken = Some("its list ends early");
+            break;
+        };
+        at += length;
+        list.entries.push(entry);
+    }
+    Ok(Step::Made(Ok(list)))
+}
+
+/// The entry at the start of `bytes`, and how many of them it takes.
+fn entry(bytes: &[u8], before: u64) -> Option<(Entry, usize)> {
+    if !bytes.starts_with(b"PK\x01\x02") {
+        return None;
+    }
+    let (made_by, flags, method) = (u16_at(bytes, 4)?, u16_at(bytes, 8)?, u16_at(bytes, 10)?);
+    let (crc, mut packed, mut size) =
+        (u32_at(bytes, 16)?, u64::from(u32_at(bytes, 20)?), u64::from(u32_at(bytes, 24)?));
+    let (name, extra, comment) = (u16_at(bytes, 28)?, u16_at(bytes, 30)?, u16_at(bytes, 32)?);
+    let (attributes, mut offset) = (u32_at(bytes, 38)?, u64::from(u32_at(bytes, 42)?));
+    let extra_at = 46 + usize::from(name);
+    let raw = bytes.get(46..extra_at)?;
+    let extra = bytes.get(extra_at..extra_at + usize::from(extra))?;
+    // Numbers too large for their fields stand in an extra field, those alone that are, in this order.
+    let mut large = extra_field(extra, 1).unwrap_or_default();
+    let mut next = |number: &mut u64| {
+        if *number == 0xffff_ffff
+            && let Some(value) = u64_at(large, 0)
+        {
+            *number = value;
+            large = large.get(8..).unwrap_or_default();
+        }
+    };
+    next(&mut size);
+    next(&mut packed);
+    next(&mut offset);
+    let path = String::from_utf8_lossy(raw).into_owned();
+    // Of archives made on Unix, the mode stands in the upper half.
+    let mode = if made_by >> 8 == 3 { attributes >> 16 } else { 0 };
+    let folder = path.ends_with('/') || mode & 0o170_000 == 0o040_000;
+    let odd = odd_path(&path).or(match () {
+        () if mode & 0o170_000 == 0o120_000 => Some(Anomaly::Link),
+        () if folder => None,
+        () if flags & 1 != 0 => Some(Anomaly::Locked),
+        () if !matches!(method, 0 | 8) => Some(Anomaly::Method(method)),
+        () if is_trap(size, packed) => Some(Anomaly::Trap),
+        () => None,
+    });
+    // What points nowhere is listed all the same; nothing is found there.
+    let offset = offset.saturating_add(before);
+    let (executable, name_bytes) = (!folder && mode & 0o100 != 0, raw.len() as u64);
+    let entry = Entry { path, size, packed, odd, folder, executable, method, crc, offset, name_bytes };
+    Some((entry, extra_at + extra.len() + usize::from(comment)))
+}
+
+fn extra_field(mut extra: &[u8], wanted: u16) -> Option<&[u8]> {
+    loop {
+        let (id, length) = (u16_at(extra, 0)?, usize::from(u16_at(extra, 2)?));
+        let body = extra.get(4..4 + length)?;
+        if id == wanted {
+            return Some(body);
+        }
+        extra = extra.get(4 + length..)?;
+    }
+}
+
+/// What is odd about a path. Some programs write backslashes between names.
+fn odd_path(path: &str) -> Option<Anomaly> {
+    let mut names = path.trim_end_matches('/').split(['/', '\\']);
+    let drive = path.as_bytes().get(1) == Some(&b':') && path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic);
+    if path.starts_with(['/', '\\']) || drive {
+        Some(Anomaly::Absolute)
+    } else if names.clone().any(|name| name == "..") {
+        Some(Anomaly::Climbs)
+    } else if path.contains('\0') || names.clone().count() > DEEPEST || names.any(|name| matches!(name, "" | ".")) {
+        Some(Anomaly::Nameless)
+    } else {
+        None
+    }
+}
+
+/// Bytes of an archive that are enough to unpack an entry, in nearly every archive.
+pub fn span(entry: &Entry, total: u64) -> Range<u64> {
+    // What stands before the bytes of an entry may be longer there than in the list.
+    let header = 30 + entry.name_bytes + 4096;
+    let start = entry.offset.min(total);
+    start..start.saturating_add(header).saturating_add(entry.packed).min(total)
+}
+
+/// Unpacks an entry, up to `most` bytes, and looks whether it is what the list says.
+pub fn take(parts: &Parts, entry: &Entry, most: u64) -> Outcome<Bytes> {
+    if let Some(odd) = entry.odd {
+        return Step::Made(Err(Refusal::Odd(odd)));
+    }
+    if entry.size > most {
+        return Step::Made(Err(Refusal::TooLarge(entry.size)));
+    }
+    unpack(parts, entry).unwrap_or_else(|step| step)
+}
+
+fn unpack(parts: &Parts, entry: &Entry) -> Result<Outcome<Bytes>, Outcome<Bytes>> {
+    let all = span(entry, parts.total());
+    let header = all.start..all.start.saturating_add(30).min(parts.total());
+    // All of it at once, where it has to be asked for.
+    let header = match bytes_of(parts, header) {
+        Err(Step::Need(_)) => return Err(Step::Need(all)),
+        other => other?,
+    };
+    let (Some(name), Some(extra)) = (u16_at(&header, 26), u16_at(&header, 28)) else {
+        return Err(broken("it ends before its file"));
+    };
+    if !header.starts_with(b"PK\x03\x04") {
+        return Err(broken("there is no file where its list says"));
+    }
+    let start = all.start + 30 + u64::from(name) + u64::from(extra);
+    let packed = bytes_of(parts, start..start.saturating_add(entry.packed))?;
+    let mut bytes = Vec::new();
+    if entry.method == 0 {
+        bytes.extend_from_slice(&packed);
+    } else {
+        // One byte more than is claimed tells a claim that is too small.
+        let unpacked = DeflateDecoder::new(&packed[..]).take(entry.size.saturating_add(1)).read_to_end(&mut bytes);
+        if unpacked.is_err() {
+            return Err(broken("what it packs is damaged"));
+        }
+    }
+    if bytes.len() as u64 > entry.size {
+        return Err(broken("it unpacks to more than it claims"));
+    }
+    let mut crc = Crc::new();
+    crc.update(&bytes);
+    if (bytes.len() as u64) < entry.size || crc.sum() != entry.crc {
+        return Err(broken(OTHER_BYTES));
+    }
+    Ok(Step::Made(Ok(bytes.into())))
+}
+
+/// What came of pouring an entry out.
+#[derive(Debug)]
+pub enum Extracted {
+    /// What is wrong with the entry.
+    Broken(&'static str),
+    /// The disk.
+    Disk(std::io::Error),
+    /// Nobody wants it any more.
+    Stopped,
+}
+
+/// Unpacks an entry of an archive on disk, of any size, to `out`; `tell` hears of every piece, and says whether to go on.
+pub fn pour(
+    mut archive: &File,
+    entry: &Entry,
+    out: &mut dyn Write,
+    tell: &mut dyn FnMut(u64) -> bool,
+) -> Result<(), Extracted> {
+    let length = archive.metadata().map_err(Extracted::Disk)?.len();
+    if !fits(entry, length) {
+        return Err(Extracted::Broken("it lies outside of the archive"));
+    }
+    let mut header = [0; 30];
+    archive.seek(SeekFrom::Start(entry.offset)).map_err(Extracted::Disk)?;
+    archive.read_exact(&mut header).map_err(|_| Extracted::Broken("it ends before its file"))?;
+    let (Some(name), Some(extra)) = (u16_at(&header, 26), u16_at(&header, 28)) else {
+        return Err(Extracted::Broken("it ends before its file"));
+    };
+    if !header.starts_with(b"PK\x03\x04") {
+        return Err(Extracted::Broken("there is no file where its list says"));
+    }
+    archive.seek(SeekFrom::Current(i64::from(name) + i64::from(extra))).map_err(Extracted::Disk)?;
+    let packed = BufReader::new(archive.take(entry.packed));
+    // One byte more than is claimed tells a claim that is too small.
+    let mut bytes: Box<dyn Read> = match entry.method {
+        0 => Box::new(packed.take(entry.size.saturating_add(1))),
+        _ => Box::new(DeflateDecoder::new(packed).take(entry.size.saturating_add(1))),
+    };
+    let (mut crc, mut done, mut piece) = (Crc::new(), 0, vec![0; PIECE]);
+    loop {
+        let read = bytes.read(&mut piece).map_err(|_| Extracted::Broken("what it packs is damaged"))?;
+        let Some(new) = piece.get(..read).filter(|new| !new.is_empty()) else { break };
+        done += new.len() as u64;
+        if done > entry.size {
+            return Err(Extracted::Broken("it unpacks to more than it claims"));
+        }
+        crc.update(new);
+        out.write_all(new).map_err(Extracted::Disk)?;
+        if !tell(new.len() as u64) {
+            return Err(Extracted::Stopped);
+        }
+    }
+    if done < entry.size || crc.sum() != entry.crc {
+        return Err(Extracted::Broken(OTHER_BYTES));
+    }
+    Ok(())
+}
+
+/// Whether an entry lies within an archive of `length` bytes, by what the list says of it.
+pub fn fits(entry: &Entry, length: u64) -> bool {
+    entry.offset.checked_add(entry.packed).is_some_and(|end| end <= length)
+}
+
+/// Whether so many bytes would come of an archive of `packed` bytes as come of traps alone.
+pub fn is_trap(size: u64, packed: u64) -> bool {
+    size > TRAP_SIZE && size / packed.max(1) > TRAP_RATIO
+}
+
+/// An entry of a test.
+#[cfg(test)]
+pub fn entry_of(path: &str, size: u64) -> Entry {
+    let folder = path.ends_with('/');
+    let (odd, path) = (odd_path(path), path.to_owned());
+    Entry { path, size, packed: size, odd, folder, executable: false, method: 0, crc: 0, offset: 0, name_bytes: 0 }
+}
+
+#[cfg(test)]
+mod tests;

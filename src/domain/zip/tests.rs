@@ -1,0 +1,153 @@
+//! Archives as they should be and as they are: listed, unpacked, refused.
+
+use super::*;
+use ::zip::write::{FileOptions, SimpleFileOptions};
+use ::zip::{CompressionMethod, ZipWriter};
+use std::io::{Cursor, Write};
+
+fn packed(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    for (path, bytes) in files {
+        // Short texts stand there as they are: tests change them.
+        let method = if bytes.len() < 9 { CompressionMethod::Stored } else { CompressionMethod::Deflated };
+        zip.start_file(*path, SimpleFileOptions::default().compression_method(method)).unwrap();
+        zip.write_all(bytes).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+fn listed(bytes: Vec<u8>) -> Result<List, Refusal> {
+    match list(&Parts::whole(bytes.into()), &|| false) {
+        Step::Made(made) => made,
+        Step::Need(range) => panic!("{range:?} of a whole archive"),
+    }
+}
+
+fn taken(bytes: Vec<u8>, index: usize) -> Result<Bytes, Refusal> {
+    let parts = Parts::whole(bytes.clone().into());
+    match take(&parts, &listed(bytes).unwrap().entries[index], 1 << 20) {
+        Step::Made(made) => made,
+        Step::Need(range) => panic!("{range:?} of a whole archive"),
+    }
+}
+
+/// Writes over the first place that holds `old`.
+fn patch(bytes: &mut [u8], old: &[u8], new: &[u8]) {
+    let at = memchr::memmem::find(bytes, old).expect("what is to be changed");
+    bytes[at..at + new.len()].copy_from_slice(new);
+}
+
+#[test]
+fn files_are_listed_and_unpacked_from_parts_of_the_archive() {
+    let long = "a line of some text\n".repeat(40_000);
+    let noise: Vec<u8> = (0..600_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 11) as u8).collect();
+    let bytes = packed(&[("a.txt", b"one"), ("noise.bin", &noise), ("dir/b.txt", long.as_bytes())]);
+    let total = bytes.len() as u64;
+    let mut parts = Parts::of(total);
+    let mut asked = Vec::new();
+    let list = loop {
+        match list(&parts, &|| false) {
+            Step::Made(made) => break made.unwrap(),
+            Step::Need(range) => {
+                parts.add(range.start, bytes[range.start as usize..range.end as usize].to_vec().into());
+                asked.push(range);
+            }
+        }
+    };
+    assert_eq!(asked.len(), 1, "the end alone: {asked:?}");
+    let paths: Vec<_> = list.entries.iter().map(|e| (e.path.as_str(), e.size)).collect();
+    assert_eq!(paths, [("a.txt", 3), ("noise.bin", 600_000), ("dir/b.txt", long.len() as u64)]);
+    let mut parts = Parts::of(total);
+    let Step::Need(range) = take(&parts, &list.entries[0], 1 << 20) else { panic!("nothing is here yet") };
+    parts.add(range.start, bytes[range.start as usize..range.end as usize].to_vec().into());
+    let Step::Made(made) = take(&parts, &list.entries[0], 1 << 20) else { panic!("it is here now") };
+    assert_eq!(made.unwrap(), "one");
+    assert_eq!(taken(bytes, 2).unwrap(), long);
+}
+
+#[test]
+fn what_is_no_archive_or_a_broken_one_is_named() {
+    assert_eq!(listed(b"no".to_vec()), Err(Refusal::NotZip));
+    assert_eq!(listed(vec![b'x'; 4000]), Err(Refusal::NotZip));
+    let whole = packed(&[("a.txt", b"one"), ("b.txt", b"two")]);
+    // Its end is missing, as after a broken upload.
+    assert_eq!(listed(whole[..whole.len() - 30].to_vec()), Err(Refusal::NotZip));
+    // Its beginning is missing: the list says that there is more before it than there is.
+    assert_eq!(listed(whole[20..].to_vec()), Err(Refusal::Broken("its list does not fit into it")));
+    let mut damaged = whole.clone();
+    patch(&mut damaged, b"one", b"onE");
+    let wrong = "its bytes are not those that were packed (check sum)";
+    let stored = |bytes: Vec<u8>| taken(bytes, 0);
+    assert!(matches!(stored(damaged), Err(Refusal::Broken(why)) if why == wrong || why.contains("damaged")));
+    let mut list = whole.clone();
+    let second = memchr::memmem::rfind(&list, b"PK\x01\x02").unwrap();
+    list[second] = b'X';
+    let list = listed(list).unwrap();
+    assert_eq!((list.entries.len(), list.broken), (1, Some("its list ends early")));
+    for cut in 0..whole.len() {
+        let _ = listed(whole[..cut].to_vec());
+        let mut changed = whole.clone();
+        changed[cut] ^= 0xff;
+        if let Ok(list) = listed(changed.clone()) {
+            for index in 0..list.entries.len() {
+                let _ = taken(changed.clone(), index);
+            }
+        }
+    }
+}
+
+#[test]
+fn paths_that_lead_out_links_and_locked_files_are_named_and_not_opened() {
+    let bytes = packed(&[("../../etc/passwd", b"x"), ("/etc/passwd", b"x"), ("C:\\boot.ini", b"x"), ("a//b", b"x")]);
+    let list = listed(bytes.clone()).unwrap();
+    // The crate that writes them here cleans some of them; what is left is odd, or harmless.
+    for entry in &list.entries {
+        assert!(entry.odd.is_some() || !entry.path.contains(".."), "{}", entry.path);
+    }
+    for (path, odd) in [
+        ("../x", Some(Anomaly::Climbs)),
+        ("a/../../x", Some(Anomaly::Climbs)),
+        ("a\\..\\x", Some(Anomaly::Climbs)),
+        ("/etc/passwd", Some(Anomaly::Absolute)),
+        ("\\\\host\\share", Some(Anomaly::Absolute)),
+        ("c:/x", Some(Anomaly::Absolute)),
+        ("", Some(Anomaly::Nameless)),
+        ("a//b", Some(Anomaly::Nameless)),
+        ("./a", Some(Anomaly::Nameless)),
+        ("a\0b", Some(Anomaly::Nameless)),
+        ("a/b..c/..d", None),
+        ("folder/", None),
+    ] {
+        assert_eq!(odd_path(path), odd, "{path:?}");
+    }
+    assert_eq!(odd_path(&"a/".repeat(100)), Some(Anomaly::Nameless));
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    zip.add_symlink("link", "/etc/passwd", FileOptions::<()>::default()).unwrap();
+    let bytes = zip.finish().unwrap().into_inner();
+    assert_eq!(taken(bytes, 0), Err(Refusal::Odd(Anomaly::Link)));
+}
+
+#[test]
+fn a_trap_is_told_by_its_claims_and_a_false_claim_by_its_bytes() {
+    let zeros = vec![0; 200_000];
+    let mut bytes = packed(&[("zeros", &zeros)]);
+    let claimed = 200_000_u32.to_le_bytes();
+    // It claims four bytes, and unpacks to many.
+    patch(&mut bytes, &claimed, &4_u32.to_le_bytes());
+    patch(&mut bytes, &claimed, &4_u32.to_le_bytes());
+    assert_eq!(taken(bytes.clone(), 0), Err(Refusal::Broken("it unpacks to more than it claims")));
+    // It claims two gigabytes, far more than so few bytes can hold.
+    let list_at = memchr::memmem::find(&bytes, b"PK\x01\x02").unwrap();
+    bytes[list_at + 24..list_at + 28].copy_from_slice(&2_000_000_000_u32.to_le_bytes());
+    assert_eq!(taken(bytes, 0), Err(Refusal::Odd(Anomaly::Trap)));
+    // Honest, and too large to be shown.
+    let honest = packed(&[("text", "x y z ".repeat(400_000).as_bytes())]);
+    assert_eq!(taken(honest, 0), Err(Refusal::TooLarge(2_400_000)));
+}
+
+#[test]
+fn an_archive_behind_other_bytes_is_read_too() {
+    let mut bytes = b"#!/bin/sh\nexec unzip \"$0\"\n".to_vec();
+    bytes.extend(packed(&[("a.txt", b"one")]));
+    assert_eq!(taken(bytes, 0).unwrap(), "one");
+}

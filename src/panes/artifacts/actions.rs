@@ -1,0 +1,213 @@
+//! What is done with artifacts: opened, walked, saved, asked for by branch.
+
+use super::{ArtifactSource, Artifacts, FILE, ci};
+use crate::api::Endpoint;
+use crate::api::jobs::GetRefArtifacts;
+use crate::app::action::{Action, Tone};
+use crate::app::command::Disabled;
+use crate::app::complete::Complete;
+use crate::app::overlay::form::{Form, Widget};
+use crate::app::overlay::picker::{Item, Picker};
+use crate::app::pane::{Cx, View};
+use crate::app::place::Place;
+use crate::app::transfer::Save;
+use crate::domain::zip::Entry;
+use crate::domain::{junit, unpack};
+use ci::JobAction;
+
+impl Artifacts {
+    pub(super) fn open_node(&mut self, cx: &mut Cx) {
+        if self.panels.focus() == FILE {
+            return self.open_case(cx);
+        }
+        let Some(index) = self.current(&cx.view) else { return };
+        match self.node(&cx.view, index) {
+            Some(node) if node.folder => self.set_open(index, !self.open.contains(&index), &cx.view),
+            Some(_) => self.enter(&cx.view),
+            None => {}
+        }
+    }
+
+    pub(super) fn enter(&mut self, view: &View) {
+        self.follow(view);
+        self.panels.set_focus(FILE);
+        self.entered = true;
+    }
+
+    /// Opens the source that the selected test names, at the commit of the job.
+    pub(super) fn open_case(&mut self, cx: &mut Cx) {
+        let Some(case) = self.table(&cx.view).and_then(|report| self.report.case(report)) else { return };
+        let commit = self.job(&cx.view).and_then(|job| {
+            let pipeline = job.pipeline.as_ref().map(|pipeline| pipeline.sha.clone());
+            job.commit.as_ref().map(|commit| commit.id.clone()).or(pipeline).filter(|sha| !sha.is_empty())
+        });
+        let git_ref = match (&commit, &self.of) {
+            (None, ArtifactSource::Ref { git_ref, .. }) => Some(git_ref.clone()),
+            _ => commit.clone(),
+        };
+        let place = |spot: &junit::SourceLocation| Place {
+            git_ref: git_ref.clone(),
+            line: spot.line,
+            ..Place::new("files").project(self.project.clone()).path(spot.path.clone())
+        };
+        let spots = case.spots();
+        match spots.as_slice() {
+            [] => self.report.turn_whole(),
+            [one] => cx.go(place(one)),
+            many => {
+                let items = many.iter().map(|spot| {
+                    let line = spot.line.map_or_else(String::new, |line| format!(":{line}"));
+                    Item::act(format!("{}{line}", spot.path), Action::Go(place(spot)))
+                });
+                cx.act(Action::Open(Box::new(Picker::new("Open the source of", "", items.collect()))));
+            }
+        }
+    }
+
+    pub(super) fn sibling(&mut self, forward: bool, cx: &mut Cx) {
+        let len = self.len(&cx.view);
+        let at = self.list.selected();
+        let is_file = |i: &usize| {
+            let node = self.node_at(&cx.view, *i).and_then(|index| self.node(&cx.view, index));
+            node.is_some_and(|node| !node.folder)
+        };
+        let next = if forward { (at + 1..len).find(is_file) } else { (0..at).rev().find(is_file) };
+        match next {
+            Some(index) => {
+                self.list.select(index, len);
+                self.follow(&cx.view);
+            }
+            None => cx.say(Tone::Info, "There is no further file in sight."),
+        }
+    }
+
+    pub(super) fn save(&mut self, cx: &mut Cx) {
+        let Some(entry) = self.at_hand(&cx.view) else { return };
+        if let Some(request) = self.file_request(&cx.view, entry) {
+            cx.act(Action::Save(Save::new(request, &entry.path).size(entry.size)));
+        }
+    }
+
+    pub(super) fn save_all(&mut self, cx: &mut Cx) {
+        let name = format!("{}.zip", self.called(&cx.view));
+        let save = self.whole(&name, &cx.view);
+        cx.act(Action::Save(save));
+    }
+
+    /// What to call all of it.
+    fn called(&self, view: &View) -> String {
+        let name = match (&self.of, self.job(view)) {
+            (_, Some(job)) => format!("{}-{}", job.name, job.id),
+            (ArtifactSource::Job(job), None) => format!("artifacts-{job}"),
+            (ArtifactSource::Ref { job, .. }, None) => job.clone(),
+        };
+        name.replace(['/', '\\'], "-")
+    }
+
+    fn whole(&self, name: &str, view: &View) -> Save {
+        let file = self.job(view).and_then(|job| job.artifacts_file.as_ref());
+        let save = Save::new(self.request(), name);
+        match file.filter(|file| file.size > 0) {
+            Some(file) => save.size(file.size),
+            None => save,
+        }
+    }
+
+    /// The folder under the cursor, or the one that the file there is in; nothing where that is the archive itself.
+    pub(super) fn folder_here(&self, view: &View) -> String {
+        let index = if self.panels.focus() == FILE { self.shown } else { self.current(view) };
+        let Some((archive, index)) = self.archive(view).zip(index) else { return String::new() };
+        match archive.tree.node(index) {
+            Some(node) if node.folder => archive.tree.path(index),
+            Some(_) => archive.tree.parent(index).map(|folder| archive.tree.path(folder)).unwrap_or_default(),
+            None => String::new(),
+        }
+    }
+
+    /// Unpacks a folder of the archive, or all of it, into a folder on this machine.
+    pub(super) fn unpack(&mut self, folder: &str, cx: &mut Cx) {
+        let name = match folder.rsplit('/').next() {
+            Some(name) if !name.is_empty() => name.to_owned(),
+            _ => self.called(&cx.view),
+        };
+        let save = self.whole(&name, &cx.view).unpacked(folder, unpack::unpack);
+        cx.act(Action::Save(save));
+    }
+
+    /// The entry that has the focus: the file, or what is under the cursor of the tree.
+    pub(super) fn at_hand<'a>(&self, view: &View<'a>) -> Option<&'a Entry> {
+        let index = if self.panels.focus() == FILE { self.shown } else { self.current(view) };
+        self.entry(view, index?).filter(|entry| !entry.folder)
+    }
+
+    pub(super) fn can_save(&self, view: &View) -> Result<(), Disabled> {
+        let Some(entry) = self.at_hand(view) else { return Err("no file is selected".into()) };
+        match (entry.odd, self.job_id(view)) {
+            (Some(odd), _) => Err(format!("{} A saves the archive as it is", odd.said()).into()),
+            (None, None) => Err("the job is not known; A saves the archive".into()),
+            (None, Some(_)) => Ok(()),
+        }
+    }
+
+    pub(super) fn has_archive(&self, view: &View) -> Result<(), Disabled> {
+        self.archive(view).map(|_| ()).ok_or_else(|| "there is no archive".into())
+    }
+
+    pub(super) fn has_file(&self, view: &View) -> Result<(), Disabled> {
+        if self.blob.is_known(view) { Ok(()) } else { Err("no file is shown".into()) }
+    }
+
+    pub(super) fn has_text(&self, view: &View) -> Result<(), Disabled> {
+        self.has_file(view)?;
+        self.blob.paper(view).map(|_| ()).ok_or_else(|| "this file is no text".into())
+    }
+
+    pub(super) fn has_report(&self, view: &View) -> Result<(), Disabled> {
+        self.table(view).map(|_| ()).ok_or_else(|| "this is no test report".into())
+    }
+
+    pub(super) fn can_keep(&self, view: &View) -> Result<(), Disabled> {
+        match self.job(view) {
+            Some(job) => JobAction::Keep.can(job),
+            None => Err("the job is not known".into()),
+        }
+    }
+
+    pub(super) fn failed(&mut self, forward: bool, cx: &mut Cx) {
+        if let Some(report) = self.table(&cx.view)
+            && !self.report.seek_failed(report, forward)
+        {
+            cx.say(Tone::Good, "No test failed.");
+        }
+    }
+
+    /// Asks for a branch or tag and the name of a job.
+    pub(super) fn ask_ref(&mut self, cx: &mut Cx) {
+        let project = self.project.clone();
+        let (git_ref, job) = match (&self.of, self.job(&cx.view)) {
+            (ArtifactSource::Ref { git_ref, job }, _) => (git_ref.clone(), job.clone()),
+            (ArtifactSource::Job(_), Some(job)) => (job.r#ref.clone(), job.name.clone()),
+            (ArtifactSource::Job(_), None) => (String::new(), String::new()),
+        };
+        let id = project.clone();
+        let open = move |inputs: serde_json::Map<String, serde_json::Value>| {
+            let text = |name: &str| inputs.get(name).and_then(|value| value.as_str()).unwrap_or_default().to_owned();
+            Action::Go(Place::new("artifacts").project(project.clone()).at(text("ref_name")).item(text("job")))
+        };
+        let key = format!("artifacts of a ref {id}");
+        Form::acting("Artifacts by branch or tag", "open them", key, GetRefArtifacts::INPUTS, open)
+            .without(&["id", "job_token"])
+            .field("ref_name", |field| {
+                field.label("branch or tag").widget(Widget::Line(Complete::Refs(id))).text(git_ref);
+            })
+            .field("job", |field| _ = field.help("The job's name; its last run that succeeded is meant.").text(job))
+            .open(cx);
+    }
+
+    pub(super) fn seek_test(&mut self, forward: bool, from_here: bool, view: &View) -> bool {
+        match self.table(view) {
+            Some(report) => self.report.seek(report, &self.test, forward, from_here),
+            None => false,
+        }
+    }
+}

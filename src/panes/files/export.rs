@@ -1,0 +1,85 @@
+//! What is taken along from files: the file, the whole tree, addresses, paths, lines.
+
+use super::{BLOB, Files};
+use crate::api::Endpoint;
+use crate::api::repository::GetArchive;
+use crate::app::action::Action;
+use crate::app::overlay::picker::{Item, Picker};
+use crate::app::pane::{Cx, View};
+use crate::app::transfer::Save;
+use crate::parts::project;
+use crate::ui::text::shown;
+
+/// Formats of an archive, and who opens them.
+const FORMATS: &[(&str, &str)] = &[
+    ("zip", "everywhere"),
+    ("tar.gz", "the usual one on Unix"),
+    ("tar.bz2", "smaller, slower to make"),
+    ("tar", "not packed"),
+];
+
+impl Files {
+    pub(super) fn save(&mut self, cx: &mut Cx) {
+        if let Some(save) = self.blob.save(&self.source.project) {
+            cx.act(Action::Save(save));
+        }
+    }
+
+    /// Asks in which format the whole tree is to be saved.
+    pub(super) fn archive(&mut self, cx: &mut Cx) {
+        let name = self.source.project.as_str().rsplit('/').next().unwrap_or_default().to_owned();
+        let git_ref = self.ref_name(&cx.view);
+        // By its commit, the same archive can be gone on with although the branch moved meanwhile.
+        let sha = self.commit(&cx.view).and_then(|c| cx.view.store.get(&c).value).map(|c| c.id.clone());
+        let items = FORMATS.iter().map(|(format, what)| {
+            let request = GetArchive {
+                id: self.source.project.clone(),
+                sha: Some(sha.clone().unwrap_or_else(|| git_ref.clone())),
+                format: Some((*format).to_owned()),
+            };
+            let file = format!("{name}-{}.{format}", project::short_ref(&git_ref).replace('/', "-"));
+            Item::act(*format, Action::Save(Save::new(request.request(), &file))).detail(*what)
+        });
+        cx.act(Action::Open(Box::new(Picker::new(format!("Archive of {}", shown(&git_ref)), "", items.collect()))));
+    }
+
+    /// The page of `path` at `git_ref`.
+    pub(super) fn page(&self, view: &View, git_ref: &str, path: Option<&str>) -> String {
+        let file = self.blob.file().is_some_and(|f| Some(f.path.as_str()) == path);
+        let kind = if file || self.tree.current().is_some_and(|n| n.is_file() && Some(n.path.as_str()) == path) {
+            "blob"
+        } else {
+            "tree"
+        };
+        let mut rest = format!("/-/{kind}/{}", project::path(git_ref));
+        if let Some(path) = path {
+            rest.push('/');
+            rest.push_str(&project::path(path));
+        }
+        if let Some(lines) = self.blob.fragment(view).filter(|_| file && self.panels.focus() == BLOB) {
+            rest.push_str(&lines);
+        }
+        project::page(view, &self.source.project, &rest)
+    }
+
+    /// What can be copied here: name and text.
+    pub(super) fn copied(&self, view: &View) -> Vec<(&'static str, String)> {
+        let mut copies = Vec::new();
+        let path = self.path();
+        if self.panels.focus() == BLOB {
+            let what = if self.blob.marked(view).is_some() { "the marked lines" } else { "the line" };
+            copies.extend(self.blob.text_here(view).map(|text| (what, text)));
+        }
+        copies.extend(path.map(|p| ("path", p.to_owned())));
+        let sha = self.commit(view).and_then(|c| view.store.get(&c).value).map(|c| c.id.clone());
+        if let Some(sha) = &sha {
+            copies.push(("permalink", self.page(view, sha, path)));
+            copies.push(("commit SHA", sha.clone()));
+        }
+        let node = self.tree.current().filter(|n| Some(n.path.as_str()) == path).map(|n| n.sha.clone());
+        let file = self.blob.file().filter(|f| Some(f.path.as_str()) == path).map(|f| f.sha.clone());
+        copies.extend(file.or(node).map(|sha| ("object SHA", sha)));
+        copies.push(("ref", self.ref_name(view)));
+        copies
+    }
+}

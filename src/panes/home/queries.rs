@@ -1,0 +1,107 @@
+//! What home asks for, and what is known of it.
+
+use super::Section;
+use crate::api::jobs::{Job, ListJobs};
+use crate::api::merge_requests::{ListMergeRequests, MergeRequest};
+use crate::api::projects::{ListProjects, Project};
+use crate::api::{Host, Id};
+use crate::app::pane::View;
+use crate::app::target;
+use crate::parts::ci::PULSE;
+use crate::parts::merge_request_query::QueryScope;
+use crate::store::{Load, Rows, Want};
+use std::time::Duration;
+
+fn requests_query(section: Section) -> ListMergeRequests {
+    let scope = if section == Section::Assigned { "assigned-to-me" } else { "created-by-me" };
+    ListMergeRequests {
+        scope: Some(scope.into()),
+        state: Some("opened".into()),
+        order_by: Some("updated_at".into()),
+        ..ListMergeRequests::default()
+    }
+}
+
+fn projects_query() -> ListProjects {
+    ListProjects { membership: Some(true), order_by: Some("last_activity_at".into()), ..ListProjects::default() }
+}
+
+fn running_query(project: &str) -> ListJobs {
+    ListJobs { id: project.into(), scope: Some(vec!["running".into()]) }
+}
+
+/// What a section of one's own asks for.
+fn own(view: &View, section: Section) -> Option<(QueryScope, String)> {
+    let Section::Own(index) = section else { return None };
+    view.session.sections.get(index).map(|section| (QueryScope::of(section), section.query.clone()))
+}
+
+/// Another server than the one at hand, by its place among them.
+pub type OtherServer = Option<usize>;
+
+/// The servers that have a token, and that the person wants to hear of; where there is none, the one at hand alone.
+pub fn everywhere(view: &View) -> Vec<OtherServer> {
+    let others = view.session.others.iter().enumerate().filter(|(_, other)| other.signed_in && other.at_home);
+    let mut all: Vec<OtherServer> = others.map(|(at, _)| Some(at)).collect();
+    if view.session.signed_in || all.is_empty() {
+        all.insert(0, None);
+    }
+    all
+}
+
+/// Another server.
+pub fn host<'a>(view: &View<'a>, at: OtherServer) -> Option<&'a Host> {
+    view.session.others.get(at?).map(|other| &other.host)
+}
+
+/// The merge requests of a section on a server. One's own queries are of the server at hand.
+pub fn requests<'a>(view: &View<'a>, section: Section, at: OtherServer) -> Rows<'a, MergeRequest> {
+    match own(view, section) {
+        Some((asking, query)) => asking.rows(&query, view),
+        None => view.store.list_at(host(view, at), &requests_query(section)),
+    }
+}
+
+/// The person's projects, those that changed last first.
+pub fn projects<'a>(view: &View<'a>) -> Rows<'a, Project> {
+    view.store.list(&projects_query())
+}
+
+/// The jobs that run in a project.
+pub fn running<'a>(view: &View<'a>, project: &str) -> Rows<'a, Job> {
+    view.store.list(&running_query(project))
+}
+
+/// All of it; the running jobs are those of `watched`.
+pub fn wants(view: &View, watched: &[String]) -> Vec<Want> {
+    let mut wants: Vec<Want> = vec![Load::list(&projects_query(), 1).into()];
+    // Two requests a server: of others, what waits for the person is asked, and nothing else.
+    for at in everywhere(view) {
+        let loads = [Section::Assigned, Section::Mine].map(|section| Load::list(&requests_query(section), 1));
+        wants.extend(loads.map(|load| load.at(host(view, at)).into()));
+    }
+    for (asking, query) in Section::all(view).filter_map(|section| own(view, section)) {
+        wants.extend(asking.wants(&query, view, 1, Duration::ZERO));
+    }
+    for project in watched {
+        let load = Load::list(&running_query(project), 1);
+        let live = !running(view, project).is_empty();
+        wants.push(if live { load.every(PULSE * 2).into() } else { load.into() });
+    }
+    wants
+}
+
+/// The project of a request of a server by its path, as far as anything names it.
+pub fn path_of(view: &View, at: OtherServer, request: &MergeRequest) -> Id {
+    let full = request.references.as_ref().and_then(|r| r.full.rsplit_once('!')).map(|(path, _)| path);
+    if let Some(path) = full.filter(|path| !path.is_empty()) {
+        return path.into();
+    }
+    let known = at.is_none().then(|| projects(view).iter().find(|p| p.id == request.project_id)).flatten();
+    if let Some(known) = known {
+        return known.path_with_namespace.as_str().into();
+    }
+    let root = host(view, at).map_or(view.session.web_url.as_str(), Host::web_url);
+    let place = target::parse(&request.web_url, root).ok();
+    place.and_then(|place| place.project).unwrap_or_else(|| request.project_id.into())
+}

@@ -1,0 +1,95 @@
+//! What home keeps of the person's own: places that one was at, in words, and the projects that are watched.
+//!
+//! Both are read from kept texts, and a title is looked for among all that is known: too much for every row of every
+//! frame, so it is done once when something changed.
+
+use crate::api::Id;
+use crate::api::merge_requests::MergeRequest;
+use crate::app::pane::View;
+use crate::app::place::Place;
+use crate::app::recent;
+use crate::panes::home::queries;
+use crate::parts::project::short_ref;
+use std::collections::HashMap;
+
+/// Projects that are looked at for running jobs, where none is pinned.
+const WATCHED: usize = 5;
+/// Pinned projects that are looked at.
+const PINNED: usize = 20;
+
+/// A place that one was at.
+pub struct Visit {
+    pub place: Place,
+    /// What stands before its words: `!12`.
+    pub mark: String,
+    /// What it is, as far as that is known.
+    pub words: String,
+}
+
+/// Where one was, and what is watched.
+#[derive(Default)]
+pub struct Recents {
+    /// Newest first.
+    pub visits: Vec<Visit>,
+    /// The full paths of the projects whose jobs are watched: the pinned ones, else those that changed last.
+    pub watched: Vec<String>,
+    /// Whether those are pinned.
+    pub pinned: bool,
+    /// The store's news, and the kept texts, that this was made of.
+    made_of: Option<(u64, String)>,
+}
+
+impl Recents {
+    /// Makes it anew, where there is news.
+    pub fn refresh(&mut self, view: &View) {
+        let made_of = (view.store.news(), recent::text(view));
+        if self.made_of.as_ref() == Some(&made_of) {
+            return;
+        }
+        let places = recent::places(view);
+        let titles = titles(view, &places);
+        self.visits = places.into_iter().map(|place| visit(place, &titles)).collect();
+        self.watched = recent::pinned(view);
+        self.watched.truncate(PINNED);
+        self.pinned = !self.watched.is_empty();
+        if !self.pinned {
+            let latest = queries::projects(view);
+            self.watched = latest.iter().take(WATCHED).map(|project| project.path_with_namespace.clone()).collect();
+        }
+        self.made_of = Some(made_of);
+    }
+}
+
+type Titles = HashMap<(Id, u64), String>;
+
+/// The titles of the merge requests among `places`: one look through all that is known.
+fn titles(view: &View, places: &[Place]) -> Titles {
+    let numbers: Vec<u64> = places.iter().filter(|p| p.pane == "mr").filter_map(number).collect();
+    let known = view.store.known::<MergeRequest>().filter(|(_, request)| numbers.contains(&request.iid));
+    known.map(|(_, request)| ((queries::path_of(view, None, request), request.iid), request.title.clone())).collect()
+}
+
+fn number(place: &Place) -> Option<u64> {
+    place.item.as_deref()?.parse().ok()
+}
+
+/// The mark of a place that one was at, and what it says as far as that is known.
+fn visit(place: Place, titles: &Titles) -> Visit {
+    let item = place.item.clone().unwrap_or_default();
+    let (mark, words) = match place.pane.as_str() {
+        "mr" => {
+            let title = place.project.clone().zip(number(&place)).and_then(|key| titles.get(&key));
+            (format!("!{item}"), title.cloned().unwrap_or_default())
+        }
+        "issue" => (format!("#{item}"), "issue".into()),
+        "epic" => (format!("&{item}"), "epic".into()),
+        "snippets" => (format!("${item}"), "snippet".into()),
+        "job" => (String::new(), format!("job {item}")),
+        "files" => {
+            let at = place.git_ref.as_ref().map(|at| format!("{} ", short_ref(at))).unwrap_or_default();
+            (String::new(), format!("{at}{}", place.path.as_deref().unwrap_or("files")))
+        }
+        pane => (String::new(), format!("{pane} {}", short_ref(&item))),
+    };
+    Visit { place, mark, words }
+}

@@ -1,0 +1,107 @@
+//! What is typed to find jobs, taken apart: what the server is asked, and what is looked for in its answer.
+
+use crate::api::Id;
+use crate::api::jobs::{Job, ListJobs};
+use crate::app::pane::View;
+use crate::app::query::{self, Grammar, QueryResult};
+use serde_json::{Map, json};
+
+/// What may be typed, in a project.
+pub fn grammar(project: &Id) -> Grammar {
+    Grammar::new(query::JOBS_LOOKED, Some("words"), Some(project.clone()))
+}
+
+/// Jobs that are looked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JobQuery {
+    /// States that the server is asked for; none means all.
+    pub scope: Vec<String>,
+    /// Key and value in lower case.
+    keys: Vec<(String, String)>,
+    words: Vec<String>,
+}
+
+impl JobQuery {
+    /// Reads what was typed: `scope:failed ref:main words`. What cannot be asked is left out, and the head says why.
+    pub fn read(text: &str, project: &Id, view: &View) -> JobQuery {
+        let mut looked = JobQuery::default();
+        let mut asked = Vec::new();
+        for (word, keyed) in query::parts(text) {
+            let plain = word.replace('"', "");
+            match plain.split_once(':').filter(|_| keyed) {
+                Some(("scope", _)) => asked.push(word),
+                Some((key, value)) if query::JOBS_LOOKED.iter().any(|term| term.name == key) => {
+                    looked.keys.push((key.to_owned(), value.to_lowercase()));
+                }
+                _ => looked.words.push(plain.to_lowercase()),
+            }
+        }
+        let given = Map::from_iter([("id".to_owned(), json!(project))]);
+        let states = Grammar::new(query::JOBS, None, None).ask::<ListJobs>(&asked.join(" "), given, view);
+        if let QueryResult::Ready(list) = states {
+            looked.scope = list.scope.unwrap_or_default();
+        }
+        looked.keys.retain(|(_, value)| !value.is_empty());
+        looked.words.retain(|word| !word.is_empty());
+        looked
+    }
+
+    /// Whether all that the server answers is meant.
+    pub fn is_whole(&self) -> bool {
+        self.keys.is_empty() && self.words.is_empty()
+    }
+
+    /// Whether `job` is one of those that are looked for.
+    pub fn fits(&self, job: &Job) -> bool {
+        let holds = |text: &str, part: &str| text.to_lowercase().contains(part);
+        let runner =
+            || job.runner.as_ref().map(|runner| format!("{} #{}", runner.label(), runner.id)).unwrap_or_default();
+        let sha = || match (&job.commit, &job.pipeline) {
+            (Some(commit), _) => commit.id.as_str(),
+            (None, Some(pipeline)) => pipeline.sha.as_str(),
+            (None, None) => "",
+        };
+        let key = |(key, value): &(String, String)| match key.as_str() {
+            "name" => holds(&job.name, value),
+            "stage" => holds(&job.stage, value),
+            "ref" => job.r#ref.to_lowercase() == *value,
+            "runner" => holds(&runner(), value),
+            "by" => job.user.as_ref().is_some_and(|user| holds(&user.username, value.trim_start_matches('@'))),
+            "commit" => sha().to_lowercase().starts_with(value.as_str()),
+            _ => true,
+        };
+        let word = |word: &String| {
+            holds(&job.name, word) || holds(&job.stage, word) || holds(&job.r#ref, word) || job.id.to_string() == *word
+        };
+        self.keys.iter().all(key) && self.words.iter().all(word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::commits::Commit;
+
+    #[test]
+    fn each_key_narrows_what_is_shown() {
+        let commit = Commit { id: "9f3c2ab0d1e2".into(), ..Commit::default() };
+        let job = Job {
+            id: 7,
+            name: "unit tests".into(),
+            stage: "test".into(),
+            r#ref: "main".into(),
+            commit: Some(commit),
+            ..Job::default()
+        };
+        let fits = |keys: &[(&str, &str)], words: &[&str]| {
+            let keys = keys.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+            JobQuery { scope: Vec::new(), keys, words: words.iter().map(|word| (*word).to_owned()).collect() }
+                .fits(&job)
+        };
+        assert!(fits(&[("name", "unit"), ("ref", "main"), ("commit", "9f3c")], &["test"]));
+        assert!(fits(&[], &["7"]));
+        for wrong in [("ref", "mai"), ("stage", "build"), ("runner", "mill"), ("by", "ada"), ("commit", "ab")] {
+            assert!(!fits(&[wrong], &[]), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Writing, changing and deleting notes of a merge request, and sending reviews.
+
+use super::{Mr, Tab};
+use crate::api::Id;
+use crate::api::notes::{DeleteMergeRequestNote, Note};
+use crate::api::users::User;
+use crate::app::App;
+use crate::app::action::{Action, Tone};
+use crate::app::command::Disabled;
+use crate::app::outbox::{DiffPosition, Noteable};
+use crate::app::pane::{Cx, View};
+use crate::panes::mr::conversation::{self, UnderCursor};
+use crate::panes::mr::inline_comments::COMMENT;
+use crate::parts::changed_files::CommentAnchor;
+use crate::parts::changed_files::keys::ShowsChanges;
+use crate::parts::review;
+use crate::parts::review::apply_suggestions::ApplySuggestions;
+use crate::parts::review::diff_comments::{quoting_spot_of, spot_of};
+use crate::parts::review::suggestions::{self, Change};
+use crate::parts::review::threads;
+use crate::store::Write;
+use crate::ui::text;
+
+/// What is under the cursor and was said: made for one key, and gone with it.
+#[allow(clippy::large_enum_variant)]
+pub(super) enum Target {
+    /// What somebody said.
+    Said { note: Option<u64>, author: Option<User>, spot: Option<DiffPosition>, head: String, body: String },
+    /// A draft, by its key.
+    Draft(String),
+}
+
+impl Target {
+    fn of(note: &Note) -> Target {
+        let (spot, rest) = threads::place(note);
+        let head = note.body.get(..note.body.len() - rest.len()).unwrap_or_default().to_owned();
+        // What was said of a commit has no number.
+        let number = Some(note.id).filter(|_| note.noteable_type != COMMENT);
+        Target::Said { note: number, author: note.author.clone(), spot, head, body: rest.to_owned() }
+    }
+}
+
+impl Mr {
+    /// What notes are written on: by the project's path, so that what is kept is found again however one came here.
+    pub(super) fn thing(&self, view: &View) -> Noteable {
+        let project = self.known(view).map_or_else(|| self.project.clone(), |known| review::project(known, view));
+        Noteable::MergeRequest { project, iid: self.iid }
+    }
+
+    pub(super) fn target(&self, view: &View) -> Option<Target> {
+        let notes = self.notes(view);
+        match self.tab {
+            Tab::Overview => match self.conversation.under() {
+                UnderCursor::Note(index) => conversation::said(&notes, &self.comments.said, index).map(Target::of),
+                UnderCursor::Draft(index) => self.desk.drafts().get(index).map(|(key, _)| Target::Draft(key.clone())),
+                UnderCursor::System | UnderCursor::Else => None,
+            },
+            Tab::Changes => {
+                if let Some(key) = self.margin.draft(&self.changes) {
+                    return Some(Target::Draft(key.to_owned()));
+                }
+                let (thread, said) = self.margin.said(&self.changes)?;
+                match said.note.and_then(|id| notes.iter().find(|note| note.id == id)) {
+                    Some(note) => Some(Target::of(note)),
+                    None => Some(Target::Said {
+                        note: said.note,
+                        author: said.author.clone(),
+                        spot: Some(thread.spot.clone()),
+                        head: String::new(),
+                        body: said.body.clone(),
+                    }),
+                }
+            }
+            Tab::Commits | Tab::Pipelines => None,
+        }
+    }
+
+    pub(super) fn can_speak(&self, view: &View) -> Result<(), Disabled> {
+        if !view.session.signed_in {
+            return Err("you are not signed in".into());
+        }
+        if view.me().is_none() {
+            return Err("who is signed in is not known yet".into());
+        }
+        self.known(view).map(|_| ()).ok_or_else(|| "it is not known yet".into())
+    }
+
+    pub(super) fn has_note(&self, view: &View) -> Result<(), Disabled> {
+        self.can_speak(view)?;
+        match self.target(view) {
+            Some(Target::Said { .. }) => Ok(()),
+            _ => Err("there is no note under the cursor".into()),
+        }
+    }
+
+    pub(super) fn has_own(&self, view: &View) -> Result<(), Disabled> {
+        self.can_speak(view)?;
+        let me = view.me().map(|me| me.id);
+        match self.target(view) {
+            Some(Target::Draft(_)) => Ok(()),
+            Some(Target::Said { note: None, .. }) => Err("the comments of a commit cannot be changed".into()),
+            Some(Target::Said { author, .. }) if author.as_ref().map(|author| author.id) == me => Ok(()),
+            Some(Target::Said { .. }) => Err("somebody else wrote this note".into()),
+            None => Err("there is no note under the cursor".into()),
+        }
+    }
+
+    /// Whether a comment can be written on what is under the cursor of the changes.
+    pub(super) fn can_place(&self, view: &View) -> Result<(), Disabled> {
+        self.can_place_at(self.changes.anchor(), view)
+    }
+
+    /// Whether other lines can be suggested there.
+    pub(super) fn can_suggest(&self, view: &View) -> Result<(), Disabled> {
+        self.can_place_at(self.changes.anchor_to_change(), view)
+    }
+
+    fn can_place_at(&self, anchor: Option<CommentAnchor>, view: &View) -> Result<(), Disabled> {
+        self.can_speak(view)?;
+        self.on_changes(view)?;
+        let head = self.shown_head(view);
+        if head.is_empty() {
+            return Err("the server does not say which commit these changes lead to".into());
+        }
+        // Between the arrival of newer changes and their lines being there, numbers are those of older ones.
+        if !self.is_current(view) {
+            return Err("the changes are still being read".into());
+        }
+        let anchor = anchor.ok_or("there is nothing under the cursor")?;
+        let spot = spot_of(&anchor, head);
+        if spot.old && !self.is_whole(view) {
+            return Err("a line that is taken away is commented on among all changes: u shows them".into());
+        }
+        if spot.head().is_none() {
+            return Err("the name of the file cannot be written in a note".into());
+        }
+        Ok(())
+    }
+
+    /// Opens the composer on the request as a whole.
+    pub(super) fn comment(&mut self, cx: &mut Cx) {
+        let on = self.thing(&cx.view);
+        self.desk.comment(on, None, "", cx);
+    }
+
+    /// Opens the composer on the marked lines, the line or the file under the cursor; `suggests` puts their text in, to be
+    /// changed.
+    pub(super) fn comment_here(&mut self, suggests: bool, cx: &mut Cx) {
+        let anchor = if suggests { self.changes.anchor_to_change() } else { self.changes.anchor() };
+        let Some(anchor) = anchor else { return };
+        let spot = quoting_spot_of(&self.changes, &anchor, self.shown_head(&cx.view));
+        if suggests && (spot.lines.is_none() || spot.old) {
+            return cx
+                .say(Tone::Warning, "What is suggested takes the place of lines that are there: none are marked.");
+        }
+        let above = spot.lines.map_or(0, |(first, last)| last - first);
+        let on = self.thing(&cx.view);
+        if suggests {
+            let text = self.changes.text_of(&anchor, usize::MAX);
+            if text.len() != above as usize + 1 {
+                let words = "Lines between the marked ones are hidden: x shows them, then they can be changed.";
+                return cx.say(Tone::Warning, words);
+            }
+            self.desk.suggest(on, spot, &suggestions::block(&text, above), cx);
+        } else {
+            self.desk.comment(on, Some(spot), "", cx);
+        }
+        self.changes.end_mark();
+    }
+
+    pub(super) fn reply(&mut self, cx: &mut Cx) {
+        let Some(Target::Said { author, spot, body, .. }) = self.target(&cx.view) else { return };
+        let begin = review::answer_to(&body, author.as_ref());
+        // What is answered quotes the lines already. A note that cannot name its place answers the request.
+        let spot = spot.map(|spot| DiffPosition { quote: Vec::new(), ..spot }).filter(|spot| spot.head().is_some());
+        let on = self.thing(&cx.view);
+        self.desk.comment(on, spot, &begin, cx);
+    }
+
+    pub(super) fn edit(&mut self, cx: &mut Cx) {
+        match self.target(&cx.view) {
+            Some(Target::Draft(key)) => self.desk.open(&key, cx),
+            Some(Target::Said { note: Some(note), head, body, .. }) => {
+                let on = self.thing(&cx.view);
+                self.desk.edit(on, note, &head, &body, cx);
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn delete(&mut self, cx: &mut Cx) {
+        match self.target(&cx.view) {
+            Some(Target::Draft(key)) => self.desk.ask_drop(&key, cx),
+            Some(Target::Said { note: Some(note_id), body, .. }) => {
+                let said = text::fit(body.lines().next().unwrap_or_default(), 80);
+                let (id, merge_request_iid) = (self.project.clone(), self.iid);
+                let delete = DeleteMergeRequestNote { id, merge_request_iid, note_id };
+                let write = Write::new(&delete, format!("delete a note on !{}", self.iid));
+                let question = format!("Delete your note \"{said}\"? It cannot be brought back.");
+                cx.act(App::confirm("Delete a note", question, Action::Send(write)));
+            }
+            _ => {}
+        }
+    }
+
+    /// The suggestions under the cursor, with the project and branch to commit them to.
+    fn suggestions(&self, view: &View) -> Result<(Id, String, Vec<Change>), Disabled> {
+        self.can_speak(view)?;
+        let found = match self.target(view) {
+            Some(Target::Said { spot: Some(spot), body, .. }) => (spot, body),
+            Some(Target::Draft(key)) => {
+                let draft = self.desk.drafts().iter().find(|(known, _)| *known == key);
+                let found = draft.and_then(|(_, draft)| Some((draft.spot.clone()?, draft.text.clone())));
+                found.ok_or("there is no suggestion under the cursor")?
+            }
+            _ => return Err("there is no suggestion under the cursor".into()),
+        };
+        let (spot, body) = found;
+        let changes: Vec<Change> =
+            suggestions::read(&body).into_iter().map(|suggestion| Change { spot: spot.clone(), suggestion }).collect();
+        if changes.is_empty() {
+            return Err("there is no suggestion under the cursor".into());
+        }
+        let known = self.known(view).ok_or("it is not known yet")?;
+        if !known.is_open() {
+            return Err("it is not open any more".into());
+        }
+        let source = known.source_project_id.as_ref().map(|id| id.map(Id::from));
+        let project = match source {
+            Some(None) => return Err("the fork that it comes from is gone".into()),
+            Some(Some(id)) if known.is_from_fork() => id,
+            _ => self.project.clone(),
+        };
+        Ok((project, known.source_branch().to_owned(), changes))
+    }
+
+    pub(super) fn can_apply(&self, view: &View) -> Result<(), Disabled> {
+        self.suggestions(view).map(|_| ())
+    }
+
+    /// Shows what the suggestions under the cursor would make of their file, to commit it.
+    pub(super) fn apply(&mut self, cx: &mut Cx) {
+        match self.suggestions(&cx.view) {
+            Ok((project, branch, mut changes)) => {
+                // An answer does not repeat the lines that it is about: those of its thread do.
+                let notes = self.notes(&cx.view);
+                for change in changes.iter_mut().filter(|change| change.spot.quote.is_empty()) {
+                    let places = notes.iter().filter_map(|note| threads::place(note).0);
+                    let quotes = places.filter(|spot| !spot.quote.is_empty() && spot.is_same(&change.spot));
+                    if let Some(spot) = quotes.into_iter().next() {
+                        change.spot.quote = spot.quote;
+                    }
+                }
+                cx.act(Action::Open(Box::new(ApplySuggestions::new(project, branch, changes))));
+                // The branch may have moved since it was last read.
+                cx.act(Action::Refresh);
+            }
+            Err(why) => cx.say(Tone::Warning, format!("It cannot be applied: {why}.")),
+        }
+    }
+
+    pub(super) fn send_review(&mut self, cx: &mut Cx) {
+        let on = self.thing(&cx.view);
+        self.desk.send(&on, cx);
+    }
+
+    pub(super) fn list_drafts(&mut self, cx: &mut Cx) {
+        let on = self.thing(&cx.view);
+        self.desk.list(&on, cx);
+    }
+}

@@ -1,0 +1,663 @@
+//! The overview of a merge request as one document: facts, description, and what people said, in order.
+//!
+//! Notes are rendered off the loop, a hundred at a time and only those around the window. What follows one another is
+//! gathered into units: what the system noted in a row is one line that opens, and what people said of the same lines
+//! stands together where the first of them spoke. Rows are found by sums that are made anew after an update, so that a
+//! frame costs what is seen of it.
+
+mod lines;
+
+use crate::api::Time;
+use crate::api::notes::Note;
+use crate::app::command::Motion;
+use crate::app::outbox::{DiffPosition, Draft};
+use crate::app::pane::View;
+use crate::panes::mr::facts::{self, Facts};
+use crate::parts::review::threads;
+use crate::parts::{rendered_markdown, sidebar};
+use crate::store::{Cancelled, Derive, Revision, Rows, Work};
+use crate::ui::doc::{self, DocLine, DocState};
+use crate::ui::glyph;
+use crate::ui::markdown;
+use crate::ui::theme::{Role, Theme};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::cell::Cell;
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// Notes that are rendered together.
+const CHUNK: usize = 100;
+/// Computations of this document that are asked for at once.
+const AT_ONCE: usize = 2;
+/// Columns left of the text: a bar along the note under the cursor.
+const GUTTER: u16 = 2;
+/// Rows between description and notes.
+const BETWEEN: usize = 2;
+/// Lines of the code that a thread is about, at most.
+const QUOTED: usize = 4;
+/// Lines of a draft, at most.
+const DRAFTED: usize = 6;
+
+/// What the document is made of, as it is known.
+pub struct Content<'a> {
+    pub facts: Facts<'a>,
+    /// Names the description; another one whenever its text is.
+    pub identity: String,
+    pub notes: Rows<'a, Note>,
+    /// What was said of its commits, as notes, oldest first, each with a name for what it says; and a number that is another
+    /// one whenever they are others.
+    pub comments: &'a [(String, Note)],
+    pub comments_revision: u64,
+    /// What is written and not sent, with its key.
+    pub drafts: &'a [(String, Draft)],
+}
+
+/// From this index on, what was said of the commits.
+const COMMENTS: usize = usize::MAX / 2;
+
+/// What was said, by its index among the notes, or behind them among the comments.
+pub fn said<'a>(notes: &Rows<'a, Note>, comments: &'a [(String, Note)], index: usize) -> Option<&'a Note> {
+    match index.checked_sub(COMMENTS) {
+        Some(comment) => comments.get(comment).map(|(_, note)| note),
+        None => notes.get(index),
+    }
+}
+
+impl<'a> Content<'a> {
+    fn said(&self, index: usize) -> Option<&'a Note> {
+        said(&self.notes, self.comments, index)
+    }
+
+    /// The comment at an index, with a name for what it says.
+    fn comment(&self, index: usize) -> Option<&'a (String, Note)> {
+        self.comments.get(index.checked_sub(COMMENTS)?)
+    }
+
+    /// Everything that was said, in the order of time.
+    fn all(&self) -> Vec<(usize, &'a Note)> {
+        let when = |note: &Note| note.created_at.as_ref().and_then(Time::instant);
+        let mut comments =
+            self.comments.iter().enumerate().map(|(index, (_, note))| (COMMENTS + index, note)).peekable();
+        let mut all = Vec::with_capacity(self.notes.len() + self.comments.len());
+        for (index, note) in (0..self.notes.len()).filter_map(|index| Some((index, self.notes.get(index)?))) {
+            while let Some(comment) = comments.next_if(|(_, comment)| when(comment) < when(note)) {
+                all.push(comment);
+            }
+            all.push((index, note));
+        }
+        all.extend(comments);
+        all
+    }
+}
+
+/// What belongs together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Unit {
+    /// What the system noted in a row, by the indices of the notes.
+    System { notes: Vec<usize>, open: bool },
+    /// What a person said.
+    Note {
+        note: usize,
+        /// The place that it is the first to speak of: above it stand its name and its lines.
+        begins: Option<usize>,
+        /// Whether it answers the one before.
+        answers: bool,
+    },
+}
+
+/// What stands in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RowKind {
+    Head(usize),
+    Description(usize),
+    Between(usize),
+    /// The line of a unit.
+    Unit(usize, usize),
+    /// The line of a draft.
+    Draft(usize, usize),
+    Tail,
+}
+
+/// What is under the cursor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnderCursor {
+    /// What a person said, by its index; see [`said`].
+    Note(usize),
+    /// Some notes of the system.
+    System,
+    /// A draft, by its index.
+    Draft(usize),
+    Else,
+}
+
+/// Where the cursor stands, in terms that outlive a change of rows.
+#[derive(Clone, Copy, Debug)]
+struct Anchor {
+    at: RowKind,
+    note: u64,
+}
+
+/// A note that is being written: when it comes, it is gone to.
+#[derive(Clone, Copy, Debug)]
+struct AwaitedNote {
+    /// The highest number of a note before; the new one's is higher.
+    before: u64,
+    /// Whether all notes were known when that was found out.
+    whole: bool,
+}
+
+/// Bytes of notes that are rendered together; each of them gets as much as any other, and this much in any case.
+const BODIES: usize = 8 << 20;
+const BODY: usize = 64 << 10;
+
+/// Some notes to render.
+struct Render {
+    key: String,
+    /// Empty for notes of the system, which are lines as they are.
+    bodies: Vec<String>,
+    width: usize,
+    theme: Theme,
+}
+
+/// The lines of some notes, in their order.
+struct Rendered(Vec<Vec<DocLine<'static>>>);
+
+impl Derive for Render {
+    type Output = Rendered;
+
+    fn key(&self) -> String {
+        self.key.clone()
+    }
+
+    fn run(&self, cancelled: Cancelled<'_>) -> Rendered {
+        let room = (BODIES / self.bodies.len().max(1)).max(BODY);
+        let bodies = self.bodies.iter().take_while(|_| !cancelled());
+        Rendered(bodies.map(|body| markdown::render_start(body, room, self.width, &self.theme).lines).collect())
+    }
+}
+
+/// Names a description by its words: a reply that says the same again, as polling brings, must not make it anew.
+pub fn identity(description: &str) -> String {
+    let mut hasher = DefaultHasher::new();
+    description.hash(&mut hasher);
+    format!("description {:x} of {} bytes", hasher.finish(), description.len())
+}
+
+/// Scrolling and layout of the document.
+#[derive(Default)]
+pub struct Conversation {
+    scroll: DocState,
+    more_pages: u32,
+    /// What the names of the chunks were made of.
+    named_for: (Revision, usize, String),
+    chunks: Vec<String>,
+    head: usize,
+    description: usize,
+    units: Vec<Unit>,
+    /// What the units were made of: the notes, and which of the system's are open.
+    united_for: (Revision, u64, usize),
+    /// The first of the system's notes of each row that is open.
+    open: HashSet<u64>,
+    /// The places that notes speak of, by the index of the note.
+    spots: HashMap<usize, DiffPosition>,
+    /// The first row of each unit, counted from the first one's; one more behind them.
+    starts: Vec<usize>,
+    /// The first row of each draft, counted in the same way; one more behind them.
+    drafts: Vec<usize>,
+    tail: bool,
+    awaited: Option<AwaitedNote>,
+    /// Comments of this request were on their way at the last update.
+    posting: bool,
+    area: Cell<Rect>,
+}
+
+impl Conversation {
+    /// Columns of text.
+    pub fn width(view: &View) -> usize {
+        usize::from(sidebar::left(view).saturating_sub(GUTTER + 2)).min(rendered_markdown::MEASURE)
+    }
+
+    /// Pages of notes that are needed for what is looked at.
+    pub fn pages(&self) -> u32 {
+        1 + self.more_pages
+    }
+
+    /// What has to be rendered for what is looked at.
+    pub fn works(&self, view: &View, parts: &Content) -> Vec<Work> {
+        let width = Conversation::width(view);
+        let mut works = Vec::new();
+        if let Some(text) = lines::description(parts) {
+            works.extend(rendered_markdown::work(view, &parts.identity, text, width));
+        }
+        let height = usize::from(view.size.1);
+        let around = self.scroll.at(self.len());
+        let first = self.unit_near(around.saturating_sub(2 * height));
+        let last = self.unit_near(around + 2 * height);
+        // A thread stands where it began: its notes may be of any chunk.
+        let mut chunks: Vec<usize> = Vec::new();
+        for unit in self.units.get(first..=last).unwrap_or_default() {
+            match unit {
+                Unit::Note { note, .. } if *note >= COMMENTS => {
+                    let comment = parts.comment(*note);
+                    works.extend(
+                        comment.and_then(|(name, said)| {
+                            rendered_markdown::work(view, name, threads::place(said).1, width)
+                        }),
+                    );
+                }
+                Unit::Note { note, .. } if !chunks.contains(&(note / CHUNK)) => chunks.push(note / CHUNK),
+                _ => {}
+            }
+        }
+        let lacking = chunks.into_iter().filter_map(|chunk| {
+            let key = self.chunks.get(chunk).filter(|key| view.store.lacks(key))?;
+            let notes = (chunk * CHUNK..(chunk + 1) * CHUNK).map_while(|index| parts.notes.get(index));
+            let body = |note: &Note| if note.system { String::new() } else { threads::place(note).1.to_owned() };
+            let bodies = notes.map(body).collect();
+            Some(Work::new(Render { key: key.clone(), bodies, width, theme: view.theme.clone() }))
+        });
+        works.extend(lacking.take(AT_ONCE));
+        works
+    }
+
+    /// The unit at a row, or the one nearest to it.
+    fn unit_near(&self, row: usize) -> usize {
+        let row = row.saturating_sub(self.head + self.description + BETWEEN);
+        let at = self.starts.partition_point(|start| *start <= row).saturating_sub(1);
+        at.min(self.units.len().saturating_sub(1))
+    }
+
+    /// After an update: measures what came, keeps the cursor on its thing, asks for more near the end.
+    pub fn sync(&mut self, view: &View, parts: &Content) {
+        let anchor = self.anchor(parts);
+        let (notes, width) = (&parts.notes, Conversation::width(view));
+        let named_for = (notes.revision, width, view.theme.name.clone());
+        if self.named_for != named_for {
+            self.chunks = (0..notes.len().div_ceil(CHUNK)).map(|chunk| chunk_key(notes, chunk, &named_for)).collect();
+            self.named_for = named_for;
+        }
+        let united_for = (notes.revision, parts.comments_revision, self.open.len());
+        if self.united_for != united_for {
+            self.unite(parts);
+            self.united_for = united_for;
+        }
+        self.head = facts::lines(view, &parts.facts, width).len();
+        self.description = match lines::description(parts) {
+            None => 1,
+            Some(_) => rendered_markdown::made(view, &parts.identity, width).map_or(1, |made| made.lines.len().max(1)),
+        };
+        self.measure(view, parts);
+        self.tail = notes.is_empty() && parts.comments.is_empty() || notes.more || notes.error.is_some();
+        self.hold(anchor, parts);
+
+        // A comment that went out is gone to when it comes.
+        let posting = parts.drafts.iter().any(|(key, _)| view.outbox.progress(key).is_some());
+        if posting && !self.posting {
+            self.await_note(notes);
+        }
+        self.posting = posting;
+        let at = self.scroll.at(self.len()).max(self.scroll.top.get());
+        let near = self.unit_near(at + 3 * self.scroll.height.get().max(1));
+        if notes.more && (near + 1 >= self.units.len() || self.awaited.is_some()) {
+            self.more_pages = self.more_pages.max(notes.pages());
+        }
+        self.go_to_awaited(view, notes);
+    }
+
+    /// Gathers the notes into units.
+    fn unite(&mut self, parts: &Content) {
+        self.spots.clear();
+        let mut order: Vec<Vec<usize>> = Vec::new();
+        // The threads that there are, by path, side and last line.
+        let mut by_line: HashMap<(String, bool, Option<u32>), Vec<usize>> = HashMap::new();
+        let mut run: Vec<usize> = Vec::new();
+        let mut units: Vec<Option<Vec<usize>>> = Vec::new();
+        for (index, note) in parts.all() {
+            if note.system {
+                run.push(index);
+                continue;
+            }
+            if !run.is_empty() {
+                units.push(Some(std::mem::take(&mut run)));
+            }
+            let Some(spot) = threads::place(note).0 else {
+                units.push(None);
+                order.push(vec![index]);
+                continue;
+            };
+            let near = by_line.entry((spot.path.clone(), spot.old, spot.line())).or_default();
+            let first = |thread: &usize| order.get(*thread).and_then(|notes| notes.first()).copied();
+            let same = near.iter().copied().find(|thread| {
+                first(thread).and_then(|first| self.spots.get(&first)).is_some_and(|known| known.is_same(&spot))
+            });
+            match same.and_then(|thread| order.get_mut(thread)) {
+                Some(thread) => thread.push(index),
+                None => {
+                    near.push(order.len());
+                    self.spots.insert(index, spot);
+                    units.push(None);
+                    order.push(vec![index]);
+                }
+            }
+        }
+        if !run.is_empty() {
+            units.push(Some(run));
+        }
+        self.units.clear();
+        let mut talks = order.into_iter();
+        for unit in units {
+            match unit {
+                Some(system) => {
+                    let first = system.first().and_then(|index| parts.said(*index)).map_or(0, |note| note.id);
+                    let open = self.open.contains(&first);
+                    self.units.push(Unit::System { notes: system, open });
+                }
+                None => {
+                    let thread = talks.next().unwrap_or_default();
+                    self.units.extend(thread.into_iter().enumerate().map(|(at, note)| Unit::Note {
+                        note,
+                        begins: (at == 0 && self.spots.contains_key(&note)).then_some(note),
+                        answers: at > 0,
+                    }));
+                }
+            }
+        }
+    }
+
+    fn measure(&mut self, view: &View, parts: &Content) {
+        self.starts.clear();
+        let mut row = 0;
+        let mut known: Option<(usize, Option<&Rendered>)> = None;
+        for (index, unit) in self.units.iter().enumerate() {
+            self.starts.push(row);
+            row += match unit {
+                // A line stays empty before what a person said.
+                Unit::System { notes, open } => {
+                    let gap = !matches!(self.units.get(index + 1), Some(Unit::System { .. }) | None);
+                    (if *open { notes.len() } else { 1 }) + usize::from(gap)
+                }
+                Unit::Note { note, begins, .. } if *note >= COMMENTS => {
+                    let made = parts
+                        .comment(*note)
+                        .and_then(|(name, _)| rendered_markdown::made(view, name, Conversation::width(view)));
+                    self.above(*begins) + 1 + made.map_or(1, |made| made.lines.len()) + 1
+                }
+                Unit::Note { note, begins, .. } => {
+                    let chunk = note / CHUNK;
+                    if known.is_none_or(|(of, _)| of != chunk) {
+                        let made = self.chunks.get(chunk).and_then(|key| view.store.made::<Rendered>(key));
+                        known = Some((chunk, made));
+                    }
+                    let made = known.and_then(|(_, made)| made?.0.get(note % CHUNK));
+                    // Its place, who and when, the text, and a line between.
+                    self.above(*begins) + 1 + made.map_or(1, Vec::len) + 1
+                }
+            };
+        }
+        self.starts.push(row);
+        self.drafts.clear();
+        for (_, draft) in parts.drafts {
+            self.drafts.push(row);
+            row += 2 + draft.text.lines().count().clamp(1, DRAFTED);
+        }
+        self.drafts.push(row);
+    }
+
+    /// Rows that name a place and quote its lines.
+    fn above(&self, begins: Option<usize>) -> usize {
+        let quote = begins.and_then(|note| self.spots.get(&note)).map(|spot| spot.quote.len().min(QUOTED));
+        quote.map_or(0, |quote| 1 + quote)
+    }
+
+    fn anchor(&self, parts: &Content) -> Option<Anchor> {
+        let at = self.at(self.scroll.at(self.len()))?;
+        let note = match at {
+            RowKind::Unit(unit, _) => parts.said(self.first_note(unit)?)?.id,
+            _ => 0,
+        };
+        Some(Anchor { at, note })
+    }
+
+    fn first_note(&self, unit: usize) -> Option<usize> {
+        match self.units.get(unit)? {
+            Unit::System { notes, .. } => notes.first().copied(),
+            Unit::Note { note, .. } => Some(*note),
+        }
+    }
+
+    /// Brings the cursor back to what it was on, and what was in sight with it.
+    fn hold(&mut self, anchor: Option<Anchor>, parts: &Content) {
+        let before = self.scroll.cursor;
+        // Who has not moved yet stays at the top, whatever comes in.
+        let Some(anchor) = anchor.filter(|_| before > 0) else { return };
+        let after = match anchor.at {
+            RowKind::Unit(unit, line) => {
+                let id = |unit: usize| parts.said(self.first_note(unit)?).map(|note| note.id);
+                let is_it = |unit: &usize| id(*unit) == Some(anchor.note);
+                let unit = Some(unit).filter(is_it).or_else(|| (0..self.units.len()).rev().find(is_it));
+                let unit = unit.unwrap_or_else(|| self.units.len().saturating_sub(1));
+                self.row_of(unit).map(|start| start + line.min(self.height_of(unit).saturating_sub(1)))
+            }
+            RowKind::Description(line) => Some(self.head + line.min(self.description.saturating_sub(1))),
+            RowKind::Between(line) => Some(self.head + self.description + line),
+            RowKind::Draft(draft, _) => self.row_of_draft(draft.min(self.drafts.len().saturating_sub(2))),
+            RowKind::Head(_) | RowKind::Tail => None,
+        };
+        let Some(after) = after.filter(|after| *after != before) else { return };
+        self.scroll.cursor = after.min(self.len().saturating_sub(1));
+        let top = self.scroll.top.get().saturating_add_signed(after as isize - before as isize);
+        self.scroll.top.set(top);
+    }
+
+    fn go_to_awaited(&mut self, view: &View, notes: &Rows<Note>) {
+        let Some(awaited) = self.awaited else { return };
+        if !awaited.whole {
+            self.await_note(notes);
+            return;
+        }
+        let me = view.me().map(|me| me.id);
+        let author = |note: &Note| note.author.as_ref().map(|author| author.id);
+        let mine = |note: &Note| note.id > awaited.before && !note.system && author(note) == me;
+        let found = (0..notes.len()).rev().take(CHUNK).find(|index| notes.get(*index).is_some_and(mine));
+        if let Some(row) = found.and_then(|index| self.row_of_note(index)) {
+            self.awaited = None;
+            self.scroll.goto(row, self.len());
+        }
+    }
+
+    fn await_note(&mut self, notes: &Rows<Note>) {
+        let before = notes.iter().map(|note| note.id).max().unwrap_or(0);
+        self.awaited = Some(AwaitedNote { before, whole: notes.known && !notes.more });
+    }
+
+    fn row_of(&self, unit: usize) -> Option<usize> {
+        let start = self.starts.get(unit).filter(|_| unit < self.units.len())?;
+        Some(self.head + self.description + BETWEEN + start)
+    }
+
+    fn row_of_note(&self, index: usize) -> Option<usize> {
+        let is_it = |unit: &Unit| matches!(unit, Unit::Note { note, .. } if *note == index);
+        let unit = self.units.iter().position(is_it)?;
+        let above = match self.units.get(unit)? {
+            Unit::Note { begins, .. } => self.above(*begins),
+            Unit::System { .. } => 0,
+        };
+        Some(self.row_of(unit)? + above)
+    }
+
+    fn row_of_draft(&self, draft: usize) -> Option<usize> {
+        let start = self.drafts.get(draft).filter(|_| draft + 1 < self.drafts.len())?;
+        Some(self.head + self.description + BETWEEN + start)
+    }
+
+    fn height_of(&self, unit: usize) -> usize {
+        let ends = self.starts.get(unit).zip(self.starts.get(unit + 1));
+        ends.map_or(0, |(start, end)| end - start)
+    }
+
+    fn len(&self) -> usize {
+        let rows = self.drafts.last().copied().unwrap_or(0);
+        self.head + self.description + BETWEEN + rows + usize::from(self.tail)
+    }
+
+    fn at(&self, row: usize) -> Option<RowKind> {
+        let Some(row) = row.checked_sub(self.head) else { return Some(RowKind::Head(row)) };
+        let Some(row) = row.checked_sub(self.description) else { return Some(RowKind::Description(row)) };
+        let Some(row) = row.checked_sub(BETWEEN) else { return Some(RowKind::Between(row)) };
+        if row < self.starts.last().copied().unwrap_or(0) {
+            let unit = self.starts.partition_point(|start| *start <= row).checked_sub(1)?;
+            return Some(RowKind::Unit(unit, row - self.starts.get(unit)?));
+        }
+        if row < self.drafts.last().copied().unwrap_or(0) {
+            let draft = self.drafts.partition_point(|start| *start <= row).checked_sub(1)?;
+            return Some(RowKind::Draft(draft, row - self.drafts.get(draft)?));
+        }
+        Some(RowKind::Tail)
+    }
+
+    /// What is under the cursor.
+    pub fn under(&self) -> UnderCursor {
+        match self.at(self.scroll.at(self.len())) {
+            Some(RowKind::Unit(unit, _)) => match self.units.get(unit) {
+                Some(Unit::Note { note, .. }) => UnderCursor::Note(*note),
+                Some(Unit::System { .. }) => UnderCursor::System,
+                None => UnderCursor::Else,
+            },
+            Some(RowKind::Draft(draft, _)) => UnderCursor::Draft(draft),
+            _ => UnderCursor::Else,
+        }
+    }
+
+    /// The index of the note under the cursor.
+    pub fn note(&self) -> Option<usize> {
+        if let UnderCursor::Note(note) = self.under() { Some(note) } else { None }
+    }
+
+    /// Opens the system's notes under the cursor to a line each, or folds them.
+    pub fn toggle(&mut self, notes: &Rows<Note>) {
+        let Some(RowKind::Unit(unit, _)) = self.at(self.scroll.at(self.len())) else { return };
+        let Some(Unit::System { open, .. }) = self.units.get(unit) else { return };
+        let open = *open;
+        let Some(first) = self.first_note(unit).and_then(|index| notes.get(index)).map(|note| note.id) else { return };
+        if open {
+            self.open.remove(&first);
+        } else {
+            self.open.insert(first);
+        }
+    }
+
+    /// To the next thing that was said, or to the one before; to the first where none is under the cursor.
+    pub fn turn_note(&mut self, forward: bool) {
+        let rows = (0..self.units.len()).filter_map(|unit| self.row_of(unit));
+        let rows = rows.chain((0..self.drafts.len()).filter_map(|draft| self.row_of_draft(draft)));
+        let here = self.scroll.at(self.len());
+        let to = if forward { rows.into_iter().find(|row| *row > here) } else { rows.filter(|row| *row < here).last() };
+        if let Some(row) = to.or((!forward).then_some(0)) {
+            self.scroll.goto(row, self.len());
+        }
+    }
+
+    /// Moves the cursor.
+    pub fn motion(&mut self, motion: Motion) {
+        let len = self.len();
+        motion.scroll(&mut self.scroll, len);
+    }
+
+    /// Puts the cursor where was clicked.
+    pub fn click(&mut self, row: u16) {
+        let len = self.len();
+        let line = row.checked_sub(self.area.get().y).and_then(|y| self.scroll.line_at(y, len));
+        if let Some(line) = line {
+            self.scroll.goto(line, len);
+        }
+    }
+
+    /// Draws what is in sight.
+    pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, parts: &Content) {
+        let facts = if sidebar::is_wide(view) { facts::beside(view, &parts.facts) } else { Vec::new() };
+        let area = sidebar::draw(view, area, buf, &facts);
+        self.area.set(area);
+        let width = Conversation::width(view);
+        let head = facts::lines(view, &parts.facts, width);
+        let here = self.at(self.scroll.at(self.len()));
+        doc::draw(buf, area, view.theme, true, &self.scroll, self.len(), GUTTER, |row| {
+            let Some(at) = self.at(row) else { return DocLine::default() };
+            let mut line = match at {
+                RowKind::Head(index) => head.get(index).cloned().unwrap_or_default(),
+                RowKind::Description(index) => lines::of_description(view, parts, index, width),
+                RowKind::Between(0) => DocLine::default(),
+                RowKind::Between(_) => lines::between(view, parts, width),
+                RowKind::Unit(unit, line) => self.unit_line(view, parts, unit, line, width),
+                RowKind::Draft(draft, line) => lines::of_draft(view, parts, draft, line, width),
+                RowKind::Tail => lines::tail(view, &parts.notes),
+            };
+            let under = match (at, here) {
+                (RowKind::Unit(unit, line), Some(RowKind::Unit(here, _))) => {
+                    unit == here && line + 1 < self.height_of(unit)
+                }
+                (RowKind::Draft(draft, _), Some(RowKind::Draft(here, _))) => draft == here,
+                _ => false,
+            };
+            if under && line.gutter.is_empty() {
+                line.gutter = vec![(glyph::divider().to_owned(), view.theme.style(Role::Accent))];
+            }
+            line
+        });
+    }
+
+    fn unit_line(&self, view: &View, parts: &Content, unit: usize, line: usize, width: usize) -> DocLine<'static> {
+        match self.units.get(unit) {
+            Some(Unit::System { notes: run, open: true }) => run
+                .get(line)
+                .and_then(|index| parts.said(*index))
+                .map(|note| lines::system(view, note))
+                .unwrap_or_default(),
+            Some(Unit::System { notes: run, open: false }) if line == 0 => {
+                lines::system_run(view, &parts.notes, run, width)
+            }
+            Some(Unit::Note { note, begins, answers }) => {
+                let above = self.above(*begins);
+                match (begins.and_then(|note| self.spots.get(&note)), line.checked_sub(above)) {
+                    (Some(spot), None) => lines::place(view, spot, line),
+                    (_, Some(0)) => {
+                        parts.said(*note).map(|said| lines::heading(view, said, *answers)).unwrap_or_default()
+                    }
+                    (_, Some(within)) => self.body_line(view, parts, *note, within - 1),
+                    (None, None) => DocLine::default(),
+                }
+            }
+            _ => DocLine::default(),
+        }
+    }
+
+    fn body_line(&self, view: &View, parts: &Content, note: usize, line: usize) -> DocLine<'static> {
+        if note >= COMMENTS {
+            let made = parts
+                .comment(note)
+                .and_then(|(name, _)| rendered_markdown::made(view, name, Conversation::width(view)));
+            return match made {
+                Some(made) => made.lines.get(line).cloned().unwrap_or_default(),
+                None if line == 0 => DocLine::new(glyph::cut(), view.theme.style(Role::Faint)),
+                None => DocLine::default(),
+            };
+        }
+        let key = self.chunks.get(note / CHUNK);
+        match key.and_then(|key| view.store.made::<Rendered>(key)) {
+            Some(made) => made.0.get(note % CHUNK).and_then(|lines| lines.get(line)).cloned().unwrap_or_default(),
+            None if line == 0 => DocLine::new(glyph::cut(), view.theme.style(Role::Faint)),
+            None => DocLine::default(),
+        }
+    }
+}
+
+/// Names a chunk by the notes in it; one that was changed has another time.
+fn chunk_key(notes: &Rows<Note>, chunk: usize, named_for: &(Revision, usize, String)) -> String {
+    let mut hasher = DefaultHasher::new();
+    for index in chunk * CHUNK..(chunk + 1) * CHUNK {
+        let Some(note) = notes.get(index) else { break };
+        let changed = note.updated_at.as_ref().map(|time| time.as_str());
+        (note.id, note.system, changed, note.body.len()).hash(&mut hasher);
+    }
+    format!("notes {:016x} in {} columns, {}", hasher.finish(), named_for.1, named_for.2)
+}

@@ -1,0 +1,165 @@
+//! The lines of the overview's document, each as it is drawn.
+
+use super::{Content, DRAFTED, QUOTED};
+use crate::api::notes::Note;
+use crate::app::outbox::DiffPosition;
+use crate::app::pane::View;
+use crate::parts::list::{self, age};
+use crate::parts::{rendered_markdown, review};
+use crate::store::Rows;
+use crate::ui::doc::DocLine;
+use crate::ui::theme::Role;
+use crate::ui::{glyph, text};
+use ratatui::style::Style;
+use std::borrow::Cow;
+
+type Spans = Vec<(Cow<'static, str>, Style)>;
+
+/// The description, where there is one.
+pub fn description<'a>(parts: &Content<'a>) -> Option<&'a str> {
+    parts.facts.merge_request.description.as_deref().filter(|text| !text.trim().is_empty())
+}
+
+/// A line of the description.
+pub fn of_description(view: &View, parts: &Content, index: usize, width: usize) -> DocLine<'static> {
+    if description(parts).is_none() {
+        return DocLine::new("No description.", view.theme.style(Role::Dim));
+    }
+    match rendered_markdown::made(view, &parts.identity, width) {
+        Some(made) => made.lines.get(index).cloned().unwrap_or_default(),
+        None => DocLine::new(glyph::cut(), view.theme.style(Role::Faint)),
+    }
+}
+
+/// The rule above what was said.
+pub fn between(view: &View, parts: &Content, width: usize) -> DocLine<'static> {
+    let (theme, notes) = (view.theme, &parts.notes);
+    let count = list::count(notes, notes.len(), None).unwrap_or_default();
+    let mut line = DocLine::new(format!("Notes {count} "), theme.style(Role::Title));
+    if !parts.comments.is_empty() {
+        let words = format!("and {} on its commits ", text::count(parts.comments.len() as u64));
+        line.spans.push((words.into(), theme.style(Role::Dim)));
+    }
+    let waiting = match parts.drafts.len() {
+        0 => String::new(),
+        1 => format!("{} 1 draft ", glyph::draft()),
+        count => format!("{} {count} drafts ", glyph::draft()),
+    };
+    line.spans.push((waiting.into(), theme.style(Role::Warning)));
+    let used: usize = line.spans.iter().map(|(words, _)| text::width(words)).sum();
+    line.spans.push((glyph::rule().repeat(width.saturating_sub(used)).into(), theme.style(Role::Faint)));
+    line
+}
+
+/// What stands behind the notes that are known.
+pub fn tail(view: &View, notes: &Rows<Note>) -> DocLine<'static> {
+    let theme = view.theme;
+    match notes.error {
+        Some(error) => {
+            let words = format!("{}: {} · r tries again", error.title(), error.said());
+            DocLine::new(words, theme.style(Role::Failed))
+        }
+        None if notes.known && notes.is_empty() => {
+            DocLine::new("Nobody has said anything yet. c writes the first note.", theme.style(Role::Dim))
+        }
+        None => DocLine::new(format!("{} more to come", glyph::cut()), theme.style(Role::Dim)),
+    }
+}
+
+/// The lines that a thread is about: their name, and what they say.
+pub fn place(view: &View, spot: &DiffPosition, line: usize) -> DocLine<'static> {
+    let theme = view.theme;
+    let Some(quoted) = line.checked_sub(1) else {
+        let mut spans: Spans = vec![(spot.label().into(), theme.style(Role::Link))];
+        if spot.old {
+            spans.push(("  taken away".into(), theme.style(Role::Removed)));
+        }
+        if let Some(short) = spot.sha.get(..8) {
+            spans.push((format!("  at {short}").into(), theme.style(Role::Dim)));
+        }
+        return DocLine { spans, ..DocLine::default() };
+    };
+    let from = spot.quote.len().saturating_sub(QUOTED);
+    let words = spot.quote.get(from + quoted).cloned().unwrap_or_default();
+    let spans: Spans = vec![
+        (format!("{} ", glyph::divider()).into(), theme.style(Role::Faint)),
+        (words.into(), theme.style(Role::Dim)),
+    ];
+    DocLine { spans, ..DocLine::default() }
+}
+
+/// Who said it, and when.
+pub fn heading(view: &View, note: &Note, answers: bool) -> DocLine<'static> {
+    let theme = view.theme;
+    let mut spans: Spans = Vec::new();
+    if answers {
+        spans.push((format!("{} ", glyph::reply()).into(), theme.style(Role::Dim)));
+    }
+    let author = note.author.as_ref().map_or("somebody", |author| author.username.as_str());
+    spans.push((author.to_owned().into(), theme.style(Role::User)));
+    let mut facts = vec![age(view, note.created_at.as_ref())];
+    facts.push(if note.is_edited() { "edited".into() } else { String::new() });
+    facts.push(if note.confidential == Some(true) { "confidential".into() } else { String::new() });
+    for fact in facts.into_iter().filter(|fact| !fact.is_empty()) {
+        spans.push((format!(" {} {fact}", glyph::dot()).into(), theme.style(Role::Dim)));
+    }
+    if note.resolved == Some(true) {
+        spans.push((format!("  {} resolved", glyph::done()).into(), theme.style(Role::Success)));
+    }
+    DocLine { spans, ..DocLine::default() }
+}
+
+/// What the system noted.
+pub fn system(view: &View, note: &Note) -> DocLine<'static> {
+    let when = age(view, note.created_at.as_ref());
+    let words = format!("{} {} {} {when}", glyph::open(), event(note), glyph::dot());
+    DocLine::new(words, view.theme.style(Role::Dim))
+}
+
+fn event(note: &Note) -> String {
+    let author = note.author.as_ref().map_or("somebody", |author| author.username.as_str());
+    let said = note.body.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    format!("{author} {said}")
+}
+
+/// What the system noted in a row, in one line: as much of it as there is room for.
+pub fn system_run(view: &View, notes: &Rows<Note>, run: &[usize], width: usize) -> DocLine<'static> {
+    let of = |index: &usize| notes.get(*index);
+    let Some(last) = run.last().and_then(of) else { return DocLine::default() };
+    if run.len() == 1 {
+        return system(view, last);
+    }
+    let when = age(view, last.created_at.as_ref());
+    let (start, end) = (format!("{} {} events: ", glyph::folded(), run.len()), format!(" {} {when}", glyph::dot()));
+    let mut events = String::new();
+    for note in run.iter().filter_map(of) {
+        if !events.is_empty() {
+            events.push_str(", ");
+        }
+        events.push_str(&event(note));
+        if events.len() > 4 * width {
+            break;
+        }
+    }
+    let room = width.saturating_sub(text::width(&start) + text::width(&end));
+    DocLine::new(format!("{start}{}{end}", text::fit(&events, room)), view.theme.style(Role::Dim))
+}
+
+/// A line of a draft: how far it has come and where it belongs, then its text.
+pub fn of_draft(view: &View, parts: &Content, draft: usize, line: usize, width: usize) -> DocLine<'static> {
+    let theme = view.theme;
+    let Some((key, draft)) = parts.drafts.get(draft) else { return DocLine::default() };
+    let Some(within) = line.checked_sub(1) else {
+        let (words, role) = review::state_of(view, key, draft);
+        let mut spans: Spans = vec![(format!("{} {words}", glyph::draft()).into(), theme.style(role))];
+        if let Some(spot) = &draft.spot {
+            spans.push((format!("  {}", spot.label()).into(), theme.style(Role::Link)));
+        }
+        return DocLine { spans, ..DocLine::default() };
+    };
+    let shown = draft.text.lines().nth(within).filter(|_| within < DRAFTED).unwrap_or_default();
+    let more = within + 1 == DRAFTED && draft.text.lines().nth(DRAFTED).is_some();
+    let words =
+        if more { format!("{} {}", text::fit(shown, width.saturating_sub(2)), glyph::cut()) } else { shown.into() };
+    DocLine::new(words, theme.style(Role::Text))
+}

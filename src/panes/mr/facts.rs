@@ -1,0 +1,227 @@
+//! The facts of a merge request: above its description, or beside it where there is room.
+
+use crate::api::Known;
+use crate::api::jobs::{Job, PipelineBrief};
+use crate::api::merge_requests::MergeRequest;
+use crate::api::users::User;
+use crate::app::pane::View;
+use crate::parts::list::{age, ago};
+use crate::parts::{ci, review, sidebar};
+use crate::store::Rows;
+use crate::ui::doc::DocLine;
+use crate::ui::theme::Role;
+use crate::ui::{glyph, text};
+use ratatui::style::Style;
+use std::borrow::Cow;
+
+/// Columns of the names of facts.
+const LABEL: usize = 11;
+/// People who took part, at most.
+const PARTICIPANTS: usize = 30;
+/// Lines that a title may take.
+const TITLE: usize = 3;
+
+type Span = (Cow<'static, str>, Style);
+
+/// What the lines are made of.
+pub struct Facts<'a> {
+    pub merge_request: &'a MergeRequest,
+    pub pipeline: Option<&'a PipelineBrief>,
+    pub jobs: Vec<&'a Job>,
+    pub participants: Rows<'a, User>,
+}
+
+/// Builds lines of `width` columns.
+struct Lines<'v> {
+    view: View<'v>,
+    width: usize,
+    lines: Vec<DocLine<'static>>,
+}
+
+impl Lines<'_> {
+    fn span(&self, words: impl Into<Cow<'static, str>>, role: Role) -> Span {
+        (words.into(), self.view.theme.style(role))
+    }
+
+    fn line(&mut self, spans: Vec<Span>) {
+        self.lines.push(DocLine { spans, ..DocLine::default() });
+    }
+
+    /// A fact of several pieces, over as many lines as they need; a piece is never broken.
+    fn fact(&mut self, label: &str, pieces: Vec<Vec<Span>>) {
+        if pieces.is_empty() {
+            return;
+        }
+        let mut line = vec![self.span(text::pad(label, LABEL), Role::Dim)];
+        let mut used = LABEL;
+        for piece in pieces {
+            let wide: usize = piece.iter().map(|(words, _)| text::width(words)).sum();
+            if used > LABEL && used + 2 + wide > self.width {
+                self.line(std::mem::take(&mut line));
+                line = vec![self.span(" ".repeat(LABEL), Role::Dim)];
+                used = LABEL;
+            } else if used > LABEL {
+                line.push(self.span("  ", Role::Dim));
+                used += 2;
+            }
+            line.extend(piece);
+            used += wide;
+        }
+        self.line(line);
+    }
+
+    /// Jobs by their stages, a line each.
+    fn jobs(&mut self, jobs: &[&Job]) {
+        for stage in ci::stages(jobs.iter().copied().enumerate()) {
+            for (index, slot) in stage.jobs.iter().enumerate() {
+                let Some(job) = jobs.get(slot.row) else { continue };
+                let (mark, role) = ci::sign(job);
+                let label = if index == 0 { stage.name.as_str() } else { "" };
+                let took = ci::took(job, self.view.now);
+                let room = self.width.saturating_sub(LABEL + 2 + took.len() + 1);
+                self.line(vec![
+                    self.span(text::pad(label, LABEL), Role::Dim),
+                    self.span(format!("{mark} "), role),
+                    self.span(text::pad(&job.name, room), if slot.older { Role::Dim } else { Role::Text }),
+                    self.span(format!(" {took}"), Role::Dim),
+                ]);
+            }
+        }
+    }
+}
+
+/// The lines above the description, for `width` columns: what it is, and its facts where they do not stand beside it.
+pub fn lines(view: &View, facts: &Facts, width: usize) -> Vec<DocLine<'static>> {
+    let mut lines = title(view, facts.merge_request, width);
+    if !sidebar::is_wide(view) {
+        lines.extend(about(view, facts, width, false));
+        lines.push(DocLine::default());
+    }
+    lines
+}
+
+/// The lines of the facts beside it: jobs have a line each.
+pub fn beside(view: &View, facts: &Facts) -> Vec<DocLine<'static>> {
+    about(view, facts, sidebar::WIDTH, true)
+}
+
+/// Its title, its state, its branches, and a line that stays empty.
+fn title(view: &View, m: &MergeRequest, width: usize) -> Vec<DocLine<'static>> {
+    let mut out = Lines { view: *view, width, lines: Vec::new() };
+    let (mark, word, role) = review::state(m);
+    for (index, words) in text::wrap(review::title(m), width, TITLE).into_iter().enumerate() {
+        let draft = if index == 0 && m.is_draft() { "draft " } else { "" };
+        let spans = vec![out.span(draft, Role::Warning), out.span(words, Role::Title)];
+        out.line(spans);
+    }
+    let mut state = vec![out.span(format!("{mark} {word}"), role)];
+    if !m.source_branch().is_empty() {
+        state.push(out.span("   ", Role::Dim));
+        state.push(out.span(m.source_branch().to_owned(), Role::Ref));
+        state.push(out.span(format!(" {} ", glyph::arrow()), Role::Dim));
+        state.push(out.span(m.target_branch().to_owned(), Role::Ref));
+    }
+    if m.is_from_fork() {
+        state.push(out.span("   from a fork", Role::Dim));
+    }
+    out.line(state);
+    out.line(Vec::new());
+    out.lines
+}
+
+fn about(view: &View, facts: &Facts, width: usize, beside: bool) -> Vec<DocLine<'static>> {
+    let mut out = Lines { view: *view, width, lines: Vec::new() };
+    let m = facts.merge_request;
+    let user = |out: &Lines, name: &str| vec![out.span(name.to_owned(), Role::User)];
+    let mut author = m.author().map(|author| vec![user(&out, &author.username)]).unwrap_or_default();
+    for (word, time) in [("opened", m.created_at.as_ref()), ("changed", m.updated_at.as_ref())] {
+        let when = age(view, time);
+        if !when.is_empty() {
+            author.push(vec![out.span(format!("{word} {}", ago(&when)), Role::Dim)]);
+        }
+    }
+    out.fact("Author", author);
+    let assignees = m.assignees().iter().map(|assignee| user(&out, &assignee.username)).collect();
+    out.fact("Assignees", assignees);
+    let reviewers = m.reviewers.iter().flatten().map(|reviewer| user(&out, &reviewer.username)).collect();
+    out.fact("Reviewers", reviewers);
+    // The author and the assignees are named already.
+    let named = |user: &&User| {
+        m.author().is_none_or(|author| author.id != user.id) && m.assignees().iter().all(|named| named.id != user.id)
+    };
+    let others = facts.participants.iter().filter(named).take(PARTICIPANTS);
+    let others = others.map(|participant| user(&out, &participant.username)).collect();
+    out.fact("Took part", others);
+    let labels = m.labels().iter().map(|label| vec![out.span(label.clone(), Role::Label)]).collect();
+    out.fact("Labels", labels);
+    if let Some(milestone) = m.milestone.known() {
+        let words = vec![vec![out.span(milestone.title.clone(), Role::Text)]];
+        out.fact("Milestone", words);
+    }
+    let merge = merge(&out, m);
+    out.fact("Merge", merge);
+    if let Some(pipeline) = facts.pipeline {
+        let (mark, role) = glyph::status(pipeline.status.as_str());
+        let mut pieces = vec![
+            vec![out.span(format!("{mark} {}", pipeline.status.as_str().replace('_', " ")), role)],
+            vec![out.span(format!("#{}", pipeline.id), Role::Dim)],
+        ];
+        if beside {
+            out.line(Vec::new());
+            out.fact("Pipeline", pieces);
+            out.jobs(&facts.jobs);
+            return out.lines;
+        }
+        for job in &facts.jobs {
+            let (mark, role) = glyph::status(job.status.as_str());
+            pieces.push(vec![out.span(format!("{mark} "), role), out.span(job.name.clone(), Role::Text)]);
+        }
+        out.fact("Pipeline", pieces);
+    }
+    out.lines
+}
+
+/// Whether it can be merged, or what became of it.
+fn merge(out: &Lines, m: &MergeRequest) -> Vec<Vec<Span>> {
+    let mut pieces = Vec::new();
+    let end = |by: Option<&crate::api::users::User>, at: Option<&crate::api::Time>, word: &str| {
+        let when = age(&out.view, at);
+        let when = if when.is_empty() { String::new() } else { format!(" {}", ago(&when)) };
+        match by {
+            Some(user) => vec![
+                out.span(format!("{word} by "), Role::Text),
+                out.span(user.username.clone(), Role::User),
+                out.span(when, Role::Dim),
+            ],
+            None => vec![out.span(format!("{word}{when}"), Role::Text)],
+        }
+    };
+    if let Some(at) = m.merged_at.known() {
+        pieces.push(end(m.merged_by.known(), Some(at), "merged"));
+    } else if let Some(at) = m.closed_at.known() {
+        pieces.push(end(m.closed_by.known(), Some(at), "closed"));
+    }
+    if m.is_open() {
+        let status = m.detailed_merge_status.as_deref().or(m.merge_status.known().map(String::as_str));
+        let (words, role) = match status {
+            Some("can_be_merged" | "mergeable") => ("can be merged".to_owned(), Role::Success),
+            Some("cannot_be_merged" | "conflict") => ("conflicts with its target".to_owned(), Role::Failed),
+            Some("unchecked" | "checking" | "preparing") => ("not checked yet".to_owned(), Role::Dim),
+            Some(other) => (other.replace('_', " "), Role::Warning),
+            None => (String::new(), Role::Dim),
+        };
+        if !words.is_empty() {
+            pieces.push(vec![out.span(words, role)]);
+        }
+        for (on, words) in [
+            (m.merge_when_pipeline_succeeds.flatten(), "merges when its pipeline succeeds"),
+            (m.squash.flatten(), "squashes its commits"),
+            (m.force_remove_source_branch.flatten(), "removes its branch"),
+        ] {
+            if on == Some(true) {
+                pieces.push(vec![out.span(words, Role::Dim)]);
+            }
+        }
+    }
+    pieces
+}

@@ -1,0 +1,190 @@
+//! What is done to runners: edited, paused, let serve a project or no longer, removed.
+
+use super::{Runners, Scope, kind};
+use crate::api::runners::{DeleteRunner, DisableRunner, EnableRunner, GetRunner, ListRunners, Runner, UpdateRunner};
+use crate::api::{Id, Known};
+use crate::app::App;
+use crate::app::action::Action;
+use crate::app::command::Disabled;
+use crate::app::complete::Complete;
+use crate::app::overlay::form::{Form, Widget};
+use crate::app::overlay::picker::{Item, Picker, Source};
+use crate::app::pane::{Cx, View};
+use crate::store::{Load, Want, Write};
+use crate::ui::text;
+
+/// A runner as a sentence names it.
+fn name(runner: &Runner) -> String {
+    format!("runner #{} {}", runner.id, text::shown(&runner.label()))
+}
+
+/// The projects that a runner serves, as far as one may see them.
+fn projects(runner: &Runner) -> Vec<&str> {
+    runner.projects.known().into_iter().flatten().map(|project| project.path_with_namespace.as_str()).collect()
+}
+
+impl Runners {
+    pub(super) fn update(&self, cx: &mut Cx, what: &str, change: impl FnOnce(UpdateRunner) -> UpdateRunner) {
+        if let Some(runner) = self.current(&cx.view) {
+            let update = change(UpdateRunner { id: runner.id, ..UpdateRunner::default() });
+            cx.act(Action::Send(Write::new(&update, format!("{what} {}", name(runner)))));
+        }
+    }
+
+    pub(super) fn pause(&mut self, cx: &mut Cx) {
+        let Some(runner) = self.current(&cx.view) else { return };
+        let paused = runner.is_paused();
+        let (what, undo) = if paused { ("resume", "pauses it again") } else { ("pause", "lets it take jobs again") };
+        let update = UpdateRunner { id: runner.id, active: Some(paused), ..UpdateRunner::default() };
+        let write = Write::new(&update, format!("{what} {}", name(runner)));
+        cx.act(Action::Send(write.undone_by("runners.pause", undo)));
+    }
+
+    /// Everything that the server lets one change of a runner.
+    pub(super) fn edit(&mut self, cx: &mut Cx) {
+        let Some(runner) = self.current(&cx.view) else { return };
+        let (id, title) = (runner.id, name(runner));
+        Form::of::<UpdateRunner>(format!("Edit {title}"), format!("change {title}"), format!("runner {id}"))
+            .fixed("id", id)
+            .first(&["description", "tag_list", "run_untagged", "locked", "access_level", "active"])
+            .field("tag_list", |field| {
+                _ = field.label("tags").help("With commas between them; jobs that ask for tags go where all are.");
+            })
+            .field("run_untagged", |field| _ = field.label("untagged jobs").help("It takes jobs without tags, too."))
+            .field("locked", |field| _ = field.help("No further project may enable it."))
+            .field("access_level", |field| {
+                field
+                    .label("access")
+                    .widget(Widget::Choice(&["not_protected", "ref_protected"]))
+                    .help("ref_protected: it takes jobs of protected branches and tags alone.");
+            })
+            .field("active", |field| _ = field.help("no: it rests, and takes no jobs."))
+            .of_current(&cx.view, GetRunner { id }, |_| Vec::new())
+            .open(cx);
+    }
+
+    pub(super) fn remove(&mut self, cx: &mut Cx) {
+        let Some(runner) = self.current(&cx.view) else { return };
+        let name = name(runner);
+        let serves = match projects(runner).as_slice() {
+            [] => String::new(),
+            [one] => format!(" {} loses it.", text::shown(one)),
+            many => format!(" {} projects lose it.", many.len()),
+        };
+        let write = Write::new(&DeleteRunner { id: runner.id }, format!("remove {name}"));
+        let question =
+            format!("Remove {name}? It takes no more jobs, and must be registered anew to come back.{serves}");
+        cx.act(App::confirm("Remove", question, Action::Send(write)));
+    }
+
+    /// Lets a runner serve a project: of a project's own list one of those that one may choose from, else the selected
+    /// one in a project that is asked for.
+    pub(super) fn enable(&mut self, cx: &mut Cx) {
+        if let (Scope::Project, Some(project)) = (self.scope, self.project.clone()) {
+            let title = format!("Enable in {}", text::shown(project.as_str()));
+            let picker = Picker::of(title, "", Box::new(AvailableRunners { project }), &cx.view);
+            return cx.act(Action::Open(Box::new(picker)));
+        }
+        let Some(runner) = self.current(&cx.view) else { return };
+        let name = name(runner);
+        let key = format!("enable runner {}", runner.id);
+        let project = self.project.as_ref().map_or("", Id::as_str).to_owned();
+        Form::of::<EnableRunner>(format!("Enable {name}"), format!("enable {name}"), key)
+            .fixed("runner_id", runner.id)
+            .field("id", |field| {
+                field.label("project").widget(Widget::Line(Complete::Projects)).help("By its full path.").text(project);
+            })
+            .open(cx);
+    }
+
+    pub(super) fn can_enable(&self, view: &View) -> Result<(), Disabled> {
+        match (self.scope, self.current(view)) {
+            (Scope::Project, _) => Ok(()),
+            (_, None) => Err("no runner is selected".into()),
+            (_, Some(runner)) if runner.is_shared => {
+                Err("a shared runner serves every project that has shared runners on".into())
+            }
+            (_, Some(runner)) if runner.locked.known() == Some(&true) => {
+                Err("it is locked to its projects; e unlocks it".into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Ends the service to the project at hand, else to one of those that it serves.
+    pub(super) fn disable(&mut self, cx: &mut Cx) {
+        let Some(runner) = self.current(&cx.view) else { return };
+        let served: Vec<String> = projects(runner).into_iter().map(str::to_owned).collect();
+        let stop = |project: &str| {
+            let name = name(runner);
+            let write = DisableRunner { id: project.into(), runner_id: runner.id };
+            let write = Write::new(&write, format!("disable {name} in {}", text::shown(project)));
+            let write = write.undone_by("runners.enable", "enables it again");
+            let question = format!("Disable {name} in {}? Its jobs go to other runners.", text::shown(project));
+            App::confirm("Disable", question, Action::Send(write))
+        };
+        match (self.project.as_ref().filter(|_| self.scope == Scope::Project), served.as_slice()) {
+            (Some(project), _) => {
+                let ask = stop(project.as_str());
+                cx.act(ask);
+            }
+            (None, all) => {
+                let items = all.iter().map(|project| Item::act(project.clone(), stop(project))).collect();
+                cx.act(Action::Open(Box::new(Picker::new("Disable in", "", items))));
+            }
+        }
+    }
+
+    pub(super) fn can_disable(&self, view: &View) -> Result<(), Disabled> {
+        let Some(runner) = self.current(view) else { return Err("no runner is selected".into()) };
+        if kind(runner) != "specific" {
+            return Err("a shared runner serves all; the project's settings switch shared runners off".into());
+        }
+        match projects(runner).as_slice() {
+            [only] => Err(format!("{} is its only project: Delete removes it instead", text::shown(only)).into()),
+            [] if self.scope != Scope::Project => Err("it is not known which projects it serves".into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The runners that may yet be enabled in a project.
+struct AvailableRunners {
+    project: Id,
+}
+
+impl Source for AvailableRunners {
+    fn wants(&self, view: &View, _typed: &str) -> Vec<Want> {
+        let mut wants: Vec<Want> = vec![Load::list(&ListRunners::default(), 1).into()];
+        // The list does not say which projects a runner serves.
+        let all = view.store.list(&ListRunners::default());
+        wants.extend(all.iter().take(50).map(|runner| Load::one(&GetRunner { id: runner.id }).into()));
+        wants
+    }
+
+    fn items(&self, view: &View, _typed: &str) -> Vec<Item> {
+        let all = view.store.list(&ListRunners::default());
+        let item = |listed: &Runner| {
+            let runner = super::detailed(view, listed);
+            let serves = projects(runner).contains(&self.project.as_str());
+            let write = EnableRunner { id: self.project.clone(), runner_id: runner.id };
+            let what = format!("enable {} in {}", name(runner), text::shown(self.project.as_str()));
+            let mut item = Item::act(runner.label(), Action::Send(Write::new(&write, what)))
+                .detail(runner.tags().join(" "))
+                .note(format!("#{}", runner.id));
+            item.why_not = if serves {
+                Some("it serves this project already".into())
+            } else if runner.locked.known() == Some(&true) {
+                Some("it is locked to its projects".into())
+            } else {
+                None
+            };
+            item
+        };
+        all.iter().map(item).collect()
+    }
+
+    fn loading(&self, view: &View, _typed: &str) -> bool {
+        view.store.list(&ListRunners::default()).loading
+    }
+}

@@ -1,0 +1,218 @@
+//! What a staged change does, as a diff: from the file it was made of, or from what others made of it meanwhile.
+
+use super::check::Conflict;
+use crate::api::Raw;
+use crate::api::commits::DiffEntry;
+use crate::api::repository::GetRawBlob;
+use crate::app::pane::View;
+use crate::parts::staging_area::{Change, Kind, StagingKey};
+use crate::store::{Cancelled, Derive, Load, Want, Work};
+use crate::ui::code;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use similar::TextDiff;
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Bytes of a side beyond which no diff is made.
+const LARGEST: usize = 4 << 20;
+/// How long a diff may take before it is made coarser.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Which two of the three states of a file are compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Side {
+    /// What I do to the file as it was; where others changed it meanwhile, to the file as it is now.
+    #[default]
+    Best,
+    /// What I do to the file as it was.
+    Mine,
+    /// What others did to the file as it was.
+    Theirs,
+}
+
+/// A state of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum FileState {
+    Nothing,
+    Blob(String),
+    Staged,
+}
+
+/// The two states that are compared, older first.
+fn halves(change: &Change, clash: Option<&Conflict>, side: Side) -> (FileState, FileState) {
+    let base = change.base.clone().map_or(FileState::Nothing, FileState::Blob);
+    let mine = match (change.kind, &change.content) {
+        (Kind::Delete, _) => FileState::Nothing,
+        (_, Some(_)) => FileState::Staged,
+        (_, None) => base.clone(),
+    };
+    let theirs = match clash {
+        None | Some(Conflict::Folder) => base.clone(),
+        Some(clash) => clash.blob().map_or(FileState::Nothing, |blob| FileState::Blob(blob.to_owned())),
+    };
+    match side {
+        Side::Best => (theirs, mine),
+        Side::Mine => (base, mine),
+        Side::Theirs => (base, theirs),
+    }
+}
+
+fn raw(desk: &StagingKey, sha: &str) -> GetRawBlob {
+    GetRawBlob { id: desk.project.clone(), sha: sha.to_owned() }
+}
+
+/// The bytes of a blob, where they are known.
+pub fn blob(view: &View, desk: &StagingKey, sha: &str) -> Option<Arc<Raw>> {
+    view.store.get(&raw(desk, sha)).arc()
+}
+
+/// What is needed for the bytes of a blob.
+pub fn want_blob(desk: &StagingKey, sha: &str) -> Want {
+    Load::one(&raw(desk, sha)).into()
+}
+
+enum Bytes {
+    Nothing,
+    Raw(Arc<Raw>),
+    Text(String),
+    Base64(String),
+}
+
+impl Bytes {
+    fn read(&self) -> Cow<'_, [u8]> {
+        match self {
+            Bytes::Nothing => Cow::Borrowed(&[]),
+            Bytes::Raw(raw) => Cow::Borrowed(&raw.bytes),
+            Bytes::Text(text) => Cow::Borrowed(text.as_bytes()),
+            Bytes::Base64(text) => Cow::Owned(STANDARD.decode(text).unwrap_or_default()),
+        }
+    }
+}
+
+/// Makes the diff of a change.
+struct Compare {
+    key: String,
+    entry: DiffEntry,
+    old: Bytes,
+    new: Bytes,
+}
+
+impl Derive for Compare {
+    type Output = DiffEntry;
+
+    fn key(&self) -> String {
+        self.key.clone()
+    }
+
+    fn run(&self, _: Cancelled<'_>) -> DiffEntry {
+        let (old, new) = (self.old.read(), self.new.read());
+        let mut entry = self.entry.clone();
+        if old.len() > LARGEST || new.len() > LARGEST {
+            entry.too_large = Some(true);
+        } else if code::is_binary(&old) || code::is_binary(&new) {
+            entry.diff = "Binary files differ\n".into();
+        } else {
+            let [old, new] = [&old, &new].map(|bytes| String::from_utf8_lossy(bytes));
+            let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(old.as_ref(), new.as_ref());
+            entry.diff = diff.unified_diff().context_radius(3).to_string();
+        }
+        entry
+    }
+}
+
+/// A change, as it is compared.
+pub struct Pair<'a> {
+    desk: &'a StagingKey,
+    change: &'a Change,
+    old: FileState,
+    new: FileState,
+}
+
+impl<'a> Pair<'a> {
+    pub fn new(desk: &'a StagingKey, change: &'a Change, clash: Option<&Conflict>, side: Side) -> Pair<'a> {
+        let (old, new) = halves(change, clash, side);
+        Pair { desk, change, old, new }
+    }
+
+    /// Another name for another diff.
+    pub fn key(&self) -> String {
+        let revision = self.change.content.as_ref().map_or(0, |content| content.revision);
+        let (desk, path) = (self.desk.key("diff"), &self.change.path);
+        format!("{desk} {revision} {} {:?} {:?} {path}", self.change.source(), self.old, self.new)
+    }
+
+    /// The bytes of a side; `None` where they are still to come. What cannot be read any more counts as nothing.
+    fn bytes(&self, view: &View, half: &FileState) -> Option<Bytes> {
+        Some(match half {
+            FileState::Nothing => Bytes::Nothing,
+            FileState::Staged => {
+                let content = self.change.content.as_ref()?;
+                let text = self.desk.text(view, content).unwrap_or_default().to_owned();
+                if content.base64 { Bytes::Base64(text) } else { Bytes::Text(text) }
+            }
+            FileState::Blob(sha) => match view.store.get(&raw(self.desk, sha)) {
+                known if known.value.is_some() => Bytes::Raw(known.arc()?),
+                failed if failed.error.is_some_and(|error| !error.is_passing()) => Bytes::Nothing,
+                _ => return None,
+            },
+        })
+    }
+
+    /// What is needed for the diff.
+    pub fn wants(&self, view: &View) -> Vec<Want> {
+        let key = self.key();
+        if !view.store.lacks(&key) {
+            return Vec::new();
+        }
+        let sides = [&self.old, &self.new];
+        let loads = sides.iter().filter_map(|half| match half {
+            FileState::Blob(sha) => Some(want_blob(self.desk, sha)),
+            FileState::Nothing | FileState::Staged => None,
+        });
+        let mut wants: Vec<Want> = loads.collect();
+        let ready = |half: &&FileState| !matches!(half, FileState::Blob(_)) || self.bytes(view, half).is_some();
+        if sides.iter().all(ready)
+            && let (Some(old), Some(new)) = (self.bytes(view, &self.old), self.bytes(view, &self.new))
+        {
+            wants.push(Work::new(Compare { key, entry: self.entry(), old, new }).into());
+        }
+        wants
+    }
+
+    /// The entry without its diff.
+    fn entry(&self) -> DiffEntry {
+        DiffEntry {
+            old_path: self.change.source().to_owned(),
+            new_path: self.change.path.clone(),
+            new_file: self.old == FileState::Nothing,
+            deleted_file: self.new == FileState::Nothing,
+            renamed_file: self.change.from.is_some(),
+            ..DiffEntry::default()
+        }
+    }
+
+    /// The diff, once it is made.
+    pub fn made(&self, view: &View) -> Option<DiffEntry> {
+        view.store.made::<DiffEntry>(&self.key()).cloned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn diff(old: &str, new: &str) -> String {
+        let [old, new] = [old, new].map(|text| Bytes::Text(text.to_owned()));
+        Compare { key: String::new(), entry: DiffEntry::default(), old, new }.run(&|| false).diff
+    }
+
+    #[test]
+    fn a_diff_is_made_of_hunks_as_servers_send_them() {
+        assert_eq!(diff("a\nb\n", "a\nc\n"), "@@ -1,2 +1,2 @@\n a\n-b\n+c\n");
+        assert_eq!(diff("a\n", "a"), "@@ -1 +1 @@\n-a\n+a\n\\ No newline at end of file\n");
+        assert_eq!(diff("a\n", "a\n"), "");
+        assert_eq!(diff("a\n", "\0"), "Binary files differ\n");
+    }
+}

@@ -1,0 +1,222 @@
+//! What becomes of a change of a file that others changed meanwhile: mine, theirs, or both together.
+
+use super::check::{BranchFile, Conflict};
+use super::{StagedChanges, compare};
+use crate::app::App;
+use crate::app::action::{Action, Tone};
+use crate::app::command::Disabled;
+use crate::app::overlay::editor::{Document, Editor, Origin};
+use crate::app::pane::{Cx, View};
+use crate::parts::staging_area::merge::{Merge, Merged};
+use crate::parts::staging_area::{Base, Change, Kind, StagedFile, StagingKey, last_commit};
+use crate::store::{Want, Work};
+use crate::ui::text::shown;
+
+impl StagedChanges {
+    pub(super) fn has_clash(&self, _view: &View) -> Result<(), Disabled> {
+        self.clash().map(|_| ()).ok_or_else(|| "nobody else changed this file".into())
+    }
+
+    pub(super) fn can_keep_mine(&self, view: &View) -> Result<(), Disabled> {
+        self.has_clash(view)?;
+        match self.clash() {
+            Some((_, Conflict::Folder)) => Err("a file cannot be where a folder is".into()),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn can_merge(&self, view: &View) -> Result<(), Disabled> {
+        self.has_clash(view)?;
+        match self.clash() {
+            Some((change, clash)) if clash.blob().is_some() && change.kind != Kind::Delete => match &change.content {
+                Some(content) if !content.base64 => Ok(()),
+                _ => Err("there is no text of yours to merge".into()),
+            },
+            _ => Err("there is no text of theirs to merge".into()),
+        }
+    }
+
+    /// What a change is made from when it is made from what the branch has now.
+    fn theirs(&self, desk: &StagingKey, change: &Change, clash: &Conflict, view: &View) -> Base {
+        let blob = clash.blob().map(str::to_owned);
+        let last_commit = blob.as_ref().and_then(|_| last_commit(view, &desk.project, &desk.branch, change.source()));
+        Base { blob, last_commit }
+    }
+
+    /// The change is made on top of what the branch has now.
+    pub(super) fn keep_mine(&mut self, cx: &mut Cx) {
+        let (Some(desk), Some((change, clash))) = (self.desk(&cx.view), self.clash()) else { return };
+        let (change, base) = (change.clone(), self.theirs(&desk, change, clash, &cx.view));
+        let over = change.kind == Kind::Move && matches!(clash, Conflict::Exists(_));
+        if over {
+            return self.move_over(&desk, &change, base, cx);
+        }
+        let nothing_left = matches!(clash, Conflict::Gone) && change.content.is_none();
+        desk.update(cx, |staging| {
+            if nothing_left {
+                staging.changes.retain(|other| *other != change);
+            } else if let Some(mine) = staging.changes.iter_mut().find(|other| **other == change) {
+                mine.rebase(base);
+            }
+            staging.refused = None;
+        });
+        let path = shown(&change.path).into_owned();
+        let words = match nothing_left {
+            true => format!("{path} is gone already: the change is dropped."),
+            false => format!("Yours is kept: {path} will be as you made it."),
+        };
+        cx.say(Tone::Good, words);
+    }
+
+    /// A move onto a file that is there: one file goes, the other one gets its content.
+    fn move_over(&self, desk: &StagingKey, change: &Change, base: Base, cx: &mut Cx) {
+        let content = match &change.content {
+            Some(content) => desk.bytes(&cx.view, content),
+            None => {
+                let raw = change.base.as_deref().and_then(|sha| compare::blob(&cx.view, desk, sha));
+                raw.map(|raw| raw.bytes.clone())
+            }
+        };
+        let Some(content) = content else {
+            return cx.say(Tone::Warning, format!("{} is still being read.", shown(change.source())));
+        };
+        let last = last_commit(&cx.view, &desk.project, &desk.branch, &change.path);
+        let base = Base { last_commit: last, ..base };
+        match desk.over(change, base, StagedFile::of(content), cx) {
+            Ok(()) => cx.say(Tone::Good, format!("{} will be written over.", shown(&change.path))),
+            Err(why) => cx.say(Tone::Warning, why),
+        }
+    }
+
+    /// The change is dropped, after a question.
+    pub(super) fn take_theirs(&mut self, cx: &mut Cx) {
+        let Some((change, clash)) = self.clash() else { return };
+        let path = shown(&change.path);
+        let theirs = match clash {
+            Conflict::Gone => "It stays deleted".to_owned(),
+            Conflict::Folder => "The folder stays".to_owned(),
+            Conflict::Changed(_) | Conflict::Exists(_) => "It stays as it is on the branch".to_owned(),
+        };
+        let question = format!("Drop what you made of {path}? {theirs}, and yours is nowhere else.");
+        cx.act(App::confirm("Take theirs", question, Action::Answer("drop", change.path.clone())));
+    }
+
+    /// Merges both; the editor opens on the text when it is made.
+    pub(super) fn merge(&mut self, cx: &mut Cx) {
+        let (Some(desk), Some((change, clash))) = (self.desk(&cx.view), self.clash()) else { return };
+        let Some(theirs) = clash.blob() else { return };
+        let merging = Merging { change: change.clone(), theirs: theirs.to_owned(), branch: desk.branch };
+        cx.say(Tone::Info, format!("Merging {}", shown(&change.path)));
+        self.merging = Some(merging);
+    }
+
+    /// After an update: opens the editor on what was merged.
+    pub(super) fn merged(&mut self, desk: &StagingKey, cx: &mut Cx) {
+        let Some(merging) = &self.merging else { return };
+        let Some(merged) = cx.view.store.made::<Option<Merged>>(&merging.key(desk)) else { return };
+        let (path, theirs) = (merging.change.path.clone(), merging.theirs.clone());
+        match merged {
+            None => cx.say(Tone::Warning, "One of the sides is not UTF-8: K keeps yours, T takes theirs."),
+            Some(merged) => {
+                let words = match merged.conflicts {
+                    0 => "Both fit together: C-s stages the merged text.".to_owned(),
+                    1 => "One place was changed by both: it stands between <<<<<<< and >>>>>>>.".to_owned(),
+                    many => format!("{many} places were changed by both: they stand between <<<<<<< and >>>>>>>."),
+                };
+                let base = Base {
+                    last_commit: last_commit(&cx.view, &desk.project, &desk.branch, merging.change.source()),
+                    blob: Some(theirs.clone()),
+                };
+                let key = desk.key(&format!("merged {theirs} {}", crate::api::endpoint::encode(&path)));
+                let document = MergedText { desk: desk.clone(), path, key, text: merged.text.clone(), base, words };
+                cx.act(Action::Open(Box::new(Editor::new(Box::new(document)))));
+            }
+        }
+        self.merging = None;
+    }
+
+    /// Whether what the branch has at the source of a change is known.
+    pub(super) fn is_seen(&self, index: usize) -> bool {
+        self.checks.get(index).is_some_and(|check| matches!(check.source, BranchFile::Blob(_)))
+    }
+}
+
+/// A merge that is on its way.
+pub struct Merging {
+    change: Change,
+    /// The blob that the branch has.
+    theirs: String,
+    branch: String,
+}
+
+impl Merging {
+    fn key(&self, desk: &StagingKey) -> String {
+        let revision = self.change.content.as_ref().map_or(0, |content| content.revision);
+        format!("{} {revision} of {} with {}", desk.key("merge"), self.change.path, self.theirs)
+    }
+
+    pub fn wants(&self, view: &View, desk: &StagingKey) -> Vec<Want> {
+        let key = self.key(desk);
+        if !view.store.lacks(&key) {
+            return Vec::new();
+        }
+        let base = self.change.base.as_deref();
+        let mut wants: Vec<Want> =
+            base.into_iter().chain([self.theirs.as_str()]).map(|sha| compare::want_blob(desk, sha)).collect();
+        let bytes = |sha: &str| compare::blob(view, desk, sha).map(|raw| raw.bytes.clone());
+        let mine = self.change.content.as_ref().and_then(|content| desk.bytes(view, content));
+        let base = base.map_or(Some(Vec::new()), bytes);
+        if let (Some(base), Some(mine), Some(theirs)) = (base, mine, bytes(&self.theirs)) {
+            let merge = Merge { key, base, mine, theirs, name: self.branch.clone() };
+            wants.push(Work::new(merge).into());
+        }
+        wants
+    }
+}
+
+/// Both sides of a file as one text, to be edited.
+struct MergedText {
+    desk: StagingKey,
+    path: String,
+    key: String,
+    text: String,
+    base: Base,
+    /// What came of the merge.
+    words: String,
+}
+
+impl Document for MergedText {
+    fn path(&self) -> &str {
+        &self.path
+    }
+
+    fn key(&self) -> &str {
+        &self.key
+    }
+
+    fn verb(&self) -> &'static str {
+        "stage"
+    }
+
+    fn takes_unchanged(&self) -> bool {
+        true
+    }
+
+    fn note(&self) -> Option<String> {
+        Some(self.words.clone())
+    }
+
+    fn read(&self, _view: &View) -> Option<Result<Origin, String>> {
+        Some(Ok(Origin { name: "merged".into(), bytes: self.text.clone().into_bytes() }))
+    }
+
+    fn save(&self, _origin: &str, text: String, cx: &mut Cx) -> Result<(), String> {
+        let is_mark = |line: &str| ["<<<<<<< mine", ">>>>>>> "].iter().any(|mark| line.starts_with(mark));
+        if let Some(at) = text.lines().position(is_mark) {
+            return Err(format!("Line {} is still a mark of the merge: choose what is to stand there.", at + 1));
+        }
+        self.desk.put(&self.path, Some(self.base.clone()), StagedFile::Text(text), cx)?;
+        cx.say(Tone::Good, format!("Staged {}, merged.", shown(&self.path)));
+        Ok(())
+    }
+}

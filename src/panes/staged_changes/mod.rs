@@ -1,0 +1,489 @@
+//! What is staged for a branch: its changes beside their diffs, what others did meanwhile, and the commit.
+
+mod check;
+mod compare;
+mod decide;
+mod send;
+
+use crate::api::Id;
+use crate::api::commits::DiffEntry;
+use crate::app::App;
+use crate::app::action::{Action, Tone};
+use crate::app::command::{Command, Disabled, Motion};
+use crate::app::overlay::picker::{Item, Picker};
+use crate::app::overlay::prompt::Prompt;
+use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, View};
+use crate::app::place::Place;
+use crate::parts::changed_files::keys::{self, ShowsChanges};
+use crate::parts::changed_files::{Changes, Entries, Input};
+use crate::parts::staging_area::{Change, Kind, Staging, StagingKey, file_actions, history};
+use crate::parts::{forms, project, ref_choices};
+use crate::store::{Load, Want};
+use crate::ui::panels::Panels;
+use crate::ui::text::{self, shown};
+use crate::ui::theme::Role;
+use crate::ui::{glyph, line, state};
+use check::{Check, Conflict};
+use compare::{Pair, Side};
+use decide::Merging;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::sync::Arc;
+
+/// The list of a branch.
+pub struct StagedChanges {
+    project: Id,
+    git_ref: Option<String>,
+    /// The list as it was read last, and what was read.
+    raw: String,
+    staging: Result<Staging, String>,
+    /// Each change beside the branch, in the order of the list.
+    checks: Vec<Check>,
+    side: Side,
+    changes: Changes,
+    input: Option<Input>,
+    /// The server was asked again for what the branch has: what is known from before may be old.
+    asked: bool,
+    merging: Option<Merging>,
+}
+
+impl StagedChanges {
+    fn branch(&self, view: &View) -> Option<String> {
+        self.git_ref.clone().or_else(|| project::default_branch(view, &self.project).map(str::to_owned))
+    }
+
+    fn desk(&self, view: &View) -> Option<StagingKey> {
+        StagingKey::of(view, &self.project, &self.branch(view)?)
+    }
+
+    fn list(&self) -> &[Change] {
+        self.staging.as_ref().map(|staging| staging.changes.as_slice()).unwrap_or_default()
+    }
+
+    /// The change under the cursor, and where it stands in the list.
+    fn current(&self) -> Option<(usize, &Change)> {
+        let path = self.changes.spot().map(|spot| spot.path);
+        let is_it = |change: &Change| path.as_deref().is_none_or(|path| change.path == path || change.source() == path);
+        self.list().iter().enumerate().find(|(_, change)| is_it(change))
+    }
+
+    fn clash(&self) -> Option<(&Change, &Conflict)> {
+        let (index, change) = self.current()?;
+        Some((change, self.checks.get(index)?.clash.as_ref()?))
+    }
+
+    fn has_change(&self, _view: &View) -> Result<(), Disabled> {
+        self.current().map(|_| ()).ok_or_else(|| "nothing is staged".into())
+    }
+
+    fn has_content(&self, view: &View) -> Result<(), Disabled> {
+        self.has_change(view)?;
+        match self.current() {
+            Some((_, change)) if change.kind == Kind::Delete => Err("the file is to be deleted".into()),
+            Some((_, change)) if change.content.as_ref().is_some_and(|content| content.base64) => {
+                Err("it is not text".into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn edit(&mut self, outside: bool, cx: &mut Cx) {
+        let (Some(desk), Some((_, change))) = (self.desk(&cx.view), self.current()) else { return };
+        file_actions::open(desk, &change.path, change.base.clone(), outside, cx);
+    }
+
+    fn drop_one(&mut self, cx: &mut Cx) {
+        let Some((_, change)) = self.current() else { return };
+        let question = match (change.kind, &change.content) {
+            (Kind::Delete, _) => format!("Keep {} after all?", shown(&change.path)),
+            (_, None) => format!("Leave {} where it is?", shown(change.source())),
+            (_, Some(content)) => {
+                let size = text::bytes(content.bytes);
+                format!("Drop what you made of {} ({size})? It is nowhere else.", shown(&change.path))
+            }
+        };
+        cx.act(App::confirm("Drop a staged change", question, Action::Answer("drop", change.path.clone())));
+    }
+
+    fn drop_all(&mut self, cx: &mut Cx) {
+        let (len, branch) = (self.list().len(), self.branch(&cx.view).unwrap_or_default());
+        let question = format!("Drop all {len} changes staged for {}? They are nowhere else.", shown(&branch));
+        cx.act(App::confirm("Drop everything staged", question, Action::Answer("drop all", String::new())));
+    }
+
+    fn ask_branch(&mut self, cx: &mut Cx) {
+        let onto = self.staging.as_ref().ok().and_then(|staging| staging.onto.clone()).unwrap_or_default();
+        let branch = self.branch(&cx.view).unwrap_or_default();
+        let label = format!("commit to a new branch from {} (empty: to it)", shown(&branch));
+        cx.act(Action::Open(Box::new(Prompt::ask(label, "onto", onto))));
+    }
+
+    fn ask_author(&mut self, cx: &mut Cx) {
+        let author = self.staging.as_ref().ok().and_then(|staging| staging.author.clone());
+        let text = author.map(|(name, mail)| format!("{name} <{mail}>")).unwrap_or_default();
+        cx.act(Action::Open(Box::new(Prompt::ask("author, as Name <mail> (empty: you)", "author", text))));
+    }
+
+    fn pick_branch(&mut self, cx: &mut Cx) {
+        let branches = StagingKey::branches(&cx.view, &self.project);
+        if branches.is_empty() {
+            return cx.say(Tone::Info, "Nothing is staged for any branch of this project.");
+        }
+        let item = |branch: String| {
+            let desk = StagingKey::of(&cx.view, &self.project, &branch);
+            let len = desk.and_then(|desk| desk.read(&cx.view).ok()).map_or(0, |staging| staging.changes.len());
+            Item::answer(branch.clone(), branch).note(format!("{len} staged"))
+        };
+        let items = branches.into_iter().map(item).collect();
+        cx.act(Action::Open(Box::new(Picker::new("Staged for", "branch", items))));
+    }
+
+    fn turn_side(&mut self, cx: &mut Cx) {
+        self.side = match self.side {
+            Side::Best => Side::Mine,
+            Side::Mine => Side::Theirs,
+            Side::Theirs => Side::Best,
+        };
+        let branch = self.branch(&cx.view).unwrap_or_default();
+        let words = match self.side {
+            Side::Best => format!("From what {branch} has now to yours."),
+            Side::Mine => "From the file as you opened it to yours.".into(),
+            Side::Theirs => format!("From the file as you opened it to what {branch} has now."),
+        };
+        cx.say(Tone::Info, shown(&words).into_owned());
+    }
+
+    fn pair<'a>(&'a self, desk: &'a StagingKey, index: usize, change: &'a Change) -> Pair<'a> {
+        let clash = self.checks.get(index).and_then(|check| check.clash.as_ref());
+        // Only where both sides changed the file are there two sides to look from.
+        let side = if clash.is_some() { self.side } else { Side::Best };
+        Pair::new(desk, change, clash, side)
+    }
+
+    /// Gathers the diffs, as soon as all of them are made.
+    fn gather(&mut self, view: &View, desk: &StagingKey) {
+        let pairs: Vec<Pair> = self.list().iter().enumerate().map(|(i, change)| self.pair(desk, i, change)).collect();
+        let identity = pairs.iter().map(Pair::key).collect::<Vec<_>>().join("\n");
+        if pairs.is_empty() {
+            self.input = None;
+        } else if self.input.as_ref().is_none_or(|input| input.identity != identity) {
+            let entries: Option<Vec<DiffEntry>> = pairs.iter().map(|pair| pair.made(view)).collect();
+            if let Some(entries) = entries {
+                self.input = Some(Input { identity, entries: Entries::List(Arc::new(entries)) });
+            }
+        }
+    }
+
+    /// What stands above the changes.
+    fn head(&self, view: &View, desk: &StagingKey) -> Vec<Vec<(String, Role)>> {
+        let mut lines = Vec::new();
+        let Ok(staging) = &self.staging else { return lines };
+        let len = staging.changes.len();
+        let mut first = vec![
+            (format!("{} change{} for ", text::count(len as u64), if len == 1 { "" } else { "s" }), Role::Text),
+            (format!("{} {}", glyph::branch(), desk.branch), Role::Ref),
+        ];
+        if let Some(onto) = &staging.onto {
+            first.push((format!(" {} new branch ", glyph::arrow()), Role::Dim));
+            first.push((onto.clone(), Role::Ref));
+        }
+        if let Some((name, mail)) = &staging.author {
+            first.push((" by ".into(), Role::Dim));
+            first.push((format!("{name} <{mail}>"), Role::User));
+        }
+        lines.push(first);
+        if check::branch_is_missing(view, desk) {
+            let words = format!("{} {} is not a branch of this project any more: ", glyph::wrong(), desk.branch);
+            lines.push(vec![
+                (words, Role::Failed),
+                ("your changes are kept; create it again, or stage them for another".into(), Role::Text),
+            ]);
+        }
+        if let Some(words) = &staging.refused {
+            lines
+                .push(vec![(format!("{} Not committed: ", glyph::wrong()), Role::Failed), (words.clone(), Role::Text)]);
+            lines.push(vec![("  Everything is still here; B commits to a new branch.".into(), Role::Dim)]);
+        }
+        let clashing = self.checks.iter().filter(|check| check.clash.is_some()).count();
+        if let Some((change, clash)) = self.clash() {
+            let path = text::fit_middle(&change.path, 40);
+            let mut words = vec![
+                (format!("{} {path} ", glyph::warning()), Role::Warning),
+                (clash.words(change.kind, &desk.branch), Role::Text),
+            ];
+            for (key, what) in [("K", "keep mine"), ("T", "take theirs"), ("M", "merge"), ("v", "other sides")] {
+                words.push((format!("  {key} "), Role::Key));
+                words.push((what.into(), Role::Dim));
+            }
+            lines.push(words);
+        } else if clashing > 0 {
+            let words = format!("{} {clashing} of them changed on {} meanwhile", glyph::warning(), desk.branch);
+            lines.push(vec![(words, Role::Warning)]);
+        }
+        lines
+    }
+}
+
+impl ShowsChanges for StagedChanges {
+    fn changes(&mut self) -> &mut Changes {
+        &mut self.changes
+    }
+
+    fn on_changes(&self, view: &View) -> Result<(), Disabled> {
+        self.has_change(view)
+    }
+}
+
+impl Pane for StagedChanges {
+    const ID: &'static str = "stage";
+    const TITLE: &'static str = "What is staged for a branch, to be committed";
+    const NEEDS: Needs = Needs::Project;
+    const COMMANDS: &'static [Command<Self>] = &[
+        Command::new("stage.open", &["Enter"], "Show the diff of the file", |pane: &mut Self, _| pane.changes.enter())
+            .footer("open")
+            .when(Self::has_change),
+        Command::new("stage.commit", &["S"], "Commit everything staged", Self::commit)
+            .footer("commit")
+            .writes()
+            .when(Self::can_commit),
+        Command::new("stage.edit", &["e"], "Edit it again", |pane: &mut Self, cx| pane.edit(false, cx))
+            .footer("edit")
+            .when(Self::has_content),
+        Command::new("stage.edit_outside", &["E"], "Edit it again in $EDITOR", |pane: &mut Self, cx| {
+            pane.edit(true, cx);
+        })
+        .when(Self::has_content),
+        Command::new("stage.drop", &["D"], "Drop the change", Self::drop_one).footer("drop").when(Self::has_change),
+        Command::new("stage.drop_all", &["X"], "Drop everything staged", Self::drop_all).when(Self::has_change),
+        Command::new("stage.onto", &["B"], "Commit to a new branch, or to this one", Self::ask_branch)
+            .footer("branch")
+            .when(Self::has_change),
+        Command::new("stage.author", &["A"], "Commit in another author's name", Self::ask_author)
+            .when(Self::has_change),
+        Command::new("stage.mine", &["K"], "Conflict: keep mine", Self::keep_mine).when(Self::can_keep_mine),
+        Command::new("stage.theirs", &["T"], "Conflict: take theirs", Self::take_theirs).when(Self::has_clash),
+        Command::new("stage.merge", &["M"], "Conflict: edit the merged text", Self::merge).when(Self::can_merge),
+        Command::new("stage.side", &["v"], "Conflict: other two of the three sides", Self::turn_side)
+            .when(Self::has_clash),
+        Command::new("stage.ref", &["R"], "What is staged for another branch", Self::pick_branch),
+        Command::new("stage.merge_request", &["m"], "New merge request from this branch", |pane: &mut Self, cx| {
+            let branch = pane.branch(&cx.view);
+            forms::merge_request::create(&pane.project, branch.as_deref(), None, &cx.view).open(cx);
+        })
+        .writes()
+        .when(|_, view| forms::signed_in(view)),
+        keys::layout("stage.layout"),
+        keys::spaces("stage.spaces"),
+        keys::wrap("stage.wrap"),
+        Command::new("stage.next_file", &["]"], "Next file", |pane: &mut Self, _| pane.changes.turn_file(true))
+            .when(Self::has_change),
+        Command::new("stage.previous_file", &["["], "Previous file", |pane: &mut Self, _| {
+            pane.changes.turn_file(false);
+        })
+        .when(Self::has_change),
+        Command::new("stage.next_hunk", &["}"], "Next hunk", |pane: &mut Self, _| pane.changes.turn_hunk(true))
+            .when(Self::has_change),
+        Command::new("stage.previous_hunk", &["{"], "Previous hunk", |pane: &mut Self, _| {
+            pane.changes.turn_hunk(false);
+        })
+        .when(Self::has_change),
+        Command::new("stage.fold", &["-"], "Fold or unfold the file", |pane: &mut Self, _| pane.changes.fold())
+            .when(Self::has_change),
+        Command::new("stage.file", &["f"], "The file on the branch", |pane: &mut Self, cx| {
+            if let Some((_, change)) = pane.current() {
+                let mut place = Place::new("files").project(pane.project.clone()).path(change.source());
+                place.git_ref = pane.git_ref.clone();
+                cx.go(place);
+            }
+        })
+        .when(Self::has_change),
+    ];
+
+    fn open(place: &Place, _view: &View) -> Self {
+        StagedChanges {
+            project: place.project.clone().unwrap_or_default(),
+            git_ref: place.git_ref.clone(),
+            raw: String::new(),
+            staging: Ok(Staging::default()),
+            checks: Vec::new(),
+            side: Side::default(),
+            changes: Changes::default(),
+            input: None,
+            asked: false,
+            merging: None,
+        }
+    }
+
+    fn place(&self) -> Place {
+        Place { git_ref: self.git_ref.clone(), ..Place::new(Self::ID).project(self.project.clone()) }
+    }
+
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        let mut breadcrumbs = project::breadcrumbs_at(view, &self.project, self.git_ref.as_deref());
+        breadcrumbs.push(Breadcrumb::new(format!("{} staged", glyph::draft()), Role::Dim));
+        breadcrumbs
+    }
+
+    fn wants(&self, view: &View) -> Vec<Want> {
+        let mut wants = vec![project::want(&self.project)];
+        let Some(desk) = self.desk(view).filter(|_| !self.list().is_empty()) else { return wants };
+        wants.push(Load::one(&check::branch(&desk)).into());
+        for (index, change) in self.list().iter().enumerate() {
+            wants.push(check::want(view, &desk, change.source()));
+            if change.kind == Kind::Move {
+                wants.push(check::want(view, &desk, &change.path));
+            }
+            if change.kind != Kind::Create || self.checks.get(index).is_some_and(|check| check.clash.is_some()) {
+                wants.push(Load::list(&history(&desk.project, &desk.branch, change.source()), 1).into());
+            }
+            // A move is sent with its content.
+            if let (Kind::Move, None, Some(base)) = (change.kind, &change.content, &change.base) {
+                wants.push(compare::want_blob(&desk, base));
+            }
+            wants.extend(self.pair(&desk, index, change).wants(view));
+        }
+        wants.extend(self.merging.iter().flat_map(|merging| merging.wants(view, &desk)));
+        wants.extend(self.changes.wants(view, self.input.as_ref()));
+        wants
+    }
+
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        if let Err(why) = &self.staging {
+            return state::empty(buf, area, view.theme, why, "A newer labscope can read it");
+        }
+        let Some(desk) = self.desk(view) else {
+            let (why, hint) = match view.session.signed_in {
+                true => ("Who you are is not known yet.", "r asks the server again"),
+                false => ("You are not signed in: nothing can be staged.", "labscope auth login"),
+            };
+            return state::empty(buf, area, view.theme, why, hint);
+        };
+        if self.list().is_empty() {
+            let why = format!("Nothing is staged for {}.", shown(&desk.branch));
+            let others = StagingKey::branches(view, &self.project).len();
+            let hint = match others {
+                0 => "e on a file edits it, + adds one; both gather here until you commit".to_owned(),
+                one => format!("R shows what is staged for {one} other branch{}", if one == 1 { "" } else { "es" }),
+            };
+            return state::empty(buf, area, view.theme, &why, &hint);
+        }
+        let head = self.head(view, &desk);
+        let rows = (head.len() as u16).min(area.height / 2);
+        for (y, pieces) in (area.y..area.y + rows).zip(&head) {
+            let spans: Vec<_> = pieces.iter().map(|(words, role)| (shown(words), view.theme.style(*role))).collect();
+            let at = Rect { x: area.x + 1, y, width: area.width.saturating_sub(2), height: 1 };
+            line::draw(buf, at, &spans);
+        }
+        let rest = Rect { y: area.y + rows, height: area.height - rows, ..area };
+        self.changes.draw(view, rest, buf, self.input.as_ref(), None);
+    }
+
+    fn changed(&mut self, cx: &mut Cx) {
+        let Some(desk) = self.desk(&cx.view) else { return };
+        let raw = desk.raw(&cx.view);
+        if self.raw != raw {
+            let refused = |staging: &Result<Staging, String>| staging.as_ref().is_ok_and(|s| s.refused.is_some());
+            let before = refused(&self.staging);
+            self.raw = raw.to_owned();
+            self.staging = desk.read(&cx.view);
+            // A commit was refused: what the branch has is another thing than is known.
+            self.asked &= before || !refused(&self.staging);
+        }
+        if !self.asked && !self.list().is_empty() {
+            self.asked = true;
+            cx.act(Action::Refresh);
+        }
+        self.checks = self.list().iter().map(|change| check::check(&cx.view, &desk, change)).collect();
+        self.gather(&cx.view, &desk);
+        let input = self.input.take();
+        self.changes.sync(&cx.view, input.as_ref());
+        self.input = input;
+        self.merged(&desk, cx);
+    }
+
+    fn motion(&mut self, motion: Motion, _cx: &mut Cx) {
+        self.changes.motion(motion);
+    }
+
+    fn pointer(&mut self, pointer: Pointer, _cx: &mut Cx) {
+        self.changes.pointer(pointer);
+    }
+
+    fn panels(&mut self) -> Option<&mut Panels> {
+        Some(self.changes.panels())
+    }
+
+    fn search_mode(&self) -> Option<SearchMode> {
+        Some(self.changes.search_mode())
+    }
+
+    fn filter_text(&self) -> String {
+        self.changes.filter_text()
+    }
+
+    fn set_filter_text(&mut self, text: &str, _cx: &mut Cx) {
+        self.changes.set_filter_text(text);
+    }
+
+    fn seek_next(&mut self, forward: bool, _cx: &mut Cx) {
+        self.changes.seek_next(forward);
+    }
+
+    fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
+        let Some(desk) = self.desk(&cx.view) else { return };
+        match tag {
+            "drop" => desk.update(cx, |staging| staging.changes.retain(|change| change.path != value)),
+            "drop all" => desk.update(cx, |staging| staging.changes.clear()),
+            "onto" => {
+                let name = value.trim().to_owned();
+                match ref_choices::unfit(&name).filter(|_| !name.is_empty()) {
+                    Some(why) => {
+                        cx.say(Tone::Warning, format!("\"{}\" cannot be the name of a branch: {why}.", shown(&name)));
+                    }
+                    None => desk.update(cx, |staging| {
+                        staging.onto = Some(name).filter(|name| !name.is_empty() && *name != desk.branch);
+                        staging.refused = None;
+                    }),
+                }
+            }
+            "author" => match author(value.trim()) {
+                Ok(author) => desk.update(cx, |staging| staging.author = author),
+                Err(why) => cx.say(Tone::Warning, why),
+            },
+            "branch" => {
+                self.git_ref = Some(value);
+                (self.asked, self.input) = (false, None);
+            }
+            _ => {}
+        }
+    }
+
+    fn escape(&mut self, cx: &mut Cx) -> bool {
+        if self.merging.take().is_some() {
+            return true;
+        }
+        self.changes.escape(&cx.view)
+    }
+
+    fn url(&self, view: &View) -> Option<String> {
+        let (branch, (_, change)) = (self.branch(view)?, self.current()?);
+        let rest = format!("/-/blob/{}/{}", project::path(&branch), project::path(change.source()));
+        Some(project::page(view, &self.project, &rest))
+    }
+
+    fn copies(&self, _view: &View) -> Vec<(&'static str, String)> {
+        self.current().map(|(_, change)| ("path", change.path.clone())).into_iter().collect()
+    }
+}
+
+/// `Name <mail>` taken apart; nothing for the person who commits.
+fn author(typed: &str) -> Result<Option<(String, String)>, String> {
+    if typed.is_empty() {
+        return Ok(None);
+    }
+    let parts = typed.strip_suffix('>').and_then(|rest| rest.split_once('<'));
+    match parts.map(|(name, mail)| (name.trim(), mail.trim())) {
+        Some((name, mail)) if !name.is_empty() && mail.contains('@') => Ok(Some((name.to_owned(), mail.to_owned()))),
+        _ => Err(format!("\"{}\" is not of the form Name <mail>.", shown(typed))),
+    }
+}

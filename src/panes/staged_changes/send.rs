@@ -1,0 +1,162 @@
+//! The commit of what is staged: what is sent, and what follows on the answer.
+
+use super::StagedChanges;
+use super::check::BranchFile;
+use super::compare;
+use crate::api::Known;
+use crate::api::commits::{Commit, CommitAction, CreateCommit};
+use crate::app::action::{Action, FollowUp, Tone};
+use crate::app::command::Disabled;
+use crate::app::overlay::composer::{Composer, Make};
+use crate::app::pane::{Cx, View};
+use crate::app::place::Place;
+use crate::parts::forms;
+use crate::parts::staging_area::{Change, Kind, StagedFile, StagingKey, last_commit};
+use crate::store::Write;
+use crate::ui::text::{self, shown};
+use std::rc::Rc;
+
+impl StagedChanges {
+    /// Whether a commit can be made of the list, or why not.
+    pub(super) fn can_commit(&self, view: &View) -> Result<(), Disabled> {
+        let staging = self.staging.as_ref().map_err(|why| Disabled::from(why.clone()))?;
+        if staging.changes.is_empty() {
+            return Err("nothing is staged".into());
+        }
+        let Some(desk) = self.desk(view) else { return Err("who you are is not known yet".into()) };
+        let clashing = self.checks.iter().filter(|check| check.clash.is_some()).count();
+        if clashing > 0 {
+            let files = if clashing == 1 { "a file needs" } else { "some files need" };
+            return Err(format!("{files} a decision first: K keeps yours, T takes theirs, M merges").into());
+        }
+        if self.checks.iter().any(|check| check.source == BranchFile::Asked) {
+            return Err(format!("what {} has now is still being read", desk.branch).into());
+        }
+        Ok(())
+    }
+
+    /// The changes as they are sent.
+    fn actions(&self, view: &View, desk: &StagingKey, changes: &[Change]) -> Result<Vec<CommitAction>, String> {
+        let action = |(index, change): (usize, &Change)| -> Result<CommitAction, String> {
+            let path = shown(&change.path);
+            let put = match (&change.content, change.kind) {
+                (Some(content), _) => {
+                    let text = desk.text(view, content).ok_or_else(|| {
+                        format!("The staged text of {path} is not on disk any more; D drops the change.")
+                    })?;
+                    Some(if content.base64 {
+                        StagedFile::Base64(text.to_owned(), content.bytes)
+                    } else {
+                        StagedFile::Text(text.to_owned())
+                    })
+                }
+                // Servers differ in whether a move may come without its content.
+                (None, Kind::Move) => {
+                    let base = change.base.as_deref().unwrap_or_default();
+                    let raw = compare::blob(view, desk, base);
+                    let raw = raw.ok_or_else(|| format!("{path} is still being read; try again in a moment."))?;
+                    Some(StagedFile::of(raw.bytes.clone()))
+                }
+                (None, _) => None,
+            };
+            let (content, encoding) = match put {
+                Some(StagedFile::Text(text)) => (Some(text), None),
+                Some(StagedFile::Base64(text, _)) => (Some(text), Some("base64".to_owned())),
+                None => (None, None),
+            };
+            // Where the branch is seen to have what the change was made of, its last commit is the one to hold on to.
+            let seen = self.is_seen(index);
+            let last = || last_commit(view, &desk.project, &desk.branch, change.source());
+            let last_commit_id = match change.kind {
+                Kind::Create => None,
+                _ => seen.then(last).flatten().or_else(|| change.last_commit.clone()),
+            };
+            Ok(CommitAction {
+                action: change.kind.word().into(),
+                file_path: change.path.clone(),
+                previous_path: change.from.clone(),
+                content,
+                encoding,
+                last_commit_id,
+            })
+        };
+        changes.iter().enumerate().map(action).collect()
+    }
+
+    /// Opens the composer of the message.
+    pub(super) fn commit(&mut self, cx: &mut Cx) {
+        let (Some(desk), Ok(staging)) = (self.desk(&cx.view), &self.staging) else { return };
+        let changes = staging.changes.clone();
+        let actions = match self.actions(&cx.view, &desk, &changes) {
+            Ok(actions) => actions,
+            Err(why) => return cx.say(Tone::Warning, why),
+        };
+        let branch = staging.onto.clone().unwrap_or_else(|| desk.branch.clone());
+        let (author_name, author_email) = staging.author.clone().unzip();
+        let create = CreateCommit {
+            id: desk.project.clone(),
+            branch: branch.clone(),
+            commit_message: String::new(),
+            start_branch: staging.onto.as_ref().map(|_| desk.branch.clone()),
+            actions,
+            author_email,
+            author_name,
+        };
+        let what = format!("commit {} to {branch}", files(changes.len()));
+        let make: Make = {
+            let what = what.clone();
+            Box::new(move |commit_message, _| {
+                Write::new(&CreateCommit { commit_message, ..create.clone() }, what.clone())
+            })
+        };
+        let key = desk.key("message");
+        let message = cx.view.drafts.get(&key).cloned().unwrap_or_else(|| message(&changes));
+        let then = follow(desk, changes, branch);
+        let title = text::head(&shown(&what), 60);
+        let title = title.replacen('c', "C", 1);
+        cx.act(Action::Open(Box::new(Composer::new(title, key, &message, make).then(then))));
+    }
+}
+
+/// `1 file`, `3 files`.
+fn files(len: usize) -> String {
+    format!("{} file{}", text::count(len as u64), if len == 1 { "" } else { "s" })
+}
+
+/// What the message says before anybody wrote one.
+fn message(changes: &[Change]) -> String {
+    match changes {
+        [change] => match change.kind {
+            Kind::Create => format!("Add {}", change.path),
+            Kind::Update => format!("Update {}", change.path),
+            Kind::Delete => format!("Delete {}", change.path),
+            Kind::Move => format!("Move {} to {}", change.source(), change.path),
+        },
+        many => format!("Update {}", files(many.len())),
+    }
+}
+
+/// After the answer: the list loses what was committed, or remembers why it was not.
+fn follow(desk: StagingKey, sent: Vec<Change>, branch: String) -> FollowUp {
+    let is_new = branch != desk.branch;
+    Rc::new(move |outcome, cx| match outcome {
+        Err(error) => {
+            desk.update(cx, |staging| staging.refused = Some(error.said()));
+        }
+        Ok(value) => {
+            desk.update(cx, |staging| {
+                staging.changes.retain(|change| !sent.contains(change));
+                (staging.refused, staging.onto) = (None, None);
+            });
+            let Some(commit) = value.downcast_ref::<Commit>() else { return };
+            cx.go(Place::new("commit").project(desk.project.clone()).item(&commit.id));
+            let stats =
+                commit.stats.known().map(|s| format!(": +{} −{}", s.additions, s.deletions)).unwrap_or_default();
+            cx.say(Tone::Good, format!("Committed {} to {}{stats}", shown(commit.short()), shown(&branch)));
+            // Of a branch that is new, a merge request is what comes next; Esc leaves it.
+            if is_new {
+                forms::merge_request::create(&desk.project, Some(&branch), Some(&desk.branch), &cx.view).open(cx);
+            }
+        }
+    })
+}

@@ -1,0 +1,161 @@
+//! Adding a key: asks for its file or its text, shows what key it is, and sends it only then.
+
+use crate::api::users::{AddGpgKey, AddKey, AddUserKey};
+use crate::app::action::{Action, Tone};
+use crate::app::overlay::confirm::Confirm;
+use crate::app::overlay::form::Form;
+use crate::app::overlay::prompt::{Accepted, Prompt};
+use crate::app::pane::Cx;
+use crate::domain::public_key::{Family, LONGEST, PublicKey, is_key, is_private, read, read_bytes};
+use crate::parts::staging_area::paths::{LocalPaths, local};
+use crate::store::{Cancelled, Derive, Want, Work, Write};
+use crate::ui::text::shown;
+
+/// The tag under which the file is answered.
+pub const TAG: &str = "key file";
+
+/// Whose key it will be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeyOwner {
+    Own,
+    /// Another user: number and user name. For administrators.
+    Of(u64, String),
+}
+
+/// A key on its way from a file to the server.
+pub struct PendingKey {
+    family: Family,
+    whose: KeyOwner,
+    /// The path that is being read.
+    reading: Option<String>,
+    /// Another number for another reading.
+    turn: u64,
+}
+
+impl Default for PendingKey {
+    fn default() -> PendingKey {
+        PendingKey { family: Family::Ssh, whose: KeyOwner::Own, reading: None, turn: 0 }
+    }
+}
+
+/// Reads a key file; what it holds is judged there, so that nothing of a private key is known outside.
+struct ReadKey {
+    family: Family,
+    path: String,
+    turn: u64,
+}
+
+fn key_of(family: Family, path: &str, turn: u64) -> String {
+    format!("{} in {path}, {turn}", family.name())
+}
+
+impl Derive for ReadKey {
+    type Output = Result<PublicKey, String>;
+
+    fn key(&self) -> String {
+        key_of(self.family, &self.path, self.turn)
+    }
+
+    fn run(&self, _: Cancelled<'_>) -> Result<PublicKey, String> {
+        let path = local(self.path.trim());
+        let failed = |error: std::io::Error| format!("{} cannot be read: {error}.", path.display());
+        let about = std::fs::metadata(&path).map_err(failed)?;
+        if !about.is_file() {
+            return Err(format!("{} is no file.", path.display()));
+        }
+        if about.len() > LONGEST {
+            return Err(format!("{} is too large for a key.", path.display()));
+        }
+        let bytes = std::fs::read(&path).map_err(failed)?;
+        read_bytes(self.family, &bytes)
+    }
+}
+
+/// What the line makes of a text before it is shown.
+fn take(text: &str) -> Accepted {
+    match () {
+        () if is_private(text) => Accepted::Refused(crate::domain::public_key::PRIVATE.into()),
+        () if is_key(text) => Accepted::Whole,
+        () => Accepted::Text,
+    }
+}
+
+impl PendingKey {
+    /// Asks for the file, or for the key itself.
+    pub fn ask(&mut self, family: Family, whose: KeyOwner, cx: &mut Cx) {
+        (self.family, self.whose, self.reading) = (family, whose, None);
+        let (label, begin) = match family {
+            Family::Ssh => ("public key: a file, Tab completes; or paste it", "~/.ssh/"),
+            Family::Gpg => ("armoured public key: a file, Tab completes; or paste it", "~/"),
+        };
+        let prompt = Prompt::ask(label, TAG, begin).complete(Box::new(LocalPaths)).taking(take);
+        cx.act(Action::Open(Box::new(prompt)));
+    }
+
+    /// Takes what was answered under [`TAG`].
+    pub fn answer(&mut self, text: String, cx: &mut Cx) {
+        match () {
+            () if is_private(&text) => cx.say(Tone::Bad, crate::domain::public_key::PRIVATE),
+            () if text.len() as u64 > LONGEST => cx.say(Tone::Bad, "This is too large for a key."),
+            () if is_key(&text) => self.show(read(self.family, &text), cx),
+            () if text.trim().is_empty() => {}
+            () => {
+                // Another reading of the same path is another result.
+                self.turn = (self.turn + 1).max(cx.view.now.as_millisecond().unsigned_abs());
+                self.reading = Some(text);
+            }
+        }
+    }
+
+    /// What is to be read.
+    pub fn wants(&self) -> Option<Want> {
+        let path = self.reading.clone()?;
+        Some(Work::new(ReadKey { family: self.family, path, turn: self.turn }).into())
+    }
+
+    /// After an update: goes on where the file was read.
+    pub fn changed(&mut self, cx: &mut Cx) {
+        let Some(path) = &self.reading else { return };
+        let made = cx.view.store.made::<Result<PublicKey, String>>(&key_of(self.family, path, self.turn));
+        if let Some(outcome) = made.cloned() {
+            self.reading = None;
+            self.show(outcome, cx);
+        }
+    }
+
+    fn show(&self, outcome: Result<PublicKey, String>, cx: &mut Cx) {
+        match (outcome, &self.whose) {
+            (Err(why), _) => cx.say(Tone::Bad, why),
+            (Ok(key), _) if self.family == Family::Gpg => ask_gpg(key, cx),
+            (Ok(key), KeyOwner::Own) => {
+                let form = Form::of::<AddKey>("Add an SSH key", "add the SSH key", "new SSH key");
+                open_ssh(form, key, cx);
+            }
+            (Ok(key), KeyOwner::Of(id, name)) => {
+                let title = format!("Add an SSH key of @{}", shown(name));
+                let form = Form::of::<AddUserKey>(title, format!("add an SSH key of @{name}"), "new SSH key of a user");
+                open_ssh(form.fixed("id", id), key, cx);
+            }
+        }
+    }
+}
+
+fn open_ssh(form: Form, key: PublicKey, cx: &mut Cx) {
+    form.fixed("key", key.text)
+        .fact("key", key.kind)
+        .fact("fingerprint", key.fingerprint)
+        .field("title", |field| {
+            field.text(key.comment).help("What it is called in lists: the machine that has it.");
+        })
+        .open(cx);
+}
+
+/// A GPG key has no title: it is shown, and a yes sends it.
+fn ask_gpg(key: PublicKey, cx: &mut Cx) {
+    let write = Write::new(&AddGpgKey { key: key.text }, "add the GPG key");
+    let mut things = vec![key.kind, key.fingerprint];
+    things.extend(Some(shown(&key.comment).into_owned()).filter(|comment| !comment.is_empty()));
+    let question = "Add this GPG key to your account?";
+    let confirm = Confirm::new("Add a GPG key", question, Action::Send(write)).naming(things);
+    cx.act(Action::Open(Box::new(confirm)));
+}

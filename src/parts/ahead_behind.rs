@@ -1,0 +1,98 @@
+//! How far apart two commits are: counted by the server, by comparing them both ways.
+
+use crate::api::endpoint::Request;
+use crate::api::repository::{Compare, Comparison};
+use crate::api::{Endpoint, Id, Reply};
+use crate::app::pane::View;
+use crate::store::{Load, Value, Want};
+use crate::ui::table::Cell;
+use crate::ui::theme::Role;
+use crate::ui::{chart, glyph, text};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long rows rest in sight before they are asked about.
+const REST: Duration = Duration::from_millis(150);
+/// Comparisons that are asked for at a time: each is dear to a server.
+const AT_ONCE: usize = 4;
+/// Columns of a side of the bar.
+const SIDE: usize = 3;
+
+/// What one comparison came to; its commits and diffs are not kept.
+struct CommitCount {
+    commits: usize,
+    /// The server gave up before the end.
+    cut: bool,
+}
+
+/// The commits that `to` has and `from` has not.
+fn request(project: &Id, from: &str, to: &str) -> Request {
+    query(project, from, to).request().read_as::<CommitCount>()
+}
+
+fn query(project: &Id, from: &str, to: &str) -> Compare {
+    Compare { id: project.clone(), from: from.to_owned(), to: to.to_owned(), straight: None }
+}
+
+fn load(project: &Id, from: &str, to: &str) -> Load {
+    Load {
+        request: request(project, from, to),
+        read: |body, kind| {
+            Comparison::read(body, kind).map(|c| {
+                let counted = CommitCount { commits: c.commits.len(), cut: c.compare_timeout };
+                (Arc::new(counted) as Value, 1)
+            })
+        },
+        ..Load::one(&query(project, from, to)).after(REST)
+    }
+}
+
+/// How many commits `to` has that `from` has not, where it is known: the number, and whether there are more.
+pub fn ahead(view: &View, project: &Id, from: &str, to: &str) -> Option<(usize, bool)> {
+    if from == to {
+        return Some((0, false));
+    }
+    let counted: &CommitCount = view.store.read_as(&request(project, from, to))?;
+    Some((counted.commits, counted.cut))
+}
+
+/// What is still to be asked to know how far each of `tips` is ahead of `base` and behind it. What was asked once is
+/// known by its commits, and never asked again; what failed is left alone.
+pub fn wants<'a>(view: &View, project: &Id, base: &str, tips: impl Iterator<Item = &'a str>) -> Vec<Want> {
+    let ways = tips.flat_map(|tip| [(base, tip), (tip, base)]);
+    ways.filter_map(|(from, to)| want(view, project, from, to)).take(AT_ONCE).collect()
+}
+
+/// What is still to be asked to know how many commits `to` has that `from` has not.
+pub fn want(view: &View, project: &Id, from: &str, to: &str) -> Option<Want> {
+    let failed = view.store.error_of(&request(project, from, to)).is_some();
+    (!failed && ahead(view, project, from, to).is_none()).then(|| load(project, from, to).into())
+}
+
+/// The cell of a commit beside the `base`: `3 ▐│█▌ 12`, behind at the left, ahead at the right.
+pub fn cell(view: &View, project: &Id, base: &str, tip: &str) -> Cell {
+    let number = |(count, cut): (usize, bool)| match (count, cut) {
+        (0, false) => String::new(),
+        (1000.., _) => "999+".to_owned(),
+        (_, true) => format!("{count}+"),
+        _ => text::count(count as u64),
+    };
+    match (ahead(view, project, tip, base), ahead(view, project, base, tip)) {
+        (Some(behind), Some(ahead)) => {
+            let (left, right) = chart::sides(behind.0, ahead.0, SIDE);
+            Cell::from((format!("{:>4} ", number(behind)), Role::Dim))
+                .and(left, Role::Chart)
+                .and(glyph::divider(), Role::Faint)
+                .and(right, Role::ChartStrong)
+                .and(format!(" {:<4}", number(ahead)), Role::Dim)
+        }
+        _ => {
+            let gap = " ".repeat(5 + SIDE);
+            let failed = [(base, tip), (tip, base)]
+                .iter()
+                .any(|(from, to)| view.store.error_of(&request(project, from, to)).is_some());
+            let mark = if failed { "?" } else { glyph::skeleton() };
+            Cell::from((gap.clone(), Role::Faint)).and(mark, Role::Faint).and(gap, Role::Faint)
+        }
+    }
+}

@@ -1,0 +1,470 @@
+//! A file: its text with colours, its Markdown rendered, or its bytes; searched, scrolled, gone through by lines.
+
+pub mod blame;
+mod draw;
+pub mod file_type;
+mod selection;
+pub mod source;
+pub mod work;
+
+use crate::api::Endpoint;
+use crate::api::Id;
+use crate::api::repository::GetRawBlob;
+use crate::app::action::PagerText;
+use crate::app::command::Motion;
+use crate::app::pane::{Pointer, View};
+use crate::app::transfer::{self, Save};
+use crate::store::{Load, Want, Work};
+use crate::ui::ansi;
+use crate::ui::code::{Content, Highlighter, Highlights, Text};
+use crate::ui::csv::{self, Table};
+use crate::ui::doc::DocState;
+use crate::ui::hex;
+use crate::ui::image::{Fitted, Format, Image, Refusal};
+use crate::ui::markdown::Rendered;
+use crate::ui::search::Found;
+use crate::ui::text;
+use blame::{Blame, BlameStep};
+use ratatui::layout::Rect;
+use source::Source;
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+use work::{Color, Decode, DetectText, FitPicture, Kind, Records, RenderText, SearchLines, SearchText};
+
+/// The widest that prose is set: longer lines are hard to read.
+const MEASURE: usize = 100;
+/// Bytes of the largest text that is shown as a program printed it.
+const PRINTED: usize = 4 << 20;
+/// Before a file under a moving cursor is asked for.
+const PATIENCE: Duration = Duration::from_millis(60);
+/// Files whose window is remembered.
+const REMEMBERED: usize = 200;
+
+/// How a file is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    Source,
+    Rendered,
+    Table,
+    Picture,
+    Hex,
+}
+
+/// A file of a tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    pub path: String,
+    pub sha: String,
+}
+
+/// Shows one file at a time.
+#[derive(Default)]
+pub struct BlobView {
+    file: Option<File>,
+    doc: DocState,
+    /// The mode that the person chose for files of this kind; what suits the file where none.
+    chosen: Option<Mode>,
+    /// The line to go to as soon as the file is there, from 0.
+    wanted_line: Option<usize>,
+    query: String,
+    /// Where the cursor stood when the search began.
+    origin: usize,
+    current: Option<usize>,
+    highlighter: Option<(File, Arc<Highlighter>)>,
+    /// The last rendering that was there: shown until the one for another width is.
+    rendering: Option<String>,
+    windows: HashMap<String, (usize, usize)>,
+    /// The last picture that was fitted: shown until the one for another area is.
+    fitted: Option<String>,
+    /// Whether long lines go on below, in every file.
+    wrap: bool,
+    /// Who wrote each line, while that is shown.
+    blame: Option<Blame>,
+    /// Where the marked lines begin; they end at the cursor.
+    mark: Option<usize>,
+    /// The word that was looked for last: its line, and which of that line's it is.
+    word: Option<(usize, usize)>,
+    area: Cell<Rect>,
+}
+
+fn ends(path: &str, endings: &[&str]) -> bool {
+    let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
+    endings.iter().any(|e| ending.eq_ignore_ascii_case(e))
+}
+
+fn is_markdown(path: &str) -> bool {
+    ends(path, &["md", "markdown", "mkd", "mdown"])
+}
+
+/// Whether it is a file that programs print into, and people look at as it was printed.
+fn is_log(path: &str) -> bool {
+    ends(path, &["ansi", "ans", "log", "out", "txt"])
+}
+
+/// Whether colours stand among its first lines. Of a very large one the source alone is shown: it needs no copy.
+fn is_output(text: &Text) -> bool {
+    let begins = |line: &str| ansi::has_looks(line.as_bytes().get(..512).unwrap_or(line.as_bytes()));
+    text.bytes_len() <= PRINTED && (0..text.len().min(40)).any(|at| begins(text.line(at)))
+}
+
+fn kind_of(path: &str) -> Kind {
+    if is_markdown(path) { Kind::Markdown } else { Kind::Output }
+}
+
+impl BlobView {
+    /// The file that is shown.
+    pub fn file(&self) -> Option<&File> {
+        self.file.as_ref()
+    }
+
+    /// What saves the file as it is on the server.
+    pub fn save(&self, project: &Id) -> Option<Save> {
+        let file = self.file.as_ref()?;
+        Some(Save::new(Self::raw(project, file).request(), &file.path))
+    }
+
+    /// The file for another program; `None` where it is no text or not there yet.
+    pub fn paper(&self, view: &View) -> Option<PagerText> {
+        let Some(Content::Text(text)) = self.content(view) else { return None };
+        Some(PagerText { name: transfer::file_name(&self.file.as_ref()?.path), text: text.clone() })
+    }
+
+    /// The line under the cursor, from 1, where it stands on one of the source's.
+    pub fn line(&self, view: &View) -> Option<u32> {
+        let lines = self.mode(view).filter(|m| *m == Mode::Source).map(|_| self.len(view))?;
+        (self.doc.cursor > 0 || self.wanted_line.is_some()).then(|| self.doc.at(lines) as u32 + 1)
+    }
+
+    /// Shows `file`; where it was shown before, at the place where it was left.
+    pub fn show(&mut self, file: Option<File>) {
+        if self.file == file {
+            return;
+        }
+        if let Some(before) = self.file.take() {
+            if self.windows.len() >= REMEMBERED {
+                self.windows.clear();
+            }
+            self.windows.insert(before.path, (self.doc.top.get(), self.doc.cursor));
+        }
+        let (top, cursor) = file.as_ref().and_then(|f| self.windows.get(&f.path)).copied().unwrap_or_default();
+        self.doc = DocState { cursor, wrap: self.wrap, ..DocState::default() };
+        self.doc.top.set(top);
+        (self.chosen, self.current, self.rendering) = (None, None, None);
+        (self.fitted, self.mark, self.word, self.blame) = (None, None, None, None);
+        self.origin = cursor;
+        self.file = file;
+    }
+
+    /// Goes to a line, from 1, as soon as the file is there. A line is one of the source.
+    pub fn go_to_line(&mut self, line: u32) {
+        self.wanted_line = Some((line as usize).saturating_sub(1));
+        self.chosen = Some(Mode::Source);
+    }
+
+    fn raw(project: &Id, file: &File) -> GetRawBlob {
+        GetRawBlob { id: project.clone(), sha: file.sha.clone() }
+    }
+
+    /// The bytes of a file that was shown before.
+    pub fn size(view: &View, sha: &str) -> Option<u64> {
+        view.store.made::<Content>(&work::content_key(sha)).map(|content| content.bytes().len() as u64)
+    }
+
+    fn content<'a>(&self, view: &View<'a>) -> Option<&'a Content> {
+        view.store.made(&work::content_key(&self.file.as_ref()?.sha))
+    }
+
+    fn modes(&self, view: &View) -> &'static [Mode] {
+        let (Some(content), Some(file)) = (self.content(view), &self.file) else { return &[Mode::Hex] };
+        match content {
+            Content::Text(_) if is_markdown(&file.path) => &[Mode::Rendered, Mode::Source, Mode::Hex],
+            Content::Text(_) if csv::is_table(&file.path) => &[Mode::Table, Mode::Source, Mode::Hex],
+            Content::Text(text) if is_output(text) && is_log(&file.path) => &[Mode::Rendered, Mode::Source, Mode::Hex],
+            Content::Text(text) if is_output(text) => &[Mode::Source, Mode::Rendered, Mode::Hex],
+            Content::Text(_) => &[Mode::Source, Mode::Hex],
+            Content::Binary(bytes) if Format::of(bytes).is_some() => &[Mode::Picture, Mode::Hex],
+            Content::Binary(_) => &[Mode::Hex],
+        }
+    }
+
+    /// How the file is shown, once it is known what it is.
+    pub fn mode(&self, view: &View) -> Option<Mode> {
+        self.content(view)?;
+        let modes = self.modes(view);
+        self.chosen.filter(|m| modes.contains(m)).or(modes.first().copied())
+    }
+
+    /// The next way to show the file.
+    pub fn turn_mode(&mut self, view: &View) {
+        let (Some(mode), modes) = (self.mode(view), self.modes(view)) else { return };
+        let next = modes.iter().position(|m| *m == mode).map_or(0, |at| (at + 1) % modes.len());
+        self.chosen = modes.get(next).copied();
+        self.doc.first();
+        (self.current, self.mark, self.word) = (None, None, None);
+    }
+
+    /// Columns for rendered text.
+    fn width(&self, view: &View) -> usize {
+        let area = self.area.get();
+        let width = if area.width > 0 { area.width } else { view.size.0 };
+        usize::from(width).saturating_sub(4).clamp(20, MEASURE)
+    }
+
+    fn rendered<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Rendered>> {
+        let file = self.file.as_ref()?;
+        let now = work::render_key(kind_of(&file.path), &file.sha, self.width(view), view.theme);
+        view.store.made(&now).or_else(|| view.store.made(self.rendering.as_deref()?))
+    }
+
+    /// Lines in the mode at hand.
+    fn len(&self, view: &View) -> usize {
+        match (self.mode(view), self.content(view)) {
+            (Some(Mode::Rendered), _) => self.rendered(view).map_or(0, |r| r.lines.len()),
+            (Some(Mode::Source), Some(Content::Text(text))) => text.len(),
+            (Some(Mode::Hex), Some(content)) => hex::rows(content.bytes().len()),
+            // The heading stands above the others, and is not gone to.
+            (Some(Mode::Table), _) => self.table(view).map_or(0, |t| t.len().saturating_sub(1)),
+            _ => 0,
+        }
+    }
+
+    /// What a search in the mode at hand is named by, and its lines.
+    fn lines(&self, view: &View) -> Option<(String, SearchLines)> {
+        let file = self.file.as_ref()?;
+        match (self.mode(view)?, self.content(view)?) {
+            (Mode::Source, Content::Text(text)) => Some((file.sha.clone(), SearchLines::Source(text.clone()))),
+            (Mode::Rendered, _) => {
+                let key = work::render_key(kind_of(&file.path), &file.sha, self.width(view), view.theme);
+                let rendered = view.store.made::<Arc<Rendered>>(&key)?;
+                Some((key, SearchLines::Rendered(rendered.clone())))
+            }
+            (Mode::Table, _) => Some((work::table_key(&file.sha), SearchLines::Table(self.table(view)?.clone()))),
+            _ => None,
+        }
+    }
+
+    fn table<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Table>> {
+        view.store.made(&work::table_key(&self.file.as_ref()?.sha))
+    }
+
+    fn picture<'a>(&self, view: &View<'a>) -> Option<&'a Result<Arc<Image>, Refusal>> {
+        view.store.made(&work::picture_key(&self.file.as_ref()?.sha))
+    }
+
+    /// The area for a picture, in cells.
+    fn room(&self, view: &View) -> (u16, u16) {
+        let area = self.area.get();
+        if area.is_empty() { (view.size.0 / 2, view.size.1.saturating_sub(4)) } else { (area.width, area.height) }
+    }
+
+    fn fitted<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Fitted>> {
+        let file = self.file.as_ref()?;
+        let now = work::fit_key(&file.sha, self.room(view), view.pictures.screen());
+        view.store.made(&now).or_else(|| view.store.made(self.fitted.as_deref()?))
+    }
+
+    fn found<'a>(&self, view: &View<'a>) -> Option<&'a Found> {
+        if self.query.is_empty() {
+            return None;
+        }
+        let (within, _) = self.lines(view)?;
+        view.store.made(&work::find_key(&within, &self.query))
+    }
+
+    /// What it needs: bytes, then lines, then colours around what is in sight.
+    pub fn wants(&self, view: &View, project: &Id) -> Vec<Want> {
+        let Some(file) = &self.file else { return Vec::new() };
+        if self.is_known(view) {
+            return self.wants_shown(view);
+        }
+        let raw = Self::raw(project, file);
+        let mut wants: Vec<Want> = vec![Load::one(&raw).after(PATIENCE).into()];
+        if let Some(raw) = view.store.get(&raw).arc() {
+            wants.push(Work::new(DetectText { sha: file.sha.clone(), raw }).into());
+        }
+        wants
+    }
+
+    /// Whether the content is there, from wherever it came.
+    pub fn is_known(&self, view: &View) -> bool {
+        self.content(view).is_some()
+    }
+
+    /// The text of the file, where it is one and there.
+    pub fn text<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Text>> {
+        match self.content(view)? {
+            Content::Text(text) => Some(text),
+            Content::Binary(_) => None,
+        }
+    }
+
+    /// What it needs once its content is there: lines, then colours around what is in sight.
+    pub fn wants_shown(&self, view: &View) -> Vec<Want> {
+        let (Some(file), Some(content)) = (&self.file, self.content(view)) else { return Vec::new() };
+        let mut wants: Vec<Want> = Vec::new();
+        match (self.mode(view), content) {
+            (Some(Mode::Source), Content::Text(text)) => {
+                if let Some((_, highlighter)) = self.highlighter.as_ref().filter(|(f, _)| f == file) {
+                    let height = self.doc.height.get().max(usize::from(view.size.1));
+                    let cursor = self.wanted_line.unwrap_or(self.doc.cursor).min(text.len());
+                    let last = (cursor + height).min(text.len());
+                    let first = cursor.saturating_sub(height) / Highlights::PIECE;
+                    for start in (first..last.div_ceil(Highlights::PIECE)).map(|piece| piece * Highlights::PIECE) {
+                        let lines = start..(start + Highlights::PIECE).min(text.len());
+                        let (sha, path, highlighter) = (file.sha.clone(), file.path.clone(), highlighter.clone());
+                        wants.push(Work::new(Color { sha, path, highlighter, lines }).into());
+                    }
+                }
+            }
+            (Some(Mode::Rendered), Content::Text(text)) => {
+                let (sha, width, theme) = (file.sha.clone(), self.width(view), view.theme.clone());
+                let kind = kind_of(&file.path);
+                wants.push(Work::new(RenderText { kind, sha, text: text.clone(), width, theme }).into());
+            }
+            (Some(Mode::Table), Content::Text(text)) => {
+                if let Some(separator) = csv::separator(&file.path, text.line(0)) {
+                    wants.push(Work::new(Records { sha: file.sha.clone(), text: text.clone(), separator }).into());
+                }
+            }
+            (Some(Mode::Picture), content) => match self.picture(view) {
+                None => {
+                    let (sha, bytes) = (file.sha.clone(), content.bytes().clone());
+                    wants.push(Work::new(Decode { sha, bytes }).into());
+                }
+                Some(Ok(image)) => {
+                    let (sha, image, room) = (file.sha.clone(), image.clone(), self.room(view));
+                    wants.push(Work::new(FitPicture { sha, image, room, screen: view.pictures.screen() }).into());
+                }
+                Some(Err(_)) => {}
+            },
+            _ => {}
+        }
+        if let Some(blame) = &self.blame {
+            wants.extend(blame.wants(view));
+        }
+        if !self.query.is_empty()
+            && let Some((within, lines)) = self.lines(view)
+        {
+            wants.push(Work::new(SearchText { within, lines, query: self.query.clone() }).into());
+        }
+        wants
+    }
+
+    /// After an update: goes to the line that waited, and to the first match of a new search.
+    pub fn changed(&mut self, view: &View) {
+        let Some(file) = self.file.clone() else { return };
+        if let Some(Content::Text(text)) = self.content(view)
+            && self.highlighter.as_ref().is_none_or(|(f, _)| *f != file)
+        {
+            let highlighter = Arc::new(Highlighter::new(text.clone(), &file.path));
+            self.highlighter = Some((file.clone(), highlighter));
+        }
+        let key = work::render_key(kind_of(&file.path), &file.sha, self.width(view), view.theme);
+        if view.store.made::<Arc<Rendered>>(&key).is_some() {
+            self.rendering = Some(key);
+        }
+        let key = work::fit_key(&file.sha, self.room(view), view.pictures.screen());
+        if view.store.made::<Arc<Fitted>>(&key).is_some() {
+            self.fitted = Some(key);
+        }
+        if let Some(blame) = &mut self.blame {
+            blame.changed(view);
+        }
+        if self.mode(view) == Some(Mode::Source)
+            && let Some(line) = self.wanted_line.take()
+        {
+            self.go(line, self.len(view), view);
+        }
+        if self.current.is_none()
+            && let Some(found) = self.found(view)
+            && !found.matches.is_empty()
+        {
+            let at = found.matches.partition_point(|m| m.line < self.origin);
+            self.go_to_match(if at < found.matches.len() { at } else { 0 }, view);
+        }
+    }
+
+    fn go(&mut self, line: usize, len: usize, view: &View) {
+        if self.doc.height.get() == 0 {
+            // Never drawn yet: the middle of a screen of this height is near enough.
+            self.doc.height.set(usize::from(view.size.1).saturating_sub(3));
+        }
+        self.doc.goto(line, len);
+    }
+
+    fn go_to_match(&mut self, index: usize, view: &View) {
+        let Some(hit) = self.found(view).and_then(|f| f.matches.get(index)) else { return };
+        self.current = Some(index);
+        self.go(hit.line, self.len(view), view);
+        if let (Some(Mode::Source), Some(Content::Text(lines))) = (self.mode(view), self.content(view))
+            && !self.wrap
+        {
+            self.doc.show_columns(text::columns(lines.line(hit.line), hit.range.clone()));
+        }
+    }
+
+    /// What is sought.
+    pub fn query(&self) -> &str {
+        &self.query
+    }
+
+    /// Seeks something else; nothing ends the search.
+    pub fn set_query(&mut self, query: &str, view: &View) {
+        if self.query.is_empty() {
+            self.origin = self.doc.at(self.len(view));
+        }
+        self.query = query.to_owned();
+        self.current = None;
+    }
+
+    /// The next match, or the one before, around the end; `false` where there is none.
+    pub fn seek_next(&mut self, forward: bool, view: &View) -> bool {
+        let count = self.found(view).map_or(0, |f| f.matches.len());
+        if count == 0 {
+            return false;
+        }
+        let next = match (self.current, forward) {
+            (None, _) => 0,
+            (Some(at), true) => (at + 1) % count,
+            (Some(at), false) => (at + count - 1) % count,
+        };
+        self.go_to_match(next, view);
+        true
+    }
+
+    /// Moves; `false` where a move to the left leaves the text.
+    pub fn motion(&mut self, motion: Motion, view: &View) -> bool {
+        let len = self.len(view);
+        match motion {
+            Motion::Left if self.doc.left == 0 => return false,
+            other => other.scroll(&mut self.doc, len),
+        }
+        true
+    }
+
+    /// The mouse, where it is over the file.
+    pub fn pointer(&mut self, pointer: Pointer, view: &View) {
+        let len = self.len(view);
+        match pointer {
+            Pointer::Wheel { rows, .. } => self.doc.scroll_by(rows.into(), len),
+            Pointer::Press { column, row, double } => {
+                let heading = u16::from(self.mode(view) == Some(Mode::Table));
+                let Some(y) = row.checked_sub(self.area.get().y + heading) else { return };
+                if let Some(line) = self.doc.line_at(y, len) {
+                    self.doc.goto(line, len);
+                    if double {
+                        self.seek_word_at(line, column, view);
+                    }
+                }
+            }
+            Pointer::Drag { .. } | Pointer::Release => {}
+        }
+    }
+
+    /// Whether the file was last drawn at that cell.
+    pub fn holds(&self, column: u16, row: u16) -> bool {
+        self.area.get().contains((column, row).into())
+    }
+}

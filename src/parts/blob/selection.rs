@@ -1,0 +1,153 @@
+//! What a person picks out of a file: marked lines, the word to look for, the lines that a link names.
+
+use super::{Blame, BlameStep, BlobView, Mode, Source};
+use crate::app::pane::View;
+use crate::ui::code::Content;
+use crate::ui::text;
+use regex::Regex;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+/// Bytes of a line in which words are looked for.
+const LINE: usize = 64 * 1024;
+/// Bytes of marked lines that are copied.
+const COPIED: usize = 4 * 1024 * 1024;
+
+static WORD: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\w+").ok());
+
+impl BlobView {
+    /// Whether long lines go on below.
+    pub fn turn_wrap(&mut self) -> bool {
+        self.wrap = !self.wrap;
+        self.doc.wrap = self.wrap;
+        self.doc.left = 0;
+        self.wrap
+    }
+
+    /// Shows who wrote each line, or no more.
+    pub fn turn_blame(&mut self, source: &Source, view: &View) {
+        let (Some(Content::Text(text)), Some(file)) = (self.content(view), &self.file) else { return };
+        self.blame = match self.blame {
+            Some(_) => None,
+            None => Some(Blame::new(source, &file.path, &file.sha, text.clone())),
+        };
+        self.chosen = Some(Mode::Source);
+    }
+
+    /// Ends showing who wrote what; whether it was shown.
+    pub fn end_blame(&mut self) -> bool {
+        self.blame.take().is_some()
+    }
+
+    /// Whether it is shown who wrote each line.
+    pub fn is_blamed(&self) -> bool {
+        self.blame.is_some()
+    }
+
+    /// Who wrote the line under the cursor, where that is shown and known.
+    pub fn author(&self, view: &View) -> Option<&BlameStep> {
+        let blame = self.blame.as_ref().filter(|_| self.mode(view) == Some(Mode::Source))?;
+        blame.owner(self.doc.at(self.len(view)))
+    }
+
+    /// Marks lines from here on, or no more.
+    pub fn turn_mark(&mut self, view: &View) {
+        let here = self.doc.at(self.len(view));
+        self.mark = if self.mark.is_some() { None } else { Some(here) };
+    }
+
+    /// Takes the mark away; whether there was one.
+    pub fn unmark(&mut self) -> bool {
+        self.mark.take().is_some()
+    }
+
+    /// The marked lines, from 0.
+    pub fn marked(&self, view: &View) -> Option<Range<usize>> {
+        let mark = self.mark.filter(|_| self.mode(view) == Some(Mode::Source))?;
+        let cursor = self.doc.at(self.len(view));
+        Some(mark.min(cursor)..mark.max(cursor) + 1)
+    }
+
+    /// The text of the marked lines, else of the line under the cursor.
+    pub fn text_here(&self, view: &View) -> Option<String> {
+        let Some(Content::Text(lines)) = self.content(view).filter(|_| self.mode(view) == Some(Mode::Source)) else {
+            return None;
+        };
+        let here = self.doc.at(lines.len());
+        let mut copied = String::new();
+        for line in self.marked(view).unwrap_or(here..here + 1) {
+            if !copied.is_empty() {
+                copied.push('\n');
+            }
+            let line = lines.line(line);
+            if copied.len() + line.len() > COPIED {
+                break;
+            }
+            copied.push_str(line);
+        }
+        Some(copied)
+    }
+
+    /// The end of a link to what is marked or under the cursor: `#L10`, `#L10-12`.
+    pub fn fragment(&self, view: &View) -> Option<String> {
+        match self.marked(view) {
+            Some(lines) if lines.len() > 1 => Some(format!("#L{}-{}", lines.start + 1, lines.end)),
+            Some(lines) => Some(format!("#L{}", lines.start + 1)),
+            None => self.line(view).map(|line| format!("#L{line}")),
+        }
+    }
+
+    /// Looks for the next word of the line under the cursor, or the one before, as a whole word; which it is.
+    pub fn seek_word(&mut self, forward: bool, view: &View) -> Option<String> {
+        let Some(Content::Text(lines)) = self.content(view).filter(|_| self.mode(view) == Some(Mode::Source)) else {
+            return None;
+        };
+        let line = self.doc.at(lines.len());
+        let words = words(lines.line(line));
+        let count = words.len();
+        let last = self.word.filter(|(at, _)| *at == line).map(|(_, word)| word);
+        // After a jump, the word that was found is the one under the cursor.
+        let found = self.current.and_then(|current| self.found(view)?.matches.get(current)).filter(|m| m.line == line);
+        let here = found.and_then(|hit| words.iter().position(|word| word.contains(&hit.range.start)));
+        let index = match (last.or(here), forward) {
+            (None, _) => 0,
+            (Some(at), true) => (at + 1) % count.max(1),
+            (Some(at), false) => (at + count.max(1) - 1) % count.max(1),
+        };
+        let word = lines.line(line).get(words.get(index)?.clone())?.to_owned();
+        self.set_word(line, index, &word, view);
+        Some(word)
+    }
+
+    /// Looks for the word at a column of the screen.
+    pub(super) fn seek_word_at(&mut self, line: usize, column: u16, view: &View) {
+        let Some(Content::Text(lines)) = self.content(view).filter(|_| self.mode(view) == Some(Mode::Source)) else {
+            return;
+        };
+        if self.wrap {
+            return;
+        }
+        let gutter = 1 + crate::ui::code::gutter(lines);
+        let Some(column) = usize::from(column).checked_sub(usize::from(self.area.get().x) + gutter) else { return };
+        let source = lines.line(line);
+        let column = column + self.doc.left;
+        let words = words(source);
+        let at = words.iter().position(|word| text::columns(source, word.clone()).contains(&column));
+        let word = at.and_then(|at| source.get(words.get(at)?.clone())).map(str::to_owned);
+        if let (Some(at), Some(word)) = (at, word) {
+            self.set_word(line, at, &word, view);
+        }
+    }
+
+    fn set_word(&mut self, line: usize, index: usize, word: &str, view: &View) {
+        self.set_query(&format!(r"\b(?-i:{})\b", regex::escape(word)), view);
+        self.origin = line;
+        self.word = Some((line, index));
+    }
+}
+
+/// Where the words of a line are.
+fn words(line: &str) -> Vec<Range<usize>> {
+    let line = text::start(line, LINE);
+    WORD.as_ref().map(|word| word.find_iter(line).map(|found| found.range()).collect()).unwrap_or_default()
+}

@@ -1,0 +1,248 @@
+//! What is computed of a file, off the loop: its lines, their colours, its Markdown, and what a search finds.
+
+use crate::api::Raw;
+use crate::store::{Cancelled, Derive};
+use crate::ui::ansi::{self, State};
+use crate::ui::code::{Block, Content, Highlighter, Text};
+use crate::ui::csv::Table;
+use crate::ui::doc::DocLine;
+use crate::ui::image::{Fitted, Image, Refusal, Screen};
+use crate::ui::layers::blend;
+use crate::ui::markdown::{self, Rendered};
+use crate::ui::search::{self, Found};
+use crate::ui::theme::{Role, Theme};
+use bytes::Bytes;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Tells text from other bytes, and finds its lines.
+pub struct DetectText {
+    pub sha: String,
+    pub raw: Arc<Raw>,
+}
+
+/// The bytes of a reply, lent to the text that is made of them: a large file is held once.
+struct SharedBytes(Arc<Raw>);
+
+impl AsRef<[u8]> for SharedBytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.0.bytes
+    }
+}
+
+/// The name of a file's content.
+pub fn content_key(sha: &str) -> String {
+    format!("blob {sha}")
+}
+
+impl Derive for DetectText {
+    type Output = Content;
+    fn key(&self) -> String {
+        content_key(&self.sha)
+    }
+    fn run(&self, _: Cancelled<'_>) -> Content {
+        Content::read(Bytes::from_owner(SharedBytes(self.raw.clone())))
+    }
+}
+
+/// Tells text from other bytes where the bytes are at hand.
+pub struct ReadBytes {
+    pub sha: String,
+    pub bytes: Bytes,
+}
+
+impl Derive for ReadBytes {
+    type Output = Content;
+    fn key(&self) -> String {
+        content_key(&self.sha)
+    }
+    fn run(&self, _: Cancelled<'_>) -> Content {
+        Content::read(self.bytes.clone())
+    }
+}
+
+/// Colours of a piece of the lines.
+pub struct Color {
+    pub sha: String,
+    pub path: String,
+    pub highlighter: Arc<Highlighter>,
+    pub lines: Range<usize>,
+}
+
+/// The name of the colours of the piece that starts at a line; the path decides the language.
+pub fn colour_key(sha: &str, path: &str, first_line: usize) -> String {
+    format!("code {sha} {first_line} {path}")
+}
+
+impl Derive for Color {
+    type Output = Block;
+    fn key(&self) -> String {
+        colour_key(&self.sha, &self.path, self.lines.start)
+    }
+    fn run(&self, cancelled: Cancelled<'_>) -> Block {
+        self.highlighter.highlight(self.lines.clone(), cancelled)
+    }
+}
+
+/// What a text is rendered as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Markdown,
+    /// What a program printed, with its colours.
+    Output,
+}
+
+/// Renders Markdown, or what a program printed.
+pub struct RenderText {
+    pub kind: Kind,
+    pub sha: String,
+    pub text: Arc<Text>,
+    pub width: usize,
+    pub theme: Theme,
+}
+
+/// The name of a rendered text.
+pub fn render_key(kind: Kind, sha: &str, width: usize, theme: &Theme) -> String {
+    match kind {
+        Kind::Markdown => format!("markdown {sha} {width} {}", theme.name),
+        // Its lines are as long as they are.
+        Kind::Output => format!("output {sha} {}", theme.name),
+    }
+}
+
+/// The lines of a text as a terminal shows them.
+fn printed(text: &Text, theme: &Theme, cancelled: Cancelled<'_>) -> Rendered {
+    let mut look = State::default();
+    let lines = (0..text.len()).take_while(|at| at % 1024 != 0 || !cancelled()).map(|at| {
+        let line = ansi::parse_line(&mut look, text.line(at).as_bytes());
+        let spans = blend(&line.text, theme.style(Role::Text), &[&line.layer(theme)]);
+        let spans = spans.into_iter().map(|(words, style)| (words.into_owned().into(), style)).collect();
+        DocLine { spans, ..DocLine::default() }
+    });
+    Rendered { lines: lines.collect(), links: Vec::new() }
+}
+
+impl Derive for RenderText {
+    type Output = Arc<Rendered>;
+    fn key(&self) -> String {
+        render_key(self.kind, &self.sha, self.width, &self.theme)
+    }
+    fn run(&self, cancelled: Cancelled<'_>) -> Arc<Rendered> {
+        Arc::new(match self.kind {
+            Kind::Markdown => markdown::render(self.text.as_str(), self.width, &self.theme),
+            Kind::Output => printed(&self.text, &self.theme, cancelled),
+        })
+    }
+}
+
+/// Finds the records of a table.
+pub struct Records {
+    pub sha: String,
+    pub text: Arc<Text>,
+    pub separator: u8,
+}
+
+/// The name of a table.
+pub fn table_key(sha: &str) -> String {
+    format!("table {sha}")
+}
+
+impl Derive for Records {
+    type Output = Arc<Table>;
+    fn key(&self) -> String {
+        table_key(&self.sha)
+    }
+    fn run(&self, cancelled: Cancelled<'_>) -> Arc<Table> {
+        Arc::new(Table::read(self.text.clone(), self.separator, cancelled))
+    }
+}
+
+/// Reads a picture.
+pub struct Decode {
+    pub sha: String,
+    pub bytes: Bytes,
+}
+
+/// The name of a picture.
+pub fn picture_key(sha: &str) -> String {
+    format!("picture {sha}")
+}
+
+impl Derive for Decode {
+    type Output = Result<Arc<Image>, Refusal>;
+    fn key(&self) -> String {
+        picture_key(&self.sha)
+    }
+    fn run(&self, _: Cancelled<'_>) -> Result<Arc<Image>, Refusal> {
+        Image::read(&self.bytes).map(Arc::new)
+    }
+}
+
+/// Makes a picture fit an area.
+pub struct FitPicture {
+    pub sha: String,
+    pub image: Arc<Image>,
+    /// Columns and rows.
+    pub room: (u16, u16),
+    pub screen: Screen,
+}
+
+/// The name of a picture for an area.
+pub fn fit_key(sha: &str, room: (u16, u16), screen: Screen) -> String {
+    format!("fitted {sha} {}x{} {screen:?}", room.0, room.1)
+}
+
+impl Derive for FitPicture {
+    type Output = Arc<Fitted>;
+    fn key(&self) -> String {
+        fit_key(&self.sha, self.room, self.screen)
+    }
+    fn run(&self, _: Cancelled<'_>) -> Arc<Fitted> {
+        Arc::new(self.image.fit(self.room.0, self.room.1, self.screen))
+    }
+}
+
+/// Lines in which something is looked for.
+pub enum SearchLines {
+    Source(Arc<Text>),
+    Rendered(Arc<Rendered>),
+    Table(Arc<Table>),
+}
+
+/// Looks for what a person typed.
+pub struct SearchText {
+    /// The name of the lines.
+    pub within: String,
+    pub lines: SearchLines,
+    pub query: String,
+}
+
+/// The name of what was found.
+pub fn find_key(within: &str, query: &str) -> String {
+    format!("find {query} in {within}")
+}
+
+impl Derive for SearchText {
+    type Output = Found;
+    fn key(&self) -> String {
+        find_key(&self.within, &self.query)
+    }
+    fn run(&self, cancelled: Cancelled<'_>) -> Found {
+        let Some(pattern) = search::pattern(&self.query) else { return Found::default() };
+        match &self.lines {
+            SearchLines::Source(text) => text.search(&pattern, cancelled),
+            SearchLines::Table(table) => {
+                // Records are counted without the heading.
+                let records = (1..table.len()).map(|record| (record - 1, table.words(record)));
+                search::lines(records, &pattern, cancelled)
+            }
+            SearchLines::Rendered(rendered) => {
+                let words = |spans: &[(std::borrow::Cow<'static, str>, _)]| -> String {
+                    spans.iter().map(|(text, _)| text.as_ref()).collect()
+                };
+                let lines = rendered.lines.iter().enumerate().map(|(i, line)| (i, words(&line.spans)));
+                search::lines(lines, &pattern, cancelled)
+            }
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! More of a file than its diff says: lines that are hidden, and diffs that the server did not send. Both are made of whole
+//! versions of the file, which are found by path in the tree of their commit.
+
+use super::input::{CompareVersions, Pictures, ReadText, text_key};
+use super::{Changes, Revisions};
+use crate::api::Raw;
+use crate::api::repository::{GetRawBlob, ListTree, TreeEntry};
+use crate::app::pane::View;
+use crate::store::{Load, Want, Work};
+use crate::ui::code::{self, Text};
+use crate::ui::diff::{At, DiffDoc, Inset, More, Place, Side};
+use crate::ui::doc::DocLine;
+use std::sync::Arc;
+
+/// Lines that come into sight at once, above and below.
+const STEP: u32 = 20;
+/// Pages of a folder in which a file is looked for.
+const PAGES: u32 = 50;
+
+/// What was asked for and waits for whole versions of the file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExpandRequest {
+    file: usize,
+    what: ExpandKind,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum ExpandKind {
+    Lines {
+        hunk: usize,
+        more: More,
+    },
+    /// The diff that the server held back.
+    Whole,
+    /// How large what is no text was and is.
+    Sizes,
+}
+
+/// A version of a file on its way.
+enum Version {
+    Wanted(Vec<Want>),
+    Known(Arc<Text>),
+    /// It is no text.
+    Opaque(Arc<Raw>),
+    Failed(String),
+}
+
+/// The lines of a file at a commit, or what is to be asked for next.
+fn version(view: &View, revisions: &Revisions, commit: &str, path: &str) -> Version {
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let list = ListTree {
+        id: revisions.project.clone(),
+        path: Some(folder.to_owned()).filter(|folder| !folder.is_empty()),
+        r#ref: Some(commit.to_owned()),
+        recursive: None,
+    };
+    let rows = view.store.list(&list);
+    let Some(entry) = rows.iter().find(|entry: &&TreeEntry| entry.name == name) else {
+        if let Some(error) = rows.error {
+            return Version::Failed(error.said());
+        }
+        let short = commit.get(..8).unwrap_or(commit);
+        if rows.known && !rows.more {
+            return Version::Failed(format!("{path} is not in {short}"));
+        }
+        if rows.pages() >= PAGES {
+            return Version::Failed(format!("{path} is not among the first {} of its folder in {short}", rows.len()));
+        }
+        let pages = (rows.pages() + 1).min(PAGES);
+        return Version::Wanted(vec![Load::list(&list, pages).into()]);
+    };
+    let blob = GetRawBlob { id: revisions.project.clone(), sha: entry.id.clone() };
+    let reply = view.store.get(&blob);
+    let key = text_key(&entry.id);
+    if let Some(text) = view.store.made::<Arc<Text>>(&key) {
+        return Version::Known(text.clone());
+    }
+    match (reply.arc(), reply.error) {
+        (Some(raw), _) if code::is_binary(&raw.bytes) => Version::Opaque(raw),
+        (Some(raw), _) if view.store.lacks(&key) => {
+            Version::Wanted(vec![Load::one(&blob).into(), Work::new(ReadText { sha: entry.id.clone(), raw }).into()])
+        }
+        (Some(_), _) => Version::Wanted(vec![Load::one(&blob).into()]),
+        (None, Some(error)) => Version::Failed(error.said()),
+        (None, None) => Version::Wanted(vec![Load::one(&blob).into()]),
+    }
+}
+
+impl Changes {
+    /// More of what is hidden at the cursor: on a bar there, elsewhere around the hunk; of a file that the server held back,
+    /// all of it. `false` where nothing is hidden.
+    pub fn expand(&mut self, more: Option<More>) -> bool {
+        let Some(doc) = &self.doc else { return false };
+        let Some(place) = doc.place(self.row()) else { return false };
+        let Some(file) = doc.files().get(place.file()) else { return false };
+        let hidden = |hunk: usize| file.hunks.get(hunk).is_some_and(|at| at.hidden != Some(0));
+        let step = match place {
+            Place::Hunk { hunk, .. } => {
+                let few = file.hunks.get(hunk).and_then(|at| at.hidden).is_some_and(|hidden| hidden <= 2 * STEP);
+                Some((hunk, if few { More::All } else { More::Both(STEP) }))
+            }
+            // Above the hunk while something is hidden there, below it from its middle on.
+            Place::Line { hunk, line, .. } => {
+                let lines = file.hunks.get(hunk).map(|at| at.lines.clone()).unwrap_or_default();
+                let upper = line < lines.start + lines.len() / 2;
+                let near = if upper { [hunk, hunk + 1] } else { [hunk + 1, hunk] };
+                near.into_iter()
+                    .find(|at| hidden(*at))
+                    .map(|at| (at, if at == hunk { More::Up(STEP) } else { More::Down(STEP) }))
+            }
+            _ => None,
+        };
+        let what = match step {
+            _ if file.is_withheld() => ExpandKind::Whole,
+            _ if file.is_opaque() && file.sizes.is_none() => ExpandKind::Sizes,
+            Some((hunk, step)) if hidden(hunk) => ExpandKind::Lines { hunk, more: more.unwrap_or(step) },
+            _ => return false,
+        };
+        self.trouble = None;
+        self.ask = Some(ExpandRequest { file: place.file(), what });
+        true
+    }
+
+    /// Enter on a bar: all that it hides.
+    pub(super) fn expand_all(&mut self) -> bool {
+        let on_bar = match self.doc.as_ref().and_then(|doc| doc.place(self.row())) {
+            Some(Place::Hunk { .. }) => true,
+            Some(Place::Note { file }) => {
+                let file = self.doc.as_ref().and_then(|doc| doc.files().get(file));
+                file.is_some_and(|file| file.is_withheld() || file.is_opaque())
+            }
+            _ => false,
+        };
+        on_bar && self.expand(Some(More::All))
+    }
+
+    /// The versions of the file that was asked about: the old one where it is needed, and the new one.
+    fn versions(&self, view: &View) -> Option<Vec<Version>> {
+        let ask = self.ask.as_ref()?;
+        let file = self.doc.as_ref()?.files().get(ask.file)?;
+        let Some(revisions) = &self.revisions else {
+            return Some(vec![Version::Failed("it is not known from which commit the changes are".into())]);
+        };
+        let source = &file.source;
+        let new = || match source.is_deleted {
+            true => Version::Known(Arc::default()),
+            false => version(view, revisions, &revisions.new, &source.new_path),
+        };
+        Some(match (&ask.what, &revisions.old) {
+            (ExpandKind::Lines { .. }, _) => vec![new()],
+            (ExpandKind::Whole | ExpandKind::Sizes, _) if source.is_new => vec![Version::Known(Arc::default()), new()],
+            (ExpandKind::Whole | ExpandKind::Sizes, Some(old)) => {
+                vec![version(view, revisions, old, &source.old_path), new()]
+            }
+            (ExpandKind::Whole | ExpandKind::Sizes, None) => {
+                vec![Version::Failed("the commit before is not known".into())]
+            }
+        })
+    }
+
+    fn compared_key(&self, file: usize) -> String {
+        format!("file {file} of {} compared here", self.identity)
+    }
+
+    pub(super) fn more_wants(&self, view: &View) -> Vec<Want> {
+        let mut texts = Vec::new();
+        let mut wants: Vec<Want> = self.pictures.iter().map(|asked| Work::new(asked.clone()).into()).collect();
+        for version in self.versions(view).into_iter().flatten() {
+            match version {
+                Version::Wanted(more) => wants.extend(more),
+                Version::Known(text) => texts.push(text),
+                Version::Opaque(_) => {}
+                Version::Failed(_) => return Vec::new(),
+            }
+        }
+        if let (Some(ExpandRequest { file, what: ExpandKind::Whole }), [old, new]) = (&self.ask, texts.as_slice())
+            && let Some(diff) = self.doc.as_ref().and_then(|doc| doc.files().get(*file))
+        {
+            let (key, file) = (self.compared_key(*file), diff.clone());
+            wants.push(Work::new(CompareVersions { key, file, old: old.clone(), new: new.clone() }).into());
+        }
+        wants
+    }
+
+    /// After an update: does what was asked for, where all that it needs is there.
+    pub(super) fn more_sync(&mut self, view: &View) {
+        let Some(versions) = self.versions(view) else { return };
+        let (mut texts, mut sizes, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
+        for version in versions {
+            match version {
+                Version::Wanted(_) => return,
+                Version::Known(text) => {
+                    sizes.push(text.bytes_len() as u64);
+                    texts.push(text);
+                }
+                Version::Opaque(raw) => {
+                    sizes.push(raw.bytes.len() as u64);
+                    bytes.push((sizes.len(), raw));
+                }
+                Version::Failed(why) => {
+                    self.trouble = Some(format!("no more of it: {why}"));
+                    self.ask = None;
+                    return;
+                }
+            }
+        }
+        let Some(ask) = self.ask.clone() else { return };
+        let Some(file) = self.doc.as_ref().map(DiffDoc::files).unwrap_or_default().get(ask.file).cloned() else {
+            return;
+        };
+        let opaque = sizes.len() > texts.len();
+        if opaque && matches!(ask.what, ExpandKind::Lines { .. }) {
+            self.trouble = Some("no more of it: it is no text".into());
+            self.ask = None;
+            return;
+        }
+        let made = match ask.what {
+            ExpandKind::Sizes | ExpandKind::Whole if opaque || ask.what == ExpandKind::Sizes => {
+                let [before, now] = sizes.as_slice() else { return };
+                let of = |at: usize| bytes.iter().find(|(side, _)| *side == at).map(|(_, raw)| raw.clone());
+                let key = format!("pictures of file {} of {}", ask.file, self.identity);
+                let (width, theme) = (self.inset_columns.get().min(160) as u16, view.theme.clone());
+                self.pictures = Some(Pictures { file: ask.file, key, old: of(1), new: of(2), width, theme });
+                Some((Arc::new(file.with_sizes(*before, *now)), None))
+            }
+            ExpandKind::Sizes => return,
+            ExpandKind::Lines { hunk, more } => {
+                let Some(text) = texts.first() else { return };
+                file.with(text, hunk, more).map(|(file, down, up)| (Arc::new(file), Some((hunk, down, up))))
+            }
+            ExpandKind::Whole => {
+                match view.store.made::<Arc<crate::ui::diff::FileDiff>>(&self.compared_key(ask.file)) {
+                    Some(made) => Some((made.clone(), None)),
+                    None => return,
+                }
+            }
+        };
+        self.ask = None;
+        match made {
+            Some((made, grown)) => self.put(ask.file, made, grown),
+            None => self.trouble = Some("the file is no longer what the diff was made from: r asks again".into()),
+        }
+    }
+
+    /// Sets both versions of a picture in below the heading of its file, once they are drawn.
+    pub(super) fn take_pictures(&mut self, view: &View) {
+        let Some(asked) = &self.pictures else { return };
+        let Some(lines) = view.store.made::<Arc<Vec<DocLine<'static>>>>(&asked.key) else { return };
+        let path = self.doc.as_ref().and_then(|doc| doc.files().get(asked.file)).map(|file| file.path().to_owned());
+        if let Some(path) = path.filter(|_| !lines.is_empty()) {
+            let key = format!("picture {path}");
+            self.shown_pictures.push(Inset { key, path, at: At::File, lines: lines.clone() });
+            self.set_all_insets();
+        }
+        self.pictures = None;
+    }
+
+    /// Puts a file in the place of one; the cursor stays on its line, on the screen too.
+    fn put(&mut self, file: usize, made: Arc<crate::ui::diff::FileDiff>, grown: Option<(usize, u32, u32)>) {
+        let Some(doc) = &mut self.doc else { return };
+        let before = self.scroll.at(doc.len());
+        let place = doc.place(before);
+        let number = match place {
+            Some(Place::Line { file, line, .. }) => {
+                let line = doc.files().get(file).and_then(|file| file.lines.get(line));
+                line.and_then(|line| Some((line.side(), line.number(line.side())?)))
+            }
+            // What stands below the bar keeps its place: what comes is read from the bottom up.
+            Some(Place::Hunk { file, hunk }) => {
+                let diff = doc.files().get(file);
+                let first = diff.and_then(|diff| diff.lines.get(diff.hunks.get(hunk)?.lines.start));
+                first.and_then(|line| Some((Side::New, line.new()?)))
+            }
+            _ => None,
+        };
+        let on_bar = matches!(place, Some(Place::Hunk { .. }));
+        doc.replace(file, made, grown);
+        self.replaced += 1;
+        self.found = None;
+        let row = number.and_then(|(side, number)| doc.row_of_line(file, number, side)).unwrap_or(before);
+        let row = row.min(doc.len().saturating_sub(1));
+        if on_bar {
+            // The cursor stays in its line of the screen.
+            self.scroll.cursor = before.min(doc.len().saturating_sub(1));
+        } else {
+            self.scroll.cursor = row;
+            self.scroll.top.set((self.scroll.top.get() + row).saturating_sub(before));
+        }
+        self.mark = None;
+        self.follow_diff();
+    }
+}

@@ -1,0 +1,89 @@
+//! The commands that every place with changes has, each under a name of that place.
+
+use super::{Changes, DIFF};
+use crate::app::action::Tone;
+use crate::app::command::{Command, Disabled};
+use crate::app::pane::{Cx, View};
+use crate::ui::diff::More;
+
+/// A place that shows changes, perhaps not all the time.
+pub trait ShowsChanges: Sized {
+    /// The changes.
+    fn changes(&mut self) -> &mut Changes;
+
+    /// Whether they are shown now.
+    fn on_changes(&self, view: &View) -> Result<(), Disabled>;
+}
+
+fn expand<P: ShowsChanges>(pane: &mut P, cx: &mut Cx, more: Option<More>) {
+    let changes = pane.changes();
+    changes.panels().set_focus(DIFF);
+    if !changes.expand(more) {
+        cx.say(Tone::Info, "Nothing is hidden here.");
+    }
+}
+
+/// Unified or side by side.
+pub const fn layout<P: ShowsChanges>(id: &'static str) -> Command<P> {
+    Command::new(id, &["s"], "Both sides below or beside each other", |pane: &mut P, cx| {
+        pane.changes().switch_layout(cx);
+    })
+    .footer("sides")
+    .when(P::on_changes)
+}
+
+/// Without white space.
+pub const fn spaces<P: ShowsChanges>(id: &'static str) -> Command<P> {
+    Command::new(id, &["w"], "Hide changes of white space, or show them", |pane: &mut P, _| {
+        pane.changes().switch_spaces();
+    })
+    .when(P::on_changes)
+}
+
+/// Long lines.
+pub const fn wrap<P: ShowsChanges>(id: &'static str) -> Command<P> {
+    Command::new(id, &["W"], "Wrap long lines, or cut them", |pane: &mut P, cx| pane.changes().switch_wrap(cx))
+        .when(P::on_changes)
+}
+
+/// More context.
+pub const fn more<P: ShowsChanges>(id: &'static str) -> Command<P> {
+    Command::new(id, &["x"], "Show hidden lines here, or a diff that was held back", |pane: &mut P, cx| {
+        expand(pane, cx, None);
+    })
+    .footer("expand")
+    .when(P::on_changes)
+}
+
+/// More context, above alone.
+pub const fn more_up<P: ShowsChanges>(id: &'static str) -> Command<P> {
+    Command::new(id, &["M-k"], "Show the hidden lines just above the hunk", |pane: &mut P, cx| {
+        expand(pane, cx, Some(More::Up(20)));
+    })
+    .when(P::on_changes)
+}
+
+/// More context, below alone.
+pub const fn more_down<P: ShowsChanges>(id: &'static str) -> Command<P> {
+    Command::new(id, &["M-j"], "Show the hidden lines just below the hunk before", |pane: &mut P, cx| {
+        expand(pane, cx, Some(More::Down(20)));
+    })
+    .when(P::on_changes)
+}
+
+/// The file is viewed.
+pub const fn viewed<P: ShowsChanges>(id: &'static str) -> Command<P> {
+    Command::new(id, &["v"], "Mark the file as viewed, or not", |pane: &mut P, cx| pane.changes().toggle_viewed(cx))
+        .footer("viewed")
+        .when(P::on_changes)
+}
+
+/// What is left.
+pub const fn unviewed<P: ShowsChanges>(id: &'static str) -> Command<P> {
+    Command::new(id, &["V"], "Next file that was not viewed", |pane: &mut P, cx| {
+        if !pane.changes().next_unviewed() {
+            cx.say(Tone::Good, "Every file was viewed.");
+        }
+    })
+    .when(P::on_changes)
+}

@@ -1,0 +1,314 @@
+//! Moving among changes: keys, mouse, search, and the ways to look at them.
+
+use super::files::Node;
+use super::{Changes, DIFF, FILES};
+use crate::app::action::Action;
+use crate::app::command::Motion;
+use crate::app::pane::{Cx, Pointer, SearchMode, View};
+use crate::ui::diff::{DiffDoc, Layout, Place, Side};
+use crate::ui::{panels, text};
+
+/// Under which it is kept how changes are laid out.
+const LOOK: &str = "look of changes";
+
+impl Changes {
+    /// Moves in the panel that has the focus.
+    pub fn motion(&mut self, motion: Motion) {
+        self.trouble = None;
+        if self.panels.focus() == FILES {
+            match motion {
+                Motion::Right if self.fold_folder(Some(true)) => {}
+                Motion::Right => self.enter_list(),
+                Motion::Left => self.leave_folder(),
+                other => self.move_list(other),
+            }
+        } else {
+            self.move_diff(motion);
+        }
+    }
+
+    /// Folds the folder, or goes to the one that the row is in.
+    fn leave_folder(&mut self) {
+        if self.fold_folder(Some(false)) {
+            return;
+        }
+        let at = self.list.selected();
+        let depth = |node: &Node| match node {
+            Node::Folder { depth, .. } | Node::File { depth, .. } => *depth,
+        };
+        let Some(here) = self.nodes.get(at).map(depth) else { return };
+        let above = self.nodes.get(..at).unwrap_or_default().iter().rposition(|node| depth(node) < here);
+        if let Some(above) = above {
+            self.list.select(above, self.nodes.len());
+            self.follow_list();
+        }
+    }
+
+    fn move_list(&mut self, motion: Motion) {
+        let (len, before) = (self.nodes.len(), self.list.selected());
+        match motion {
+            Motion::PageUp => self.list.page_by(-1, len),
+            Motion::PageDown => self.list.page_by(1, len),
+            Motion::Wheel(rows) => return self.list.scroll_by(rows.into(), len),
+            other => other.apply(&mut self.list, len),
+        }
+        if before != self.list.selected() {
+            self.follow_list();
+        }
+    }
+
+    fn move_diff(&mut self, motion: Motion) {
+        let len = self.len();
+        let split = self.doc.as_ref().is_some_and(|doc| doc.layout() == Layout::Split);
+        let side = self.doc.as_ref().map(DiffDoc::side).unwrap_or_default();
+        match motion {
+            // From the new side to the old one, and from there to the list.
+            Motion::Left if self.scroll.left == 0 && split && side == Side::New => self.set_side(Side::Old),
+            Motion::Left if self.scroll.left == 0 => self.panels.set_focus(FILES),
+            Motion::Right if split && side == Side::Old => self.set_side(Side::New),
+            other => other.scroll(&mut self.scroll, len),
+        }
+        self.follow_diff();
+    }
+
+    fn set_side(&mut self, side: Side) {
+        if let Some(doc) = &mut self.doc {
+            doc.set_side(side);
+        }
+    }
+
+    /// The diff goes to the file that is selected in the list, its heading on top.
+    pub(super) fn follow_list(&mut self) {
+        let file = self.file_of_node(self.list.selected());
+        if let Some((doc, file)) = self.doc.as_ref().zip(file)
+            && let Some(row) = doc.row(Place::File { file })
+        {
+            self.scroll.goto(row, doc.len());
+            self.scroll.top.set(row);
+        }
+        self.keep_mark_in_file();
+    }
+
+    /// The list selects the file at the cursor of the diff.
+    pub(super) fn follow_diff(&mut self) {
+        self.keep_mark_in_file();
+        let node = self.file().and_then(|file| self.node_of(file));
+        if let Some(node) = node {
+            self.list.select(node, self.nodes.len());
+        }
+    }
+
+    pub(super) fn go_to(&mut self, row: Option<usize>, on_top: bool) {
+        let Some(row) = row else { return };
+        self.trouble = None;
+        self.scroll.goto(row, self.len());
+        if on_top {
+            self.scroll.top.set(row);
+        }
+        self.follow_diff();
+    }
+
+    /// To the next file, or to the one before.
+    pub fn turn_file(&mut self, forward: bool) {
+        let row = self.row();
+        let next = |doc: &DiffDoc| if forward { doc.next_file(row) } else { doc.previous_file(row) };
+        self.go_to(self.doc.as_ref().and_then(next), true);
+    }
+
+    /// To the next hunk, or to the one before, in this file or another.
+    pub fn turn_hunk(&mut self, forward: bool) {
+        let row = self.row();
+        let next = |doc: &DiffDoc| if forward { doc.next_hunk(row) } else { doc.previous_hunk(row) };
+        self.go_to(self.doc.as_ref().and_then(next), false);
+    }
+
+    /// Folds the file at the cursor to its heading, or unfolds it.
+    pub fn fold(&mut self) {
+        let Some(file) = self.file() else { return };
+        let Some(doc) = &mut self.doc else { return };
+        let folded = doc.is_folded(file);
+        doc.fold(file, !folded);
+        let row = doc.row(Place::File { file });
+        self.mark = None;
+        self.go_to(row, false);
+    }
+
+    /// From the list to the diff of its file; on the heading of a file, folds it; on a bar, shows what it hides.
+    pub fn enter(&mut self) {
+        let heading = |doc: &DiffDoc| matches!(doc.place(self.row()), Some(Place::File { .. }));
+        if self.panels.focus() == FILES {
+            self.enter_list();
+        } else if self.doc.as_ref().is_some_and(heading) {
+            self.fold();
+        } else {
+            self.expand_all();
+        }
+    }
+
+    /// Lays the sides below each other, or beside each other.
+    pub fn switch_layout(&mut self, cx: &mut Cx) {
+        let now = self.doc.as_ref().map(DiffDoc::layout).unwrap_or_default();
+        self.layout = Some(if now == Layout::Split { Layout::Unified } else { Layout::Split });
+        self.keep_look(cx);
+    }
+
+    /// Cuts long lines, or lets them go on below.
+    pub fn switch_wrap(&mut self, cx: &mut Cx) {
+        self.wrap = !self.wrap;
+        self.keep_look(cx);
+    }
+
+    /// What is chosen holds in every place with changes, and the next time.
+    fn keep_look(&self, cx: &mut Cx) {
+        let layout = self.layout.map(|layout| if layout == Layout::Split { "beside" } else { "below" });
+        let words: Vec<&str> = layout.into_iter().chain(self.wrap.then_some("wrapped")).collect();
+        let words = Some(words.join(" ")).filter(|words| !words.is_empty());
+        cx.act(Action::Keep(LOOK.to_owned(), words));
+    }
+
+    /// Takes what was chosen.
+    pub(super) fn take_look(&mut self, view: &View) {
+        let kept = view.drafts.get(LOOK).map(String::as_str).unwrap_or_default();
+        self.wrap = kept.split(' ').any(|word| word == "wrapped");
+        self.layout = kept.split(' ').find_map(|word| match word {
+            "beside" => Some(Layout::Split),
+            "below" => Some(Layout::Unified),
+            _ => None,
+        });
+    }
+
+    /// Shows changes of white space, or not.
+    pub fn switch_spaces(&mut self) {
+        self.without_spaces = !self.without_spaces;
+    }
+
+    /// Clicks and the wheel.
+    pub fn pointer(&mut self, pointer: Pointer) {
+        let [files, diff] = self.areas.get();
+        match pointer {
+            Pointer::Press { column, row, double } if files.contains((column, row).into()) => {
+                self.panels.set_focus(FILES);
+                let at = row.checked_sub(files.y + 1).and_then(|y| self.list.row_at(y));
+                if let Some(index) = at {
+                    self.list.select(index, self.nodes.len());
+                    self.follow_list();
+                    if double {
+                        self.enter();
+                    }
+                }
+            }
+            Pointer::Press { column, row, double } if diff.contains((column, row).into()) => {
+                self.panels.set_focus(DIFF);
+                let at = row.checked_sub(diff.y + 1).and_then(|y| self.drawn.borrow().get(usize::from(y)).copied());
+                if let Some(at) = at {
+                    self.set_side(if column < diff.x + diff.width / 2 { Side::Old } else { Side::New });
+                    self.scroll.goto(at, self.len());
+                    self.follow_diff();
+                    if double {
+                        self.enter();
+                    }
+                }
+            }
+            Pointer::Wheel { column, row, rows } if files.contains((column, row).into()) => {
+                self.move_list(Motion::Wheel(rows));
+            }
+            Pointer::Wheel { rows, .. } => self.move_diff(Motion::Wheel(rows)),
+            _ => {}
+        }
+    }
+
+    /// `/` filters the list of files, and searches in the diffs.
+    pub fn search_mode(&self) -> SearchMode {
+        if self.panels.focus() == FILES { SearchMode::Filter } else { SearchMode::Search }
+    }
+
+    /// What is sought in the panel that has the focus.
+    pub fn filter_text(&self) -> String {
+        if self.panels.focus() == FILES { self.filter.clone() } else { self.query.clone() }
+    }
+
+    /// The text being sought changed.
+    pub fn set_filter_text(&mut self, words: &str) {
+        if self.panels.focus() == FILES {
+            if self.filter != words {
+                self.filter = words.to_owned();
+                self.plant();
+                if words.is_empty() {
+                    self.follow_diff();
+                } else {
+                    self.first_file();
+                }
+            }
+        } else if self.query != words {
+            if self.query.is_empty() {
+                self.origin = self.doc.as_ref().map(|doc| self.key(doc)).unwrap_or_default();
+            }
+            self.query = words.to_owned();
+            self.found = None;
+            self.jump = !words.is_empty();
+        }
+    }
+
+    /// Selects the first file of the list, past its folders.
+    fn first_file(&mut self) {
+        let first = self.nodes.iter().position(|node| matches!(node, Node::File { .. }));
+        self.list.select(first.unwrap_or(0), self.nodes.len());
+        self.follow_list();
+    }
+
+    /// To the next match, or to the one before, around the ends.
+    pub fn seek_next(&mut self, forward: bool) {
+        self.origin = self.doc.as_ref().map(|doc| self.key(doc)).unwrap_or_default();
+        self.go_to_match(forward, false);
+    }
+
+    pub(super) fn go_to_match(&mut self, forward: bool, here: bool) {
+        let Some(found) = &self.found else { return };
+        let from = self.origin;
+        let before = found.before(from.0, from.1);
+        let behind = if here { before } else { before + found.on(from.0, from.1).len() };
+        let to = if forward {
+            found.hits.get(behind).or(found.hits.first())
+        } else {
+            before.checked_sub(1).and_then(|at| found.hits.get(at)).or(found.hits.last())
+        };
+        let Some(to) = to.cloned() else { return };
+        let Some(doc) = &mut self.doc else { return };
+        let place = match to.line {
+            None => Some(Place::File { file: to.file }),
+            Some(line) => {
+                if doc.is_folded(to.file) {
+                    doc.fold(to.file, false);
+                }
+                let hunk = doc.files().get(to.file).and_then(|file| file.hunk_of(line));
+                hunk.map(|hunk| Place::Line { file: to.file, hunk, line })
+            }
+        };
+        if let Some(Place::Line { file, line, .. }) = place {
+            let side = doc.files().get(file).and_then(|file| file.lines.get(line)).map(|line| line.side());
+            doc.set_side(side.unwrap_or_default());
+        }
+        let row = place.and_then(|place| doc.row(place));
+        self.go_to(row, false);
+        if let (Some(doc), Some(row)) = (&self.doc, row) {
+            self.scroll.show_columns(text::columns(&doc.text(row), to.range));
+        }
+    }
+
+    /// Esc: ends a mark, a search or a filter, or goes from the diff back to the list where only one of them is seen.
+    pub fn escape(&mut self, view: &View) -> bool {
+        if self.trouble.take().is_some() || self.ask.take().is_some() || self.mark.take().is_some() {
+            return true;
+        }
+        if !self.filter_text().is_empty() {
+            self.set_filter_text("");
+            return true;
+        }
+        let alone = view.size.0 < panels::TWO || self.panels.zoomed();
+        if self.panels.focus() == DIFF && alone {
+            self.panels.set_focus(FILES);
+            return true;
+        }
+        false
+    }
+}

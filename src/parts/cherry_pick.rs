@@ -1,0 +1,97 @@
+//! Cherry-picking: one commit, or several in order, onto a branch; stops at the first that does not fit.
+
+use crate::api::Id;
+use crate::api::commits::{CherryPick, Commit};
+use crate::app::App;
+use crate::app::action::{Action, FollowUp, Tone};
+use crate::app::pane::{Cx, View};
+use crate::app::place::Place;
+use crate::parts::ref_choices::Refs;
+use crate::store::Write;
+use crate::ui::text::{head, shown};
+use std::rc::Rc;
+
+/// The tag under which the branch is answered.
+pub const TAG: &str = "pick";
+/// Commits that a question names.
+const NAMED: usize = 6;
+
+/// What is to be picked: hash and title, in the order in which it is to be applied.
+pub type PickedCommits = Vec<(String, String)>;
+
+/// A commit as it is picked.
+pub fn pick_of(commit: &Commit) -> (String, String) {
+    (commit.id.clone(), commit.title.clone())
+}
+
+/// Asks for the branch.
+pub fn ask(project: &Id, view: &View) -> Action {
+    Refs::pick_or("Cherry-pick to", TAG, project, view, |name| Action::Answer(TAG, name.to_owned()))
+}
+
+/// `commit 1a2b3c4d`, `3 commits`.
+fn count(picks: &[(String, String)]) -> String {
+    match picks {
+        [(sha, _)] => format!("commit {}", head(sha, 8)),
+        many => format!("{} commits", many.len()),
+    }
+}
+
+/// With the branch at hand, asks whether it is meant, naming every commit that is named in a question.
+pub fn confirm(project: &Id, picks: PickedCommits, branch: &str, cx: &mut Cx) {
+    if picks.is_empty() {
+        return cx.say(Tone::Info, "No commit is selected.");
+    }
+    let mut names: Vec<String> =
+        picks.iter().take(NAMED).map(|(sha, title)| format!("{} {}", head(sha, 8), head(&shown(title), 48))).collect();
+    if picks.len() > NAMED {
+        names.push(format!("and {} more", picks.len() - NAMED));
+    }
+    let question = format!("Cherry-pick to {}, in this order: {}?", shown(branch), names.join("; "));
+    let title = if picks.len() == 1 { "Cherry-pick a commit" } else { "Cherry-pick commits" };
+    let send = next(project.clone(), picks.into(), branch.to_owned(), 0);
+    cx.act(App::confirm(title, question, send));
+}
+
+/// The pick at `at`, and then the one after it.
+fn next(project: Id, picks: Rc<[(String, String)]>, branch: String, at: usize) -> Action {
+    let Some((sha, _)) = picks.get(at) else {
+        return Action::Say(Tone::Good, format!("Picked {} to {}", count(&picks), shown(&branch)));
+    };
+    let pick = CherryPick { id: project.clone(), sha: sha.clone(), branch: branch.clone() };
+    let write = Write::new(&pick, format!("cherry-pick {} to {branch}", head(sha, 8)));
+    let then: FollowUp = Rc::new(move |outcome, cx| match outcome {
+        Ok(_) if at + 1 < picks.len() => cx.act(next(project.clone(), picks.clone(), branch.clone(), at + 1)),
+        Ok(made) => {
+            let made = made.downcast_ref::<Commit>();
+            if let Some(commit) = made.filter(|commit| !commit.id.is_empty()) {
+                cx.go(Place::new("commit").project(project.clone()).item(&commit.id));
+            }
+            cx.say(Tone::Good, format!("Picked {} to {}", count(&picks), shown(&branch)));
+        }
+        Err(error) => stopped(&project, &picks, &branch, at, &error.said(), cx),
+    });
+    Action::SendThen(None, write, then)
+}
+
+/// Says how far it came and why no further, and offers to look at the commit that does not fit.
+fn stopped(project: &Id, picks: &[(String, String)], branch: &str, at: usize, why: &str, cx: &mut Cx) {
+    let (sha, title) = picks.get(at).cloned().unwrap_or_default();
+    let done = match at {
+        0 => "Nothing was picked".to_owned(),
+        at => format!("{at} of {} were picked to {}", picks.len(), shown(branch)),
+    };
+    let rest = match picks.len() - at - 1 {
+        0 => String::new(),
+        1 => " The one after it was not tried.".to_owned(),
+        many => format!(" The {many} after it were not tried."),
+    };
+    let question = format!(
+        "{done}: {} {} was refused. {}{rest} Open the commit that was refused?",
+        head(&sha, 8),
+        head(&shown(&title), 48),
+        shown(why)
+    );
+    let place = Place::new("commit").project(project.clone()).item(sha);
+    cx.act(App::confirm("Cherry-pick stopped", question, Action::Go(place)));
+}

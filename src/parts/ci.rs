@@ -1,0 +1,368 @@
+//! What the panes of jobs share: how a job looks, in which order jobs stand, what can be done with one.
+
+use crate::api::jobs::{CancelJob, EraseJob, Job, KeepArtifacts, PlayJob, RetryJob, Status};
+use crate::api::{Id, Time};
+use crate::app::App;
+use crate::app::action::Action;
+use crate::app::command::Disabled;
+use crate::app::overlay::batch::Batch;
+use crate::app::pane::{Cx, View};
+use crate::app::place::Place;
+use crate::app::watch::Watched;
+use crate::store::{Want, Write};
+use crate::ui::table::Cell;
+use crate::ui::theme::Role;
+use crate::ui::{chart, glyph, text};
+use jiff::Timestamp;
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// How often what runs is asked for again.
+pub const PULSE: Duration = Duration::from_secs(2);
+
+/// Whether a job may change by itself. Where a pipeline stands still, before a job started by hand, what comes after it
+/// was created and waits, for as long as nobody acts.
+pub fn moves(job: &Job) -> bool {
+    let stands = job.pipeline.as_ref().is_some_and(|pipeline| !pipeline.status.is_live());
+    job.status.is_live() && !(job.status == Status::Created && stands)
+}
+
+/// Something a person may do with a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobAction {
+    Retry,
+    Cancel,
+    Play,
+    Erase,
+    Keep,
+}
+
+impl JobAction {
+    /// The verb, which also tags the answer to a question about it.
+    pub fn verb(self) -> &'static str {
+        match self {
+            JobAction::Retry => "retry",
+            JobAction::Cancel => "cancel",
+            JobAction::Play => "play",
+            JobAction::Erase => "erase",
+            JobAction::Keep => "keep the artifacts of",
+        }
+    }
+
+    /// The deed that a question was about.
+    pub fn asked(tag: &str) -> Option<JobAction> {
+        [JobAction::Cancel, JobAction::Erase].into_iter().find(|job_action| job_action.verb() == tag)
+    }
+
+    /// Whether the job's status allows it, or why not.
+    pub fn can(self, job: &Job) -> Result<(), Disabled> {
+        let word = status_word(&job.status);
+        let refuse = |why: &str| Err(Disabled::Owned(format!("#{} is {word}: {why}", job.id)));
+        match self {
+            JobAction::Retry if job.status.is_live() => refuse("only what has ended runs again"),
+            JobAction::Retry if matches!(job.status, Status::Success | Status::Failed | Status::Canceled) => Ok(()),
+            JobAction::Retry => refuse("it has not run yet"),
+            JobAction::Cancel if job.status == Status::Canceling => refuse("it is being stopped"),
+            JobAction::Cancel if job.status.is_live() || job.status == Status::Scheduled => Ok(()),
+            JobAction::Cancel => refuse("there is nothing to stop"),
+            JobAction::Play if matches!(job.status, Status::Manual | Status::Scheduled) => Ok(()),
+            JobAction::Play => refuse("only manual jobs are played"),
+            JobAction::Erase if job.erased_at.is_some() => {
+                Err(Disabled::Owned(format!("#{} is erased already", job.id)))
+            }
+            JobAction::Erase if matches!(job.status, Status::Success | Status::Failed | Status::Canceled) => Ok(()),
+            JobAction::Erase => refuse("only what has ended can be erased"),
+            JobAction::Keep if job.has_artifacts() => Ok(()),
+            JobAction::Keep => Err(Disabled::Owned(format!("#{} has no artifacts", job.id))),
+        }
+    }
+
+    /// The change that it sends.
+    pub fn write(self, project: &Id, job: &Job) -> Write {
+        let (id, job_id) = (project.clone(), job.id);
+        let what = format!("{} #{} {}", self.verb(), job.id, text::shown(&job.name));
+        match self {
+            JobAction::Retry => Write::new(&RetryJob { id, job_id }, what),
+            JobAction::Cancel => Write::new(&CancelJob { id, job_id }, what),
+            JobAction::Play => Write::new(&PlayJob { id, job_id }, what),
+            JobAction::Erase => Write::new(&EraseJob { id, job_id }, what),
+            JobAction::Keep => Write::new(&KeepArtifacts { id, job_id }, what),
+        }
+    }
+
+    /// Sends it: one write, or several one after the other, of each of which is seen what came of it.
+    pub fn send(self, writes: Vec<Write>, cx: &mut Cx) {
+        if writes.len() > 1 {
+            let title = format!("{} {} jobs", self.title(), writes.len());
+            return cx.act(Action::Open(Box::new(Batch::new(title, writes))));
+        }
+        for write in writes {
+            cx.act(Action::Send(write));
+        }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            JobAction::Retry => "Retry",
+            JobAction::Cancel => "Cancel",
+            JobAction::Play => "Play",
+            JobAction::Erase => "Erase",
+            JobAction::Keep => "Keep the artifacts of",
+        }
+    }
+
+    /// Does it to those of `jobs` that allow it; asks first where something is lost. The answer comes to the pane under
+    /// [`JobAction::verb`], with the ids.
+    pub fn to(self, project: &Id, jobs: &[&Job], cx: &mut Cx) {
+        let able: Vec<&Job> = jobs.iter().copied().filter(|job| self.can(job).is_ok()).collect();
+        if !matches!(self, JobAction::Cancel | JobAction::Erase) {
+            return self.send(able.into_iter().map(|job| self.write(project, job)).collect(), cx);
+        }
+        let names: Vec<String> = able.iter().map(|job| format!("#{} {}", job.id, text::shown(&job.name))).collect();
+        let whom = match names.as_slice() {
+            [] => return,
+            [one] => one.clone(),
+            many => format!("{} jobs, {}", many.len(), many.join(", ")),
+        };
+        let ids: Vec<String> = able.iter().map(|job| job.id.to_string()).collect();
+        let left = jobs.len() - able.len();
+        let left = if left > 0 { format!(" {left} more that are marked do not allow it.") } else { String::new() };
+        let (title, question) = match self {
+            JobAction::Erase => ("Erase", format!("Erase {whom}? {} lost for good.{left}", losses(&able))),
+            _ => ("Cancel", format!("Cancel {whom}? What was done so far is kept, the rest is not done.{left}")),
+        };
+        cx.act(App::confirm(title, question, Action::Answer(self.verb(), ids.join(","))));
+    }
+}
+
+/// What erasing takes away.
+fn losses(jobs: &[&Job]) -> String {
+    let kept: Vec<String> = jobs
+        .iter()
+        .filter_map(|job| job.artifacts_file.as_ref())
+        .map(|file| format!("{} ({})", text::shown(&file.filename), text::bytes(file.size)))
+        .collect();
+    match (jobs.len(), kept.is_empty()) {
+        (1, true) => "Its trace is".into(),
+        (_, true) => "Their traces are".into(),
+        (1, false) => format!("Its trace and its artifacts, {}, are", kept.join(", ")),
+        (_, false) => format!("Their traces and the artifacts {} are", kept.join(", ")),
+    }
+}
+
+/// A status in words a person reads.
+pub fn status_word(status: &Status) -> String {
+    status.as_str().replace('_', " ")
+}
+
+/// Glyph and role of a job: a failure that its pipeline forgives only warns.
+pub fn sign(job: &Job) -> (&'static str, Role) {
+    if job.is_forgiven() { (glyph::warning(), Role::Warning) } else { glyph::status(job.status.as_str()) }
+}
+
+/// Glyph and word of a job's status.
+pub fn status_cell(job: &Job) -> Cell {
+    let (sign, role) = sign(job);
+    let word = if job.is_forgiven() { "allowed".into() } else { status_word(&job.status) };
+    Cell::from((format!("{sign} {word}"), role))
+}
+
+fn instant(time: Option<&Time>) -> Option<Timestamp> {
+    time.and_then(Time::instant)
+}
+
+/// Seconds that a job took, or has been running at `now`.
+pub fn seconds(job: &Job, now: Timestamp) -> Option<f64> {
+    let started = instant(job.started_at.as_ref());
+    if job.status.is_running() {
+        // By a clock of which nothing is known it may not have begun yet: then the server's own count tells.
+        let since = started.map(|from| now.duration_since(from).as_secs_f64());
+        return since.filter(|since| *since >= 0.0).or(job.duration).or(since.map(|_| 0.0));
+    }
+    job.duration.or_else(|| {
+        let until = instant(job.finished_at.as_ref())?;
+        Some(until.duration_since(started?).as_secs_f64().max(0.0))
+    })
+}
+
+/// The same in words; empty for what never ran.
+pub fn took(job: &Job, now: Timestamp) -> String {
+    seconds(job, now).map(text::duration).unwrap_or_default()
+}
+
+/// The last thing that happened to it.
+pub fn last(job: &Job) -> Option<&Time> {
+    job.finished_at.as_ref().or(job.started_at.as_ref()).or(job.created_at.as_ref())
+}
+
+/// What successful runs of the same job took, oldest first, as far as `rows` knows them.
+pub fn before<'a>(rows: impl Iterator<Item = &'a Job>, job: &Job, now: Timestamp) -> Vec<f64> {
+    let same = rows.filter(|other| other.name == job.name && other.status == Status::Success && other.id != job.id);
+    let mut took: Vec<f64> = same.filter_map(|other| seconds(other, now)).take(20).collect();
+    took.reverse();
+    took
+}
+
+/// How long a job took before, and how that went up and down in `room` columns; what comes first is the middle of it.
+/// `None` where nothing is known.
+pub fn usual(before: &[f64], room: usize) -> Option<(String, String)> {
+    let mut sorted = before.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let median = sorted.get(sorted.len() / 2).copied()?;
+    let (least, most) = (sorted.first().copied().unwrap_or_default(), sorted.last().copied().unwrap_or_default());
+    // From a little below the least: what matters is the difference. Where there is none, bars would say nothing.
+    let apart: Vec<f64> = before.iter().map(|took| took - least * 0.9).collect();
+    let chart = if most > least * 1.05 { chart::sparkline(&apart, room) } else { String::new() };
+    Some((text::duration(median), chart))
+}
+
+/// The short hash of a job's commit.
+pub fn short_sha(job: &Job) -> String {
+    match (&job.commit, &job.pipeline) {
+        (Some(commit), _) => commit.short().to_owned(),
+        (None, Some(pipeline)) => pipeline.sha.chars().take(8).collect(),
+        (None, None) => String::new(),
+    }
+}
+
+/// When artifacts go, where they do.
+pub fn expiry(job: &Job) -> Option<Timestamp> {
+    instant(job.artifacts_expire_at.as_ref())
+}
+
+/// The page of a job.
+pub fn url(view: &View, project: &Id, job: &Job) -> String {
+    match job.web_url.as_ref().filter(|url| !url.is_empty()) {
+        Some(url) => url.clone(),
+        None => super::project::page(view, project, &format!("/-/jobs/{}", job.id)),
+    }
+}
+
+/// The most traces that are looked at together.
+pub const TOGETHER: usize = 6;
+
+/// The place of several traces.
+pub fn traces(project: &Id, ids: impl Iterator<Item = u64>) -> Place {
+    let ids: Vec<String> = ids.take(TOGETHER).map(|id| id.to_string()).collect();
+    Place::new("traces").project(project.clone()).item(ids.join(","))
+}
+
+/// A job as something to watch.
+pub fn watched(project: &Id, job: &Job) -> Watched {
+    Watched::Job { project: project.clone(), id: job.id, name: job.name.clone() }
+}
+
+/// A project that is named by its number is asked for its path.
+pub fn want_path(project: &Id) -> Option<Want> {
+    project.number().map(|_| super::project::want(project))
+}
+
+/// A job's place among those of its pipeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// Which of the rows it is.
+    pub row: usize,
+    /// [`Job::id`].
+    pub id: u64,
+    /// A later run of the same job stands before it.
+    pub older: bool,
+}
+
+/// The jobs of one pipeline by stage, in the order in which they run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stage {
+    pub name: String,
+    pub jobs: Vec<Slot>,
+}
+
+/// Puts the jobs of one pipeline in order: stages as they were made, in them jobs as they were made, of a job that ran
+/// again the newest run first.
+pub fn stages<'a>(jobs: impl Iterator<Item = (usize, &'a Job)>) -> Vec<Stage> {
+    let mut all: Vec<(usize, &Job)> = jobs.collect();
+    let mut stage_from: HashMap<&str, u64> = HashMap::new();
+    let mut name_from: HashMap<(&str, &str), u64> = HashMap::new();
+    for (_, job) in &all {
+        let stage = stage_from.entry(&job.stage).or_insert(job.id);
+        *stage = (*stage).min(job.id);
+        let name = name_from.entry((&job.stage, &job.name)).or_insert(job.id);
+        *name = (*name).min(job.id);
+    }
+    all.sort_by_key(|(_, job)| {
+        let stage = stage_from.get(job.stage.as_str()).copied();
+        let name = name_from.get(&(job.stage.as_str(), job.name.as_str())).copied();
+        (stage, name, Reverse(job.id))
+    });
+    let mut stages: Vec<Stage> = Vec::new();
+    let mut before: Option<(&str, &str)> = None;
+    for (row, job) in all {
+        if before.is_none_or(|(stage, _)| stage != job.stage) {
+            stages.push(Stage { name: job.stage.clone(), jobs: Vec::new() });
+        }
+        let older = before == Some((job.stage.as_str(), job.name.as_str()));
+        before = Some((&job.stage, &job.name));
+        if let Some(stage) = stages.last_mut() {
+            stage.jobs.push(Slot { row, id: job.id, older });
+        }
+    }
+    stages
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(id: u64, stage: &str, name: &str, status: Status) -> Job {
+        Job { id, stage: stage.into(), name: name.into(), status, ..Job::default() }
+    }
+
+    #[test]
+    fn jobs_stand_by_stage_and_older_runs_behind_the_newest() {
+        let jobs = [
+            job(9, "build", "compile", Status::Success),
+            job(4, "deploy", "staging", Status::Manual),
+            job(3, "test", "unit", Status::Success),
+            job(2, "build", "assets", Status::Success),
+            job(1, "build", "compile", Status::Failed),
+        ];
+        let stages = stages(jobs.iter().enumerate());
+        let seen: Vec<(&str, Vec<(u64, bool)>)> =
+            stages.iter().map(|s| (s.name.as_str(), s.jobs.iter().map(|j| (j.id, j.older)).collect())).collect();
+        assert_eq!(
+            seen,
+            [
+                ("build", vec![(9, false), (1, true), (2, false)]),
+                ("test", vec![(3, false)]),
+                ("deploy", vec![(4, false)])
+            ]
+        );
+    }
+
+    #[test]
+    fn every_deed_says_why_it_cannot_be_done() {
+        use JobAction::*;
+        let allowed = |status: Status| -> Vec<JobAction> {
+            let job = job(1, "s", "n", status);
+            [Retry, Cancel, Play, Erase, Keep].into_iter().filter(|job_action| job_action.can(&job).is_ok()).collect()
+        };
+        assert_eq!(allowed(Status::Running), [Cancel]);
+        assert_eq!(allowed(Status::Failed), [Retry, Erase]);
+        assert_eq!(allowed(Status::Manual), [Play]);
+        assert_eq!(allowed(Status::Skipped), []);
+        let why = Retry.can(&job(7, "s", "n", Status::Running)).unwrap_err();
+        assert_eq!(why, "#7 is running: only what has ended runs again");
+    }
+
+    #[test]
+    fn a_running_job_has_a_clock_and_a_finished_one_its_time() {
+        let now: Timestamp = "2026-01-01T00:02:00Z".parse().unwrap();
+        let mut one = job(1, "s", "n", Status::Running);
+        one.started_at = Some("2026-01-01T00:00:30Z".into());
+        assert_eq!(took(&one, now), "1m 30s");
+        one.status = Status::Success;
+        one.finished_at = Some("2026-01-01T00:00:50Z".into());
+        assert_eq!(took(&one, now), "20s");
+        one.duration = Some(21.4);
+        assert_eq!(took(&one, now), "21s");
+    }
+}

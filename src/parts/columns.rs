@@ -1,0 +1,193 @@
+//! Lists whose columns a person chooses: what a list offers, what was chosen and kept, and who sorts.
+
+use super::list::Listing;
+use crate::app::action::{Action, Tone};
+use crate::app::overlay::columns::{ColumnChoice, ColumnsList, Sorter};
+use crate::app::pane::{Breadcrumb, Cx, Pointer, View};
+use crate::store::Rows;
+use crate::ui::table::{Column, Row};
+use crate::ui::theme::Role;
+use std::cmp::Ordering;
+
+/// Who sorts by a column, and how.
+pub enum SortOrder<T> {
+    /// Nobody can.
+    No,
+    /// The server, by that word of its `order_by`.
+    Server(&'static str),
+    /// labscope, among what is loaded.
+    Loaded(fn(&T, &T) -> Ordering),
+}
+
+/// A column that a list offers. Its cell stands at the same index in the rows that the pane makes.
+pub struct Field<T> {
+    /// Its name where columns are chosen; kept on disk.
+    pub name: &'static str,
+    pub column: Column,
+    pub order: SortOrder<T>,
+    /// Shown where nothing was chosen.
+    pub shown: bool,
+}
+
+impl<T> Field<T> {
+    /// A column that is shown, and that nobody sorts by.
+    pub const fn new(name: &'static str, column: Column) -> Field<T> {
+        Field { name, column, order: SortOrder::No, shown: true }
+    }
+
+    /// Sorted by the server.
+    pub const fn server(self, word: &'static str) -> Field<T> {
+        let Field { name, column, shown, .. } = self;
+        Field { name, column, order: SortOrder::Server(word), shown }
+    }
+
+    /// Sorted among what is loaded.
+    pub const fn loaded(self, compare: fn(&T, &T) -> Ordering) -> Field<T> {
+        let Field { name, column, shown, .. } = self;
+        Field { name, column, order: SortOrder::Loaded(compare), shown }
+    }
+
+    /// Shown where it was chosen alone.
+    pub const fn hidden(self) -> Field<T> {
+        let Field { name, column, order, .. } = self;
+        Field { name, column, order, shown: false }
+    }
+}
+
+/// What a list offers.
+pub struct Columns<T: 'static> {
+    /// The name of the place, under which the choice is kept.
+    pub place: &'static str,
+    pub fields: &'static [Field<T>],
+    /// The column and direction (`true`: largest first) where nothing was chosen; nothing where the server has an order of
+    /// its own that no column says.
+    pub order: Option<(&'static str, bool)>,
+}
+
+/// What is shown now.
+pub struct ColumnState<T: 'static> {
+    fields: &'static [Field<T>],
+    shown: Vec<usize>,
+    order: Option<(usize, bool)>,
+    /// The order is that where nothing was chosen, which the pane asks for in its own words.
+    standard: bool,
+}
+
+impl<T: 'static> Columns<T> {
+    fn key(&self) -> String {
+        format!("columns of {}", self.place)
+    }
+
+    fn standard(&self) -> ColumnChoice {
+        let columns = self.fields.iter().filter(|field| field.shown).map(|field| field.name.to_owned()).collect();
+        ColumnChoice {
+            columns,
+            order: self.order.map(|(name, _)| name.to_owned()),
+            down: self.order.is_some_and(|o| o.1),
+        }
+    }
+
+    fn choice(&self, view: &View) -> ColumnChoice {
+        let kept = view.drafts.get(&self.key()).and_then(|text| serde_json::from_str::<ColumnChoice>(text).ok());
+        let fits = |choice: &ColumnChoice| choice.columns.iter().any(|name| self.fields.iter().any(|f| f.name == name));
+        kept.filter(fits).unwrap_or_else(|| self.standard())
+    }
+
+    /// What is shown now.
+    pub fn chosen(&self, view: &View) -> ColumnState<T> {
+        let choice = self.choice(view);
+        let index = |name: &String| self.fields.iter().position(|field| field.name == name);
+        let order = choice.order.as_ref().and_then(index).map(|index| (index, choice.down));
+        let own = self.standard();
+        let standard = (&own.order, own.down) == (&choice.order, choice.down);
+        ColumnState { fields: self.fields, shown: choice.columns.iter().filter_map(index).collect(), order, standard }
+    }
+
+    /// Lets one choose.
+    pub fn open(&self, cx: &mut Cx) {
+        let sorter = |order: &SortOrder<T>| match order {
+            SortOrder::No => Sorter::Nobody,
+            SortOrder::Server(_) => Sorter::Server,
+            SortOrder::Loaded(_) => Sorter::Loaded,
+        };
+        let offered = self.fields.iter().map(|field| (field.name, sorter(&field.order))).collect();
+        let list = ColumnsList::new(self.key(), offered, self.choice(&cx.view), self.standard());
+        cx.act(Action::Open(Box::new(list)));
+    }
+
+    /// Sorts by the column `name`: small first, then large first, then as the server has it.
+    pub fn turn(&self, name: &str, cx: &mut Cx) {
+        let mut choice = self.choice(&cx.view);
+        choice.turn(name);
+        let text = (choice != self.standard()).then(|| serde_json::to_string(&choice).unwrap_or_default());
+        cx.act(Action::Keep(self.key(), text));
+    }
+
+    /// A press on the title of a column sorts by it; `true` where it was one.
+    pub fn pressed(&self, list: &Listing, pointer: Pointer, cx: &mut Cx) -> bool {
+        let Pointer::Press { column, row, .. } = pointer else { return false };
+        let Some(at) = list.head_at(column, row) else { return false };
+        let chosen = self.chosen(&cx.view);
+        let Some(field) = chosen.shown.get(at).and_then(|index| self.fields.get(*index)) else { return true };
+        match field.order {
+            SortOrder::No => cx.say(Tone::Info, format!("Nobody sorts by {}.", field.name)),
+            _ => self.turn(field.name, cx),
+        }
+        true
+    }
+}
+
+impl<T: 'static> ColumnState<T> {
+    /// The columns of the table.
+    pub fn columns(&self) -> Vec<Column> {
+        let column = |index: &usize| {
+            let column = self.fields.get(*index)?.column;
+            Some(match self.order {
+                Some((sorted, down)) if sorted == *index => column.sorted(down),
+                _ => column,
+            })
+        };
+        self.shown.iter().filter_map(column).collect()
+    }
+
+    /// Of a row with a cell for each column that is offered, those that are shown.
+    pub fn row(&self, mut row: Row) -> Row {
+        let mut cells = std::mem::take(&mut row.cells);
+        row.cells = self.shown.iter().map(|i| cells.get_mut(*i).map(std::mem::take).unwrap_or_default()).collect();
+        row
+    }
+
+    /// As it is chosen, but in no order that it knows where `otherwise`: a query says another.
+    pub fn unless(self, otherwise: bool) -> ColumnState<T> {
+        ColumnState { order: self.order.filter(|_| !otherwise), ..self }
+    }
+
+    fn field(&self) -> Option<(&'static Field<T>, bool)> {
+        let (index, down) = self.order?;
+        Some((self.fields.get(index)?, down))
+    }
+
+    /// What the server is to sort by, the words of `order_by` and `sort`, where that was chosen.
+    pub fn server(&self) -> Option<(&'static str, &'static str)> {
+        match self.field().filter(|_| !self.standard)? {
+            (Field { order: SortOrder::Server(word), .. }, down) => Some((*word, if down { "desc" } else { "asc" })),
+            _ => None,
+        }
+    }
+
+    /// Sorts what is loaded, where nobody else does.
+    pub fn sort(&self, list: &mut Listing, rows: &Rows<'_, T>) {
+        match self.field() {
+            Some((Field { name, order: SortOrder::Loaded(compare), .. }, down)) => {
+                list.order(rows, &format!("{name} {down}"), |a, b| if down { compare(b, a) } else { compare(a, b) });
+            }
+            _ => list.unorder(),
+        }
+    }
+
+    /// Says so where rows that are not loaded are not sorted in.
+    pub fn breadcrumb(&self, rows: &Rows<'_, T>) -> Option<Breadcrumb> {
+        let (field, _) = self.field().filter(|(field, _)| matches!(field.order, SortOrder::Loaded(_)) && rows.more)?;
+        Some(Breadcrumb::new(format!("by {} among what is loaded", field.name), Role::Warning))
+    }
+}

@@ -1,0 +1,118 @@
+//! Everything that is known of a commit, line by line, with what each line leads to.
+
+use super::commit_view::CommitView;
+use super::list::{age, ago, date};
+use crate::api::commits::{Commit, CommitRef, CommitStatus};
+use crate::api::{Known, Time};
+use crate::app::pane::View;
+use crate::app::place::Place;
+use crate::parts::facts::{Details, LinkTarget};
+use crate::parts::rendered_markdown;
+use crate::store::Rows;
+use crate::ui::theme::Role;
+use crate::ui::{glyph, text};
+
+/// Lines of a message that are shown.
+const MESSAGE: usize = 2_000;
+
+/// All of it, in at most `width` columns; nothing while the commit is not known.
+pub fn write(details: &mut Details, shown: &CommitView, view: &View, width: usize) {
+    details.clear();
+    let Some(commit) = shown.commit(view).value else { return };
+    let width = width.clamp(20, rendered_markdown::MEASURE);
+    details.prose(&commit.title, width, MESSAGE, Role::Title);
+    if !commit.body().is_empty() {
+        details.line(Vec::new());
+        details.prose(commit.body(), width, MESSAGE, Role::Text);
+    }
+    details.line(Vec::new());
+    details.field("commit", vec![(commit.id.clone(), Role::Ref)], None);
+    people(view, commit, details);
+    for (index, parent) in commit.parent_ids.iter().enumerate() {
+        let place = Place::new("commit").project(shown.project.clone()).item(parent);
+        let name = if index == 0 { "parent" } else { "merged" };
+        details.field(name, vec![(parent.clone(), Role::Link)], Some(LinkTarget::Place(place)));
+    }
+    if let Some(stats) = commit.stats.known() {
+        let pieces = vec![
+            (format!("+{}", text::count(stats.additions)), Role::Added),
+            (format!(" −{}", text::count(stats.deletions)), Role::Removed),
+        ];
+        details.field("lines", pieces, None);
+    }
+    if let Some(pipeline) = commit.last_pipeline.known() {
+        let (mark, role) = glyph::status(pipeline.status.as_str());
+        let place = Place::new("jobs").project(shown.project.clone()).item(pipeline.id);
+        let pieces = vec![(format!("{mark} {}", pipeline.status), role), (format!("  #{}", pipeline.id), Role::Link)];
+        details.field("pipeline", pieces, Some(LinkTarget::Place(place)));
+    }
+    refs(shown, view, details);
+    statuses(shown, view, details);
+}
+
+fn people(view: &View, commit: &Commit, details: &mut Details) {
+    let person = |name: &str, mail: &str, when: Option<&Time>| {
+        let stamp = when.map(|t| moment(view, t)).unwrap_or_default();
+        vec![(name.to_owned(), Role::User), (format!(" <{mail}>  "), Role::Dim), (stamp, Role::Dim)]
+    };
+    details.field("author", person(&commit.author_name, &commit.author_email, commit.when()), None);
+    if (&commit.committer_name, &commit.committer_email) != (&commit.author_name, &commit.author_email)
+        || commit.committed_date != commit.authored_date
+    {
+        let when = commit.committed_date.as_ref();
+        details.field("committer", person(&commit.committer_name, &commit.committer_email, when), None);
+    }
+}
+
+fn refs(shown: &CommitView, view: &View, details: &mut Details) {
+    let rows: Rows<'_, CommitRef> = view.store.list(&shown.refs_query());
+    for (index, found) in rows.iter().enumerate() {
+        let place = Place::new("files").project(shown.project.clone()).at(found.name.as_str());
+        let sign = if found.r#type == "tag" { "tag" } else { glyph::branch() };
+        let pieces = vec![(format!("{sign} "), Role::Dim), (found.name.clone(), Role::Ref)];
+        details.field(if index == 0 { "held by" } else { "" }, pieces, Some(LinkTarget::Place(place)));
+    }
+    if rows.more {
+        details.field("", vec![(format!("{} and more", glyph::cut()), Role::Dim)], None);
+    }
+}
+
+fn statuses(shown: &CommitView, view: &View, details: &mut Details) {
+    let rows: Rows<'_, CommitStatus> = view.store.list(&shown.statuses_query());
+    let widest = rows.iter().map(|status| text::width(&status.name)).max().unwrap_or(0).min(24);
+    for (index, status) in rows.iter().enumerate() {
+        let (mark, role) = glyph::status(status.status.as_str());
+        let mut pieces = vec![
+            (format!("{mark} {:<9} ", status.status.as_str()), role),
+            (text::pad(&status.name, widest), Role::Text),
+        ];
+        if status.allow_failure && status.status.as_str() == "failed" {
+            pieces.push((" may fail".to_owned(), Role::Dim));
+        }
+        if let Some(coverage) = status.coverage {
+            pieces.push((format!("  {coverage:.1}% covered"), Role::Dim));
+        }
+        if let Some(words) = status.description.as_deref().filter(|words| !words.is_empty()) {
+            pieces.push((format!("  {words}"), Role::Dim));
+        }
+        let when = status.finished_at.as_ref().or(status.started_at.as_ref()).or(status.created_at.as_ref());
+        pieces.push((format!("  {}", ago(&age(view, when))), Role::Dim));
+        let page = status.target_url.as_deref().filter(|url| url.starts_with("https://") || url.starts_with("http://"));
+        if let Some(page) = page {
+            pieces.push((format!("  {page}"), Role::Link));
+        }
+        let lead = page.map(|page| LinkTarget::Page(page.to_owned()));
+        details.field(if index == 0 { "statuses" } else { "" }, pieces, lead);
+    }
+    if rows.more {
+        details.field("", vec![(format!("{} and more", glyph::cut()), Role::Dim)], None);
+    }
+}
+
+/// A time as a date with its age; the text of the server where it is no date.
+fn moment(view: &View, time: &Time) -> String {
+    match age(view, Some(time)) {
+        age if age.is_empty() => date(time),
+        age => format!("{} ({age})", date(time)),
+    }
+}

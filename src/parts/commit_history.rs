@@ -1,0 +1,171 @@
+//! What is worked out of a list of commits off the loop, page by page as they arrive: its graph, and how busy it was.
+
+use crate::api::commits::Commit;
+use crate::app::pane::View;
+use crate::store::{Cancelled, Derive, Revision, Rows, Want, Work};
+use crate::ui::graph::{self, Lanes, Page, Row};
+use crate::ui::table::Cell;
+use crate::ui::{chart, text};
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+/// A page of the list with its part of the graph.
+struct GraphPage {
+    commits: Arc<Vec<Commit>>,
+    /// Names this page and all before it.
+    chain: u64,
+    /// The commit of the whole list with which it begins.
+    start: usize,
+    laid: Option<Arc<PageLayout>>,
+}
+
+/// What is worked out of one page.
+struct PageLayout {
+    graph: Page,
+    /// Commits by week, counted from 1970.
+    weeks: BTreeMap<i64, u32>,
+}
+
+/// What is worked out of a list, as far as it is.
+#[derive(Default)]
+pub struct History {
+    parts: Vec<GraphPage>,
+    weeks: BTreeMap<i64, u32>,
+    /// The revision of the list that was looked at.
+    revision: Option<Revision>,
+}
+
+/// Pages to lay out, and where to begin.
+struct Layout {
+    key: String,
+    after: Option<Arc<PageLayout>>,
+    pages: Vec<Arc<Vec<Commit>>>,
+}
+
+impl Derive for Layout {
+    type Output = Vec<Arc<PageLayout>>;
+
+    fn key(&self) -> String {
+        self.key.clone()
+    }
+
+    fn run(&self, cancelled: Cancelled<'_>) -> Vec<Arc<PageLayout>> {
+        let mut laid: Vec<Arc<PageLayout>> = Vec::with_capacity(self.pages.len());
+        let beginning = Lanes::default();
+        for commits in &self.pages {
+            let start = laid.last().or(self.after.as_ref()).map_or(&beginning, |page| &page.graph.end);
+            let lines = commits.iter().map(|c| (c.id.as_str(), c.parent_ids.as_slice()));
+            laid.push(Arc::new(PageLayout { graph: graph::lay_out(start, lines, cancelled), weeks: weeks(commits) }));
+        }
+        laid
+    }
+}
+
+const WEEK: i64 = 7 * 24 * 60 * 60;
+
+fn weeks(commits: &[Commit]) -> BTreeMap<i64, u32> {
+    let mut weeks = BTreeMap::new();
+    for when in commits.iter().filter_map(|commit| commit.when()?.instant()) {
+        *weeks.entry(when.as_second().div_euclid(WEEK)).or_default() += 1;
+    }
+    weeks
+}
+
+/// Another number for other commits, or for the same after others.
+fn chain(before: u64, commits: &[Commit]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    before.hash(&mut hasher);
+    for commit in commits {
+        commit.id.hash(&mut hasher);
+        commit.parent_ids.hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+impl History {
+    /// After an update: takes the pages of the list, keeps what is laid out of those that are as they were, and takes
+    /// what was laid out meanwhile. Costs something only where a reply came: a look at each page, and its commits.
+    pub fn sync(&mut self, view: &View, rows: &Rows<'_, Commit>) {
+        if self.revision.replace(rows.revision) != Some(rows.revision) {
+            self.take((0..rows.pages() as usize).map_while(|index| rows.page(index)));
+        }
+        self.take_laid(view);
+    }
+
+    /// The same for a list that has no pages.
+    pub fn sync_page(&mut self, view: &View, commits: &Arc<Vec<Commit>>) {
+        self.take(std::iter::once(commits.clone()));
+        self.take_laid(view);
+    }
+
+    fn take(&mut self, pages: impl Iterator<Item = Arc<Vec<Commit>>>) {
+        let mut known = 0;
+        for (index, commits) in pages.enumerate() {
+            known = index + 1;
+            if self.parts.get(index).is_some_and(|part| Arc::ptr_eq(&part.commits, &commits)) {
+                continue;
+            }
+            let before = index.checked_sub(1).and_then(|i| self.parts.get(i));
+            let start = before.map_or(0, |part| part.start + part.commits.len());
+            let chain = chain(before.map_or(0, |part| part.chain), &commits);
+            match self.parts.get_mut(index) {
+                Some(part) if part.chain == chain => part.commits = commits,
+                _ => {
+                    self.parts.truncate(index);
+                    self.parts.push(GraphPage { commits, chain, start, laid: None });
+                }
+            }
+        }
+        self.parts.truncate(known);
+    }
+
+    fn take_laid(&mut self, view: &View) {
+        let Some(from) = self.parts.iter().position(|part| part.laid.is_none()) else { return };
+        let Some(laid) = self.key(from).and_then(|key| view.store.made::<Vec<Arc<PageLayout>>>(&key)) else { return };
+        for (part, page) in self.parts.iter_mut().skip(from).zip(laid) {
+            part.laid = Some(page.clone());
+        }
+        self.weeks.clear();
+        for (week, count) in self.parts.iter().filter_map(|part| part.laid.as_ref()).flat_map(|laid| &laid.weeks) {
+            *self.weeks.entry(*week).or_default() += count;
+        }
+    }
+
+    /// Names the work from the part `from` to the end.
+    fn key(&self, from: usize) -> Option<String> {
+        self.parts.last().map(|last| format!("history {:x} from page {from}", last.chain))
+    }
+
+    /// What is to be laid out.
+    pub fn wants(&self) -> Option<Want> {
+        let from = self.parts.iter().position(|part| part.laid.is_none())?;
+        let after = from.checked_sub(1).and_then(|i| self.parts.get(i)).and_then(|part| part.laid.clone());
+        let pages = self.parts.iter().skip(from).map(|part| part.commits.clone()).collect();
+        Some(Work::new(Layout { key: self.key(from)?, after, pages }).into())
+    }
+
+    fn row(&self, index: usize) -> Option<&Row> {
+        let part = self.parts.partition_point(|part| part.start <= index).checked_sub(1)?;
+        let part = self.parts.get(part)?;
+        part.laid.as_ref()?.graph.row(index - part.start)
+    }
+
+    /// How many commits each week brought, up to now, in at most `width` columns, and how far back that is: the last
+    /// year at most, or the whole of what is known where that ended before.
+    pub fn activity(&self, view: &View, width: usize) -> Option<(String, String)> {
+        let (first, last) = (*self.weeks.keys().next()?, *self.weeks.keys().next_back()?);
+        let now = view.now.as_second().div_euclid(WEEK);
+        let end = if now.saturating_sub(last) > 52 { last } else { now.max(last) };
+        let start = first.max(end.saturating_sub(51));
+        let counts: Vec<f64> = (start..=end).map(|week| self.weeks.get(&week).copied().unwrap_or(0).into()).collect();
+        let back = view.now.as_second().saturating_sub(start.saturating_mul(WEEK));
+        Some((chart::sparkline(&counts, width), text::ago(back)))
+    }
+
+    /// The cell of the commit `index` of the list, in at most `limit` lanes.
+    pub fn cell(&self, index: usize, limit: usize) -> Cell {
+        let pieces = self.row(index).map(|row| row.draw(limit)).unwrap_or_default();
+        Cell { spans: pieces.into_iter().map(|(text, role)| (text.into(), role)).collect() }
+    }
+}

@@ -1,0 +1,168 @@
+//! One commit with what it changed: shown whole in its own place, and beside the list of commits.
+
+use super::list::age;
+use super::project;
+use crate::api::commits::{Commit, DiffEntry, GetCommit, GetCommitDiff, ListCommitRefs, ListCommitStatuses};
+use crate::api::{Endpoint, Id, Known};
+use crate::app::pane::View;
+use crate::parts::changed_files::{Changes, Entries, Input, Revisions};
+use crate::parts::facts::Pieces;
+use crate::store::{Load, Remote, Revision, Rows, Want};
+use crate::ui::theme::Role;
+use crate::ui::{glyph, line, text};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::time::Duration;
+
+/// Pages of changed files that are asked for: more files than a person reads.
+const PAGES: u32 = 20;
+
+/// A commit: by a hash, a branch or a tag.
+pub struct CommitView {
+    pub project: Id,
+    pub sha: String,
+    pub changes: Changes,
+    /// The files of all pages, and the revision of the list that they are of.
+    files: Option<(Revision, Input)>,
+    /// Waits until the selection rests.
+    delay: Duration,
+}
+
+impl CommitView {
+    /// Nothing of it is asked for yet.
+    pub fn new(project: &Id, sha: &str, delay: Duration) -> CommitView {
+        CommitView { project: project.clone(), sha: sha.to_owned(), changes: Changes::default(), files: None, delay }
+    }
+
+    fn query(&self) -> GetCommit {
+        GetCommit { id: self.project.clone(), sha: self.sha.clone(), stats: None }
+    }
+
+    fn diff(&self) -> GetCommitDiff {
+        GetCommitDiff { id: self.project.clone(), sha: self.sha.clone() }
+    }
+
+    fn diff_rows<'a>(&self, view: &View<'a>) -> Rows<'a, DiffEntry> {
+        view.store.list(&self.diff())
+    }
+
+    /// Branches and tags that hold it.
+    pub fn refs_query(&self) -> ListCommitRefs {
+        ListCommitRefs { id: self.project.clone(), sha: self.sha.clone(), r#type: None }
+    }
+
+    /// What machines said of it.
+    pub fn statuses_query(&self) -> ListCommitStatuses {
+        ListCommitStatuses { id: self.project.clone(), sha: self.sha.clone(), ..ListCommitStatuses::default() }
+    }
+
+    /// The commit, as far as it is known.
+    pub fn commit<'a>(&self, view: &View<'a>) -> Remote<'a, Commit> {
+        view.store.get(&self.query())
+    }
+
+    /// The commit and its diff.
+    pub fn wants(&self, view: &View) -> Vec<Want> {
+        let pages = (self.diff_rows(view).pages() + 1).min(PAGES);
+        let mut wants = vec![
+            Load::one(&self.query()).after(self.delay).into(),
+            Load::list(&self.diff(), pages).after(self.delay).into(),
+        ];
+        wants.extend(self.changes.wants(view, self.input().as_ref()));
+        wants
+    }
+
+    /// The changed files under a name that is another one when they are.
+    pub fn input(&self) -> Option<Input> {
+        self.files.as_ref().map(|(_, input)| input.clone())
+    }
+
+    /// After an update: gathers the pages, and lets the changes take what was worked out.
+    pub fn sync(&mut self, view: &View) {
+        let rows = self.diff_rows(view);
+        if rows.known && self.files.as_ref().is_none_or(|(revision, _)| *revision != rows.revision) {
+            let pages = (0..rows.pages() as usize).filter_map(|page| rows.page(page)).collect();
+            // A further page leaves the name as it is: what was parsed of the others stays.
+            let identity = format!("{} at {:?}", self.diff().request().line(), rows.since);
+            self.files = Some((rows.revision, Input { identity, entries: Entries::Pages(pages) }));
+        }
+        if let Some(commit) = self.commit(view).value {
+            let (project, old, new) = (self.project.clone(), commit.parent_ids.first().cloned(), commit.id.clone());
+            if !view.session.signed_in || view.me().is_some() {
+                self.changes.keep_under(view, &format!("viewed {} {project}@{new}", view.session.server));
+            }
+            self.changes.set_revisions(Some(Revisions { project, old, new }));
+        }
+        let input = self.input();
+        self.changes.sync(view, input.as_ref());
+    }
+
+    /// Draws what was changed.
+    pub fn draw_changes(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let error = self.diff_rows(view).error;
+        self.changes.draw(view, area, buf, self.input().as_ref(), error);
+    }
+
+    /// Draws title, author and some of the message; gives what is left for the changes.
+    pub fn draw_head(&self, view: &View, area: Rect, buf: &mut Buffer, body: usize) -> Rect {
+        let Some(commit) = self.commit(view).value else {
+            return Rect { y: area.y + area.height.min(2), height: area.height.saturating_sub(2), ..area };
+        };
+        let width = usize::from(area.width.saturating_sub(3));
+        let mut lines: Vec<Pieces> = vec![vec![(commit.title.clone(), Role::Title)], self.facts(view, commit)];
+        lines.extend(text::wrap(commit.body(), width.min(100), body).into_iter().map(|l| vec![(l, Role::Text)]));
+        let lines = lines.into_iter().take(usize::from(area.height / 2));
+        let mut y = area.y;
+        for pieces in lines {
+            draw_pieces(buf, view, Rect { x: area.x + 1, y, width: area.width.saturating_sub(2), height: 1 }, &pieces);
+            y += 1;
+        }
+        Rect { y, height: area.bottom().saturating_sub(y), ..area }
+    }
+
+    /// Author, age, hash, how much, and what its pipeline came to.
+    fn facts(&self, view: &View, commit: &Commit) -> Pieces {
+        let mut facts: Pieces = vec![(commit.author_name.clone(), Role::User)];
+        let mut fact = |words: String, role: Role| {
+            facts.push((format!(" {} ", glyph::dot()), Role::Faint));
+            facts.push((words, role));
+        };
+        let when = age(view, commit.when());
+        if !when.is_empty() {
+            fact(when, Role::Dim);
+        }
+        fact(commit.short().to_owned(), Role::Ref);
+        if let Some(stats) = commit.stats.known() {
+            fact(format!("+{}", text::count(stats.additions)), Role::Added);
+            facts.push((format!(" −{}", text::count(stats.deletions)), Role::Removed));
+        }
+        if let Some(status) = commit.status.known().filter(|s| !s.is_empty()) {
+            let (mark, role) = glyph::status(status);
+            facts.push((format!(" {} ", glyph::dot()), Role::Faint));
+            facts.push((format!("{mark} {status}"), role));
+        }
+        facts
+    }
+
+    /// Its page, at the file under the cursor of the changes.
+    pub fn url(&self, view: &View) -> String {
+        let sha = self.commit(view).value.map_or(self.sha.as_str(), |c| &c.id);
+        project::page(view, &self.project, &format!("/-/commit/{}", crate::api::endpoint::encode(sha)))
+    }
+
+    /// Hash, title and page of the file, to copy.
+    pub fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
+        let Some(commit) = self.commit(view).value else { return vec![("SHA", self.sha.clone())] };
+        let mut copies = vec![("SHA", commit.id.clone()), ("short SHA", commit.short().to_owned())];
+        copies.push(("title", commit.title.clone()));
+        copies.push(("message", commit.message.clone()));
+        copies.extend(self.changes.spot().map(|spot| ("path", spot.path)));
+        copies
+    }
+}
+
+/// Draws the pieces of a line.
+pub fn draw_pieces(buf: &mut Buffer, view: &View, area: Rect, pieces: &[(String, Role)]) {
+    let spans: Vec<_> = pieces.iter().map(|(words, role)| (words.as_str(), view.theme.style(*role))).collect();
+    line::draw(buf, area, &spans);
+}

@@ -1,0 +1,150 @@
+//! Facts in lines: a name before each, and what each line leads to. Shared by the places of a commit and of a project.
+
+use crate::app::action::Action;
+use crate::app::command::Motion;
+use crate::app::pane::{Cx, Pointer, View};
+use crate::app::place::Place;
+use crate::ui::doc::{self, DocLine, DocState};
+use crate::ui::text;
+use crate::ui::theme::Role;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::cell::Cell;
+
+/// Columns of the names.
+const NAMES: usize = 11;
+
+/// Columns of longer names, with the blank behind them.
+pub const NAMES_WIDE: usize = 13;
+
+/// Pieces of a line with their roles.
+pub type Pieces = Vec<(String, Role)>;
+
+/// What a line leads to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LinkTarget {
+    /// A place of labscope.
+    Place(Place),
+    /// A page of another machine.
+    Page(String),
+    /// Something to take along.
+    Copy(&'static str, String),
+}
+
+/// A line, and what it leads to.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Detail {
+    pieces: Pieces,
+    lead: Option<LinkTarget>,
+}
+
+/// Lines with a cursor.
+#[derive(Default)]
+pub struct Details {
+    lines: Vec<Detail>,
+    scroll: DocState,
+    area: Cell<Rect>,
+    /// Columns of the names, where they are more than usual.
+    names: usize,
+}
+
+impl Details {
+    /// With names that take so many columns, a blank among them.
+    pub fn names(mut self, columns: usize) -> Details {
+        self.names = columns;
+        self
+    }
+
+    /// Begins to write them anew; the cursor stays.
+    pub fn clear(&mut self) {
+        self.lines.clear();
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// A line without a name.
+    pub fn line(&mut self, pieces: Pieces) {
+        self.lines.push(Detail { pieces, lead: None });
+    }
+
+    /// Lines of prose, cut at `width`.
+    pub fn prose(&mut self, words: &str, width: usize, most: usize, role: Role) {
+        for line in text::wrap(words, width, most) {
+            self.line(vec![(line, role)]);
+        }
+    }
+
+    /// A name, what there is to say, and what that leads to.
+    pub fn field(&mut self, name: &str, pieces: Pieces, lead: Option<LinkTarget>) {
+        let mut line = vec![(text::pad(name, self.names.max(NAMES)), Role::Dim)];
+        line.extend(pieces);
+        self.lines.push(Detail { pieces: line, lead });
+    }
+
+    /// Opens what the line under the cursor leads to; `false` where it leads nowhere.
+    pub fn enter(&self, cx: &mut Cx) -> bool {
+        let at = self.scroll.at(self.lines.len());
+        match self.lines.get(at).and_then(|line| line.lead.clone()) {
+            Some(LinkTarget::Place(place)) => cx.go(place),
+            Some(LinkTarget::Page(url)) => cx.act(Action::Browse(url)),
+            Some(LinkTarget::Copy(name, text)) => cx.act(Action::Copy(name, text)),
+            None => return false,
+        }
+        true
+    }
+
+    /// Moves the cursor.
+    pub fn motion(&mut self, motion: Motion) {
+        let len = self.lines.len();
+        motion.scroll(&mut self.scroll, len);
+    }
+
+    /// The wheel and clicks; the second one opens.
+    pub fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
+        let len = self.lines.len();
+        match pointer {
+            Pointer::Wheel { rows, .. } => self.scroll.scroll_by(rows.into(), len),
+            Pointer::Press { row, double, .. } => {
+                if let Some(line) = row.checked_sub(self.area.get().y).and_then(|y| self.scroll.line_at(y, len)) {
+                    self.scroll.goto(line, len);
+                    if double {
+                        self.enter(cx);
+                    }
+                }
+            }
+            Pointer::Drag { .. } | Pointer::Release => {}
+        }
+    }
+
+    /// Whether they were drawn there.
+    pub fn holds(&self, column: u16, row: u16) -> bool {
+        self.area.get().contains((column, row).into())
+    }
+
+    /// They are not drawn.
+    pub fn hide(&self) {
+        self.area.set(Rect::default());
+    }
+
+    /// Draws them.
+    pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool) {
+        self.area.set(area);
+        doc::draw(buf, area, view.theme, focused, &self.scroll, self.lines.len(), 1, |index| {
+            let pieces = self.lines.get(index).map(|line| line.pieces.as_slice()).unwrap_or_default();
+            let mut spans = Vec::new();
+            for (words, role) in pieces {
+                // What is underlined begins with its words, not with the gap before them.
+                let rest = words.trim_start();
+                let (gap, _) = words.split_at(words.len() - rest.len());
+                if !gap.is_empty() {
+                    spans.push((gap.into(), view.theme.style(Role::Text)));
+                }
+                spans.push((rest.into(), view.theme.style(*role)));
+            }
+            DocLine { spans, ..DocLine::default() }
+        });
+    }
+}

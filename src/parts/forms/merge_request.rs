@@ -1,0 +1,297 @@
+//! A new merge request, its title and description proposed from its commits, and the fields of one that exists.
+
+use crate::api::commits::Commit;
+use crate::api::endpoint::{Input, InputKind};
+use crate::api::merge_requests::{CreateMergeRequest, GetMergeRequest, MergeRequest, UpdateMergeRequest};
+use crate::api::repository::{Compare, GetRawBlob, ListTree, TreeEntry};
+use crate::api::{Id, Known, Raw};
+use crate::app::action::Action;
+use crate::app::complete::Complete;
+use crate::app::overlay::batch::{Batch, ChangedInput};
+use crate::app::overlay::form::{Form, Texts, Widget};
+use crate::app::pane::View;
+use crate::app::place::Place;
+use crate::parts::project;
+use crate::store::{Load, Want, Write};
+use serde_json::{Map, Value};
+use std::time::Duration;
+
+/// Where projects keep texts to begin descriptions with.
+const TEMPLATES: &str = ".gitlab/merge_request_templates";
+/// How many commits a proposed description lists.
+const LISTED: usize = 30;
+/// How long the names of branches rest before they are compared.
+const PAUSE: Duration = Duration::from_millis(300);
+
+fn people(form: Form, id: &Id) -> Form {
+    form.field("description", |field| _ = field.widget(Widget::Long))
+        .field("labels", |field| {
+            field.widget(Widget::Words(Complete::Labels(Some(id.clone())))).help("Those in use are offered.");
+        })
+        .field("assignee_id", |field| {
+            field.widget(Widget::Named(Complete::Users(Some(id.clone())))).help("").default("nobody");
+        })
+        .field("milestone_id", |field| {
+            field.widget(Widget::Named(Complete::Milestones(Some(id.clone())))).help("By its title.").default("none");
+        })
+        .field("target_branch", |field| _ = field.widget(Widget::Line(Complete::Branches(id.clone()))))
+        .field("remove_source_branch", |field| _ = field.help("The source branch goes when it is merged."))
+        .field("squash", |field| _ = field.help("All commits become one when it is merged."))
+        .field("allow_maintainer_to_push", |field| {
+            _ = field.help("Of a fork: maintainers of the target may push to it.")
+        })
+}
+
+/// A new merge request of `source`, to `target` or the default branch.
+pub fn create(id: &Id, source: Option<&str>, target: Option<&str>, view: &View) -> Form {
+    let target = target.map(str::to_owned).or_else(|| project::default_branch(view, id).map(str::to_owned));
+    let source = source.filter(|source| Some(*source) != target.as_deref()).unwrap_or_default();
+    let (mine, theirs) = (id.clone(), id.clone());
+    let form = Form::of::<CreateMergeRequest>(
+        format!("New merge request in {id}"),
+        "create the merge request",
+        format!("new merge request {id} {source}"),
+    )
+    .fixed("id", id)
+    .first(&["source_branch", "target_branch", "title", "description", "labels", "assignee_id", "milestone_id"])
+    .field("source_branch", |field| {
+        field.widget(Widget::Line(Complete::Branches(id.clone()))).text(source);
+    })
+    .field("target_branch", |field| _ = field.text(target.unwrap_or_default()))
+    .field("target_project_id", |field| {
+        field
+            .widget(Widget::Named(Complete::Projects))
+            .default("this one")
+            .help("Of a fork: the project it came from.");
+    })
+    .propose(move |view, texts| needs(&mine, view, texts), move |view, texts| propose(&theirs, view, texts));
+    people(form, id).then(|answer| {
+        let made = answer.downcast_ref::<MergeRequest>()?;
+        Some(Action::Go(Place::new("mr").project(made.project_id).item(made.iid)))
+    })
+}
+
+/// The fields of a merge request.
+pub fn edit(id: &Id, iid: u64, view: &View) -> Form {
+    let form = Form::of::<UpdateMergeRequest>(
+        format!("Edit !{iid}"),
+        format!("change !{iid}"),
+        format!("merge request {id}!{iid}"),
+    )
+    .fixed("id", id)
+    .fixed("merge_request_iid", iid)
+    .without(&["state_event"])
+    .first(&["title", "description", "target_branch", "labels", "assignee_id", "milestone_id"])
+    .field("title", |field| _ = field.required(true))
+    .field("discussion_locked", |field| _ = field.help("Members alone may write notes."));
+    let get = GetMergeRequest { id: id.clone(), merge_request_iid: iid };
+    people(form, id).of_current(view, get, |merge_request| {
+        let remove =
+            merge_request.force_remove_source_branch.flatten().or(merge_request.should_remove_source_branch.flatten());
+        vec![
+            ("assignee_id", merge_request.assignees().first().map(|user| user.username.clone()).unwrap_or_default()),
+            ("milestone_id", merge_request.milestone.known().map(|m| m.title.clone()).unwrap_or_default()),
+            ("remove_source_branch", remove.map_or("", |on| if on { "yes" } else { "no" }).to_owned()),
+        ]
+    })
+}
+
+/// The inputs of a change to several at once.
+const ALL_AT_ONCE: &[Input] = &[
+    Input { name: "state_event", kind: InputKind::Text, required: false, help: "" },
+    Input { name: "add_labels", kind: InputKind::List, required: false, help: "Labels that each gets beside its own." },
+    Input { name: "remove_labels", kind: InputKind::List, required: false, help: "Labels that each loses." },
+    Input { name: "assignee_id", kind: InputKind::Number, required: false, help: "" },
+    Input { name: "milestone_id", kind: InputKind::Number, required: false, help: "" },
+    Input { name: "target_branch", kind: InputKind::Text, required: false, help: "" },
+    Input { name: "squash", kind: InputKind::YesNo, required: false, help: "" },
+    Input { name: "remove_source_branch", kind: InputKind::YesNo, required: false, help: "" },
+    Input {
+        name: "discussion_locked",
+        kind: InputKind::YesNo,
+        required: false,
+        help: "Members alone may write notes.",
+    },
+];
+
+/// Changes several at once: one write for each, in order. Names are looked up in `project`, where they share one.
+pub fn edit_all(requests: Vec<(Id, MergeRequest)>, project: Option<&Id>) -> Form {
+    let count = requests.len();
+    let labels = || Widget::Words(Complete::Labels(project.cloned()));
+    let act = move |inputs: Map<String, Value>| {
+        let batch = requests.iter().fold(Batch::new("Merge requests", Vec::new()), |batch, (id, known)| {
+            let get = GetMergeRequest { id: id.clone(), merge_request_iid: known.iid };
+            let (load, write) = (Load::one(&get), change(id, known, inputs.clone()));
+            let (id, known, inputs) = (id.clone(), known.clone(), inputs.clone());
+            batch.looking(write, load, move |view| match view.store.get(&get).value {
+                None => ChangedInput::Coming,
+                Some(now) => {
+                    let write = change(&id, now, inputs.clone());
+                    let changed = changed(&known, now, &inputs);
+                    if changed.is_empty() {
+                        ChangedInput::Fits(write)
+                    } else {
+                        ChangedInput::Changed(changed.join(", "), write)
+                    }
+                }
+            })
+        });
+        Action::Open(Box::new(batch))
+    };
+    Form::acting(format!("Change {count} merge requests"), "change them", "several merge requests", ALL_AT_ONCE, act)
+        .field("state_event", |field| _ = field.label("state").widget(Widget::Choice(&["close", "reopen"])))
+        .field("add_labels", |field| _ = field.widget(labels()))
+        .field("remove_labels", |field| _ = field.widget(labels()))
+        .field("assignee_id", |field| _ = field.widget(Widget::Named(Complete::Users(project.cloned()))))
+        .field("milestone_id", |field| _ = field.widget(Widget::Named(Complete::Milestones(project.cloned()))))
+        .field("target_branch", |field| {
+            field.widget(Widget::Line(project.cloned().map_or(Complete::Nothing, Complete::Branches)));
+        })
+}
+
+/// What stands in the fields of [`ALL_AT_ONCE`] that have one value: the value as it is sent, and as people say it. Labels
+/// are given and taken one by one, so that those of others stay.
+fn fields(of: &MergeRequest) -> Vec<(&'static str, Option<(Value, String)>)> {
+    let yes =
+        |flag: Option<Option<bool>>| flag.flatten().map(|on| (on.into(), if on { "yes" } else { "no" }.to_owned()));
+    let assignee = of
+        .assignees()
+        .first()
+        .map_or((Value::from(0), "nobody".to_owned()), |user| (user.id.into(), user.username.clone()));
+    let milestone = of
+        .milestone
+        .known()
+        .map_or((Value::from(0), "none".to_owned()), |milestone| (milestone.id.into(), milestone.title.clone()));
+    // What an event makes of it; a merged one is neither.
+    let state = match of.state.as_str() {
+        "closed" => "close",
+        "opened" | "reopened" => "reopen",
+        other => other,
+    };
+    vec![
+        ("state_event", Some((state.into(), of.state.as_str().to_owned()))),
+        ("assignee_id", Some(assignee)),
+        ("milestone_id", Some(milestone)),
+        ("target_branch", of.target_branch.clone().flatten().map(|branch| (branch.clone().into(), branch))),
+        ("squash", yes(of.squash)),
+        ("remove_source_branch", yes(of.force_remove_source_branch)),
+        ("discussion_locked", yes(of.discussion_locked)),
+    ]
+}
+
+/// What `inputs` would replace that somebody else changed since it was `known`, in words.
+fn changed(known: &MergeRequest, now: &MergeRequest, inputs: &Map<String, Value>) -> Vec<String> {
+    let mut clashes = Vec::new();
+    for ((name, was), (_, is)) in fields(known).into_iter().zip(fields(now)) {
+        let (Some((was, before)), Some((is, words)), Some(mine)) = (was, is, inputs.get(name)) else { continue };
+        if was != is && is != *mine {
+            let label = name.trim_end_matches("_id").trim_end_matches("_event").replace('_', " ");
+            clashes.push(format!("{label} was {before}, is {words} by now"));
+        }
+    }
+    clashes
+}
+
+fn change(id: &Id, merge_request: &MergeRequest, mut inputs: Map<String, Value>) -> Write {
+    let mut names = |input: &str| -> Vec<String> {
+        inputs.remove(input).and_then(|value| serde_json::from_value(value).ok()).unwrap_or_default()
+    };
+    let (more, less) = (names("add_labels"), names("remove_labels"));
+    let iid = merge_request.iid;
+    // Every input of the table has the type of the same input of the operation.
+    inputs.insert("id".into(), id.as_str().into());
+    inputs.insert("merge_request_iid".into(), iid.into());
+    let update: UpdateMergeRequest = serde_json::from_value(Value::Object(inputs)).unwrap_or_default();
+    let labels = (!more.is_empty() || !less.is_empty()).then(|| {
+        let mut all: Vec<String> =
+            merge_request.labels().iter().filter(|label| !less.contains(label)).cloned().collect();
+        all.extend(more.into_iter().filter(|label| !merge_request.labels().contains(label)));
+        all.join(",")
+    });
+    let update = UpdateMergeRequest { id: id.clone(), merge_request_iid: iid, labels, ..update };
+    Write::new(&update, format!("change {id}!{iid}"))
+}
+
+// ---- what is proposed
+
+fn comparison(id: &Id, texts: Texts) -> Option<Compare> {
+    let (from, to) = (texts.get("target_branch"), texts.get("source_branch"));
+    let both = !from.is_empty() && !to.is_empty() && from != to;
+    both.then(|| Compare { id: id.clone(), from: from.into(), to: to.into(), straight: None })
+}
+
+fn templates(id: &Id, texts: Texts) -> ListTree {
+    let git_ref = Some(texts.get("target_branch").to_owned()).filter(|name| !name.is_empty());
+    ListTree { id: id.clone(), path: Some(TEMPLATES.into()), r#ref: git_ref, recursive: None }
+}
+
+/// The template called default, else the first.
+fn template<'a>(id: &Id, view: &View<'a>, texts: Texts) -> Option<&'a TreeEntry> {
+    let files: Vec<&TreeEntry> =
+        view.store.list(&templates(id, texts)).iter().filter(|e| !e.is_folder() && e.name.ends_with(".md")).collect();
+    files.iter().find(|file| file.name.eq_ignore_ascii_case("default.md")).or(files.first()).copied()
+}
+
+fn content(id: &Id, file: &TreeEntry) -> GetRawBlob {
+    GetRawBlob { id: id.clone(), sha: file.id.clone() }
+}
+
+fn needs(id: &Id, view: &View, texts: Texts) -> Vec<Want> {
+    let mut wants: Vec<Want> = vec![Load::list(&templates(id, texts), 1).after(PAUSE).into()];
+    wants.extend(template(id, view, texts).map(|file| Load::one(&content(id, file)).into()));
+    wants.extend(comparison(id, texts).map(|compare| Load::one(&compare).after(PAUSE).into()));
+    wants
+}
+
+fn propose(id: &Id, view: &View, texts: Texts) -> Vec<(&'static str, String)> {
+    let Some(compare) = comparison(id, texts) else { return Vec::new() };
+    let Some(comparison) = view.store.get(&compare).value else { return Vec::new() };
+    let commits = &comparison.commits;
+    let template = template(id, view, texts).and_then(|file| view.store.get(&content(id, file)).value);
+    let description = match template {
+        Some(Raw { bytes, .. }) => filled(&String::from_utf8_lossy(bytes), &compare, commits),
+        None => described(commits),
+    };
+    vec![("title", titled(commits, &compare.to)), ("description", description)]
+}
+
+/// One commit gives its title; several are called by their branch.
+fn titled(commits: &[Commit], branch: &str) -> String {
+    if let [one] = commits {
+        return one.title.clone();
+    }
+    let name = branch.rsplit('/').next().unwrap_or(branch).replace(['-', '_'], " ");
+    let mut letters = name.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// One commit gives the rest of its message; several are listed, oldest first.
+fn described(commits: &[Commit]) -> String {
+    match commits {
+        [] => String::new(),
+        [one] => one.body().trim().to_owned(),
+        many => {
+            let mut oldest: Vec<&Commit> = many.iter().collect();
+            oldest.sort_by_key(|commit| commit.when().and_then(crate::api::Time::instant));
+            let mut lines: Vec<String> = oldest.iter().take(LISTED).map(|c| format!("- {}", c.title)).collect();
+            if let Some(more) = many.len().checked_sub(LISTED).filter(|more| *more > 0) {
+                lines.push(format!("- and {more} more"));
+            }
+            lines.join("\n")
+        }
+    }
+}
+
+/// A template with the words that servers replace.
+fn filled(template: &str, compare: &Compare, commits: &[Commit]) -> String {
+    template
+        .replace("%{source_branch}", &compare.to)
+        .replace("%{target_branch}", &compare.from)
+        .replace("%{all_commits}", &described(commits))
+        .replace(
+            "%{first_multiline_commit}",
+            commits.iter().map(Commit::body).find(|body| !body.is_empty()).unwrap_or_default(),
+        )
+        .trim_end()
+        .to_owned()
+}

@@ -1,0 +1,96 @@
+//! A new project, of one's own or of somebody else, and the settings of one that exists.
+
+use super::{check_path, visibility};
+use crate::api::projects::{CreateProject, CreateUserProject, Project, UpdateProject};
+use crate::api::{Endpoint, Id};
+use crate::app::action::Action;
+use crate::app::complete::Complete;
+use crate::app::overlay::form::{Form, Widget};
+use crate::app::pane::View;
+use crate::app::place::Place;
+use crate::parts::project;
+use crate::store::Value;
+
+/// What people fill in; the rest follows.
+const FIRST: &[&str] =
+    &["user_id", "name", "path", "namespace_id", "visibility", "description", "default_branch", "tag_list", "avatar"];
+
+/// Shorter names, and what they are about.
+const SAID: &[(&str, &str, &str)] = &[
+    ("issues_enabled", "issues", ""),
+    ("merge_requests_enabled", "merge requests", ""),
+    ("jobs_enabled", "jobs", "Pipelines run."),
+    ("wiki_enabled", "wiki", ""),
+    ("snippets_enabled", "snippets", ""),
+    ("container_registry_enabled", "container registry", ""),
+    ("shared_runners_enabled", "shared runners", "Jobs may run on the server's own runners."),
+    ("lfs_enabled", "large files (LFS)", ""),
+    ("public_jobs", "jobs are public", "Everybody who sees the project sees traces and artifacts."),
+    ("request_access_enabled", "access by request", "Others may ask to become members."),
+    ("resolve_outdated_diff_discussions", "resolve outdated", "Discussions end when their lines change."),
+    ("only_allow_merge_if_pipeline_succeeds", "merge needs pipeline", "Merging waits for a pipeline that succeeded."),
+    ("only_allow_merge_if_all_discussions_are_resolved", "merge needs resolved", "Merging waits for all discussions."),
+    ("printing_merge_request_link_enabled", "link after push", "A push answers with the way to a merge request."),
+    ("approvals_before_merge", "approvals", "How many must approve before it is merged."),
+    ("tag_list", "topics", ""),
+    ("avatar", "picture", ""),
+    ("import_url", "import from", "A repository to begin with, by its address."),
+    ("repository_storage", "storage", "Where the server keeps it; for administrators."),
+    ("ci_config_path", "pipeline file", ""),
+    ("namespace_id", "group", "By its full path."),
+    ("user_id", "user", "Whose project it will be."),
+];
+
+/// What all three have in common.
+fn settings<E: Endpoint>(title: String, what: &str, key: &str) -> Form {
+    let form = Form::of::<E>(title, what, key)
+        .first(FIRST)
+        .field("path", |field| _ = field.default("made from the name").check(check_path))
+        .field("description", |field| _ = field.widget(Widget::Long))
+        .field("default_branch", |field| _ = field.default("the server's"))
+        .field("ci_config_path", |field| _ = field.default(".gitlab-ci.yml"));
+    let named =
+        SAID.iter().fold(form, |form, (name, label, help)| form.field(name, |field| _ = field.label(label).help(help)));
+    visibility(named)
+}
+
+fn open_it(answer: &Value) -> Option<Action> {
+    let made = answer.downcast_ref::<Project>()?;
+    Some(Action::Go(Place::new("files").project(made.path_with_namespace.as_str())))
+}
+
+/// A new project; in `group` where one is at hand.
+pub fn create(group: Option<&Id>) -> Form {
+    settings::<CreateProject>("New project".into(), "create the project", "new project")
+        .field("name", |field| _ = field.required(true))
+        .field("namespace_id", |field| {
+            field.widget(Widget::Named(Complete::Groups)).default("none: it is your own");
+            field.text(group.map_or("", Id::as_str));
+        })
+        .then(open_it)
+}
+
+/// A new project that belongs to another user, for administrators.
+pub fn create_for_user() -> Form {
+    settings::<CreateUserProject>("New project of a user".into(), "create the project", "new project of a user")
+        .field("user_id", |field| _ = field.widget(Widget::Named(Complete::Users(None))))
+        .field("namespace_id", |field| {
+            field.widget(Widget::Named(Complete::Groups)).default("none: it is the user's own");
+        })
+        .then(open_it)
+}
+
+/// The settings of a project.
+pub fn edit(id: &Id, view: &View) -> Form {
+    settings::<UpdateProject>(format!("Settings of {id}"), "change the project", &format!("project {id}"))
+        .fixed("id", id)
+        .without(&["import_url"])
+        .field("default_branch", |field| _ = field.widget(Widget::Line(Complete::Branches(id.clone()))))
+        .of_current(view, project::query(id), |project| {
+            let link = project.printing_merge_requests_link_enabled.flatten();
+            vec![(
+                "printing_merge_request_link_enabled",
+                link.map_or("", |on| if on { "yes" } else { "no" }).to_owned(),
+            )]
+        })
+}

@@ -1,0 +1,80 @@
+//! A new branch, and a new tag with what it says and releases.
+
+use crate::api::Id;
+use crate::api::branches::{Branch, CreateBranch};
+use crate::api::tags::{CreateRelease, CreateTag, Tag};
+use crate::app::action::Action;
+use crate::app::complete::Complete;
+use crate::app::overlay::form::{Form, Widget};
+use crate::parts::ref_choices::unfit;
+use crate::store::Write;
+
+/// The tag under which a pane hears the name of the ref that was made.
+pub const MADE: &str = "made";
+
+/// A new branch that starts at `from`; its name answers the pane under [`MADE`].
+pub fn create_branch(id: &Id, from: &str) -> Form {
+    Form::of::<CreateBranch>(format!("New branch in {id}"), "create the branch", format!("new branch {id}"))
+        .fixed("id", id)
+        .field("branch", |field| _ = field.label("name").help("").check(check_name))
+        .field("ref", |field| {
+            field.label("starts at").widget(Widget::Line(Complete::Refs(id.clone()))).text(from);
+        })
+        .then(|answer| Some(Action::Answer(MADE, answer.downcast_ref::<Branch>()?.name.clone())))
+}
+
+/// What a person wrote of the release of a tag and did not send yet is kept under this.
+pub fn release_key(project: &Id, tag: &str) -> String {
+    format!("release {project} {tag}")
+}
+
+/// A new tag of `at`; its name answers the pane under [`MADE`].
+pub fn create_tag(id: &Id, at: &str) -> Form {
+    Form::of::<CreateTag>(format!("New tag in {id}"), "create the tag", format!("new tag {id}"))
+        .fixed("id", id)
+        .first(&["tag_name", "ref", "message", "release_description"])
+        .field("tag_name", |field| _ = field.label("name").help("").check(check_name))
+        .field("ref", |field| {
+            field.label("of").widget(Widget::Line(Complete::Refs(id.clone()))).text(at);
+        })
+        .field("message", |field| {
+            field.widget(Widget::Long).help("Makes an annotated tag; empty makes a light one.");
+        })
+        .field("release_description", |field| {
+            field
+                .label("release")
+                .widget(Widget::Long)
+                .help("Markdown. Where the server does not take it here, it is sent once the tag is there.");
+        })
+        .also({
+            let id = id.clone();
+            move |answer, typed| {
+                let description = typed.get("release_description").to_owned();
+                match answer.downcast_ref::<Tag>() {
+                    // Servers of today make the tag and leave its release out.
+                    Some(tag) if tag.release.is_none() && !description.is_empty() => {
+                        let (key, what) = (release_key(&id, &tag.name), format!("release {}", tag.name));
+                        let write = CreateRelease {
+                            id: id.clone(),
+                            tag_name: tag.name.clone(),
+                            description: description.clone(),
+                        };
+                        vec![
+                            Action::Keep(key.clone(), Some(description)),
+                            Action::SendKept(key, Write::new(&write, what)),
+                        ]
+                    }
+                    _ => Vec::new(),
+                }
+            }
+        })
+        .then(|answer| Some(Action::Answer(MADE, answer.downcast_ref::<Tag>()?.name.clone())))
+}
+
+/// Refuses what git takes for no ref; an empty name is still being typed.
+fn check_name(name: &str) -> Result<(), String> {
+    match unfit(name).filter(|_| !name.is_empty()) {
+        Some(why) => Err(why.to_owned()),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,69 @@
+//! What is new of a merge request since one last looked at it: its head and its notes of then are kept on disk.
+
+use crate::api::Known;
+use crate::api::merge_requests::MergeRequest;
+use crate::app::action::Action;
+use crate::app::pane::View;
+use serde::{Deserialize, Serialize};
+
+/// A merge request as it was when one last looked.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+struct LastSeen {
+    sha: String,
+    notes: u64,
+    at: String,
+}
+
+/// What happened since.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangesSince {
+    /// Its head is another commit.
+    Commits,
+    /// So many more notes.
+    Notes(u64),
+    /// Something else changed: labels, the state.
+    Changed,
+}
+
+impl ChangesSince {
+    /// In two words.
+    pub fn words(self) -> String {
+        match self {
+            ChangesSince::Commits => "new commits".into(),
+            ChangesSince::Notes(1) => "1 new note".into(),
+            ChangesSince::Notes(count) => format!("{count} new notes"),
+            ChangesSince::Changed => "changed".into(),
+        }
+    }
+}
+
+fn key(merge_request: &MergeRequest) -> String {
+    format!("looked at merge request {}", merge_request.id)
+}
+
+fn look(merge_request: &MergeRequest) -> LastSeen {
+    LastSeen {
+        sha: merge_request.sha.known().cloned().unwrap_or_default(),
+        notes: merge_request.user_notes_count.flatten().unwrap_or_default(),
+        at: merge_request.updated_at.as_ref().map(|at| at.as_str().to_owned()).unwrap_or_default(),
+    }
+}
+
+/// What is new of it; `None` where nothing is, or where one never looked.
+pub fn news(view: &View, merge_request: &MergeRequest) -> Option<ChangesSince> {
+    let then: LastSeen = serde_json::from_str(view.drafts.get(&key(merge_request))?).ok()?;
+    let now = look(merge_request);
+    match () {
+        () if !now.sha.is_empty() && !then.sha.is_empty() && now.sha != then.sha => Some(ChangesSince::Commits),
+        () if now.notes > then.notes => Some(ChangesSince::Notes(now.notes - then.notes)),
+        () if now.at > then.at => Some(ChangesSince::Changed),
+        () => None,
+    }
+}
+
+/// Remembers that one has seen it as it is; `None` where that is known already.
+pub fn remember(view: &View, merge_request: &MergeRequest) -> Option<Action> {
+    let (key, now) = (key(merge_request), serde_json::to_string(&look(merge_request)).ok()?);
+    (view.drafts.get(&key) != Some(&now)).then_some(Action::Keep(key, Some(now)))
+}

@@ -1,0 +1,32 @@
+//! What places are made of: lists, facts, diffs with threads, conversations, traces, files, forms. Knows no place.
+
+pub mod add_key;
+pub mod ahead_behind;
+pub mod blob;
+pub mod board;
+pub mod breadcrumbs;
+pub mod changed_files;
+pub mod cherry_pick;
+pub mod ci;
+pub mod columns;
+pub mod commit_details;
+pub mod commit_history;
+pub mod commit_view;
+pub mod facts;
+pub mod forms;
+pub mod job_details;
+pub mod last_seen;
+pub mod list;
+pub mod merge_request_query;
+pub mod notes;
+pub mod people;
+pub mod profile;
+pub mod project;
+pub mod query_list;
+pub mod ref_choices;
+pub mod ref_labels;
+pub mod rendered_markdown;
+pub mod review;
+pub mod sidebar;
+pub mod staging_area;
+pub mod trace;

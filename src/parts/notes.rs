@@ -1,0 +1,360 @@
+//! What people say of an issue, a snippet or an epic: rendered notes, one under the other, and behind them what is
+//! written and not sent.
+
+use super::list::{self, age, ago, trouble, without_rows};
+use super::review::{answer_to, state_of};
+use crate::api::notes::Note;
+use crate::app::App;
+use crate::app::action::Action;
+use crate::app::command::{Disabled, Motion};
+use crate::app::outbox::{Draft, Noteable};
+use crate::app::pane::{Cx, View};
+use crate::parts::rendered_markdown;
+use crate::parts::review::drafts::Drafts;
+use crate::store::{Load, Revision, Rows, Want};
+use crate::ui::doc::{self, DocLine, DocState};
+use crate::ui::text;
+use crate::ui::theme::Role;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::cell::Cell;
+
+/// Notes that are rendered around the window at once.
+const AROUND: usize = 40;
+/// Lines of a draft that are shown.
+const DRAFTED: usize = 8;
+
+/// The notes of one thing at a time.
+#[derive(Default)]
+pub struct Notes {
+    on: Option<Noteable>,
+    /// What stands above them: facts and text of the thing.
+    head: Vec<DocLine<'static>>,
+    doc: DocState,
+    more_pages: u32,
+    /// The first row of each note and draft, and behind them the number of rows.
+    starts: Vec<usize>,
+    /// The rows of each note, and of which list at which width: a list of twenty thousand is walked when it is another
+    /// one, or a note near the cursor takes other rows, and not for a key.
+    heights: Vec<usize>,
+    measured: Option<(Revision, usize)>,
+    /// The first lines of each draft, and of which drafts at which width.
+    drafted: Vec<Vec<String>>,
+    written: Option<(u64, usize)>,
+    /// Where they were drawn.
+    area: Cell<Rect>,
+    desk: Drafts,
+}
+
+/// What is under the cursor.
+pub enum UnderCursor<'a> {
+    /// What a person said.
+    Note(&'a Note),
+    /// What is written and not sent, by its key.
+    Draft(&'a str),
+}
+
+fn identity(note: &Note) -> String {
+    let changed = note.updated_at.as_ref().map(|at| at.as_str()).unwrap_or_default();
+    format!("note {} {changed}, {} bytes", note.id, note.body.len())
+}
+
+impl Notes {
+    /// Shows the notes of `on` from now on.
+    pub fn show(&mut self, on: Option<Noteable>) {
+        if self.on != on {
+            let desk = std::mem::take(&mut self.desk).cleared();
+            *self = Notes { on, desk, area: self.area.clone(), ..Notes::default() };
+        }
+    }
+
+    /// What stands above the notes.
+    pub fn set_head(&mut self, head: Vec<DocLine<'static>>) {
+        self.head = head;
+    }
+
+    fn rows<'a>(&self, view: &View<'a>) -> Option<Rows<'a, Note>> {
+        self.on.as_ref()?.notes(view, false)
+    }
+
+    /// Columns of the text.
+    pub fn width(&self, view: &View) -> usize {
+        let drawn = self.area.get().width;
+        let width = if drawn > 0 { drawn } else { view.size.0 };
+        usize::from(width).saturating_sub(4).clamp(20, rendered_markdown::MEASURE)
+    }
+
+    fn len(&self) -> usize {
+        self.starts.last().copied().unwrap_or(self.head.len())
+    }
+
+    /// The note or draft at a row.
+    fn at(&self, row: usize) -> Option<usize> {
+        let note = self.starts.partition_point(|start| *start <= row).checked_sub(1)?;
+        (note + 1 < self.starts.len()).then_some(note)
+    }
+
+    fn around(&self) -> std::ops::Range<usize> {
+        let at = self.at(self.doc.at(self.len())).unwrap_or(0);
+        at.saturating_sub(AROUND)..at + AROUND
+    }
+
+    /// How many there are.
+    pub fn count(&self, view: &View) -> Option<String> {
+        let rows = self.rows(view)?;
+        list::count(&rows, rows.len(), None)
+    }
+
+    pub fn wants(&self, view: &View) -> Vec<Want> {
+        let Some(rows) = self.rows(view) else { return Vec::new() };
+        let load: Option<Load> = self.on.as_ref().and_then(|on| on.load_notes(false, 1 + self.more_pages));
+        let mut wants: Vec<Want> = load.map(Want::from).into_iter().collect();
+        let width = self.width(view);
+        let notes = self.around().filter_map(|index| rows.get(index)).filter(|note| !note.system);
+        wants.extend(
+            notes.filter_map(|note| rendered_markdown::work(view, &identity(note), &note.body, width)).map(Want::from),
+        );
+        wants
+    }
+
+    /// After an update.
+    pub fn changed(&mut self, cx: &mut Cx) {
+        let Some(on) = self.on.clone() else { return };
+        self.desk.sync(&on, cx);
+        let view = &cx.view;
+        let Some(rows) = self.rows(view) else { return };
+        let width = self.width(view);
+        // Who and when, the text, and a line between.
+        let height = |note: &Note| {
+            2 + rendered_markdown::made(view, &identity(note), width).map_or(1, |made| made.lines.len().max(1))
+        };
+        let mut moved = self.starts.first() != Some(&self.head.len());
+        if self.measured.replace((rows.revision, width)) != Some((rows.revision, width)) {
+            self.heights = rows.iter().map(height).collect();
+            moved = true;
+        }
+        for index in self.around() {
+            if let (Some(at), Some(note)) = (self.heights.get_mut(index), rows.get(index)) {
+                let now = height(note);
+                moved |= std::mem::replace(at, now) != now;
+            }
+        }
+        let written = (self.desk.revision(), width);
+        if self.written.replace(written) != Some(written) {
+            self.drafted = self.desk.drafts().iter().map(|(_, draft)| drafted(draft, width)).collect();
+            moved = true;
+        }
+        if moved {
+            let drafts = self.drafted.iter().map(|lines| 2 + lines.len().max(1));
+            let mut row = self.head.len();
+            self.starts = vec![row];
+            self.starts.extend(self.heights.iter().copied().chain(drafts).map(|height| {
+                row += height;
+                row
+            }));
+        }
+        let near = self.at(self.doc.at(self.len()) + 3 * self.doc.height.get().max(1)).unwrap_or(rows.len());
+        if rows.more && near + 1 >= rows.len() {
+            self.more_pages = self.more_pages.max(rows.pages());
+        }
+    }
+
+    /// Moves; `false` where a move to the left leaves the notes.
+    pub fn motion(&mut self, motion: Motion) -> bool {
+        let len = self.len();
+        match motion {
+            Motion::Left => return false,
+            Motion::Right => {}
+            other => other.scroll(&mut self.doc, len),
+        }
+        true
+    }
+
+    /// Puts the cursor where was clicked.
+    pub fn click(&mut self, column: u16, row: u16) {
+        let (area, len) = (self.area.get(), self.len());
+        let line = Some(row).filter(|row| area.contains((column, *row).into()));
+        if let Some(line) = line.and_then(|row| self.doc.line_at(row - area.y, len)) {
+            self.doc.goto(line, len);
+        }
+    }
+
+    /// To the next note or draft, or the one before.
+    pub fn step(&mut self, forward: bool) {
+        let here = self.doc.at(self.len());
+        let to = match forward {
+            true => self.starts.iter().find(|start| **start > here),
+            false => self.starts.iter().rev().find(|start| **start < here),
+        };
+        if let Some(row) = to.copied().filter(|row| *row < self.len()) {
+            self.doc.move_by(row as isize - here as isize, self.len());
+        }
+    }
+
+    /// What is under the cursor.
+    pub fn under<'a>(&'a self, view: &View<'a>) -> Option<UnderCursor<'a>> {
+        let index = self.at(self.doc.at(self.len()))?;
+        let rows = self.rows(view)?;
+        match rows.get(index) {
+            Some(note) => Some(UnderCursor::Note(note)).filter(|_| !note.system),
+            None => self.desk.drafts().get(index.checked_sub(rows.len())?).map(|(key, _)| UnderCursor::Draft(key)),
+        }
+    }
+
+    // ---- what one may do
+
+    /// Whether one may write at all.
+    pub fn can_speak(&self, view: &View) -> Result<(), Disabled> {
+        if !view.session.signed_in {
+            return Err("you are not signed in".into());
+        }
+        self.on.as_ref().map(|_| ()).ok_or_else(|| "nothing is open here".into())
+    }
+
+    /// Whether a person's note is under the cursor.
+    pub fn has_note(&self, view: &View) -> Result<(), Disabled> {
+        self.can_speak(view)?;
+        match self.under(view) {
+            Some(UnderCursor::Note(_)) => Ok(()),
+            _ => Err("there is no note under the cursor".into()),
+        }
+    }
+
+    /// Whether a note of one's own or a draft is under the cursor.
+    pub fn has_own(&self, view: &View) -> Result<(), Disabled> {
+        self.can_speak(view)?;
+        let me = view.me().map(|me| me.id);
+        match self.under(view) {
+            Some(UnderCursor::Draft(_)) => Ok(()),
+            Some(UnderCursor::Note(note)) if me.is_some() && note.author.as_ref().map(|author| author.id) == me => {
+                Ok(())
+            }
+            Some(UnderCursor::Note(_)) => Err("somebody else wrote this note".into()),
+            None => Err("there is no note under the cursor".into()),
+        }
+    }
+
+    /// Opens the composer; `reply` quotes the note under the cursor.
+    pub fn comment(&self, reply: bool, cx: &mut Cx) {
+        let Some(on) = self.on.clone() else { return };
+        let begin = match self.under(&cx.view).filter(|_| reply) {
+            Some(UnderCursor::Note(note)) => answer_to(&note.body, note.author.as_ref()),
+            _ => String::new(),
+        };
+        self.desk.comment(on, None, &begin, cx);
+    }
+
+    /// Opens the note or draft under the cursor in the composer.
+    pub fn edit(&self, cx: &mut Cx) {
+        let Some(on) = self.on.clone() else { return };
+        match self.under(&cx.view) {
+            Some(UnderCursor::Note(note)) => self.desk.edit(on, note.id, "", &note.body, cx),
+            Some(UnderCursor::Draft(key)) => self.desk.open(key, cx),
+            None => {}
+        }
+    }
+
+    /// Deletes the note or drops the draft under the cursor, after a question.
+    pub fn delete(&self, cx: &mut Cx) {
+        match self.under(&cx.view) {
+            Some(UnderCursor::Note(note)) => {
+                let Some(write) = self.on.as_ref().and_then(|on| on.delete(note.id)) else { return };
+                let said = text::fit(note.body.lines().next().unwrap_or_default(), 80);
+                let question = format!("Delete your note \"{}\"? It cannot be brought back.", text::shown(&said));
+                cx.act(App::confirm("Delete a note", question, Action::Send(write)));
+            }
+            Some(UnderCursor::Draft(key)) => self.desk.ask_drop(key, cx),
+            None => {}
+        }
+    }
+
+    /// Lists what is written and not sent.
+    pub fn drafts(&self, cx: &mut Cx) {
+        if let Some(on) = &self.on {
+            self.desk.list(on, cx);
+        }
+    }
+
+    /// Whether there is something written and not sent.
+    pub fn has_drafts(&self) -> Result<(), Disabled> {
+        if self.desk.drafts().is_empty() { Err("nothing is kept that was not sent".into()) } else { Ok(()) }
+    }
+
+    // ---- drawing
+
+    /// Draws them; `empty` says why there are none, and what to press.
+    pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool, empty: (&str, &str)) {
+        let Some(rows) = self.rows(view) else { return };
+        self.area.set(area);
+        if rows.is_empty() && self.head.is_empty() && self.desk.drafts().is_empty() {
+            return without_rows(view, area, buf, &rows, empty);
+        }
+        let mut body = trouble(view, area, buf, rows.error);
+        let theme = view.theme;
+        if rows.known && rows.is_empty() && body.height > 2 {
+            let at = Rect { x: body.x + 1, y: body.bottom() - 1, width: body.width.saturating_sub(1), height: 1 };
+            let words = format!("{} {}", empty.0, empty.1);
+            crate::ui::line::draw(buf, at, &[(words, theme.style(Role::Dim))]);
+            body.height -= 1;
+        }
+        doc::draw(buf, body, theme, focused, &self.doc, self.len(), 2, |row| {
+            if let Some(line) = self.head.get(row) {
+                return line.borrowed();
+            }
+            let Some(index) = self.at(row) else { return DocLine::default() };
+            let line = row - self.starts.get(index).copied().unwrap_or(0);
+            match rows.get(index) {
+                Some(note) => self.note_line(view, note, line),
+                None => self.draft_line(view, index.saturating_sub(rows.len()), line),
+            }
+        });
+    }
+
+    fn note_line(&self, view: &View, note: &Note, line: usize) -> DocLine<'static> {
+        let theme = view.theme;
+        if line == 0 {
+            let author = note.author.as_ref().map(|author| author.name.clone()).unwrap_or_default();
+            let when = ago(&age(view, note.created_at.as_ref()));
+            let edited = if note.is_edited() { " · edited" } else { "" };
+            let spans = vec![
+                (author.into(), theme.style(if note.system { Role::Dim } else { Role::User })),
+                (format!(" · {when}{edited}").into(), theme.style(Role::Dim)),
+            ];
+            return DocLine { spans, ..DocLine::default() };
+        }
+        match rendered_markdown::made(view, &identity(note), self.width(view)) {
+            Some(made) => made.lines.get(line - 1).cloned().unwrap_or_default(),
+            None if line == 1 => {
+                let role = if note.system { Role::Dim } else { Role::Text };
+                DocLine::new(note.body.lines().next().unwrap_or_default().to_owned(), theme.style(role))
+            }
+            None => DocLine::default(),
+        }
+    }
+
+    fn draft_line(&self, view: &View, index: usize, line: usize) -> DocLine<'static> {
+        let Some((key, draft)) = self.desk.drafts().get(index) else { return DocLine::default() };
+        let theme = view.theme;
+        if line == 0 {
+            let (words, role) = state_of(view, key, draft);
+            let what = if draft.edits.is_some() { "change of a note" } else { "draft" };
+            let spans =
+                vec![(format!("{what} · ").into(), theme.style(Role::Warning)), (words.into(), theme.style(role))];
+            return DocLine { spans, ..DocLine::default() };
+        }
+        let lines = self.drafted.get(index);
+        lines
+            .and_then(|lines| lines.get(line - 1))
+            .map(|line| DocLine::new(line.clone(), theme.style(Role::Text)))
+            .unwrap_or_default()
+    }
+}
+
+/// The first lines of a draft.
+fn drafted(draft: &Draft, width: usize) -> Vec<String> {
+    let lines = draft.text.lines().flat_map(|line| match line {
+        "" => vec![String::new()],
+        line => text::wrap(line, width, DRAFTED),
+    });
+    lines.take(DRAFTED).collect()
+}

@@ -1,0 +1,136 @@
+//! What is known of a user, as facts in lines: shared by the list of users, a user, and the owner of a key.
+
+use super::list::{age, ago, day};
+use crate::api::users::Profile;
+use crate::api::{Known, Time};
+use crate::app::pane::View;
+use crate::parts::facts::{Details, LinkTarget};
+use crate::ui::glyph;
+use crate::ui::text;
+use crate::ui::theme::Role;
+
+/// Glyph, word and role of an account's state. Servers know more states than the specification names.
+pub fn state(word: &str) -> (&'static str, String, Role) {
+    let (sign, role) = match word {
+        "active" => (glyph::alive(), Role::Success),
+        "blocked" | "banned" | "ldap_blocked" => (glyph::wrong(), Role::Failed),
+        "deactivated" => (glyph::open(), Role::Canceled),
+        _ => (glyph::dot(), Role::Warning),
+    };
+    (sign, word.replace('_', " "), role)
+}
+
+/// What sets an account apart, in words.
+pub fn marks(user: &Profile) -> Vec<&'static str> {
+    let is = |flag: &Option<Option<bool>>| flag.known() == Some(&true);
+    let all = [
+        (is(&user.is_admin), "administrator"),
+        (is(&user.external), "external"),
+        (user.bot == Some(true), "bot"),
+        (user.locked == Some(true), "locked"),
+    ];
+    all.into_iter().filter(|(on, _)| *on).map(|(_, word)| word).collect()
+}
+
+/// The providers by which it signs in.
+pub fn ways_in(user: &Profile) -> String {
+    let providers = user.identities.known().into_iter().flatten().map(|identity| identity.provider.as_str());
+    providers.collect::<Vec<_>>().join(", ")
+}
+
+/// A moment as one reads it: its day, and how long ago that was.
+fn moment(view: &View, time: Option<&Time>) -> String {
+    let Some(time) = time else { return String::new() };
+    let day = day(time);
+    match ago(&age(view, Some(time))) {
+        said if said.is_empty() => day,
+        said => format!("{day}  {said}"),
+    }
+}
+
+/// Writes what is known of `user`.
+pub fn write(facts: &mut Details, view: &View, user: &Profile, width: usize) {
+    let (sign, word, role) = state(&user.state);
+    facts.field("name", vec![(user.name.clone(), Role::Title)], None);
+    facts.field("user", vec![(format!("@{}", user.username), Role::User)], None);
+    let mut said = vec![(format!("{sign} {word}"), role)];
+    said.extend(marks(user).into_iter().map(|mark| (format!(" {} {mark}", glyph::dot()), Role::Warning)));
+    facts.field("state", said, None);
+    let bio = user.bio.known().map(|bio| text::wrap(bio, width.saturating_sub(14).max(20), 4)).unwrap_or_default();
+    for (index, line) in bio.into_iter().enumerate() {
+        facts.field(if index == 0 { "about" } else { "" }, vec![(line, Role::Text)], None);
+    }
+    let words = |field: &Option<Option<String>>| field.known().cloned().unwrap_or_default();
+    for (name, words) in [
+        ("job", user.job_title.clone().unwrap_or_default()),
+        ("pronouns", user.pronouns.clone().unwrap_or_default()),
+        ("company", words(&user.organization)),
+        ("location", words(&user.location)),
+        ("local time", user.local_time.clone().unwrap_or_default()),
+        ("messenger", words(&user.messenger_id)),
+        ("network", words(&user.network_profile)),
+        ("microblog", words(&user.microblog_account)),
+    ] {
+        if !words.is_empty() {
+            facts.field(name, vec![(words, Role::Text)], None);
+        }
+    }
+    let email = words(&user.email);
+    let email = if email.is_empty() { user.public_email.clone().unwrap_or_default() } else { email };
+    if !email.is_empty() {
+        facts.field("e-mail", vec![(email.clone(), Role::Text)], Some(LinkTarget::Copy("e-mail address", email)));
+    }
+    let site = words(&user.website_url);
+    if !site.is_empty() {
+        facts.field("website", vec![(site.clone(), Role::Link)], Some(LinkTarget::Page(site)));
+    }
+    write_account(facts, view, user);
+}
+
+/// What the account may do, and when it was used: shown to its user and to administrators.
+fn write_account(facts: &mut Details, view: &View, user: &Profile) {
+    for (name, time) in [
+        ("since", &user.created_at),
+        ("confirmed", &user.confirmed_at),
+        ("signed in", &user.current_sign_in_at),
+        ("active", &user.last_activity_on),
+    ] {
+        let said = moment(view, time.known());
+        if !said.is_empty() {
+            facts.field(name, vec![(said, Role::Text)], None);
+        }
+    }
+    let yes = |flag: &Option<Option<bool>>| flag.known().map(|on| if *on { "yes" } else { "no" });
+    if let Some(on) = yes(&user.two_factor_enabled) {
+        let role = if on == "yes" { Role::Success } else { Role::Warning };
+        facts.field("two-factor", vec![(on.to_owned(), role)], None);
+    }
+    let mut may = Vec::new();
+    if let Some(limit) = user.projects_limit.known() {
+        may.push(format!("{} at most", text::things(*limit, "project")));
+    }
+    if user.can_create_group.known() == Some(&true) {
+        may.push("groups".into());
+    }
+    if !may.is_empty() {
+        facts.field("may make", vec![(may.join(", "), Role::Text)], None);
+    }
+    if let Some(minutes) = user.shared_runners_minutes_limit.known() {
+        facts.field("minutes", vec![(format!("{} on shared runners", text::count(*minutes)), Role::Text)], None);
+    }
+    for (index, identity) in user.identities.known().into_iter().flatten().enumerate() {
+        let name = if index == 0 { "signs in by" } else { "" };
+        let pieces = vec![(identity.provider.clone(), Role::Text), (format!("  {}", identity.extern_uid), Role::Dim)];
+        facts.field(name, pieces, None);
+    }
+    for (index, attribute) in user.custom_attributes.known().into_iter().flatten().enumerate() {
+        let name = if index == 0 { "attributes" } else { "" };
+        let pieces = vec![(format!("{} ", attribute.key), Role::Label), (attribute.value.clone(), Role::Text)];
+        facts.field(name, pieces, None);
+    }
+    facts.field(
+        "number",
+        vec![(user.id.to_string(), Role::Dim)],
+        Some(LinkTarget::Copy("number", user.id.to_string())),
+    );
+}

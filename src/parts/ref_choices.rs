@@ -1,0 +1,103 @@
+//! Branches and tags of a project as things to choose.
+
+use super::list::age;
+use crate::api::Id;
+use crate::api::branches::ListBranches;
+use crate::api::tags::ListTags;
+use crate::app::action::Action;
+use crate::app::overlay::picker::{FreeText, Item, Picker, Source};
+use crate::app::pane::View;
+use crate::store::{Load, Want};
+use crate::ui::glyph;
+use std::time::Duration;
+
+/// How many pages of tags are listed: servers do not search among them.
+const TAG_PAGES: u32 = 3;
+
+/// Why git takes no ref of that name (git-check-ref-format).
+pub fn unfit(name: &str) -> Option<&'static str> {
+    let bad = |c: char| c.is_control() || " ~^:?*[\\".contains(c);
+    match name {
+        "" => Some("it is empty"),
+        _ if name.chars().any(bad) => Some("blanks and ~ ^ : ? * [ \\ are not allowed"),
+        _ if name.contains("..") || name.contains("@{") || name == "@" => Some(".. and @{ have a meaning of their own"),
+        _ if name.starts_with('-') => Some("it begins with a dash"),
+        _ if name.ends_with('.') || name.ends_with(".lock") => Some("it ends with a dot or with .lock"),
+        _ if name.split('/').any(|part| part.is_empty() || part.starts_with('.')) => {
+            Some("a part of it is empty or begins with a dot")
+        }
+        _ => None,
+    }
+}
+
+/// Where refs come from: the server searches among branches while one types.
+pub struct Refs {
+    project: Id,
+}
+
+impl Refs {
+    /// A picker of refs; the name that is chosen answers the pane under `tag`. A name that is not among them, or a
+    /// commit, asks for what `free` says.
+    pub fn pick_or(title: &str, tag: &'static str, project: &Id, view: &View, free: FreeText) -> Action {
+        let source = Box::new(Refs { project: project.clone() });
+        let picker = Picker::of(title, tag, source, view).free(free, "a branch, a tag, or the SHA of a commit");
+        Action::Open(Box::new(picker))
+    }
+
+    fn branches(&self, typed: &str) -> ListBranches {
+        let typed = typed.trim();
+        ListBranches { id: self.project.clone(), search: Some(typed.to_owned()).filter(|t| !t.is_empty()) }
+    }
+
+    fn tags(&self) -> ListTags {
+        ListTags { id: self.project.clone(), order_by: None, sort: None }
+    }
+}
+
+impl Source for Refs {
+    fn wants(&self, _view: &View, typed: &str) -> Vec<Want> {
+        vec![
+            Load::list(&self.branches(""), 1).into(),
+            Load::list(&self.branches(typed), 1).after(Duration::from_millis(120)).into(),
+            Load::list(&self.tags(), TAG_PAGES).into(),
+        ]
+    }
+
+    fn items(&self, view: &View, typed: &str) -> Vec<Item> {
+        let mut items = Vec::new();
+        let mut seen = std::collections::HashSet::new();
+        for list in [self.branches(""), self.branches(typed)] {
+            for branch in view.store.list(&list).iter() {
+                if seen.insert(branch.name.as_str()) {
+                    let when = branch.commit.as_ref().and_then(|c| c.when());
+                    let name = branch.name.as_str();
+                    items.push(Item::answer(name, name).note(format!("{} {}", glyph::branch(), age(view, when))));
+                }
+            }
+        }
+        for tag in view.store.list(&self.tags()).iter() {
+            let when = tag.commit.as_ref().and_then(|c| c.when());
+            items.push(Item::answer(tag.name.as_str(), tag.name.as_str()).note(format!("tag {}", age(view, when))));
+        }
+        items
+    }
+
+    fn loading(&self, view: &View, typed: &str) -> bool {
+        view.store.list(&self.branches(typed)).loading || view.store.list(&self.tags()).loading
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_refused_as_git_refuses_them() {
+        for name in ["main", "feature/rows", "v1.2", "a@b"] {
+            assert_eq!(unfit(name), None, "{name}");
+        }
+        for name in ["", "a b", "a..b", "-a", "a.lock", "a//b", "/a", "a/", ".a", "a/.b", "@", "a@{1}", "a\\b", "a."] {
+            assert!(unfit(name).is_some(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Markdown that is rendered off the loop, for the width and the theme at hand.
+
+use crate::app::pane::View;
+use crate::store::{Cancelled, Derive, Work};
+use crate::ui::markdown::{self, Rendered};
+use crate::ui::theme::Theme;
+
+/// Columns beyond which lines of prose get hard to read.
+pub const MEASURE: usize = 100;
+
+/// A text to render.
+struct RenderedMarkdown {
+    key: String,
+    text: String,
+    width: usize,
+    theme: Theme,
+}
+
+impl Derive for RenderedMarkdown {
+    type Output = Rendered;
+
+    fn key(&self) -> String {
+        self.key.clone()
+    }
+
+    fn run(&self, _: Cancelled<'_>) -> Rendered {
+        markdown::render(&self.text, self.width, &self.theme)
+    }
+}
+
+/// The name of what is made of a text; `identity` is another one whenever the text is.
+pub fn key(view: &View, identity: &str, width: usize) -> String {
+    format!("{identity} in {width} columns, {}", view.theme.name)
+}
+
+/// What is still to be done to show the text of `identity`.
+pub fn work(view: &View, identity: &str, text: &str, width: usize) -> Option<Work> {
+    let key = key(view, identity, width);
+    let lacks = view.store.lacks(&key);
+    lacks.then(|| Work::new(RenderedMarkdown { key, text: text.to_owned(), width, theme: view.theme.clone() }))
+}
+
+/// The rendered text, once it is made.
+pub fn made<'a>(view: &View<'a>, identity: &str, width: usize) -> Option<&'a Rendered> {
+    view.store.made(&key(view, identity, width))
+}

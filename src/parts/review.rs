@@ -1,0 +1,165 @@
+//! What the places of merge requests and commits share: how a request is called, closed, checked out; and what people
+//! say of changes, from the first letter typed to the thread in the diff.
+
+pub mod apply_suggestions;
+pub mod diff_comments;
+pub mod draft_list;
+pub mod drafts;
+pub mod suggestions;
+pub mod thread_layout;
+pub mod threads;
+
+use crate::api::Id;
+use crate::api::merge_requests::{MergeRequest, MergeRequestState, UpdateMergeRequest};
+use crate::api::users::User;
+use crate::app::action::Action;
+use crate::app::outbox::{Draft, Progress, State};
+use crate::app::pane::View;
+use crate::store::Write;
+use crate::ui::glyph;
+use crate::ui::theme::Role;
+
+/// The state in a word, and how it looks.
+pub fn state(merge_request: &MergeRequest) -> (&'static str, &str, Role) {
+    let word = match merge_request.state.as_str() {
+        "reopened" => "opened",
+        other => other,
+    };
+    let (mark, role) = glyph::status(word);
+    let word = if word == "opened" { "open" } else { word };
+    (mark, word, role)
+}
+
+/// How far a draft has come, in few words, and how that looks.
+pub fn state_of(view: &View, key: &str, draft: &Draft) -> (String, Role) {
+    match (view.outbox.progress(key), &draft.state) {
+        (Some(Progress::Sending), _) => ("sending…".into(), Role::Running),
+        (Some(Progress::Looking), _) => ("looking whether it arrived…".into(), Role::Running),
+        (Some(Progress::Waiting | Progress::Claiming), _) => ("waiting to be sent".into(), Role::Pending),
+        (None, State::Begun) => ("begun, kept".into(), Role::Dim),
+        (None, State::Kept) => ("draft, kept".into(), Role::Warning),
+        (None, State::Sending { .. }) => ("unknown whether it arrived".into(), Role::Failed),
+        (None, State::Unknown { why, .. }) => (format!("unknown: {why}"), Role::Failed),
+        (None, State::Failed { why, .. }) => (format!("not sent: {why}"), Role::Failed),
+    }
+}
+
+/// What an answer to `body` begins with: its lines quoted, and the name of who wrote them.
+pub fn answer_to(body: &str, author: Option<&User>) -> String {
+    let lines: Vec<String> = body.trim_end().lines().map(|line| format!("> {line}")).collect();
+    let name = author.map(|author| format!("@{} ", author.username)).unwrap_or_default();
+    format!("{}\n\n{name}", lines.join("\n"))
+}
+
+/// The title without the mark of a draft, which is shown beside it.
+pub fn title(merge_request: &MergeRequest) -> &str {
+    let title = merge_request.title.trim_start();
+    let marks = ["draft:", "[draft]", "(draft)", "wip:", "[wip]"];
+    let mark = marks.iter().find(|mark| title.get(..mark.len()).is_some_and(|head| head.eq_ignore_ascii_case(mark)));
+    match mark {
+        Some(mark) => title.get(mark.len()..).unwrap_or_default().trim_start(),
+        None => title,
+    }
+}
+
+/// The project that it is in: by its path where that is known, else by its number.
+pub fn project(merge_request: &MergeRequest, view: &View) -> Id {
+    let full = merge_request.references.as_ref().and_then(|r| r.full.rsplit_once('!')).map(|(path, _)| path);
+    let web = || {
+        let path = merge_request.web_url.strip_prefix(view.session.web_url.as_str())?.strip_prefix('/')?;
+        let (path, _) = path.split_once("/-/merge_requests/").or_else(|| path.split_once("/merge_requests/"))?;
+        Some(path)
+    };
+    match full.filter(|path| !path.is_empty()).or_else(web) {
+        Some(path) => path.into(),
+        None => merge_request.project_id.into(),
+    }
+}
+
+/// Closes it, or opens it again.
+pub fn close_or_reopen(project: &Id, merge_request: &MergeRequest) -> Action {
+    Action::Send(close_or_reopen_write(project, merge_request))
+}
+
+/// The write that closes it, or opens it again.
+pub fn close_or_reopen_write(project: &Id, merge_request: &MergeRequest) -> Write {
+    let iid = merge_request.iid;
+    let event = if merge_request.is_open() { "close" } else { "reopen" };
+    let update = UpdateMergeRequest {
+        id: project.clone(),
+        merge_request_iid: iid,
+        state_event: Some(event.into()),
+        ..UpdateMergeRequest::default()
+    };
+    Write::new(&update, format!("{event} !{iid}"))
+}
+
+/// Why it can be neither closed nor reopened.
+pub fn can_close_or_reopen(merge_request: Option<&MergeRequest>) -> Result<(), crate::app::command::Disabled> {
+    match merge_request {
+        None => Err("it is not known yet".into()),
+        Some(m) if m.state == MergeRequestState::Merged => Err("it is merged".into()),
+        Some(_) => Ok(()),
+    }
+}
+
+/// What can be copied of it, beside its address.
+pub fn copies(merge_request: &MergeRequest) -> Vec<(&'static str, String)> {
+    let mut copies = vec![("number", format!("!{}", merge_request.iid)), ("title", merge_request.title.clone())];
+    let branch = merge_request.source_branch();
+    if !branch.is_empty() {
+        copies.push(("source branch", branch.to_owned()));
+    }
+    let iid = merge_request.iid;
+    let checkout = if branch.is_empty() || merge_request.is_from_fork() {
+        format!("git fetch origin merge-requests/{iid}/head && git switch -c mr-{iid} FETCH_HEAD")
+    } else {
+        let branch = operand(branch);
+        format!("git fetch origin {branch} && git switch {branch}")
+    };
+    copies.push(("checkout command", checkout));
+    copies
+}
+
+/// An operand of git in a shell's words; one that looks like an option is kept from being one.
+pub fn operand(word: &str) -> String {
+    let dashes = if word.starts_with('-') { "-- " } else { "" };
+    format!("{dashes}{}", quoted(word))
+}
+
+/// A word for a shell: the names of branches may hold what a shell would obey.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | '@' | ':');
+    if !word.is_empty() && word.chars().all(plain) && !word.starts_with('-') {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(title: &str) -> MergeRequest {
+        MergeRequest { title: title.into(), ..MergeRequest::default() }
+    }
+
+    #[test]
+    fn the_mark_of_a_draft_is_not_part_of_the_title() {
+        for (whole, short) in
+            [("Draft: Rows", "Rows"), ("[WIP] Rows", "Rows"), ("Rows", "Rows"), ("Drafts: x", "Drafts: x")]
+        {
+            assert_eq!(title(&named(whole)), short);
+        }
+    }
+
+    #[test]
+    fn a_branch_cannot_speak_to_the_shell() {
+        assert_eq!(quoted("feature/rows"), "feature/rows");
+        assert_eq!(quoted("a;rm$(x)"), "'a;rm$(x)'");
+        assert_eq!(quoted("a'b"), "'a'\\''b'");
+        assert_eq!(operand("-f"), "-- '-f'");
+        assert_eq!(operand("https://host:80/a/b.git"), "https://host:80/a/b.git");
+    }
+}

@@ -1,0 +1,266 @@
+//! Making suggestions into a commit: reads the file as its branch has it now, shows what will be other, and commits it
+//! over the last commit that changed the file, so that nobody's work is overwritten.
+
+use crate::api::commits::{Commit, CommitAction, CreateCommit, ListCommits};
+use crate::api::repository::{GetRawBlob, ListTree};
+use crate::api::{Error, Fault, Id};
+use crate::app::action::{Action, Tone};
+use crate::app::keymap::Key;
+use crate::app::overlay::{AfterKey, Overlay};
+use crate::app::pane::{Cx, View};
+use crate::parts::review::suggestions::{self, AppliedText, Change};
+use crate::store::{Load, Want, Write};
+use crate::ui::doc::{self, DocLine, DocState};
+use crate::ui::theme::Role;
+use crate::ui::{line, popup, state, text};
+use crossterm::event::KeyCode;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::rc::Rc;
+
+/// Pages of a folder that are looked through for the file.
+const PAGES: u32 = 20;
+
+enum State {
+    Reading,
+    /// The new text, and the commit that it is made over.
+    Ready {
+        made: AppliedText,
+        over: String,
+    },
+    Refused(String),
+}
+
+/// Suggestions for one file, on their way to a commit.
+pub struct ApplySuggestions {
+    project: Id,
+    branch: String,
+    path: String,
+    changes: Vec<Change>,
+    state: State,
+    scroll: DocState,
+}
+
+impl ApplySuggestions {
+    /// Applies `changes` of one file to the head of a branch.
+    pub fn new(project: Id, branch: String, changes: Vec<Change>) -> ApplySuggestions {
+        let path = changes.first().map(|change| change.spot.path.clone()).unwrap_or_default();
+        let scroll = DocState { cursor_line: false, ..DocState::new() };
+        ApplySuggestions { project, branch, path, changes, state: State::Reading, scroll }
+    }
+
+    fn tree(&self) -> ListTree {
+        let folder = self.path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
+        ListTree { id: self.project.clone(), path: folder, r#ref: Some(self.branch.clone()), recursive: None }
+    }
+
+    fn history(&self) -> ListCommits {
+        self.history_of(&self.branch)
+    }
+
+    fn history_of(&self, name: &str) -> ListCommits {
+        ListCommits {
+            id: self.project.clone(),
+            ref_name: Some(name.to_owned()),
+            path: Some(self.path.clone()),
+            ..ListCommits::default()
+        }
+    }
+
+    /// The commits whose lines are meant by their number alone: the file must be the same there as it is now.
+    fn by_number(&self) -> impl Iterator<Item = &str> {
+        let changes = self.changes.iter().filter(|change| change.spot.quote.is_empty());
+        changes.map(|change| change.spot.sha.as_str())
+    }
+
+    /// Whether what is meant by its number is still what it was; `None` while that is not known.
+    fn is_as_it_was(&self, view: &View, over: &str) -> Option<Result<(), String>> {
+        for sha in self.by_number() {
+            let then = view.store.list::<Commit, _>(&self.history_of(sha));
+            let moved = || "the file has changed since, and the comment does not say what its lines were".to_owned();
+            if sha.is_empty() {
+                return Some(Err(moved()));
+            }
+            if let Some(error) = then.error.filter(|error| !error.is_passing()) {
+                return Some(Err(error.said()));
+            }
+            if !then.known {
+                return None;
+            }
+            if over.is_empty() || then.get(0).is_none_or(|commit| commit.id != over) {
+                return Some(Err(moved()));
+            }
+        }
+        Some(Ok(()))
+    }
+
+    /// The blob of the file, once it is found.
+    fn blob(&self, view: &View) -> Option<GetRawBlob> {
+        let rows = view.store.list(&self.tree());
+        let entry = rows.iter().find(|entry| entry.path == self.path)?;
+        Some(GetRawBlob { id: self.project.clone(), sha: entry.id.clone() })
+    }
+
+    /// Makes the new text, once all that it takes is known and of now.
+    fn read(&self, view: &View) -> Option<State> {
+        let tree = view.store.list(&self.tree());
+        let history = view.store.list::<Commit, _>(&self.history());
+        let failed = |error: Option<&Error>| error.filter(|error| !error.is_passing()).map(|error| error.said());
+        if let Some(why) = failed(tree.error).or_else(|| failed(history.error)) {
+            return Some(State::Refused(why));
+        }
+        if !tree.settled(u32::MAX) || !history.settled(1) || !tree.known || !history.known {
+            return None;
+        }
+        let Some(blob) = self.blob(view) else {
+            let more = tree.more && tree.pages() < PAGES;
+            return (!more).then(|| State::Refused(format!("{} is not on {} any more", self.path, self.branch)));
+        };
+        let raw = view.store.get(&blob);
+        if let Some(why) = failed(raw.error) {
+            return Some(State::Refused(why));
+        }
+        let content = raw.value?;
+        let Ok(before) = std::str::from_utf8(&content.bytes) else {
+            return Some(State::Refused("the file is not UTF-8".into()));
+        };
+        let over = history.get(0).map(|commit| commit.id.clone()).unwrap_or_default();
+        if let Err(why) = self.is_as_it_was(view, &over)? {
+            return Some(State::Refused(why));
+        }
+        Some(match suggestions::apply(before, &self.changes) {
+            Ok(made) if made.text == before => State::Refused("the file says so already".into()),
+            Ok(made) => State::Ready { made, over },
+            Err(why) => State::Refused(why),
+        })
+    }
+
+    fn commit(&self, made: &str, over: &str, cx: &mut Cx) {
+        let many = if self.changes.len() == 1 { "a suggestion" } else { "suggestions" };
+        let create = CreateCommit {
+            id: self.project.clone(),
+            branch: self.branch.clone(),
+            commit_message: format!("Apply {many} to {}", self.path),
+            actions: vec![CommitAction {
+                action: "update".into(),
+                file_path: self.path.clone(),
+                content: Some(made.to_owned()),
+                encoding: Some("text".into()),
+                last_commit_id: Some(over.to_owned()).filter(|over| !over.is_empty()),
+                ..CommitAction::default()
+            }],
+            ..CreateCommit::default()
+        };
+        let (path, branch) = (self.path.clone(), self.branch.clone());
+        let what = format!("apply {many} to {path}");
+        let then = move |outcome: &Result<crate::store::Value, Error>, cx: &mut Cx| match outcome {
+            Ok(_) => cx.act(Action::Refresh),
+            Err(Error { fault: Fault::Refused(400 | 409, said), .. }) => {
+                let words =
+                    format!("{branch} has moved, or refuses it: {said}. r reads it anew; the suggestion stays.");
+                cx.say(Tone::Bad, words);
+            }
+            Err(_) => {}
+        };
+        cx.act(Action::SendThen(None, Write::new(&create, what), Rc::new(then)));
+    }
+
+    fn lines(&self, view: &View) -> Vec<DocLine<'static>> {
+        let theme = view.theme;
+        let mut lines = Vec::new();
+        for (index, change) in self.changes.iter().enumerate() {
+            lines.push(DocLine::new(change.spot.name(), theme.style(Role::Link)));
+            let signed = |sign: char, words: &str, role: Role, fill: Role| DocLine {
+                gutter: vec![(format!("{sign} "), theme.style(role))],
+                fill: Some(theme.style(fill)),
+                ..DocLine::new(words.to_owned(), theme.style(Role::Text))
+            };
+            // What is confirmed is what happens: the lines as they are now, not as the comment quotes them.
+            let gone = match &self.state {
+                State::Ready { made, .. } => made.replaced.get(index),
+                State::Reading | State::Refused(_) => Some(&change.spot.quote),
+            };
+            let gone = gone.map(Vec::as_slice).unwrap_or_default();
+            lines.extend(gone.iter().map(|line| signed('-', line, Role::Removed, Role::RemovedLine)));
+            let new = change.suggestion.lines.iter();
+            lines.extend(new.map(|line| signed('+', line, Role::Added, Role::AddedLine)));
+            lines.push(DocLine::default());
+        }
+        lines
+    }
+}
+
+impl Overlay for ApplySuggestions {
+    fn wants(&self, view: &View) -> Vec<Want> {
+        let rows = view.store.list(&self.tree());
+        let blob = self.blob(view);
+        let more = blob.is_none() && rows.more;
+        let pages = if more { (rows.pages() + 1).min(PAGES) } else { rows.pages() };
+        let mut wants: Vec<Want> = vec![Load::list(&self.tree(), pages).into(), Load::list(&self.history(), 1).into()];
+        wants.extend(blob.map(|blob| Load::one(&blob).into()));
+        let then = self.by_number().filter(|sha| !sha.is_empty());
+        wants.extend(then.map(|sha| Load::list(&self.history_of(sha), 1).into()));
+        wants
+    }
+
+    fn changed(&mut self, cx: &mut Cx) {
+        if matches!(self.state, State::Reading)
+            && let Some(state) = self.read(&cx.view)
+        {
+            self.state = state;
+        }
+    }
+
+    fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
+        let theme = view.theme;
+        let width = screen.width.saturating_sub(12).clamp(40, 110);
+        let lines = self.lines(view);
+        let height = popup::rows(lines.len() + 5).clamp(8, screen.height.saturating_sub(6).max(8));
+        let title = format!("Commit to {}", self.branch);
+        let inner = popup::draw(buf, screen, theme, &title, width, height);
+        if inner.height < 4 {
+            return None;
+        }
+        let body = Rect { height: inner.height - 2, ..inner };
+        let foot = Rect { y: inner.bottom() - 1, height: 1, ..inner };
+        let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
+        match &self.state {
+            State::Reading => state::skeleton(buf, body, theme),
+            State::Refused(_) | State::Ready { .. } => {
+                doc::draw(buf, body, theme, true, &self.scroll, lines.len(), 2, |row| {
+                    lines.get(row).cloned().unwrap_or_default()
+                })
+            }
+        }
+        match &self.state {
+            State::Reading => {
+                line::draw(buf, foot, &[(format!("reading {} as it is now…", text::shown(&self.path)), dim)]);
+            }
+            State::Refused(why) => {
+                let words = format!("It cannot be applied: {}.", text::shown(why));
+                line::draw(buf, foot, &[(words, theme.style(Role::Failed))]);
+            }
+            State::Ready { .. } => {
+                line::draw(buf, foot, &[("y", key), (" commit   ", dim), ("n", key), (" no", dim)]);
+            }
+        }
+        None
+    }
+
+    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
+        match key.code {
+            KeyCode::Char('y' | 'Y') => {
+                if let State::Ready { made, over } = &self.state {
+                    self.commit(&made.text, over, cx);
+                    return AfterKey::Close;
+                }
+            }
+            KeyCode::Char('n' | 'N' | 'q') | KeyCode::Esc => return AfterKey::Close,
+            KeyCode::Char('c') if key.ctrl => return AfterKey::Close,
+            KeyCode::Down | KeyCode::Char('j') => self.scroll.scroll_by(1, self.lines(&cx.view).len()),
+            KeyCode::Up | KeyCode::Char('k') => self.scroll.scroll_by(-1, self.lines(&cx.view).len()),
+            _ => {}
+        }
+        AfterKey::Open
+    }
+}

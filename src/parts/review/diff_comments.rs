@@ -1,0 +1,112 @@
+//! Comments beside the changes: keeps the rows that are set into the diff at those of now, and knows what is under the
+//! cursor.
+
+use super::threads::{Comment, Thread};
+use crate::app::outbox::DiffPosition;
+use crate::app::pane::{Cx, View};
+use crate::parts::changed_files::{Changes, CommentAnchor};
+use crate::parts::review::drafts::Drafts;
+use crate::parts::review::thread_layout::{InsetPart, Rendered, Source, ThreadLayout};
+use crate::ui::diff::{Inset, Side};
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+/// The rows of comments in a diff.
+#[derive(Default)]
+pub struct DiffComments {
+    /// The folds that were opened.
+    pub open: BTreeSet<String>,
+    laid: Option<(String, Arc<ThreadLayout>)>,
+    rendered: Option<Arc<Rendered>>,
+}
+
+impl DiffComments {
+    /// After an update: takes what was laid out, and takes drafts along whose lines moved. The rows to set into the diff,
+    /// under another number whenever they are others.
+    pub fn sync(&mut self, source: &Source, desk: &mut Drafts, cx: &mut Cx) -> Option<(u64, Vec<Inset>)> {
+        let key = source.lay_key(&cx.view);
+        if self.laid.as_ref().is_some_and(|(known, _)| *known == key) {
+            return None;
+        }
+        let laid = cx.view.store.made::<Arc<ThreadLayout>>(&key).cloned()?;
+        self.rendered = source.rendered(&cx.view).cloned();
+        let mut hasher = DefaultHasher::new();
+        key.hash(&mut hasher);
+        desk.follow(&laid.moved, laid.parked.len(), source.head, cx);
+        let insets = laid.insets.clone();
+        self.laid = Some((key, laid));
+        Some((hasher.finish() | 1, insets))
+    }
+
+    /// What the row under the cursor belongs to.
+    pub fn part(&self, changes: &Changes) -> Option<&InsetPart> {
+        let (inset, row) = changes.inset()?;
+        self.laid.as_ref()?.1.part(&inset.key, row)
+    }
+
+    /// The comment under the cursor, with its thread.
+    pub fn said(&self, changes: &Changes) -> Option<(&Thread, &Comment)> {
+        let InsetPart::Said(thread, said) = self.part(changes)? else { return None };
+        let thread = self.rendered.as_ref()?.threads.get(*thread)?;
+        Some((thread, thread.said.get(*said)?))
+    }
+
+    /// The key of the draft under the cursor.
+    pub fn draft(&self, changes: &Changes) -> Option<&str> {
+        match self.part(changes)? {
+            InsetPart::Draft(key) => Some(key),
+            InsetPart::Said(..) => None,
+        }
+    }
+
+    /// Opens or closes the fold under the cursor; `false` where there is none.
+    pub fn toggle(&mut self, changes: &Changes) -> bool {
+        let Some((inset, _)) = changes.inset() else { return false };
+        let folds = self.laid.as_ref().is_some_and(|(_, laid)| laid.folds.contains(&inset.key));
+        if folds && !self.open.remove(&inset.key) {
+            self.open.insert(inset.key.clone());
+        }
+        folds
+    }
+
+    /// Whether the comment of a place stands somewhere in the diff, which then is gone to.
+    pub fn go_to(&self, spot: &DiffPosition, changes: &mut Changes) -> bool {
+        let Some((_, laid)) = &self.laid else { return false };
+        let Some(rendered) = &self.rendered else { return false };
+        let inset = laid.insets.iter().find(|inset| match laid.part(&inset.key, 0) {
+            Some(InsetPart::Said(thread, _)) => {
+                rendered.threads.get(*thread).is_some_and(|thread| thread.spot.is_same(spot))
+            }
+            _ => false,
+        });
+        inset.is_some_and(|inset| changes.go_to_inset(&inset.key))
+    }
+}
+
+/// The place of a comment that is begun now: what is marked, or under the cursor, as of the commit `sha`. Without what the
+/// lines say.
+pub fn spot_of(anchor: &CommentAnchor, sha: &str) -> DiffPosition {
+    let old = anchor.side == Side::Old && anchor.lines.is_some();
+    DiffPosition {
+        path: if old { &anchor.old_path } else { &anchor.path }.clone(),
+        sha: sha.to_owned(),
+        old,
+        lines: anchor.lines.as_ref().map(|lines| (*lines.start(), *lines.end())),
+        removed: anchor.removed.as_ref().map(|lines| (*lines.start(), *lines.end())),
+        ..DiffPosition::default()
+    }
+}
+
+/// The same, with what the last of the lines say.
+pub fn quoting_spot_of(changes: &Changes, anchor: &CommentAnchor, sha: &str) -> DiffPosition {
+    DiffPosition {
+        quote: DiffPosition::quote_of(&changes.text_of(anchor, DiffPosition::QUOTED)),
+        ..spot_of(anchor, sha)
+    }
+}
+
+/// What of the view a pane needs for its rows: nothing is laid out before the diff was drawn.
+pub fn width(view: &View, changes: &Changes) -> usize {
+    changes.inset_width().min(usize::from(view.size.0))
+}

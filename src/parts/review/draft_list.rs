@@ -1,0 +1,191 @@
+//! The drafts of a thing over everything else: how far each has come, to open, drop and send.
+
+use super::state_of;
+use crate::app::action::Action;
+use crate::app::keymap::Key;
+use crate::app::outbox::{Draft, Noteable, Progress, State};
+use crate::app::overlay::{AfterKey, Overlay};
+use crate::app::pane::{Cx, Pointer, View};
+use crate::parts::review::drafts::{compose, drop_of};
+use crate::ui::table::{self, Cell, Column, ListState, Row, Size};
+use crate::ui::theme::Role;
+use crate::ui::{glyph, line, popup, state, text};
+use crossterm::event::KeyCode;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::cell::Cell as Shared;
+
+/// A row: a draft that is kept, or one that is on the server now.
+struct Entry {
+    key: String,
+    draft: Draft,
+    sent: bool,
+}
+
+/// The drafts of one thing.
+pub struct DraftList {
+    on: Noteable,
+    entries: Vec<Entry>,
+    list: ListState,
+    area: Shared<Rect>,
+}
+
+impl DraftList {
+    /// Those that are kept now.
+    pub fn new(on: Noteable, view: &View) -> DraftList {
+        let mut drafts = DraftList { on, entries: Vec::new(), list: ListState::new(), area: Shared::default() };
+        drafts.take(view);
+        drafts
+    }
+
+    /// Takes what is kept now.
+    fn take(&mut self, view: &View) {
+        // What goes while it is looked at has arrived, and stays in the list as sent.
+        for entry in &mut self.entries {
+            match view.drafts.get(&entry.key).and_then(|kept| Draft::read(kept)) {
+                Some(draft) => entry.draft = draft,
+                None => entry.sent |= view.outbox.has_sent(&entry.key),
+            }
+        }
+        self.entries.retain(|entry| entry.sent || view.drafts.contains_key(&entry.key));
+        for key in self.on.keys(view.drafts) {
+            if self.entries.iter().all(|entry| entry.key != key || entry.sent)
+                && let Some(draft) = view.drafts.get(&key).and_then(|kept| Draft::read(kept))
+            {
+                self.entries.push(Entry { key, draft, sent: false });
+            }
+        }
+        self.list.select(self.list.selected(), self.entries.len());
+    }
+
+    fn selected(&self) -> Option<&Entry> {
+        self.entries.get(self.list.selected()).filter(|entry| !entry.sent)
+    }
+
+    fn row(&self, view: &View, index: usize) -> Row {
+        let Some(entry) = self.entries.get(index) else { return Row::default() };
+        let (words, role) = match entry.sent {
+            true => ("sent".to_owned(), Role::Success),
+            false => state_of(view, &entry.key, &entry.draft),
+        };
+        let mark = match (entry.sent, view.outbox.progress(&entry.key), &entry.draft.state) {
+            (true, ..) => glyph::done(),
+            (_, Some(Progress::Sending | Progress::Looking), _) => glyph::alive(),
+            (_, Some(Progress::Waiting | Progress::Claiming), _) => glyph::open(),
+            (_, None, State::Failed { .. } | State::Unknown { .. }) => glyph::wrong(),
+            (_, None, _) => glyph::draft(),
+        };
+        let place = match (&entry.draft.edits, &entry.draft.spot) {
+            (Some(_), _) => "changes a note".to_owned(),
+            (None, Some(spot)) => spot.label(),
+            (None, None) => "the whole".to_owned(),
+        };
+        let first = entry.draft.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        Row::new(vec![
+            Cell::from((mark, role)),
+            (place, Role::Link).into(),
+            (text::fit(first, 200), Role::Text).into(),
+            (words, role).into(),
+        ])
+        .dim(entry.sent)
+    }
+
+    fn send(&self, cx: &mut Cx) {
+        let ready = |entry: &&Entry| !entry.sent && entry.draft.state != State::Begun;
+        let keys: Vec<String> = self.entries.iter().filter(ready).map(|entry| entry.key.clone()).collect();
+        cx.act(Action::Post(keys));
+    }
+}
+
+impl Overlay for DraftList {
+    fn changed(&mut self, cx: &mut Cx) {
+        self.take(&cx.view);
+    }
+
+    fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
+        let theme = view.theme;
+        let width = screen.width.saturating_sub(8).clamp(40, 120);
+        let height = popup::rows(self.entries.len() + 3).clamp(6, screen.height.saturating_sub(6).max(6));
+        let open = self.entries.iter().filter(|entry| !entry.sent).count();
+        let title = format!("Drafts on {} · {open}", self.on.name());
+        let inner = popup::draw(buf, screen, theme, &title, width, height);
+        if inner.height < 3 {
+            return None;
+        }
+        let body = Rect { height: inner.height - 2, ..inner };
+        self.area.set(body);
+        if self.entries.is_empty() {
+            state::empty(buf, body, theme, "There is no draft.", "c and C write one");
+        }
+        // Why one was not sent needs more room than how far the others have come.
+        let failed = |entry: &Entry| matches!(entry.draft.state, State::Failed { .. } | State::Unknown { .. });
+        let reason = if self.entries.iter().any(failed) { usize::from(body.width / 2) } else { 28 };
+        let columns = [
+            Column::new("", Size::Fixed(1)),
+            Column::new("", Size::Fit { min: 8, max: usize::from(body.width / 4) as u16 }).middle(),
+            Column::new("", Size::Fill { min: 8, weight: 1 }),
+            Column::new("", Size::Fit { min: 4, max: reason as u16 }),
+        ];
+        table::draw(buf, body, theme, true, &self.list, &columns, self.entries.len(), |row| self.row(view, row));
+        let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
+        let foot = Rect { y: inner.bottom() - 1, height: 1, ..inner };
+        let mut words = vec![(glyph::enter(), key), (" edit  ", dim), ("D", key), (" drop  ", dim)];
+        if view.outbox.is_busy() {
+            words.extend([("x", key), (" stop  ", dim)]);
+        } else {
+            words.extend([("S", key), (" send  ", dim), ("s", key), (" send this one  ", dim)]);
+        }
+        words.extend([("Esc", key), (" close", dim)]);
+        line::draw(buf, foot, &words);
+        None
+    }
+
+    fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey {
+        let len = self.entries.len();
+        let writes = !cx.view.session.read_only && !cx.view.session.offline;
+        match key.code {
+            KeyCode::Esc | KeyCode::Char('q') => return AfterKey::Close,
+            KeyCode::Char('c') if key.ctrl => return AfterKey::Close,
+            KeyCode::Down | KeyCode::Char('j') => self.list.move_by(1, len),
+            KeyCode::Up | KeyCode::Char('k') => self.list.move_by(-1, len),
+            KeyCode::PageDown => self.list.page_by(1, len),
+            KeyCode::PageUp => self.list.page_by(-1, len),
+            KeyCode::Enter | KeyCode::Char('e') => {
+                if let Some(entry) = self.selected() {
+                    compose(entry.key.clone(), entry.draft.clone(), cx);
+                }
+            }
+            KeyCode::Char('D') => {
+                if let Some(entry) = self.selected().filter(|entry| cx.view.outbox.progress(&entry.key).is_none()) {
+                    cx.act(drop_of(&entry.key, &entry.draft));
+                }
+            }
+            KeyCode::Char('S') if writes => self.send(cx),
+            KeyCode::Char('s') if writes => {
+                if let Some(entry) = self.selected() {
+                    cx.act(Action::Post(vec![entry.key.clone()]));
+                }
+            }
+            KeyCode::Char('x') => cx.act(Action::StopPosting),
+            _ => {}
+        }
+        AfterKey::Open
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) -> AfterKey {
+        let area = self.area.get();
+        match pointer {
+            Pointer::Wheel { rows, .. } => self.list.move_by(rows.into(), self.entries.len()),
+            Pointer::Press { column, row, double } if area.contains((column, row).into()) => {
+                if let Some(index) = self.list.row_at(row - area.y) {
+                    self.list.select(index, self.entries.len());
+                    if let Some(entry) = self.selected().filter(|_| double) {
+                        compose(entry.key.clone(), entry.draft.clone(), cx);
+                    }
+                }
+            }
+            _ => {}
+        }
+        AfterKey::Open
+    }
+}

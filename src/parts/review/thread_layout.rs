@@ -1,0 +1,441 @@
+//! Threads and drafts as rows that stand in the diff, made off the loop: what people said is rendered once, and laid out
+//! again whenever a draft or the changes are others.
+
+use super::threads::{self, ChangedPaths, Comment, CommitComments, Thread, ThreadPosition};
+use crate::api::notes::Note;
+use crate::app::outbox::{DiffPosition, Draft};
+use crate::app::pane::View;
+use crate::store::{Cancelled, Derive, Want, Work};
+use crate::ui::diff::{At, FileDiff, Inset};
+use crate::ui::doc::DocLine;
+use crate::ui::markdown;
+use crate::ui::theme::{Role, Theme};
+use crate::ui::{glyph, text};
+use jiff::Timestamp;
+use ratatui::style::Style;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+/// Columns of text at most: longer lines are hard to read.
+const WIDEST: usize = 100;
+/// Rows of one comment at most; the overview has all of it.
+const TALLEST: usize = 60;
+/// Bytes of a comment that are rendered for the diff.
+const LONGEST: usize = 16 * 1024;
+
+type Spans = Vec<(Cow<'static, str>, Style)>;
+
+/// What was said, with each comment as it looks.
+pub struct Rendered {
+    pub threads: Vec<Thread>,
+    bodies: Vec<Vec<Arc<Vec<DocLine<'static>>>>>,
+}
+
+/// Reads and renders the comments that have a place.
+struct RenderComments {
+    key: String,
+    notes: Vec<Arc<Vec<Note>>>,
+    comments: Vec<CommitComments>,
+    width: usize,
+    theme: Theme,
+}
+
+impl Derive for RenderComments {
+    type Output = Arc<Rendered>;
+
+    fn key(&self) -> String {
+        self.key.clone()
+    }
+
+    fn run(&self, cancelled: Cancelled<'_>) -> Arc<Rendered> {
+        let threads = threads::gather(&self.notes, &self.comments);
+        let width = self.width.saturating_sub(4).min(WIDEST);
+        let body = |said: &Comment| {
+            let mut lines = if cancelled() {
+                Vec::new()
+            } else {
+                markdown::render(text::start(&said.body, LONGEST), width, &self.theme).lines
+            };
+            if lines.len() > TALLEST || said.body.len() > LONGEST {
+                lines.truncate(TALLEST);
+                let words = format!("{} more of it in the overview", glyph::cut());
+                lines.push(DocLine::new(words, self.theme.style(Role::Dim)));
+            }
+            Arc::new(lines)
+        };
+        let bodies = threads.iter().map(|thread| thread.said.iter().map(body).collect()).collect();
+        Arc::new(Rendered { threads, bodies })
+    }
+}
+
+/// A draft as it is laid out: its key, itself, and how far it has come.
+#[derive(Clone)]
+pub struct LaidOutDraft {
+    pub key: String,
+    pub draft: Draft,
+    pub state: (String, Role),
+}
+
+/// What a row of an inset belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InsetPart {
+    /// A comment, by thread and place in it.
+    Said(usize, usize),
+    /// A draft, by its key.
+    Draft(String),
+}
+
+/// Rows for the diff, and what they belong to.
+#[derive(Default)]
+pub struct ThreadLayout {
+    pub insets: Vec<Inset>,
+    /// Of each inset: the first row of each part.
+    parts: HashMap<String, Vec<(usize, InsetPart)>>,
+    /// Insets that fold.
+    pub folds: BTreeSet<String>,
+    /// Drafts whose lines are elsewhere now.
+    pub moved: Vec<(String, DiffPosition)>,
+    /// Drafts whose lines are not there any more.
+    pub parked: BTreeSet<String>,
+    /// Comments by file.
+    pub counts: BTreeMap<String, usize>,
+}
+
+impl ThreadLayout {
+    /// What a row of an inset belongs to.
+    pub fn part(&self, inset: &str, row: usize) -> Option<&InsetPart> {
+        let parts = self.parts.get(inset)?;
+        let at = parts.partition_point(|(first, _)| *first <= row).checked_sub(1)?;
+        parts.get(at).map(|(_, part)| part)
+    }
+}
+
+/// Lays threads and drafts out on the changes.
+struct LayOutThreads {
+    key: String,
+    rendered: Arc<Rendered>,
+    drafts: Vec<LaidOutDraft>,
+    files: Vec<Arc<FileDiff>>,
+    head: String,
+    whole: bool,
+    complete: bool,
+    open: BTreeSet<String>,
+    width: usize,
+    theme: Theme,
+    now: Timestamp,
+}
+
+/// What the rows are made from.
+pub struct Source<'a> {
+    /// Names the notes and comments: another one whenever they are.
+    pub said: String,
+    pub notes: &'a dyn Fn() -> Vec<Arc<Vec<Note>>>,
+    pub comments: &'a dyn Fn() -> Vec<CommitComments>,
+    pub drafts: &'a [LaidOutDraft],
+    /// Names the changes.
+    pub changes: String,
+    pub files: &'a [Arc<FileDiff>],
+    /// The commit that the changes lead to.
+    pub head: &'a str,
+    /// Whether the old lines are those from before all of the changes.
+    pub whole: bool,
+    /// Whether all of the files are read: only then it is known which drafts have lost their lines.
+    pub complete: bool,
+    /// The folds that are open.
+    pub open: &'a BTreeSet<String>,
+    pub width: usize,
+}
+
+impl Source<'_> {
+    fn read_key(&self, view: &View) -> String {
+        format!("threads of {} in {} columns, {}", self.said, self.width, view.theme.name)
+    }
+
+    /// Names the rows.
+    pub fn lay_key(&self, view: &View) -> String {
+        let mut hasher = DefaultHasher::new();
+        for drafted in self.drafts {
+            (&drafted.key, drafted.draft.to_json(), &drafted.state.0).hash(&mut hasher);
+        }
+        (&self.changes, self.head, self.whole, self.complete, self.open, self.files.len()).hash(&mut hasher);
+        format!("{}, laid out {:016x}", self.read_key(view), hasher.finish())
+    }
+
+    /// What is still to be done for the rows.
+    pub fn wants(&self, view: &View) -> Vec<Want> {
+        let (read, lay) = (self.read_key(view), self.lay_key(view));
+        if !view.store.lacks(&lay) || self.width == 0 {
+            return Vec::new();
+        }
+        let work = match view.store.made::<Arc<Rendered>>(&read) {
+            None => Work::new(RenderComments {
+                key: read,
+                notes: (self.notes)(),
+                comments: (self.comments)(),
+                width: self.width,
+                theme: view.theme.clone(),
+            }),
+            Some(rendered) => Work::new(LayOutThreads {
+                key: lay,
+                rendered: rendered.clone(),
+                drafts: self.drafts.to_vec(),
+                files: self.files.to_vec(),
+                head: self.head.to_owned(),
+                whole: self.whole,
+                complete: self.complete,
+                open: self.open.clone(),
+                width: self.width,
+                theme: view.theme.clone(),
+                now: view.now,
+            }),
+        };
+        vec![work.into()]
+    }
+
+    /// What was said, once it is read.
+    pub fn rendered<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Rendered>> {
+        view.store.made(&self.read_key(view))
+    }
+}
+
+impl Derive for LayOutThreads {
+    type Output = Arc<ThreadLayout>;
+
+    fn key(&self) -> String {
+        self.key.clone()
+    }
+
+    fn run(&self, cancelled: Cancelled<'_>) -> Arc<ThreadLayout> {
+        let ground = ChangedPaths::new(&self.files, &self.head, self.whole);
+        let mut laid = ThreadLayout::default();
+        let mut with_thread: BTreeSet<usize> = BTreeSet::new();
+        for (index, thread) in self.rendered.threads.iter().enumerate() {
+            if cancelled() {
+                break;
+            }
+            let stand = ground.find(&thread.spot);
+            if stand == ThreadPosition::Gone {
+                continue;
+            }
+            *laid.counts.entry(thread.spot.path.clone()).or_default() += thread.said.len();
+            let own = |(_, drafted): &(usize, &LaidOutDraft)| {
+                drafted.draft.spot.as_ref().is_some_and(|spot| spot.is_same(&thread.spot))
+            };
+            let drafts: Vec<(usize, &LaidOutDraft)> = self.drafts.iter().enumerate().filter(own).collect();
+            with_thread.extend(drafts.iter().map(|(at, _)| *at));
+            let drafts: Vec<&LaidOutDraft> = drafts.into_iter().map(|(_, drafted)| drafted).collect();
+            self.thread(&mut laid, index, thread, stand, &drafts);
+        }
+        for (index, drafted) in self.drafts.iter().enumerate() {
+            let Some(spot) = drafted.draft.spot.as_ref() else { continue };
+            let stand = ground.find(spot);
+            match stand {
+                ThreadPosition::At(At::Line(side, line))
+                    if self.whole && !self.head.is_empty() && spot.sha != self.head =>
+                {
+                    let count = spot.lines.map_or(0, |(first, last)| last.saturating_sub(first));
+                    let first = line.saturating_sub(count).max(1);
+                    let (before, after) = ground.around(&spot.path, side, first, line);
+                    // Nobody knows the numbers of old lines in a file that may be another one.
+                    let (sha, lines) = (self.head.clone(), Some((first, line)));
+                    let moved = DiffPosition { sha, lines, removed: None, before, after, ..spot.clone() };
+                    laid.moved.push((drafted.key.clone(), moved));
+                }
+                ThreadPosition::Outdated | ThreadPosition::Gone if self.whole && self.complete => {
+                    _ = laid.parked.insert(drafted.key.clone())
+                }
+                _ => {}
+            }
+            let at = match stand {
+                ThreadPosition::At(at) => at,
+                ThreadPosition::Hidden | ThreadPosition::Outdated => At::File,
+                ThreadPosition::Gone => continue,
+            };
+            if !with_thread.contains(&index) {
+                let mut lines = vec![self.rule(true, self.draft_heading(drafted, stand))];
+                if stand == ThreadPosition::Outdated {
+                    lines.extend(spot.quote.iter().map(|line| self.quoted(line)));
+                }
+                lines.extend(self.draft_body(drafted));
+                lines.push(self.rule(false, Vec::new()));
+                let key = format!("draft {}", drafted.key);
+                laid.parts.insert(key.clone(), vec![(0, InsetPart::Draft(drafted.key.clone()))]);
+                laid.insets.push(Inset { key, path: spot.path.clone(), at, lines: Arc::new(lines) });
+            }
+        }
+        Arc::new(laid)
+    }
+}
+
+impl LayOutThreads {
+    fn thread(
+        &self,
+        laid: &mut ThreadLayout,
+        index: usize,
+        thread: &Thread,
+        stand: ThreadPosition,
+        drafts: &[&LaidOutDraft],
+    ) {
+        let at = if let ThreadPosition::At(at) = stand { at } else { At::File };
+        let outdated = stand == ThreadPosition::Outdated;
+        let spot = &thread.spot;
+        let key = format!("thread {} {} {:?} {}", spot.path, spot.old, spot.lines, spot.sha);
+        let resolved = thread.said.iter().any(|said| said.is_resolved);
+        let folds = outdated || resolved;
+        let mut lines = Vec::new();
+        let mut parts = Vec::new();
+        if folds {
+            laid.folds.insert(key.clone());
+        }
+        if folds && !self.open.contains(&key) && drafts.is_empty() {
+            parts.push((0, InsetPart::Said(index, 0)));
+            lines.push(self.folded(thread, outdated));
+        } else {
+            for (at, said) in thread.said.iter().enumerate() {
+                parts.push((lines.len(), InsetPart::Said(index, at)));
+                let mut heading = self.heading(said);
+                if at == 0 {
+                    heading.extend(self.about(spot, stand));
+                    lines.push(self.rule(true, heading));
+                    if outdated {
+                        lines.extend(spot.quote.iter().map(|line| self.quoted(line)));
+                    }
+                } else {
+                    lines.push(self.beside(heading));
+                }
+                let body = self.rendered.bodies.get(index).and_then(|bodies| bodies.get(at));
+                lines.extend(body.iter().flat_map(|body| body.iter()).map(|line| self.beside(line.spans.clone())));
+            }
+            for drafted in drafts {
+                parts.push((lines.len(), InsetPart::Draft(drafted.key.clone())));
+                lines.push(self.beside(self.draft_heading(drafted, ThreadPosition::At(at))));
+                lines.extend(self.draft_body(drafted));
+            }
+            lines.push(self.rule(false, Vec::new()));
+        }
+        laid.parts.insert(key.clone(), parts);
+        laid.insets.push(Inset { key, path: spot.path.clone(), at, lines: Arc::new(lines) });
+    }
+
+    fn span(&self, words: impl Into<Cow<'static, str>>, role: Role) -> (Cow<'static, str>, Style) {
+        (words.into(), self.theme.style(role))
+    }
+
+    /// The upper or lower edge, with words on it.
+    fn rule(&self, upper: bool, words: Spans) -> DocLine<'static> {
+        let corner = match (glyph::ascii(), upper) {
+            (true, _) => "+",
+            (false, true) => "╭",
+            (false, false) => "╰",
+        };
+        let mut spans = vec![self.span(format!("{corner}{}", glyph::rule()), Role::Faint)];
+        if !words.is_empty() {
+            spans.push(self.span(" ", Role::Text));
+            spans.extend(words);
+            spans.push(self.span(" ", Role::Text));
+        }
+        let used: usize = spans.iter().map(|(words, _)| text::width(words)).sum();
+        let rest = self.width.min(WIDEST + 4).saturating_sub(used);
+        spans.push(self.span(glyph::rule().repeat(rest), Role::Faint));
+        DocLine { spans, ..DocLine::default() }
+    }
+
+    fn beside(&self, words: Spans) -> DocLine<'static> {
+        let mut spans = vec![self.span(format!("{} ", glyph::divider()), Role::Faint)];
+        spans.extend(words);
+        DocLine { spans, ..DocLine::default() }
+    }
+
+    /// A line that is not there any more.
+    fn quoted(&self, line: &str) -> DocLine<'static> {
+        self.beside(vec![self.span(format!("{} {line}", glyph::divider()), Role::Dim)])
+    }
+
+    fn heading(&self, said: &Comment) -> Spans {
+        let author = said.author.as_ref().map_or("somebody", |author| author.username.as_str());
+        let mut spans = vec![self.span(author.to_owned(), Role::User)];
+        let when = said.at.as_ref().and_then(crate::api::Time::instant);
+        if let Some(when) = when {
+            let seconds = self.now.duration_since(when).as_secs();
+            spans.push(self.span(format!(" {} {}", glyph::dot(), text::ago(seconds)), Role::Dim));
+        }
+        if said.is_edited {
+            spans.push(self.span(format!(" {} edited", glyph::dot()), Role::Dim));
+        }
+        if said.is_resolved {
+            spans.push(self.span(format!("  {} resolved", glyph::done()), Role::Success));
+        }
+        spans
+    }
+
+    /// Which lines it is about, where that is not the one above alone.
+    fn about(&self, spot: &DiffPosition, stand: ThreadPosition) -> Spans {
+        let short = spot.sha.get(..8).unwrap_or(&spot.sha);
+        match spot.lines {
+            _ if stand == ThreadPosition::Outdated => {
+                vec![self.span(format!("  outdated, {} at {short}", spot.label()), Role::Warning)]
+            }
+            _ if stand == ThreadPosition::Hidden => vec![self.span(unseen(spot), Role::Dim)],
+            None => vec![self.span("  the file", Role::Dim)],
+            Some(_) => range(spot).map(|words| self.span(words, Role::Dim)).into_iter().collect(),
+        }
+    }
+
+    /// A thread in one line.
+    fn folded(&self, thread: &Thread, outdated: bool) -> DocLine<'static> {
+        let first = thread.said.first();
+        let author = first.and_then(|said| said.author.as_ref()).map_or("somebody", |author| author.username.as_str());
+        let words = first.and_then(|said| said.body.lines().find(|line| !line.trim().is_empty())).unwrap_or_default();
+        let count = match thread.said.len() {
+            1 => String::new(),
+            count => format!(" {} {count} comments", glyph::dot()),
+        };
+        let why = if outdated { format!("outdated, {}", thread.spot.label()) } else { "resolved".to_owned() };
+        let spans = vec![
+            self.span(format!("{} ", glyph::folded()), Role::Accent),
+            self.span(author.to_owned(), Role::User),
+            self.span(format!("  {}", text::fit(words, 60)), Role::Dim),
+            self.span(format!("  {why}{count}"), Role::Warning),
+        ];
+        DocLine { spans, ..DocLine::default() }
+    }
+
+    fn draft_heading(&self, drafted: &LaidOutDraft, stand: ThreadPosition) -> Spans {
+        let (words, role) = &drafted.state;
+        let mut spans = vec![self.span(format!("{} {words}", glyph::draft()), *role)];
+        let spot = drafted.draft.spot.as_ref();
+        if let Some(spot) = spot.filter(|_| stand == ThreadPosition::Outdated) {
+            let words = if self.whole { "parked: {} is not there any more" } else { "{} is not there" };
+            spans.push(self.span(format!("  {}", words.replace("{}", &spot.label())), Role::Warning));
+        } else if let Some(spot) = spot.filter(|_| stand == ThreadPosition::Hidden) {
+            spans.push(self.span(unseen(spot), Role::Dim));
+        } else {
+            spans.extend(spot.and_then(range).map(|words| self.span(words, Role::Dim)));
+        }
+        spans
+    }
+
+    fn draft_body(&self, drafted: &LaidOutDraft) -> Vec<DocLine<'static>> {
+        let width = self.width.saturating_sub(4).min(WIDEST);
+        let lines = text::start(&drafted.draft.text, LONGEST).lines();
+        let wrapped = lines.flat_map(|line| text::wrap(line, width, TALLEST)).take(TALLEST);
+        wrapped.map(|line| self.beside(vec![self.span(line, Role::Text)])).collect()
+    }
+}
+
+/// The lines that are meant, where that is not the one alone below which it stands.
+fn range(spot: &DiffPosition) -> Option<String> {
+    let from_to = |(first, last): (u32, u32)| {
+        if first < last { format!("lines {first} to {last}") } else { format!("line {last}") }
+    };
+    let (lines, removed) = (spot.lines?, spot.removed);
+    let old = removed.map(|removed| format!(" and old {}", from_to(removed))).unwrap_or_default();
+    (lines.0 < lines.1 || removed.is_some()).then(|| format!("  {}{old}", from_to(lines)))
+}
+
+/// What is about lines that the diff does not show.
+fn unseen(spot: &DiffPosition) -> String {
+    format!("  {}, not among the lines shown", spot.label())
+}

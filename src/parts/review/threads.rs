@@ -1,0 +1,301 @@
+//! What people said of places in the changes, kept together as threads by commit, path and line.
+
+use crate::api::Time;
+use crate::api::commits::CommitComment;
+use crate::api::notes::Note;
+use crate::api::users::User;
+use crate::app::outbox::DiffPosition;
+use crate::ui::diff::{At, FileDiff, Kind, Side};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// One comment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Comment {
+    /// The number of the note; none for a commit's comment.
+    pub note: Option<u64>,
+    pub author: Option<User>,
+    pub at: Option<Time>,
+    pub is_edited: bool,
+    pub is_resolved: bool,
+    /// Markdown, without the line that names the place.
+    pub body: String,
+}
+
+/// Comments on the same lines.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Thread {
+    pub spot: DiffPosition,
+    /// Oldest first.
+    pub said: Vec<Comment>,
+}
+
+/// Comments of one commit, with its hash.
+pub type CommitComments = (String, Vec<Arc<Vec<CommitComment>>>);
+
+/// The place that a note speaks of: where the server says so, or the note itself. With it, the note without that line.
+pub fn place(note: &Note) -> (Option<DiffPosition>, &str) {
+    if note.system {
+        return (None, &note.body);
+    }
+    match DiffPosition::read(&note.body) {
+        Some((spot, rest)) => (Some(spot), rest),
+        None => (positioned(note), &note.body),
+    }
+}
+
+fn positioned(note: &Note) -> Option<DiffPosition> {
+    let position = note.position.as_ref()?;
+    let old = position.new_line.is_none() && position.old_line.is_some();
+    let path = if old { position.old_path.as_deref() } else { position.new_path.as_deref() };
+    let path = path.or(position.new_path.as_deref()).or(position.old_path.as_deref())?;
+    let line = position.new_line.or(position.old_line).and_then(|line| u32::try_from(line).ok());
+    Some(DiffPosition {
+        path: path.to_owned(),
+        sha: position.head_sha.clone().unwrap_or_default(),
+        old,
+        lines: line.map(|line| (line, line)),
+        ..DiffPosition::default()
+    })
+}
+
+/// Gathers the comments that have a place into threads, in the order in which these began.
+pub fn gather(notes: &[Arc<Vec<Note>>], comments: &[CommitComments]) -> Vec<Thread> {
+    let mut threads: Vec<Thread> = Vec::new();
+    let mut by_line: HashMap<(String, bool, Option<u32>), Vec<usize>> = HashMap::new();
+    let mut add = |spot: DiffPosition, said: Comment| {
+        let near = by_line.entry((spot.path.clone(), spot.old, spot.line())).or_default();
+        let same = near.iter().copied().find(|at| threads.get(*at).is_some_and(|thread| thread.spot.is_same(&spot)));
+        match same.and_then(|at| threads.get_mut(at)) {
+            Some(thread) => {
+                if thread.spot.quote.is_empty() {
+                    thread.spot.quote = spot.quote;
+                }
+                thread.said.push(said);
+            }
+            None => {
+                near.push(threads.len());
+                threads.push(Thread { spot, said: vec![said] });
+            }
+        }
+    };
+    for note in notes.iter().flat_map(|page| page.iter()) {
+        if let (Some(spot), rest) = place(note) {
+            let said = Comment {
+                note: Some(note.id),
+                author: note.author.clone(),
+                at: note.created_at.clone(),
+                is_edited: note.is_edited(),
+                is_resolved: note.resolved == Some(true),
+                body: rest.to_owned(),
+            };
+            add(spot, said);
+        }
+    }
+    for (sha, pages) in comments {
+        for comment in pages.iter().flat_map(|page| page.iter()) {
+            if let (Some(spot), rest) = comment_place(sha, comment) {
+                add(spot, said_of(comment, rest));
+            }
+        }
+    }
+    for thread in &mut threads {
+        thread.said.sort_by_key(|said| said.at.as_ref().and_then(Time::instant));
+    }
+    threads
+}
+
+/// The place that a commit's comment speaks of, and the comment without the line that names it.
+pub fn comment_place<'a>(sha: &str, comment: &'a CommitComment) -> (Option<DiffPosition>, &'a str) {
+    if let Some((spot, rest)) = DiffPosition::read(&comment.note) {
+        return (Some(spot), rest);
+    }
+    let line = comment.line.and_then(|line| u32::try_from(line).ok()).filter(|line| *line > 0);
+    let spot = comment.path.as_ref().map(|path| DiffPosition {
+        path: path.clone(),
+        sha: sha.to_owned(),
+        old: comment.line_type.as_deref() == Some("old"),
+        lines: line.map(|line| (line, line)),
+        ..DiffPosition::default()
+    });
+    (spot, &comment.note)
+}
+
+/// A commit's comment as one among others.
+pub fn said_of(comment: &CommitComment, body: &str) -> Comment {
+    Comment {
+        author: comment.author.clone(),
+        at: comment.created_at.clone(),
+        body: body.to_owned(),
+        ..Comment::default()
+    }
+}
+
+/// Where a place is in the changes as they are now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ThreadPosition {
+    /// There, still saying the same.
+    At(At),
+    /// Its line is none of those that the diff shows; its file is there.
+    Hidden,
+    /// Its lines are not there any more, or say something else; its file is.
+    Outdated,
+    /// Its file is not among the changes.
+    Gone,
+}
+
+/// The files that are changed, by their names.
+pub struct ChangedPaths<'a> {
+    by_path: HashMap<&'a str, &'a FileDiff>,
+    /// The commit whose changes they are.
+    head: &'a str,
+    /// Whether the old lines are those from before all of the changes: their numbers are those that places name.
+    whole: bool,
+    /// The lines of the sides that were looked at: there may be many threads on one file.
+    sides: RefCell<HashMap<(&'a str, Side), LineNumbers<'a>>>,
+}
+
+/// Lines with their numbers, ascending.
+type LineNumbers<'a> = Rc<Vec<(u32, &'a str)>>;
+
+impl<'a> ChangedPaths<'a> {
+    /// The changes that lead to `head`: all of them, or only some.
+    pub fn new(files: &'a [Arc<FileDiff>], head: &'a str, whole: bool) -> ChangedPaths<'a> {
+        let mut by_path = HashMap::new();
+        for file in files {
+            by_path.entry(file.source.old_path.as_str()).or_insert(file.as_ref());
+        }
+        for file in files {
+            by_path.insert(file.path(), file.as_ref());
+        }
+        ChangedPaths { by_path, head, whole, sides: RefCell::default() }
+    }
+
+    /// The lines of one side that the changes show.
+    fn side_of(&self, file: &'a FileDiff, side: Side) -> LineNumbers<'a> {
+        let mut sides = self.sides.borrow_mut();
+        sides.entry((file.path(), side)).or_insert_with(|| Rc::new(side_of(file, side))).clone()
+    }
+
+    /// Where a place is: by its number in the same changes, by what it says in others.
+    pub fn find(&self, spot: &DiffPosition) -> ThreadPosition {
+        let Some(file) = self.by_path.get(spot.path.as_str()) else { return ThreadPosition::Gone };
+        let Some(last) = spot.line() else { return ThreadPosition::At(At::File) };
+        let side = if spot.old { Side::Old } else { Side::New };
+        let same = self.head.starts_with(&spot.sha) || spot.sha.starts_with(self.head);
+        let known = !spot.sha.is_empty() && !self.head.is_empty();
+        // Where a server names no commit, a line without its text can only be taken by its number.
+        let by_number = if known { same } else { spot.quote.is_empty() };
+        let lines = self.side_of(file, side);
+        if by_number && (self.whole || !spot.old) {
+            let shown = lines.binary_search_by_key(&last, |(number, _)| *number).is_ok();
+            return if shown { ThreadPosition::At(At::Line(side, last)) } else { ThreadPosition::Hidden };
+        }
+        match spot.find(&lines) {
+            Some(line) => ThreadPosition::At(At::Line(side, line)),
+            None => ThreadPosition::Outdated,
+        }
+    }
+
+    /// Up to two lines before and behind a place.
+    pub fn around(&self, path: &str, side: Side, first: u32, last: u32) -> (Vec<String>, Vec<String>) {
+        let Some(file) = self.by_path.get(path) else { return Default::default() };
+        let lines = self.side_of(file, side);
+        let within = |from: u32, to: u32| {
+            let fitting = lines.iter().filter(|(number, _)| (from..to).contains(number));
+            fitting.map(|(_, text)| (*text).to_owned()).collect()
+        };
+        (within(first.saturating_sub(2), first), within(last.saturating_add(1), last.saturating_add(3)))
+    }
+}
+
+fn side_of(file: &FileDiff, side: Side) -> Vec<(u32, &str)> {
+    let lines = file.lines.iter().filter(|line| !matches!(line.kind, Kind::NoNewline | Kind::Plain));
+    lines.filter_map(|line| Some((line.number(side)?, file.text(line)))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::diff::{Source, parse};
+
+    const HEAD: &str = "9f3c2abd00112233445566778899aabbccddeeff";
+    const BEFORE: &str = "1111111100112233445566778899aabbccddeeff";
+
+    fn note(id: u64, body: &str) -> Note {
+        let at = Some(Time(format!("2026-06-15T10:00:{id:02}Z")));
+        Note { id, body: body.into(), created_at: at, ..Note::default() }
+    }
+
+    fn on(sha: &str, line: u32, words: &str) -> String {
+        let spot =
+            DiffPosition { path: "a.rs".into(), sha: sha.into(), lines: Some((line, line)), ..DiffPosition::default() };
+        format!("{}{words}", spot.head().expect("it can be written"))
+    }
+
+    #[test]
+    fn comments_on_the_same_line_are_one_thread() {
+        let pages = [
+            Arc::new(vec![note(1, &on(HEAD, 2, "one")), note(2, "of the whole"), note(3, &on(HEAD, 3, "two"))]),
+            Arc::new(vec![note(4, &on(HEAD, 2, "three")), note(5, &on(BEFORE, 2, "four"))]),
+        ];
+        let comment = CommitComment {
+            note: "five".into(),
+            path: Some("a.rs".into()),
+            line: Some(2),
+            created_at: Some("2026-06-15T10:00:00Z".into()),
+            ..CommitComment::default()
+        };
+        let threads = gather(&pages, &[(HEAD.into(), vec![Arc::new(vec![comment])])]);
+        let bodies: Vec<Vec<&str>> =
+            threads.iter().map(|thread| thread.said.iter().map(|said| said.body.as_str()).collect()).collect();
+        assert_eq!(bodies, [vec!["five", "one", "three"], vec!["two"], vec!["four"]]);
+    }
+
+    #[test]
+    fn a_place_is_found_by_what_it_says_in_other_changes() {
+        let diff = "@@ -1,3 +1,4 @@\n one line\n+put in\n second line\n third line\n";
+        let source =
+            Source { old_path: "a.rs".into(), new_path: "a.rs".into(), diff: diff.into(), ..Source::default() };
+        let files = [Arc::new(parse(source))];
+        let ground = ChangedPaths::new(&files, HEAD, true);
+        let mut spot = DiffPosition {
+            path: "a.rs".into(),
+            sha: BEFORE.into(),
+            lines: Some((2, 2)),
+            quote: vec!["second line".into()],
+            ..DiffPosition::default()
+        };
+        assert_eq!(ground.find(&spot), ThreadPosition::At(At::Line(Side::New, 3)));
+        spot.quote = vec!["another line".into()];
+        assert_eq!(ground.find(&spot), ThreadPosition::Outdated);
+        spot.sha = HEAD.into();
+        assert_eq!(ground.find(&spot), ThreadPosition::At(At::Line(Side::New, 2)));
+        // A line that the diff does not show is not taken for one that is gone.
+        spot.lines = Some((9, 9));
+        assert_eq!(ground.find(&spot), ThreadPosition::Hidden);
+        spot.path = "b.rs".into();
+        assert_eq!(ground.find(&spot), ThreadPosition::Gone);
+    }
+
+    #[test]
+    fn old_lines_of_some_of_the_changes_are_not_taken_by_their_number() {
+        let diff = "@@ -1,2 +1,1 @@\n one line\n-second line\n";
+        let source =
+            Source { old_path: "a.rs".into(), new_path: "a.rs".into(), diff: diff.into(), ..Source::default() };
+        let files = [Arc::new(parse(source))];
+        let quote = vec!["another line".to_owned()];
+        let spot = DiffPosition {
+            path: "a.rs".into(),
+            sha: HEAD.into(),
+            old: true,
+            lines: Some((2, 2)),
+            quote,
+            ..DiffPosition::default()
+        };
+        assert_eq!(ChangedPaths::new(&files, HEAD, true).find(&spot), ThreadPosition::At(At::Line(Side::Old, 2)));
+        assert_eq!(ChangedPaths::new(&files, HEAD, false).find(&spot), ThreadPosition::Outdated);
+    }
+}

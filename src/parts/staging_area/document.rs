@@ -1,0 +1,94 @@
+//! A file of a branch in the editor: read from the server or from what is staged, and staged again.
+
+use super::{Base, StagedFile, StagingKey, failure, history, last_commit};
+use crate::api::repository::GetRawBlob;
+use crate::app::action::Tone;
+use crate::app::overlay::editor::{Document, Origin};
+use crate::app::pane::{Cx, View};
+use crate::store::{Load, Want};
+use crate::ui::text::shown;
+
+/// The name of a text that begins with what is staged.
+const STAGED: &str = "staged";
+/// The name of a text that begins with nothing.
+const NEW: &str = "new";
+
+/// A file that is edited for a list.
+pub struct FileOf {
+    desk: StagingKey,
+    path: String,
+    /// The blob that the branch has at the path, or had when it was looked at.
+    blob: Option<String>,
+    key: String,
+}
+
+impl FileOf {
+    /// The file at a path; a new one where there is no blob.
+    pub fn new(desk: StagingKey, path: &str, blob: Option<String>) -> FileOf {
+        let key = desk.typed_key(path);
+        FileOf { desk, path: path.to_owned(), blob, key }
+    }
+
+    fn raw(&self) -> Option<GetRawBlob> {
+        self.blob.as_ref().map(|sha| GetRawBlob { id: self.desk.project.clone(), sha: sha.clone() })
+    }
+}
+
+impl Document for FileOf {
+    fn path(&self) -> &str {
+        &self.path
+    }
+
+    fn key(&self) -> &str {
+        &self.key
+    }
+
+    fn verb(&self) -> &'static str {
+        "stage"
+    }
+
+    fn takes_unchanged(&self) -> bool {
+        self.blob.is_none()
+    }
+
+    fn wants(&self, _view: &View) -> Vec<Want> {
+        let Some(raw) = self.raw() else { return Vec::new() };
+        let history = history(&self.desk.project, &self.desk.branch, &self.path);
+        vec![Load::one(&raw).into(), Load::list(&history, 1).into()]
+    }
+
+    fn read(&self, view: &View) -> Option<Result<Origin, String>> {
+        let staging = match self.desk.read(view) {
+            Ok(staging) => staging,
+            Err(why) => return Some(Err(why)),
+        };
+        if let Some(content) = staging.at(&self.path).and_then(|change| change.content.as_ref()) {
+            let bytes = self.desk.bytes(view, content);
+            let lost = || "The staged text is not on disk any more; D drops the change.".to_owned();
+            return Some(bytes.map(|bytes| Origin { name: STAGED.into(), bytes }).ok_or_else(lost));
+        }
+        let Some(raw) = self.raw() else { return Some(Ok(Origin { name: NEW.into(), bytes: Vec::new() })) };
+        match view.store.get(&raw).value {
+            Some(found) => Some(Ok(Origin { name: raw.sha, bytes: found.bytes.clone() })),
+            None => failure(view, &raw).map(Err),
+        }
+    }
+
+    fn save(&self, origin: &str, text: String, cx: &mut Cx) -> Result<(), String> {
+        let staged = self.desk.read(&cx.view)?.at(&self.path).is_some_and(|change| change.content.is_some());
+        let base = match origin {
+            STAGED | NEW => None,
+            // What is staged has its own base, which is no newer.
+            _ if staged => None,
+            blob => {
+                let current = self.blob.as_deref() == Some(blob);
+                let last = || last_commit(&cx.view, &self.desk.project, &self.desk.branch, &self.path);
+                Some(Base { blob: Some(blob.to_owned()), last_commit: current.then(last).flatten() })
+            }
+        };
+        self.desk.put(&self.path, base, StagedFile::Text(text), cx)?;
+        let (path, branch) = (shown(&self.path), shown(&self.desk.branch));
+        cx.say(Tone::Good, format!("Staged {path} for {branch}; g i shows what is staged."));
+        Ok(())
+    }
+}

@@ -1,0 +1,279 @@
+//! What a place with files can do with one of them: edit, add, move, delete and upload it, for the list of its branch.
+
+use super::document::FileOf;
+use super::paths::{self, BranchPaths, LocalPaths, ReadFile};
+use super::{Base, LARGEST, StagedFile, StagingKey, last_commit};
+use crate::api::Id;
+use crate::api::branches::{Branch, ListBranches};
+use crate::api::projects::Project;
+use crate::api::tags::{ListTags, Tag};
+use crate::app::App;
+use crate::app::action::{Action, Tone};
+use crate::app::command::Disabled;
+use crate::app::overlay::editor::Editor;
+use crate::app::overlay::prompt::Prompt;
+use crate::app::pane::{Breadcrumb, Cx, View};
+use crate::app::place::Place;
+use crate::parts::project;
+use crate::store::{Want, Work};
+use crate::ui::glyph;
+use crate::ui::text::{bytes, count, shown};
+use crate::ui::theme::Role;
+
+/// Where one is among files.
+#[derive(Clone, Debug, Default)]
+pub struct FileContext {
+    /// The project.
+    pub project: Id,
+    /// The ref that is shown; the default branch where there is none.
+    pub git_ref: Option<String>,
+    /// What is under the cursor.
+    pub path: Option<String>,
+    /// Its blob, where it is a file.
+    pub blob: Option<String>,
+}
+
+impl FileContext {
+    fn branch(&self, view: &View) -> Option<String> {
+        self.git_ref.clone().or_else(|| project::default_branch(view, &self.project).map(str::to_owned))
+    }
+
+    /// The desk of the branch at hand.
+    pub fn desk(&self, view: &View) -> Option<StagingKey> {
+        StagingKey::of(view, &self.project, &self.branch(view)?)
+    }
+
+    /// The folder at hand, with its slash.
+    fn folder(&self) -> String {
+        match (&self.path, &self.blob) {
+            (Some(path), None) => format!("{path}/"),
+            (Some(path), Some(_)) => path.rfind('/').and_then(|at| path.get(..=at)).unwrap_or_default().to_owned(),
+            (None, _) => String::new(),
+        }
+    }
+
+    /// Whether files can be changed here, or why not.
+    pub fn can_change(&self, view: &View) -> Result<(), Disabled> {
+        if !view.session.signed_in {
+            return Err("you are not signed in".into());
+        }
+        let hash = |name: &str| name.len() == 40 && name.bytes().all(|b| b.is_ascii_hexdigit());
+        if self.git_ref.as_deref().is_some_and(hash) {
+            return Err("this is a commit; R chooses a branch".into());
+        }
+        let tags = view.store.list::<Tag, _>(&ListTags { id: self.project.clone(), ..ListTags::default() });
+        let branches = view.store.list::<Branch, _>(&ListBranches { id: self.project.clone(), search: None });
+        let here = self.git_ref.as_deref();
+        if tags.iter().any(|tag| Some(tag.name.as_str()) == here)
+            && branches.iter().all(|branch| Some(branch.name.as_str()) != here)
+        {
+            return Err("this is a tag; R chooses a branch".into());
+        }
+        if project::project(view, &self.project).is_some_and(Project::is_archived) {
+            return Err("the project is archived".into());
+        }
+        self.desk(view).map(|_| ()).ok_or_else(|| "who you are is not known yet".into())
+    }
+
+    /// Whether the file at hand can be changed, or why not.
+    pub fn can_change_file(&self, view: &View) -> Result<(), Disabled> {
+        self.can_change(view)?;
+        self.blob.as_ref().map(|_| ()).ok_or_else(|| "no file is selected".into())
+    }
+
+    fn base(&self, desk: &StagingKey, view: &View) -> Base {
+        let path = self.path.as_deref().unwrap_or_default();
+        Base { blob: self.blob.clone(), last_commit: last_commit(view, &desk.project, &desk.branch, path) }
+    }
+
+    /// Opens the file at hand in an editor.
+    pub fn edit(&self, outside: bool, cx: &mut Cx) {
+        let (Some(desk), Some(path)) = (self.desk(&cx.view), &self.path) else { return };
+        open(desk, path, self.blob.clone(), outside, cx);
+    }
+
+    /// Asks where a new file is to be.
+    pub fn add(&self, cx: &mut Cx) {
+        self.ask("new file", ADD, self.folder(), cx);
+    }
+
+    /// Asks where the file at hand is to be.
+    pub fn rename(&self, cx: &mut Cx) {
+        self.ask("move to", MOVE, self.path.clone().unwrap_or_default(), cx);
+    }
+
+    fn ask(&self, label: &str, tag: &'static str, text: String, cx: &mut Cx) {
+        let Some(branch) = self.branch(&cx.view) else { return };
+        let paths = BranchPaths { project: self.project.clone(), branch };
+        cx.act(Action::Open(Box::new(Prompt::ask(label, tag, text).complete(Box::new(paths)))));
+    }
+
+    /// Stages that the file at hand goes.
+    pub fn delete(&self, cx: &mut Cx) {
+        let (Some(desk), Some(path)) = (self.desk(&cx.view), &self.path) else { return };
+        match held(&desk, path, &cx.view) {
+            Some(size) => {
+                let question = format!("Delete {}? What you made of it ({size}) is nowhere else.", shown(path));
+                cx.act(App::confirm("Delete a file", question, Action::Answer(DELETE, path.clone())));
+            }
+            None => self.delete_now(cx),
+        }
+    }
+
+    fn delete_now(&self, cx: &mut Cx) {
+        let (Some(desk), Some(path)) = (self.desk(&cx.view), &self.path) else { return };
+        let base = self.base(&desk, &cx.view);
+        match desk.delete(path, base, cx) {
+            Ok(()) => said(&format!("Staged: {} is to be deleted", shown(path)), cx),
+            Err(why) => cx.say(Tone::Warning, why),
+        }
+    }
+}
+
+/// Opens a file of a branch in an editor; what is staged for it, where something is.
+pub fn open(desk: StagingKey, path: &str, blob: Option<String>, outside: bool, cx: &mut Cx) {
+    let document = Box::new(FileOf::new(desk, path, blob));
+    let editor = if outside { Editor::outside(document) } else { Editor::new(document) };
+    cx.act(Action::Open(Box::new(editor)));
+}
+
+/// How much is staged for a path that would be lost with it.
+fn held(desk: &StagingKey, path: &str, view: &View) -> Option<String> {
+    let staging = desk.read(view).ok()?;
+    staging.at(path)?.content.as_ref().map(|content| bytes(content.bytes))
+}
+
+fn said(what: &str, cx: &mut Cx) {
+    cx.say(Tone::Good, format!("{what}; g i shows what is staged."));
+}
+
+/// Why no file can have that path.
+fn unfit(path: &str) -> Option<&'static str> {
+    let bad = |name: &str| matches!(name, "" | "." | "..") || name.eq_ignore_ascii_case(".git");
+    match path {
+        "" => Some("it is empty"),
+        _ if path.ends_with('/') => Some("it names a folder"),
+        _ if path.chars().any(char::is_control) => Some("control characters are not allowed"),
+        _ if path.split('/').any(bad) => Some("a part of it is empty, . or .., or .git"),
+        _ => None,
+    }
+}
+
+const ADD: &str = "staging: add";
+const MOVE: &str = "staging: move";
+const LOCAL: &str = "staging: local file";
+const UPLOAD: &str = "staging: upload";
+const OVER: &str = "staging: upload over";
+const DELETE: &str = "staging: delete";
+
+/// What is asked for step by step; a place with files has one.
+#[derive(Default)]
+pub struct FileAction {
+    /// A file of this machine that is to be uploaded.
+    local: Option<String>,
+    /// One that is read, and where it goes.
+    reading: Option<(String, String)>,
+    /// Counts the readings.
+    turn: u64,
+    /// The list as it was when its changes were counted, and how many they are.
+    counted: (String, usize),
+}
+
+impl FileAction {
+    /// Asks which file of this machine is to be uploaded.
+    pub fn upload(&self, cx: &mut Cx) {
+        cx.act(Action::Open(Box::new(Prompt::ask("upload", LOCAL, "").complete(Box::new(LocalPaths)))));
+    }
+
+    /// What is read of this machine.
+    pub fn wants(&self) -> Option<Want> {
+        let (typed, _) = self.reading.as_ref()?;
+        Some(Work::new(ReadFile { typed: typed.clone(), turn: self.turn, largest: LARGEST as u64 }).into())
+    }
+
+    /// After an update: counts what is staged, and stages what was read.
+    pub fn changed(&mut self, spot: &FileContext, cx: &mut Cx) {
+        let desk = spot.desk(&cx.view);
+        let raw = desk.as_ref().map(|desk| desk.raw(&cx.view)).unwrap_or_default();
+        if self.counted.0 != raw {
+            let len =
+                desk.as_ref().and_then(|desk| desk.read(&cx.view).ok()).map_or(0, |staging| staging.changes.len());
+            self.counted = (raw.to_owned(), len);
+        }
+        let Some((typed, path)) = &self.reading else { return };
+        let Some(read) = cx.view.store.made::<Result<Vec<u8>, String>>(&paths::file_key(typed, self.turn)) else {
+            return;
+        };
+        let (read, path) = (read.clone(), path.clone());
+        self.reading = None;
+        let Some(desk) = spot.desk(&cx.view) else { return };
+        let over = spot.path.as_ref() == Some(&path) && spot.blob.is_some();
+        let base = over.then(|| spot.base(&desk, &cx.view));
+        match read.and_then(|bytes| desk.put(&path, base, StagedFile::of(bytes), cx)) {
+            Ok(()) => said(&format!("Staged {}", shown(&path)), cx),
+            Err(why) => cx.say(Tone::Bad, shown(&why).into_owned()),
+        }
+    }
+
+    /// How much is staged for the branch at hand, for the way to it.
+    pub fn breadcrumb(&self, spot: &FileContext, view: &View) -> Option<Breadcrumb> {
+        let desk = spot.desk(view)?;
+        let known = desk.raw(view) == self.counted.0;
+        let len = if known { self.counted.1 } else { desk.read(view).ok()?.changes.len() };
+        (len > 0).then(|| Breadcrumb::new(format!("{} {} staged", glyph::draft(), count(len as u64)), Role::Warning))
+    }
+
+    /// Takes an answer; `false` where it is not one of these.
+    pub fn answer(&mut self, tag: &'static str, value: &str, spot: &FileContext, cx: &mut Cx) -> bool {
+        if ![ADD, MOVE, LOCAL, UPLOAD, OVER, DELETE].contains(&tag) {
+            return false;
+        }
+        if tag == DELETE {
+            // What was asked about is what goes, not what the cursor is on by now.
+            if spot.path.as_deref() == Some(value) {
+                spot.delete_now(cx);
+            }
+            return true;
+        }
+        if tag == LOCAL {
+            let value = value.trim();
+            if !value.is_empty() {
+                let name = value.rsplit('/').next().unwrap_or(value);
+                self.local = Some(value.to_owned());
+                spot.ask("upload as", UPLOAD, format!("{}{name}", spot.folder()), cx);
+            }
+            return true;
+        }
+        let path = value.trim().trim_start_matches('/');
+        if let Some(why) = unfit(path) {
+            cx.say(Tone::Warning, format!("\"{}\" cannot be the path of a file: {why}.", shown(path)));
+            return true;
+        }
+        let Some(desk) = spot.desk(&cx.view) else { return true };
+        match (tag, &spot.path) {
+            (ADD, _) => open(desk, path, None, false, cx),
+            (MOVE, Some(from)) if from != path => {
+                let base = spot.base(&desk, &cx.view);
+                match desk.rename(from, path, base, cx) {
+                    Ok(()) => said(&format!("Staged: {} moves to {}", shown(from), shown(path)), cx),
+                    Err(why) => cx.say(Tone::Warning, why),
+                }
+            }
+            (UPLOAD, _) if let Some(size) = held(&desk, path, &cx.view) => {
+                let question = format!("Replace {}? What is staged there ({size}) is nowhere else.", shown(path));
+                cx.act(App::confirm("Upload over a staged file", question, Action::Answer(OVER, path.to_owned())));
+            }
+            (UPLOAD | OVER, _) => {
+                self.turn += 1;
+                self.reading = self.local.take().map(|local| (local, path.to_owned()));
+            }
+            _ => {}
+        }
+        true
+    }
+}
+
+/// The place of what is staged for the branch at hand.
+pub fn place(spot: &FileContext) -> Place {
+    Place { git_ref: spot.git_ref.clone(), ..Place::new("stage").project(spot.project.clone()) }
+}

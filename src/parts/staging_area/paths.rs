@@ -1,0 +1,136 @@
+//! Completion of paths: those of a branch, and those of this machine.
+
+use crate::api::Id;
+use crate::api::repository::ListTree;
+use crate::app::local_paths;
+use crate::app::overlay::prompt::Complete;
+use crate::app::pane::View;
+use crate::store::{Cancelled, Derive, Load, Want, Work};
+use std::path::PathBuf;
+
+/// Pages of a folder among which one completes.
+const PAGES: u32 = 5;
+/// Names of a folder of this machine among which one completes.
+const NAMES: usize = 2_000;
+
+/// The folder of a path with its slash at the end, empty for the root.
+fn folder(path: &str) -> &str {
+    path.rfind('/').and_then(|at| path.get(..=at)).unwrap_or_default()
+}
+
+/// Paths of a branch.
+pub struct BranchPaths {
+    pub project: Id,
+    pub branch: String,
+}
+
+impl BranchPaths {
+    fn listing(&self, typed: &str) -> ListTree {
+        let folder = folder(typed).trim_end_matches('/');
+        ListTree {
+            id: self.project.clone(),
+            path: Some(folder.to_owned()).filter(|folder| !folder.is_empty()),
+            r#ref: Some(self.branch.clone()),
+            recursive: None,
+        }
+    }
+}
+
+impl Complete for BranchPaths {
+    fn wants(&self, _view: &View, typed: &str) -> Vec<Want> {
+        vec![Load::list(&self.listing(typed), PAGES).into()]
+    }
+
+    fn complete(&self, view: &View, typed: &str) -> Vec<String> {
+        let entries = view.store.list(&self.listing(typed));
+        let fits = entries.iter().filter(|entry| entry.path.starts_with(typed));
+        fits.map(|entry| if entry.is_folder() { format!("{}/", entry.path) } else { entry.path.clone() }).collect()
+    }
+}
+
+/// Paths of this machine; `~/` is the home.
+pub struct LocalPaths;
+
+/// A path as it is typed, as the machine knows it.
+pub fn local(typed: &str) -> PathBuf {
+    local_paths::path(if typed.is_empty() { "." } else { typed })
+}
+
+/// Reads a folder.
+struct ListFolder(String);
+
+fn folder_key(folder: &str) -> String {
+    format!("folder {folder} of this machine")
+}
+
+impl Derive for ListFolder {
+    /// Names, folders with a slash at the end.
+    type Output = Vec<String>;
+
+    fn key(&self) -> String {
+        folder_key(&self.0)
+    }
+
+    fn run(&self, _: Cancelled<'_>) -> Vec<String> {
+        let Ok(entries) = std::fs::read_dir(local(&self.0)) else { return Vec::new() };
+        let name = |entry: std::fs::DirEntry| {
+            let slash = if entry.path().is_dir() { "/" } else { "" };
+            entry.file_name().into_string().ok().map(|name| format!("{name}{slash}"))
+        };
+        let mut names: Vec<String> = entries.flatten().take(NAMES).filter_map(name).collect();
+        names.sort();
+        names
+    }
+}
+
+impl Complete for LocalPaths {
+    fn wants(&self, _view: &View, typed: &str) -> Vec<Want> {
+        vec![Work::new(ListFolder(folder(typed).to_owned())).into()]
+    }
+
+    fn complete(&self, view: &View, typed: &str) -> Vec<String> {
+        let folder = folder(typed);
+        let names = view.store.made::<Vec<String>>(&folder_key(folder)).map(Vec::as_slice).unwrap_or_default();
+        let begun = typed.get(folder.len()..).unwrap_or_default();
+        let fits =
+            names.iter().filter(|name| name.starts_with(begun) && (begun.starts_with('.') || !name.starts_with('.')));
+        fits.map(|name| format!("{folder}{name}")).collect()
+    }
+}
+
+/// Reads a file of this machine.
+pub struct ReadFile {
+    /// The path as it was typed.
+    pub typed: String,
+    /// Another number for another reading of it.
+    pub turn: u64,
+    /// More bytes are not read.
+    pub largest: u64,
+}
+
+/// The name of what was read.
+pub fn file_key(typed: &str, turn: u64) -> String {
+    format!("file {typed} of this machine, {turn}")
+}
+
+impl Derive for ReadFile {
+    type Output = Result<Vec<u8>, String>;
+
+    fn key(&self) -> String {
+        file_key(&self.typed, self.turn)
+    }
+
+    fn run(&self, _: Cancelled<'_>) -> Result<Vec<u8>, String> {
+        let path = local(&self.typed);
+        let failed = |e: std::io::Error| format!("{} cannot be read: {e}.", path.display());
+        let about = std::fs::metadata(&path).map_err(failed)?;
+        if !about.is_file() {
+            return Err(format!("{} is no file.", path.display()));
+        }
+        if about.len() > self.largest {
+            let (size, most) = (crate::ui::text::bytes(about.len()), crate::ui::text::bytes(self.largest));
+            return Err(format!("{} has {size}: more than is read here ({most}).", path.display()));
+        }
+        std::fs::read(&path).map_err(failed)
+    }
+}

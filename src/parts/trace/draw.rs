@@ -1,0 +1,203 @@
+//! How a trace is drawn: its lines, the bar below them, and what stands where there is no trace.
+
+use super::{Jump, Viewer};
+use crate::api::jobs::{Job, Status};
+use crate::app::pane::View;
+use crate::parts::list::{age, ago, failure, trouble};
+use crate::ui::theme::Role;
+use crate::ui::trace::{Layout, Trace};
+use crate::ui::{doc, glyph, line, state, text};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+/// From this many columns lines are numbered.
+const NUMBERED: u16 = 60;
+
+impl Viewer {
+    /// What stands where there is no trace.
+    fn without(&self, view: &View, area: Rect, buf: &mut Buffer, job: &Job) {
+        let theme = view.theme;
+        let mut say = |why: &str, hint: &str| state::empty(buf, area, theme, why, hint);
+        if let Some(at) = &job.erased_at {
+            return say(&format!("The trace was erased {}.", ago(&age(view, Some(at)))), "R runs the job again");
+        }
+        match &job.status {
+            Status::Manual => say("This job is started by hand.", "P plays it"),
+            Status::Created => say("This job waits for the stages before it.", "The trace appears here when it runs"),
+            Status::Skipped => say("This job was skipped.", "An earlier job did not succeed; R there runs it again"),
+            Status::Scheduled => say("This job starts after a delay.", "P plays it now"),
+            status if status.is_live() && !status.is_running() => {
+                let tags = job.tag_list.as_ref().filter(|tags| !tags.is_empty());
+                let hint = match tags {
+                    Some(tags) => format!("It needs one with the tags {}; g r shows the runners", tags.join(", ")),
+                    None => "g r shows the runners; the trace appears here when one takes it".into(),
+                };
+                say("This job waits for a runner.", &hint);
+            }
+            _ => {
+                let growing = view.store.growing::<Trace>(&self.request());
+                let missing = |g: &crate::store::GrowingDocument<Trace>| g.error.is_some_and(|e| e.is_missing());
+                match growing {
+                    Some(g) if g.error.is_some() && !missing(&g) => {
+                        if let Some(error) = g.error {
+                            failure(view, area, buf, error);
+                        }
+                    }
+                    Some(g) if g.over || missing(&g) => say("This job wrote nothing.", "R runs it again"),
+                    Some(_) if job.status.is_running() => say("Nothing is written yet.", "It appears here as it comes"),
+                    _ => state::skeleton(buf, area, theme),
+                }
+            }
+        }
+    }
+
+    /// Draws it, with a bar below; `beside` is said there, too.
+    pub fn draw(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool, beside: Option<(String, Role)>) {
+        self.draw_with(view, area, buf, focused, Some(beside));
+    }
+
+    /// Draws it where there is little room: what the bar would say is said by [`Viewer::note`].
+    pub fn draw_small(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool) {
+        self.draw_with(view, area, buf, focused, None);
+    }
+
+    /// How it is looked at, in a few words.
+    pub fn note(&self, view: &View) -> String {
+        let Some(trace) = self.trace(view).filter(|trace| trace.len_lines() > 0) else { return String::new() };
+        let fresh = trace.len_lines().saturating_sub(self.seen);
+        let mut words = match (self.live(view).is_ok(), self.doc.follow, fresh) {
+            (true, false, 0) => "paused".into(),
+            (true, false, fresh) => format!("paused, {} new", text::count(fresh as u64)),
+            _ => text::things(trace.len_lines() as u64, "line"),
+        };
+        if let Some(found) = self.hits() {
+            let sign = if self.only { "&" } else { "/" };
+            words.push_str(&format!(" · {sign}{} {}", text::fit(&self.query, 12), found.matches.len()));
+        }
+        words
+    }
+
+    fn draw_with(
+        &self,
+        view: &View,
+        area: Rect,
+        buf: &mut Buffer,
+        focused: bool,
+        bar_with: Option<Option<(String, Role)>>,
+    ) {
+        // Where it is not drawn, it is still here that a click belongs to it.
+        self.area.set(area);
+        let remote = self.remote(view);
+        let growing = view.store.growing::<Trace>(&self.request());
+        let Some(job) = remote.value else {
+            match remote.error {
+                Some(error) => failure(view, area, buf, error),
+                None => state::skeleton(buf, area, view.theme),
+            }
+            return;
+        };
+        let foot = u16::from(bar_with.is_some()).min(area.height);
+        let bar = Rect { y: area.bottom().saturating_sub(1), height: foot, ..area };
+        let body = Rect { height: area.height - foot, ..area };
+        let error = remote.error.or(growing.as_ref().and_then(|g| g.error).filter(|e| !e.is_missing()));
+        let trace = growing.map(|g| g.sink).filter(|trace| trace.len_lines() > 0 && job.erased_at.is_none());
+        let Some(trace) = trace else {
+            let body = trouble(view, area, buf, remote.error);
+            return self.without(view, body, buf, job);
+        };
+        let body = trouble(view, body, buf, error);
+        self.area.set(body);
+        if let Some(beside) = bar_with {
+            self.bar(view, bar, buf, job, trace, beside);
+        }
+        let rows = self.rows_of(trace);
+        if rows == 0 {
+            let words = if self.lines.is_some() { "No line matches." } else { "Looking for lines…" };
+            return state::empty(buf, body, view.theme, words, "& shows all lines");
+        }
+        let numbers = if body.width < NUMBERED { 0 } else { trace.len_lines().max(100).to_string().len() };
+        let mut layout = Layout { numbers, times: self.times && trace.has_times(), width: 0 };
+        layout.width = usize::from(body.width).saturating_sub(layout.gutter() + 2);
+        let height = usize::from(body.height);
+        let top = if self.doc.wrap {
+            // Lines may take several rows each: what is in sight begins near the cursor.
+            let cursor = self.doc.at(rows);
+            self.doc.top.get().min(cursor).max(cursor.saturating_sub(height))
+        } else {
+            self.doc.window(rows, height)
+        };
+        let last = if self.doc.wrap { self.doc.at(rows).max(top) + height } else { top + height };
+        let lines = trace.view_lines((top..last.min(rows)).map(|row| self.line_of(row)), &self.folds);
+        let found = self.hits();
+        let here = found.and_then(|found| found.matches.get(self.current));
+        let marked = self.marked(view);
+        doc::draw(buf, body, view.theme, focused, &self.doc, rows, layout.gutter() as u16, |row| {
+            let Some(line) = row.checked_sub(top).and_then(|row| lines.get(row)) else {
+                return doc::DocLine::default();
+            };
+            let marks: Vec<_> = found
+                .map(|found| found.on(line.line))
+                .unwrap_or_default()
+                .iter()
+                .map(|hit| (hit.range.clone(), if Some(hit) == here { Role::MatchCurrent } else { Role::Match }))
+                .collect();
+            let mut built = line.draw(view.theme, &layout, &marks);
+            if marked.as_ref().is_some_and(|lines| lines.contains(&line.line)) {
+                built.fill = Some(view.theme.style(Role::Marked));
+            }
+            built
+        });
+    }
+
+    fn bar(&self, view: &View, area: Rect, buf: &mut Buffer, job: &Job, trace: &Trace, beside: Option<(String, Role)>) {
+        let theme = view.theme;
+        let (dim, dot) = (theme.style(Role::Dim), format!(" {} ", glyph::dot()));
+        let mut left: Vec<(String, Style)> = vec![(" ".into(), dim)];
+        let fresh = trace.len_lines().saturating_sub(self.seen);
+        if !job.status.is_finished() {
+            let stopped = view.store.growing::<Trace>(&self.request()).is_some_and(|growing| growing.error.is_some());
+            let (words, role) = match (self.doc.follow, fresh) {
+                _ if let Some(word) = self.lost(view) => (word.to_owned(), Role::Failed),
+                _ if stopped => ("not followed".into(), Role::Warning),
+                (true, _) => ("following".into(), Role::Running),
+                (false, 0) => ("paused".into(), Role::Warning),
+                (false, n) => (format!("paused, {}", text::things(n as u64, "new line")), Role::Warning),
+            };
+            left.extend([(words, theme.style(role)), (dot.clone(), dim)]);
+        }
+        if let Some(chosen) = self.chosen() {
+            let more = if chosen.len() >= crate::ui::trace::FILTERED { "+" } else { "" };
+            left.push((format!("{}{more} of ", text::count(chosen.len() as u64)), theme.style(Role::Match)));
+        }
+        let lines = text::things(trace.len_lines() as u64, "line");
+        left.push((format!("{lines}{dot}{}", text::bytes(trace.bytes_len())), dim));
+        if let Some(marked) = self.marked(view) {
+            let lines = text::things(marked.len() as u64, "line");
+            left.push((format!("{dot}{lines} marked"), theme.style(Role::Warning)));
+        }
+        if let Some((words, role)) = beside {
+            left.push((format!("{dot}{words}"), theme.style(role)));
+        }
+        if let Some(why) = trace.trouble() {
+            left.push((format!("{dot}{why}"), theme.style(Role::Failed)));
+        }
+        let mut right: Vec<(String, Style)> = Vec::new();
+        if !self.query.is_empty() {
+            let words = text::fit(&self.query, 24);
+            let sign = if self.only { "&" } else { "/" };
+            right.push((format!("{sign}{words} "), theme.style(Role::Match)));
+            right.push(match self.hits() {
+                Some(found) if found.matches.is_empty() => (" nothing found ".into(), theme.style(Role::Warning)),
+                Some(found) => {
+                    let more = if found.capped { "+" } else { "" };
+                    (format!(" {} of {}{more} ", self.current + 1, found.matches.len()), dim)
+                }
+                None => (" searching… ".into(), dim),
+            });
+        } else if matches!(self.jump, Some(Jump::Trouble { .. } | Jump::Fold)) {
+            right.push((" looking for errors… ".into(), dim));
+        }
+        line::pair(buf, area, &left, &right);
+    }
+}

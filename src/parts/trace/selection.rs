@@ -1,0 +1,149 @@
+//! What a person picks out of a trace: marked lines, and what a line names.
+
+use super::Viewer;
+use crate::app::action::{Action, Tone};
+use crate::app::command::Disabled;
+use crate::app::pane::{Cx, Pointer, View};
+use crate::app::place::Place;
+use crate::parts::project;
+use crate::ui::text;
+use crate::ui::trace::refs::{self, Target};
+use std::ops::Range;
+
+/// Bytes of marked lines that are copied.
+const COPIED: usize = 4 * 1024 * 1024;
+/// Lines below and above an error in which the place of it is looked for: compilers name it after what is wrong.
+const BELOW: usize = 8;
+const ABOVE: usize = 2;
+
+impl Viewer {
+    /// Marks lines from here on, or no more.
+    pub fn turn_mark(&mut self, view: &View) {
+        self.mark = if self.mark.is_some() { None } else { Some(self.line(view)) };
+        if self.mark.is_some() {
+            let rows = self.rows(view);
+            self.doc.goto(self.doc.at(rows), rows);
+        }
+    }
+
+    /// The marked lines.
+    pub(super) fn marked(&self, view: &View) -> Option<Range<usize>> {
+        let (mark, cursor) = (self.mark?, self.line(view));
+        Some(mark.min(cursor)..mark.max(cursor) + 1)
+    }
+
+    /// What can be copied: the marked lines, else the one under the cursor. Lines that are not shown are not copied.
+    pub fn copied(&self, view: &View) -> Option<(&'static str, String)> {
+        let trace = self.trace(view)?;
+        let Some(marked) = self.marked(view) else { return Some(("line", trace.text(self.line(view))?)) };
+        let rows = self.row_of(marked.start)..self.row_of(marked.end - 1) + 1;
+        let mut out = String::new();
+        for line in rows.map(|row| self.line_of(row)).filter(|line| marked.contains(line)) {
+            let Some(words) = trace.text(line) else { return Some(("the marked lines, as far as they are read", out)) };
+            if out.len() + words.len() > COPIED {
+                return Some(("the first of the marked lines", out));
+            }
+            if !out.is_empty() {
+                out.push('\n');
+            }
+            out.push_str(&words);
+        }
+        Some(("the marked lines", out))
+    }
+
+    /// What a line names that can be opened, from a byte of it on.
+    fn named(&self, view: &View, line: usize, from: usize) -> Option<Target> {
+        let words = self.trace(view)?.text(line)?;
+        refs::all(&words).filter(|found| found.range.end > from).find_map(|found| match found.target {
+            Target::Url(url) => Some(Target::Url(url)),
+            Target::File { path, line } => {
+                let id = self.project.as_str();
+                let known = project::project(view, &self.project).map(|p| p.path_with_namespace.as_str());
+                let name = known.filter(|path| !path.is_empty()).unwrap_or(id).rsplit('/').next().unwrap_or_default();
+                Some(Target::File { path: refs::in_repository(&path, name)?, line })
+            }
+        })
+    }
+
+    /// What the line under the cursor names; of an error, what the lines around it name, too.
+    fn target(&self, view: &View) -> Option<Target> {
+        let line = self.line(view);
+        let own = self.named(view, line, 0);
+        if own.is_some() {
+            return own;
+        }
+        let words = self.trace(view)?.text(line)?;
+        if !view.session.reading.patterns.errors.is_match(&words) {
+            return None;
+        }
+        let around = (line + 1..=line + BELOW).chain((line.saturating_sub(ABOVE)..line).rev());
+        around.into_iter().find_map(|line| self.named(view, line, 0).filter(|t| matches!(t, Target::File { .. })))
+    }
+
+    fn open(&self, target: Target, cx: &mut Cx) {
+        match target {
+            Target::Url(url) => {
+                cx.say(Tone::Info, format!("Opening {}", text::shown(&url)));
+                cx.act(Action::Browse(url));
+            }
+            Target::File { path, line } => {
+                let job = self.job(&cx.view);
+                let sha = job.and_then(|job| job.commit.as_ref()).map(|commit| commit.id.clone());
+                let Some(at) = sha.or_else(|| job.map(|job| job.r#ref.clone())).filter(|at| !at.is_empty()) else {
+                    return cx.say(Tone::Warning, "The commit of this job is not known.");
+                };
+                cx.go(Place::new("files").project(self.project.clone()).at(at).path(path).line(line));
+            }
+        }
+    }
+
+    fn on_heading(&self, view: &View) -> bool {
+        let line = self.line(view);
+        self.trace(view).is_some_and(|t| t.sections().binary_search_by_key(&line, |s| s.line).is_ok())
+    }
+
+    /// Folds at a heading; elsewhere opens what the line names, or folds the section around it.
+    pub fn enter(&mut self, cx: &mut Cx) {
+        match self.target(&cx.view).filter(|_| !self.on_heading(&cx.view)) {
+            Some(target) => self.open(target, cx),
+            None => self.toggle(cx),
+        }
+    }
+
+    /// Whether Enter has something to do here.
+    pub fn can_enter(&self, view: &View) -> Result<(), Disabled> {
+        match self.sections(view) {
+            Err(_) if self.target(view).is_some() => Ok(()),
+            other => other,
+        }
+    }
+
+    /// A click on the trace: the cursor goes there, a heading folds, what is named opens at the second click. `false` where
+    /// the trace was not drawn there.
+    pub fn press(&mut self, pointer: Pointer, cx: &mut Cx) -> bool {
+        let Pointer::Press { column, row, double } = pointer else { return false };
+        let area = self.area.get();
+        if !area.contains((column, row).into()) {
+            return false;
+        }
+        let rows = self.rows(&cx.view);
+        let Some(at) = self.doc.line_at(row - area.y, rows) else { return true };
+        self.doc.goto(at, rows);
+        if self.on_heading(&cx.view) {
+            self.toggle(cx);
+        } else if double && let Some(target) = self.target(&cx.view) {
+            self.open(target, cx);
+        }
+        true
+    }
+
+    /// Whether it was last drawn at that cell.
+    pub fn holds(&self, column: u16, row: u16) -> bool {
+        self.area.get().contains((column, row).into())
+    }
+
+    /// It is out of sight.
+    pub fn hide(&self) {
+        self.area.set(ratatui::layout::Rect::default());
+    }
+}

@@ -1,0 +1,30 @@
+//! A file without a name for the parts of traces that memory is too small for; it is gone when the trace is, or the program.
+
+use crate::ui::trace::SpillStore;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::sync::{Mutex, PoisonError};
+
+struct SpillFile(Mutex<File>);
+
+/// Makes one, in the folder for temporary files.
+pub fn make() -> io::Result<Box<dyn SpillStore>> {
+    Ok(Box::new(SpillFile(Mutex::new(tempfile::tempfile()?))))
+}
+
+impl SpillStore for SpillFile {
+    fn put(&self, bytes: &[u8]) -> io::Result<u64> {
+        let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = file.seek(SeekFrom::End(0))?;
+        file.write_all(bytes)?;
+        Ok(at)
+    }
+
+    fn get(&self, at: u64, len: usize) -> io::Result<Vec<u8>> {
+        let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        file.seek(SeekFrom::Start(at))?;
+        let mut bytes = vec![0; len];
+        file.read_exact(&mut bytes)?;
+        Ok(bytes)
+    }
+}

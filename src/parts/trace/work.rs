@@ -1,0 +1,302 @@
+//! What a trace needs beside being drawn: taking bytes from the store, looking through all of it, and the disk; off the loop.
+
+use crate::parts::trace::spill_file;
+use crate::store::{Cancelled, Derive, Sink};
+use crate::ui::search::{Across, Found};
+use crate::ui::trace::{Patterns, Trace};
+use std::sync::{Arc, Mutex};
+
+impl Sink for Trace {
+    fn push(&mut self, bytes: &[u8]) {
+        Trace::push(self, bytes);
+    }
+
+    fn reset(&mut self) {
+        Trace::reset(self);
+    }
+
+    fn held(&self) -> u64 {
+        self.bytes_len()
+    }
+
+    fn tail(&self) -> &[u8] {
+        self.last_bytes()
+    }
+
+    fn is_full(&self) -> bool {
+        Trace::is_full(self)
+    }
+}
+
+/// Lines with errors, or with warnings, that are kept.
+const TROUBLED: usize = 10_000;
+/// Bytes of a trace that another program is given.
+const PAPER: usize = 256 << 20;
+
+/// A result, and the lines up to which it stays true whatever comes.
+pub struct UpTo<T> {
+    pub result: T,
+    pub settled: usize,
+}
+
+/// Looks for a text in a trace.
+pub struct Search {
+    /// Names the trace as far as it was known.
+    pub of: String,
+    pub trace: Trace,
+    pub query: String,
+    /// What was found when less was known.
+    pub before: Option<Arc<UpTo<Found>>>,
+}
+
+/// The name of a search's result.
+pub fn search_key(of: &str, query: &str) -> String {
+    format!("trace search {of} {query}")
+}
+
+impl Derive for Search {
+    type Output = UpTo<Found>;
+
+    fn key(&self) -> String {
+        search_key(&self.of, &self.query)
+    }
+
+    fn run(&self, cancelled: Cancelled<'_>) -> UpTo<Found> {
+        let (from, mut known) = self.before.as_ref().map_or((0, Found::default()), |b| (b.settled, b.result.clone()));
+        known.matches.truncate(known.matches.partition_point(|hit| hit.line < from));
+        let pattern = Across::query(&self.query);
+        let result = pattern.map(|pattern| self.trace.search(&pattern, from, known, cancelled)).unwrap_or_default();
+        UpTo { result, settled: self.trace.settled_lines() }
+    }
+}
+
+/// Keeps the lines that match.
+pub struct KeepMatches {
+    /// Names the trace as far as it was known.
+    pub of: String,
+    pub trace: Trace,
+    pub query: String,
+    pub before: Option<Arc<UpTo<Vec<u32>>>>,
+}
+
+/// The name of its result.
+pub fn only_key(of: &str, query: &str) -> String {
+    format!("trace lines {of} {query}")
+}
+
+impl Derive for KeepMatches {
+    type Output = UpTo<Vec<u32>>;
+
+    fn key(&self) -> String {
+        only_key(&self.of, &self.query)
+    }
+
+    fn run(&self, cancelled: Cancelled<'_>) -> UpTo<Vec<u32>> {
+        let (from, mut known) = self.before.as_ref().map_or((0, Vec::new()), |b| (b.settled, b.result.clone()));
+        known.truncate(known.partition_point(|line| (*line as usize) < from));
+        let pattern = Across::query(&self.query);
+        let result = pattern.map(|pattern| self.trace.filter(&pattern, from, known, cancelled)).unwrap_or_default();
+        UpTo { result, settled: self.trace.settled_lines() }
+    }
+}
+
+/// Looks for the lines of a trace that look like errors or warnings.
+pub struct FindErrors {
+    /// Names the trace as far as it was known.
+    pub of: String,
+    pub trace: Trace,
+    pub patterns: Patterns,
+    pub warnings: bool,
+}
+
+/// The lines that look like trouble.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ErrorLines {
+    pub lines: Vec<usize>,
+    /// The one that a person wants to see first.
+    pub failure: Option<usize>,
+}
+
+/// The name of its result.
+pub fn look_key(of: &str, warnings: bool) -> String {
+    format!("trace {} {of}", if warnings { "warnings" } else { "errors" })
+}
+
+impl Derive for FindErrors {
+    type Output = ErrorLines;
+
+    fn key(&self) -> String {
+        look_key(&self.of, self.warnings)
+    }
+
+    fn run(&self, cancelled: Cancelled<'_>) -> ErrorLines {
+        let pattern = if self.warnings { &self.patterns.warnings } else { &self.patterns.errors };
+        let lines = self.trace.troubled(pattern, TROUBLED, cancelled);
+        ErrorLines { failure: failure(&self.trace, &lines), lines }
+    }
+}
+
+/// The first error of the last part that has one; what the runner itself says at the end only where nothing else is.
+fn failure(trace: &Trace, lines: &[usize]) -> Option<usize> {
+    let verdict = |line: usize| trace.read_text(line).is_some_and(|text| text.contains("Job failed"));
+    let own = |line: &&usize| !verdict(**line);
+    let last = lines.iter().rev().take(8).find(own).or(lines.last()).copied()?;
+    let section = |line: usize| {
+        trace.sections().iter().rev().find(|s| s.line <= line && s.end.is_none_or(|end| line < end)).map(|s| s.line)
+    };
+    let within = section(last);
+    lines.iter().copied().filter(|line| *line <= last).find(|line| section(*line) == within)
+}
+
+/// Puts what memory is too small for on disk.
+pub struct Spill {
+    /// Names the trace, however long it is: while it grows, this goes on.
+    pub name: String,
+    pub trace: Trace,
+    pub keep: u64,
+}
+
+impl Derive for Spill {
+    type Output = ();
+
+    fn key(&self) -> String {
+        format!("trace put away {}\t{}", self.name, self.trace.turn())
+    }
+
+    fn run(&self, _cancelled: Cancelled<'_>) {
+        self.trace.put_away(self.keep, spill_file::make);
+    }
+}
+
+/// Reads back what is on the screen.
+pub struct ReadBack {
+    pub name: String,
+    pub trace: Trace,
+    pub blocks: Vec<usize>,
+}
+
+impl Derive for ReadBack {
+    type Output = ();
+
+    fn key(&self) -> String {
+        format!("trace window {}\t{:?} {}", self.name, self.blocks, self.trace.turn())
+    }
+
+    fn run(&self, _cancelled: Cancelled<'_>) {
+        self.trace.bring(&self.blocks);
+    }
+}
+
+/// The trace as text for another program.
+pub struct PlainText {
+    pub of: String,
+    pub trace: Trace,
+    /// How often it was asked for: each text is handed on, and made again.
+    pub turn: usize,
+}
+
+/// The name of its result.
+pub fn plain_key(of: &str, turn: usize) -> String {
+    format!("trace text {of} {turn}")
+}
+
+impl Derive for PlainText {
+    /// Taken by who shows it: it may be large, and the store would keep it.
+    type Output = Mutex<Option<String>>;
+
+    fn key(&self) -> String {
+        plain_key(&self.of, self.turn)
+    }
+
+    fn run(&self, cancelled: Cancelled<'_>) -> Mutex<Option<String>> {
+        let (mut text, whole) = self.trace.plain(PAPER, cancelled);
+        if !whole {
+            text.push_str("\n(the trace goes on; save it to have all of it)\n");
+        }
+        Mutex::new(Some(text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn look(trace: &Trace) -> ErrorLines {
+        let patterns = Patterns::default();
+        FindErrors { of: String::new(), trace: trace.clone(), patterns, warnings: false }.run(&|| false)
+    }
+
+    #[test]
+    fn the_failure_is_the_first_error_of_the_part_that_failed_last() {
+        let mut trace = Trace::default();
+        Trace::push(
+            &mut trace,
+            b"section_start:1:fetch\r\x1b[0Kfetch\nerror: mirror is slow\nsection_end:2:fetch\r\x1b[0K\n\
+              section_start:3:script\r\x1b[0Kscript\nrunning\nthread 'x' panicked at src/a.rs\nerror: test failed\n\
+              section_end:4:script\r\x1b[0K\nERROR: Job failed: exit code 1\n",
+        );
+        let found = look(&trace);
+        let text = |line: usize| trace.text(line).unwrap_or_default();
+        assert_eq!(found.lines.len(), 4);
+        assert_eq!(text(found.failure.unwrap()), "thread 'x' panicked at src/a.rs");
+    }
+
+    #[test]
+    fn the_runner_s_verdict_is_shown_where_there_is_nothing_else() {
+        let mut trace = Trace::default();
+        Trace::push(&mut trace, b"working\nERROR: Job failed: timeout\n");
+        assert_eq!(look(&trace).failure, Some(1));
+    }
+
+    #[test]
+    fn a_search_goes_on_where_it_ended_and_finds_what_one_from_the_start_finds() {
+        let mut trace = Trace::default();
+        let search = |trace: &Trace, before| {
+            Search { of: String::new(), trace: trace.clone(), query: "row".into(), before }.run(&|| false)
+        };
+        let only = |trace: &Trace, before| {
+            KeepMatches { of: String::new(), trace: trace.clone(), query: "row".into(), before }.run(&|| false)
+        };
+        let (mut found, mut lines) = (search(&trace, None), only(&trace, None));
+        for piece in ["a row\nno", "thing\nro", "w of rows\n", "row"] {
+            Trace::push(&mut trace, piece.as_bytes());
+            found = search(&trace, Some(Arc::new(found)));
+            lines = only(&trace, Some(Arc::new(lines)));
+            assert_eq!(found.result, search(&trace, None).result, "{piece}");
+            assert_eq!(lines.result, only(&trace, None).result, "{piece}");
+        }
+        assert_eq!((found.result.matches.len(), lines.result.as_slice()), (4, &[0, 2, 3][..]));
+    }
+
+    #[test]
+    fn what_is_put_on_disk_is_found_and_read_back() {
+        let mut trace = Trace::default();
+        for line in 0..120_000 {
+            Trace::push(
+                &mut trace,
+                format!("\x1b[3{}mline {line} of many, each as long as this one\n", line % 8).as_bytes(),
+            );
+        }
+        let whole = trace.clone();
+        // Two at once put nothing away twice.
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| trace.put_away(1 << 20, spill_file::make));
+            }
+        });
+        assert!(trace.trouble().is_none() && !trace.exceeds(1 << 20));
+        assert_eq!(trace.text(50_000), None, "it is on disk");
+        let away = trace.away(50_000..50_060);
+        assert_eq!(away.len(), 1);
+        trace.bring(&away);
+        assert!(trace.text(50_000).unwrap().starts_with("line 50000 of many"));
+        let find = |query: &str| {
+            let query = query.to_owned();
+            Search { of: String::new(), trace: whole.clone(), query, before: None }.run(&|| false).result
+        };
+        assert_eq!(find("line 77777 ").matches.first().map(|hit| hit.line), Some(77_777));
+        // Looking at much leaves no more at hand than a few blocks.
+        trace.bring(&trace.away(0..120_000));
+        assert!(trace.away(0..120_000).len() < 10);
+    }
+}

@@ -1,0 +1,437 @@
+//! Saves bytes of a server to a file: under another name until it is whole, from where an earlier try was left, and never
+//! over a file that is there unless the person said so. An archive may be unpacked instead, into a folder that is new.
+
+use super::journal;
+use crate::api::client::{Client, OnProgress, Progress};
+use crate::app::action::{Cancel, Msg};
+use crate::app::local_paths;
+use crate::app::transfer::{SaveOrder, TransferEvent, Unpack, file_name};
+use crate::system::files;
+use crate::ui::text;
+use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::fs;
+use tokio::sync::mpsc;
+
+/// Between two words on how far it got.
+const PULSE: Duration = Duration::from_millis(200);
+
+/// How the files are called that hold what came so far. Nobody else can know: a folder may be a clone, and who made that
+/// must not put bytes before those of the server.
+#[derive(Clone, Copy, Debug)]
+pub struct Parts(u64);
+
+impl Parts {
+    /// Those of a person, by a number that is kept in `folder`; without one, those of this program.
+    pub fn of(folder: Option<&Path>) -> Parts {
+        static NUMBER: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one("parts"));
+        let Some(folder) = folder else { return Parts(*NUMBER) };
+        // It begins with a dot: it is no text that a person typed.
+        let path = folder.join(".parts");
+        let known = std::fs::read_to_string(&path).ok();
+        if let Some(number) = known.and_then(|text| u64::from_str_radix(text.trim(), 16).ok()) {
+            return Parts(number);
+        }
+        let text = format!("{:016x}\n", *NUMBER);
+        if let Err(error) = journal::private(folder).and_then(|()| files::write(&path, text.as_bytes())) {
+            tracing::debug!("{}: {error}", path.display());
+        }
+        Parts(*NUMBER)
+    }
+
+    /// The file beside `path` that holds what came so far: its name tells one request from another, so that only the same
+    /// is gone on with.
+    fn file(self, path: &Path, order: &SaveOrder) -> PathBuf {
+        let mut hasher = DefaultHasher::new();
+        (self.0, &order.save.request).hash(&mut hasher);
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        path.with_file_name(format!(".{name}.{:016x}.part", hasher.finish()))
+    }
+}
+
+/// Does `order`, and brings what happens to `sender` under `number`.
+pub async fn save(client: &Client, number: u64, order: SaveOrder, parts: Parts, sender: &mpsc::Sender<Msg>) {
+    let news = match Saving::begin(&order, parts).await {
+        Ok(saving) => saving.run(client, number, sender).await,
+        Err(news) => news,
+    };
+    let _ = sender.send(Msg::Transfer(number, news)).await;
+}
+
+struct Saving<'a> {
+    order: &'a SaveOrder,
+    path: PathBuf,
+    part: PathBuf,
+}
+
+/// Where the file goes: where a folder is named, into that.
+async fn path(order: &SaveOrder) -> PathBuf {
+    let mut path = local_paths::path(&order.path);
+    let is_folder = || async { fs::metadata(&path).await.is_ok_and(|found| found.is_dir()) };
+    if order.path.ends_with(std::path::is_separator) || is_folder().await {
+        path.push(file_name(&order.save.name));
+    }
+    path
+}
+
+impl<'a> Saving<'a> {
+    /// Finds out whether it can go where it is meant to.
+    async fn begin(order: &'a SaveOrder, parts: Parts) -> Result<Saving<'a>, TransferEvent> {
+        let path = path(order).await;
+        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        match fs::metadata(folder).await {
+            Ok(folder) if folder.is_dir() => {}
+            Ok(_) => return Err(TransferEvent::Failed(format!("{} is no folder", folder.display()))),
+            Err(e) if e.kind() == ErrorKind::NotFound => {
+                return Err(TransferEvent::Failed(format!("there is no folder {}", folder.display())));
+            }
+            Err(e) => return Err(TransferEvent::Failed(format!("{} cannot be looked at: {e}", folder.display()))),
+        }
+        let there = fs::symlink_metadata(&path).await.is_ok();
+        if there && order.save.unpack.is_some() {
+            return Err(TransferEvent::Failed(format!("{} is there already: give another name", path.display())));
+        }
+        if there && !order.replace {
+            return Err(TransferEvent::Exists(path.display().to_string()));
+        }
+        let part = parts.file(&path, order);
+        Ok(Saving { order, path, part })
+    }
+
+    async fn run(&self, client: &Client, number: u64, sender: &mpsc::Sender<Msg>) -> TransferEvent {
+        let held = match client.fill(&self.order.save.request, &self.part, &teller(number, sender.clone())).await {
+            Ok(held) => held,
+            Err(error) => return TransferEvent::Failed(error.said()),
+        };
+        match self.order.save.size {
+            Some(known) if known != held => {
+                let _ = fs::remove_file(&self.part).await;
+                TransferEvent::Failed(format!("{} came instead of {}", bytes(held), bytes(known)))
+            }
+            _ => match self.order.save.unpack.clone() {
+                Some(unpack) => self.unpack(unpack, number, sender).await,
+                None => self.finish(held).await,
+            },
+        }
+    }
+
+    /// Gives the file its name.
+    async fn finish(&self, bytes: u64) -> TransferEvent {
+        let (part, path, replace) = (self.part.clone(), self.path.clone(), self.order.replace);
+        let named = tokio::task::spawn_blocking(move || {
+            if replace {
+                return std::fs::rename(&part, &path);
+            }
+            // Somebody may have made a file of that name meanwhile.
+            let part = tempfile::TempPath::try_from_path(part)?;
+            part.persist_noclobber(path).map_err(|e| {
+                let _ = e.path.keep();
+                e.error
+            })
+        });
+        match named.await {
+            Ok(Ok(())) => TransferEvent::Done { path: self.path.display().to_string(), bytes },
+            Ok(Err(e)) if e.kind() == ErrorKind::AlreadyExists => {
+                TransferEvent::Exists(self.path.display().to_string())
+            }
+            Ok(Err(e)) => TransferEvent::Failed(format!("it is whole, but stays {}: {e}", self.part.display())),
+            Err(e) => TransferEvent::Failed(e.to_string()),
+        }
+    }
+
+    /// Makes a folder of the archive. Until it is whole it has a name that is hidden; what ends early leaves nothing.
+    async fn unpack(&self, unpack: Unpack, number: u64, sender: &mpsc::Sender<Msg>) -> TransferEvent {
+        let waited = StopOnDrop(Cancel::default());
+        let (stop, sender) = (waited.0.clone(), sender.clone());
+        let (part, path) = (self.part.clone(), self.path.clone());
+        let unpacked = tokio::task::spawn_blocking(move || {
+            let failed = |what: &Path, error: std::io::Error| format!("{} cannot be written: {error}", what.display());
+            let archive = std::fs::File::open(&part).map_err(|error| failed(&part, error))?;
+            let room = room(&path).map_err(|error| failed(&path, error))?;
+            let (mut told, mut begun) = (Instant::now(), false);
+            let mut tell = |done: u64, total: u64| {
+                if !std::mem::replace(&mut begun, true) {
+                    let _ = sender.blocking_send(Msg::Transfer(number, TransferEvent::Unpacking(total)));
+                }
+                if told.elapsed() >= PULSE {
+                    told = Instant::now();
+                    let _ = sender.blocking_send(Msg::Transfer(number, TransferEvent::Held(done)));
+                }
+                !stop.is_stopped()
+            };
+            let unpacked = (unpack.run)(&archive, &unpack.folder, room.path(), &mut tell)?;
+            if stop.is_stopped() {
+                return Err("it was stopped".into());
+            }
+            std::fs::rename(room.path(), &path).map_err(|error| failed(&path, error))?;
+            // It has another name now, and stays.
+            let _ = room.keep();
+            let _ = std::fs::remove_file(&part);
+            Ok::<_, String>(unpacked)
+        });
+        let path = self.path.display().to_string();
+        match unpacked.await {
+            Ok(Ok(unpacked)) => TransferEvent::Unpacked { path, unpacked },
+            Ok(Err(why)) => TransferEvent::Failed(why),
+            Err(error) => TransferEvent::Failed(error.to_string()),
+        }
+    }
+}
+
+/// Brings how far it is to `sender`, now and then. A word that finds no room is said again with the next bytes.
+fn teller(number: u64, sender: mpsc::Sender<Msg>) -> OnProgress {
+    let last: Mutex<Option<(Instant, Progress)>> = Mutex::new(None);
+    Arc::new(move |now| {
+        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+        // It begins, or begins again because the server has another version.
+        let began = last.is_none_or(|(_, before)| before.total != now.total || now.done < before.done);
+        let news = match *last {
+            Some((at, _)) if !began && at.elapsed() < PULSE => return,
+            _ if began => TransferEvent::Began { from: now.done, total: now.total },
+            _ => TransferEvent::Held(now.done),
+        };
+        if sender.try_send(Msg::Transfer(number, news)).is_ok() {
+            *last = Some((Instant::now(), now));
+        }
+    })
+}
+
+/// A hidden folder beside `path` that goes with its handle.
+fn room(path: &Path) -> std::io::Result<tempfile::TempDir> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let prefix = format!(".{name}.");
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // As any folder that the person makes.
+        builder.permissions(std::fs::Permissions::from_mode(0o777));
+    }
+    builder.tempdir_in(path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")))
+}
+
+/// Stops a worker when nobody waits for it any more.
+struct StopOnDrop(Cancel);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+/// Drops what came of an order that nobody wants any more.
+pub async fn forget(order: SaveOrder, parts: Parts) {
+    let _ = fs::remove_file(parts.file(&path(&order).await, &order)).await;
+}
+
+fn bytes(count: u64) -> String {
+    format!("{} bytes", text::count(count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::client::Server;
+    use crate::api::endpoint::Endpoint;
+    use crate::api::repository::GetRawBlob;
+    use crate::app::transfer::{OnUnpackProgress, Save, Unpacked};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    const PARTS: Parts = Parts(7);
+
+    /// A server that answers each request with the next of `replies`; the requests that it heard come back.
+    async fn serve(replies: Vec<String>) -> (Client, tokio::task::JoinHandle<Vec<String>>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let heard = tokio::spawn(async move {
+            let mut heard = Vec::new();
+            for reply in replies {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                let mut request = Vec::new();
+                while !request.ends_with(b"\r\n\r\n") {
+                    request.push(stream.read_u8().await.unwrap());
+                }
+                heard.push(String::from_utf8_lossy(&request).to_lowercase());
+                stream.write_all(reply.as_bytes()).await.unwrap();
+            }
+            heard
+        });
+        (Client::new(Server::new(format!("http://{address}").parse().unwrap())).unwrap(), heard)
+    }
+
+    fn order(folder: &Path, path: &str) -> SaveOrder {
+        let request = GetRawBlob { id: 7.into(), sha: "abc".into() }.request();
+        SaveOrder { save: Save::new(request, "a.bin"), path: folder.join(path).display().to_string(), replace: false }
+    }
+
+    async fn end(client: &Client, order: SaveOrder) -> TransferEvent {
+        let (sender, mut inbox) = mpsc::channel(64);
+        save(client, 1, order, PARTS, &sender).await;
+        drop(sender);
+        let mut last = None;
+        while let Some(Msg::Transfer(1, news)) = inbox.recv().await {
+            last = Some(news);
+        }
+        last.unwrap()
+    }
+
+    fn whole(body: &str) -> String {
+        format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len())
+    }
+
+    #[tokio::test]
+    async fn a_file_gets_its_name_when_it_is_whole_and_nothing_else_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let (client, _) = serve(vec![whole("0123456789")]).await;
+        let path = folder.path().join("a.bin").display().to_string();
+        assert_eq!(end(&client, order(folder.path(), "")).await, TransferEvent::Done { path, bytes: 10 });
+        assert_eq!(std::fs::read(folder.path().join("a.bin")).unwrap(), b"0123456789");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_file_that_is_there_is_not_touched_until_one_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("x"), "mine").unwrap();
+        let (client, _) = serve(vec![whole("new")]).await;
+        let mut order = order(folder.path(), "x");
+        assert!(matches!(end(&client, order.clone()).await, TransferEvent::Exists(_)));
+        assert_eq!(std::fs::read_to_string(folder.path().join("x")).unwrap(), "mine");
+        order.replace = true;
+        assert!(matches!(end(&client, order).await, TransferEvent::Done { bytes: 3, .. }));
+        assert_eq!(std::fs::read_to_string(folder.path().join("x")).unwrap(), "new");
+    }
+
+    fn long() -> String {
+        (0..40_000).map(|n| format!("{n:05}")).collect()
+    }
+
+    fn rest(body: &str, from: usize) -> String {
+        let (total, rest) = (body.len(), &body[from..]);
+        let (length, last) = (rest.len(), total - 1);
+        let head = format!("content-range: bytes {from}-{last}/{total}\r\ncontent-length: {length}");
+        format!("HTTP/1.1 206 Partial Content\r\n{head}\r\nconnection: close\r\n\r\n{rest}")
+    }
+
+    #[tokio::test]
+    async fn a_broken_connection_goes_on_where_it_broke() {
+        let folder = tempfile::tempdir().unwrap();
+        let body = long();
+        let broken = whole(&body)[..130_000].to_owned();
+        let held = 130_000 - (whole(&body).len() - body.len());
+        let from = held - 64 * 1024;
+        let (client, heard) = serve(vec![broken, rest(&body, from)]).await;
+        assert!(matches!(end(&client, order(folder.path(), "x")).await, TransferEvent::Done { bytes: 200_000, .. }));
+        assert!(std::fs::read_to_string(folder.path().join("x")).unwrap() == body);
+        assert!(heard.await.unwrap()[1].contains(&format!("range: bytes={from}-")));
+    }
+
+    #[tokio::test]
+    async fn what_is_left_of_another_version_is_not_gone_on_with() {
+        let folder = tempfile::tempdir().unwrap();
+        let order = order(folder.path(), "x");
+        let (old, new) = (long().replace('7', "x"), long());
+        std::fs::write(PARTS.file(&folder.path().join("x"), &order), &old[..100_000]).unwrap();
+        let (client, _) = serve(vec![rest(&new, 100_000 - 64 * 1024), whole(&new)]).await;
+        assert!(matches!(end(&client, order).await, TransferEvent::Done { bytes: 200_000, .. }));
+        assert!(std::fs::read_to_string(folder.path().join("x")).unwrap() == new);
+    }
+
+    #[tokio::test]
+    async fn what_is_being_saved_there_is_not_saved_there_twice() {
+        let folder = tempfile::tempdir().unwrap();
+        let order = order(folder.path(), "x");
+        let other = std::fs::File::create(PARTS.file(&folder.path().join("x"), &order)).unwrap();
+        other.lock().unwrap();
+        let (client, _) = serve(vec![]).await;
+        let TransferEvent::Failed(why) = end(&client, order).await else { panic!("two write into one") };
+        assert!(why.ends_with("is being written already"), "{why}");
+    }
+
+    #[test]
+    fn a_part_has_a_name_that_only_its_owner_can_know_and_the_same_another_day() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, order) = (folder.path().join("x"), order(folder.path(), "x"));
+        let file = |parts: Parts| parts.file(&path, &order);
+        let ours = folder.path().join("data");
+        let first = Parts::of(Some(&ours));
+        assert_eq!(file(first), file(Parts::of(Some(&ours))));
+        std::fs::write(ours.join(".parts"), "00000000000000ff").unwrap();
+        let another = Parts::of(Some(&ours));
+        assert_eq!(file(another), file(Parts(255)));
+        assert_ne!(file(first), file(another));
+    }
+
+    #[test]
+    fn what_found_no_room_to_be_said_is_said_with_the_next_bytes() {
+        let (sender, mut inbox) = mpsc::channel(1);
+        sender.try_send(Msg::Quit).unwrap();
+        let told = teller(1, sender);
+        told(Progress { done: 0, total: Some(100) });
+        assert!(matches!(inbox.try_recv(), Ok(Msg::Quit)));
+        told(Progress { done: 10, total: Some(100) });
+        let began = TransferEvent::Began { from: 10, total: Some(100) };
+        assert!(matches!(inbox.try_recv(), Ok(Msg::Transfer(1, news)) if news == began));
+    }
+
+    #[tokio::test]
+    async fn a_wrong_size_is_told_and_a_folder_that_is_not_there_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let (client, _) = serve(vec![whole("012")]).await;
+        let mut order = order(folder.path(), "y");
+        order.save.size = Some(4);
+        let TransferEvent::Failed(why) = end(&client, order.clone()).await else {
+            panic!("it is shorter than it should be")
+        };
+        assert_eq!(why, "3 bytes came instead of 4 bytes");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        order.path = folder.path().join("none/y").display().to_string();
+        assert!(
+            matches!(end(&client, order).await, TransferEvent::Failed(why) if why.starts_with("there is no folder"))
+        );
+    }
+
+    fn unpacked(
+        archive: &std::fs::File,
+        folder: &str,
+        into: &Path,
+        tell: OnUnpackProgress<'_>,
+    ) -> Result<Unpacked, String> {
+        let text = std::io::read_to_string(archive).map_err(|error| error.to_string())?;
+        if !tell(0, 4) || text == "trap" {
+            return Err("a trap".into());
+        }
+        std::fs::write(into.join(folder), text).map_err(|error| error.to_string())?;
+        Ok(Unpacked { files: 1, bytes: 4, left_out: vec!["../x (climbs out)".into()] })
+    }
+
+    #[tokio::test]
+    async fn an_archive_is_unpacked_into_a_folder_that_is_there_when_it_is_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut order = order(folder.path(), "out");
+        order.save = order.save.unpacked("inner", unpacked);
+        let (client, _) = serve(vec![whole("text"), whole("trap")]).await;
+        let TransferEvent::Unpacked { path, unpacked } = end(&client, order.clone()).await else {
+            panic!("it is unpacked")
+        };
+        assert_eq!((path, unpacked.files), (folder.path().join("out").display().to_string(), 1));
+        assert_eq!(std::fs::read_to_string(folder.path().join("out/inner")).unwrap(), "text");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "the archive itself is gone");
+        // In a folder that is there, it is a new one.
+        std::fs::create_dir(folder.path().join("out/a.bin")).unwrap();
+        let TransferEvent::Failed(why) = end(&client, order.clone()).await else {
+            panic!("nothing is put into a folder")
+        };
+        assert!(why.ends_with("out/a.bin is there already: give another name"), "{why}");
+        order.path = folder.path().join("other").display().to_string();
+        assert_eq!(end(&client, order.clone()).await, TransferEvent::Failed("a trap".into()));
+        assert!(!folder.path().join("other").exists());
+        forget(order, PARTS).await;
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing stays");
+    }
+}

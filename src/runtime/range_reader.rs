@@ -1,0 +1,237 @@
+//! Brings parts of large things of the server to whoever reads them: of a server that gives parts those alone, of another
+//! everything, into a file without a name.
+
+use super::executor::MsgSender;
+use crate::api::client::{Client, Download, Progress, Slice};
+use crate::api::error::Unreadable;
+use crate::api::{Error, Fault};
+use crate::app::action::{Msg, Outcome};
+use crate::store::{AnyRangeRead, Parts, Step};
+use std::io::{Seek, SeekFrom, Write};
+use std::time::{Duration, Instant};
+
+/// What is larger goes to disk.
+const IN_MEMORY: u64 = 8 * 1024 * 1024;
+/// How often a reader may ask for more: what needs more looks has no end.
+const LOOKS: usize = 16;
+/// Between two words on how far it got.
+const PULSE: Duration = Duration::from_millis(200);
+
+/// What came of a download.
+enum Fetched {
+    Parts(Parts),
+    TooLarge(u64),
+}
+
+/// Makes what `gleaned` stands for.
+pub async fn glean(client: &Client, gleaned: &AnyRangeRead, teller: &MsgSender) -> Result<Outcome, Error> {
+    if !gleaned.delay.is_zero() {
+        tokio::time::sleep(gleaned.delay).await;
+    }
+    let first = client.slice(&gleaned.request, gleaned.begin.clone()).await?;
+    let mut parts = match bring(first, None, gleaned, teller).await? {
+        Fetched::Parts(parts) => parts,
+        Fetched::TooLarge(bytes) => return Ok(Outcome::Made((gleaned.too_large)(bytes))),
+    };
+    let mut brought = 0;
+    for _ in 0..LOOKS {
+        let (read, stop, here) = (gleaned.read.clone(), teller.stop.clone(), parts.clone());
+        let look = tokio::task::spawn_blocking(move || read(&here, &|| stop.is_stopped()));
+        let range = match look.await.map_err(|_| unreadable(gleaned, "labscope failed at it; --log FILE says where"))? {
+            Step::Made(value) => return Ok(Outcome::Made(value)),
+            Step::Need(range) => range.start..range.end.min(parts.total()),
+        };
+        if range.is_empty() || parts.is_whole() {
+            return Err(unreadable(gleaned, "it ends before it is whole"));
+        }
+        brought += range.end - range.start;
+        if brought > gleaned.most {
+            return Ok(Outcome::Made((gleaned.too_large)(brought)));
+        }
+        let next = client.slice(&gleaned.request, Slice::Span(range)).await?;
+        parts = match bring(next, Some(parts), gleaned, teller).await? {
+            Fetched::Parts(parts) => parts,
+            Fetched::TooLarge(bytes) => return Ok(Outcome::Made((gleaned.too_large)(bytes))),
+        };
+    }
+    Err(unreadable(gleaned, "it leads from one place to the next without an end"))
+}
+
+fn unreadable(gleaned: &AnyRangeRead, why: &str) -> Error {
+    let fault = Fault::Unreadable(Unreadable { field: ".".into(), reason: why.to_owned() });
+    Error { tried: gleaned.request.line(), fault }
+}
+
+/// Takes the bytes of a reply in, beside those that are `held`.
+async fn bring(
+    mut download: Download,
+    held: Option<Parts>,
+    gleaned: &AnyRangeRead,
+    teller: &MsgSender,
+) -> Result<Fetched, Error> {
+    let expected = download.length.unwrap_or(0);
+    if expected > gleaned.most {
+        return Ok(Fetched::TooLarge(expected));
+    }
+    let disk = |error: std::io::Error| Error {
+        tried: gleaned.request.line(),
+        fault: Fault::Disk(format!("no file for what comes can be written: {error}")),
+    };
+    let mut bytes: Vec<u8> = Vec::with_capacity(expected.min(IN_MEMORY) as usize);
+    let mut file = None;
+    let mut done = 0;
+    let mut told = Instant::now();
+    while let Some(chunk) = download.chunk().await? {
+        done += chunk.len() as u64;
+        if done > gleaned.most {
+            return Ok(Fetched::TooLarge(done));
+        }
+        bytes.extend_from_slice(&chunk);
+        if download.whole.is_none() && bytes.len() as u64 > IN_MEMORY {
+            file = Some(append(file.take(), std::mem::take(&mut bytes)).await.map_err(disk)?);
+        }
+        if told.elapsed() >= PULSE {
+            told = Instant::now();
+            let progress = Progress { done, total: download.length };
+            teller.tell(Msg::Progress(gleaned.key.clone(), progress)).await;
+        }
+    }
+    if download.length.is_some_and(|length| length != done) {
+        let said = format!("{done} bytes came instead of {expected}");
+        return Err(Error { tried: gleaned.request.line(), fault: Fault::Cut(said) });
+    }
+    Ok(Fetched::Parts(match (download.whole, file) {
+        (Some(total), _) => {
+            let mut parts = held.filter(|held| held.total() == total).unwrap_or_else(|| Parts::of(total));
+            parts.add(download.start, bytes.into());
+            parts
+        }
+        (None, None) => Parts::whole(bytes.into()),
+        (None, file) => Parts::file(append(file, bytes).await.map_err(disk)?, done),
+    }))
+}
+
+/// Writes behind what is in the file, on a thread that may wait; makes the file where there is none.
+async fn append(file: Option<std::fs::File>, bytes: Vec<u8>) -> std::io::Result<std::fs::File> {
+    let write = move || {
+        let mut file = file.map_or_else(tempfile::tempfile, Ok)?;
+        file.seek(SeekFrom::End(0))?;
+        file.write_all(&bytes)?;
+        Ok(file)
+    };
+    tokio::task::spawn_blocking(write).await.unwrap_or_else(|gone| Err(std::io::Error::other(gone)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::Endpoint;
+    use crate::api::client::Server;
+    use crate::api::jobs::GetArtifacts;
+    use crate::app::action::Cancel;
+    use crate::store::{Cancelled, RangeRead};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+    use tokio::sync::mpsc;
+
+    /// Reads the last byte, then the first.
+    struct ReadEnds {
+        most: u64,
+    }
+
+    impl RangeRead for ReadEnds {
+        type Output = Result<(u64, Vec<u8>), u64>;
+        fn key(&self) -> String {
+            "ends".into()
+        }
+        fn request(&self) -> crate::api::Request {
+            GetArtifacts { id: 7.into(), job_id: 1, job_token: None }.request()
+        }
+        fn begin(&self) -> Slice {
+            Slice::Tail(2)
+        }
+        fn most(&self) -> u64 {
+            self.most
+        }
+        fn too_large(&self, bytes: u64) -> Self::Output {
+            Err(bytes)
+        }
+        fn read(&self, parts: &Parts, _: Cancelled<'_>) -> Step<Self::Output> {
+            let mut ends = Vec::new();
+            for range in [0..1, parts.total() - 1..parts.total()] {
+                match parts.read(range.clone()) {
+                    Ok(Some(bytes)) => ends.extend_from_slice(&bytes),
+                    _ => return Step::Need(range),
+                }
+            }
+            Step::Made(Ok((parts.total(), ends)))
+        }
+    }
+
+    /// A server that answers each request with the next of `replies`; what was asked comes back.
+    async fn serve(replies: Vec<Vec<u8>>) -> (Client, tokio::task::JoinHandle<Vec<String>>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let heard = tokio::spawn(async move {
+            let mut heard = Vec::new();
+            for reply in replies {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                let mut request = Vec::new();
+                while !request.ends_with(b"\r\n\r\n") {
+                    request.push(stream.read_u8().await.unwrap());
+                }
+                heard.push(String::from_utf8_lossy(&request).to_lowercase());
+                // Whoever has enough may be gone already.
+                let _ = stream.write_all(&reply).await;
+            }
+            heard
+        });
+        (Client::new(Server::new(format!("http://{address}").parse().unwrap())).unwrap(), heard)
+    }
+
+    fn reply(head: &str, body: &[u8]) -> Vec<u8> {
+        let head = format!("HTTP/1.1 {head}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
+        [head.as_bytes(), body].concat()
+    }
+
+    async fn gleaned(client: &Client, most: u64) -> Result<Result<(u64, Vec<u8>), u64>, Error> {
+        let (sender, _inbox) = mpsc::channel(64);
+        let teller = MsgSender { sender, stop: Cancel::default() };
+        let outcome = glean(client, &AnyRangeRead::new(ReadEnds { most }), &teller).await?;
+        let Outcome::Made(value) = outcome else { panic!("a result") };
+        Ok(value.downcast_ref::<Result<(u64, Vec<u8>), u64>>().unwrap().clone())
+    }
+
+    #[tokio::test]
+    async fn of_a_server_that_gives_parts_only_what_is_needed_comes() {
+        let tail = reply("206 Partial Content\r\ncontent-range: bytes 98-99/100", b"yz");
+        let head = reply("206 Partial Content\r\ncontent-range: bytes 0-0/100", b"a");
+        let (client, heard) = serve(vec![tail, head]).await;
+        assert_eq!(gleaned(&client, 50).await, Ok(Ok((100, b"az".to_vec()))));
+        let heard = heard.await.unwrap();
+        assert!(heard[0].contains("range: bytes=-2\r\n") && heard[1].contains("range: bytes=0-0\r\n"), "{heard:?}");
+    }
+
+    #[tokio::test]
+    async fn of_another_server_all_of_it_comes_once_and_goes_to_a_file_where_it_is_large() {
+        let (client, _) = serve(vec![reply("200 OK", b"abc")]).await;
+        assert_eq!(gleaned(&client, 50).await, Ok(Ok((3, b"ac".to_vec()))));
+        let mut large = vec![b'x'; IN_MEMORY as usize + 5];
+        large.push(b'!');
+        let (client, _) = serve(vec![reply("200 OK", &large)]).await;
+        assert_eq!(gleaned(&client, u64::MAX).await, Ok(Ok((IN_MEMORY + 6, b"x!".to_vec()))));
+    }
+
+    #[tokio::test]
+    async fn what_is_too_large_or_cut_or_wrong_ends_with_a_word() {
+        let (client, _) = serve(vec![reply("200 OK", &[b'x'; 60])]).await;
+        assert_eq!(gleaned(&client, 50).await, Ok(Err(60)));
+        let cut = b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\nconnection: close\r\n\r\n01234".to_vec();
+        let (client, _) = serve(vec![cut]).await;
+        assert!(matches!(gleaned(&client, 50).await, Err(Error { fault: Fault::Cut(_), .. })));
+        let (client, _) = serve(vec![reply("206 Partial Content", b"yz")]).await;
+        assert!(matches!(gleaned(&client, 50).await, Err(Error { fault: Fault::Cut(_), .. })));
+        let (client, _) = serve(vec![reply("404 Not Found", b"{}")]).await;
+        assert!(gleaned(&client, 50).await.is_err_and(|error| error.is_missing()));
+    }
+}

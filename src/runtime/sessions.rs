@@ -1,0 +1,297 @@
+//! The servers that a person was at in this session: an app and an executor each, and which of them is in front.
+
+use super::executor::{Configure, Executor};
+use super::terminal;
+use crate::api::Host;
+use crate::app::action::{Effect, Msg, Tone};
+use crate::app::pane::Session;
+use crate::app::server_switch::UiState;
+use crate::app::{App, Place};
+use crate::runtime::connections::Connections;
+use crate::store::earliest;
+use futures::future::join_all;
+use jiff::Timestamp;
+use std::collections::{HashMap, VecDeque};
+use std::future::{Future, poll_fn};
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+/// What another server is opened on.
+pub struct ServerContext {
+    pub session: Session,
+    /// The folder of texts that are kept.
+    pub drafts: Option<PathBuf>,
+    /// Those texts.
+    pub texts: HashMap<String, String>,
+    /// What there is to say about them.
+    pub warning: Option<String>,
+}
+
+/// Says what a server is opened on. Called on a worker: it reads files.
+pub type OpenServer = Arc<dyn Fn(&Host) -> ServerContext + Send + Sync>;
+
+/// What all seats have in common.
+pub(super) struct SharedContext {
+    /// The ways to servers.
+    pub lines: Connections,
+    /// Opens other servers, where there are such.
+    pub open: Option<OpenServer>,
+    /// Writes the person's own sections.
+    pub configure: Option<Configure>,
+}
+
+/// A server that one is or was at.
+struct ServerSession {
+    host: Host,
+    app: App,
+    executor: Executor,
+    inbox: mpsc::Receiver<Msg>,
+}
+
+impl ServerSession {
+    fn new(house: &SharedContext, host: Host, app: App, drafts: Option<PathBuf>) -> ServerSession {
+        app.pictures.set_screen(terminal::screen());
+        let (sender, inbox) = mpsc::channel::<Msg>(256);
+        let executor = Executor::on(house.lines.clone(), host.clone(), sender, drafts);
+        ServerSession { host, app, executor: executor.configured(house.configure.clone()), inbox }
+    }
+
+    /// What runs in the background begins, or ends, at once: what it says from then on is known for what it is. The rest is
+    /// for the loop.
+    fn hand_over(&mut self, effects: Vec<Effect>) -> Vec<Task> {
+        let left = effects.into_iter().filter_map(|effect| self.executor.take(effect));
+        left.map(|effect| (self.host.clone(), effect)).collect()
+    }
+}
+
+/// An effect for the loop, and the server whose app asked for it.
+pub(super) type Task = (Host, Effect);
+
+/// What came from the background.
+pub(super) enum Incoming {
+    /// Something for the app of a server.
+    Msg(Host, Msg),
+    /// A server can be opened; `None` where that failed.
+    Ground(Host, Option<Place>, Box<Option<ServerContext>>),
+}
+
+/// A server on its way to the front for the first time.
+struct OpeningSession {
+    host: Host,
+    place: Option<Place>,
+    ground: JoinHandle<ServerContext>,
+}
+
+/// All of them.
+pub(super) struct Sessions {
+    front: ServerSession,
+    away: Vec<ServerSession>,
+    /// Through which servers one came here, nearest last.
+    way: Vec<Host>,
+    arriving: Option<OpeningSession>,
+    house: SharedContext,
+}
+
+impl Sessions {
+    /// The first of them.
+    pub fn new(house: SharedContext, host: Host, app: App, drafts: Option<PathBuf>) -> Sessions {
+        let front = ServerSession::new(&house, host, app, drafts);
+        Sessions { front, away: Vec::new(), way: Vec::new(), arriving: None, house }
+    }
+
+    /// The app in front.
+    pub fn app(&mut self) -> &mut App {
+        &mut self.front.app
+    }
+
+    /// The server in front.
+    pub fn host(&self) -> Host {
+        self.front.host.clone()
+    }
+
+    /// When the next of them has to be looked at.
+    pub fn wake_at(&self) -> Option<Timestamp> {
+        self.away.iter().fold(self.front.app.wake_at(), |wake, seat| earliest(wake, seat.app.wake_at()))
+    }
+
+    fn seat(&mut self, host: &Host) -> Option<&mut ServerSession> {
+        std::iter::once(&mut self.front).chain(&mut self.away).find(|seat| seat.host == *host)
+    }
+
+    /// Whether an app was told to end.
+    pub fn is_quitting(&self) -> bool {
+        self.front.app.is_quitting() || self.away.iter().any(|seat| seat.app.is_quitting())
+    }
+
+    /// Effects of the app of `host`; what of them is for the loop.
+    pub fn hand_over(&mut self, host: &Host, effects: Vec<Effect>) -> Vec<Task> {
+        let tasks = self.seat(host).map(|seat| seat.hand_over(effects)).unwrap_or_default();
+        self.moved(tasks)
+    }
+
+    /// Goes where the tasks lead, at once: what a person typed behind that is for who is in front then. The rest is for the
+    /// loop.
+    fn moved(&mut self, tasks: Vec<Task>) -> Vec<Task> {
+        let mut left = Vec::new();
+        let mut queue = VecDeque::from(tasks);
+        while let Some((host, effect)) = queue.pop_front() {
+            match effect {
+                Effect::Elsewhere(to, place) => queue.extend(self.go(to, place)),
+                Effect::Return => queue.extend(self.go_back()),
+                other => left.push((host, other)),
+            }
+        }
+        left
+    }
+
+    /// Tells the person by the desktop, for the app of `host`.
+    pub fn notify(&mut self, host: &Host, text: String) {
+        if let Some(seat) = self.seat(host) {
+            seat.executor.notify(text);
+        }
+    }
+
+    /// Opens a page in the browser, for the app of `host`.
+    pub fn browse(&mut self, host: &Host, url: String) {
+        if let Some(seat) = self.seat(host) {
+            seat.executor.browse(url);
+        }
+    }
+
+    /// A message for the app of `host`; [`rest`](Seats::rest) follows the last one.
+    pub fn receive(&mut self, host: &Host, msg: Msg) -> Vec<Task> {
+        let Some(seat) = self.seat(host) else { return Vec::new() };
+        let effects = seat.app.receive(msg);
+        let tasks = seat.hand_over(effects);
+        self.moved(tasks)
+    }
+
+    /// What is to be done for all that was received, and for what became due where nobody is.
+    pub fn rest(&mut self, now: Timestamp) -> Vec<Task> {
+        let mut tasks = Vec::new();
+        let mut told = Vec::new();
+        let mut at_risk = None;
+        for seat in &mut self.away {
+            let mut effects = Vec::new();
+            if seat.app.wake_at().is_some_and(|due| due <= now) {
+                effects = seat.app.receive(Msg::Now(now));
+            }
+            effects.extend(seat.app.rest());
+            told.extend(seat.app.told());
+            at_risk = at_risk.or_else(|| seat.app.at_risk().cloned());
+            tasks.extend(seat.hand_over(effects));
+        }
+        self.front.app.set_risk_elsewhere(at_risk);
+        for (tone, words) in told {
+            tasks.extend(self.say(tone, words));
+        }
+        let effects = self.front.app.rest();
+        tasks.extend(self.front.hand_over(effects));
+        self.moved(tasks)
+    }
+
+    fn say(&mut self, tone: Tone, words: String) -> Vec<Task> {
+        let effects = self.front.app.receive(Msg::Say(tone, words));
+        self.front.hand_over(effects)
+    }
+
+    /// What comes next from the background.
+    pub async fn heard(&mut self) -> Incoming {
+        poll_fn(|cx| self.poll_heard(cx)).await
+    }
+
+    fn poll_heard(&mut self, cx: &mut Context<'_>) -> Poll<Incoming> {
+        for seat in std::iter::once(&mut self.front).chain(&mut self.away) {
+            if let Poll::Ready(Some(msg)) = seat.inbox.poll_recv(cx) {
+                return Poll::Ready(Incoming::Msg(seat.host.clone(), msg));
+            }
+        }
+        let Some(arriving) = &mut self.arriving else { return Poll::Pending };
+        let Poll::Ready(ground) = Pin::new(&mut arriving.ground).poll(cx) else { return Poll::Pending };
+        match self.arriving.take() {
+            Some(OpeningSession { host, place, .. }) => {
+                Poll::Ready(Incoming::Ground(host, place, Box::new(ground.ok())))
+            }
+            None => Poll::Pending,
+        }
+    }
+
+    /// A message that waits already.
+    pub fn try_heard(&mut self) -> Option<(Host, Msg)> {
+        let seats = std::iter::once(&mut self.front).chain(&mut self.away);
+        seats.into_iter().find_map(|seat| Some((seat.host.clone(), seat.inbox.try_recv().ok()?)))
+    }
+
+    /// Brings `host` to the front, at `place` or as it was: at once where one was there before.
+    fn go(&mut self, host: Host, place: Option<Place>) -> Vec<Task> {
+        // Whoever goes on before another one is there does not want that one any more.
+        self.arriving = None;
+        if host == self.front.host {
+            return Vec::new();
+        }
+        if let Some(at) = self.away.iter().position(|seat| seat.host == host) {
+            self.way.push(self.front.host.clone());
+            return self.bring(at, |app, manner| app.enter(manner, place));
+        }
+        if let Some(open) = self.house.open.clone() {
+            let name = host.clone();
+            let ground = tokio::task::spawn_blocking(move || open(&name));
+            self.arriving = Some(OpeningSession { host, place, ground });
+        }
+        Vec::new()
+    }
+
+    /// Opens a server that was not there before.
+    pub fn open(&mut self, host: Host, place: Option<Place>, ground: Option<ServerContext>) -> Vec<Task> {
+        let Some(ServerContext { session, drafts, texts, warning }) = ground else {
+            return self.say(Tone::Bad, format!("{} could not be opened; --log FILE says why.", host.name()));
+        };
+        if self.seat(&host).is_some() {
+            return self.go(host, place);
+        }
+        let (app, first) = self.front.app.beside(session, texts, place.unwrap_or_else(|| Place::new("home")));
+        let mut seat = ServerSession::new(&self.house, host, app, drafts);
+        let mut tasks = seat.hand_over(first);
+        self.way.push(self.front.host.clone());
+        self.away.push(seat);
+        tasks.extend(self.bring(self.away.len() - 1, |app, manner| app.enter(manner, None)));
+        tasks.extend(warning.map(|words| self.say(Tone::Warning, words)).unwrap_or_default());
+        self.moved(tasks)
+    }
+
+    /// Brings the server to the front that one came from, as it was.
+    fn go_back(&mut self) -> Vec<Task> {
+        self.arriving = None;
+        let Some(host) = self.way.pop() else { return Vec::new() };
+        let Some(at) = self.away.iter().position(|seat| seat.host == host) else { return Vec::new() };
+        self.bring(at, |app, manner| app.come_back(manner))
+    }
+
+    fn bring(&mut self, at: usize, enter: impl FnOnce(&mut App, UiState) -> Vec<Effect>) -> Vec<Task> {
+        let Some(next) = self.away.get_mut(at) else { return Vec::new() };
+        let manner = self.front.app.manner();
+        let (left, goes_on) = self.front.app.leave();
+        let mut tasks = self.front.hand_over(left);
+        std::mem::swap(&mut self.front, next);
+        let effects = enter(&mut self.front.app, manner);
+        tasks.extend(self.front.hand_over(effects));
+        tasks.extend(goes_on.map(|words| self.say(Tone::Info, words)).unwrap_or_default());
+        tasks
+    }
+
+    /// Waits, for a moment at most, until what was typed in front outlives the program.
+    pub async fn written(&mut self) {
+        self.front.executor.written().await;
+    }
+
+    /// Waits, for a moment, until texts are on disk and writes that went out have been answered, everywhere.
+    pub async fn finish(&mut self) {
+        let seats = std::iter::once(&mut self.front).chain(&mut self.away);
+        join_all(seats.map(|seat| seat.executor.finish())).await;
+        self.house.lines.finish().await;
+    }
+}
