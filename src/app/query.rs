@@ -122,6 +122,16 @@ pub enum QueryResult<E> {
     Wrong(QueryError),
 }
 
+impl<E> QueryResult<E> {
+    /// The operation, where it can be asked for.
+    pub fn ready(self) -> Option<E> {
+        match self {
+            QueryResult::Ready(endpoint) => Some(endpoint),
+            QueryResult::Naming | QueryResult::Wrong(_) => None,
+        }
+    }
+}
+
 fn words(text: &str) -> Vec<Word> {
     let mut all = Vec::new();
     let mut word: Option<Word> = None;

@@ -7,22 +7,21 @@ use crate::api::commits::Commit;
 use crate::api::{Endpoint, Id};
 use crate::app::App;
 use crate::app::action::{Action, Tone};
-use crate::app::command::{Command, Disabled, Motion};
+use crate::app::command::{Command, Disabled};
 use crate::app::overlay::confirm::Confirm;
 use crate::app::overlay::picker::{Item, Picker};
-use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, View};
+use crate::app::pane::{Breadcrumb, Cx, Needs, View};
 use crate::app::place::Place;
-use crate::parts::columns::{Columns, Field};
-use crate::parts::list::{Listing, age};
+use crate::parts::columns::{Columns, Field, ServerOrder};
+use crate::parts::list::age;
+use crate::parts::list_pane::{Filter, Input, ListPane, ListSource, NoDetail};
 use crate::parts::{ahead_behind, forms, project, review};
-use crate::store::{Load, Rows, Want, Write};
+use crate::store::{ListQuery, Load, Want, Write};
 use crate::ui::glyph;
 use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::text::shown;
 use crate::ui::theme::Role;
 use jiff::Timestamp;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 
 /// Pages that are read to say which merged branches would go.
 const SWEPT: u32 = 20;
@@ -53,13 +52,15 @@ fn when(branch: &Branch) -> Option<Timestamp> {
     branch.commit.as_ref()?.when()?.instant()
 }
 
-/// The list of branches.
-pub struct Branches {
+/// The branches of a project.
+pub struct BranchSource {
     project: Id,
-    list: Listing,
     /// All branches are being read, to ask about those that are merged.
     sweeping: bool,
 }
+
+/// The list of branches.
+pub type Branches = ListPane<BranchSource>;
 
 /// What may be done to a branch that is protected: what a picker says, and what it sends.
 const PROTECTIONS: &[(&str, &str, bool, bool)] = &[
@@ -71,54 +72,13 @@ const PROTECTIONS: &[(&str, &str, bool, bool)] = &[
 /// The answer that ends the protection.
 const UNPROTECT: &str = "unprotect";
 
-impl Branches {
-    fn query(&self, search: &str) -> ListBranches {
+impl BranchSource {
+    fn list(&self, search: &str) -> ListBranches {
         ListBranches { id: self.project.clone(), search: Some(search.to_owned()).filter(|s| !s.is_empty()) }
-    }
-
-    fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, Branch> {
-        view.store.list(&self.query(self.list.shown()))
-    }
-
-    fn current<'a>(&self, view: &View<'a>) -> Option<&'a Branch> {
-        self.list.selected(&self.rows(view))
-    }
-
-    fn has_branch(&self, view: &View) -> Result<(), Disabled> {
-        self.current(view).map(|_| ()).ok_or_else(|| "no branch is selected".into())
-    }
-
-    fn can_delete(&self, view: &View) -> Result<(), Disabled> {
-        match self.current(view) {
-            None => Err("no branch is selected".into()),
-            Some(branch) if self.is_default(view, branch) => Err("it is the default branch".into()),
-            Some(branch) if branch.protected => Err("it is protected".into()),
-            Some(_) => Ok(()),
-        }
     }
 
     fn is_default(&self, view: &View, branch: &Branch) -> bool {
         branch.default.unwrap_or_else(|| project::default_branch(view, &self.project) == Some(branch.name.as_str()))
-    }
-
-    fn go(&mut self, pane: &str, cx: &mut Cx) {
-        if let Some(branch) = self.current(&cx.view) {
-            cx.go(Place::new(pane).project(self.project.clone()).at(branch.name.as_str()));
-        }
-    }
-
-    fn delete(&mut self, cx: &mut Cx) {
-        let Some(branch) = self.current(&cx.view) else { return };
-        let name = branch.name.clone();
-        let delete = DeleteBranch { id: self.project.clone(), branch: name.clone() };
-        let held = if branch.merged {
-            "Its commits are in the default branch."
-        } else {
-            "It is not merged: its commits may be lost."
-        };
-        let question = format!("Delete the branch {} of {}? {held}", shown(&name), self.project);
-        let send = Action::Send(Write::new(&delete, format!("delete branch {name}")));
-        cx.act(App::confirm("Delete a branch", question, send));
     }
 
     /// The commit at the head of the default branch, once it is known.
@@ -131,11 +91,42 @@ impl Branches {
         let branch = project::default_branch(view, &self.project)?.to_owned();
         Some(GetBranch { id: self.project.clone(), branch })
     }
+}
+
+impl Branches {
+    fn can_delete(&self, view: &View) -> Result<(), Disabled> {
+        match self.current(view) {
+            None => Err("no branch is selected".into()),
+            Some(branch) if self.source.is_default(view, branch) => Err("it is the default branch".into()),
+            Some(branch) if branch.protected => Err("it is protected".into()),
+            Some(_) => Ok(()),
+        }
+    }
+
+    fn go(&mut self, pane: &str, cx: &mut Cx) {
+        if let Some(branch) = self.current(&cx.view) {
+            cx.go(Place::new(pane).project(self.source.project.clone()).at(branch.name.as_str()));
+        }
+    }
+
+    fn delete(&mut self, cx: &mut Cx) {
+        let Some(branch) = self.current(&cx.view) else { return };
+        let name = branch.name.clone();
+        let delete = DeleteBranch { id: self.source.project.clone(), branch: name.clone() };
+        let held = if branch.merged {
+            "Its commits are in the default branch."
+        } else {
+            "It is not merged: its commits may be lost."
+        };
+        let question = format!("Delete the branch {} of {}? {held}", shown(&name), self.source.project);
+        let send = Action::Send(Write::new(&delete, format!("delete branch {name}")));
+        cx.act(App::confirm("Delete a branch", question, send));
+    }
 
     /// What is needed to know how far the branches in sight are from the default branch.
     fn apart(&self, view: &View) -> Vec<Want> {
-        let Some(query) = self.base_query(view) else { return Vec::new() };
-        let Some(base) = self.base(view) else {
+        let Some(query) = self.source.base_query(view) else { return Vec::new() };
+        let Some(base) = self.source.base(view) else {
             // A default branch that nobody made is no reason to leave.
             let failed = view.store.error_of(&query.request()).is_some();
             return if failed { Vec::new() } else { vec![Load::one(&query).into()] };
@@ -144,32 +135,32 @@ impl Branches {
         let top = self.list.state.top();
         let seen = (top..top + self.list.state.height()).map_while(|index| self.list.at(&rows, index));
         let tips = seen.filter_map(|branch| Some(branch.commit.as_ref()?.id.as_str())).filter(|tip| *tip != base);
-        ahead_behind::wants(view, &self.project, base, tips)
+        ahead_behind::wants(view, &self.source.project, base, tips)
     }
 
     fn delete_merged(&mut self, cx: &mut Cx) {
-        self.sweeping = true;
+        self.source.sweeping = true;
         // The server deletes what is merged by now: what is asked names that, not what was merged when the list came.
-        cx.act(Action::Renew(vec![Load::list(&self.query(""), SWEPT).into()]));
+        cx.act(Action::Renew(vec![Load::list(&self.source.list(""), SWEPT).into()]));
         cx.say(Tone::Info, "Looking for merged branches…");
     }
 
     /// Once all branches are known: asks about those that would go.
     fn sweep(&mut self, cx: &mut Cx) {
         let view = &{ cx.view };
-        let rows = view.store.list(&self.query(""));
-        if let Some(error) = rows.error.filter(|_| self.sweeping && rows.settled(SWEPT)) {
-            self.sweeping = false;
+        let rows = view.store.list(&self.source.list(""));
+        if let Some(error) = rows.error.filter(|_| self.source.sweeping && rows.settled(SWEPT)) {
+            self.source.sweeping = false;
             return cx.say(Tone::Bad, format!("Could not look for merged branches: {}.", error.said()));
         }
-        if !self.sweeping || !rows.known || !rows.settled(SWEPT) || (rows.more && rows.pages() < SWEPT) {
+        if !self.source.sweeping || !rows.known || !rows.settled(SWEPT) || (rows.more && rows.pages() < SWEPT) {
             return;
         }
-        self.sweeping = false;
-        let merged = || rows.iter().filter(|branch| branch.merged && !self.is_default(view, branch));
+        self.source.sweeping = false;
+        let merged = || rows.iter().filter(|branch| branch.merged && !self.source.is_default(view, branch));
         let going: Vec<String> = merged().filter(|b| !b.protected).map(|b| shown(&b.name).into_owned()).collect();
         let kept = merged().filter(|b| b.protected).count();
-        let default = project::default_branch(view, &self.project).unwrap_or("the default branch");
+        let default = project::default_branch(view, &self.source.project).unwrap_or("the default branch");
         if going.is_empty() && !rows.more {
             let why = if kept > 0 { format!("{kept} protected") } else { "none is merged".to_owned() };
             return cx.say(Tone::Info, format!("No merged branch can be deleted: {why}."));
@@ -178,14 +169,14 @@ impl Branches {
             1 => "1 branch".to_owned(),
             count => format!("{count} branches"),
         };
-        let mut question = format!("Delete {count} of {} that {} holds?", self.project, shown(default));
+        let mut question = format!("Delete {count} of {} that {} holds?", self.source.project, shown(default));
         if kept > 0 {
             question.push_str(&format!(" {kept} protected stay."));
         }
         if rows.more {
             question.push_str(" The server also deletes merged ones that are not read yet.");
         }
-        let delete = DeleteMergedBranches { id: self.project.clone() };
+        let delete = DeleteMergedBranches { id: self.source.project.clone() };
         let send = Action::Send(Write::new(&delete, "delete merged branches"));
         cx.act(Action::Open(Box::new(Confirm::new("Delete merged branches", question, send).naming(going))));
     }
@@ -207,7 +198,7 @@ impl Branches {
 
     fn set_protection(&mut self, answer: &str, cx: &mut Cx) {
         let Some(branch) = self.current(&cx.view) else { return };
-        let (id, branch) = (self.project.clone(), branch.name.clone());
+        let (id, branch) = (self.source.project.clone(), branch.name.clone());
         let write = match PROTECTIONS.iter().find(|(_, word, ..)| *word == answer) {
             Some((_, _, push, merge)) => {
                 let what = format!("protect {branch}");
@@ -227,7 +218,7 @@ impl Branches {
     fn pair(&self, view: &View) -> Option<(String, String)> {
         let current = self.current(view).map(|branch| branch.name.clone());
         let marked: Vec<&String> = self.list.state.marked().iter().collect();
-        let default = project::default_branch(view, &self.project);
+        let default = project::default_branch(view, &self.source.project);
         match marked.as_slice() {
             [] => {
                 let default = default?.to_owned();
@@ -242,8 +233,94 @@ impl Branches {
 
     fn compare(&mut self, cx: &mut Cx) {
         if let Some((from, to)) = self.pair(&cx.view) {
-            cx.go(Place::new("compare").project(self.project.clone()).item(format!("{from}...{to}")));
+            cx.go(Place::new("compare").project(self.source.project.clone()).item(format!("{from}...{to}")));
         }
+    }
+}
+
+impl ListSource for BranchSource {
+    type Row = Branch;
+    type Detail = NoDetail;
+    const ID: &'static str = "branches";
+    const TITLE: &'static str = "Branches of a project";
+    const NEEDS: Needs = Needs::Project;
+    const COLUMNS: Columns<Branch> = COLUMNS;
+    const COMMANDS: &'static [Command<Branches>] = &[
+        Command::new("branches.open", &["Enter"], "Browse its files", |pane: &mut Branches, cx| pane.go("files", cx))
+            .footer("files")
+            .when(Branches::has_row),
+        Command::new("branches.commits", &["H"], "Its commits", |pane: &mut Branches, cx| pane.go("commits", cx))
+            .footer("commits")
+            .when(Branches::has_row),
+        Command::new("branches.create", &["+"], "New branch from this one, or another", |pane: &mut Branches, cx| {
+            let default = project::default_branch(&cx.view, &pane.source.project).unwrap_or("HEAD");
+            let from = pane.current(&cx.view).map_or(default, |branch| branch.name.as_str());
+            forms::refs::create_branch(&pane.source.project, from).open(cx);
+        })
+        .writes()
+        .footer("new"),
+        Command::new("branches.mr", &["m"], "New merge request of it", |pane: &mut Branches, cx| {
+            if let Some(branch) = pane.current(&cx.view) {
+                forms::merge_request::create(&pane.source.project, Some(&branch.name), None, &cx.view).open(cx);
+            }
+        })
+        .writes()
+        .when(|pane, view| match pane.current(view) {
+            Some(branch) if pane.source.is_default(view, branch) => Err("it is the default branch".into()),
+            Some(_) => Ok(()),
+            None => Err("no branch is selected".into()),
+        }),
+        Command::new("branches.delete", &["D"], "Delete it", Branches::delete)
+            .writes()
+            .footer("delete")
+            .when(Branches::can_delete),
+        Branches::mark_command("branches.mark"),
+        Command::new(
+            "branches.compare",
+            &["="],
+            "Compare: two marked ones, or it with the default one",
+            Branches::compare,
+        )
+        .footer("compare")
+        .when(|pane, view| match pane.pair(view) {
+            Some(_) => Ok(()),
+            None if pane.list.state.marked().len() > 2 => Err("more than two are marked".into()),
+            None => Err("mark another one with Space".into()),
+        }),
+        Command::new("branches.protect", &["P"], "Protect it, or end its protection", Branches::protect)
+            .writes()
+            .when(Branches::has_row),
+        Command::new("branches.delete_merged", &["M"], "Delete all merged branches", Branches::delete_merged).writes(),
+        Branches::columns_command("branches.columns"),
+        Command::new("branches.tags", &["T"], "Tags", |pane: &mut Branches, cx| {
+            cx.go(Place::new("tags").project(pane.source.project.clone()));
+        }),
+    ];
+
+    fn open(place: &Place, _view: &View) -> BranchSource {
+        BranchSource { project: place.project.clone().unwrap_or_default(), sweeping: false }
+    }
+
+    fn place(&self) -> Place {
+        Place::new(Self::ID).project(self.project.clone())
+    }
+
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        let mut breadcrumbs = project::breadcrumbs(view, &self.project);
+        breadcrumbs.push(Breadcrumb::new(format!("{} branches", glyph::branch()), Role::Dim));
+        breadcrumbs
+    }
+
+    fn query(&self, input: &Input<'_>, _: ServerOrder, _view: &View) -> Option<ListQuery<Branch>> {
+        Some(ListQuery::new(&self.list(input.filter)))
+    }
+
+    fn filter(&self) -> Filter<Branch> {
+        Filter::Server
+    }
+
+    fn key(branch: &Branch) -> String {
+        branch.name.clone()
     }
 
     fn row(&self, view: &View, branch: &Branch) -> Row {
@@ -280,181 +357,49 @@ impl Branches {
             Cell::from((commit.map(|c| c.short().to_owned()).unwrap_or_default(), Role::Dim)),
             Cell::from((age(view, commit.and_then(|c| c.when())), Role::Dim)),
         ])
-        .marked(self.list.state.is_marked(&branch.name))
     }
-}
 
-impl Pane for Branches {
-    const ID: &'static str = "branches";
-    const TITLE: &'static str = "Branches of a project";
-    const NEEDS: Needs = Needs::Project;
-    const COMMANDS: &'static [Command<Self>] = &[
-        Command::new("branches.open", &["Enter"], "Browse its files", |pane: &mut Self, cx| pane.go("files", cx))
-            .footer("files")
-            .when(Self::has_branch),
-        Command::new("branches.commits", &["H"], "Its commits", |pane: &mut Self, cx| pane.go("commits", cx))
-            .footer("commits")
-            .when(Self::has_branch),
-        Command::new("branches.create", &["+"], "New branch from this one, or another", |pane: &mut Self, cx| {
-            let default = project::default_branch(&cx.view, &pane.project).unwrap_or("HEAD");
-            let from = pane.current(&cx.view).map_or(default, |branch| branch.name.as_str());
-            forms::refs::create_branch(&pane.project, from).open(cx);
-        })
-        .writes()
-        .footer("new"),
-        Command::new("branches.mr", &["m"], "New merge request of it", |pane: &mut Self, cx| {
-            if let Some(branch) = pane.current(&cx.view) {
-                forms::merge_request::create(&pane.project, Some(&branch.name), None, &cx.view).open(cx);
-            }
-        })
-        .writes()
-        .when(|pane, view| match pane.current(view) {
-            Some(branch) if pane.is_default(view, branch) => Err("it is the default branch".into()),
-            Some(_) => Ok(()),
-            None => Err("no branch is selected".into()),
-        }),
-        Command::new("branches.delete", &["D"], "Delete it", Self::delete)
-            .writes()
-            .footer("delete")
-            .when(Self::can_delete),
-        Command::new("branches.mark", &["Space"], "Mark it", |pane: &mut Self, cx| {
-            if let Some(branch) = pane.current(&cx.view) {
-                pane.list.state.toggle_mark(branch.name.as_str());
-            }
-            pane.list.motion(Motion::Down, pane.list.len(&pane.rows(&cx.view)));
-        })
-        .when(Self::has_branch),
-        Command::new("branches.compare", &["="], "Compare: two marked ones, or it with the default one", Self::compare)
-            .footer("compare")
-            .when(|pane, view| match pane.pair(view) {
-                Some(_) => Ok(()),
-                None if pane.list.state.marked().len() > 2 => Err("more than two are marked".into()),
-                None => Err("mark another one with Space".into()),
-            }),
-        Command::new("branches.protect", &["P"], "Protect it, or end its protection", Self::protect)
-            .writes()
-            .when(Self::has_branch),
-        Command::new("branches.delete_merged", &["M"], "Delete all merged branches", Self::delete_merged).writes(),
-        Command::new("branches.columns", &["|"], "Choose columns, and what sorts", |_: &mut Self, cx| COLUMNS.open(cx)),
-        Command::new("branches.tags", &["T"], "Tags", |pane: &mut Self, cx| {
-            cx.go(Place::new("tags").project(pane.project.clone()));
-        }),
-    ];
-
-    fn open(place: &Place, _view: &View) -> Self {
-        let project = place.project.clone().unwrap_or_default();
-        let mut list = Listing::default();
-        if let Some(name) = &place.git_ref {
-            list.reveal(name.as_str());
+    fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
+        match input.filter {
+            "" => ("There are no branches: the repository is empty.", "Push a first commit, then r looks again"),
+            _ => ("No branch fits the filter.", "/ changes it, Esc ends it"),
         }
-        Branches { project, list, sweeping: false }
     }
 
-    fn place(&self) -> Place {
-        Place::new(Self::ID).project(self.project.clone())
+    fn enter(pane: &mut Branches, cx: &mut Cx) {
+        pane.go("files", cx);
     }
 
-    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
-        let mut breadcrumbs = project::breadcrumbs(view, &self.project);
-        breadcrumbs.push(Breadcrumb::new(format!("{} branches", glyph::branch()), Role::Dim));
-        let rows = self.rows(view);
-        breadcrumbs.extend(self.list.breadcrumbs(&rows));
-        breadcrumbs.extend(COLUMNS.chosen(view).breadcrumb(&rows));
-        breadcrumbs
-    }
-
-    fn wants(&self, view: &View) -> Vec<Want> {
-        let load = Load::list(&self.query(self.list.filter_text()), self.list.pages()).after(self.list.rest());
-        let mut wants = vec![project::want(&self.project), load.into()];
-        if self.sweeping {
-            wants.push(Load::list(&self.query(""), SWEPT).into());
+    fn wants(pane: &Branches, view: &View) -> Vec<Want> {
+        let mut wants = vec![project::want(&pane.source.project)];
+        if pane.source.sweeping {
+            wants.push(Load::list(&pane.source.list(""), SWEPT).into());
         }
-        wants.extend(self.apart(view));
+        wants.extend(pane.apart(view));
         wants
     }
 
-    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        let chosen = COLUMNS.chosen(view);
-        let empty = if self.list.shown().is_empty() {
-            ("There are no branches: the repository is empty.", "Push a first commit, then r looks again")
-        } else {
-            ("No branch fits the filter.", "/ changes it, Esc ends it")
-        };
-        self.list.draw(
-            view,
-            area,
-            buf,
-            true,
-            &self.rows(view),
-            &chosen.columns(),
-            |b| chosen.row(self.row(view, b)),
-            empty,
-        );
+    fn changed(pane: &mut Branches, cx: &mut Cx) {
+        pane.sweep(cx);
     }
 
-    fn changed(&mut self, cx: &mut Cx) {
-        self.list.answered(&cx.view.store.list(&self.query(self.list.filter_text())));
-        let rows = self.rows(&cx.view);
-        COLUMNS.chosen(&cx.view).sort(&mut self.list, &rows);
-        self.list.sync(&rows, |branch| branch.name.clone());
-        self.sweep(cx);
-    }
-
-    fn motion(&mut self, motion: Motion, cx: &mut Cx) {
-        match motion {
-            Motion::Right => self.go("files", cx),
-            Motion::Left => {}
-            other => self.list.motion(other, self.list.len(&self.rows(&cx.view))),
-        }
-    }
-
-    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
-        if COLUMNS.pressed(&self.list, pointer, cx) {
-            return;
-        }
-        if self.list.pointer(pointer, self.list.len(&self.rows(&cx.view))) {
-            self.go("files", cx);
-        }
-    }
-
-    fn search_mode(&self) -> Option<SearchMode> {
-        Some(SearchMode::Filter)
-    }
-
-    fn filter_text(&self) -> String {
-        self.list.filter_text().to_owned()
-    }
-
-    fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
-        let here = self.current(&cx.view).map(|b| b.name.clone());
-        self.list.seek(text, here);
-    }
-
-    fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
+    fn answer(pane: &mut Branches, tag: &'static str, value: String, cx: &mut Cx) {
         match tag {
-            "protect" => self.set_protection(&value, cx),
-            forms::refs::MADE => self.list.reveal_new(value),
+            "protect" => pane.set_protection(&value, cx),
+            forms::refs::MADE => pane.list.reveal_new(value),
             _ => {}
         }
     }
 
-    fn escape(&mut self, cx: &mut Cx) -> bool {
-        let here = self.current(&cx.view).map(|b| b.name.clone());
-        if self.list.clear_filter(here) {
-            return true;
-        }
-        let marked = !self.list.state.marked().is_empty();
-        self.list.state.clear_marks();
-        marked || std::mem::take(&mut self.sweeping)
+    fn escape(pane: &mut Branches) -> bool {
+        std::mem::take(&mut pane.source.sweeping)
     }
 
-    fn url(&self, view: &View) -> Option<String> {
-        let branch = self.current(view)?;
+    fn url(&self, view: &View, branch: &Branch) -> Option<String> {
         Some(project::page(view, &self.project, &format!("/-/tree/{}", project::path(&branch.name))))
     }
 
-    fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
-        let Some(branch) = self.current(view) else { return Vec::new() };
+    fn copies(&self, _view: &View, branch: &Branch) -> Vec<(&'static str, String)> {
         let mut copies = vec![("name", branch.name.clone())];
         copies.extend(branch.commit.as_ref().map(|c| ("SHA", c.id.clone())));
         copies.push(("checkout command", format!("git switch {}", review::operand(&branch.name))));

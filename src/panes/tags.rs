@@ -4,28 +4,24 @@ use crate::api::Id;
 use crate::api::tags::{CreateRelease, DeleteTag, GetTag, ListTags, Tag, UpdateRelease};
 use crate::app::App;
 use crate::app::action::Action;
-use crate::app::command::{Command, Disabled, Motion};
+use crate::app::command::Command;
 use crate::app::overlay::composer::{Composer, Make};
-use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, View};
+use crate::app::pane::{Breadcrumb, Cx, Needs, View};
 use crate::app::place::Place;
-use crate::parts::columns::{Columns, Field};
-use crate::parts::list::{Listing, age};
-use crate::parts::{forms, project, rendered_markdown};
-use crate::store::{Cancelled, Derive, Load, Rows, Want, Work, Write};
-use crate::ui::doc::{self, DocLine, DocState};
-use crate::ui::panels::{self, PanelRequest, Panels};
+use crate::parts::columns::{Columns, Field, ServerOrder};
+use crate::parts::list::age;
+use crate::parts::list_detail::{TextDetail, TextSource};
+use crate::parts::list_pane::{Filter, Input, ListPane, ListSource};
+use crate::parts::{forms, project};
+use crate::store::{Cancelled, Derive, ListQuery, Want, Work, Write};
+use crate::ui::doc::DocLine;
+use crate::ui::markdown::{self, Rendered};
+use crate::ui::panels::PanelRequest;
 use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::text::{self, shown};
 use crate::ui::theme::{Role, Theme};
-use crate::ui::{markdown, state};
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use std::cell::Cell as Shared;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-const LIST: usize = 0;
-const NOTES: usize = 1;
-const ASKS: &[PanelRequest] = &[PanelRequest { min: 48, weight: 1 }, PanelRequest { min: 40, weight: 1 }];
 /// Lines of an annotation that are shown: it is a text for a terminal, not a book.
 const ANNOTATION: usize = 200;
 
@@ -43,16 +39,13 @@ const COLUMNS: Columns<Tag> = Columns {
     order: Some(("age", true)),
 };
 
-/// The list of tags.
-pub struct Tags {
+/// The tags of a project.
+pub struct TagSource {
     project: Id,
-    list: Listing,
-    panels: Panels,
-    /// The window into what the selected tag says, and the tag that it was scrolled for.
-    notes: DocState,
-    read: String,
-    notes_area: Shared<Rect>,
 }
+
+/// The list of tags.
+pub type Tags = ListPane<TagSource>;
 
 /// What a tag says, as it is drawn: its annotation, which is plain text, above its release, which is Markdown.
 struct Notes {
@@ -63,26 +56,14 @@ struct Notes {
     theme: Theme,
 }
 
-impl Notes {
-    fn of(view: &View, tag: &Tag, width: usize) -> Notes {
-        let annotation = tag.message.as_deref().map(str::trim).unwrap_or_default();
-        let release = tag.release.as_ref().map(|release| release.description.as_deref().unwrap_or_default());
-        let mut hasher = DefaultHasher::new();
-        (annotation, release).hash(&mut hasher);
-        let key = format!("what a tag says {:x} in {width} columns, {}", hasher.finish(), view.theme.name);
-        let (annotation, release) = (annotation.to_owned(), release.map(str::to_owned));
-        Notes { key, annotation, release, width, theme: view.theme.clone() }
-    }
-}
-
 impl Derive for Notes {
-    type Output = Vec<DocLine<'static>>;
+    type Output = Rendered;
 
     fn key(&self) -> String {
         self.key.clone()
     }
 
-    fn run(&self, _: Cancelled<'_>) -> Vec<DocLine<'static>> {
+    fn run(&self, _: Cancelled<'_>) -> Rendered {
         let style = self.theme.style(if self.release.is_some() { Role::Dim } else { Role::Text });
         let plain = self.annotation.lines().flat_map(|line| match line {
             "" => vec![String::new()],
@@ -95,60 +76,42 @@ impl Derive for Notes {
             }
             lines.extend(markdown::render(release, self.width, &self.theme).lines);
         }
-        lines
+        Rendered { lines, ..Rendered::default() }
     }
 }
 
 impl Tags {
-    fn query(&self, view: &View) -> ListTags {
-        let order = COLUMNS.chosen(view).server();
-        let order_by = order.map(|(word, _)| word.to_owned());
-        ListTags { id: self.project.clone(), order_by, sort: order.map(|(_, way)| way.to_owned()) }
-    }
-
-    fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, Tag> {
-        view.store.list(&self.query(view))
-    }
-
-    fn current<'a>(&self, view: &View<'a>) -> Option<&'a Tag> {
-        self.list.selected(&self.rows(view))
-    }
-
-    fn has_tag(&self, view: &View) -> Result<(), Disabled> {
-        self.current(view).map(|_| ()).ok_or_else(|| "no tag is selected".into())
-    }
-
     fn go(&mut self, pane: &str, cx: &mut Cx) {
         if let Some(tag) = self.current(&cx.view) {
-            cx.go(Place::new(pane).project(self.project.clone()).at(tag.name.as_str()));
+            cx.go(Place::new(pane).project(self.source.project.clone()).at(tag.name.as_str()));
         }
     }
 
     fn commit(&mut self, cx: &mut Cx) {
         if let Some(commit) = self.current(&cx.view).and_then(|t| t.commit.as_ref()) {
-            cx.go(Place::new("commit").project(self.project.clone()).item(&commit.id));
+            cx.go(Place::new("commit").project(self.source.project.clone()).item(&commit.id));
         }
     }
 
     fn delete(&mut self, cx: &mut Cx) {
         let Some(tag) = self.current(&cx.view) else { return };
         let name = tag.name.clone();
-        let delete = DeleteTag { id: self.project.clone(), tag_name: name.clone() };
+        let delete = DeleteTag { id: self.source.project.clone(), tag_name: name.clone() };
         let released = if tag.release.is_some() { " Its release goes with it." } else { "" };
-        let question = format!("Delete the tag {} of {}?{released}", shown(&name), self.project);
+        let question = format!("Delete the tag {} of {}?{released}", shown(&name), self.source.project);
         let send = Action::Send(Write::new(&delete, format!("delete tag {name}")));
         cx.act(App::confirm("Delete a tag", question, send));
     }
 
     /// What a person kept of a release that is not sent yet is kept under this.
     fn release_key(&self, name: &str) -> String {
-        forms::refs::release_key(&self.project, name)
+        forms::refs::release_key(&self.source.project, name)
     }
 
     /// Writes the release of the tag, or changes it.
     fn release(&mut self, cx: &mut Cx) {
         let Some(tag) = self.current(&cx.view) else { return };
-        let (id, name) = (self.project.clone(), tag.name.clone());
+        let (id, name) = (self.source.project.clone(), tag.name.clone());
         let key = self.release_key(&name);
         let known = tag.release.as_ref().map(|release| release.description.clone().unwrap_or_default());
         let text = cx.view.drafts.get(&key).cloned().or_else(|| known.clone()).unwrap_or_default();
@@ -188,61 +151,8 @@ impl Tags {
 
     fn compare(&mut self, cx: &mut Cx) {
         if let Some((from, to)) = self.pair(&cx.view) {
-            cx.go(Place::new("compare").project(self.project.clone()).item(format!("{from}...{to}")));
+            cx.go(Place::new("compare").project(self.source.project.clone()).item(format!("{from}...{to}")));
         }
-    }
-
-    /// Columns of the notes; they are drawn in the whole screen between the lines of the frame.
-    fn notes_width(&self, view: &View) -> usize {
-        let places = self.panels.places(Rect::new(0, 0, view.size.0, view.size.1), ASKS);
-        let width = places.get(NOTES).copied().flatten().map_or(0, |place| usize::from(place.width));
-        width.saturating_sub(3).min(rendered_markdown::MEASURE)
-    }
-
-    fn made<'a>(&self, view: &View<'a>) -> Option<&'a Vec<DocLine<'static>>> {
-        let notes = Notes::of(view, self.current(view)?, self.notes_width(view));
-        view.store.made(&notes.key)
-    }
-
-    fn move_notes(&mut self, motion: Motion, view: &View) {
-        let len = self.made(view).map_or(0, Vec::len);
-        match motion {
-            Motion::Left => self.panels.set_focus(LIST),
-            other => other.window(&mut self.notes, len),
-        }
-    }
-
-    fn draw_list(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        let chosen = COLUMNS.chosen(view);
-        let focused = self.panels.focus() == LIST;
-        let area = panels::title(buf, area, view.theme, focused, "Tags", "");
-        let marked = |tag: &Tag| self.list.state.is_marked(&tag.name);
-        let draw = |tag: &Tag| chosen.row(row(view, tag).marked(marked(tag)));
-        let empty = ("There are no tags yet.", "+ makes one");
-        self.list.draw(view, area, buf, focused, &self.rows(view), &chosen.columns(), draw, empty);
-    }
-
-    fn draw_notes(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        let Some(tag) = self.current(view) else { return };
-        let focused = self.panels.focus() == NOTES;
-        let kind = match (&tag.release, &tag.message) {
-            (Some(_), _) => "release",
-            (None, Some(message)) if !message.trim().is_empty() => "annotated",
-            _ => "light",
-        };
-        let kept = view.drafts.contains_key(&self.release_key(&tag.name));
-        let kind = if kept { format!("{kind}, a text is kept") } else { kind.to_owned() };
-        let body = panels::title(buf, area, view.theme, focused, &shown(&tag.name), &kind);
-        let body = Rect { x: body.x + 1, width: body.width.saturating_sub(1), ..body };
-        self.notes_area.set(body);
-        let Some(lines) = self.made(view) else { return state::skeleton(buf, body, view.theme) };
-        if lines.is_empty() {
-            let words = tag.commit.as_ref().map_or("", |commit| &commit.title);
-            return state::empty(buf, body, view.theme, words, "It says nothing itself; e writes its release");
-        }
-        doc::draw(buf, body, view.theme, focused, &self.notes, lines.len(), 0, |index| {
-            lines.get(index).map(DocLine::borrowed).unwrap_or_default()
-        });
     }
 }
 
@@ -267,58 +177,45 @@ fn row(view: &View, tag: &Tag) -> Row {
     ])
 }
 
-impl Pane for Tags {
+impl ListSource for TagSource {
+    type Row = Tag;
+    type Detail = TextDetail;
     const ID: &'static str = "tags";
     const TITLE: &'static str = "Tags of a project";
     const NEEDS: Needs = Needs::Project;
-    const COMMANDS: &'static [Command<Self>] = &[
-        Command::new("tags.open", &["Enter"], "Browse its files", |pane: &mut Self, cx| pane.go("files", cx))
+    const HEADING: &'static str = "Tags";
+    const WIDTHS: [PanelRequest; 2] = [PanelRequest { min: 48, weight: 1 }, PanelRequest { min: 40, weight: 1 }];
+    const COLUMNS: Columns<Tag> = COLUMNS;
+    const COMMANDS: &'static [Command<Tags>] = &[
+        Command::new("tags.open", &["Enter"], "Browse its files", |pane: &mut Tags, cx| pane.go("files", cx))
             .footer("files")
-            .when(Self::has_tag),
-        Command::new("tags.commits", &["H"], "Commits up to it", |pane: &mut Self, cx| pane.go("commits", cx))
+            .when(Tags::has_row),
+        Command::new("tags.commits", &["H"], "Commits up to it", |pane: &mut Tags, cx| pane.go("commits", cx))
             .footer("commits")
-            .when(Self::has_tag),
-        Command::new("tags.commit", &["d"], "Its commit", Self::commit).footer("commit").when(Self::has_tag),
-        Command::new("tags.order", &["s"], "Order by name: up, down, or by date again", |_: &mut Self, cx| {
+            .when(Tags::has_row),
+        Command::new("tags.commit", &["d"], "Its commit", Tags::commit).footer("commit").when(Tags::has_row),
+        Command::new("tags.order", &["s"], "Order by name: up, down, or by date again", |_: &mut Tags, cx| {
             COLUMNS.turn("name", cx);
         }),
-        Command::new("tags.columns", &["|"], "Choose columns, and what sorts", |_: &mut Self, cx| COLUMNS.open(cx)),
-        Command::new("tags.release", &["e"], "Write its release, or change it", Self::release)
+        Tags::columns_command("tags.columns"),
+        Command::new("tags.release", &["e"], "Write its release, or change it", Tags::release)
             .writes()
             .footer("release")
-            .when(Self::has_tag),
-        Command::new("tags.mark", &["Space"], "Mark it", |pane: &mut Self, cx| {
-            if let Some(tag) = pane.current(&cx.view) {
-                pane.list.state.toggle_mark(tag.name.as_str());
-            }
-            pane.list.motion(Motion::Down, pane.list.len(&pane.rows(&cx.view)));
-        })
-        .when(Self::has_tag),
-        Command::new("tags.compare", &["="], "Compare: two marked ones, or it with the one below", Self::compare)
+            .when(Tags::has_row),
+        Tags::mark_command("tags.mark"),
+        Command::new("tags.compare", &["="], "Compare: two marked ones, or it with the one below", Tags::compare)
             .footer("compare")
             .when(|pane, view| pane.pair(view).map(|_| ()).ok_or_else(|| "mark another one with Space".into())),
-        Command::new("tags.create", &["+"], "New tag", |pane: &mut Self, cx| {
-            let at = project::default_branch(&cx.view, &pane.project).unwrap_or("HEAD");
-            forms::refs::create_tag(&pane.project, at).open(cx);
+        Command::new("tags.create", &["+"], "New tag", |pane: &mut Tags, cx| {
+            let at = project::default_branch(&cx.view, &pane.source.project).unwrap_or("HEAD");
+            forms::refs::create_tag(&pane.source.project, at).open(cx);
         })
         .writes(),
-        Command::new("tags.delete", &["D"], "Delete it", Self::delete).writes().when(Self::has_tag),
+        Command::new("tags.delete", &["D"], "Delete it", Tags::delete).writes().when(Tags::has_row),
     ];
 
-    fn open(place: &Place, _view: &View) -> Self {
-        let project = place.project.clone().unwrap_or_default();
-        let mut list = Listing::default();
-        if let Some(name) = &place.git_ref {
-            list.reveal(name.as_str());
-        }
-        Tags {
-            project,
-            list,
-            panels: Panels::new(2),
-            notes: DocState { cursor_line: false, ..DocState::new() },
-            read: String::new(),
-            notes_area: Shared::default(),
-        }
+    fn open(place: &Place, _view: &View) -> TagSource {
+        TagSource { project: place.project.clone().unwrap_or_default() }
     }
 
     fn place(&self) -> Place {
@@ -328,132 +225,93 @@ impl Pane for Tags {
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
         let mut breadcrumbs = project::breadcrumbs(view, &self.project);
         breadcrumbs.push(Breadcrumb::new("tags", Role::Dim));
-        let rows = self.rows(view);
-        breadcrumbs.extend(self.list.breadcrumbs(&rows));
-        breadcrumbs.extend(COLUMNS.chosen(view).breadcrumb(&rows));
         breadcrumbs
     }
 
-    fn wants(&self, view: &View) -> Vec<Want> {
-        let mut wants = vec![project::want(&self.project), Load::list(&self.query(view), self.list.pages()).into()];
-        let width = self.notes_width(view);
-        if let Some(tag) = self.current(view).filter(|_| width > 0) {
-            let notes = Notes::of(view, tag, width);
-            wants.extend(view.store.lacks(&notes.key).then(|| Work::new(notes).into()));
-        }
-        wants
+    fn query(&self, _: &Input<'_>, order: ServerOrder, _view: &View) -> Option<ListQuery<Tag>> {
+        let (order_by, sort) = order.map(|(word, way)| (word.to_owned(), way.to_owned())).unzip();
+        Some(ListQuery::new(&ListTags { id: self.project.clone(), order_by, sort }))
     }
 
-    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        // What is not drawn cannot be pressed.
-        self.list.drawn_at(Rect::default());
-        self.notes_area.set(Rect::default());
-        let places = self.panels.layout(area, ASKS);
-        if let Some(place) = places.get(LIST).copied().flatten() {
-            self.draw_list(view, place, buf);
-        }
-        if let Some(place) = places.get(NOTES).copied().flatten() {
-            self.draw_notes(view, place, buf);
-        }
-        self.panels.rules(buf, view.theme);
+    fn filter(&self) -> Filter<Tag> {
+        Filter::Loaded(|tag, words| {
+            let has = |text: &str| text.to_lowercase().contains(words);
+            has(&tag.name) || tag.message.as_deref().is_some_and(has)
+        })
     }
 
-    fn changed(&mut self, cx: &mut Cx) {
-        let rows = self.rows(&cx.view);
-        self.list.narrow(&rows, |tag, words| {
-            let says = |text: &str| text.to_lowercase().contains(words);
-            says(&tag.name) || tag.message.as_deref().is_some_and(says)
-        });
-        COLUMNS.chosen(&cx.view).sort(&mut self.list, &rows);
-        self.list.sync(&rows, |tag| tag.name.clone());
-        let current = self.list.selected(&rows).map_or("", |tag| tag.name.as_str());
-        if current != self.read {
-            self.read = current.to_owned();
-            self.notes.first();
-            self.notes.top.set(0);
-        }
+    fn key(tag: &Tag) -> String {
+        tag.name.clone()
     }
 
-    fn motion(&mut self, motion: Motion, cx: &mut Cx) {
-        if self.panels.focus() == NOTES {
-            return self.move_notes(motion, &cx.view);
-        }
-        match motion {
-            Motion::Right => self.go("files", cx),
-            Motion::Left => {}
-            other => self.list.motion(other, self.list.len(&self.rows(&cx.view))),
-        }
+    fn row(&self, view: &View, tag: &Tag) -> Row {
+        row(view, tag)
     }
 
-    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
-        let at = match pointer {
-            Pointer::Press { column, row, .. } | Pointer::Wheel { column, row, .. } => Some((column, row)),
-            _ => None,
-        };
-        let in_notes = at.is_some_and(|at| self.notes_area.get().contains(at.into()));
-        match pointer {
-            Pointer::Wheel { rows, .. } if in_notes => self.move_notes(Motion::Wheel(rows), &cx.view),
-            Pointer::Press { .. } if in_notes => self.panels.set_focus(NOTES),
-            _ => {
-                if matches!(pointer, Pointer::Press { .. }) {
-                    self.panels.set_focus(LIST);
-                }
-                if COLUMNS.pressed(&self.list, pointer, cx) {
-                    return;
-                }
-                if self.list.pointer(pointer, self.list.len(&self.rows(&cx.view))) {
-                    self.go("files", cx);
-                }
-            }
-        }
+    fn empty(&self, _: &Input<'_>) -> (&'static str, &'static str) {
+        ("There are no tags yet.", "+ makes one")
     }
 
-    fn panels(&mut self) -> Option<&mut Panels> {
-        Some(&mut self.panels)
+    fn enter(pane: &mut Tags, cx: &mut Cx) {
+        pane.go("files", cx);
     }
 
-    fn search_mode(&self) -> Option<SearchMode> {
-        Some(SearchMode::Filter)
+    fn wants(pane: &Tags, _view: &View) -> Vec<Want> {
+        vec![project::want(&pane.source.project)]
     }
 
-    fn filter_text(&self) -> String {
-        self.list.filter_text().to_owned()
-    }
-
-    fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
-        let here = self.current(&cx.view).map(|tag| tag.name.clone());
-        self.list.seek(text, here);
-    }
-
-    fn escape(&mut self, cx: &mut Cx) -> bool {
-        if self.panels.focus() == NOTES {
-            self.panels.set_focus(LIST);
-            return true;
-        }
-        let here = self.current(&cx.view).map(|tag| tag.name.clone());
-        if self.list.clear_filter(here) {
-            return true;
-        }
-        let marked = !self.list.state.marked().is_empty();
-        self.list.state.clear_marks();
-        marked
-    }
-
-    fn answer(&mut self, tag: &'static str, value: String, _cx: &mut Cx) {
+    fn answer(pane: &mut Tags, tag: &'static str, value: String, _cx: &mut Cx) {
         if tag == forms::refs::MADE {
-            self.list.reveal_new(value);
+            pane.list.reveal_new(value);
         }
     }
 
-    fn url(&self, view: &View) -> Option<String> {
-        let tag = self.current(view)?;
+    fn url(&self, view: &View, tag: &Tag) -> Option<String> {
         Some(project::page(view, &self.project, &format!("/-/tags/{}", project::path(&tag.name))))
     }
 
-    fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
-        let Some(tag) = self.current(view) else { return Vec::new() };
+    fn copies(&self, _view: &View, tag: &Tag) -> Vec<(&'static str, String)> {
         let mut copies = vec![("name", tag.name.clone())];
         copies.extend(tag.commit.as_ref().map(|c| ("SHA", c.id.clone())));
         copies
+    }
+}
+
+/// What a tag says: its annotation, and the description of its release.
+fn texts(tag: &Tag) -> (&str, Option<&str>) {
+    let annotation = tag.message.as_deref().map(str::trim).unwrap_or_default();
+    (annotation, tag.release.as_ref().map(|release| release.description.as_deref().unwrap_or_default()))
+}
+
+impl TextSource for TagSource {
+    fn text_title(&self, view: &View, tag: &Tag) -> (String, String) {
+        let kind = match texts(tag) {
+            (_, Some(_)) => "release",
+            ("", None) => "light",
+            _ => "annotated",
+        };
+        let kept = view.drafts.contains_key(&forms::refs::release_key(&self.project, &tag.name));
+        (shown(&tag.name).into_owned(), if kept { format!("{kind}, a text is kept") } else { kind.to_owned() })
+    }
+
+    fn text_key(&self, view: &View, tag: &Tag, width: usize) -> Option<String> {
+        let (annotation, release) = texts(tag);
+        if annotation.is_empty() && release.is_none_or(str::is_empty) {
+            return None;
+        }
+        let mut hasher = DefaultHasher::new();
+        (annotation, release).hash(&mut hasher);
+        Some(format!("what a tag says {:x} in {width} columns, {}", hasher.finish(), view.theme.name))
+    }
+
+    fn text_work(&self, view: &View, tag: &Tag, width: usize, key: String) -> Work {
+        let (annotation, release) = texts(tag);
+        let (annotation, release) = (annotation.to_owned(), release.map(str::to_owned));
+        Work::new(Notes { key, annotation, release, width, theme: view.theme.clone() })
+    }
+
+    fn without_text(&self, tag: &Tag) -> (String, &'static str) {
+        let title = tag.commit.as_ref().map_or("", |commit| &commit.title);
+        (title.to_owned(), "It says nothing itself; e writes its release")
     }
 }

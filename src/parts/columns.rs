@@ -64,6 +64,9 @@ pub struct Columns<T: 'static> {
     pub order: Option<(&'static str, bool)>,
 }
 
+/// What the server is to sort by, where that was chosen: the words of `order_by` and `sort`.
+pub type ServerOrder = Option<(&'static str, &'static str)>;
+
 /// What is shown now.
 pub struct ColumnState<T: 'static> {
     fields: &'static [Field<T>],
@@ -168,7 +171,7 @@ impl<T: 'static> ColumnState<T> {
     }
 
     /// What the server is to sort by, the words of `order_by` and `sort`, where that was chosen.
-    pub fn server(&self) -> Option<(&'static str, &'static str)> {
+    pub fn server(&self) -> ServerOrder {
         match self.field().filter(|_| !self.standard)? {
             (Field { order: SortOrder::Server(word), .. }, down) => Some((*word, if down { "desc" } else { "asc" })),
             _ => None,

@@ -5,11 +5,10 @@ use crate::api::groups::ListGroupProjects;
 use crate::api::merge_requests::{ListMergeRequests, ListProjectMergeRequests, MergeRequest};
 use crate::app::pane::{Section, View};
 use crate::app::place::Place;
-use crate::app::query::{self, Grammar, QueryResult};
+use crate::app::query::{self, Grammar};
 use crate::parts::query_list;
-use crate::store::{Load, Rows, Want};
+use crate::store::{ListQuery, Load, Rows, Want};
 use serde_json::{Value, json};
-use std::time::Duration;
 
 /// Projects of a group whose merge requests are listed: no operation lists those of a group.
 const PROJECTS: usize = 30;
@@ -23,13 +22,6 @@ pub struct QueryScope {
     pub state: &'static str,
     /// The words of `order_by` and `sort`, where the query does not say them.
     pub order: Option<(&'static str, &'static str)>,
-}
-
-/// The operations behind a query; there is one at a time.
-#[allow(clippy::large_enum_variant)]
-enum Operations {
-    All(ListMergeRequests),
-    Projects(Vec<ListProjectMergeRequests>),
 }
 
 impl QueryScope {
@@ -57,7 +49,7 @@ impl QueryScope {
     }
 
     /// What `text` asks for; `None` while it cannot be asked.
-    fn operations(&self, text: &str, view: &View) -> Option<Operations> {
+    pub fn query(&self, text: &str, view: &View) -> Option<ListQuery<MergeRequest>> {
         let given = |id: Option<&Id>| {
             let scope = if id.is_none() { json!("all") } else { Value::Null };
             query_list::given([
@@ -68,41 +60,33 @@ impl QueryScope {
                 ("scope", scope),
             ])
         };
-        // Servers list all states where none is said.
+        // Servers list all states where none is named.
         let whole = |state: &mut Option<String>| _ = state.take_if(|state| state == "all" || state.is_empty());
         let of_project = |id: &Id| {
             let grammar = Grammar { project: Some(id.clone()), ..self.grammar() };
-            let QueryResult::Ready(mut list) = grammar.ask::<ListProjectMergeRequests>(text, given(Some(id)), view)
-            else {
-                return None;
-            };
+            let mut list: ListProjectMergeRequests = grammar.ask(text, given(Some(id)), view).ready()?;
             whole(&mut list.state);
             Some(list)
         };
         match (&self.project, self.projects()) {
-            (Some(id), _) => Some(Operations::Projects(vec![of_project(id)?])),
+            (Some(id), _) => Some(ListQuery::new(&of_project(id)?)),
             (None, Some(projects)) => {
                 let known = view.store.list(&projects);
                 let ids = known.iter().take(PROJECTS).map(|project| Id::from(&*project.full_path()));
-                Some(Operations::Projects(ids.map(|id| of_project(&id)).collect::<Option<_>>()?))
+                let lists: Vec<_> = ids.map(|id| of_project(&id)).collect::<Option<_>>()?;
+                Some(ListQuery::chain(&lists))
             }
-            (None, None) => match self.grammar().ask::<ListMergeRequests>(text, given(None), view) {
-                QueryResult::Ready(mut list) => {
-                    whole(&mut list.state);
-                    Some(Operations::All(list))
-                }
-                QueryResult::Naming | QueryResult::Wrong(_) => None,
-            },
+            (None, None) => {
+                let mut list: ListMergeRequests = self.grammar().ask(text, given(None), view).ready()?;
+                whole(&mut list.state);
+                Some(ListQuery::new(&list))
+            }
         }
     }
 
-    /// What is known of what `text` asks for.
-    pub fn rows<'a>(&self, text: &str, view: &View<'a>) -> Rows<'a, MergeRequest> {
-        let mut rows = match self.operations(text, view) {
-            Some(Operations::All(list)) => return view.store.list(&list),
-            Some(Operations::Projects(lists)) => Rows::chain(lists.iter().map(|list| view.store.list(list)).collect()),
-            None => Rows::chain(Vec::new()),
-        };
+    /// What is known of what was asked for.
+    pub fn rows<'a>(&self, query: Option<&ListQuery<MergeRequest>>, view: &View<'a>) -> Rows<'a, MergeRequest> {
+        let mut rows = query.map_or_else(|| Rows::chain(Vec::new()), |query| view.store.rows(query));
         if let Some(projects) = self.projects() {
             let projects = view.store.list(&projects);
             rows.known |= projects.known && projects.is_empty();
@@ -112,17 +96,8 @@ impl QueryScope {
         rows
     }
 
-    /// What `text` needs from the server.
-    pub fn wants(&self, text: &str, view: &View, pages: u32, rest: Duration) -> Vec<Want> {
-        let mut wants = self.grammar().wants(text);
-        wants.extend(self.projects().map(|projects| Load::list(&projects, 1).into()));
-        match self.operations(text, view) {
-            Some(Operations::All(list)) => wants.push(Load::list(&list, pages).after(rest).into()),
-            Some(Operations::Projects(lists)) => {
-                wants.extend(lists.iter().map(|list| Load::list(list, pages).after(rest).into()));
-            }
-            None => {}
-        }
-        wants
+    /// What is needed to know what is asked for.
+    pub fn projects_want(&self) -> Option<Want> {
+        self.projects().map(|projects| Load::list(&projects, 1).into())
     }
 }

@@ -17,6 +17,8 @@ pub mod forms;
 pub mod job_details;
 pub mod last_seen;
 pub mod list;
+pub mod list_detail;
+pub mod list_pane;
 pub mod merge_request_query;
 pub mod notes;
 pub mod people;

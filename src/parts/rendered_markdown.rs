@@ -36,8 +36,12 @@ pub fn key(view: &View, identity: &str, width: usize) -> String {
 /// What is still to be done to show the text of `identity`.
 pub fn work(view: &View, identity: &str, text: &str, width: usize) -> Option<Work> {
     let key = key(view, identity, width);
-    let lacks = view.store.lacks(&key);
-    lacks.then(|| Work::new(RenderedMarkdown { key, text: text.to_owned(), width, theme: view.theme.clone() }))
+    view.store.lacks(&key).then(|| render(view, key, text.to_owned(), width))
+}
+
+/// Renders a text under that key.
+pub fn render(view: &View, key: String, text: String, width: usize) -> Work {
+    Work::new(RenderedMarkdown { key, text, width, theme: view.theme.clone() })
 }
 
 /// The rendered text, once it is made.

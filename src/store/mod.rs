@@ -13,7 +13,9 @@ use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
-pub use want::{Cancelled, Derive, Follow, HeldState, Load, PER_PAGE, Sink, Ticket, Value, Want, Work, Write};
+pub use want::{
+    Cancelled, Derive, Follow, HeldState, ListQuery, Load, PER_PAGE, Sink, Ticket, Value, Want, Work, Write,
+};
 
 /// How many replies and results are kept that nobody looks at.
 const KEPT: usize = 600;
@@ -414,7 +416,20 @@ impl Store {
 
     /// The same of another server than the one at hand, where one is named.
     pub fn list_at<T: 'static, E: Endpoint<Output = Vec<T>>>(&self, host: Option<&Host>, endpoint: &E) -> Rows<'_, T> {
-        let resource = self.resources.get(&endpoint.request().at(host));
+        self.rows_of(&endpoint.request().at(host))
+    }
+
+    /// What is known of the list that `query` asks for.
+    pub fn rows<T: 'static>(&self, query: &ListQuery<T>) -> Rows<'_, T> {
+        let mut lists: Vec<Rows<'_, T>> = query.requests().map(|request| self.rows_of(request)).collect();
+        match lists.len() {
+            1 => lists.remove(0),
+            _ => Rows::chain(lists),
+        }
+    }
+
+    fn rows_of<T: 'static>(&self, request: &Request) -> Rows<'_, T> {
+        let resource = self.resources.get(request);
         let entries = resource.map(|r| r.entries.as_slice()).unwrap_or_default();
         if let Some(r) = resource {
             r.used.set(self.turn);

@@ -6,6 +6,7 @@ use crate::api::error::Unreadable;
 use crate::api::{Endpoint, Host, Reply};
 use std::any::Any;
 use std::fmt;
+use std::marker::PhantomData;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -140,6 +141,49 @@ impl Load {
     pub fn after(mut self, delay: Duration) -> Load {
         self.delay = delay;
         self
+    }
+}
+
+/// A list as it is asked for, of one request or of several whose rows follow on one another; made once when what is asked
+/// for changes, and looked up without being made again.
+pub struct ListQuery<T> {
+    loads: Vec<Load>,
+    row: PhantomData<fn() -> T>,
+}
+
+impl<T> Clone for ListQuery<T> {
+    fn clone(&self) -> ListQuery<T> {
+        ListQuery { loads: self.loads.clone(), row: PhantomData }
+    }
+}
+
+impl<T: Send + Sync + 'static> ListQuery<T> {
+    /// The list that `endpoint` names.
+    pub fn new<E: Endpoint<Output = Vec<T>>>(endpoint: &E) -> ListQuery<T>
+    where
+        Vec<T>: Reply,
+    {
+        ListQuery::chain([endpoint])
+    }
+
+    /// The lists that the endpoints name, one behind the other.
+    pub fn chain<'a, E: Endpoint<Output = Vec<T>> + 'a>(endpoints: impl IntoIterator<Item = &'a E>) -> ListQuery<T>
+    where
+        Vec<T>: Reply,
+    {
+        ListQuery { loads: endpoints.into_iter().map(|endpoint| Load::list(endpoint, 1)).collect(), row: PhantomData }
+    }
+}
+
+impl<T> ListQuery<T> {
+    /// Its requests, without a page.
+    pub fn requests(&self) -> impl Iterator<Item = &Request> {
+        self.loads.iter().map(|load| &load.request)
+    }
+
+    /// The first `pages` pages of each list, as many as there are; asked for when wanted for as long as `rest`.
+    pub fn wants(&self, pages: u32, rest: Duration) -> impl Iterator<Item = Want> {
+        self.loads.iter().map(move |load| Load { pages: pages.max(1), delay: rest, ..load.clone() }.into())
     }
 }
 

@@ -57,7 +57,7 @@ pub fn host<'a>(view: &View<'a>, at: OtherServer) -> Option<&'a Host> {
 /// The merge requests of a section on a server. One's own queries are of the server at hand.
 pub fn requests<'a>(view: &View<'a>, section: Section, at: OtherServer) -> Rows<'a, MergeRequest> {
     match own(view, section) {
-        Some((asking, query)) => asking.rows(&query, view),
+        Some((scope, text)) => scope.rows(scope.query(&text, view).as_ref(), view),
         None => view.store.list_at(host(view, at), &requests_query(section)),
     }
 }
@@ -80,8 +80,10 @@ pub fn wants(view: &View, watched: &[String]) -> Vec<Want> {
         let loads = [Section::Assigned, Section::Mine].map(|section| Load::list(&requests_query(section), 1));
         wants.extend(loads.map(|load| load.at(host(view, at)).into()));
     }
-    for (asking, query) in Section::all(view).filter_map(|section| own(view, section)) {
-        wants.extend(asking.wants(&query, view, 1, Duration::ZERO));
+    for (scope, text) in Section::all(view).filter_map(|section| own(view, section)) {
+        wants.extend(scope.grammar().wants(&text));
+        wants.extend(scope.projects_want());
+        wants.extend(scope.query(&text, view).iter().flat_map(|query| query.wants(1, Duration::ZERO)));
     }
     for project in watched {
         let load = Load::list(&running_query(project), 1);

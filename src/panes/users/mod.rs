@@ -3,28 +3,24 @@
 use crate::api::users::{DeleteUser, GetUser, ListUsers, Profile};
 use crate::api::{Known, Time};
 use crate::app::action::Action;
-use crate::app::command::{Command, Disabled, Motion};
+use crate::app::command::{Command, Disabled};
 use crate::app::overlay::batch::Batch;
 use crate::app::overlay::confirm::Confirm;
-use crate::app::pane::{Breadcrumb, Cx, Pane, Pointer, SearchMode, View};
+use crate::app::pane::{Breadcrumb, Cx, View};
 use crate::app::place::Place;
-use crate::app::query::{self, Grammar, QueryResult};
-use crate::parts::columns::{ColumnState, Columns, Field};
-use crate::parts::facts::{Details, NAMES_WIDE};
-use crate::parts::list::{Listing, age};
+use crate::app::query::{self, Grammar};
+use crate::parts::columns::{Columns, Field, ServerOrder};
+use crate::parts::facts::Details;
+use crate::parts::list::age;
+use crate::parts::list_detail::{FactsDetail, FactsSource};
+use crate::parts::list_pane::{Filter, Input, ListPane, ListSource};
 use crate::parts::{forms, profile, query_list};
-use crate::store::{Load, Rows, Want, Write};
-use crate::ui::panels::{self, PanelRequest, Panels};
+use crate::store::{ListQuery, Load, Write};
+use crate::ui::panels::PanelRequest;
 use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::theme::Role;
 use jiff::Timestamp;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use std::time::Duration;
 
-const LIST: usize = 0;
-const FACTS: usize = 1;
-const ASKS: &[PanelRequest] = &[PanelRequest { min: 52, weight: 3 }, PanelRequest { min: 40, weight: 2 }];
 /// The tabs, and what each adds to the query.
 const TABS: &[(&str, &str)] = &[("Active", "active"), ("Blocked", "blocked"), ("External", "external"), ("All", "")];
 const TITLES: &[&str] = &["Active", "Blocked", "External", "All"];
@@ -68,60 +64,24 @@ const COLUMNS: Columns<Profile> = Columns {
     ],
     order: None,
 };
-/// How long the cursor rests on a user before the rest is asked for.
-const PAUSE: Duration = Duration::from_millis(150);
+/// The users of a server.
+pub struct UserSource;
 
 /// The list of users.
-pub struct Users {
-    list: Listing,
-    tab: usize,
-    panels: Panels,
-    facts: Details,
+pub type Users = ListPane<UserSource>;
+
+fn grammar() -> Grammar {
+    Grammar::new(query::USERS, Some("search"), None)
+}
+
+fn one(id: u64) -> GetUser {
+    GetUser { id, with_custom_attributes: Some(true) }
 }
 
 impl Users {
-    fn grammar() -> Grammar {
-        Grammar::new(query::USERS, Some("search"), None)
-    }
-
-    /// What is asked for by `text`; `None` while it cannot be.
-    fn query(&self, text: &str, view: &View) -> Option<ListUsers> {
-        let scope = TABS.get(self.tab).map_or("", |(_, scope)| scope);
-        let mut given = query_list::given([(scope, serde_json::json!(true))]);
-        given.remove("");
-        match Self::grammar().ask(text, given, view) {
-            QueryResult::Ready(list) => Some(list),
-            QueryResult::Naming | QueryResult::Wrong(_) => None,
-        }
-    }
-
-    fn rows_of<'a>(&self, text: &str, view: &View<'a>) -> Rows<'a, Profile> {
-        self.query(text, view).map_or_else(|| Rows::chain(Vec::new()), |list| view.store.list(&list))
-    }
-
-    fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, Profile> {
-        self.rows_of(self.list.shown(), view)
-    }
-
-    fn current<'a>(&self, view: &View<'a>) -> Option<&'a Profile> {
-        self.list.selected(&self.rows(view))
-    }
-
-    fn chosen(&self, view: &View) -> ColumnState<Profile> {
-        COLUMNS.chosen(view).unless(query::get(self.list.filter_text(), "sort").is_some())
-    }
-
-    fn one(id: u64) -> GetUser {
-        GetUser { id, with_custom_attributes: Some(true) }
-    }
-
-    fn has_user(&self, view: &View) -> Result<(), Disabled> {
-        self.current(view).map(|_| ()).ok_or_else(|| "no user is selected".into())
-    }
-
     fn may_change(&self, view: &View) -> Result<(), Disabled> {
         forms::administrator(view)?;
-        self.has_user(view)
+        self.has_row(view)
     }
 
     fn open_user(&mut self, cx: &mut Cx) {
@@ -131,20 +91,15 @@ impl Users {
     }
 
     fn enter(&mut self, cx: &mut Cx) {
-        if self.panels.focus() == LIST || !self.facts.enter(cx) {
+        if !self.enter_detail(cx) {
             self.open_user(cx);
         }
     }
 
     fn delete(&mut self, cx: &mut Cx) {
-        let rows = self.rows(&cx.view);
-        let marked: Vec<&Profile> =
-            rows.iter().filter(|user| self.list.state.is_marked(&user.id.to_string())).collect();
-        if marked.is_empty() {
-            if let Some(user) = self.current(&cx.view) {
-                cx.act(forms::user::delete(user));
-            }
-            return;
+        let marked = self.chosen(&cx.view);
+        if let ([user], true) = (marked.as_slice(), self.list.state.marked().is_empty()) {
+            return cx.act(forms::user::delete(user));
         }
         let names: Vec<String> = marked.iter().map(|user| format!("@{}  {}", user.username, user.name)).collect();
         let write = |user: &&Profile| {
@@ -157,28 +112,6 @@ impl Users {
         );
         let confirm = Confirm::new("Delete users", question, Action::Open(Box::new(batch)));
         cx.act(Action::Open(Box::new(confirm.naming(names).typing("delete"))));
-    }
-
-    fn draw_list(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        let chosen = self.chosen(view);
-        let focused = self.panels.focus() == LIST;
-        let known = view.me().and_then(|me| me.is_admin.known().copied()) == Some(true);
-        let note = if known { "" } else { "the rest is shown to administrators" };
-        let area = panels::title(buf, area, view.theme, focused, "Users", note);
-        let empty = match self.list.shown() {
-            "" => ("There are no users here.", "4 shows all"),
-            _ => ("No user fits the filter.", "/ changes it, Esc ends it"),
-        };
-        let marked = |user: &Profile| self.list.state.is_marked(&user.id.to_string());
-        let draw = |user: &Profile| chosen.row(row(view, user)).marked(marked(user));
-        self.list.draw(view, area, buf, focused, &self.rows(view), &chosen.columns(), draw, empty);
-    }
-
-    fn draw_facts(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        let focused = self.panels.focus() == FACTS;
-        let name = self.current(view).map_or("", |user| user.username.as_str());
-        let body = panels::title(buf, area, view.theme, focused, name, "");
-        self.facts.draw(view, body, buf, focused);
     }
 }
 
@@ -206,188 +139,118 @@ fn row(view: &View, user: &Profile) -> Row {
     .dim(user.state != "active")
 }
 
-impl Pane for Users {
+impl ListSource for UserSource {
+    type Row = Profile;
+    type Detail = FactsDetail;
     const ID: &'static str = "users";
     const TITLE: &'static str = "Users of the server";
-    const COMMANDS: &'static [Command<Self>] = &[
-        Command::new("users.open", &["Enter"], "Open it", Self::enter).footer("open").when(Self::has_user),
-        Command::new("users.create", &["+"], "New user", |_: &mut Self, cx| forms::user::create().open(cx))
+    const HEADING: &'static str = "Users";
+    const WIDTHS: [PanelRequest; 2] = [PanelRequest { min: 52, weight: 3 }, PanelRequest { min: 40, weight: 2 }];
+    const COLUMNS: Columns<Profile> = COLUMNS;
+    const COMMANDS: &'static [Command<Users>] = &[
+        Command::new("users.open", &["Enter"], "Open it", Users::enter).footer("open").when(Users::has_row),
+        Command::new("users.create", &["+"], "New user", |_: &mut Users, cx| forms::user::create().open(cx))
             .footer("new")
             .writes()
             .when(|_, view| forms::administrator(view)),
-        Command::new("users.edit", &["e"], "Change its account", |pane: &mut Self, cx| {
+        Command::new("users.edit", &["e"], "Change its account", |pane: &mut Users, cx| {
             if let Some(user) = pane.current(&cx.view) {
                 forms::user::edit(user, &cx.view).open(cx);
             }
         })
         .footer("edit")
         .writes()
-        .when(Self::may_change),
-        Command::new("users.mark", &["Space"], "Mark it", |pane: &mut Self, cx| {
-            if let Some(user) = pane.current(&cx.view) {
-                pane.list.state.toggle_mark(user.id.to_string());
-            }
-            pane.list.motion(Motion::Down, pane.list.len(&pane.rows(&cx.view)));
-        })
-        .when(Self::has_user),
-        Command::new("users.delete", &["D", "Delete"], "Delete it, or all that are marked", Self::delete)
+        .when(Users::may_change),
+        Users::mark_command("users.mark"),
+        Command::new("users.delete", &["D", "Delete"], "Delete it, or all that are marked", Users::delete)
             .footer("delete")
             .writes()
-            .when(Self::may_change),
-        Command::new("users.project", &["P"], "New project that belongs to it", |pane: &mut Self, cx| {
+            .when(Users::may_change),
+        Command::new("users.project", &["P"], "New project that belongs to it", |pane: &mut Users, cx| {
             let name = pane.current(&cx.view).map_or("", |user| user.username.as_str());
             forms::project::create_for_user().field("user_id", |field| _ = field.text(name)).open(cx);
         })
         .writes()
-        .when(Self::may_change),
-        Command::new("users.columns", &["|"], "Choose columns, and what sorts", |_: &mut Self, cx| COLUMNS.open(cx)),
-        Command::new("users.key", &["K"], "Whose SSH key has a number", |_: &mut Self, cx| cx.go(Place::new("key")))
+        .when(Users::may_change),
+        Users::columns_command("users.columns"),
+        Command::new("users.key", &["K"], "Whose SSH key has a number", |_: &mut Users, cx| cx.go(Place::new("key")))
             .when(|_, view| forms::administrator(view)),
     ];
 
-    fn open(place: &Place, _view: &View) -> Self {
-        let named = |tab: &str| TITLES.iter().position(|title| title.eq_ignore_ascii_case(tab));
-        let tab = place.tab.as_deref().and_then(named).unwrap_or(0);
-        let list = Listing::asked(place.query.as_deref().unwrap_or_default());
-        Users { list, tab, panels: Panels::new(2), facts: Details::default().names(NAMES_WIDE) }
+    fn open(_place: &Place, _view: &View) -> UserSource {
+        UserSource
     }
 
     fn place(&self) -> Place {
-        let place = Place::new(Self::ID).query(self.list.filter_text());
-        match TITLES.get(self.tab).filter(|_| self.tab > 0) {
-            Some(title) => place.tab(&title.to_lowercase()),
-            None => place,
+        Place::new(Self::ID)
+    }
+
+    fn breadcrumbs(&self, _view: &View) -> Vec<Breadcrumb> {
+        vec![Breadcrumb::new("users", Role::Title)]
+    }
+
+    fn tabs(&self) -> &'static [&'static str] {
+        TITLES
+    }
+
+    fn query(&self, input: &Input<'_>, _: ServerOrder, view: &View) -> Option<ListQuery<Profile>> {
+        let scope = TABS.get(input.tab).map_or("", |(_, scope)| scope);
+        let mut given = query_list::given([(scope, serde_json::json!(true))]);
+        given.remove("");
+        let list: ListUsers = grammar().ask(input.filter, given, view).ready()?;
+        Some(ListQuery::new(&list))
+    }
+
+    fn filter(&self) -> Filter<Profile> {
+        Filter::Query(grammar())
+    }
+
+    fn key(user: &Profile) -> String {
+        user.id.to_string()
+    }
+
+    fn row(&self, view: &View, user: &Profile) -> Row {
+        row(view, user)
+    }
+
+    fn heading_note(&self, view: &View) -> &'static str {
+        let is_admin = view.me().and_then(|me| me.is_admin.known().copied()) == Some(true);
+        if is_admin { "" } else { "the rest is shown to administrators" }
+    }
+
+    fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
+        match input.filter {
+            "" => ("There are no users here.", "4 shows all"),
+            _ => ("No user fits the filter.", "/ changes it, Esc ends it"),
         }
     }
 
-    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
-        let mut breadcrumbs = vec![Breadcrumb::new("users", Role::Title)];
-        let rows = self.rows(view);
-        breadcrumbs.extend(query_list::breadcrumbs(&self.list, &rows, &Self::grammar(), view));
-        breadcrumbs.extend(self.chosen(view).breadcrumb(&rows));
-        breadcrumbs
+    fn enter(pane: &mut Users, cx: &mut Cx) {
+        pane.open_user(cx);
     }
 
-    fn wants(&self, view: &View) -> Vec<Want> {
-        let mut wants = Self::grammar().wants(self.list.filter_text());
-        let list = self.query(self.list.filter_text(), view);
-        wants.extend(list.map(|list| Want::from(Load::list(&list, self.list.pages()).after(self.list.rest()))));
-        let seen = view.size.0 >= panels::TWO || self.panels.focus() == FACTS;
-        if let Some(user) = self.current(view).filter(|_| seen) {
-            wants.push(Load::one(&Self::one(user.id)).after(PAUSE).into());
-        }
-        wants
+    fn url(&self, _view: &View, user: &Profile) -> Option<String> {
+        Some(user.web_url.clone()).filter(|url| !url.is_empty())
     }
 
-    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        self.list.drawn_at(Rect::default());
-        self.facts.hide();
-        let places = self.panels.layout(area, ASKS);
-        if let Some(place) = places.get(LIST).copied().flatten() {
-            self.draw_list(view, place, buf);
-        }
-        if let Some(place) = places.get(FACTS).copied().flatten() {
-            self.draw_facts(view, place, buf);
-        }
-        self.panels.rules(buf, view.theme);
-    }
-
-    fn changed(&mut self, cx: &mut Cx) {
-        let view = cx.view;
-        let filter_text = self.rows_of(self.list.filter_text(), &view);
-        self.list.answered(&filter_text);
-        let rows = self.rows(&view);
-        self.chosen(&view).sort(&mut self.list, &rows);
-        self.list.sync(&rows, |user| user.id.to_string());
-        self.facts.clear();
-        if let Some(user) = self.current(&view) {
-            let whole = view.store.get(&Self::one(user.id)).value.unwrap_or(user);
-            profile::write(&mut self.facts, &view, whole, 60);
-        }
-    }
-
-    fn motion(&mut self, motion: Motion, cx: &mut Cx) {
-        match (self.panels.focus(), motion) {
-            (FACTS, Motion::Left) => self.panels.set_focus(LIST),
-            (FACTS, other) => self.facts.motion(other),
-            (_, Motion::Right) => self.open_user(cx),
-            (_, Motion::Left) => {}
-            (_, other) => self.list.motion(other, self.list.len(&self.rows(&cx.view))),
-        }
-    }
-
-    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
-        if COLUMNS.pressed(&self.list, pointer, cx) {
-            return;
-        }
-        let (Pointer::Press { column, row, .. } | Pointer::Wheel { column, row, .. }) = pointer else { return };
-        let press = matches!(pointer, Pointer::Press { .. });
-        if self.facts.holds(column, row) {
-            if press {
-                self.panels.set_focus(FACTS);
-            }
-            return self.facts.pointer(pointer, cx);
-        }
-        if press {
-            self.panels.set_focus(LIST);
-        }
-        if self.list.pointer(pointer, self.list.len(&self.rows(&cx.view))) {
-            self.open_user(cx);
-        }
-    }
-
-    fn panels(&mut self) -> Option<&mut Panels> {
-        Some(&mut self.panels)
-    }
-
-    fn tabs(&self) -> crate::app::pane::Tabs {
-        crate::app::pane::Tabs { titles: TITLES, selected: self.tab }
-    }
-
-    fn select_tab(&mut self, index: usize, _cx: &mut Cx) {
-        self.tab = index;
-        self.list.restart();
-    }
-
-    fn search_mode(&self) -> Option<SearchMode> {
-        Some(SearchMode::Filter)
-    }
-
-    fn grammar(&self) -> Option<Grammar> {
-        Some(Self::grammar())
-    }
-
-    fn filter_text(&self) -> String {
-        self.list.filter_text().to_owned()
-    }
-
-    fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
-        let here = self.current(&cx.view).map(|user| user.id.to_string());
-        self.list.seek(text, here);
-    }
-
-    fn escape(&mut self, cx: &mut Cx) -> bool {
-        if self.panels.focus() == FACTS {
-            self.panels.set_focus(LIST);
-            return true;
-        }
-        let here = self.current(&cx.view).map(|user| user.id.to_string());
-        if self.list.clear_filter(here) {
-            return true;
-        }
-        let marked = !self.list.state.marked().is_empty();
-        self.list.state.clear_marks();
-        marked
-    }
-
-    fn url(&self, view: &View) -> Option<String> {
-        self.current(view).map(|user| user.web_url.clone()).filter(|url| !url.is_empty())
-    }
-
-    fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
-        let Some(user) = self.current(view) else { return Vec::new() };
+    fn copies(&self, _view: &View, user: &Profile) -> Vec<(&'static str, String)> {
         let mut copies = vec![("user name", user.username.clone()), ("number", user.id.to_string())];
         copies.extend(user.email.known().map(|email| ("e-mail address", email.clone())));
         copies
+    }
+}
+
+impl FactsSource for UserSource {
+    fn load(&self, user: &Profile) -> Option<Load> {
+        Some(Load::one(&one(user.id)))
+    }
+
+    fn facts_title(&self, user: &Profile) -> String {
+        user.username.clone()
+    }
+
+    fn facts(&self, facts: &mut Details, view: &View, user: &Profile) {
+        let whole = view.store.get(&one(user.id)).value.unwrap_or(user);
+        profile::write(facts, view, whole, 60);
     }
 }

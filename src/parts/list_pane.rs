@@ -1,0 +1,493 @@
+//! A place that lists things of the server: a [`ListSource`] says what is listed, and [`ListPane`] does all that lists
+//! have in common: filter, order, marks, selection, focus, paging, mouse, Esc, and a panel beside the list.
+
+use super::columns::{ColumnState, Columns, ServerOrder};
+use super::list::Listing;
+use super::query_list;
+use crate::app::command::{Command, Disabled, Motion};
+use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, Tabs, View};
+use crate::app::place::Place;
+use crate::app::query::{self, Grammar};
+use crate::store::{ListQuery, Rows, Want};
+use crate::ui::panels::{self, PanelRequest, Panels};
+use crate::ui::table::Row;
+use crate::ui::theme::Role;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::cell::Cell;
+use std::time::Duration;
+
+/// The panel of the list.
+pub const LIST: usize = 0;
+/// The panel beside it.
+pub const DETAIL: usize = 1;
+
+/// Who filters a list by what is typed after `/`.
+pub enum Filter<T> {
+    /// labscope, among the rows that are loaded: a row and the words, in lower case.
+    Loaded(fn(&T, &str) -> bool),
+    /// The server, by plain words.
+    Server,
+    /// The server, by a query of words and keys.
+    Query(Grammar),
+}
+
+/// What a place lists.
+pub trait ListSource: Sized + 'static {
+    /// A row as the server sends it.
+    type Row: Send + Sync + 'static;
+    /// What stands beside the list; [`NoDetail`] where nothing does.
+    type Detail: Detail<Self>;
+    /// [`Pane::ID`].
+    const ID: &'static str;
+    /// [`Pane::TITLE`].
+    const TITLE: &'static str;
+    /// [`Pane::NEEDS`].
+    const NEEDS: Needs = Needs::Nothing;
+    /// [`Pane::COMMANDS`].
+    const COMMANDS: &'static [Command<ListPane<Self>>];
+    /// The columns that are offered.
+    const COLUMNS: Columns<Self::Row>;
+    /// The title above the list where something stands beside it.
+    const HEADING: &'static str = "";
+    /// The widths of the list and of what stands beside it.
+    const WIDTHS: [PanelRequest; 2] = [PanelRequest { min: 50, weight: 3 }, PanelRequest { min: 40, weight: 2 }];
+
+    /// Opens it at `place`; query and tab of the place are read by the list.
+    fn open(place: &Place, view: &View) -> Self;
+    /// The place, without its query and tab.
+    fn place(&self) -> Place;
+    /// The way to it: its container, and what is listed.
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb>;
+    /// Titles of the tabs.
+    fn tabs(&self) -> &'static [&'static str] {
+        &[]
+    }
+    /// The tab that is shown, where the filter can say another one than was selected.
+    fn shown_tab(&self, input: &Input<'_>) -> usize {
+        input.tab
+    }
+    /// Shows the tab `index`.
+    fn select_tab(pane: &mut ListPane<Self>, index: usize) {
+        pane.set_tab(index);
+    }
+    /// What the server is asked for; `None` while that is not known.
+    fn query(&self, input: &Input<'_>, order: ServerOrder, view: &View) -> Option<ListQuery<Self::Row>>;
+    /// What is known of what was asked for.
+    fn rows<'a>(&self, query: Option<&ListQuery<Self::Row>>, view: &View<'a>) -> Rows<'a, Self::Row> {
+        query.map_or_else(|| Rows::chain(Vec::new()), |query| view.store.rows(query))
+    }
+    /// Who filters.
+    fn filter(&self) -> Filter<Self::Row>;
+    /// What tells a row from others, and stays when the row changes.
+    fn key(row: &Self::Row) -> String;
+    /// A row with a cell for each column that is offered.
+    fn row(&self, view: &View, row: &Self::Row) -> Row;
+    /// What stands at the right of the title above the list.
+    fn heading_note(&self, _view: &View) -> &'static str {
+        ""
+    }
+    /// What stands where there are no rows: why, and what to press.
+    fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str);
+    /// Opens the selected row.
+    fn enter(pane: &mut ListPane<Self>, cx: &mut Cx);
+    /// What else is needed, beside the rows and what the panel beside them needs.
+    fn wants(_pane: &ListPane<Self>, _view: &View) -> Vec<Want> {
+        Vec::new()
+    }
+    /// Something it may show has changed; the list is up to date already.
+    fn changed(_pane: &mut ListPane<Self>, _cx: &mut Cx) {}
+    /// The answer of an overlay that was opened with `tag`.
+    fn answer(_pane: &mut ListPane<Self>, _tag: &'static str, _value: String, _cx: &mut Cx) {}
+    /// Esc, behind all that the list itself undoes.
+    fn escape(_pane: &mut ListPane<Self>) -> bool {
+        false
+    }
+    /// Why the list is not shown at all, and what to do about it.
+    fn hidden(&self, _view: &View) -> Option<(String, &'static str)> {
+        None
+    }
+    /// The web page of a row.
+    fn url(&self, view: &View, row: &Self::Row) -> Option<String>;
+    /// What `y` copies of a row: name and text.
+    fn copies(&self, view: &View, row: &Self::Row) -> Vec<(&'static str, String)>;
+}
+
+/// What a person asks of a list.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    /// The text behind `/`.
+    pub filter: &'a str,
+    /// The index of the tab.
+    pub tab: usize,
+}
+
+/// What stands beside a list: facts or a text of the selected row.
+pub trait Detail<S: ListSource>: Sized + 'static {
+    /// How many panels there are with it: 1 or 2.
+    const PANELS: usize;
+    /// Nothing of any row yet.
+    fn new() -> Self;
+    /// What it needs to show `row` in `width` columns.
+    fn wants(&self, pane: &ListPane<S>, row: &S::Row, view: &View, width: usize) -> Vec<Want>;
+    /// Another row, or something about it changed.
+    fn changed(&mut self, source: &S, row: Option<&S::Row>, view: &View, width: usize);
+    /// Moves in it; `true` where that leaves it for the list.
+    fn motion(&mut self, source: &S, row: Option<&S::Row>, motion: Motion, view: &View, width: usize) -> bool;
+    /// A press or the wheel in it.
+    fn pointer(&mut self, source: &S, row: Option<&S::Row>, pointer: Pointer, cx: &mut Cx, width: usize);
+    /// Opens what is under its cursor; `false` where that leads nowhere.
+    fn enter(&self, cx: &mut Cx) -> bool;
+    /// Draws it, with its title.
+    fn draw(&self, source: &S, row: &S::Row, view: &View, area: Rect, buf: &mut Buffer, focused: bool, width: usize);
+}
+
+/// Nothing stands beside the list.
+pub struct NoDetail;
+
+impl<S: ListSource> Detail<S> for NoDetail {
+    const PANELS: usize = 1;
+    fn new() -> NoDetail {
+        NoDetail
+    }
+    fn wants(&self, _: &ListPane<S>, _: &S::Row, _: &View, _: usize) -> Vec<Want> {
+        Vec::new()
+    }
+    fn changed(&mut self, _: &S, _: Option<&S::Row>, _: &View, _: usize) {}
+    fn motion(&mut self, _: &S, _: Option<&S::Row>, _: Motion, _: &View, _: usize) -> bool {
+        false
+    }
+    fn pointer(&mut self, _: &S, _: Option<&S::Row>, _: Pointer, _: &mut Cx, _: usize) {}
+    fn enter(&self, _: &mut Cx) -> bool {
+        false
+    }
+    fn draw(&self, _: &S, _: &S::Row, _: &View, _: Rect, _: &mut Buffer, _: bool, _: usize) {}
+}
+
+/// A place that lists what its source says.
+pub struct ListPane<S: ListSource> {
+    /// What is listed.
+    pub source: S,
+    /// The rows in sight, the selection, the filter and the marks.
+    pub list: Listing,
+    /// What stands beside the list.
+    pub detail: S::Detail,
+    tab: usize,
+    panels: Panels,
+    /// What is asked for by the filter as it is typed, and by the one whose rows are shown; made anew at each update.
+    asked: Option<ListQuery<S::Row>>,
+    shown: Option<ListQuery<S::Row>>,
+    detail_area: Cell<Rect>,
+}
+
+impl<S: ListSource> ListPane<S> {
+    /// The rows that are shown.
+    pub fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, S::Row> {
+        self.source.rows(self.shown.as_ref(), view)
+    }
+
+    /// The selected row.
+    pub fn current<'a>(&self, view: &View<'a>) -> Option<&'a S::Row> {
+        self.list.selected(&self.rows(view))
+    }
+
+    /// The marked rows, else the selected one.
+    pub fn chosen<'a>(&self, view: &View<'a>) -> Vec<&'a S::Row> {
+        if self.list.state.marked().is_empty() {
+            return self.current(view).into_iter().collect();
+        }
+        self.rows(view).iter().filter(|row| self.list.state.is_marked(&S::key(row))).collect()
+    }
+
+    /// What a person asks for.
+    pub fn input(&self) -> Input<'_> {
+        Input { filter: self.list.filter_text(), tab: self.tab }
+    }
+
+    /// Another tab, at the top of its list.
+    pub fn set_tab(&mut self, tab: usize) {
+        self.tab = tab;
+        self.list.restart();
+    }
+
+    /// Another filter, at the top of its list.
+    pub fn set_filter(&mut self, text: &str) {
+        self.list = Listing::asked(text);
+    }
+
+    /// Gives the focus to what stands beside the list.
+    pub fn focus_detail(&mut self) {
+        self.panels.set_focus(DETAIL);
+    }
+
+    /// Opens what is under the cursor of the panel beside the list; `false` where the list has the focus, or that leads
+    /// nowhere.
+    pub fn enter_detail(&self, cx: &mut Cx) -> bool {
+        self.panels.focus() == DETAIL && self.detail.enter(cx)
+    }
+
+    /// For [`Command::when`]: a row is selected.
+    pub fn has_row(&self, view: &View) -> Result<(), Disabled> {
+        self.current(view).map(|_| ()).ok_or_else(|| "nothing is selected".into())
+    }
+
+    /// The command that marks the selected row and goes on to the next one.
+    pub const fn mark_command(id: &'static str) -> Command<Self> {
+        Command::new(id, &["Space"], "Toggle mark", Self::mark).when(Self::has_row)
+    }
+
+    /// The command that lets a person choose and sort by columns.
+    pub const fn columns_command(id: &'static str) -> Command<Self> {
+        Command::new(id, &["|"], "Columns and sorting…", |_: &mut Self, cx| S::COLUMNS.open(cx))
+    }
+
+    /// Marks the selected row, or no longer, and goes on to the next one.
+    pub fn mark(&mut self, cx: &mut Cx) {
+        let rows = self.rows(&cx.view);
+        if let Some(row) = self.list.selected(&rows) {
+            self.list.state.toggle_mark(S::key(row));
+        }
+        self.list.motion(Motion::Down, self.list.len(&rows));
+    }
+
+    /// The columns as they are chosen now; in no order where the query says one.
+    fn columns(&self, view: &View) -> ColumnState<S::Row> {
+        let said = matches!(self.source.filter(), Filter::Query(_));
+        S::COLUMNS.chosen(view).unless(said && query::get(self.list.filter_text(), "sort").is_some())
+    }
+
+    fn query(&self, filter: &str, view: &View) -> Option<ListQuery<S::Row>> {
+        self.source.query(&Input { filter, tab: self.tab }, self.columns(view).server(), view)
+    }
+
+    /// Columns of what stands beside the list; it is drawn in the whole screen between the lines of the frame.
+    fn detail_width(&self, view: &View) -> usize {
+        if S::Detail::PANELS == 1 {
+            return 0;
+        }
+        let places = self.panels.places(Rect::new(0, 0, view.size.0, view.size.1), &S::WIDTHS);
+        places.get(DETAIL).copied().flatten().map_or(0, |place| usize::from(place.width))
+    }
+
+    fn selected_key(&self, view: &View) -> Option<String> {
+        self.current(view).map(S::key)
+    }
+
+    fn move_detail(&mut self, motion: Motion, view: &View) {
+        let (row, width) = (self.current(view), self.detail_width(view));
+        if self.detail.motion(&self.source, row, motion, view, width) {
+            self.panels.set_focus(LIST);
+        }
+    }
+
+    fn draw_list(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        let columns = self.columns(view);
+        let focused = self.panels.focus() == LIST;
+        let body = match S::Detail::PANELS {
+            1 => area,
+            _ => panels::title(buf, area, view.theme, focused, S::HEADING, self.source.heading_note(view)),
+        };
+        let draw =
+            |row: &S::Row| columns.row(self.source.row(view, row).marked(self.list.state.is_marked(&S::key(row))));
+        let empty = self.source.empty(&Input { filter: self.list.shown(), tab: self.tab });
+        self.list.draw(view, body, buf, focused, &self.rows(view), &columns.columns(), draw, empty);
+    }
+}
+
+impl<S: ListSource> Pane for ListPane<S> {
+    const ID: &'static str = S::ID;
+    const TITLE: &'static str = S::TITLE;
+    const NEEDS: Needs = S::NEEDS;
+    const COMMANDS: &'static [Command<Self>] = S::COMMANDS;
+
+    fn open(place: &Place, view: &View) -> Self {
+        let mut list = Listing::asked(place.query.as_deref().unwrap_or_default());
+        if let Some(key) = place.git_ref.as_ref().or(place.item.as_ref()) {
+            list.reveal(key.as_str());
+        }
+        let source = S::open(place, view);
+        let named = |tab: &str| source.tabs().iter().position(|title| title.eq_ignore_ascii_case(tab));
+        let tab = place.tab.as_deref().and_then(named).unwrap_or(0);
+        let (detail, panels) = (S::Detail::new(), Panels::new(S::Detail::PANELS));
+        let mut pane =
+            ListPane { source, list, detail, tab, panels, asked: None, shown: None, detail_area: Cell::default() };
+        pane.asked = pane.query(pane.list.filter_text(), view);
+        pane.shown.clone_from(&pane.asked);
+        pane
+    }
+
+    fn place(&self) -> Place {
+        let tab = self.source.tabs().get(self.tab).filter(|_| self.tab > 0).map(|title| title.to_lowercase());
+        let place = Place { tab, ..self.source.place() };
+        match self.source.filter() {
+            Filter::Query(_) => place.query(self.list.filter_text()),
+            _ => place,
+        }
+    }
+
+    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
+        let mut breadcrumbs = self.source.breadcrumbs(view);
+        let rows = self.rows(view);
+        match self.source.filter() {
+            Filter::Query(grammar) => breadcrumbs.extend(query_list::breadcrumbs(&self.list, &rows, &grammar, view)),
+            _ => breadcrumbs.extend(self.list.breadcrumbs(&rows)),
+        }
+        breadcrumbs.extend(self.columns(view).breadcrumb(&rows));
+        let marked = self.list.state.marked().len();
+        if marked > 0 {
+            breadcrumbs.push(Breadcrumb::new(format!("{marked} marked"), Role::Warning));
+        }
+        breadcrumbs
+    }
+
+    fn wants(&self, view: &View) -> Vec<Want> {
+        let mut wants = match self.source.filter() {
+            Filter::Query(grammar) => grammar.wants(self.list.filter_text()),
+            _ => Vec::new(),
+        };
+        let rest = match self.source.filter() {
+            Filter::Loaded(_) => Duration::ZERO,
+            _ => self.list.rest(),
+        };
+        wants.extend(self.asked.iter().flat_map(|query| query.wants(self.list.pages(), rest)));
+        wants.extend(S::wants(self, view));
+        let width = self.detail_width(view);
+        if let Some(row) = self.current(view).filter(|_| width > 0) {
+            wants.extend(self.detail.wants(self, row, view, width));
+        }
+        wants
+    }
+
+    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
+        // What is not drawn cannot be pressed.
+        self.list.drawn_at(Rect::default());
+        self.detail_area.set(Rect::default());
+        if let Some((why, advice)) = self.source.hidden(view) {
+            let body = panels::title(buf, area, view.theme, true, S::HEADING, "");
+            return crate::ui::state::empty(buf, body, view.theme, &why, advice);
+        }
+        let places = self.panels.layout(area, &S::WIDTHS);
+        if let Some(place) = places.get(LIST).copied().flatten() {
+            self.draw_list(view, place, buf);
+        }
+        if let Some(place) = places.get(DETAIL).copied().flatten()
+            && let Some(row) = self.current(view)
+        {
+            self.detail_area.set(place);
+            let focused = self.panels.focus() == DETAIL;
+            self.detail.draw(&self.source, row, view, place, buf, focused, self.detail_width(view));
+        }
+        self.panels.rules(buf, view.theme);
+    }
+
+    fn changed(&mut self, cx: &mut Cx) {
+        let view = cx.view;
+        self.asked = self.query(self.list.filter_text(), &view);
+        let asked = self.source.rows(self.asked.as_ref(), &view);
+        match self.source.filter() {
+            Filter::Loaded(matches) => self.list.narrow(&asked, matches),
+            _ => self.list.answered(&asked),
+        }
+        self.shown = match self.list.is_behind() {
+            true => self.query(self.list.shown(), &view),
+            false => self.asked.clone(),
+        };
+        let shown = self.rows(&view);
+        self.columns(&view).sort(&mut self.list, &shown);
+        self.list.sync(&shown, S::key);
+        let (row, width) = (self.list.selected(&shown), self.detail_width(&view));
+        self.detail.changed(&self.source, row, &view, width);
+        S::changed(self, cx);
+    }
+
+    fn motion(&mut self, motion: Motion, cx: &mut Cx) {
+        if self.panels.focus() == DETAIL {
+            return self.move_detail(motion, &cx.view);
+        }
+        match motion {
+            Motion::Right => S::enter(self, cx),
+            Motion::Left => {}
+            other => self.list.motion(other, self.list.len(&self.rows(&cx.view))),
+        }
+    }
+
+    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
+        let (Pointer::Press { column, row, .. } | Pointer::Wheel { column, row, .. }) = pointer else { return };
+        let press = matches!(pointer, Pointer::Press { .. });
+        if self.detail_area.get().contains((column, row).into()) {
+            if press {
+                self.panels.set_focus(DETAIL);
+            }
+            let (current, width) = (self.current(&cx.view), self.detail_width(&cx.view));
+            return self.detail.pointer(&self.source, current, pointer, cx, width);
+        }
+        if press {
+            self.panels.set_focus(LIST);
+        }
+        if S::COLUMNS.pressed(&self.list, pointer, cx) {
+            return;
+        }
+        if self.list.pointer(pointer, self.list.len(&self.rows(&cx.view))) {
+            S::enter(self, cx);
+        }
+    }
+
+    fn panels(&mut self) -> Option<&mut Panels> {
+        (S::Detail::PANELS > 1).then_some(&mut self.panels)
+    }
+
+    fn tabs(&self) -> Tabs {
+        Tabs { titles: self.source.tabs(), selected: self.source.shown_tab(&self.input()) }
+    }
+
+    fn select_tab(&mut self, index: usize, _cx: &mut Cx) {
+        S::select_tab(self, index);
+    }
+
+    fn search_mode(&self) -> Option<SearchMode> {
+        Some(SearchMode::Filter)
+    }
+
+    fn grammar(&self) -> Option<Grammar> {
+        match self.source.filter() {
+            Filter::Query(grammar) => Some(grammar),
+            _ => None,
+        }
+    }
+
+    fn filter_text(&self) -> String {
+        self.list.filter_text().to_owned()
+    }
+
+    fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
+        let here = self.selected_key(&cx.view);
+        self.list.seek(text, here);
+    }
+
+    /// One order everywhere: marks, the filter, what the source itself has on; then the focus goes back to the list.
+    fn escape(&mut self, cx: &mut Cx) -> bool {
+        if !self.list.state.marked().is_empty() {
+            self.list.state.clear_marks();
+            return true;
+        }
+        let here = self.selected_key(&cx.view);
+        if self.list.clear_filter(here) || S::escape(self) {
+            return true;
+        }
+        let away = self.panels.focus() != LIST;
+        self.panels.set_focus(LIST);
+        away
+    }
+
+    fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
+        S::answer(self, tag, value, cx);
+    }
+
+    fn url(&self, view: &View) -> Option<String> {
+        self.source.url(view, self.current(view)?)
+    }
+
+    fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
+        self.current(view).map(|row| self.source.copies(view, row)).unwrap_or_default()
+    }
+}
