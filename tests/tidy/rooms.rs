@@ -80,10 +80,14 @@ fn every_room_uses_only_what_the_table_lets_it() {
 fn panes_do_not_know_one_another() {
     let files = files();
     let module = |file: &File| file.name.split('/').nth(1).unwrap_or_default().trim_end_matches(".rs").to_owned();
-    let is_pane = pattern(r"\bimpl Pane for\b");
+    let is_pane = pattern(r"\bimpl (Pane|ListSource) for\b");
     let in_panes = || files.iter().filter(|file| file.room() == "panes" && file.name != "panes/mod.rs");
     let panes: BTreeSet<String> = in_panes().filter(|file| is_pane.is_match(&file.code)).map(module).collect();
     assert!(panes.len() > 3, "panes were found: {panes:?}");
+    let modules: BTreeSet<String> = in_panes().map(module).collect();
+    let strangers =
+        modules.difference(&panes).map(|name| format!("panes/{name}: no place; what places share is in parts"));
+    complain(&strangers.collect::<Vec<_>>());
     let path = pattern(r"\b(?:crate::panes|super)::(?:\{([^}]*)\}|(\w+))");
     let mut mistakes = Vec::new();
     for file in in_panes() {
