@@ -1,6 +1,7 @@
 //! Branches of a project's repository (specification, "Branches").
 
 use crate::api::commits::Commit;
+use crate::api::views::COMMIT_OF_BRANCH;
 use crate::api::{Id, Nothing};
 
 crate::resource! {
@@ -25,7 +26,8 @@ crate::endpoints! {
     section "Branches";
 
     /// Lists branches by name.
-    GET "/projects/{id}/repository/branches" => Vec<Branch>;
+    GET "/projects/{id}/repository/branches" => Vec<Branch>,
+    views ["commit": COMMIT_OF_BRANCH];
     struct ListBranches {
         id: Id,
         /// Part of the name, in any case.
@@ -33,12 +35,14 @@ crate::endpoints! {
     }
 
     /// Reads one branch.
-    GET "/projects/{id}/repository/branches/{branch}" => Branch;
+    GET "/projects/{id}/repository/branches/{branch}" => Branch,
+    views ["commit": COMMIT_OF_BRANCH];
     struct GetBranch { id: Id, branch: String }
 
     /// Protects a branch; protecting it again changes nothing.
     PUT "/projects/{id}/repository/branches/{branch}/protect" => Branch,
-    touches ["/projects/{id}/repository/branches", "/projects/{id}/repository/branches/{branch}"];
+    touches [ListBranches, GetBranch],
+    views ["commit": COMMIT_OF_BRANCH];
     struct ProtectBranch {
         id: Id,
         branch: String,
@@ -48,12 +52,14 @@ crate::endpoints! {
 
     /// Ends the protection of a branch; doing it again changes nothing.
     PUT "/projects/{id}/repository/branches/{branch}/unprotect" => Branch,
-    touches ["/projects/{id}/repository/branches", "/projects/{id}/repository/branches/{branch}"];
+    touches [ListBranches, GetBranch],
+    views ["commit": COMMIT_OF_BRANCH];
     struct UnprotectBranch { id: Id, branch: String }
 
     /// Creates a branch.
     POST "/projects/{id}/repository/branches" => Branch,
-    touches ["/projects/{id}/repository/branches"];
+    touches [ListBranches],
+    views ["commit": COMMIT_OF_BRANCH];
     struct CreateBranch {
         id: Id,
         /// Its name.
@@ -64,11 +70,11 @@ crate::endpoints! {
 
     /// Deletes a branch.
     DELETE "/projects/{id}/repository/branches/{branch}" => Nothing,
-    touches ["/projects/{id}/repository/branches", "/projects/{id}/repository/branches/{branch}"];
+    touches [ListBranches, GetBranch];
     struct DeleteBranch { id: Id, branch: String }
 
     /// Deletes every branch that the default branch holds, except protected ones.
     DELETE "/projects/{id}/repository/merged_branches" => Nothing,
-    touches ["/projects/{id}/repository/branches", "/projects/{id}/repository/branches/{branch}"];
+    touches [ListBranches, GetBranch];
     struct DeleteMergedBranches { id: Id }
 }

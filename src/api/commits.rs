@@ -1,7 +1,12 @@
 //! Commits, what people and machines said of them, and their making (specification, "Commits and commit statuses").
 
+use crate::api::branches::{GetBranch, ListBranches};
 use crate::api::jobs::PipelineBrief;
+use crate::api::merge_requests::{GetChanges, GetMergeRequest, ListMergeRequestCommits};
+use crate::api::projects::GetProject;
+use crate::api::repository::{Compare, ListContributors, ListTree};
 use crate::api::users::User;
+use crate::api::views::COMMENT_AUTHOR;
 use crate::api::{Id, Time};
 use serde::{Deserialize, Serialize};
 
@@ -217,16 +222,8 @@ crate::endpoints! {
     /// Makes a commit of several changes.
     JSON POST "/projects/{id}/repository/commits" => Commit,
     touches [
-        "/projects/{id}/repository/commits",
-        "/projects/{id}/repository/tree",
-        "/projects/{id}/repository/branches",
-        "/projects/{id}/repository/branches/{branch}",
-        "/projects/{id}/repository/contributors",
-        "/projects/{id}/repository/compare",
-        "/projects/{id}",
-        "/projects/{id}/merge_requests/{merge_request_iid}",
-        "/projects/{id}/merge_requests/{merge_request_iid}/commits",
-        "/projects/{id}/merge_requests/{merge_request_iid}/changes",
+        ListCommits, ListTree, ListBranches, GetBranch, ListContributors, Compare, GetProject, GetMergeRequest,
+        ListMergeRequestCommits, GetChanges,
     ];
     struct CreateCommit {
         id: Id,
@@ -255,30 +252,23 @@ crate::endpoints! {
     /// Applies a commit to another branch.
     POST "/projects/{id}/repository/commits/{sha}/cherry_pick" => Commit,
     touches [
-        "/projects/{id}/repository/commits",
-        "/projects/{id}/repository/tree",
-        "/projects/{id}/repository/branches",
-        "/projects/{id}/repository/branches/{branch}",
-        "/projects/{id}/repository/contributors",
-        "/projects/{id}/repository/compare",
-        "/projects/{id}",
-        "/projects/{id}/merge_requests/{merge_request_iid}",
-        "/projects/{id}/merge_requests/{merge_request_iid}/commits",
-        "/projects/{id}/merge_requests/{merge_request_iid}/changes",
+        ListCommits, ListTree, ListBranches, GetBranch, ListContributors, Compare, GetProject, GetMergeRequest,
+        ListMergeRequestCommits, GetChanges,
     ];
     struct CherryPick { id: Id, sha: String, branch: String }
 
     /// Reads what a commit changed.
-    GET "/projects/{id}/repository/commits/{sha}/diff" => Vec<DiffEntry>;
+    GET "/projects/{id}/repository/commits/{sha}/diff" => Vec<DiffEntry>, immutable by sha;
     struct GetCommitDiff { id: Id, sha: String }
 
     /// Lists what people said of a commit.
-    GET "/projects/{id}/repository/commits/{sha}/comments" => Vec<CommitComment>;
+    GET "/projects/{id}/repository/commits/{sha}/comments" => Vec<CommitComment>,
+    views ["author": COMMENT_AUTHOR];
     struct ListCommitComments { id: Id, sha: String }
 
     /// Comments on a commit, or on a line of its diff.
     POST "/projects/{id}/repository/commits/{sha}/comments" => CommitComment,
-    touches ["/projects/{id}/repository/commits/{sha}/comments"];
+    touches [ListCommitComments];
     struct CreateCommitComment {
         id: Id,
         /// The whole hash, where a line is meant.
@@ -304,7 +294,7 @@ crate::endpoints! {
 
     /// Adds the status of a commit under a name, or updates it.
     POST "/projects/{id}/statuses/{sha}" => CommitStatus,
-    touches ["/projects/{id}/repository/commits/{sha}/statuses", "/projects/{id}/repository/commits/{sha}"];
+    touches [ListCommitStatuses, GetCommit];
     struct SetCommitStatus {
         id: Id,
         sha: String,

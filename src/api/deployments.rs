@@ -2,6 +2,7 @@
 
 use crate::api::jobs::Job;
 use crate::api::users::User;
+use crate::api::views::COMMIT_WITH_MESSAGE;
 use crate::api::{Id, Time};
 
 crate::resource! {
@@ -39,7 +40,8 @@ crate::endpoints! {
     section "Deployments";
 
     /// Lists a project's deployments.
-    GET "/projects/{id}/deployments" => Vec<Deployment>;
+    GET "/projects/{id}/deployments" => Vec<Deployment>,
+    views ["deployable.commit": COMMIT_WITH_MESSAGE];
     struct ListDeployments {
         id: Id,
         /// `id` (where absent), `iid`, `created_at` or `ref`.
@@ -49,6 +51,7 @@ crate::endpoints! {
     }
 
     /// Reads one deployment.
-    GET "/projects/{id}/deployments/{deployment_id}" => Deployment;
+    GET "/projects/{id}/deployments/{deployment_id}" => Deployment,
+    views ["deployable.commit": COMMIT_WITH_MESSAGE];
     struct GetDeployment { id: Id, deployment_id: u64 }
 }

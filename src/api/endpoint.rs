@@ -2,6 +2,7 @@
 
 use crate::api::Host;
 use crate::api::error::{Unreadable, words_of};
+use crate::api::views::Views;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 pub use reqwest::Method;
 use serde::Serialize;
@@ -38,6 +39,10 @@ pub trait Endpoint: Serialize + DeserializeOwned + Clone + Debug + Send + Sync +
     const SECTION: &'static str;
     /// The routes whose replies a success of this write makes stale.
     const TOUCHES: &'static [&'static str];
+    /// What an answer has less of the things in it.
+    const VIEWS: Views;
+    /// The slot of the route whose value settles the answer for good where it is a full hash.
+    const IMMUTABLE_BY: Option<&'static str>;
     /// All inputs, those of the path among them, in the order of the declaration.
     const INPUTS: &'static [Input];
     /// What the server answers.
@@ -387,7 +392,7 @@ pub const fn input_name(field: &'static str) -> &'static str {
 ///     section "Branches";
 ///     /// Protects a branch; idempotent.
 ///     PUT "/projects/{id}/repository/branches/{branch}/protect" => Branch,
-///     touches ["/projects/{id}/repository/branches"];
+///     touches [ListBranches, GetBranch], views ["commit": COMMIT_OF_BRANCH];
 ///     struct ProtectBranch {
 ///         id: Id,
 ///         branch: String,
@@ -396,6 +401,8 @@ pub const fn input_name(field: &'static str) -> &'static str {
 /// }
 /// ```
 /// `GET` and `DELETE` send their inputs in the query, `POST` and `PUT` as a form, `JSON POST` as JSON.
+/// `touches` names the reads that a success makes stale, `views` which fields the things inside the answer have, and
+/// `immutable by sha` says that the answer stays the same for ever where that slot holds a full hash.
 /// Every input that is not required is an `Option`; structs with only optional inputs derive nothing special: write
 /// `..Default::default()` at the call.
 ///
@@ -429,7 +436,9 @@ macro_rules! endpoints {
         $(
             $(#[$meta:meta])*
             $($verb:ident)+ $route:literal => $output:ty
-            $(, touches [$($touched:literal),* $(,)?])?;
+            $(, touches [$($touched:ty),* $(,)?])?
+            $(, views [$($at:literal: $fields:ident),* $(,)?])?
+            $(, immutable by $hash:ident)?;
             struct $name:ident $inputs:tt
         )*
     ) => {
@@ -443,7 +452,9 @@ macro_rules! endpoints {
                 const ROUTE: &'static str = $route;
                 const BODY: $crate::api::Body = $crate::endpoints!(@body $($verb)+);
                 const SECTION: &'static str = $section;
-                const TOUCHES: &'static [&'static str] = &[$($($touched),*)?];
+                const TOUCHES: &'static [&'static str] = &[$($(<$touched as $crate::api::Endpoint>::ROUTE),*)?];
+                const VIEWS: $crate::api::views::Views = &[$($(($at, $fields)),*)?];
+                const IMMUTABLE_BY: Option<&'static str> = [$(Some(stringify!($hash)),)? None][0];
                 const INPUTS: &'static [$crate::api::endpoint::Input] = $crate::endpoints!(@inputs $common $inputs);
                 type Output = $output;
             }
@@ -457,7 +468,7 @@ macro_rules! endpoints {
                 route: $route,
                 section: $section,
                 inputs: <$name as $crate::api::Endpoint>::INPUTS,
-                touches: &[$($($touched),*)?],
+                touches: <$name as $crate::api::Endpoint>::TOUCHES,
             }),*
         ];
     };

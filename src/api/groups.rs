@@ -1,7 +1,8 @@
 //! Groups, their subgroups and projects, and their links to a directory (specification, "Groups").
 
-use crate::api::projects::{Project, Visibility};
-use crate::api::users::CustomAttribute;
+use crate::api::projects::{GetProject, ListProjects, Project, Visibility};
+use crate::api::users::{CustomAttribute, ListUserProjects};
+use crate::api::views::OWNER;
 use crate::api::{Id, Nothing, Time};
 use std::collections::BTreeMap;
 
@@ -88,7 +89,8 @@ crate::endpoints! {
     }
 
     /// Lists the projects of a group.
-    GET "/groups/{id}/projects" => Vec<Project>;
+    GET "/groups/{id}/projects" => Vec<Project>,
+    views ["owner": OWNER];
     struct ListGroupProjects {
         id: Id,
         archived: Option<bool>,
@@ -105,12 +107,14 @@ crate::endpoints! {
     }
 
     /// Reads one group with its projects.
-    GET "/groups/{id}" => Group;
+    GET "/groups/{id}" => Group,
+    views ["projects.owner": OWNER, "shared_projects.owner": OWNER];
     struct GetGroup { id: Id, with_custom_attributes: Option<bool> }
 
     /// Creates a group, or a subgroup.
     POST "/groups" => Group,
-    touches ["/groups", "/groups/{id}/subgroups"];
+    touches [ListGroups, ListSubgroups],
+    views ["projects.owner": OWNER, "shared_projects.owner": OWNER];
     struct CreateGroup {
         name: String,
         path: String,
@@ -124,12 +128,14 @@ crate::endpoints! {
 
     /// Moves a project into a group, for administrators.
     POST "/groups/{id}/projects/{project_id}" => Group,
-    touches ["/groups/{id}", "/groups/{id}/projects", "/projects", "/projects/{id}", "/users/{user_id}/projects"];
+    touches [GetGroup, ListGroupProjects, ListProjects, GetProject, ListUserProjects],
+    views ["projects.owner": OWNER, "shared_projects.owner": OWNER];
     struct TransferProject { id: Id, project_id: Id }
 
     /// Changes a group.
     PUT "/groups/{id}" => Group,
-    touches ["/groups", "/groups/{id}", "/groups/{id}/subgroups"];
+    touches [ListGroups, GetGroup, ListSubgroups],
+    views ["projects.owner": OWNER, "shared_projects.owner": OWNER];
     struct UpdateGroup {
         id: Id,
         name: Option<String>,
@@ -145,15 +151,7 @@ crate::endpoints! {
 
     /// Deletes a group with all its projects.
     DELETE "/groups/{id}" => Nothing,
-    touches [
-        "/groups",
-        "/groups/{id}",
-        "/groups/{id}/subgroups",
-        "/groups/{id}/projects",
-        "/projects",
-        "/projects/{id}",
-        "/users/{user_id}/projects",
-    ];
+    touches [ListGroups, GetGroup, ListSubgroups, ListGroupProjects, ListProjects, GetProject, ListUserProjects];
     struct DeleteGroup { id: Id }
 
     /// Takes over the members of the directory's group.
@@ -162,7 +160,7 @@ crate::endpoints! {
 
     /// Links a group to a group of a directory.
     POST "/groups/{id}/ldap_group_links" => LdapGroupLink,
-    touches ["/groups/{id}"];
+    touches [GetGroup];
     struct AddLdapLink {
         id: Id,
         cn: String,
@@ -173,11 +171,11 @@ crate::endpoints! {
 
     /// Removes a link to a directory.
     DELETE "/groups/{id}/ldap_group_links/{cn}" => Nothing,
-    touches ["/groups/{id}"];
+    touches [GetGroup];
     struct DeleteLdapLink { id: Id, cn: String }
 
     /// Removes a link to one of several directories.
     DELETE "/groups/{id}/ldap_group_links/{provider}/{cn}" => Nothing,
-    touches ["/groups/{id}"];
+    touches [GetGroup];
     struct DeleteLdapProviderLink { id: Id, provider: String, cn: String }
 }

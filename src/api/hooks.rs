@@ -44,7 +44,7 @@ crate::endpoints! {
 
     /// Adds a system hook.
     POST "/hooks" => Hook,
-    touches ["/hooks"];
+    touches [ListHooks];
     struct CreateHook {
         url: String,
         /// A secret that comes with every delivery, and never back from here.
@@ -61,6 +61,6 @@ crate::endpoints! {
 
     /// Removes a hook.
     DELETE "/hooks/{id}" => Nothing,
-    touches ["/hooks"];
+    touches [ListHooks];
     struct DeleteHook { id: u64 }
 }

@@ -4,6 +4,7 @@ use crate::api::commits::Commit;
 use crate::api::projects::ProjectBrief;
 use crate::api::runners::Runner;
 use crate::api::users::Profile;
+use crate::api::views::COMMIT_WITH_MESSAGE;
 use crate::api::{Id, Known, Raw, Time};
 
 crate::open_enum! {
@@ -149,7 +150,8 @@ crate::endpoints! {
     section "Jobs";
 
     /// Lists a project's jobs, newest first.
-    GET "/projects/{id}/jobs" => Vec<Job>;
+    GET "/projects/{id}/jobs" => Vec<Job>,
+    views ["commit": COMMIT_WITH_MESSAGE];
     struct ListJobs {
         id: Id,
         /// Words of [`Status`]; all jobs where absent.
@@ -157,7 +159,8 @@ crate::endpoints! {
     }
 
     /// Lists the jobs of a pipeline.
-    GET "/projects/{id}/pipelines/{pipeline_id}/jobs" => Vec<Job>;
+    GET "/projects/{id}/pipelines/{pipeline_id}/jobs" => Vec<Job>,
+    views ["commit": COMMIT_WITH_MESSAGE];
     struct ListPipelineJobs {
         id: Id,
         pipeline_id: u64,
@@ -166,7 +169,8 @@ crate::endpoints! {
     }
 
     /// Reads one job.
-    GET "/projects/{id}/jobs/{job_id}" => Job;
+    GET "/projects/{id}/jobs/{job_id}" => Job,
+    views ["commit": COMMIT_WITH_MESSAGE];
     struct GetJob { id: Id, job_id: u64 }
 
     /// Fetches the archive of a job's artifacts.
@@ -199,37 +203,31 @@ crate::endpoints! {
 
     /// Stops a job.
     POST "/projects/{id}/jobs/{job_id}/cancel" => Job,
-    touches ["/projects/{id}/jobs", "/projects/{id}/pipelines/{pipeline_id}/jobs", "/projects/{id}/jobs/{job_id}"];
+    touches [ListJobs, ListPipelineJobs, GetJob],
+    views ["commit": COMMIT_WITH_MESSAGE];
     struct CancelJob { id: Id, job_id: u64 }
 
     /// Runs a job again; servers answer with the same job or with a new one.
     POST "/projects/{id}/jobs/{job_id}/retry" => Job,
-    touches [
-        "/projects/{id}/jobs",
-        "/projects/{id}/pipelines/{pipeline_id}/jobs",
-        "/projects/{id}/jobs/{job_id}",
-        "/projects/{id}/jobs/{job_id}/trace",
-    ];
+    touches [ListJobs, ListPipelineJobs, GetJob, GetTrace],
+    views ["commit": COMMIT_WITH_MESSAGE];
     struct RetryJob { id: Id, job_id: u64 }
 
     /// Removes a job's artifacts and trace.
     POST "/projects/{id}/jobs/{job_id}/erase" => Job,
-    touches [
-        "/projects/{id}/jobs",
-        "/projects/{id}/pipelines/{pipeline_id}/jobs",
-        "/projects/{id}/jobs/{job_id}",
-        "/projects/{id}/jobs/{job_id}/trace",
-        "/projects/{id}/jobs/{job_id}/artifacts",
-    ];
+    touches [ListJobs, ListPipelineJobs, GetJob, GetTrace, GetArtifacts],
+    views ["commit": COMMIT_WITH_MESSAGE];
     struct EraseJob { id: Id, job_id: u64 }
 
     /// Keeps a job's artifacts beyond their expiry.
     POST "/projects/{id}/jobs/{job_id}/artifacts/keep" => Job,
-    touches ["/projects/{id}/jobs", "/projects/{id}/pipelines/{pipeline_id}/jobs", "/projects/{id}/jobs/{job_id}"];
+    touches [ListJobs, ListPipelineJobs, GetJob],
+    views ["commit": COMMIT_WITH_MESSAGE];
     struct KeepArtifacts { id: Id, job_id: u64 }
 
     /// Starts a manual job.
     POST "/projects/{id}/jobs/{job_id}/play" => Job,
-    touches ["/projects/{id}/jobs", "/projects/{id}/pipelines/{pipeline_id}/jobs", "/projects/{id}/jobs/{job_id}"];
+    touches [ListJobs, ListPipelineJobs, GetJob],
+    views ["commit": COMMIT_WITH_MESSAGE];
     struct PlayJob { id: Id, job_id: u64 }
 }

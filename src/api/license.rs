@@ -40,6 +40,6 @@ crate::endpoints! {
 
     /// Installs a licence.
     POST "/license" => License,
-    touches ["/license"];
+    touches [GetLicense];
     struct AddLicense { license: String }
 }

@@ -2,7 +2,10 @@
 
 use crate::api::commits::{Commit, DiffEntry};
 use crate::api::jobs::PipelineBrief;
+use crate::api::notes::ListMergeRequestNotes;
+use crate::api::projects::GetProject;
 use crate::api::users::User;
+use crate::api::views::COMMIT_WITH_MESSAGE;
 use crate::api::{Id, Known, Time};
 
 crate::open_enum! {
@@ -261,7 +264,8 @@ crate::endpoints! {
     struct ListParticipants { id: Id, merge_request_iid: u64 }
 
     /// Lists its commits, newest first.
-    GET "/projects/{id}/merge_requests/{merge_request_iid}/commits" => Vec<Commit>;
+    GET "/projects/{id}/merge_requests/{merge_request_iid}/commits" => Vec<Commit>,
+    views ["": COMMIT_WITH_MESSAGE];
     struct ListMergeRequestCommits { id: Id, merge_request_iid: u64 }
 
     /// Reads it with its changes.
@@ -274,7 +278,7 @@ crate::endpoints! {
 
     /// Creates a merge request.
     POST "/projects/{id}/merge_requests" => MergeRequest,
-    touches ["/merge_requests", "/projects/{id}/merge_requests", "/projects/{id}"];
+    touches [ListMergeRequests, ListProjectMergeRequests, GetProject];
     struct CreateMergeRequest {
         /// The project that holds the source branch.
         id: Id,
@@ -296,12 +300,8 @@ crate::endpoints! {
     /// Changes, closes or reopens a merge request.
     PUT "/projects/{id}/merge_requests/{merge_request_iid}" => MergeRequest,
     touches [
-        "/merge_requests",
-        "/projects/{id}/merge_requests",
-        "/projects/{id}/merge_requests/{merge_request_iid}",
-        "/projects/{id}/merge_requests/{merge_request_iid}/changes",
-        "/projects/{id}/merge_requests/{merge_request_iid}/notes",
-        "/projects/{id}/merge_requests/{merge_request_iid}/participants",
+        ListMergeRequests, ListProjectMergeRequests, GetMergeRequest, GetChanges, ListMergeRequestNotes,
+        ListParticipants,
     ];
     struct UpdateMergeRequest {
         id: Id,

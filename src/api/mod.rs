@@ -27,6 +27,7 @@ pub mod snippets;
 pub mod tags;
 pub mod types;
 pub mod users;
+pub mod views;
 pub mod weight;
 
 pub use client::{Client, Server};

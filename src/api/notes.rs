@@ -1,5 +1,6 @@
 //! Notes: what people say of issues, snippets, merge requests and epics (specification, "Notes").
 
+use crate::api::merge_requests::{GetMergeRequest, ListParticipants, ListProjectMergeRequests};
 use crate::api::users::User;
 use crate::api::{Id, Nothing, Time};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -149,17 +150,17 @@ crate::endpoints! {
 
     /// Comments on an issue.
     POST "/projects/{id}/issues/{issue_iid}/notes" => NoteReply,
-    touches ["/projects/{id}/issues/{issue_iid}/notes"];
+    touches [ListIssueNotes];
     struct CreateIssueNote { id: Id, issue_iid: u64, body: String, created_at: Option<Time> }
 
     /// Changes a note of an issue.
     PUT "/projects/{id}/issues/{issue_iid}/notes/{note_id}" => Note,
-    touches ["/projects/{id}/issues/{issue_iid}/notes", "/projects/{id}/issues/{issue_iid}/notes/{note_id}"];
+    touches [ListIssueNotes, GetIssueNote];
     struct UpdateIssueNote { id: Id, issue_iid: u64, note_id: u64, body: String }
 
     /// Deletes a note of an issue.
     DELETE "/projects/{id}/issues/{issue_iid}/notes/{note_id}" => Nothing,
-    touches ["/projects/{id}/issues/{issue_iid}/notes", "/projects/{id}/issues/{issue_iid}/notes/{note_id}"];
+    touches [ListIssueNotes, GetIssueNote];
     struct DeleteIssueNote { id: Id, issue_iid: u64, note_id: u64 }
 
     /// Lists the notes of a snippet.
@@ -179,17 +180,17 @@ crate::endpoints! {
 
     /// Comments on a snippet.
     POST "/projects/{id}/snippets/{snippet_id}/notes" => NoteReply,
-    touches ["/projects/{id}/snippets/{snippet_id}/notes"];
+    touches [ListSnippetNotes];
     struct CreateSnippetNote { id: Id, snippet_id: u64, body: String }
 
     /// Changes a note of a snippet.
     PUT "/projects/{id}/snippets/{snippet_id}/notes/{note_id}" => Note,
-    touches ["/projects/{id}/snippets/{snippet_id}/notes", "/projects/{id}/snippets/{snippet_id}/notes/{note_id}"];
+    touches [ListSnippetNotes, GetSnippetNote];
     struct UpdateSnippetNote { id: Id, snippet_id: u64, note_id: u64, body: String }
 
     /// Deletes a note of a snippet.
     DELETE "/projects/{id}/snippets/{snippet_id}/notes/{note_id}" => Nothing,
-    touches ["/projects/{id}/snippets/{snippet_id}/notes", "/projects/{id}/snippets/{snippet_id}/notes/{note_id}"];
+    touches [ListSnippetNotes, GetSnippetNote];
     struct DeleteSnippetNote { id: Id, snippet_id: u64, note_id: u64 }
 
     /// Lists the notes of a merge request.
@@ -209,30 +210,17 @@ crate::endpoints! {
 
     /// Comments on a merge request.
     POST "/projects/{id}/merge_requests/{merge_request_iid}/notes" => NoteReply,
-    touches [
-        "/projects/{id}/merge_requests/{merge_request_iid}/notes",
-        "/projects/{id}/merge_requests/{merge_request_iid}/participants",
-        "/projects/{id}/merge_requests/{merge_request_iid}",
-        "/projects/{id}/merge_requests",
-    ];
+    touches [ListMergeRequestNotes, ListParticipants, GetMergeRequest, ListProjectMergeRequests];
     struct CreateMergeRequestNote { id: Id, merge_request_iid: u64, body: String }
 
     /// Changes a note of a merge request.
     PUT "/projects/{id}/merge_requests/{merge_request_iid}/notes/{note_id}" => Note,
-    touches [
-        "/projects/{id}/merge_requests/{merge_request_iid}/notes",
-        "/projects/{id}/merge_requests/{merge_request_iid}/notes/{note_id}",
-    ];
+    touches [ListMergeRequestNotes, GetMergeRequestNote];
     struct UpdateMergeRequestNote { id: Id, merge_request_iid: u64, note_id: u64, body: String }
 
     /// Deletes a note of a merge request.
     DELETE "/projects/{id}/merge_requests/{merge_request_iid}/notes/{note_id}" => Nothing,
-    touches [
-        "/projects/{id}/merge_requests/{merge_request_iid}/notes",
-        "/projects/{id}/merge_requests/{merge_request_iid}/notes/{note_id}",
-        "/projects/{id}/merge_requests/{merge_request_iid}",
-        "/projects/{id}/merge_requests",
-    ];
+    touches [ListMergeRequestNotes, GetMergeRequestNote, GetMergeRequest, ListProjectMergeRequests];
     struct DeleteMergeRequestNote { id: Id, merge_request_iid: u64, note_id: u64 }
 
     /// Lists the notes of an epic.
@@ -252,16 +240,16 @@ crate::endpoints! {
 
     /// Comments on an epic.
     POST "/groups/{id}/epics/{epic_id}/notes" => NoteReply,
-    touches ["/groups/{id}/epics/{epic_id}/notes"];
+    touches [ListEpicNotes];
     struct CreateEpicNote { id: Id, epic_id: u64, body: String }
 
     /// Changes a note of an epic.
     PUT "/groups/{id}/epics/{epic_id}/notes/{note_id}" => Note,
-    touches ["/groups/{id}/epics/{epic_id}/notes", "/groups/{id}/epics/{epic_id}/notes/{note_id}"];
+    touches [ListEpicNotes, GetEpicNote];
     struct UpdateEpicNote { id: Id, epic_id: u64, note_id: u64, body: String }
 
     /// Deletes a note of an epic.
     DELETE "/groups/{id}/epics/{epic_id}/notes/{note_id}" => Nothing,
-    touches ["/groups/{id}/epics/{epic_id}/notes", "/groups/{id}/epics/{epic_id}/notes/{note_id}"];
+    touches [ListEpicNotes, GetEpicNote];
     struct DeleteEpicNote { id: Id, epic_id: u64, note_id: u64 }
 }

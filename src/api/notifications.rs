@@ -67,7 +67,7 @@ crate::endpoints! {
 
     /// Changes the global settings.
     PUT "/notification_settings" => NotificationSettings,
-    touches ["/notification_settings"];
+    touches [GetNotifications];
     struct UpdateNotifications {
         /// A word of [`Level`].
         level: Option<String>,
@@ -81,7 +81,7 @@ crate::endpoints! {
 
     /// Changes the settings in a group.
     PUT "/groups/{id}/notification_settings" => NotificationSettings,
-    touches ["/groups/{id}/notification_settings"];
+    touches [GetGroupNotifications];
     struct UpdateGroupNotifications {
         id: Id,
         /// A word of [`Level`].
@@ -95,7 +95,7 @@ crate::endpoints! {
 
     /// Changes the settings in a project.
     PUT "/projects/{id}/notification_settings" => NotificationSettings,
-    touches ["/projects/{id}/notification_settings"];
+    touches [GetProjectNotifications];
     struct UpdateProjectNotifications {
         id: Id,
         /// A word of [`Level`].

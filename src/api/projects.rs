@@ -1,7 +1,9 @@
 //! Projects (specification, "Projects").
 
+use crate::api::groups::{GetGroup, ListGroupProjects};
 use crate::api::types::File;
-use crate::api::users::{CustomAttribute, User};
+use crate::api::users::{CustomAttribute, ListUserProjects, User};
+use crate::api::views::OWNER;
 use crate::api::{Id, Time};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -246,7 +248,8 @@ crate::endpoints! {
     }
 
     /// Lists the projects that the caller may see.
-    GET "/projects" => Vec<Project>;
+    GET "/projects" => Vec<Project>,
+    views ["owner": OWNER];
     struct ListProjects {
         archived: Option<bool>,
         /// A word of [`Visibility`].
@@ -269,7 +272,8 @@ crate::endpoints! {
     }
 
     /// Reads one project.
-    GET "/projects/{id}" => Project;
+    GET "/projects/{id}" => Project,
+    views ["owner": OWNER];
     struct GetProject { id: Id, statistics: Option<bool>, with_custom_attributes: Option<bool> }
 
     /// Lists the users of a project.
@@ -278,7 +282,8 @@ crate::endpoints! {
 
     /// Creates a project; one of `name` and `path` is needed.
     POST "/projects" => Project,
-    touches ["/projects", "/users/{user_id}/projects", "/groups/{id}/projects", "/groups/{id}"];
+    touches [ListProjects, ListUserProjects, ListGroupProjects, GetGroup],
+    views ["owner": OWNER];
     struct CreateProject {
         name: Option<String>,
         path: Option<String>,
@@ -289,7 +294,8 @@ crate::endpoints! {
 
     /// Creates a project that another user owns, for administrators.
     POST "/projects/user/{user_id}" => Project,
-    touches ["/projects", "/users/{user_id}/projects", "/groups/{id}/projects", "/groups/{id}"];
+    touches [ListProjects, ListUserProjects, ListGroupProjects, GetGroup],
+    views ["owner": OWNER];
     struct CreateUserProject {
         user_id: u64,
         name: String,
@@ -300,7 +306,8 @@ crate::endpoints! {
 
     /// Changes a project. The specification lists `name` as required; servers that run do not ask for it.
     PUT "/projects/{id}" => Project,
-    touches ["/projects", "/projects/{id}", "/users/{user_id}/projects", "/groups/{id}/projects", "/groups/{id}"];
+    touches [ListProjects, GetProject, ListUserProjects, ListGroupProjects, GetGroup],
+    views ["owner": OWNER];
     struct UpdateProject {
         id: Id,
         name: Option<String>,

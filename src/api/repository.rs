@@ -1,6 +1,7 @@
 //! Trees, blobs, archives, comparisons and contributors of a repository (specification, "Repository browsing").
 
 use crate::api::commits::{Commit, DiffEntry};
+use crate::api::views::SHORT_COMMIT;
 use crate::api::{Id, Raw};
 use base64::Engine as _;
 
@@ -121,11 +122,11 @@ crate::endpoints! {
     }
 
     /// Reads a blob with its size.
-    GET "/projects/{id}/repository/blobs/{sha}" => Blob;
+    GET "/projects/{id}/repository/blobs/{sha}" => Blob, immutable by sha;
     struct GetBlob { id: Id, sha: String }
 
     /// Reads the bytes of a blob.
-    GET "/projects/{id}/repository/blobs/{sha}/raw" => Raw;
+    GET "/projects/{id}/repository/blobs/{sha}/raw" => Raw, immutable by sha;
     struct GetRawBlob { id: Id, sha: String }
 
     /// Fetches the whole tree of a commit as an archive.
@@ -139,7 +140,8 @@ crate::endpoints! {
     }
 
     /// Compares two refs.
-    GET "/projects/{id}/repository/compare" => Comparison;
+    GET "/projects/{id}/repository/compare" => Comparison,
+    views ["commit": SHORT_COMMIT, "commits": SHORT_COMMIT];
     struct Compare {
         id: Id,
         from: String,

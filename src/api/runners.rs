@@ -2,6 +2,7 @@
 
 use crate::api::jobs::Job;
 use crate::api::projects::ProjectBrief;
+use crate::api::views::COMMIT_WITH_MESSAGE;
 use crate::api::{Id, Known, Nothing, Time};
 
 crate::open_enum! {
@@ -97,7 +98,7 @@ crate::endpoints! {
 
     /// Changes a runner.
     PUT "/runners/{id}" => Runner,
-    touches ["/runners", "/runners/all", "/runners/{id}", "/projects/{id}/runners"];
+    touches [ListRunners, ListAllRunners, GetRunner, ListProjectRunners];
     struct UpdateRunner {
         id: u64,
         description: Option<String>,
@@ -112,11 +113,12 @@ crate::endpoints! {
 
     /// Removes a runner.
     DELETE "/runners/{id}" => Nothing,
-    touches ["/runners", "/runners/all", "/runners/{id}", "/projects/{id}/runners"];
+    touches [ListRunners, ListAllRunners, GetRunner, ListProjectRunners];
     struct DeleteRunner { id: u64 }
 
     /// Lists the jobs that a runner does or has done.
-    GET "/runners/{id}/jobs" => Vec<Job>;
+    GET "/runners/{id}/jobs" => Vec<Job>,
+    views ["commit": COMMIT_WITH_MESSAGE];
     struct ListRunnerJobs {
         id: u64,
         /// `running`, `success`, `failed` or `canceled`.
@@ -129,11 +131,11 @@ crate::endpoints! {
 
     /// Lets a specific runner serve a project.
     POST "/projects/{id}/runners" => Runner,
-    touches ["/projects/{id}/runners", "/runners", "/runners/{id}"];
+    touches [ListProjectRunners, ListRunners, GetRunner];
     struct EnableRunner { id: Id, runner_id: u64 }
 
     /// Ends the service of a runner to a project, unless it is its only one.
     DELETE "/projects/{id}/runners/{runner_id}" => Nothing,
-    touches ["/projects/{id}/runners", "/runners", "/runners/{id}"];
+    touches [ListProjectRunners, ListRunners, GetRunner];
     struct DisableRunner { id: Id, runner_id: u64 }
 }

@@ -58,7 +58,7 @@ crate::endpoints! {
 
     /// Creates a snippet. Servers of today call `code` `content`: give both, and each takes its own.
     POST "/projects/{id}/snippets" => Snippet,
-    touches ["/projects/{id}/snippets"];
+    touches [ListSnippets];
     struct CreateSnippet {
         id: Id,
         title: String,
@@ -72,11 +72,7 @@ crate::endpoints! {
 
     /// Changes a snippet.
     PUT "/projects/{id}/snippets/{snippet_id}" => Snippet,
-    touches [
-        "/projects/{id}/snippets",
-        "/projects/{id}/snippets/{snippet_id}",
-        "/projects/{id}/snippets/{snippet_id}/raw",
-    ];
+    touches [ListSnippets, GetSnippet, GetSnippetText];
     struct UpdateSnippet {
         id: Id,
         snippet_id: u64,
@@ -91,11 +87,7 @@ crate::endpoints! {
 
     /// Deletes a snippet.
     DELETE "/projects/{id}/snippets/{snippet_id}" => Nothing,
-    touches [
-        "/projects/{id}/snippets",
-        "/projects/{id}/snippets/{snippet_id}",
-        "/projects/{id}/snippets/{snippet_id}/raw",
-    ];
+    touches [ListSnippets, GetSnippet, GetSnippetText];
     struct DeleteSnippet { id: Id, snippet_id: u64 }
 
     /// Reads the text.

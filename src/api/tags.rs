@@ -48,7 +48,7 @@ crate::endpoints! {
 
     /// Creates a tag.
     POST "/projects/{id}/repository/tags" => Tag,
-    touches ["/projects/{id}/repository/tags"];
+    touches [ListTags];
     struct CreateTag {
         id: Id,
         tag_name: String,
@@ -61,16 +61,16 @@ crate::endpoints! {
 
     /// Deletes a tag.
     DELETE "/projects/{id}/repository/tags/{tag_name}" => Nothing,
-    touches ["/projects/{id}/repository/tags", "/projects/{id}/repository/tags/{tag_name}"];
+    touches [ListTags, GetTag];
     struct DeleteTag { id: Id, tag_name: String }
 
     /// Hangs a release on a tag.
     POST "/projects/{id}/repository/tags/{tag_name}/release" => Release,
-    touches ["/projects/{id}/repository/tags", "/projects/{id}/repository/tags/{tag_name}"];
+    touches [ListTags, GetTag];
     struct CreateRelease { id: Id, tag_name: String, description: String }
 
     /// Replaces the description of a release.
     PUT "/projects/{id}/repository/tags/{tag_name}/release" => Release,
-    touches ["/projects/{id}/repository/tags", "/projects/{id}/repository/tags/{tag_name}"];
+    touches [ListTags, GetTag];
     struct UpdateRelease { id: Id, tag_name: String, description: String }
 }

@@ -2,6 +2,7 @@
 
 use crate::api::projects::Project;
 use crate::api::types::File;
+use crate::api::views::OWNER;
 use crate::api::{Id, Nothing, Time};
 use std::collections::BTreeMap;
 
@@ -189,7 +190,7 @@ crate::endpoints! {
 
     /// Creates a user, for administrators; one of `password` and `reset_password` is needed.
     POST "/users" => Profile,
-    touches ["/users"];
+    touches [ListUsers];
     struct CreateUser {
         email: String,
         username: String,
@@ -204,7 +205,7 @@ crate::endpoints! {
 
     /// Changes a user, for administrators.
     PUT "/users/{id}" => Profile,
-    touches ["/users", "/users/{id}", "/user"];
+    touches [ListUsers, GetUser, GetCurrentUser];
     struct UpdateUser {
         id: u64,
         email: Option<String>,
@@ -219,7 +220,7 @@ crate::endpoints! {
 
     /// Deletes a user, for administrators.
     DELETE "/users/{id}" => Nothing,
-    touches ["/users", "/users/{id}"];
+    touches [ListUsers, GetUser];
     struct DeleteUser {
         id: u64,
         /// Deletes what the user made, too, instead of leaving it to the ghost user.
@@ -247,22 +248,22 @@ crate::endpoints! {
 
     /// Adds an SSH key of the caller.
     POST "/user/keys" => SshKey,
-    touches ["/user/keys"];
+    touches [ListKeys];
     struct AddKey { title: String, key: String }
 
     /// Adds an SSH key of a user, for administrators.
     POST "/users/{id}/keys" => SshKey,
-    touches ["/users/{id}/keys"];
+    touches [ListUserKeys];
     struct AddUserKey { id: u64, title: String, key: String }
 
     /// Deletes an SSH key of the caller.
     DELETE "/user/keys/{key_id}" => Nothing,
-    touches ["/user/keys", "/user/keys/{key_id}"];
+    touches [ListKeys, GetKey];
     struct DeleteKey { key_id: u64 }
 
     /// Deletes an SSH key of a user, for administrators.
     DELETE "/users/{id}/keys/{key_id}" => Nothing,
-    touches ["/users/{id}/keys"];
+    touches [ListUserKeys];
     struct DeleteUserKey { id: u64, key_id: u64 }
 
     /// Lists the caller's GPG keys.
@@ -275,12 +276,12 @@ crate::endpoints! {
 
     /// Adds a GPG key of the caller.
     POST "/user/gpg_keys" => GpgKey,
-    touches ["/user/gpg_keys"];
+    touches [ListGpgKeys];
     struct AddGpgKey { key: String }
 
     /// Deletes a GPG key of the caller.
     DELETE "/user/gpg_keys/{key_id}" => Nothing,
-    touches ["/user/gpg_keys", "/user/gpg_keys/{key_id}"];
+    touches [ListGpgKeys, GetGpgKey];
     struct DeleteGpgKey { key_id: u64 }
 
     /// Lists the GPG keys of a user.
@@ -296,7 +297,8 @@ crate::endpoints! {
     struct LookUpKey { id: u64 }
 
     /// Lists the projects of a user.
-    GET "/users/{user_id}/projects" => Vec<Project>;
+    GET "/users/{user_id}/projects" => Vec<Project>,
+    views ["owner": OWNER];
     struct ListUserProjects {
         /// A number or a user name.
         user_id: Id,

@@ -11,8 +11,9 @@ use super::params::{self, Inputs};
 use super::reject::Reject;
 use super::stop::Stop;
 use super::stream::Stream;
-use super::views::{self, Fields};
+use super::views;
 use super::world::World;
+use crate::api::views::{Fields, Views};
 use crate::api::{Endpoint, Nothing, Raw};
 use crate::backend::ref_updates::RefUpdates;
 use axum::Router;
@@ -33,14 +34,14 @@ pub const ROOT: &str = "/api/v4";
 
 /// A body that can be sent: JSON, raw bytes, or nothing.
 pub trait Render {
-    /// Content type and bytes as `endpoint` answers them; `None` for no body.
+    /// Content type and bytes; `None` for no body. `views` say what the things in it have.
     /// `only` are its fields, where they are fewer than usual.
-    fn render(self, endpoint: &str, only: Option<Fields>) -> Result<Option<(String, Vec<u8>)>, Reject>;
+    fn render(self, views: Views, only: Option<Fields>) -> Result<Option<(String, Vec<u8>)>, Reject>;
 }
 
 impl<T: Serialize> Render for T {
-    fn render(self, endpoint: &str, only: Option<Fields>) -> Result<Option<(String, Vec<u8>)>, Reject> {
-        let bytes = match (views::of(endpoint), only) {
+    fn render(self, views: Views, only: Option<Fields>) -> Result<Option<(String, Vec<u8>)>, Reject> {
+        let bytes = match (views, only) {
             ([], None) => serde_json::to_vec(&self),
             (views, only) => serde_json::to_value(&self).and_then(|mut value| {
                 for (path, fields) in views.iter().copied().chain(only.map(|fields| ("", fields))) {
@@ -55,13 +56,13 @@ impl<T: Serialize> Render for T {
 }
 
 impl Render for Raw {
-    fn render(self, _: &str, _: Option<Fields>) -> Result<Option<(String, Vec<u8>)>, Reject> {
+    fn render(self, _: Views, _: Option<Fields>) -> Result<Option<(String, Vec<u8>)>, Reject> {
         Ok(Some((self.content_type.unwrap_or_else(|| "text/plain".into()), self.bytes)))
     }
 }
 
 impl Render for Nothing {
-    fn render(self, _: &str, _: Option<Fields>) -> Result<Option<(String, Vec<u8>)>, Reject> {
+    fn render(self, _: Views, _: Option<Fields>) -> Result<Option<(String, Vec<u8>)>, Reject> {
         Ok(None)
     }
 }
@@ -387,8 +388,8 @@ impl Incoming {
     {
         let Answer { body, status, extent, headers, words, only } = answer;
         let body = match words {
-            Some(words) => words.render(E::NAME, None)?,
-            None => body.render(E::NAME, only)?,
+            Some(words) => words.render(E::VIEWS, None)?,
+            None => body.render(E::VIEWS, only)?,
         };
         let usual = match (E::METHOD.as_str(), &body) {
             (_, None) => 204,

@@ -74,6 +74,8 @@ pub struct Load {
     pub concurrency: u32,
     /// Wait this long before asking, so that a filter that is being typed does not ask at each letter.
     pub delay: Duration,
+    /// [`Endpoint::IMMUTABLE_BY`].
+    pub immutable_by: Option<&'static str>,
     /// Reads the reply.
     pub read: Reader,
 }
@@ -87,6 +89,7 @@ impl Load {
             concurrency: 1,
             every: None,
             delay: Duration::ZERO,
+            immutable_by: E::IMMUTABLE_BY,
             read: |body, kind| E::Output::read(body, kind).map(|value| (Arc::new(value) as Value, 1)),
         }
     }
@@ -116,13 +119,11 @@ impl Load {
 
     /// Whether the reply stays the same for ever: what is named by its hash is never another thing.
     pub fn is_lasting(&self) -> bool {
-        const ROUTES: [&str; 3] = [
-            "/projects/{id}/repository/blobs/{sha}",
-            "/projects/{id}/repository/blobs/{sha}/raw",
-            "/projects/{id}/repository/commits/{sha}/diff",
-        ];
+        let Some(slot) = self.immutable_by else { return false };
+        let is_slot = |part: &str| part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) == Some(slot);
         let is_hash = |part: &str| part.len() >= 40 && part.bytes().all(|b| b.is_ascii_hexdigit());
-        ROUTES.contains(&self.request.route) && self.request.path.split('/').any(is_hash)
+        let mut parts = self.request.route.split('/').zip(self.request.path.split('/'));
+        parts.any(|(name, value)| is_slot(name) && is_hash(value))
     }
 
     /// Ask again whenever the reply is older than `age`.

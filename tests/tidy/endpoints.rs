@@ -121,7 +121,6 @@ fn every_row_of_the_specification_has_an_endpoint_and_nothing_else_has() {
     let (missing, strange): (Vec<_>, Vec<_>) =
         (specified.difference(&ours).collect(), ours.difference(&specified).collect());
     assert!(missing.is_empty() && strange.is_empty(), "missing: {missing:#?}\nnot in the specification: {strange:#?}");
-    assert_eq!(specified.len(), 142);
 }
 
 #[test]
