@@ -5,6 +5,7 @@ pub mod host;
 pub mod keyring;
 pub mod remote;
 pub mod sections;
+pub mod settings;
 pub mod token;
 
 use serde::Deserialize;

@@ -1,16 +1,11 @@
 //! Documents that are printed from the program, and what they point at.
 
-use crate::source::{document, root};
+use crate::source::{document, is_printed, root};
+use labscope::config::settings;
 use std::process::Command;
 
-/// The part of a document between two marks.
-fn between<'a>(text: &'a str, begin: &str, end: &str) -> &'a str {
-    let (_, rest) = text.split_once(begin).unwrap_or_else(|| panic!("no {begin}"));
-    rest.split_once(end).unwrap_or_else(|| panic!("no {end}")).0
-}
-
 #[test]
-fn the_readme_s_keys_are_those_of_the_program() {
+fn the_page_of_keys_is_printed_from_the_program() {
     // A person's own keys must not get into it.
     let home = tempfile::tempdir().expect("a folder");
     let mut program = Command::new(env!("CARGO_BIN_EXE_labscope"));
@@ -18,12 +13,30 @@ fn the_readme_s_keys_are_those_of_the_program() {
     let printed = program.output().expect("it starts");
     assert!(printed.status.success(), "{printed:?}");
     let printed = String::from_utf8(printed.stdout).expect("UTF-8");
+    let (head, _) =
+        document("docs/keys.md").split_once("\n### ").map(|(a, b)| (a.to_owned(), b.len())).expect("a head");
+    is_printed("docs/keys.md", &format!("{head}\n{printed}"), "documents");
+}
+
+#[test]
+fn the_page_of_settings_is_printed_from_their_table() {
+    let (begin, end) = ("<!-- settings: begin -->\n", "<!-- settings: end -->");
+    let written = document("docs/configuration.md");
+    let (head, rest) = written.split_once(begin).expect("a beginning");
+    let (_, tail) = rest.split_once(end).expect("an end");
+    is_printed("docs/configuration.md", &format!("{head}{begin}{}{end}{tail}", settings::markdown()), "documents");
+}
+
+#[test]
+fn the_readme_is_short_and_shows_its_pictures_and_commands() {
     let readme = document("README.md");
-    let written = between(&readme, "<!-- keys: begin -->\n", "<!-- keys: end -->");
-    assert!(
-        written.trim() == printed.trim(),
-        "README.md is behind the key table: run `cargo run -- keys --markdown`, and put the output between its marks"
-    );
+    let lines = readme.lines().count();
+    assert!(lines < 200, "README.md has {lines} lines, and may have 199: move details to docs");
+    for words in
+        ["\ncargo run --release -- demo\n", "docs/pictures/", "docs/keys.md", "docs/configuration.md", "SECURITY.md"]
+    {
+        assert!(readme.contains(words), "README.md has no {words:?}");
+    }
 }
 
 #[test]
@@ -34,8 +47,12 @@ fn the_readme_s_test_command_is_the_one_that_is_run() {
 
 #[test]
 fn what_documents_point_at_is_there() {
-    for name in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/tour.md", "docs/endpoints.md"]
-    {
+    let docs =
+        std::fs::read_dir(root().join("docs")).expect("a folder").map(|entry| entry.expect("an entry").file_name());
+    let docs = docs.map(|name| format!("docs/{}", name.to_string_lossy())).filter(|name| name.ends_with(".md"));
+    let top = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"].map(str::to_owned);
+    for name in top.into_iter().chain(docs) {
+        let name = name.as_str();
         let text = document(name);
         let folder = root().join(name).parent().expect("a folder").to_path_buf();
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {

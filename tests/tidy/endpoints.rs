@@ -1,6 +1,6 @@
 //! docs/endpoints.md: printed from the list of endpoints, and held against the rows of the specification.
 
-use crate::source::{document, root};
+use crate::source::{document, is_printed, root};
 use crate::ways::{How, ways};
 use labscope::api::{AREAS, Description};
 use std::collections::{BTreeSet, HashMap};
@@ -141,14 +141,5 @@ fn every_row_is_said_to_be_reached_once() {
 
 #[test]
 fn the_table_of_endpoints_is_that_of_the_program() {
-    let path = root().join("docs/endpoints.md");
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::create_dir_all(root().join("docs")).expect("a folder");
-        std::fs::write(&path, table()).expect("written");
-    }
-    let written = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        written == table(),
-        "docs/endpoints.md is behind the list of endpoints: run `UPDATE_DOCS=1 cargo test --test tidy endpoints`"
-    );
+    is_printed("docs/endpoints.md", &table(), "endpoints");
 }

@@ -30,6 +30,15 @@ pub fn document(name: &str) -> String {
     std::fs::read_to_string(root().join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
+/// Fails where the document `name` is not the text that is printed from the program; `UPDATE_DOCS` writes it.
+pub fn is_printed(name: &str, text: &str, tests: &str) {
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(root().join(name), text).expect("written");
+    }
+    let current = std::fs::read_to_string(root().join(name)).unwrap_or_default();
+    assert!(current == text, "{name} is out of date: run `UPDATE_DOCS=1 cargo test --test tidy {tests}`");
+}
+
 /// All files below `src/` but those of tests alone.
 pub fn files() -> Vec<File> {
     let mut folders: Vec<PathBuf> = vec![root().join("src")];

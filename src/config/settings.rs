@@ -1,0 +1,196 @@
+//! Every setting of the configuration file: its key, its default and its meaning. `docs/configuration.md` is printed from this.
+
+use std::fmt::Write;
+
+/// A key of the configuration file.
+pub struct Setting {
+    /// The header of its table, as the file writes it: `[trace]`; empty at the top of the file.
+    pub table: &'static str,
+    /// Its key within the table.
+    pub key: &'static str,
+    /// What holds where it is absent, in words.
+    pub default: &'static str,
+    /// A value as TOML.
+    pub example: &'static str,
+    /// What it does, as a sentence in Markdown.
+    pub meaning: &'static str,
+}
+
+const fn setting(
+    table: &'static str,
+    key: &'static str,
+    default: &'static str,
+    example: &'static str,
+    meaning: &'static str,
+) -> Setting {
+    Setting { table, key, default, example, meaning }
+}
+
+/// In the order of the file.
+pub const SETTINGS: &[Setting] = &[
+    setting("", "host", "none", "\"work\"", "The default server: an address, or a name of `[hosts.NAME]`."),
+    setting(
+        "",
+        "theme",
+        "dark or light, as the terminal is",
+        "\"light\"",
+        "`dark`, `light`, or NAME for the file `themes/NAME.toml` beside this one.",
+    ),
+    setting("", "mouse", "`true`", "true", "Use the mouse."),
+    setting(
+        "",
+        "notify",
+        "`\"bell\"`",
+        "\"desktop\"",
+        "How you are told that a watched job finished: `off`, `bell`, `osc9`, `osc777` or `desktop`.",
+    ),
+    setting("", "cache", "`true`", "true", "Keep replies on disk, to show them before the server answers."),
+    setting(
+        "",
+        "keyring",
+        "`true`",
+        "true",
+        "Let `labscope auth login` store tokens in the system keyring, if there is one.",
+    ),
+    setting(
+        "[hosts.work]",
+        "url",
+        "required",
+        "\"https://git.example.com\"",
+        "The address of a server. Its name in this file is up to you; repeat the table for each server.",
+    ),
+    setting(
+        "[hosts.work]",
+        "token_file",
+        "none",
+        "\"~/.secrets/git-example\"",
+        "A file whose first line is the token.",
+    ),
+    setting(
+        "[hosts.work]",
+        "home",
+        "`true`",
+        "true",
+        "List what waits for you there on the home page of every server.",
+    ),
+    setting(
+        "[trace]",
+        "memory",
+        "`64`",
+        "64",
+        "Megabytes of a job trace to keep in memory; the rest goes to a temporary file.",
+    ),
+    setting(
+        "[trace]",
+        "errors",
+        "common error messages",
+        "[\"^E  \", \"panicked at\"]",
+        "Regular expressions for the lines that `e` and `E` go to.",
+    ),
+    setting(
+        "[trace]",
+        "warnings",
+        "common warnings",
+        "[\"(?i)deprecated\"]",
+        "Regular expressions for the lines that `(` and `)` go to.",
+    ),
+    setting(
+        "[[sections]]",
+        "name",
+        "required",
+        "\"My drafts\"",
+        "The title of a section of the home page. `D` there removes it.",
+    ),
+    setting(
+        "[[sections]]",
+        "query",
+        "required",
+        "\"state:opened author:@me\"",
+        "The merge requests that it lists, as in the filter of that place.",
+    ),
+    setting(
+        "[[sections]]",
+        "project",
+        "all",
+        "\"acme/rocket\"",
+        "The full path of a project; lists only its merge requests.",
+    ),
+    setting(
+        "[[sections]]",
+        "group",
+        "all",
+        "\"acme\"",
+        "The full path of a group; lists only what is in its projects.",
+    ),
+    setting(
+        "[keys]",
+        "COMMAND",
+        "see [keys.md](keys.md)",
+        "[\"Q\", \"C-q\"]",
+        "The keys of a command, by its name in [keys.md](keys.md). An empty list removes its keys.",
+    ),
+];
+
+/// The name of a command for the example.
+const COMMAND: &str = "quit";
+
+/// A file that sets everything.
+pub fn example() -> String {
+    let mut text = String::new();
+    let mut table = "";
+    for setting in SETTINGS {
+        if setting.table != table {
+            table = setting.table;
+            let _ = writeln!(text, "\n{table}");
+        }
+        let key = if setting.key == "COMMAND" { COMMAND } else { setting.key };
+        let _ = writeln!(text, "{key} = {}", setting.example);
+    }
+    text
+}
+
+/// The table of all settings and a file that sets them, in Markdown.
+pub fn markdown() -> String {
+    let mut text = String::from("| table | key | default | meaning |\n|---|---|---|---|\n");
+    for Setting { table, key, default, meaning, .. } in SETTINGS {
+        let table = if table.is_empty() { String::new() } else { format!("`{table}`") };
+        let _ = writeln!(text, "| {table} | `{key}` | {default} | {meaning} |");
+    }
+    let _ = write!(text, "\nA file that sets everything:\n\n```toml\n{}```\n", example());
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    fn parse(text: &str) -> Result<Config, String> {
+        Config::parse(Path::new("/c/config.toml"), text.to_owned())
+    }
+
+    #[test]
+    fn the_example_is_a_valid_file() {
+        parse(&example()).expect("reads");
+    }
+
+    #[test]
+    fn every_key_of_the_file_is_a_setting() {
+        for (header, table) in
+            [("", ""), ("[hosts.work]\n", "[hosts.work]"), ("[trace]\n", "[trace]"), ("[[sections]]\n", "[[sections]]")]
+        {
+            // A key that is not known is answered with those that are: "unknown field `x`, expected one of `a`, `b`".
+            let why = parse(&format!("{header}no_such_key = 1\n")).expect_err("no such key");
+            let (_, known) = why.split_once("expected").expect("the known keys");
+            let known: BTreeSet<&str> = known.split('`').skip(1).step_by(2).collect();
+            let mut ours: BTreeSet<&str> = SETTINGS.iter().filter(|s| s.table == table).map(|s| s.key).collect();
+            if table.is_empty() {
+                ours.extend(SETTINGS.iter().filter_map(|s| s.table.trim_matches(['[', ']']).split('.').next()));
+                ours.remove("");
+            }
+            assert_eq!(ours, known, "{table}");
+        }
+    }
+}
