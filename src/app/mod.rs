@@ -12,6 +12,7 @@ pub mod local_paths;
 pub mod outbox;
 pub mod overlay;
 pub mod pane;
+mod past_tense;
 mod persistence;
 pub mod place;
 pub mod query;
@@ -20,6 +21,7 @@ pub mod recent;
 pub mod reconcile;
 mod saving;
 pub mod server_switch;
+pub mod synonyms;
 pub mod target;
 #[cfg(test)]
 mod tests;
@@ -44,6 +46,7 @@ use overlay::prompt::Prompt;
 use overlay::query::QueryLine;
 use overlay::{AfterKey, Overlay};
 pub use pane::{AnyPane, Cx, Entry, Needs, Pane, Pointer, SearchMode, Session, View};
+use past_tense::past_tense;
 pub use place::Place;
 use server_switch::ServerSwitch;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
@@ -425,7 +428,7 @@ impl App {
                 }
                 let undo = pending.write.undo.map(|(command, words)| (self.bindings.first(command), words));
                 let undo = undo.filter(|(key, _)| !key.is_empty()).map(|(key, words)| format!(". {key} {words}"));
-                self.say(Tone::Good, format!("Done: {}{}", pending.write.what, undo.unwrap_or_default()));
+                self.say(Tone::Good, format!("{}{}", past_tense(&pending.write.what), undo.unwrap_or_default()));
             }
             Err(error) if !shown => {
                 let kept = if matches!(pending.carries, KeptKey::Kept(..)) { " The text is kept." } else { "" };
@@ -598,7 +601,7 @@ impl App {
             Action::Back => self.back(effects),
             Action::Forward => match self.ahead.pop() {
                 Some(place) => self.open(place),
-                None => self.say(Tone::Info, "There is nothing ahead.".into()),
+                None => self.say(Tone::Info, "No forward history.".into()),
             },
             Action::Escape => self.escape(false, effects),
             Action::Halt => self.escape(true, effects),
@@ -822,7 +825,7 @@ impl App {
             }
             None => {
                 let quit = self.bindings.first("quit").to_owned();
-                self.say(Tone::Info, format!("This is the first place; {quit} quits."));
+                self.say(Tone::Info, format!("Nothing to go back to ({quit} quits)."));
             }
         }
     }
@@ -877,6 +880,11 @@ impl App {
         }
     }
 
+    /// A command as a thing to choose.
+    fn command_item(&self, id: &'static str, title: &'static str) -> Item {
+        Item::act(title, Action::Run(id)).note(self.bindings.shown(id)).synonyms(synonyms::of(id))
+    }
+
     /// The commands of the pane at hand, as things to choose.
     fn command_items(&self) -> Vec<Item> {
         let Some(pane) = self.panes.last() else { return Vec::new() };
@@ -884,7 +892,7 @@ impl App {
         pane.commands()
             .into_iter()
             .map(|info| {
-                let mut item = Item::act(info.title, Action::Run(info.id)).note(self.bindings.shown(info.id));
+                let mut item = self.command_item(info.id, info.title);
                 item.why_not = pane.can(info.id, &view).and_then(Result::err).map(|why| why.into_owned());
                 item
             })
@@ -893,7 +901,7 @@ impl App {
 
     /// The commands of every place, as things to choose.
     fn global_items(&self) -> impl Iterator<Item = Item> {
-        GLOBAL.iter().map(|c| Item::act(c.title, Action::Run(c.id)).note(self.bindings.shown(c.id)))
+        GLOBAL.iter().map(|c| self.command_item(c.id, c.title))
     }
 
     fn menu(&mut self) {
@@ -908,7 +916,8 @@ impl App {
         self.registry
             .iter()
             .map(|entry| {
-                let mut item = Item::act(entry.id, Action::Named(entry.id)).detail(entry.title);
+                let item = Item::act(entry.id, Action::Named(entry.id)).detail(entry.title);
+                let mut item = item.synonyms(synonyms::of(entry.id));
                 item.why_not = self.place_named(entry).err();
                 item
             })
@@ -923,7 +932,7 @@ impl App {
         let here = self.panes.last().map(|p| p.id()).unwrap_or_default();
         for entry in self.registry.iter().filter(|entry| entry.id != here) {
             for info in (entry.commands)() {
-                let mut item = Item::act(info.title, Action::Run(info.id)).note(self.bindings.shown(info.id));
+                let mut item = self.command_item(info.id, info.title);
                 item.why_not = Some(format!("in \"{}\"", entry.id));
                 items.push(item);
             }

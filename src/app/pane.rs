@@ -385,7 +385,7 @@ impl<P: Pane> AnyPane for P {
         let Some(command) = P::COMMANDS.iter().find(|c| c.id == id) else { return false };
         match command.can(self, &cx.view) {
             Ok(()) => (command.run)(self, cx),
-            Err(why) => cx.say(Tone::Warning, format!("{}: {why}", command.title)),
+            Err(why) => cx.say(Tone::Warning, format!("{}: {why}", command.title.trim_end_matches('…'))),
         }
         true
     }

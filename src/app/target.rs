@@ -12,7 +12,7 @@ pub enum TargetError {
     OtherHost(String, String),
     /// Nothing of the known forms.
     #[error(
-        "\"{0}\" is no target; try group/project, group/project!12, group/project@REF:PATH:LINE, or a web address of the server"
+        "Invalid target \"{0}\"; try group/project, group/project!12, group/project@REF:PATH:LINE, or a web address of the server"
     )]
     Unknown(String),
     /// A thing that labscope cannot show yet.

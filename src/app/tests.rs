@@ -179,7 +179,7 @@ fn a_write_makes_what_it_touches_stale_and_says_what_was_done() {
     assert!(matches!(effects.as_slice(), [Effect::Send(1, _)]));
     let effects = app.update(Msg::Sent(1, Ok(Arc::new(Nothing) as Value)));
     assert_eq!(started(&effects), [branches("1", None)]);
-    assert!(screen(&app).contains("Done: delete branch x"));
+    assert!(screen(&app).contains("Deleted branch x"));
 }
 
 #[test]

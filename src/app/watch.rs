@@ -122,7 +122,7 @@ impl App {
             return self.say(Tone::Info, format!("There is nothing to wait for: {}.", end.words));
         }
         self.watched.push(watched);
-        self.say(Tone::Good, format!("Watching {name}; its end is told wherever you are then."));
+        self.say(Tone::Good, format!("Watching {name}. You'll be notified when it finishes."));
     }
 
     /// What is needed to know how the watched things stand.

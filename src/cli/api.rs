@@ -79,9 +79,7 @@ fn method(text: &str) -> Result<Method, Failure> {
     [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::HEAD]
         .into_iter()
         .find(|method| method.as_str().eq_ignore_ascii_case(text))
-        .ok_or_else(|| {
-            Failure::usage(format!("\"{text}\" is no method; there are GET, POST, PUT, PATCH, DELETE and HEAD"))
-        })
+        .ok_or_else(|| Failure::usage(format!("Invalid method \"{text}\"; use GET, POST, PUT, PATCH, DELETE and HEAD")))
 }
 
 fn pair(field: &str) -> Result<(String, String), Failure> {

@@ -15,7 +15,7 @@ use url::Url;
 
 /// What is said where nothing names a server.
 const BEGIN: &str = "\
-no server is named. To begin:
+No server configured. To begin:
   labscope demo                     look around in a demo world, with no account and no network
   labscope --host git.example.com   open a server; LABSCOPE_HOST or `host` in the configuration do the same
   labscope auth login --host HOST   keep a token for it";

@@ -159,38 +159,3 @@ pub fn markdown() -> String {
     let _ = write!(text, "\nA file that sets everything:\n\n```toml\n{}```\n", example());
     text
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::Config;
-    use std::collections::BTreeSet;
-    use std::path::Path;
-
-    fn parse(text: &str) -> Result<Config, String> {
-        Config::parse(Path::new("/c/config.toml"), text.to_owned())
-    }
-
-    #[test]
-    fn the_example_is_a_valid_file() {
-        parse(&example()).expect("reads");
-    }
-
-    #[test]
-    fn every_key_of_the_file_is_a_setting() {
-        for (header, table) in
-            [("", ""), ("[hosts.work]\n", "[hosts.work]"), ("[trace]\n", "[trace]"), ("[[sections]]\n", "[[sections]]")]
-        {
-            // A key that is not known is answered with those that are: "unknown field `x`, expected one of `a`, `b`".
-            let why = parse(&format!("{header}no_such_key = 1\n")).expect_err("no such key");
-            let (_, known) = why.split_once("expected").expect("the known keys");
-            let known: BTreeSet<&str> = known.split('`').skip(1).step_by(2).collect();
-            let mut ours: BTreeSet<&str> = SETTINGS.iter().filter(|s| s.table == table).map(|s| s.key).collect();
-            if table.is_empty() {
-                ours.extend(SETTINGS.iter().filter_map(|s| s.table.trim_matches(['[', ']']).split('.').next()));
-                ours.remove("");
-            }
-            assert_eq!(ours, known, "{table}");
-        }
-    }
-}

@@ -135,78 +135,61 @@ impl ShowsChanges for CommitPane {
 
 impl Pane for CommitPane {
     const ID: &'static str = "commit";
-    const TITLE: &'static str = "A commit";
+    const TITLE: &'static str = "Commit";
     const NEEDS: Needs = Needs::Item;
     const COMMANDS: &'static [Command<Self>] = &[
-        Command::new("commit.open", &["Enter"], "Open the diff of the file, or what the line names", Self::enter)
-            .footer("open"),
-        Command::new("commit.comment", &["c"], "Comment on it", |pane: &mut Self, cx| pane.comment(cx))
+        Command::new("commit.open", &["Enter"], "Open selection", Self::enter).footer("open"),
+        Command::new("commit.comment", &["c"], "Add comment…", |pane: &mut Self, cx| pane.comment(cx))
             .footer("comment")
             .writes()
             .when(Self::can_speak),
-        Command::new(
-            "commit.comment_here",
-            &["C"],
-            "Comment on the line, the marked lines or the file",
-            |pane: &mut Self, cx| {
-                pane.comment_here(cx);
-            },
-        )
+        Command::new("commit.comment_here", &["C"], "Comment on selected lines…", |pane: &mut Self, cx| {
+            pane.comment_here(cx);
+        })
         .writes()
         .when(Self::can_place),
-        Command::new("commit.reply", &["R"], "Reply, quoting the comment", |pane: &mut Self, cx| pane.reply(cx))
+        Command::new("commit.reply", &["R"], "Reply with quote…", |pane: &mut Self, cx| pane.reply(cx))
             .writes()
             .when(Self::has_comment),
-        Command::new("commit.edit", &["e"], "Edit the draft", |pane: &mut Self, cx| pane.edit(cx))
+        Command::new("commit.edit", &["e"], "Edit draft…", |pane: &mut Self, cx| pane.edit(cx)).when(Self::has_draft),
+        Command::new("commit.delete", &["D"], "Delete draft…", |pane: &mut Self, cx| pane.drop_draft(cx))
             .when(Self::has_draft),
-        Command::new("commit.delete", &["D"], "Drop the draft", |pane: &mut Self, cx| pane.drop_draft(cx))
-            .when(Self::has_draft),
-        Command::new(
-            "commit.send",
-            &["S"],
-            "Send the review: all drafts, one after the other",
-            |pane: &mut Self, cx| {
-                let on = pane.thing(&cx.view);
-                pane.desk.send(&on, cx);
-            },
-        )
+        Command::new("commit.send", &["S"], "Submit review…", |pane: &mut Self, cx| {
+            let on = pane.thing(&cx.view);
+            pane.desk.send(&on, cx);
+        })
         .footer("send review")
         .writes()
         .when(|pane, view| pane.desk.can_send(view)),
-        Command::new("commit.drafts", &["K"], "Kept drafts: edit, drop, send", |pane: &mut Self, cx| {
+        Command::new("commit.drafts", &["K"], "Show drafts…", |pane: &mut Self, cx| {
             let on = pane.thing(&cx.view);
             pane.desk.list(&on, cx);
         })
         .when(Self::can_speak),
-        Command::new("commit.mark", &["Space"], "Mark lines from here on, or end it", |pane: &mut Self, _| {
+        Command::new("commit.mark", &["Space"], "Toggle line selection", |pane: &mut Self, _| {
             pane.shown.changes.mark();
         })
         .when(Self::on_changes),
-        Command::new("commit.next_comment", &[";"], "Next comment in the changes", |pane: &mut Self, _| {
+        Command::new("commit.next_comment", &[";"], "Next comment", |pane: &mut Self, _| {
             pane.shown.changes.turn_inset(true);
         })
         .when(Self::on_changes),
-        Command::new("commit.previous_comment", &[","], "Previous comment in the changes", |pane: &mut Self, _| {
+        Command::new("commit.previous_comment", &[","], "Previous comment", |pane: &mut Self, _| {
             pane.shown.changes.turn_inset(false);
         })
         .when(Self::on_changes),
-        Command::new("commit.next_file", &["]"], "Next file; in the details the next commit", |pane: &mut Self, cx| {
+        Command::new("commit.next_file", &["]"], "Next file or page", |pane: &mut Self, cx| {
             pane.sibling(true, cx);
         })
         .footer("next file"),
-        Command::new(
-            "commit.previous_file",
-            &["["],
-            "Previous file; in the details the previous commit",
-            |pane: &mut Self, cx| {
-                pane.sibling(false, cx);
-            },
-        ),
-        Command::new("commit.next", &[")"], "Next commit of the log, an older one", |pane: &mut Self, cx| {
+        Command::new("commit.previous_file", &["["], "Previous file or page", |pane: &mut Self, cx| {
+            pane.sibling(false, cx);
+        }),
+        Command::new("commit.next", &[")"], "Next commit in history", |pane: &mut Self, cx| {
             pane.turn(true, cx);
         })
         .footer("next commit"),
-        Command::new("commit.previous", &["("], "Previous commit of the log, a newer one", |pane: &mut Self, cx| {
+        Command::new("commit.previous", &["("], "Previous commit in history", |pane: &mut Self, cx| {
             pane.turn(false, cx);
         }),
         Command::new("commit.next_hunk", &["}"], "Next hunk", |pane: &mut Self, _| pane.shown.changes.turn_hunk(true))
@@ -224,32 +207,34 @@ impl Pane for CommitPane {
         keys::more_down("commit.more_down"),
         keys::viewed("commit.viewed"),
         keys::unviewed("commit.unviewed"),
-        Command::new("commit.fold", &["-"], "Fold or unfold the file", |pane: &mut Self, _| pane.shown.changes.fold())
+        Command::new("commit.fold", &["-"], "Toggle file fold", |pane: &mut Self, _| pane.shown.changes.fold())
             .when(Self::on_changes),
-        Command::new("commit.file", &["f"], "The file as it was then", Self::file).footer("file").when(|pane, view| {
-            pane.on_changes(view)?;
-            pane.shown.changes.spot().map(|_| ()).ok_or_else(|| "no file is selected".into())
-        }),
-        Command::new("commit.files", &["F"], "All files as they were then", |pane: &mut Self, cx| {
+        Command::new("commit.file", &["f"], "Open file at this commit", Self::file).footer("file").when(
+            |pane, view| {
+                pane.on_changes(view)?;
+                pane.shown.changes.spot().map(|_| ()).ok_or_else(|| "no file is selected".into())
+            },
+        ),
+        Command::new("commit.files", &["F"], "Browse files at this commit", |pane: &mut Self, cx| {
             let sha = pane.sha(&cx.view);
             cx.go(Place::new("files").project(pane.shown.project.clone()).at(sha));
         }),
-        Command::new("commit.pick", &["P"], "Cherry-pick it to a branch", |pane: &mut Self, cx| {
+        Command::new("commit.pick", &["P"], "Cherry-pick to branch…", |pane: &mut Self, cx| {
             cx.act(cherry_pick::ask(&pane.shown.project, &cx.view));
         })
         .writes()
         .when(|pane, view| pane.shown.commit(view).value.map(|_| ()).ok_or_else(|| "it is not known yet".into())),
-        Command::new("commit.status", &["t"], "Set a status", |pane: &mut Self, cx| {
+        Command::new("commit.status", &["t"], "Set commit status…", |pane: &mut Self, cx| {
             let sha = pane.sha(&cx.view);
             forms::commit::status(&pane.shown.project, &sha).open(cx);
         })
         .writes()
         .when(|_, view| forms::signed_in(view)),
-        Command::new("commit.jobs", &["J"], "Show the jobs of its pipelines", |pane: &mut Self, cx| {
+        Command::new("commit.jobs", &["J"], "Go to pipeline jobs", |pane: &mut Self, cx| {
             let sha = pane.sha(&cx.view);
             cx.go(Place::new("jobs").project(pane.shown.project.clone()).query(format!("commit:{sha}")));
         }),
-        Command::new("commit.parent", &["p"], "Its parent", |pane: &mut Self, cx| {
+        Command::new("commit.parent", &["p"], "Go to parent commit", |pane: &mut Self, cx| {
             let parent = pane.shown.commit(&cx.view).value.and_then(|c| c.parent_ids.first().cloned());
             if let Some(parent) = parent {
                 cx.act(Action::Go(Place::new("commit").project(pane.shown.project.clone()).item(parent)));

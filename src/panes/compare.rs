@@ -201,24 +201,23 @@ impl ShowsChanges for ComparePane {
 
 impl Pane for ComparePane {
     const ID: &'static str = "compare";
-    const TITLE: &'static str = "What lies between two refs";
+    const TITLE: &'static str = "Compare";
     const NEEDS: Needs = Needs::Project;
     const COMMANDS: &'static [Command<Self>] = &[
-        Command::new("compare.open", &["Enter"], "Open the commit, or the diff of the file", Self::enter)
-            .footer("open"),
-        Command::new("compare.swap", &["S"], "Swap the sides", Self::swap).footer("swap").when(Self::both),
-        Command::new("compare.ref", &["R"], "Compare another branch, tag or commit", |pane: &mut Self, cx| {
+        Command::new("compare.open", &["Enter"], "Open selection", Self::enter).footer("open"),
+        Command::new("compare.swap", &["S"], "Swap sides", Self::swap).footer("swap").when(Self::both),
+        Command::new("compare.ref", &["R"], "Change compared ref…", |pane: &mut Self, cx| {
             cx.act(Refs::pick_or("Compare", "to", &pane.project, &cx.view, |name| {
                 Action::Answer("to", name.to_owned())
             }));
         })
         .footer("ref"),
-        Command::new("compare.base", &["B"], "Compare it with another one", |pane: &mut Self, cx| {
+        Command::new("compare.base", &["B"], "Change base…", |pane: &mut Self, cx| {
             let free = |name: &str| Action::Answer("from", name.to_owned());
             cx.act(Refs::pick_or("Compare with", "from", &pane.project, &cx.view, free));
         })
         .footer("base"),
-        Command::new("compare.mr", &["m"], "New merge request of it", |pane: &mut Self, cx| {
+        Command::new("compare.mr", &["m"], "Create merge request…", |pane: &mut Self, cx| {
             if let Some((from, to)) = pane.pair(&cx.view) {
                 forms::merge_request::create(&pane.project, Some(to), Some(from), &cx.view).open(cx);
             }
@@ -247,14 +246,12 @@ impl Pane for ComparePane {
         keys::more_down("compare.more_down"),
         keys::viewed("compare.viewed"),
         keys::unviewed("compare.unviewed"),
-        Command::new("compare.fold", &["-"], "Fold or unfold the file", |pane: &mut Self, _| pane.changes.fold())
+        Command::new("compare.fold", &["-"], "Toggle file fold", |pane: &mut Self, _| pane.changes.fold())
             .when(Self::on_changes),
-        Command::new("compare.file", &["f"], "The file as it is there", Self::file).footer("file").when(
-            |pane, view| {
-                pane.on_changes(view)?;
-                pane.changes.spot().map(|_| ()).ok_or_else(|| "no file is selected".into())
-            },
-        ),
+        Command::new("compare.file", &["f"], "Open file", Self::file).footer("file").when(|pane, view| {
+            pane.on_changes(view)?;
+            pane.changes.spot().map(|_| ()).ok_or_else(|| "no file is selected".into())
+        }),
     ];
 
     fn open(place: &Place, _view: &View) -> Self {

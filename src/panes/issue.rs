@@ -206,34 +206,34 @@ impl IssuePane {
 
 impl Pane for IssuePane {
     const ID: &'static str = "issue";
-    const TITLE: &'static str = "An issue: its text and notes";
+    const TITLE: &'static str = "Issue";
     const COMMANDS: &'static [Command<Self>] = &[
-        Command::new("issue.comment", &["c"], "Write a note on it", |pane: &mut Self, cx| {
+        Command::new("issue.comment", &["c"], "Add comment…", |pane: &mut Self, cx| {
             pane.notes.comment(false, cx);
         })
         .writes()
         .footer("comment")
         .when(Self::can_speak),
-        Command::new("issue.reply", &["R"], "Reply, quoting the note", |pane: &mut Self, cx| {
+        Command::new("issue.reply", &["R"], "Reply with quote…", |pane: &mut Self, cx| {
             pane.notes.comment(true, cx);
         })
         .writes()
         .footer("reply")
         .when(|pane, view| pane.notes.has_note(view)),
-        Command::new("issue.edit", &["e"], "Edit the note or draft", |pane: &mut Self, cx| pane.notes.edit(cx))
+        Command::new("issue.edit", &["e"], "Edit comment…", |pane: &mut Self, cx| pane.notes.edit(cx))
             .writes()
             .footer("edit")
             .when(|pane, view| pane.notes.has_own(view)),
-        Command::new("issue.delete", &["D"], "Delete the note or draft", |pane: &mut Self, cx| pane.notes.delete(cx))
+        Command::new("issue.delete", &["D"], "Delete comment…", |pane: &mut Self, cx| pane.notes.delete(cx))
             .writes()
             .when(|pane, view| pane.notes.has_own(view)),
-        Command::new("issue.drafts", &["K"], "Kept drafts: edit, drop, send", |pane: &mut Self, cx| {
+        Command::new("issue.drafts", &["K"], "Show drafts…", |pane: &mut Self, cx| {
             pane.notes.drafts(cx);
         })
         .when(|pane, _| pane.notes.has_drafts()),
-        Command::new("issue.next", &["]"], "Next note", |pane: &mut Self, _| pane.notes.step(true)),
-        Command::new("issue.previous", &["["], "Previous note", |pane: &mut Self, _| pane.notes.step(false)),
-        Command::new("issue.which", &["#"], "Another one, by its number", Self::ask).footer("another"),
+        Command::new("issue.next", &["]"], "Next comment", |pane: &mut Self, _| pane.notes.step(true)),
+        Command::new("issue.previous", &["["], "Previous comment", |pane: &mut Self, _| pane.notes.step(false)),
+        Command::new("issue.which", &["#"], "Go to issue by number…", Self::ask).footer("another"),
     ];
 
     fn open(place: &Place, _view: &View) -> Self {

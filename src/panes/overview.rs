@@ -283,50 +283,42 @@ impl Overview {
 
 impl Pane for Overview {
     const ID: &'static str = "overview";
-    const TITLE: &'static str = "A project at a glance";
+    const TITLE: &'static str = "Project overview";
     const NEEDS: Needs = Needs::Project;
     const COMMANDS: &'static [Command<Self>] = &[
-        Command::new(
-            "overview.open",
-            &["Enter"],
-            "Open what the line names, copy a command to clone",
-            |pane: &mut Self, cx| {
-                if pane.panels.focus() == README {
-                    return cx.go(Place::new("files").project(pane.project.clone()));
-                }
-                if !pane.facts.enter(cx) {
-                    cx.say(
-                        Tone::Info,
-                        "The branch, the latest commit, the log and the commands to clone can be opened.",
-                    );
-                }
-            },
-        )
+        Command::new("overview.open", &["Enter"], "Open or copy selection", |pane: &mut Self, cx| {
+            if pane.panels.focus() == README {
+                return cx.go(Place::new("files").project(pane.project.clone()));
+            }
+            if !pane.facts.enter(cx) {
+                cx.say(Tone::Info, "The branch, the latest commit, the log and the commands to clone can be opened.");
+            }
+        })
         .footer("open"),
-        Command::new("overview.files", &["f"], "Its files", |pane: &mut Self, cx| {
+        Command::new("overview.files", &["f"], "Go to files", |pane: &mut Self, cx| {
             cx.go(Place::new("files").project(pane.project.clone()));
         })
         .footer("files"),
-        Command::new("overview.commits", &["H"], "Its commits", |pane: &mut Self, cx| {
+        Command::new("overview.commits", &["H"], "Go to commits", |pane: &mut Self, cx| {
             cx.go(Place::new("commits").project(pane.project.clone()));
         })
         .footer("commits"),
-        Command::new("overview.mrs", &["m"], "Its merge requests", |pane: &mut Self, cx| {
+        Command::new("overview.mrs", &["m"], "Go to merge requests", |pane: &mut Self, cx| {
             cx.go(Place::new("mrs").project(pane.project.clone()));
         })
         .footer("merge requests"),
-        Command::new("overview.users", &["u"], "Who may work on it", |pane: &mut Self, cx| {
+        Command::new("overview.users", &["u"], "Show members", |pane: &mut Self, cx| {
             let source = Box::new(people::Members { project: pane.project.clone() });
             let title = format!("Users of {}", text::shown(pane.project.as_str()));
             cx.act(Action::Open(Box::new(Picker::of(title, "", source, &cx.view))));
         })
         .footer("users"),
-        Command::new("overview.edit", &["e"], "Change its settings", |pane: &mut Self, cx| {
+        Command::new("overview.edit", &["e"], "Edit project…", |pane: &mut Self, cx| {
             forms::project::edit(&pane.project, &cx.view).open(cx);
         })
         .writes()
         .when(|_, view| forms::signed_in(view)),
-        Command::new("overview.notifications", &["w"], "What it tells you by mail", |pane: &mut Self, cx| {
+        Command::new("overview.notifications", &["w"], "Edit notification settings", |pane: &mut Self, cx| {
             cx.go(Place::new("notifications").project(pane.project.clone()));
         }),
     ];

@@ -167,20 +167,17 @@ impl Traces {
 
 impl Pane for Traces {
     const ID: &'static str = "traces";
-    const TITLE: &'static str = "Several traces at once";
+    const TITLE: &'static str = "Job traces side by side";
     const NEEDS: Needs = Needs::Item;
     const COMMANDS: &'static [Command<Self>] = &[
-        Command::new("traces.open", &["Enter"], "Open the job alone", |pane: &mut Self, cx| pane.enter(cx))
-            .footer("job"),
-        Command::new("traces.follow", &["f"], "Follow the end, or stop", |pane: &mut Self, cx| {
+        Command::new("traces.open", &["Enter"], "Open job", |pane: &mut Self, cx| pane.enter(cx)).footer("job"),
+        Command::new("traces.follow", &["f"], "Toggle follow", |pane: &mut Self, cx| {
             pane.with(|viewer| viewer.follow(cx));
         })
         .footer("follow")
         .when(|pane, view| pane.ask(|viewer| viewer.live(view))),
-        Command::new("traces.follow_all", &["F"], "Follow all of them, or none", |pane: &mut Self, cx| {
-            pane.follow_all(cx)
-        })
-        .footer("all"),
+        Command::new("traces.follow_all", &["F"], "Toggle follow for all", |pane: &mut Self, cx| pane.follow_all(cx))
+            .footer("all"),
         Command::new("traces.next_error", &["e"], "Next error", |pane: &mut Self, cx| {
             pane.with(|viewer| viewer.trouble(true, false, &cx.view));
         })
@@ -190,50 +187,48 @@ impl Pane for Traces {
             pane.with(|viewer| viewer.trouble(false, false, &cx.view));
         })
         .when(Traces::written),
-        Command::new("traces.only", &["&"], "Show only the lines that match, or all", |pane: &mut Self, cx| {
+        Command::new("traces.only", &["&"], "Toggle matching lines only", |pane: &mut Self, cx| {
             pane.with(|viewer| viewer.turn_only("only", cx));
         })
         .when(Traces::written),
-        Command::new("traces.toggle", &["-"], "Fold or unfold the section", |pane: &mut Self, cx| {
+        Command::new("traces.toggle", &["-"], "Toggle section", |pane: &mut Self, cx| {
             pane.with(|viewer| viewer.toggle(cx));
         })
         .when(|pane, view| pane.ask(|viewer| viewer.sections(view))),
-        Command::new("traces.fold", &["Z"], "Fold all sections but the failed one, or unfold all", {
+        Command::new("traces.fold", &["Z"], "Toggle all sections", {
             |pane: &mut Self, cx| pane.with(|viewer| viewer.fold(cx))
         })
         .when(|pane, view| pane.ask(|viewer| viewer.sections(view))),
-        Command::new("traces.times", &["T"], "Show or hide the time of each line", |pane: &mut Self, _| {
+        Command::new("traces.times", &["T"], "Toggle timestamps", |pane: &mut Self, _| {
             pane.with(Viewer::turn_times);
         })
         .when(|pane, view| pane.ask(|viewer| viewer.timed(view))),
-        Command::new("traces.wrap", &["W"], "Wrap long lines, or cut them", |pane: &mut Self, cx| {
+        Command::new("traces.wrap", &["W"], "Toggle line wrap", |pane: &mut Self, cx| {
             pane.with(|viewer| viewer.turn_wrap(cx));
         })
         .when(Traces::written),
-        Command::new("traces.watch", &["w"], "Tell when it ends, or no more", |pane: &mut Self, cx| {
+        Command::new("traces.watch", &["w"], "Watch job (notify on finish)", |pane: &mut Self, cx| {
             if let (Some(viewer), Some(job)) = (pane.here(), pane.job(&cx.view)) {
                 cx.act(Action::Watch(ci::watched(&viewer.project, job)));
             }
         })
         .when(|pane, view| pane.job(view).map(|_| ()).ok_or_else(|| "the job is not known yet".into())),
-        Command::new("traces.leave", &["x"], "Leave this one out", |pane: &mut Self, _| pane.leave_out())
+        Command::new("traces.leave", &["x"], "Remove trace from view", |pane: &mut Self, _| pane.leave_out())
             .footer("leave out")
             .when(|pane, _| if pane.viewers.len() > 1 { Ok(()) } else { Err("it is the only one".into()) }),
-        Command::new("traces.newer", &["."], "Show its latest run", |pane: &mut Self, cx| {
+        Command::new("traces.newer", &["."], "Go to latest run", |pane: &mut Self, cx| {
             if let Some(id) = pane.here().and_then(|viewer| viewer.newer(&cx.view)) {
                 pane.renew(pane.panels.focus(), id, cx);
             }
         })
         .when(|pane, view| pane.ask(|viewer| viewer.outdated(view))),
-        Command::new("traces.retry", &["R"], "Run it again", |pane: &mut Self, cx| {
-            pane.job_action(JobAction::Retry, cx)
-        })
-        .writes()
-        .when(|pane, view| pane.can(view, JobAction::Retry)),
-        Command::new("traces.play", &["P"], "Play it", |pane: &mut Self, cx| pane.job_action(JobAction::Play, cx))
+        Command::new("traces.retry", &["R"], "Retry job", |pane: &mut Self, cx| pane.job_action(JobAction::Retry, cx))
+            .writes()
+            .when(|pane, view| pane.can(view, JobAction::Retry)),
+        Command::new("traces.play", &["P"], "Play job", |pane: &mut Self, cx| pane.job_action(JobAction::Play, cx))
             .writes()
             .when(|pane, view| pane.can(view, JobAction::Play)),
-        Command::new("traces.cancel", &["X"], "Cancel it", |pane: &mut Self, cx| {
+        Command::new("traces.cancel", &["X"], "Cancel job…", |pane: &mut Self, cx| {
             pane.job_action(JobAction::Cancel, cx)
         })
         .footer("cancel")

@@ -250,7 +250,7 @@ impl Board {
 
 /// How long the job took before: the middle of it, and where there is room how it went up and down.
 fn usual(buf: &mut Buffer, area: Rect, before: &[f64], (bars, words): (Style, Style)) {
-    let room = usize::from(area.width).saturating_sub("usually 00m 00s ".len()).min(8);
+    let room = usize::from(area.width).saturating_sub("average 00m 00s ".len()).min(8);
     let Some((median, chart)) = ci::usual(before, room) else { return };
-    line::draw(buf, Rect { height: 1, ..area }, &[(format!("usually {median} "), words), (chart, bars)]);
+    line::draw(buf, Rect { height: 1, ..area }, &[(format!("average {median} "), words), (chart, bars)]);
 }

@@ -119,7 +119,7 @@ impl Changes {
 
     /// The name of what is shown, with how it is read.
     fn name(&self, input: &Input) -> String {
-        let how = if self.without_spaces { ", white space left out" } else { "" };
+        let how = if self.without_spaces { ", whitespace ignored" } else { "" };
         format!("{}{how}", input.identity)
     }
 
@@ -399,7 +399,7 @@ impl Changes {
         }
         let mut facts = Vec::new();
         facts.extend(self.matches(doc));
-        facts.extend(self.without_spaces.then(|| "without white space".to_owned()));
+        facts.extend(self.without_spaces.then(|| "whitespace ignored".to_owned()));
         facts.extend(self.wrap.then(|| "wrapped".to_owned()));
         facts.extend(file.map(|file| format!("+{} −{}", file.additions, file.deletions)));
         facts.push(format!("{}/{}", at.map_or(0, |at| at + 1), text::count(doc.files().len() as u64)));

@@ -133,7 +133,7 @@ impl<T: 'static> Columns<T> {
         let chosen = self.chosen(&cx.view);
         let Some(field) = chosen.shown.get(at).and_then(|index| self.fields.get(*index)) else { return true };
         match field.order {
-            SortOrder::No => cx.say(Tone::Info, format!("Nobody sorts by {}.", field.name)),
+            SortOrder::No => cx.say(Tone::Info, format!("{} is not sortable.", field.name)),
             _ => self.turn(field.name, cx),
         }
         true

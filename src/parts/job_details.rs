@@ -87,16 +87,16 @@ pub fn lines(
         page.fact("coverage", format!("{coverage:.1} %"), Role::Text);
     }
     page.heading("time");
-    page.fact("took", ci::took(job, view.now), Role::Text);
+    page.fact("duration", ci::took(job, view.now), Role::Text);
     if let Some((median, chart)) = ci::usual(before, width.saturating_sub(LABEL + 8).min(20)) {
         page.line(vec![
-            (text::pad("usually", LABEL).into(), Role::Dim),
+            (text::pad("average", LABEL).into(), Role::Dim),
             (format!("{median}  ").into(), Role::Text),
             (chart.into(), Role::Chart),
         ]);
     }
     if let Some(queued) = job.queued_duration {
-        page.fact("waited", text::duration(queued), Role::Text);
+        page.fact("queued", text::duration(queued), Role::Text);
     }
     page.when("created", job.created_at.as_ref());
     page.when("started", job.started_at.as_ref());
@@ -104,10 +104,10 @@ pub fn lines(
     page.when("erased", job.erased_at.as_ref());
     if let Some(commit) = &job.commit {
         page.heading("commit");
-        page.fact("hash", commit.short(), Role::Ref);
+        page.fact("SHA", commit.short(), Role::Ref);
         page.fact("title", &commit.title, Role::Text);
         page.fact("author", &commit.author_name, Role::User);
-        page.when("written", commit.when());
+        page.when("authored", commit.when());
     }
     artifacts(&mut page, job);
     if let (Some(pipeline), Some(siblings)) = (&job.pipeline, siblings) {

@@ -260,7 +260,7 @@ impl Notes {
             Some(UnderCursor::Note(note)) => {
                 let Some(write) = self.on.as_ref().and_then(|on| on.delete(note.id)) else { return };
                 let said = text::fit(note.body.lines().next().unwrap_or_default(), 80);
-                let question = format!("Delete your note \"{}\"? It cannot be brought back.", text::shown(&said));
+                let question = format!("Delete your note \"{}\"? This cannot be undone.", text::shown(&said));
                 cx.act(App::confirm("Delete a note", question, Action::Send(write)));
             }
             Some(UnderCursor::Draft(key)) => self.desk.ask_drop(key, cx),

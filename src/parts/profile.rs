@@ -113,7 +113,7 @@ fn write_account(facts: &mut Details, view: &View, user: &Profile) {
         may.push("groups".into());
     }
     if !may.is_empty() {
-        facts.field("may make", vec![(may.join(", "), Role::Text)], None);
+        facts.field("limits", vec![(may.join(", "), Role::Text)], None);
     }
     if let Some(minutes) = user.shared_runners_minutes_limit.known() {
         facts.field("minutes", vec![(format!("{} on shared runners", text::count(*minutes)), Role::Text)], None);

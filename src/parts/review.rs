@@ -37,7 +37,7 @@ pub fn state_of(view: &View, key: &str, draft: &Draft) -> (String, Role) {
         (Some(Progress::Looking), _) => ("looking whether it arrived…".into(), Role::Running),
         (Some(Progress::Waiting | Progress::Claiming), _) => ("waiting to be sent".into(), Role::Pending),
         (None, State::Begun) => ("begun, kept".into(), Role::Dim),
-        (None, State::Kept) => ("draft, kept".into(), Role::Warning),
+        (None, State::Kept) => ("draft (unsent)".into(), Role::Warning),
         (None, State::Sending { .. }) => ("unknown whether it arrived".into(), Role::Failed),
         (None, State::Unknown { why, .. }) => (format!("unknown: {why}"), Role::Failed),
         (None, State::Failed { why, .. }) => (format!("not sent: {why}"), Role::Failed),

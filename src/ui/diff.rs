@@ -189,7 +189,7 @@ impl FileDiff {
             (Some((before, now)), ()) => {
                 return Some(format!("Not text: {} {} {}", size(before), crate::ui::glyph::arrow(), size(now)).into());
             }
-            (None, ()) if self.only_spaces => "Only white space changed",
+            (None, ()) if self.only_spaces => "Only whitespace changed",
             (None, ()) if self.made_here => "Both versions are the same",
             (None, ()) if source.too_large => {
                 "Too large: the server does not send this diff. x makes it of both versions"
@@ -234,10 +234,10 @@ impl FileDiff {
         let Some(at) = self.hunks.get(hunk) else { return String::new() };
         let within = self.within(hunk);
         match at.hidden {
-            None if at.rest => "the rest of the file".to_owned(),
+            None if at.rest => "expand to end of file".to_owned(),
             Some(0) => String::new(),
-            Some(1) => format!("1 unchanged line  {within}"),
-            Some(hidden) => format!("{} unchanged lines  {within}", crate::ui::text::count(hidden.into())),
+            Some(1) => format!("expand 1 line  {within}"),
+            Some(hidden) => format!("expand {} lines  {within}", crate::ui::text::count(hidden.into())),
             None if at.header.is_empty() => "not a diff: shown as it came".to_owned(),
             None => format!("{}  {within}", self.source.diff.get(at.header.clone()).unwrap_or_default()),
         }

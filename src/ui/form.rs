@@ -26,7 +26,7 @@ pub enum Shown<'a> {
 /// One field.
 pub struct Row<'a> {
     pub label: &'a str,
-    /// Must be filled in.
+    /// Required.
     pub required: bool,
     pub shown: Shown<'a>,
     /// What is wrong with it.

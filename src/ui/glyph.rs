@@ -87,7 +87,7 @@ glyphs! {
     open = "○", "o";
     /// Attention.
     warning = "▲", "!";
-    /// A draft, kept.
+    /// A draft (unsent).
     draft = "✎", "=";
     /// A step of a bar that is full.
     full = "▰", "#";

@@ -46,7 +46,7 @@ fn what_is_named_and_not_there_is_said() {
     for (arguments, code, says) in [
         (&["local", "."][..], 1, "is not in a git repository"),
         (&["local", "nowhere"], 1, "nowhere does not exist"),
-        (&["demo", "no target"], 2, "is no target"),
+        (&["demo", "no target"], 2, "Invalid target"),
         (&["--host", "http://h", "http://other/a/b"], 2, "another server"),
         (&["--host", "ftp://h", "a/b"], 2, "--host: "),
         (&["--host", "http://h", "--token-file", "nowhere", "a/b"], 2, "--token-file: nowhere"),

@@ -115,9 +115,9 @@ async fn the_cursor_stays_on_its_line_when_the_layout_changes() {
 #[tokio::test]
 async fn hidden_lines_come_step_by_step_and_all_at_once() {
     let mut harness = open(100, 40).await;
-    harness.press("Enter").press("]").press("j").expect("48 unchanged lines  fn rows");
+    harness.press("Enter").press("]").press("j").expect("expand 48 lines  fn rows");
     harness.press("x").settle().await;
-    harness.expect("28 unchanged lines").expect("line 29").expect_no("line 28");
+    harness.expect("expand 28 lines").expect("line 29").expect_no("line 28");
     harness.press("Enter").settle().await;
     harness.expect_no("unchanged").expect("line 24");
     // They are found, and copied.
@@ -159,7 +159,7 @@ async fn what_is_no_text_tells_its_size() {
 async fn changes_of_white_space_can_be_hidden() {
     let mut harness = open(100, 40).await;
     harness.press("Enter").expect("a( );").press("w").settle().await;
-    harness.expect("without white space").expect_no("a( );").expect("a();");
+    harness.expect("whitespace ignored").expect_no("a( );").expect("a();");
     harness.press("w").settle().await;
     harness.expect("a( );");
 }

@@ -26,7 +26,7 @@ fn paths(harness: &Harness) -> Vec<String> {
 async fn columns_are_shown_hidden_and_moved_and_that_is_kept() {
     let mut harness = open(120).await;
     harness.expect("Words of it").expect("stars").expect_no("forks");
-    harness.press("|").expect("Columns").expect("sorted among what is loaded").press("j Space");
+    harness.press("|").expect("Columns").expect("sorted locally (loaded rows)").press("j Space");
     harness.press("Esc").settle().await;
     harness.expect_no("Words of it");
     assert!(

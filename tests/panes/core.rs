@@ -55,7 +55,7 @@ const WITH_PROBE: &[Entry] = &[Entry::of::<Probe>(), Entry::of::<labscope::panes
 #[tokio::test]
 async fn what_was_said_of_a_place_does_not_follow_to_the_next() {
     let mut harness = Begin::at(projects()).open();
-    harness.press("q").expect("This is the first place").press("g h").expect_no("This is the first place");
+    harness.press("q").expect("Nothing to go back to").press("g h").expect_no("Nothing to go back to");
     harness.press("q").press("g j").expect("jobs: select a project first. ").expect_no("first..");
     // Another tab is another place, too.
     harness.press("2").expect_no("select a project first");
@@ -197,13 +197,44 @@ async fn help_is_filtered_by_what_is_typed_and_runs_the_row_under_the_cursor() {
     let mut harness = merge_request().await;
     let put = "PUT /projects/acme%2Frocket-ui/merge_requests/42";
     let closed = |harness: &Harness| harness.asked.iter().filter(|line| line.starts_with(put)).count();
-    harness.press("? / X").expect("Nothing matches.").press("Enter").expect("Nothing matches.").press("Esc");
+    harness.press("? / X").expect("No results.").press("Enter").expect("No results.").press("Esc");
     assert_eq!(closed(&harness), 0);
-    harness.press("?").type_text("reopen").expect("Close or reopen it").expect_no("Reply, quoting");
+    harness.press("?").type_text("reopen").expect("Close or reopen merge request").expect_no("Reply with quote");
     // A key that is typed is found, too, before words that have that letter.
-    harness.press("C-u").press("]").expect("Next file or note").press("C-u").press("X").press("Enter").settle().await;
+    harness
+        .press("C-u")
+        .press("]")
+        .expect("Next file or comment")
+        .press("C-u")
+        .press("X")
+        .press("Enter")
+        .settle()
+        .await;
     assert_eq!(closed(&harness), 1, "{:?}", harness.asked);
     harness.expect_no("Keys: ");
+}
+
+#[tokio::test]
+async fn the_palette_finds_places_and_commands_by_other_words() {
+    let mut harness = merge_request().await;
+    harness.press(":");
+    for (typed, found) in [
+        ("notify", "Watch job (notify on finish)"),
+        ("toggle", "Toggle line wrap"),
+        ("toggle", "Toggle side by side"),
+        ("refresh", "Refresh"),
+        ("reload", "Refresh"),
+        ("mr", "mrs  Merge requests"),
+        ("pull req", "Go to merge requests"),
+        ("environments", "deployments"),
+        ("webhooks", "hooks"),
+        ("project info", "overview"),
+        ("web ide", "stage  Staged changes"),
+        ("to-do", "home  Home"),
+        ("licence", "license"),
+    ] {
+        harness.press("C-u").type_text(typed).expect(found);
+    }
 }
 
 #[tokio::test]
@@ -258,7 +289,7 @@ async fn read_only_refuses_every_write_and_says_so() {
     let mut harness = Begin::at(Place::new("probe")).registry(WITH_PROBE).open();
     harness.reply("PUT /projects/7/repository/branches/main/protect", json!({"name": "main"}));
     harness.press("w").settle().await;
-    harness.expect("Done: protect main");
+    harness.expect("Protected main");
 }
 
 #[tokio::test]
@@ -313,8 +344,8 @@ async fn a_long_list_asks_for_its_pages_as_it_is_scrolled() {
 #[tokio::test]
 async fn a_message_leaves_after_a_while() {
     let mut harness = Begin::at(projects()).open();
-    harness.press("q").expect("This is the first place");
-    harness.pass(7).expect_no("This is the first place");
+    harness.press("q").expect("Nothing to go back to");
+    harness.pass(7).expect_no("Nothing to go back to");
 }
 
 #[tokio::test]
@@ -370,7 +401,7 @@ async fn why_something_cannot_be_done_is_read_in_full_below_the_palette() {
     harness.reply("GET /projects/a%2Fb/repository/branches", serde_json::json!([])).settle().await;
     harness.press(":").type_text("compare: two marked").settle().await;
     // The row has no room for it.
-    harness.expect("or it with the default one …").expect("or it with the default one: mark");
+    harness.expect("or it with the default one  m…").expect("or it with the default one: mark");
     harness.expect("another one with Space.");
     for (width, height) in [(20, 8), (40, 10), (44, 12), (200, 60)] {
         harness.resize(width, height).press("Down Up");

@@ -173,7 +173,7 @@ async fn text_goes_to_the_pager_and_bytes_say_why_not() {
     assert_eq!(app.paged.len(), 1);
     let mut app = rocket(at("raw.bin"), 100, 24);
     app.settle().await;
-    app.press("P").expect("this file is no text");
+    app.press("P").expect("it is a binary file");
     assert!(app.paged.is_empty());
 }
 

@@ -71,9 +71,9 @@ async fn pinned_projects_are_watched_instead_of_the_latest() {
 async fn where_one_was_lately_is_found_again() {
     let mut harness = open(&[request(42, "Draw only visible rows", "bo")], &[]).await;
     harness.reply("GET /user", json!({"id": 5, "username": "ada"})).settle().await;
-    harness.expect_no("Lately here").press("Enter");
+    harness.expect_no("Recently visited").press("Enter");
     assert_eq!(harness.app.place().pane, "mr");
-    harness.press("g h").expect("Lately here").press("/").type_text("rocket-ui!42").press("Enter Enter");
+    harness.press("g h").expect("Recently visited").press("/").type_text("rocket-ui!42").press("Enter Enter");
     assert_eq!((harness.app.place().pane.as_str(), harness.app.place().item.as_deref()), ("mr", Some("42")));
 }
 
@@ -85,7 +85,7 @@ async fn a_pin_that_leads_nowhere_says_why_and_is_taken_away() {
     harness.reply("GET /projects/b%2Fother/jobs", json!([])).fail("GET /projects/a%2Fgone/jobs", 404, "404 Not found");
     harness.reply(ASSIGNED, json!([])).reply(MINE, json!([])).reply("GET /projects", json!([])).settle().await;
     assert!(harness.line_with("not found: renamed or deleted?").contains("a/gone"), "{}", harness.picture());
-    harness.expect_no("Running 1").press("Enter").expect("Open it: it is not there; p takes the pin away");
+    harness.expect_no("Running 1").press("Enter").expect("Open selection: it is not there; p takes the pin away");
     harness.press("p").expect("No longer pinned: a/gone").expect_no("renamed or deleted").settle().await;
     assert_eq!(harness.kept.get("@ pinned projects").map(String::as_str), Some("b/other"));
     harness.expect("Nothing runs in your pinned projects.");
@@ -97,11 +97,11 @@ async fn what_one_was_at_has_its_title_as_soon_as_that_is_known() {
     let places = json!([{"pane": "mr", "project": "acme/rocket-ui", "item": "42"}]);
     begin.drafts.insert("@ recent places".into(), places.to_string());
     let mut harness = begin.open();
-    harness.expect("Lately here").expect("!42").expect_no("Draw only visible rows");
+    harness.expect("Recently visited").expect("!42").expect_no("Draw only visible rows");
     harness.reply("GET /projects", json!([{"id": 7, "path_with_namespace": "acme/rocket-ui"}]));
     harness.reply(ASSIGNED, json!([])).reply(MINE, [request(42, "Draw only visible rows", "bo")]).settle().await;
     let lines = harness.lines();
-    let lately = lines.iter().position(|line| line.contains("Lately here")).expect("a heading");
+    let lately = lines.iter().position(|line| line.contains("Recently visited")).expect("a heading");
     assert!(lines[lately + 1].contains("!42") && lines[lately + 1].contains("Draw only"), "{}", harness.picture());
 }
 
@@ -113,5 +113,5 @@ async fn what_does_not_exist_is_not_remembered() {
     harness.press("C-p").type_text("acme/x!999").press("Enter").settle().await;
     harness.expect("This is the nearest that exists");
     assert!(!harness.kept.get("@ recent places").is_some_and(|kept| kept.contains("999")), "{:?}", harness.kept);
-    harness.press("g h").expect_no("Lately here");
+    harness.press("g h").expect_no("Recently visited");
 }

@@ -75,7 +75,7 @@ async fn a_note_is_written_through_the_outbox() {
     let mut harness = open(100).await;
     harness.press("c").expect_no("M-s").type_text("Me too.").press("M-s").expect("no part of a review").press("C-s");
     harness.reply("POST /projects/a%2Fb/issues/7/notes", note(3, 5, "Me too.")).settle().await;
-    harness.expect("Done: comment on #7");
+    harness.expect("Commented on #7");
     assert!(!harness.kept.keys().any(|key| key.contains("draft")), "{:?}", harness.kept);
 }
 
@@ -86,7 +86,7 @@ async fn a_note_that_could_not_be_sent_stays_below_the_others() {
     harness.press("c").type_text("Me too.").press("C-s").settle().await;
     harness.expect("Not sent").press("Esc").settle().await;
     harness.expect("not sent").expect("Me too.");
-    harness.press("G k D").expect("Drop the draft").press("y");
+    harness.press("G k D").expect("Delete the draft").press("y");
     harness.expect_no("Me too.");
 }
 
@@ -100,7 +100,7 @@ async fn a_note_that_somebody_else_changed_meanwhile_is_shown_before_it_is_overw
     assert!(!harness.asked.iter().any(|line| line.starts_with("PUT")), "{:?}", harness.asked);
     harness.press("C-s").settle().await;
     assert!(harness.asked.iter().any(|line| line.contains("PUT") && line.contains("Really")), "{:?}", harness.asked);
-    harness.expect("Done: edit a note");
+    harness.expect("Edited a note");
 }
 
 #[tokio::test]
@@ -138,12 +138,12 @@ async fn an_epic_is_talked_about_on_a_server() {
     let mut app = Begin::at(place).size(100, 34).server(&server.base_url, server.token()).open();
     app.settle().await;
     app.expect("Tables are the hard part").press("c").type_text("Indeed.").press("C-s");
-    app.until("Done: comment on &1").await;
+    app.until("Commented on &1").await;
     app.settle().await;
     app.expect("Indeed.").press("g g ] e").settle().await;
-    app.expect("Edit a note on &1").type_text(" So it is.").press("C-s").until("Done: edit a note").await;
+    app.expect("Edit a note on &1").type_text(" So it is.").press("C-s").until("Edited a note").await;
     app.settle().await;
-    app.expect("So it is.").press("g g ] D").expect("Delete your note").press("y").until("Done: delete a note").await;
+    app.expect("So it is.").press("g g ] D").expect("Delete your note").press("y").until("Deleted a note").await;
     app.settle().await;
     app.expect_no("So it is.");
     server.stop().await;

@@ -162,7 +162,7 @@ async fn a_note_is_written_sent_and_seen() {
     all.push(note(505, "ada", "It does."));
     harness.reply(post, note(505, "ada", "It does.")).reply(&format!("{MR}/notes"), all);
     harness.press("C-s").settle().await;
-    harness.expect("Done: comment on !42").expect("It does.");
+    harness.expect("Commented on !42").expect("It does.");
     assert!(harness.kept.is_empty(), "{:?}", harness.kept);
     // The view has gone to it: what is copied is the new note.
     harness.press("y").press("Enter");
@@ -192,7 +192,7 @@ async fn own_notes_can_be_edited_and_deleted_and_others_cannot() {
     harness.press("y").settle().await;
     let asked = "DELETE /projects/acme%2Frocket-ui/merge_requests/42/notes/501";
     assert!(harness.waiting().iter().any(|l| l == asked), "{:?}", harness.waiting());
-    harness.press("] ]").press("D").expect("Delete the note or draft: somebody else wrote this note");
+    harness.press("] ]").press("D").expect("Delete comment: somebody else wrote this note");
 }
 
 #[tokio::test]

@@ -85,7 +85,7 @@ async fn one_can_be_closed_and_its_branch_copied() {
     let closed = merge_request(42, "Draw only visible rows", "closed");
     harness.reply("PUT /projects/acme%2Frocket-ui/merge_requests/42", closed);
     harness.press("X").settle().await;
-    harness.expect("Done: close !42");
+    harness.expect("Closed !42");
     assert!(harness.asked.iter().any(|l| l.ends_with("state_event=close")), "{:?}", harness.asked);
     harness.press("y").type_text("checkout").press("Enter");
     assert_eq!(harness.copied, ["git fetch origin feature/42 && git switch feature/42"]);

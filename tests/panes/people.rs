@@ -116,7 +116,7 @@ async fn own_keys_show_what_they_are_and_one_is_added_from_a_file_after_it_was_s
     harness.expect("has already been taken").expect("fay@lyon");
     harness.reply("POST /user/keys", json!({"id": 8, "title": "fay@lyon", "key": ED25519}));
     harness.press("C-s").settle().await;
-    harness.expect("Done: add the SSH key");
+    harness.expect("Added the SSH key");
     assert!(sent(&harness, "POST")[0].contains("title=fay@lyon"), "{:?}", sent(&harness, "POST"));
     harness.press("D").expect("desk").press("y");
     assert_eq!(sent(&harness, "DELETE"), ["DELETE /user/keys/7"]);

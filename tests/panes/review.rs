@@ -120,7 +120,7 @@ async fn a_review_is_written_kept_and_sent_together() {
     let mut harness = changes(vec![]).await;
     to_line(&mut harness, "let new = 2;");
     harness.press("C").type_text("First.").press("M-s").expect("Added to your review.").settle().await;
-    harness.expect("✎ draft, kept").expect("│ First.");
+    harness.expect("✎ draft (unsent)").expect("│ First.");
     to_line(&mut harness, "fn b() {}");
     harness
         .press("C")
@@ -133,11 +133,11 @@ async fn a_review_is_written_kept_and_sent_together() {
     harness.press("c").type_text("Of the whole.").press("M-s").settle().await;
     assert!(posts(&harness).is_empty());
     harness.press("K").expect("Drafts on acme/rocket-ui!42 · 3").expect("src/table.rs:2").expect("Of the whole.");
-    harness.press("D").expect("Drop the draft \"First.\"").press("y").settle().await;
+    harness.press("D").expect("Delete the draft \"First.\"").press("y").settle().await;
     harness.expect_no("First.").expect("· 2");
     harness.press("Esc").reply(POST, note(700, "ada", "")).press("S").settle().await;
     assert_eq!(posts(&harness).len(), 2, "{:?}", harness.asked);
-    harness.expect("sent").expect("Done: 2 comments sent");
+    harness.expect("sent").expect("Sent 2 comments");
     assert!(harness.kept.keys().all(|key| key.contains(" seen ")), "{:?}", harness.kept);
 }
 
@@ -170,7 +170,7 @@ async fn what_is_refused_stays_with_its_reason_and_what_is_uncertain_is_looked_u
     harness.reply(&format!("{MR}/notes"), [note(650, "ada", "It does.")]).pass(4).settle().await;
     assert_eq!(posts(&harness).len(), 2);
     assert!(harness.kept.keys().all(|key| key.contains(" seen ")), "{:?}", harness.kept);
-    harness.expect("Done: comment on !42").expect_no("Note on !42");
+    harness.expect("Commented on !42").expect_no("Note on !42");
 }
 
 #[tokio::test]

@@ -45,7 +45,7 @@ async fn pausing_and_tags_are_one_key_and_removing_asks() {
     harness.reply("PUT /runners/3", runner(3, "mill-3", "paused", false));
     harness.press("P").settle().await;
     assert!(harness.asked.iter().any(|line| line == "PUT /runners/3 active=false"), "{:?}", harness.asked);
-    harness.expect("Done: pause runner #3 mill-3. P lets it take jobs again");
+    harness.expect("Paused runner #3 mill-3. P lets it take jobs again");
     harness.press("t").type_text(", gpu").press("Enter");
     let line = harness.asked.iter().find(|line| line.contains("gpu")).expect("a change of tags");
     assert!(line.contains("rust") && line.contains("linux"), "{line}");

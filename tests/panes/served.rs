@@ -44,11 +44,11 @@ async fn a_merge_request_is_found_read_and_answered() {
     harness.expect("Draw only visible rows").click_on("Draw only visible rows").press("Enter").settle().await;
     harness.expect("feature/rows → main").expect("What changes").expect("Commits 3").expect("Changes 6");
     harness.press("c").type_text("Read on a **train**.").press("C-s");
-    harness.until("Done: comment on !42").await;
+    harness.until("Commented on !42").await;
     harness.settle().await;
     harness.expect("Read on a train.");
     harness.press("3").settle().await;
-    harness.expect("Files 6").expect("unchanged lines");
+    harness.expect("Files 6").expect("expand ");
     harness.press("2").settle().await;
     harness.press("Enter").settle().await;
     assert_eq!(harness.app.place().pane, "commit");

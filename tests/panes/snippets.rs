@@ -54,19 +54,19 @@ async fn a_snippet_is_written_read_changed_and_deleted() {
     app.expect("There are no snippets yet").press("+").settle().await;
     app.expect("New snippet in ada/rocket");
     app.type_text("Greeting").press("Tab").type_text("hello.rs").press("Tab").type_text("fn main() {}").press("Esc");
-    app.press("C-s").until("Done: create the snippet").await;
+    app.press("C-s").until("Created the snippet").await;
     app.settle().await;
     app.expect("$1").expect("Greeting").expect("hello.rs").expect("fn main() {}").expect("Rust");
     app.press("e").settle().await;
-    app.expect("edit hello.rs").type_text("// ").press("C-s").until("Done: change snippet $1").await;
+    app.expect("edit hello.rs").type_text("// ").press("C-s").until("Changed snippet $1").await;
     app.settle().await;
     app.expect("// fn main() {}");
     assert!(!app.kept.keys().any(|key| key.ends_with("$1 text")), "the server has it");
     app.press("t").settle().await;
-    app.expect("Edit snippet $1").press("C-u").type_text("Farewell").press("C-s").until("Done: change snippet").await;
+    app.expect("Edit snippet $1").press("C-u").type_text("Farewell").press("C-s").until("Changed snippet").await;
     app.settle().await;
     app.expect("Farewell").expect_no("Greeting");
-    app.press("q").press("D").expect("Delete the snippet $1").press("y").until("Done: delete snippet $1").await;
+    app.press("q").press("D").expect("Delete the snippet $1").press("y").until("Deleted snippet $1").await;
     app.settle().await;
     app.expect("There are no snippets yet");
     server.stop().await;
@@ -78,16 +78,16 @@ async fn people_talk_about_a_snippet_and_only_administrators_see_where_it_came_f
     let mut app = at(&server, "ada", Place::new("snippets").project("ada/rocket")).await;
     app.press("+").settle().await;
     app.type_text("Greeting").press("Tab").type_text("a.txt").press("Tab").type_text("hi").press("Esc");
-    app.press("C-s").until("Done: create the snippet").await;
+    app.press("C-s").until("Created the snippet").await;
     app.settle().await;
     app.press("2").settle().await;
     app.expect("Nobody has said anything yet").press("c").type_text("It is **short**.").press("C-s");
-    app.until("Done: comment on $1").await;
+    app.until("Commented on $1").await;
     app.settle().await;
     app.expect("It is short.").expect("Ada Sommer");
     // Lost on its way, a note is not sent twice: see `review`; it goes the way of every comment.
     assert!(!app.kept.keys().any(|key| key.contains("draft ")), "{:?}", app.kept);
-    app.press("e").type_text(" Indeed.").press("C-s").until("Done: edit a note").await;
+    app.press("e").type_text(" Indeed.").press("C-s").until("Edited a note").await;
     app.settle().await;
     app.expect("Indeed.").press("3").settle().await;
     app.expect("Not allowed").expect("for administrators");
@@ -97,7 +97,7 @@ async fn people_talk_about_a_snippet_and_only_administrators_see_where_it_came_f
     app.press("3").settle().await;
     app.expect("127.0.0.1").expect("labscope");
     let mut app = at(&server, "ada", place).await;
-    app.press("D").expect("Delete your note").press("y").until("Done: delete a note").await;
+    app.press("D").expect("Delete your note").press("y").until("Deleted a note").await;
     app.settle().await;
     app.expect("Nobody has said anything yet");
     server.stop().await;
@@ -171,12 +171,12 @@ async fn a_text_that_somebody_else_changed_meanwhile_is_shown_before_it_is_repla
     app.press("t").expect("C-z brings yours back").expect("theirs()").expect_no("// mine").press("C-z");
     app.expect("// mine").press("C-s").settle().await;
     app.reply(&format!("PUT {url}"), json!({"id": 1, "title": "First"})).settle().await;
-    app.expect("Done: change snippet $1");
+    app.expect("Changed snippet $1");
     assert_eq!(sent(&app), 1);
     let mut app = begin().await;
     app.reply(&format!("PUT {url}"), json!({"id": 1, "title": "First"})).press("C-s").settle().await;
     assert!(app.asked.iter().any(|line| line.starts_with("PUT") && line.contains("mine fn main() {}")));
-    app.expect("Done: change snippet $1");
+    app.expect("Changed snippet $1");
     // What cannot be looked at again is sent, and the server says what it thinks of it.
     let mut app = scripted(&[]);
     app.settle().await;

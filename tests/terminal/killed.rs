@@ -165,7 +165,7 @@ fn killed_in_the_middle_of_a_sentence_every_letter_is_there_again() {
     screen.keys("c");
     screen.wait("the composer is open", |screen| screen.contents().contains("Note on !42"));
     screen.keys("dle.\x13");
-    screen.wait("it is sent", |screen| screen.contents().contains("Done: comment on !42"));
+    screen.wait("it is sent", |screen| screen.contents().contains("Commented on !42"));
     assert_eq!(world.notes("A sentence that is cut off in the middle."), 1);
     assert!(crate::kept::texts(&world.home.path("data")).iter().all(|text| !text.contains("middle")));
 }
@@ -184,7 +184,7 @@ fn killed_before_the_answer_it_is_known_again_and_not_sent_twice() {
     world.proxy.set(Line::Passes);
     assert_eq!(world.notes("Sent once."), 1);
     let mut screen = world.open();
-    screen.wait("it is found", |screen| screen.contents().contains("Done: comment on !42"));
+    screen.wait("it is found", |screen| screen.contents().contains("Commented on !42"));
     screen.keys("K");
     screen.wait("no draft is left", |screen| screen.contents().contains("There is no draft."));
     assert_eq!(world.notes("Sent once."), 1);
@@ -203,7 +203,7 @@ fn killed_when_nobody_knew_whether_it_arrived_it_is_found_out_after_the_start() 
     world.kill(&screen);
     world.proxy.set(Line::Passes);
     let mut screen = world.open();
-    screen.wait("it is found", |screen| screen.contents().contains("Done: comment on !42"));
+    screen.wait("it is found", |screen| screen.contents().contains("Commented on !42"));
     screen.keys("K");
     screen.wait("no draft is left", |screen| screen.contents().contains("There is no draft."));
     assert_eq!(world.notes("Arrived unheard."), 1);
@@ -242,6 +242,6 @@ fn killed_before_the_server_had_it_it_is_kept_and_sent_when_asked() {
     screen.wait("it is said", |screen| screen.contents().contains("it has not arrived"));
     assert_eq!(world.notes("Lost on the way."), 0);
     screen.keys("\x1bS");
-    screen.wait("it is sent", |screen| screen.contents().contains("Done: comment on !42"));
+    screen.wait("it is sent", |screen| screen.contents().contains("Commented on !42"));
     assert_eq!(world.notes("Lost on the way."), 1);
 }

@@ -56,7 +56,7 @@ const SCENES: &[Scene] = &[
         .light()
         .keys(&[("/state:opened author:", "state:opened author:")]),
     dark("request", "acme/rocket-ui!42", (36, 120), "What changes"),
-    dark("changes", "acme/rocket-ui!42", (38, 150), "What changes").keys(&[("3", "unchanged lines")]),
+    dark("changes", "acme/rocket-ui!42", (38, 150), "What changes").keys(&[("3", "expand ")]),
     dark("comment", "acme/rocket-ui!42", (26, 120), "What changes")
         .light()
         .keys(&[("c", "C-s"), ("Does it hold for an *empty* window?", "empty")]),

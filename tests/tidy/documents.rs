@@ -1,7 +1,9 @@
 //! Documents that are printed from the program, and what they point at.
 
 use crate::source::{document, is_printed, root};
-use labscope::config::settings;
+use labscope::config::Config;
+use labscope::config::settings::{self, SETTINGS};
+use std::collections::BTreeSet;
 use std::process::Command;
 
 #[test]
@@ -25,6 +27,37 @@ fn the_page_of_settings_is_printed_from_their_table() {
     let (head, rest) = written.split_once(begin).expect("a beginning");
     let (_, tail) = rest.split_once(end).expect("an end");
     is_printed("docs/configuration.md", &format!("{head}{begin}{}{end}{tail}", settings::markdown()), "documents");
+}
+
+/// Reads `text` as a configuration file.
+fn configured(text: &str) -> Result<Config, String> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("config.toml");
+    std::fs::write(&path, text).expect("written");
+    Config::load(Some(&path))
+}
+
+#[test]
+fn the_example_of_all_settings_is_a_valid_file() {
+    configured(&settings::example()).expect("reads");
+}
+
+#[test]
+fn every_key_of_the_configuration_is_a_setting() {
+    for (header, table) in
+        [("", ""), ("[hosts.work]\n", "[hosts.work]"), ("[trace]\n", "[trace]"), ("[[sections]]\n", "[[sections]]")]
+    {
+        // A key that is not known is answered with those that are: "unknown field `x`, expected one of `a`, `b`".
+        let why = configured(&format!("{header}no_such_key = 1\n")).expect_err("no such key");
+        let (_, known) = why.split_once("expected").expect("the known keys");
+        let known: BTreeSet<&str> = known.split('`').skip(1).step_by(2).collect();
+        let mut ours: BTreeSet<&str> = SETTINGS.iter().filter(|s| s.table == table).map(|s| s.key).collect();
+        if table.is_empty() {
+            ours.extend(SETTINGS.iter().filter_map(|s| s.table.trim_matches(['[', ']']).split('.').next()));
+            ours.remove("");
+        }
+        assert_eq!(ours, known, "{table}");
+    }
 }
 
 #[test]

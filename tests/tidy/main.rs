@@ -5,5 +5,6 @@ mod documents;
 mod endpoints;
 mod rooms;
 mod source;
+mod titles;
 #[path = "../support/reach.rs"]
 mod ways;

@@ -14,6 +14,7 @@ pub use noteable::{NoteNow, Noteable};
 pub use position::DiffPosition;
 
 use super::action::Tone;
+use super::past_tense::past_tense;
 use crate::api::{Error, Fault};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::{HashSet, VecDeque};
@@ -419,8 +420,8 @@ impl Outbox {
         let BatchSummary { sent, not, why, what } = std::mem::take(&mut self.tally);
         match (sent, not) {
             (0, 0) => Vec::new(),
-            (1, 0) => vec![Step::Say(Tone::Good, format!("Done: {what}"))],
-            (sent, 0) => vec![Step::Say(Tone::Good, format!("Done: {sent} comments sent"))],
+            (1, 0) => vec![Step::Say(Tone::Good, past_tense(&what))],
+            (sent, 0) => vec![Step::Say(Tone::Good, format!("Sent {sent} comments"))],
             (0, 1) => vec![Step::Say(Tone::Bad, format!("Could not {what}: {why}. The text is kept."))],
             (sent, not) => {
                 let words =

@@ -159,7 +159,7 @@ fn ten_drafts_go_out_in_order_after_one_look() {
     assert_eq!(world.calls, (0..10).map(|n| n.to_string()).collect::<Vec<_>>());
     assert!(world.disk.is_empty());
     assert_eq!(world.looks, 1);
-    assert_eq!(world.said, ["Done: 10 comments sent"]);
+    assert_eq!(world.said, ["Sent 10 comments"]);
 }
 
 #[test]

@@ -119,7 +119,7 @@ impl ColumnsList {
         let by = match sorter {
             Sorter::Nobody => "",
             Sorter::Server => "sorted by the server",
-            Sorter::Loaded => "sorted among what is loaded",
+            Sorter::Loaded => "sorted locally (loaded rows)",
         };
         table::Row::new(vec![
             (mark, Role::Success).into(),
@@ -146,8 +146,7 @@ impl Overlay for ColumnsList {
         table::draw(buf, body, theme, true, &self.list, &columns, self.offered.len(), |index| self.row(index));
         let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
         let foot = Rect { y: inner.bottom().saturating_sub(1), height: inner.height.min(1), ..inner };
-        let keys =
-            [("Space", " show  "), ("s", " sort  "), ("J K", " move  "), ("0", " as it was  "), ("Esc", " close")];
+        let keys = [("Space", " show  "), ("s", " sort  "), ("J K", " move  "), ("0", " reset  "), ("Esc", " close")];
         let spans: Vec<_> = keys.iter().flat_map(|(name, words)| [(*name, key), (*words, dim)]).collect();
         line::draw(buf, foot, &spans);
         None

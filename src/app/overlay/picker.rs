@@ -24,6 +24,8 @@ pub struct Item {
     pub detail: String,
     /// Keys that do the same, or another note at the right.
     pub note: String,
+    /// Other words that find it: [`synonyms::of`](crate::app::synonyms::of).
+    pub synonyms: &'static [&'static str],
     /// Why it cannot be chosen here.
     pub why_not: Option<String>,
     /// What choosing it does.
@@ -45,6 +47,7 @@ impl Item {
             label: label.into(),
             detail: String::new(),
             note: String::new(),
+            synonyms: &[],
             why_not: None,
             choice: Choice::Answer(value.into()),
         }
@@ -61,9 +64,15 @@ impl Item {
         self
     }
 
+    /// With other words that find it.
+    pub fn synonyms(mut self, synonyms: &'static [&'static str]) -> Item {
+        self.synonyms = synonyms;
+        self
+    }
+
     /// Why it cannot be done, as a sentence.
     fn reason(&self) -> Option<String> {
-        Some(format!("{}: {}.", self.label, self.why_not.as_deref()?))
+        Some(format!("{}: {}.", self.label.trim_end_matches('…'), self.why_not.as_deref()?))
     }
 
     /// With a note at the right.
@@ -114,7 +123,7 @@ impl Picker {
     pub fn new(title: impl Into<String>, tag: &'static str, items: Vec<Item>) -> Picker {
         let mut picker = Picker {
             title: title.into(),
-            placeholder: "type to narrow",
+            placeholder: "Type to filter",
             tag,
             input: Input::default(),
             items,
@@ -160,16 +169,19 @@ impl Picker {
             return;
         }
         let pattern = Pattern::parse(typed, CaseMatching::Smart, Normalization::Smart);
+        let words = typed.to_lowercase();
         let mut buffer = Vec::new();
         let mut scored: Vec<(u32, usize, Vec<u32>)> = Vec::new();
         for (index, item) in self.items.iter().enumerate() {
             let mut letters = Vec::new();
             let score = pattern.indices(Utf32Str::new(&item.label, &mut buffer), &mut self.matcher, &mut letters);
-            // The text beside it counts too, below every match of the name itself.
+            // A synonym and the text beside it count too, below every match of the name itself.
             let score = score.map(|s| s + 10_000).or_else(|| {
                 letters.clear();
-                pattern.score(Utf32Str::new(&item.detail, &mut buffer), &mut self.matcher)
+                let other_word = item.synonyms.iter().any(|synonym| synonym.starts_with(&words));
+                other_word.then_some(10_000)
             });
+            let score = score.or_else(|| pattern.score(Utf32Str::new(&item.detail, &mut buffer), &mut self.matcher));
             // A key that is typed is what is looked for, whatever else has that letter.
             let is_key = self.of_keys && item.note.split(" · ").any(|key| key == typed);
             let score = if is_key { Some(u32::MAX) } else { score };
@@ -277,7 +289,7 @@ impl Overlay for Picker {
                     buf,
                     body,
                     theme,
-                    "Nothing matches.",
+                    "No results.",
                     if self.free.is_some() { "Enter opens it as a target" } else { "" },
                 );
             }

@@ -23,7 +23,7 @@ pub const MERGE_REQUESTS: &[Term] = &[
     ),
     Term::new("scope", "scope", ValueKind::Words(&["all", "created-by-me", "assigned-to-me"]), "whose they are"),
     Term::new("author", "author_id", ValueKind::User, "who made it"),
-    Term::new("assignee", "assignee_id", ValueKind::User, "who is to see it through"),
+    Term::new("assignee", "assignee_id", ValueKind::User, "who it is assigned to"),
     Term::new("label", "labels", ValueKind::Labels, "has the label; several: all of them"),
     Term::new("milestone", "milestone", ValueKind::Milestone, "in the milestone"),
     Term::new("source", "source_branch", ValueKind::Branch, "brings the branch"),

@@ -159,7 +159,7 @@ impl Artifacts {
 
     pub(super) fn has_text(&self, view: &View) -> Result<(), Disabled> {
         self.has_file(view)?;
-        self.blob.paper(view).map(|_| ()).ok_or_else(|| "this file is no text".into())
+        self.blob.paper(view).map(|_| ()).ok_or_else(|| "it is a binary file".into())
     }
 
     pub(super) fn has_report(&self, view: &View) -> Result<(), Disabled> {

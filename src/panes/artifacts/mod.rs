@@ -324,16 +324,16 @@ fn is_xml(path: &str) -> bool {
 
 impl Pane for Artifacts {
     const ID: &'static str = "artifacts";
-    const TITLE: &'static str = "Artifacts of a job";
+    const TITLE: &'static str = "Artifacts";
     const NEEDS: Needs = Needs::Item;
     const COMMANDS: &'static [Command<Self>] = &[
-        Command::new("artifacts.open", &["Enter"], "Open a file, a folder, a test's source", Self::open_node)
-            .footer("open")
-            .when(|pane, view| match pane.panels.focus() {
+        Command::new("artifacts.open", &["Enter"], "Open selection", Self::open_node).footer("open").when(
+            |pane, view| match pane.panels.focus() {
                 TREE => pane.has_archive(view),
                 _ => pane.has_report(view),
-            }),
-        Command::new("artifacts.mode", &["v"], "Show it as it is, rendered, or as bytes", |pane: &mut Self, cx| {
+            },
+        ),
+        Command::new("artifacts.mode", &["v"], "Change view mode", |pane: &mut Self, cx| {
             if pane.table(&cx.view).is_some() {
                 pane.as_text = true;
             } else if pane.as_text && pane.blob.text(&cx.view).is_some() {
@@ -344,34 +344,34 @@ impl Pane for Artifacts {
         })
         .footer("view")
         .when(Self::has_file),
-        Command::new("artifacts.save", &["s"], "Save the file", Self::save).footer("save").when(Self::can_save),
-        Command::new("artifacts.save_all", &["A"], "Save the whole archive", Self::save_all).footer("save all"),
-        Command::new("artifacts.unpack", &["u"], "Unpack the folder", |pane: &mut Self, cx| {
+        Command::new("artifacts.save", &["s"], "Save file…", Self::save).footer("save").when(Self::can_save),
+        Command::new("artifacts.save_all", &["A"], "Save archive…", Self::save_all).footer("save all"),
+        Command::new("artifacts.unpack", &["u"], "Unpack folder…", |pane: &mut Self, cx| {
             let folder = pane.folder_here(&cx.view);
             pane.unpack(&folder, cx);
         })
         .footer("unpack")
         .when(Self::has_archive),
-        Command::new("artifacts.unpack_all", &["U"], "Unpack the whole archive", |pane: &mut Self, cx| {
+        Command::new("artifacts.unpack_all", &["U"], "Unpack archive…", |pane: &mut Self, cx| {
             pane.unpack("", cx);
         })
         .when(Self::has_archive),
-        Command::new("artifacts.keep", &["K"], "Keep the artifacts for good", |pane: &mut Self, cx| {
+        Command::new("artifacts.keep", &["K"], "Keep artifacts", |pane: &mut Self, cx| {
             if let Some(job) = pane.job(&cx.view) {
                 JobAction::Keep.to(&pane.project, &[job], cx);
             }
         })
         .writes()
         .when(Self::can_keep),
-        Command::new("artifacts.next_error", &["e"], "Next test that failed", |pane: &mut Self, cx| {
+        Command::new("artifacts.next_error", &["e"], "Next failed test", |pane: &mut Self, cx| {
             pane.failed(true, cx);
         })
         .when(Self::has_report),
-        Command::new("artifacts.previous_error", &["E"], "Previous test that failed", |pane: &mut Self, cx| {
+        Command::new("artifacts.previous_error", &["E"], "Previous failed test", |pane: &mut Self, cx| {
             pane.failed(false, cx);
         })
         .when(Self::has_report),
-        Command::new("artifacts.expand", &["x"], "Show all that a test says, or the table", |pane: &mut Self, _| {
+        Command::new("artifacts.expand", &["x"], "Toggle full test output", |pane: &mut Self, _| {
             pane.report.turn_whole();
             pane.panels.set_focus(FILE);
         })
@@ -385,23 +385,23 @@ impl Pane for Artifacts {
             pane.see(&cx.view);
         })
         .when(Self::has_archive),
-        Command::new("artifacts.line", &["L"], "Go to a line", |_: &mut Self, cx| {
+        Command::new("artifacts.line", &["L"], "Go to line…", |_: &mut Self, cx| {
             cx.act(Action::Open(Box::new(Prompt::ask("line", "line", ""))));
         })
         .when(Self::has_text),
-        Command::new("artifacts.wrap", &["W"], "Wrap long lines, or cut them", |pane: &mut Self, cx| {
+        Command::new("artifacts.wrap", &["W"], "Toggle line wrap", |pane: &mut Self, cx| {
             let words = if pane.blob.turn_wrap() { "Long lines are wrapped." } else { "Long lines are cut." };
             cx.say(Tone::Info, words);
         })
         .when(Self::has_text),
-        Command::new("artifacts.page", &["P"], "Show the file in $PAGER", |pane: &mut Self, cx| {
+        Command::new("artifacts.page", &["P"], "Open in $PAGER", |pane: &mut Self, cx| {
             if let Some(paper) = pane.blob.paper(&cx.view) {
                 cx.act(Action::Page(paper));
             }
         })
         .when(Self::has_text),
-        Command::new("artifacts.ref", &["R"], "Those of another branch or tag, by the job's name", Self::ask_ref),
-        Command::new("artifacts.job", &["J"], "Show the job", |pane: &mut Self, cx| {
+        Command::new("artifacts.ref", &["R"], "Switch branch or tag…", Self::ask_ref),
+        Command::new("artifacts.job", &["J"], "Go to job", |pane: &mut Self, cx| {
             if let Some(job) = pane.job_id(&cx.view) {
                 cx.go(Place::new("job").project(pane.project.clone()).item(job));
             }

@@ -271,7 +271,7 @@ impl Overlay for Finder {
         if inner.height < 4 {
             return None;
         }
-        let cursor = self.input.draw(buf, Rect { height: 1, ..inner }, theme, true, "some letters of its path");
+        let cursor = self.input.draw(buf, Rect { height: 1, ..inner }, theme, true, "Fuzzy path");
         let dim = theme.style(Role::Dim);
         let count = Rect { y: inner.y + 1, height: 1, ..inner };
         line::draw(buf, count, &[(self.count(view), dim)]);

@@ -184,7 +184,7 @@ impl Files {
 
     fn has_text(&self, view: &View) -> Result<(), Disabled> {
         self.has_file(view)?;
-        self.blob.paper(view).map(|_| ()).ok_or_else(|| "this file is no text".into())
+        self.blob.paper(view).map(|_| ()).ok_or_else(|| "it is a binary file".into())
     }
 
     fn in_source(&self, view: &View) -> Result<(), Disabled> {
@@ -264,58 +264,56 @@ impl Files {
 
 impl Pane for Files {
     const ID: &'static str = "files";
-    const TITLE: &'static str = "Files of a project";
+    const TITLE: &'static str = "Files";
     const NEEDS: Needs = Needs::Project;
     const COMMANDS: &'static [Command<Self>] = &[
-        Command::new("files.open", &["Enter"], "Open a file, a folder, a blamed line's commit", Self::open_node)
-            .footer("open")
-            .when(|pane, view| match pane.panels.focus() {
+        Command::new("files.open", &["Enter"], "Open selection", Self::open_node).footer("open").when(|pane, view| {
+            match pane.panels.focus() {
                 TREE => pane.has_tree(view),
                 _ if pane.blob.author(view).is_some() => Ok(()),
                 _ if pane.blob.is_blamed() => Err("it is not known yet who wrote this line".into()),
                 _ => Err("the file is open".into()),
-            }),
-        Command::new("files.history", &["b", "H"], "Commits of this path", Self::history).footer("history"),
-        Command::new("files.ref", &["R"], "Another branch or tag, at the same path", |pane: &mut Self, cx| {
+            }
+        }),
+        Command::new("files.history", &["b", "H"], "Go to file history", Self::history).footer("history"),
+        Command::new("files.ref", &["R"], "Switch branch or tag…", |pane: &mut Self, cx| {
             let free = |typed: &str| Action::Answer("ref", typed.to_owned());
             cx.act(Refs::pick_or("Files at", "ref", &pane.source.project, &cx.view, free));
         })
         .footer("ref"),
-        Command::new("files.find", &["t"], "Find a file by some letters of its path", Self::find)
-            .footer("find")
-            .when(Self::has_tree),
-        Command::new("files.above", &["u"], "Go to the folder that it is in", Self::above).when(Self::has_tree),
-        Command::new("files.line", &["L"], "Go to a line", |_: &mut Self, cx| {
+        Command::new("files.find", &["t"], "Find file…", Self::find).footer("find").when(Self::has_tree),
+        Command::new("files.above", &["u"], "Go to parent folder", Self::above).when(Self::has_tree),
+        Command::new("files.line", &["L"], "Go to line…", |_: &mut Self, cx| {
             cx.act(Action::Open(Box::new(Prompt::ask("line", "line", ""))));
         })
         .when(Self::has_file),
-        Command::new("files.mode", &["v"], "Show it rendered, as source, or as bytes", |pane: &mut Self, cx| {
+        Command::new("files.mode", &["v"], "Change view mode", |pane: &mut Self, cx| {
             pane.blob.turn_mode(&cx.view);
         })
         .footer("view")
         .when(Self::has_file),
-        Command::new("files.save", &["s"], "Save the file", Self::save).when(Self::has_file),
-        Command::new("files.archive", &["A"], "Save the whole tree as an archive", Self::archive).when(Self::has_tree),
-        Command::new("files.page", &["P"], "Show the file in $PAGER", |pane: &mut Self, cx| {
+        Command::new("files.save", &["s"], "Save file…", Self::save).when(Self::has_file),
+        Command::new("files.archive", &["A"], "Save tree as archive…", Self::archive).when(Self::has_tree),
+        Command::new("files.page", &["P"], "Open in $PAGER", |pane: &mut Self, cx| {
             if let Some(paper) = pane.blob.paper(&cx.view) {
                 cx.act(Action::Page(paper));
             }
         })
         .when(Self::has_text),
-        Command::new("files.wrap", &["W"], "Wrap long lines, or cut them", |pane: &mut Self, cx| {
+        Command::new("files.wrap", &["W"], "Toggle line wrap", |pane: &mut Self, cx| {
             let words = if pane.blob.turn_wrap() { "Long lines are wrapped." } else { "Long lines are cut." };
             cx.say(Tone::Info, words);
         })
         .when(Self::has_file),
-        Command::new("files.mark", &["Space"], "Mark lines from here, or no more", |pane: &mut Self, cx| {
+        Command::new("files.mark", &["Space"], "Toggle line selection", |pane: &mut Self, cx| {
             pane.blob.turn_mark(&cx.view);
         })
         .when(Self::in_source),
-        Command::new("files.word", &["*"], "Look for the next word of this line", |pane: &mut Self, cx| {
+        Command::new("files.word", &["*"], "Find word under cursor", |pane: &mut Self, cx| {
             pane.seek_word(true, cx);
         })
         .when(Self::in_source),
-        Command::new("files.word_back", &["#"], "Look for the word before it", |pane: &mut Self, cx| {
+        Command::new("files.word_back", &["#"], "Find word backward", |pane: &mut Self, cx| {
             pane.seek_word(false, cx);
         })
         .when(Self::in_source),
@@ -328,35 +326,35 @@ impl Pane for Files {
             cx.act(Action::Keep(pane.key("folders"), None));
         })
         .when(Self::has_tree),
-        Command::new("files.edit", &["e"], "Edit the file", |pane: &mut Self, cx| pane.spot().edit(false, cx))
+        Command::new("files.edit", &["e"], "Edit file", |pane: &mut Self, cx| pane.spot().edit(false, cx))
             .footer("edit")
             .writes()
             .when(Self::can_change_file),
-        Command::new("files.edit_outside", &["E"], "Edit the file in $EDITOR", |pane: &mut Self, cx| {
+        Command::new("files.edit_outside", &["E"], "Edit file in $EDITOR", |pane: &mut Self, cx| {
             pane.spot().edit(true, cx);
         })
         .writes()
         .when(Self::can_change_file),
-        Command::new("files.add", &["+"], "Add a file", |pane: &mut Self, cx| pane.spot().add(cx))
+        Command::new("files.add", &["+"], "Add file…", |pane: &mut Self, cx| pane.spot().add(cx))
             .writes()
             .when(Self::can_change),
-        Command::new("files.rename", &["M"], "Move or rename the file", |pane: &mut Self, cx| pane.spot().rename(cx))
+        Command::new("files.rename", &["M"], "Move or rename file…", |pane: &mut Self, cx| pane.spot().rename(cx))
             .writes()
             .when(Self::can_change_file),
-        Command::new("files.delete", &["D"], "Delete the file, with the next commit", |pane: &mut Self, cx| {
+        Command::new("files.delete", &["D"], "Delete file", |pane: &mut Self, cx| {
             pane.spot().delete(cx);
         })
         .writes()
         .when(Self::can_change_file),
-        Command::new("files.upload", &["U"], "Upload a file of this machine", |pane: &mut Self, cx| {
+        Command::new("files.upload", &["U"], "Upload file…", |pane: &mut Self, cx| {
             pane.staging.upload(cx);
         })
         .writes()
         .when(Self::can_change),
-        Command::new("files.staged", &["i"], "What is staged for this branch", |pane: &mut Self, cx| {
+        Command::new("files.staged", &["i"], "Go to staged changes", |pane: &mut Self, cx| {
             cx.go(file_actions::place(&pane.spot()));
         }),
-        Command::new("files.blame", &["B"], "Show who wrote each line, or no more", |pane: &mut Self, cx| {
+        Command::new("files.blame", &["B"], "Toggle blame", |pane: &mut Self, cx| {
             pane.panels.set_focus(BLOB);
             pane.blob.turn_blame(&pane.source, &cx.view);
         })

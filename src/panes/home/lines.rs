@@ -44,7 +44,7 @@ impl Section {
             Section::Mine => "Mine",
             Section::Own(index) => view.session.sections.get(index).map_or("", |own| own.name.as_str()),
             Section::Running => "Running",
-            Section::Lately => "Lately here",
+            Section::Lately => "Recently visited",
             Section::Recent => "Recent projects",
         }
     }

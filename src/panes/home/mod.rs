@@ -141,38 +141,38 @@ impl Home {
 
 impl Pane for Home {
     const ID: &'static str = "home";
-    const TITLE: &'static str = "What needs me";
+    const TITLE: &'static str = "Home";
     const COMMANDS: &'static [Command<Self>] = &[
-        Command::new("home.open", &["Enter"], "Open it", |pane: &mut Self, cx| pane.go(None, cx))
+        Command::new("home.open", &["Enter"], "Open selection", |pane: &mut Self, cx| pane.go(None, cx))
             .footer("open")
             .when(Home::has_thing),
-        Command::new("home.mrs", &["m"], "Merge requests of its project", |pane: &mut Self, cx| {
+        Command::new("home.mrs", &["m"], "Go to merge requests", |pane: &mut Self, cx| {
             pane.go(Some("mrs"), cx);
         })
         .footer("merge requests")
         .when(Home::has_thing),
-        Command::new("home.jobs", &["J"], "Jobs of its project", |pane: &mut Self, cx| pane.go(Some("jobs"), cx))
+        Command::new("home.jobs", &["J"], "Go to jobs", |pane: &mut Self, cx| pane.go(Some("jobs"), cx))
             .footer("jobs")
             .when(Home::has_thing),
-        Command::new("home.files", &["b"], "Files of its project", |pane: &mut Self, cx| pane.go(Some("files"), cx))
+        Command::new("home.files", &["b"], "Go to files", |pane: &mut Self, cx| pane.go(Some("files"), cx))
             .when(Home::has_thing),
-        Command::new("home.pin", &["p"], "Pin its project, or no more: its jobs show here", |pane: &mut Self, cx| {
+        Command::new("home.pin", &["p"], "Toggle pin", |pane: &mut Self, cx| {
             if let Some(path) = pane.project(&cx.view) {
                 recent::pin(cx, &path);
             }
         })
         .when(Home::has_project),
-        Command::new("home.section", &["+"], "New section: a query of merge requests", |_: &mut Self, cx| {
+        Command::new("home.section", &["+"], "Add section…", |_: &mut Self, cx| {
             cx.go(Place::new("mrs"));
             cx.say(Tone::Info, "/ types a query, S makes a section of it");
         }),
-        Command::new("home.list", &["s"], "Open the section as a list", |pane: &mut Self, cx| {
+        Command::new("home.list", &["s"], "Open section as list", |pane: &mut Self, cx| {
             if let Some(section) = pane.own_section(&cx.view) {
                 cx.go(QueryScope::place(section));
             }
         })
         .when(Home::in_own_section),
-        Command::new("home.drop", &["D"], "Take the section away", |pane: &mut Self, cx| {
+        Command::new("home.drop", &["D"], "Remove section…", |pane: &mut Self, cx| {
             if let Some(section) = pane.own_section(&cx.view) {
                 let question = format!("Take the section \"{}\" ({}) away?", section.name, section.query);
                 cx.act(App::confirm("Section", question, Action::DropSection(section.name.clone())));

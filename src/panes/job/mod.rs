@@ -118,10 +118,10 @@ impl JobTrace {
 
 impl Pane for JobTrace {
     const ID: &'static str = "job";
-    const TITLE: &'static str = "A job and its trace";
+    const TITLE: &'static str = "Job";
     const NEEDS: Needs = Needs::Item;
     const COMMANDS: &'static [Command<Self>] = &[
-        Command::new("job.follow", &["f"], "Follow the end, or stop", |pane: &mut Self, cx| pane.trace.follow(cx))
+        Command::new("job.follow", &["f"], "Toggle follow", |pane: &mut Self, cx| pane.trace.follow(cx))
             .footer("follow")
             .when(|pane, view| pane.trace.live(view)),
         Command::new("job.next_error", &["e"], "Next error", |pane: &mut Self, cx| {
@@ -141,47 +141,43 @@ impl Pane for JobTrace {
             pane.trace.trouble(false, true, &cx.view);
         })
         .when(JobTrace::written),
-        Command::new("job.open", &["Enter"], "Fold a section, or open what the line names", {
-            |pane: &mut Self, cx| pane.trace.enter(cx)
-        })
-        .footer("open")
-        .when(|pane, view| pane.trace.can_enter(view)),
-        Command::new("job.only", &["&"], "Show only the lines that match, or all", |pane: &mut Self, cx| {
+        Command::new("job.open", &["Enter"], "Open or fold selection", |pane: &mut Self, cx| pane.trace.enter(cx))
+            .footer("open")
+            .when(|pane, view| pane.trace.can_enter(view)),
+        Command::new("job.only", &["&"], "Toggle matching lines only", |pane: &mut Self, cx| {
             pane.trace.turn_only("only", cx);
         })
         .when(JobTrace::written),
-        Command::new("job.fold", &["Z"], "Fold all sections but the failed one, or unfold all", {
-            |pane: &mut Self, cx| pane.trace.fold(cx)
-        })
-        .when(JobTrace::sections),
+        Command::new("job.fold", &["Z"], "Toggle all sections", |pane: &mut Self, cx| pane.trace.fold(cx))
+            .when(JobTrace::sections),
         Command::new("job.next_section", &["}"], "Next section", |pane: &mut Self, cx| pane.trace.section(true, cx))
             .when(JobTrace::sections),
         Command::new("job.previous_section", &["{"], "Previous section", |pane: &mut Self, cx| {
             pane.trace.section(false, cx);
         })
         .when(JobTrace::sections),
-        Command::new("job.times", &["T"], "Show or hide the time of each line", |pane: &mut Self, _| {
+        Command::new("job.times", &["T"], "Toggle timestamps", |pane: &mut Self, _| {
             pane.trace.turn_times();
         })
         .when(|pane, view| pane.trace.timed(view)),
-        Command::new("job.wrap", &["W"], "Wrap long lines, or cut them", |pane: &mut Self, cx| {
+        Command::new("job.wrap", &["W"], "Toggle line wrap", |pane: &mut Self, cx| {
             pane.trace.turn_wrap(cx);
         })
         .when(JobTrace::written),
-        Command::new("job.line", &["L"], "Go to a line", |_: &mut Self, cx| {
+        Command::new("job.line", &["L"], "Go to line…", |_: &mut Self, cx| {
             cx.act(Action::Open(Box::new(Prompt::ask("line", "line", ""))));
         })
         .when(JobTrace::written),
-        Command::new("job.mark", &["Space"], "Mark lines from here, or no more", |pane: &mut Self, cx| {
+        Command::new("job.mark", &["Space"], "Toggle line selection", |pane: &mut Self, cx| {
             pane.trace.turn_mark(&cx.view);
         })
         .when(JobTrace::written),
-        Command::new("job.save", &["s"], "Save the trace", |pane: &mut Self, cx| pane.trace.save(cx))
+        Command::new("job.save", &["s"], "Save trace…", |pane: &mut Self, cx| pane.trace.save(cx))
             .footer("save")
             .when(JobTrace::written),
-        Command::new("job.page", &["V"], "Show the trace in $PAGER", |pane: &mut Self, cx| pane.trace.page(&cx.view))
+        Command::new("job.page", &["V"], "Open in $PAGER", |pane: &mut Self, cx| pane.trace.page(&cx.view))
             .when(JobTrace::written),
-        Command::new("job.traces", &["|"], "Watch it beside the other jobs that run", |pane: &mut Self, cx| {
+        Command::new("job.traces", &["|"], "Watch beside running jobs", |pane: &mut Self, cx| {
             let ids = pane.together(&cx.view);
             cx.go(ci::traces(&pane.trace.project, ids.into_iter()));
         })
@@ -189,7 +185,7 @@ impl Pane for JobTrace {
             0 | 1 => Err("no other job of this pipeline has a trace".into()),
             _ => Ok(()),
         }),
-        Command::new("job.watch", &["w"], "Tell when it ends, or no more", |pane: &mut Self, cx| {
+        Command::new("job.watch", &["w"], "Watch job (notify on finish)", |pane: &mut Self, cx| {
             if let Some(job) = pane.trace.job(&cx.view) {
                 cx.act(Action::Watch(ci::watched(&pane.trace.project, job)));
             }
@@ -200,35 +196,37 @@ impl Pane for JobTrace {
             Some(_) => Ok(()),
             None => Err("the job is not known yet".into()),
         }),
-        Command::new("job.next", &["]"], "Next job of the pipeline", |pane: &mut Self, cx| pane.sibling(true, cx)),
-        Command::new("job.previous", &["["], "Previous job of the pipeline", |pane: &mut Self, cx| {
+        Command::new("job.next", &["]"], "Next job in pipeline", |pane: &mut Self, cx| pane.sibling(true, cx)),
+        Command::new("job.previous", &["["], "Previous job in pipeline", |pane: &mut Self, cx| {
             pane.sibling(false, cx);
         })
         .footer("job"),
-        Command::new("job.newer", &["."], "Show its latest run", |pane: &mut Self, cx| {
+        Command::new("job.newer", &["."], "Go to latest run", |pane: &mut Self, cx| {
             if let Some(id) = pane.trace.newer(&cx.view) {
                 cx.act(Action::Replace(pane.job_place(id)));
             }
         })
         .when(|pane, view| pane.trace.outdated(view)),
-        Command::new("job.retry", &["R"], "Run it again", |pane: &mut Self, cx| pane.job_action(JobAction::Retry, cx))
+        Command::new("job.retry", &["R"], "Retry job", |pane: &mut Self, cx| pane.job_action(JobAction::Retry, cx))
             .footer("retry")
             .writes()
             .when(|pane, view| pane.can(view, JobAction::Retry)),
-        Command::new("job.cancel", &["X"], "Cancel it", |pane: &mut Self, cx| pane.job_action(JobAction::Cancel, cx))
-            .footer("cancel")
-            .writes()
-            .when(|pane, view| pane.can(view, JobAction::Cancel)),
-        Command::new("job.play", &["P"], "Play it", |pane: &mut Self, cx| pane.job_action(JobAction::Play, cx))
+        Command::new("job.cancel", &["X"], "Cancel job…", |pane: &mut Self, cx| {
+            pane.job_action(JobAction::Cancel, cx)
+        })
+        .footer("cancel")
+        .writes()
+        .when(|pane, view| pane.can(view, JobAction::Cancel)),
+        Command::new("job.play", &["P"], "Play job", |pane: &mut Self, cx| pane.job_action(JobAction::Play, cx))
             .footer("play")
             .writes()
             .when(|pane, view| pane.can(view, JobAction::Play)),
-        Command::new("job.keep", &["K"], "Keep its artifacts for good", |pane: &mut Self, cx| {
+        Command::new("job.keep", &["K"], "Keep artifacts", |pane: &mut Self, cx| {
             pane.job_action(JobAction::Keep, cx);
         })
         .writes()
         .when(|pane, view| pane.can(view, JobAction::Keep)),
-        Command::new("job.artifacts", &["A"], "Browse its artifacts", |pane: &mut Self, cx| {
+        Command::new("job.artifacts", &["A"], "Browse artifacts", |pane: &mut Self, cx| {
             if let Some(job) = pane.trace.job(&cx.view) {
                 cx.go(Place::new("artifacts").project(pane.trace.project.clone()).item(job.id));
             }
@@ -238,12 +236,12 @@ impl Pane for JobTrace {
             Some(_) => Err("it has no artifacts".into()),
             None => Err("the job is not known yet".into()),
         }),
-        Command::new("job.erase", &["Delete"], "Erase its trace and artifacts", |pane: &mut Self, cx| {
+        Command::new("job.erase", &["Delete"], "Erase job…", |pane: &mut Self, cx| {
             pane.job_action(JobAction::Erase, cx);
         })
         .writes()
         .when(|pane, view| pane.can(view, JobAction::Erase)),
-        Command::new("job.commit", &["S"], "Show its commit", |pane: &mut Self, cx| {
+        Command::new("job.commit", &["S"], "Go to commit", |pane: &mut Self, cx| {
             if let Some(commit) = pane.trace.job(&cx.view).and_then(|job| job.commit.as_ref()) {
                 cx.go(Place::new("commit").project(pane.trace.project.clone()).item(&commit.id));
             }
@@ -252,7 +250,7 @@ impl Pane for JobTrace {
             let commit = pane.trace.job(view).and_then(|job| job.commit.as_ref());
             commit.map(|_| ()).ok_or_else(|| "its commit is not known".into())
         }),
-        Command::new("job.pipeline", &["p"], "Show its pipeline", |pane: &mut Self, cx| {
+        Command::new("job.pipeline", &["p"], "Go to pipeline", |pane: &mut Self, cx| {
             if let Some(pipeline) = pane.trace.job(&cx.view).and_then(|job| job.pipeline.as_ref()) {
                 cx.go(Place::new("jobs").project(pane.trace.project.clone()).item(pipeline.id));
             }

@@ -75,9 +75,9 @@ impl LookUp {
 
 impl Pane for LookUp {
     const ID: &'static str = "key";
-    const TITLE: &'static str = "Whose SSH key has a number, for administrators";
+    const TITLE: &'static str = "SSH key by ID";
     const COMMANDS: &'static [Command<Self>] = &[
-        Command::new("key.owner", &["Enter"], "Open its owner, copy what the line holds", |pane: &mut Self, cx| {
+        Command::new("key.owner", &["Enter"], "Open or copy selection", |pane: &mut Self, cx| {
             if pane.facts.enter(cx) {
                 return;
             }
@@ -88,7 +88,7 @@ impl Pane for LookUp {
             }
         })
         .footer("owner"),
-        Command::new("key.another", &["i"], "Look another number up", |pane: &mut Self, cx| pane.ask(cx))
+        Command::new("key.another", &["i"], "Find SSH key by ID…", |pane: &mut Self, cx| pane.ask(cx))
             .footer("another number")
             .when(|_, view| forms::administrator(view)),
     ];

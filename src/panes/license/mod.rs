@@ -108,7 +108,7 @@ impl LicensePane {
     fn offer(license: &str, cx: &mut Cx) {
         let license = license.trim().to_owned();
         if license.is_empty() {
-            return cx.say(Tone::Warning, "There is no licence in it.");
+            return cx.say(Tone::Warning, "There is no license in it.");
         }
         let size = text::bytes(license.len() as u64);
         let question = format!("Install this licence ({size})? It takes the place of the present one.");
@@ -119,12 +119,11 @@ impl LicensePane {
 
 impl Pane for LicensePane {
     const ID: &'static str = "license";
-    const TITLE: &'static str = "The server's licence, for administrators";
-    const COMMANDS: &'static [Command<Self>] =
-        &[Command::new("license.add", &["+"], "Install a licence from a file, or a pasted one", Self::ask)
-            .footer("install")
-            .writes()
-            .when(|_, view| forms::administrator(view))];
+    const TITLE: &'static str = "License";
+    const COMMANDS: &'static [Command<Self>] = &[Command::new("license.add", &["+"], "Add license…", Self::ask)
+        .footer("install")
+        .writes()
+        .when(|_, view| forms::administrator(view))];
 
     fn open(_place: &Place, _view: &View) -> Self {
         LicensePane::default()
@@ -162,7 +161,7 @@ impl Pane for LicensePane {
             (Some(Some(_)), _) => self.facts.draw(view, body, buf, true),
             (Some(None), _) => state::empty(buf, body, theme, "No licence is installed.", "+ installs one"),
             (None, Some(error)) if error.is_missing() => {
-                state::empty(buf, body, theme, "This server has no licences: it is an edition without them.", "");
+                state::empty(buf, body, theme, "This server has no licenses: its edition needs none.", "");
             }
             (None, Some(error)) => failure(view, body, buf, error),
             (None, None) => state::skeleton(buf, body, theme),
@@ -175,7 +174,7 @@ impl Pane for LicensePane {
             match made {
                 Some(Ok(bytes)) => match std::str::from_utf8(bytes) {
                     Ok(text) => LicensePane::offer(text, cx),
-                    Err(_) => cx.say(Tone::Bad, "This file is no text, and no licence."),
+                    Err(_) => cx.say(Tone::Bad, "This is a binary file, not a license."),
                 },
                 Some(Err(why)) => cx.say(Tone::Bad, why.clone()),
                 None => return self.write(&cx.view),

@@ -196,7 +196,7 @@ impl Mr {
                 let (id, merge_request_iid) = (self.project.clone(), self.iid);
                 let delete = DeleteMergeRequestNote { id, merge_request_iid, note_id };
                 let write = Write::new(&delete, format!("delete a note on !{}", self.iid));
-                let question = format!("Delete your note \"{said}\"? It cannot be brought back.");
+                let question = format!("Delete your note \"{said}\"? This cannot be undone.");
                 cx.act(App::confirm("Delete a note", question, Action::Send(write)));
             }
             _ => {}

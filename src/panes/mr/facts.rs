@@ -151,7 +151,7 @@ fn about(view: &View, facts: &Facts, width: usize, beside: bool) -> Vec<DocLine<
     };
     let others = facts.participants.iter().filter(named).take(PARTICIPANTS);
     let others = others.map(|participant| user(&out, &participant.username)).collect();
-    out.fact("Took part", others);
+    out.fact("Participants", others);
     let labels = m.labels().iter().map(|label| vec![out.span(label.clone(), Role::Label)]).collect();
     out.fact("Labels", labels);
     if let Some(milestone) = m.milestone.known() {

@@ -283,62 +283,57 @@ impl Pane for Mr {
     const TITLE: &'static str = "Merge request";
     const NEEDS: Needs = Needs::Item;
     const COMMANDS: &'static [Command<Self>] = &[
-        Command::new("mr.open", &["Enter"], "Open what is under the cursor", |pane: &mut Self, cx| pane.enter(cx))
+        Command::new("mr.open", &["Enter"], "Open selection", |pane: &mut Self, cx| pane.enter(cx))
             .footer("open")
             .when(Mr::can_enter),
-        Command::new("mr.comment", &["c"], "Write a note on it", |pane: &mut Self, cx| pane.comment(cx))
+        Command::new("mr.comment", &["c"], "Add comment…", |pane: &mut Self, cx| pane.comment(cx))
             .footer("note")
             .writes()
             .when(Mr::can_speak),
-        Command::new(
-            "mr.comment_here",
-            &["C"],
-            "Comment on the line, the marked lines or the file",
-            |pane: &mut Self, cx| {
-                pane.comment_here(false, cx);
-            },
-        )
+        Command::new("mr.comment_here", &["C"], "Comment on selected lines…", |pane: &mut Self, cx| {
+            pane.comment_here(false, cx);
+        })
         .footer("comment")
         .writes()
         .when(Mr::can_place),
-        Command::new("mr.suggest", &["i"], "Suggest other lines for the marked ones", |pane: &mut Self, cx| {
+        Command::new("mr.suggest", &["i"], "Suggest a change…", |pane: &mut Self, cx| {
             pane.comment_here(true, cx);
         })
         .writes()
         .when(Mr::can_suggest),
-        Command::new("mr.apply", &["Y"], "Apply the suggestion as a commit", |pane: &mut Self, cx| pane.apply(cx))
+        Command::new("mr.apply", &["Y"], "Apply suggestion…", |pane: &mut Self, cx| pane.apply(cx))
             .footer("apply")
             .writes()
             .when(Mr::can_apply),
-        Command::new("mr.reply", &["R"], "Reply, quoting the note", |pane: &mut Self, cx| pane.reply(cx))
+        Command::new("mr.reply", &["R"], "Reply with quote…", |pane: &mut Self, cx| pane.reply(cx))
             .footer("reply")
             .writes()
             .when(Mr::has_note),
-        Command::new("mr.edit", &["e"], "Edit the note or draft", |pane: &mut Self, cx| pane.edit(cx))
+        Command::new("mr.edit", &["e"], "Edit comment…", |pane: &mut Self, cx| pane.edit(cx))
             .writes()
             .when(Mr::has_own),
-        Command::new("mr.delete", &["D"], "Delete the note or draft", |pane: &mut Self, cx| pane.delete(cx))
+        Command::new("mr.delete", &["D"], "Delete comment…", |pane: &mut Self, cx| pane.delete(cx))
             .writes()
             .when(Mr::has_own),
-        Command::new("mr.send", &["S"], "Send the review: all drafts, one after the other", |pane: &mut Self, cx| {
+        Command::new("mr.send", &["S"], "Submit review…", |pane: &mut Self, cx| {
             pane.send_review(cx);
         })
         .footer("send review")
         .writes()
         .when(|pane, view| pane.desk.can_send(view)),
-        Command::new("mr.drafts", &["K"], "Kept drafts: edit, drop, send", |pane: &mut Self, cx| pane.list_drafts(cx)),
-        Command::new("mr.next_comment", &[";"], "Next comment in the changes", |pane: &mut Self, _| {
+        Command::new("mr.drafts", &["K"], "Show drafts…", |pane: &mut Self, cx| pane.list_drafts(cx)),
+        Command::new("mr.next_comment", &[";"], "Next comment", |pane: &mut Self, _| {
             pane.changes.turn_inset(true);
         })
         .when(Mr::on_changes),
-        Command::new("mr.previous_comment", &[","], "Previous comment in the changes", |pane: &mut Self, _| {
+        Command::new("mr.previous_comment", &[","], "Previous comment", |pane: &mut Self, _| {
             pane.changes.turn_inset(false);
         })
         .when(Mr::on_changes),
-        Command::new("mr.next", &["]"], "Next file or note", |pane: &mut Self, _| pane.turn(true))
+        Command::new("mr.next", &["]"], "Next file or comment", |pane: &mut Self, _| pane.turn(true))
             .footer("next")
             .when(Mr::has_steps),
-        Command::new("mr.previous", &["["], "Previous file or note", |pane: &mut Self, _| pane.turn(false))
+        Command::new("mr.previous", &["["], "Previous file or comment", |pane: &mut Self, _| pane.turn(false))
             .when(Mr::has_steps),
         Command::new("mr.next_hunk", &["}"], "Next hunk", |pane: &mut Self, _| pane.changes.turn_hunk(true))
             .footer("hunk")
@@ -347,23 +342,21 @@ impl Pane for Mr {
             pane.changes.turn_hunk(false);
         })
         .when(Mr::on_changes),
-        Command::new("mr.mark", &["Space"], "Mark lines from here on, or end it", |pane: &mut Self, _| {
+        Command::new("mr.mark", &["Space"], "Toggle line selection", |pane: &mut Self, _| {
             pane.changes.mark();
         })
         .when(Mr::on_changes),
-        Command::new("mr.since", &["u"], "Only what changed since you last looked, or all", |pane: &mut Self, cx| {
+        Command::new("mr.since", &["u"], "Toggle changes since last look", |pane: &mut Self, cx| {
             pane.switch_since(cx);
         })
         .when(Mr::can_switch_since),
-        Command::new("mr.ends", &["U"], "Compare both ends: nothing is left out", |pane: &mut Self, cx| {
+        Command::new("mr.ends", &["U"], "Show full diff", |pane: &mut Self, cx| {
             pane.compare_ends(cx);
         })
         .when(Mr::can_compare_ends),
-        Command::new("mr.next_commit", &[")"], "The next commit alone", |pane: &mut Self, cx| {
-            pane.turn_commit(true, cx)
-        })
-        .when(Mr::can_turn_commit),
-        Command::new("mr.previous_commit", &["("], "The commit before alone", |pane: &mut Self, cx| {
+        Command::new("mr.next_commit", &[")"], "Next commit", |pane: &mut Self, cx| pane.turn_commit(true, cx))
+            .when(Mr::can_turn_commit),
+        Command::new("mr.previous_commit", &["("], "Previous commit", |pane: &mut Self, cx| {
             pane.turn_commit(false, cx);
         })
         .when(Mr::can_turn_commit),
@@ -375,15 +368,15 @@ impl Pane for Mr {
         keys::more_down("mr.more_down"),
         keys::viewed("mr.viewed"),
         keys::unviewed("mr.unviewed"),
-        Command::new("mr.fold", &["-"], "Fold or unfold the file", |pane: &mut Self, _| pane.changes.fold())
+        Command::new("mr.fold", &["-"], "Toggle file fold", |pane: &mut Self, _| pane.changes.fold())
             .when(Mr::on_changes),
-        Command::new("mr.jobs", &["J"], "Jobs of its pipeline", |pane: &mut Self, cx| pane.go_to_jobs(cx))
+        Command::new("mr.jobs", &["J"], "Go to pipeline jobs", |pane: &mut Self, cx| pane.go_to_jobs(cx))
             .when(|pane, view| pane.pipeline(view).map(|_| ()).ok_or_else(|| "it has no pipeline".into())),
-        Command::new("mr.change", &["E"], "Edit its title, description, labels, people", |pane: &mut Self, cx| {
+        Command::new("mr.change", &["E"], "Edit merge request…", |pane: &mut Self, cx| {
             forms::merge_request::edit(&pane.project, pane.iid, &cx.view).open(cx);
         })
         .writes(),
-        Command::new("mr.close", &["X"], "Close or reopen it", |pane: &mut Self, cx| {
+        Command::new("mr.close", &["X"], "Close or reopen merge request", |pane: &mut Self, cx| {
             if let Some(merge_request) = pane.known(&cx.view) {
                 cx.act(review::close_or_reopen(&pane.project, merge_request));
             }

@@ -244,7 +244,7 @@ impl Mr {
 
     pub(super) fn can_compare_ends(&self, view: &View) -> Result<(), Disabled> {
         match self.tab {
-            Tab::Changes if self.base(view).is_none() => Err("the server does not say where it begins".into()),
+            Tab::Changes if self.base(view).is_none() => Err("the base commit is unknown".into()),
             Tab::Changes => Ok(()),
             _ => Err("only among the changes".into()),
         }

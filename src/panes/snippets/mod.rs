@@ -115,7 +115,7 @@ impl Snippets {
         }
         let delete = DeleteSnippet { id: self.project.clone(), snippet_id: snippet.id };
         let question = format!(
-            "Delete the snippet ${} \"{}\" with its notes? It cannot be brought back.",
+            "Delete the snippet ${} \"{}\" with its notes? This cannot be undone.",
             snippet.id,
             shown(&snippet.title)
         );

@@ -236,37 +236,35 @@ impl ShowsChanges for StagedChanges {
 
 impl Pane for StagedChanges {
     const ID: &'static str = "stage";
-    const TITLE: &'static str = "What is staged for a branch, to be committed";
+    const TITLE: &'static str = "Staged changes";
     const NEEDS: Needs = Needs::Project;
     const COMMANDS: &'static [Command<Self>] = &[
-        Command::new("stage.open", &["Enter"], "Show the diff of the file", |pane: &mut Self, _| pane.changes.enter())
+        Command::new("stage.open", &["Enter"], "Open diff", |pane: &mut Self, _| pane.changes.enter())
             .footer("open")
             .when(Self::has_change),
-        Command::new("stage.commit", &["S"], "Commit everything staged", Self::commit)
+        Command::new("stage.commit", &["S"], "Commit staged changes…", Self::commit)
             .footer("commit")
             .writes()
             .when(Self::can_commit),
-        Command::new("stage.edit", &["e"], "Edit it again", |pane: &mut Self, cx| pane.edit(false, cx))
+        Command::new("stage.edit", &["e"], "Edit change", |pane: &mut Self, cx| pane.edit(false, cx))
             .footer("edit")
             .when(Self::has_content),
-        Command::new("stage.edit_outside", &["E"], "Edit it again in $EDITOR", |pane: &mut Self, cx| {
+        Command::new("stage.edit_outside", &["E"], "Edit change in $EDITOR", |pane: &mut Self, cx| {
             pane.edit(true, cx);
         })
         .when(Self::has_content),
-        Command::new("stage.drop", &["D"], "Drop the change", Self::drop_one).footer("drop").when(Self::has_change),
-        Command::new("stage.drop_all", &["X"], "Drop everything staged", Self::drop_all).when(Self::has_change),
-        Command::new("stage.onto", &["B"], "Commit to a new branch, or to this one", Self::ask_branch)
+        Command::new("stage.drop", &["D"], "Discard change…", Self::drop_one).footer("drop").when(Self::has_change),
+        Command::new("stage.drop_all", &["X"], "Discard all changes…", Self::drop_all).when(Self::has_change),
+        Command::new("stage.onto", &["B"], "Change target branch…", Self::ask_branch)
             .footer("branch")
             .when(Self::has_change),
-        Command::new("stage.author", &["A"], "Commit in another author's name", Self::ask_author)
-            .when(Self::has_change),
-        Command::new("stage.mine", &["K"], "Conflict: keep mine", Self::keep_mine).when(Self::can_keep_mine),
-        Command::new("stage.theirs", &["T"], "Conflict: take theirs", Self::take_theirs).when(Self::has_clash),
-        Command::new("stage.merge", &["M"], "Conflict: edit the merged text", Self::merge).when(Self::can_merge),
-        Command::new("stage.side", &["v"], "Conflict: other two of the three sides", Self::turn_side)
-            .when(Self::has_clash),
-        Command::new("stage.ref", &["R"], "What is staged for another branch", Self::pick_branch),
-        Command::new("stage.merge_request", &["m"], "New merge request from this branch", |pane: &mut Self, cx| {
+        Command::new("stage.author", &["A"], "Change author…", Self::ask_author).when(Self::has_change),
+        Command::new("stage.mine", &["K"], "Keep mine (conflict)", Self::keep_mine).when(Self::can_keep_mine),
+        Command::new("stage.theirs", &["T"], "Keep theirs (conflict)", Self::take_theirs).when(Self::has_clash),
+        Command::new("stage.merge", &["M"], "Edit merged text (conflict)", Self::merge).when(Self::can_merge),
+        Command::new("stage.side", &["v"], "Show other side (conflict)", Self::turn_side).when(Self::has_clash),
+        Command::new("stage.ref", &["R"], "Switch branch…", Self::pick_branch),
+        Command::new("stage.merge_request", &["m"], "Create merge request…", |pane: &mut Self, cx| {
             let branch = pane.branch(&cx.view);
             forms::merge_request::create(&pane.project, branch.as_deref(), None, &cx.view).open(cx);
         })
@@ -287,9 +285,9 @@ impl Pane for StagedChanges {
             pane.changes.turn_hunk(false);
         })
         .when(Self::has_change),
-        Command::new("stage.fold", &["-"], "Fold or unfold the file", |pane: &mut Self, _| pane.changes.fold())
+        Command::new("stage.fold", &["-"], "Toggle file fold", |pane: &mut Self, _| pane.changes.fold())
             .when(Self::has_change),
-        Command::new("stage.file", &["f"], "The file on the branch", |pane: &mut Self, cx| {
+        Command::new("stage.file", &["f"], "Open file on branch", |pane: &mut Self, cx| {
             if let Some((_, change)) = pane.current() {
                 let mut place = Place::new("files").project(pane.project.clone()).path(change.source());
                 place.git_ref = pane.git_ref.clone();

@@ -236,20 +236,20 @@ impl UserPane {
 
 impl Pane for UserPane {
     const ID: &'static str = "user";
-    const TITLE: &'static str = "A user: profile, projects and keys";
+    const TITLE: &'static str = "User";
     const NEEDS: crate::app::pane::Needs = crate::app::pane::Needs::Item;
     const COMMANDS: &'static [Command<Self>] = &[
-        Command::new("user.open", &["Enter"], "Open what the line names, or the project", Self::enter).footer("open"),
-        Command::new("user.add_key", &["+"], "Add an SSH key, or a GPG key among those", Self::add)
+        Command::new("user.open", &["Enter"], "Open selection", Self::enter).footer("open"),
+        Command::new("user.add_key", &["+"], "Add SSH or GPG key…", Self::add)
             .footer("add key")
             .writes()
             .when(Self::may_add),
-        Command::new("user.mark", &["Space"], "Mark the key", Self::mark),
-        Command::new("user.delete", &["D", "Delete"], "Remove the key, or delete the user", Self::delete)
+        Command::new("user.mark", &["Space"], "Toggle mark", Self::mark),
+        Command::new("user.delete", &["D", "Delete"], "Delete key or user…", Self::delete)
             .footer("remove")
             .writes()
             .when(Self::may_delete),
-        Command::new("user.edit", &["e"], "Change the account", |pane: &mut Self, cx| {
+        Command::new("user.edit", &["e"], "Edit user…", |pane: &mut Self, cx| {
             if let Some(user) = pane.profile(&cx.view) {
                 forms::user::edit(user, &cx.view).open(cx);
             }
@@ -257,7 +257,7 @@ impl Pane for UserPane {
         .footer("edit")
         .writes()
         .when(Self::may_change),
-        Command::new("user.project", &["P"], "New project that belongs to the user", |pane: &mut Self, cx| {
+        Command::new("user.project", &["P"], "Create project for user…", |pane: &mut Self, cx| {
             if pane.own {
                 return forms::project::create(None).open(cx);
             }
@@ -266,7 +266,7 @@ impl Pane for UserPane {
         })
         .writes()
         .when(|pane, view| if pane.own { forms::signed_in(view) } else { pane.may_change(view) }),
-        Command::new("user.acting", &["S"], "See the account as its user does", |pane: &mut Self, cx| {
+        Command::new("user.acting", &["S"], "View as this user", |pane: &mut Self, cx| {
             pane.acting = !pane.acting;
             pane.tab = PROFILE;
             let words = if pane.acting { "This is what GET /user tells the user." } else { "As you see it." };

@@ -25,7 +25,7 @@ fn expand<P: ShowsChanges>(pane: &mut P, cx: &mut Cx, more: Option<More>) {
 
 /// Unified or side by side.
 pub const fn layout<P: ShowsChanges>(id: &'static str) -> Command<P> {
-    Command::new(id, &["s"], "Both sides below or beside each other", |pane: &mut P, cx| {
+    Command::new(id, &["s"], "Toggle side by side", |pane: &mut P, cx| {
         pane.changes().switch_layout(cx);
     })
     .footer("sides")
@@ -34,7 +34,7 @@ pub const fn layout<P: ShowsChanges>(id: &'static str) -> Command<P> {
 
 /// Without white space.
 pub const fn spaces<P: ShowsChanges>(id: &'static str) -> Command<P> {
-    Command::new(id, &["w"], "Hide changes of white space, or show them", |pane: &mut P, _| {
+    Command::new(id, &["w"], "Toggle whitespace changes", |pane: &mut P, _| {
         pane.changes().switch_spaces();
     })
     .when(P::on_changes)
@@ -42,13 +42,12 @@ pub const fn spaces<P: ShowsChanges>(id: &'static str) -> Command<P> {
 
 /// Long lines.
 pub const fn wrap<P: ShowsChanges>(id: &'static str) -> Command<P> {
-    Command::new(id, &["W"], "Wrap long lines, or cut them", |pane: &mut P, cx| pane.changes().switch_wrap(cx))
-        .when(P::on_changes)
+    Command::new(id, &["W"], "Toggle line wrap", |pane: &mut P, cx| pane.changes().switch_wrap(cx)).when(P::on_changes)
 }
 
 /// More context.
 pub const fn more<P: ShowsChanges>(id: &'static str) -> Command<P> {
-    Command::new(id, &["x"], "Show hidden lines here, or a diff that was held back", |pane: &mut P, cx| {
+    Command::new(id, &["x"], "Expand hidden lines", |pane: &mut P, cx| {
         expand(pane, cx, None);
     })
     .footer("expand")
@@ -57,7 +56,7 @@ pub const fn more<P: ShowsChanges>(id: &'static str) -> Command<P> {
 
 /// More context, above alone.
 pub const fn more_up<P: ShowsChanges>(id: &'static str) -> Command<P> {
-    Command::new(id, &["M-k"], "Show the hidden lines just above the hunk", |pane: &mut P, cx| {
+    Command::new(id, &["M-k"], "Expand lines above", |pane: &mut P, cx| {
         expand(pane, cx, Some(More::Up(20)));
     })
     .when(P::on_changes)
@@ -65,7 +64,7 @@ pub const fn more_up<P: ShowsChanges>(id: &'static str) -> Command<P> {
 
 /// More context, below alone.
 pub const fn more_down<P: ShowsChanges>(id: &'static str) -> Command<P> {
-    Command::new(id, &["M-j"], "Show the hidden lines just below the hunk before", |pane: &mut P, cx| {
+    Command::new(id, &["M-j"], "Expand lines below", |pane: &mut P, cx| {
         expand(pane, cx, Some(More::Down(20)));
     })
     .when(P::on_changes)
@@ -73,14 +72,14 @@ pub const fn more_down<P: ShowsChanges>(id: &'static str) -> Command<P> {
 
 /// The file is viewed.
 pub const fn viewed<P: ShowsChanges>(id: &'static str) -> Command<P> {
-    Command::new(id, &["v"], "Mark the file as viewed, or not", |pane: &mut P, cx| pane.changes().toggle_viewed(cx))
+    Command::new(id, &["v"], "Toggle file as viewed", |pane: &mut P, cx| pane.changes().toggle_viewed(cx))
         .footer("viewed")
         .when(P::on_changes)
 }
 
 /// What is left.
 pub const fn unviewed<P: ShowsChanges>(id: &'static str) -> Command<P> {
-    Command::new(id, &["V"], "Next file that was not viewed", |pane: &mut P, cx| {
+    Command::new(id, &["V"], "Next unviewed file", |pane: &mut P, cx| {
         if !pane.changes().next_unviewed() {
             cx.say(Tone::Good, "Every file was viewed.");
         }

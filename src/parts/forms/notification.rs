@@ -91,7 +91,7 @@ fn settings<E: Endpoint>(title: String, key: String, levels: &'static [&'static 
     );
     LABELS.iter().fold(form, |form, (name, label)| {
         form.field(name, |field| {
-            field.label(label).default("as the level says");
+            field.label(label).default("inherit");
             field.help(&format!("{} Counts where the level is custom.", event(name)));
         })
     })

@@ -23,7 +23,7 @@ const SAID: &[(&str, &str, &str)] = &[
     ("skip_reconfirmation", "confirmed already", "yes: a new address need not be confirmed by its owner."),
     ("admin", "administrator", "yes: may see and change everything on this server."),
     ("external", "external", "yes: sees only the projects that the user is a member of, and public ones."),
-    ("can_create_group", "may make groups", ""),
+    ("can_create_group", "can create groups", ""),
     ("projects_limit", "projects at most", "How many projects of their own."),
     ("shared_runners_minutes_limit", "runner minutes", "On shared runners, each month; 0 means no limit."),
     ("provider", "provider", "With the name there: an account elsewhere by which the user signs in."),

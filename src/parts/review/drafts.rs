@@ -233,6 +233,6 @@ fn compose_at(key: String, draft: Draft, at: usize, cx: &mut Cx) {
 pub fn drop_of(key: &str, draft: &Draft) -> Action {
     let said = text::fit(draft.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default(), 80);
     let sent = if draft.is_uncertain() { " It may have arrived all the same." } else { "" };
-    let question = format!("Drop the draft \"{}\"? It cannot be brought back.{sent}", text::shown(&said));
+    let question = format!("Delete the draft \"{}\"? This cannot be undone.{sent}", text::shown(&said));
     App::confirm("Drop a draft", question, Action::Keep(key.to_owned(), None))
 }

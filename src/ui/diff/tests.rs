@@ -96,7 +96,7 @@ fn rows_are_drawn_with_numbers_and_signs() {
         rows(&doc),
         [
             "▾ src/t.rs  +3 −4",
-            "     ···  39 unchanged lines  impl Table {",
+            "     ···  expand 39 lines  impl Table {",
             " 40  40       let a = 1;",
             " 41     -     let rows = all();",
             " 42     -     gone();",
@@ -171,7 +171,7 @@ fn a_hunk_that_follows_on_what_is_above_has_no_bar() {
         doc(&["@@ -1,2 +1,3 @@\n a\n+b\n c\n@@ -3 +4 @@ x\n-d\n+e\n@@ -8,0 +10,1 @@ y\n+f\n@@ -2 +3 @@ z\n-g\n+h\n"]);
     let rows = rows(&doc);
     assert_eq!(rows[4], "  3     - d");
-    assert_eq!(rows[6], "     ···  5 unchanged lines  y");
+    assert_eq!(rows[6], "     ···  expand 5 lines  y");
     assert_eq!(rows[8], "     ···  @@ -2 +3 @@  z", "a header that cannot be is shown as it came");
     let hunks: Vec<usize> = std::iter::successors(doc.next_hunk(0), |row| doc.next_hunk(*row)).collect();
     assert_eq!(hunks, [1, 4, 6, 8]);
@@ -197,7 +197,7 @@ fn insets_stand_below_their_lines() {
     doc.set_insets(Arc::new(all));
     let rows = rows(&doc);
     let texts: Vec<&str> = rows.iter().map(|row| row.trim()).collect();
-    assert_eq!(&texts[..3], ["▾ src/t.rs  +3 −4", "file 0", "···  39 unchanged lines  impl Table {"]);
+    assert_eq!(&texts[..3], ["▾ src/t.rs  +3 −4", "file 0", "···  expand 39 lines  impl Table {"]);
     assert_eq!(&texts[4..9], ["41     -     let rows = all();", "gone 0", "gone 1", "again 0", "42     -     gone();"]);
     assert_eq!(texts.last(), Some(&"end 0"));
     for row in 0..doc.len() {
@@ -268,7 +268,7 @@ fn both_sides_stand_beside_each_other() {
             "                                  │  2 +     one();",
             "                                  │  3 +     let x = two();",
             "   2   }                          │  4   }",
-            "      ···  7 unchanged lines  fn b",
+            "      ···  expand 7 lines  fn b",
             "  10   x                          │ 12   x",
             "  11 - let word = old_name(1);    │ 13 + let word = new_name(1);",
             "  12 - gone                       │",
@@ -334,7 +334,7 @@ fn hidden_lines_come_into_sight() {
     assert_eq!((file.hunks.len(), file.additions, file.deletions), (3, 2, 1));
     let mut doc = DiffDoc::new(vec![Arc::new(file.clone())]);
     assert_eq!(rows(&doc).iter().filter(|row| row.contains("unchanged")).count(), 2);
-    assert!(rows(&doc).last().unwrap().contains("the rest of the file"));
+    assert!(rows(&doc).last().unwrap().contains("expand to end of file"));
     // From above and from below.
     let (more, down, up) = file.with(&new, 1, More::Both(3)).unwrap();
     assert_eq!((down, up), (3, 3));
@@ -345,7 +345,7 @@ fn hidden_lines_come_into_sight() {
         seen.iter().any(|row| row == " 26  26   line 26") && seen.iter().any(|row| row == " 34  34   line 34"),
         "{seen:#?}"
     );
-    assert!(seen.iter().any(|row| row.contains("7 unchanged lines")));
+    assert!(seen.iter().any(|row| row.contains("expand 7 lines")));
     assert_eq!(doc.missing(0..doc.len()), Some((0, 0, 0)), "what came has no colours yet");
     assert_eq!(search(doc.files(), "line 34", &|| false).hits.len(), 1);
     // All of it: the bar goes; the rest of the file as well.
@@ -378,7 +378,7 @@ fn white_space_can_be_left_out() {
     );
     assert_eq!((file.additions, file.deletions, file.hunks.len(), file.hunks[1].hidden), (2, 1, 2, Some(16)));
     let none = without_spaces(&self::file("@@ -1 +1 @@\n-a b\n+ab\n"));
-    assert_eq!(none.note().as_deref(), Some("Only white space changed"));
+    assert_eq!(none.note().as_deref(), Some("Only whitespace changed"));
 }
 
 #[test]

@@ -66,7 +66,7 @@ impl Composer {
             return self.send(cx);
         }
         let Some(theirs) = now else {
-            return cx.say(Tone::Info, "There is no text of theirs; C-s makes it anew with yours, Esc keeps yours.");
+            return cx.say(Tone::Info, "Their text is gone: C-s creates it again with yours, Esc keeps your draft.");
         };
         // In one step, so that undoing it brings back what was typed.
         let area = self.area.get_mut();

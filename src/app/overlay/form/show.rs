@@ -37,7 +37,7 @@ impl Form {
         };
         let way = match (field.help.is_empty() && way.is_empty(), field.required, self.current.is_some()) {
             (false, ..) => way,
-            (true, true, _) => "Must be filled in.",
+            (true, true, _) => "Required.",
             (true, false, true) => "Sent when it is changed.",
             (true, false, false) => "Left to the server while it is empty.",
         };

@@ -1,0 +1,151 @@
+//! Titles of commands, as people read them in the palette, and the words that find them.
+
+use labscope::app::command::{Command, Info};
+use labscope::app::global::GLOBAL;
+use labscope::app::synonyms;
+use labscope::panes::PANES;
+use std::collections::{BTreeSet, HashSet};
+
+/// What a title may begin with. `Columns` is what GitLab's own lists say.
+const VERBS: &[&str] = &[
+    "Add",
+    "Apply",
+    "Browse",
+    "Cancel",
+    "Change",
+    "Cherry-pick",
+    "Close",
+    "Columns",
+    "Comment",
+    "Commit",
+    "Compare",
+    "Copy",
+    "Create",
+    "Delete",
+    "Disable",
+    "Discard",
+    "Edit",
+    "Enable",
+    "Erase",
+    "Expand",
+    "Filter",
+    "Find",
+    "Go",
+    "Keep",
+    "Link",
+    "List",
+    "Mark",
+    "Move",
+    "New",
+    "Next",
+    "Open",
+    "Pause",
+    "Play",
+    "Previous",
+    "Protect",
+    "Quit",
+    "Refresh",
+    "Remove",
+    "Reply",
+    "Retry",
+    "Save",
+    "Search",
+    "Set",
+    "Show",
+    "Sort",
+    "Submit",
+    "Suggest",
+    "Suspend",
+    "Swap",
+    "Switch",
+    "Sync",
+    "Test",
+    "Toggle",
+    "Unlink",
+    "Unpack",
+    "Upload",
+    "View",
+    "Visit",
+    "Watch",
+    "Write",
+    "Zoom",
+];
+
+/// Characters of the longest title.
+const LONGEST: usize = 31;
+
+/// Places whose titles are still to be rewritten.
+const EXCEPTIONS: &[&str] = &[
+    "branches",
+    "commits",
+    "deployments",
+    "groups",
+    "hooks",
+    "jobs",
+    "mrs",
+    "notifications",
+    "projects",
+    "runners",
+    "search",
+    "snippets",
+    "tags",
+    "users",
+];
+
+/// The commands of every place, by the name of the place.
+fn commands() -> Vec<(&'static str, Vec<Info>)> {
+    let everywhere = ("everywhere", GLOBAL.iter().map(Command::info).collect());
+    std::iter::once(everywhere).chain(PANES.iter().map(|entry| (entry.id, (entry.commands)()))).collect()
+}
+
+/// What is wrong with a title.
+fn mistake(title: &str) -> Option<String> {
+    let verb = title.trim_end_matches('…').split(' ').next().unwrap_or_default();
+    if !VERBS.contains(&verb) {
+        return Some(format!("\"{verb}\" is not in the list of verbs"));
+    }
+    if title.contains(',') || title.split(' ').any(|word| matches!(word, "it" | "its")) {
+        return Some("it has a comma, \"it\" or \"its\"".into());
+    }
+    let length = title.chars().count();
+    (length > LONGEST).then(|| format!("it has {length} characters of {LONGEST}"))
+}
+
+#[test]
+fn command_titles_begin_with_a_verb_are_short_and_unique_in_their_place() {
+    let mut mistakes = Vec::new();
+    for (place, infos) in commands() {
+        let mut seen = HashSet::new();
+        let of_place = infos.iter().filter_map(|info| {
+            let again = (!seen.insert(info.title)).then(|| "another command has it, too".to_owned());
+            Some(format!("{} \"{}\": {}", info.id, info.title, mistake(info.title).or(again)?))
+        });
+        if !EXCEPTIONS.contains(&place) {
+            mistakes.extend(of_place);
+        }
+    }
+    assert!(mistakes.is_empty(), "titles are \"Verb noun\":\n{}", mistakes.join("\n"));
+}
+
+#[test]
+fn titles_of_places_have_no_comma_and_are_short_and_unique() {
+    let mut seen = HashSet::new();
+    for entry in PANES.iter().filter(|entry| !EXCEPTIONS.contains(&entry.id)) {
+        let fits = !entry.title.contains(',') && entry.title.chars().count() <= LONGEST;
+        assert!(fits && seen.insert(entry.title), "{}: \"{}\"", entry.id, entry.title);
+    }
+}
+
+#[test]
+fn synonyms_are_of_places_and_commands_that_exist() {
+    let places = PANES.iter().map(|entry| entry.id.to_owned());
+    let ids: BTreeSet<String> =
+        commands().iter().flat_map(|(_, infos)| infos).map(|info| info.id.to_owned()).chain(places).collect();
+    for id in synonyms::ids() {
+        let known = ids.contains(id) || (id.starts_with('.') && ids.iter().any(|known| known.ends_with(id)));
+        assert!(known, "{id} is neither a place nor a command");
+    }
+    for entry in PANES {
+        assert!(!synonyms::of(entry.id).is_empty(), "{} cannot be found by GitLab's name for it", entry.id);
+    }
+}
