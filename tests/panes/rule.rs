@@ -76,7 +76,7 @@ async fn a_server_without_a_licence_and_an_edition_without_them_look_different()
     harness.expect("No licence is installed");
     let mut harness = at(Place::new("license"), 100, 30).await;
     harness.press("j").fail("GET /license", 404, "404 Not Found").settle().await;
-    harness.expect("an edition without them");
+    harness.expect("its edition needs none");
 }
 
 #[tokio::test]
