@@ -29,17 +29,19 @@ const SWEPT: u32 = 20;
 const COLUMNS: Columns<Branch> = Columns {
     place: "branches",
     fields: &[
-        Field::new("name", Column::new("branch", Size::Fit { min: 12, max: 40 }).middle())
+        Field::new("name", Column::new("Branch", Size::Fit { min: 12, max: 40 }).middle())
             .loaded(|a, b| a.name.cmp(&b.name)),
         Field::new("state", Column::new("", Size::Fit { min: 0, max: 30 }).priority(1))
             .loaded(|a, b| (b.merged, b.protected).cmp(&(a.merged, a.protected))),
-        Field::new("apart", Column::new("behind ahead", Size::Fit { min: 0, max: 17 }).priority(3)),
-        Field::new("title", Column::new("last commit", Size::Fill { min: 8, weight: 1 }).priority(4))
+        Field::new("apart", Column::new("Behind ahead", Size::Fit { min: 0, max: 17 }).priority(3)),
+        Field::new("title", Column::new("Last commit", Size::Fill { min: 8, weight: 1 }).priority(4))
             .loaded(|a, b| said(a, |c| &c.title).cmp(&said(b, |c| &c.title))),
-        Field::new("author", Column::new("by", Size::Fit { min: 4, max: 16 }).priority(5))
+        Field::new("author", Column::new("Author", Size::Fit { min: 4, max: 16 }).priority(5))
             .loaded(|a, b| said(a, |c| &c.author_name).cmp(&said(b, |c| &c.author_name))),
         Field::new("SHA", Column::new("SHA", Size::Fixed(8)).priority(6)),
-        Field::new("age", Column::new("when", Size::Fixed(4)).right().priority(2)).loaded(|a, b| when(a).cmp(&when(b))),
+        Field::new("age", Column::new("Updated", Size::Fixed(7)).right().priority(2))
+            .loaded(|a, b| when(a).cmp(&when(b)))
+            .newest_first(),
     ],
     order: None,
 };
@@ -246,20 +248,20 @@ impl ListSource for BranchSource {
     const NEEDS: Needs = Needs::Project;
     const COLUMNS: Columns<Branch> = COLUMNS;
     const COMMANDS: &'static [Command<Branches>] = &[
-        Command::new("branches.open", &["Enter"], "Browse its files", |pane: &mut Branches, cx| pane.go("files", cx))
+        Command::new("branches.open", &["Enter"], "Browse files", |pane: &mut Branches, cx| pane.go("files", cx))
             .footer("files")
             .when(Branches::has_row),
-        Command::new("branches.commits", &["H"], "Its commits", |pane: &mut Branches, cx| pane.go("commits", cx))
+        Command::new("branches.commits", &["H"], "Show commits", |pane: &mut Branches, cx| pane.go("commits", cx))
             .footer("commits")
             .when(Branches::has_row),
-        Command::new("branches.create", &["+"], "New branch from this one, or another", |pane: &mut Branches, cx| {
+        Command::new("branches.create", &["+"], "Create branch…", |pane: &mut Branches, cx| {
             let default = project::default_branch(&cx.view, &pane.source.project).unwrap_or("HEAD");
             let from = pane.current(&cx.view).map_or(default, |branch| branch.name.as_str());
             forms::refs::create_branch(&pane.source.project, from).open(cx);
         })
         .writes()
         .footer("new"),
-        Command::new("branches.mr", &["m"], "New merge request of it", |pane: &mut Branches, cx| {
+        Command::new("branches.mr", &["m"], "Create merge request…", |pane: &mut Branches, cx| {
             if let Some(branch) = pane.current(&cx.view) {
                 forms::merge_request::create(&pane.source.project, Some(&branch.name), None, &cx.view).open(cx);
             }
@@ -270,29 +272,24 @@ impl ListSource for BranchSource {
             Some(_) => Ok(()),
             None => Err("no branch is selected".into()),
         }),
-        Command::new("branches.delete", &["D"], "Delete it", Branches::delete)
+        Command::new("branches.delete", &["D"], "Delete branch…", Branches::delete)
             .writes()
             .footer("delete")
             .when(Branches::can_delete),
         Branches::mark_command("branches.mark"),
-        Command::new(
-            "branches.compare",
-            &["="],
-            "Compare: two marked ones, or it with the default one",
-            Branches::compare,
-        )
-        .footer("compare")
-        .when(|pane, view| match pane.pair(view) {
-            Some(_) => Ok(()),
-            None if pane.list.state.marked().len() > 2 => Err("more than two are marked".into()),
-            None => Err("mark another one with Space".into()),
-        }),
-        Command::new("branches.protect", &["P"], "Protect it, or end its protection", Branches::protect)
+        Command::new("branches.compare", &["="], "Compare branches", Branches::compare).footer("compare").when(
+            |pane, view| match pane.pair(view) {
+                Some(_) => Ok(()),
+                None if pane.list.state.marked().len() > 2 => Err("more than two are marked".into()),
+                None => Err("mark another one with Space".into()),
+            },
+        ),
+        Command::new("branches.protect", &["P"], "Toggle protection", Branches::protect)
             .writes()
             .when(Branches::has_row),
-        Command::new("branches.delete_merged", &["M"], "Delete all merged branches", Branches::delete_merged).writes(),
+        Command::new("branches.delete_merged", &["M"], "Delete merged branches…", Branches::delete_merged).writes(),
         Branches::columns_command("branches.columns"),
-        Command::new("branches.tags", &["T"], "Tags", |pane: &mut Branches, cx| {
+        Command::new("branches.tags", &["T"], "Go to tags", |pane: &mut Branches, cx| {
             cx.go(Place::new("tags").project(pane.source.project.clone()));
         }),
     ];

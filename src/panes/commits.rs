@@ -204,60 +204,55 @@ impl Pane for Commits {
     const TITLE: &'static str = "Commits of a ref or a path";
     const NEEDS: Needs = Needs::Project;
     const COMMANDS: &'static [Command<Self>] = &[
-        Command::new("commits.open", &["Enter"], "Open the commit", Self::enter).footer("open").when(Self::has_commit),
-        Command::new("commits.files", &["F"], "Files as they were then", Self::files)
+        Command::new("commits.open", &["Enter"], "Open commit", Self::enter).footer("open").when(Self::has_commit),
+        Command::new("commits.files", &["F"], "Browse files at commit", Self::files)
             .footer("files")
             .when(Self::has_commit),
-        Command::new("commits.ref", &["R"], "Another branch or tag", |pane: &mut Self, cx| {
+        Command::new("commits.ref", &["R"], "Switch branch or tag…", |pane: &mut Self, cx| {
             let free = |name: &str| Action::Answer("ref", name.to_owned());
             cx.act(Refs::pick_or("Commits of", "ref", &pane.project, &cx.view, free));
         })
         .footer("ref"),
-        Command::new("commits.path", &["p"], "Only those that changed a path", |pane: &mut Self, cx| {
+        Command::new("commits.path", &["p"], "Filter by path…", |pane: &mut Self, cx| {
             let path = pane.path.clone().unwrap_or_default();
             cx.act(Action::Open(Box::new(Prompt::ask("path", "path", path))));
         })
         .footer("path"),
-        Command::new("commits.all", &["A"], "Commits of all refs, or of this one", |pane: &mut Self, cx| {
+        Command::new("commits.all", &["A"], "Toggle commits of all refs", |pane: &mut Self, cx| {
             pane.all = !pane.all;
             pane.turn(&cx.view);
         })
         .footer("all"),
-        Command::new("commits.author", &["u"], "Only those of its author", |pane: &mut Self, cx| {
+        Command::new("commits.author", &["u"], "Filter by author", |pane: &mut Self, cx| {
             if let Some(commit) = pane.current(&cx.view) {
                 let text = query::with(pane.list.filter_text(), "author", &commit.author_name);
                 pane.set_filter_text(&text, cx);
             }
         })
         .when(Self::has_commit),
-        Command::new("commits.mark", &["Space"], "Mark the commit", |pane: &mut Self, cx| {
+        Command::new("commits.mark", &["Space"], "Toggle mark", |pane: &mut Self, cx| {
             if let Some(commit) = pane.current(&cx.view) {
                 pane.list.state.toggle_mark(commit.id.as_str());
             }
             pane.list.motion(Motion::Down, pane.list.len(&pane.rows(&cx.view)));
         })
         .when(Self::has_commit),
-        Command::new("commits.compare", &["="], "Compare the marked commits", Self::compare).when(|pane, view| {
+        Command::new("commits.compare", &["="], "Compare commits", Self::compare).when(|pane, view| {
             pane.pair(view).map(|_| ()).ok_or_else(|| "mark two commits with Space, or one beside the selected".into())
         }),
-        Command::new(
-            "commits.pick",
-            &["P"],
-            "Cherry-pick it, or the marked ones, to a branch",
-            |pane: &mut Self, cx| {
-                cx.act(cherry_pick::ask(&pane.project, &cx.view));
-            },
-        )
+        Command::new("commits.pick", &["P"], "Cherry-pick commits…", |pane: &mut Self, cx| {
+            cx.act(cherry_pick::ask(&pane.project, &cx.view));
+        })
         .writes()
         .when(Self::has_commit),
-        Command::new("commits.branch", &["+"], "New branch from this commit", |pane: &mut Self, cx| {
+        Command::new("commits.branch", &["+"], "Create branch…", |pane: &mut Self, cx| {
             if let Some(commit) = pane.current(&cx.view) {
                 forms::refs::create_branch(&pane.project, &commit.id).open(cx);
             }
         })
         .writes()
         .when(Self::has_commit),
-        Command::new("commits.tag", &["T"], "New tag of this commit", |pane: &mut Self, cx| {
+        Command::new("commits.tag", &["T"], "Create tag…", |pane: &mut Self, cx| {
             if let Some(commit) = pane.current(&cx.view) {
                 forms::refs::create_tag(&pane.project, &commit.id).open(cx);
             }

@@ -29,27 +29,32 @@ const COLUMNS: Columns<MergeRequest> = Columns {
     place: "merge requests",
     fields: &[
         Field::new("state", Column::new("", Size::Fixed(1))),
-        Field::new("project", Column::new("project", Size::Fit { min: 6, max: 24 }).middle().priority(1)),
+        Field::new("project", Column::new("Project", Size::Fit { min: 6, max: 24 }).middle().priority(1)),
         Field::new("number", Column::new("", Size::Fit { min: 2, max: 8 }).right()).loaded(|a, b| a.iid.cmp(&b.iid)),
-        Field::new("title", Column::new("title", Size::Fill { min: 28, weight: 3 }))
+        Field::new("title", Column::new("Title", Size::Fill { min: 28, weight: 3 }))
             .loaded(|a, b| review::title(a).cmp(review::title(b))),
-        Field::new("labels", Column::new("labels", Size::Fit { min: 3, max: 18 }).priority(6)),
-        Field::new("source", Column::new("source", Size::Fit { min: 8, max: 24 }).middle().priority(4))
+        Field::new("labels", Column::new("Labels", Size::Fit { min: 3, max: 18 }).priority(6)),
+        Field::new("source", Column::new("Source", Size::Fit { min: 8, max: 24 }).middle().priority(4))
             .loaded(|a, b| a.source_branch().cmp(b.source_branch())),
-        Field::new("target", Column::new("target", Size::Fit { min: 4, max: 16 }).middle().priority(5))
+        Field::new("target", Column::new("Target", Size::Fit { min: 4, max: 16 }).middle().priority(5))
             .loaded(|a, b| a.target_branch().cmp(b.target_branch())),
-        Field::new("author", Column::new("by", Size::Fit { min: 3, max: 12 }).priority(2))
+        Field::new("author", Column::new("Author", Size::Fit { min: 3, max: 12 }).priority(2))
             .loaded(|a, b| a.author().map(|user| &user.username).cmp(&b.author().map(|user| &user.username))),
         Field::new("pipeline", Column::new("", Size::Fit { min: 1, max: 1 }).priority(2)),
-        Field::new("notes", Column::new("notes", Size::Fit { min: 2, max: 10 }).right().priority(3))
+        Field::new("notes", Column::new("Comments", Size::Fit { min: 2, max: 10 }).right().priority(3))
             .loaded(|a, b| a.user_notes_count.flatten().cmp(&b.user_notes_count.flatten())),
         Field::new("news", Column::new("", Size::Fit { min: 7, max: 14 })),
-        Field::new("upvotes", Column::new("votes", Size::Fit { min: 2, max: 6 }).right().priority(7))
+        Field::new("upvotes", Column::new("Votes", Size::Fit { min: 2, max: 6 }).right().priority(7))
             .loaded(|a: &MergeRequest, b| a.upvotes.flatten().cmp(&b.upvotes.flatten()))
             .hidden(),
-        Field::new("milestone", Column::new("milestone", Size::Fit { min: 3, max: 16 }).priority(6)).hidden(),
-        Field::new("created", Column::new("made", Size::Fixed(4)).right().priority(6)).server("created_at").hidden(),
-        Field::new("changed", Column::new("when", Size::Fixed(4)).right().priority(1)).server("updated_at"),
+        Field::new("milestone", Column::new("Milestone", Size::Fit { min: 3, max: 16 }).priority(6)).hidden(),
+        Field::new("created", Column::new("Created", Size::Fixed(7)).right().priority(6))
+            .server("created_at")
+            .hidden()
+            .newest_first(),
+        Field::new("changed", Column::new("Updated", Size::Fixed(7)).right().priority(1))
+            .server("updated_at")
+            .newest_first(),
     ],
     order: Some(("changed", true)),
 };
@@ -195,37 +200,32 @@ impl ListSource for MergeRequestSource {
     const WIDTHS: [PanelRequest; 2] = [PanelRequest { min: 62, weight: 5 }, PanelRequest { min: 36, weight: 3 }];
     const COLUMNS: Columns<MergeRequest> = COLUMNS;
     const COMMANDS: &'static [Command<MergeRequests>] = &[
-        Command::new("mrs.open", &["Enter"], "Open it", |pane: &mut MergeRequests, cx| pane.open_tab(None, cx))
-            .footer("open")
-            .when(MergeRequests::has_row),
-        Command::new("mrs.changes", &["d"], "Open its changes", |pane: &mut MergeRequests, cx| {
+        Command::new("mrs.open", &["Enter"], "Open merge request", |pane: &mut MergeRequests, cx| {
+            pane.open_tab(None, cx)
+        })
+        .footer("open")
+        .when(MergeRequests::has_row),
+        Command::new("mrs.changes", &["d"], "Open changes", |pane: &mut MergeRequests, cx| {
             pane.open_tab(Some("changes"), cx);
         })
         .footer("changes")
         .when(MergeRequests::has_row),
-        Command::new("mrs.pipelines", &["J"], "Open its pipelines", |pane: &mut MergeRequests, cx| {
+        Command::new("mrs.pipelines", &["J"], "Open pipelines", |pane: &mut MergeRequests, cx| {
             pane.open_tab(Some("pipelines"), cx);
         })
         .when(MergeRequests::has_row),
-        Command::new("mrs.mark", &["Space"], "Mark for the next action", |pane: &mut MergeRequests, cx| {
-            pane.mark_merge_request(cx)
+        Command::new("mrs.mark", &["Space"], "Toggle mark", |pane: &mut MergeRequests, cx| pane.mark_merge_request(cx))
+            .footer("mark")
+            .when(MergeRequests::has_row),
+        Command::new("mrs.close", &["X"], "Close or reopen merge requests", |pane: &mut MergeRequests, cx| {
+            pane.close_all(cx);
         })
-        .footer("mark")
-        .when(MergeRequests::has_row),
-        Command::new(
-            "mrs.close",
-            &["X"],
-            "Close or reopen it, or all that are marked",
-            |pane: &mut MergeRequests, cx| {
-                pane.close_all(cx);
-            },
-        )
         .writes()
         .when(|pane, view| match pane.list.state.marked().is_empty() {
             true => review::can_close_or_reopen(pane.current(view)),
             false => Ok(()),
         }),
-        Command::new("mrs.create", &["+"], "New merge request", |pane: &mut MergeRequests, cx| {
+        Command::new("mrs.create", &["+"], "Create merge request…", |pane: &mut MergeRequests, cx| {
             if let Some(project) = &pane.source.project {
                 forms::merge_request::create(project, None, None, &cx.view).open(cx);
             }
@@ -236,15 +236,13 @@ impl ListSource for MergeRequestSource {
             None => Err("open the merge requests of a project first".into()),
         }),
         MergeRequests::columns_command("mrs.columns"),
-        Command::new("mrs.save", &["S"], "Save the query as a section of home", |pane: &mut MergeRequests, cx| {
+        Command::new("mrs.save", &["S"], "Save query to home…", |pane: &mut MergeRequests, cx| {
             let name = pane.list.filter_text().to_owned();
             cx.act(Action::Open(Box::new(Prompt::ask("name of the section", "section", name))));
         }),
-        Command::new("mrs.edit", &["e"], "Edit it, or all that are marked", |pane: &mut MergeRequests, cx| {
-            pane.edit(cx)
-        })
-        .writes()
-        .when(MergeRequests::has_row),
+        Command::new("mrs.edit", &["e"], "Edit merge requests…", |pane: &mut MergeRequests, cx| pane.edit(cx))
+            .writes()
+            .when(MergeRequests::has_row),
     ];
 
     fn open(place: &Place, _view: &View) -> MergeRequestSource {

@@ -40,22 +40,27 @@ pub type Projects = ListPane<ProjectSource>;
 const COLUMNS: Columns<Project> = Columns {
     place: "projects",
     fields: &[
-        Field::new("path", Column::new("project", Size::Fit { min: 20, max: 44 }).middle()).server("path"),
-        Field::new("description", Column::new("description", Size::Fill { min: 24, weight: 1 }).priority(3)),
-        Field::new("branch", Column::new("branch", Size::Fit { min: 4, max: 16 }).priority(5)),
-        Field::new("visibility", Column::new("visible", Size::Fit { min: 6, max: 10 }).priority(2)),
-        Field::new("stars", Column::new("stars", Size::Fit { min: 0, max: 6 }).right().priority(4))
+        Field::new("path", Column::new("Project", Size::Fit { min: 20, max: 44 }).middle()).server("path"),
+        Field::new("description", Column::new("Description", Size::Fill { min: 24, weight: 1 }).priority(3)),
+        Field::new("branch", Column::new("Branch", Size::Fit { min: 4, max: 16 }).priority(5)),
+        Field::new("visibility", Column::new("Visibility", Size::Fit { min: 6, max: 10 }).priority(2)),
+        Field::new("stars", Column::new("Stars", Size::Fit { min: 0, max: 6 }).right().priority(4))
             .loaded(|a, b| a.star_count.flatten().cmp(&b.star_count.flatten())),
-        Field::new("size", Column::new("size", Size::Fit { min: 0, max: 9 }).right().priority(1)),
-        Field::new("forks", Column::new("forks", Size::Fit { min: 0, max: 6 }).right().priority(6))
+        Field::new("size", Column::new("Size", Size::Fit { min: 0, max: 9 }).right().priority(1)),
+        Field::new("forks", Column::new("Forks", Size::Fit { min: 0, max: 6 }).right().priority(6))
             .loaded(|a: &Project, b| a.forks_count.flatten().cmp(&b.forks_count.flatten()))
             .hidden(),
-        Field::new("issues", Column::new("issues", Size::Fit { min: 0, max: 6 }).right().priority(6))
+        Field::new("issues", Column::new("Issues", Size::Fit { min: 0, max: 6 }).right().priority(6))
             .loaded(|a: &Project, b| a.open_issues_count.flatten().cmp(&b.open_issues_count.flatten()))
             .hidden(),
-        Field::new("topics", Column::new("topics", Size::Fit { min: 0, max: 30 }).priority(7)).hidden(),
-        Field::new("created", Column::new("made", Size::Fixed(4)).right().priority(6)).server("created_at").hidden(),
-        Field::new("changed", Column::new("when", Size::Fixed(4)).right().priority(1)).server("last_activity_at"),
+        Field::new("topics", Column::new("Topics", Size::Fit { min: 0, max: 30 }).priority(7)).hidden(),
+        Field::new("created", Column::new("Created", Size::Fixed(7)).right().priority(6))
+            .server("created_at")
+            .hidden()
+            .newest_first(),
+        Field::new("changed", Column::new("Updated", Size::Fixed(7)).right().priority(1))
+            .server("last_activity_at")
+            .newest_first(),
     ],
     order: Some(("changed", true)),
 };
@@ -125,53 +130,43 @@ impl ListSource for ProjectSource {
     const TITLE: &'static str = "Projects";
     const COLUMNS: Columns<Project> = COLUMNS;
     const COMMANDS: &'static [Command<Projects>] = &[
-        Command::new("projects.open", &["Enter"], "Browse its files", |pane: &mut Projects, cx| pane.go("files", cx))
+        Command::new("projects.open", &["Enter"], "Browse files", |pane: &mut Projects, cx| pane.go("files", cx))
             .footer("files")
             .when(Projects::has_row),
-        Command::new("projects.mrs", &["m"], "Its merge requests", |pane: &mut Projects, cx| pane.go("mrs", cx))
+        Command::new("projects.mrs", &["m"], "Go to merge requests", |pane: &mut Projects, cx| pane.go("mrs", cx))
             .footer("merge requests")
             .when(Projects::has_row),
-        Command::new("projects.jobs", &["J"], "Its jobs", |pane: &mut Projects, cx| pane.go("jobs", cx))
+        Command::new("projects.jobs", &["J"], "Go to jobs", |pane: &mut Projects, cx| pane.go("jobs", cx))
             .footer("jobs")
             .when(Projects::has_row),
-        Command::new("projects.branches", &["b"], "Its branches", |pane: &mut Projects, cx| pane.go("branches", cx))
+        Command::new("projects.branches", &["b"], "Go to branches", |pane: &mut Projects, cx| pane.go("branches", cx))
             .footer("branches")
             .when(Projects::has_row),
-        Command::new("projects.commits", &["H"], "Its commits", |pane: &mut Projects, cx| pane.go("commits", cx))
+        Command::new("projects.commits", &["H"], "Go to commits", |pane: &mut Projects, cx| pane.go("commits", cx))
             .when(Projects::has_row),
-        Command::new("projects.create", &["+"], "New project", |pane: &mut Projects, cx| {
+        Command::new("projects.create", &["+"], "Create project…", |pane: &mut Projects, cx| {
             forms::project::create(pane.source.group.as_ref()).open(cx)
         })
         .writes()
         .when(|_, view| forms::signed_in(view)),
-        Command::new("projects.create_for", &[], "New project that belongs to another user", |_: &mut Projects, cx| {
+        Command::new("projects.create_for", &[], "Create project for user…", |_: &mut Projects, cx| {
             forms::project::create_for_user().open(cx);
         })
         .writes()
         .when(|_, view| forms::administrator(view)),
-        Command::new(
-            "projects.overview",
-            &["i"],
-            "Its overview: words, numbers, who works on it",
-            |pane: &mut Projects, cx| {
-                pane.go("overview", cx);
-            },
-        )
+        Command::new("projects.overview", &["i"], "Show project overview", |pane: &mut Projects, cx| {
+            pane.go("overview", cx);
+        })
         .footer("overview")
         .when(Projects::has_row),
-        Command::new(
-            "projects.pin",
-            &["p"],
-            "Pin it, or no more: its running jobs show at home",
-            |pane: &mut Projects, cx| {
-                if let Some(path) = pane.current(&cx.view).map(|project| project.path_with_namespace.clone()) {
-                    recent::pin(cx, &path);
-                }
-            },
-        )
+        Command::new("projects.pin", &["p"], "Toggle pin", |pane: &mut Projects, cx| {
+            if let Some(path) = pane.current(&cx.view).map(|project| project.path_with_namespace.clone()) {
+                recent::pin(cx, &path);
+            }
+        })
         .when(Projects::has_row),
         Projects::columns_command("projects.columns"),
-        Command::new("projects.edit", &["e"], "Change its settings", |pane: &mut Projects, cx| {
+        Command::new("projects.edit", &["e"], "Edit project settings…", |pane: &mut Projects, cx| {
             if let Some(project) = pane.current(&cx.view) {
                 forms::project::edit(&project.path_with_namespace.as_str().into(), &cx.view).open(cx);
             }

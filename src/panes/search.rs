@@ -286,17 +286,12 @@ impl Pane for Searching {
     const ID: &'static str = "search";
     const TITLE: &'static str = "Search everywhere, in a group, in a project";
     const COMMANDS: &'static [Command<Self>] = &[
-        Command::new("search.open", &["Enter"], "Open it where it lives", |pane: &mut Self, cx| pane.enter(cx))
+        Command::new("search.open", &["Enter"], "Open result", |pane: &mut Self, cx| pane.enter(cx))
             .footer("open")
             .when(Searching::has_hit),
-        Command::new(
-            "search.everywhere",
-            &["E"],
-            "Widen it: to the group, then to everything",
-            |pane: &mut Self, cx| {
-                pane.widen(cx);
-            },
-        )
+        Command::new("search.everywhere", &["E"], "Search a wider scope", |pane: &mut Self, cx| {
+            pane.widen(cx);
+        })
         .footer("widen")
         .when(|pane, _| {
             let within = pane.project.is_some() || pane.group.is_some();

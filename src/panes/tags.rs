@@ -28,13 +28,13 @@ const ANNOTATION: usize = 200;
 const COLUMNS: Columns<Tag> = Columns {
     place: "tags",
     fields: &[
-        Field::new("name", Column::new("tag", Size::Fit { min: 10, max: 30 }).middle()).server("name"),
+        Field::new("name", Column::new("Tag", Size::Fit { min: 10, max: 30 }).middle()).server("name"),
         Field::new("release", Column::new("", Size::Fit { min: 0, max: 8 }).priority(1))
             .loaded(|a, b| b.release.is_some().cmp(&a.release.is_some())),
-        Field::new("words", Column::new("says", Size::Fill { min: 24, weight: 1 }).priority(3)),
-        Field::new("author", Column::new("by", Size::Fit { min: 4, max: 16 }).priority(4)),
+        Field::new("words", Column::new("Message", Size::Fill { min: 24, weight: 1 }).priority(3)),
+        Field::new("author", Column::new("Author", Size::Fit { min: 4, max: 16 }).priority(4)),
         Field::new("SHA", Column::new("SHA", Size::Fixed(8)).priority(5)),
-        Field::new("age", Column::new("when", Size::Fixed(4)).right().priority(2)).server("updated"),
+        Field::new("age", Column::new("Updated", Size::Fixed(7)).right().priority(2)).server("updated").newest_first(),
     ],
     order: Some(("age", true)),
 };
@@ -187,31 +187,31 @@ impl ListSource for TagSource {
     const WIDTHS: [PanelRequest; 2] = [PanelRequest { min: 48, weight: 1 }, PanelRequest { min: 40, weight: 1 }];
     const COLUMNS: Columns<Tag> = COLUMNS;
     const COMMANDS: &'static [Command<Tags>] = &[
-        Command::new("tags.open", &["Enter"], "Browse its files", |pane: &mut Tags, cx| pane.go("files", cx))
+        Command::new("tags.open", &["Enter"], "Browse files", |pane: &mut Tags, cx| pane.go("files", cx))
             .footer("files")
             .when(Tags::has_row),
-        Command::new("tags.commits", &["H"], "Commits up to it", |pane: &mut Tags, cx| pane.go("commits", cx))
+        Command::new("tags.commits", &["H"], "Show commits", |pane: &mut Tags, cx| pane.go("commits", cx))
             .footer("commits")
             .when(Tags::has_row),
-        Command::new("tags.commit", &["d"], "Its commit", Tags::commit).footer("commit").when(Tags::has_row),
-        Command::new("tags.order", &["s"], "Order by name: up, down, or by date again", |_: &mut Tags, cx| {
+        Command::new("tags.commit", &["d"], "Open commit", Tags::commit).footer("commit").when(Tags::has_row),
+        Command::new("tags.order", &["s"], "Sort by name", |_: &mut Tags, cx| {
             COLUMNS.turn("name", cx);
         }),
         Tags::columns_command("tags.columns"),
-        Command::new("tags.release", &["e"], "Write its release, or change it", Tags::release)
+        Command::new("tags.release", &["e"], "Edit release…", Tags::release)
             .writes()
             .footer("release")
             .when(Tags::has_row),
         Tags::mark_command("tags.mark"),
-        Command::new("tags.compare", &["="], "Compare: two marked ones, or it with the one below", Tags::compare)
+        Command::new("tags.compare", &["="], "Compare tags", Tags::compare)
             .footer("compare")
             .when(|pane, view| pane.pair(view).map(|_| ()).ok_or_else(|| "mark another one with Space".into())),
-        Command::new("tags.create", &["+"], "New tag", |pane: &mut Tags, cx| {
+        Command::new("tags.create", &["+"], "Create tag…", |pane: &mut Tags, cx| {
             let at = project::default_branch(&cx.view, &pane.source.project).unwrap_or("HEAD");
             forms::refs::create_tag(&pane.source.project, at).open(cx);
         })
         .writes(),
-        Command::new("tags.delete", &["D"], "Delete it", Tags::delete).writes().when(Tags::has_row),
+        Command::new("tags.delete", &["D"], "Delete tag…", Tags::delete).writes().when(Tags::has_row),
     ];
 
     fn open(place: &Place, _view: &View) -> TagSource {

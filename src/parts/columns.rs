@@ -2,7 +2,7 @@
 
 use super::list::Listing;
 use crate::app::action::{Action, Tone};
-use crate::app::overlay::columns::{ColumnChoice, ColumnsList, Sorter};
+use crate::app::overlay::columns::{ColumnChoice, ColumnOffer, ColumnsList, Sorter};
 use crate::app::pane::{Breadcrumb, Cx, Pointer, View};
 use crate::store::Rows;
 use crate::ui::table::{Column, Row};
@@ -27,30 +27,41 @@ pub struct Field<T> {
     pub order: SortOrder<T>,
     /// Shown where nothing was chosen.
     pub shown: bool,
+    /// The first click sorts the largest to the top: dates, the newest first.
+    pub newest_first: bool,
 }
 
 impl<T> Field<T> {
     /// A column that is shown, and that nobody sorts by.
     pub const fn new(name: &'static str, column: Column) -> Field<T> {
-        Field { name, column, order: SortOrder::No, shown: true }
+        Field { name, column, order: SortOrder::No, shown: true, newest_first: false }
+    }
+
+    const fn ordered(self, order: SortOrder<T>) -> Field<T> {
+        let Field { name, column, shown, newest_first, .. } = self;
+        Field { name, column, order, shown, newest_first }
     }
 
     /// Sorted by the server.
     pub const fn server(self, word: &'static str) -> Field<T> {
-        let Field { name, column, shown, .. } = self;
-        Field { name, column, order: SortOrder::Server(word), shown }
+        self.ordered(SortOrder::Server(word))
     }
 
     /// Sorted among what is loaded.
     pub const fn loaded(self, compare: fn(&T, &T) -> Ordering) -> Field<T> {
-        let Field { name, column, shown, .. } = self;
-        Field { name, column, order: SortOrder::Loaded(compare), shown }
+        self.ordered(SortOrder::Loaded(compare))
     }
 
-    /// Shown where it was chosen alone.
-    pub const fn hidden(self) -> Field<T> {
-        let Field { name, column, order, .. } = self;
-        Field { name, column, order, shown: false }
+    /// Shown only where a person chose it.
+    pub const fn hidden(mut self) -> Field<T> {
+        self.shown = false;
+        self
+    }
+
+    /// A date: the first click sorts the newest to the top.
+    pub const fn newest_first(mut self) -> Field<T> {
+        self.newest_first = true;
+        self
     }
 }
 
@@ -113,15 +124,21 @@ impl<T: 'static> Columns<T> {
             SortOrder::Server(_) => Sorter::Server,
             SortOrder::Loaded(_) => Sorter::Loaded,
         };
-        let offered = self.fields.iter().map(|field| (field.name, sorter(&field.order))).collect();
+        let offered = self.fields.iter().map(|field| ColumnOffer {
+            name: field.name,
+            sorter: sorter(&field.order),
+            newest_first: field.newest_first,
+        });
+        let offered = offered.collect();
         let list = ColumnsList::new(self.key(), offered, self.choice(&cx.view), self.standard());
         cx.act(Action::Open(Box::new(list)));
     }
 
-    /// Sorts by the column `name`: small first, then large first, then as the server has it.
+    /// Sorts by the column `name`: in its usual direction, then in the other, then as the server has it.
     pub fn turn(&self, name: &str, cx: &mut Cx) {
         let mut choice = self.choice(&cx.view);
-        choice.turn(name);
+        let newest_first = self.fields.iter().any(|field| field.name == name && field.newest_first);
+        choice.turn(name, newest_first);
         let text = (choice != self.standard()).then(|| serde_json::to_string(&choice).unwrap_or_default());
         cx.act(Action::Keep(self.key(), text));
     }
@@ -191,6 +208,6 @@ impl<T: 'static> ColumnState<T> {
     /// Says so where rows that are not loaded are not sorted in.
     pub fn breadcrumb(&self, rows: &Rows<'_, T>) -> Option<Breadcrumb> {
         let (field, _) = self.field().filter(|(field, _)| matches!(field.order, SortOrder::Loaded(_)) && rows.more)?;
-        Some(Breadcrumb::new(format!("by {} among what is loaded", field.name), Role::Warning))
+        Some(Breadcrumb::new(format!("sorted locally by {} (loaded rows)", field.name), Role::Warning))
     }
 }

@@ -44,10 +44,10 @@ impl<S: FactsSource> Detail<S> for FactsDetail {
         pane.source.load(row).map(|load| load.after(PAUSE).into()).into_iter().collect()
     }
 
-    fn changed(&mut self, source: &S, row: Option<&S::Row>, view: &View, _width: usize) {
+    fn changed(&mut self, source: &S, row: Option<&S::Row>, cx: &mut Cx, _width: usize) {
         self.facts.clear();
         if let Some(row) = row {
-            source.facts(&mut self.facts, view, row);
+            source.facts(&mut self.facts, &cx.view, row);
         }
     }
 
@@ -115,7 +115,7 @@ impl<S: TextSource> Detail<S> for TextDetail {
         key.map(|key| pane.source.text_work(view, row, width, key).into()).into_iter().collect()
     }
 
-    fn changed(&mut self, _: &S, row: Option<&S::Row>, _view: &View, _width: usize) {
+    fn changed(&mut self, _: &S, row: Option<&S::Row>, _cx: &mut Cx, _width: usize) {
         let row = row.map(S::key).unwrap_or_default();
         if row != self.row {
             self.row = row;

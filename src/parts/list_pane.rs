@@ -2,13 +2,13 @@
 //! have in common: filter, order, marks, selection, focus, paging, mouse, Esc, and a panel beside the list.
 
 use super::columns::{ColumnState, Columns, ServerOrder};
-use super::list::Listing;
+use super::list::{self, Listing};
 use super::query_list;
 use crate::app::command::{Command, Disabled, Motion};
 use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, Tabs, View};
 use crate::app::place::Place;
 use crate::app::query::{self, Grammar};
-use crate::store::{ListQuery, Rows, Want};
+use crate::store::{ListQuery, Remote, Rows, Want};
 use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::table::Row;
 use crate::ui::theme::Role;
@@ -50,6 +50,8 @@ pub trait ListSource: Sized + 'static {
     const COLUMNS: Columns<Self::Row>;
     /// The title above the list where something stands beside it.
     const HEADING: &'static str = "";
+    /// The place names the row that is read beside the list: it opens there, and Esc leaves the place.
+    const NAMES_ROW: bool = false;
     /// The widths of the list and of what stands beside it.
     const WIDTHS: [PanelRequest; 2] = [PanelRequest { min: 50, weight: 3 }, PanelRequest { min: 40, weight: 2 }];
 
@@ -83,6 +85,10 @@ pub trait ListSource: Sized + 'static {
     fn key(row: &Self::Row) -> String;
     /// A row with a cell for each column that is offered.
     fn row(&self, view: &View, row: &Self::Row) -> Row;
+    /// What is known of the row `key` that the place names, until the list has it.
+    fn named<'a>(&self, _key: &str, _view: &View<'a>) -> Option<Remote<'a, Self::Row>> {
+        None
+    }
     /// What stands at the right of the title above the list.
     fn heading_note(&self, _view: &View) -> &'static str {
         ""
@@ -94,6 +100,10 @@ pub trait ListSource: Sized + 'static {
     /// What else is needed, beside the rows and what the panel beside them needs.
     fn wants(_pane: &ListPane<Self>, _view: &View) -> Vec<Want> {
         Vec::new()
+    }
+    /// The count beside the title of the tab `index`.
+    fn tab_count(_pane: &ListPane<Self>, _index: usize, _view: &View) -> Option<String> {
+        None
     }
     /// Something it may show has changed; the list is up to date already.
     fn changed(_pane: &mut ListPane<Self>, _cx: &mut Cx) {}
@@ -122,6 +132,17 @@ pub struct Input<'a> {
     pub tab: usize,
 }
 
+/// What `/` searches while the panel beside the list has the focus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DetailSearch {
+    /// The list.
+    List,
+    /// The panel itself.
+    Own(SearchMode),
+    /// There is nothing to search.
+    Nothing,
+}
+
 /// What stands beside a list: facts or a text of the selected row.
 pub trait Detail<S: ListSource>: Sized + 'static {
     /// How many panels there are with it: 1 or 2.
@@ -131,13 +152,25 @@ pub trait Detail<S: ListSource>: Sized + 'static {
     /// What it needs to show `row` in `width` columns.
     fn wants(&self, pane: &ListPane<S>, row: &S::Row, view: &View, width: usize) -> Vec<Want>;
     /// Another row, or something about it changed.
-    fn changed(&mut self, source: &S, row: Option<&S::Row>, view: &View, width: usize);
+    fn changed(&mut self, source: &S, row: Option<&S::Row>, cx: &mut Cx, width: usize);
     /// Moves in it; `true` where that leaves it for the list.
     fn motion(&mut self, source: &S, row: Option<&S::Row>, motion: Motion, view: &View, width: usize) -> bool;
     /// A press or the wheel in it.
     fn pointer(&mut self, source: &S, row: Option<&S::Row>, pointer: Pointer, cx: &mut Cx, width: usize);
     /// Opens what is under its cursor; `false` where that leads nowhere.
     fn enter(&self, cx: &mut Cx) -> bool;
+    /// What `/` searches.
+    fn search_mode(&self) -> DetailSearch {
+        DetailSearch::List
+    }
+    /// The text of its own search.
+    fn search_text(&self) -> &str {
+        ""
+    }
+    /// Searches for another text.
+    fn search(&mut self, _text: &str) {}
+    /// Goes to the next match of its own search, or to the one before.
+    fn seek_next(&mut self, _forward: bool, _cx: &mut Cx) {}
     /// Draws it, with its title.
     fn draw(&self, source: &S, row: &S::Row, view: &View, area: Rect, buf: &mut Buffer, focused: bool, width: usize);
 }
@@ -153,7 +186,7 @@ impl<S: ListSource> Detail<S> for NoDetail {
     fn wants(&self, _: &ListPane<S>, _: &S::Row, _: &View, _: usize) -> Vec<Want> {
         Vec::new()
     }
-    fn changed(&mut self, _: &S, _: Option<&S::Row>, _: &View, _: usize) {}
+    fn changed(&mut self, _: &S, _: Option<&S::Row>, _: &mut Cx, _: usize) {}
     fn motion(&mut self, _: &S, _: Option<&S::Row>, _: Motion, _: &View, _: usize) -> bool {
         false
     }
@@ -174,6 +207,10 @@ pub struct ListPane<S: ListSource> {
     pub detail: S::Detail,
     tab: usize,
     panels: Panels,
+    /// The row that was selected at the last update.
+    read: Option<String>,
+    /// The row that the place named, until the list has it or the selection moves.
+    named: Option<String>,
     /// What is asked for by the filter as it is typed, and by the one whose rows are shown; made anew at each update.
     asked: Option<ListQuery<S::Row>>,
     shown: Option<ListQuery<S::Row>>,
@@ -186,9 +223,17 @@ impl<S: ListSource> ListPane<S> {
         self.source.rows(self.shown.as_ref(), view)
     }
 
-    /// The selected row.
+    /// The selected row, or the one that the place named until the list has it.
     pub fn current<'a>(&self, view: &View<'a>) -> Option<&'a S::Row> {
-        self.list.selected(&self.rows(view))
+        match &self.named {
+            Some(key) => self.source.named(key, view)?.value,
+            None => self.list.selected(&self.rows(view)),
+        }
+    }
+
+    /// The key of the row that the place named, until the list has it.
+    pub fn named(&self) -> Option<&str> {
+        self.named.as_deref()
     }
 
     /// The marked rows, else the selected one.
@@ -204,6 +249,16 @@ impl<S: ListSource> ListPane<S> {
         Input { filter: self.list.filter_text(), tab: self.tab }
     }
 
+    /// The index of the tab.
+    pub fn tab(&self) -> usize {
+        self.tab
+    }
+
+    /// Another tab of the same list.
+    pub fn show_tab(&mut self, tab: usize) {
+        self.tab = tab;
+    }
+
     /// Another tab, at the top of its list.
     pub fn set_tab(&mut self, tab: usize) {
         self.tab = tab;
@@ -215,6 +270,11 @@ impl<S: ListSource> ListPane<S> {
         self.list = Listing::asked(text);
     }
 
+    /// Returns whether what stands beside the list has the focus.
+    pub fn on_detail(&self) -> bool {
+        self.panels.focus() == DETAIL
+    }
+
     /// Gives the focus to what stands beside the list.
     pub fn focus_detail(&mut self) {
         self.panels.set_focus(DETAIL);
@@ -223,7 +283,7 @@ impl<S: ListSource> ListPane<S> {
     /// Opens what is under the cursor of the panel beside the list; `false` where the list has the focus, or that leads
     /// nowhere.
     pub fn enter_detail(&self, cx: &mut Cx) -> bool {
-        self.panels.focus() == DETAIL && self.detail.enter(cx)
+        self.on_detail() && self.detail.enter(cx)
     }
 
     /// For [`Command::when`]: a row is selected.
@@ -248,6 +308,15 @@ impl<S: ListSource> ListPane<S> {
             self.list.state.toggle_mark(S::key(row));
         }
         self.list.motion(Motion::Down, self.list.len(&rows));
+    }
+
+    /// What `/` searches now.
+    fn searched(&self) -> DetailSearch {
+        if self.on_detail() { self.detail.search_mode() } else { DetailSearch::List }
+    }
+
+    fn searches_detail(&self) -> bool {
+        matches!(self.searched(), DetailSearch::Own(_))
     }
 
     /// The columns as they are chosen now; in no order where the query says one.
@@ -308,9 +377,13 @@ impl<S: ListSource> Pane for ListPane<S> {
         let source = S::open(place, view);
         let named = |tab: &str| source.tabs().iter().position(|title| title.eq_ignore_ascii_case(tab));
         let tab = place.tab.as_deref().and_then(named).unwrap_or(0);
-        let (detail, panels) = (S::Detail::new(), Panels::new(S::Detail::PANELS));
-        let mut pane =
-            ListPane { source, list, detail, tab, panels, asked: None, shown: None, detail_area: Cell::default() };
+        let (detail, mut panels) = (S::Detail::new(), Panels::new(S::Detail::PANELS));
+        let named = place.item.clone().filter(|_| S::NAMES_ROW);
+        if named.is_some() {
+            panels.set_focus(DETAIL);
+        }
+        let (asked, shown, detail_area) = (None, None, Cell::default());
+        let mut pane = ListPane { source, list, detail, tab, panels, read: None, named, asked, shown, detail_area };
         pane.asked = pane.query(pane.list.filter_text(), view);
         pane.shown.clone_from(&pane.asked);
         pane
@@ -318,7 +391,10 @@ impl<S: ListSource> Pane for ListPane<S> {
 
     fn place(&self) -> Place {
         let tab = self.source.tabs().get(self.tab).filter(|_| self.tab > 0).map(|title| title.to_lowercase());
-        let place = Place { tab, ..self.source.place() };
+        let mut place = Place { tab, ..self.source.place() };
+        if S::NAMES_ROW {
+            place.item = self.named.clone().or_else(|| self.read.clone().filter(|_| self.on_detail()));
+        }
         match self.source.filter() {
             Filter::Query(_) => place.query(self.list.filter_text()),
             _ => place,
@@ -370,12 +446,15 @@ impl<S: ListSource> Pane for ListPane<S> {
         if let Some(place) = places.get(LIST).copied().flatten() {
             self.draw_list(view, place, buf);
         }
-        if let Some(place) = places.get(DETAIL).copied().flatten()
-            && let Some(row) = self.current(view)
-        {
-            self.detail_area.set(place);
-            let focused = self.panels.focus() == DETAIL;
-            self.detail.draw(&self.source, row, view, place, buf, focused, self.detail_width(view));
+        if let Some(place) = places.get(DETAIL).copied().flatten() {
+            let focused = self.on_detail();
+            if let Some(row) = self.current(view) {
+                self.detail_area.set(place);
+                self.detail.draw(&self.source, row, view, place, buf, focused, self.detail_width(view));
+            } else if let Some(error) = self.named().and_then(|key| self.source.named(key, view)?.error) {
+                let body = panels::title(buf, place, view.theme, focused, "", "");
+                list::failure(view, body, buf, error);
+            }
         }
         self.panels.rules(buf, view.theme);
     }
@@ -395,19 +474,26 @@ impl<S: ListSource> Pane for ListPane<S> {
         let shown = self.rows(&view);
         self.columns(&view).sort(&mut self.list, &shown);
         self.list.sync(&shown, S::key);
-        let (row, width) = (self.list.selected(&shown), self.detail_width(&view));
-        self.detail.changed(&self.source, row, &view, width);
+        if self.named.is_some() && self.list.selected(&shown).map(S::key) == self.named {
+            self.named = None;
+        }
+        let (row, width) = (self.current(&view), self.detail_width(&view));
+        self.read = row.map(S::key);
+        self.detail.changed(&self.source, row, cx, width);
         S::changed(self, cx);
     }
 
     fn motion(&mut self, motion: Motion, cx: &mut Cx) {
-        if self.panels.focus() == DETAIL {
+        if self.on_detail() {
             return self.move_detail(motion, &cx.view);
         }
         match motion {
             Motion::Right => S::enter(self, cx),
             Motion::Left => {}
-            other => self.list.motion(other, self.list.len(&self.rows(&cx.view))),
+            other => {
+                self.named = None;
+                self.list.motion(other, self.list.len(&self.rows(&cx.view)));
+            }
         }
     }
 
@@ -422,6 +508,7 @@ impl<S: ListSource> Pane for ListPane<S> {
             return self.detail.pointer(&self.source, current, pointer, cx, width);
         }
         if press {
+            self.named = None;
             self.panels.set_focus(LIST);
         }
         if S::COLUMNS.pressed(&self.list, pointer, cx) {
@@ -440,41 +527,65 @@ impl<S: ListSource> Pane for ListPane<S> {
         Tabs { titles: self.source.tabs(), selected: self.source.shown_tab(&self.input()) }
     }
 
+    fn tab_count(&self, index: usize, view: &View) -> Option<String> {
+        S::tab_count(self, index, view)
+    }
+
     fn select_tab(&mut self, index: usize, _cx: &mut Cx) {
         S::select_tab(self, index);
     }
 
     fn search_mode(&self) -> Option<SearchMode> {
-        Some(SearchMode::Filter)
+        match self.searched() {
+            DetailSearch::List => Some(SearchMode::Filter),
+            DetailSearch::Own(mode) => Some(mode),
+            DetailSearch::Nothing => None,
+        }
     }
 
     fn grammar(&self) -> Option<Grammar> {
         match self.source.filter() {
-            Filter::Query(grammar) => Some(grammar),
+            Filter::Query(grammar) => Some(grammar).filter(|_| self.searched() == DetailSearch::List),
             _ => None,
         }
     }
 
     fn filter_text(&self) -> String {
-        self.list.filter_text().to_owned()
+        if self.searches_detail() { self.detail.search_text() } else { self.list.filter_text() }.to_owned()
     }
 
     fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
+        if self.searches_detail() {
+            return self.detail.search(text);
+        }
         let here = self.selected_key(&cx.view);
         self.list.seek(text, here);
     }
 
-    /// One order everywhere: marks, the filter, what the source itself has on; then the focus goes back to the list.
+    fn seek_next(&mut self, forward: bool, cx: &mut Cx) {
+        if self.searches_detail() {
+            return self.detail.seek_next(forward, cx);
+        }
+        self.list.motion(if forward { Motion::Down } else { Motion::Up }, self.list.len(&self.rows(&cx.view)));
+    }
+
+    /// Undoes one thing, in the same order everywhere: marks, the filter, what the source itself has on; then the focus
+    /// goes back to the list.
     fn escape(&mut self, cx: &mut Cx) -> bool {
         if !self.list.state.marked().is_empty() {
             self.list.state.clear_marks();
+            return true;
+        }
+        if self.searches_detail() && !self.detail.search_text().is_empty() {
+            self.detail.search("");
             return true;
         }
         let here = self.selected_key(&cx.view);
         if self.list.clear_filter(here) || S::escape(self) {
             return true;
         }
-        let away = self.panels.focus() != LIST;
+        // Whoever came for that one row goes back to where they came from.
+        let away = self.on_detail() && self.named.is_none();
         self.panels.set_focus(LIST);
         away
     }

@@ -25,7 +25,7 @@ fn paths(harness: &Harness) -> Vec<String> {
 #[tokio::test]
 async fn columns_are_shown_hidden_and_moved_and_that_is_kept() {
     let mut harness = open(120).await;
-    harness.expect("Words of it").expect("stars").expect_no("forks");
+    harness.expect("Words of it").expect("Stars").expect_no("Forks");
     harness.press("|").expect("Columns").expect("sorted locally (loaded rows)").press("j Space");
     harness.press("Esc").settle().await;
     harness.expect_no("Words of it");
@@ -40,26 +40,46 @@ async fn columns_are_shown_hidden_and_moved_and_that_is_kept() {
 async fn a_press_on_a_title_sorts_what_is_loaded_up_then_down_then_not() {
     let mut harness = open(120).await;
     harness.press("j");
-    harness.click_on("stars");
+    harness.click_on("Stars");
     assert_eq!(paths(&harness), ["c/none", "a/low", "b/high"]);
-    harness.expect("stars↑");
-    harness.pass(2).click_on("stars");
+    harness.expect("Stars↑");
+    harness.pass(2).click_on("Stars");
     assert_eq!(paths(&harness), ["b/high", "a/low", "c/none"]);
     // The selection stays on its thing.
     assert!(harness.line_with("▌").contains("b/high"), "{}", harness.picture());
-    harness.pass(2).click_on("stars");
+    harness.pass(2).click_on("Stars");
     assert_eq!(paths(&harness), ["a/low", "b/high", "c/none"]);
+}
+
+#[tokio::test]
+async fn the_first_press_on_a_date_puts_the_newest_first() {
+    const LIST: &str = "GET /projects/acme%2Frocket-ui/repository/branches";
+    let on = |name: &str, day: u8| {
+        let mut branch = branch(name, "ada");
+        branch["commit"]["committed_date"] = json!(format!("2026-06-{day:02}T09:00:00Z"));
+        branch
+    };
+    let mut harness = Begin::at(Place::new("branches").project("acme/rocket-ui")).size(120, 24).open();
+    harness.reply(LIST, [on("middle", 7), on("newest", 9), on("oldest", 2)]).settle().await;
+    let first =
+        |harness: &Harness| harness.lines()[2].split_whitespace().find(|word| word.len() > 4).map(str::to_owned);
+    harness.click_on("Updated").settle().await;
+    assert_eq!(first(&harness).as_deref(), Some("newest"), "{}", harness.picture());
+    harness.pass(2).click_on("Updated").settle().await;
+    assert_eq!(first(&harness).as_deref(), Some("oldest"), "{}", harness.picture());
+    harness.pass(2).click_on("Updated").settle().await;
+    assert_eq!(first(&harness).as_deref(), Some("middle"), "{}", harness.picture());
 }
 
 #[tokio::test]
 async fn what_the_server_can_sort_by_is_asked_of_the_server() {
     let mut harness = open(120).await;
-    harness.click_on("project ");
+    harness.click_on("Project ");
     assert!(harness.asked.iter().any(|line| line.contains("order_by=path&sort=asc")), "{:?}", harness.asked);
     harness.settle().await;
     harness.press("/").type_text("sort:name").press("Enter");
     harness.settle().await;
-    harness.expect_no("project↑");
+    harness.expect_no("Project↑");
 }
 
 #[tokio::test]
@@ -67,8 +87,8 @@ async fn a_list_that_is_sorted_here_says_when_there_is_more() {
     let mut harness = Begin::at(Place::new("projects")).size(120, 24).open();
     let many: Vec<Value> = (1..=250).map(|id| project(id, &format!("a/p{id:03}"), id)).collect();
     harness.reply("GET /projects", many).settle().await;
-    harness.click_on("stars").settle().await;
-    harness.expect("by stars among what is loaded");
+    harness.click_on("Stars").settle().await;
+    harness.expect("sorted locally by stars (loaded rows)");
 }
 
 #[tokio::test]
@@ -101,8 +121,8 @@ async fn runners_and_users_have_columns_to_choose_too() {
     let mut harness = Begin::at(Place::new("users")).size(80, 24).open();
     harness.reply("GET /users", [user(2, "cem"), user(9, "bo")]).settle().await;
     harness.expect_no("#9").press("|").press("j j j j j j j j j Space Esc").settle().await;
-    harness.expect("#9").click_on("#").settle().await;
-    harness.expect("#↑");
+    harness.expect("#9").click_on("ID").settle().await;
+    harness.expect("ID↑");
     assert!(harness.kept.keys().any(|key| key.contains("columns of users")), "{:?}", harness.kept.keys());
 }
 
@@ -119,8 +139,8 @@ async fn a_filter_of_branches_that_are_sorted_here_shows_the_rows_of_the_server(
     harness.reply(LIST, [branch("main", "ada"), branch("old", "bo"), branch("feature/rows", "cem")]);
     harness.reply(&format!("{LIST}?search=fe"), [branch("feature/rows", "cem"), branch("feature/z", "dee")]);
     harness.settle().await;
-    harness.click_on("by ").settle().await;
-    harness.expect("by↑").pass(2).click_on("by↑").settle().await;
+    harness.click_on("Author ").settle().await;
+    harness.expect("Author↑").pass(2).click_on("Author↑").settle().await;
     harness.press("/").type_text("fe").press("Enter").settle().await;
     assert!(
         harness.lines()[2].contains("feature/z") && harness.lines()[3].contains("feature/rows"),

@@ -397,12 +397,13 @@ async fn an_address_of_another_server_is_not_taken_for_one_of_this() {
 
 #[tokio::test]
 async fn why_something_cannot_be_done_is_read_in_full_below_the_palette() {
-    let mut harness = Begin::at(Place::new("branches").project("a/b")).open();
-    harness.reply("GET /projects/a%2Fb/repository/branches", serde_json::json!([])).settle().await;
-    harness.press(":").type_text("compare: two marked").settle().await;
+    let shared =
+        serde_json::json!({"id": 1, "description": "mill", "active": true, "is_shared": true, "status": "online"});
+    let mut harness = Begin::at(Place::new("runners")).open();
+    harness.reply("GET /runners", [shared]).settle().await;
+    harness.press(":").type_text("disable runner").settle().await;
     // The row has no room for it.
-    harness.expect("or it with the default one  m…").expect("or it with the default one: mark");
-    harness.expect("another one with Space.");
+    harness.expect("a shared runner serves all").expect("shared runners off.");
     for (width, height) in [(20, 8), (40, 10), (44, 12), (200, 60)] {
         harness.resize(width, height).press("Down Up");
     }

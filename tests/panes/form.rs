@@ -322,7 +322,7 @@ async fn what_was_typed_in_an_earlier_session_is_compared_with_what_it_was_typed
 async fn read_only_refuses_it_before_it_opens() {
     let mut harness = Begin::at(Place::new("projects")).read_only().open();
     harness.reply("GET /projects", [project("rocket-ui")]).settle().await;
-    harness.press("+").expect("New project: labscope is read-only");
+    harness.press("+").expect("Create project: labscope is read-only");
     harness.press("e").expect("read-only").expect_no("Settings of");
 }
 

@@ -20,6 +20,7 @@ mod hosts;
 mod issue;
 mod job;
 mod jobs;
+mod lists;
 mod mr;
 mod mrs;
 mod people;

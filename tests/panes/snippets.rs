@@ -81,7 +81,7 @@ async fn people_talk_about_a_snippet_and_only_administrators_see_where_it_came_f
     app.press("C-s").until("Created the snippet").await;
     app.settle().await;
     app.press("2").settle().await;
-    app.expect("Nobody has said anything yet").press("c").type_text("It is **short**.").press("C-s");
+    app.expect("No comments yet").press("c").type_text("It is **short**.").press("C-s");
     app.until("Commented on $1").await;
     app.settle().await;
     app.expect("It is short.").expect("Ada Sommer");
@@ -99,7 +99,7 @@ async fn people_talk_about_a_snippet_and_only_administrators_see_where_it_came_f
     let mut app = at(&server, "ada", place).await;
     app.press("D").expect("Delete your note").press("y").until("Deleted a note").await;
     app.settle().await;
-    app.expect("Nobody has said anything yet");
+    app.expect("No comments yet");
     server.stop().await;
 }
 

@@ -25,12 +25,12 @@ pub struct ColumnChoice {
 }
 
 impl ColumnChoice {
-    /// Sorts by `name`: the small first, then the large, then as the server has it.
-    pub fn turn(&mut self, name: &str) {
-        match (self.order.as_deref() == Some(name), self.down) {
-            (false, _) => (self.order, self.down) = (Some(name.to_owned()), false),
-            (true, false) => self.down = true,
-            (true, true) => (self.order, self.down) = (None, false),
+    /// Sorts by `name`, `down` first, then the other way, then as the server has it.
+    pub fn turn(&mut self, name: &str, down: bool) {
+        match self.order.as_deref() == Some(name) {
+            false => (self.order, self.down) = (Some(name.to_owned()), down),
+            true if self.down == down => self.down = !down,
+            true => (self.order, self.down) = (None, false),
         }
     }
 
@@ -55,11 +55,22 @@ pub enum Sorter {
     Loaded,
 }
 
+/// A column that a list offers.
+#[derive(Clone, Copy, Debug)]
+pub struct ColumnOffer {
+    /// Its name, as it is kept.
+    pub name: &'static str,
+    /// Who sorts by it.
+    pub sorter: Sorter,
+    /// A date: sorted with the newest first.
+    pub newest_first: bool,
+}
+
 /// The list of columns.
 pub struct ColumnsList {
     /// What the choice is kept under.
     key: String,
-    offered: Vec<(&'static str, Sorter)>,
+    offered: Vec<ColumnOffer>,
     choice: ColumnChoice,
     standard: ColumnChoice,
     list: table::ListState,
@@ -68,12 +79,7 @@ pub struct ColumnsList {
 
 impl ColumnsList {
     /// Of the columns `offered`, as they are chosen now, and as they are where nothing was chosen.
-    pub fn new(
-        key: String,
-        offered: Vec<(&'static str, Sorter)>,
-        choice: ColumnChoice,
-        standard: ColumnChoice,
-    ) -> ColumnsList {
+    pub fn new(key: String, offered: Vec<ColumnOffer>, choice: ColumnChoice, standard: ColumnChoice) -> ColumnsList {
         let (list, area) = (table::ListState::new(), Cell::default());
         let mut columns = ColumnsList { key, offered, choice, standard, list, area };
         columns.arrange();
@@ -83,10 +89,10 @@ impl ColumnsList {
     /// Those that are shown first, in their order.
     fn arrange(&mut self) {
         let place = |name: &str| self.choice.columns.iter().position(|column| column == name).unwrap_or(usize::MAX);
-        self.offered.sort_by_key(|(name, _)| place(name));
+        self.offered.sort_by_key(|offer| place(offer.name));
     }
 
-    fn current(&self) -> Option<(&'static str, Sorter)> {
+    fn current(&self) -> Option<ColumnOffer> {
         self.offered.get(self.list.selected()).copied()
     }
 
@@ -97,7 +103,7 @@ impl ColumnsList {
 
     /// Moves the column under the cursor one place; what is hidden has none.
     fn carry(&mut self, down: bool) {
-        let Some((name, _)) = self.current() else { return };
+        let Some(ColumnOffer { name, .. }) = self.current() else { return };
         let Some(at) = self.choice.columns.iter().position(|column| column == name) else { return };
         let to = if down { at + 1 } else { at.wrapping_sub(1) };
         if to < self.choice.columns.len() {
@@ -108,16 +114,21 @@ impl ColumnsList {
     }
 
     fn row(&self, index: usize) -> table::Row {
-        let Some((name, sorter)) = self.offered.get(index).copied() else { return table::Row::default() };
+        let Some(offer) = self.offered.get(index).copied() else { return table::Row::default() };
+        let ColumnOffer { name, sorter, newest_first } = offer;
         let shown = self.choice.columns.iter().any(|column| column == name);
         let mark = if shown { glyph::done() } else { " " };
-        let sorted = match (self.choice.order.as_deref() == Some(name), self.choice.down) {
-            (true, true) => format!("{} largest first", glyph::down()),
-            (true, false) => format!("{} smallest first", glyph::up()),
-            (false, _) => String::new(),
+        let words = match (newest_first, self.choice.down) {
+            (true, true) => "newest first",
+            (true, false) => "oldest first",
+            (false, true) => "largest first",
+            (false, false) => "smallest first",
         };
+        let sign = if self.choice.down { glyph::down() } else { glyph::up() };
+        let sorts = self.choice.order.as_deref() == Some(name);
+        let sorted = if sorts { format!("{sign} {words}") } else { String::new() };
         let by = match sorter {
-            Sorter::Nobody => "",
+            Sorter::Nobody => "not sortable",
             Sorter::Server => "sorted by the server",
             Sorter::Loaded => "sorted locally (loaded rows)",
         };
@@ -160,14 +171,14 @@ impl Overlay for ColumnsList {
             KeyCode::Up | KeyCode::Char('k') => self.list.move_by(-1, len),
             KeyCode::Down | KeyCode::Char('j') => self.list.move_by(1, len),
             KeyCode::Char(' ' | 'x') => {
-                if let Some((name, _)) = self.current() {
+                if let Some(ColumnOffer { name, .. }) = self.current() {
                     self.choice.toggle(name);
                     self.keep(cx);
                 }
             }
             KeyCode::Char('s') => {
-                if let Some((name, _)) = self.current().filter(|(_, sorter)| *sorter != Sorter::Nobody) {
-                    self.choice.turn(name);
+                if let Some(offer) = self.current().filter(|offer| offer.sorter != Sorter::Nobody) {
+                    self.choice.turn(offer.name, offer.newest_first);
                     self.keep(cx);
                 }
             }
@@ -196,7 +207,7 @@ impl Overlay for ColumnsList {
                 }
                 if let Some(index) = self.list.row_at(row - area.y) {
                     self.list.select(index, len);
-                    if let Some((name, _)) = self.current() {
+                    if let Some(ColumnOffer { name, .. }) = self.current() {
                         self.choice.toggle(name);
                         self.keep(cx);
                     }
@@ -217,12 +228,16 @@ mod tests {
         let mut choice = ColumnChoice::default();
         let mut said = Vec::new();
         for _ in 0..4 {
-            choice.turn("stars");
+            choice.turn("stars", false);
             said.push(choice.order.as_ref().map(|_| choice.down));
         }
         assert_eq!(said, [Some(false), Some(true), None, Some(false)]);
-        choice.turn("age");
+        choice.turn("age", true);
+        assert_eq!((choice.order.as_deref(), choice.down), (Some("age"), true));
+        choice.turn("age", true);
         assert_eq!((choice.order.as_deref(), choice.down), (Some("age"), false));
+        choice.turn("age", true);
+        assert_eq!(choice.order, None);
     }
 
     #[test]

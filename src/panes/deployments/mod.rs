@@ -224,33 +224,26 @@ impl Pane for Deployments {
     const TITLE: &'static str = "Deployments by environment";
     const NEEDS: Needs = Needs::Project;
     const COMMANDS: &'static [Command<Self>] = &[
-        Command::new("deployments.open", &["Enter"], "Open its job, or what the line says", Self::enter)
-            .footer("job")
-            .when(Self::has_one),
-        Command::new("deployments.commit", &["S"], "Show its commit", |pane: &mut Self, cx| {
+        Command::new("deployments.open", &["Enter"], "Open job", Self::enter).footer("job").when(Self::has_one),
+        Command::new("deployments.commit", &["S"], "Open commit", |pane: &mut Self, cx| {
             if let Some(deployment) = pane.current(&cx.view) {
                 cx.go(Place::new("commit").project(pane.project.clone()).item(&deployment.sha));
             }
         })
         .footer("commit")
         .when(Self::has_one),
-        Command::new(
-            "deployments.changes",
-            &["d"],
-            "What changed there since the deployment before",
-            |pane: &mut Self, cx| {
-                let after = pane.current(&cx.view).map(|deployment| deployment.sha.clone());
-                if let (Some(before), Some(after)) = (pane.before(&cx.view), after) {
-                    cx.go(Place::new("compare").project(pane.project.clone()).item(format!("{before}...{after}")));
-                }
-            },
-        )
+        Command::new("deployments.changes", &["d"], "Compare with previous", |pane: &mut Self, cx| {
+            let after = pane.current(&cx.view).map(|deployment| deployment.sha.clone());
+            if let (Some(before), Some(after)) = (pane.before(&cx.view), after) {
+                cx.go(Place::new("compare").project(pane.project.clone()).item(format!("{before}...{after}")));
+            }
+        })
         .footer("changes")
         .when(|pane, view| {
             pane.has_one(view)?;
             pane.before(view).map(|_| ()).ok_or_else(|| "no other commit was deployed there before".into())
         }),
-        Command::new("deployments.visit", &["V"], "Visit the environment in the browser", |pane: &mut Self, cx| {
+        Command::new("deployments.visit", &["V"], "Open environment in browser", |pane: &mut Self, cx| {
             if let Some(url) = pane.current(&cx.view).and_then(details::link) {
                 cx.act(Action::Browse(url));
             }
@@ -260,7 +253,7 @@ impl Pane for Deployments {
             let link = pane.current(view).and_then(details::link);
             link.map(|_| ()).ok_or_else(|| "the environment has no address".into())
         }),
-        Command::new("deployments.artifacts", &["A"], "Browse the artifacts of its job", |pane: &mut Self, cx| {
+        Command::new("deployments.artifacts", &["A"], "Browse artifacts", |pane: &mut Self, cx| {
             if let Some(job) = pane.job(&cx.view) {
                 cx.go(Place::new("artifacts").project(pane.project.clone()).item(job.id));
             }

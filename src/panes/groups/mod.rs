@@ -263,68 +263,61 @@ impl Pane for Groups {
     const ID: &'static str = "groups";
     const TITLE: &'static str = "Groups, and the projects in them";
     const COMMANDS: &'static [Command<Self>] = &[
-        Command::new("groups.open", &["Enter"], "Open or close the group, open the project", Self::enter)
-            .footer("open"),
-        Command::new("groups.create", &["+"], "New group in this one, or at the top", |pane: &mut Self, cx| {
+        Command::new("groups.open", &["Enter"], "Open group or project", Self::enter).footer("open"),
+        Command::new("groups.create", &["+"], "Create group…", |pane: &mut Self, cx| {
             forms::group::create(pane.group().map(|group| group.path.as_str())).open(cx);
         })
         .footer("new group")
         .writes()
         .when(|_, view| forms::signed_in(view)),
-        Command::new("groups.project", &["P"], "New project in the group", |pane: &mut Self, cx| {
+        Command::new("groups.project", &["P"], "Create project…", |pane: &mut Self, cx| {
             let group = pane.group().map(|group| Id::from(group.path.as_str()));
             forms::project::create(group.as_ref()).open(cx);
         })
         .footer("new project")
         .writes()
         .when(|_, view| forms::signed_in(view)),
-        Command::new("groups.edit", &["e"], "Change the settings", Self::edit)
+        Command::new("groups.edit", &["e"], "Edit settings…", Self::edit)
             .footer("edit")
             .writes()
             .when(Self::may_change),
-        Command::new("groups.delete", &["D", "Delete"], "Delete the group", Self::delete).writes().when(
-            |pane, view| {
-                forms::signed_in(view)?;
-                let group = pane.tree.current().filter(|node| node.is_group());
-                group.map(|_| ()).ok_or_else(|| "no group is under the cursor".into())
-            },
-        ),
-        Command::new("groups.take_in", &["m"], "Move a project into the group", |pane: &mut Self, cx| {
+        Command::new("groups.delete", &["D", "Delete"], "Delete group…", Self::delete).writes().when(|pane, view| {
+            forms::signed_in(view)?;
+            let group = pane.tree.current().filter(|node| node.is_group());
+            group.map(|_| ()).ok_or_else(|| "no group is under the cursor".into())
+        }),
+        Command::new("groups.take_in", &["m"], "Move project into group…", |pane: &mut Self, cx| {
             if let Some(group) = pane.group() {
                 forms::group::take_in(&group.path).open(cx);
             }
         })
         .writes()
         .when(Self::may_rule),
-        Command::new("groups.projects", &["p"], "Its projects as a list", |pane: &mut Self, cx| {
+        Command::new("groups.projects", &["p"], "List projects", |pane: &mut Self, cx| {
             pane.go("projects", cx);
         })
         .footer("projects")
         .when(Self::has_group),
-        Command::new("groups.search", &["s"], "Search in it", |pane: &mut Self, cx| pane.go("search", cx))
+        Command::new("groups.search", &["s"], "Search in group…", |pane: &mut Self, cx| pane.go("search", cx))
             .when(Self::has_group),
-        Command::new("groups.notifications", &["w"], "What it tells you by mail", |pane: &mut Self, cx| {
+        Command::new("groups.notifications", &["w"], "Edit notification settings", |pane: &mut Self, cx| {
             pane.go("notifications", cx);
         })
         .when(Self::has_group),
-        Command::new("groups.sizes", &["S"], "Show how much groups hold, or no longer", |pane: &mut Self, _| {
+        Command::new("groups.sizes", &["S"], "Toggle storage sizes", |pane: &mut Self, _| {
             pane.sizes = !pane.sizes;
             pane.tree.restart();
         })
         .when(|_, view| forms::administrator(view)),
-        Command::new("groups.link", &["L"], "Link it to a directory", |pane: &mut Self, cx| {
+        Command::new("groups.link", &["L"], "Add LDAP link…", |pane: &mut Self, cx| {
             if let Some(group) = pane.group() {
                 forms::group::link(&group.path).open(cx);
             }
         })
         .writes()
         .when(Self::may_change),
-        Command::new("groups.unlink", &["U"], "Remove a link to a directory", Self::unlink)
-            .writes()
-            .when(Self::may_change),
-        Command::new("groups.sync", &["Y"], "Take the members over from the directory", Self::sync)
-            .writes()
-            .when(Self::may_change),
+        Command::new("groups.unlink", &["U"], "Remove LDAP link…", Self::unlink).writes().when(Self::may_change),
+        Command::new("groups.sync", &["Y"], "Sync LDAP members", Self::sync).writes().when(Self::may_change),
     ];
 
     fn open(place: &Place, _view: &View) -> Self {

@@ -111,7 +111,8 @@ const COLUMNS: Columns<Hook> = Columns {
             .loaded(|a, b| a.url.cmp(&b.url)),
         Field::new("triggers", Column::new("Triggers", Size::Fit { min: 0, max: 28 }).priority(2)),
         Field::new("created", Column::new("Created", Size::Fixed(7)).right().priority(1))
-            .loaded(|a, b| created(a).cmp(&created(b))),
+            .loaded(|a, b| created(a).cmp(&created(b)))
+            .newest_first(),
     ],
     order: None,
 };
@@ -129,23 +130,20 @@ impl ListSource for HookSource {
     const WIDTHS: [PanelRequest; 2] = [PanelRequest { min: 50, weight: 3 }, PanelRequest { min: 44, weight: 2 }];
     const COLUMNS: Columns<Hook> = COLUMNS;
     const COMMANDS: &'static [Command<Hooks>] = &[
-        Command::new("hooks.open", &["Enter"], "Show what is known of it", |pane: &mut Hooks, cx| {
+        Command::new("hooks.open", &["Enter"], "Show details", |pane: &mut Hooks, cx| {
             if !pane.enter_detail(cx) {
                 pane.focus_detail();
             }
         })
         .footer("details"),
-        Command::new("hooks.create", &["+"], "New hook", |_: &mut Hooks, cx| forms::hook::create().open(cx))
+        Command::new("hooks.create", &["+"], "Add hook…", |_: &mut Hooks, cx| forms::hook::create().open(cx))
             .footer("new")
             .writes()
             .when(|_, view| forms::administrator(view)),
-        Command::new("hooks.test", &["t"], "Test it: the server delivers a sample", Hooks::test)
-            .footer("test")
-            .writes()
-            .when(Hooks::may_change),
+        Command::new("hooks.test", &["t"], "Test hook", Hooks::test).footer("test").writes().when(Hooks::may_change),
         Hooks::mark_command("hooks.mark"),
         Hooks::columns_command("hooks.columns"),
-        Command::new("hooks.delete", &["D", "Delete"], "Remove it, or all that are marked", Hooks::delete)
+        Command::new("hooks.delete", &["D", "Delete"], "Remove hooks…", Hooks::delete)
             .footer("remove")
             .writes()
             .when(Hooks::may_change),

@@ -297,29 +297,29 @@ impl Pane for Jobs {
     const TITLE: &'static str = "Jobs by pipeline";
     const NEEDS: Needs = Needs::Project;
     const COMMANDS: &'static [Command<Self>] = &[
-        Command::new("jobs.open", &["Enter"], "Watch its trace", |pane: &mut Self, cx| pane.enter(cx))
+        Command::new("jobs.open", &["Enter"], "Open job", |pane: &mut Self, cx| pane.enter(cx))
             .footer("trace")
             .when(Jobs::has_job),
-        Command::new("jobs.retry", &["R"], "Run it again", |pane: &mut Self, cx| pane.job_action(JobAction::Retry, cx))
+        Command::new("jobs.retry", &["R"], "Retry job", |pane: &mut Self, cx| pane.job_action(JobAction::Retry, cx))
             .footer("retry")
             .writes()
             .when(|pane, view| pane.can(view, JobAction::Retry)),
-        Command::new("jobs.cancel", &["X"], "Cancel it", |pane: &mut Self, cx| pane.job_action(JobAction::Cancel, cx))
+        Command::new("jobs.cancel", &["X"], "Cancel job", |pane: &mut Self, cx| pane.job_action(JobAction::Cancel, cx))
             .footer("cancel")
             .writes()
             .when(|pane, view| pane.can(view, JobAction::Cancel)),
-        Command::new("jobs.play", &["P"], "Play a manual job", |pane: &mut Self, cx| {
+        Command::new("jobs.play", &["P"], "Play manual job", |pane: &mut Self, cx| {
             pane.job_action(JobAction::Play, cx)
         })
         .footer("play")
         .writes()
         .when(|pane, view| pane.can(view, JobAction::Play)),
-        Command::new("jobs.keep", &["K"], "Keep its artifacts for good", |pane: &mut Self, cx| {
+        Command::new("jobs.keep", &["K"], "Keep artifacts", |pane: &mut Self, cx| {
             pane.job_action(JobAction::Keep, cx);
         })
         .writes()
         .when(|pane, view| pane.can(view, JobAction::Keep)),
-        Command::new("jobs.artifacts", &["A"], "Browse its artifacts", |pane: &mut Self, cx| {
+        Command::new("jobs.artifacts", &["A"], "Browse artifacts", |pane: &mut Self, cx| {
             if let Some(job) = pane.current(&cx.view) {
                 cx.go(Place::new("artifacts").project(pane.project.clone()).item(job.id));
             }
@@ -329,15 +329,15 @@ impl Pane for Jobs {
             Some(_) => Err("it has no artifacts".into()),
             None => Err("no job is selected".into()),
         }),
-        Command::new("jobs.erase", &["Delete"], "Erase its trace and artifacts", |pane: &mut Self, cx| {
+        Command::new("jobs.erase", &["Delete"], "Erase job…", |pane: &mut Self, cx| {
             pane.job_action(JobAction::Erase, cx);
         })
         .writes()
         .when(|pane, view| pane.can(view, JobAction::Erase)),
-        Command::new("jobs.mark", &["Space"], "Mark for the next action", |pane: &mut Self, cx| pane.mark(cx))
+        Command::new("jobs.mark", &["Space"], "Toggle mark", |pane: &mut Self, cx| pane.mark(cx))
             .footer("mark")
             .when(Jobs::has_job),
-        Command::new("jobs.traces", &["|"], "Watch the traces of the marked or running jobs", |pane: &mut Self, cx| {
+        Command::new("jobs.traces", &["|"], "Watch traces side by side", |pane: &mut Self, cx| {
             let place = ci::traces(&pane.project, pane.together(&cx.view).into_iter());
             cx.go(place);
         })
@@ -345,27 +345,22 @@ impl Pane for Jobs {
             0 => Err("no job is marked, and none runs".into()),
             _ => Ok(()),
         }),
-        Command::new("jobs.watch", &["w"], "Tell when it ends, or no more", |pane: &mut Self, cx| {
+        Command::new("jobs.watch", &["w"], "Watch job (notify on finish)", |pane: &mut Self, cx| {
             if let Some(job) = pane.current(&cx.view) {
                 cx.act(Action::Watch(ci::watched(&pane.project, job)));
             }
         })
         .footer("watch")
         .when(Jobs::has_job),
-        Command::new(
-            "jobs.watch_pipeline",
-            &["W"],
-            "Tell when its pipeline ends, or no more",
-            |pane: &mut Self, cx| {
-                if let Some(id) = pane.pipeline_here(&cx.view) {
-                    cx.act(Action::Watch(Watched::Pipeline { project: pane.project.clone(), id }));
-                }
-            },
-        )
+        Command::new("jobs.watch_pipeline", &["W"], "Watch pipeline", |pane: &mut Self, cx| {
+            if let Some(id) = pane.pipeline_here(&cx.view) {
+                cx.act(Action::Watch(Watched::Pipeline { project: pane.project.clone(), id }));
+            }
+        })
         .when(|pane, view| {
             pane.pipeline_here(view).map(|_| ()).ok_or_else(|| "no job of a pipeline is selected".into())
         }),
-        Command::new("jobs.pipeline", &["p"], "Show its pipeline alone", |pane: &mut Self, cx| {
+        Command::new("jobs.pipeline", &["p"], "Filter by pipeline", |pane: &mut Self, cx| {
             let pipeline = pane.current(&cx.view).and_then(|job| job.pipeline.as_ref()).map(|p| p.id);
             if let Some(id) = pipeline {
                 cx.go(Place::new("jobs").project(pane.project.clone()).item(id));
@@ -376,7 +371,7 @@ impl Pane for Jobs {
             (None, Some(_)) => Ok(()),
             (None, None) => Err("no job of a pipeline is selected".into()),
         }),
-        Command::new("jobs.commit", &["S"], "Show its commit", |pane: &mut Self, cx| {
+        Command::new("jobs.commit", &["S"], "Open commit", |pane: &mut Self, cx| {
             if let Some(commit) = pane.current(&cx.view).and_then(|job| job.commit.as_ref()) {
                 cx.go(Place::new("commit").project(pane.project.clone()).item(&commit.id));
             }

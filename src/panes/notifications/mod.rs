@@ -224,7 +224,7 @@ impl Pane for Notifications {
     const ID: &'static str = "notifications";
     const TITLE: &'static str = "What you are told by mail";
     const COMMANDS: &'static [Command<Self>] =
-        &[Command::new("notifications.edit", &["e", "Enter"], "Change the level and the events", Self::edit)
+        &[Command::new("notifications.edit", &["e", "Enter"], "Edit notification settings…", Self::edit)
             .footer("change")
             .writes()
             .when(Self::may_edit)];

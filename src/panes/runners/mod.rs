@@ -174,14 +174,14 @@ impl Pane for Runners {
     const ID: &'static str = "runners";
     const TITLE: &'static str = "Runners and what they do";
     const COMMANDS: &'static [Command<Self>] = &[
-        Command::new("runners.open", &["Enter"], "Show its jobs, open one", |pane: &mut Self, cx| pane.enter(cx))
+        Command::new("runners.open", &["Enter"], "Open runner or job", |pane: &mut Self, cx| pane.enter(cx))
             .footer("jobs")
             .when(Runners::has_runner),
-        Command::new("runners.pause", &["P"], "Pause or resume it", Runners::pause)
+        Command::new("runners.pause", &["P"], "Toggle pause", Runners::pause)
             .footer("pause")
             .writes()
             .when(Runners::has_runner),
-        Command::new("runners.tags", &["t"], "Change its tags", |pane: &mut Self, cx| {
+        Command::new("runners.tags", &["t"], "Edit tags…", |pane: &mut Self, cx| {
             if let Some(runner) = pane.current(&cx.view) {
                 let prompt = Prompt::ask("tags, with commas", "tags", runner.tags().join(", "));
                 cx.act(Action::Open(Box::new(prompt)));
@@ -190,21 +190,21 @@ impl Pane for Runners {
         .footer("tags")
         .writes()
         .when(Runners::has_runner),
-        Command::new("runners.edit", &["e"], "Edit it: description, tags, what it takes", Runners::edit)
+        Command::new("runners.edit", &["e"], "Edit runner…", Runners::edit)
             .footer("edit")
             .writes()
             .when(Runners::has_runner),
-        Command::new("runners.enable", &["+"], "Enable one in a project", Runners::enable)
+        Command::new("runners.enable", &["+"], "Enable runner in project…", Runners::enable)
             .writes()
             .when(Runners::can_enable),
-        Command::new("runners.disable", &["D"], "Disable it in a project", Runners::disable)
+        Command::new("runners.disable", &["D"], "Disable runner in project…", Runners::disable)
             .writes()
             .when(Runners::can_disable),
-        Command::new("runners.remove", &["Delete"], "Remove it from the server", Runners::remove)
+        Command::new("runners.remove", &["Delete"], "Remove runner…", Runners::remove)
             .writes()
             .when(Runners::has_runner),
-        Command::new("runners.columns", &["|"], "Choose columns, and what sorts", |_: &mut Self, cx| COLUMNS.open(cx)),
-        Command::new("runners.status", &["f"], "Only its jobs of one status, or all", |pane: &mut Self, cx| {
+        Command::new("runners.columns", &["|"], "Columns and sorting…", |_: &mut Self, cx| COLUMNS.open(cx)),
+        Command::new("runners.status", &["f"], "Filter jobs by status", |pane: &mut Self, cx| {
             pane.status = (pane.status + 1) % JOB_STATUSES.len();
             pane.jobs.restart();
             let word = JOB_STATUSES.get(pane.status).copied().unwrap_or_default();

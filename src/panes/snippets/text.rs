@@ -106,11 +106,6 @@ impl SnippetView {
         }
     }
 
-    /// The bytes as the server sent them.
-    pub fn raw<'a>(&self, view: &View<'a>) -> Option<&'a Raw> {
-        view.store.get(&self.of.as_ref()?.0).value
-    }
-
     /// Another name for another text: what came is newer than what is said of it.
     fn name(&self, view: &View) -> Option<String> {
         let (get, name) = self.of.as_ref()?;

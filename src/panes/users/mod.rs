@@ -33,34 +33,37 @@ const COLUMNS: Columns<Profile> = Columns {
     place: "users",
     fields: &[
         Field::new("state", Column::new("", Size::Fixed(1))).loaded(|a: &Profile, b| a.state.cmp(&b.state)),
-        Field::new("user name", Column::new("user", Size::Fit { min: 8, max: 24 }))
+        Field::new("user name", Column::new("User", Size::Fit { min: 8, max: 24 }))
             .loaded(|a: &Profile, b| a.username.to_lowercase().cmp(&b.username.to_lowercase())),
-        Field::new("name", Column::new("name", Size::Fill { min: 14, weight: 1 }))
+        Field::new("name", Column::new("Name", Size::Fill { min: 14, weight: 1 }))
             .loaded(|a: &Profile, b| a.name.to_lowercase().cmp(&b.name.to_lowercase())),
         Field::new("notes", Column::new("", Size::Fit { min: 0, max: 24 }).priority(2)),
-        Field::new("e-mail", Column::new("e-mail", Size::Fit { min: 0, max: 30 }).middle().priority(4))
+        Field::new("e-mail", Column::new("Email", Size::Fit { min: 0, max: 30 }).middle().priority(4))
             .loaded(|a: &Profile, b| a.email.known().cmp(&b.email.known())),
-        Field::new("company", Column::new("company", Size::Fit { min: 0, max: 24 }).priority(5))
+        Field::new("company", Column::new("Organization", Size::Fit { min: 0, max: 24 }).priority(5))
             .loaded(|a: &Profile, b| a.organization.known().cmp(&b.organization.known()))
             .hidden(),
-        Field::new("signs in by", Column::new("signs in by", Size::Fit { min: 0, max: 24 }).priority(5)).hidden(),
+        Field::new("signs in by", Column::new("Identities", Size::Fit { min: 0, max: 24 }).priority(5)).hidden(),
         Field::new(
             "projects at most",
-            Column::new("projects at most", Size::Fit { min: 0, max: 16 }).right().priority(6),
+            Column::new("Projects limit", Size::Fit { min: 0, max: 16 }).right().priority(6),
         )
         .loaded(|a: &Profile, b| a.projects_limit.known().cmp(&b.projects_limit.known()))
         .hidden(),
-        Field::new("number", Column::new("#", Size::Fit { min: 1, max: 9 }).right().priority(3))
+        Field::new("number", Column::new("ID", Size::Fit { min: 1, max: 9 }).right().priority(3))
             .loaded(|a: &Profile, b| a.id.cmp(&b.id))
             .hidden(),
-        Field::new("made", Column::new("made", Size::Fixed(4)).right().priority(3))
+        Field::new("made", Column::new("Created", Size::Fixed(7)).right().priority(3))
             .loaded(|a: &Profile, b| at(&a.created_at).cmp(&at(&b.created_at)))
+            .newest_first()
             .hidden(),
-        Field::new("signed in", Column::new("in", Size::Fixed(4)).right().priority(3))
+        Field::new("signed in", Column::new("Last sign-in", Size::Fixed(12)).right().priority(3))
             .loaded(|a: &Profile, b| at(&a.last_sign_in_at).cmp(&at(&b.last_sign_in_at)))
+            .newest_first()
             .hidden(),
-        Field::new("active", Column::new("when", Size::Fixed(4)).right().priority(1))
-            .loaded(|a: &Profile, b| at(&a.last_activity_on).cmp(&at(&b.last_activity_on))),
+        Field::new("active", Column::new("Active", Size::Fixed(6)).right().priority(1))
+            .loaded(|a: &Profile, b| at(&a.last_activity_on).cmp(&at(&b.last_activity_on)))
+            .newest_first(),
     ],
     order: None,
 };
@@ -148,12 +151,12 @@ impl ListSource for UserSource {
     const WIDTHS: [PanelRequest; 2] = [PanelRequest { min: 52, weight: 3 }, PanelRequest { min: 40, weight: 2 }];
     const COLUMNS: Columns<Profile> = COLUMNS;
     const COMMANDS: &'static [Command<Users>] = &[
-        Command::new("users.open", &["Enter"], "Open it", Users::enter).footer("open").when(Users::has_row),
-        Command::new("users.create", &["+"], "New user", |_: &mut Users, cx| forms::user::create().open(cx))
+        Command::new("users.open", &["Enter"], "Open user", Users::enter).footer("open").when(Users::has_row),
+        Command::new("users.create", &["+"], "Create user…", |_: &mut Users, cx| forms::user::create().open(cx))
             .footer("new")
             .writes()
             .when(|_, view| forms::administrator(view)),
-        Command::new("users.edit", &["e"], "Change its account", |pane: &mut Users, cx| {
+        Command::new("users.edit", &["e"], "Edit user…", |pane: &mut Users, cx| {
             if let Some(user) = pane.current(&cx.view) {
                 forms::user::edit(user, &cx.view).open(cx);
             }
@@ -162,18 +165,18 @@ impl ListSource for UserSource {
         .writes()
         .when(Users::may_change),
         Users::mark_command("users.mark"),
-        Command::new("users.delete", &["D", "Delete"], "Delete it, or all that are marked", Users::delete)
+        Command::new("users.delete", &["D", "Delete"], "Delete users…", Users::delete)
             .footer("delete")
             .writes()
             .when(Users::may_change),
-        Command::new("users.project", &["P"], "New project that belongs to it", |pane: &mut Users, cx| {
+        Command::new("users.project", &["P"], "Create project for user…", |pane: &mut Users, cx| {
             let name = pane.current(&cx.view).map_or("", |user| user.username.as_str());
             forms::project::create_for_user().field("user_id", |field| _ = field.text(name)).open(cx);
         })
         .writes()
         .when(Users::may_change),
         Users::columns_command("users.columns"),
-        Command::new("users.key", &["K"], "Whose SSH key has a number", |_: &mut Users, cx| cx.go(Place::new("key")))
+        Command::new("users.key", &["K"], "Find SSH key by ID…", |_: &mut Users, cx| cx.go(Place::new("key")))
             .when(|_, view| forms::administrator(view)),
     ];
 

@@ -1,0 +1,190 @@
+//! The panel beside a list of snippets: the text of the selected one, its notes, and its details.
+
+use super::SnippetSource;
+use super::text::SnippetView;
+use crate::api::snippets::{GetUserAgentDetail, Snippet};
+use crate::app::action::Tone;
+use crate::app::command::Motion;
+use crate::app::outbox::Noteable;
+use crate::app::pane::{Cx, Pointer, SearchMode, View};
+use crate::parts::facts::{Details, NAMES_WIDE};
+use crate::parts::list::{age, ago};
+use crate::parts::list_pane::{Detail, DetailSearch, ListPane};
+use crate::parts::notes::Notes;
+use crate::store::{Load, Want};
+use crate::ui::panels;
+use crate::ui::text::shown;
+use crate::ui::theme::Role;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+/// Titles of the tabs.
+pub const TABS: &[&str] = &["Text", "Notes", "Details"];
+const TEXT: usize = 0;
+/// The tab of the notes.
+pub const NOTES: usize = 1;
+const DETAILS: usize = 2;
+
+/// What is shown of the selected snippet.
+pub struct SnippetDetail {
+    tab: usize,
+    text: SnippetView,
+    /// What people say of it.
+    pub notes: Notes,
+    details: Details,
+    /// The snippet whose notes are shown.
+    id: Option<u64>,
+}
+
+fn user_agent(source: &SnippetSource, snippet: &Snippet) -> GetUserAgentDetail {
+    GetUserAgentDetail { id: source.project.clone(), snippet_id: snippet.id }
+}
+
+impl SnippetDetail {
+    /// Shows the tab `tab`.
+    pub fn show(&mut self, tab: usize) {
+        self.tab = tab;
+    }
+
+    fn write(&mut self, source: &SnippetSource, snippet: &Snippet, view: &View, width: usize) {
+        let details = &mut self.details;
+        let author = snippet.author.as_ref().map(|author| format!("{} @{}", author.name, author.username));
+        let fields = [
+            ("Title", Some(snippet.title.clone()), Role::Title),
+            ("File", snippet.file_name.clone(), Role::Text),
+            ("Visibility", snippet.visibility.clone(), Role::Text),
+            ("Author", author, Role::User),
+            ("Created", Some(ago(&age(view, snippet.created_at.as_ref()))), Role::Text),
+            ("Updated", Some(ago(&age(view, snippet.updated_at.as_ref()))), Role::Text),
+            ("URL", Some(snippet.web_url.clone()), Role::Link),
+            ("Raw", snippet.raw_url.clone(), Role::Link),
+        ];
+        for (name, words, role) in fields {
+            if let Some(words) = words.filter(|words| !words.is_empty()) {
+                details.field(name, vec![(words, role)], None);
+            }
+        }
+        for (index, file) in snippet.files.iter().flatten().enumerate() {
+            details.field(if index == 0 { "Files" } else { "" }, vec![(file.path.clone(), Role::Text)], None);
+        }
+        if let Some(description) = snippet.description.as_deref().filter(|text| !text.is_empty()) {
+            details.line(Vec::new());
+            details.prose(description, width.saturating_sub(4).clamp(20, 100), 12, Role::Text);
+        }
+        let reply = view.store.get(&user_agent(source, snippet));
+        if reply.value.is_some() || reply.error.is_some() {
+            details.line(Vec::new());
+        }
+        if let Some(agent) = reply.value {
+            let spam = if agent.spam_check_submitted { "submitted" } else { "not submitted" };
+            details.field("User agent", vec![(agent.user_agent.clone(), Role::Text)], None);
+            details.field("IP address", vec![(agent.ip_address.clone(), Role::Text)], None);
+            details.field("Spam check", vec![(spam.to_owned(), Role::Text)], None);
+        } else if let Some(error) = reply.error {
+            let words = format!("{}: {}", error.title(), error.said());
+            details.field("User agent", vec![(words, Role::Dim)], None);
+            details.field("", vec![("Only for administrators".to_owned(), Role::Dim)], None);
+        }
+    }
+}
+
+impl Detail<SnippetSource> for SnippetDetail {
+    const PANELS: usize = 2;
+
+    fn new() -> SnippetDetail {
+        SnippetDetail {
+            tab: TEXT,
+            text: SnippetView::default(),
+            notes: Notes::default(),
+            details: Details::default().names(NAMES_WIDE),
+            id: None,
+        }
+    }
+
+    fn wants(&self, pane: &ListPane<SnippetSource>, snippet: &Snippet, view: &View, _: usize) -> Vec<Want> {
+        match self.tab {
+            NOTES => self.notes.wants(view),
+            DETAILS => vec![Load::one(&user_agent(&pane.source, snippet)).into()],
+            _ => self.text.wants(view),
+        }
+    }
+
+    fn changed(&mut self, source: &SnippetSource, snippet: Option<&Snippet>, cx: &mut Cx, width: usize) {
+        let id = snippet.map(|snippet| snippet.id);
+        if self.id != id {
+            self.id = id;
+            let project = source.project.clone();
+            self.notes.show(id.map(|id| Noteable::Snippet { project, id }));
+        }
+        self.text.show(&source.project, snippet);
+        self.text.changed(&cx.view);
+        self.details.clear();
+        if let Some(snippet) = snippet {
+            self.write(source, snippet, &cx.view, width);
+        }
+    }
+
+    fn motion(&mut self, _: &SnippetSource, _: Option<&Snippet>, motion: Motion, view: &View, _: usize) -> bool {
+        match self.tab {
+            NOTES => !self.notes.motion(motion),
+            TEXT => !self.text.motion(motion, view),
+            _ if motion == Motion::Left => true,
+            _ => {
+                self.details.motion(motion);
+                false
+            }
+        }
+    }
+
+    fn pointer(&mut self, _: &SnippetSource, _: Option<&Snippet>, pointer: Pointer, cx: &mut Cx, _: usize) {
+        match (self.tab, pointer) {
+            (DETAILS, pointer) => self.details.pointer(pointer, cx),
+            (NOTES, Pointer::Wheel { rows, .. }) => _ = self.notes.motion(Motion::Wheel(rows)),
+            (NOTES, Pointer::Press { column, row, .. }) => self.notes.click(column, row),
+            (_, Pointer::Wheel { rows, .. }) => _ = self.text.motion(Motion::Wheel(rows), &cx.view),
+            _ => {}
+        }
+    }
+
+    fn enter(&self, cx: &mut Cx) -> bool {
+        self.tab == DETAILS && self.details.enter(cx)
+    }
+
+    fn search_mode(&self) -> DetailSearch {
+        if self.tab == TEXT { DetailSearch::Own(SearchMode::Search) } else { DetailSearch::Nothing }
+    }
+
+    fn search_text(&self) -> &str {
+        &self.text.query
+    }
+
+    fn search(&mut self, text: &str) {
+        self.text.seek(text);
+    }
+
+    fn seek_next(&mut self, forward: bool, cx: &mut Cx) {
+        if !self.text.seek_next(forward, &cx.view) {
+            cx.say(Tone::Info, format!("Not found: {}", shown(&self.text.query)));
+        }
+    }
+
+    fn draw(
+        &self,
+        _: &SnippetSource,
+        snippet: &Snippet,
+        view: &View,
+        area: Rect,
+        buf: &mut Buffer,
+        focused: bool,
+        _: usize,
+    ) {
+        let name = snippet.file_name.as_deref().filter(|name| !name.is_empty()).unwrap_or(&snippet.title);
+        let facts = if self.tab == TEXT { self.text.facts(view) } else { String::new() };
+        let body = panels::title(buf, area, view.theme, focused, name, &facts);
+        match self.tab {
+            NOTES => self.notes.draw(view, body, buf, focused, ("No comments yet.", "c adds one")),
+            DETAILS => self.details.draw(view, body, buf, focused),
+            _ => self.text.draw(view, body, buf, focused),
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! What all places with a list do alike.
+
+use crate::harness::{Begin, Harness};
+use labscope::app::Place;
+use serde_json::{Value, json};
+
+/// A place with two rows, and what its rows can do.
+struct List {
+    place: Place,
+    line: &'static str,
+    rows: [Value; 2],
+    marks: bool,
+    detail: bool,
+}
+
+const PROJECT: &str = "a/b";
+
+fn lists() -> Vec<List> {
+    let on = |pane: &str| Place::new(pane).project(PROJECT);
+    let commit = |title: &str| {
+        json!({"id": "9f3c2ab89f3c2ab89f3c2ab89f3c2ab89f3c2ab8", "short_id": "9f3c2ab8", "title": title,
+            "author_name": "ada", "committed_date": "2026-06-15T09:00:00Z"})
+    };
+    let two = |row: &dyn Fn(u64, &str) -> Value| [row(1, "first-one"), row(2, "first-two")];
+    let named =
+        |_: u64, name: &str| json!({"name": name, "commit": commit("Work"), "merged": false, "protected": false});
+    let project = |id: u64, path: &str| {
+        json!({"id": id, "name": path, "path": path, "path_with_namespace": path, "web_url": "", "visibility": "public",
+            "last_activity_at": "2026-06-15T09:00:00Z"})
+    };
+    let user =
+        |id: u64, name: &str| json!({"id": id, "username": name, "name": name, "state": "active", "web_url": ""});
+    let hook = |id: u64, name: &str| json!({"id": id, "url": format!("http://{name}.test")});
+    let snippet = |id: u64, title: &str| json!({"id": id, "title": title, "file_name": "a.rs", "web_url": ""});
+    let list = |place, line, rows, marks, detail| List { place, line, rows, marks, detail };
+    vec![
+        list(on("branches"), "GET /projects/a%2Fb/repository/branches", two(&named), true, false),
+        list(on("tags"), "GET /projects/a%2Fb/repository/tags", two(&named), true, true),
+        list(on("snippets"), "GET /projects/a%2Fb/snippets", two(&snippet), false, true),
+        list(Place::new("projects"), "GET /projects", two(&project), false, false),
+        list(Place::new("users"), "GET /users", two(&user), true, true),
+        list(Place::new("hooks"), "GET /hooks", two(&hook), true, true),
+    ]
+}
+
+/// The selected line of the list, which is the left panel.
+fn selected(harness: &Harness) -> String {
+    harness.lines().into_iter().find(|line| line.starts_with('▌')).unwrap_or_default()
+}
+
+#[tokio::test]
+async fn esc_ends_marks_then_the_filter_then_the_focus_of_the_panel_beside() {
+    for List { place, line, rows, marks, detail } in lists() {
+        let name = place.pane.clone();
+        let mut harness = Begin::at(place).size(160, 24).open();
+        harness.reply("GET /user", json!({"id": 5, "username": "ada", "name": "Ada", "is_admin": true}));
+        harness.reply(line, rows).settle().await;
+        assert!(selected(&harness).contains("first-one"), "{name}\n{}", harness.picture());
+        harness.press("/").type_text("first").press("Enter").settle().await;
+        harness.press(if marks { "Space" } else { "j" });
+        if detail {
+            harness.press("Tab");
+        }
+        let head = |harness: &Harness| harness.lines()[0].clone();
+        if marks {
+            assert!(head(&harness).contains("1 marked"), "{name}\n{}", harness.picture());
+            harness.press("Esc");
+            assert!(!head(&harness).contains("marked"), "{name}\n{}", harness.picture());
+        }
+        assert!(head(&harness).contains("first"), "{name}\n{}", harness.picture());
+        harness.press("Esc").settle().await;
+        assert!(!head(&harness).contains("first"), "{name}\n{}", harness.picture());
+        if detail {
+            // The panel has the focus still.
+            harness.press("k");
+            assert!(selected(&harness).contains("first-two"), "{name}\n{}", harness.picture());
+            harness.press("Esc");
+        }
+        harness.press("g g").settle().await;
+        assert!(selected(&harness).contains("first-one"), "{name}\n{}", harness.picture());
+    }
+}
