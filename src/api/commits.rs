@@ -1,6 +1,7 @@
 //! Commits, what people and machines said of them, and their making (specification, "Commits and commit statuses").
 
 use crate::api::branches::{GetBranch, ListBranches};
+use crate::api::endpoint::{InputKind, InputType};
 use crate::api::jobs::PipelineBrief;
 use crate::api::merge_requests::{GetChanges, GetMergeRequest, ListMergeRequestCommits};
 use crate::api::projects::GetProject;
@@ -198,6 +199,10 @@ pub struct CommitAction {
     /// The last commit that the author knows of the file: a newer one makes the server refuse.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_commit_id: Option<String>,
+}
+
+impl InputType for Vec<CommitAction> {
+    const KIND: InputKind = InputKind::Other;
 }
 
 crate::endpoints! {

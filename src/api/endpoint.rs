@@ -108,7 +108,6 @@ input_types! {
     Vec<String>: List,
     Vec<u64>: List,
     std::collections::BTreeMap<String, String>: Other,
-    Vec<super::commits::CommitAction>: Other,
 }
 
 impl<T: InputType> InputType for Option<T> {

@@ -1,9 +1,9 @@
 //! Which keys mean which command in which place: the table's own keys, with the person's in their stead.
 
-use super::command::{Command, Info};
-use super::global::GLOBAL;
+use super::command::Info;
+use super::global;
 use super::keymap::{Chord, Key, Meaning, find, parse_chord, show};
-use super::pane::Entry;
+use super::registry::Entry;
 use std::collections::HashMap;
 
 /// All keys, by place.
@@ -30,7 +30,7 @@ impl Bindings {
     pub fn new(registry: &[Entry], own: &HashMap<String, Vec<String>>) -> Result<Bindings, BindingError> {
         let mut bindings = Bindings::default();
         let mut known: Vec<&'static str> = Vec::new();
-        let global: Vec<Info> = GLOBAL.iter().map(Command::info).collect();
+        let global: Vec<Info> = global::infos(registry).collect();
         bindings.global = rows(&global, own, &mut known, &mut bindings.shown)?;
         for entry in registry {
             let infos = (entry.commands)();

@@ -1,8 +1,7 @@
 //! The frame around a place: the line on top, the tabs, the line at the bottom, and what lies over it.
 
 use super::App;
-use super::command::Command;
-use super::global::GLOBAL;
+use super::global;
 use super::pane::{Breadcrumb, View};
 use super::reconcile::tone_role;
 use crate::ui::theme::Role;
@@ -162,7 +161,7 @@ impl App {
     fn continuations(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let Some(pane) = self.panes.last().filter(|_| !self.pressed.is_empty()) else { return };
         let theme = view.theme;
-        let infos: Vec<_> = pane.commands().into_iter().chain(GLOBAL.iter().map(Command::info)).collect();
+        let infos: Vec<_> = pane.commands().into_iter().chain(global::infos(self.registry)).collect();
         let rows: Vec<(String, &str)> = self
             .bindings
             .continuations(pane.id(), &self.pressed)

@@ -1,7 +1,8 @@
 //! The commands of every place: moving, seeking, going, and what concerns the whole program.
 
 use super::action::Action;
-use super::command::{Command, Motion};
+use super::command::{Command, Info, Motion};
+use super::registry::Entry;
 
 /// Commands that no pane owns; each only asks the app for something.
 pub const GLOBAL: &[Command<()>] = &[
@@ -42,17 +43,6 @@ pub const GLOBAL: &[Command<()>] = &[
     Command::new("refresh", &["r", "C-l"], "Refresh", |(), cx| cx.act(Action::Refresh)),
     Command::new("browse", &["o"], "Open in browser", |(), cx| cx.act(Action::BrowseHere)),
     Command::new("copy", &["y"], "Copy…", |(), cx| cx.act(Action::Copies)),
-    Command::new("go.home", &["g h"], "Go home", |(), cx| cx.act(Action::Named("home"))),
-    Command::new("go.projects", &["g p"], "Go to projects", |(), cx| cx.act(Action::Named("projects"))),
-    Command::new("go.branches", &["g b"], "Go to branches", |(), cx| cx.act(Action::Named("branches"))),
-    Command::new("go.files", &["g f"], "Go to files", |(), cx| cx.act(Action::Named("files"))),
-    Command::new("go.tags", &["g t"], "Go to tags", |(), cx| cx.act(Action::Named("tags"))),
-    Command::new("go.commits", &["g c"], "Go to commits", |(), cx| cx.act(Action::Named("commits"))),
-    Command::new("go.mrs", &["g m"], "Go to merge requests", |(), cx| cx.act(Action::Named("mrs"))),
-    Command::new("go.jobs", &["g j"], "Go to jobs", |(), cx| cx.act(Action::Named("jobs"))),
-    Command::new("go.runners", &["g r"], "Go to runners", |(), cx| cx.act(Action::Named("runners"))),
-    Command::new("go.search", &["g s"], "Go to search", |(), cx| cx.act(Action::Named("search"))),
-    Command::new("go.stage", &["g i"], "Go to staged changes", |(), cx| cx.act(Action::Named("stage"))),
     Command::new("hosts", &["g H"], "Go to another server…", |(), cx| cx.act(Action::Hosts)),
     Command::new("transfers", &["g d"], "Show downloads", |(), cx| cx.act(Action::Saves)),
     Command::new("drafts", &["g k"], "Show all drafts", |(), cx| {
@@ -61,3 +51,8 @@ pub const GLOBAL: &[Command<()>] = &[
     Command::new("suspend", &["C-z"], "Suspend", |(), cx| cx.act(Action::Suspend)),
     Command::new("quit", &["Q", "C-c"], "Quit", |(), cx| cx.act(Action::Quit)),
 ];
+
+/// What can be done in every place: [`GLOBAL`], and going to places that have keys for it.
+pub fn infos(panes: &[Entry]) -> impl Iterator<Item = Info> {
+    GLOBAL.iter().map(Command::info).chain(panes.iter().filter_map(|entry| entry.go))
+}

@@ -19,6 +19,8 @@ pub mod query;
 pub mod quick_open;
 pub mod recent;
 pub mod reconcile;
+pub mod registry;
+pub mod route;
 mod saving;
 pub mod server_switch;
 pub mod synonyms;
@@ -45,9 +47,10 @@ use overlay::picker::{Item, Picker};
 use overlay::prompt::Prompt;
 use overlay::query::QueryLine;
 use overlay::{AfterKey, Overlay};
-pub use pane::{AnyPane, Cx, Entry, Needs, Pane, Pointer, SearchMode, Session, View};
+pub use pane::{AnyPane, Cx, Needs, Pane, Pointer, SearchMode, Session, View};
 use past_tense::past_tense;
 pub use place::Place;
+pub use registry::Entry;
 use server_switch::ServerSwitch;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use target::TargetError;
@@ -282,6 +285,7 @@ impl App {
 
     fn view_of(&self) -> View<'_> {
         View {
+            panes: self.registry,
             store: &self.store,
             theme: &self.theme,
             now: self.now.checked_add(self.skew).unwrap_or(self.now),
@@ -583,7 +587,7 @@ impl App {
                 self.go(place);
                 self.remember(effects);
             }
-            Action::GoTo(target) => match target::parse(&target, &self.session.web_url) {
+            Action::GoTo(target) => match target::parse(self.registry, &target, &self.session.web_url) {
                 Ok(place) => {
                     self.act(Action::Go(place), effects);
                     self.named = true;
@@ -703,6 +707,9 @@ impl App {
         if known {
             return;
         }
+        if let Some(entry) = self.registry.iter().find(|entry| entry.go.is_some_and(|go| go.id == id)) {
+            return self.go_named(entry.id);
+        }
         if let Some(command) = GLOBAL.iter().find(|c| c.id == id) {
             let mut cx = Cx { view: self.view_of(), actions: Vec::new() };
             (command.run)(&mut (), &mut cx);
@@ -755,7 +762,7 @@ impl App {
     fn open(&mut self, place: Place) {
         self.pressed.clear();
         self.named = false;
-        let Some(entry) = self.registry.iter().find(|e| e.id == place.pane) else {
+        let Some(entry) = registry::find(self.registry, &place.pane) else {
             return self.say(Tone::Warning, format!("There is no place called \"{}\".", place.pane));
         };
         let pane = (entry.open)(&place, &self.view_of());
@@ -772,7 +779,7 @@ impl App {
     }
 
     fn go_named(&mut self, name: &'static str) {
-        let Some(entry) = self.registry.iter().find(|e| e.id == name) else {
+        let Some(entry) = registry::find(self.registry, name) else {
             return self.say(Tone::Warning, format!("There is no place called \"{name}\"."));
         };
         match self.place_named(entry) {
@@ -818,7 +825,7 @@ impl App {
             return;
         }
         // The first place may have been named by a target: what is nearest above it is behind it.
-        match self.place().above() {
+        match registry::above(self.registry, &self.place()) {
             Some(above) => {
                 self.panes.clear();
                 self.open(above);
@@ -901,7 +908,7 @@ impl App {
 
     /// The commands of every place, as things to choose.
     fn global_items(&self) -> impl Iterator<Item = Item> {
-        GLOBAL.iter().map(|c| self.command_item(c.id, c.title))
+        global::infos(self.registry).map(|c| self.command_item(c.id, c.title))
     }
 
     fn menu(&mut self) {
@@ -954,7 +961,7 @@ impl App {
     /// The keys of the place at hand and of every place, to find one and to run it.
     fn help(&mut self) {
         let here = self.panes.last().map(|pane| pane.id()).unwrap_or_default();
-        let place = self.registry.iter().find(|entry| entry.id == here).map_or("", |entry| entry.title);
+        let place = registry::find(self.registry, here).map_or("", |entry| entry.title);
         let mut items = self.command_items();
         items.extend(self.global_items().map(|item| item.detail("everywhere")));
         self.overlays.push(Box::new(Picker::new(format!("Keys: {place}"), "", items).of_keys()));

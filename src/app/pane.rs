@@ -5,6 +5,7 @@ use super::command::{Command, Disabled, Info, Motion};
 use super::outbox::Outbox;
 use super::place::Place;
 use super::query::Grammar;
+use super::registry::Entry;
 use super::transfer::Transfers;
 use crate::api::Host;
 use crate::store::{Load, Store, Want};
@@ -79,6 +80,8 @@ pub struct Section {
 /// Everything that a pane may look at.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
+    /// The places there are.
+    pub panes: &'static [Entry],
     /// What is known.
     pub store: &'a Store,
     /// How roles look.
@@ -388,42 +391,5 @@ impl<P: Pane> AnyPane for P {
             Err(why) => cx.say(Tone::Warning, format!("{}: {why}", command.title.trim_end_matches('…'))),
         }
         true
-    }
-}
-
-/// A row of the registry of panes.
-pub struct Entry {
-    /// [`Pane::ID`].
-    pub id: &'static str,
-    /// [`Pane::TITLE`].
-    pub title: &'static str,
-    /// [`Pane::NEEDS`].
-    pub needs: Needs,
-    /// Opens the pane.
-    pub open: fn(&Place, &View) -> Box<dyn AnyPane>,
-    /// The rows of its command table.
-    pub commands: fn() -> Vec<Info>,
-}
-
-impl Entry {
-    /// The row of `P`.
-    pub const fn of<P: Pane>() -> Entry {
-        Entry {
-            id: P::ID,
-            title: P::TITLE,
-            needs: P::NEEDS,
-            open: |place, view| Box::new(P::open(place, view)),
-            commands: || P::COMMANDS.iter().map(Command::info).collect(),
-        }
-    }
-
-    /// The same place under a second name; its commands are listed under the first alone.
-    pub const fn named(self, id: &'static str, title: &'static str) -> Entry {
-        Entry { id, title, commands: Vec::new, ..self }
-    }
-
-    /// The same place, which needs something else to open.
-    pub const fn needing(self, needs: Needs) -> Entry {
-        Entry { needs, ..self }
     }
 }

@@ -519,6 +519,7 @@ mod tests {
         let (store, theme, drafts, outbox) = (Store::default(), Theme::plain(), HashMap::new(), Outbox::default());
         let session = Session { signed_in: true, ..Session::default() };
         run(&View {
+            panes: crate::panes::PANES,
             store: &store,
             theme: &theme,
             now: "2026-06-15T12:00:00Z".parse().expect("a time"),

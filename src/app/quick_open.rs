@@ -5,6 +5,7 @@ use super::overlay::picker::{Item, Source};
 use super::pane::View;
 use super::place::Place;
 use super::recent;
+use super::registry::{self, Thing};
 use crate::api::branches::{Branch, ListBranches};
 use crate::api::endpoint::{Request, decode};
 use crate::api::groups::{Group, ListGroups};
@@ -41,6 +42,13 @@ impl Suggestions {
     fn order(&mut self, start: usize) {
         if let Some(rest) = self.items.get_mut(start..) {
             rest.sort_by(|a, b| a.label.cmp(&b.label));
+        }
+    }
+
+    /// By what the registry calls it.
+    fn add_labeled(&mut self, view: &View, kind: &'static str, place: Option<Place>) {
+        if let Some(place) = place {
+            self.add(registry::label(view.panes, &place), "", kind, place);
         }
     }
 
@@ -101,13 +109,13 @@ impl QuickOpen {
     }
 
     /// A number with its sign: the thing of the project at hand, known or not.
-    fn numbered(&self, typed: &str, offers: &mut Suggestions) {
+    fn numbered(&self, view: &View, typed: &str, offers: &mut Suggestions) {
         let Some(project) = &self.here.project else { return };
-        let kinds = [('!', "mr", "merge request"), ('#', "issue", "issue"), ('$', "snippets", "snippet")];
-        for (sign, pane, kind) in kinds {
-            if let Some(number) = typed.trim().strip_prefix(sign).filter(|rest| rest.parse::<u64>().is_ok()) {
-                let place = Place::new(pane).project(project.clone()).item(number);
-                offers.add(format!("{project}{sign}{number}"), "", kind, place);
+        for entry in view.panes {
+            let (Some(sign), Some(thing)) = (entry.sign.filter(|sign| !sign.in_group), entry.thing) else { continue };
+            if let Some(number) = typed.trim().strip_prefix(sign.mark).filter(|rest| rest.parse::<u64>().is_ok()) {
+                let place = Place::new(entry.id).project(project.clone()).item(number);
+                offers.add(registry::label(view.panes, &place), "", thing.word(), place);
             }
         }
     }
@@ -116,36 +124,39 @@ impl QuickOpen {
         let path = |project: &Project| (project.id, Id::from(&*project.full_path()));
         let paths: HashMap<u64, Id> = view.store.known().map(|(_, project)| path(project)).collect();
         let start = offers.items.len();
+        let of = |thing: Thing| registry::place_of(view.panes, thing);
         for (_, project) in view.store.known::<Project>().take(MOST) {
             let path = project.full_path();
             let about = project.description().lines().next().unwrap_or_default();
-            let place = Place::new("files").project(&*path);
+            let place = of(Thing::Project).project(&*path);
             offers.add(path.into_owned(), about, "project", place);
         }
         for (_, group) in view.store.known::<Group>().take(MOST) {
             let path = if group.full_path.is_empty() { &group.path } else { &group.full_path };
-            offers.add(path.clone(), &group.name, "group", Place::new("groups").group(path.as_str()));
+            offers.add(path.clone(), &group.name, "group", of(Thing::Group).group(path.as_str()));
         }
         for (_, request) in view.store.known::<MergeRequest>().take(MOST) {
             let project = Self::path(&paths, &request.project_id.into());
-            let place = Place::new("mr").project(project.clone()).item(request.iid);
-            offers.add(format!("{project}!{}", request.iid), &request.title, "merge request", place);
+            let place = of(Thing::MergeRequest).project(project).item(request.iid);
+            offers.add(registry::label(view.panes, &place), &request.title, "merge request", place);
         }
         for (request, job) in view.store.known::<Job>().take(MOST) {
             let Some(project) = project_of(request) else { continue };
             let project = Self::path(&paths, &project);
-            let place = Place::new("job").project(project.clone()).item(job.id);
+            let place = of(Thing::Job).project(project).item(job.id);
             let about = format!("{} {} · {}", job.name, job.status.as_str(), job.r#ref);
-            offers.add(format!("{project} job {}", job.id), &about, "job", place);
+            offers.add(registry::label(view.panes, &place), &about, "job", place);
         }
         for (_, user) in view.store.known::<User>().take(MOST) {
-            offers.add(format!("@{}", user.username), &user.name, "user", Place::new("user").item(&user.username));
+            offers.add(format!("@{}", user.username), &user.name, "user", of(Thing::User).item(&user.username));
         }
         for (request, branch) in view.store.known::<Branch>().take(MOST) {
-            Self::at_ref(&paths, request, &branch.name, "branch", offers);
+            let place = Self::at_ref(view, &paths, request, &branch.name);
+            offers.add_labeled(view, "branch", place);
         }
         for (request, tag) in view.store.known::<Tag>().take(MOST) {
-            Self::at_ref(&paths, request, &tag.name, "tag", offers);
+            let place = Self::at_ref(view, &paths, request, &tag.name);
+            offers.add_labeled(view, "tag", place);
         }
         for (request, entry) in view.store.known::<TreeEntry>().filter(|(_, e)| e.r#type == EntryKind::Blob).take(MOST)
         {
@@ -158,17 +169,15 @@ impl QuickOpen {
             if self.here.git_ref.is_some() && at != self.here.git_ref {
                 continue;
             }
-            let place = Place { git_ref: at, ..Place::new("files").project(project).path(entry.path.as_str()) };
+            let place = Place { git_ref: at, ..of(Thing::Project).project(project).path(entry.path.as_str()) };
             offers.add(entry.path.clone(), "", "file", place);
         }
         offers.order(start);
     }
 
-    fn at_ref(paths: &HashMap<u64, Id>, request: &Request, name: &str, kind: &'static str, offers: &mut Suggestions) {
-        if let Some(project) = project_of(request) {
-            let project = Self::path(paths, &project);
-            offers.add(format!("{project}@{name}"), "", kind, Place::new("files").project(project.clone()).at(name));
-        }
+    fn at_ref(view: &View, paths: &HashMap<u64, Id>, request: &Request, name: &str) -> Option<Place> {
+        let project = Self::path(paths, &project_of(request)?);
+        Some(registry::place_of(view.panes, Thing::Project).project(project).at(name))
     }
 }
 
@@ -193,20 +202,14 @@ impl Source for QuickOpen {
 
     fn items(&self, view: &View, typed: &str) -> Vec<Item> {
         let mut offers = Suggestions::default();
-        self.numbered(typed, &mut offers);
+        self.numbered(view, typed, &mut offers);
         for place in recent::places(view) {
-            offers.add(place.label(), "", "recent", place);
+            offers.add_labeled(view, "recent", Some(place));
         }
         if let Some(project) = &self.here.project {
-            for (name, what) in [
-                ("mrs", "merge requests"),
-                ("jobs", "jobs"),
-                ("branches", "branches"),
-                ("commits", "commits"),
-                ("tags", "tags"),
-                ("overview", "overview"),
-            ] {
-                offers.add(format!("{project} {what}"), "", name, Place::new(name).project(project.as_str()));
+            for (entry, what) in view.panes.iter().filter_map(|entry| Some((entry, entry.lists?))) {
+                let place = Place::new(entry.id).project(project.as_str());
+                offers.add(format!("{project} {what}"), "", entry.id, place);
             }
         }
         self.known(view, &mut offers);

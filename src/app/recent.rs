@@ -4,6 +4,7 @@ use super::App;
 use super::action::{Action, Effect, Tone};
 use super::pane::{Cx, View};
 use super::place::Place;
+use super::registry::{self, Entry, Thing};
 
 /// Under which the places are kept.
 const PLACES: &str = "recent places";
@@ -42,9 +43,12 @@ pub fn pin(cx: &mut Cx, path: &str) {
 }
 
 /// Whether a place is one to come back to: a thing, or a file.
-fn is_worth_it(place: &Place) -> bool {
-    let thing = matches!(place.pane.as_str(), "mr" | "job" | "issue" | "epic" | "commit" | "snippets" | "compare");
-    thing && place.item.is_some() || place.pane == "files" && place.project.is_some()
+fn is_worth_it(panes: &[Entry], place: &Place) -> bool {
+    match registry::thing(panes, place) {
+        Some(Thing::Project) => place.project.is_some(),
+        None | Some(Thing::Home | Thing::Group | Thing::User) => false,
+        Some(_) => place.item.is_some(),
+    }
 }
 
 impl App {
@@ -61,7 +65,7 @@ impl App {
     /// Until it is known who is here, nobody's list is touched.
     fn note_place(&mut self, exists: bool, effects: &mut Vec<Effect>) {
         let place = Place { tab: None, line: None, query: None, ..self.place() };
-        if !is_worth_it(&place) || self.session.signed_in && !self.account_is_known {
+        if !is_worth_it(self.registry, &place) || self.session.signed_in && !self.account_is_known {
             return;
         }
         let known = places(&self.view_of());
@@ -82,13 +86,14 @@ impl App {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::panes::PANES;
 
     #[test]
     fn things_and_files_are_worth_coming_back_to_and_lists_are_not() {
-        assert!(is_worth_it(&Place::new("mr").project("a/b").item(1)));
-        assert!(is_worth_it(&Place::new("files").project("a/b")));
-        assert!(!is_worth_it(&Place::new("snippets").project("a/b")));
-        assert!(!is_worth_it(&Place::new("projects")));
+        assert!(is_worth_it(PANES, &Place::new("mr").project("a/b").item(1)));
+        assert!(is_worth_it(PANES, &Place::new("files").project("a/b")));
+        assert!(!is_worth_it(PANES, &Place::new("snippets").project("a/b")));
+        assert!(!is_worth_it(PANES, &Place::new("projects")));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::action::{Effect, Tone};
 use super::pane::View;
-use super::{App, Cx};
+use super::{App, Cx, registry};
 use crate::api::users::GetCurrentUser;
 use crate::api::{Fault, Id};
 use crate::store::{HeldState, Load, Ticket, Want, earliest};
@@ -71,10 +71,10 @@ impl App {
             _ => None,
         });
         let place = pane.place();
-        let (Some(_), Some(above)) = (missing, place.instead()) else { return };
+        let (Some(_), Some(above)) = (missing, registry::instead(self.registry, &place)) else { return };
         let thing = place.item.is_some() || place.path.is_some() || place.git_ref.is_some();
         let within = place.project.as_ref().or(place.group.as_ref()).filter(|_| !thing);
-        let what = within.map_or_else(|| place.label(), Id::to_string);
+        let what = within.map_or_else(|| registry::label(self.registry, &place), Id::to_string);
         self.forget(effects);
         self.panes.pop();
         self.open(above);

@@ -4,6 +4,7 @@
 use super::action::{Action, Effect, Tone};
 use super::overlay::picker::{Item, Picker};
 use super::pane::Section;
+use super::registry::{self, Thing};
 use super::{App, Place, Session, Setup, target};
 use crate::ui::theme::Theme;
 use jiff::Timestamp;
@@ -51,8 +52,13 @@ impl App {
         UiState { now: self.now, size: self.size, theme: self.theme.clone(), sections }
     }
 
-    /// The app of another server, in the same manner, at its first place.
-    pub fn beside(&self, session: Session, drafts: HashMap<String, String>, place: Place) -> (App, Vec<Effect>) {
+    /// The app of another server, in the same manner, at `place` or at home.
+    pub fn beside(
+        &self,
+        session: Session,
+        drafts: HashMap<String, String>,
+        place: Option<Place>,
+    ) -> (App, Vec<Effect>) {
         App::new(Setup {
             registry: self.registry,
             bindings: self.bindings.clone(),
@@ -64,7 +70,7 @@ impl App {
             theme: self.theme.clone(),
             theme_is_chosen: self.theme_is_chosen,
             drafts,
-            place,
+            place: place.unwrap_or_else(|| registry::place_of(self.registry, Thing::Home)),
             now: self.now,
             size: self.size,
         })
@@ -99,7 +105,7 @@ impl App {
                 self.remember(&mut effects);
                 self.named = true;
             }
-            None if self.panes.is_empty() => self.open(Place::new("home")),
+            None if self.panes.is_empty() => self.open(registry::place_of(self.registry, Thing::Home)),
             None => {}
         }
         self.elsewhere.doors.push(self.panes.len().max(1));
@@ -161,7 +167,7 @@ impl App {
         // One may stand below another.
         let nearest = on.max_by_key(|other| other.host.web_url().len());
         let Some(host) = nearest.map(|other| other.host.clone()) else { return false };
-        match target::parse(target, host.web_url()) {
+        match target::parse(self.registry, target, host.web_url()) {
             Ok(place) => effects.push(Effect::Elsewhere(host, Some(place))),
             Err(error) => self.say(Tone::Warning, error.to_string()),
         }

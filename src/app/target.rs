@@ -1,6 +1,8 @@
 //! Targets: web addresses of a server, the part after its host, and short forms, read into places.
 
 use super::place::Place;
+use super::registry::{self, Entry, Thing};
+use super::route::{self, Address, is_name, is_number};
 use crate::api::endpoint::decode;
 use url::Url;
 
@@ -30,8 +32,8 @@ pub fn below(text: &str, root: &str) -> Option<String> {
     (url.origin() == root.origin()).then(|| format!("{path}{query}{fragment}"))
 }
 
-/// Reads a target; `web_url` is the root of the server's pages, empty where any host will do.
-pub fn parse(text: &str, web_url: &str) -> Result<Place, TargetError> {
+/// Reads a target as one of `panes`; `web_url` is the root of the server's pages, empty where any host will do.
+pub fn parse(panes: &[Entry], text: &str, web_url: &str) -> Result<Place, TargetError> {
     let text = text.trim();
     let rest = match text.split_once("://") {
         Some(_) if web_url.is_empty() => text.splitn(4, '/').nth(3).unwrap_or_default().to_owned(),
@@ -48,24 +50,23 @@ pub fn parse(text: &str, web_url: &str) -> Result<Place, TargetError> {
         None => (rest.as_str(), None),
     };
     let rest = rest.trim_matches('/');
-    if let (Some(iid), true) = (fragment.filter(|f| is_number(f)), !rest.contains("/-/"))
-        && is_project(rest)
+    if let Some(number) = fragment.filter(|_| !rest.contains("/-/"))
+        && let Some(place) = signed(panes, &format!("{}#{number}", decode(rest)))
     {
-        return Ok(Place::new("issue").project(decode(rest)).item(iid));
-    }
-    let (rest, query) = rest.split_once('?').map_or((rest, ""), |(r, q)| (r, q));
-    if rest.is_empty() {
-        return Ok(Place::new("projects"));
-    }
-    let own = fixed(rest).or_else(|| person(rest)).or_else(|| epic(rest)).or_else(|| group(rest));
-    if let Some(place) = own.or_else(|| short(rest)) {
         return Ok(place);
     }
-    long(rest, fragment, query).ok_or_else(|| TargetError::Unknown(text.to_owned()))?
-}
-
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.len() < 20 && text.bytes().all(|b| b.is_ascii_digit())
+    let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let address = Address { path, query, fragment };
+    let place = route::outside_projects(panes, &address).or_else(|| signed(panes, path)).or_else(|| file(panes, path));
+    if let Some(place) = place {
+        return Ok(place);
+    }
+    let (project, page) = split(panes, path);
+    if !is_project(project) {
+        return Err(TargetError::Unknown(text.to_owned()));
+    }
+    let place = route::in_project(panes, &Address { path: page, ..address });
+    place.map(|place| place.project(decode(project))).ok_or_else(|| TargetError::NoPlace(path.to_owned()))
 }
 
 fn is_project(text: &str) -> bool {
@@ -73,86 +74,33 @@ fn is_project(text: &str) -> bool {
         || text.split('/').count() >= 2 && text.split('/').all(|part| !part.is_empty() && !part.contains(' '))
 }
 
-/// Addresses that belong to no project.
-fn fixed(rest: &str) -> Option<Place> {
-    // Newer servers put a dash before some of them.
-    Some(match rest.strip_prefix("-/").unwrap_or(rest) {
-        "projects" | "dashboard/projects" | "explore" | "explore/projects" | "dashboard" => Place::new("projects"),
-        "dashboard/merge_requests" | "merge_requests" => Place::new("mrs"),
-        "admin/runners" => Place::new("runners").tab("all"),
-        "admin/users" | "users" => Place::new("users"),
-        "admin/hooks" | "admin/system_hooks" | "hooks" => Place::new("hooks"),
-        "admin/license" | "admin/subscription" | "license" => Place::new("license"),
-        "groups" | "admin/groups" | "dashboard/groups" | "explore/groups" => Place::new("groups"),
-        "me" | "profile" | "user_settings/profile" => Place::new("me"),
-        "profile/keys" | "user_settings/ssh_keys" => Place::new("me").tab("ssh"),
-        "profile/gpg_keys" | "user_settings/gpg_keys" => Place::new("me").tab("gpg"),
-        "profile/notifications" | "notifications" => Place::new("notifications"),
-        _ => return None,
+/// `group/project!12`, `group&3`: what has a sign of its own.
+fn signed(panes: &[Entry], text: &str) -> Option<Place> {
+    panes.iter().find_map(|entry| {
+        let sign = entry.sign?;
+        let (within, number) = text.rsplit_once(sign.mark).filter(|(_, number)| is_number(number))?;
+        let place = Place::new(entry.id).item(number);
+        // It may be the name of a ref or of a file that ends like this.
+        if within.contains('@') || within.contains("/-/") {
+            None
+        } else if sign.in_group {
+            within.split('/').all(is_name).then(|| place.group(within))
+        } else {
+            is_project(within).then(|| place.project(within))
+        }
     })
 }
 
-/// `@ada`, `admin/users/ada`, `users/ada`, `admin/keys/17`.
-fn person(rest: &str) -> Option<Place> {
-    if let Some(number) = rest.strip_prefix("admin/keys/").or(rest.strip_prefix("keys/")).filter(|n| is_number(n)) {
-        return Some(Place::new("key").item(number));
-    }
-    let name = rest.strip_prefix('@').or(rest.strip_prefix("admin/users/")).or(rest.strip_prefix("users/"))?;
-    let (name, tab) = name.split_once('/').unwrap_or((name, ""));
-    let place = Place::new("user").item(name);
-    is_name(name).then(|| if tab == "keys" { place.tab("ssh") } else { place })
-}
-
-/// `groups/acme/tools`, and a name alone: a group, or a user whose page it is.
-fn group(rest: &str) -> Option<Place> {
-    let named = rest.strip_prefix("admin/groups/").or(rest.strip_prefix("groups/"));
-    let path = named.map_or(rest, |path| path.split("/-/").next().unwrap_or(path)).trim_end_matches("/-");
-    let fits = path.split('/').all(is_name) && (named.is_some() || !path.contains('/'));
-    fits.then(|| Place::new("groups").group(path))
-}
-
-/// What the name of a group or user can be.
-fn is_name(name: &str) -> bool {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    !name.is_empty() && name.chars().all(plain)
-}
-
-/// `groups/acme/tools/-/epics/2`.
-fn epic(rest: &str) -> Option<Place> {
-    let (group, page) = rest.strip_prefix("groups/")?.split_once("/-/")?;
-    let id = page.strip_prefix("epics/").filter(|id| is_number(id))?;
-    Some(Place::new("epic").group(decode(group)).item(id))
-}
-
-/// `group/project!12`, `group/project@REF`, `group/project@REF:PATH:LINE`.
-fn short(rest: &str) -> Option<Place> {
-    if let Some((project, iid)) = rest.rsplit_once('!')
-        && is_project(project)
-        && is_number(iid)
-    {
-        return Some(Place::new("mr").project(project).item(iid));
-    }
-    if let Some((group, id)) = rest.rsplit_once('&')
-        && is_number(id)
-        && group.split('/').all(is_name)
-        && !group.contains("/-/")
-    {
-        return Some(Place::new("epic").group(group).item(id));
-    }
-    if let Some((project, id)) = rest.rsplit_once('$')
-        && is_project(project)
-        && is_number(id)
-    {
-        return Some(Place::new("snippets").project(project).item(id));
-    }
-    let (project, at) = rest.split_once('@')?;
+/// `group/project@REF`, `group/project@REF:PATH:LINE`.
+fn file(panes: &[Entry], text: &str) -> Option<Place> {
+    let (project, at) = text.split_once('@')?;
     if !is_project(project) || at.is_empty() || project.contains("/-/") {
         return None;
     }
-    let mut place = Place::new("files").project(project);
+    let place = registry::place_of(panes, Thing::Project).project(project);
     // A ref never holds a colon, so the first one begins the path.
     let Some((git_ref, path)) = at.split_once(':') else { return Some(place.at(at)) };
-    place = place.at(git_ref);
+    let place = place.at(git_ref);
     match path.rsplit_once(':') {
         Some((path, line)) if is_number(line) => Some(place.path(path).line(line.parse().ok()?)),
         _ if path.is_empty() => Some(place),
@@ -160,132 +108,28 @@ fn short(rest: &str) -> Option<Place> {
     }
 }
 
-const WORDS: &[&str] = &[
-    "tree",
-    "blob",
-    "raw",
-    "blame",
-    "commit",
-    "commits",
-    "compare",
-    "branches",
-    "tags",
-    "merge_requests",
-    "jobs",
-    "builds",
-    "pipelines",
-    "runners",
-    "snippets",
-    "deployments",
-    "environments",
-    "issues",
-    "network",
-    "graphs",
-];
-
-/// `group/project/-/tree/REF/PATH` and its kin, with or without `/-/`.
-fn long(rest: &str, fragment: Option<&str>, query: &str) -> Option<Result<Place, TargetError>> {
-    let (project, page) = match rest.split_once("/-/") {
-        Some((project, page)) => (project, page),
-        None => {
-            let parts: Vec<&str> = rest.split('/').collect();
-            // A project's path has two parts at least: the word that begins a page can only come after them.
-            match parts.iter().skip(2).position(|part| WORDS.contains(part)) {
-                Some(at) => {
-                    let begin: usize = parts.iter().take(at + 2).map(|p| p.len() + 1).sum();
-                    (rest.get(..begin - 1)?, rest.get(begin..)?)
-                }
-                None => (rest, ""),
-            }
-        }
-    };
-    if !is_project(project) {
-        return None;
+/// The project and the page of it, with `/-/` between them or without.
+fn split<'a>(panes: &[Entry], path: &'a str) -> (&'a str, &'a str) {
+    if let Some(parts) = path.split_once("/-/") {
+        return parts;
     }
-    let project = decode(project);
-    let place = |pane: &str| Place::new(pane).project(project.as_str());
-    let (word, tail) = page.split_once('/').unwrap_or((page, ""));
-    let tail = tail.trim_matches('/');
-    let parts: Vec<String> = tail.split('/').filter(|p| !p.is_empty()).map(decode).collect();
-    let first = parts.first().cloned();
-    Some(Ok(match (word, first) {
-        ("", _) => place("files"),
-        ("tree" | "blob" | "raw" | "blame", Some(git_ref)) => {
-            let mut place = place("files").at(git_ref);
-            let path = parts.get(1..).unwrap_or_default().join("/");
-            if !path.is_empty() {
-                place = place.path(path);
-            }
-            let line = fragment.and_then(|f| f.strip_prefix('L')).map(|l| l.split('-').next().unwrap_or(l));
-            match line.and_then(|l| l.parse().ok()) {
-                Some(line) => place.line(line),
-                None => place,
-            }
-        }
-        ("tree" | "blob", None) => place("files"),
-        ("commit", Some(sha)) => place("commit").item(sha),
-        ("commits" | "network", Some(_)) => place("commits").at(parts.join("/")),
-        ("commits" | "network", None) => place("commits"),
-        ("compare", Some(_)) => place("compare").item(parts.join("/")),
-        ("compare", None) => place("compare"),
-        ("branches", _) => place("branches"),
-        ("tags", _) => place("tags"),
-        ("merge_requests", Some(iid)) if is_number(&iid) => {
-            let place = place("mr").item(iid);
-            match parts.get(1).map(String::as_str) {
-                Some("diffs") => place.tab("changes"),
-                Some("commits") => place.tab("commits"),
-                Some("pipelines") => place.tab("pipelines"),
-                _ => place,
-            }
-        }
-        ("merge_requests", _) => {
-            let state = query.split('&').find_map(|pair| pair.strip_prefix("state="));
-            match state {
-                Some(state) => place("mrs").tab(state),
-                None => place("mrs"),
-            }
-        }
-        ("jobs" | "builds", Some(id)) if is_number(&id) => match parts.get(1).map(String::as_str) {
-            // `artifacts`, `artifacts/browse/PATH`, `artifacts/file/PATH`.
-            Some("artifacts") => {
-                let path = parts.get(3..).unwrap_or_default().join("/");
-                Place { path: Some(path).filter(|path| !path.is_empty()), ..place("artifacts").item(id) }
-            }
-            _ => place("job").item(id),
-        },
-        ("jobs" | "builds", Some(first)) if first == "artifacts" => of_ref(place("artifacts"), &parts, query),
-        ("jobs" | "builds", _) => place("jobs"),
-        ("pipelines", Some(id)) if is_number(&id) => place("jobs").item(id),
-        ("pipelines", _) => place("jobs"),
-        ("snippets", Some(id)) if is_number(&id) => place("snippets").item(id),
-        ("snippets", _) => place("snippets"),
-        ("issues", Some(iid)) if is_number(&iid) => place("issue").item(iid),
-        ("runners", _) => place("runners"),
-        ("deployments", Some(id)) if is_number(&id) => place("deployments").item(id),
-        ("deployments" | "environments", _) => place("deployments"),
-        _ => return Some(Err(TargetError::NoPlace(rest.to_owned()))),
-    }))
-}
-
-/// `jobs/artifacts/REF/download?job=NAME`, or `browse`, `file` and `raw` with a path behind them. A ref may hold slashes.
-fn of_ref(place: Place, parts: &[String], query: &str) -> Place {
-    let word = |part: &String| matches!(part.as_str(), "download" | "browse" | "file" | "raw");
-    let job = query.split('&').find_map(|pair| pair.strip_prefix("job=")).map(|job| decode(&job.replace('+', " ")));
-    let (Some(at), Some(job)) = (parts.iter().skip(2).position(word), job) else {
-        return Place { pane: "jobs".into(), ..place };
-    };
-    let git_ref = parts.get(1..at + 2).unwrap_or_default().join("/");
-    let path = parts.get(at + 3..).unwrap_or_default().join("/");
-    Place { path: Some(path).filter(|path| !path.is_empty()), ..place.at(git_ref).item(job) }
+    let parts: Vec<&str> = path.split('/').collect();
+    let is_word = |part: &&str| route::words(panes).any(|word| word == *part);
+    // A project's path has two parts at least: the word that begins a page can only come after them.
+    let project = parts.iter().skip(2).position(is_word).map(|at| {
+        let before = parts.iter().take(at + 2).map(|part| part.len() + 1).sum::<usize>();
+        path.split_at_checked(before).map(|(project, page)| (project.trim_end_matches('/'), page))
+    });
+    project.flatten().unwrap_or((path, ""))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::panes::PANES;
 
     fn read(text: &str) -> Place {
-        parse(text, "http://h:1").unwrap_or_else(|e| panic!("{text}: {e}"))
+        parse(PANES, text, "http://h:1").unwrap_or_else(|e| panic!("{text}: {e}"))
     }
 
     #[test]
@@ -362,14 +206,14 @@ mod tests {
     #[test]
     fn what_is_no_target_says_so() {
         for other in ["http://other/a/b", "http://h:12/a/b", "http://h:1.other/a/b", "https://h:1/a/b"] {
-            assert!(matches!(parse(other, "http://h:1"), Err(TargetError::OtherHost(..))), "{other}");
+            assert!(matches!(parse(PANES, other, "http://h:1"), Err(TargetError::OtherHost(..))), "{other}");
         }
         let here = Place::new("files").project("a/b");
-        assert_eq!(parse("HTTPS://Git.Example.com/a/b", "https://git.example.com/"), Ok(here.clone()));
-        assert_eq!(parse("https://example.com/lab/a/b", "https://example.com/lab/"), Ok(here));
-        assert!(parse("https://example.com/labs/a/b", "https://example.com/lab/").is_err());
-        assert_eq!(parse("https://git.example.com", "https://git.example.com/"), Ok(Place::new("projects")));
-        assert!(matches!(parse("no target", ""), Err(TargetError::Unknown(_))));
-        assert!(matches!(parse("acme/cli/-/wikis/home", ""), Err(TargetError::NoPlace(_))));
+        assert_eq!(parse(PANES, "HTTPS://Git.Example.com/a/b", "https://git.example.com/"), Ok(here.clone()));
+        assert_eq!(parse(PANES, "https://example.com/lab/a/b", "https://example.com/lab/"), Ok(here));
+        assert!(parse(PANES, "https://example.com/labs/a/b", "https://example.com/lab/").is_err());
+        assert_eq!(parse(PANES, "https://git.example.com", "https://git.example.com/"), Ok(Place::new("projects")));
+        assert!(matches!(parse(PANES, "no target", ""), Err(TargetError::Unknown(_))));
+        assert!(matches!(parse(PANES, "acme/cli/-/wikis/home", ""), Err(TargetError::NoPlace(_))));
     }
 }

@@ -3,8 +3,9 @@
 use super::action::{Action, Cancel, Effect, Msg, Outcome, Tone};
 use super::bindings::Bindings;
 use super::command::{Command, Motion};
-use super::pane::{Breadcrumb, Cx, Entry, Needs, Pane, Session, View};
+use super::pane::{Breadcrumb, Cx, Needs, Pane, Session, View};
 use super::place::Place;
+use super::registry::{Entry, Thing};
 use super::{App, Setup};
 use crate::api::branches::{Branch, DeleteBranch, ListBranches};
 use crate::api::{Endpoint, Error, Fault, Nothing};
@@ -85,7 +86,7 @@ impl Pane for Files {
     fn motion(&mut self, _: Motion, _: &mut Cx) {}
 }
 
-const REGISTRY: &[Entry] = &[Entry::of::<Probe>(), Entry::of::<Files>()];
+const REGISTRY: &[Entry] = &[Entry::of::<Probe>(), Entry::of::<Files>().shows(Thing::Project)];
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap_or_default()

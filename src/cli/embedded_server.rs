@@ -8,9 +8,11 @@ use crate::api;
 use crate::api::Fault;
 use crate::api::client::{Client, Server};
 use crate::app::pane::Session;
+use crate::app::registry::{self, Thing};
 use crate::app::{Place, target};
 use crate::backend::{self, Running, StartError, WorldKind};
 use crate::config::host;
+use crate::panes::PANES;
 use crate::runtime::connections::{self, Connection};
 use secrecy::SecretString;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -37,8 +39,8 @@ pub fn demo(global: &Global, text: Option<&str>) -> Result<(), Failure> {
     let listener = listen()?;
     let web_url = web_url(&listener)?;
     let place = match text {
-        Some(text) => target::parse(text, &web_url).map_err(Failure::usage)?,
-        None => Place::new("projects"),
+        Some(text) => target::parse(PANES, text, &web_url).map_err(Failure::usage)?,
+        None => registry::root(PANES),
     };
     let options = backend::Options { world: WorldKind::Demo, ..backend::Options::default() };
     run(global, listener, web_url, Purpose { name: "demo", options, place, drafts: None })
@@ -51,8 +53,8 @@ pub fn local(global: &Global, path: &Path, text: Option<&str>) -> Result<(), Fai
     let listener = listen()?;
     let web_url = web_url(&listener)?;
     let place = match text {
-        Some(text) => target::parse(&within(&project, text), &web_url).map_err(Failure::usage)?,
-        None => Place::new("files").project(project.as_str()),
+        Some(text) => target::parse(PANES, &within(&project, text), &web_url).map_err(Failure::usage)?,
+        None => registry::place_of(PANES, Thing::Project).project(project.as_str()),
     };
     let full = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     let drafts = open::drafts(&full.to_string_lossy());

@@ -5,8 +5,8 @@ use super::failure::Failure;
 use super::interface::bindings;
 use super::{configuration, print};
 use crate::app::bindings::Bindings;
-use crate::app::command::{Command, Info};
-use crate::app::global::GLOBAL;
+use crate::app::command::Info;
+use crate::app::global;
 use crate::panes::PANES;
 use crate::ui::text::pad;
 use std::fmt::Write;
@@ -20,7 +20,7 @@ pub fn run(global: &Global, as_markdown: bool) -> Result<(), Failure> {
 
 /// The commands of every place, then of each place that has some of its own.
 fn sections() -> Vec<(&'static str, Vec<Info>)> {
-    let everywhere = ("Everywhere", GLOBAL.iter().map(Command::info).collect());
+    let everywhere = ("Everywhere", global::infos(PANES).collect());
     let places = PANES.iter().map(|entry| (entry.title, (entry.commands)()));
     std::iter::once(everywhere).chain(places.filter(|(_, infos)| !infos.is_empty())).collect()
 }

@@ -8,8 +8,10 @@ use super::threads;
 use crate::api::client::Server;
 use crate::api::endpoint::encode;
 use crate::app::pane::Session;
+use crate::app::registry::{self, Thing};
 use crate::app::{Place, target};
 use crate::config::{Config, host, remote, token};
+use crate::panes::PANES;
 use std::time::Duration;
 use url::Url;
 
@@ -114,9 +116,9 @@ pub fn server(global: &Global, config: &Config, url: &Url) -> Result<(Server, Op
 /// Where to begin: the target, else the project of the clone, else all projects.
 fn place(found: &host::FoundHost, text: Option<&str>) -> Result<Place, Failure> {
     match (text, &found.project) {
-        (Some(text), _) => target::parse(text, found.url.as_str()).map_err(Failure::usage),
-        (None, Some(project)) => Ok(Place::new("files").project(project.as_str())),
-        (None, None) => Ok(Place::new("projects")),
+        (Some(text), _) => target::parse(PANES, text, found.url.as_str()).map_err(Failure::usage),
+        (None, Some(project)) => Ok(registry::place_of(PANES, Thing::Project).project(project.as_str())),
+        (None, None) => Ok(registry::root(PANES)),
     }
 }
 

@@ -341,7 +341,7 @@ impl Pane for IssuePane {
         if tag != "which" {
             return;
         }
-        match target::parse(&value, &cx.view.session.web_url) {
+        match target::parse(cx.view.panes, &value, &cx.view.session.web_url) {
             Ok(place) if matches!(place.pane.as_str(), "issue" | "epic") => cx.act(Action::Replace(place)),
             _ => cx.say(Tone::Warning, format!("\"{}\" names no issue and no epic.", text::shown(&value))),
         }

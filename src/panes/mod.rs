@@ -29,39 +29,121 @@ pub mod traces;
 pub mod user;
 pub mod users;
 
-use crate::app::pane::{Entry, Needs};
+use crate::app::pane::Needs;
+use crate::app::registry::{Above, Entry, Thing};
 
-/// Every place there is.
+/// Every place there is; the first lies above all others.
 pub const PANES: &[Entry] = &[
-    Entry::of::<projects::Projects>(),
-    Entry::of::<mrs::MergeRequests>(),
-    Entry::of::<mr::Mr>(),
-    Entry::of::<files::Files>(),
-    Entry::of::<overview::Overview>(),
-    Entry::of::<branches::Branches>(),
-    Entry::of::<tags::Tags>(),
-    Entry::of::<commits::Commits>(),
-    Entry::of::<commit::CommitPane>(),
-    Entry::of::<compare::ComparePane>(),
-    Entry::of::<jobs::Jobs>(),
-    Entry::of::<job::JobTrace>(),
-    Entry::of::<traces::Traces>(),
-    Entry::of::<artifacts::Artifacts>(),
-    Entry::of::<runners::Runners>(),
-    Entry::of::<deployments::Deployments>(),
-    Entry::of::<home::Home>(),
-    Entry::of::<search::Searching>(),
-    Entry::of::<staged_changes::StagedChanges>(),
-    Entry::of::<snippets::Snippets>(),
-    Entry::of::<groups::Groups>(),
-    Entry::of::<users::Users>(),
-    Entry::of::<user::UserPane>(),
-    Entry::of::<user::UserPane>().named("me", "Your profile and keys").needing(Needs::Nothing),
-    Entry::of::<key::LookUp>(),
-    Entry::of::<hooks::Hooks>(),
-    Entry::of::<license::LicensePane>(),
-    Entry::of::<notifications::Notifications>(),
-    Entry::of::<issue::IssuePane>(),
-    Entry::of::<issue::IssuePane>().named("epic", "Epic"),
+    Entry::of::<projects::Projects>()
+        .at(&["", "projects", "dashboard", "dashboard/projects", "explore", "explore/projects"])
+        .reached_by("go.projects", &["g p"], "Go to projects"),
+    Entry::of::<mrs::MergeRequests>()
+        .at(&[
+            "merge_requests",
+            "dashboard/merge_requests",
+            "{project}/-/merge_requests/..",
+            "{project}/-/merge_requests/..?state={tab}",
+        ])
+        .lists("merge requests")
+        .reached_by("go.mrs", &["g m"], "Go to merge requests"),
+    Entry::of::<mr::Mr>().shows(Thing::MergeRequest).signed('!').below(Above::Place("mrs")).at(&[
+        "{project}/-/merge_requests/{item:number}/..",
+        "{project}/-/merge_requests/{item:number}/diffs/.. => changes",
+        "{project}/-/merge_requests/{item:number}/commits/.. => commits",
+        "{project}/-/merge_requests/{item:number}/pipelines/.. => pipelines",
+    ]),
+    Entry::of::<files::Files>()
+        .shows(Thing::Project)
+        .below(Above::Folder)
+        .at(&[
+            "{project}",
+            "{project}/-/tree|blob",
+            "{project}/-/tree|blob|raw|blame/{ref}/{path:rest}",
+            "{project}/-/tree|blob|raw|blame/{ref}/{path:rest}#L{line}",
+        ])
+        .reached_by("go.files", &["g f"], "Go to files"),
+    Entry::of::<overview::Overview>().lists("overview"),
+    Entry::of::<branches::Branches>().at(&["{project}/-/branches/.."]).lists("branches").reached_by(
+        "go.branches",
+        &["g b"],
+        "Go to branches",
+    ),
+    Entry::of::<tags::Tags>().at(&["{project}/-/tags/.."]).lists("tags").reached_by("go.tags", &["g t"], "Go to tags"),
+    Entry::of::<commits::Commits>()
+        .below(Above::OwnList)
+        .at(&["{project}/-/commits|network/{ref:rest}"])
+        .lists("commits")
+        .reached_by("go.commits", &["g c"], "Go to commits"),
+    Entry::of::<commit::CommitPane>()
+        .shows(Thing::Commit)
+        .below(Above::Place("commits"))
+        .at(&["{project}/-/commit/{item}/.."]),
+    Entry::of::<compare::ComparePane>().shows(Thing::Comparison).at(&["{project}/-/compare/{item:rest}"]),
+    Entry::of::<jobs::Jobs>()
+        .below(Above::OwnList)
+        .at(&["{project}/-/jobs|builds|pipelines/..", "{project}/-/pipelines/{item:number}/.."])
+        .lists("jobs")
+        .reached_by("go.jobs", &["g j"], "Go to jobs"),
+    Entry::of::<job::JobTrace>()
+        .shows(Thing::Job)
+        .below(Above::Place("jobs"))
+        .at(&["{project}/-/jobs|builds/{item:number}/.."]),
+    Entry::of::<traces::Traces>().below(Above::Place("jobs")),
+    Entry::of::<artifacts::Artifacts>().below(Above::SameThing("job")).at(&[
+        "{project}/-/jobs|builds/{item:number}/artifacts/..",
+        "{project}/-/jobs|builds/{item:number}/artifacts/browse|file|raw|download/{path:rest}",
+        "{project}/-/jobs|builds/artifacts/{ref:rest}/browse|file|raw|download/{path:rest}?job={item}",
+    ]),
+    Entry::of::<runners::Runners>().at(&["admin/runners => all", "{project}/-/runners/.."]).reached_by(
+        "go.runners",
+        &["g r"],
+        "Go to runners",
+    ),
+    Entry::of::<deployments::Deployments>()
+        .at(&["{project}/-/deployments|environments/..", "{project}/-/deployments/{item:number}/.."]),
+    Entry::of::<home::Home>().shows(Thing::Home).reached_by("go.home", &["g h"], "Go home"),
+    Entry::of::<search::Searching>().reached_by("go.search", &["g s"], "Go to search"),
+    Entry::of::<staged_changes::StagedChanges>().reached_by("go.stage", &["g i"], "Go to staged changes"),
+    Entry::of::<snippets::Snippets>()
+        .shows(Thing::Snippet)
+        .signed('$')
+        .below(Above::OwnList)
+        .at(&["{project}/-/snippets/..", "{project}/-/snippets/{item:number}/.."]),
+    Entry::of::<groups::Groups>().shows(Thing::Group).below(Above::OwnList).at(&[
+        "dashboard/groups",
+        "explore/groups",
+        "{group:name}",
+        "groups/{group:rest}",
+        "groups/{group:rest}/-/..",
+        "admin/groups/{group:rest}",
+        "admin/groups/{group:rest}/-/..",
+    ]),
+    Entry::of::<users::Users>().at(&["users", "admin/users"]),
+    Entry::of::<user::UserPane>().shows(Thing::User).below(Above::Place("users")).at(&[
+        "@{item:name}/..",
+        "@{item:name}/keys => ssh",
+        "users/{item:name}/..",
+        "users/{item:name}/keys => ssh",
+        "admin/users/{item:name}/..",
+        "admin/users/{item:name}/keys => ssh",
+    ]),
+    Entry::of::<user::UserPane>().named("me", "Your profile and keys").needing(Needs::Nothing).at(&[
+        "me",
+        "profile",
+        "user_settings/profile",
+        "profile/keys => ssh",
+        "user_settings/ssh_keys => ssh",
+        "profile|user_settings/gpg_keys => gpg",
+    ]),
+    Entry::of::<key::LookUp>().below(Above::Place("users")).at(&["keys/{item:number}", "admin/keys/{item:number}"]),
+    Entry::of::<hooks::Hooks>().at(&["hooks", "admin/hooks|system_hooks"]),
+    Entry::of::<license::LicensePane>().at(&["license", "admin/license|subscription"]),
+    Entry::of::<notifications::Notifications>().at(&["notifications", "profile/notifications"]),
+    Entry::of::<issue::IssuePane>().shows(Thing::Issue).signed('#').at(&["{project}/-/issues/{item:number}/.."]),
+    Entry::of::<issue::IssuePane>()
+        .named("epic", "Epic")
+        .shows(Thing::Epic)
+        .signed_in_group('&')
+        .at(&["groups/{group:rest}/-/epics/{item:number}/.."]),
     Entry::of::<jobs::Jobs>().named("pipelines", "Pipelines"),
 ];

@@ -148,7 +148,8 @@ impl Searching {
         match hit {
             Hit::Project(project) => Some(Place::new("files").project(project.path_with_namespace.as_str())),
             Hit::MergeRequest(request) => {
-                let named = target::parse(&request.web_url, &view.session.web_url).ok().filter(|p| p.pane == "mr");
+                let named =
+                    target::parse(view.panes, &request.web_url, &view.session.web_url).ok().filter(|p| p.pane == "mr");
                 named.or_else(|| {
                     Some(Place::new("mr").project(self.home_of(Some(request.project_id))?).item(request.iid))
                 })
@@ -173,7 +174,8 @@ impl Searching {
                 }
             }
             Hit::Issue(issue) => {
-                let named = target::parse(&issue.web_url, &view.session.web_url).ok().filter(|p| p.pane == "issue");
+                let named =
+                    target::parse(view.panes, &issue.web_url, &view.session.web_url).ok().filter(|p| p.pane == "issue");
                 let place = || Some(Place::new("issue").project(self.home_of(Some(issue.project_id))?).item(issue.iid));
                 Some(named.or_else(place)?.query(self.text.trim()))
             }
@@ -205,7 +207,7 @@ impl Searching {
         if self.project.is_some() || matches!(hit, Hit::Project(_) | Hit::User(_)) {
             return String::new();
         }
-        let place = hit::page_of(hit).and_then(|url| target::parse(&url, &view.session.web_url).ok());
+        let place = hit::page_of(hit).and_then(|url| target::parse(view.panes, &url, &view.session.web_url).ok());
         let known = place.and_then(|place| place.project).map(|project| project.to_string());
         known.unwrap_or_else(|| match hit {
             Hit::Blob(blob) => format!("project {}", blob.project_id),

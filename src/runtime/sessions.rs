@@ -253,7 +253,7 @@ impl Sessions {
         if self.seat(&host).is_some() {
             return self.go(host, place);
         }
-        let (app, first) = self.front.app.beside(session, texts, place.unwrap_or_else(|| Place::new("home")));
+        let (app, first) = self.front.app.beside(session, texts, place);
         let mut seat = ServerSession::new(&self.house, host, app, drafts);
         let mut tasks = seat.hand_over(first);
         self.way.push(self.front.host.clone());

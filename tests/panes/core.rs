@@ -5,10 +5,11 @@ use labscope::api::branches::ProtectBranch;
 use labscope::api::projects::{GetProject, ListProjects};
 use labscope::app::action::{Action, Msg, Outcome};
 use labscope::app::command::{Command, Info, Motion};
-use labscope::app::global::GLOBAL;
+use labscope::app::global;
 use labscope::app::keymap::{parse_chord, show};
-use labscope::app::pane::{Breadcrumb, Cx, Entry, Needs, Pane, View};
+use labscope::app::pane::{Breadcrumb, Cx, Needs, Pane, View};
 use labscope::app::place::Place;
+use labscope::app::registry::Entry;
 use labscope::panes::PANES;
 use labscope::store::{Arrival, Load, Ticket, Want, Write};
 use labscope::ui::theme::Role;
@@ -50,7 +51,10 @@ impl Pane for Probe {
     fn motion(&mut self, _: Motion, _: &mut Cx) {}
 }
 
-const WITH_PROBE: &[Entry] = &[Entry::of::<Probe>(), Entry::of::<labscope::panes::projects::Projects>()];
+const WITH_PROBE: &[Entry] = &[
+    Entry::of::<Probe>(),
+    Entry::of::<labscope::panes::projects::Projects>().reached_by("go.projects", &["g p"], "Go to projects"),
+];
 
 #[tokio::test]
 async fn what_was_said_of_a_place_does_not_follow_to_the_next() {
@@ -70,14 +74,14 @@ fn project(id: u64, path: &str) -> serde_json::Value {
 }
 
 fn tables() -> Vec<(&'static str, Vec<Info>)> {
-    let global = GLOBAL.iter().map(Command::info).collect();
+    let global = global::infos(PANES).collect();
     let panes = PANES.iter().map(|entry| (entry.id, (entry.commands)()));
     std::iter::once(("", global)).chain(panes).collect()
 }
 
 #[test]
 fn every_key_of_the_command_tables_can_be_read_and_means_one_thing_in_its_place() {
-    let global: Vec<_> = GLOBAL.iter().flat_map(|c| c.keys).filter_map(|k| parse_chord(k)).collect();
+    let global: Vec<_> = global::infos(PANES).flat_map(|c| c.keys).filter_map(|k| parse_chord(k)).collect();
     for (pane, commands) in tables() {
         let mut seen: Vec<(Vec<_>, &str)> = Vec::new();
         for info in &commands {
@@ -113,7 +117,7 @@ const SHARED: &[(&str, &[&str])] = &[
 
 #[test]
 fn a_key_with_a_meaning_everywhere_has_no_other_one_anywhere() {
-    let of_every_place: Vec<&str> = GLOBAL.iter().flat_map(|command| command.keys).copied().collect();
+    let of_every_place: Vec<&str> = global::infos(PANES).flat_map(|command| command.keys).copied().collect();
     for info in PANES.iter().flat_map(|entry| (entry.commands)()) {
         for key in info.keys {
             assert!(!of_every_place.contains(key), "{}: {key} means something else in every place", info.id);
@@ -146,7 +150,7 @@ fn help_lists_every_command_of_its_place_and_of_every_place() {
         };
         let mut harness = Begin::at(place).size(100, 240).open();
         harness.press("?");
-        for info in (entry.commands)().into_iter().chain(GLOBAL.iter().map(Command::info)) {
+        for info in (entry.commands)().into_iter().chain(global::infos(PANES)) {
             let key = info.keys.first().copied().unwrap_or_default();
             let listed = |line: &String| line.contains(info.title) && line.contains(key);
             assert!(harness.lines().iter().any(listed), "{}: {key} {} is not on the help", entry.id, info.title);

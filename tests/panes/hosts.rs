@@ -140,7 +140,7 @@ async fn an_app_that_is_left_rests_and_comes_back_as_it_was() {
     harness.settle().await;
     let session = Session { server: "git.example.org".into(), web_url: OTHER.into(), ..Session::default() };
     let place = Place::new("mr").project("acme/web").item(3);
-    let (mut other, _) = harness.app.beside(session, HashMap::new(), place.clone());
+    let (mut other, _) = harness.app.beside(session, HashMap::new(), Some(place.clone()));
     let (effects, _) = harness.app.leave();
     let waits = |effect: &Effect| matches!(effect, Effect::Start(..));
     assert!(!effects.iter().any(waits), "{effects:?}");
@@ -167,7 +167,7 @@ fn one_comes_back_as_often_as_one_went() {
     let harness = begin();
     let session = Session { server: "git.example.org".into(), web_url: OTHER.into(), ..Session::default() };
     let request = |iid: u64| Place::new("mr").project("acme/web").item(iid);
-    let (mut other, _) = harness.app.beside(session, HashMap::new(), request(1));
+    let (mut other, _) = harness.app.beside(session, HashMap::new(), Some(request(1)));
     let q = || Msg::Key(crossterm::event::KeyEvent::from(crossterm::event::KeyCode::Char('q')));
     other.enter(harness.app.manner(), None);
     other.leave();

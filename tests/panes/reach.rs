@@ -42,7 +42,9 @@ async fn every_row_is_asked_for_by_the_keys_that_are_said_to_reach_it() {
         let How::Walk { user, place, keys } = &way.how else { continue };
         let place = match place.strip_prefix(':') {
             Some(name) => Place::new(name),
-            None => target::parse(place, "").unwrap_or_else(|error| panic!("{}: {error}", way.row)),
+            None => {
+                target::parse(labscope::panes::PANES, place, "").unwrap_or_else(|error| panic!("{}: {error}", way.row))
+            }
         };
         let token = server.tokens.get(user).expect("a token");
         let wanted = shape(&way.row);

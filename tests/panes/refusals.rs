@@ -119,7 +119,7 @@ fn changes() -> Vec<Change> {
 async fn begin(server: &Running, change: &Change) -> Harness {
     let place = match change.place.strip_prefix(':') {
         Some(name) => Place::new(name),
-        None => target::parse(&change.place, "").expect("a target"),
+        None => target::parse(labscope::panes::PANES, &change.place, "").expect("a target"),
     };
     let like = shape(&change.row);
     let begin = Begin::at(place).size(160, 45).refusing(move |request| line_of(request.method, request.route) == like);

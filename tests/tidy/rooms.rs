@@ -106,6 +106,12 @@ fn panes_do_not_know_one_another() {
 }
 
 #[test]
+fn only_places_and_their_parts_name_places() {
+    let by_name = r#"\bPlace::new\("|\bNamed\("|\.pane(\.as_str\(\) \{|\s*[!=]=\s*")"#;
+    complain(&elsewhere(&files(), by_name, &["panes/", "parts/"]));
+}
+
+#[test]
 fn only_the_runtime_and_the_backend_start_things() {
     let files = files();
     complain(&elsewhere(&files, r"\b(tokio|thread)::spawn\b|\bthread::sleep\b|\bJoinSet\b", &["runtime/", "backend/"]));

@@ -1,7 +1,7 @@
 //! Titles of commands, as people read them in the palette, and the words that find them.
 
-use labscope::app::command::{Command, Info};
-use labscope::app::global::GLOBAL;
+use labscope::app::command::Info;
+use labscope::app::global;
 use labscope::app::synonyms;
 use labscope::panes::PANES;
 use std::collections::{BTreeSet, HashSet};
@@ -94,7 +94,7 @@ const EXCEPTIONS: &[&str] = &[
 
 /// The commands of every place, by the name of the place.
 fn commands() -> Vec<(&'static str, Vec<Info>)> {
-    let everywhere = ("everywhere", GLOBAL.iter().map(Command::info).collect());
+    let everywhere = ("everywhere", global::infos(PANES).collect());
     std::iter::once(everywhere).chain(PANES.iter().map(|entry| (entry.id, (entry.commands)()))).collect()
 }
 

@@ -4,6 +4,7 @@ use super::Home;
 use crate::api::jobs::Job;
 use crate::api::merge_requests::MergeRequest;
 use crate::app::pane::View;
+use crate::app::registry;
 use crate::panes::home::queries;
 use crate::panes::home::queries::OtherServer;
 use crate::panes::home::recents::Recents;
@@ -152,7 +153,8 @@ impl Home {
             }
             Section::Lately => {
                 let visits = self.lately.visits.iter().enumerate();
-                let fitting = visits.filter(|(_, visit)| self.fits(&[&visit.place.label(), &visit.words]));
+                let fitting =
+                    visits.filter(|(_, visit)| self.fits(&[&registry::label(view.panes, &visit.place), &visit.words]));
                 Some(fitting.map(|(index, _)| Line::Place(index)).take(LATELY).collect())
             }
             Section::Recent => {
@@ -207,7 +209,14 @@ impl Home {
             }
             Some(Line::Lost(project)) => format!("lost{}", self.watched(*project)),
             Some(Line::Place(index)) => {
-                format!("place{}", self.lately.visits.get(*index).map(|visit| visit.place.label()).unwrap_or_default())
+                format!(
+                    "place{}",
+                    self.lately
+                        .visits
+                        .get(*index)
+                        .map(|visit| registry::label(view.panes, &visit.place))
+                        .unwrap_or_default()
+                )
             }
             Some(Line::Project(row)) => format!("project{}", queries::projects(view).get(*row).map_or(0, |p| p.id)),
             Some(Line::Heading(section, _) | Line::Nothing(section)) => format!("{section:?}"),

@@ -104,6 +104,6 @@ pub fn path_of(view: &View, at: OtherServer, request: &MergeRequest) -> Id {
         return known.path_with_namespace.as_str().into();
     }
     let root = host(view, at).map_or(view.session.web_url.as_str(), Host::web_url);
-    let place = target::parse(&request.web_url, root).ok();
+    let place = target::parse(view.panes, &request.web_url, root).ok();
     place.and_then(|place| place.project).unwrap_or_else(|| request.project_id.into())
 }

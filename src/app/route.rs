@@ -1,0 +1,183 @@
+//! Addresses of a server's pages, as the registry of panes writes them, read into places.
+//!
+//! A pattern is a path, segment by segment: `a|b` is one of these words, `{item}` takes one segment into that slot of the
+//! place, `{item:number}` and `{item:name}` only such a one, `{path:rest}` as many as there are, and `..` lets anything
+//! follow. A pattern that begins with `{project}` is of a page of a project. What stands behind `?` and `#` must be there,
+//! too. ` => tab` names the tab that is shown. Of several patterns that fit, the one that says most counts.
+
+use super::place::Place;
+use super::registry::Entry;
+use crate::api::endpoint::decode;
+
+/// What stands before the pages of a project.
+const PROJECT: &str = "{project}";
+
+/// An address below the root of a server's pages, or below a project.
+#[derive(Clone, Copy)]
+pub struct Address<'a> {
+    /// Without slashes around it.
+    pub path: &'a str,
+    /// What stands behind `?`.
+    pub query: &'a str,
+    /// What stands behind `#`.
+    pub fragment: Option<&'a str>,
+}
+
+struct Pattern {
+    path: Vec<&'static str>,
+    query: Option<(&'static str, &'static str)>,
+    fragment: Option<(&'static str, &'static str)>,
+    tab: Option<&'static str>,
+}
+
+impl Pattern {
+    fn new(text: &'static str) -> Pattern {
+        let (text, tab) = text.split_once(" => ").map_or((text, None), |(text, tab)| (text, Some(tab)));
+        let (text, fragment) = text.split_once('#').map_or((text, None), |(text, rest)| (text, rest.split_once('{')));
+        let (text, query) = text.split_once('?').map_or((text, None), |(text, rest)| (text, rest.split_once("={")));
+        Pattern { path: segments(text), query, fragment, tab }
+    }
+
+    /// How much it says.
+    fn weight(&self) -> usize {
+        let weigh = |part: &&str| match *part {
+            ".." => 0,
+            part if part.contains('{') => 2,
+            _ => 4,
+        };
+        self.path.iter().map(weigh).sum::<usize>()
+            + usize::from(self.query.is_some())
+            + usize::from(self.fragment.is_some())
+    }
+
+    fn read(&self, address: &Address) -> Option<Place> {
+        let mut place =
+            fit(&self.path, &segments(address.path), Place { tab: self.tab.map(Into::into), ..Place::default() })?;
+        if let Some((name, slot)) = self.query {
+            let mut pairs = address.query.split('&').filter_map(|pair| pair.split_once('='));
+            let value = pairs.find(|(known, _)| *known == name)?.1;
+            place = fill(place, slot, decode(&value.replace('+', " ")))?;
+        }
+        if let Some((mark, slot)) = self.fragment {
+            let value = address.fragment?.strip_prefix(mark)?;
+            place = fill(place, slot, value.split('-').next().unwrap_or(value).to_owned())?;
+        }
+        Some(place)
+    }
+}
+
+fn segments(path: &str) -> Vec<&str> {
+    path.split('/').filter(|part| !part.is_empty()).collect()
+}
+
+/// Reads the segments of an address; a slot takes as few as will do.
+fn fit(pattern: &[&str], path: &[&str], place: Place) -> Option<Place> {
+    let Some((first, rest)) = pattern.split_first() else { return path.is_empty().then_some(place) };
+    if *first == ".." {
+        return Some(place);
+    }
+    let Some((before, slot)) = first.split_once('{') else {
+        let (word, behind) = path.split_first()?;
+        return first.split('|').any(|known| known == *word).then(|| fit(rest, behind, place)).flatten();
+    };
+    let many = slot.ends_with(":rest}");
+    let least = usize::from(!many || !rest.is_empty());
+    let most = if many { path.len() } else { 1 };
+    (least..=most).find_map(|taken| {
+        let (value, behind) = path.split_at_checked(taken)?;
+        let value = value.iter().map(|part| decode(part)).collect::<Vec<_>>().join("/");
+        fit(rest, behind, fill(place.clone(), slot, value.strip_prefix(before)?.to_owned())?)
+    })
+}
+
+/// Puts a value into `slot}` or `slot:kind}`, where it is such a one.
+fn fill(mut place: Place, slot: &str, value: String) -> Option<Place> {
+    let (name, kind) = slot.trim_end_matches('}').split_once(':').unwrap_or((slot.trim_end_matches('}'), ""));
+    let fits = match kind {
+        "number" => is_number(&value),
+        "name" => is_name(&value),
+        "rest" if value.is_empty() => return Some(place),
+        _ => true,
+    };
+    if !fits || value.is_empty() {
+        return None;
+    }
+    match name {
+        "group" if value.split('/').all(is_name) => place.group = Some(value.as_str().into()),
+        "item" => place.item = Some(value),
+        "ref" => place.git_ref = Some(value),
+        "path" => place.path = Some(value),
+        "tab" => place.tab = Some(value),
+        "line" => place.line = Some(value.parse().ok()?),
+        _ => return None,
+    }
+    Some(place)
+}
+
+/// A number of the server.
+pub fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.len() < 20 && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// What the name of a group or user can be.
+pub fn is_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    !name.is_empty() && name.chars().all(plain)
+}
+
+fn best(
+    panes: &[Entry],
+    pattern_of: impl Fn(&'static str) -> Option<&'static str>,
+    address: &Address,
+) -> Option<Place> {
+    let routes = panes.iter().flat_map(|entry| entry.routes.iter().map(move |route| (entry.id, *route)));
+    let fitting = routes.filter_map(|(pane, route)| {
+        let pattern = Pattern::new(pattern_of(route)?);
+        Some((pattern.weight(), Place { pane: pane.to_owned(), ..pattern.read(address)? }))
+    });
+    fitting.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, place)| place)
+}
+
+/// The place of an address that belongs to no project.
+pub fn outside_projects(panes: &[Entry], address: &Address) -> Option<Place> {
+    // Newer servers put a dash before some of them.
+    let path = address.path.strip_prefix("-/").unwrap_or(address.path);
+    best(panes, |route| (!route.starts_with(PROJECT)).then_some(route), &Address { path, ..*address })
+}
+
+/// The place of a page of a project; an empty path is the project itself.
+pub fn in_project(panes: &[Entry], address: &Address) -> Option<Place> {
+    best(panes, |route| route.strip_prefix(PROJECT).map(|page| page.trim_start_matches("/-/")), address)
+}
+
+/// The words that pages of projects begin with.
+pub fn words(panes: &[Entry]) -> impl Iterator<Item = &'static str> {
+    let pages = panes.iter().flat_map(|entry| entry.routes).filter_map(|route| route.strip_prefix("{project}/-/"));
+    pages.flat_map(|page| page.split(['/', '?']).next().unwrap_or(page).split('|'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::panes::PANES;
+
+    #[test]
+    fn every_slot_of_every_route_is_one_of_a_place() {
+        for route in PANES.iter().flat_map(|entry| entry.routes) {
+            let pattern = route.strip_prefix(PROJECT).unwrap_or(route);
+            for slot in pattern.split('{').skip(1).filter_map(|rest| rest.split('}').next()) {
+                let value = if slot.contains("number") || slot == "line" { "7" } else { "word" };
+                assert!(fill(Place::default(), slot, value.into()).is_some(), "{route}: {{{slot}}}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_pattern_that_says_most_counts() {
+        let read = |path| in_project(PANES, &Address { path, query: "state=all", fragment: None }).map(|p| p.pane);
+        assert_eq!(read("merge_requests/12"), Some("mr".into()));
+        assert_eq!(read("merge_requests/new"), Some("mrs".into()));
+        assert_eq!(read("jobs/12/artifacts/browse/a"), Some("artifacts".into()));
+        assert_eq!(read("jobs/12/raw"), Some("job".into()));
+    }
+}
