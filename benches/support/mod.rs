@@ -37,7 +37,7 @@ pub fn start(place: Place, size: (u16, u16)) -> (App, Vec<Effect>) {
         session: Session { signed_in: true, ..Session::default() },
         theme: Theme::for_background(Background::Dark),
         theme_is_chosen: true,
-        drafts: Default::default(),
+        kept: Default::default(),
         place,
         now: Timestamp::UNIX_EPOCH,
         size,

@@ -6,6 +6,7 @@ use super::overlay::Overlay;
 use super::pane::Cx;
 use super::pane::Section;
 use super::place::Place;
+use super::state::{RecentsChange, SeenChange, SettingsChange, StateFile};
 use super::transfer::{Save, SaveOrder, TransferEvent};
 use super::watch::Watched;
 use crate::api::{Error, Host};
@@ -164,6 +165,12 @@ pub enum Action {
     DropSection(String),
     /// A draft that is kept: key and text; `None` when it was sent or is empty.
     Keep(String, Option<String>),
+    /// Change what the person chose.
+    Settings(SettingsChange),
+    /// Change where the person was.
+    Recents(RecentsChange),
+    /// Change what the person has seen.
+    Seen(SeenChange),
 }
 
 /// Stops something that runs in the background. What it said before it knew may still be on its way when the same thing
@@ -294,6 +301,8 @@ pub enum Effect {
     ForgetSave(SaveOrder),
     /// Keep a draft on disk, or drop it.
     Keep(String, Option<String>),
+    /// Write a file of the state of an account.
+    KeepState(String, StateFile),
     /// Find out whether a draft is ours to send: its key, and that on disk. Answered by [`Msg::Claimed`].
     Claim(String, String),
     /// Put the section of that name into the configuration, or take it out.

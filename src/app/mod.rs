@@ -23,6 +23,7 @@ pub mod registry;
 pub mod route;
 mod saving;
 pub mod server_switch;
+pub mod state;
 pub mod synonyms;
 pub mod target;
 #[cfg(test)]
@@ -52,6 +53,7 @@ use past_tense::past_tense;
 pub use place::Place;
 pub use registry::Entry;
 use server_switch::ServerSwitch;
+use state::{Change, Kept, State};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use target::TargetError;
 use transfer::Transfers;
@@ -116,10 +118,14 @@ pub struct App {
     writes: HashMap<u64, Pending>,
     next_write: u64,
     drafts: HashMap<String, String>,
-    /// All texts that were kept at the start, by the whole key, until the account is known.
-    others: HashMap<String, String>,
+    /// The state of the account at hand.
+    state: State,
+    /// What was kept at the start, of all accounts, until the account is known.
+    others: Kept,
     /// What was typed, or dropped, while the account was not known.
     unowned: BTreeMap<String, Option<String>>,
+    /// How the state changed while the account was not known.
+    unowned_state: State,
     /// The name of the account at hand; until that is known, of the one that was at hand last.
     account: String,
     account_is_known: bool,
@@ -158,8 +164,8 @@ pub struct Setup {
     pub theme: Theme,
     /// Whether the person chose that theme.
     pub theme_is_chosen: bool,
-    /// Texts kept from before, by key.
-    pub drafts: HashMap<String, String>,
+    /// What was kept from before.
+    pub kept: Kept,
     /// Where to begin.
     pub place: Place,
     /// The time.
@@ -190,8 +196,10 @@ impl App {
             writes: HashMap::new(),
             next_write: 1,
             drafts: HashMap::new(),
-            others: HashMap::new(),
+            state: State::default(),
+            others: Kept::default(),
             unowned: BTreeMap::new(),
+            unowned_state: State::default(),
             account: String::new(),
             account_is_known: false,
             unkept: None,
@@ -211,7 +219,7 @@ impl App {
             unsettled: false,
         };
         let mut effects = Vec::new();
-        app.begin_with(setup.drafts);
+        app.begin_with(setup.kept);
         app.open(setup.place);
         app.named = true;
         app.settle(&mut effects);
@@ -292,6 +300,9 @@ impl App {
             here: self.now,
             session: &self.session,
             drafts: &self.drafts,
+            settings: &self.state.settings,
+            recents: &self.state.recents,
+            seen: &self.state.seen,
             outbox: &self.outbox,
             transfers: &self.transfers,
             pictures: &self.pictures,
@@ -631,6 +642,9 @@ impl App {
             Action::Resolve(keys) => self.resolve(&keys),
             Action::StopPosting => self.outbox.stop(),
             Action::Keep(key, text) => self.keep(key, text, effects),
+            Action::Settings(change) => self.change(&Change::Settings(change), effects),
+            Action::Recents(change) => self.change(&Change::Recents(change), effects),
+            Action::Seen(change) => self.change(&Change::Seen(change), effects),
             Action::KeepSection(section) => {
                 self.say(Tone::Good, format!("Home has a section \"{}\" now", section.name));
                 // As in the file: what is written anew stands last.

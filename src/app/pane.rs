@@ -6,6 +6,7 @@ use super::outbox::Outbox;
 use super::place::Place;
 use super::query::Grammar;
 use super::registry::Entry;
+use super::state::{Recents, Seen, Settings};
 use super::transfer::Transfers;
 use crate::api::Host;
 use crate::store::{Load, Store, Want};
@@ -94,6 +95,12 @@ pub struct View<'a> {
     pub session: &'a Session,
     /// Texts that are kept until the server has them, by key: those of this server and account.
     pub drafts: &'a HashMap<String, String>,
+    /// What the person chose.
+    pub settings: &'a Settings,
+    /// Where the person was.
+    pub recents: &'a Recents,
+    /// What the person has seen.
+    pub seen: &'a Seen,
     /// The drafts that are being sent.
     pub outbox: &'a Outbox,
     /// Draws pictures, by the terminal's own means where it has some.

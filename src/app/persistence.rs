@@ -1,11 +1,12 @@
-//! Texts that are kept, and whose they are: a key on disk begins with the account, so that two never mix. What is typed
-//! before the account is known is on disk at once as nobody's, and goes to whoever turns out to be signed in.
+//! Texts and state that are kept, and whose they are: a key on disk names the account, so that two never mix. What is typed
+//! or changed before the account is known is on disk at once as nobody's, and goes to whoever turns out to be signed in.
 
 use super::App;
 use super::action::{Action, Effect, Tone};
 use super::outbox::Draft;
 use super::overlay::composer::Composer;
 use super::overlay::picker::{Item, Picker};
+use super::state::{Change, Kept, State, StateFile};
 use std::collections::HashMap;
 
 /// The account of what is typed before it is known who is signed in.
@@ -45,17 +46,30 @@ impl App {
             return effects.push(Effect::Keep(on_disk, text));
         }
         // An empty text says that the one of who was signed in last is dropped.
-        let hides = self.account != NOBODY && self.others.contains_key(&whole(&self.account, &key));
+        let hides = self.account != NOBODY && self.others.texts.contains_key(&whole(&self.account, &key));
         effects.push(Effect::Keep(on_disk, text.clone().or(hides.then(String::new))));
         self.unowned.insert(key, text);
     }
 
+    /// Changes the state.
+    pub(super) fn change(&mut self, change: &Change, effects: &mut Vec<Effect>) {
+        let mut file = self.state.apply(change);
+        if !self.account_is_known {
+            file = self.unowned_state.apply(change);
+        }
+        effects.extend(file.map(|file| Effect::KeepState(self.owner().to_owned(), file)));
+    }
+
     /// At the start: takes what was kept for whoever was signed in last, so that nothing is opened without what was typed into
     /// it, and what was typed while nobody was known.
-    pub(super) fn begin_with(&mut self, kept: HashMap<String, String>) {
-        self.account = kept.get(&self.account_key()).cloned().unwrap_or_default();
-        self.drafts = of_account(&kept, &self.account);
-        for (key, text) in of_account(&kept, NOBODY) {
+    pub(super) fn begin_with(&mut self, kept: Kept) {
+        self.account.clone_from(&kept.account);
+        let state = |account: &str| kept.states.get(account).cloned().unwrap_or_default();
+        self.unowned_state = state(NOBODY);
+        self.state = if self.account == NOBODY { State::default() } else { state(&self.account) };
+        self.state.absorb(&self.unowned_state);
+        self.drafts = of_account(&kept.texts, &self.account);
+        for (key, text) in of_account(&kept.texts, NOBODY) {
             let text = Some(text).filter(|text| !text.is_empty());
             match &text {
                 Some(text) => self.drafts.insert(key.clone(), text.clone()),
@@ -73,10 +87,13 @@ impl App {
         let Some(account) = (!self.account_is_known).then(known).flatten() else { return };
         self.account_is_known = true;
         let (others, unowned) = (std::mem::take(&mut self.others), std::mem::take(&mut self.unowned));
+        let unowned_state = std::mem::take(&mut self.unowned_state);
         let is_other = account != self.account;
         if is_other {
             self.account = account;
-            self.drafts = of_account(&others, &self.account);
+            self.drafts = of_account(&others.texts, &self.account);
+            self.state = others.states.get(&self.account).cloned().unwrap_or_default();
+            self.state.absorb(&unowned_state);
             effects.push(Effect::Keep(self.account_key(), Some(self.account.clone())));
         }
         for (key, text) in unowned {
@@ -86,6 +103,14 @@ impl App {
                 self.keep(key.clone(), text, effects);
             }
             effects.push(Effect::Keep(whole(NOBODY, &key), None));
+        }
+        // The same of the state.
+        let on_disk = others.states.get(&self.account).cloned().unwrap_or_default();
+        let files = self.state.changed_since(&on_disk);
+        effects.extend(files.into_iter().map(|file| Effect::KeepState(self.account.clone(), file)));
+        if unowned_state != State::default() {
+            let names = StateFile::NAMES.iter();
+            effects.extend(names.map(|name| Effect::Keep(StateFile::key(name, NOBODY), None)));
         }
         self.resolve_all();
     }

@@ -4,7 +4,6 @@ use super::action::Action;
 use super::overlay::picker::{Item, Source};
 use super::pane::View;
 use super::place::Place;
-use super::recent;
 use super::registry::{self, Thing};
 use crate::api::branches::{Branch, ListBranches};
 use crate::api::endpoint::{Request, decode};
@@ -203,7 +202,7 @@ impl Source for QuickOpen {
     fn items(&self, view: &View, typed: &str) -> Vec<Item> {
         let mut offers = Suggestions::default();
         self.numbered(view, typed, &mut offers);
-        for place in recent::places(view) {
+        for place in view.recents.places.iter().cloned() {
             offers.add_labeled(view, "recent", Some(place));
         }
         if let Some(project) = &self.here.project {

@@ -1,45 +1,17 @@
-//! The places that one was at lately, kept for the account at hand; and the projects that one pinned.
+//! Which places are remembered as recent ones, and pins of projects.
 
 use super::App;
 use super::action::{Action, Effect, Tone};
-use super::pane::{Cx, View};
+use super::pane::Cx;
 use super::place::Place;
 use super::registry::{self, Entry, Thing};
+use super::state::{Change, RecentsChange, SettingsChange};
 
-/// Under which the places are kept.
-const PLACES: &str = "recent places";
-/// Under which pinned projects are kept.
-const PINNED: &str = "pinned projects";
-/// Places that are kept.
-const MOST: usize = 20;
-
-/// The places, newest first.
-pub fn places(view: &View) -> Vec<Place> {
-    view.drafts.get(PLACES).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
-}
-
-/// The full paths of pinned projects, in the order in which they were pinned.
-pub fn pinned(view: &View) -> Vec<String> {
-    let text = view.drafts.get(PINNED).map(String::as_str).unwrap_or_default();
-    text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
-}
-
-/// The kept texts behind both: where they are the same, places and pins are.
-pub fn text(view: &View) -> String {
-    let kept = |key: &str| view.drafts.get(key).map(String::as_str).unwrap_or_default();
-    format!("{}\n{}", kept(PLACES), kept(PINNED))
-}
-
-/// Pins a project, or takes the pin away, and says so.
-pub fn pin(cx: &mut Cx, path: &str) {
-    let mut all = pinned(&cx.view);
-    let at = all.iter().position(|known| known == path);
-    match at {
-        Some(at) => _ = all.remove(at),
-        None => all.push(path.to_owned()),
-    }
-    cx.act(Action::Keep(PINNED.into(), Some(all.join("\n")).filter(|text| !text.is_empty())));
-    cx.say(Tone::Good, format!("{} {path}", if at.is_some() { "No longer pinned:" } else { "Pinned:" }));
+/// Pins or unpins a project, and says so.
+pub fn toggle_pin(cx: &mut Cx, path: &str) {
+    let pinned = !cx.view.settings.pinned_projects.iter().any(|known| known == path);
+    cx.act(Action::Settings(SettingsChange::Pin { project: path.to_owned(), pinned }));
+    cx.say(Tone::Good, format!("{} {path}", if pinned { "Pinned:" } else { "No longer pinned:" }));
 }
 
 /// Whether a place is one to come back to: a thing, or a file.
@@ -68,18 +40,8 @@ impl App {
         if !is_worth_it(self.registry, &place) || self.session.signed_in && !self.account_is_known {
             return;
         }
-        let known = places(&self.view_of());
-        let mut all: Vec<Place> = known.iter().filter(|known| **known != place).cloned().collect();
-        if exists {
-            all.insert(0, place);
-        }
-        all.truncate(MOST);
-        if all == known {
-            return;
-        }
-        if let Ok(text) = serde_json::to_string(&all) {
-            self.keep(PLACES.into(), Some(text), effects);
-        }
+        let change = if exists { RecentsChange::Visit(place) } else { RecentsChange::Forget(place) };
+        self.change(&Change::Recents(change), effects);
     }
 }
 
@@ -94,12 +56,5 @@ mod tests {
         assert!(is_worth_it(PANES, &Place::new("files").project("a/b")));
         assert!(!is_worth_it(PANES, &Place::new("snippets").project("a/b")));
         assert!(!is_worth_it(PANES, &Place::new("projects")));
-    }
-
-    #[test]
-    fn a_place_is_kept_and_read_whole() {
-        let place = Place::new("files").project("a/b").at("main").path("src/x");
-        let text = serde_json::to_string(&[&place]).expect("JSON");
-        assert_eq!(serde_json::from_str::<Vec<Place>>(&text).expect("places"), [place]);
     }
 }

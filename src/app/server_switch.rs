@@ -5,10 +5,10 @@ use super::action::{Action, Effect, Tone};
 use super::overlay::picker::{Item, Picker};
 use super::pane::Section;
 use super::registry::{self, Thing};
+use super::state::Kept;
 use super::{App, Place, Session, Setup, target};
 use crate::ui::theme::Theme;
 use jiff::Timestamp;
-use std::collections::HashMap;
 
 /// How an app stands among those of other servers.
 #[derive(Default)]
@@ -53,12 +53,7 @@ impl App {
     }
 
     /// The app of another server, in the same manner, at `place` or at home.
-    pub fn beside(
-        &self,
-        session: Session,
-        drafts: HashMap<String, String>,
-        place: Option<Place>,
-    ) -> (App, Vec<Effect>) {
+    pub fn beside(&self, session: Session, kept: Kept, place: Option<Place>) -> (App, Vec<Effect>) {
         App::new(Setup {
             registry: self.registry,
             bindings: self.bindings.clone(),
@@ -69,7 +64,7 @@ impl App {
             },
             theme: self.theme.clone(),
             theme_is_chosen: self.theme_is_chosen,
-            drafts,
+            kept,
             place: place.unwrap_or_else(|| registry::place_of(self.registry, Thing::Home)),
             now: self.now,
             size: self.size,

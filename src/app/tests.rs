@@ -99,7 +99,7 @@ fn start(session: Session) -> (App, Vec<Effect>) {
         session,
         theme: Theme::for_background(Background::Dark),
         theme_is_chosen: false,
-        drafts: Default::default(),
+        kept: Default::default(),
         place: Place::new("probe").project("1"),
         now: at(0),
         size: (80, 24),

@@ -71,7 +71,7 @@ pub fn open(global: &Global, config: &Config, here: &Session) -> OpenServer {
             others: all.iter().filter(|other| other.host != *host).cloned().collect(),
             ..Session::default()
         };
-        ServerContext { session, drafts, warning: interface::damage(&kept), texts: kept.texts }
+        ServerContext { session, drafts, warning: interface::damage(&kept), kept: kept.kept }
     })
 }
 

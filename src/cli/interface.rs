@@ -101,7 +101,7 @@ pub fn run(manner: Preferences, opening: Opening, threads: &Runtime) -> Result<(
         session,
         theme: look.theme,
         theme_is_chosen: look.chosen,
-        drafts: kept.texts,
+        kept: kept.kept,
         place: opening.place,
         now: Timestamp::now(),
         size: crossterm::terminal::size().unwrap_or((80, 24)),

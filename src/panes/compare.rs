@@ -345,7 +345,7 @@ impl Pane for ComparePane {
         self.list.sync(commits.len(), |index| commits.get(index).map(|c| c.id.clone()).unwrap_or_default());
         if self.tab == CHANGES {
             if let (Some(from), Some(to)) = (self.from(view), &self.to) {
-                let key = format!("viewed {} {} from {from} to {to}", view.session.server, self.project);
+                let key = format!("{} from {from} to {to}", self.project);
                 self.changes.keep_under(view, &key);
             }
             self.changes.sync(view, self.input.as_ref());

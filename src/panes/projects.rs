@@ -96,7 +96,7 @@ fn row(view: &View, project: &Project) -> Row {
     let (group, name) = project.path_with_namespace.rsplit_once('/').unwrap_or(("", &project.path_with_namespace));
     let mut path = Cell::from((if group.is_empty() { String::new() } else { format!("{group}/") }, Role::Dim));
     path = path.and(name.to_owned(), Role::Text);
-    if recent::pinned(view).contains(&project.path_with_namespace) {
+    if view.settings.pinned_projects.contains(&project.path_with_namespace) {
         path = path.and(format!(" {}", glyph::pin()), Role::Accent);
     }
     let archived = project.archived.flatten() == Some(true);
@@ -161,7 +161,7 @@ impl ListSource for ProjectSource {
         .when(Projects::has_row),
         Command::new("projects.pin", &["p"], "Toggle pin", |pane: &mut Projects, cx| {
             if let Some(path) = pane.current(&cx.view).map(|project| project.path_with_namespace.clone()) {
-                recent::pin(cx, &path);
+                recent::toggle_pin(cx, &path);
             }
         })
         .when(Projects::has_row),

@@ -14,6 +14,7 @@ pub use input::{Entries, Input, Revisions};
 use super::list::failure;
 use crate::api::Error;
 use crate::app::pane::View;
+use crate::app::state::ViewedFiles;
 use crate::store::{Want, Work};
 use crate::ui::diff::{self, DiffDoc, DiffOptions, FileDiff, Found, HunkStyles, Inset, Layout, Moved, Place, Side};
 use crate::ui::doc::DocState;
@@ -21,7 +22,7 @@ use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::table::ListState;
 use crate::ui::theme::Role;
 use crate::ui::{line, state, text};
-use files::{Node, Viewed};
+use files::Node;
 use input::{AllFiles, Colors, FindMoves, Parse, Pictures, Search, colours_key, moves_key, parse_key, search_key};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -103,7 +104,7 @@ pub struct Changes {
     shown_pictures: Vec<Inset>,
     /// Why something could not be shown.
     trouble: Option<String>,
-    viewed: Viewed,
+    viewed: ViewedFiles,
     viewed_now: usize,
     kept_under: String,
     ready: bool,

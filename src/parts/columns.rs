@@ -4,6 +4,7 @@ use super::list::Listing;
 use crate::app::action::{Action, Tone};
 use crate::app::overlay::columns::{ColumnChoice, ColumnOffer, ColumnsList, Sorter};
 use crate::app::pane::{Breadcrumb, Cx, Pointer, View};
+use crate::app::state::SettingsChange;
 use crate::store::Rows;
 use crate::ui::table::{Column, Row};
 use crate::ui::theme::Role;
@@ -88,10 +89,6 @@ pub struct ColumnState<T: 'static> {
 }
 
 impl<T: 'static> Columns<T> {
-    fn key(&self) -> String {
-        format!("columns of {}", self.place)
-    }
-
     fn standard(&self) -> ColumnChoice {
         let columns = self.fields.iter().filter(|field| field.shown).map(|field| field.name.to_owned()).collect();
         ColumnChoice {
@@ -102,9 +99,10 @@ impl<T: 'static> Columns<T> {
     }
 
     fn choice(&self, view: &View) -> ColumnChoice {
-        let kept = view.drafts.get(&self.key()).and_then(|text| serde_json::from_str::<ColumnChoice>(text).ok());
-        let fits = |choice: &ColumnChoice| choice.columns.iter().any(|name| self.fields.iter().any(|f| f.name == name));
-        kept.filter(fits).unwrap_or_else(|| self.standard())
+        let kept = view.settings.columns.get(self.place);
+        let fits =
+            |choice: &&ColumnChoice| choice.columns.iter().any(|name| self.fields.iter().any(|f| f.name == name));
+        kept.filter(fits).cloned().unwrap_or_else(|| self.standard())
     }
 
     /// What is shown now.
@@ -130,7 +128,7 @@ impl<T: 'static> Columns<T> {
             newest_first: field.newest_first,
         });
         let offered = offered.collect();
-        let list = ColumnsList::new(self.key(), offered, self.choice(&cx.view), self.standard());
+        let list = ColumnsList::new(self.place, offered, self.choice(&cx.view), self.standard());
         cx.act(Action::Open(Box::new(list)));
     }
 
@@ -139,8 +137,8 @@ impl<T: 'static> Columns<T> {
         let mut choice = self.choice(&cx.view);
         let newest_first = self.fields.iter().any(|field| field.name == name && field.newest_first);
         choice.turn(name, newest_first);
-        let text = (choice != self.standard()).then(|| serde_json::to_string(&choice).unwrap_or_default());
-        cx.act(Action::Keep(self.key(), text));
+        let choice = Some(choice).filter(|choice| *choice != self.standard());
+        cx.act(Action::Settings(SettingsChange::Columns { place: self.place.to_owned(), choice }));
     }
 
     /// A press on the title of a column sorts by it; `true` where it was one.

@@ -4,16 +4,7 @@ use crate::api::Known;
 use crate::api::merge_requests::MergeRequest;
 use crate::app::action::Action;
 use crate::app::pane::View;
-use serde::{Deserialize, Serialize};
-
-/// A merge request as it was when one last looked.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-struct LastSeen {
-    sha: String,
-    notes: u64,
-    at: String,
-}
+use crate::app::state::{SeenChange, SeenMergeRequest};
 
 /// What happened since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,12 +29,8 @@ impl ChangesSince {
     }
 }
 
-fn key(merge_request: &MergeRequest) -> String {
-    format!("looked at merge request {}", merge_request.id)
-}
-
-fn look(merge_request: &MergeRequest) -> LastSeen {
-    LastSeen {
+fn look(merge_request: &MergeRequest) -> SeenMergeRequest {
+    SeenMergeRequest {
         sha: merge_request.sha.known().cloned().unwrap_or_default(),
         notes: merge_request.user_notes_count.flatten().unwrap_or_default(),
         at: merge_request.updated_at.as_ref().map(|at| at.as_str().to_owned()).unwrap_or_default(),
@@ -52,7 +39,7 @@ fn look(merge_request: &MergeRequest) -> LastSeen {
 
 /// What is new of it; `None` where nothing is, or where one never looked.
 pub fn news(view: &View, merge_request: &MergeRequest) -> Option<ChangesSince> {
-    let then: LastSeen = serde_json::from_str(view.drafts.get(&key(merge_request))?).ok()?;
+    let then = view.seen.merge_requests.get(&merge_request.id)?;
     let now = look(merge_request);
     match () {
         () if !now.sha.is_empty() && !then.sha.is_empty() && now.sha != then.sha => Some(ChangesSince::Commits),
@@ -64,6 +51,7 @@ pub fn news(view: &View, merge_request: &MergeRequest) -> Option<ChangesSince> {
 
 /// Remembers that one has seen it as it is; `None` where that is known already.
 pub fn remember(view: &View, merge_request: &MergeRequest) -> Option<Action> {
-    let (key, now) = (key(merge_request), serde_json::to_string(&look(merge_request)).ok()?);
-    (view.drafts.get(&key) != Some(&now)).then_some(Action::Keep(key, Some(now)))
+    let (id, now) = (merge_request.id, look(merge_request));
+    let is_news = view.seen.merge_requests.get(&id) != Some(&now);
+    is_news.then_some(Action::Seen(SeenChange::MergeRequest(id, now)))
 }

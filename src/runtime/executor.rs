@@ -189,6 +189,11 @@ impl Executor {
                 });
                 self.unwritten = written;
             }
+            Effect::KeepState(account, file) => {
+                if let Some(keeper) = self.keeper() {
+                    keeper.keep_state(&account, file);
+                }
+            }
             Effect::Claim(key, on_disk) => {
                 let claim = self.keeper().map(|keeper| keeper.claim(on_disk));
                 let sender = self.sender.clone();

@@ -1,11 +1,13 @@
 //! Texts that a person typed, on disk until the server has them: one file each, written whole, then synced.
 //!
 //! A thread of its own writes them in the order in which they were typed: from then on they outlive the program, however
-//! it ends. Of several states of one text that wait, only the last is written. What the disk refuses stays in memory and
+//! it ends. The files of the state are written in the same way. Of several states of one text that wait, only the last is written. What the disk refuses stays in memory and
 //! is tried again. A second thread syncs what was written, so that a slow disk does not hold up the next letter; until
 //! a file is synced, a link keeps the state of it that was, for a power cut.
 
+use super::state_files;
 use crate::app::outbox::Claim;
+use crate::app::state::{Kept, StateFile};
 use crate::system::files;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::fs;
@@ -24,6 +26,8 @@ const MAGIC: &str = "labscope-kept-1";
 /// What the thread is told.
 enum Job {
     Keep(String, Option<String>),
+    /// A file of the state of an account.
+    State(String, StateFile),
     /// Answered when everything before it was written, or refused by the disk.
     Written(oneshot::Sender<()>),
     /// Answered when everything before it was synced, or refused by the disk.
@@ -64,6 +68,11 @@ impl JournalWriter {
     /// Keeps `text` under `key`; `None` drops it.
     pub fn keep(&self, key: String, text: Option<String>) {
         let _ = self.jobs.send(Job::Keep(key, text));
+    }
+
+    /// Writes a file of the state of an account.
+    pub fn keep_state(&self, account: &str, file: StateFile) {
+        let _ = self.jobs.send(Job::State(account.to_owned(), file));
     }
 
     /// Resolves when all that was to be kept until now is written, so that it outlives the program, or was refused.
@@ -142,6 +151,9 @@ fn work(inbox: &Receiver<Job>, written: &Sender<Written>, folder: &Path, told: &
                 for job in first.into_iter().chain(inbox.try_iter()) {
                     match job {
                         Job::Keep(key, text) => push(&mut queue, key, text),
+                        Job::State(account, file) => {
+                            push(&mut queue, StateFile::key(file.name(), &account), Some(file.to_json()));
+                        }
                         Job::Written(sender) => waiting.push(sender),
                         Job::Reached(sender) => reached.push(sender),
                         Job::Claim(key, sender) => claims.push((key, sender)),
@@ -191,7 +203,7 @@ fn sync(inbox: &Receiver<Written>, folder: &Path, told: &impl Fn(Result<(), Stri
 }
 
 /// Syncs the files of these names, and their folder; those that are done are taken out.
-fn sync_all(names: &mut BTreeSet<String>, folder: &Path) -> io::Result<()> {
+pub(super) fn sync_all(names: &mut BTreeSet<String>, folder: &Path) -> io::Result<()> {
     if names.is_empty() {
         return Ok(());
     }
@@ -304,7 +316,7 @@ fn claim_of(folder: &Path, name: &str) -> PathBuf {
 ///
 /// # Errors
 /// Those of the disk; what was kept under the key before is still there.
-fn keep(folder: &Path, key: &str, text: Option<&str>) -> io::Result<()> {
+pub(super) fn keep(folder: &Path, key: &str, text: Option<&str>) -> io::Result<()> {
     let name = file_name(key);
     let path = folder.join(&name);
     let Some(text) = text else {
@@ -343,19 +355,19 @@ fn synced_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { fs::File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
-/// All texts that are kept in a folder.
+/// All that is kept in a folder.
 #[derive(Debug, Default)]
 pub struct KeptTexts {
-    /// By key.
-    pub texts: HashMap<String, String>,
+    /// What can be read.
+    pub kept: Kept,
     /// Files that are not as they were written. They are left alone.
     pub damaged: Vec<PathBuf>,
 }
 
-/// All texts that are kept in `folder`.
+/// Reads all that is kept in `folder`.
 pub fn load(folder: &Path) -> KeptTexts {
-    let mut kept = KeptTexts::default();
-    let Ok(entries) = fs::read_dir(folder) else { return kept };
+    let (mut kept, mut damaged) = (Kept::default(), Vec::new());
+    let Ok(entries) = fs::read_dir(folder) else { return KeptTexts::default() };
     for entry in entries.flatten() {
         // What begins with a dot was cut off while it was written: the state before it is there whole.
         let name = entry.file_name();
@@ -363,13 +375,21 @@ pub fn load(folder: &Path) -> KeptTexts {
         if name.starts_with('.') {
             continue;
         }
+        let is_state = state_files::is_state(&name);
         match whole(&entry.path()).or_else(|| whole(&synced_of(folder, &name))) {
+            // What was set aside has another name than its key says.
+            Some((key, _)) if name.strip_suffix(state_files::BACKUP) == Some(&file_name(&key)) => {}
+            Some((key, text)) if is_state => state_files::read(&mut kept, &key, &text, &entry.path()),
+            Some((key, text)) if key.starts_with("account ") => kept.account = text,
             Some((key, text)) => _ = kept.texts.insert(key, text),
-            None => kept.damaged.push(entry.path()),
+            None if is_state && name.ends_with(state_files::BACKUP) => {}
+            None if is_state => state_files::set_aside(&entry.path()),
+            None => damaged.push(entry.path()),
         }
     }
-    kept.damaged.sort();
-    kept
+    damaged.sort();
+    state_files::migrate(folder, &mut kept);
+    KeptTexts { kept, damaged }
 }
 
 /// Key and text of the file at `path`, where it is as it was written.
@@ -391,7 +411,8 @@ fn sum(key: &str, text: &str) -> u64 {
     bytes.fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
-fn file_name(key: &str) -> String {
+/// The name of the file of the text `key`.
+pub(super) fn file_name(key: &str) -> String {
     let mut name = crate::api::endpoint::encode(key);
     // A dot in front would mean a file that was not finished.
     if name.starts_with('.') {
@@ -415,9 +436,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let key = "http://h note a/b!12";
         keep(folder.path(), key, Some("one\ntwo")).expect("kept");
-        assert_eq!(load(folder.path()).texts.get(key).map(String::as_str), Some("one\ntwo"));
+        assert_eq!(load(folder.path()).kept.texts.get(key).map(String::as_str), Some("one\ntwo"));
         keep(folder.path(), key, None).expect("dropped");
-        assert!(load(folder.path()).texts.is_empty());
+        assert!(load(folder.path()).kept.texts.is_empty());
         keep(folder.path(), key, None).expect("dropping twice is no error");
     }
 
@@ -432,7 +453,7 @@ mod tests {
         fs::write(folder.path().join("c"), [0xff, 0xfe]).expect("not text");
         fs::write(folder.path().join(".draft-x"), "begun").expect("begun");
         let kept = load(folder.path());
-        assert_eq!(kept.texts.into_iter().collect::<Vec<_>>(), [("a".to_owned(), "whole".to_owned())]);
+        assert_eq!(kept.kept.texts.into_iter().collect::<Vec<_>>(), [("a".to_owned(), "whole".to_owned())]);
         assert_eq!(kept.damaged, [cut.clone(), folder.path().join("c")]);
         assert!(cut.exists());
     }
@@ -444,11 +465,11 @@ mod tests {
         keep(folder.path(), "a", Some("one")).expect("kept");
         sync_all(&mut BTreeSet::from(["a".to_owned()]), folder.path()).expect("synced");
         keep(folder.path(), "a", Some("one and two")).expect("kept");
-        assert_eq!(load(folder.path()).texts["a"], "one and two", "it is there before it is synced");
+        assert_eq!(load(folder.path()).kept.texts["a"], "one and two", "it is there before it is synced");
         fs::remove_file(at("a")).expect("removed");
         fs::write(at("a"), "").expect("written");
         let kept = load(folder.path());
-        assert_eq!((kept.texts["a"].as_str(), kept.damaged.len()), ("one", 0));
+        assert_eq!((kept.kept.texts["a"].as_str(), kept.damaged.len()), ("one", 0));
         // What is dropped leaves nothing behind, whatever is synced when.
         keep(folder.path(), "a", None).expect("dropped");
         sync_all(&mut BTreeSet::from(["a".to_owned()]), folder.path()).expect("synced");
@@ -462,7 +483,7 @@ mod tests {
         for words in ["o", "on", "one"] {
             keeper.keep("a".into(), Some(words.into()));
             keeper.written().blocking_recv().expect("written");
-            assert_eq!(load(folder.path()).texts["a"], words);
+            assert_eq!(load(folder.path()).kept.texts["a"], words);
         }
         keeper.reached().blocking_recv().expect("synced");
         assert_eq!(whole(&synced_of(folder.path(), "a")).map(|(_, text)| text).as_deref(), Some("one"));
@@ -496,7 +517,7 @@ mod tests {
         assert!(matches!(heard.lock().expect("not poisoned").as_slice(), [Err(_)]));
         fs::remove_file(&place).expect("out of the way");
         keeper.finish();
-        assert_eq!(load(&place).texts.get("new").map(String::as_str), Some("the text, longer"));
+        assert_eq!(load(&place).kept.texts.get("new").map(String::as_str), Some("the text, longer"));
         assert!(matches!(heard.lock().expect("not poisoned").as_slice(), [Err(_), Ok(())]));
     }
 
@@ -520,6 +541,6 @@ mod tests {
         one.finish();
         assert_eq!(claim(&two), Claim::Ours(Some("other words".into())));
         two.finish();
-        assert_eq!(load(folder.path()).texts.len(), 1);
+        assert_eq!(load(folder.path()).kept.texts.len(), 1);
     }
 }

@@ -13,6 +13,7 @@ pub mod open;
 mod range_reader;
 pub mod sessions;
 pub mod signals;
+mod state_files;
 pub mod terminal;
 
 use crate::api::Host;

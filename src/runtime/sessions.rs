@@ -6,12 +6,13 @@ use crate::api::Host;
 use crate::app::action::{Effect, Msg, Tone};
 use crate::app::pane::Session;
 use crate::app::server_switch::UiState;
+use crate::app::state::Kept;
 use crate::app::{App, Place};
 use crate::runtime::connections::Connections;
 use crate::store::earliest;
 use futures::future::join_all;
 use jiff::Timestamp;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -25,8 +26,8 @@ pub struct ServerContext {
     pub session: Session,
     /// The folder of texts that are kept.
     pub drafts: Option<PathBuf>,
-    /// Those texts.
-    pub texts: HashMap<String, String>,
+    /// Those texts, and the state beside them.
+    pub kept: Kept,
     /// What there is to say about them.
     pub warning: Option<String>,
 }
@@ -247,13 +248,13 @@ impl Sessions {
 
     /// Opens a server that was not there before.
     pub fn open(&mut self, host: Host, place: Option<Place>, ground: Option<ServerContext>) -> Vec<Task> {
-        let Some(ServerContext { session, drafts, texts, warning }) = ground else {
+        let Some(ServerContext { session, drafts, kept, warning }) = ground else {
             return self.say(Tone::Bad, format!("{} could not be opened; --log FILE says why.", host.name()));
         };
         if self.seat(&host).is_some() {
             return self.go(host, place);
         }
-        let (app, first) = self.front.app.beside(session, texts, place);
+        let (app, first) = self.front.app.beside(session, kept, place);
         let mut seat = ServerSession::new(&self.house, host, app, drafts);
         let mut tasks = seat.hand_over(first);
         self.way.push(self.front.host.clone());

@@ -3,12 +3,12 @@
 use crate::harness::{Begin, Harness};
 use crate::mrs::merge_request;
 use labscope::app::Place;
+use labscope::app::state::{Change, SeenChange, SeenHead, State};
 use serde_json::{Value, json};
 
 const MR: &str = "GET /projects/acme%2Frocket-ui/merge_requests/42";
 const HEAD: &str = "9f3c2abd00110011001100110011001100110011";
-const VIEWED: &str = "@ada viewed demo acme/rocket-ui!42";
-const SEEN: &str = "@ada seen demo acme/rocket-ui!42";
+const MERGE_REQUEST: &str = "acme/rocket-ui!42";
 
 /// The new version of the file that has hidden lines.
 fn blob() -> String {
@@ -164,35 +164,45 @@ async fn changes_of_white_space_can_be_hidden() {
     harness.expect("a( );");
 }
 
+fn seen(change: SeenChange) -> State {
+    let mut state = State::default();
+    state.apply(&Change::Seen(change));
+    state
+}
+
 #[tokio::test]
 async fn viewed_files_are_kept_until_they_change() {
     let mut harness = open(160, 40).await;
     harness.expect("Files 4").press("j j").press("v").expect("1/4 viewed").expect("✓ M rows.rs");
-    let kept = harness.kept[VIEWED].clone();
-    assert!(kept.ends_with(" src/ui/rows.rs"), "{kept}");
+    let kept = harness.states["ada"].clone();
+    let files = kept.seen.viewed.get(MERGE_REQUEST).expect("viewed files");
+    assert_eq!(files.keys().collect::<Vec<_>>(), ["src/ui/rows.rs"]);
     // Another time it is still viewed, and folded; another content is not.
     let mut begin = begin(160, 40);
-    begin.drafts.insert(VIEWED.into(), kept);
+    begin.states.insert("ada".into(), kept);
     let mut again = answered(begin).await;
     again.expect("1/4 viewed").expect_no("let new = 2;");
     let mut other = self::begin(160, 40);
-    other.drafts.insert(VIEWED.into(), "0000000000000007 src/ui/rows.rs".into());
+    let changed = [("src/ui/rows.rs".to_owned(), 7)].into();
+    other.states.insert("ada".into(), seen(SeenChange::Viewed { changes: MERGE_REQUEST.into(), files: changed }));
     answered(other).await.expect("Files 4").expect("let new = 2;");
 }
 
 #[tokio::test]
 async fn what_changed_since_one_last_looked_stands_alone() {
     let mut harness = open(120, 30).await;
-    assert_eq!(harness.kept[SEEN], HEAD);
+    let heads = |harness: &Harness| harness.states["ada"].seen.heads.get(MERGE_REQUEST).cloned().expect("heads");
+    assert_eq!(heads(&harness), SeenHead { last: HEAD.into(), before: None });
     harness.press("u").expect("as it was when you last looked");
     let mut begin = begin(120, 30);
-    begin.drafts.insert(SEEN.into(), "01dbead".into());
+    let change = SeenChange::Head { merge_request: MERGE_REQUEST.into(), sha: "01dbead".into() };
+    begin.states.insert("ada".into(), seen(change));
     let mut again = answered(begin).await;
     again.press("u").settle().await;
     again.expect("Only what changed since 01dbead").expect("came since").expect_no("let new");
     again.press("u").settle().await;
     again.expect("let new = 2;").expect_no("came since");
-    assert_eq!(again.kept[SEEN], format!("{HEAD} 01dbead"));
+    assert_eq!(heads(&again), SeenHead { last: HEAD.into(), before: Some("01dbead".into()) });
 }
 
 #[tokio::test]

@@ -2,6 +2,8 @@
 
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
+use labscope::app::overlay::columns::ColumnChoice;
+use labscope::app::state::{Change, SettingsChange, State};
 use serde_json::{Value, json};
 
 fn project(id: u64, path: &str, stars: u64) -> Value {
@@ -29,11 +31,11 @@ async fn columns_are_shown_hidden_and_moved_and_that_is_kept() {
     harness.press("|").expect("Columns").expect("sorted locally (loaded rows)").press("j Space");
     harness.press("Esc").settle().await;
     harness.expect_no("Words of it");
-    assert!(
-        harness.kept.iter().any(|(key, text)| key.contains("columns of projects") && !text.contains("description"))
-    );
+    let columns = |harness: &Harness, place: &str| harness.states[""].settings.columns.get(place).cloned();
+    let chosen = columns(&harness, "projects").expect("a choice").columns;
+    assert!(!chosen.iter().any(|column| column == "description"), "{chosen:?}");
     harness.press("| 0 Esc").expect("Words of it");
-    assert!(!harness.kept.keys().any(|key| key.contains("columns of projects")), "{:?}", harness.kept);
+    assert_eq!(columns(&harness, "projects"), None);
 }
 
 #[tokio::test]
@@ -94,10 +96,10 @@ async fn a_list_that_is_sorted_here_says_when_there_is_more() {
 #[tokio::test]
 async fn a_choice_that_names_nothing_known_is_no_choice() {
     let mut begin = Begin::at(Place::new("projects")).size(80, 24);
-    for (key, text) in [("@ columns of projects", r#"{"columns":["nothing"],"order":"x"}"#), ("@ columns of tags", "{")]
-    {
-        begin.drafts.insert(key.into(), text.into());
-    }
+    let choice = ColumnChoice { columns: vec!["nothing".into()], order: Some("x".into()), down: false };
+    let mut state = State::default();
+    state.apply(&Change::Settings(SettingsChange::Columns { place: "projects".into(), choice: Some(choice) }));
+    begin.states.insert(String::new(), state);
     let mut harness = begin.open();
     harness.reply("GET /projects", [project(1, "a/low", 1)]).settle().await;
     harness.expect("a/low").expect("public");
@@ -123,7 +125,7 @@ async fn runners_and_users_have_columns_to_choose_too() {
     harness.expect_no("#9").press("|").press("j j j j j j j j j Space Esc").settle().await;
     harness.expect("#9").click_on("ID").settle().await;
     harness.expect("ID↑");
-    assert!(harness.kept.keys().any(|key| key.contains("columns of users")), "{:?}", harness.kept.keys());
+    assert!(harness.states[""].settings.columns.contains_key("users"), "{:?}", harness.states);
 }
 
 fn branch(name: &str, author: &str) -> Value {

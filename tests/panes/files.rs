@@ -255,8 +255,8 @@ async fn folds_are_remembered() {
     app.settle().await;
     app.press("l").settle().await;
     app.expect("▾ src").expect("frame.rs");
-    let kept = app.kept.clone();
-    assert!(kept.values().any(|text| text == "src"), "{kept:?}");
+    let state = app.states.values().next().expect("a state");
+    assert_eq!(state.recents.project("acme/rocket").expect("a project").open_folders, ["src"]);
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ use labscope::app::bindings::Bindings;
 use labscope::app::keymap::{Key, parse_chord};
 use labscope::app::outbox::Claim;
 use labscope::app::pane::{OtherServer, Session};
+use labscope::app::state::{Kept, State, StateFile};
 use labscope::app::transfer::SaveOrder;
 use labscope::app::{App, Entry, Place, Setup};
 use labscope::runtime::executor::Executor;
@@ -61,6 +62,10 @@ pub struct Begin {
     pub signed_in: bool,
     pub background: Background,
     pub drafts: HashMap<String, String>,
+    /// The account that was signed in last.
+    pub account: String,
+    /// The state of each account.
+    pub states: HashMap<String, State>,
     pub sections: Vec<labscope::app::pane::Section>,
     others: Vec<OtherServer>,
     holds: Option<Holds>,
@@ -80,6 +85,8 @@ impl Begin {
             signed_in: true,
             background: Background::Dark,
             drafts: HashMap::new(),
+            account: String::new(),
+            states: HashMap::new(),
             sections: Vec::new(),
             others: Vec::new(),
             holds: None,
@@ -159,7 +166,7 @@ impl Begin {
             },
             theme: Theme::for_background(self.background),
             theme_is_chosen: true,
-            drafts: self.drafts,
+            kept: Kept { account: self.account, texts: self.drafts, states: self.states.clone() },
             place: self.place,
             now,
             size: self.size,
@@ -189,6 +196,7 @@ impl Begin {
             claims: HashMap::new(),
             claimed: VecDeque::new(),
             kept: HashMap::new(),
+            states: self.states,
             held: HashMap::new(),
             in_flight: HashSet::new(),
             buffer: Buffer::empty(Rect::default()),
@@ -242,6 +250,8 @@ pub struct Harness {
     claimed: VecDeque<(String, Claim)>,
     /// Texts that are kept, by key.
     pub kept: HashMap<String, String>,
+    /// The state of each account, as it was written last.
+    pub states: HashMap<String, State>,
     /// Bytes of each stream that the app has.
     held: HashMap<Request, usize>,
     /// Tickets that a server has yet to answer; streams are not among them.
@@ -416,11 +426,16 @@ impl Harness {
                 }
                 Effect::Copy(words) => self.copied.push(words),
                 Effect::Browse(url) => self.browsed.push(url),
-                // What was looked at, and who was signed in, is kept, too, but is no text that anybody typed.
-                Effect::Keep(key, _)
-                    if key.contains("looked at merge request")
-                        || key.contains("recent places")
-                        || key.starts_with("account ") => {}
+                // Who was signed in is kept, too, but is no text that anybody typed.
+                Effect::Keep(key, _) if key.starts_with("account ") => {}
+                Effect::KeepState(account, file) => {
+                    let state = self.states.entry(account).or_default();
+                    match file {
+                        StateFile::Settings(settings) => state.settings = settings,
+                        StateFile::Recents(recents) => state.recents = recents,
+                        StateFile::Seen(seen) => state.seen = seen,
+                    }
+                }
                 Effect::Notify(words) => self.notified.push(words),
                 Effect::Keep(key, Some(words)) => _ = self.kept.insert(key, words),
                 Effect::Keep(key, None) => _ = self.kept.remove(&key),

@@ -2,6 +2,7 @@
 
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
+use labscope::app::state::{Change, RecentsChange, SettingsChange, State};
 use serde_json::{Value, json};
 
 const ASSIGNED: &str = "GET /merge_requests?order_by=updated_at&scope=assigned-to-me&state=opened";
@@ -54,10 +55,18 @@ async fn empty_sections_are_one_line_and_a_quiet_home_is_silent() {
     harness.expect("Theme file errors").expect_no("Assigned to me");
 }
 
+fn pin(begin: &mut Begin, projects: [&str; 2]) {
+    let mut state = State::default();
+    for project in projects {
+        state.apply(&Change::Settings(SettingsChange::Pin { project: project.into(), pinned: true }));
+    }
+    begin.states.insert(String::new(), state);
+}
+
 #[tokio::test]
 async fn pinned_projects_are_watched_instead_of_the_latest() {
     let mut begin = Begin::at(Place::new("home"));
-    begin.drafts.insert("@ pinned projects".into(), "a/pinned\nb/other".into());
+    pin(&mut begin, ["a/pinned", "b/other"]);
     let mut harness = begin.open();
     let job =
         json!({"id": 9, "name": "mill", "status": "running", "ref": "main", "started_at": "2026-06-15T11:58:29Z"});
@@ -80,22 +89,23 @@ async fn where_one_was_lately_is_found_again() {
 #[tokio::test]
 async fn a_pin_that_leads_nowhere_says_why_and_is_taken_away() {
     let mut begin = Begin::at(Place::new("home"));
-    begin.drafts.insert("@ pinned projects".into(), "a/gone\nb/other".into());
+    pin(&mut begin, ["a/gone", "b/other"]);
     let mut harness = begin.open();
     harness.reply("GET /projects/b%2Fother/jobs", json!([])).fail("GET /projects/a%2Fgone/jobs", 404, "404 Not found");
     harness.reply(ASSIGNED, json!([])).reply(MINE, json!([])).reply("GET /projects", json!([])).settle().await;
     assert!(harness.line_with("not found: renamed or deleted?").contains("a/gone"), "{}", harness.picture());
     harness.expect_no("Running 1").press("Enter").expect("Open selection: it is not there; p takes the pin away");
     harness.press("p").expect("No longer pinned: a/gone").expect_no("renamed or deleted").settle().await;
-    assert_eq!(harness.kept.get("@ pinned projects").map(String::as_str), Some("b/other"));
+    assert_eq!(harness.states[""].settings.pinned_projects, ["b/other"]);
     harness.expect("Nothing runs in your pinned projects.");
 }
 
 #[tokio::test]
 async fn what_one_was_at_has_its_title_as_soon_as_that_is_known() {
     let mut begin = Begin::at(Place::new("home"));
-    let places = json!([{"pane": "mr", "project": "acme/rocket-ui", "item": "42"}]);
-    begin.drafts.insert("@ recent places".into(), places.to_string());
+    let mut state = State::default();
+    state.apply(&Change::Recents(RecentsChange::Visit(Place::new("mr").project("acme/rocket-ui").item(42))));
+    begin.states.insert(String::new(), state);
     let mut harness = begin.open();
     harness.expect("Recently visited").expect("!42").expect_no("Draw only visible rows");
     harness.reply("GET /projects", json!([{"id": 7, "path_with_namespace": "acme/rocket-ui"}]));
@@ -112,6 +122,6 @@ async fn what_does_not_exist_is_not_remembered() {
     harness.fail("GET /projects/acme%2Fx/merge_requests/999", 404, "404 Not found");
     harness.press("C-p").type_text("acme/x!999").press("Enter").settle().await;
     harness.expect("This is the nearest that exists");
-    assert!(!harness.kept.get("@ recent places").is_some_and(|kept| kept.contains("999")), "{:?}", harness.kept);
+    assert!(harness.states.values().all(|state| state.recents.places.is_empty()), "{:?}", harness.states);
     harness.press("g h").expect_no("Recently visited");
 }

@@ -5,8 +5,8 @@ use labscope::api::Host;
 use labscope::app::Place;
 use labscope::app::action::{Effect, Msg, Tone};
 use labscope::app::pane::Session;
+use labscope::app::state::Kept;
 use serde_json::{Value, json};
-use std::collections::HashMap;
 
 const OTHER: &str = "https://git.example.org";
 const ASSIGNED: &str = "GET /merge_requests?order_by=updated_at&scope=assigned-to-me&state=opened";
@@ -66,7 +66,7 @@ async fn a_row_of_another_server_opens_there() {
     let project = || Place::new("mr").project("a/b/c").item(4);
     let jobs = Place::new("jobs").project("a/b/c");
     assert_eq!(harness.elsewhere, [(Host::new(OTHER), Some(project())), (Host::new(OTHER), Some(jobs))]);
-    assert!(harness.kept.is_empty(), "a project of another server is not pinned here");
+    assert!(harness.states.is_empty(), "a project of another server is not pinned here");
     harness.expect("a/b/c!4").press("Esc j Enter");
     assert_eq!((harness.app.place().pane.as_str(), harness.elsewhere.len()), ("mr", 2));
 }
@@ -140,7 +140,7 @@ async fn an_app_that_is_left_rests_and_comes_back_as_it_was() {
     harness.settle().await;
     let session = Session { server: "git.example.org".into(), web_url: OTHER.into(), ..Session::default() };
     let place = Place::new("mr").project("acme/web").item(3);
-    let (mut other, _) = harness.app.beside(session, HashMap::new(), Some(place.clone()));
+    let (mut other, _) = harness.app.beside(session, Kept::default(), Some(place.clone()));
     let (effects, _) = harness.app.leave();
     let waits = |effect: &Effect| matches!(effect, Effect::Start(..));
     assert!(!effects.iter().any(waits), "{effects:?}");
@@ -167,7 +167,7 @@ fn one_comes_back_as_often_as_one_went() {
     let harness = begin();
     let session = Session { server: "git.example.org".into(), web_url: OTHER.into(), ..Session::default() };
     let request = |iid: u64| Place::new("mr").project("acme/web").item(iid);
-    let (mut other, _) = harness.app.beside(session, HashMap::new(), Some(request(1)));
+    let (mut other, _) = harness.app.beside(session, Kept::default(), Some(request(1)));
     let q = || Msg::Key(crossterm::event::KeyEvent::from(crossterm::event::KeyCode::Char('q')));
     other.enter(harness.app.manner(), None);
     other.leave();

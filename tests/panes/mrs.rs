@@ -2,6 +2,7 @@
 
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
+use labscope::app::state::{Change, SeenChange, SeenMergeRequest, State};
 use serde_json::{Value, json};
 
 pub fn merge_request(iid: u64, title: &str, state: &str) -> Value {
@@ -144,8 +145,10 @@ async fn requests_of_a_group_are_those_of_its_projects() {
 #[tokio::test]
 async fn what_is_new_since_one_last_looked_is_marked() {
     let mut begin = Begin::at(place()).size(120, 30);
-    let look = json!({"sha": "", "notes": 1, "at": "2026-06-14T09:00:00Z"}).to_string();
-    begin.drafts.insert("@ada looked at merge request 1042".into(), look);
+    let seen = SeenMergeRequest { sha: String::new(), notes: 1, at: "2026-06-14T09:00:00Z".into() };
+    let mut state = State::default();
+    state.apply(&Change::Seen(SeenChange::MergeRequest(1042, seen)));
+    begin.states.insert("ada".into(), state);
     let mut harness = begin.open();
     harness.reply("GET /user", json!({"id": 5, "username": "ada"}));
     harness.reply(LIST, [merge_request(42, "Draw only visible rows", "opened"), merge_request(9, "Retry", "opened")]);

@@ -91,7 +91,7 @@ async fn ten_drafts_arrive_once_each_whatever_the_server_does_in_the_middle() {
         let draft = json!({"on": on, "text": format!("Comment {number}."), "state": "kept"}).to_string();
         begin.drafts.insert(format!("@ada draft acme/rocket-ui!42 {number}"), draft);
     }
-    begin.drafts.insert("account demo".into(), "ada".into());
+    begin.account = "ada".into();
     let mut harness = begin.server(server.url.as_str(), "token").open();
     harness.settle().await;
     harness.press("S").settle().await;

@@ -109,7 +109,7 @@ fn scripted(drafts: &[(&str, serde_json::Value)]) -> Harness {
     for (key, draft) in drafts {
         begin.drafts.insert((*key).to_owned(), draft.to_string());
     }
-    begin.drafts.insert("account demo".into(), "ada".into());
+    begin.account = "ada".into();
     let mut app = begin.open();
     let snippet = |id: u64, title: &str| json!({"id": id, "title": title, "file_name": "a.rs", "web_url": ""});
     app.reply("GET /user", json!({"id": 5, "username": "ada", "name": "Ada"}));

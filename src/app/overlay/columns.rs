@@ -4,6 +4,7 @@ use super::{AfterKey, Overlay};
 use crate::app::action::Action;
 use crate::app::keymap::Key;
 use crate::app::pane::{Cx, Pointer, View};
+use crate::app::state::SettingsChange;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, popup, table};
 use crossterm::event::KeyCode;
@@ -68,8 +69,8 @@ pub struct ColumnOffer {
 
 /// The list of columns.
 pub struct ColumnsList {
-    /// What the choice is kept under.
-    key: String,
+    /// The place whose columns they are.
+    place: &'static str,
     offered: Vec<ColumnOffer>,
     choice: ColumnChoice,
     standard: ColumnChoice,
@@ -79,9 +80,14 @@ pub struct ColumnsList {
 
 impl ColumnsList {
     /// Of the columns `offered`, as they are chosen now, and as they are where nothing was chosen.
-    pub fn new(key: String, offered: Vec<ColumnOffer>, choice: ColumnChoice, standard: ColumnChoice) -> ColumnsList {
+    pub fn new(
+        place: &'static str,
+        offered: Vec<ColumnOffer>,
+        choice: ColumnChoice,
+        standard: ColumnChoice,
+    ) -> ColumnsList {
         let (list, area) = (table::ListState::new(), Cell::default());
-        let mut columns = ColumnsList { key, offered, choice, standard, list, area };
+        let mut columns = ColumnsList { place, offered, choice, standard, list, area };
         columns.arrange();
         columns
     }
@@ -97,8 +103,8 @@ impl ColumnsList {
     }
 
     fn keep(&mut self, cx: &mut Cx) {
-        let text = (self.choice != self.standard).then(|| serde_json::to_string(&self.choice).unwrap_or_default());
-        cx.act(Action::Keep(self.key.clone(), text));
+        let choice = Some(self.choice.clone()).filter(|choice| *choice != self.standard);
+        cx.act(Action::Settings(SettingsChange::Columns { place: self.place.to_owned(), choice }));
     }
 
     /// Moves the column under the cursor one place; what is hidden has none.

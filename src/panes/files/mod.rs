@@ -323,7 +323,7 @@ impl Pane for Files {
             .when(Self::has_tree),
         Command::new("files.close_all", &["-"], "Close all folders", |pane: &mut Self, cx| {
             pane.tree.close_all();
-            cx.act(Action::Keep(pane.key("folders"), None));
+            pane.keep_folders(cx);
         })
         .when(Self::has_tree),
         Command::new("files.edit", &["e"], "Edit file", |pane: &mut Self, cx| pane.spot().edit(false, cx))
@@ -440,9 +440,10 @@ impl Pane for Files {
     fn changed(&mut self, cx: &mut Cx) {
         let view = &cx.view;
         let was_sought = self.tree.filter_text().is_some();
-        if let Some(folders) = view.drafts.get(&self.key("folders")).filter(|_| !self.reopened) {
+        let recent = self.recent(view).filter(|recent| !self.reopened && !recent.open_folders.is_empty());
+        if let Some(recent) = recent {
             self.reopened = true;
-            self.tree.reopen(folders.lines().take(navigation::REMEMBERED));
+            self.tree.reopen(recent.open_folders.iter().map(String::as_str));
         }
         self.part(view);
         self.tree.changed(view, &self.source);

@@ -9,44 +9,42 @@ use crate::api::tags::ListTags;
 use crate::app::action::Action;
 use crate::app::pane::{Cx, View};
 use crate::app::place::Place;
+use crate::app::state::{MOST_PATHS, RecentProject, RecentsChange};
 use crate::parts::project;
-
-/// Open folders, and files opened lately, that are remembered of a project.
-pub(super) const REMEMBERED: usize = 60;
 
 impl Files {
     /// Opens or closes a folder, also for the next time.
     pub(super) fn fold(&mut self, path: &str, open: bool, cx: &mut Cx) {
         self.reopened = true;
         self.tree.set_open(path, open);
-        let folders: Vec<&str> = self.tree.open_folders().take(REMEMBERED).collect();
-        let text = Some(folders.join("\n")).filter(|text| !text.is_empty());
-        cx.act(Action::Keep(self.key("folders"), text));
+        self.keep_folders(cx);
+    }
+
+    /// Remembers which folders are open.
+    pub(super) fn keep_folders(&self, cx: &mut Cx) {
+        let folders = self.tree.open_folders().take(MOST_PATHS).map(str::to_owned).collect();
+        cx.act(Action::Recents(RecentsChange::OpenFolders { project: self.project(), folders }));
     }
 
     /// The file in view is the one opened last.
     pub(super) fn remember(&mut self, cx: &mut Cx) {
         let Some(file) = self.blob.file() else { return };
-        let mut recent = self.recent(&cx.view);
-        recent.retain(|path| *path != file.path);
-        recent.insert(0, file.path.clone());
-        recent.truncate(REMEMBERED);
-        cx.act(Action::Keep(self.key("recent files"), Some(recent.join("\n"))));
+        cx.act(Action::Recents(RecentsChange::OpenFile { project: self.project(), path: file.path.clone() }));
     }
 
-    /// The name under which something about this project is kept.
-    pub(super) fn key(&self, what: &str) -> String {
-        format!("{what} of {}", self.source.project.as_str())
+    /// The project, as its recent files are kept.
+    fn project(&self) -> String {
+        self.source.project.as_str().to_owned()
     }
 
-    /// Paths opened lately, newest first.
-    pub(super) fn recent(&self, view: &View) -> Vec<String> {
-        let kept = view.drafts.get(&self.key("recent files"));
-        kept.map(|text| text.lines().map(str::to_owned).collect()).unwrap_or_default()
+    /// What was open in this project.
+    pub(super) fn recent<'a>(&self, view: &View<'a>) -> Option<&'a RecentProject> {
+        view.recents.project(self.source.project.as_str())
     }
 
     pub(super) fn find(&mut self, cx: &mut Cx) {
-        let finder = Finder::new(self.source.clone(), self.recent(&cx.view), &cx.view);
+        let recent = self.recent(&cx.view).map(|recent| recent.files.clone()).unwrap_or_default();
+        let finder = Finder::new(self.source.clone(), recent, &cx.view);
         cx.act(Action::Open(Box::new(finder)));
     }
 

@@ -158,7 +158,7 @@ impl Pane for Home {
             .when(Home::has_thing),
         Command::new("home.pin", &["p"], "Toggle pin", |pane: &mut Self, cx| {
             if let Some(path) = pane.project(&cx.view) {
-                recent::pin(cx, &path);
+                recent::toggle_pin(cx, &path);
             }
         })
         .when(Home::has_project),

@@ -1,13 +1,12 @@
 //! What home keeps of the person's own: places that one was at, in words, and the projects that are watched.
 //!
-//! Both are read from kept texts, and a title is looked for among all that is known: too much for every row of every
+//! A title is looked for among all that is known: too much for every row of every
 //! frame, so it is done once when something changed.
 
 use crate::api::Id;
 use crate::api::merge_requests::MergeRequest;
 use crate::app::pane::View;
 use crate::app::place::Place;
-use crate::app::recent;
 use crate::panes::home::queries;
 use crate::parts::project::short_ref;
 use std::collections::HashMap;
@@ -35,21 +34,21 @@ pub struct Recents {
     pub watched: Vec<String>,
     /// Whether those are pinned.
     pub pinned: bool,
-    /// The store's news, and the kept texts, that this was made of.
-    made_of: Option<(u64, String)>,
+    /// The store's news, the places and the pins that this was made of.
+    made_of: Option<(u64, Vec<Place>, Vec<String>)>,
 }
 
 impl Recents {
     /// Makes it anew, where there is news.
     pub fn refresh(&mut self, view: &View) {
-        let made_of = (view.store.news(), recent::text(view));
-        if self.made_of.as_ref() == Some(&made_of) {
+        let (news, places, pinned) = (view.store.news(), &view.recents.places, &view.settings.pinned_projects);
+        if self.made_of.as_ref().is_some_and(|made_of| (made_of.0, &made_of.1, &made_of.2) == (news, places, pinned)) {
             return;
         }
-        let places = recent::places(view);
-        let titles = titles(view, &places);
-        self.visits = places.into_iter().map(|place| visit(place, &titles)).collect();
-        self.watched = recent::pinned(view);
+        let made_of = (news, places.clone(), pinned.clone());
+        let titles = titles(view, places);
+        self.visits = places.iter().map(|place| visit(place.clone(), &titles)).collect();
+        self.watched.clone_from(pinned);
         self.watched.truncate(PINNED);
         self.pinned = !self.watched.is_empty();
         if !self.pinned {

@@ -8,6 +8,7 @@ use crate::api::{Endpoint, Known};
 use crate::app::action::{Action, Tone};
 use crate::app::command::Disabled;
 use crate::app::pane::{Cx, View};
+use crate::app::state::SeenChange;
 use crate::parts::changed_files::{Entries, Input, Revisions};
 use crate::store::{Load, Want};
 
@@ -42,10 +43,6 @@ fn head(merge_request: &MergeRequest) -> Option<&str> {
 }
 
 impl Mr {
-    fn seen_key(&self, view: &View) -> String {
-        format!("seen {} {}!{}", view.session.server, self.project, self.iid)
-    }
-
     /// The head of the request, as it says itself.
     pub(super) fn request_head<'a>(&self, view: &View<'a>) -> Option<&'a str> {
         head(self.known(view)?)
@@ -174,12 +171,12 @@ impl Mr {
         if view.session.signed_in && view.me().is_none() {
             return;
         }
-        let request = format!("viewed {} {}!{}", view.session.server, self.project, self.iid);
+        let request = format!("{}!{}", self.project, self.iid);
         // What was viewed of a part says nothing of the whole.
         let under = match &self.scope {
-            Scope::All => request,
+            Scope::All => request.clone(),
             Scope::Since(from) => format!("{request} since {from}"),
-            Scope::Commit(sha) => format!("viewed {} {}@{sha}", view.session.server, self.project),
+            Scope::Commit(sha) => format!("{}@{sha}", self.project),
         };
         self.changes.keep_under(&view, &under);
         self.renew(cx);
@@ -188,18 +185,12 @@ impl Mr {
         if head.is_empty() || self.seen.noted.as_deref() == Some(head) {
             return;
         }
-        let key = self.seen_key(&view);
-        let kept = view.drafts.get(&key).cloned().unwrap_or_default();
-        let mut words = kept.split_whitespace();
-        let (last, before) = (words.next(), words.next());
         self.seen.noted = Some(head.to_owned());
-        if last == Some(head) {
-            self.seen.before = before.map(str::to_owned);
-        } else {
-            self.seen.before = last.map(str::to_owned);
-            let keep = [Some(head), last].into_iter().flatten().collect::<Vec<_>>().join(" ");
-            cx.act(Action::Keep(key, Some(keep)));
-        }
+        self.seen.before = match view.seen.heads.get(&request) {
+            Some(seen) if seen.last == head => seen.before.clone(),
+            seen => seen.map(|seen| seen.last.clone()),
+        };
+        cx.act(Action::Seen(SeenChange::Head { merge_request: request, sha: head.to_owned() }));
     }
 
     /// Asks for the changes again where the request says that it has another head than they lead to.

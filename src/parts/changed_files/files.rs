@@ -3,13 +3,14 @@
 use super::{Changes, DIFF, FILES};
 use crate::app::action::Action;
 use crate::app::pane::{Cx, View};
+use crate::app::state::SeenChange;
 use crate::ui::diff::{DiffDoc, FileDiff};
 use crate::ui::table::{self, Cell, Column, Row, Size};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, panels, state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// Steps of the bar that burns down.
@@ -84,28 +85,12 @@ fn branch(
     }
 }
 
-/// Files that were looked at, by path, with what they held then.
-pub type Viewed = BTreeMap<String, u64>;
-
-/// Reads the marks as they are kept: a line a file, what it held first.
-fn read(kept: &str) -> Viewed {
-    kept.lines()
-        .filter_map(|line| line.split_once(' '))
-        .filter_map(|(identity, path)| Some((path.to_owned(), u64::from_str_radix(identity, 16).ok()?)))
-        .collect()
-}
-
-fn written(viewed: &Viewed) -> Option<String> {
-    let lines: Vec<String> = viewed.iter().map(|(path, identity)| format!("{identity:016x} {path}")).collect();
-    (!lines.is_empty()).then(|| lines.join("\n"))
-}
-
 impl Changes {
     /// Keeps which files were viewed under this key, and takes what was kept.
     pub fn keep_under(&mut self, view: &View, key: &str) {
         if self.kept_under != key {
             self.kept_under = key.to_owned();
-            self.viewed = view.drafts.get(key).map(|kept| read(kept)).unwrap_or_default();
+            self.viewed = view.seen.viewed.get(key).cloned().unwrap_or_default();
             self.count_viewed();
         }
     }
@@ -135,7 +120,8 @@ impl Changes {
         }
         self.count_viewed();
         if !self.kept_under.is_empty() {
-            cx.act(Action::Keep(self.kept_under.clone(), written(&self.viewed)));
+            let (changes, files) = (self.kept_under.clone(), self.viewed.clone());
+            cx.act(Action::Seen(SeenChange::Viewed { changes, files }));
         }
         let row = self.doc.as_mut().and_then(|doc| {
             doc.fold(at, viewed);
@@ -353,13 +339,5 @@ mod tests {
         for paths in [&["/", "//", "a//b", ""][..], &["a", "a/b", "a"], &[deep.as_str(), "a/a/x"]] {
             assert!(!rows(paths, &[]).is_empty());
         }
-    }
-
-    #[test]
-    fn marks_are_kept_as_text() {
-        let viewed: Viewed = [("a b".to_owned(), 7), ("c".to_owned(), u64::MAX)].into();
-        assert_eq!(read(&written(&viewed).unwrap()), viewed);
-        assert_eq!(written(&Viewed::new()), None);
-        assert!(read("nonsense\n\nzz x").is_empty());
     }
 }

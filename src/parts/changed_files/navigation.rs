@@ -5,11 +5,9 @@ use super::{Changes, DIFF, FILES};
 use crate::app::action::Action;
 use crate::app::command::Motion;
 use crate::app::pane::{Cx, Pointer, SearchMode, View};
+use crate::app::state::{DiffSettings, SettingsChange};
 use crate::ui::diff::{DiffDoc, Layout, Place, Side};
 use crate::ui::{panels, text};
-
-/// Under which it is kept how changes are laid out.
-const LOOK: &str = "look of changes";
 
 impl Changes {
     /// Moves in the panel that has the focus.
@@ -160,21 +158,13 @@ impl Changes {
 
     /// What is chosen holds in every place with changes, and the next time.
     fn keep_look(&self, cx: &mut Cx) {
-        let layout = self.layout.map(|layout| if layout == Layout::Split { "beside" } else { "below" });
-        let words: Vec<&str> = layout.into_iter().chain(self.wrap.then_some("wrapped")).collect();
-        let words = Some(words.join(" ")).filter(|words| !words.is_empty());
-        cx.act(Action::Keep(LOOK.to_owned(), words));
+        let diff = DiffSettings { layout: self.layout, wrap: self.wrap };
+        cx.act(Action::Settings(SettingsChange::Diff(diff)));
     }
 
     /// Takes what was chosen.
     pub(super) fn take_look(&mut self, view: &View) {
-        let kept = view.drafts.get(LOOK).map(String::as_str).unwrap_or_default();
-        self.wrap = kept.split(' ').any(|word| word == "wrapped");
-        self.layout = kept.split(' ').find_map(|word| match word {
-            "beside" => Some(Layout::Split),
-            "below" => Some(Layout::Unified),
-            _ => None,
-        });
+        DiffSettings { layout: self.layout, wrap: self.wrap } = view.settings.diff;
     }
 
     /// Shows changes of white space, or not.

@@ -4,13 +4,15 @@ use super::inset::{At, Inset, Side};
 use super::rows::{Base, Rows, Slot};
 use super::styles::PIECE;
 use super::{FileDiff, HunkStyles, Moved, pairs};
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// How the two sides stand.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Layout {
     /// One below the other.
     #[default]

@@ -1,0 +1,579 @@
+//! State that outlives the program beside typed texts: settings, recent places and what was seen, each a bounded struct
+//! with a file for each account.
+
+use super::overlay::columns::ColumnChoice;
+use super::place::Place;
+use crate::ui::diff::Layout;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// The version of the files.
+const VERSION: u64 = 1;
+/// Lists whose columns are kept.
+const MOST_LISTS: usize = 200;
+/// Pinned projects that are kept.
+const MOST_PINS: usize = 1000;
+/// Recent places that are kept.
+const MOST_PLACES: usize = 20;
+/// Projects whose open folders and recent files are kept.
+const MOST_PROJECTS: usize = 50;
+/// Open folders, and recent files, that are kept of a project.
+pub const MOST_PATHS: usize = 60;
+/// Merge requests that are kept as they were last seen.
+const MOST_SEEN: usize = 2000;
+/// Viewed files that are kept, of all changes together.
+const MOST_VIEWED: usize = 20_000;
+
+/// Everything that was kept at the start.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Kept {
+    /// The account that was signed in last; empty where that is not known.
+    pub account: String,
+    /// Typed texts, by the key on disk.
+    pub texts: HashMap<String, String>,
+    /// The state of each account; that of nobody has an empty name.
+    pub states: HashMap<String, State>,
+}
+
+/// The state of an account.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State {
+    pub settings: Arc<Settings>,
+    pub recents: Arc<Recents>,
+    pub seen: Arc<Seen>,
+}
+
+/// One of the files of a state, to be written behind the loop.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StateFile {
+    Settings(Arc<Settings>),
+    Recents(Arc<Recents>),
+    Seen(Arc<Seen>),
+}
+
+/// A change of the state.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    Settings(SettingsChange),
+    Recents(RecentsChange),
+    Seen(SeenChange),
+}
+
+/// Everything that a person chose.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Settings {
+    /// The columns of lists, by the name of the place.
+    pub columns: BTreeMap<String, ColumnChoice>,
+    /// Full paths of projects, in the order in which they were pinned.
+    pub pinned_projects: Vec<String>,
+    /// How diffs are laid out.
+    pub diff: DiffSettings,
+}
+
+/// How diffs are laid out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DiffSettings {
+    /// Nothing where the width decides.
+    pub layout: Option<Layout>,
+    /// Long lines are wrapped.
+    pub wrap: bool,
+}
+
+/// A change of the settings.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SettingsChange {
+    /// Sets the columns of a place; `None` resets them.
+    Columns { place: String, choice: Option<ColumnChoice> },
+    /// Pins or unpins a project, by its full path.
+    Pin { project: String, pinned: bool },
+    /// Lays diffs out.
+    Diff(DiffSettings),
+}
+
+impl Settings {
+    fn apply(&mut self, change: &SettingsChange) -> bool {
+        match change {
+            SettingsChange::Columns { place, choice: Some(choice) } => {
+                self.columns.insert(place.clone(), choice.clone()).as_ref() != Some(choice)
+            }
+            SettingsChange::Columns { place, choice: None } => self.columns.remove(place).is_some(),
+            SettingsChange::Pin { project, pinned } => {
+                let was_pinned = self.pinned_projects.contains(project);
+                match (pinned, was_pinned) {
+                    (true, false) => self.pinned_projects.push(project.clone()),
+                    (false, true) => self.pinned_projects.retain(|known| known != project),
+                    _ => {}
+                }
+                *pinned != was_pinned
+            }
+            SettingsChange::Diff(diff) => std::mem::replace(&mut self.diff, *diff) != *diff,
+        }
+    }
+
+    fn absorb(&mut self, later: &Settings) {
+        self.columns.extend(later.columns.clone());
+        for project in &later.pinned_projects {
+            self.apply(&SettingsChange::Pin { project: project.clone(), pinned: true });
+        }
+        if later.diff != DiffSettings::default() {
+            self.diff = later.diff;
+        }
+    }
+
+    fn prune(&mut self) {
+        while self.columns.len() > MOST_LISTS {
+            self.columns.pop_last();
+        }
+        let excess = self.pinned_projects.len().saturating_sub(MOST_PINS);
+        self.pinned_projects.drain(..excess);
+    }
+}
+
+/// Where a person was.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Recents {
+    /// Places, newest first.
+    pub places: Vec<Place>,
+    /// Projects whose files were open, newest first.
+    pub projects: Vec<RecentProject>,
+}
+
+/// What was open in a project.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RecentProject {
+    /// The project, by number or full path.
+    pub project: String,
+    /// Paths of its open folders.
+    pub open_folders: Vec<String>,
+    /// Paths of recent files, newest first.
+    pub files: Vec<String>,
+}
+
+/// A change of the recents.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RecentsChange {
+    /// Puts a place first.
+    Visit(Place),
+    /// Removes a place, which does not exist.
+    Forget(Place),
+    /// Replaces the open folders of a project.
+    OpenFolders { project: String, folders: Vec<String> },
+    /// Puts a file of a project first.
+    OpenFile { project: String, path: String },
+}
+
+impl Recents {
+    /// Returns what was open in a project.
+    pub fn project(&self, project: &str) -> Option<&RecentProject> {
+        self.projects.iter().find(|known| known.project == project)
+    }
+
+    /// The entry of a project, which comes first from now on.
+    fn change_project(&mut self, project: &str, change: impl FnOnce(&mut RecentProject)) -> bool {
+        let at = self.projects.iter().position(|known| known.project == project);
+        let before = at.map(|at| self.projects.remove(at));
+        let mut entry = before.clone().unwrap_or(RecentProject { project: project.to_owned(), ..Default::default() });
+        change(&mut entry);
+        let changed = at != Some(0) || before.as_ref() != Some(&entry);
+        self.projects.insert(0, entry);
+        changed
+    }
+
+    fn apply(&mut self, change: &RecentsChange) -> bool {
+        match change {
+            RecentsChange::Visit(place) if self.places.first() == Some(place) => false,
+            RecentsChange::Visit(place) => {
+                self.places.retain(|known| known != place);
+                self.places.insert(0, place.clone());
+                true
+            }
+            RecentsChange::Forget(place) => {
+                let before = self.places.len();
+                self.places.retain(|known| known != place);
+                self.places.len() != before
+            }
+            RecentsChange::OpenFolders { project, folders } => {
+                self.change_project(project, |entry| entry.open_folders.clone_from(folders))
+            }
+            RecentsChange::OpenFile { project, path } => self.change_project(project, |entry| {
+                entry.files.retain(|known| known != path);
+                entry.files.insert(0, path.clone());
+            }),
+        }
+    }
+
+    fn absorb(&mut self, later: &Recents) {
+        for place in later.places.iter().rev() {
+            self.apply(&RecentsChange::Visit(place.clone()));
+        }
+        for RecentProject { project, open_folders, files } in later.projects.iter().rev() {
+            self.change_project(project, |entry| {
+                entry.open_folders.clone_from(open_folders);
+                entry.files.retain(|known| !files.contains(known));
+                entry.files.splice(0..0, files.iter().cloned());
+            });
+        }
+    }
+
+    fn prune(&mut self) {
+        self.places.truncate(MOST_PLACES);
+        self.projects.retain(|project| !project.open_folders.is_empty() || !project.files.is_empty());
+        self.projects.truncate(MOST_PROJECTS);
+        for project in &mut self.projects {
+            project.open_folders.truncate(MOST_PATHS);
+            project.files.truncate(MOST_PATHS);
+        }
+    }
+}
+
+/// What a person has seen.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Seen {
+    /// Merge requests as they were last seen, by ID.
+    pub merge_requests: Latest<u64, SeenMergeRequest>,
+    /// The heads of merge requests whose changes were seen, by `group/project!iid`.
+    pub heads: Latest<String, SeenHead>,
+    /// Files that are marked as viewed, by the changes that they are in.
+    pub viewed: Latest<String, ViewedFiles>,
+}
+
+/// A merge request as it was last seen.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SeenMergeRequest {
+    /// Its head.
+    pub sha: String,
+    /// The number of its notes.
+    pub notes: u64,
+    /// When it was updated, as the server wrote it.
+    pub at: String,
+}
+
+/// The heads of changes that were seen.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SeenHead {
+    pub last: String,
+    /// The one before.
+    pub before: Option<String>,
+}
+
+/// Viewed files by path, each with the hash of its content.
+pub type ViewedFiles = BTreeMap<String, u64>;
+
+/// A change of what was seen.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SeenChange {
+    /// A merge request, by ID, is on the screen as it is.
+    MergeRequest(u64, SeenMergeRequest),
+    /// The changes up to this head are on the screen.
+    Head { merge_request: String, sha: String },
+    /// These files of some changes are marked as viewed.
+    Viewed { changes: String, files: ViewedFiles },
+}
+
+impl Seen {
+    fn apply(&mut self, change: &SeenChange) -> bool {
+        match change {
+            SeenChange::MergeRequest(id, seen) => self.merge_requests.insert(*id, seen.clone()),
+            SeenChange::Head { merge_request, sha } => {
+                let last = self.heads.get(merge_request).map(|head| head.last.clone());
+                last.as_ref() != Some(sha)
+                    && self.heads.insert(merge_request.clone(), SeenHead { last: sha.clone(), before: last })
+            }
+            SeenChange::Viewed { changes, files } if files.is_empty() => self.viewed.remove(changes),
+            SeenChange::Viewed { changes, files } => self.viewed.insert(changes.clone(), files.clone()),
+        }
+    }
+
+    fn absorb(&mut self, later: &Seen) {
+        self.merge_requests.absorb(&later.merge_requests);
+        self.heads.absorb(&later.heads);
+        self.viewed.absorb(&later.viewed);
+    }
+
+    fn prune(&mut self) {
+        self.merge_requests.prune(MOST_SEEN, |_| 1);
+        self.heads.prune(MOST_SEEN, |_| 1);
+        self.viewed.prune(MOST_VIEWED, |files| files.len().max(1));
+    }
+}
+
+/// A map that knows which of its entries changed last.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Latest<K: Ord, V>(BTreeMap<K, (u64, V)>);
+
+impl<K: Ord, V> Default for Latest<K, V> {
+    fn default() -> Latest<K, V> {
+        Latest(BTreeMap::new())
+    }
+}
+
+impl<K: Ord + Clone, V: Clone + PartialEq> Latest<K, V> {
+    /// Returns the value under `key`.
+    pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
+    where
+        K: std::borrow::Borrow<Q>,
+    {
+        self.0.get(key).map(|(_, value)| value)
+    }
+
+    /// Sets the value under `key`; `false` where it was that already.
+    fn insert(&mut self, key: K, value: V) -> bool {
+        if self.get(&key) == Some(&value) {
+            return false;
+        }
+        let newest = self.0.values().map(|(turn, _)| *turn).max().unwrap_or(0);
+        self.0.insert(key, (newest.saturating_add(1), value));
+        true
+    }
+
+    fn remove(&mut self, key: &K) -> bool {
+        self.0.remove(key).is_some()
+    }
+
+    /// Keys, oldest first.
+    fn oldest_first(&self) -> Vec<K> {
+        let mut keys: Vec<(u64, &K)> = self.0.iter().map(|(key, (turn, _))| (*turn, key)).collect();
+        keys.sort_unstable();
+        keys.into_iter().map(|(_, key)| key.clone()).collect()
+    }
+
+    fn absorb(&mut self, later: &Self) {
+        for key in later.oldest_first() {
+            if let Some(value) = later.get(&key) {
+                self.insert(key, value.clone());
+            }
+        }
+    }
+
+    /// Drops the oldest entries until all weigh `most` at most; the newest one stays.
+    fn prune(&mut self, most: usize, weight: impl Fn(&V) -> usize) {
+        let mut all: usize = self.0.values().map(|(_, value)| weight(value)).sum();
+        if all <= most {
+            return;
+        }
+        for key in self.oldest_first() {
+            if all <= most || self.0.len() == 1 {
+                return;
+            }
+            let removed = self.0.remove(&key).map_or(0, |(_, value)| weight(&value));
+            all = all.saturating_sub(removed);
+        }
+    }
+}
+
+impl State {
+    /// Applies a change; returns the file to write where something is different now.
+    pub fn apply(&mut self, change: &Change) -> Option<StateFile> {
+        match change {
+            Change::Settings(change) => {
+                let settings = Arc::make_mut(&mut self.settings);
+                if !settings.apply(change) {
+                    return None;
+                }
+                settings.prune();
+                Some(StateFile::Settings(self.settings.clone()))
+            }
+            Change::Recents(change) => {
+                let recents = Arc::make_mut(&mut self.recents);
+                if !recents.apply(change) {
+                    return None;
+                }
+                recents.prune();
+                Some(StateFile::Recents(self.recents.clone()))
+            }
+            Change::Seen(change) => {
+                let seen = Arc::make_mut(&mut self.seen);
+                if !seen.apply(change) {
+                    return None;
+                }
+                seen.prune();
+                Some(StateFile::Seen(self.seen.clone()))
+            }
+        }
+    }
+
+    /// Takes over all that `later` holds.
+    pub fn absorb(&mut self, later: &State) {
+        if *later == State::default() {
+            return;
+        }
+        Arc::make_mut(&mut self.settings).absorb(&later.settings);
+        Arc::make_mut(&mut self.recents).absorb(&later.recents);
+        Arc::make_mut(&mut self.seen).absorb(&later.seen);
+        self.prune();
+    }
+
+    fn prune(&mut self) {
+        Arc::make_mut(&mut self.settings).prune();
+        Arc::make_mut(&mut self.recents).prune();
+        Arc::make_mut(&mut self.seen).prune();
+    }
+
+    /// The files of it that hold something else than `before`.
+    pub fn changed_since(&self, before: &State) -> Vec<StateFile> {
+        let settings = (self.settings != before.settings).then(|| StateFile::Settings(self.settings.clone()));
+        let recents = (self.recents != before.recents).then(|| StateFile::Recents(self.recents.clone()));
+        let seen = (self.seen != before.seen).then(|| StateFile::Seen(self.seen.clone()));
+        settings.into_iter().chain(recents).chain(seen).collect()
+    }
+
+    /// Reads the file called `name`; `false` where not all of it was understood: a later version wrote it, or a part of it
+    /// cannot be read.
+    pub fn read(&mut self, name: &str, text: &str) -> bool {
+        let understood = match name {
+            "settings" => read(&mut self.settings, text),
+            "recents" => read(&mut self.recents, text),
+            "seen" => read(&mut self.seen, text),
+            _ => false,
+        };
+        self.prune();
+        understood
+    }
+}
+
+/// Reads the fields of `text` that can be read; `false` where that is not all there is.
+fn read<T: Default + DeserializeOwned>(into: &mut Arc<T>, text: &str) -> bool {
+    let Ok(mut fields) = serde_json::from_str::<Map<String, Value>>(text) else { return false };
+    let version = fields.remove("version").and_then(|version| version.as_u64());
+    let parse = |fields: &Map<String, Value>| serde_json::from_value::<T>(Value::Object(fields.clone()));
+    let before = fields.len();
+    if parse(&fields).is_err() {
+        fields.retain(|name, value| parse(&Map::from_iter([(name.clone(), value.clone())])).is_ok());
+    }
+    *into = Arc::new(parse(&fields).unwrap_or_default());
+    version == Some(VERSION) && fields.len() == before
+}
+
+impl StateFile {
+    /// The names of all of them.
+    pub const NAMES: [&str; 3] = ["settings", "recents", "seen"];
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            StateFile::Settings(_) => "settings",
+            StateFile::Recents(_) => "recents",
+            StateFile::Seen(_) => "seen",
+        }
+    }
+
+    /// The key on disk of the file called `name` of an account.
+    pub fn key(name: &str, account: &str) -> String {
+        format!("{name} of @{account}")
+    }
+
+    /// Name and account of such a key.
+    pub fn parse_key(key: &str) -> Option<(&str, &str)> {
+        key.split_once(" of @").filter(|(name, _)| StateFile::NAMES.contains(name))
+    }
+
+    /// Its content: JSON with a version.
+    pub fn to_json(&self) -> String {
+        let state = match self {
+            StateFile::Settings(settings) => serde_json::to_value(&**settings),
+            StateFile::Recents(recents) => serde_json::to_value(&**recents),
+            StateFile::Seen(seen) => serde_json::to_value(&**seen),
+        };
+        let mut state = state.unwrap_or_default();
+        if let Some(fields) = state.as_object_mut() {
+            fields.insert("version".into(), VERSION.into());
+        }
+        state.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state() -> State {
+        let mut state = State::default();
+        let choice = Some(ColumnChoice { columns: vec!["name".into()], order: None, down: false });
+        let files = ViewedFiles::from([("a b.rs".to_owned(), u64::MAX)]);
+        let seen = SeenMergeRequest { sha: "abc".into(), notes: 2, at: "2026-06-15T12:00:00Z".into() };
+        for change in [
+            Change::Settings(SettingsChange::Columns { place: "tags".into(), choice }),
+            Change::Settings(SettingsChange::Pin { project: "a/b".into(), pinned: true }),
+            Change::Settings(SettingsChange::Diff(DiffSettings { layout: Some(Layout::Split), wrap: true })),
+            Change::Recents(RecentsChange::Visit(Place::new("files").project("a/b").at("main").path("src/x"))),
+            Change::Recents(RecentsChange::OpenFile { project: "a/b".into(), path: "src/x".into() }),
+            Change::Seen(SeenChange::MergeRequest(7, seen)),
+            Change::Seen(SeenChange::Head { merge_request: "a/b!1".into(), sha: "one".into() }),
+            Change::Seen(SeenChange::Head { merge_request: "a/b!1".into(), sha: "two".into() }),
+            Change::Seen(SeenChange::Viewed { changes: "a/b!1".into(), files }),
+        ] {
+            assert!(state.apply(&change).is_some(), "{change:?}");
+            assert!(state.apply(&change).is_none(), "nothing is different the second time: {change:?}");
+        }
+        state
+    }
+
+    #[test]
+    fn files_are_read_as_they_were_written() {
+        let state = state();
+        let mut again = State::default();
+        let files = state.changed_since(&again);
+        assert_eq!(files.len(), 3);
+        for file in files {
+            assert!(again.read(file.name(), &file.to_json()), "{}", file.to_json());
+        }
+        assert_eq!(again, state);
+        let head = again.seen.heads.get("a/b!1").expect("a head");
+        assert_eq!((head.last.as_str(), head.before.as_deref()), ("two", Some("one")));
+    }
+
+    #[test]
+    fn of_another_version_is_read_what_can_be_read() {
+        let mut state = State::default();
+        let newer = r#"{"version":2,"columns":["other"],"pinned_projects":["a/b"],"more":1}"#;
+        assert!(!state.read("settings", newer));
+        assert_eq!(state.settings.pinned_projects, ["a/b"]);
+        assert!(state.read("settings", r#"{"version":1}"#), "a file of before may lack fields");
+        assert!(!state.read("settings", r#"{"version":1,"pinned_"#));
+        assert!(!state.read("settings", "[]"));
+    }
+
+    #[test]
+    fn nothing_grows_without_bound() {
+        let mut state = State::default();
+        for number in 0..MOST_SEEN as u64 + 5 {
+            let seen = SeenMergeRequest { notes: 1, ..SeenMergeRequest::default() };
+            state.apply(&Change::Seen(SeenChange::MergeRequest(number, seen)));
+            if number < 200 {
+                state.apply(&Change::Recents(RecentsChange::Visit(Place::new("mr").item(number))));
+                let (project, path) = (format!("a/{}", number % 70), format!("src/{number}"));
+                state.apply(&Change::Recents(RecentsChange::OpenFile { project, path }));
+            }
+        }
+        assert_eq!((state.recents.places.len(), state.recents.projects.len()), (MOST_PLACES, MOST_PROJECTS));
+        assert_eq!(state.seen.merge_requests.0.len(), MOST_SEEN);
+        assert!(state.seen.merge_requests.get(&4).is_none() && state.seen.merge_requests.get(&5).is_some());
+        for changes in ["old", "new"] {
+            let files = (0..MOST_VIEWED).map(|file| (format!("{file}"), 1)).collect();
+            state.apply(&Change::Seen(SeenChange::Viewed { changes: changes.into(), files }));
+        }
+        assert!(state.seen.viewed.get("old").is_none() && state.seen.viewed.get("new").is_some());
+    }
+
+    #[test]
+    fn what_nobody_changed_goes_to_an_account() {
+        let (mut account, mut nobody) = (state(), State::default());
+        nobody.apply(&Change::Settings(SettingsChange::Pin { project: "c/d".into(), pinned: true }));
+        nobody.apply(&Change::Recents(RecentsChange::OpenFile { project: "a/b".into(), path: "y".into() }));
+        account.absorb(&nobody);
+        assert_eq!(account.settings.pinned_projects, ["a/b", "c/d"]);
+        assert_eq!(account.settings.diff.layout, Some(Layout::Split));
+        assert_eq!(account.recents.project("a/b").expect("a project").files, ["y", "src/x"]);
+    }
+}

@@ -1,0 +1,259 @@
+//! State files among the kept texts: read at the start, set aside where they cannot be read, and made once of the texts
+//! that held the same in earlier versions.
+
+use super::journal;
+use crate::app::overlay::columns::ColumnChoice;
+use crate::app::place::Place;
+use crate::app::state::{
+    Change, DiffSettings, Kept, RecentsChange, SeenChange, SeenMergeRequest, SettingsChange, State, StateFile,
+    ViewedFiles,
+};
+use crate::ui::diff::Layout;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// What files that were set aside end on.
+pub(super) const BACKUP: &str = ".bak";
+
+/// Whether a file of that name holds state, or did.
+pub(super) fn is_state(name: &str) -> bool {
+    StateFile::NAMES.iter().any(|state| name.starts_with(&journal::file_name(&StateFile::key(state, ""))))
+}
+
+/// Reads a state file with that key; a copy of what is not understood is set aside.
+pub(super) fn read(kept: &mut Kept, key: &str, text: &str, path: &Path) {
+    let Some((name, account)) = StateFile::parse_key(key) else { return };
+    if !kept.states.entry(account.to_owned()).or_default().read(name, text) {
+        let _ = fs::copy(path, backup_of(path));
+    }
+}
+
+/// Sets a file aside that cannot be read.
+pub(super) fn set_aside(path: &Path) {
+    let _ = fs::rename(path, backup_of(path));
+}
+
+fn backup_of(path: &Path) -> std::path::PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(BACKUP);
+    name.into()
+}
+
+/// Moves what earlier versions kept as texts into the state. The texts are dropped once the state is on disk; those that
+/// cannot be read are set aside.
+pub(super) fn migrate(folder: &Path, kept: &mut Kept) {
+    let mut moved: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut keys: Vec<&String> = kept.texts.keys().collect();
+    keys.sort_unstable();
+    for key in keys {
+        let Some((account, own)) = key.strip_prefix('@').and_then(|rest| rest.split_once(' ')) else { continue };
+        let text = kept.texts.get(key).map(String::as_str).unwrap_or_default();
+        let Some(changes) = changes(own, text) else { continue };
+        match changes {
+            Ok(changes) => {
+                let state = kept.states.entry(account.to_owned()).or_default();
+                for change in changes {
+                    state.apply(&change);
+                }
+            }
+            Err(_) => set_aside(&folder.join(journal::file_name(key))),
+        }
+        moved.entry(account.to_owned()).or_default().push(key.clone());
+    }
+    for (account, keys) in moved {
+        kept.texts.retain(|key, _| !keys.contains(key));
+        let files = kept.states.get(&account).map(|state| state.changed_since(&State::default())).unwrap_or_default();
+        // Where the disk refuses, the texts stay for another time.
+        let _ = write(folder, &account, &files).map(|()| {
+            for key in keys {
+                let _ = journal::keep(folder, &key, None);
+            }
+        });
+    }
+}
+
+fn write(folder: &Path, account: &str, files: &[StateFile]) -> io::Result<()> {
+    let mut names = BTreeSet::new();
+    for file in files {
+        let key = StateFile::key(file.name(), account);
+        journal::keep(folder, &key, Some(&file.to_json()))?;
+        names.insert(journal::file_name(&key));
+    }
+    journal::sync_all(&mut names, folder)
+}
+
+/// The changes that a text of an earlier version amounts to; `None` where a person typed it.
+fn changes(key: &str, text: &str) -> Option<serde_json::Result<Vec<Change>>> {
+    let settings = |change| Some(Ok(vec![Change::Settings(change)]));
+    let lines = || text.lines().filter(|line| !line.is_empty()).map(str::to_owned);
+    let (kind, of) = match key {
+        "pinned projects" | "look of changes" | "recent places" => (key, ""),
+        _ => ["columns of ", "folders of ", "recent files of ", "looked at merge request ", "seen ", "viewed "]
+            .into_iter()
+            .find_map(|kind| Some((kind, key.strip_prefix(kind)?)))?,
+    };
+    // An empty text hid that of another account.
+    if text.is_empty() {
+        return Some(Ok(Vec::new()));
+    }
+    match kind {
+        "columns of " => Some(serde_json::from_str::<ColumnChoice>(text).map(|choice| {
+            vec![Change::Settings(SettingsChange::Columns { place: of.to_owned(), choice: Some(choice) })]
+        })),
+        "pinned projects" => {
+            let pin = |project| Change::Settings(SettingsChange::Pin { project, pinned: true });
+            Some(Ok(lines().map(pin).collect()))
+        }
+        "look of changes" => {
+            let has = |word: &str| text.split(' ').any(|known| known == word);
+            let split = has("beside").then_some(Layout::Split);
+            let layout = split.or(has("below").then_some(Layout::Unified));
+            settings(SettingsChange::Diff(DiffSettings { layout, wrap: has("wrapped") }))
+        }
+        "recent places" => Some(serde_json::from_str::<Vec<Place>>(text).map(|places| {
+            places.into_iter().rev().map(|place| Change::Recents(RecentsChange::Visit(place))).collect()
+        })),
+        "folders of " => {
+            let change = RecentsChange::OpenFolders { project: of.to_owned(), folders: lines().collect() };
+            Some(Ok(vec![Change::Recents(change)]))
+        }
+        "recent files of " => {
+            let mut paths: Vec<String> = lines().collect();
+            paths.reverse();
+            let open = |path| Change::Recents(RecentsChange::OpenFile { project: of.to_owned(), path });
+            Some(Ok(paths.into_iter().map(open).collect()))
+        }
+        "looked at merge request " => Some(serde_json::from_str::<SeenMergeRequest>(text).map(|seen| {
+            let id = of.parse::<u64>().ok();
+            id.map(|id| Change::Seen(SeenChange::MergeRequest(id, seen))).into_iter().collect()
+        })),
+        "seen " => {
+            // The newest stands first; the server stood in the key.
+            let merge_request = of.split_once(' ').map_or(of, |(_, rest)| rest);
+            let mut heads: Vec<&str> = text.split_whitespace().collect();
+            heads.reverse();
+            let head = |sha: &str| {
+                Change::Seen(SeenChange::Head { merge_request: merge_request.to_owned(), sha: sha.to_owned() })
+            };
+            Some(Ok(heads.into_iter().map(head).collect()))
+        }
+        _ => {
+            let changes = of.split_once(' ').map_or(of, |(_, rest)| rest).to_owned();
+            let file = |line: &str| {
+                let (hash, path) = line.split_once(' ')?;
+                Some((path.to_owned(), u64::from_str_radix(hash, 16).ok()?))
+            };
+            let files: ViewedFiles = text.lines().filter_map(file).collect();
+            Some(Ok(vec![Change::Seen(SeenChange::Viewed { changes, files })]))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::journal::{JournalWriter, file_name, keep, load};
+    use super::*;
+    use std::path::PathBuf;
+
+    fn pinned(path: &str) -> State {
+        let mut state = State::default();
+        state.apply(&Change::Settings(SettingsChange::Pin { project: path.into(), pinned: true }));
+        state
+    }
+
+    fn path_of(folder: &Path, account: &str) -> PathBuf {
+        folder.join(file_name(&StateFile::key("settings", account)))
+    }
+
+    #[test]
+    fn state_is_there_again_for_each_account_and_is_no_text() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let keeper = JournalWriter::start(folder.path().to_owned(), |_| true);
+        for (account, path) in [("", "of/nobody"), ("ada", "of/ada")] {
+            for file in pinned(path).changed_since(&State::default()) {
+                keeper.keep_state(account, file);
+            }
+        }
+        keeper.finish();
+        let kept = load(folder.path()).kept;
+        assert!(kept.texts.is_empty(), "{:?}", kept.texts);
+        assert_eq!((&kept.states[""], &kept.states["ada"]), (&pinned("of/nobody"), &pinned("of/ada")));
+    }
+
+    #[test]
+    fn texts_of_earlier_versions_are_moved_once() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        for (key, text) in [
+            ("@ada columns of tags", r#"{"columns":["name"],"order":"name","down":true}"#),
+            ("@ada columns of users", "{"),
+            ("@ada pinned projects", "a/b\nc/d"),
+            ("@ada look of changes", "beside wrapped"),
+            ("@ada recent places", r#"[{"pane":"mr","item":"2"},{"pane":"mr","item":"1"}]"#),
+            ("@ada folders of a/b", "src\nsrc/ui"),
+            ("@ada recent files of a/b", "new\nold"),
+            ("@ada looked at merge request 7", r#"{"sha":"abc","notes":3,"at":""}"#),
+            ("@ada seen host a/b!1", "two one"),
+            ("@ada viewed host a/b!1 since one", "000000000000002a src/a file.rs"),
+            ("@bo pinned projects", "e/f"),
+            ("@ada draft a/b!1 5", "typed"),
+            ("account host", "ada"),
+        ] {
+            keep(folder.path(), key, Some(text)).expect("kept");
+        }
+        let kept = load(folder.path()).kept;
+        assert_eq!(kept.account, "ada");
+        assert_eq!(kept.texts.keys().collect::<Vec<_>>(), ["@ada draft a/b!1 5"]);
+        assert_eq!(kept.states["bo"], pinned("e/f"));
+        let State { settings, recents, seen } = &kept.states["ada"];
+        assert_eq!((settings.columns.len(), settings.columns["tags"].order.as_deref()), (1, Some("name")));
+        assert_eq!(settings.pinned_projects, ["a/b", "c/d"]);
+        assert_eq!(settings.diff, DiffSettings { layout: Some(Layout::Split), wrap: true });
+        assert_eq!(recents.places, [Place::new("mr").item(2), Place::new("mr").item(1)]);
+        let project = recents.project("a/b").expect("a project");
+        assert_eq!(
+            (&project.open_folders[..], &project.files[..]),
+            (&["src", "src/ui"].map(String::from)[..], &["new", "old"].map(String::from)[..])
+        );
+        assert_eq!(seen.merge_requests.get(&7).map(|seen| seen.notes), Some(3));
+        let head = seen.heads.get("a/b!1").expect("a head");
+        assert_eq!((head.last.as_str(), head.before.as_deref()), ("two", Some("one")));
+        let viewed = seen.viewed.get("a/b!1 since one").expect("viewed files");
+        assert_eq!(viewed, &ViewedFiles::from([("src/a file.rs".to_owned(), 42)]));
+        // The next start reads the state, and nothing is left of the texts but the one that could not be read.
+        assert_eq!(load(folder.path()).kept, kept);
+        let names = || fs::read_dir(folder.path()).expect("a folder").flatten().map(|entry| entry.file_name());
+        let visible: Vec<String> = names().filter_map(|name| name.into_string().ok()).collect();
+        let visible: Vec<&String> = visible.iter().filter(|name| !name.starts_with('.')).collect();
+        assert_eq!(visible.len(), 7, "three files of ada, one of bo, the account, a draft and a backup: {visible:?}");
+        assert!(visible.iter().any(|name| name.ends_with("users.bak")), "{visible:?}");
+    }
+
+    #[test]
+    fn a_truncated_file_is_set_aside() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let path = path_of(folder.path(), "ada");
+        let key = StateFile::key("settings", "ada");
+        let [file] = &pinned("a/b").changed_since(&State::default())[..] else { panic!("one file") };
+        keep(folder.path(), &key, Some(&file.to_json())).expect("kept");
+        let whole = fs::read_to_string(&path).expect("it is there");
+        fs::write(&path, &whole[..whole.len() - 4]).expect("cut");
+        let kept = load(folder.path());
+        assert_eq!((kept.kept.states.len(), kept.damaged.len()), (0, 0));
+        assert!(!path.exists() && backup_of(&path).exists());
+        // What is set aside is not read again, and no state of its own.
+        assert_eq!(load(folder.path()).kept.states.len(), 0);
+    }
+
+    #[test]
+    fn of_a_file_of_a_later_version_is_read_what_can_be_and_the_rest_is_set_aside() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let (path, key) = (path_of(folder.path(), "ada"), StateFile::key("settings", "ada"));
+        let later = r#"{"version":9,"pinned_projects":["a/b"],"columns":7,"themes":{}}"#;
+        keep(folder.path(), &key, Some(later)).expect("kept");
+        let kept = load(folder.path()).kept;
+        assert_eq!(kept.states["ada"], pinned("a/b"));
+        assert!(fs::read_to_string(backup_of(&path)).expect("a backup").contains("themes"));
+    }
+}
