@@ -1,4 +1,4 @@
-//! `labscope api`: one raw call. Its exit code is 0 for 2xx, 4 for 4xx, 5 for 5xx, and 1 for everything else.
+//! `labscope api`: makes one raw request. The exit code is 0 for 2xx, 4 for 4xx, 5 for 5xx, and 1 for everything else.
 
 use super::args::{Api, Global};
 use super::failure::{FAILED, Failure};
@@ -16,14 +16,14 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 use std::pin::pin;
 
-/// Entries a page where the caller names no number: the most that servers give.
+/// Entries per page if the caller does not say: the maximum that servers allow.
 const PER_PAGE: &str = "100";
-/// Bytes of all pages together that are put into one list.
-const LARGEST: usize = 512 << 20;
+/// The maximum size in bytes of all pages of one list together.
+const MAX_BYTES: usize = 512 << 20;
 
-/// Makes the call and prints what came back.
+/// Makes the request and prints the response.
 pub fn run(global: &Global, api: &Api) -> Result<(), Failure> {
-    // The exit codes of this command are a contract of their own, which mistakes in the configuration keep, too.
+    // This command documents its own exit codes, so mistakes in the configuration must not use another one.
     call(global, api).map_err(|failure| match failure.code {
         super::failure::USAGE => Failure { code: FAILED, ..failure },
         _ => failure,
@@ -33,14 +33,14 @@ pub fn run(global: &Global, api: &Api) -> Result<(), Failure> {
 fn call(global: &Global, api: &Api) -> Result<(), Failure> {
     let config = configuration(global)?;
     let method = method(&api.method)?;
-    let fields = api.fields.iter().map(|field| pair(field)).collect::<Result<Vec<_>, _>>()?;
+    let fields = api.fields.iter().map(|field| parse_field(field)).collect::<Result<Vec<_>, _>>()?;
     if api.paginate && method != Method::GET {
-        return Err(Failure::usage("--paginate goes with GET alone"));
+        return Err(Failure::usage("--paginate works only with GET"));
     }
-    let found = open::need(global, &config)?;
+    let found = open::require(global, &config)?;
     let (server, _) = open::server(global, &config, &found.url)?;
     if global.offline {
-        return Err(Failure::failed("labscope was started with --offline, nothing was sent"));
+        return Err(Failure::failed("nothing was sent because of --offline"));
     }
     let threads = threads()?;
     let response = threads.block_on(async {
@@ -59,19 +59,19 @@ fn call(global: &Global, api: &Api) -> Result<(), Failure> {
     })?;
     let success = (200..300).contains(&response.status);
     if api.paginate || api.output.is_none() || !success {
-        show(&response.body, api.output.as_deref().filter(|_| success))?;
+        write_body(&response.body, api.output.as_deref().filter(|_| success))?;
     }
     if success {
         return Ok(());
     }
-    let words = words_of(&response.body);
-    let words = if words.is_empty() { String::new() } else { format!(": {words}") };
+    let reason = words_of(&response.body);
+    let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
     let code = match response.status {
         400..500 => 4,
         500..600 => 5,
         _ => FAILED,
     };
-    let message = format!("{} {} was answered with {}{words}", api.method, masked(&api.path), response.status);
+    let message = format!("{} {} returned {}{reason}", api.method, masked(&api.path), response.status);
     Err(Failure { code, message })
 }
 
@@ -79,13 +79,13 @@ fn method(text: &str) -> Result<Method, Failure> {
     [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::HEAD]
         .into_iter()
         .find(|method| method.as_str().eq_ignore_ascii_case(text))
-        .ok_or_else(|| Failure::usage(format!("Invalid method \"{text}\"; use GET, POST, PUT, PATCH, DELETE and HEAD")))
+        .ok_or_else(|| Failure::usage(format!("Invalid method \"{text}\"; use GET, POST, PUT, PATCH, DELETE or HEAD")))
 }
 
-fn pair(field: &str) -> Result<(String, String), Failure> {
+fn parse_field(field: &str) -> Result<(String, String), Failure> {
     match field.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
-        _ => Err(Failure::usage(format!("-f takes key=value, not \"{field}\""))),
+        _ => Err(Failure::usage(format!("-f needs key=value, not \"{field}\""))),
     }
 }
 
@@ -93,7 +93,7 @@ fn masked(path: &str) -> String {
     crate::api::endpoint::mask(path)
 }
 
-/// Follows the pages of a list; the first page that fails is the answer, and one thing that is no list is, too.
+/// Follows the pages of a list. Returns the first page that fails, and the first one as it is if it is not a list.
 async fn all_pages(client: &Client, path: &str, mut fields: Vec<(String, String)>) -> Result<Response, Failure> {
     let in_path = |key: &str| path.contains(&format!("?{key}=")) || path.contains(&format!("&{key}="));
     if !in_path("per_page") && !fields.iter().any(|(key, _)| key == "per_page") {
@@ -107,11 +107,11 @@ async fn all_pages(client: &Client, path: &str, mut fields: Vec<(String, String)
         if !(200..300).contains(&response.status) {
             return Ok(response);
         }
-        let too_large = |said| Error { tried: format!("GET {}", masked(path)), fault: Fault::TooLarge(said) };
+        let too_large = |reason| Error { tried: format!("GET {}", masked(path)), fault: Fault::TooLarge(reason) };
         Weight::default().add(&response.body).map_err(too_large)?;
         bytes += response.body.len();
-        if bytes > LARGEST {
-            return Err(too_large(format!("the pages hold more than {} MB together", LARGEST >> 20)).into());
+        if bytes > MAX_BYTES {
+            return Err(too_large(format!("all pages together are larger than {} MB", MAX_BYTES >> 20)).into());
         }
         match serde_json::from_slice::<Vec<Box<RawValue>>>(&response.body) {
             Ok(list) => items.extend(list),
@@ -119,8 +119,8 @@ async fn all_pages(client: &Client, path: &str, mut fields: Vec<(String, String)
                 return Ok(response);
             }
             Err(_) => {
-                let said = Vec::<IgnoredAny>::read(&response.body, None).err().map(|e| e.reason).unwrap_or_default();
-                return Err(Failure::failed(format!("GET {} was answered with no list: {said}", masked(path))));
+                let reason = Vec::<IgnoredAny>::read(&response.body, None).err().map(|e| e.reason).unwrap_or_default();
+                return Err(Failure::failed(format!("GET {} did not return a list: {reason}", masked(path))));
             }
         }
         last = Some(response);
@@ -131,7 +131,7 @@ async fn all_pages(client: &Client, path: &str, mut fields: Vec<(String, String)
     Ok(response)
 }
 
-fn show(body: &[u8], output: Option<&Path>) -> Result<(), Failure> {
+fn write_body(body: &[u8], output: Option<&Path>) -> Result<(), Failure> {
     if let Some(path) = output {
         return files::write(path, body)
             .map_err(|e| Failure::failed(format!("--output: {} cannot be written: {e}", path.display())));

@@ -1,4 +1,4 @@
-//! What the surroundings say of the terminal: colours, background, alphabet.
+//! Detects how the interface should appearance: colors, background and character set of the terminal.
 
 use super::args::Global;
 use super::failure::Failure;
@@ -6,21 +6,24 @@ use crate::config::Config;
 use crate::ui::theme::{Background, Depth, Theme};
 use std::path::Path;
 
-/// How the interface looks at first.
+/// The initial appearance of the interface.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Appearance {
     pub theme: Theme,
-    /// Whether the person chose it, so that the terminal's background does not.
+    /// The user chose the theme, so it does not follow the terminal's background.
     pub chosen: bool,
     pub depth: Depth,
-    /// Whether the terminal may be asked for its background.
+    /// The terminal may be asked for its background color.
     pub ask: bool,
-    /// Whether it shows ASCII alone.
+    /// The terminal shows only ASCII.
     pub ascii: bool,
 }
 
 impl Appearance {
-    /// Reads options, configuration and environment; `var` answers for the latter.
+    /// Reads options, configuration and environment; `var` looks up a variable of the environment.
+    ///
+    /// # Errors
+    /// A theme that does not exist or cannot be read.
     pub fn find(global: &Global, config: &Config, var: impl Fn(&str) -> Option<String>) -> Result<Appearance, Failure> {
         let depth = depth(&var);
         let term = var("TERM").unwrap_or_default();
@@ -35,13 +38,13 @@ impl Appearance {
             }
             (None, None) => (Theme::for_background(background(&var)), false),
         };
-        // The console of Linux would print the question.
+        // The Linux console would print the query.
         let ask = !chosen && depth != Depth::None && term != "linux";
-        Ok(Appearance { theme: theme.with_depth(depth), chosen, depth, ask, ascii: ascii(&var) })
+        Ok(Appearance { theme: theme.with_depth(depth), chosen, depth, ask, ascii: is_ascii(&var) })
     }
 }
 
-/// A theme of the binary, or a file `themes/NAME.toml` beside the configuration.
+/// Loads a built-in theme, or the file `themes/NAME.toml` in the configuration folder.
 fn named(name: &str, folder: Option<&Path>) -> Result<Theme, String> {
     if let Some(theme) = Theme::built_in(name) {
         return Ok(theme);
@@ -50,7 +53,7 @@ fn named(name: &str, folder: Option<&Path>) -> Result<Theme, String> {
     let file = folder.filter(|_| plain).map(|folder| folder.join("themes").join(format!("{name}.toml")));
     let Some((file, text)) = file.and_then(|file| Some((file.clone(), std::fs::read_to_string(file).ok()?))) else {
         return Err(format!(
-            "there is no theme \"{name}\"; there are dark and light, and files themes/NAME.toml beside the configuration"
+            "there is no theme \"{name}\"; use dark, light, or a file themes/NAME.toml in the configuration folder"
         ));
     };
     Theme::parse(&text).map_err(|e| format!("{}: {e}", file.display()))
@@ -61,10 +64,10 @@ fn depth(var: &impl Fn(&str) -> Option<String>) -> Depth {
         return Depth::None;
     }
     let term = var("TERM").unwrap_or_default();
-    let promised = matches!(var("COLORTERM").as_deref(), Some("truecolor" | "24bit"));
-    // These do it, and do not always say so (over SSH, COLORTERM stays behind).
+    let declared = matches!(var("COLORTERM").as_deref(), Some("truecolor" | "24bit"));
+    // These support true color but do not always say so: SSH does not pass COLORTERM on.
     let known = ["-direct", "kitty", "alacritty", "ghostty", "wezterm", "foot"].iter().any(|name| term.contains(name));
-    if promised || known || var("WT_SESSION").is_some() {
+    if declared || known || var("WT_SESSION").is_some() {
         Depth::True
     } else if term.contains("256color") {
         Depth::Indexed
@@ -75,7 +78,7 @@ fn depth(var: &impl Fn(&str) -> Option<String>) -> Depth {
     }
 }
 
-/// A first guess from `COLORFGBG`, which some terminals set to `15;0`; dark where nothing is known.
+/// Guesses the background from `COLORFGBG`, which some terminals set to a value such as `15;0`. The default is dark.
 fn background(var: &impl Fn(&str) -> Option<String>) -> Background {
     let number = var("COLORFGBG").and_then(|v| v.rsplit(';').next().and_then(|n| n.parse::<u8>().ok()));
     match number {
@@ -84,9 +87,9 @@ fn background(var: &impl Fn(&str) -> Option<String>) -> Background {
     }
 }
 
-/// Whether the locale names an alphabet that is not UTF-8. Where none is named, as in containers, UTF-8 is taken for
-/// granted: that is what terminals have.
-fn ascii(var: &impl Fn(&str) -> Option<String>) -> bool {
+/// Returns true if the locale names an encoding other than UTF-8. If it names none, as in containers, UTF-8 is assumed
+/// because terminals use it.
+fn is_ascii(var: &impl Fn(&str) -> Option<String>) -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| var(name).filter(|v| !v.is_empty()));
     locale.is_some_and(|locale| {
         let locale = locale.to_ascii_lowercase();
@@ -98,13 +101,13 @@ fn ascii(var: &impl Fn(&str) -> Option<String>) -> bool {
 mod tests {
     use super::*;
 
-    fn look(pairs: &[(&str, &str)]) -> Appearance {
+    fn appearance(pairs: &[(&str, &str)]) -> Appearance {
         let var = |name: &str| pairs.iter().find(|(n, _)| *n == name).map(|(_, v)| (*v).to_owned());
-        Appearance::find(&Global::default(), &Config::default(), var).expect("a look")
+        Appearance::find(&Global::default(), &Config::default(), var).expect("an appearance")
     }
 
     #[test]
-    fn the_terminal_says_how_many_colours_it_has() {
+    fn color_depth_follows_the_environment() {
         for (pairs, depth) in [
             (&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")][..], Depth::True),
             (&[("TERM", "xterm-kitty")], Depth::True),
@@ -113,27 +116,27 @@ mod tests {
             (&[("TERM", "vt220")], Depth::None),
             (&[("TERM", "xterm-256color"), ("NO_COLOR", "1")], Depth::None),
         ] {
-            assert_eq!(look(pairs).depth, depth, "{pairs:?}");
+            assert_eq!(appearance(pairs).depth, depth, "{pairs:?}");
         }
     }
 
     #[test]
     fn the_background_is_guessed_then_asked_unless_a_theme_was_chosen() {
-        let guessed = look(&[("TERM", "xterm-256color"), ("COLORFGBG", "0;15")]);
+        let guessed = appearance(&[("TERM", "xterm-256color"), ("COLORFGBG", "0;15")]);
         assert_eq!((guessed.theme.background, guessed.ask), (Background::Light, true));
-        assert!(!look(&[("TERM", "xterm"), ("NO_COLOR", "1")]).ask);
+        assert!(!appearance(&[("TERM", "xterm"), ("NO_COLOR", "1")]).ask);
         let global = Global { theme: Some("light".into()), ..Global::default() };
-        let chosen = Appearance::find(&global, &Config::default(), |_| None).expect("a look");
+        let chosen = Appearance::find(&global, &Config::default(), |_| None).expect("an appearance");
         assert!(chosen.chosen && !chosen.ask);
         let global = Global { theme: Some("../dark".into()), ..Global::default() };
         let missing = Appearance::find(&global, &Config::default(), |_| None).expect_err("no such theme");
-        assert!(missing.message.contains("dark and light"), "{}", missing.message);
+        assert!(missing.message.contains("dark, light"), "{}", missing.message);
     }
 
     #[test]
     fn a_locale_without_utf_8_gets_ascii() {
-        assert!(look(&[("LC_ALL", "C"), ("LANG", "en_GB.UTF-8")]).ascii);
-        assert!(!look(&[("LANG", "C.utf8")]).ascii);
-        assert!(!look(&[]).ascii);
+        assert!(appearance(&[("LC_ALL", "C"), ("LANG", "en_GB.UTF-8")]).ascii);
+        assert!(!appearance(&[("LANG", "C.utf8")]).ascii);
+        assert!(!appearance(&[]).ascii);
     }
 }

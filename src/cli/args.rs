@@ -1,4 +1,4 @@
-//! The command line: commands, options, and what the help says of them.
+//! The command line: commands, options and their help.
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
@@ -8,34 +8,34 @@ use std::path::PathBuf;
 const LONG_ABOUT: &str = "\
 Browse repositories, review merge requests and watch job traces live, without leaving the terminal.
 
-labscope speaks the REST API v4 (the GitLab v4 interface) with any server that has it, and brings a server of its own: \
-`labscope demo` shows everything with no account and no network.";
+labscope works with any server that has the REST API v4 (the GitLab v4 interface). It also includes a server of its own: \
+`labscope demo` lets you try everything without an account or a network.";
 
 const AFTER_HELP: &str = "\
-TARGET is a web address of the server, or the part of it after the host:
+TARGET is a URL on the server, or the part of it after the host:
   group/project                    the project's files
   group/project@REF:PATH:LINE      a file at a branch, tag or commit
   group/project!12                 a merge request
   group/project/-/jobs/123         a job and its trace
-In a clone, without TARGET, the project of its git remote is opened.
+Without TARGET, labscope opens the project of the git remote if you are in a clone.
 
-The server:  --host, LABSCOPE_HOST, GITLAB_HOST, the git remote, the configuration's `host`.
-The token:   --token-file, LABSCOPE_TOKEN, GITLAB_TOKEN, the host's token_file, `labscope auth login`, glab's file.
+The server comes from:  --host, LABSCOPE_HOST, GITLAB_HOST, the git remote, `host` in the configuration.
+The token comes from:   --token-file, LABSCOPE_TOKEN, GITLAB_TOKEN, the host's token_file, `labscope auth login`, glab.
 
-Exit codes:  0 done, 1 failed, 2 a mistake in the command line or the configuration.";
+Exit codes:  0 success, 1 failure, 2 invalid command line or configuration.";
 
 /// The whole command line.
 #[derive(Debug, Parser)]
 #[command(
     name = "labscope",
     version,
-    about = "A terminal front end to source-hosting servers",
+    about = "A terminal client for GitLab-compatible servers",
     long_about = LONG_ABOUT,
     after_help = AFTER_HELP,
     max_term_width = 100
 )]
 pub struct Cli {
-    /// What to open: a web address, group/project, group/project!12, group/project@REF:PATH:LINE
+    /// What to open: a URL, group/project, group/project!12, group/project@REF:PATH:LINE
     pub target: Option<String>,
     #[command(flatten)]
     pub global: Global,
@@ -43,11 +43,11 @@ pub struct Cli {
     pub command: Option<Command>,
 }
 
-/// Options of every command.
+/// The options that every command accepts.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Global options")]
 pub struct Global {
-    /// The server: a web address, or the name of a host of the configuration
+    /// The server: a URL, or the name of a host in the configuration
     #[arg(long, global = true, value_name = "URL")]
     pub host: Option<String>,
     /// Read the token from the first line of this file
@@ -56,59 +56,59 @@ pub struct Global {
     /// Use this configuration file
     #[arg(long, global = true, value_name = "F")]
     pub config: Option<PathBuf>,
-    /// Look: dark, light, or a theme file in the configuration's folder
+    /// Theme: dark, light, or the name of a theme file in the configuration folder
     #[arg(long, global = true, value_name = "NAME")]
     pub theme: Option<String>,
-    /// Write what happens to this file; tokens never appear in it
+    /// Append a log to this file; tokens never appear in it
     #[arg(long, global = true, value_name = "F")]
     pub log: Option<PathBuf>,
-    /// Refuse everything that would change something on the server
+    /// Never change anything on the server
     #[arg(long, global = true)]
     pub read_only: bool,
-    /// Send nothing at all
+    /// Never send a request
     #[arg(long, global = true)]
     pub offline: bool,
-    /// Leave the mouse to the terminal
+    /// Do not use the mouse
     #[arg(long, global = true)]
     pub no_mouse: bool,
-    /// Trust the authorities in this PEM file beside the system's
+    /// Also trust the certificate authorities in this PEM file
     #[arg(long, global = true, value_name = "F")]
     pub ca_cert: Option<PathBuf>,
 }
 
-/// What to do instead of opening a server.
+/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Open the interface on a demo world of its own: nothing to configure, nothing left behind
+    /// Try labscope with demo data: no configuration, and nothing is left behind
     Demo {
-        /// What to open in it
+        /// What to open
         target: Option<String>,
     },
-    /// Open the interface on a git repository; it is read, never written
+    /// Browse a local git repository; it is never modified
     Local {
-        /// The repository, or a folder inside it
+        /// The repository, or a folder in it
         #[arg(default_value = ".")]
         path: PathBuf,
-        /// What to open in it: @REF, @REF:PATH:LINE, -/commits, or a whole target
+        /// What to open: @REF, @REF:PATH:LINE, -/commits, or a complete target
         #[arg(long, value_name = "T", allow_hyphen_values = true)]
         target: Option<String>,
     },
-    /// Run the local server alone, until SIGINT or SIGTERM
+    /// Run only the local server, until SIGINT or SIGTERM
     Serve(Serve),
-    /// Make one call and print the answer: exit code 0 for 2xx, 4 for 4xx, 5 for 5xx, 1 for everything else
+    /// Make one API request and print the response: exit code 0 for 2xx, 4 for 4xx, 5 for 5xx, 1 for everything else
     Api(Api),
-    /// Keep a token for a server, in a file that only you can read
+    /// Manage the token for a server
     Auth {
         #[command(subcommand)]
         what: Auth,
     },
-    /// Print the table of keys
+    /// Print all keys
     Keys {
         /// As Markdown
         #[arg(long)]
         markdown: bool,
     },
-    /// Print the completions of a shell
+    /// Print completions for a shell
     Completions {
         /// The shell
         shell: Shell,
@@ -120,19 +120,19 @@ pub enum Command {
 /// Options of `labscope serve`.
 #[derive(Debug, Args)]
 pub struct Serve {
-    /// Where to listen; port 0 takes a free one
-    #[arg(long, default_value = "127.0.0.1:0", value_name = "ADDRESS", value_parser = address)]
+    /// The address to listen on; port 0 picks a free port
+    #[arg(long, default_value = "127.0.0.1:0", value_name = "ADDRESS", value_parser = parse_address)]
     pub listen: SocketAddr,
-    /// When ready, write address and tokens to this file as JSON (mode 0600)
+    /// When ready, write the address and the tokens to this file as JSON (mode 0600)
     #[arg(long, value_name = "F")]
     pub ready_file: Option<PathBuf>,
-    /// What there is at first: demo, empty, or a world file [default: demo; empty with --repo]
+    /// The initial data: demo, empty, or a world file [default: demo; empty with --repo]
     #[arg(long, value_name = "demo|empty|FILE")]
     pub world: Option<String>,
-    /// Serve this git repository as a project; it is read, never written. May be repeated
+    /// Serve this git repository as a project; it is never modified. May be repeated
     #[arg(long = "repo", value_name = "PATH")]
     pub repos: Vec<PathBuf>,
-    /// Keep everything in this folder across restarts
+    /// Store all data in this folder and keep it across restarts
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
 }
@@ -144,34 +144,34 @@ pub struct Api {
     pub method: String,
     /// The path below /api/v4, with or without a query: projects?search=web
     pub path: String,
-    /// A field: in the query of a GET, in the form of anything else. May be repeated
+    /// A field, sent in the query of a GET and in the form of any other request. May be repeated
     #[arg(short = 'f', long = "field", value_name = "KEY=VALUE")]
     pub fields: Vec<String>,
-    /// Follow all pages of a list, and print one array
+    /// Follow all pages of a list and print one array
     #[arg(long)]
     pub paginate: bool,
-    /// Write the answer's body to this file
+    /// Write the response body to this file
     #[arg(long, short = 'o', value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
 
-/// What to do with the token that is kept.
+/// The subcommands of `labscope auth`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
 pub enum Auth {
-    /// Read a token from the terminal or standard input, try it, and keep it
+    /// Read a token from the terminal or standard input, verify it, and store it
     ///
-    /// It is kept in the keyring of the system. Where there is none, or the configuration says keyring = false, it is in
-    /// tokens.toml beside the configuration, which only you can read (mode 0600).
+    /// The token is stored in the keyring of the system. If there is none, or the configuration says keyring = false, it is
+    /// stored in tokens.toml in the configuration folder, which only you can read (mode 0600).
     Login,
-    /// Say which server and which token would be used, and who that is
+    /// Show which server and token are used, and who is signed in
     Status,
-    /// Forget the token that is kept
+    /// Remove the stored token
     Logout,
 }
 
-/// An address to listen on: numbers, or the name of a host, `localhost:8080`.
-fn address(text: &str) -> Result<SocketAddr, String> {
-    let mut found = text.to_socket_addrs().map_err(|e| format!("it is no address as 127.0.0.1:8080: {e}"))?;
+/// Parses an address to listen on: an IP address or a host name, and a port: `localhost:8080`.
+fn parse_address(text: &str) -> Result<SocketAddr, String> {
+    let mut found = text.to_socket_addrs().map_err(|e| format!("expected an address such as 127.0.0.1:8080: {e}"))?;
     found.next().ok_or_else(|| "the host has no address".to_owned())
 }
 
@@ -195,13 +195,13 @@ mod tests {
     }
 
     #[test]
-    fn a_place_of_the_repository_is_no_option() {
+    fn local_accepts_a_target_that_begins_with_a_hyphen() {
         let cli = Cli::parse_from(["labscope", "local", "--target", "-/commits", "."]);
         assert!(matches!(cli.command, Some(Command::Local { target: Some(target), .. }) if target == "-/commits"));
     }
 
     #[test]
-    fn what_is_no_command_is_a_target() {
+    fn an_argument_that_is_not_a_command_is_a_target() {
         let cli = Cli::parse_from(["labscope", "acme/web!12"]);
         assert_eq!(cli.target.as_deref(), Some("acme/web!12"));
         assert!(cli.command.is_none());

@@ -1,4 +1,4 @@
-//! `labscope auth`: keeps a token for a server, says which would be used, forgets it.
+//! `labscope auth`: stores the token for a server, shows which one is used, and removes it.
 
 use super::args::{Auth, Global};
 use super::failure::Failure;
@@ -13,13 +13,13 @@ use secrecy::SecretString;
 use std::io::{self, IsTerminal, Write};
 use url::Url;
 
-/// What is said of a token under `--offline`.
-const UNTRIED: &str = "With --offline the server was not asked whether it is good.";
+/// The note about a token under `--offline`.
+const UNTRIED: &str = "It was not verified because of --offline.";
 
-/// Runs one of its commands.
+/// Runs one of the subcommands.
 pub fn run(global: &Global, what: Auth) -> Result<(), Failure> {
     let config = configuration(global)?;
-    let url = open::need(global, &config)?.url;
+    let url = open::require(global, &config)?.url;
     match what {
         Auth::Login => login(global, &config, &url),
         Auth::Status => status(global, &config, &url),
@@ -28,96 +28,94 @@ pub fn run(global: &Global, what: Auth) -> Result<(), Failure> {
 }
 
 fn login(global: &Global, config: &Config, url: &Url) -> Result<(), Failure> {
-    let name = host::short(url);
+    let name = host::display_name(url);
     let text = read_token(&name)?;
     let text = text.trim();
     if text.is_empty() {
-        return Err(Failure::failed("no token was given, and nothing was kept"));
+        return Err(Failure::failed("no token given; nothing was stored"));
     }
     let secret = SecretString::from(text.to_owned());
     let mut server = Server::new(url.clone());
     server.token = Some(secret);
     server.ca_cert = global.ca_cert.clone();
-    let who = if global.offline { None } else { Some(who(server)?) };
-    let kept = token::keep(config, url, text).map_err(|e| Failure::failed(format!("the token cannot be kept: {e}")))?;
-    let place = match kept {
-        StoredToken::Keyring => "It is in the keyring of the system.".to_owned(),
+    let username = if global.offline { None } else { Some(fetch_username(server)?) };
+    let stored =
+        token::store(config, url, text).map_err(|e| Failure::failed(format!("cannot store the token: {e}")))?;
+    let place = match stored {
+        StoredToken::Keyring => "The token is stored in the system keyring.".to_owned(),
         StoredToken::File(path, why) => {
             format!(
-                "It is in {}, for you alone to read, and not in the keyring: {why}.",
+                "The token is stored in {}, which only you can read. The keyring was not used: {why}.",
                 shown(&path.to_string_lossy())
             )
         }
     };
-    let said = match who {
-        Some(who) => format!("Signed in to {name} as {who}.\n{place}\n"),
-        None => format!("The token for {name} is kept. {UNTRIED}\n{place}\n"),
+    let message = match username {
+        Some(username) => format!("Signed in to {name} as {username}.\n{place}\n"),
+        None => format!("Stored the token for {name}. {UNTRIED}\n{place}\n"),
     };
-    print(said.as_bytes())
+    print(message.as_bytes())
 }
 
 fn status(global: &Global, config: &Config, url: &Url) -> Result<(), Failure> {
-    let name = host::short(url);
+    let name = host::display_name(url);
     let (server, origin) = open::server(global, config, url)?;
     let Some(origin) = origin else {
-        return Err(Failure::failed(format!("there is no token for {name}; labscope auth login keeps one")));
+        return Err(Failure::failed(format!("no token for {name}; sign in with labscope auth login")));
     };
     if global.offline {
-        return print(format!("There is a token for {name}, that of {origin}. {UNTRIED}\n").as_bytes());
+        return print(format!("Found a token for {name} (from {origin}). {UNTRIED}\n").as_bytes());
     }
-    let who = who(server)?;
-    print(format!("Signed in to {name} as {who}, with the token of {origin}.\n").as_bytes())
+    let username = fetch_username(server)?;
+    print(format!("Signed in to {name} as {username} (token from {origin}).\n").as_bytes())
 }
 
 fn logout(config: &Config, url: &Url) -> Result<(), Failure> {
-    let name = host::short(url);
-    let forgotten = token::forget(config, url);
-    if !forgotten.map_err(|e| Failure::failed(format!("the token cannot be forgotten: {e}")))? {
-        return Err(Failure::failed(format!("no token is kept for {name}")));
+    let name = host::display_name(url);
+    let removed = token::remove(config, url);
+    if !removed.map_err(|e| Failure::failed(format!("cannot remove the token: {e}")))? {
+        return Err(Failure::failed(format!("no token is stored for {name}")));
     }
-    print(
-        format!("The token for {name} is forgotten here; on the server it is still valid until you revoke it.\n")
-            .as_bytes(),
-    )
+    print(format!("Removed the token for {name}. It stays valid on the server until you revoke it there.\n").as_bytes())
 }
 
-/// Whose token it is, as the server says.
+/// Asks the server for the user name of the token's owner.
 ///
 /// # Errors
-/// Where it refuses the token, or answers with something that is not a user.
-fn who(server: Server) -> Result<String, Failure> {
+/// The server refuses the token, or its response is not a user.
+fn fetch_username(server: Server) -> Result<String, Failure> {
     let threads = threads()?;
-    let name = host::short(&server.base_url);
+    let name = host::display_name(&server.base_url);
     let user: Result<_, crate::api::Error> =
         threads.block_on(async { Client::new(server)?.call(&GetCurrentUser::default()).await });
     let user = user?;
     if user.id == 0 || user.username.trim().is_empty() {
-        return Err(Failure::failed(format!("{name} did not answer with a user; check that it is a GitLab server")));
+        return Err(Failure::failed(format!("{name} did not return a user; check that it is a GitLab server")));
     }
     Ok(shown(&user.username).into_owned())
 }
 
-/// The token from the standard input, or typed without being shown.
+/// Reads the token from standard input, or from the terminal without showing it.
 fn read_token(name: &str) -> Result<String, Failure> {
     if !io::stdin().is_terminal() {
         let mut line = String::new();
         io::stdin().read_line(&mut line)?;
         return Ok(line);
     }
-    // Where nobody can read the question, the answer is still taken.
-    let mut asked = io::stderr();
-    let _ = write!(asked, "Token for {name} (it is not shown; Enter ends, C-c gives up): ");
+    // If the prompt cannot be written, the token can still be read.
+    let mut prompt = io::stderr();
+    let _ = write!(prompt, "Token for {name} (not shown; Enter confirms, Ctrl-C cancels): ");
     crossterm::terminal::enable_raw_mode()?;
-    let typed = type_hidden();
+    let typed = read_hidden_line();
     crossterm::terminal::disable_raw_mode()?;
-    let _ = writeln!(asked);
+    let _ = writeln!(prompt);
     match typed? {
         Some(text) => Ok(text),
-        None => Err(Failure::failed("given up, and nothing was kept")),
+        None => Err(Failure::failed("canceled; nothing was stored")),
     }
 }
 
-fn type_hidden() -> io::Result<Option<String>> {
+fn read_hidden_line() -> io::Result<Option<String>> {
     let mut text = String::new();
     loop {
         let Event::Key(key) = crossterm::event::read()? else { continue };

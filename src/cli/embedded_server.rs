@@ -1,4 +1,4 @@
-//! `labscope demo` and `labscope local`: the interface on a server of its own, in the same process.
+//! `labscope demo` and `labscope local`: run the interface against a local server in the same process.
 
 use super::args::Global;
 use super::failure::Failure;
@@ -21,15 +21,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::runtime::Handle;
 
-/// Where the server of the interface listens: a free port that only this machine reaches.
+/// The address of the local server: a free port on the loopback interface.
 const LOOPBACK: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
-/// What a server of one's own is for.
-struct Purpose {
-    /// What the interface calls it.
+/// A local server and what to open on it.
+struct Launch {
+    /// The server's name on the screen.
     name: &'static str,
     options: backend::Options,
-    /// Where to begin.
+    /// The first place.
     place: Place,
     drafts: Option<PathBuf>,
 }
@@ -43,12 +43,12 @@ pub fn demo(global: &Global, text: Option<&str>) -> Result<(), Failure> {
         None => registry::root(PANES),
     };
     let options = backend::Options { world: WorldKind::Demo, ..backend::Options::default() };
-    run(global, listener, web_url, Purpose { name: "demo", options, place, drafts: None })
+    run(global, listener, web_url, Launch { name: "demo", options, place, drafts: None })
 }
 
 /// Opens the interface on a git repository.
 pub fn local(global: &Global, path: &Path, text: Option<&str>) -> Result<(), Failure> {
-    // Said before the interface opens: a path without a repository is a mistake at the shell.
+    // Checked before the interface opens, so that the error is printed to the shell.
     let project = backend::local_project(path).map_err(Failure::failed)?;
     let listener = listen()?;
     let web_url = web_url(&listener)?;
@@ -60,10 +60,10 @@ pub fn local(global: &Global, path: &Path, text: Option<&str>) -> Result<(), Fai
     let drafts = open::drafts(&full.to_string_lossy());
     let options =
         backend::Options { world: WorldKind::Empty, repos: vec![path.to_path_buf()], ..backend::Options::default() };
-    run(global, listener, web_url, Purpose { name: "local", options, place, drafts })
+    run(global, listener, web_url, Launch { name: "local", options, place, drafts })
 }
 
-/// A target that begins with what follows a project's path means the one project that there is.
+/// Completes a target that begins after the project's path, such as `@main` or `-/commits`, with the only project.
 fn within(project: &str, text: &str) -> String {
     match text.chars().next() {
         Some('@' | '!' | '$' | '#') => format!("{project}{text}"),
@@ -80,36 +80,36 @@ fn web_url(listener: &TcpListener) -> Result<String, Failure> {
     Ok(format!("http://{}", listener.local_addr()?))
 }
 
-fn run(global: &Global, listener: TcpListener, web_url: String, purpose: Purpose) -> Result<(), Failure> {
-    let manner = Preferences::read(global)?;
+fn run(global: &Global, listener: TcpListener, web_url: String, launch: Launch) -> Result<(), Failure> {
+    let preferences = Preferences::read(global)?;
     interface::need_terminal()?;
     let threads = threads()?;
     let session = Session {
-        server: purpose.name.to_owned(),
+        server: launch.name.to_owned(),
         web_url: web_url.clone(),
         read_only: global.read_only,
         offline: global.offline,
         signed_in: true,
         ..Session::default()
     };
-    // Started with the first request, after the first frame; held here, so that it ends when the interface does.
-    let held: Arc<Mutex<Option<Running>>> = Arc::default();
-    let start = Start { listener, options: purpose.options, held: held.clone(), read_only: global.read_only };
+    // The server starts with the first request, after the first frame. It is stored here to stop it with the interface.
+    let slot: Arc<Mutex<Option<Running>>> = Arc::default();
+    let start = Start { listener, options: launch.options, slot: slot.clone(), read_only: global.read_only };
     let handle = threads.handle().clone();
-    // Without a server everything goes its usual way but for its last step.
+    // With --offline only the last step differs: the client is an error.
     let offline = global.offline.then(|| connect::offline(&web_url));
     let client = move || offline.map_or_else(|| start.client(&handle), Err);
     let opening = Opening {
         session,
-        place: purpose.place,
+        place: launch.place,
         connection: Connection::new(Box::new(client), None),
-        // A server of one's own stands alone: what is configured for others is none of its business.
+        // The local server does not use what is configured for other servers.
         dial: connections::alone(),
         open: None,
-        drafts: purpose.drafts,
+        drafts: launch.drafts,
     };
-    let ended = interface::run(manner, opening, &threads);
-    let running = held.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let ended = interface::run(preferences, opening, &threads);
+    let running = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(running) = running {
         threads.block_on(running.stop());
     }
@@ -117,19 +117,19 @@ fn run(global: &Global, listener: TcpListener, web_url: String, purpose: Purpose
     ended
 }
 
-/// What starts the server and makes its client.
+/// Starts the server and creates its client.
 struct Start {
     listener: TcpListener,
     options: backend::Options,
-    held: Arc<Mutex<Option<Running>>>,
+    slot: Arc<Mutex<Option<Running>>>,
     read_only: bool,
 }
 
 impl Start {
-    /// Blocks until the server answers; called on a worker.
+    /// Blocks until the server responds; called on a worker thread.
     fn client(self, handle: &Handle) -> Result<Client, api::Error> {
-        // Held while it starts: whoever wants to end it waits for it, and nothing is left behind.
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        // Locked during the start, so that stopping waits for it and nothing is left behind.
+        let mut slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
         let failed = |why: String| api::Error { tried: "start the local server".into(), fault: Fault::Offline(why) };
         let running = handle
             .block_on(backend::start_on(self.listener, self.options))
@@ -137,8 +137,8 @@ impl Start {
         let mut server = Server::new(host::address(&running.base_url).map_err(failed)?);
         server.token = Some(SecretString::from(running.token().to_owned()));
         server.read_only = self.read_only;
-        *held = Some(running);
-        drop(held);
+        *slot = Some(running);
+        drop(slot);
         Client::new(server)
     }
 }
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_follows_a_project_s_path_is_enough() {
+    fn local_targets_may_omit_the_project() {
         for (text, whole) in [
             ("@main:src/a.rs:3", "local/web@main:src/a.rs:3"),
             ("!1", "local/web!1"),

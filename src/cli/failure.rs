@@ -1,52 +1,52 @@
-//! How a command ends when it does not succeed: a sentence, and an exit code.
+//! The failure of a command: a message and an exit code.
 
 use crate::api;
 use crate::ui::text::shown;
 use std::fmt;
 use std::io::{self, Write};
 
-/// Something failed.
+/// The exit code for a failure.
 pub const FAILED: u8 = 1;
-/// The command line or the configuration holds a mistake.
+/// The exit code for an invalid command line or configuration.
 pub const USAGE: u8 = 2;
 
-/// Why a command did not succeed.
+/// The reason why a command failed.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Failure {
     /// The exit code.
     pub code: u8,
-    /// A sentence that says what to do; empty where everything has been said.
+    /// A sentence that says what to do; empty if there is nothing more to say.
     pub message: String,
 }
 
 impl Failure {
-    /// A mistake in the command line or the configuration.
+    /// An invalid command line or configuration.
     pub fn usage(message: impl fmt::Display) -> Failure {
         Failure { code: USAGE, message: message.to_string() }
     }
 
-    /// Something that failed.
+    /// Any other failure.
     pub fn failed(message: impl fmt::Display) -> Failure {
         Failure { code: FAILED, message: message.to_string() }
     }
 
-    /// An exit code alone.
+    /// An exit code without a message.
     pub fn code(code: u8) -> Failure {
         Failure { code, message: String::new() }
     }
 
-    /// Says it on the standard error. Servers and files may have had a say in it, so it is cleaned.
+    /// Prints the message to standard error. It may quote servers and files, so it is sanitized.
     pub fn report(&self) {
         for (index, line) in self.message.lines().enumerate() {
             let prefix = if index == 0 { "labscope: " } else { "" };
-            // Where nobody listens any more, there is nobody to tell.
+            // Nothing can be done if standard error is closed.
             let _ = writeln!(io::stderr(), "{prefix}{}", shown(line));
         }
     }
 }
 
 impl From<api::Error> for Failure {
-    /// What was tried and what came back; advice where it is not about keys of the interface.
+    /// Says what was tried, what the server answered, and the advice unless it names keys of the interface.
     fn from(error: api::Error) -> Failure {
         let advice = if error.is_passing() { "" } else { error.advice() };
         Failure::failed(format!("{}: {} ({}). {advice}", error.title(), error.said(), error.tried).trim_end())
@@ -54,7 +54,7 @@ impl From<api::Error> for Failure {
 }
 
 impl From<io::Error> for Failure {
-    /// A reader that has gone away (`labscope keys | head -1`) is no failure worth a word.
+    /// A closed pipe (`labscope keys | head -1`) is not reported as a failure.
     fn from(error: io::Error) -> Failure {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Failure::code(0),

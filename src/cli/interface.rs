@@ -1,4 +1,4 @@
-//! Opens the interface: puts together app, panes, keys, look and kept texts, and lets the runtime run it.
+//! Opens the interface: assembles app, panes, keys, theme and saved drafts, and runs them.
 
 use super::args::Global;
 use super::configuration;
@@ -26,25 +26,25 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::Runtime;
 
-/// What the interface is opened on.
+/// The server and the place that the interface opens.
 pub struct Opening {
     pub session: Session,
-    /// Where to begin.
+    /// The first place.
     pub place: Place,
-    /// How its server is reached.
+    /// The connection to its server.
     pub connection: Connection,
-    /// How the others are.
+    /// Connects to the other servers.
     pub dial: DialServer,
-    /// What the others are opened on; `None` where there are none.
+    /// Prepares switching to another server; `None` if there are no others.
     pub open: Option<OpenServer>,
-    /// The folder of texts that are kept; `None` where nothing is to be left behind.
+    /// The folder for drafts; `None` if nothing may be left behind.
     pub drafts: Option<PathBuf>,
 }
 
-/// How a person wants the interface, read and found right before anything is started.
+/// The user's preferences, checked before anything is started.
 pub struct Preferences {
     pub config: Config,
-    look: Appearance,
+    appearance: Appearance,
     bindings: Bindings,
     reading: Reading,
     notify: Notify,
@@ -55,10 +55,10 @@ impl Preferences {
     /// Reads options, configuration and environment.
     ///
     /// # Errors
-    /// Mistakes in them, and an output that is no terminal.
+    /// An invalid option, variable or configuration.
     pub fn read(global: &Global) -> Result<Preferences, Failure> {
         let config = configuration(global)?;
-        let look = Appearance::find(global, &config, |name| std::env::var(name).ok())?;
+        let appearance = Appearance::find(global, &config, |name| std::env::var(name).ok())?;
         let bindings = bindings(&config)?;
         let reading = reading(&config)?;
         let notify = match &config.notify {
@@ -67,69 +67,72 @@ impl Preferences {
             None => Notify::Bell,
         };
         let mouse = !global.no_mouse && config.mouse.unwrap_or(true);
-        Ok(Preferences { config, look, bindings, reading, notify, mouse })
+        Ok(Preferences { config, appearance, bindings, reading, notify, mouse })
     }
 }
 
-/// Refuses to open the interface where nobody could see it.
+/// Checks that the output is a terminal that can show the interface.
+///
+/// # Errors
+/// The output is not a terminal, or a dumb one.
 pub fn need_terminal() -> Result<(), Failure> {
     if !io::stdout().is_terminal() {
         return Err(Failure::failed(
-            "the interface needs a terminal, and the output is none; labscope api and labscope serve do without",
+            "the interface needs a terminal, and standard output is not one; labscope api and labscope serve work without",
         ));
     }
     if std::env::var("TERM").is_ok_and(|term| term == "dumb") {
-        return Err(Failure::failed("the terminal calls itself \"dumb\" (TERM), so that nothing can be drawn on it"));
+        return Err(Failure::failed("TERM is \"dumb\": the interface cannot be drawn on this terminal"));
     }
     Ok(())
 }
 
 /// Runs the interface until it ends.
-pub fn run(manner: Preferences, opening: Opening, threads: &Runtime) -> Result<(), Failure> {
-    let Preferences { config, look, bindings, reading, notify, mouse } = manner;
+pub fn run(preferences: Preferences, opening: Opening, threads: &Runtime) -> Result<(), Failure> {
+    let Preferences { config, appearance, bindings, reading, notify, mouse } = preferences;
     let session = Session { sections: sections(&config), reading: Arc::new(reading), ..opening.session };
-    // Where nothing is to be left behind, sections live as long as the interface.
+    // Without a drafts folder nothing may be left behind, so sections are not saved.
     let configure = opening.drafts.as_ref().map(|_| configure(config.path().to_path_buf()));
-    glyph::set_ascii(look.ascii);
-    let kept = opening.drafts.as_deref().map(journal::load).unwrap_or_default();
-    let damage = damage(&kept);
+    glyph::set_ascii(appearance.ascii);
+    let saved = opening.drafts.as_deref().map(journal::load).unwrap_or_default();
+    let warning = damage_warning(&saved);
     let here = Host::new(&session.web_url);
-    let lines = Connections::new(opening.dial).with(here.clone(), opening.connection);
+    let connections = Connections::new(opening.dial).with(here.clone(), opening.connection);
     let (mut app, mut first) = App::new(Setup {
         registry: PANES,
         bindings,
         session,
-        theme: look.theme,
-        theme_is_chosen: look.chosen,
-        kept: kept.kept,
+        theme: appearance.theme,
+        theme_is_chosen: appearance.chosen,
+        kept: saved.kept,
         place: opening.place,
         now: Timestamp::now(),
         size: crossterm::terminal::size().unwrap_or((80, 24)),
     });
-    if let Some(words) = damage {
-        first.extend(app.update(Msg::Say(Tone::Warning, words)));
+    if let Some(warning) = warning {
+        first.extend(app.update(Msg::Say(Tone::Warning, warning)));
     }
     let options = Options {
-        lines,
+        connections,
         here,
         open: opening.open,
         mouse,
-        depth: look.depth,
-        ask_background: look.ask,
+        depth: appearance.depth,
+        ask_background: appearance.ask,
         drafts: opening.drafts,
         configure,
         notify,
     };
     let ended = threads.block_on(runtime::run(app, first, options));
-    ended.map_err(|e| Failure::failed(format!("the terminal cannot be used: {e}")))
+    ended.map_err(|e| Failure::failed(format!("cannot use the terminal: {e}")))
 }
 
-/// What there is to say about kept texts.
-pub fn damage(kept: &KeptTexts) -> Option<String> {
-    let path = kept.damaged.first()?;
-    let more = kept.damaged.len() - 1;
-    let more = if more == 0 { String::new() } else { format!(", nor can {more} more beside it") };
-    Some(format!("A kept text cannot be read{more}, and was left alone: {}", path.display()))
+/// Returns a warning about drafts that could not be read.
+pub fn damage_warning(saved: &KeptTexts) -> Option<String> {
+    let path = saved.damaged.first()?;
+    let more = saved.damaged.len() - 1;
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    Some(format!("Cannot read draft {}{more}; the files are unchanged", path.display()))
 }
 
 fn sections(config: &Config) -> Vec<Section> {
@@ -140,7 +143,7 @@ fn sections(config: &Config) -> Vec<Section> {
     config.sections.iter().map(section).collect()
 }
 
-/// Writes sections into the file that they came from, one after the other.
+/// Returns the function that saves a section to the configuration file at `path`; concurrent calls wait for each other.
 fn configure(path: PathBuf) -> Configure {
     let path = Mutex::new(path);
     Arc::new(move |name: &str, section: Option<&Section>| {
@@ -155,7 +158,7 @@ fn configure(path: PathBuf) -> Configure {
     })
 }
 
-/// How traces are read, as the configuration says.
+/// Reads the trace settings of the configuration.
 fn reading(config: &Config) -> Result<Reading, Failure> {
     let words = |all: &[toml::Spanned<String>]| all.iter().map(|one| one.get_ref().clone()).collect::<Vec<_>>();
     let trace = &config.trace;
@@ -164,18 +167,21 @@ fn reading(config: &Config) -> Result<Reading, Failure> {
             trace.errors.iter().map(|one| ("errors", one)).chain(trace.warnings.iter().map(|one| ("warnings", one)));
         let found = all.into_iter().find(|(_, one)| *one.get_ref() == expression);
         let (name, at) = found.map_or(("errors", 0..0), |(name, one)| (name, one.span()));
-        Failure::usage(config.mistake(at, &format!("trace.{name}"), &format!("no expression that can be read: {why}")))
+        Failure::usage(config.mistake(at, &format!("trace.{name}"), &format!("invalid regular expression: {why}")))
     })?;
-    let usual = Reading::default();
-    let memory = trace.memory.map_or(usual.memory, |megabytes| megabytes.saturating_mul(1 << 20));
+    let default = Reading::default();
+    let memory = trace.memory.map_or(default.memory, |megabytes| megabytes.saturating_mul(1 << 20));
     Ok(Reading { patterns, memory })
 }
 
-/// The keys of the table, with those of the configuration in their stead.
+/// Returns the default keys with those of the configuration applied.
+///
+/// # Errors
+/// An unknown command or an invalid key in the configuration.
 pub fn bindings(config: &Config) -> Result<Bindings, Failure> {
-    let own: HashMap<String, Vec<String>> =
+    let custom: HashMap<String, Vec<String>> =
         config.keys.iter().map(|(id, keys)| (id.clone(), keys.get_ref().clone())).collect();
-    Bindings::new(PANES, &own).map_err(|error| {
+    Bindings::new(PANES, &custom).map_err(|error| {
         let (BindingError::Unknown(id) | BindingError::NotAKey(id, _)) = &error;
         let at = config.keys.get(id).map(toml::Spanned::span).unwrap_or_default();
         let text = error.to_string();

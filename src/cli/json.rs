@@ -1,20 +1,20 @@
-//! Prints what a server answered: as it came into files and pipes, laid out and harmless on a terminal.
+//! Prints response bodies on a terminal: indented JSON, with control characters escaped.
 
 use crate::ui::text::{hides, shown};
 use serde_json::value::RawValue;
 use std::io::{self, Write};
 
-/// Levels that are indented; what is deeper stands where those do, or its blanks would be more than its text.
+/// The maximum depth of the indentation; deeper levels would be mostly spaces.
 const LEVELS: usize = 32;
 
-/// Shows a terminal JSON over several lines, anything else as cleaned text, and a line feed at the end.
+/// Writes JSON indented, anything else as sanitized text, and a line feed at the end.
 ///
 /// # Errors
-/// What `out` says.
+/// Those of `out`.
 pub fn for_terminal(body: &[u8], out: &mut impl Write) -> io::Result<()> {
     let text = String::from_utf8_lossy(body);
     match serde_json::from_str::<&RawValue>(&text) {
-        Ok(json) => lay_out(json.get(), out)?,
+        Ok(json) => indent(json.get(), out)?,
         Err(_) => {
             for (at, line) in text.split('\n').enumerate() {
                 let feed = if at > 0 { "\n" } else { "" };
@@ -25,9 +25,9 @@ pub fn for_terminal(body: &[u8], out: &mut impl Write) -> io::Result<()> {
     out.write_all(b"\n")
 }
 
-/// Lays valid JSON out, two spaces a level. Order, numbers and escapes stay as the server wrote them; what a terminal
-/// would obey is escaped, as JSON itself does it.
-fn lay_out(json: &str, out: &mut impl Write) -> io::Result<()> {
+/// Indents valid JSON by two spaces per level. Order, numbers and escapes stay as the server wrote them. Characters that
+/// control a terminal become JSON escapes.
+fn indent(json: &str, out: &mut impl Write) -> io::Result<()> {
     let mut depth = 0_usize;
     let mut in_string = false;
     let mut escaped = false;
@@ -40,31 +40,31 @@ fn lay_out(json: &str, out: &mut impl Write) -> io::Result<()> {
                 '"' => in_string = false,
                 _ => {}
             }
-            put(out, c)?;
+            put_char(out, c)?;
             last = c;
             continue;
         }
-        // A value or a key that follows a bracket or a comma stands on a line of its own.
-        let begins = matches!(last, '{' | '[' | ',');
+        // A value or key after a bracket or comma begins a new line.
+        let begins_line = matches!(last, '{' | '[' | ',');
         match c {
             _ if c.is_ascii_whitespace() => continue,
             '}' | ']' => {
                 depth = depth.saturating_sub(1);
-                // An empty object stays on its line.
+                // An empty object or array stays on one line.
                 if !matches!(last, '{' | '[') {
                     begin_line(out, depth)?;
                 }
-                put(out, c)?;
+                put_char(out, c)?;
             }
-            ',' => put(out, c)?,
+            ',' => put_char(out, c)?,
             ':' => out.write_all(b": ")?,
             _ => {
-                if begins {
+                if begins_line {
                     begin_line(out, depth)?;
                 }
                 depth += usize::from(matches!(c, '{' | '['));
                 in_string = c == '"';
-                put(out, c)?;
+                put_char(out, c)?;
             }
         }
         last = c;
@@ -76,7 +76,7 @@ fn begin_line(out: &mut impl Write, depth: usize) -> io::Result<()> {
     write!(out, "\n{:1$}", "", 2 * depth.min(LEVELS))
 }
 
-fn put(out: &mut impl Write, c: char) -> io::Result<()> {
+fn put_char(out: &mut impl Write, c: char) -> io::Result<()> {
     if !hides(c) && !c.is_control() {
         return out.write_all(c.encode_utf8(&mut [0; 4]).as_bytes());
     }
@@ -87,24 +87,24 @@ fn put(out: &mut impl Write, c: char) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    fn laid_out(body: &[u8]) -> String {
+    fn indented(body: &[u8]) -> String {
         let mut out = Vec::new();
         for_terminal(body, &mut out).unwrap();
         String::from_utf8(out).unwrap().strip_suffix('\n').unwrap().to_owned()
     }
 
     #[test]
-    fn brackets_within_brackets_cost_what_they_are_and_no_more() {
+    fn deep_nesting_does_not_blow_up_the_output() {
         let deep = format!("{}1{}", "[".repeat(20_000), "]".repeat(20_000));
-        let text = laid_out(deep.as_bytes());
+        let text = indented(deep.as_bytes());
         assert!(text.len() < 70 * deep.len(), "{} bytes", text.len());
         assert_eq!(text.replace(['\n', ' '], ""), deep);
-        assert_eq!(laid_out(b"[[1]]"), "[\n  [\n    1\n  ]\n]");
+        assert_eq!(indented(b"[[1]]"), "[\n  [\n    1\n  ]\n]");
     }
 
     #[test]
-    fn json_is_laid_out_in_the_server_s_order() {
-        let text = laid_out(br#"{"b":[1,-2.50e3,{"x":null}],"a":{},"c":[],"s":"a,\"{b:\\"}"#);
+    fn json_is_indented_in_the_server_s_order() {
+        let text = indented(br#"{"b":[1,-2.50e3,{"x":null}],"a":{},"c":[],"s":"a,\"{b:\\"}"#);
         let expected = r#"{
   "b": [
     1,
@@ -118,14 +118,14 @@ mod tests {
   "s": "a,\"{b:\\"
 }"#;
         assert_eq!(text, expected);
-        assert_eq!(laid_out(b" \"x\" "), "\"x\"");
+        assert_eq!(indented(b" \"x\" "), "\"x\"");
     }
 
     #[test]
-    fn nothing_that_drives_a_terminal_gets_through() {
-        let text = laid_out("{\"a\":\"\u{7f}\u{9b}31m\u{202e}x\"}".as_bytes());
+    fn control_characters_are_escaped() {
+        let text = indented("{\"a\":\"\u{7f}\u{9b}31m\u{202e}x\"}".as_bytes());
         assert_eq!(text, "{\n  \"a\": \"\\u007f\\u009b31m\\u202ex\"\n}");
-        let raw = laid_out(b"one\r\n\x1b]0;two\x07");
+        let raw = indented(b"one\r\n\x1b]0;two\x07");
         assert!(raw.starts_with("one\n") && !raw.contains('\x1b') && !raw.contains('\x07'), "{raw:?}");
     }
 }

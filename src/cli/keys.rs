@@ -1,4 +1,4 @@
-//! `labscope keys`: the table of keys, printed from the table that drives the interface.
+//! `labscope keys`: prints all keys, from the command table that drives the interface.
 
 use super::args::Global;
 use super::failure::Failure;
@@ -11,21 +11,21 @@ use crate::panes::PANES;
 use crate::ui::text::pad;
 use std::fmt::Write;
 
-/// Prints the keys as the configuration leaves them.
+/// Prints the keys, including those of the configuration.
 pub fn run(global: &Global, as_markdown: bool) -> Result<(), Failure> {
     let bindings = bindings(&configuration(global)?)?;
     let text = if as_markdown { markdown(&bindings) } else { plain(&bindings) };
     print(text.as_bytes())
 }
 
-/// The commands of every place, then of each place that has some of its own.
+/// Lists the global commands, then those of each place.
 fn sections() -> Vec<(&'static str, Vec<Info>)> {
     let everywhere = ("Everywhere", global::infos(PANES).collect());
     let places = PANES.iter().map(|entry| (entry.title, (entry.commands)()));
     std::iter::once(everywhere).chain(places.filter(|(_, infos)| !infos.is_empty())).collect()
 }
 
-/// Columns for a terminal: keys, what they do, the name that the configuration rebinds.
+/// Formats columns for a terminal: keys, title, and the name to use in the configuration.
 fn plain(bindings: &Bindings) -> String {
     let sections = sections();
     let infos = || sections.iter().flat_map(|(_, infos)| infos);
@@ -42,7 +42,7 @@ fn plain(bindings: &Bindings) -> String {
     out
 }
 
-/// Tables in Markdown, for the documentation.
+/// Formats Markdown tables for the documentation.
 pub fn markdown(bindings: &Bindings) -> String {
     let mut out = String::new();
     for (index, (title, infos)) in sections().iter().enumerate() {

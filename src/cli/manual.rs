@@ -1,4 +1,4 @@
-//! `labscope man`: the manual page, printed from the description of the command line.
+//! `labscope man`: prints the manual page, generated from the command line's description.
 
 use super::args::Cli;
 use super::failure::Failure;
@@ -7,7 +7,7 @@ use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use std::io;
 
-/// Prints the page.
+/// Prints the manual page.
 pub fn run() -> Result<(), Failure> {
     print(&page()?)
 }
@@ -30,7 +30,7 @@ fn page() -> io::Result<Vec<u8>> {
     Ok(out)
 }
 
-/// One command: a heading, what it does, and its options. What every command shares is described once, above.
+/// Renders one command: heading, description and its own options. Global options are described once, above.
 fn section(out: &mut Vec<u8>, command: &Command) -> io::Result<()> {
     let own = command.clone().mut_args(|arg| {
         let shared = arg.is_global_set() || matches!(arg.get_id().as_str(), "help" | "version");
@@ -41,7 +41,7 @@ fn section(out: &mut Vec<u8>, command: &Command) -> io::Result<()> {
     let mut options = Vec::new();
     Man::new(own).render_options_section(&mut options)?;
     let options = String::from_utf8_lossy(&options);
-    // The heading of the options gives way to the command's own.
+    // The command's own heading replaces that of the options.
     let options: Vec<&str> = options.lines().filter(|line| !line.starts_with(".SH")).collect();
     out.extend(format!(".SH \"{name}\"\n{}\n{}\n", about.replace('\\', "\\\\"), options.join("\n")).into_bytes());
     for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_command_has_its_section_and_shared_options_are_there_once() {
+    fn every_command_has_a_section_and_global_options_appear_once() {
         let page = String::from_utf8(page().expect("a page")).expect("UTF-8");
         for command in ["DEMO", "LOCAL", "SERVE", "API", "AUTH", "AUTH LOGIN", "KEYS", "COMPLETIONS", "MAN"] {
             assert!(page.contains(&format!(".SH \"LABSCOPE {command}\"")), "{command}\n{page}");

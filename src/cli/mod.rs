@@ -1,4 +1,4 @@
-//! What is typed into a shell: one file a command, and here what they have in common.
+//! The command line: one file per command, and here what they share.
 
 pub mod api;
 pub mod appearance;
@@ -34,10 +34,10 @@ pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version come this way, too, and are no mistakes.
+            // Help and version also arrive here and are not errors.
             let _ = error.print();
-            let mistake = if is_raw_call() { FAILED } else { USAGE };
-            return ExitCode::from(if error.use_stderr() { mistake } else { 0 });
+            let code = if is_api_command() { FAILED } else { USAGE };
+            return ExitCode::from(if error.use_stderr() { code } else { 0 });
         }
     };
     match run(cli) {
@@ -49,8 +49,8 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Whether `labscope api` was meant, as far as the command line can be read. Its exit codes are a contract of their own.
-fn is_raw_call() -> bool {
+/// Returns true if the invalid command line is for `labscope api`, which documents its own exit codes.
+fn is_api_command() -> bool {
     let read = Cli::command().ignore_errors(true).try_get_matches();
     read.is_ok_and(|found| found.subcommand_name() == Some("api"))
 }
@@ -61,7 +61,9 @@ fn run(cli: Cli) -> Result<(), Failure> {
     }
     let global = &cli.global;
     if let (Some(target), Some(_)) = (&cli.target, &cli.command) {
-        return Err(Failure::usage(format!("\"{target}\" stands before a command; put it behind, or leave it out")));
+        return Err(Failure::usage(format!(
+            "unexpected target \"{target}\" before a command; put it after the command or leave it out"
+        )));
     }
     match cli.command {
         None => open::run(global, cli.target.as_deref()),
@@ -80,36 +82,36 @@ fn run(cli: Cli) -> Result<(), Failure> {
     }
 }
 
-/// The configuration that the options name.
+/// Loads the configuration that the options name.
 fn configuration(global: &Global) -> Result<Config, Failure> {
     Config::load(global.config.as_deref()).map_err(Failure::usage)
 }
 
-/// Writes to the standard output.
+/// Writes to standard output.
 fn print(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     out.write_all(bytes)?;
     Ok(out.flush()?)
 }
 
-/// What runs everything that waits. Two threads are plenty: whatever computes runs on workers.
+/// Starts the async runtime. Two threads are enough because computations run on blocking workers.
 fn threads() -> Result<Runtime, Failure> {
     let built = Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    built.map_err(|e| Failure::failed(format!("no threads can be started: {e}")))
+    built.map_err(|e| Failure::failed(format!("cannot start threads: {e}")))
 }
 
-/// Sends what happens to a file that only its owner can read. `LABSCOPE_LOG` says how much, as `labscope=trace`.
+/// Logs to a file that only its owner can read. `LABSCOPE_LOG` sets the level, for example `labscope=trace`.
 fn log_to(path: &Path) -> Result<(), Failure> {
     let mut options = OpenOptions::new();
     options.append(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    // What a link leads to is written to where that is no file: `/dev/stderr` is one.
-    let file = if files::is_place(path) { options.open(path) } else { files::open(path, &options) };
+    // A link is followed only to something that is not a regular file, such as `/dev/stderr`.
+    let file = if files::is_special(path) { options.open(path) } else { files::open(path, &options) };
     let file = file.map_err(|e| Failure::usage(format!("--log: {} cannot be written: {e}", path.display())))?;
     let filter = std::env::var("LABSCOPE_LOG").unwrap_or_else(|_| "labscope=debug".into());
     let filter = tracing_subscriber::EnvFilter::try_new(&filter)
-        .map_err(|e| Failure::usage(format!("LABSCOPE_LOG: \"{filter}\" cannot be read: {e}")))?;
+        .map_err(|e| Failure::usage(format!("LABSCOPE_LOG: invalid filter \"{filter}\": {e}")))?;
     let subscriber =
         tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(Mutex::new(file)).finish();
     tracing::subscriber::set_global_default(subscriber).map_err(Failure::failed)

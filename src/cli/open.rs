@@ -1,4 +1,4 @@
-//! `labscope [TARGET]`: the interface on a server.
+//! `labscope [TARGET]`: opens the interface on a server.
 
 use super::args::Global;
 use super::connect::{self, Options, Secret};
@@ -15,24 +15,25 @@ use crate::panes::PANES;
 use std::time::Duration;
 use url::Url;
 
-/// What is said where nothing names a server.
-const BEGIN: &str = "\
+/// The message if no server is configured.
+const NO_SERVER: &str = "\
 No server configured. To begin:
-  labscope demo                     look around in a demo world, with no account and no network
-  labscope --host git.example.com   open a server; LABSCOPE_HOST or `host` in the configuration do the same
-  labscope auth login --host HOST   keep a token for it";
+  labscope demo                     explore demo data, without an account or a network
+  labscope --host git.example.com   open a server; you can also set LABSCOPE_HOST, or `host` in the configuration
+  labscope auth login --host HOST   store a token for it";
 
 /// Opens the interface on the server that options, environment and configuration name.
 pub fn run(global: &Global, text: Option<&str>) -> Result<(), Failure> {
-    let manner = Preferences::read(global)?;
-    let found = find(global, &manner.config, text)?;
+    let preferences = Preferences::read(global)?;
+    let found = find(global, &preferences.config, text)?;
     let place = place(&found, text)?;
     let var = |name: &str| std::env::var(name).ok();
-    let token = token::seek(global.token_file.as_deref(), &var, &manner.config, &found.url).map_err(Failure::usage)?;
+    let token =
+        token::locate(global.token_file.as_deref(), &var, &preferences.config, &found.url).map_err(Failure::usage)?;
     interface::need_terminal()?;
-    let config = &manner.config;
+    let config = &preferences.config;
     let session = Session {
-        server: host::short(&found.url),
+        server: host::display_name(&found.url),
         web_url: found.url.as_str().trim_end_matches('/').to_owned(),
         read_only: global.read_only,
         offline: global.offline,
@@ -41,37 +42,37 @@ pub fn run(global: &Global, text: Option<&str>) -> Result<(), Failure> {
         ..Session::default()
     };
     let drafts = drafts(&session.server);
-    let secret = Secret::of(token, found.url.clone());
-    let connection = connect::connection(&Options::of(global, config), found.url, secret);
+    let secret = Secret::new(token, found.url.clone());
+    let connection = connect::connection(&Options::new(global, config), found.url, secret);
     let (dial, open) = (connect::dial(global, config), connect::open(global, config, &session));
     let opening = Opening { session, place, connection, dial, open: Some(open), drafts };
     let threads = threads()?;
-    let ended = interface::run(manner, opening, &threads);
-    // A keyring that waits for a person must not hold up the end.
+    let ended = interface::run(preferences, opening, &threads);
+    // A keyring that waits for the user must not delay the exit.
     threads.shutdown_timeout(Duration::from_secs(1));
     ended
 }
 
-/// The server; a target that is a web address of a server that is known names it, where nothing else does.
+/// Finds the server. A target that is a URL of a known server selects that one, unless an option or variable names another.
 fn find(global: &Global, config: &Config, text: Option<&str>) -> Result<host::FoundHost, Failure> {
     let named = named_by_target(config, text.unwrap_or_default());
     match search(global, config)? {
-        // What was said outright counts; the clone's server and the default give way to the target's.
+        // An explicit server wins; that of the clone and the default yield to the target's.
         Some(found) if named.is_none() || is_explicit(global) => Ok(found),
         found => match named {
             Some(url) => Ok(host::FoundHost { url, project: None }),
-            None => found.ok_or_else(|| Failure::usage(unknown(text).unwrap_or_else(|| BEGIN.to_owned()))),
+            None => found.ok_or_else(|| Failure::usage(unknown_server(text).unwrap_or_else(|| NO_SERVER.to_owned()))),
         },
     }
 }
 
-/// What is said where a target is the address of a server that nobody told of.
-fn unknown(text: Option<&str>) -> Option<String> {
+/// Returns the message for a target that is a URL of an unknown server.
+fn unknown_server(text: Option<&str>) -> Option<String> {
     let url = Url::parse(text?).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
     let origin = url.origin().ascii_serialization();
     Some(format!(
-        "{origin} is no server that is known here. To open it:\n  labscope --host {origin} {url}\n\
-         Sign in once with labscope auth login --host {origin}, and it is known from then on."
+        "unknown server {origin}. To open it:\n  labscope --host {origin} {url}\n\
+        Or sign in once with labscope auth login --host {origin}; labscope then remembers it."
     ))
 }
 
@@ -87,20 +88,29 @@ fn named_by_target(config: &Config, text: &str) -> Option<Url> {
     host::known(config).into_iter().find(|url| target::below(text, url.as_str()).is_some())
 }
 
-/// The server of the surroundings; `None` where nothing names one.
+/// Finds the server from options, environment, git remotes and configuration; `None` if nothing names one.
+///
+/// # Errors
+/// The name of an invalid server.
 pub fn search(global: &Global, config: &Config) -> Result<Option<host::FoundHost>, Failure> {
     let remotes = std::env::current_dir().map(|folder| remote::Remote::all(&folder)).unwrap_or_default();
     let var = |name: &str| std::env::var(name).ok();
-    let places = host::Places { option: global.host.as_deref(), var: &var, config, remotes };
-    host::find(&places).map_err(Failure::usage)
+    let sources = host::Sources { option: global.host.as_deref(), var: &var, config, remotes };
+    host::find(&sources).map_err(Failure::usage)
 }
 
-/// The same, for commands that cannot do without.
-pub fn need(global: &Global, config: &Config) -> Result<host::FoundHost, Failure> {
-    search(global, config)?.ok_or_else(|| Failure::usage(BEGIN))
+/// Like [`search`], but no server is an error.
+///
+/// # Errors
+/// No server, or the name of an invalid one.
+pub fn require(global: &Global, config: &Config) -> Result<host::FoundHost, Failure> {
+    search(global, config)?.ok_or_else(|| Failure::usage(NO_SERVER))
 }
 
-/// How to speak to the server at `url`, and what its token came from.
+/// Returns the server at `url` with its token, and where the token came from.
+///
+/// # Errors
+/// A token file or a keyring that cannot be read.
 pub fn server(global: &Global, config: &Config, url: &Url) -> Result<(Server, Option<String>), Failure> {
     let var = |name: &str| std::env::var(name).ok();
     let token = token::find(global.token_file.as_deref(), &var, config, url).map_err(Failure::usage)?;
@@ -113,7 +123,7 @@ pub fn server(global: &Global, config: &Config, url: &Url) -> Result<(Server, Op
     Ok((server, origin))
 }
 
-/// Where to begin: the target, else the project of the clone, else all projects.
+/// Returns the first place: the target, else the project of the clone, else all projects.
 fn place(found: &host::FoundHost, text: Option<&str>) -> Result<Place, Failure> {
     match (text, &found.project) {
         (Some(text), _) => target::parse(PANES, text, found.url.as_str()).map_err(Failure::usage),
@@ -122,7 +132,7 @@ fn place(found: &host::FoundHost, text: Option<&str>) -> Result<Place, Failure> 
     }
 }
 
-/// Where texts typed for a server are kept until it has them.
+/// Returns the folder for the drafts of a server.
 pub fn drafts(server: &str) -> Option<std::path::PathBuf> {
     dirs::data_local_dir().map(|folder| folder.join("labscope/drafts").join(encode(server)))
 }

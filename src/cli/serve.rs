@@ -1,4 +1,4 @@
-//! `labscope serve`: the local server alone, in the foreground, until it is told to end.
+//! `labscope serve`: runs only the local server, in the foreground.
 
 use super::args::Serve;
 use super::failure::Failure;
@@ -15,7 +15,7 @@ use std::time::Duration;
 /// Runs the server until SIGINT or SIGTERM.
 pub fn run(serve: Serve) -> Result<(), Failure> {
     if let Some(path) = &serve.ready_file {
-        forget(path)?;
+        remove_ready_file(path)?;
     }
     let options = backend::Options {
         listen: serve.listen,
@@ -26,15 +26,15 @@ pub fn run(serve: Serve) -> Result<(), Failure> {
     };
     let threads = threads()?;
     let ended = threads.block_on(async {
-        // Listened for from the start: a signal that comes early ends it as cleanly as a later one.
+        // Signals are handled from the start, so that an early one also ends the server cleanly.
         let mut signals = Signals::new()?;
         let running = tokio::select! {
             started = backend::start(options) => started.map_err(Failure::failed)?,
-            () = end(&mut signals) => return Ok(()),
+            () = wait_for_end(&mut signals) => return Ok(()),
         };
         let announced = announce(&running, serve.ready_file.as_deref());
         if announced.is_ok() {
-            end(&mut signals).await;
+            wait_for_end(&mut signals).await;
         }
         running.stop().await;
         announced
@@ -43,15 +43,15 @@ pub fn run(serve: Serve) -> Result<(), Failure> {
     ended
 }
 
-async fn end(signals: &mut Signals) {
+async fn wait_for_end(signals: &mut Signals) {
     while !matches!(signals.next().await, Signal::End | Signal::Interrupt) {}
 }
 
-/// A file from an earlier run would tell a script that waits for it that this one is ready.
-fn forget(path: &Path) -> Result<(), Failure> {
-    // It is replaced by rename; a pipe or a device must not be.
-    if files::is_place(path) {
-        return Err(Failure::usage(format!("--ready-file: {} is there and no file", path.display())));
+/// Removes the file of an earlier run, which would tell a waiting script that this server is ready.
+fn remove_ready_file(path: &Path) -> Result<(), Failure> {
+    // The file is replaced by a rename, which must not happen to a pipe or a device.
+    if files::is_special(path) {
+        return Err(Failure::usage(format!("--ready-file: {} exists and is not a regular file", path.display())));
     }
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -72,7 +72,7 @@ fn announce(running: &Running, ready_file: Option<&Path>) -> Result<(), Failure>
             .map_err(|e| Failure::failed(format!("--ready-file: {} cannot be written: {e}", path.display())))?;
     }
     match print(format!("labscope serves {}\n", running.base_url).as_bytes()) {
-        // Nobody reads along: that is no reason to stop serving.
+        // A closed standard output is no reason to stop serving.
         Err(Failure { code: 0, .. }) => Ok(()),
         other => other,
     }

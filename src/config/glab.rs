@@ -1,25 +1,25 @@
-//! What glab's configuration knows of servers and tokens, so that nobody has to type them twice.
+//! Servers and tokens from glab's configuration, so that they need not be configured twice.
 
 use super::host::address;
 use secrecy::SecretString;
 use std::path::PathBuf;
 use url::Url;
 
-/// A server of glab's file.
+/// A server in glab's configuration.
 #[derive(Clone, Debug)]
 pub struct GlabHost {
-    /// The root of its web pages.
+    /// The base URL of its web pages.
     pub url: Url,
-    /// The token, where the file holds it.
+    /// The token, if the file holds it.
     pub token: Option<SecretString>,
-    /// Whether that came of a sign-in in the browser: OAuth has its own header.
+    /// The token is an OAuth token, which has its own header.
     pub oauth: bool,
 }
 
-/// The servers of glab's file; none where there is no such file.
+/// Lists the servers in glab's configuration; none if there is no such file.
 pub fn hosts() -> Vec<GlabHost> {
     let own = std::env::var_os("GLAB_CONFIG_DIR").map(PathBuf::from);
-    // glab keeps to ~/.config on every system.
+    // glab uses ~/.config on every system.
     let xdg =
         std::env::var_os("XDG_CONFIG_HOME").filter(|v| !v.is_empty()).map(|dir| PathBuf::from(dir).join("glab-cli"));
     let home = dirs::home_dir().map(|home| home.join(".config/glab-cli"));
@@ -28,8 +28,7 @@ pub fn hosts() -> Vec<GlabHost> {
     text.map(|text| parse(&text)).unwrap_or_default()
 }
 
-/// Reads `hosts:` of the file: names indented below it, `key: value` indented below each. Nothing else of YAML occurs
-/// in what glab writes.
+/// Parses `hosts:`: names indented below it, `key: value` indented below each. glab writes no other YAML there.
 fn parse(text: &str) -> Vec<GlabHost> {
     let mut sections: Vec<(&str, Vec<(&str, &str)>)> = Vec::new();
     let mut inside = false;
@@ -65,7 +64,7 @@ fn parse(text: &str) -> Vec<GlabHost> {
         .collect()
 }
 
-/// A plain or quoted value, without the tag that glab is known to write before tokens, and without a comment.
+/// Parses a plain or quoted value, without a comment and without the tag that glab may write before tokens.
 fn scalar(text: &str) -> &str {
     let text = text.trim();
     let text = text.strip_prefix("!!null").map_or(text, str::trim_start);
@@ -83,7 +82,7 @@ mod tests {
     use secrecy::ExposeSecret;
 
     #[test]
-    fn hosts_and_tokens_are_found_among_everything_else() {
+    fn hosts_and_tokens_are_parsed() {
         let text = "# What protocol to use\ngit_protocol: ssh\nhosts:\n    gitlab.com:\n        # a comment\n        \
                     api_protocol: https\n        api_host: gitlab.com\n        token: !!null glpat-1 # mine\n    \
                     git.example.com:\n        token: \"two\"\n        is_oauth2: \"true\"\n    \"h:1\":\n        api_protocol: http\n        token:\n\

@@ -1,63 +1,63 @@
-//! Which server is meant: options, environment, the git remote of the current folder, the configuration.
+//! Selects the server: from options, environment, the git remotes of the current folder, and the configuration.
 
 use super::{Config, glab, remote, token};
 use url::Url;
 
-/// A server, and the project of the current folder where it is one of that server's.
+/// A server, and the current folder's project if that server has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundHost {
-    /// The root of its web pages, with a slash at the end.
+    /// The base URL of its web pages, with a trailing slash.
     pub url: Url,
-    /// The full path of the project whose clone one is in.
+    /// The full path of the project that the current folder is a clone of.
     pub project: Option<String>,
 }
 
-/// What the search looks at.
-pub struct Places<'a> {
+/// The inputs of the search.
+pub struct Sources<'a> {
     /// `--host`.
     pub option: Option<&'a str>,
-    /// The environment.
+    /// Looks up a variable of the environment.
     pub var: &'a dyn Fn(&str) -> Option<String>,
     pub config: &'a Config,
-    /// Where the clone that one is in came from, in the order in which it is believed.
+    /// The remotes of the current clone, in the order in which they are tried.
     pub remotes: Vec<remote::Remote>,
 }
 
-/// Finds the server; `None` where nothing names one.
+/// Finds the server; `None` if nothing names one.
 ///
 /// # Errors
-/// What names a server, and why it is none.
-pub fn find(places: &Places) -> Result<Option<FoundHost>, String> {
-    let named = [("--host", places.option.map(str::to_owned))]
+/// The source that names an invalid server, and the reason.
+pub fn find(sources: &Sources) -> Result<Option<FoundHost>, String> {
+    let named = [("--host", sources.option.map(str::to_owned))]
         .into_iter()
-        .chain(["LABSCOPE_HOST", "GITLAB_HOST"].map(|name| (name, (places.var)(name))))
+        .chain(["LABSCOPE_HOST", "GITLAB_HOST"].map(|name| (name, (sources.var)(name))))
         .find_map(|(origin, text)| Some((origin, text.filter(|t| !t.trim().is_empty())?)));
     if let Some((origin, text)) = named {
-        let url = places.config.named(text.trim()).map_err(|why| format!("{origin}: {why}"))?;
-        let project = places.remotes.iter().find_map(|remote| remote.project_on(&url));
+        let url = sources.config.server(text.trim()).map_err(|why| format!("{origin}: {why}"))?;
+        let project = sources.remotes.iter().find_map(|remote| remote.project_on(&url));
         return Ok(Some(FoundHost { url, project }));
     }
-    let servers = if places.remotes.is_empty() { Vec::new() } else { known(places.config) };
-    for remote in &places.remotes {
+    let servers = if sources.remotes.is_empty() { Vec::new() } else { known(sources.config) };
+    for remote in &sources.remotes {
         for url in &servers {
             if let Some(project) = remote.project_on(url) {
                 return Ok(Some(FoundHost { url: url.clone(), project: Some(project) }));
             }
         }
     }
-    let Some(default) = &places.config.host else { return Ok(None) };
-    let url = places.config.named(default.get_ref())?;
+    let Some(default) = &sources.config.host else { return Ok(None) };
+    let url = sources.config.server(default.get_ref())?;
     Ok(Some(FoundHost { url, project: None }))
 }
 
-/// The servers that configuration, kept tokens and glab name.
+/// Lists the servers that the configuration, stored tokens and glab name.
 pub fn known(config: &Config) -> Vec<Url> {
-    let named = config.host.iter().filter_map(|host| config.named(host.get_ref()).ok());
+    let named = config.host.iter().filter_map(|host| config.server(host.get_ref()).ok());
     let listed = config.hosts.values().filter_map(|host| address(host.url.get_ref()).ok());
-    let kept = token::servers(config).filter_map(|host| address(&host).ok());
+    let stored = token::servers(config).filter_map(|host| address(&host).ok());
     let glab = glab::hosts().into_iter().map(|host| host.url);
     let mut all: Vec<Url> = Vec::new();
-    for url in named.chain(listed).chain(kept).chain(glab) {
+    for url in named.chain(listed).chain(stored).chain(glab) {
         if !all.contains(&url) {
             all.push(url);
         }
@@ -65,20 +65,20 @@ pub fn known(config: &Config) -> Vec<Url> {
     all
 }
 
-/// Reads a server's address: `git.example.com`, `http://127.0.0.1:8080`, `https://example.com/gitlab/`.
+/// Parses a server's address: `git.example.com`, `http://127.0.0.1:8080`, `https://example.com/gitlab/`.
 ///
 /// # Errors
-/// Why it is none.
+/// The reason why it is invalid.
 pub fn address(text: &str) -> Result<Url, String> {
     let text = text.trim();
     let full = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
-    let wrong = |why: &str| format!("\"{text}\" is no server's address: {why}");
-    let mut url = Url::parse(&full).map_err(|e| wrong(&e.to_string()))?;
+    let invalid = |why: &str| format!("invalid server address \"{text}\": {why}");
+    let mut url = Url::parse(&full).map_err(|e| invalid(&e.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(wrong("it must begin with https:// or http://"));
+        return Err(invalid("it must begin with https:// or http://"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err("a server's address holds no user and no password; see --token-file".to_owned());
+        return Err("a server address must not contain a user or a password; use --token-file".to_owned());
     }
     url.set_query(None);
     url.set_fragment(None);
@@ -89,8 +89,8 @@ pub fn address(text: &str) -> Result<Url, String> {
     Ok(url)
 }
 
-/// `git.example.com:8080/gitlab`: how people call a server.
-pub fn short(url: &Url) -> String {
+/// Returns the display name of a server: `git.example.com:8080/gitlab`.
+pub fn display_name(url: &Url) -> String {
     let text = url.as_str();
     let text = text.split_once("://").map_or(text, |(_, rest)| rest);
     text.trim_end_matches('/').to_owned()
@@ -115,11 +115,11 @@ mod tests {
             let why = address(text).expect_err(text);
             assert!(!why.contains("secret"), "{why}");
         }
-        assert_eq!(short(&address("http://h:1/gitlab/").expect("reads")), "h:1/gitlab");
+        assert_eq!(display_name(&address("http://h:1/gitlab/").expect("reads")), "h:1/gitlab");
     }
 
     #[test]
-    fn the_first_that_names_a_server_wins() {
+    fn the_first_source_that_names_a_server_wins() {
         let text = "host = \"home\"\n[hosts.home]\nurl = \"https://home.example\"\n[hosts.work]\nurl = \"https://work.example\"";
         let config = Config::parse(Path::new("c.toml"), text.to_owned()).expect("reads");
         let remote = remote::Remote::parse("git@work.example:acme/web.git");
@@ -127,7 +127,7 @@ mod tests {
             let var = |name: &str| env.iter().find(|(n, _)| *n == name).map(|(_, v)| (*v).to_owned());
             let elsewhere = remote::Remote::parse("git@elsewhere.example:me/web.git");
             let remotes = elsewhere.into_iter().chain(remote).collect();
-            let found = find(&Places { option, var: &var, config: &config, remotes }).expect("no mistake");
+            let found = find(&Sources { option, var: &var, config: &config, remotes }).expect("no mistake");
             found.map(|found| (found.url.to_string(), found.project))
         };
         let is = |host: &str, project: Option<&str>| Some((host.to_owned(), project.map(str::to_owned)));

@@ -1,49 +1,49 @@
-//! The keyring of the system, where there is one: Secret Service, Keychain, Credential Manager.
+//! The system keyring, if there is one: Secret Service, Keychain, Credential Manager.
 
 use keyring::{Entry, v1::Error};
 use url::Url;
 
-/// Under which name the system lists what is kept.
+/// The service name under which the keyring lists the tokens.
 const SERVICE: &str = "labscope";
 
-/// Keeps the token for `url`.
+/// Stores the token for `url`.
 ///
 /// # Errors
-/// Why it cannot, in words; the token is not in them.
-pub fn keep(url: &Url, token: &str) -> Result<(), String> {
-    ask(url, |entry| entry.set_password(token))
+/// The reason as a sentence, without the token.
+pub fn store(url: &Url, token: &str) -> Result<(), String> {
+    with_entry(url, |entry| entry.set_password(token))
 }
 
-/// The token for `url`; `None` where it has none.
+/// Returns the token for `url`; `None` if the keyring has none.
 ///
 /// # Errors
-/// Why it cannot be asked, in words.
+/// The reason why the keyring cannot be read.
 pub fn token(url: &Url) -> Result<Option<String>, String> {
-    ask(url, |entry| match entry.get_password() {
+    with_entry(url, |entry| match entry.get_password() {
         Err(Error::NoEntry) => Ok(None),
         token => token.map(Some),
     })
 }
 
-/// Forgets the token for `url`.
+/// Removes the token for `url`.
 ///
 /// # Errors
-/// Why it cannot, in words.
-pub fn forget(url: &Url) -> Result<(), String> {
-    ask(url, |entry| match entry.delete_credential() {
+/// The reason why it cannot be removed.
+pub fn remove(url: &Url) -> Result<(), String> {
+    with_entry(url, |entry| match entry.delete_credential() {
         Err(Error::NoEntry) => Ok(()),
         done => done,
     })
 }
 
-/// Asks it; one that is locked asks the person first, and that takes as long as it takes.
-fn ask<T>(url: &Url, what: impl FnOnce(&Entry) -> keyring::v1::Result<T>) -> Result<T, String> {
-    // The value of an error may hold the secret; its kind does not.
+/// Accesses the entry for `url`. A locked keyring may ask the user first, so this can block for long.
+fn with_entry<T>(url: &Url, what: impl FnOnce(&Entry) -> keyring::v1::Result<T>) -> Result<T, String> {
+    // An error's value may contain the secret; its kind does not.
     Entry::new(SERVICE, url.as_str()).and_then(|entry| what(&entry)).map_err(|error| match error {
-        Error::NoDefaultStore => "there is none on this system".to_owned(),
+        Error::NoDefaultStore => "this system has none".to_owned(),
         Error::NoStorageAccess(why) => format!("it is locked: {why}"),
         Error::PlatformFailure(why) => why.to_string(),
         Error::TooLong(..) => "the token is too long for it".to_owned(),
-        _ => "it holds something else".to_owned(),
+        _ => "its entry is not a token".to_owned(),
     })
 }

@@ -1,4 +1,4 @@
-//! The configuration file: what a person may set, and where a mistake stands.
+//! The configuration file: its settings, and the location of mistakes in it.
 
 pub mod glab;
 pub mod host;
@@ -15,73 +15,72 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// What `config.toml` holds.
+/// The contents of `config.toml`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// The server of choice: a web address, or the name of one of [`Config::hosts`].
+    /// The default server: a URL, or the name of one of [`Config::hosts`].
     pub host: Option<Spanned<String>>,
-    /// Servers by a short name.
+    /// Servers by short name.
     pub hosts: BTreeMap<String, Host>,
-    /// Name of a theme.
+    /// The name of a theme.
     pub theme: Option<Spanned<String>>,
-    /// Whether the mouse is used; it is unless this says no.
+    /// Use the mouse (default: true).
     pub mouse: Option<bool>,
-    /// Whether replies are kept on disk, to be shown before the server answers; they are unless this says no.
+    /// Cache replies on disk, to show them before the server responds (default: true).
     pub cache: Option<bool>,
-    /// Whether `auth login` keeps tokens in the keyring of the system; it does unless this says no.
+    /// Let `auth login` store tokens in the system keyring (default: true).
     pub keyring: Option<bool>,
-    /// How traces of jobs are read.
+    /// Settings for job traces.
     pub trace: Trace,
-    /// How the terminal is told that a watched job has ended: `off`, `bell`, `osc9`, `osc777`, or by the desktop:
-    /// `desktop`.
+    /// How to notify when a watched job has finished: `off`, `bell`, `osc9`, `osc777` or `desktop`.
     pub notify: Option<Spanned<String>>,
-    /// Keys by command, in place of the table's own.
+    /// Keys by command, replacing the default ones.
     pub keys: BTreeMap<String, Spanned<Vec<String>>>,
-    /// Named queries, shown on the home place.
+    /// Named queries, shown on Home.
     pub sections: Vec<sections::Section>,
     #[serde(skip)]
     source: Source,
 }
 
-/// How traces of jobs are read.
+/// Settings for job traces.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Trace {
-    /// Expressions for lines that are errors, in place of the usual ones.
+    /// Regular expressions for error lines, replacing the default ones.
     pub errors: Vec<Spanned<String>>,
-    /// Expressions for lines that are warnings.
+    /// Regular expressions for warning lines.
     pub warnings: Vec<Spanned<String>>,
-    /// Megabytes of one trace that are kept in memory; the rest is put in a temporary file.
+    /// The maximum megabytes of one trace to keep in memory; the rest goes to a temporary file.
     pub memory: Option<u64>,
 }
 
-/// Where a configuration was read from.
+/// The file that a configuration was read from.
 #[derive(Clone, Debug, Default)]
 struct Source {
     path: PathBuf,
     text: String,
 }
 
-/// A server that the configuration knows.
+/// A server in the configuration.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Host {
-    /// The root of its web pages.
+    /// The base URL of its web pages.
     pub url: Spanned<String>,
-    /// A file whose first line is the token for it.
+    /// A file whose first line is the token.
     pub token_file: Option<Spanned<PathBuf>>,
-    /// Whether home lists what waits there while one is at another server; it does unless this says no.
+    /// Show its items on Home while another server is open (default: true).
     pub home: Option<bool>,
 }
 
 impl Config {
-    /// Reads `path`, or the person's own file where there is one.
+    /// Reads `path`, or the user's configuration file if there is one.
     ///
     /// # Errors
-    /// A sentence that names file, line and key.
+    /// A message that names file, line and key.
     pub fn load(path: Option<&Path>) -> Result<Config, String> {
-        let (path, named) = match path {
+        let (path, required) = match path {
             Some(path) => (path.to_path_buf(), true),
             None => match folder() {
                 Some(folder) => (folder.join("config.toml"), false),
@@ -90,10 +89,10 @@ impl Config {
         };
         match std::fs::read_to_string(&path) {
             Ok(text) => Config::parse(&path, text),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound && !named => {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && !required => {
                 Ok(Config { source: Source { path, text: String::new() }, ..Config::default() })
             }
-            Err(error) => Err(format!("the configuration {} cannot be read: {error}", path.display())),
+            Err(error) => Err(format!("cannot read the configuration {}: {error}", path.display())),
         }
     }
 
@@ -111,33 +110,33 @@ impl Config {
             }
         }
         if let Some(host) = &config.host
-            && let Err(why) = config.named(host.get_ref())
+            && let Err(why) = config.server(host.get_ref())
         {
             return Err(config.mistake(host.span(), "host", &why));
         }
         Ok(config)
     }
 
-    /// The folder that the file is in, where themes and tokens are, too.
+    /// The folder of the file, which also holds themes and tokens.
     pub fn folder(&self) -> Option<&Path> {
         self.source.path.parent().filter(|_| !self.source.path.as_os_str().is_empty())
     }
 
-    /// The file itself, whether it is there or not.
+    /// The path of the file, which need not exist.
     pub fn path(&self) -> &Path {
         &self.source.path
     }
 
-    /// A sentence about a mistake in the file: `FILE, line 3, key theme: why`.
+    /// Formats a mistake in the file: `FILE, line 3, key theme: reason`.
     pub fn mistake(&self, at: Range<usize>, key: &str, why: &str) -> String {
         self.source.mistake(at, key, why)
     }
 
-    /// The server that `text` means: a name of [`Config::hosts`], or a web address.
+    /// Returns the URL of a server, given as a name of [`Config::hosts`] or as a URL.
     ///
     /// # Errors
-    /// Why it is neither.
-    pub fn named(&self, text: &str) -> Result<url::Url, String> {
+    /// The reason why it is neither.
+    pub fn server(&self, text: &str) -> Result<url::Url, String> {
         match self.hosts.get(text) {
             Some(host) => host::address(host.url.get_ref()),
             None => host::address(text),
@@ -153,14 +152,14 @@ impl Source {
         format!("{}, line {line}{key}: {}", self.path.display(), why.trim().replace('\n', ", "))
     }
 
-    /// The innermost key that holds the byte `at`, with the tables around it; `None` where the text is no TOML.
+    /// Returns the innermost key at byte offset `at`, with its tables; `None` if the text is not TOML.
     fn path_at(&self, at: usize) -> Option<String> {
         let root = DeTable::parse(&self.text).ok()?;
         let mut path = Vec::new();
-        inside(root.get_ref(), at, &mut path).then(|| path.join("."))
+        find_key(root.get_ref(), at, &mut path).then(|| path.join("."))
     }
 
-    /// The key whose line holds the byte `at`, with its table before it, for a text that cannot be parsed.
+    /// Returns the key in the line of byte offset `at`, with its table, for a text that cannot be parsed.
     fn key_at(&self, at: usize) -> String {
         let start = self.text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |newline| newline + 1);
         let line = self.text.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
@@ -177,15 +176,15 @@ impl Source {
     }
 }
 
-/// Whether something in `table` holds the byte `at`; its keys are pushed to `path`.
-fn inside(table: &DeTable, at: usize, path: &mut Vec<String>) -> bool {
+/// Returns true if `table` has a key or value at byte offset `at`, and pushes the keys that lead to it to `path`.
+fn find_key(table: &DeTable, at: usize, path: &mut Vec<String>) -> bool {
     for (key, value) in table {
         path.push(key.get_ref().to_string());
-        // A table's own span is its header alone, so what is in it is looked at first.
+        // A table's span covers only its header, so its contents are searched first.
         let deeper = match value.get_ref() {
-            DeValue::Table(table) => inside(table, at, path),
+            DeValue::Table(table) => find_key(table, at, path),
             DeValue::Array(items) => items.iter().any(|item| match item.get_ref() {
-                DeValue::Table(table) => inside(table, at, path),
+                DeValue::Table(table) => find_key(table, at, path),
                 _ => item.span().contains(&at),
             }),
             _ => false,
@@ -198,12 +197,12 @@ fn inside(table: &DeTable, at: usize, path: &mut Vec<String>) -> bool {
     false
 }
 
-/// The folder of the person's own configuration.
+/// Returns the user's configuration folder.
 pub fn folder() -> Option<PathBuf> {
     dirs::config_dir().map(|folder| folder.join("labscope"))
 }
 
-/// `~/x` as a shell would read it.
+/// Expands `~/` as a shell does.
 pub fn expand(path: &Path) -> PathBuf {
     match (path.strip_prefix("~"), dirs::home_dir()) {
         (Ok(rest), Some(home)) => home.join(rest),
@@ -220,13 +219,13 @@ mod tests {
     }
 
     #[test]
-    fn everything_may_be_set_and_nothing_must() {
+    fn all_settings_are_optional() {
         let config = parse(
             "host = \"work\"\ntheme = \"light\"\nmouse = false\n\n[hosts.work]\nurl = \"git.example.com\"\n\
              token_file = \"~/token\"\nhome = false\n\n[trace]\nerrors = [\"^E \"]\nmemory = 16\n\n[keys]\nquit = [\"C-q\"]\n\"files.open\" = []\n",
         )
         .expect("reads");
-        assert_eq!(config.named("work").expect("known").as_str(), "https://git.example.com/");
+        assert_eq!(config.server("work").expect("known").as_str(), "https://git.example.com/");
         assert_eq!(config.mouse, Some(false));
         assert_eq!((config.keys.len(), config.trace.errors.len(), config.trace.memory), (2, 1, Some(16)));
         assert!(parse("").is_ok());

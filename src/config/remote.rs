@@ -1,20 +1,20 @@
-//! The git remote of a folder: which server its clone came from, and which project it is there.
+//! The git remotes of a folder: the server and the project that it was cloned from.
 
 use git2::Repository;
 use std::path::Path;
 use url::Url;
 
-/// Where a clone came from.
+/// A git remote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remote {
     host: String,
-    /// Known for web addresses alone: the port of SSH says nothing of the web server's.
+    /// The port, only for web URLs: an SSH port says nothing about the web server's.
     port: Option<u16>,
     path: String,
 }
 
 impl Remote {
-    /// The remotes of the repository that `folder` is in, `origin` first.
+    /// Lists the remotes of the repository that contains `folder`, `origin` first.
     pub fn all(folder: &Path) -> Vec<Remote> {
         let Ok(repository) = Repository::discover(folder) else { return Vec::new() };
         let Ok(names) = repository.remotes() else { return Vec::new() };
@@ -24,7 +24,7 @@ impl Remote {
         names.iter().filter_map(parsed).collect()
     }
 
-    /// Reads `https://host/group/project.git`, `ssh://git@host:22/group/project.git`, `git@host:group/project.git`.
+    /// Parses `https://host/group/project.git`, `ssh://git@host:22/group/project.git`, `git@host:group/project.git`.
     pub fn parse(text: &str) -> Option<Remote> {
         let text = text.trim();
         if text.contains("://") {
@@ -38,14 +38,14 @@ impl Remote {
         }
         let (host, path) = text.split_once(':')?;
         let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-        // A colon after a slash belongs to a file's name, and one letter is a drive.
+        // With a slash before the colon it is a file path, and a single letter is a drive.
         if host.contains('/') || host.len() < 2 {
             return None;
         }
         Some(Remote { host: host.to_owned(), port: None, path: plain(path) })
     }
 
-    /// The full path of the project on the server at `url`, where it came from there.
+    /// Returns the full path of the project if the remote is on the server at `url`.
     pub fn project_on(&self, url: &Url) -> Option<String> {
         if !url.host_str()?.eq_ignore_ascii_case(&self.host) {
             return None;
@@ -55,7 +55,7 @@ impl Remote {
         }
         let root = url.path().trim_matches('/');
         let path = match self.port {
-            // Over SSH the path begins at the server's root, over the web at the root of its pages.
+            // An SSH path begins at the server's root, a web path at the base URL.
             Some(_) if !root.is_empty() => self.path.strip_prefix(root)?.trim_start_matches('/'),
             _ => &self.path,
         };
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_spelling_of_a_remote_is_read() {
+    fn all_forms_of_a_remote_are_parsed() {
         let server = Url::parse("https://git.example.com/").expect("an address");
         for text in [
             "https://git.example.com/acme/tools/cli.git",

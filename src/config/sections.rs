@@ -1,4 +1,4 @@
-//! Sections of the home place: named queries, written back into the file without touching anything else in it.
+//! The sections of Home: named queries, saved in the configuration file without changing anything else in it.
 
 use crate::system::files;
 use serde::Deserialize;
@@ -10,25 +10,25 @@ use std::path::Path;
 #[serde(deny_unknown_fields)]
 pub struct Section {
     pub name: String,
-    /// Of merge requests: `state:opened author:@me`.
+    /// A query for merge requests: `state:opened author:@me`.
     pub query: String,
-    /// In that project alone, by its full path.
+    /// The full path of the project to search.
     pub project: Option<String>,
-    /// In the projects of that group alone.
+    /// The full path of the group to search.
     pub group: Option<String>,
 }
 
-/// Puts the section of that name into the file at `path`, at its end, or takes it out; everything else stays as it was
-/// written, comments too, and sections that another labscope put there meanwhile.
+/// Adds the section `name` at the end of the file at `path`, replacing one of that name, or removes it. Everything else
+/// stays, including comments and sections that another process saved meanwhile.
 ///
 /// # Errors
-/// Why the file cannot be read or written, or that its sections are written in a way that cannot be changed here.
+/// The file cannot be read or written, or its sections are not `[[sections]]` tables.
 pub fn write(path: &Path, name: &str, section: Option<&Section>) -> Result<(), String> {
-    let said = |error: std::io::Error| format!("{}: {error}", path.display());
+    let io_message = |error: std::io::Error| format!("{}: {error}", path.display());
     let before = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(said(error)),
+        Err(error) => return Err(io_message(error)),
     };
     let all = |mut known: Vec<Section>| {
         known.retain(|known| known.name != name);
@@ -36,19 +36,19 @@ pub fn write(path: &Path, name: &str, section: Option<&Section>) -> Result<(), S
         known
     };
     let text = read(&before)
-        .and_then(|known| changed(&before, &all(known)))
-        .ok_or_else(|| format!("{}: its sections are written in a way that only you can change", path.display()))?;
-    // A link stays a link: what it points to is written, perhaps on another disk.
+        .and_then(|known| with_sections(&before, &all(known)))
+        .ok_or_else(|| format!("{}: cannot change its sections automatically; please edit the file", path.display()))?;
+    // A symbolic link stays one: its target is written, perhaps on another disk.
     let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let folder = files::folder_of(&target);
-    std::fs::create_dir_all(folder).map_err(said)?;
-    let mut file = tempfile::Builder::new().prefix(".config-").tempfile_in(folder).map_err(said)?;
+    std::fs::create_dir_all(folder).map_err(io_message)?;
+    let mut file = tempfile::Builder::new().prefix(".config-").tempfile_in(folder).map_err(io_message)?;
     if let Ok(known) = std::fs::metadata(path) {
-        file.as_file().set_permissions(known.permissions()).map_err(said)?;
+        file.as_file().set_permissions(known.permissions()).map_err(io_message)?;
     }
-    file.write_all(text.as_bytes()).map_err(said)?;
-    file.as_file().sync_all().map_err(said)?;
-    file.persist(target).map_err(|error| said(error.error)).map(|_| ())
+    file.write_all(text.as_bytes()).map_err(io_message)?;
+    file.as_file().sync_all().map_err(io_message)?;
+    file.persist(target).map_err(|error| io_message(error.error)).map(|_| ())
 }
 
 #[derive(Deserialize)]
@@ -61,8 +61,8 @@ fn read(text: &str) -> Option<Vec<Section>> {
     toml::from_str::<File>(text).ok().map(|file| file.sections)
 }
 
-/// The text with these sections; `None` where that cannot be done.
-fn changed(before: &str, all: &[Section]) -> Option<String> {
+/// Returns the text with exactly these sections; `None` if that is not possible.
+fn with_sections(before: &str, all: &[Section]) -> Option<String> {
     let known = read(before)?;
     let mut known = known.iter();
     let mut text = String::new();
@@ -72,7 +72,7 @@ fn changed(before: &str, all: &[Section]) -> Option<String> {
             let section = line.trim().replace(' ', "").starts_with("[[sections]]");
             keep = !section || known.next().is_some_and(|section| all.contains(section));
         } else if line.trim_start().starts_with('#') || line.trim().is_empty() {
-            // What stands before the next table belongs to it, not to the one that goes.
+            // Comments before the next table belong to that table, not to a removed section.
             text.push_str(if keep { line } else { "" });
             continue;
         }
@@ -101,13 +101,13 @@ fn changed(before: &str, all: &[Section]) -> Option<String> {
             }
         }
     }
-    // What was written means what was meant, whatever stood in the file.
-    let mut now = read(&text)?;
-    let mut meant = all.to_vec();
+    // Check that the new text parses to the requested sections.
+    let mut actual = read(&text)?;
+    let mut expected = all.to_vec();
     let by_name = |a: &Section, b: &Section| a.name.cmp(&b.name);
-    now.sort_by(by_name);
-    meant.sort_by(by_name);
-    (now == meant).then_some(text)
+    actual.sort_by(by_name);
+    expected.sort_by(by_name);
+    (actual == expected).then_some(text)
 }
 
 #[cfg(test)]
@@ -119,23 +119,23 @@ mod tests {
     }
 
     #[test]
-    fn sections_come_and_go_and_everything_else_stays_as_it_was_written() {
+    fn saving_sections_keeps_everything_else() {
         let before = "# mine\ntheme = \"light\" # bright\n\n[hosts.work]\nurl = \"git.example.com\"\n";
-        let one = changed(before, &[section("One")]).expect("written");
+        let one = with_sections(before, &[section("One")]).expect("written");
         assert!(one.starts_with(before), "{one}");
-        let both = changed(&one, &[section("One"), section("Two \"quoted\"")]).expect("written");
+        let both = with_sections(&one, &[section("One"), section("Two \"quoted\"")]).expect("written");
         assert!(both.starts_with(&one) && both.ends_with("query = 'author:@me label:\"needs work\"'\n"), "{both}");
-        let two = changed(&both, &[section("Two \"quoted\"")]).expect("written");
+        let two = with_sections(&both, &[section("Two \"quoted\"")]).expect("written");
         assert!(two.starts_with(before.trim_end()) && !two.contains("One"), "{two}");
         let other = Section { group: Some("acme".into()), ..section("Two \"quoted\"") };
-        assert!(changed(&two, &[other]).expect("written").contains("group = \"acme\""));
+        assert!(with_sections(&two, &[other]).expect("written").contains("group = \"acme\""));
     }
 
     #[test]
-    fn what_cannot_be_changed_is_left_alone() {
+    fn unsupported_files_are_not_changed() {
         let inline = "sections = [{ name = \"a\", query = \"b\" }]\n";
-        assert_eq!(changed(inline, &[]), None);
-        assert_eq!(changed("not toml", &[]), None);
+        assert_eq!(with_sections(inline, &[]), None);
+        assert_eq!(with_sections("not toml", &[]), None);
         let folder = tempfile::tempdir().expect("a folder for the test");
         let path = folder.path().join("below/config.toml");
         write(&path, "One", Some(&section("One"))).expect("written");
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn sections_that_another_labscope_made_stay() {
+    fn sections_saved_by_another_process_stay() {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let path = folder.path().join("config.toml");
         let names = || read(&std::fs::read_to_string(&path).expect("reads")).expect("sections");

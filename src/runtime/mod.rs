@@ -43,7 +43,7 @@ const FRAME: Duration = Duration::from_millis(16);
 /// What the runtime needs beside the app.
 pub struct Options {
     /// The ways to servers; set up after the first frame, because reading the system's certificates takes a while.
-    pub lines: Connections,
+    pub connections: Connections,
     /// The server that one begins at.
     pub here: Host,
     /// Opens other servers, where there are such.
@@ -67,7 +67,7 @@ pub async fn run(app: App, first: Vec<Effect>, options: Options) -> io::Result<(
     // From here on no signal ends the process with the terminal in our hands.
     let signals = Signals::of_terminal()?;
     let mut terminal = Terminal::open(TerminalOptions { mouse: options.mouse })?;
-    let house = SharedContext { lines: options.lines, open: options.open, configure: options.configure };
+    let house = SharedContext { lines: options.connections, open: options.open, configure: options.configure };
     let seats = Sessions::new(house, options.here, app, options.drafts);
     let mut interface = Interface { seats, terminal: &mut terminal, signals, todo: Vec::new(), notify: options.notify };
     let outcome = interface.run(first, options.ask_background).await;

@@ -1,43 +1,43 @@
-//! Files in folders that others may write to, as a clone: no link is followed, and nothing of theirs is taken for ours.
+//! Safe access to files in folders that other users may write to: links are not followed, and files of others are refused.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 use tempfile::NamedTempFile;
 
-/// Opens the file at `path` as `options` say, and makes it where there is none.
+/// Opens the file at `path` with `options`, and creates it if it does not exist.
 ///
 /// # Errors
-/// Those of the disk, and a sentence where a link, a pipe, or a file of somebody else has that name.
+/// I/O errors, and a sentence if the path is a link, a pipe, or a file of another user.
 pub fn open(path: &Path, options: &OpenOptions) -> io::Result<File> {
     let mut options = options.clone();
     #[cfg(unix)]
-    // A pipe that nobody reads would hold us up.
+    // Opening a pipe without a reader would block.
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW | libc::O_NONBLOCK);
     match options.clone().create_new(true).open(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-        made => return made,
+        created => return created,
     }
-    // Named outright: the system says of it that there are too many links.
+    // Checked first, because the system's own message is "too many levels of symbolic links".
     if std::fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
         return Err(io::Error::other("it is a link"));
     }
     let file = options.open(path)?;
-    match objection(&file.metadata()?) {
+    match refusal(&file.metadata()?) {
         Some(why) => Err(io::Error::other(why)),
         None => Ok(file),
     }
 }
 
-/// Opens the file at `path` to read and write it, where it is one of ours; what else has its name makes room for a new one.
+/// Opens the file at `path` for reading and writing if it belongs to this user; anything else there is replaced by a new file.
 ///
 /// # Errors
-/// Those of the disk.
+/// I/O errors.
 pub fn open_or_replace(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true);
     open(path, &options).or_else(|_| {
-        // Only the name goes, never what a link leads to.
+        // This removes a link itself, never its target.
         match std::fs::remove_file(path) {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
             _ => options.create_new(true).open(path),
@@ -45,12 +45,12 @@ pub fn open_or_replace(path: &Path) -> io::Result<File> {
     })
 }
 
-/// A new file in the folder of `path`, under a name that nobody can know before; it is gone with its handle, unless it is
-/// given the name `path`. Others may read it as the umask says.
+/// Creates a temporary file with an unpredictable name in the folder of `path`. It is deleted with its handle unless it is
+/// persisted to `path`. The umask decides who else may read it.
 ///
 /// # Errors
-/// Those of the disk.
-pub fn beside(path: &Path) -> io::Result<NamedTempFile> {
+/// I/O errors.
+pub fn temporary_for(path: &Path) -> io::Result<NamedTempFile> {
     let mut prefix = std::ffi::OsString::from(".");
     prefix.push(path.file_name().unwrap_or_default());
     let mut builder = tempfile::Builder::new();
@@ -60,45 +60,44 @@ pub fn beside(path: &Path) -> io::Result<NamedTempFile> {
     builder.tempfile_in(folder_of(path))
 }
 
-/// Writes all of a file, and gives it its name when it is whole. A pipe or a device is written to; nothing could take its
-/// place.
+/// Writes a file atomically: it gets its name when it is complete. Pipes and devices are written to directly.
 ///
 /// # Errors
-/// Those of the disk.
+/// I/O errors.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    if is_place(path) {
+    if is_special(path) {
         return OpenOptions::new().write(true).open(path)?.write_all(bytes);
     }
-    let mut file = beside(path)?;
+    let mut file = temporary_for(path)?;
     file.write_all(bytes)?;
     file.persist(path).map(drop).map_err(|error| error.error)
 }
 
-/// Whether a path, by a link or not, is that of a pipe, a device or a folder.
-pub fn is_place(path: &Path) -> bool {
+/// Returns true if the path, after following links, is a pipe, a device or a folder.
+pub fn is_special(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|found| !found.is_file())
 }
 
-/// The folder that a path is in.
+/// Returns the folder that contains the path.
 pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Why a file that was there is none that we made.
-fn objection(found: &Metadata) -> Option<&'static str> {
+/// Returns why an existing file cannot be one that labscope created.
+fn refusal(found: &Metadata) -> Option<&'static str> {
     if !found.is_file() {
-        return Some("it is no file");
+        return Some("it is not a regular file");
     }
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
-        // SAFETY: it reads a number, and cannot fail.
-        let us = unsafe { libc::geteuid() };
-        if found.uid() != us {
+        // SAFETY: geteuid takes no arguments and always succeeds.
+        let user = unsafe { libc::geteuid() };
+        if found.uid() != user {
             return Some("it belongs to another user");
         }
         if found.nlink() != 1 {
-            return Some("it has another name, too");
+            return Some("it has other hard links");
         }
     }
     None

@@ -1,4 +1,4 @@
-//! What rooms need of the operating system: files in folders that others may write to, and other programs.
+//! The operating system: files in folders that other users may write to, and other programs.
 
 pub mod files;
 pub mod programs;

@@ -1,17 +1,17 @@
-//! Other programs: all of them are made here, and none inherits a token.
+//! Starts other programs. All of them are created here, so that none inherits a token.
 
 use std::ffi::OsStr;
 use std::process::Command;
 
-/// Variables of the environment that may hold a token.
+/// The environment variables that may hold a token.
 pub const TOKENS: [&str; 2] = ["LABSCOPE_TOKEN", "GITLAB_TOKEN"];
 
-/// A program to be started.
+/// Prepares a program to start.
 pub fn command(program: impl AsRef<OsStr>) -> Command {
     without_tokens(Command::new(program))
 }
 
-/// Programs that may open a web address, the best first.
+/// Lists programs that can open a URL, the preferred one first.
 pub fn browsers(address: &str) -> impl Iterator<Item = Command> {
     open::commands(address).into_iter().map(without_tokens)
 }

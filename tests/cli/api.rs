@@ -40,7 +40,7 @@ fn replies_are_json_and_the_exit_code_says_how_it_went() {
     let missing = world.api(&["get", "/projects/nobody%2Fnothing"]);
     assert_eq!(missing.code, Some(4));
     assert!(json(&missing)["message"].is_string());
-    assert!(missing.err.starts_with("labscope: get /projects/nobody%2Fnothing was answered with 404: "), "{missing:?}");
+    assert!(missing.err.starts_with("labscope: get /projects/nobody%2Fnothing returned 404: "), "{missing:?}");
 }
 
 #[test]
@@ -212,11 +212,11 @@ fn a_web_page_is_no_list() {
 fn mistakes_in_the_call_are_not_sent() {
     let home = Home::new();
     for (arguments, says) in [
-        (&["api", "FETCH", "projects"][..], "no method"),
+        (&["api", "FETCH", "projects"][..], "Invalid method"),
         (&["api", "GET"], "<PATH>"),
         (&["api", "GET", "projects", "--nonsense"], "--nonsense"),
         (&["api", "GET", "projects", "-f", "search"], "key=value"),
-        (&["api", "POST", "projects", "--paginate"], "GET alone"),
+        (&["api", "POST", "projects", "--paginate"], "only with GET"),
         (&["--offline", "api", "GET", "projects"], "--offline"),
     ] {
         let ended = home.run(&[&["--host", "http://127.0.0.1:9"], arguments].concat());

@@ -22,13 +22,16 @@ fn a_token_is_tried_kept_used_and_forgotten() {
 
     let login = auth("login", &format!("{}\n", served.token("root")));
     assert_eq!(login.code, Some(0), "{login:?}");
-    assert!(login.out.contains(" as root.\n") && login.out.contains("tokens.toml, for you alone to read"), "{login:?}");
+    assert!(
+        login.out.contains(" as root.\n") && login.out.contains("tokens.toml, which only you can read"),
+        "{login:?}"
+    );
     assert!(is_private(&home.path("config/labscope/tokens.toml")));
     let status = auth("status", "");
-    assert!(status.out.contains("as root, with the token of labscope auth login"), "{status:?}");
+    assert!(status.out.contains("as root (token from labscope auth login"), "{status:?}");
 
     let offline = home.run(&[&host[..], &["--offline", "auth", "status"]].concat());
-    assert!(offline.code == Some(0) && offline.out.contains("was not asked"), "{offline:?}");
+    assert!(offline.code == Some(0) && offline.out.contains("not verified"), "{offline:?}");
 
     assert_eq!(auth("logout", "").code, Some(0));
     assert_eq!(auth("status", "").code, Some(1));

@@ -176,7 +176,7 @@ impl Client {
     pub(super) async fn keep(&self, mut reply: reqwest::Response, call: &Call, path: &Path) -> Result<Response, Error> {
         let disk = |e: io::Error| call.failed(Fault::Disk(format!("{} cannot be written: {e}", path.display())));
         // A pipe or a device is written to; nothing could take its place.
-        let part = if files::is_place(path) { None } else { Some(files::beside(path).map_err(disk)?) };
+        let part = if files::is_special(path) { None } else { Some(files::temporary_for(path).map_err(disk)?) };
         let mut file = match &part {
             Some(part) => File::from_std(part.as_file().try_clone().map_err(disk)?),
             None => File::options().write(true).open(path).await.map_err(disk)?,
