@@ -13,7 +13,7 @@ use crate::app::overlay::picker::{Item, Picker};
 use crate::app::pane::{Breadcrumb, Cx, Needs, View};
 use crate::app::place::Place;
 use crate::parts::columns::{Columns, Field, ServerOrder};
-use crate::parts::list::age;
+use crate::parts::list::{self, age};
 use crate::parts::list_pane::{Filter, Input, ListPane, ListSource, NoDetail};
 use crate::parts::{ahead_behind, forms, project, review};
 use crate::store::{ListQuery, Load, Want, Write};
@@ -97,11 +97,10 @@ impl BranchSource {
 
 impl Branches {
     fn can_delete(&self, view: &View) -> Result<(), Disabled> {
-        match self.current(view) {
-            None => Err("no branch is selected".into()),
-            Some(branch) if self.source.is_default(view, branch) => Err("it is the default branch".into()),
-            Some(branch) if branch.protected => Err("it is protected".into()),
-            Some(_) => Ok(()),
+        match self.need_row(view)? {
+            branch if self.source.is_default(view, branch) => Err("it is the default branch".into()),
+            branch if branch.protected => Err("it is protected".into()),
+            _ => Ok(()),
         }
     }
 
@@ -267,10 +266,9 @@ impl ListSource for BranchSource {
             }
         })
         .writes()
-        .when(|pane, view| match pane.current(view) {
-            Some(branch) if pane.source.is_default(view, branch) => Err("it is the default branch".into()),
-            Some(_) => Ok(()),
-            None => Err("no branch is selected".into()),
+        .when(|pane, view| match pane.need_row(view)? {
+            branch if pane.source.is_default(view, branch) => Err("it is the default branch".into()),
+            _ => Ok(()),
         }),
         Command::new("branches.delete", &["D"], "Delete branch…", Branches::delete)
             .writes()
@@ -278,10 +276,10 @@ impl ListSource for BranchSource {
             .when(Branches::can_delete),
         Branches::mark_command("branches.mark"),
         Command::new("branches.compare", &["="], "Compare branches", Branches::compare).footer("compare").when(
-            |pane, view| match pane.pair(view) {
-                Some(_) => Ok(()),
-                None if pane.list.state.marked().len() > 2 => Err("more than two are marked".into()),
-                None => Err("mark another one with Space".into()),
+            |pane, view| {
+                let many = pane.list.state.marked().len() > 2;
+                let none = if many { "more than two are marked" } else { "mark another one with Space" };
+                list::need(pane.pair(view), &pane.rows(view), none).map(|_| ())
             },
         ),
         Command::new("branches.protect", &["P"], "Toggle protection", Branches::protect)

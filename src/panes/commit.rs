@@ -212,7 +212,7 @@ impl Pane for CommitPane {
         Command::new("commit.file", &["f"], "Open file at this commit", Self::file).footer("file").when(
             |pane, view| {
                 pane.on_changes(view)?;
-                pane.shown.changes.spot().map(|_| ()).ok_or_else(|| "no file is selected".into())
+                pane.shown.changes.need(pane.shown.changes.spot(), "no file is selected").map(|_| ())
             },
         ),
         Command::new("commit.files", &["F"], "Browse files at this commit", |pane: &mut Self, cx| {

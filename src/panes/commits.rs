@@ -12,7 +12,7 @@ use crate::app::query;
 use crate::domain::commit_query::LogQuery;
 use crate::parts::commit_history::History;
 use crate::parts::commit_view::CommitView;
-use crate::parts::list::{Listing, age};
+use crate::parts::list::{self, Listing, age};
 use crate::parts::ref_choices::Refs;
 use crate::parts::ref_labels::Labels;
 use crate::parts::{cherry_pick, forms, project};
@@ -103,7 +103,7 @@ impl Commits {
     }
 
     fn has_commit(&self, view: &View) -> Result<(), Disabled> {
-        self.current(view).map(|_| ()).ok_or_else(|| "no commit is selected".into())
+        list::need(self.current(view), &self.rows(view), "no commit is selected").map(|_| ())
     }
 
     fn enter(&mut self, cx: &mut Cx) {
@@ -238,7 +238,8 @@ impl Pane for Commits {
         })
         .when(Self::has_commit),
         Command::new("commits.compare", &["="], "Compare commits", Self::compare).when(|pane, view| {
-            pane.pair(view).map(|_| ()).ok_or_else(|| "mark two commits with Space, or one beside the selected".into())
+            let none = "mark two commits with Space, or one beside the selected";
+            list::need(pane.pair(view), &pane.rows(view), none).map(|_| ())
         }),
         Command::new("commits.pick", &["P"], "Cherry-pick commits…", |pane: &mut Self, cx| {
             cx.act(cherry_pick::ask(&pane.project, &cx.view));

@@ -250,7 +250,7 @@ impl Pane for ComparePane {
             .when(Self::on_changes),
         Command::new("compare.file", &["f"], "Open file", Self::file).footer("file").when(|pane, view| {
             pane.on_changes(view)?;
-            pane.changes.spot().map(|_| ()).ok_or_else(|| "no file is selected".into())
+            pane.changes.need(pane.changes.spot(), "no file is selected").map(|_| ())
         }),
     ];
 

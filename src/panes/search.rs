@@ -136,7 +136,7 @@ impl Searching {
     }
 
     fn has_hit(&self, view: &View) -> Result<(), Disabled> {
-        self.current(view).map(|_| ()).ok_or_else(|| "nothing is selected".into())
+        list::need(self.current(view), &self.rows(view), "nothing is selected").map(|_| ())
     }
 
     /// The project of a hit: the one searched in, else its number.

@@ -9,7 +9,7 @@ use crate::app::overlay::composer::{Composer, Make};
 use crate::app::pane::{Breadcrumb, Cx, Needs, View};
 use crate::app::place::Place;
 use crate::parts::columns::{Columns, Field, ServerOrder};
-use crate::parts::list::age;
+use crate::parts::list::{self, age};
 use crate::parts::list_detail::{TextDetail, TextSource};
 use crate::parts::list_pane::{Filter, Input, ListPane, ListSource};
 use crate::parts::{forms, project};
@@ -203,9 +203,9 @@ impl ListSource for TagSource {
             .footer("release")
             .when(Tags::has_row),
         Tags::mark_command("tags.mark"),
-        Command::new("tags.compare", &["="], "Compare tags", Tags::compare)
-            .footer("compare")
-            .when(|pane, view| pane.pair(view).map(|_| ()).ok_or_else(|| "mark another one with Space".into())),
+        Command::new("tags.compare", &["="], "Compare tags", Tags::compare).footer("compare").when(|pane, view| {
+            list::need(pane.pair(view), &pane.rows(view), "mark another one with Space").map(|_| ())
+        }),
         Command::new("tags.create", &["+"], "Create tag…", |pane: &mut Tags, cx| {
             let at = project::default_branch(&cx.view, &pane.source.project).unwrap_or("HEAD");
             forms::refs::create_tag(&pane.source.project, at).open(cx);

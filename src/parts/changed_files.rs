@@ -13,6 +13,7 @@ pub use input::{Entries, Input, Revisions};
 
 use super::list::failure;
 use crate::api::Error;
+use crate::app::command::Disabled;
 use crate::app::pane::View;
 use crate::app::state::ViewedFiles;
 use crate::store::{Want, Work};
@@ -450,6 +451,16 @@ impl Changes {
     /// The file at the cursor of the diff.
     fn file(&self) -> Option<usize> {
         self.doc.as_ref()?.place(self.row()).map(Place::file)
+    }
+
+    /// Whether there are changes to look at.
+    pub fn is_here(&self) -> bool {
+        self.doc.is_some()
+    }
+
+    /// What a command is about, or why there is nothing: `none`, once the changes are here.
+    pub fn need<T>(&self, here: Option<T>, none: &'static str) -> Result<T, Disabled> {
+        here.ok_or(if self.is_here() { none } else { "the changes are not here yet" }.into())
     }
 
     /// The file and line under the cursor.

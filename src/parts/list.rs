@@ -1,7 +1,7 @@
 //! What all list panes share: rows over pages of the server, filter, selection, wheel and click, and the states without
 //! rows.
 
-use crate::app::command::Motion;
+use crate::app::command::{Disabled, Motion};
 use crate::app::pane::{Breadcrumb, Pointer, View};
 use crate::store::{Derived, Revision, Rows};
 use crate::ui::table::{self, Column, ListState, Row};
@@ -427,6 +427,18 @@ pub fn without_rows<T: 'static>(view: &View, area: Rect, buf: &mut Buffer, rows:
         None if rows.known => state::empty(buf, area, view.theme, empty.0, empty.1),
         None => state::skeleton(buf, area, view.theme),
     }
+}
+
+/// The row that a command is about, or why there is none: `none`, where its list is not still to come.
+pub fn need<R, T: 'static>(row: Option<R>, rows: &Rows<'_, T>, none: &'static str) -> Result<R, Disabled> {
+    let coming = rows.loading && !rows.known;
+    row.ok_or(if coming { "the list is still loading" } else { none }.into())
+}
+
+/// What is said where the next match was asked for and there is none, or none yet.
+pub fn not_found(filter_text: &str, searching: bool) -> String {
+    let words = if searching { "Still searching" } else { "Not found" };
+    format!("{words}: {}", text::shown(filter_text))
 }
 
 /// An error where the content would stand.

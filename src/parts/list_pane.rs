@@ -286,9 +286,14 @@ impl<S: ListSource> ListPane<S> {
         self.on_detail() && self.detail.enter(cx)
     }
 
+    /// The selected row, or why there is none.
+    pub fn need_row<'a>(&self, view: &View<'a>) -> Result<&'a S::Row, Disabled> {
+        list::need(self.current(view), &self.rows(view), "nothing is selected")
+    }
+
     /// For [`Command::when`]: a row is selected.
     pub fn has_row(&self, view: &View) -> Result<(), Disabled> {
-        self.current(view).map(|_| ()).ok_or_else(|| "nothing is selected".into())
+        self.need_row(view).map(|_| ())
     }
 
     /// The command that marks the selected row and goes on to the next one.

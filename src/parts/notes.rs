@@ -214,10 +214,9 @@ impl Notes {
     /// Whether a person's note is under the cursor.
     pub fn has_note(&self, view: &View) -> Result<(), Disabled> {
         self.can_speak(view)?;
-        match self.under(view) {
-            Some(UnderCursor::Note(_)) => Ok(()),
-            _ => Err("there is no note under the cursor".into()),
-        }
+        let rows = self.rows(view).ok_or("nothing is open here")?;
+        let note = self.under(view).filter(|under| matches!(under, UnderCursor::Note(_)));
+        list::need(note, &rows, "there is no note under the cursor").map(|_| ())
     }
 
     /// Whether a note of one's own or a draft is under the cursor.
@@ -230,7 +229,7 @@ impl Notes {
                 Ok(())
             }
             Some(UnderCursor::Note(_)) => Err("somebody else wrote this note".into()),
-            None => Err("there is no note under the cursor".into()),
+            None => self.has_note(view),
         }
     }
 

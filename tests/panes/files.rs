@@ -116,6 +116,30 @@ async fn a_file_is_saved_in_the_background_with_bytes_rate_and_time_left() {
     app.press("s").expect("/t/a.rs");
 }
 
+/// A command that needs to know what the file is says that it loads, and runs once it is there.
+#[tokio::test]
+async fn a_file_that_is_still_loading_is_not_judged() {
+    let mut app = rocket(at("a.rs"), 140, 24);
+    app.settle().await;
+    app.press("h").press("G k k").expect("pointer.bin");
+    for key in ["B", "P", "v"] {
+        app.press(key).expect("the file is still loading").expect_no("binary");
+    }
+    app.settle().await;
+    app.press("P");
+    assert_eq!(app.paged.len(), 1);
+    app.press("j").settle().await.press("P").expect("it is a binary file");
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_read_is_not_said_to_be_loading() {
+    let mut app = rocket(at("a.rs"), 140, 24);
+    app.fail(&blob("pointer.bin"), 403, "403 Forbidden");
+    app.settle().await;
+    app.press("h").press("G k k").settle().await;
+    app.press("P").expect("the file could not be read");
+}
+
 #[tokio::test]
 async fn a_save_is_stopped_by_esc_and_goes_on_from_the_list() {
     let mut app = rocket(at("a.rs"), 100, 24);

@@ -536,54 +536,85 @@ impl Harness {
 
     /// Answers the first request that has an answer; `false` where none has.
     fn answer_one(&mut self) -> bool {
-        for index in 0..self.pending.len() {
-            let messages = match &self.pending[index] {
-                Effect::Start(ticket @ Ticket::Load(_, page), Want::Load(load), _) => {
-                    let Some(outcome) = self.arrival(load, *page) else { continue };
-                    vec![Msg::Arrived(ticket.clone(), outcome.map(Outcome::Reply))]
-                }
-                Effect::Start(ticket, Want::Work(work), _) => {
-                    vec![Msg::Arrived(ticket.clone(), Ok(Outcome::Made((work.run)(&|| false))))]
-                }
-                Effect::Start(ticket, Want::Parts(gleaned), _) => {
-                    let Some(outcome) = self.gleaned(gleaned) else { continue };
-                    vec![Msg::Arrived(ticket.clone(), outcome)]
-                }
-                Effect::Start(_, Want::Follow(follow), _) => {
-                    let follow = follow.clone();
-                    match self.grown(&follow) {
-                        Some((messages, true)) => messages,
-                        Some((messages, false)) => {
-                            for msg in messages {
-                                self.send(msg);
-                            }
-                            return true;
-                        }
-                        None => continue,
-                    }
-                }
-                Effect::Send(number, write) => {
-                    let outcome = match self.scripted(&write.request) {
-                        Some(Reply::Json(body)) => {
-                            Ok((write.read)(body.to_string().as_bytes(), None).expect("a reply that can be read").0)
-                        }
-                        Some(Reply::Raw(bytes) | Reply::InParts(bytes)) => {
-                            Ok((write.read)(bytes, None).expect("a reply that can be read").0)
-                        }
-                        Some(Reply::Fails(error)) => Err(Error { tried: write.request.line(), ..error.clone() }),
-                        None => continue,
-                    };
-                    vec![Msg::Sent(*number, outcome)]
-                }
-                other => panic!("{other:?} is not for a server"),
-            };
-            self.pending.remove(index);
-            for msg in messages {
-                self.send(msg);
+        (0..self.pending.len()).any(|index| self.answer(index))
+    }
+
+    /// Answers what is at that place among all that [waits](Harness::waiting), where it has an answer.
+    pub fn answer(&mut self, index: usize) -> bool {
+        let messages = match &self.pending[index] {
+            Effect::Start(ticket @ Ticket::Load(_, page), Want::Load(load), _) => {
+                let Some(outcome) = self.arrival(load, *page) else { return false };
+                vec![Msg::Arrived(ticket.clone(), outcome.map(Outcome::Reply))]
             }
-            return true;
+            Effect::Start(ticket, Want::Work(work), _) => {
+                vec![Msg::Arrived(ticket.clone(), Ok(Outcome::Made((work.run)(&|| false))))]
+            }
+            Effect::Start(ticket, Want::Parts(gleaned), _) => {
+                let Some(outcome) = self.gleaned(gleaned) else { return false };
+                vec![Msg::Arrived(ticket.clone(), outcome)]
+            }
+            Effect::Start(_, Want::Follow(follow), _) => {
+                let follow = follow.clone();
+                match self.grown(&follow) {
+                    Some((messages, true)) => messages,
+                    Some((messages, false)) => {
+                        for msg in messages {
+                            self.send(msg);
+                        }
+                        return true;
+                    }
+                    None => return false,
+                }
+            }
+            Effect::Send(number, write) => {
+                let outcome = match self.scripted(&write.request) {
+                    Some(Reply::Json(body)) => {
+                        Ok((write.read)(body.to_string().as_bytes(), None).expect("a reply that can be read").0)
+                    }
+                    Some(Reply::Raw(bytes) | Reply::InParts(bytes)) => {
+                        Ok((write.read)(bytes, None).expect("a reply that can be read").0)
+                    }
+                    Some(Reply::Fails(error)) => Err(Error { tried: write.request.line(), ..error.clone() }),
+                    None => return false,
+                };
+                vec![Msg::Sent(*number, outcome)]
+            }
+            other => panic!("{other:?} is not for a server"),
+        };
+        self.pending.remove(index);
+        for msg in messages {
+            self.send(msg);
         }
-        false
+        true
+    }
+
+    /// Makes what is at that place among all that [waits](Harness::waiting) fail.
+    pub fn break_off(&mut self, index: usize, fault: Fault) {
+        let error = Error { tried: self.waiting()[index].clone(), fault };
+        match self.pending.remove(index) {
+            // What is computed here fails for no server's sake.
+            effect @ Effect::Start(_, Want::Work(_), _) => self.pending.push(effect),
+            Effect::Start(ticket, ..) => self.send(Msg::Arrived(ticket, Err(error))),
+            Effect::Send(number, _) => self.send(Msg::Sent(number, Err(error))),
+            other => panic!("{other:?} is not for a server"),
+        }
+    }
+
+    /// The request lines, without pages, whose replies would answer all that is read from a server.
+    pub fn reads(&self) -> Vec<String> {
+        let line = |request: &Request| named(&Request { page: None, ..request.clone() });
+        let lines = |effect: &Effect| match effect {
+            Effect::Start(_, Want::Load(load), _) => vec![line(&load.request)],
+            Effect::Start(_, Want::Follow(follow), _) => vec![line(&follow.status.request), line(&follow.request)],
+            Effect::Start(_, Want::Parts(gleaned), _) => vec![line(&gleaned.request)],
+            _ => Vec::new(),
+        };
+        self.pending.iter().flat_map(lines).collect()
+    }
+
+    /// Whether there is a reply to exactly this request line.
+    pub fn knows(&self, line: &str) -> bool {
+        matches!(&self.answers, Answers::Script(replies) if replies.contains_key(line))
     }
 
     fn scripted(&self, request: &Request) -> Option<&Reply> {
@@ -682,6 +713,11 @@ impl Harness {
         self.size = (width, height);
         self.send(Msg::Resize(width, height));
         self
+    }
+
+    /// Columns and rows of the terminal.
+    pub fn size(&self) -> (u16, u16) {
+        self.size
     }
 
     /// The lines of the screen, without blanks at their ends.

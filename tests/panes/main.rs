@@ -21,6 +21,7 @@ mod issue;
 mod job;
 mod jobs;
 mod lists;
+mod monkey;
 mod mr;
 mod mrs;
 mod people;

@@ -1,6 +1,6 @@
 //! What is done with artifacts: opened, walked, saved, asked for by branch.
 
-use super::{ArtifactSource, Artifacts, FILE, ci};
+use super::{ArtifactSource, Artifacts, FILE, archive, ci, refused};
 use crate::api::Endpoint;
 use crate::api::jobs::GetRefArtifacts;
 use crate::app::action::{Action, Tone};
@@ -141,6 +141,7 @@ impl Artifacts {
     }
 
     pub(super) fn can_save(&self, view: &View) -> Result<(), Disabled> {
+        self.has_archive(view)?;
         let Some(entry) = self.at_hand(view) else { return Err("no file is selected".into()) };
         match (entry.odd, self.job_id(view)) {
             (Some(odd), _) => Err(format!("{} A saves the archive as it is", odd.said()).into()),
@@ -150,19 +151,34 @@ impl Artifacts {
     }
 
     pub(super) fn has_archive(&self, view: &View) -> Result<(), Disabled> {
-        self.archive(view).map(|_| ()).ok_or_else(|| "there is no archive".into())
+        let gone = self.job(view).is_some_and(|job| !job.has_artifacts());
+        let lost = gone || self.outcome(view).is_some() || view.store.failed(&self.key()).is_some();
+        let why = if lost { "there is no archive" } else { "the archive is still loading" };
+        self.archive(view).map(|_| ()).ok_or_else(|| why.into())
+    }
+
+    /// Whether the content of the file that is shown could not be had.
+    fn has_failed(&self, view: &View) -> bool {
+        let key = self.sha().map(|sha| archive::taken_key(&sha)).unwrap_or_default();
+        let refused = self.shown_entry(view).is_some_and(|entry| refused(entry).is_some());
+        refused || self.taken(view).is_some_and(Result::is_err) || view.store.failed(&key).is_some()
     }
 
     pub(super) fn has_file(&self, view: &View) -> Result<(), Disabled> {
-        if self.blob.is_known(view) { Ok(()) } else { Err("no file is shown".into()) }
+        self.has_archive(view)?;
+        self.blob.need_content(view, self.has_failed(view)).map(|_| ())
     }
 
     pub(super) fn has_text(&self, view: &View) -> Result<(), Disabled> {
-        self.has_file(view)?;
-        self.blob.paper(view).map(|_| ()).ok_or_else(|| "it is a binary file".into())
+        self.has_archive(view)?;
+        self.blob.need_text(view, self.has_failed(view))
     }
 
     pub(super) fn has_report(&self, view: &View) -> Result<(), Disabled> {
+        self.has_file(view)?;
+        if self.is_read_as_report(view) {
+            return Err("the test report is still being read".into());
+        }
         self.table(view).map(|_| ()).ok_or_else(|| "this is no test report".into())
     }
 

@@ -17,7 +17,7 @@ use crate::domain::junit::Report;
 use crate::domain::zip::{Entry, Refusal};
 use crate::parts::blob::work::ReadBytes;
 use crate::parts::blob::{BlobView, File};
-use crate::parts::{ci, project};
+use crate::parts::{ci, list, project};
 use crate::store::{AnyRangeRead, Load, Want, Work};
 use crate::ui::panels::{PanelRequest, Panels};
 use crate::ui::table::ListState;
@@ -196,6 +196,13 @@ impl Artifacts {
             return None;
         }
         view.store.made::<Option<Arc<Report>>>(&archive::report_key(&self.sha()?))?.as_ref()
+    }
+
+    /// Whether the file that is shown may be a report, and it is not known yet.
+    fn is_read_as_report(&self, view: &View) -> bool {
+        let (Some(entry), Some(sha)) = (self.shown_entry(view), self.sha()) else { return false };
+        let made = view.store.made::<Option<Arc<Report>>>(&archive::report_key(&sha)).is_some();
+        is_xml(&entry.path) && self.blob.text(view).is_some() && !made
     }
 
     /// Shows what the cursor stands on; on a folder, the file shown before stays.
@@ -628,7 +635,8 @@ impl Pane for Artifacts {
             }
         };
         if !found {
-            cx.say(Tone::Info, format!("\"{filter_text}\" is not found."));
+            let searching = self.panels.focus() == FILE && self.blob.is_searching(&cx.view);
+            cx.say(Tone::Info, list::not_found(&filter_text, searching));
         }
     }
 

@@ -135,7 +135,8 @@ impl CommitPane {
     pub(super) fn can_place(&self, view: &View) -> Result<(), Disabled> {
         self.can_speak(view)?;
         self.on_changes(view)?;
-        let anchor = self.shown.changes.anchor().ok_or("there is nothing under the cursor")?;
+        let changes = &self.shown.changes;
+        let anchor = changes.need(changes.anchor(), "there is nothing under the cursor")?;
         let writable = spot_of(&anchor, &self.sha(view)).head().is_some();
         if writable { Ok(()) } else { Err("the name of the file cannot be written in a comment".into()) }
     }

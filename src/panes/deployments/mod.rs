@@ -12,7 +12,7 @@ use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, View};
 use crate::app::place::Place;
 use crate::app::query::{self, Grammar, QueryResult, Term, ValueKind};
 use crate::parts::facts::Details;
-use crate::parts::list::Listing;
+use crate::parts::list::{self, Listing};
 use crate::parts::{ci, project};
 use crate::store::{Load, Revision, Rows, Want};
 use crate::ui::panels::{PanelRequest, Panels};
@@ -151,7 +151,7 @@ impl Deployments {
     }
 
     fn has_one(&self, view: &View) -> Result<(), Disabled> {
-        self.current(view).map(|_| ()).ok_or_else(|| "no deployment is selected".into())
+        list::need(self.current(view), &self.rows(view), "no deployment is selected").map(|_| ())
     }
 
     fn has_job(&self, view: &View) -> Result<(), Disabled> {

@@ -110,7 +110,9 @@ impl Files {
     }
 
     fn can_change_file(&self, view: &View) -> Result<(), Disabled> {
-        self.spot().can_change_file(view)
+        let spot = self.spot();
+        spot.can_change(view)?;
+        list::need(spot.blob.as_ref(), &view.store.list(&self.root()), "no file is selected").map(|_| ())
     }
 
     /// Shows what the cursor of the tree stands on.
@@ -178,18 +180,26 @@ impl Files {
         }
     }
 
-    fn has_file(&self, _view: &View) -> Result<(), Disabled> {
-        self.blob.file().map(|_| ()).ok_or_else(|| "no file is shown".into())
+    fn has_file(&self, view: &View) -> Result<(), Disabled> {
+        list::need(self.blob.file(), &view.store.list(&self.root()), "no file is shown").map(|_| ())
+    }
+
+    fn has_content(&self, view: &View) -> Result<(), Disabled> {
+        self.has_file(view)?;
+        self.blob.need_content(view, self.blob.failed(view, &self.source.project)).map(|_| ())
     }
 
     fn has_text(&self, view: &View) -> Result<(), Disabled> {
         self.has_file(view)?;
-        self.blob.paper(view).map(|_| ()).ok_or_else(|| "it is a binary file".into())
+        self.blob.need_text(view, self.blob.failed(view, &self.source.project))
     }
 
     fn in_source(&self, view: &View) -> Result<(), Disabled> {
+        if self.panels.focus() != BLOB {
+            return Err("the file has not the focus".into());
+        }
+        self.has_content(view)?;
         match self.blob.mode(view) {
-            _ if self.panels.focus() != BLOB => Err("the file has not the focus".into()),
             Some(Mode::Source) => Ok(()),
             _ => Err("this is not the source of a text".into()),
         }
@@ -202,8 +212,8 @@ impl Files {
         }
     }
 
-    fn has_tree(&self, _view: &View) -> Result<(), Disabled> {
-        if self.tree.nodes().is_empty() { Err("there are no files".into()) } else { Ok(()) }
+    fn has_tree(&self, view: &View) -> Result<(), Disabled> {
+        list::need(self.tree.nodes().first(), &view.store.list(&self.root()), "there are no files").map(|_| ())
     }
 
     fn draw_tree(&self, view: &View, area: Rect, buf: &mut Buffer) {
@@ -291,7 +301,7 @@ impl Pane for Files {
             pane.blob.turn_mode(&cx.view);
         })
         .footer("view")
-        .when(Self::has_file),
+        .when(Self::has_content),
         Command::new("files.save", &["s"], "Save file…", Self::save).when(Self::has_file),
         Command::new("files.archive", &["A"], "Save tree as archive…", Self::archive).when(Self::has_tree),
         Command::new("files.page", &["P"], "Open in $PAGER", |pane: &mut Self, cx| {
@@ -557,7 +567,7 @@ impl Pane for Files {
             false => self.tree.select_named(&filter_text, forward, false),
         };
         match (found, blob) {
-            (false, _) => cx.say(Tone::Info, format!("\"{filter_text}\" is not found.")),
+            (false, _) => cx.say(Tone::Info, list::not_found(&filter_text, blob && self.blob.is_searching(&cx.view))),
             (true, false) => self.tree_moved(),
             (true, true) => {}
         }

@@ -82,8 +82,8 @@ impl Groups {
         before.iter().rev().find(|above| above.depth < node.depth && above.is_group())
     }
 
-    fn has_group(&self, _view: &View) -> Result<(), Disabled> {
-        self.group().map(|_| ()).ok_or_else(|| "no group is selected".into())
+    fn has_group(&self, view: &View) -> Result<(), Disabled> {
+        list::need(self.group(), &Tree::groups(view, &self.now(view)), "no group is selected").map(|_| ())
     }
 
     fn may_change(&self, view: &View) -> Result<(), Disabled> {
@@ -283,6 +283,7 @@ impl Pane for Groups {
             .when(Self::may_change),
         Command::new("groups.delete", &["D", "Delete"], "Delete group…", Self::delete).writes().when(|pane, view| {
             forms::signed_in(view)?;
+            pane.has_group(view)?;
             let group = pane.tree.current().filter(|node| node.is_group());
             group.map(|_| ()).ok_or_else(|| "no group is under the cursor".into())
         }),

@@ -104,11 +104,21 @@ impl Home {
         }
     }
 
+    /// Why a command has nothing to work on: `none`, where no list is still to come that has it.
+    fn why_not(&self, view: &View, none: &'static str) -> Disabled {
+        let coming = |want: &Want| {
+            matches!(want, Want::Load(load)
+                if view.store.is_loading(&load.request) && !view.store.knows(&load.request, load.pages.min(1)))
+        };
+        let words = if self.wants(view).iter().any(coming) { "the list is still loading" } else { none };
+        words.into()
+    }
+
     fn has_thing(&self, view: &View) -> Result<(), Disabled> {
         if let Some(Line::Lost(_)) = self.current() {
             return Err("it is not there; p takes the pin away".into());
         }
-        self.target(view).map(|_| ()).ok_or_else(|| "nothing is selected".into())
+        self.target(view).map(|_| ()).ok_or_else(|| self.why_not(view, "nothing is selected"))
     }
 
     /// The path of the project that the selected line is of, as a pin names it.
@@ -121,7 +131,7 @@ impl Home {
     }
 
     fn has_project(&self, view: &View) -> Result<(), Disabled> {
-        self.project(view).map(|_| ()).ok_or_else(|| "nothing of a project is selected".into())
+        self.project(view).map(|_| ()).ok_or_else(|| self.why_not(view, "nothing of a project is selected"))
     }
 
     /// The section of one's own that the cursor is in.

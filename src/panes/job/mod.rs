@@ -182,6 +182,7 @@ impl Pane for JobTrace {
             cx.go(ci::traces(&pane.trace.project, ids.into_iter()));
         })
         .when(|pane, view| match pane.together(view).len() {
+            0 | 1 if pane.trace.job(view).is_none() => Err("the job is not known yet".into()),
             0 | 1 => Err("no other job of this pipeline has a trace".into()),
             _ => Ok(()),
         }),
@@ -247,8 +248,8 @@ impl Pane for JobTrace {
             }
         })
         .when(|pane, view| {
-            let commit = pane.trace.job(view).and_then(|job| job.commit.as_ref());
-            commit.map(|_| ()).ok_or_else(|| "its commit is not known".into())
+            let job = pane.trace.job(view).ok_or("the job is not known yet")?;
+            job.commit.as_ref().map(|_| ()).ok_or_else(|| "its commit is not known".into())
         }),
         Command::new("job.pipeline", &["p"], "Go to pipeline", |pane: &mut Self, cx| {
             if let Some(pipeline) = pane.trace.job(&cx.view).and_then(|job| job.pipeline.as_ref()) {
@@ -256,8 +257,8 @@ impl Pane for JobTrace {
             }
         })
         .when(|pane, view| {
-            let pipeline = pane.trace.job(view).and_then(|job| job.pipeline.as_ref());
-            pipeline.map(|_| ()).ok_or_else(|| "it belongs to no pipeline".into())
+            let job = pane.trace.job(view).ok_or("the job is not known yet")?;
+            job.pipeline.as_ref().map(|_| ()).ok_or_else(|| "it belongs to no pipeline".into())
         }),
     ];
 

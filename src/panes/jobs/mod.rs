@@ -134,7 +134,10 @@ impl Jobs {
 
     fn can(&self, view: &View, job_action: JobAction) -> Result<(), Disabled> {
         let targets = self.targets(view);
-        let mut why = Disabled::Borrowed("no job is selected");
+        if targets.is_empty() {
+            return self.has_job(view);
+        }
+        let mut why = Disabled::default();
         for job in targets {
             match job_action.can(job) {
                 Ok(()) => return Ok(()),
@@ -173,7 +176,7 @@ impl Jobs {
     }
 
     fn has_job(&self, view: &View) -> Result<(), Disabled> {
-        self.current(view).map(|_| ()).ok_or_else(|| "no job is selected".into())
+        list::need(self.current(view), &self.rows(view), "no job is selected").map(|_| ())
     }
 
     fn mark(&mut self, cx: &mut Cx) {
@@ -327,7 +330,7 @@ impl Pane for Jobs {
         .when(|pane, view| match pane.current(view) {
             Some(job) if job.has_artifacts() => Ok(()),
             Some(_) => Err("it has no artifacts".into()),
-            None => Err("no job is selected".into()),
+            None => pane.has_job(view),
         }),
         Command::new("jobs.erase", &["Delete"], "Erase job…", |pane: &mut Self, cx| {
             pane.job_action(JobAction::Erase, cx);
@@ -341,9 +344,9 @@ impl Pane for Jobs {
             let place = ci::traces(&pane.project, pane.together(&cx.view).into_iter());
             cx.go(place);
         })
-        .when(|pane, view| match pane.together(view).len() {
-            0 => Err("no job is marked, and none runs".into()),
-            _ => Ok(()),
+        .when(|pane, view| {
+            let some = Some(()).filter(|()| !pane.together(view).is_empty());
+            list::need(some, &pane.rows(view), "no job is marked, and none runs")
         }),
         Command::new("jobs.watch", &["w"], "Watch job (notify on finish)", |pane: &mut Self, cx| {
             if let Some(job) = pane.current(&cx.view) {
@@ -358,7 +361,7 @@ impl Pane for Jobs {
             }
         })
         .when(|pane, view| {
-            pane.pipeline_here(view).map(|_| ()).ok_or_else(|| "no job of a pipeline is selected".into())
+            list::need(pane.pipeline_here(view), &pane.rows(view), "no job of a pipeline is selected").map(|_| ())
         }),
         Command::new("jobs.pipeline", &["p"], "Filter by pipeline", |pane: &mut Self, cx| {
             let pipeline = pane.current(&cx.view).and_then(|job| job.pipeline.as_ref()).map(|p| p.id);
@@ -366,10 +369,12 @@ impl Pane for Jobs {
                 cx.go(Place::new("jobs").project(pane.project.clone()).item(id));
             }
         })
-        .when(|pane, view| match (pane.pipeline, pane.current(view).and_then(|job| job.pipeline.as_ref())) {
-            (Some(_), _) => Err("it is shown alone already".into()),
-            (None, Some(_)) => Ok(()),
-            (None, None) => Err("no job of a pipeline is selected".into()),
+        .when(|pane, view| match pane.pipeline {
+            Some(_) => Err("it is shown alone already".into()),
+            None => {
+                let here = pane.pipeline_here(view);
+                list::need(here, &pane.rows(view), "no job of a pipeline is selected").map(|_| ())
+            }
         }),
         Command::new("jobs.commit", &["S"], "Open commit", |pane: &mut Self, cx| {
             if let Some(commit) = pane.current(&cx.view).and_then(|job| job.commit.as_ref()) {

@@ -13,11 +13,11 @@ use crate::panes::mr::conversation::{self, UnderCursor};
 use crate::panes::mr::inline_comments::COMMENT;
 use crate::parts::changed_files::CommentAnchor;
 use crate::parts::changed_files::keys::ShowsChanges;
-use crate::parts::review;
 use crate::parts::review::apply_suggestions::ApplySuggestions;
 use crate::parts::review::diff_comments::{quoting_spot_of, spot_of};
 use crate::parts::review::suggestions::{self, Change};
 use crate::parts::review::threads;
+use crate::parts::{list, review};
 use crate::store::Write;
 use crate::ui::text;
 
@@ -87,10 +87,8 @@ impl Mr {
 
     pub(super) fn has_note(&self, view: &View) -> Result<(), Disabled> {
         self.can_speak(view)?;
-        match self.target(view) {
-            Some(Target::Said { .. }) => Ok(()),
-            _ => Err("there is no note under the cursor".into()),
-        }
+        let note = self.target(view).filter(|target| matches!(target, Target::Said { .. }));
+        list::need(note, &self.notes(view), "there is no note under the cursor").map(|_| ())
     }
 
     pub(super) fn has_own(&self, view: &View) -> Result<(), Disabled> {
@@ -101,7 +99,7 @@ impl Mr {
             Some(Target::Said { note: None, .. }) => Err("the comments of a commit cannot be changed".into()),
             Some(Target::Said { author, .. }) if author.as_ref().map(|author| author.id) == me => Ok(()),
             Some(Target::Said { .. }) => Err("somebody else wrote this note".into()),
-            None => Err("there is no note under the cursor".into()),
+            None => self.has_note(view),
         }
     }
 
@@ -126,7 +124,7 @@ impl Mr {
         if !self.is_current(view) {
             return Err("the changes are still being read".into());
         }
-        let anchor = anchor.ok_or("there is nothing under the cursor")?;
+        let anchor = self.changes.need(anchor, "there is nothing under the cursor")?;
         let spot = spot_of(&anchor, head);
         if spot.old && !self.is_whole(view) {
             return Err("a line that is taken away is commented on among all changes: u shows them".into());

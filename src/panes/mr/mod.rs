@@ -207,23 +207,30 @@ impl Mr {
     }
 
     fn can_enter(&self, view: &View) -> Result<(), Disabled> {
-        let there = match self.tab {
+        let none = "nothing under the cursor can be opened";
+        match self.tab {
             Tab::Overview => {
                 let notes = self.notes(view);
-                match self.conversation.under() {
+                let there = match self.conversation.under() {
                     UnderCursor::System | UnderCursor::Draft(_) => true,
                     UnderCursor::Note(index) => {
                         let said = conversation::said(&notes, &self.comments.said, index);
                         said.is_some_and(|note| threads::place(note).0.is_some())
                     }
                     UnderCursor::Else => false,
-                }
+                };
+                list::need(Some(()).filter(|()| there), &notes, none)
             }
-            Tab::Commits => self.commits.selected(&view.store.list(&self.commits_of())).is_some(),
-            Tab::Changes => true,
-            Tab::Pipelines => self.pipelines.selected(&view.store.list(&self.pipelines_of())).is_some(),
-        };
-        if there { Ok(()) } else { Err("nothing under the cursor can be opened".into()) }
+            Tab::Commits => {
+                let rows = view.store.list(&self.commits_of());
+                list::need(self.commits.selected(&rows), &rows, none).map(|_| ())
+            }
+            Tab::Changes => Ok(()),
+            Tab::Pipelines => {
+                let rows = view.store.list(&self.pipelines_of());
+                list::need(self.pipelines.selected(&rows), &rows, none).map(|_| ())
+            }
+        }
     }
 
     fn turn(&mut self, forward: bool) {
@@ -370,8 +377,13 @@ impl Pane for Mr {
         keys::unviewed("mr.unviewed"),
         Command::new("mr.fold", &["-"], "Toggle file fold", |pane: &mut Self, _| pane.changes.fold())
             .when(Mr::on_changes),
-        Command::new("mr.jobs", &["J"], "Go to pipeline jobs", |pane: &mut Self, cx| pane.go_to_jobs(cx))
-            .when(|pane, view| pane.pipeline(view).map(|_| ()).ok_or_else(|| "it has no pipeline".into())),
+        Command::new("mr.jobs", &["J"], "Go to pipeline jobs", |pane: &mut Self, cx| pane.go_to_jobs(cx)).when(
+            |pane, view| {
+                pane.known(view).ok_or("it is not known yet")?;
+                let rows = view.store.list(&pane.pipelines_of());
+                list::need(pane.pipeline(view), &rows, "it has no pipeline").map(|_| ())
+            },
+        ),
         Command::new("mr.change", &["E"], "Edit merge request…", |pane: &mut Self, cx| {
             forms::merge_request::edit(&pane.project, pane.iid, &cx.view).open(cx);
         })

@@ -235,6 +235,7 @@ impl Mr {
 
     pub(super) fn can_compare_ends(&self, view: &View) -> Result<(), Disabled> {
         match self.tab {
+            Tab::Changes if self.known(view).is_none() => Err("it is not known yet".into()),
             Tab::Changes if self.base(view).is_none() => Err("the base commit is unknown".into()),
             Tab::Changes => Ok(()),
             _ => Err("only among the changes".into()),

@@ -12,7 +12,7 @@ use crate::app::place::Place;
 use crate::parts::facts::{Details, NAMES_WIDE};
 use crate::parts::forms;
 use crate::parts::forms::notification as form;
-use crate::parts::list::{Listing, failure};
+use crate::parts::list::{self, Listing, failure};
 use crate::store::{Load, Rows, Want};
 use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::table::{Cell, Column, Row, Size};
@@ -117,9 +117,11 @@ impl Notifications {
 
     fn may_edit(&self, view: &View) -> Result<(), Disabled> {
         forms::signed_in(view)?;
+        let (here, none) = (self.current(view), "nothing is selected");
         match self.tab {
             EVERYWHERE => Ok(()),
-            _ => self.current(view).map(|_| ()).ok_or_else(|| "nothing is selected".into()),
+            GROUPS => list::need(here, &self.groups(view), none).map(|_| ()),
+            _ => list::need(here, &self.projects(view), none).map(|_| ()),
         }
     }
 

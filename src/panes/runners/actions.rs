@@ -98,15 +98,12 @@ impl Runners {
     }
 
     pub(super) fn can_enable(&self, view: &View) -> Result<(), Disabled> {
-        match (self.scope, self.current(view)) {
-            (Scope::Project, _) => Ok(()),
-            (_, None) => Err("no runner is selected".into()),
-            (_, Some(runner)) if runner.is_shared => {
-                Err("a shared runner serves every project that has shared runners on".into())
-            }
-            (_, Some(runner)) if runner.locked.known() == Some(&true) => {
-                Err("it is locked to its projects; e unlocks it".into())
-            }
+        if self.scope == Scope::Project {
+            return Ok(());
+        }
+        match self.runner(view)? {
+            runner if runner.is_shared => Err("a shared runner serves every project that has shared runners on".into()),
+            runner if runner.locked.known() == Some(&true) => Err("it is locked to its projects; e unlocks it".into()),
             _ => Ok(()),
         }
     }
@@ -136,7 +133,7 @@ impl Runners {
     }
 
     pub(super) fn can_disable(&self, view: &View) -> Result<(), Disabled> {
-        let Some(runner) = self.current(view) else { return Err("no runner is selected".into()) };
+        let runner = self.runner(view)?;
         if kind(runner) != "specific" {
             return Err("a shared runner serves all; the project's settings switch shared runners off".into());
         }

@@ -17,7 +17,7 @@ use crate::app::pane::{Breadcrumb, Cx, Pane, Pointer, SearchMode, Tabs, View};
 use crate::app::place::Place;
 use crate::app::query::Grammar;
 use crate::parts::ci::PULSE;
-use crate::parts::list::{Listing, trouble};
+use crate::parts::list::{self, Listing, trouble};
 use crate::store::{Load, Rows, Want};
 use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::theme::Role;
@@ -144,8 +144,12 @@ impl Runners {
         format!("{narrows} of {known}")
     }
 
+    fn runner<'a>(&self, view: &View<'a>) -> Result<&'a Runner, Disabled> {
+        list::need(self.current(view), &self.rows(view), "no runner is selected")
+    }
+
     fn has_runner(&self, view: &View) -> Result<(), Disabled> {
-        self.current(view).map(|_| ()).ok_or_else(|| "no runner is selected".into())
+        self.runner(view).map(|_| ())
     }
 
     fn enter(&mut self, cx: &mut Cx) {

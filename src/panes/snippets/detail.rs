@@ -8,12 +8,11 @@ use crate::app::command::Motion;
 use crate::app::outbox::Noteable;
 use crate::app::pane::{Cx, Pointer, SearchMode, View};
 use crate::parts::facts::{Details, NAMES_WIDE};
-use crate::parts::list::{age, ago};
+use crate::parts::list::{self, age, ago};
 use crate::parts::list_pane::{Detail, DetailSearch, ListPane};
 use crate::parts::notes::Notes;
 use crate::store::{Load, Want};
 use crate::ui::panels;
-use crate::ui::text::shown;
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -164,7 +163,7 @@ impl Detail<SnippetSource> for SnippetDetail {
 
     fn seek_next(&mut self, forward: bool, cx: &mut Cx) {
         if !self.text.seek_next(forward, &cx.view) {
-            cx.say(Tone::Info, format!("Not found: {}", shown(&self.text.query)));
+            cx.say(Tone::Info, list::not_found(&self.text.query, self.text.is_searching(&cx.view)));
         }
     }
 

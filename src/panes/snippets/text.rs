@@ -171,6 +171,11 @@ impl SnippetView {
         self.query = query.to_owned();
     }
 
+    /// Whether it is not known yet where the filter_text text is.
+    pub fn is_searching(&self, view: &View) -> bool {
+        self.of.is_some() && self.found(view).is_none()
+    }
+
     /// To the next match, or to the one before, around the ends; `false` where there is none.
     pub fn seek_next(&mut self, forward: bool, view: &View) -> bool {
         let Some(found) = self.found(view).filter(|found| !found.matches.is_empty()) else { return false };

@@ -11,7 +11,7 @@ use crate::api::Endpoint;
 use crate::api::Id;
 use crate::api::repository::GetRawBlob;
 use crate::app::action::PagerText;
-use crate::app::command::Motion;
+use crate::app::command::{Disabled, Motion};
 use crate::app::pane::{Pointer, View};
 use crate::app::transfer::{self, Save};
 use crate::store::{Load, Want, Work};
@@ -123,6 +123,29 @@ impl BlobView {
     pub fn save(&self, project: &Id) -> Option<Save> {
         let file = self.file.as_ref()?;
         Some(Save::new(Self::raw(project, file).request(), &file.path))
+    }
+
+    /// What is shown, or why it is not; `failed` where its bytes could not be had.
+    pub fn need_content<'a>(&self, view: &View<'a>, failed: bool) -> Result<&'a Content, Disabled> {
+        self.content(view).ok_or(match &self.file {
+            None => "no file is shown".into(),
+            Some(_) if failed => "the file could not be read".into(),
+            Some(_) => "the file is still loading".into(),
+        })
+    }
+
+    /// Whether the file is text, or why not; `failed` as for [`BlobView::need_content`].
+    pub fn need_text(&self, view: &View, failed: bool) -> Result<(), Disabled> {
+        match self.need_content(view, failed)? {
+            Content::Text(_) => Ok(()),
+            Content::Binary(_) => Err("it is a binary file".into()),
+        }
+    }
+
+    /// Whether the bytes of the file could not be had from the repository.
+    pub fn failed(&self, view: &View, project: &Id) -> bool {
+        let raw = self.file.as_ref().map(|file| Self::raw(project, file).request());
+        raw.is_some_and(|raw| view.store.error_of(&raw).is_some())
     }
 
     /// The file for another program; `None` where it is no text or not there yet.
@@ -432,6 +455,12 @@ impl BlobView {
         };
         self.go_to_match(next, view);
         true
+    }
+
+    /// Whether it is not known yet where the filter_text text is.
+    pub fn is_searching(&self, view: &View) -> bool {
+        let searched = !matches!(self.mode(view), Some(Mode::Hex | Mode::Picture));
+        searched && self.file.is_some() && self.found(view).is_none()
     }
 
     /// Moves; `false` where a move to the left leaves the text.

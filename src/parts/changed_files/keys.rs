@@ -19,7 +19,8 @@ fn expand<P: ShowsChanges>(pane: &mut P, cx: &mut Cx, more: Option<More>) {
     let changes = pane.changes();
     changes.panels().set_focus(DIFF);
     if !changes.expand(more) {
-        cx.say(Tone::Info, "Nothing is hidden here.");
+        let words = if changes.is_here() { "Nothing is hidden here." } else { "The changes are not here yet." };
+        cx.say(Tone::Info, words);
     }
 }
 

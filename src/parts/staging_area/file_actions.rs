@@ -75,12 +75,6 @@ impl FileContext {
         self.desk(view).map(|_| ()).ok_or_else(|| "who you are is not known yet".into())
     }
 
-    /// Whether the file at hand can be changed, or why not.
-    pub fn can_change_file(&self, view: &View) -> Result<(), Disabled> {
-        self.can_change(view)?;
-        self.blob.as_ref().map(|_| ()).ok_or_else(|| "no file is selected".into())
-    }
-
     fn base(&self, desk: &StagingKey, view: &View) -> Base {
         let path = self.path.as_deref().unwrap_or_default();
         Base { blob: self.blob.clone(), last_commit: last_commit(view, &desk.project, &desk.branch, path) }

@@ -396,14 +396,22 @@ impl Viewer {
     /// Whether there is something to look at.
     pub fn written(&self, view: &View) -> Result<(), Disabled> {
         if self.trace(view).is_some_and(|trace| trace.len_lines() > 0) {
-            Ok(())
-        } else {
-            Err("there is no trace yet".into())
+            return Ok(());
+        }
+        let ended =
+            view.store.growing::<Trace>(&self.request()).is_some_and(|trace| trace.over || trace.error.is_some());
+        match self.job(view) {
+            None => Err("the job is not known yet".into()),
+            Some(job) if self.has_trace(view, job) && job.status.is_finished() && !ended => {
+                Err("the trace is still loading".into())
+            }
+            Some(_) => Err("there is no trace yet".into()),
         }
     }
 
     /// Whether it has sections.
     pub fn sections(&self, view: &View) -> Result<(), Disabled> {
+        self.written(view)?;
         let some = self.trace(view).is_some_and(|trace| !trace.sections().is_empty());
         if some { Ok(()) } else { Err("this trace has no sections".into()) }
     }
@@ -419,6 +427,7 @@ impl Viewer {
 
     /// Whether lines have a time.
     pub fn timed(&self, view: &View) -> Result<(), Disabled> {
+        self.written(view)?;
         let times = self.trace(view).is_some_and(Trace::has_times);
         if times { Ok(()) } else { Err("this trace has no times".into()) }
     }

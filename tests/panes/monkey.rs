@@ -1,0 +1,287 @@
+//! A monkey in every place: keys, the mouse and sizes of the terminal by chance, over a server that answers late, out of
+//! order, and at times not at all. After each step what must hold everywhere is checked.
+//!
+//! Chance is seeded, and nothing depends on how long something takes: what fails, fails again. `LABSCOPE_MONKEY_STEPS`
+//! makes runs longer than the usual ones.
+
+use crate::harness::{Begin, Harness};
+use crate::served::demo;
+use crossterm::event::{MouseButton, MouseEventKind};
+use labscope::api::Fault;
+use labscope::api::client::{Client, Server};
+use labscope::app::Place;
+use labscope::app::global::GLOBAL;
+use labscope::panes::PANES;
+use reqwest::Method;
+use secrecy::SecretString;
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Steps in each place, where nothing else is asked for.
+const STEPS: usize = 120;
+/// After so many steps the place is opened anew: otherwise most of them would be taken elsewhere.
+const ROUND: usize = 40;
+/// What is pressed anywhere, the more often the more often it stands here.
+const KEYS: &str = "j j j j k k h l G G g C-d C-u Enter Enter Esc Esc Tab Tab Space n N r q : ? a C-p 1 2 3 4 y";
+/// What is typed into whatever is open.
+const TEXTS: &[&str] =
+    &["/ r o w s Enter", "/ z z z Enter", ": j o b s Enter", "? / X", "C-p r e a d Enter", "L 7 Enter"];
+/// Widths and heights of the terminal.
+const SIZES: &[(u16, u16)] = &[(120, 40), (80, 24), (160, 45), (60, 12), (20, 8), (7, 3), (1, 1), (200, 60)];
+/// What a write that destroys something has in its line: it never goes out without a question.
+const DESTROYS: &[&str] = &["DELETE ", "/erase", "/merged_branches"];
+
+/// Random numbers from a seed (splitmix64).
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, sides: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) % sides.max(1) as u64) as usize
+    }
+
+    fn pick<'a, T: ?Sized>(&mut self, all: &[&'a T]) -> &'a T {
+        all[self.below(all.len())]
+    }
+}
+
+/// One thing that happens.
+#[derive(Clone, Debug, PartialEq)]
+enum Step {
+    Keys(String),
+    Mouse(MouseEventKind, u16, u16),
+    Size(u16, u16),
+    Seconds(i64),
+    /// The server answers what comes there among all that waits, by name.
+    Answers(String),
+    /// It does not, and why.
+    Fails(String, Fault),
+}
+
+impl Step {
+    fn of_chance(dice: &mut Dice, app: &Harness) -> Step {
+        let mut waiting = app.waiting();
+        waiting.sort();
+        match dice.below(100) {
+            0..50 if !waiting.is_empty() => {
+                let line = waiting[dice.below(waiting.len())].clone();
+                match dice.below(12) {
+                    0 => Step::Fails(line, Fault::Offline("connection refused by demo.test".into())),
+                    1 => Step::Fails(line, Fault::Denied("403 Forbidden".into())),
+                    2 => Step::Fails(line, Fault::Missing("404 Not Found".into())),
+                    _ => Step::Answers(line),
+                }
+            }
+            0..65 => {
+                let here = app.app.place().pane;
+                let entry = PANES.iter().find(|entry| entry.id == here);
+                let own = entry.map(|entry| (entry.commands)()).unwrap_or_default();
+                let all: Vec<&str> = own.iter().flat_map(|info| info.keys.iter().copied()).collect();
+                Step::Keys(if all.is_empty() { "Tab" } else { dice.pick(&all) }.to_owned())
+            }
+            65..85 => Step::Keys(dice.pick(&KEYS.split(' ').collect::<Vec<_>>()).to_owned()),
+            85..88 => {
+                let all: Vec<&str> = GLOBAL.iter().flat_map(|command| command.keys.iter().copied()).collect();
+                Step::Keys(dice.pick(&all).to_owned())
+            }
+            88..91 => Step::Keys(dice.pick(TEXTS).to_owned()),
+            91..96 => {
+                let (width, height) = app.size();
+                let kinds = [
+                    MouseEventKind::Down(MouseButton::Left),
+                    MouseEventKind::Drag(MouseButton::Left),
+                    MouseEventKind::Up(MouseButton::Left),
+                    MouseEventKind::ScrollDown,
+                    MouseEventKind::ScrollUp,
+                ];
+                let kind = kinds[dice.below(kinds.len())];
+                Step::Mouse(kind, dice.below(width.into()) as u16, dice.below(height.into()) as u16)
+            }
+            96..98 => {
+                let (width, height) = SIZES[dice.below(SIZES.len())];
+                Step::Size(width, height)
+            }
+            _ => Step::Seconds([1, 3, 20][dice.below(3)]),
+        }
+    }
+
+    fn take(&self, app: &mut Harness) {
+        let index = |line: &str, app: &Harness| app.waiting().iter().position(|waits| waits == line);
+        match self {
+            Step::Keys(keys) => _ = app.press(keys),
+            Step::Mouse(kind, column, row) => app.mouse(*kind, *column, *row),
+            Step::Size(width, height) => _ = app.resize(*width, *height),
+            Step::Seconds(seconds) => _ = app.pass(*seconds),
+            Step::Answers(line) => _ = index(line, app).map(|index| app.answer(index)),
+            Step::Fails(line, fault) => {
+                if let Some(index) = index(line, app) {
+                    app.break_off(index, fault.clone());
+                }
+            }
+        }
+    }
+}
+
+/// What is compared before and after a step.
+struct Seen {
+    place: Place,
+    footer: String,
+    asks: bool,
+    asked: usize,
+}
+
+impl Seen {
+    fn of(app: &Harness) -> Seen {
+        let footer = app.lines().last().map(|line| line.trim_end_matches("? help").trim().to_owned());
+        Seen {
+            place: app.app.place(),
+            footer: footer.unwrap_or_default(),
+            asks: [" yes   n", "Enter does it", "C-s", "M-s"].iter().any(|words| app.shows(words)),
+            asked: app.asked.len(),
+        }
+    }
+
+    /// What stands in the footer where that is no list of keys.
+    fn message(&self) -> Option<&str> {
+        Some(self.footer.as_str()).filter(|words| words.contains(": ") || words.ends_with('.'))
+    }
+}
+
+/// Why the screen after a step cannot be right; nothing where it can.
+fn wrong(step: &Step, before: &Seen, app: &Harness) -> Option<String> {
+    let after = Seen::of(app);
+    let moved = before.place.pane != after.place.pane;
+    if let (Step::Keys(_), true, Some(words)) = (step, moved, after.message())
+        && before.message() == Some(words)
+    {
+        return Some(format!("{words:?} was said of another place"));
+    }
+    for line in &app.asked[before.asked..] {
+        if DESTROYS.iter().any(|words| line.contains(words)) && !line.starts_with("GET ") && !before.asks {
+            return Some(format!("{line} went out without a question"));
+        }
+    }
+    let news = after.message().filter(|words| before.message() != Some(words))?;
+    let lines = app.lines();
+    // Elsewhere headings can be under the cursor, or the board of a pipeline lies beside the list.
+    let is_list = !["home", "jobs", "pipelines"].contains(&after.place.pane.as_str());
+    let has_rows = lines.iter().any(|line| line.contains('▌')) && !lines[0].contains(" 0 ");
+    if news.ends_with(" is selected") && !moved && is_list && has_rows {
+        return Some(format!("{news:?}, and something is"));
+    }
+    if news.ends_with("still loading") && app.waiting().is_empty() {
+        return Some(format!("{news:?}, and nothing is"));
+    }
+    None
+}
+
+/// The replies of the demo world, each asked for once.
+struct World {
+    client: Client,
+    replies: HashMap<String, (u16, bool, Vec<u8>)>,
+}
+
+impl World {
+    /// Has the answers ready to all that is asked.
+    async fn prepare(&mut self, app: &mut Harness) {
+        for line in app.reads() {
+            let Some(target) = line.strip_prefix("GET ").filter(|_| !app.knows(&line)) else { continue };
+            if !self.replies.contains_key(&line) {
+                let form = [("per_page".to_owned(), "100".to_owned())];
+                let reply = self.client.raw(Method::GET, target, &form).await.expect("the demo world answers");
+                let is_json = reply.content_type.is_some_and(|kind| kind.contains("json"));
+                self.replies.insert(line.clone(), (reply.status, is_json, reply.body.to_vec()));
+            }
+            let (status, is_json, body) = &self.replies[&line];
+            match (status, is_json) {
+                (200..300, true) => app.reply(&line, serde_json::from_slice::<serde_json::Value>(body).expect("JSON")),
+                (200..300, false) => app.reply_raw(&line, body.clone()),
+                _ => app.fail(&line, *status, "refused by the demo world"),
+            };
+        }
+    }
+}
+
+/// Where a place of the registry is opened in the demo world.
+fn place_of(id: &str) -> Place {
+    let place = Place::new(id);
+    match id {
+        "search" => place.item("rows"),
+        "projects" | "home" | "groups" | "users" => place,
+        "me" | "key" | "hooks" | "license" | "notifications" => place,
+        "mr" | "issue" => place.project("acme/rocket-ui").item(42),
+        "commit" => place.project("acme/rocket-ui").item("main"),
+        "compare" => place.project("acme/rocket-ui").item("main...feature/rows"),
+        "job" | "artifacts" => place.project("acme/rocket-ui").item(117),
+        "traces" => place.project("acme/rocket-ui").item("117,123"),
+        "user" => place.item("bo"),
+        "epic" => place.group("acme").item(1),
+        _ => place.project("acme/rocket-ui"),
+    }
+}
+
+/// A round in one place. What fails is told with all that led to it.
+async fn round(world: &mut World, place: &Place, seed: u64, steps: usize) -> Result<(), String> {
+    let mut dice = Dice(seed);
+    let mut app = Begin::at(place.clone()).size(120, 40).open();
+    let mut taken = Vec::new();
+    while taken.len() < steps && !app.app.is_quitting() {
+        world.prepare(&mut app).await;
+        let step = Step::of_chance(&mut dice, &app);
+        let before = Seen::of(&app);
+        taken.push(step.clone());
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            step.take(&mut app);
+            wrong(&step, &before, &app)
+        }));
+        let why = outcome.unwrap_or_else(|_| Some("it panicked".into()));
+        if let Some(why) = why {
+            let steps: Vec<String> = taken.iter().map(|step| format!("  {step:?}")).collect();
+            let (at, picture) = (labscope::app::registry::label(PANES, place), app.picture());
+            return Err(format!("{}, {at}, seed {seed}: {why}\n{}\n{picture}", place.pane, steps.join("\n")));
+        }
+    }
+    Ok(())
+}
+
+/// Reasons that take for absent what may be on its way.
+const RASH: &[&str] =
+    &["is selected", "under the cursor", "no file", "binary file", "no archive", "no pipeline", "no sections"];
+
+#[test]
+fn before_anything_arrives_no_command_takes_it_for_absent() {
+    let mut rash = Vec::new();
+    for entry in PANES {
+        for info in (entry.commands)() {
+            let Some(keys) = info.keys.first() else { continue };
+            let mut app = Begin::at(place_of(entry.id)).size(160, 40).open();
+            app.press(keys);
+            let footer = Seen::of(&app).footer;
+            let reason = footer.strip_prefix(info.title).unwrap_or_default();
+            if RASH.iter().any(|words| reason.contains(words)) {
+                rash.push(format!("{}: {footer}", info.id));
+            }
+        }
+    }
+    assert!(rash.is_empty(), "{}", rash.join("\n"));
+}
+
+#[tokio::test]
+async fn whatever_is_pressed_what_is_shown_stays_true() {
+    let steps = std::env::var("LABSCOPE_MONKEY_STEPS").ok().and_then(|steps| steps.parse().ok()).unwrap_or(STEPS);
+    let running = demo().await;
+    let mut server = Server::new(running.base_url.parse().expect("the address of a server"));
+    server.token = Some(SecretString::from(running.tokens["root"].clone()));
+    let client = Client::new(server).expect("a client");
+    let mut world = World { client, replies: HashMap::new() };
+    let mut wrongs = Vec::new();
+    for entry in PANES {
+        for seed in 0..(steps / ROUND) as u64 {
+            wrongs.extend(round(&mut world, &place_of(entry.id), seed, ROUND).await.err());
+        }
+    }
+    running.stop().await;
+    assert!(wrongs.is_empty(), "{} rounds went wrong:\n{}", wrongs.len(), wrongs.join("\n\n"));
+}
