@@ -67,7 +67,7 @@ impl<S: FactsSource> Detail<S> for FactsDetail {
         self.facts.enter(cx)
     }
 
-    fn draw(&self, source: &S, row: &S::Row, view: &View, area: Rect, buf: &mut Buffer, focused: bool, _: usize) {
+    fn draw(&self, source: &S, row: &S::Row, view: &View, area: Rect, buf: &mut Buffer, focused: bool) {
         let body = panels::title(buf, area, view.theme, focused, &source.facts_title(row), "");
         self.facts.draw(view, body, buf, focused);
     }
@@ -140,7 +140,8 @@ impl<S: TextSource> Detail<S> for TextDetail {
         false
     }
 
-    fn draw(&self, source: &S, row: &S::Row, view: &View, area: Rect, buf: &mut Buffer, focused: bool, width: usize) {
+    fn draw(&self, source: &S, row: &S::Row, view: &View, area: Rect, buf: &mut Buffer, focused: bool) {
+        let width = usize::from(area.width);
         let (title, note) = source.text_title(view, row);
         let body = panels::title(buf, area, view.theme, focused, &title, &note);
         let body = Rect { x: body.x + 1, width: body.width.saturating_sub(1), ..body };

@@ -172,7 +172,7 @@ pub trait Detail<S: ListSource>: Sized + 'static {
     /// Goes to the next match of its own search, or to the one before.
     fn seek_next(&mut self, _forward: bool, _cx: &mut Cx) {}
     /// Draws it, with its title.
-    fn draw(&self, source: &S, row: &S::Row, view: &View, area: Rect, buf: &mut Buffer, focused: bool, width: usize);
+    fn draw(&self, source: &S, row: &S::Row, view: &View, area: Rect, buf: &mut Buffer, focused: bool);
 }
 
 /// Nothing stands beside the list.
@@ -194,7 +194,7 @@ impl<S: ListSource> Detail<S> for NoDetail {
     fn enter(&self, _: &mut Cx) -> bool {
         false
     }
-    fn draw(&self, _: &S, _: &S::Row, _: &View, _: Rect, _: &mut Buffer, _: bool, _: usize) {}
+    fn draw(&self, _: &S, _: &S::Row, _: &View, _: Rect, _: &mut Buffer, _: bool) {}
 }
 
 /// A place that lists what its source says.
@@ -455,7 +455,7 @@ impl<S: ListSource> Pane for ListPane<S> {
             let focused = self.on_detail();
             if let Some(row) = self.current(view) {
                 self.detail_area.set(place);
-                self.detail.draw(&self.source, row, view, place, buf, focused, self.detail_width(view));
+                self.detail.draw(&self.source, row, view, place, buf, focused);
             } else if let Some(error) = self.named().and_then(|key| self.source.named(key, view)?.error) {
                 let body = panels::title(buf, place, view.theme, focused, "", "");
                 list::failure(view, body, buf, error);

@@ -46,7 +46,7 @@ fn counted(asked: &Asked, pages: u32) -> Answer {
     let number = asked.line.split("page=").nth(1).and_then(|rest| rest.split('&').next()).expect("a page");
     let number: u32 = number.parse().expect("a number");
     let next = if number < pages { (number + 1).to_string() } else { String::new() };
-    let page = answer(200, &format!(r#"[{{"name":"{number}"}}]"#));
+    let page = answer(200, format!(r#"[{{"name":"{number}"}}]"#));
     page.with("x-next-page", &next).with("x-total-pages", &pages.to_string())
 }
 

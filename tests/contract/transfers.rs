@@ -63,7 +63,7 @@ impl Folder {
 #[tokio::test]
 async fn a_download_tells_how_far_it_is_and_leaves_one_whole_file() {
     let folder = Folder::new();
-    let server = Scripted::start([answer(200, &content()).with("content-type", "application/zip")]).await;
+    let server = Scripted::start([answer(200, content()).with("content-type", "application/zip")]).await;
     let (saved, heard) = folder.fill(&server).await;
     let total = content().len() as u64;
     assert_eq!(saved.expect("saved"), total);
@@ -109,7 +109,7 @@ async fn what_an_earlier_download_left_of_something_else_is_fetched_anew() {
         let folder = Folder::new();
         std::fs::write(folder.part(), old).expect("written");
         let server = Scripted::minded(|asked| match asked.header("range") {
-            "" => answer(200, &content()),
+            "" => answer(200, content()),
             range if range > "bytes=3" && range.len() > "bytes=300000".len() => {
                 answer(416, "").with("content-range", &format!("bytes */{}", content().len()))
             }

@@ -167,16 +167,7 @@ impl Detail<SnippetSource> for SnippetDetail {
         }
     }
 
-    fn draw(
-        &self,
-        _: &SnippetSource,
-        snippet: &Snippet,
-        view: &View,
-        area: Rect,
-        buf: &mut Buffer,
-        focused: bool,
-        _: usize,
-    ) {
+    fn draw(&self, _: &SnippetSource, snippet: &Snippet, view: &View, area: Rect, buf: &mut Buffer, focused: bool) {
         let name = snippet.file_name.as_deref().filter(|name| !name.is_empty()).unwrap_or(&snippet.title);
         let facts = if self.tab == TEXT { self.text.facts(view) } else { String::new() };
         let body = panels::title(buf, area, view.theme, focused, name, &facts);
