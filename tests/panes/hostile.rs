@@ -34,7 +34,7 @@ async fn a_server_that_ignores_ranges_shows_each_line_once_and_one_that_writes_a
     let server = Scripted::minded(move |asked| {
         // Enough of it that a part can be asked for.
         let after = |word: &str, text: &str| format!("{}{text}", format!("{word}\n").repeat(100));
-        let said = |word: &str, text: &str| answer(200, &after(word, text)).with("content-type", "text/plain");
+        let said = |word: &str, text: &str| answer(200, after(word, text)).with("content-type", "text/plain");
         if asked.line.contains("/trace") {
             // Whatever part is asked for, everything comes; then another, shorter text; then a part from the wrong place.
             return match turns.fetch_add(1, Ordering::SeqCst) {
@@ -47,7 +47,7 @@ async fn a_server_that_ignores_ranges_shows_each_line_once_and_one_that_writes_a
         }
         let status = if turns.load(Ordering::SeqCst) > 5 { "success" } else { "running" };
         match asked.line.contains("/jobs/7") {
-            true => answer(200, &job(status).to_string()).with("content-type", "application/json"),
+            true => answer(200, job(status).to_string()).with("content-type", "application/json"),
             false => answer(404, "{\"message\":\"404 Not found\"}").with("content-type", "application/json"),
         }
     })

@@ -32,7 +32,7 @@ enum Fate {
 type Notes = Arc<Mutex<(Vec<String>, usize)>>;
 
 fn json_of(status: u16, body: &serde_json::Value) -> Answer {
-    answer(status, &body.to_string()).with("content-type", "application/json")
+    answer(status, body.to_string()).with("content-type", "application/json")
 }
 
 fn mind(asked: &Asked, notes: &Notes) -> Answer {
