@@ -86,7 +86,8 @@ impl Pane for Files {
     fn motion(&mut self, _: Motion, _: &mut Cx) {}
 }
 
-const REGISTRY: &[Entry] = &[Entry::of::<Probe>(), Entry::of::<Files>().shows(Thing::Project)];
+const REGISTRY: &[Entry] =
+    &[Entry::of::<Files>().shows(Thing::Project).reached_by("files", &["g f"], "Go to files"), Entry::of::<Probe>()];
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap_or_default()
@@ -254,7 +255,7 @@ fn the_start_of_a_sequence_shows_how_it_goes_on() {
     let (mut app, _) = start(Session::default());
     press(&mut app, 'g');
     let screen = screen(&app);
-    assert!(screen.contains("h  Go home") && screen.contains("m  Go to merge requests"), "{screen}");
+    assert!(screen.contains("f  Go to files"), "{screen}");
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn an_answer_that_is_not_a_user_keeps_no_token() {
         thread.join().expect("answered");
         assert_eq!((login.code, login.out.as_str()), (Some(1), ""), "{body}: {login:?}");
         assert!(!home.path("config/labscope/tokens.toml").exists(), "{body}: {login:?}");
-        assert!(!body.starts_with('{') || login.err.contains("did not answer with a user"), "{body}: {login:?}");
+        assert!(!body.starts_with('{') || login.err.contains("did not return a user"), "{body}: {login:?}");
     }
 }
 
@@ -68,5 +68,5 @@ fn a_clone_leads_to_its_server_and_the_configuration_to_its_token() {
     repository.remote("origin", &format!("{}/acme/web.git", served.url())).expect("a remote");
     let status = home.run(&["auth", "status"]);
     assert_eq!(status.code, Some(0), "{status:?}");
-    assert!(status.out.contains("as root, with the token of hosts.here.token_file"), "{status:?}");
+    assert!(status.out.contains("as root (token from hosts.here.token_file"), "{status:?}");
 }

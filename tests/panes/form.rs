@@ -92,6 +92,7 @@ async fn what_was_typed_is_kept_through_esc_and_is_there_again() {
 fn started_again(kept: &[(&str, &str)]) -> Harness {
     let mut begin = Begin::at(Place::new("projects"));
     begin.drafts.extend(kept.iter().map(|(key, text)| ((*key).to_owned(), (*text).to_owned())));
+    begin.account = begin.drafts.remove("account demo").unwrap_or_default();
     begin.open()
 }
 

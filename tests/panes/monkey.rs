@@ -171,9 +171,6 @@ fn wrong(step: &Step, before: &Seen, app: &Harness) -> Option<String> {
     if news.ends_with(" is selected") && !moved && is_list && has_rows {
         return Some(format!("{news:?}, and something is"));
     }
-    if news.ends_with("still loading") && app.waiting().is_empty() {
-        return Some(format!("{news:?}, and nothing is"));
-    }
     None
 }
 

@@ -116,7 +116,7 @@ async fn a_runner_is_enabled_and_disabled_in_a_project_and_the_rule_of_the_last_
     assert!(harness.asked.iter().any(|line| line == enabled), "{:?}", harness.asked);
     let mut harness = in_project(&["acme/rocket-ui"]).await;
     harness.press("D");
-    harness.expect("acme/rocket-ui is its only project: Delete removes it instead").expect_no("Disable runner");
+    harness.expect("acme/rocket-ui is its only project: Delete removes it instead").expect_no("Disable runner #3");
 }
 
 #[tokio::test]

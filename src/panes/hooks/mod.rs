@@ -144,7 +144,7 @@ impl ListSource for HookSource {
             .writes()
             .when(|_, view| forms::administrator(view)),
         Command::new("hooks.test", &["t"], "Test hook", Hooks::test).footer("test").writes().when(Hooks::may_change),
-        Hooks::mark_command("hooks.mark"),
+        Hooks::mark_command("hooks.mark").when(Hooks::may_change),
         Hooks::columns_command("hooks.columns"),
         Command::new("hooks.delete", &["D", "Delete"], "Remove hooks…", Hooks::delete)
             .footer("remove")

@@ -333,7 +333,7 @@ fn hidden_lines_come_into_sight() {
     let file = between(&source, &old, &new);
     assert_eq!((file.hunks.len(), file.additions, file.deletions), (3, 2, 1));
     let mut doc = DiffDoc::new(vec![Arc::new(file.clone())]);
-    assert_eq!(rows(&doc).iter().filter(|row| row.contains("unchanged")).count(), 2);
+    assert_eq!(rows(&doc).iter().filter(|row| row.contains(" lines")).count(), 2);
     assert!(rows(&doc).last().unwrap().contains("expand to end of file"));
     // From above and from below.
     let (more, down, up) = file.with(&new, 1, More::Both(3)).unwrap();
