@@ -1,7 +1,7 @@
 //! What stands beside a list: [`FactsDetail`] shows facts of the selected row, [`TextDetail`] a text of it.
 
 use super::facts::{Details, NAMES_WIDE};
-use super::list_pane::{Detail, ListPane, ListSource};
+use super::list_pane::{Beside, Detail, ListSource};
 use super::rendered_markdown::MEASURE;
 use crate::app::command::Motion;
 use crate::app::pane::{Cx, Pointer, View};
@@ -40,18 +40,19 @@ impl<S: FactsSource> Detail<S> for FactsDetail {
         FactsDetail { facts: Details::default().names(NAMES_WIDE) }
     }
 
-    fn wants(&self, pane: &ListPane<S>, row: &S::Row, _view: &View, _width: usize) -> Vec<Want> {
-        pane.source.load(row).map(|load| load.after(PAUSE).into()).into_iter().collect()
+    fn wants(&self, at: &Beside<'_, S>, _view: &View) -> Vec<Want> {
+        let load = at.row.and_then(|row| at.source.load(row));
+        load.map(|load| load.after(PAUSE).into()).into_iter().collect()
     }
 
-    fn changed(&mut self, source: &S, row: Option<&S::Row>, cx: &mut Cx, _width: usize) {
+    fn changed(&mut self, at: &Beside<'_, S>, cx: &mut Cx) {
         self.facts.clear();
-        if let Some(row) = row {
-            source.facts(&mut self.facts, &cx.view, row);
+        if let Some(row) = at.row {
+            at.source.facts(&mut self.facts, &cx.view, row);
         }
     }
 
-    fn motion(&mut self, _: &S, _: Option<&S::Row>, motion: Motion, _view: &View, _width: usize) -> bool {
+    fn motion(&mut self, _: &Beside<'_, S>, motion: Motion, _view: &View) -> bool {
         let leaves = motion == Motion::Left;
         if !leaves {
             self.facts.motion(motion);
@@ -59,17 +60,17 @@ impl<S: FactsSource> Detail<S> for FactsDetail {
         leaves
     }
 
-    fn pointer(&mut self, _: &S, _: Option<&S::Row>, pointer: Pointer, cx: &mut Cx, _width: usize) {
+    fn pointer(&mut self, _: &Beside<'_, S>, pointer: Pointer, cx: &mut Cx) {
         self.facts.pointer(pointer, cx);
     }
 
-    fn enter(&self, cx: &mut Cx) -> bool {
+    fn enter(&mut self, _: &Beside<'_, S>, cx: &mut Cx) -> bool {
         self.facts.enter(cx)
     }
 
-    fn draw(&self, source: &S, row: &S::Row, view: &View, area: Rect, buf: &mut Buffer, focused: bool) {
-        let body = panels::title(buf, area, view.theme, focused, &source.facts_title(row), "");
-        self.facts.draw(view, body, buf, focused);
+    fn draw(&self, at: &Beside<'_, S>, row: &S::Row, view: &View, area: Rect, buf: &mut Buffer) {
+        let body = panels::title(buf, area, view.theme, at.focused, &at.source.facts_title(row), "");
+        self.facts.draw(view, body, buf, at.focused);
     }
 }
 
@@ -88,8 +89,8 @@ pub trait TextSource: ListSource<Detail = TextDetail> {
 /// A text of the selected row, in a window that scrolls.
 pub struct TextDetail {
     window: DocState,
-    /// The row that it was scrolled for.
-    row: String,
+    /// The key of the text; `None` where the row has none.
+    key: Option<String>,
 }
 
 /// Columns of the text itself: without its margins, and no more than can be read well.
@@ -97,61 +98,62 @@ fn measure(width: usize) -> usize {
     width.saturating_sub(3).min(MEASURE)
 }
 
-fn lines<'a, S: TextSource>(source: &S, row: &S::Row, view: &View<'a>, width: usize) -> Option<&'a [DocLine<'static>]> {
-    let made: &Rendered = view.store.made(&source.text_key(view, row, measure(width))?)?;
-    Some(&made.lines)
+impl TextDetail {
+    fn lines<'a>(&self, view: &View<'a>) -> Option<&'a [DocLine<'static>]> {
+        let made: &Rendered = view.store.made(self.key.as_ref()?)?;
+        Some(&made.lines)
+    }
 }
 
 impl<S: TextSource> Detail<S> for TextDetail {
     const PANELS: usize = 2;
 
     fn new() -> TextDetail {
-        TextDetail { window: DocState { cursor_line: false, ..DocState::new() }, row: String::new() }
+        TextDetail { window: DocState { cursor_line: false, ..DocState::new() }, key: None }
     }
 
-    fn wants(&self, pane: &ListPane<S>, row: &S::Row, view: &View, width: usize) -> Vec<Want> {
-        let width = measure(width);
-        let key = pane.source.text_key(view, row, width).filter(|key| view.store.lacks(key));
-        key.map(|key| pane.source.text_work(view, row, width, key).into()).into_iter().collect()
+    fn wants(&self, at: &Beside<'_, S>, view: &View) -> Vec<Want> {
+        let Some((row, key)) = at.row.zip(self.key.clone().filter(|key| view.store.lacks(key))) else {
+            return Vec::new();
+        };
+        vec![at.source.text_work(view, row, measure(at.width), key).into()]
     }
 
-    fn changed(&mut self, _: &S, row: Option<&S::Row>, _cx: &mut Cx, _width: usize) {
-        let row = row.map(S::key).unwrap_or_default();
-        if row != self.row {
-            self.row = row;
+    fn changed(&mut self, at: &Beside<'_, S>, cx: &mut Cx) {
+        if at.is_new {
             self.window.first();
             self.window.top.set(0);
         }
+        let row = at.row.filter(|_| at.width > 0);
+        self.key = row.and_then(|row| at.source.text_key(&cx.view, row, measure(at.width)));
     }
 
-    fn motion(&mut self, source: &S, row: Option<&S::Row>, motion: Motion, view: &View, width: usize) -> bool {
-        let len = row.and_then(|row| lines(source, row, view, width)).map_or(0, <[_]>::len);
+    fn motion(&mut self, _: &Beside<'_, S>, motion: Motion, view: &View) -> bool {
+        let len = self.lines(view).map_or(0, <[_]>::len);
         motion.window(&mut self.window, len);
         motion == Motion::Left
     }
 
-    fn pointer(&mut self, source: &S, row: Option<&S::Row>, pointer: Pointer, cx: &mut Cx, width: usize) {
+    fn pointer(&mut self, at: &Beside<'_, S>, pointer: Pointer, cx: &mut Cx) {
         if let Pointer::Wheel { rows, .. } = pointer {
-            self.motion(source, row, Motion::Wheel(rows), &cx.view, width);
+            self.motion(at, Motion::Wheel(rows), &cx.view);
         }
     }
 
-    fn enter(&self, _cx: &mut Cx) -> bool {
+    fn enter(&mut self, _: &Beside<'_, S>, _cx: &mut Cx) -> bool {
         false
     }
 
-    fn draw(&self, source: &S, row: &S::Row, view: &View, area: Rect, buf: &mut Buffer, focused: bool) {
-        let width = usize::from(area.width);
-        let (title, note) = source.text_title(view, row);
-        let body = panels::title(buf, area, view.theme, focused, &title, &note);
+    fn draw(&self, at: &Beside<'_, S>, row: &S::Row, view: &View, area: Rect, buf: &mut Buffer) {
+        let (title, note) = at.source.text_title(view, row);
+        let body = panels::title(buf, area, view.theme, at.focused, &title, &note);
         let body = Rect { x: body.x + 1, width: body.width.saturating_sub(1), ..body };
-        let nothing = || source.without_text(row);
-        if source.text_key(view, row, measure(width)).is_none() {
-            let (why, advice) = nothing();
+        if self.key.is_none() {
+            let (why, advice) = at.source.without_text(row);
             return state::empty(buf, body, view.theme, &why, advice);
         }
-        let Some(lines) = lines(source, row, view, width) else { return state::skeleton(buf, body, view.theme) };
-        doc::draw(buf, body, view.theme, focused, &self.window, lines.len(), 0, |index| {
+        let Some(lines) = self.lines(view) else { return state::skeleton(buf, body, view.theme) };
+        doc::draw(buf, body, view.theme, at.focused, &self.window, lines.len(), 0, |index| {
             lines.get(index).map(DocLine::borrowed).unwrap_or_default()
         });
     }

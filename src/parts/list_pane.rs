@@ -143,22 +143,36 @@ pub enum DetailSearch {
     Nothing,
 }
 
+/// What a panel beside a list is about.
+pub struct Beside<'a, S: ListSource> {
+    /// What is listed.
+    pub source: &'a S,
+    /// The selected row.
+    pub row: Option<&'a S::Row>,
+    /// Whether it is another row than at the update before.
+    pub is_new: bool,
+    /// Columns of the panel; 0 where it is out of sight.
+    pub width: usize,
+    /// Whether the panel has the focus.
+    pub focused: bool,
+}
+
 /// What stands beside a list: facts or a text of the selected row.
 pub trait Detail<S: ListSource>: Sized + 'static {
     /// How many panels there are with it: 1 or 2.
     const PANELS: usize;
     /// Nothing of any row yet.
     fn new() -> Self;
-    /// What it needs to show `row` in `width` columns.
-    fn wants(&self, pane: &ListPane<S>, row: &S::Row, view: &View, width: usize) -> Vec<Want>;
+    /// What it needs while it is in sight.
+    fn wants(&self, at: &Beside<'_, S>, view: &View) -> Vec<Want>;
     /// Another row, or something about it changed.
-    fn changed(&mut self, source: &S, row: Option<&S::Row>, cx: &mut Cx, width: usize);
+    fn changed(&mut self, at: &Beside<'_, S>, cx: &mut Cx);
     /// Moves in it; `true` where that leaves it for the list.
-    fn motion(&mut self, source: &S, row: Option<&S::Row>, motion: Motion, view: &View, width: usize) -> bool;
+    fn motion(&mut self, at: &Beside<'_, S>, motion: Motion, view: &View) -> bool;
     /// A press or the wheel in it.
-    fn pointer(&mut self, source: &S, row: Option<&S::Row>, pointer: Pointer, cx: &mut Cx, width: usize);
+    fn pointer(&mut self, at: &Beside<'_, S>, pointer: Pointer, cx: &mut Cx);
     /// Opens what is under its cursor; `false` where that leads nowhere.
-    fn enter(&self, cx: &mut Cx) -> bool;
+    fn enter(&mut self, at: &Beside<'_, S>, cx: &mut Cx) -> bool;
     /// What `/` searches.
     fn search_mode(&self) -> DetailSearch {
         DetailSearch::List
@@ -172,7 +186,7 @@ pub trait Detail<S: ListSource>: Sized + 'static {
     /// Goes to the next match of its own search, or to the one before.
     fn seek_next(&mut self, _forward: bool, _cx: &mut Cx) {}
     /// Draws it, with its title.
-    fn draw(&self, source: &S, row: &S::Row, view: &View, area: Rect, buf: &mut Buffer, focused: bool);
+    fn draw(&self, at: &Beside<'_, S>, row: &S::Row, view: &View, area: Rect, buf: &mut Buffer);
 }
 
 /// Nothing stands beside the list.
@@ -183,18 +197,18 @@ impl<S: ListSource> Detail<S> for NoDetail {
     fn new() -> NoDetail {
         NoDetail
     }
-    fn wants(&self, _: &ListPane<S>, _: &S::Row, _: &View, _: usize) -> Vec<Want> {
+    fn wants(&self, _: &Beside<'_, S>, _: &View) -> Vec<Want> {
         Vec::new()
     }
-    fn changed(&mut self, _: &S, _: Option<&S::Row>, _: &mut Cx, _: usize) {}
-    fn motion(&mut self, _: &S, _: Option<&S::Row>, _: Motion, _: &View, _: usize) -> bool {
+    fn changed(&mut self, _: &Beside<'_, S>, _: &mut Cx) {}
+    fn motion(&mut self, _: &Beside<'_, S>, _: Motion, _: &View) -> bool {
         false
     }
-    fn pointer(&mut self, _: &S, _: Option<&S::Row>, _: Pointer, _: &mut Cx, _: usize) {}
-    fn enter(&self, _: &mut Cx) -> bool {
+    fn pointer(&mut self, _: &Beside<'_, S>, _: Pointer, _: &mut Cx) {}
+    fn enter(&mut self, _: &Beside<'_, S>, _: &mut Cx) -> bool {
         false
     }
-    fn draw(&self, _: &S, _: &S::Row, _: &View, _: Rect, _: &mut Buffer, _: bool) {}
+    fn draw(&self, _: &Beside<'_, S>, _: &S::Row, _: &View, _: Rect, _: &mut Buffer) {}
 }
 
 /// A place that lists what its source says.
@@ -211,16 +225,26 @@ pub struct ListPane<S: ListSource> {
     read: Option<String>,
     /// The row that the place named, until the list has it or the selection moves.
     named: Option<String>,
-    /// What is asked for by the filter as it is typed, and by the one whose rows are shown; made anew at each update.
-    asked: Option<ListQuery<S::Row>>,
-    shown: Option<ListQuery<S::Row>>,
+    /// Made anew at each update of the source and of what a person chose, see [`ListPane::resolve`].
+    resolved: Resolved<S::Row>,
     detail_area: Cell<Rect>,
+}
+
+/// What a list is, by its source and by what a person chose.
+struct Resolved<T: 'static> {
+    filter: Filter<T>,
+    /// The columns; in no order where the query says one.
+    columns: ColumnState<T>,
+    /// What is asked for by the filter as it is typed.
+    asked: Option<ListQuery<T>>,
+    /// What is asked for by the filter whose rows are shown.
+    shown: Option<ListQuery<T>>,
 }
 
 impl<S: ListSource> ListPane<S> {
     /// The rows that are shown.
     pub fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, S::Row> {
-        self.source.rows(self.shown.as_ref(), view)
+        self.source.rows(self.resolved.shown.as_ref(), view)
     }
 
     /// The selected row, or the one that the place named until the list has it.
@@ -247,6 +271,11 @@ impl<S: ListSource> ListPane<S> {
     /// What a person asks for.
     pub fn input(&self) -> Input<'_> {
         Input { filter: self.list.filter_text(), tab: self.tab }
+    }
+
+    /// What a person asked for when the rows came that are shown.
+    fn shown_input(&self) -> Input<'_> {
+        Input { filter: self.list.shown(), tab: self.tab }
     }
 
     /// The index of the tab.
@@ -282,8 +311,9 @@ impl<S: ListSource> ListPane<S> {
 
     /// Opens what is under the cursor of the panel beside the list; `false` where the list has the focus, or that leads
     /// nowhere.
-    pub fn enter_detail(&self, cx: &mut Cx) -> bool {
-        self.on_detail() && self.detail.enter(cx)
+    pub fn enter_detail(&mut self, cx: &mut Cx) -> bool {
+        let view = cx.view;
+        self.on_detail() && self.with_detail(&view, |detail, at| detail.enter(at, cx))
     }
 
     /// The selected row, or why there is none.
@@ -324,14 +354,22 @@ impl<S: ListSource> ListPane<S> {
         matches!(self.searched(), DetailSearch::Own(_))
     }
 
-    /// The columns as they are chosen now; in no order where the query says one.
-    fn columns(&self, view: &View) -> ColumnState<S::Row> {
-        let said = matches!(self.source.filter(), Filter::Query(_));
-        S::COLUMNS.chosen(view).unless(said && query::get(self.list.filter_text(), "sort").is_some())
-    }
-
-    fn query(&self, filter: &str, view: &View) -> Option<ListQuery<S::Row>> {
-        self.source.query(&Input { filter, tab: self.tab }, self.columns(view).server(), view)
+    /// Asks the source what it is now.
+    fn resolve(&mut self, view: &View) {
+        let filter = self.source.filter();
+        let is_sorted = matches!(filter, Filter::Query(_)) && query::get(self.list.filter_text(), "sort").is_some();
+        let columns = S::COLUMNS.chosen(view).unless(is_sorted);
+        let asked = self.source.query(&self.input(), columns.server(), view);
+        let rows = self.source.rows(asked.as_ref(), view);
+        match filter {
+            Filter::Loaded(matches) => self.list.narrow(&rows, matches),
+            _ => self.list.answered(&rows),
+        }
+        let shown = match self.list.is_behind() {
+            true => self.source.query(&self.shown_input(), columns.server(), view),
+            false => asked.clone(),
+        };
+        self.resolved = Resolved { filter, columns, asked, shown };
     }
 
     /// Columns of what stands beside the list; it is drawn in the whole screen between the lines of the frame.
@@ -347,15 +385,19 @@ impl<S: ListSource> ListPane<S> {
         self.current(view).map(S::key)
     }
 
-    fn move_detail(&mut self, motion: Motion, view: &View) {
+    /// What the panel beside the list is about now.
+    fn beside<'a>(&'a self, view: &View<'a>) -> Beside<'a, S> {
         let (row, width) = (self.current(view), self.detail_width(view));
-        if self.detail.motion(&self.source, row, motion, view, width) {
-            self.panels.set_focus(LIST);
-        }
+        Beside { source: &self.source, row, is_new: false, width, focused: self.on_detail() }
+    }
+
+    fn with_detail<T>(&mut self, view: &View, run: impl FnOnce(&mut S::Detail, &Beside<'_, S>) -> T) -> T {
+        let (row, width, focused) = (self.current(view), self.detail_width(view), self.on_detail());
+        run(&mut self.detail, &Beside { source: &self.source, row, is_new: false, width, focused })
     }
 
     fn draw_list(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        let columns = self.columns(view);
+        let columns = &self.resolved.columns;
         let focused = self.panels.focus() == LIST;
         let body = match S::Detail::PANELS {
             1 => area,
@@ -363,7 +405,7 @@ impl<S: ListSource> ListPane<S> {
         };
         let draw =
             |row: &S::Row| columns.row(self.source.row(view, row).marked(self.list.state.is_marked(&S::key(row))));
-        let empty = self.source.empty(&Input { filter: self.list.shown(), tab: self.tab });
+        let empty = self.source.empty(&self.shown_input());
         self.list.draw(view, body, buf, focused, &self.rows(view), &columns.columns(), draw, empty);
     }
 }
@@ -387,10 +429,10 @@ impl<S: ListSource> Pane for ListPane<S> {
         if named.is_some() {
             panels.set_focus(DETAIL);
         }
-        let (asked, shown, detail_area) = (None, None, Cell::default());
-        let mut pane = ListPane { source, list, detail, tab, panels, read: None, named, asked, shown, detail_area };
-        pane.asked = pane.query(pane.list.filter_text(), view);
-        pane.shown.clone_from(&pane.asked);
+        let resolved = Resolved { filter: source.filter(), columns: S::COLUMNS.chosen(view), asked: None, shown: None };
+        let detail_area = Cell::default();
+        let mut pane = ListPane { source, list, detail, tab, panels, read: None, named, resolved, detail_area };
+        pane.resolve(view);
         pane
     }
 
@@ -400,7 +442,7 @@ impl<S: ListSource> Pane for ListPane<S> {
         if S::NAMES_ROW {
             place.item = self.named.clone().or_else(|| self.read.clone().filter(|_| self.on_detail()));
         }
-        match self.source.filter() {
+        match self.resolved.filter {
             Filter::Query(_) => place.query(self.list.filter_text()),
             _ => place,
         }
@@ -409,11 +451,11 @@ impl<S: ListSource> Pane for ListPane<S> {
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
         let mut breadcrumbs = self.source.breadcrumbs(view);
         let rows = self.rows(view);
-        match self.source.filter() {
-            Filter::Query(grammar) => breadcrumbs.extend(query_list::breadcrumbs(&self.list, &rows, &grammar, view)),
+        match &self.resolved.filter {
+            Filter::Query(grammar) => breadcrumbs.extend(query_list::breadcrumbs(&self.list, &rows, grammar, view)),
             _ => breadcrumbs.extend(self.list.breadcrumbs(&rows)),
         }
-        breadcrumbs.extend(self.columns(view).breadcrumb(&rows));
+        breadcrumbs.extend(self.resolved.columns.breadcrumb(&rows));
         let marked = self.list.state.marked().len();
         if marked > 0 {
             breadcrumbs.push(Breadcrumb::new(format!("{marked} marked"), Role::Warning));
@@ -422,19 +464,16 @@ impl<S: ListSource> Pane for ListPane<S> {
     }
 
     fn wants(&self, view: &View) -> Vec<Want> {
-        let mut wants = match self.source.filter() {
-            Filter::Query(grammar) => grammar.wants(self.list.filter_text()),
-            _ => Vec::new(),
+        let (mut wants, rest) = match &self.resolved.filter {
+            Filter::Query(grammar) => (grammar.wants(self.list.filter_text()), self.list.rest()),
+            Filter::Server => (Vec::new(), self.list.rest()),
+            Filter::Loaded(_) => (Vec::new(), Duration::ZERO),
         };
-        let rest = match self.source.filter() {
-            Filter::Loaded(_) => Duration::ZERO,
-            _ => self.list.rest(),
-        };
-        wants.extend(self.asked.iter().flat_map(|query| query.wants(self.list.pages(), rest)));
+        wants.extend(self.resolved.asked.iter().flat_map(|query| query.wants(self.list.pages(), rest)));
         wants.extend(S::wants(self, view));
-        let width = self.detail_width(view);
-        if let Some(row) = self.current(view).filter(|_| width > 0) {
-            wants.extend(self.detail.wants(self, row, view, width));
+        let at = self.beside(view);
+        if at.width > 0 {
+            wants.extend(self.detail.wants(&at, view));
         }
         wants
     }
@@ -452,12 +491,12 @@ impl<S: ListSource> Pane for ListPane<S> {
             self.draw_list(view, place, buf);
         }
         if let Some(place) = places.get(DETAIL).copied().flatten() {
-            let focused = self.on_detail();
-            if let Some(row) = self.current(view) {
+            let at = Beside { width: place.width.into(), ..self.beside(view) };
+            if let Some(row) = at.row {
                 self.detail_area.set(place);
-                self.detail.draw(&self.source, row, view, place, buf, focused);
+                self.detail.draw(&at, row, view, place, buf);
             } else if let Some(error) = self.named().and_then(|key| self.source.named(key, view)?.error) {
-                let body = panels::title(buf, place, view.theme, focused, "", "");
+                let body = panels::title(buf, place, view.theme, at.focused, "", "");
                 list::failure(view, body, buf, error);
             }
         }
@@ -466,31 +505,26 @@ impl<S: ListSource> Pane for ListPane<S> {
 
     fn changed(&mut self, cx: &mut Cx) {
         let view = cx.view;
-        self.asked = self.query(self.list.filter_text(), &view);
-        let asked = self.source.rows(self.asked.as_ref(), &view);
-        match self.source.filter() {
-            Filter::Loaded(matches) => self.list.narrow(&asked, matches),
-            _ => self.list.answered(&asked),
-        }
-        self.shown = match self.list.is_behind() {
-            true => self.query(self.list.shown(), &view),
-            false => self.asked.clone(),
-        };
+        self.resolve(&view);
         let shown = self.rows(&view);
-        self.columns(&view).sort(&mut self.list, &shown);
+        self.resolved.columns.sort(&mut self.list, &shown);
         self.list.sync(&shown, S::key);
         if self.named.is_some() && self.list.selected(&shown).map(S::key) == self.named {
             self.named = None;
         }
-        let (row, width) = (self.current(&view), self.detail_width(&view));
-        self.read = row.map(S::key);
-        self.detail.changed(&self.source, row, cx, width);
+        let read = self.selected_key(&view);
+        let is_new = self.read != read;
+        self.read = read;
+        self.with_detail(&view, |detail, at| detail.changed(&Beside { is_new, ..*at }, cx));
         S::changed(self, cx);
     }
 
     fn motion(&mut self, motion: Motion, cx: &mut Cx) {
         if self.on_detail() {
-            return self.move_detail(motion, &cx.view);
+            if self.with_detail(&cx.view, |detail, at| detail.motion(at, motion, &cx.view)) {
+                self.panels.set_focus(LIST);
+            }
+            return;
         }
         match motion {
             Motion::Right => S::enter(self, cx),
@@ -509,8 +543,8 @@ impl<S: ListSource> Pane for ListPane<S> {
             if press {
                 self.panels.set_focus(DETAIL);
             }
-            let (current, width) = (self.current(&cx.view), self.detail_width(&cx.view));
-            return self.detail.pointer(&self.source, current, pointer, cx, width);
+            let view = cx.view;
+            return self.with_detail(&view, |detail, at| detail.pointer(at, pointer, cx));
         }
         if press {
             self.named = None;
@@ -549,8 +583,8 @@ impl<S: ListSource> Pane for ListPane<S> {
     }
 
     fn grammar(&self) -> Option<Grammar> {
-        match self.source.filter() {
-            Filter::Query(grammar) => Some(grammar).filter(|_| self.searched() == DetailSearch::List),
+        match &self.resolved.filter {
+            Filter::Query(grammar) if self.searched() == DetailSearch::List => Some(grammar.clone()),
             _ => None,
         }
     }
@@ -571,6 +605,7 @@ impl<S: ListSource> Pane for ListPane<S> {
         if self.searches_detail() {
             return self.detail.seek_next(forward, cx);
         }
+        self.named = None;
         self.list.motion(if forward { Motion::Down } else { Motion::Up }, self.list.len(&self.rows(&cx.view)));
     }
 

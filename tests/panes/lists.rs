@@ -32,11 +32,17 @@ fn lists() -> Vec<List> {
         |id: u64, name: &str| json!({"id": id, "username": name, "name": name, "state": "active", "web_url": ""});
     let hook = |id: u64, name: &str| json!({"id": id, "url": format!("http://{name}.test")});
     let snippet = |id: u64, title: &str| json!({"id": id, "title": title, "file_name": "a.rs", "web_url": ""});
+    let merge_request = |id: u64, title: &str| {
+        json!({"id": id, "iid": id, "title": title, "state": "opened", "web_url": "", "description": "Why.",
+            "project_id": 7, "source_branch": "work", "target_branch": "main",
+            "author": user(5, "ada"), "created_at": "2026-06-15T09:00:00Z", "updated_at": "2026-06-15T09:00:00Z"})
+    };
     let list = |place, line, rows, marks, detail| List { place, line, rows, marks, detail };
     vec![
         list(on("branches"), "GET /projects/a%2Fb/repository/branches", two(&named), true, false),
         list(on("tags"), "GET /projects/a%2Fb/repository/tags", two(&named), true, true),
         list(on("snippets"), "GET /projects/a%2Fb/snippets", two(&snippet), false, true),
+        list(on("mrs"), "GET /projects/a%2Fb/merge_requests", two(&merge_request), true, true),
         list(Place::new("projects"), "GET /projects", two(&project), false, false),
         list(Place::new("users"), "GET /users", two(&user), true, true),
         list(Place::new("hooks"), "GET /hooks", two(&hook), true, true),

@@ -9,7 +9,7 @@ use crate::app::outbox::Noteable;
 use crate::app::pane::{Cx, Pointer, SearchMode, View};
 use crate::parts::facts::{Details, NAMES_WIDE};
 use crate::parts::list::{self, age, ago};
-use crate::parts::list_pane::{Detail, DetailSearch, ListPane};
+use crate::parts::list_pane::{Beside, Detail, DetailSearch};
 use crate::parts::notes::Notes;
 use crate::store::{Load, Want};
 use crate::ui::panels;
@@ -31,8 +31,6 @@ pub struct SnippetDetail {
     /// What people say of it.
     pub notes: Notes,
     details: Details,
-    /// The snippet whose notes are shown.
-    id: Option<u64>,
 }
 
 fn user_agent(source: &SnippetSource, snippet: &Snippet) -> GetUserAgentDetail {
@@ -96,34 +94,31 @@ impl Detail<SnippetSource> for SnippetDetail {
             text: SnippetView::default(),
             notes: Notes::default(),
             details: Details::default().names(NAMES_WIDE),
-            id: None,
         }
     }
 
-    fn wants(&self, pane: &ListPane<SnippetSource>, snippet: &Snippet, view: &View, _: usize) -> Vec<Want> {
+    fn wants(&self, at: &Beside<'_, SnippetSource>, view: &View) -> Vec<Want> {
         match self.tab {
             NOTES => self.notes.wants(view),
-            DETAILS => vec![Load::one(&user_agent(&pane.source, snippet)).into()],
+            DETAILS => at.row.map(|snippet| Load::one(&user_agent(at.source, snippet)).into()).into_iter().collect(),
             _ => self.text.wants(view),
         }
     }
 
-    fn changed(&mut self, source: &SnippetSource, snippet: Option<&Snippet>, cx: &mut Cx, width: usize) {
-        let id = snippet.map(|snippet| snippet.id);
-        if self.id != id {
-            self.id = id;
-            let project = source.project.clone();
-            self.notes.show(id.map(|id| Noteable::Snippet { project, id }));
+    fn changed(&mut self, at: &Beside<'_, SnippetSource>, cx: &mut Cx) {
+        if at.is_new {
+            let project = at.source.project.clone();
+            self.notes.show(at.row.map(|snippet| Noteable::Snippet { project, id: snippet.id }));
         }
-        self.text.show(&source.project, snippet);
+        self.text.show(&at.source.project, at.row);
         self.text.changed(&cx.view);
         self.details.clear();
-        if let Some(snippet) = snippet {
-            self.write(source, snippet, &cx.view, width);
+        if let Some(snippet) = at.row {
+            self.write(at.source, snippet, &cx.view, at.width);
         }
     }
 
-    fn motion(&mut self, _: &SnippetSource, _: Option<&Snippet>, motion: Motion, view: &View, _: usize) -> bool {
+    fn motion(&mut self, _: &Beside<'_, SnippetSource>, motion: Motion, view: &View) -> bool {
         match self.tab {
             NOTES => !self.notes.motion(motion),
             TEXT => !self.text.motion(motion, view),
@@ -135,7 +130,7 @@ impl Detail<SnippetSource> for SnippetDetail {
         }
     }
 
-    fn pointer(&mut self, _: &SnippetSource, _: Option<&Snippet>, pointer: Pointer, cx: &mut Cx, _: usize) {
+    fn pointer(&mut self, _: &Beside<'_, SnippetSource>, pointer: Pointer, cx: &mut Cx) {
         match (self.tab, pointer) {
             (DETAILS, pointer) => self.details.pointer(pointer, cx),
             (NOTES, Pointer::Wheel { rows, .. }) => _ = self.notes.motion(Motion::Wheel(rows)),
@@ -145,7 +140,7 @@ impl Detail<SnippetSource> for SnippetDetail {
         }
     }
 
-    fn enter(&self, cx: &mut Cx) -> bool {
+    fn enter(&mut self, _: &Beside<'_, SnippetSource>, cx: &mut Cx) -> bool {
         self.tab == DETAILS && self.details.enter(cx)
     }
 
@@ -167,7 +162,8 @@ impl Detail<SnippetSource> for SnippetDetail {
         }
     }
 
-    fn draw(&self, _: &SnippetSource, snippet: &Snippet, view: &View, area: Rect, buf: &mut Buffer, focused: bool) {
+    fn draw(&self, at: &Beside<'_, SnippetSource>, snippet: &Snippet, view: &View, area: Rect, buf: &mut Buffer) {
+        let focused = at.focused;
         let name = snippet.file_name.as_deref().filter(|name| !name.is_empty()).unwrap_or(&snippet.title);
         let facts = if self.tab == TEXT { self.text.facts(view) } else { String::new() };
         let body = panels::title(buf, area, view.theme, focused, name, &facts);
