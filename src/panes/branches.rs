@@ -310,7 +310,7 @@ impl ListSource for BranchSource {
         Some(ListQuery::new(&self.list(input.filter)))
     }
 
-    fn filter(&self) -> Filter<Branch> {
+    fn filter(&self, _: &Input<'_>) -> Filter<Branch> {
         Filter::Server
     }
 

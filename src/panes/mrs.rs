@@ -287,7 +287,7 @@ impl ListSource for MergeRequestSource {
         self.scope(0, None).rows(query, view)
     }
 
-    fn filter(&self) -> Filter<MergeRequest> {
+    fn filter(&self, _: &Input<'_>) -> Filter<MergeRequest> {
         Filter::Query(QueryScope { project: self.project.clone(), ..QueryScope::default() }.grammar())
     }
 

@@ -211,7 +211,7 @@ impl ListSource for ProjectSource {
         }
     }
 
-    fn filter(&self) -> Filter<Project> {
+    fn filter(&self, _: &Input<'_>) -> Filter<Project> {
         Filter::Query(self.grammar())
     }
 

@@ -233,7 +233,7 @@ impl ListSource for TagSource {
         Some(ListQuery::new(&ListTags { id: self.project.clone(), order_by, sort }))
     }
 
-    fn filter(&self) -> Filter<Tag> {
+    fn filter(&self, _: &Input<'_>) -> Filter<Tag> {
         Filter::Loaded(|tag, words| {
             let has = |text: &str| text.to_lowercase().contains(words);
             has(&tag.name) || tag.message.as_deref().is_some_and(has)

@@ -4,12 +4,14 @@
 use super::columns::{ColumnState, Columns, ServerOrder};
 use super::list::{self, Listing};
 use super::query_list;
+use crate::api::Error;
 use crate::app::command::{Command, Disabled, Motion};
 use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, Tabs, View};
 use crate::app::place::Place;
 use crate::app::query::{self, Grammar};
 use crate::store::{ListQuery, Remote, Rows, Want};
 use crate::ui::panels::{self, PanelRequest, Panels};
+use crate::ui::state;
 use crate::ui::table::Row;
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
@@ -80,7 +82,9 @@ pub trait ListSource: Sized + 'static {
         query.map_or_else(|| Rows::chain(Vec::new()), |query| view.store.rows(query))
     }
     /// Who filters.
-    fn filter(&self) -> Filter<Self::Row>;
+    fn filter(&self, input: &Input<'_>) -> Filter<Self::Row>;
+    /// Keeps some of the rows that the server sent, see [`Listing::narrow_to`]: by words of a query that it does not know.
+    fn narrow(_pane: &mut ListPane<Self>, _rows: &Rows<'_, Self::Row>, _view: &View) {}
     /// What tells a row from others, and stays when the row changes.
     fn key(row: &Self::Row) -> String;
     /// A row with a cell for each column that is offered.
@@ -89,12 +93,20 @@ pub trait ListSource: Sized + 'static {
     fn named<'a>(&self, _key: &str, _view: &View<'a>) -> Option<Remote<'a, Self::Row>> {
         None
     }
-    /// What stands at the right of the title above the list.
-    fn heading_note(&self, _view: &View) -> &'static str {
-        ""
+    /// All that is known of a row, where the list leaves something out.
+    fn known<'a>(&self, row: &'a Self::Row, _view: &View<'a>) -> &'a Self::Row {
+        row
+    }
+    /// The title above the list where something stands beside it, and a note at its right.
+    fn heading(&self, _input: &Input<'_>, _view: &View) -> (String, String) {
+        (Self::HEADING.to_owned(), String::new())
     }
     /// What stands where there are no rows: why, and what to press.
     fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str);
+    /// What stands where the server refused the list for a reason that only this place knows: why, and what to press.
+    fn refused(&self, _input: &Input<'_>, _error: &Error) -> Option<(String, &'static str)> {
+        None
+    }
     /// Opens the selected row.
     fn enter(pane: &mut ListPane<Self>, cx: &mut Cx);
     /// What else is needed, beside the rows and what the panel beside them needs.
@@ -185,6 +197,10 @@ pub trait Detail<S: ListSource>: Sized + 'static {
     fn search(&mut self, _text: &str) {}
     /// Goes to the next match of its own search, or to the one before.
     fn seek_next(&mut self, _forward: bool, _cx: &mut Cx) {}
+    /// Whether it shows a clock that runs.
+    fn ticks(&self, _at: &Beside<'_, S>, _view: &View) -> bool {
+        false
+    }
     /// Draws it, with its title.
     fn draw(&self, at: &Beside<'_, S>, row: &S::Row, view: &View, area: Rect, buf: &mut Buffer);
 }
@@ -251,7 +267,7 @@ impl<S: ListSource> ListPane<S> {
     pub fn current<'a>(&self, view: &View<'a>) -> Option<&'a S::Row> {
         match &self.named {
             Some(key) => self.source.named(key, view)?.value,
-            None => self.list.selected(&self.rows(view)),
+            None => self.list.selected(&self.rows(view)).map(|row| self.source.known(row, view)),
         }
     }
 
@@ -274,7 +290,7 @@ impl<S: ListSource> ListPane<S> {
     }
 
     /// What a person asked for when the rows came that are shown.
-    fn shown_input(&self) -> Input<'_> {
+    pub fn shown_input(&self) -> Input<'_> {
         Input { filter: self.list.shown(), tab: self.tab }
     }
 
@@ -356,7 +372,7 @@ impl<S: ListSource> ListPane<S> {
 
     /// Asks the source what it is now.
     fn resolve(&mut self, view: &View) {
-        let filter = self.source.filter();
+        let filter = self.source.filter(&self.input());
         let is_sorted = matches!(filter, Filter::Query(_)) && query::get(self.list.filter_text(), "sort").is_some();
         let columns = S::COLUMNS.chosen(view).unless(is_sorted);
         let asked = self.source.query(&self.input(), columns.server(), view);
@@ -399,14 +415,22 @@ impl<S: ListSource> ListPane<S> {
     fn draw_list(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let columns = &self.resolved.columns;
         let focused = self.panels.focus() == LIST;
-        let body = match S::Detail::PANELS {
-            1 => area,
-            _ => panels::title(buf, area, view.theme, focused, S::HEADING, self.source.heading_note(view)),
-        };
+        let body = if S::Detail::PANELS == 1 { area } else { self.draw_heading(view, area, buf, focused) };
+        let rows = self.rows(view);
+        if let Some(error) = rows.error.filter(|_| rows.is_empty())
+            && let Some((why, advice)) = self.source.refused(&self.shown_input(), error)
+        {
+            return state::failure(buf, body, view.theme, &why, &error.tried, &error.said(), advice);
+        }
         let draw =
             |row: &S::Row| columns.row(self.source.row(view, row).marked(self.list.state.is_marked(&S::key(row))));
         let empty = self.source.empty(&self.shown_input());
-        self.list.draw(view, body, buf, focused, &self.rows(view), &columns.columns(), draw, empty);
+        self.list.draw(view, body, buf, focused, &rows, &columns.columns(), draw, empty);
+    }
+
+    fn draw_heading(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool) -> Rect {
+        let (title, note) = self.source.heading(&self.input(), view);
+        panels::title(buf, area, view.theme, focused, &title, &note)
     }
 }
 
@@ -429,7 +453,7 @@ impl<S: ListSource> Pane for ListPane<S> {
         if named.is_some() {
             panels.set_focus(DETAIL);
         }
-        let resolved = Resolved { filter: source.filter(), columns: S::COLUMNS.chosen(view), asked: None, shown: None };
+        let resolved = Resolved { filter: Filter::Server, columns: S::COLUMNS.chosen(view), asked: None, shown: None };
         let detail_area = Cell::default();
         let mut pane = ListPane { source, list, detail, tab, panels, read: None, named, resolved, detail_area };
         pane.resolve(view);
@@ -483,8 +507,8 @@ impl<S: ListSource> Pane for ListPane<S> {
         self.list.drawn_at(Rect::default());
         self.detail_area.set(Rect::default());
         if let Some((why, advice)) = self.source.hidden(view) {
-            let body = panels::title(buf, area, view.theme, true, S::HEADING, "");
-            return crate::ui::state::empty(buf, body, view.theme, &why, advice);
+            let body = self.draw_heading(view, area, buf, true);
+            return state::empty(buf, body, view.theme, &why, advice);
         }
         let places = self.panels.layout(area, &S::WIDTHS);
         if let Some(place) = places.get(LIST).copied().flatten() {
@@ -507,6 +531,7 @@ impl<S: ListSource> Pane for ListPane<S> {
         let view = cx.view;
         self.resolve(&view);
         let shown = self.rows(&view);
+        S::narrow(self, &shown, &view);
         self.resolved.columns.sort(&mut self.list, &shown);
         self.list.sync(&shown, S::key);
         if self.named.is_some() && self.list.selected(&shown).map(S::key) == self.named {
@@ -640,5 +665,10 @@ impl<S: ListSource> Pane for ListPane<S> {
 
     fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
         self.current(view).map(|row| self.source.copies(view, row)).unwrap_or_default()
+    }
+
+    fn ticks(&self, view: &View) -> bool {
+        let at = self.beside(view);
+        at.width > 0 && self.detail.ticks(&at, view)
     }
 }

@@ -37,6 +37,7 @@ fn lists() -> Vec<List> {
             "project_id": 7, "source_branch": "work", "target_branch": "main",
             "author": user(5, "ada"), "created_at": "2026-06-15T09:00:00Z", "updated_at": "2026-06-15T09:00:00Z"})
     };
+    let runner = |id: u64, name: &str| json!({"id": id, "description": name, "active": true, "is_shared": false, "status": "online"});
     let list = |place, line, rows, marks, detail| List { place, line, rows, marks, detail };
     vec![
         list(on("branches"), "GET /projects/a%2Fb/repository/branches", two(&named), true, false),
@@ -45,6 +46,7 @@ fn lists() -> Vec<List> {
         list(on("mrs"), "GET /projects/a%2Fb/merge_requests", two(&merge_request), true, true),
         list(Place::new("projects"), "GET /projects", two(&project), false, false),
         list(Place::new("users"), "GET /users", two(&user), true, true),
+        list(Place::new("runners"), "GET /runners", two(&runner), false, true),
         list(Place::new("hooks"), "GET /hooks", two(&hook), true, true),
     ]
 }

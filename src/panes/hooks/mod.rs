@@ -168,7 +168,7 @@ impl ListSource for HookSource {
         forms::asks_as_administrator(view).then(|| ListQuery::new(&ListHooks {}))
     }
 
-    fn filter(&self) -> Filter<Hook> {
+    fn filter(&self, _: &Input<'_>) -> Filter<Hook> {
         Filter::Loaded(|hook, words| hook.url.to_lowercase().contains(words))
     }
 

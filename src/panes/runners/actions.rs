@@ -80,7 +80,7 @@ impl Runners {
     /// Lets a runner serve a project: of a project's own list one of those that one may choose from, else the selected
     /// one in a project that is asked for.
     pub(super) fn enable(&mut self, cx: &mut Cx) {
-        if let (Scope::Project, Some(project)) = (self.scope, self.project.clone()) {
+        if let (Scope::Project, Some(project)) = (self.scope(), self.source.project.clone()) {
             let title = format!("Enable in {}", text::shown(project.as_str()));
             let picker = Picker::of(title, "", Box::new(AvailableRunners { project }), &cx.view);
             return cx.act(Action::Open(Box::new(picker)));
@@ -88,7 +88,7 @@ impl Runners {
         let Some(runner) = self.current(&cx.view) else { return };
         let name = name(runner);
         let key = format!("enable runner {}", runner.id);
-        let project = self.project.as_ref().map_or("", Id::as_str).to_owned();
+        let project = self.source.project.as_ref().map_or("", Id::as_str).to_owned();
         Form::of::<EnableRunner>(format!("Enable {name}"), format!("enable {name}"), key)
             .fixed("runner_id", runner.id)
             .field("id", |field| {
@@ -98,10 +98,10 @@ impl Runners {
     }
 
     pub(super) fn can_enable(&self, view: &View) -> Result<(), Disabled> {
-        if self.scope == Scope::Project {
+        if self.scope() == Scope::Project {
             return Ok(());
         }
-        match self.runner(view)? {
+        match self.need_row(view)? {
             runner if runner.is_shared => Err("a shared runner serves every project that has shared runners on".into()),
             runner if runner.locked.known() == Some(&true) => Err("it is locked to its projects; e unlocks it".into()),
             _ => Ok(()),
@@ -120,7 +120,7 @@ impl Runners {
             let question = format!("Disable {name} in {}? Its jobs go to other runners.", text::shown(project));
             App::confirm("Disable", question, Action::Send(write))
         };
-        match (self.project.as_ref().filter(|_| self.scope == Scope::Project), served.as_slice()) {
+        match (self.source.project.as_ref().filter(|_| self.scope() == Scope::Project), served.as_slice()) {
             (Some(project), _) => {
                 let ask = stop(project.as_str());
                 cx.act(ask);
@@ -133,13 +133,13 @@ impl Runners {
     }
 
     pub(super) fn can_disable(&self, view: &View) -> Result<(), Disabled> {
-        let runner = self.runner(view)?;
+        let runner = self.need_row(view)?;
         if kind(runner) != "specific" {
             return Err("a shared runner serves all; the project's settings switch shared runners off".into());
         }
         match projects(runner).as_slice() {
             [only] => Err(format!("{} is its only project: Delete removes it instead", text::shown(only)).into()),
-            [] if self.scope != Scope::Project => Err("it is not known which projects it serves".into()),
+            [] if self.scope() != Scope::Project => Err("it is not known which projects it serves".into()),
             _ => Ok(()),
         }
     }

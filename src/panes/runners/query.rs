@@ -2,7 +2,6 @@
 
 use super::{Scope, kind, status};
 use crate::api::runners::Runner;
-use crate::app::pane::View;
 use crate::app::query::{self, Grammar, Term, ValueKind};
 
 const ALL: &[Term] = &[
@@ -51,13 +50,8 @@ pub fn grammar(scope: Scope) -> Grammar {
         Scope::Mine => MINE,
         Scope::Project => PROJECT,
     };
-    Grammar::new(terms, None, None)
-}
-
-/// What is wrong with the words that have a key.
-pub fn mistake(text: &str, scope: Scope, view: &View) -> Option<String> {
-    let keyed: Vec<String> = query::parts(text).into_iter().filter(|(_, keyed)| *keyed).map(|(word, _)| word).collect();
-    grammar(scope).mistake(&keyed.join(" "), view).map(|mistake| mistake.to_string())
+    // Words without a key are looked for in what the server answers.
+    Grammar::new(terms, Some("words"), None)
 }
 
 impl RunnerQuery {

@@ -196,7 +196,7 @@ impl ListSource for SnippetSource {
         Some(ListQuery::new(&ListSnippets { id: self.project.clone() }))
     }
 
-    fn filter(&self) -> Filter<Snippet> {
+    fn filter(&self, _: &Input<'_>) -> Filter<Snippet> {
         Filter::Loaded(|snippet, words| {
             let has = |text: &str| text.to_lowercase().contains(words);
             has(&snippet.title) || snippet.file_name.as_deref().is_some_and(has)

@@ -147,7 +147,6 @@ impl ListSource for UserSource {
     type Detail = FactsDetail;
     const ID: &'static str = "users";
     const TITLE: &'static str = "Users of the server";
-    const HEADING: &'static str = "Users";
     const WIDTHS: [PanelRequest; 2] = [PanelRequest { min: 52, weight: 3 }, PanelRequest { min: 40, weight: 2 }];
     const COLUMNS: Columns<Profile> = COLUMNS;
     const COMMANDS: &'static [Command<Users>] = &[
@@ -204,7 +203,7 @@ impl ListSource for UserSource {
         Some(ListQuery::new(&list))
     }
 
-    fn filter(&self) -> Filter<Profile> {
+    fn filter(&self, _: &Input<'_>) -> Filter<Profile> {
         Filter::Query(grammar())
     }
 
@@ -216,9 +215,9 @@ impl ListSource for UserSource {
         row(view, user)
     }
 
-    fn heading_note(&self, view: &View) -> &'static str {
+    fn heading(&self, _: &Input<'_>, view: &View) -> (String, String) {
         let is_admin = view.me().and_then(|me| me.is_admin.known().copied()) == Some(true);
-        if is_admin { "" } else { "the rest is shown to administrators" }
+        ("Users".to_owned(), if is_admin { "" } else { "the rest is shown to administrators" }.to_owned())
     }
 
     fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {

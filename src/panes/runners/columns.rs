@@ -1,0 +1,61 @@
+//! The columns of the list of runners.
+
+use super::{age, kind, status};
+use crate::api::Known;
+use crate::api::runners::Runner;
+use crate::app::pane::View;
+use crate::parts::columns::{Columns, Field};
+use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::theme::Role;
+
+/// Lists leave most facts out: what only the details say is sorted by nobody.
+pub(super) const COLUMNS: Columns<Runner> = Columns {
+    place: "runners",
+    fields: &[
+        Field::new("status", Column::new("", Size::Fit { min: 8, max: 16 }))
+            .loaded(|a: &Runner, b| status(a).1.cmp(&status(b).1)),
+        Field::new("name", Column::new("runner", Size::Fill { min: 16, weight: 1 }))
+            .loaded(|a: &Runner, b| a.label().to_lowercase().cmp(&b.label().to_lowercase())),
+        Field::new("tags", Column::new("tags", Size::Fit { min: 4, max: 22 }).priority(3)),
+        Field::new("type", Column::new("serves", Size::Fit { min: 6, max: 8 }).priority(2))
+            .loaded(|a: &Runner, b| kind(a).cmp(kind(b))),
+        Field::new("version", Column::new("version", Size::Fit { min: 5, max: 9 }).priority(4)),
+        Field::new("platform", Column::new("platform", Size::Fit { min: 0, max: 16 }).priority(6)).hidden(),
+        Field::new("address", Column::new("address", Size::Fit { min: 0, max: 24 }).middle().priority(6))
+            .loaded(|a: &Runner, b| a.ip_address.cmp(&b.ip_address))
+            .hidden(),
+        Field::new("takes", Column::new("takes", Size::Fit { min: 0, max: 24 }).priority(6)).hidden(),
+        Field::new("number", Column::new("#", Size::Fit { min: 2, max: 6 }).right().priority(5))
+            .loaded(|a: &Runner, b| a.id.cmp(&b.id)),
+        Field::new("seen", Column::new("seen", Size::Fit { min: 4, max: 5 }).right().priority(1)),
+    ],
+    order: None,
+};
+
+/// A row of the list.
+pub(super) fn row(view: &View, runner: &Runner) -> Row {
+    let (sign, word, role) = status(runner);
+    let version = runner.version.known().cloned().unwrap_or_default();
+    let platform: Vec<&str> = [&runner.platform, &runner.architecture]
+        .into_iter()
+        .filter_map(|what| what.known())
+        .map(String::as_str)
+        .collect();
+    let mut takes = Vec::new();
+    takes.extend((runner.run_untagged.known() == Some(&true)).then_some("untagged"));
+    takes.extend((runner.locked.known() == Some(&true)).then_some("locked"));
+    takes.extend((runner.access_level.known().is_some_and(|level| level == "ref_protected")).then_some("protected"));
+    Row::new(vec![
+        Cell::from((format!("{sign} {word}"), role)),
+        Cell::from((runner.label(), Role::Text)),
+        Cell::from((runner.tags().join(" "), Role::Label)),
+        Cell::from((kind(runner), Role::Dim)),
+        Cell::from((version, Role::Dim)),
+        Cell::from((platform.join("/"), Role::Dim)),
+        Cell::from((runner.ip_address.clone().unwrap_or_default(), Role::Dim)),
+        Cell::from((takes.join(", "), Role::Dim)),
+        Cell::from((format!("#{}", runner.id), Role::Dim)),
+        Cell::from((age(view, runner), Role::Dim)),
+    ])
+    .dim(runner.is_paused())
+}

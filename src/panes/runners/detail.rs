@@ -1,0 +1,203 @@
+//! The panel beside a list of runners: the facts of the selected one, above the jobs that it does.
+
+use super::RunnerSource;
+use crate::api::jobs::Job;
+use crate::api::runners::{GetRunner, ListRunnerJobs, Runner};
+use crate::api::{Fault, Id, Known};
+use crate::app::action::Tone;
+use crate::app::command::Motion;
+use crate::app::pane::{Cx, Pointer, View};
+use crate::app::place::Place;
+use crate::parts::ci::{self, PULSE};
+use crate::parts::list::{self, Listing, age, ago};
+use crate::parts::list_pane::{Beside, Detail};
+use crate::store::{Load, Rows, Want};
+use crate::ui::table::{Cell, Column, Row, Size};
+use crate::ui::theme::Role;
+use crate::ui::{line, panels, text};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::time::Duration;
+
+/// What the jobs of a runner are asked by; the first means all.
+const STATUSES: &[&str] = &["", "running", "success", "failed", "canceled"];
+
+/// What the selected runner does.
+pub struct RunnerDetail {
+    jobs: Listing,
+    /// Which of its jobs are listed: an index in [`STATUSES`].
+    status: usize,
+}
+
+impl RunnerDetail {
+    fn status(&self) -> &'static str {
+        STATUSES.get(self.status).copied().unwrap_or_default()
+    }
+
+    /// Lists its jobs of another status.
+    pub fn next_status(&mut self, cx: &mut Cx) {
+        self.status = (self.status + 1) % STATUSES.len();
+        self.jobs.restart();
+        let words = match self.status() {
+            "" => "All of its jobs.".to_owned(),
+            word => format!("Its jobs: {word}."),
+        };
+        cx.say(Tone::Info, words);
+    }
+
+    fn query(&self, runner: &Runner) -> ListRunnerJobs {
+        ListRunnerJobs { id: runner.id, status: Some(self.status().to_owned()).filter(|status| !status.is_empty()) }
+    }
+
+    fn rows<'a>(&self, runner: Option<&Runner>, view: &View<'a>) -> Rows<'a, Job> {
+        runner.map_or_else(|| Rows::chain(Vec::new()), |runner| view.store.list(&self.query(runner)))
+    }
+}
+
+/// How many of the jobs that are listed run, as far as the server says.
+fn running(rows: &Rows<'_, Job>) -> usize {
+    if rows.refused().is_some() { 0 } else { rows.iter().filter(|job| job.status.is_running()).count() }
+}
+
+impl Detail<RunnerSource> for RunnerDetail {
+    const PANELS: usize = 2;
+
+    fn new() -> RunnerDetail {
+        RunnerDetail { jobs: Listing::default(), status: 0 }
+    }
+
+    fn wants(&self, at: &Beside<'_, RunnerSource>, view: &View) -> Vec<Want> {
+        let Some(runner) = at.row else { return Vec::new() };
+        let query = self.query(runner);
+        let live = view.store.list(&query).iter().any(|job| job.status.is_running());
+        let load = Load::list(&query, self.jobs.pages()).after(Duration::from_millis(120));
+        vec![if live { load.every(PULSE * 2).into() } else { load.into() }]
+    }
+
+    fn changed(&mut self, at: &Beside<'_, RunnerSource>, cx: &mut Cx) {
+        if at.is_new {
+            self.jobs.restart();
+        }
+        let rows = self.rows(at.row, &cx.view);
+        self.jobs.sync(&rows, |job| job.id.to_string());
+    }
+
+    fn motion(&mut self, at: &Beside<'_, RunnerSource>, motion: Motion, view: &View) -> bool {
+        let len = self.rows(at.row, view).len();
+        match motion {
+            Motion::Left => return true,
+            Motion::Right => {}
+            other => self.jobs.motion(other, len),
+        }
+        false
+    }
+
+    fn pointer(&mut self, at: &Beside<'_, RunnerSource>, pointer: Pointer, cx: &mut Cx) {
+        let len = self.rows(at.row, &cx.view).len();
+        if self.jobs.pointer(pointer, len) {
+            self.enter(at, cx);
+        }
+    }
+
+    fn enter(&mut self, at: &Beside<'_, RunnerSource>, cx: &mut Cx) -> bool {
+        let Some(job) = self.jobs.selected(&self.rows(at.row, &cx.view)) else { return false };
+        let project = job.project().map(|p| Id::from(p.path_with_namespace.as_str()));
+        let Some(project) = project.or(at.source.project.clone()) else { return false };
+        cx.go(Place::new("job").project(project).item(job.id));
+        true
+    }
+
+    fn draw(&self, at: &Beside<'_, RunnerSource>, runner: &Runner, view: &View, area: Rect, buf: &mut Buffer) {
+        let error = view.store.get(&GetRunner { id: runner.id }).error;
+        let area = list::trouble(view, area, buf, error.filter(|error| !matches!(error.fault, Fault::Denied(_))));
+        let (theme, number) = (view.theme, format!("#{}", runner.id));
+        let body = panels::title(buf, area, theme, at.focused, &runner.label(), &number);
+        let rest = draw_facts(view, body, buf, runner);
+        let rows = self.rows(Some(runner), view);
+        let facts = match running(&rows) {
+            0 => String::new(),
+            count => format!("{count} running"),
+        };
+        let title = match self.status() {
+            "" => "jobs".to_owned(),
+            status => format!("jobs: {status}"),
+        };
+        let rest = Rect { y: rest.y + 1, height: rest.height.saturating_sub(1), ..rest };
+        let body = panels::title(buf, rest, theme, at.focused, &title, &facts);
+        let columns = [
+            Column::new("", Size::Fit { min: 9, max: 12 }),
+            Column::new("", Size::Fit { min: 8, max: 24 }).middle().priority(1),
+            Column::new("", Size::Fill { min: 10, weight: 1 }),
+            Column::new("", Size::Fit { min: 6, max: 8 }).right(),
+            Column::new("", Size::Fixed(4)).right().priority(2),
+        ];
+        let row = |job: &Job| {
+            Row::new(vec![
+                ci::status_cell(job),
+                Cell::from((job.project().map(|p| p.path_with_namespace.clone()).unwrap_or_default(), Role::Dim)),
+                Cell::from((format!("#{} {}", job.id, job.name), Role::Text)),
+                Cell::from((ci::took(job, view.now), Role::Text)),
+                Cell::from((list::age(view, ci::last(job)), Role::Dim)),
+            ])
+        };
+        if body.height > 0 {
+            self.jobs.draw(view, body, buf, at.focused, &rows, &columns, row, ("It has run no job yet.", ""));
+        }
+    }
+
+    fn ticks(&self, at: &Beside<'_, RunnerSource>, view: &View) -> bool {
+        running(&self.rows(at.row, view)) > 0
+    }
+}
+
+/// Columns of the labels.
+const LABEL: usize = 11;
+
+/// Draws the facts that fit; gives what is left below them.
+fn draw_facts(view: &View, area: Rect, buf: &mut Buffer, runner: &Runner) -> Rect {
+    let text_of = |field: &Option<Option<String>>| field.known().cloned().unwrap_or_default();
+    let flag = |field: &Option<Option<bool>>, yes: &str, no: &str| match field.known() {
+        Some(true) => yes.to_owned(),
+        Some(false) => no.to_owned(),
+        None => String::new(),
+    };
+    let (sign, word, role) = super::status(runner);
+    let version = [text_of(&runner.version), text_of(&runner.revision)].join("  ");
+    let machine = [text_of(&runner.platform), text_of(&runner.architecture)].join(" ");
+    let projects: Vec<&str> =
+        runner.projects.known().into_iter().flatten().map(|p| p.path_with_namespace.as_str()).collect();
+    let contact = runner.contacted_at.known().map(|at| ago(&age(view, Some(at)))).unwrap_or_default();
+    let takes = [
+        flag(&runner.run_untagged, "jobs without tags, too", "only jobs with its tags"),
+        flag(&runner.locked, "locked to its projects", ""),
+        text_of(&runner.access_level).replace("not_protected", "").replace("ref_protected", "protected refs only"),
+    ];
+    let takes: Vec<&str> = takes.iter().map(String::as_str).filter(|words| !words.is_empty()).collect();
+    let facts = [
+        ("status", format!("{sign} {word}"), role),
+        ("kind", super::kind(runner).to_owned(), Role::Text),
+        ("tags", runner.tags().join(", "), Role::Label),
+        ("takes", takes.join(", "), Role::Text),
+        ("contact", contact, Role::Text),
+        ("version", version.trim().to_owned(), Role::Text),
+        ("machine", machine.trim().to_owned(), Role::Text),
+        ("address", runner.ip_address.clone().unwrap_or_default(), Role::Text),
+        ("projects", projects.join(", "), Role::Text),
+        ("note", runner.maintenance_note.clone().unwrap_or_default(), Role::Warning),
+    ];
+    let theme = view.theme;
+    let room = usize::from(area.width).saturating_sub(LABEL + 3).max(8);
+    let mut y = area.y;
+    for (label, words, role) in facts.iter().filter(|(_, words, _)| !words.is_empty()) {
+        for (index, part) in text::wrap(words, room, 3).into_iter().enumerate() {
+            if y >= area.bottom() {
+                break;
+            }
+            let label = text::pad(if index == 0 { label } else { "" }, LABEL);
+            let spans = [(label, theme.style(Role::Dim)), (part, theme.style(*role))];
+            line::draw(buf, Rect { x: area.x + 2, y, width: area.width.saturating_sub(2), height: 1 }, &spans);
+            y += 1;
+        }
+    }
+    Rect { y, height: area.bottom().saturating_sub(y), ..area }
+}
