@@ -1,7 +1,7 @@
 //! What stands beside a list: [`FactsDetail`] shows facts of the selected row, [`TextDetail`] a text of it.
 
 use super::facts::{Details, NAMES_WIDE};
-use super::list_pane::{Beside, Detail, ListSource};
+use super::list_source::{Beside, Detail, ListSource};
 use super::rendered_markdown::MEASURE;
 use crate::app::command::Motion;
 use crate::app::pane::{Cx, Pointer, View};

@@ -1,18 +1,17 @@
 //! A place that lists things of the server: a [`ListSource`] says what is listed, and [`ListPane`] does all that lists
 //! have in common: filter, order, marks, selection, focus, paging, mouse, Esc, and a panel beside the list.
 
-use super::columns::{ColumnState, Columns, ServerOrder};
+use super::columns::ColumnState;
 use super::list::{self, Listing};
+use super::list_source::{Beside, Detail, DetailSearch, Filter, Input, ListSource};
 use super::query_list;
-use crate::api::Error;
 use crate::app::command::{Command, Disabled, Motion};
 use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, Tabs, View};
 use crate::app::place::Place;
 use crate::app::query::{self, Grammar};
-use crate::store::{ListQuery, Remote, Rows, Want};
-use crate::ui::panels::{self, PanelRequest, Panels};
+use crate::store::{ListQuery, Rows, Want};
+use crate::ui::panels::{self, Panels};
 use crate::ui::state;
-use crate::ui::table::Row;
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -23,209 +22,6 @@ use std::time::Duration;
 pub const LIST: usize = 0;
 /// The panel beside it.
 pub const DETAIL: usize = 1;
-
-/// Who filters a list by what is typed after `/`.
-pub enum Filter<T> {
-    /// labscope, among the rows that are loaded: a row and the words, in lower case.
-    Loaded(fn(&T, &str) -> bool),
-    /// The server, by plain words.
-    Server,
-    /// The server, by a query of words and keys.
-    Query(Grammar),
-}
-
-/// What a place lists.
-pub trait ListSource: Sized + 'static {
-    /// A row as the server sends it.
-    type Row: Send + Sync + 'static;
-    /// What stands beside the list; [`NoDetail`] where nothing does.
-    type Detail: Detail<Self>;
-    /// [`Pane::ID`].
-    const ID: &'static str;
-    /// [`Pane::TITLE`].
-    const TITLE: &'static str;
-    /// [`Pane::NEEDS`].
-    const NEEDS: Needs = Needs::Nothing;
-    /// [`Pane::COMMANDS`].
-    const COMMANDS: &'static [Command<ListPane<Self>>];
-    /// The columns that are offered.
-    const COLUMNS: Columns<Self::Row>;
-    /// The title above the list where something stands beside it.
-    const HEADING: &'static str = "";
-    /// The place names the row that is read beside the list: it opens there, and Esc leaves the place.
-    const NAMES_ROW: bool = false;
-    /// The widths of the list and of what stands beside it.
-    const WIDTHS: [PanelRequest; 2] = [PanelRequest { min: 50, weight: 3 }, PanelRequest { min: 40, weight: 2 }];
-
-    /// Opens it at `place`; query and tab of the place are read by the list.
-    fn open(place: &Place, view: &View) -> Self;
-    /// The place, without its query and tab.
-    fn place(&self) -> Place;
-    /// The way to it: its container, and what is listed.
-    fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb>;
-    /// Titles of the tabs.
-    fn tabs(&self) -> &'static [&'static str] {
-        &[]
-    }
-    /// The tab that is shown, where the filter can say another one than was selected.
-    fn shown_tab(&self, input: &Input<'_>) -> usize {
-        input.tab
-    }
-    /// Shows the tab `index`.
-    fn select_tab(pane: &mut ListPane<Self>, index: usize) {
-        pane.set_tab(index);
-    }
-    /// What the server is asked for; `None` while that is not known.
-    fn query(&self, input: &Input<'_>, order: ServerOrder, view: &View) -> Option<ListQuery<Self::Row>>;
-    /// What is known of what was asked for.
-    fn rows<'a>(&self, query: Option<&ListQuery<Self::Row>>, view: &View<'a>) -> Rows<'a, Self::Row> {
-        query.map_or_else(|| Rows::chain(Vec::new()), |query| view.store.rows(query))
-    }
-    /// Who filters.
-    fn filter(&self, input: &Input<'_>) -> Filter<Self::Row>;
-    /// Keeps some of the rows that the server sent, see [`Listing::narrow_to`]: by words of a query that it does not know.
-    fn narrow(_pane: &mut ListPane<Self>, _rows: &Rows<'_, Self::Row>, _view: &View) {}
-    /// What tells a row from others, and stays when the row changes.
-    fn key(row: &Self::Row) -> String;
-    /// A row with a cell for each column that is offered.
-    fn row(&self, view: &View, row: &Self::Row) -> Row;
-    /// What is known of the row `key` that the place names, until the list has it.
-    fn named<'a>(&self, _key: &str, _view: &View<'a>) -> Option<Remote<'a, Self::Row>> {
-        None
-    }
-    /// All that is known of a row, where the list leaves something out.
-    fn known<'a>(&self, row: &'a Self::Row, _view: &View<'a>) -> &'a Self::Row {
-        row
-    }
-    /// The title above the list where something stands beside it, and a note at its right.
-    fn heading(&self, _input: &Input<'_>, _view: &View) -> (String, String) {
-        (Self::HEADING.to_owned(), String::new())
-    }
-    /// What stands where there are no rows: why, and what to press.
-    fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str);
-    /// What stands where the server refused the list for a reason that only this place knows: why, and what to press.
-    fn refused(&self, _input: &Input<'_>, _error: &Error) -> Option<(String, &'static str)> {
-        None
-    }
-    /// Opens the selected row.
-    fn enter(pane: &mut ListPane<Self>, cx: &mut Cx);
-    /// What else is needed, beside the rows and what the panel beside them needs.
-    fn wants(_pane: &ListPane<Self>, _view: &View) -> Vec<Want> {
-        Vec::new()
-    }
-    /// The count beside the title of the tab `index`.
-    fn tab_count(_pane: &ListPane<Self>, _index: usize, _view: &View) -> Option<String> {
-        None
-    }
-    /// Something it may show has changed; the list is up to date already.
-    fn changed(_pane: &mut ListPane<Self>, _cx: &mut Cx) {}
-    /// The answer of an overlay that was opened with `tag`.
-    fn answer(_pane: &mut ListPane<Self>, _tag: &'static str, _value: String, _cx: &mut Cx) {}
-    /// Esc, behind all that the list itself undoes.
-    fn escape(_pane: &mut ListPane<Self>) -> bool {
-        false
-    }
-    /// Why the list is not shown at all, and what to do about it.
-    fn hidden(&self, _view: &View) -> Option<(String, &'static str)> {
-        None
-    }
-    /// The web page of a row.
-    fn url(&self, view: &View, row: &Self::Row) -> Option<String>;
-    /// What `y` copies of a row: name and text.
-    fn copies(&self, view: &View, row: &Self::Row) -> Vec<(&'static str, String)>;
-}
-
-/// What a person asks of a list.
-#[derive(Clone, Copy, Debug)]
-pub struct Input<'a> {
-    /// The text behind `/`.
-    pub filter: &'a str,
-    /// The index of the tab.
-    pub tab: usize,
-}
-
-/// What `/` searches while the panel beside the list has the focus.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DetailSearch {
-    /// The list.
-    List,
-    /// The panel itself.
-    Own(SearchMode),
-    /// There is nothing to search.
-    Nothing,
-}
-
-/// What a panel beside a list is about.
-pub struct Beside<'a, S: ListSource> {
-    /// What is listed.
-    pub source: &'a S,
-    /// The selected row.
-    pub row: Option<&'a S::Row>,
-    /// Whether it is another row than at the update before.
-    pub is_new: bool,
-    /// Columns of the panel; 0 where it is out of sight.
-    pub width: usize,
-    /// Whether the panel has the focus.
-    pub focused: bool,
-}
-
-/// What stands beside a list: facts or a text of the selected row.
-pub trait Detail<S: ListSource>: Sized + 'static {
-    /// How many panels there are with it: 1 or 2.
-    const PANELS: usize;
-    /// Nothing of any row yet.
-    fn new() -> Self;
-    /// What it needs while it is in sight.
-    fn wants(&self, at: &Beside<'_, S>, view: &View) -> Vec<Want>;
-    /// Another row, or something about it changed.
-    fn changed(&mut self, at: &Beside<'_, S>, cx: &mut Cx);
-    /// Moves in it; `true` where that leaves it for the list.
-    fn motion(&mut self, at: &Beside<'_, S>, motion: Motion, view: &View) -> bool;
-    /// A press or the wheel in it.
-    fn pointer(&mut self, at: &Beside<'_, S>, pointer: Pointer, cx: &mut Cx);
-    /// Opens what is under its cursor; `false` where that leads nowhere.
-    fn enter(&mut self, at: &Beside<'_, S>, cx: &mut Cx) -> bool;
-    /// What `/` searches.
-    fn search_mode(&self) -> DetailSearch {
-        DetailSearch::List
-    }
-    /// The text of its own search.
-    fn search_text(&self) -> &str {
-        ""
-    }
-    /// Searches for another text.
-    fn search(&mut self, _text: &str) {}
-    /// Goes to the next match of its own search, or to the one before.
-    fn seek_next(&mut self, _forward: bool, _cx: &mut Cx) {}
-    /// Whether it shows a clock that runs.
-    fn ticks(&self, _at: &Beside<'_, S>, _view: &View) -> bool {
-        false
-    }
-    /// Draws it, with its title.
-    fn draw(&self, at: &Beside<'_, S>, row: &S::Row, view: &View, area: Rect, buf: &mut Buffer);
-}
-
-/// Nothing stands beside the list.
-pub struct NoDetail;
-
-impl<S: ListSource> Detail<S> for NoDetail {
-    const PANELS: usize = 1;
-    fn new() -> NoDetail {
-        NoDetail
-    }
-    fn wants(&self, _: &Beside<'_, S>, _: &View) -> Vec<Want> {
-        Vec::new()
-    }
-    fn changed(&mut self, _: &Beside<'_, S>, _: &mut Cx) {}
-    fn motion(&mut self, _: &Beside<'_, S>, _: Motion, _: &View) -> bool {
-        false
-    }
-    fn pointer(&mut self, _: &Beside<'_, S>, _: Pointer, _: &mut Cx) {}
-    fn enter(&mut self, _: &Beside<'_, S>, _: &mut Cx) -> bool {
-        false
-    }
-    fn draw(&self, _: &Beside<'_, S>, _: &S::Row, _: &View, _: Rect, _: &mut Buffer) {}
-}
 
 /// A place that lists what its source says.
 pub struct ListPane<S: ListSource> {

@@ -19,6 +19,7 @@ pub mod last_seen;
 pub mod list;
 pub mod list_detail;
 pub mod list_pane;
+pub mod list_source;
 pub mod merge_request_query;
 pub mod notes;
 pub mod people;

@@ -10,7 +10,7 @@ use crate::app::pane::{Cx, Pointer, View};
 use crate::app::place::Place;
 use crate::parts::ci::{self, PULSE};
 use crate::parts::list::{self, Listing, age, ago};
-use crate::parts::list_pane::{Beside, Detail};
+use crate::parts::list_source::{Beside, Detail};
 use crate::store::{Load, Rows, Want};
 use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::theme::Role;

@@ -9,7 +9,7 @@ use crate::app::outbox::Noteable;
 use crate::app::pane::{Cx, Pointer, SearchMode, View};
 use crate::parts::facts::{Details, NAMES_WIDE};
 use crate::parts::list::{self, age, ago};
-use crate::parts::list_pane::{Beside, Detail, DetailSearch};
+use crate::parts::list_source::{Beside, Detail, DetailSearch};
 use crate::parts::notes::Notes;
 use crate::store::{Load, Want};
 use crate::ui::panels;
