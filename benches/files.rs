@@ -192,7 +192,7 @@ fn main() {
 
     let million = Arc::new(Text::new(source(1_000_000).into_bytes()));
     let pair = support::pair(|| page(&million, 0), || page(&million, million.len() - PAGE));
-    table.ratio("colours of a page: start · end of 1,000,000 lines", pair, 5.0);
+    table.ratio("colors of a page: start · end of 1,000,000 lines", pair, 5.0);
     drop(million);
 
     for count in [100_000, 1_000_000] {

@@ -36,7 +36,7 @@ const LAST: &str = "the very last line 7f3a";
 const SOUGHT: &str = r"warn\w*: .* 99\d\d7\b";
 const RARE: &str = LAST;
 
-/// A trace as compilers write them: colours, sections, now and then a warning.
+/// A trace as compilers write them: colors, sections, now and then a warning.
 fn trace(bytes: usize) -> Vec<u8> {
     let mut text = Vec::with_capacity(bytes + 200);
     lines(0, bytes, &mut text);

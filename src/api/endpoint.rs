@@ -237,7 +237,7 @@ pub fn decode(segment: &str) -> String {
 impl Request {
     /// The request that `endpoint` stands for.
     pub fn new<E: Endpoint>(endpoint: &E) -> Request {
-        // A struct of plain fields always serialises to an object; anything else would be a mistake in its declaration.
+        // A struct of plain fields always serializes to an object; anything else would be a mistake in its declaration.
         let inputs = match serde_json::to_value(endpoint) {
             Ok(Value::Object(map)) => map,
             _ => Map::new(),

@@ -1,4 +1,4 @@
-//! The licence of the server, for administrators (specification, "License").
+//! The license of the server, for administrators (specification, "License").
 
 use crate::api::{Named, Time};
 
@@ -34,11 +34,11 @@ crate::resource! {
 crate::endpoints! {
     section "License";
 
-    /// Reads the licence; `None` where none is installed.
+    /// Reads the license; `None` where none is installed.
     GET "/license" => Option<License>;
     struct GetLicense {}
 
-    /// Installs a licence.
+    /// Installs a license.
     POST "/license" => License,
     touches [GetLicense];
     struct AddLicense { license: String }

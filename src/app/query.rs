@@ -592,7 +592,7 @@ mod tests {
     fn a_mistake_names_its_word() {
         for (text, word, why) in [
             ("state:open rows", "state:open", "one of opened, closed, merged, all"),
-            ("colour:red", "colour:red", "no such key"),
+            ("color:red", "color:red", "no such key"),
             ("updated:>soon", "updated:>soon", "no date"),
             ("sort:size", "sort:size", "created, updated"),
             ("-label:bug", "-label:bug", "cannot leave out by label"),

@@ -1,7 +1,7 @@
-//! The server's licence: who may use it, and until when.
+//! The server's license: who may use it, and until when.
 //!
 //! Nothing here depends on one. Its text is Base64 of a JSON object with `data`, `key` and `iv`, as the servers of this
-//! interface take it; `data` is Base64 of the licence itself, in the clear, because there is no secret to keep.
+//! interface take it; `data` is Base64 of the license itself, in the clear, because there is no secret to keep.
 
 use super::call::{Outcome, Reading, Writing, ok};
 use super::mount::Mount;

@@ -714,7 +714,7 @@ record! {
 }
 
 record! {
-    /// A licence of the server.
+    /// A license of the server.
     License {
         starts_at: Option<Date>,
         expires_at: Option<Date>,

@@ -80,7 +80,7 @@ pub struct Running {
     pub tokens: BTreeMap<String, String>,
     /// The user name that the interface signs in with: the first who is no administrator.
     pub user: String,
-    /// A licence text that the server accepts.
+    /// A license text that the server accepts.
     pub license: String,
     /// The full path of the first project of [`Options::repos`].
     pub project: Option<String>,

@@ -122,7 +122,7 @@ fn in_repository(path: &str) -> String {
 }
 
 /// Reads a report; `None` where the text is none.
-pub fn read(text: &str, cancelled: &dyn Fn() -> bool) -> Option<Report> {
+pub fn read(text: &str, canceled: &dyn Fn() -> bool) -> Option<Report> {
     let head = text::start(text, HEAD);
     if !head.contains("<testsuite") && !head.contains("<testcase") {
         return None;
@@ -132,7 +132,7 @@ pub fn read(text: &str, cancelled: &dyn Fn() -> bool) -> Option<Report> {
     let mut events: u64 = 0;
     loop {
         events += 1;
-        if events.is_multiple_of(4096) && cancelled() || reading.report.cases.len() >= MOST {
+        if events.is_multiple_of(4096) && canceled() || reading.report.cases.len() >= MOST {
             break;
         }
         match reader.read_event() {

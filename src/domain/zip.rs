@@ -3,7 +3,7 @@
 //! The crate that unpacks archives elsewhere wants all of one, and keeps one entry of those that share a name. Here every
 //! entry that the archive claims is listed as it is claimed, with what is odd about it.
 
-use crate::store::{Cancelled, Parts, Step};
+use crate::store::{Canceled, Parts, Step};
 use bytes::Bytes;
 use flate2::Crc;
 use flate2::read::DeflateDecoder;
@@ -170,12 +170,12 @@ fn broken<T>(why: &'static str) -> Outcome<T> {
 }
 
 /// Reads the list of an archive.
-pub fn list(parts: &Parts, cancelled: Cancelled<'_>) -> Outcome<List> {
-    read_list(parts, cancelled).unwrap_or_else(|step| step)
+pub fn list(parts: &Parts, canceled: Canceled<'_>) -> Outcome<List> {
+    read_list(parts, canceled).unwrap_or_else(|step| step)
 }
 
 /// The result comes as an `Err` where reading ends early, so that `?` ends it.
-fn read_list(parts: &Parts, cancelled: Cancelled<'_>) -> Result<Outcome<List>, Outcome<List>> {
+fn read_list(parts: &Parts, canceled: Canceled<'_>) -> Result<Outcome<List>, Outcome<List>> {
     let not_zip = || Step::Made(Err(Refusal::NotZip));
     let total = parts.total();
     if total < END as u64 {
@@ -221,7 +221,7 @@ fn read_list(parts: &Parts, cancelled: Cancelled<'_>) -> Result<Outcome<List>, O
     let mut list = List::default();
     let mut at = 0;
     for number in 0..count {
-        if number % 4096 == 0 && cancelled() {
+        if number % 4096 == 0 && canceled() {
             break;
         }
         if list.entries.len() >= MOST {

@@ -240,7 +240,7 @@ impl Searching {
             && matches!(rows.error.map(|error| &error.fault), Some(Fault::Refused(400, _) | Fault::Denied(_)))
     }
 
-    /// The text of the selected hit beside the list: its lines with what was found in colour.
+    /// The text of the selected hit beside the list: its lines with what was found in color.
     fn draw_hit(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let Some(hit) = self.current(view) else { return };
         let focused = self.panels.focus() == HIT;

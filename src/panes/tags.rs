@@ -14,7 +14,7 @@ use crate::parts::list_detail::{TextDetail, TextSource};
 use crate::parts::list_pane::ListPane;
 use crate::parts::list_source::{Filter, Input, ListSource};
 use crate::parts::{forms, project};
-use crate::store::{Cancelled, Derive, ListQuery, Want, Work, Write};
+use crate::store::{Canceled, Derive, ListQuery, Want, Work, Write};
 use crate::ui::doc::DocLine;
 use crate::ui::markdown::{self, Rendered};
 use crate::ui::panels::PanelRequest;
@@ -64,7 +64,7 @@ impl Derive for Notes {
         self.key.clone()
     }
 
-    fn run(&self, _: Cancelled<'_>) -> Rendered {
+    fn run(&self, _: Canceled<'_>) -> Rendered {
         let style = self.theme.style(if self.release.is_some() { Role::Dim } else { Role::Text });
         let plain = self.annotation.lines().flat_map(|line| match line {
             "" => vec![String::new()],

@@ -8,7 +8,7 @@ use crate::app::overlay::prompt::{Accepted, Prompt};
 use crate::app::pane::Cx;
 use crate::domain::public_key::{Family, LONGEST, PublicKey, is_key, is_private, read, read_bytes};
 use crate::parts::staging_area::paths::{LocalPaths, local};
-use crate::store::{Cancelled, Derive, Want, Work, Write};
+use crate::store::{Canceled, Derive, Want, Work, Write};
 use crate::ui::text::shown;
 
 /// The tag under which the file is answered.
@@ -56,7 +56,7 @@ impl Derive for ReadKey {
         key_of(self.family, &self.path, self.turn)
     }
 
-    fn run(&self, _: Cancelled<'_>) -> Result<PublicKey, String> {
+    fn run(&self, _: Canceled<'_>) -> Result<PublicKey, String> {
         let path = local(self.path.trim());
         let failed = |error: std::io::Error| format!("{} cannot be read: {error}.", path.display());
         let about = std::fs::metadata(&path).map_err(failed)?;

@@ -24,7 +24,7 @@ use crate::ui::table::ListState;
 use crate::ui::theme::Role;
 use crate::ui::{line, state, text};
 use files::Node;
-use input::{AllFiles, Colors, FindMoves, Parse, Pictures, Search, colours_key, moves_key, parse_key, search_key};
+use input::{AllFiles, Colors, FindMoves, Parse, Pictures, Search, colors_key, moves_key, parse_key, search_key};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::cell::{Cell as Shared, RefCell};
@@ -192,7 +192,7 @@ impl Changes {
             }
         }
         self.arrange(view);
-        self.take_colours(view);
+        self.take_colors(view);
         let whole = self.whole_name();
         if !self.query.is_empty() && self.found.is_none() {
             self.found = view.store.made::<Found>(&search_key(&whole, &self.query)).cloned();
@@ -296,14 +296,14 @@ impl Changes {
     }
 
     /// What was worked out meanwhile is taken piece by piece.
-    fn take_colours(&mut self, view: &View) {
+    fn take_colors(&mut self, view: &View) {
         let Some(doc) = &mut self.doc else { return };
         let height = self.scroll.height.get().max(usize::from(view.size.1));
         let at = self.scroll.at(doc.len());
         let mut from = at.saturating_sub(height);
         while let Some(piece) = doc.missing(from..at + height) {
             let revision = doc.files().get(piece.0).map_or(0, |file| file.revision);
-            match view.store.made::<HunkStyles>(&colours_key(&self.identity, piece, revision)) {
+            match view.store.made::<HunkStyles>(&colors_key(&self.identity, piece, revision)) {
                 Some(styles) => doc.insert(piece, styles.clone()),
                 // What is not there yet is passed over: that of another hunk may be.
                 None => {

@@ -2,7 +2,7 @@
 
 use crate::api::commits::Commit;
 use crate::app::pane::View;
-use crate::store::{Cancelled, Derive, Revision, Rows, Want, Work};
+use crate::store::{Canceled, Derive, Revision, Rows, Want, Work};
 use crate::ui::graph::{self, Lanes, Page, Row};
 use crate::ui::table::Cell;
 use crate::ui::{chart, text};
@@ -50,13 +50,13 @@ impl Derive for Layout {
         self.key.clone()
     }
 
-    fn run(&self, cancelled: Cancelled<'_>) -> Vec<Arc<PageLayout>> {
+    fn run(&self, canceled: Canceled<'_>) -> Vec<Arc<PageLayout>> {
         let mut laid: Vec<Arc<PageLayout>> = Vec::with_capacity(self.pages.len());
         let beginning = Lanes::default();
         for commits in &self.pages {
             let start = laid.last().or(self.after.as_ref()).map_or(&beginning, |page| &page.graph.end);
             let lines = commits.iter().map(|c| (c.id.as_str(), c.parent_ids.as_slice()));
-            laid.push(Arc::new(PageLayout { graph: graph::lay_out(start, lines, cancelled), weeks: weeks(commits) }));
+            laid.push(Arc::new(PageLayout { graph: graph::lay_out(start, lines, canceled), weeks: weeks(commits) }));
         }
         laid
     }

@@ -1,7 +1,7 @@
 //! Markdown that is rendered off the loop, for the width and the theme at hand.
 
 use crate::app::pane::View;
-use crate::store::{Cancelled, Derive, Work};
+use crate::store::{Canceled, Derive, Work};
 use crate::ui::markdown::{self, Rendered};
 use crate::ui::theme::Theme;
 
@@ -23,7 +23,7 @@ impl Derive for RenderedMarkdown {
         self.key.clone()
     }
 
-    fn run(&self, _: Cancelled<'_>) -> Rendered {
+    fn run(&self, _: Canceled<'_>) -> Rendered {
         markdown::render(&self.text, self.width, &self.theme)
     }
 }

@@ -44,7 +44,7 @@ impl Connection {
 
 /// The line to a server: its client and its kept replies, each made when it is first needed and on a worker.
 ///
-/// Shared, so that whoever waits goes on with it: a call that is cancelled while the client is made must not take it
+/// Shared, so that whoever waits goes on with it: a call that is canceled while the client is made must not take it
 /// from all others.
 #[derive(Clone)]
 pub struct ServerConnection {
@@ -149,7 +149,7 @@ mod tests {
     use tokio::sync::oneshot;
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_call_that_is_cancelled_while_connecting_leaves_the_connection_to_others() {
+    async fn a_call_that_is_canceled_while_connecting_leaves_the_connection_to_others() {
         let (began, begun) = oneshot::channel();
         let (release, released) = std::sync::mpsc::channel::<()>();
         let connect: Connect = Box::new(move || {

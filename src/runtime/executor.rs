@@ -396,7 +396,7 @@ async fn send(line: &ServerConnection, write: &Write) -> Result<crate::store::Va
     read(write.read, response.body, response.content_type, &write.request.line()).await.map(|(value, ..)| value)
 }
 
-/// Runs a computation on a worker. One that is cancelled is aborted before its answer is looked at.
+/// Runs a computation on a worker. One that is canceled is aborted before its answer is looked at.
 async fn make(work: Work, stop: Cancel) -> Result<Outcome, Error> {
     let name = Ticket::Work(work.key.clone());
     let made = tokio::task::spawn_blocking(move || (work.run)(&|| stop.is_stopped())).await;

@@ -50,7 +50,7 @@ pub struct Options {
     pub open: Option<OpenServer>,
     /// Whether the mouse is used.
     pub mouse: bool,
-    /// How many colours there are.
+    /// How many colors there are.
     pub depth: Depth,
     /// Whether the terminal is asked for its background.
     pub ask_background: bool,

@@ -129,7 +129,7 @@ mod tests {
     use crate::api::client::Server;
     use crate::api::jobs::GetArtifacts;
     use crate::app::action::Cancel;
-    use crate::store::{Cancelled, RangeRead};
+    use crate::store::{Canceled, RangeRead};
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
     use tokio::sync::mpsc;
@@ -156,7 +156,7 @@ mod tests {
         fn too_large(&self, bytes: u64) -> Self::Output {
             Err(bytes)
         }
-        fn read(&self, parts: &Parts, _: Cancelled<'_>) -> Step<Self::Output> {
+        fn read(&self, parts: &Parts, _: Canceled<'_>) -> Step<Self::Output> {
             let mut ends = Vec::new();
             for range in [0..1, parts.total() - 1..parts.total()] {
                 match parts.read(range.clone()) {

@@ -103,7 +103,7 @@ impl Terminal {
     /// Takes the terminal over.
     pub fn open(options: TerminalOptions) -> io::Result<Terminal> {
         restore_on_crash();
-        // Colours from the theme are wanted even where crossterm would leave them out by itself; the theme knows the depth.
+        // Colors from the theme are wanted even where crossterm would leave them out by itself; the theme knows the depth.
         crossterm::style::force_color_output(true);
         let backend = CrosstermBackend::new(BufWriter::with_capacity(64 * 1024, io::stdout()));
         enter(options)?;
@@ -234,7 +234,7 @@ impl Terminal {
         self.inner.size().map_or((80, 24), |s| (s.width, s.height))
     }
 
-    /// Asks for the background colour; the answer comes among the keys.
+    /// Asks for the background color; the answer comes among the keys.
     pub fn ask_background(&mut self) -> io::Result<()> {
         let out = self.inner.backend_mut();
         out.write_all(b"\x1b]11;?\x1b\\")?;

@@ -14,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
 pub use want::{
-    Cancelled, Derive, Follow, HeldState, ListQuery, Load, PER_PAGE, Sink, Ticket, Value, Want, Work, Write,
+    Canceled, Derive, Follow, HeldState, ListQuery, Load, PER_PAGE, Sink, Ticket, Value, Want, Work, Write,
 };
 
 /// How many replies and results are kept that nobody looks at.

@@ -1,7 +1,7 @@
 //! What is read from a large thing of the server without holding it: from some of its bytes, or from a file without a
 //! name that holds all of them.
 
-use super::want::{Cancelled, Value};
+use super::want::{Canceled, Value};
 use crate::api::client::Slice;
 use crate::api::endpoint::Request;
 use bytes::Bytes;
@@ -111,10 +111,10 @@ pub trait RangeRead: Send + Sync + 'static {
     /// the server says.
     fn too_large(&self, bytes: u64) -> Self::Output;
     /// Makes it of what is here, on a worker.
-    fn read(&self, parts: &Parts, cancelled: Cancelled<'_>) -> Step<Self::Output>;
+    fn read(&self, parts: &Parts, canceled: Canceled<'_>) -> Step<Self::Output>;
 }
 
-type Look = Arc<dyn Fn(&Parts, Cancelled<'_>) -> Step<Value> + Send + Sync>;
+type Look = Arc<dyn Fn(&Parts, Canceled<'_>) -> Step<Value> + Send + Sync>;
 type TooLarge = Arc<dyn Fn(u64) -> Value + Send + Sync>;
 
 /// A [`RangeRead`] without its type. Equal by key.
@@ -148,7 +148,7 @@ impl AnyRangeRead {
             most: glean.most(),
             delay: Duration::ZERO,
             too_large: Arc::new(move |bytes| Arc::new(again.too_large(bytes)) as Value),
-            read: Arc::new(move |parts, cancelled| match glean.read(parts, cancelled) {
+            read: Arc::new(move |parts, canceled| match glean.read(parts, canceled) {
                 Step::Made(made) => Step::Made(Arc::new(made) as Value),
                 Step::Need(range) => Step::Need(range),
             }),

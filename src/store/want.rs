@@ -15,7 +15,7 @@ use std::time::Duration;
 pub type Value = Arc<dyn Any + Send + Sync>;
 
 /// Whether the work is no longer wanted.
-pub type Cancelled<'a> = &'a dyn Fn() -> bool;
+pub type Canceled<'a> = &'a dyn Fn() -> bool;
 
 /// Entries a page that lists ask for: the most that servers give.
 pub const PER_PAGE: u32 = 100;
@@ -45,7 +45,7 @@ impl Want {
     }
 }
 
-/// Names one thing in flight: what is started, cancelled, and answered.
+/// Names one thing in flight: what is started, canceled, and answered.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Ticket {
     /// A page of a reply; 0 for a reply that has no pages.
@@ -265,11 +265,11 @@ pub trait Derive: Send + Sync + 'static {
     /// Names the result; the same key means the same result, so it holds what the input's identity is.
     fn key(&self) -> String;
     /// Makes it, on a worker; looks now and then whether it is still wanted.
-    fn run(&self, cancelled: Cancelled<'_>) -> Self::Output;
+    fn run(&self, canceled: Canceled<'_>) -> Self::Output;
 }
 
 /// The body of a computation.
-pub type Run = Arc<dyn Fn(Cancelled<'_>) -> Value + Send + Sync>;
+pub type Run = Arc<dyn Fn(Canceled<'_>) -> Value + Send + Sync>;
 
 /// A [`Derive`] without its type. Equal by key.
 #[derive(Clone)]
@@ -283,7 +283,7 @@ pub struct Work {
 impl Work {
     /// The computation `derive`.
     pub fn new<D: Derive>(derive: D) -> Work {
-        Work { key: derive.key(), run: Arc::new(move |cancelled| Arc::new(derive.run(cancelled)) as Value) }
+        Work { key: derive.key(), run: Arc::new(move |canceled| Arc::new(derive.run(canceled)) as Value) }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Terminal output as text: colours and attributes are kept, carriage returns and erasures are obeyed within their line,
+//! Terminal output as text: colors and attributes are kept, carriage returns and erasures are obeyed within their line,
 //! and every other escape sequence is dropped. One pass over bytes, nothing is kept but the look at a line's start.
 
 mod plain;
@@ -28,7 +28,7 @@ const UNDERLINE: u8 = 8;
 const INVERSE: u8 = 16;
 const STRIKE: u8 = 32;
 
-/// The sixteen named colours, in the order of their numbers.
+/// The sixteen named colors, in the order of their numbers.
 const NAMED: [Role; 16] = [
     Role::AnsiBlack,
     Role::AnsiRed,
@@ -197,7 +197,7 @@ impl State {
                         (_, None) => {}
                     }
                 }
-                // The colour of the underline is not drawn, but its numbers must not be taken for attributes.
+                // The color of the underline is not drawn, but its numbers must not be taken for attributes.
                 58 if !part.contains(&b':') => {
                     color(&mut parts.by_ref().map(number), false);
                 }
@@ -207,7 +207,7 @@ impl State {
     }
 }
 
-/// `5;n` or `2;r;g;b` behind a 38 or 48; the form with colons may hold a colour space before the three.
+/// `5;n` or `2;r;g;b` behind a 38 or 48; the form with colons may hold a color space before the three.
 fn color(numbers: &mut dyn Iterator<Item = u16>, colons: bool) -> Option<Ink> {
     match numbers.next()? {
         5 => Ink::indexed(numbers.next()?),

@@ -17,7 +17,7 @@ use syntect::parsing::{ParseState, ScopeStack, SyntaxReference, SyntaxSet};
 pub const LINE: usize = 2 * 1024;
 /// Lines between two places where parsing can start again.
 const CHECKPOINT: usize = 64;
-/// Farther than this from a checkpoint, colours are guessed from the lines just above.
+/// Farther than this from a checkpoint, colors are guessed from the lines just above.
 const FAR: usize = 2000;
 /// Lines above the wanted ones from which such a guess starts.
 const RUN_UP: usize = 100;
@@ -72,7 +72,7 @@ impl Language {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Block {
     pub first_line: usize,
-    /// Fewer than were asked for where it was cancelled.
+    /// Fewer than were asked for where it was canceled.
     pub lines: Vec<Spans>,
     /// The lines far above were not read: a comment or string that began there is not known.
     pub approximate: bool,
@@ -159,9 +159,9 @@ impl Highlighter {
         self.language.get().copied().flatten()
     }
 
-    /// The roles in `lines`, until `cancelled` says so. For a worker: takes about 2 ms for a screen near lines that were read
+    /// The roles in `lines`, until `canceled` says so. For a worker: takes about 2 ms for a screen near lines that were read
     /// before, and up to some 100 ms elsewhere.
-    pub fn highlight(&self, lines: Range<usize>, cancelled: &dyn Fn() -> bool) -> Block {
+    pub fn highlight(&self, lines: Range<usize>, canceled: &dyn Fn() -> bool) -> Block {
         let end = lines.end.min(self.text.len());
         let start = lines.start.min(end);
         let mut block = Block { first_line: start, ..Block::default() };
@@ -176,7 +176,7 @@ impl Highlighter {
         }
         let mut scopes = Scopes::default();
         let mut buffer = String::new();
-        while at < end && !cancelled() {
+        while at < end && !canceled() {
             if at.is_multiple_of(CHECKPOINT) && !block.approximate {
                 self.places.lock().unwrap_or_else(PoisonError::into_inner).entry(at).or_insert_with(|| place.clone());
             }
@@ -221,7 +221,7 @@ impl Highlights {
         Some(piece * Self::PIECE..((piece + 1) * Self::PIECE).min(len))
     }
 
-    /// Takes what was asked for; a part that was cancelled is left out.
+    /// Takes what was asked for; a part that was canceled is left out.
     pub fn insert(&mut self, wanted: &Range<usize>, block: Block) {
         if block.lines.len() == wanted.len() {
             self.pieces.insert(wanted.start / Self::PIECE, Arc::new(block));
@@ -229,7 +229,7 @@ impl Highlights {
     }
 }
 
-/// Spans as a layer in the colours of `theme`.
+/// Spans as a layer in the colors of `theme`.
 pub fn layer(spans: &Spans, theme: &Theme) -> Vec<(Range<usize>, Style)> {
     spans.iter().map(|(range, role)| (range.start as usize..range.end as usize, theme.style(*role))).collect()
 }
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn far_down_it_guesses_and_says_so_and_cancelling_ends_it() {
+    fn far_down_it_guesses_and_says_so_and_canceling_ends_it() {
         let text = text(&"let x = 1;\n".repeat(9000));
         let highlighter = Highlighter::new(text, "a.rs");
         let block = highlighter.highlight(8000..8010, &|| false);
@@ -333,7 +333,7 @@ mod tests {
         known.insert(&(0..128), Block { lines: vec![Spans::new(); 128], ..Block::default() });
         assert_eq!(known.missing(100..150, 140), Some(128..140));
         known.insert(&(128..140), Block { first_line: 128, ..Block::default() });
-        assert_eq!(known.missing(100..150, 140), Some(128..140), "a cancelled piece is not kept");
+        assert_eq!(known.missing(100..150, 140), Some(128..140), "a canceled piece is not kept");
         assert!(known.line(100).is_some());
         assert!(known.line(130).is_none());
         assert_eq!(known.missing(0..0, 0), None);

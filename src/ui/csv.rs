@@ -53,8 +53,8 @@ pub fn separator(path: &str, first_line: &str) -> Option<u8> {
 }
 
 impl Table {
-    /// Finds the records. For a worker; ends early where it is `cancelled`.
-    pub fn read(text: Arc<Text>, separator: u8, cancelled: &dyn Fn() -> bool) -> Table {
+    /// Finds the records. For a worker; ends early where it is `canceled`.
+    pub fn read(text: Arc<Text>, separator: u8, canceled: &dyn Fn() -> bool) -> Table {
         let all = text.as_str().as_bytes();
         let mut starts = Vec::new();
         if !all.is_empty() {
@@ -69,7 +69,7 @@ impl Table {
             }
             if at - looked > PATIENCE {
                 looked = at;
-                if cancelled() {
+                if canceled() {
                     break;
                 }
             }

@@ -1,4 +1,4 @@
-//! Glyphs: what a status looks like without colour, each with a twin for terminals that have only ASCII.
+//! Glyphs: what a status looks like without color, each with a twin for terminals that have only ASCII.
 
 use crate::ui::theme::Role;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -16,14 +16,14 @@ const FOLLOWED: usize = 1024;
 /// The last commits that were listed. Where clocks were wrong a parent comes before its child: nothing waits for it then.
 const REMEMBERED: usize = 256;
 
-const COLOURS: [Role; 6] = [Role::Lane1, Role::Lane2, Role::Lane3, Role::Lane4, Role::Lane5, Role::Lane6];
+const COLORS: [Role; 6] = [Role::Lane1, Role::Lane2, Role::Lane3, Role::Lane4, Role::Lane5, Role::Lane6];
 
 /// A column of the graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Lane {
     /// The commit that it waits for; `None` where it is free.
     awaits: Option<u64>,
-    /// Counts the lines that were begun: the colour.
+    /// Counts the lines that were begun: the color.
     line: u8,
 }
 
@@ -51,7 +51,7 @@ pub struct Row {
     beyond: bool,
     /// A line meets the commit from there.
     meets_beyond: bool,
-    /// The colours of the lanes, two in a byte.
+    /// The colors of the lanes, two in a byte.
     colors: [u8; KEPT / 2],
 }
 
@@ -80,16 +80,16 @@ impl Page {
     }
 }
 
-/// Lays out a page of commits, each with its parents, in lanes as `start` left them; ends early where it is `cancelled`.
+/// Lays out a page of commits, each with its parents, in lanes as `start` left them; ends early where it is `canceled`.
 pub fn lay_out<'a>(
     start: &Lanes,
     commits: impl Iterator<Item = (&'a str, &'a [String])>,
-    cancelled: &dyn Fn() -> bool,
+    canceled: &dyn Fn() -> bool,
 ) -> Page {
     let mut lanes = start.clone();
     let mut rows = Vec::with_capacity(commits.size_hint().0);
     for (id, parents) in commits {
-        if cancelled() {
+        if canceled() {
             break;
         }
         rows.push(lanes.push(id, parents));
@@ -167,7 +167,7 @@ impl Lanes {
             None if index < FOLLOWED => self.lanes.push(lane),
             None => return None,
         }
-        self.begun = (self.begun + 1) % COLOURS.len() as u8;
+        self.begun = (self.begun + 1) % COLORS.len() as u8;
         Some(index)
     }
 
@@ -199,7 +199,7 @@ impl Row {
     fn color(&self, lane: usize) -> Role {
         let pair = self.colors.get(lane / 2).copied().unwrap_or_default();
         let line = if lane.is_multiple_of(2) { pair & 15 } else { pair >> 4 };
-        COLOURS.get(usize::from(line)).copied().unwrap_or(Role::Dim)
+        COLORS.get(usize::from(line)).copied().unwrap_or(Role::Dim)
     }
 
     /// Draws it in at most `limit` lanes of two columns each and one column more, in which `…` says that there are
@@ -223,7 +223,7 @@ impl Row {
 
         let mut pieces = TextWriter::default();
         for lane in 0..=last {
-            // The line that runs along the row here: the colour of the lane that it comes from or goes to.
+            // The line that runs along the row here: the color of the lane that it comes from or goes to.
             let along = match lane {
                 _ if lane < leftmost || lane > rightmost => None,
                 _ if lane < node => (leftmost..=lane).rev().find(|l| met(*l)),

@@ -32,7 +32,7 @@ const OPAQUE: u8 = 96;
 /// How the terminal draws pictures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Protocol {
-    /// Not at all: two pixels a cell, as blocks of colour.
+    /// Not at all: two pixels a cell, as blocks of color.
     #[default]
     Blocks,
     /// The graphics protocol of kitty.
@@ -317,7 +317,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, theme: &Theme, picture: &Fitted) {
 /// The cell that shows one pixel above another; the background shows where there is none.
 fn block(theme: &Theme, upper: Option<[u8; 3]>, lower: Option<[u8; 3]>) -> (&'static str, Style) {
     if matches!(theme.depth(), Depth::None) || crate::ui::glyph::ascii() {
-        // No colour: how bright the two are together.
+        // No color: how bright the two are together.
         let light = |pixel: Option<[u8; 3]>| {
             pixel.map_or(0, |[r, g, b]| (u32::from(r) * 30 + u32::from(g) * 59 + u32::from(b) * 11) / 100)
         };

@@ -5,7 +5,7 @@ use crate::ui::{glyph, line, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-/// The rectangle of an overlay whose content takes `width` by `height`: centred in `screen`, a little above the middle,
+/// The rectangle of an overlay whose content takes `width` by `height`: centered in `screen`, a little above the middle,
 /// never larger than it.
 pub fn place(screen: Rect, width: u16, height: u16) -> Rect {
     let width = width.saturating_add(4).min(screen.width);

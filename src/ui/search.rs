@@ -43,15 +43,15 @@ fn case_matters(query: &str) -> bool {
     query.chars().any(char::is_uppercase)
 }
 
-/// Looks through numbered lines until there are no more, enough was found, or `cancelled` says so.
+/// Looks through numbered lines until there are no more, enough was found, or `canceled` says so.
 pub fn lines<T: AsRef<str>>(
     lines: impl Iterator<Item = (usize, T)>,
     pattern: &Regex,
-    cancelled: &dyn Fn() -> bool,
+    canceled: &dyn Fn() -> bool,
 ) -> Found {
     let mut found = Found::default();
     for (done, (line, text)) in lines.enumerate() {
-        if done % PATIENCE == 0 && cancelled() {
+        if done % PATIENCE == 0 && canceled() {
             break;
         }
         for hit in pattern.find_iter(text.as_ref()).filter(|hit| !hit.is_empty()) {

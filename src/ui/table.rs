@@ -725,7 +725,7 @@ mod tests {
     }
 
     #[test]
-    fn the_selected_row_is_tinted_over_the_whole_width_and_keeps_its_colours() {
+    fn the_selected_row_is_tinted_over_the_whole_width_and_keeps_its_colors() {
         let theme = Theme::for_background(crate::ui::theme::Background::Dark);
         let area = Rect::new(0, 0, 40, 2);
         let mut buf = Buffer::empty(area);

@@ -11,7 +11,7 @@ use unicode_width::UnicodeWidthChar;
 /// Columns between two tab stops.
 pub const TAB: usize = 4;
 
-/// Marks that one character may carry; more are shown as codes, or a hostile line would pile them over its neighbours.
+/// Marks that one character may carry; more are shown as codes, or a hostile line would pile them over its neighbors.
 const MARKS: u8 = 8;
 
 /// Bytes that are looked at as one symbol: a longer one is nothing but a pile of marks, which is taken apart.

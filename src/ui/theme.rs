@@ -1,4 +1,4 @@
-//! Themes: what every role looks like. Colours live here and nowhere else.
+//! Themes: what every role looks like. Colors live here and nowhere else.
 
 use ratatui::style::{Color, Modifier, Style};
 use serde::Deserialize;
@@ -39,7 +39,7 @@ roles! {
     Accent = "accent",
     /// References that open something.
     Link = "link",
-    /// Tint of the selected row, over its own colours.
+    /// Tint of the selected row, over its own colors.
     Selected = "selected",
     /// Tint of the selected row in a pane without focus.
     SelectedDim = "selected_dim",
@@ -149,7 +149,7 @@ pub enum Background {
     Light,
 }
 
-/// How many colours the terminal shows.
+/// How many colors the terminal shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
     /// `NO_COLOR`: attributes only.
@@ -169,7 +169,7 @@ pub struct Theme {
     pub name: String,
     /// The terminal that it is made for.
     pub background: Background,
-    /// What the terminal shows of colours that are not the theme's own.
+    /// What the terminal shows of colors that are not the theme's own.
     depth: Depth,
     styles: Vec<Style>,
 }
@@ -195,7 +195,7 @@ struct File {
     styles: BTreeMap<String, Entry>,
 }
 
-/// `"accent"`, or `{ fg = "accent", bg = "…", bold = true }`; colours are names of the palette.
+/// `"accent"`, or `{ fg = "accent", bg = "…", bold = true }`; colors are names of the palette.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Entry {
@@ -228,8 +228,8 @@ impl Theme {
             let hex = file
                 .palette
                 .get(name)
-                .ok_or_else(|| ThemeError(format!("styles.{key}: the palette has no colour \"{name}\"")))?;
-            parse_colour(hex).ok_or_else(|| ThemeError(format!("palette.{name}: \"{hex}\" is not #rrggbb or \"none\"")))
+                .ok_or_else(|| ThemeError(format!("styles.{key}: the palette has no color \"{name}\"")))?;
+            parse_color(hex).ok_or_else(|| ThemeError(format!("palette.{name}: \"{hex}\" is not #rrggbb or \"none\"")))
         };
         let mut styles = Vec::with_capacity(Role::ALL.len());
         for role in Role::ALL {
@@ -281,7 +281,7 @@ impl Theme {
         Theme::built_in(name).unwrap_or_else(Theme::plain)
     }
 
-    /// Attributes only: what is left where no colour may be used.
+    /// Attributes only: what is left where no color may be used.
     pub fn plain() -> Theme {
         let styles = vec![Style::new(); Role::ALL.len()];
         Theme { name: "plain".into(), background: Background::Dark, depth: Depth::True, styles }.with_depth(Depth::None)
@@ -292,7 +292,7 @@ impl Theme {
         self.styles.get(role as usize).copied().unwrap_or_default()
     }
 
-    /// A colour that the shown text itself asks for (a trace's), as far as the terminal shows it.
+    /// A color that the shown text itself asks for (a trace's), as far as the terminal shows it.
     pub fn foreign(&self, color: Color) -> Option<Color> {
         match self.depth {
             Depth::True => Some(color),
@@ -302,17 +302,17 @@ impl Theme {
         }
     }
 
-    /// The colour of a pixel of a picture, red, green and blue, as far as the terminal shows it.
+    /// The color of a pixel of a picture, red, green and blue, as far as the terminal shows it.
     pub fn pixel(&self, [r, g, b]: [u8; 3]) -> Option<Color> {
         self.foreign(Color::Rgb(r, g, b))
     }
 
-    /// For how many colours it was made ready.
+    /// For how many colors it was made ready.
     pub fn depth(&self) -> Depth {
         self.depth
     }
 
-    /// The same theme for a terminal of fewer colours.
+    /// The same theme for a terminal of fewer colors.
     pub fn with_depth(mut self, depth: Depth) -> Theme {
         self.depth = depth;
         for (role, style) in Role::ALL.iter().zip(self.styles.iter_mut()) {
@@ -324,7 +324,7 @@ impl Theme {
                 }
                 Depth::Sixteen => {
                     style.fg = style.fg.map(to_sixteen);
-                    // A tint has no counterpart among sixteen colours: selection becomes reverse, other tints go.
+                    // A tint has no counterpart among sixteen colors: selection becomes reverse, other tints go.
                     style.bg = None;
                     attribute_twin(*role, style);
                 }
@@ -351,7 +351,7 @@ fn attribute_twin(role: Role, style: &mut Style) {
     }
 }
 
-fn parse_colour(text: &str) -> Option<Color> {
+fn parse_color(text: &str) -> Option<Color> {
     if text == "none" {
         return Some(Color::Reset);
     }
@@ -373,7 +373,7 @@ fn to_indexed(color: Color) -> Color {
     };
     let (lr, lg, lb) = (level(r), level(g), level(b));
     let cube = |l: u8| if l == 0 { 0i32 } else { 55 + 40 * i32::from(l) };
-    // A dark tint of strong hue would come out grey, or in another hue: the cube has nothing between 0 and 95.
+    // A dark tint of strong hue would come out gray, or in another hue: the cube has nothing between 0 and 95.
     let (max, min) = (r.max(g).max(b), r.min(g).min(b));
     if max < 95 && max - min >= 36 {
         let lit = |v: u8| u8::from(v > min + (max - min) / 2);
@@ -383,15 +383,15 @@ fn to_indexed(color: Color) -> Color {
         |x: i32, y: i32, z: i32| (x - i32::from(r)).pow(2) + (y - i32::from(g)).pow(2) + (z - i32::from(b)).pow(2);
     let mean = (i32::from(r) + i32::from(g) + i32::from(b)) / 3;
     let step = ((mean - 3) / 10).clamp(0, 23);
-    let grey = 8 + 10 * step;
-    if distance(grey, grey, grey) < distance(cube(lr), cube(lg), cube(lb)) {
+    let gray = 8 + 10 * step;
+    if distance(gray, gray, gray) < distance(cube(lr), cube(lg), cube(lb)) {
         Color::Indexed(232 + step as u8)
     } else {
         Color::Indexed(16 + 36 * lr + 6 * lg + lb)
     }
 }
 
-/// The colour cube and the greys of xterm as 24 bits; the first sixteen stay names.
+/// The color cube and the grays of xterm as 24 bits; the first sixteen stay names.
 fn from_indexed(color: Color) -> Color {
     let Color::Indexed(n) = color else { return color };
     let cube = |l: u8| if l == 0 { 0 } else { 55 + 40 * l };
@@ -438,12 +438,12 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_role_and_an_unknown_colour_are_named() {
+    fn a_missing_role_and_an_unknown_color_are_named() {
         let (_, dark) = BUILT_IN[0];
         let without: String = dark.lines().filter(|l| !l.starts_with("hunk ")).collect::<Vec<_>>().join("\n");
         assert!(Theme::parse(&without).unwrap_err().0.contains("\"hunk\" is missing"));
         let wrong = dark.replacen("text = \"fg\"", "text = \"nope\"", 1);
-        assert!(Theme::parse(&wrong).unwrap_err().0.contains("no colour \"nope\""));
+        assert!(Theme::parse(&wrong).unwrap_err().0.contains("no color \"nope\""));
     }
 
     /// The ratio of WCAG 2.2, "contrast ratio"; 4.5 is AA for text, 3 for large text and graphics.
@@ -460,7 +460,7 @@ mod tests {
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
     }
 
-    /// Roles that draw no text of their own colour: rules, and the black that traces put on coloured backgrounds.
+    /// Roles that draw no text of their own color: rules, and the black that traces put on colored backgrounds.
     const NOT_TEXT: &[Role] = &[Role::Faint, Role::Border, Role::AnsiBlack];
 
     const TINTS: &[Role] = &[
@@ -513,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn with_256_colours_the_main_text_can_be_read_and_changed_words_keep_their_hue() {
+    fn with_256_colors_the_main_text_can_be_read_and_changed_words_keep_their_hue() {
         for theme in [Background::Dark, Background::Light].map(Theme::for_background) {
             let theme = theme.with_depth(Depth::Indexed);
             for role in [Role::Text, Role::Dim, Role::Accent, Role::Success, Role::Failed, Role::Warning, Role::Ref] {
@@ -544,7 +544,7 @@ mod tests {
     }
 
     #[test]
-    fn without_colour_the_selection_is_still_seen() {
+    fn without_color_the_selection_is_still_seen() {
         let theme = Theme::for_background(Background::Dark).with_depth(Depth::None);
         assert!(theme.style(Role::Selected).add_modifier.contains(Modifier::REVERSED));
         assert_eq!(theme.style(Role::Added).fg, None);

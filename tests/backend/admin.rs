@@ -1,4 +1,4 @@
-//! What only administrators do: hooks and the licence.
+//! What only administrators do: hooks and the license.
 
 use crate::{Server, each, json};
 use std::io::{Read, Write};
@@ -32,7 +32,7 @@ async fn a_hook_is_added_tested_and_removed() {
 }
 
 #[tokio::test]
-async fn a_licence_is_read_once_there_is_one() {
+async fn a_license_is_read_once_there_is_one() {
     let server = Server::empty().await;
     assert!(server.read("root", "/license").await.is_null());
     let text = server.running.license.clone();

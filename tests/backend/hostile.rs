@@ -257,7 +257,7 @@ async fn what_is_wrong_is_named() {
     assert_eq!(error(Method::PUT, "/runners/one", &[]).await, "id is invalid");
     assert_eq!(error(Method::PUT, "/runners/1", &[("active", "perhaps")]).await, "active is invalid");
     assert_eq!(error(Method::GET, "/projects/1/repository/commits?since=yesterday", &[]).await, "since is invalid");
-    assert_eq!(error(Method::GET, "/projects?order_by=colour", &[]).await, "order_by does not have a valid value");
+    assert_eq!(error(Method::GET, "/projects?order_by=color", &[]).await, "order_by does not have a valid value");
     assert_eq!(error(Method::GET, "/projects?per_page=many", &[]).await, "per_page is invalid");
     assert_eq!(error(Method::GET, "/search?scope=projects", &[]).await, "search is missing");
 }

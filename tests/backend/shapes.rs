@@ -378,7 +378,7 @@ async fn reads_have_the_fields_of_their_views() {
         // Branches.
         ("", at("/repository/branches"), BRANCH.into()),
         ("", at("/repository/branches/feature%2Frows"), BRANCH.into()),
-        // Hooks, snippets, licence, notifications.
+        // Hooks, snippets, license, notifications.
         ("root", "/hooks".into(), HOOK.into()),
         ("root", "/hooks/3".into(), "project_id# owner_email owner_name name path event_name".into()),
         ("ada", at("/snippets"), SNIPPET.into()),

@@ -15,7 +15,7 @@ fn the_ready_file_is_private_and_says_who_may_sign_in() {
     let token = home.write("token", served.token("root"));
     let shared =
         ["--host", served.url(), "--token-file", token.to_str().expect("a path"), "api", "POST", "license", "-f"];
-    let license = format!("license={}", served.ready["license"].as_str().expect("a licence"));
+    let license = format!("license={}", served.ready["license"].as_str().expect("a license"));
     let added = home.run(&[&shared[..], &[&license]].concat());
     assert_eq!(added.code, Some(0), "{added:?}");
     let user = home.run_with(&["--host", served.url(), "api", "GET", "user"], "");

@@ -386,8 +386,8 @@ def administration():
     hook.delete()
     true("a deleted hook", hook.id not in [h.id for h in root.hooks.list()])
     refused(403, ada.hooks.list)
-    true("a licence", "licensee" in root.get_license())
-    same("a new licence", root.set_license(ready["license"])["licensee"]["Name"] != "", True)
+    true("a license", "licensee" in root.get_license())
+    same("a new license", root.set_license(ready["license"])["licensee"]["Name"] != "", True)
     refused(400, root.set_license, "nonsense")
     settings = ada.notificationsettings.get()
     settings.level = "participating"

@@ -33,7 +33,7 @@ fn promised(status: &str, headers: &str, length: usize, body: &str) -> Raw {
     ))
 }
 
-/// The bytes of `text` from `from` on, as a server does that honours ranges.
+/// The bytes of `text` from `from` on, as a server does that honors ranges.
 fn ranged(text: &str, from: usize) -> Raw {
     let total = text.len();
     match from {
@@ -248,7 +248,7 @@ fn lines(word: &str, count: usize) -> String {
 }
 
 #[tokio::test]
-async fn a_trace_that_is_written_anew_and_longer_begins_again_where_ranges_are_honoured() {
+async fn a_trace_that_is_written_anew_and_longer_begins_again_where_ranges_are_honored() {
     let (old, new) = (lines("old", 400), lines("anew", 4000));
     for (first, then) in [(&old, &new), (&lines("old", 3), &lines("anew", 4))] {
         let (was, is) = (first.clone(), then.clone());

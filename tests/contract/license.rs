@@ -1,4 +1,4 @@
-//! The licence.
+//! The license.
 
 use labscope::api::Reply;
 use labscope::api::license::*;
@@ -17,6 +17,6 @@ samples! {
 }
 
 #[test]
-fn a_server_without_a_licence_says_null() {
+fn a_server_without_a_license_says_null() {
     assert_eq!(<Option<License>>::read(b"null", None), Ok(None));
 }

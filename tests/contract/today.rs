@@ -138,7 +138,7 @@ async fn the_test_of_a_hook_is_a_payload_or_the_hook() {
 }
 
 #[tokio::test]
-async fn a_licence_is_there_or_null() {
+async fn a_license_is_there_or_null() {
     let old = r#"{"starts_at":"2018-01-27","expires_at":"2022-01-27","licensee":{"Name":"J"},"user_limit":100,
         "active_users":8,"add_ons":{"ExtraService":1}}"#;
     let new = r#"{"id":2,"plan":"ultimate","created_at":"2026-01-01T00:00:00.000Z","starts_at":"2026-01-27",

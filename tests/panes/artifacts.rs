@@ -95,7 +95,7 @@ async fn an_archive_is_a_tree_of_folders_and_sizes_and_its_files_open() {
 }
 
 #[tokio::test]
-async fn what_a_program_printed_is_shown_with_its_colours_and_as_it_is_on_a_key() {
+async fn what_a_program_printed_is_shown_with_its_colors_and_as_it_is_on_a_key() {
     let printed = b"plain\n\x1b[32mall well\x1b[0m and more\n\x1b]0;title\x07\x1b[2Jend\n";
     let mut harness = open(140, 30, archive(&[("run.log", printed), ("tool.sh", printed)])).await;
     go(&mut harness, "run.log");

@@ -262,7 +262,7 @@ async fn a_late_reply_is_dropped() {
         ..ListProjects::default()
     };
     let late = Ticket::Load(Load::one(&of("ro")).request, 1);
-    assert!(harness.cancelled.contains(&late), "{:?}", harness.cancelled);
+    assert!(harness.canceled.contains(&late), "{:?}", harness.canceled);
     let rows: Vec<labscope::api::projects::Project> = vec![Default::default()];
     let arrival = Arrival { value: Arc::new(rows), len: 1, next: None, total: None, digest: 0, size: 0 };
     harness.send(Msg::Arrived(late, Ok(Outcome::Reply(arrival))));
@@ -278,7 +278,7 @@ async fn leaving_a_place_cancels_its_loads() {
     assert!(waiting(&harness), "{:?}", harness.waiting());
     harness.press("g p");
     assert!(!waiting(&harness), "{:?}", harness.waiting());
-    assert!(harness.cancelled.iter().any(|t| matches!(t, Ticket::Load(r, _) if r.path == "/projects/7")));
+    assert!(harness.canceled.iter().any(|t| matches!(t, Ticket::Load(r, _) if r.path == "/projects/7")));
     // The session is everybody's: who is signed in is still asked for.
     assert!(harness.waiting().iter().any(|line| line == "GET /user"), "{:?}", harness.waiting());
 }

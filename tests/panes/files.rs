@@ -317,7 +317,7 @@ async fn blame_is_computed_from_the_history_and_leads_to_commits() {
     let mut app = rocket(at("a.rs"), 140, 24);
     let log = format!("GET {PROJECT}/repository/commits");
     let mut newer = commit("11111111");
-    newer["title"] = json!("Colour it");
+    newer["title"] = json!("Color it");
     newer["author_name"] = json!("Bo");
     newer["parent_ids"] = json!(["2".repeat(40)]);
     let tree = format!("GET {PROJECT}/repository/tree");
@@ -332,7 +332,7 @@ async fn blame_is_computed_from_the_history_and_leads_to_commits() {
     app.expect("blame, computed from 2 commits");
     assert!(app.line_with("fn a() {}").contains("22222222 Ada"), "{}", app.picture());
     assert!(app.line_with("// ␛").contains("11111111 Bo"), "{}", app.picture());
-    app.press("j").expect("Colour it").press("Enter");
+    app.press("j").expect("Color it").press("Enter");
     assert_eq!(app.app.place().item.as_deref(), Some("1".repeat(40).as_str()));
 }
 

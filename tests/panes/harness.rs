@@ -178,7 +178,7 @@ impl Begin {
             now,
             size: self.size,
             pending: Vec::new(),
-            cancelled: Vec::new(),
+            canceled: Vec::new(),
             holding: Vec::new(),
             asked: Vec::new(),
             reached: HashSet::new(),
@@ -217,7 +217,7 @@ pub struct Harness {
     /// What was started and has no answer yet.
     pending: Vec<Effect>,
     /// What was taken back, in order.
-    pub cancelled: Vec<Ticket>,
+    pub canceled: Vec<Ticket>,
     /// What streams were told: to wait, or to go on.
     pub holding: Vec<bool>,
     /// The request line of everything that was asked, in order; with the fields of forms.
@@ -416,7 +416,7 @@ impl Harness {
                     if let Answers::Server { executor, .. } = &mut self.answers {
                         executor.take(Effect::Cancel(ticket.clone()));
                     }
-                    self.cancelled.push(ticket);
+                    self.canceled.push(ticket);
                 }
                 Effect::Hold(ticket, hold) => {
                     if let Answers::Server { executor, .. } = &mut self.answers {

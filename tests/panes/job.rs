@@ -53,7 +53,7 @@ async fn open(status: &str, trace: &str, width: u16, height: u16) -> Harness {
 async fn a_running_trace_is_followed_until_one_moves_up() {
     let mut harness = open("running", &trace(100), 80, 24).await;
     harness.expect("#1207 bench").expect("● running 1m 31s").expect("frame/99").expect("following · 103 lines");
-    assert!(harness.style_of("frame/99") != harness.style_of("time: 108.1"), "colours are lost");
+    assert!(harness.style_of("frame/99") != harness.style_of("time: 108.1"), "colors are lost");
     harness.reply_raw(TRACE, trace(120)).settle().await;
     harness.expect("frame/119");
     harness.press("k k");

@@ -118,7 +118,7 @@ async fn actions_go_to_the_marked_jobs_and_say_why_not() {
 }
 
 #[tokio::test]
-async fn cancelling_and_erasing_ask_first_and_name_the_job() {
+async fn canceling_and_erasing_ask_first_and_name_the_job() {
     let mut harness = open(80, 24).await;
     harness.press("/").type_text("bench").press("Enter X");
     harness.expect("Cancel #23 bench?");

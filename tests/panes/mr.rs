@@ -257,10 +257,10 @@ async fn files_are_filtered_as_one_types() {
 }
 
 #[tokio::test]
-async fn hunks_get_their_colours_and_files_fold() {
+async fn hunks_get_their_colors_and_files_fold() {
     let mut harness = open_at(place().tab("changes"), 140, 40).await;
     let keyword = harness.style_of("let new");
-    assert_ne!(keyword.fg, harness.style_of("new = 2").fg, "the keyword has no colour of its own");
+    assert_ne!(keyword.fg, harness.style_of("new = 2").fg, "the keyword has no color of its own");
     harness.press("Tab").press("-").expect_no("let new = 2;").press("-").expect("let new = 2;");
 }
 

@@ -1,4 +1,4 @@
-//! System hooks, the licence, and notifications.
+//! System hooks, the license, and notifications.
 
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;
@@ -53,7 +53,7 @@ async fn a_test_shows_what_was_delivered_and_a_newer_server_s_answer_is_told_apa
 }
 
 #[tokio::test]
-async fn the_licence_is_shown_and_one_is_installed_from_a_file() {
+async fn the_license_is_shown_and_one_is_installed_from_a_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("a.license");
     std::fs::write(&file, "eyJkYXRhIjoi\n").expect("written");
@@ -63,17 +63,17 @@ async fn the_licence_is_shown_and_one_is_installed_from_a_file() {
     harness.reply("GET /license", known).settle().await;
     harness.expect("Acme").expect("15 days left").expect("12 of 10 users").expect("1 Geo");
     harness.press("+ C-u").type_text(&file.to_string_lossy()).press("Enter").settle().await;
-    harness.expect("Install this licence").press("y");
+    harness.expect("Install this license").press("y");
     assert_eq!(sent(&harness, "POST"), ["POST /license license=eyJkYXRhIjoi"]);
     harness.fail("POST /license", 400, "The license key is invalid.").settle().await;
     harness.expect("The license key is invalid.");
 }
 
 #[tokio::test]
-async fn a_server_without_a_licence_and_an_edition_without_them_look_different() {
+async fn a_server_without_a_license_and_an_edition_without_them_look_different() {
     let mut harness = at(Place::new("license"), 100, 30).await;
     harness.reply("GET /license", Value::Null).settle().await;
-    harness.expect("No licence is installed");
+    harness.expect("No license is installed");
     let mut harness = at(Place::new("license"), 100, 30).await;
     harness.press("j").fail("GET /license", 404, "404 Not Found").settle().await;
     harness.expect("its edition needs none");

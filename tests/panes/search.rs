@@ -43,7 +43,7 @@ async fn tabs_count_what_they_hold_as_it_comes_and_say_what_the_server_cannot() 
 }
 
 #[tokio::test]
-async fn lines_that_were_found_stand_beside_the_list_with_the_words_in_colour() {
+async fn lines_that_were_found_stand_beside_the_list_with_the_words_in_color() {
     let mut harness = Begin::at(Place::new("search").project("a/b").item("ROWS")).size(140, 30).open();
     let blob = json!({"basename": "src/frame", "filename": "src/frame.rs", "project_id": 7, "ref": "main", "startline": 40,
         "data": "// before\nfn rows(&self) {\n}\n"});

@@ -94,14 +94,14 @@ fn it_ends_when_its_window_is_closed() {
 }
 
 #[test]
-fn a_light_terminal_gets_light_colours() {
+fn a_light_terminal_gets_light_colors() {
     let home = Home::new();
     let mut screen = demo(&home);
     let [dark, light] = ["dark", "light"].map(screen::palette);
-    screen.wait("dark colours come first", |screen| screen::shows(screen, &dark, &light));
+    screen.wait("dark colors come first", |screen| screen::shows(screen, &dark, &light));
     screen.wait_for_question();
     screen.keys("\x1b]11;rgb:ffff/ffff/ffff\x1b\\");
-    screen.wait("light colours follow", |screen| screen::shows(screen, &light, &dark));
+    screen.wait("light colors follow", |screen| screen::shows(screen, &light, &dark));
     screen.keys("Q");
     assert_eq!(screen.exit_code(), 0);
 }

@@ -202,7 +202,7 @@ pub fn offers(screen: &vt100::Screen, command: &str) -> bool {
     screen.rows(0, screen.size().1.get()).last().is_some_and(|row| row.contains(command))
 }
 
-/// The colours of a theme, without those of white and black that the terminal has anyway.
+/// The colors of a theme, without those of white and black that the terminal has anyway.
 pub fn palette(theme: &str) -> BTreeSet<(u8, u8, u8)> {
     let path = format!("{}/themes/{theme}.toml", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).expect("a theme");
@@ -211,7 +211,7 @@ pub fn palette(theme: &str) -> BTreeSet<(u8, u8, u8)> {
     colors.collect()
 }
 
-/// Whether the screen shows colours that only `wanted` has, and none that only `other` has.
+/// Whether the screen shows colors that only `wanted` has, and none that only `other` has.
 pub fn shows(screen: &vt100::Screen, wanted: &BTreeSet<(u8, u8, u8)>, other: &BTreeSet<(u8, u8, u8)>) -> bool {
     let (rows, columns) = screen.size();
     let cells = (0..rows.get()).flat_map(|row| (0..columns.get()).map(move |column| (row, column)));

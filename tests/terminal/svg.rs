@@ -52,7 +52,7 @@ fn shape(c: char) -> Option<Vec<[f32; 4]>> {
     }
 }
 
-/// One colour for all rectangles that have it.
+/// One color for all rectangles that have it.
 #[derive(Default)]
 struct Fills(BTreeMap<String, String>);
 
@@ -152,7 +152,7 @@ pub fn picture(screen: &vt100::Screen, light: bool) -> String {
     out + &behind.paths() + &shapes.paths() + &lines + "</svg>\n"
 }
 
-/// The look of a cell, and the colour behind it.
+/// The look of a cell, and the color behind it.
 fn seen(cell: &vt100::Cell, ink: &str, paper: &str) -> (Look, String) {
     let (ink, paper) = (hex(cell.fgcolor(), ink), hex(cell.bgcolor(), paper));
     let (ink, paper) = if cell.inverse() { (paper, ink) } else { (ink, paper) };

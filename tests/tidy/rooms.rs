@@ -140,7 +140,7 @@ fn only_the_terminal_is_told_what_to_do_and_only_by_its_file() {
 }
 
 #[test]
-fn colours_live_in_themes() {
+fn colors_live_in_themes() {
     complain(&elsewhere(&files(), r"\bColor::", &["ui/theme.rs", "ui/ansi.rs", "ui/layers.rs"]));
 }
 

@@ -139,7 +139,7 @@ impl Client {
 
     /// Starts a download whose first `from` bytes are known already: a trace that grows.
     ///
-    /// A server that honours ranges sends what is new, another sends all: [`Download::start`] tells which.
+    /// A server that honors ranges sends what is new, another sends all: [`Download::start`] tells which.
     pub async fn stream(&self, request: &Request, from: u64) -> Result<Download, Error> {
         let mut call = self.call_of(request)?;
         call.part.from = from;
@@ -148,7 +148,7 @@ impl Client {
 
     /// Starts the download of a part of something that does not change.
     ///
-    /// A server that honours ranges sends that part and says how much there is in all ([`Download::whole`]); another
+    /// A server that honors ranges sends that part and says how much there is in all ([`Download::whole`]); another
     /// sends everything: [`Download::whole`] is absent then.
     pub async fn slice(&self, request: &Request, slice: Slice) -> Result<Download, Error> {
         let mut call = self.call_of(request)?;

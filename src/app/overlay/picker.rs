@@ -372,7 +372,7 @@ impl Overlay for Picker {
     }
 }
 
-/// The label with the letters that matched in the colour of matches.
+/// The label with the letters that matched in the color of matches.
 pub fn letters_shown(label: &str, letters: &[u32], role: Role) -> Vec<(std::borrow::Cow<'static, str>, Role)> {
     let mut spans: Vec<(String, Role)> = Vec::new();
     for (index, c) in label.chars().enumerate() {

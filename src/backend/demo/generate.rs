@@ -120,7 +120,7 @@ impl Picture {
         }
     }
 
-    /// As a file: eight bits a colour, no filters.
+    /// As a file: eight bits a color, no filters.
     fn png(&self) -> Vec<u8> {
         let mut rows = ZlibEncoder::new(Vec::new(), Compression::fast());
         for row in self.pixels.chunks(3 * self.width) {

@@ -394,7 +394,7 @@ form! {
 }
 
 form! {
-    /// A licence.
+    /// A license.
     LicenseForm {
         name: String,
         company: String,

@@ -143,7 +143,7 @@ fn terminals() -> String {
             let colors = pick(&mut seed, &["16777216", "16777216", "256", "16"]);
             let author = pick(&mut seed, PEOPLE);
             let left = 1 + (next(&mut seed) % 4) as usize;
-            let branch = Branch { name, author, written: vec![("colours", colors)], left };
+            let branch = Branch { name, author, written: vec![("colors", colors)], left };
             let _ = write!(out, "on main\nbranch add/{name}\n{author}: Add {name}\n{}", branch.file());
             open.push(branch);
         } else if chance < 80 {

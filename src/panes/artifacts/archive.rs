@@ -5,7 +5,7 @@ use crate::api::client::Slice;
 use crate::api::endpoint::Request;
 use crate::domain::junit::{self, Report};
 use crate::domain::zip::{self, Entry, List, Refusal};
-use crate::store::{Cancelled, Derive, Parts, RangeRead, Step};
+use crate::store::{Canceled, Derive, Parts, RangeRead, Step};
 use crate::ui::code::Text;
 use bytes::Bytes;
 use std::sync::Arc;
@@ -48,8 +48,8 @@ impl RangeRead for ReadList {
     fn too_large(&self, bytes: u64) -> Self::Output {
         Err(Refusal::TooLarge(bytes))
     }
-    fn read(&self, parts: &Parts, cancelled: Cancelled<'_>) -> Step<Self::Output> {
-        match zip::list(parts, cancelled) {
+    fn read(&self, parts: &Parts, canceled: Canceled<'_>) -> Step<Self::Output> {
+        match zip::list(parts, canceled) {
             Step::Need(range) => Step::Need(range),
             Step::Made(Err(refusal)) => Step::Made(Err(refusal)),
             Step::Made(Ok(list)) => {
@@ -91,7 +91,7 @@ impl RangeRead for FetchFile {
     fn too_large(&self, bytes: u64) -> FileContent {
         Err(Refusal::TooLarge(bytes))
     }
-    fn read(&self, parts: &Parts, _: Cancelled<'_>) -> Step<FileContent> {
+    fn read(&self, parts: &Parts, _: Canceled<'_>) -> Step<FileContent> {
         Step::Made(match parts.read(0..parts.total()) {
             Ok(Some(bytes)) => Ok(bytes),
             Ok(None) => Err(Refusal::Broken("it ends before it is whole")),
@@ -125,7 +125,7 @@ impl RangeRead for FetchPart {
     fn too_large(&self, bytes: u64) -> FileContent {
         Err(Refusal::TooLarge(bytes))
     }
-    fn read(&self, parts: &Parts, _: Cancelled<'_>) -> Step<FileContent> {
+    fn read(&self, parts: &Parts, _: Canceled<'_>) -> Step<FileContent> {
         zip::take(parts, &self.entry, LARGEST_FILE)
     }
 }
@@ -142,7 +142,7 @@ impl Derive for Unpack {
     fn key(&self) -> String {
         taken_key(&self.sha)
     }
-    fn run(&self, _: Cancelled<'_>) -> FileContent {
+    fn run(&self, _: Canceled<'_>) -> FileContent {
         match zip::take(&self.parts, &self.entry, LARGEST_FILE) {
             Step::Made(taken) => taken,
             Step::Need(_) => Err(Refusal::Broken("it ends before its file")),
@@ -167,8 +167,8 @@ impl Derive for FindNames {
     fn key(&self) -> String {
         names_key(&self.of, &self.words)
     }
-    fn run(&self, cancelled: Cancelled<'_>) -> Vec<u32> {
-        self.archive.tree.named(&self.words.to_lowercase(), NAMED, cancelled)
+    fn run(&self, canceled: Canceled<'_>) -> Vec<u32> {
+        self.archive.tree.named(&self.words.to_lowercase(), NAMED, canceled)
     }
 }
 
@@ -188,7 +188,7 @@ impl Derive for ReadReport {
     fn key(&self) -> String {
         report_key(&self.sha)
     }
-    fn run(&self, cancelled: Cancelled<'_>) -> Option<Arc<Report>> {
-        junit::read(self.text.as_str(), cancelled).map(Arc::new)
+    fn run(&self, canceled: Canceled<'_>) -> Option<Arc<Report>> {
+        junit::read(self.text.as_str(), canceled).map(Arc::new)
     }
 }

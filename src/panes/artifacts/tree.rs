@@ -196,11 +196,11 @@ impl Tree {
     }
 
     /// Files whose path holds all of `words` (in lower case), at most so many.
-    pub fn named(&self, words: &str, most: usize, cancelled: &dyn Fn() -> bool) -> Vec<u32> {
+    pub fn named(&self, words: &str, most: usize, canceled: &dyn Fn() -> bool) -> Vec<u32> {
         let wanted: Vec<&str> = words.split_whitespace().collect();
         let mut found = Vec::new();
         for index in 0..self.nodes.len() as u32 {
-            if found.len() >= most || index % 4096 == 0 && cancelled() {
+            if found.len() >= most || index % 4096 == 0 && canceled() {
                 break;
             }
             if self.node(index).is_some_and(|node| !node.folder) {

@@ -8,7 +8,7 @@ use crate::app::overlay::picker::{edit, letters_shown};
 use crate::app::overlay::{AfterKey, Overlay};
 use crate::app::pane::{Cx, Pointer, View};
 use crate::parts::blob::source::Source;
-use crate::store::{Cancelled, Derive, Load, Rows, Want, Work};
+use crate::store::{Canceled, Derive, Load, Rows, Want, Work};
 use crate::ui::input::Input;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, popup, state, table, text};
@@ -69,7 +69,7 @@ impl Derive for Rank {
         rank_key(&self.within, &self.query)
     }
 
-    fn run(&self, cancelled: Cancelled<'_>) -> Ranked {
+    fn run(&self, canceled: Canceled<'_>) -> Ranked {
         let entries = || self.pages.iter().flat_map(|page| page.iter()).filter(|e| e.r#type == EntryKind::Blob);
         let recent = |path: &str| self.recent.iter().position(|r| r == path);
         let hit = |entry: &TreeEntry, letters: Vec<u32>| Hit {
@@ -94,7 +94,7 @@ impl Derive for Rank {
         let mut files = 0;
         for entry in entries() {
             files += 1;
-            if files % PATIENCE == 0 && cancelled() {
+            if files % PATIENCE == 0 && canceled() {
                 return Ranked::default();
             }
             if let Some(score) = pattern.score(Utf32Str::new(&entry.path, &mut buffer), &mut matcher) {

@@ -1,4 +1,4 @@
-//! The licence of the server, for administrators: to whom it was given, until when, and how much of it is used.
+//! The license of the server, for administrators: to whom it was given, until when, and how much of it is used.
 
 use crate::api::Time;
 use crate::api::license::{AddLicense, GetLicense, License};
@@ -19,17 +19,17 @@ use ratatui::layout::Rect;
 use staging_area::paths::{LocalPaths, ReadFile, file_key};
 
 /// The tag under which the file is answered.
-const FILE: &str = "licence file";
-/// No licence is longer.
+const FILE: &str = "license file";
+/// No license is longer.
 const LONGEST: u64 = 256 * 1024;
-/// A pasted text of so many letters is the licence itself rather than the path of its file.
+/// A pasted text of so many letters is the license itself rather than the path of its file.
 const TEXT: usize = 200;
 /// Columns of the bar of seats.
 const BAR: usize = 30;
 /// Days before the end from which on it is said loudly.
 const SOON: i64 = 30;
 
-/// The licence.
+/// The license.
 #[derive(Default)]
 pub struct LicensePane {
     facts: Details,
@@ -100,7 +100,7 @@ impl LicensePane {
     }
 
     fn ask(&mut self, cx: &mut Cx) {
-        let prompt = Prompt::ask("licence: a file, Tab completes; or paste it", FILE, "~/");
+        let prompt = Prompt::ask("license: a file, Tab completes; or paste it", FILE, "~/");
         cx.act(Action::Open(Box::new(prompt.complete(Box::new(LocalPaths)).taking(take))));
     }
 
@@ -111,9 +111,9 @@ impl LicensePane {
             return cx.say(Tone::Warning, "There is no license in it.");
         }
         let size = text::bytes(license.len() as u64);
-        let question = format!("Install this licence ({size})? It takes the place of the present one.");
-        let write = Write::new(&AddLicense { license }, "install the licence");
-        cx.act(Action::Open(Box::new(Confirm::new("Install a licence", question, Action::Send(write)))));
+        let question = format!("Install this license ({size})? It takes the place of the present one.");
+        let write = Write::new(&AddLicense { license }, "install the license");
+        cx.act(Action::Open(Box::new(Confirm::new("Install a license", question, Action::Send(write)))));
     }
 }
 
@@ -151,15 +151,15 @@ impl Pane for LicensePane {
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let theme = view.theme;
         self.facts.hide();
-        let body = panels::title(buf, area, theme, true, "Licence", "");
+        let body = panels::title(buf, area, theme, true, "License", "");
         if let Err(why) = forms::administrator(view) {
-            let words = format!("The licence is not shown to you: {why}.");
+            let words = format!("The license is not shown to you: {why}.");
             return state::empty(buf, body, theme, &words, "");
         }
         let reply = view.store.get(&GetLicense {});
         match (reply.value, reply.error) {
             (Some(Some(_)), _) => self.facts.draw(view, body, buf, true),
-            (Some(None), _) => state::empty(buf, body, theme, "No licence is installed.", "+ installs one"),
+            (Some(None), _) => state::empty(buf, body, theme, "No license is installed.", "+ installs one"),
             (None, Some(error)) if error.is_missing() => {
                 state::empty(buf, body, theme, "This server has no licenses: its edition needs none.", "");
             }

@@ -15,7 +15,7 @@ use crate::app::pane::View;
 use crate::panes::mr::facts::{self, Facts};
 use crate::parts::review::threads;
 use crate::parts::{rendered_markdown, sidebar};
-use crate::store::{Cancelled, Derive, Revision, Rows, Work};
+use crate::store::{Canceled, Derive, Revision, Rows, Work};
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::glyph;
 use crate::ui::markdown;
@@ -170,9 +170,9 @@ impl Derive for Render {
         self.key.clone()
     }
 
-    fn run(&self, cancelled: Cancelled<'_>) -> Rendered {
+    fn run(&self, canceled: Canceled<'_>) -> Rendered {
         let room = (BODIES / self.bodies.len().max(1)).max(BODY);
-        let bodies = self.bodies.iter().take_while(|_| !cancelled());
+        let bodies = self.bodies.iter().take_while(|_| !canceled());
         Rendered(bodies.map(|body| markdown::render_start(body, room, self.width, &self.theme).lines).collect())
     }
 }

@@ -1,4 +1,4 @@
-//! A hit of a search: what its row says, and its text with what was found in colour.
+//! A hit of a search: what its row says, and its text with what was found in color.
 
 use crate::api::search::Hit;
 use crate::api::{Known, Time};
@@ -140,7 +140,7 @@ fn words(hit: &Hit) -> (Option<u64>, Cow<'_, str>) {
     }
 }
 
-/// The lines of a hit's text, with what was looked for in colour; none where it has no text.
+/// The lines of a hit's text, with what was looked for in color; none where it has no text.
 pub(super) fn lines(theme: &Theme, hit: &Hit, filter_text: &str, width: usize) -> Vec<DocLine<'static>> {
     let (first, words) = words(hit);
     if words.trim().is_empty() {

@@ -1,11 +1,11 @@
-//! The text of a snippet, with the colours of its language.
+//! The text of a snippet, with the colors of its language.
 
 use crate::api::snippets::{GetSnippetText, Snippet};
 use crate::api::{Id, Raw};
 use crate::app::command::Motion;
 use crate::app::pane::View;
 use crate::parts::list::failure;
-use crate::store::{Cancelled, Derive, Load, Want, Work};
+use crate::store::{Canceled, Derive, Load, Want, Work};
 use crate::ui::code::{self, Block, Content, Highlighter, Highlights};
 use crate::ui::doc::{self, DocState};
 use crate::ui::search::{self, Found};
@@ -31,12 +31,12 @@ impl Derive for DetectText {
         self.key.clone()
     }
 
-    fn run(&self, _: Cancelled<'_>) -> Content {
+    fn run(&self, _: Canceled<'_>) -> Content {
         Content::read(self.raw.bytes.clone())
     }
 }
 
-/// Works out the colours of some lines.
+/// Works out the colors of some lines.
 struct Color {
     key: String,
     highlighter: Arc<Highlighter>,
@@ -50,8 +50,8 @@ impl Derive for Color {
         self.key.clone()
     }
 
-    fn run(&self, cancelled: Cancelled<'_>) -> Block {
-        self.highlighter.highlight(self.lines.clone(), cancelled)
+    fn run(&self, canceled: Canceled<'_>) -> Block {
+        self.highlighter.highlight(self.lines.clone(), canceled)
     }
 }
 
@@ -69,8 +69,8 @@ impl Derive for SearchText {
         self.key.clone()
     }
 
-    fn run(&self, cancelled: Cancelled<'_>) -> Found {
-        search::pattern(&self.query).map(|pattern| self.text.search(&pattern, cancelled)).unwrap_or_default()
+    fn run(&self, canceled: Canceled<'_>) -> Found {
+        search::pattern(&self.query).map(|pattern| self.text.search(&pattern, canceled)).unwrap_or_default()
     }
 }
 
@@ -147,7 +147,7 @@ impl SnippetView {
             let last = (self.doc.cursor + height).min(text.len()).div_ceil(Highlights::PIECE);
             for start in (first..last).map(|piece| piece * Highlights::PIECE) {
                 let lines = start..(start + Highlights::PIECE).min(text.len());
-                let (key, highlighter) = (colour_key(&name, start), highlighter.clone());
+                let (key, highlighter) = (color_key(&name, start), highlighter.clone());
                 wants.push(Work::new(Color { key, highlighter, lines }).into());
             }
         }
@@ -234,7 +234,7 @@ impl SnippetView {
                 let style = view.theme.style(crate::ui::theme::Role::Match);
                 doc::draw(buf, area, view.theme, focused, &self.doc, text.len(), code::gutter(text) as u16, |line| {
                     let start = line / Highlights::PIECE * Highlights::PIECE;
-                    let block = view.store.made::<Block>(&colour_key(&name, start));
+                    let block = view.store.made::<Block>(&color_key(&name, start));
                     let spans = block.and_then(|block| block.lines.get(line - start));
                     let mut drawn = code::draw(text, line, spans, view.theme);
                     let hits = found.map(|found| found.on(line)).unwrap_or_default();
@@ -256,6 +256,6 @@ impl SnippetView {
     }
 }
 
-fn colour_key(name: &str, start: usize) -> String {
-    format!("colours {start} {name}")
+fn color_key(name: &str, start: usize) -> String {
+    format!("colors {start} {name}")
 }

@@ -6,7 +6,7 @@ use crate::api::commits::DiffEntry;
 use crate::api::repository::GetRawBlob;
 use crate::app::pane::View;
 use crate::parts::staging_area::{Change, Kind, StagingKey};
-use crate::store::{Cancelled, Derive, Load, Want, Work};
+use crate::store::{Canceled, Derive, Load, Want, Work};
 use crate::ui::code;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -106,7 +106,7 @@ impl Derive for Compare {
         self.key.clone()
     }
 
-    fn run(&self, _: Cancelled<'_>) -> DiffEntry {
+    fn run(&self, _: Canceled<'_>) -> DiffEntry {
         let (old, new) = (self.old.read(), self.new.read());
         let mut entry = self.entry.clone();
         if old.len() > LARGEST || new.len() > LARGEST {

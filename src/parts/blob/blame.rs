@@ -9,7 +9,7 @@ use crate::api::commits::{Commit, GetCommitDiff, ListCommits};
 use crate::api::repository::{GetRawBlob, ListTree, TreeEntry};
 use crate::api::{Raw, Time};
 use crate::app::pane::View;
-use crate::store::{Cancelled, Derive, Load, Rows, Want, Work};
+use crate::store::{Canceled, Derive, Load, Rows, Want, Work};
 use crate::ui::code::Text;
 use crate::ui::{glyph, text};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
@@ -118,7 +118,7 @@ impl Derive for BlameWork {
     fn key(&self) -> String {
         self.key.clone()
     }
-    fn run(&self, _: Cancelled<'_>) -> Arc<BlamedLines> {
+    fn run(&self, _: Canceled<'_>) -> Arc<BlamedLines> {
         let before = self.before.as_ref().filter(|raw| raw.bytes.len() <= LARGEST);
         let before = before.map(|raw| Text::new(raw.bytes.clone()));
         let start = || Arc::new(BlamedLines::start(&self.now));

@@ -101,7 +101,7 @@ impl BlobView {
                     let start = line / Highlights::PIECE * Highlights::PIECE;
                     let block = match piece.get() {
                         Some((at, block)) if at == start => block,
-                        _ => view.store.made::<Block>(&work::colour_key(&file.sha, &file.path, start)),
+                        _ => view.store.made::<Block>(&work::color_key(&file.sha, &file.path, start)),
                     };
                     piece.set(Some((start, block)));
                     block.and_then(|b| b.lines.get(line - start))

@@ -1,4 +1,4 @@
-//! A file: its text with colours, its Markdown rendered, or its bytes; searched, scrolled, gone through by lines.
+//! A file: its text with colors, its Markdown rendered, or its bytes; searched, scrolled, gone through by lines.
 
 pub mod blame;
 mod draw;
@@ -103,7 +103,7 @@ fn is_log(path: &str) -> bool {
     ends(path, &["ansi", "ans", "log", "out", "txt"])
 }
 
-/// Whether colours stand among its first lines. Of a very large one the source alone is shown: it needs no copy.
+/// Whether colors stand among its first lines. Of a very large one the source alone is shown: it needs no copy.
 fn is_output(text: &Text) -> bool {
     let begins = |line: &str| ansi::has_looks(line.as_bytes().get(..512).unwrap_or(line.as_bytes()));
     text.bytes_len() <= PRINTED && (0..text.len().min(40)).any(|at| begins(text.line(at)))
@@ -296,7 +296,7 @@ impl BlobView {
         view.store.made(&work::find_key(&within, &self.query))
     }
 
-    /// What it needs: bytes, then lines, then colours around what is in sight.
+    /// What it needs: bytes, then lines, then colors around what is in sight.
     pub fn wants(&self, view: &View, project: &Id) -> Vec<Want> {
         let Some(file) = &self.file else { return Vec::new() };
         if self.is_known(view) {
@@ -323,7 +323,7 @@ impl BlobView {
         }
     }
 
-    /// What it needs once its content is there: lines, then colours around what is in sight.
+    /// What it needs once its content is there: lines, then colors around what is in sight.
     pub fn wants_shown(&self, view: &View) -> Vec<Want> {
         let (Some(file), Some(content)) = (&self.file, self.content(view)) else { return Vec::new() };
         let mut wants: Vec<Want> = Vec::new();

@@ -1,7 +1,7 @@
-//! What is computed of a file, off the loop: its lines, their colours, its Markdown, and what a search finds.
+//! What is computed of a file, off the loop: its lines, their colors, its Markdown, and what a search finds.
 
 use crate::api::Raw;
-use crate::store::{Cancelled, Derive};
+use crate::store::{Canceled, Derive};
 use crate::ui::ansi::{self, State};
 use crate::ui::code::{Block, Content, Highlighter, Text};
 use crate::ui::csv::Table;
@@ -40,7 +40,7 @@ impl Derive for DetectText {
     fn key(&self) -> String {
         content_key(&self.sha)
     }
-    fn run(&self, _: Cancelled<'_>) -> Content {
+    fn run(&self, _: Canceled<'_>) -> Content {
         Content::read(Bytes::from_owner(SharedBytes(self.raw.clone())))
     }
 }
@@ -56,12 +56,12 @@ impl Derive for ReadBytes {
     fn key(&self) -> String {
         content_key(&self.sha)
     }
-    fn run(&self, _: Cancelled<'_>) -> Content {
+    fn run(&self, _: Canceled<'_>) -> Content {
         Content::read(self.bytes.clone())
     }
 }
 
-/// Colours of a piece of the lines.
+/// Colors of a piece of the lines.
 pub struct Color {
     pub sha: String,
     pub path: String,
@@ -69,18 +69,18 @@ pub struct Color {
     pub lines: Range<usize>,
 }
 
-/// The name of the colours of the piece that starts at a line; the path decides the language.
-pub fn colour_key(sha: &str, path: &str, first_line: usize) -> String {
+/// The name of the colors of the piece that starts at a line; the path decides the language.
+pub fn color_key(sha: &str, path: &str, first_line: usize) -> String {
     format!("code {sha} {first_line} {path}")
 }
 
 impl Derive for Color {
     type Output = Block;
     fn key(&self) -> String {
-        colour_key(&self.sha, &self.path, self.lines.start)
+        color_key(&self.sha, &self.path, self.lines.start)
     }
-    fn run(&self, cancelled: Cancelled<'_>) -> Block {
-        self.highlighter.highlight(self.lines.clone(), cancelled)
+    fn run(&self, canceled: Canceled<'_>) -> Block {
+        self.highlighter.highlight(self.lines.clone(), canceled)
     }
 }
 
@@ -88,7 +88,7 @@ impl Derive for Color {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Markdown,
-    /// What a program printed, with its colours.
+    /// What a program printed, with its colors.
     Output,
 }
 
@@ -111,9 +111,9 @@ pub fn render_key(kind: Kind, sha: &str, width: usize, theme: &Theme) -> String 
 }
 
 /// The lines of a text as a terminal shows them.
-fn printed(text: &Text, theme: &Theme, cancelled: Cancelled<'_>) -> Rendered {
+fn printed(text: &Text, theme: &Theme, canceled: Canceled<'_>) -> Rendered {
     let mut look = State::default();
-    let lines = (0..text.len()).take_while(|at| at % 1024 != 0 || !cancelled()).map(|at| {
+    let lines = (0..text.len()).take_while(|at| at % 1024 != 0 || !canceled()).map(|at| {
         let line = ansi::parse_line(&mut look, text.line(at).as_bytes());
         let spans = blend(&line.text, theme.style(Role::Text), &[&line.layer(theme)]);
         let spans = spans.into_iter().map(|(words, style)| (words.into_owned().into(), style)).collect();
@@ -127,10 +127,10 @@ impl Derive for RenderText {
     fn key(&self) -> String {
         render_key(self.kind, &self.sha, self.width, &self.theme)
     }
-    fn run(&self, cancelled: Cancelled<'_>) -> Arc<Rendered> {
+    fn run(&self, canceled: Canceled<'_>) -> Arc<Rendered> {
         Arc::new(match self.kind {
             Kind::Markdown => markdown::render(self.text.as_str(), self.width, &self.theme),
-            Kind::Output => printed(&self.text, &self.theme, cancelled),
+            Kind::Output => printed(&self.text, &self.theme, canceled),
         })
     }
 }
@@ -152,8 +152,8 @@ impl Derive for Records {
     fn key(&self) -> String {
         table_key(&self.sha)
     }
-    fn run(&self, cancelled: Cancelled<'_>) -> Arc<Table> {
-        Arc::new(Table::read(self.text.clone(), self.separator, cancelled))
+    fn run(&self, canceled: Canceled<'_>) -> Arc<Table> {
+        Arc::new(Table::read(self.text.clone(), self.separator, canceled))
     }
 }
 
@@ -173,7 +173,7 @@ impl Derive for Decode {
     fn key(&self) -> String {
         picture_key(&self.sha)
     }
-    fn run(&self, _: Cancelled<'_>) -> Result<Arc<Image>, Refusal> {
+    fn run(&self, _: Canceled<'_>) -> Result<Arc<Image>, Refusal> {
         Image::read(&self.bytes).map(Arc::new)
     }
 }
@@ -197,7 +197,7 @@ impl Derive for FitPicture {
     fn key(&self) -> String {
         fit_key(&self.sha, self.room, self.screen)
     }
-    fn run(&self, _: Cancelled<'_>) -> Arc<Fitted> {
+    fn run(&self, _: Canceled<'_>) -> Arc<Fitted> {
         Arc::new(self.image.fit(self.room.0, self.room.1, self.screen))
     }
 }
@@ -227,21 +227,21 @@ impl Derive for SearchText {
     fn key(&self) -> String {
         find_key(&self.within, &self.query)
     }
-    fn run(&self, cancelled: Cancelled<'_>) -> Found {
+    fn run(&self, canceled: Canceled<'_>) -> Found {
         let Some(pattern) = search::pattern(&self.query) else { return Found::default() };
         match &self.lines {
-            SearchLines::Source(text) => text.search(&pattern, cancelled),
+            SearchLines::Source(text) => text.search(&pattern, canceled),
             SearchLines::Table(table) => {
                 // Records are counted without the heading.
                 let records = (1..table.len()).map(|record| (record - 1, table.words(record)));
-                search::lines(records, &pattern, cancelled)
+                search::lines(records, &pattern, canceled)
             }
             SearchLines::Rendered(rendered) => {
                 let words = |spans: &[(std::borrow::Cow<'static, str>, _)]| -> String {
                     spans.iter().map(|(text, _)| text.as_ref()).collect()
                 };
                 let lines = rendered.lines.iter().enumerate().map(|(i, line)| (i, words(&line.spans)));
-                search::lines(lines, &pattern, cancelled)
+                search::lines(lines, &pattern, canceled)
             }
         }
     }

@@ -4,7 +4,7 @@ use crate::api::commits::DiffEntry;
 use crate::api::merge_requests::MergeRequest;
 use crate::api::repository::Comparison;
 use crate::api::{Id, Raw};
-use crate::store::{Cancelled, Derive};
+use crate::store::{Canceled, Derive};
 use crate::ui::code::Text;
 use crate::ui::diff::{self, FileDiff, Found, HunkStyles, Moved, Source};
 use crate::ui::doc::DocLine;
@@ -111,8 +111,8 @@ impl Derive for Parse {
         parse_key(&self.identity, self.part)
     }
 
-    fn run(&self, cancelled: Cancelled<'_>) -> Vec<Arc<FileDiff>> {
-        let files = self.entries.part(self.part).iter().take_while(|_| !cancelled());
+    fn run(&self, canceled: Canceled<'_>) -> Vec<Arc<FileDiff>> {
+        let files = self.entries.part(self.part).iter().take_while(|_| !canceled());
         let parsed = files.map(|entry| diff::parse(source(entry)));
         if self.without_spaces {
             parsed.map(|file| Arc::new(diff::without_spaces(&file))).collect()
@@ -138,7 +138,7 @@ fn source(entry: &DiffEntry) -> Source {
     }
 }
 
-/// Works out the colours of a piece of a hunk.
+/// Works out the colors of a piece of a hunk.
 pub struct Colors {
     pub identity: String,
     /// File, hunk, piece.
@@ -146,19 +146,19 @@ pub struct Colors {
     pub diff: Arc<FileDiff>,
 }
 
-/// The name of the colours of a piece of a hunk.
-pub fn colours_key(identity: &str, (file, hunk, piece): (usize, usize, usize), revision: u32) -> String {
-    format!("colours of file {file}, hunk {hunk}, piece {piece}, revision {revision} of {identity}")
+/// The name of the colors of a piece of a hunk.
+pub fn colors_key(identity: &str, (file, hunk, piece): (usize, usize, usize), revision: u32) -> String {
+    format!("colors of file {file}, hunk {hunk}, piece {piece}, revision {revision} of {identity}")
 }
 
 impl Derive for Colors {
     type Output = HunkStyles;
 
     fn key(&self) -> String {
-        colours_key(&self.identity, self.piece, self.diff.revision)
+        colors_key(&self.identity, self.piece, self.diff.revision)
     }
 
-    fn run(&self, _: Cancelled<'_>) -> HunkStyles {
+    fn run(&self, _: Canceled<'_>) -> HunkStyles {
         diff::highlight_hunk(&self.diff, self.piece.1, self.piece.2)
     }
 }
@@ -187,8 +187,8 @@ impl Derive for Search {
         search_key(&self.whole.identity, &self.query)
     }
 
-    fn run(&self, cancelled: Cancelled<'_>) -> Found {
-        diff::search(&self.whole.files, &self.query, cancelled)
+    fn run(&self, canceled: Canceled<'_>) -> Found {
+        diff::search(&self.whole.files, &self.query, canceled)
     }
 }
 
@@ -207,8 +207,8 @@ impl Derive for FindMoves {
         moves_key(&self.0.identity)
     }
 
-    fn run(&self, cancelled: Cancelled<'_>) -> Arc<Moved> {
-        Arc::new(diff::moved(&self.0.files, cancelled))
+    fn run(&self, canceled: Canceled<'_>) -> Arc<Moved> {
+        Arc::new(diff::moved(&self.0.files, canceled))
     }
 }
 
@@ -230,7 +230,7 @@ impl Derive for ReadText {
         text_key(&self.sha)
     }
 
-    fn run(&self, _: Cancelled<'_>) -> Arc<Text> {
+    fn run(&self, _: Canceled<'_>) -> Arc<Text> {
         Arc::new(Text::new(self.raw.bytes.clone()))
     }
 }
@@ -250,7 +250,7 @@ impl Derive for CompareVersions {
         self.key.clone()
     }
 
-    fn run(&self, _: Cancelled<'_>) -> Arc<FileDiff> {
+    fn run(&self, _: Canceled<'_>) -> Arc<FileDiff> {
         let mut made = diff::between(&self.file.source, &self.old, &self.new);
         made.revision = self.file.revision + 1;
         Arc::new(made)
@@ -276,7 +276,7 @@ impl Derive for Pictures {
         self.key.clone()
     }
 
-    fn run(&self, _: Cancelled<'_>) -> Arc<Vec<DocLine<'static>>> {
+    fn run(&self, _: Canceled<'_>) -> Arc<Vec<DocLine<'static>>> {
         let bytes = |raw: &'_ Option<Arc<Raw>>| raw.as_ref().map(|raw| raw.bytes.to_vec());
         let (old, new) = (bytes(&self.old), bytes(&self.new));
         Arc::new(diff::pictures(old.as_deref(), new.as_deref(), self.width, &self.theme))

@@ -5,7 +5,7 @@ use super::threads::{self, ChangedPaths, Comment, CommitComments, Thread, Thread
 use crate::api::notes::Note;
 use crate::app::outbox::{DiffPosition, Draft};
 use crate::app::pane::View;
-use crate::store::{Cancelled, Derive, Want, Work};
+use crate::store::{Canceled, Derive, Want, Work};
 use crate::ui::diff::{At, FileDiff, Inset};
 use crate::ui::doc::DocLine;
 use crate::ui::markdown;
@@ -49,11 +49,11 @@ impl Derive for RenderComments {
         self.key.clone()
     }
 
-    fn run(&self, cancelled: Cancelled<'_>) -> Arc<Rendered> {
+    fn run(&self, canceled: Canceled<'_>) -> Arc<Rendered> {
         let threads = threads::gather(&self.notes, &self.comments);
         let width = self.width.saturating_sub(4).min(WIDEST);
         let body = |said: &Comment| {
-            let mut lines = if cancelled() {
+            let mut lines = if canceled() {
                 Vec::new()
             } else {
                 markdown::render(text::start(&said.body, LONGEST), width, &self.theme).lines
@@ -207,12 +207,12 @@ impl Derive for LayOutThreads {
         self.key.clone()
     }
 
-    fn run(&self, cancelled: Cancelled<'_>) -> Arc<ThreadLayout> {
+    fn run(&self, canceled: Canceled<'_>) -> Arc<ThreadLayout> {
         let ground = ChangedPaths::new(&self.files, &self.head, self.whole);
         let mut laid = ThreadLayout::default();
         let mut with_thread: BTreeSet<usize> = BTreeSet::new();
         for (index, thread) in self.rendered.threads.iter().enumerate() {
-            if cancelled() {
+            if canceled() {
                 break;
             }
             let stand = ground.find(&thread.spot);

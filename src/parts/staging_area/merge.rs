@@ -1,6 +1,6 @@
 //! A merge of three texts by lines: what one side changed is taken, what both changed in different ways is marked.
 
-use crate::store::{Cancelled, Derive};
+use crate::store::{Canceled, Derive};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 /// Merges what I and others made of the same text.
@@ -28,7 +28,7 @@ impl Derive for Merge {
         self.key.clone()
     }
 
-    fn run(&self, _: Cancelled<'_>) -> Option<Merged> {
+    fn run(&self, _: Canceled<'_>) -> Option<Merged> {
         let [base, mine, theirs] = [&self.base, &self.mine, &self.theirs].map(|bytes| std::str::from_utf8(bytes));
         Some(merge(base.ok()?, mine.ok()?, theirs.ok()?, &self.name))
     }

@@ -5,7 +5,7 @@ use crate::api::repository::ListTree;
 use crate::app::local_paths;
 use crate::app::overlay::prompt::Complete;
 use crate::app::pane::View;
-use crate::store::{Cancelled, Derive, Load, Want, Work};
+use crate::store::{Canceled, Derive, Load, Want, Work};
 use std::path::PathBuf;
 
 /// Pages of a folder among which one completes.
@@ -71,7 +71,7 @@ impl Derive for ListFolder {
         folder_key(&self.0)
     }
 
-    fn run(&self, _: Cancelled<'_>) -> Vec<String> {
+    fn run(&self, _: Canceled<'_>) -> Vec<String> {
         let Ok(entries) = std::fs::read_dir(local(&self.0)) else { return Vec::new() };
         let name = |entry: std::fs::DirEntry| {
             let slash = if entry.path().is_dir() { "/" } else { "" };
@@ -120,7 +120,7 @@ impl Derive for ReadFile {
         file_key(&self.typed, self.turn)
     }
 
-    fn run(&self, _: Cancelled<'_>) -> Result<Vec<u8>, String> {
+    fn run(&self, _: Canceled<'_>) -> Result<Vec<u8>, String> {
         let path = local(&self.typed);
         let failed = |e: std::io::Error| format!("{} cannot be read: {e}.", path.display());
         let about = std::fs::metadata(&path).map_err(failed)?;

@@ -1,7 +1,7 @@
 //! What a trace needs beside being drawn: taking bytes from the store, looking through all of it, and the disk; off the loop.
 
 use crate::parts::trace::spill_file;
-use crate::store::{Cancelled, Derive, Sink};
+use crate::store::{Canceled, Derive, Sink};
 use crate::ui::search::{Across, Found};
 use crate::ui::trace::{Patterns, Trace};
 use std::sync::{Arc, Mutex};
@@ -61,11 +61,11 @@ impl Derive for Search {
         search_key(&self.of, &self.query)
     }
 
-    fn run(&self, cancelled: Cancelled<'_>) -> UpTo<Found> {
+    fn run(&self, canceled: Canceled<'_>) -> UpTo<Found> {
         let (from, mut known) = self.before.as_ref().map_or((0, Found::default()), |b| (b.settled, b.result.clone()));
         known.matches.truncate(known.matches.partition_point(|hit| hit.line < from));
         let pattern = Across::query(&self.query);
-        let result = pattern.map(|pattern| self.trace.search(&pattern, from, known, cancelled)).unwrap_or_default();
+        let result = pattern.map(|pattern| self.trace.search(&pattern, from, known, canceled)).unwrap_or_default();
         UpTo { result, settled: self.trace.settled_lines() }
     }
 }
@@ -91,11 +91,11 @@ impl Derive for KeepMatches {
         only_key(&self.of, &self.query)
     }
 
-    fn run(&self, cancelled: Cancelled<'_>) -> UpTo<Vec<u32>> {
+    fn run(&self, canceled: Canceled<'_>) -> UpTo<Vec<u32>> {
         let (from, mut known) = self.before.as_ref().map_or((0, Vec::new()), |b| (b.settled, b.result.clone()));
         known.truncate(known.partition_point(|line| (*line as usize) < from));
         let pattern = Across::query(&self.query);
-        let result = pattern.map(|pattern| self.trace.filter(&pattern, from, known, cancelled)).unwrap_or_default();
+        let result = pattern.map(|pattern| self.trace.filter(&pattern, from, known, canceled)).unwrap_or_default();
         UpTo { result, settled: self.trace.settled_lines() }
     }
 }
@@ -129,9 +129,9 @@ impl Derive for FindErrors {
         look_key(&self.of, self.warnings)
     }
 
-    fn run(&self, cancelled: Cancelled<'_>) -> ErrorLines {
+    fn run(&self, canceled: Canceled<'_>) -> ErrorLines {
         let pattern = if self.warnings { &self.patterns.warnings } else { &self.patterns.errors };
-        let lines = self.trace.troubled(pattern, TROUBLED, cancelled);
+        let lines = self.trace.troubled(pattern, TROUBLED, canceled);
         ErrorLines { failure: failure(&self.trace, &lines), lines }
     }
 }
@@ -163,7 +163,7 @@ impl Derive for Spill {
         format!("trace put away {}\t{}", self.name, self.trace.turn())
     }
 
-    fn run(&self, _cancelled: Cancelled<'_>) {
+    fn run(&self, _canceled: Canceled<'_>) {
         self.trace.put_away(self.keep, spill_file::make);
     }
 }
@@ -182,7 +182,7 @@ impl Derive for ReadBack {
         format!("trace window {}\t{:?} {}", self.name, self.blocks, self.trace.turn())
     }
 
-    fn run(&self, _cancelled: Cancelled<'_>) {
+    fn run(&self, _canceled: Canceled<'_>) {
         self.trace.bring(&self.blocks);
     }
 }
@@ -208,8 +208,8 @@ impl Derive for PlainText {
         plain_key(&self.of, self.turn)
     }
 
-    fn run(&self, cancelled: Cancelled<'_>) -> Mutex<Option<String>> {
-        let (mut text, whole) = self.trace.plain(PAPER, cancelled);
+    fn run(&self, canceled: Canceled<'_>) -> Mutex<Option<String>> {
+        let (mut text, whole) = self.trace.plain(PAPER, canceled);
         if !whole {
             text.push_str("\n(the trace goes on; save it to have all of it)\n");
         }

@@ -10,7 +10,7 @@ fn shown(line: &str) -> String {
 }
 
 #[test]
-fn colours_become_roles_of_the_theme() {
+fn colors_become_roles_of_the_theme() {
     let theme = Theme::for_background(Background::Dark);
     let mut state = State::default();
     let line = parse_line(&mut state, b"ok \x1b[1;31mbad\x1b[0m \x1b[38;5;200mx\x1b[48;2;1;2;3my\x1b[38:2::9:8:7mz");
@@ -25,7 +25,7 @@ fn colours_become_roles_of_the_theme() {
 }
 
 #[test]
-fn without_colour_foreign_colours_go_too() {
+fn without_color_foreign_colors_go_too() {
     let theme = Theme::plain();
     let line = parse_line(&mut State::default(), b"\x1b[31;48;2;1;2;3ma\x1b[38;5;200mb");
     assert!(line.layer(&theme).iter().all(|(_, s)| s.fg.is_none() && s.bg.is_none()));

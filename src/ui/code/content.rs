@@ -132,9 +132,9 @@ impl Text {
         std::str::from_utf8(line.strip_suffix(b"\r").unwrap_or(line)).unwrap_or_default()
     }
 
-    /// Looks for `pattern` in every line, until `cancelled` says so.
-    pub fn search(&self, pattern: &Regex, cancelled: &dyn Fn() -> bool) -> Found {
-        search::lines((0..self.len()).map(|line| (line, self.line(line))), pattern, cancelled)
+    /// Looks for `pattern` in every line, until `canceled` says so.
+    pub fn search(&self, pattern: &Regex, canceled: &dyn Fn() -> bool) -> Found {
+        search::lines((0..self.len()).map(|line| (line, self.line(line))), pattern, canceled)
     }
 }
 

@@ -61,7 +61,7 @@ impl Place {
     }
 }
 
-/// A piece of a hunk whose colours are worked out together: file, hunk, piece.
+/// A piece of a hunk whose colors are worked out together: file, hunk, piece.
 pub type Piece = (usize, usize, usize);
 
 /// The changed files, addressed by rows.
@@ -167,7 +167,7 @@ impl DiffDoc {
     }
 
     /// Puts a file with more or other lines in the place of one. `grown` says how many lines came to the end of the hunk
-    /// before `hunk`, and to its start: colours stay with their lines until better ones are there.
+    /// before `hunk`, and to its start: colors stay with their lines until better ones are there.
     pub fn replace(&mut self, at: usize, file: Arc<FileDiff>, grown: Option<(usize, u32, u32)>) {
         let (hunk, down, up) = grown.map_or((usize::MAX, 0, 0), |(hunk, down, up)| (hunk, down as usize, up as usize));
         let mut styles = HashMap::new();
@@ -449,7 +449,7 @@ impl DiffDoc {
         if forward { (file..self.files.len()).find_map(turn) } else { (0..=file).rev().find_map(turn) }
     }
 
-    /// The first piece of a hunk among `rows` whose colours are not known: what to ask a worker for.
+    /// The first piece of a hunk among `rows` whose colors are not known: what to ask a worker for.
     pub fn missing(&self, rows: Range<usize>) -> Option<Piece> {
         let lacks = |key: &Piece| self.styles.get(key).is_none_or(|styles| styles.stale);
         rows.take_while(|row| *row < self.len()).find_map(|row| {
@@ -461,7 +461,7 @@ impl DiffDoc {
         })
     }
 
-    /// Takes the colours of a piece of a hunk.
+    /// Takes the colors of a piece of a hunk.
     pub fn insert(&mut self, piece: Piece, styles: HunkStyles) {
         self.styles.insert(piece, Arc::new(styles));
     }

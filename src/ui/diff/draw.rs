@@ -84,7 +84,7 @@ fn line_at<'a>(
     }
 }
 
-/// The text of a line in its colours.
+/// The text of a line in its colors.
 fn spans<'a>(
     file: &'a FileDiff,
     line: &Line,

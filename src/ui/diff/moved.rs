@@ -59,11 +59,11 @@ fn key(text: &str) -> u64 {
     hasher.finish()
 }
 
-/// Finds moved blocks in all files, until `cancelled` says so; for a worker.
-pub fn moved(files: &[Arc<FileDiff>], cancelled: &dyn Fn() -> bool) -> Moved {
+/// Finds moved blocks in all files, until `canceled` says so; for a worker.
+pub fn moved(files: &[Arc<FileDiff>], canceled: &dyn Fn() -> bool) -> Moved {
     let mut gone: HashMap<u64, Vec<(usize, usize)>> = HashMap::new();
     for (at, file) in files.iter().enumerate() {
-        if cancelled() {
+        if canceled() {
             return Moved::default();
         }
         let removed = file.lines.iter().enumerate().filter(|(_, l)| l.kind == Kind::Removed && l.len <= LONG);
@@ -79,7 +79,7 @@ pub fn moved(files: &[Arc<FileDiff>], cancelled: &dyn Fn() -> bool) -> Moved {
     }
     let mut moved = Moved::default();
     for (at, file) in files.iter().enumerate() {
-        if cancelled() {
+        if canceled() {
             return Moved::default();
         }
         let mut index = 0;

@@ -61,20 +61,20 @@ impl Found {
     }
 }
 
-/// Looks for what a person typed in the names and the lines of all files, until enough was found or `cancelled` says so.
-pub fn search(files: &[Arc<FileDiff>], query: &str, cancelled: &dyn Fn() -> bool) -> Found {
+/// Looks for what a person typed in the names and the lines of all files, until enough was found or `canceled` says so.
+pub fn search(files: &[Arc<FileDiff>], query: &str, canceled: &dyn Fn() -> bool) -> Found {
     let mut found = Found::default();
     let Some(pattern) = search::pattern(query) else { return found };
     let scan = scanner(query, &pattern);
     for (at, file) in files.iter().enumerate() {
-        if cancelled() || !found.take(at, None, &file.title(), &pattern) {
+        if canceled() || !found.take(at, None, &file.title(), &pattern) {
             break;
         }
         let whole = match &scan {
             // What was brought into sight is no part of the diff's text.
             Some(scan) if file.blob.is_none() && in_order(file) => scan_file(&mut found, at, file, scan, &pattern),
             _ => file.lines.iter().enumerate().all(|(index, line)| {
-                (index % 512 != 0 || !cancelled()) && found.take(at, Some(index), file.text(line), &pattern)
+                (index % 512 != 0 || !canceled()) && found.take(at, Some(index), file.text(line), &pattern)
             }),
         };
         if !whole {

@@ -1,11 +1,11 @@
-//! The colours of a hunk: its syntax on both sides, and the words that changed. For a worker; drawing does without until then.
+//! The colors of a hunk: its syntax on both sides, and the words that changed. For a worker; drawing does without until then.
 
 use super::{FileDiff, Kind};
 use crate::ui::code::{Language, Spans, highlight_lines};
 use crate::ui::words;
 use std::ops::Range;
 
-/// Lines of a piece: what a worker colours at a time.
+/// Lines of a piece: what a worker colors at a time.
 pub const PIECE: usize = 1024;
 /// Lines above a piece that are read for its syntax.
 const RUN_UP: usize = 64;
@@ -14,7 +14,7 @@ const RUN_UP: usize = 64;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HunkStyles {
     pub lines: Vec<(Spans, Vec<Range<u32>>)>,
-    /// Some lines came since: their colours are still to be worked out.
+    /// Some lines came since: their colors are still to be worked out.
     pub stale: bool,
 }
 
@@ -27,7 +27,7 @@ impl HunkStyles {
     }
 }
 
-/// The colours of a line, and its parts that changed.
+/// The colors of a line, and its parts that changed.
 type LineStyles = (Spans, Vec<Range<u32>>);
 
 /// The lines of a piece of a hunk, as places in the lines of the file.
@@ -37,7 +37,7 @@ fn piece_of(file: &FileDiff, hunk: usize, piece: usize) -> Range<usize> {
     start.min(hunk.lines.end)..hunk.lines.end.min(start + PIECE)
 }
 
-/// Works out the colours of a piece of a hunk, from the hunk's own text alone.
+/// Works out the colors of a piece of a hunk, from the hunk's own text alone.
 pub fn highlight_hunk(file: &FileDiff, hunk: usize, piece: usize) -> HunkStyles {
     let range = piece_of(file, hunk, piece);
     let mut styles = HunkStyles { lines: vec![Default::default(); range.len()], stale: false };
@@ -49,7 +49,7 @@ pub fn highlight_hunk(file: &FileDiff, hunk: usize, piece: usize) -> HunkStyles 
     let first = file.lines.first().filter(|line| line.new() == Some(1)).map(|line| file.text(line)).unwrap_or_default();
     if let Some(language) = Language::detect(file.path(), first) {
         let above = file.hunks.get(hunk).map_or(0, |hunk| range.start.saturating_sub(RUN_UP).max(hunk.lines.start));
-        // Lines of both sides take their colours from the new one.
+        // Lines of both sides take their colors from the new one.
         for side in [Kind::Removed, Kind::Added] {
             let on =
                 |at: &usize| file.lines.get(*at).is_some_and(|line| line.kind == side || line.kind == Kind::Context);

@@ -346,7 +346,7 @@ fn hidden_lines_come_into_sight() {
         "{seen:#?}"
     );
     assert!(seen.iter().any(|row| row.contains("expand 7 lines")));
-    assert_eq!(doc.missing(0..doc.len()), Some((0, 0, 0)), "what came has no colours yet");
+    assert_eq!(doc.missing(0..doc.len()), Some((0, 0, 0)), "what came has no colors yet");
     assert_eq!(search(doc.files(), "line 34", &|| false).hits.len(), 1);
     // All of it: the bar goes; the rest of the file as well.
     let (more, ..) = more.with(&new, 1, More::All).unwrap();

@@ -1,4 +1,4 @@
-//! Sixels: six rows at a time, one colour after the other, of a palette of 216 with a fine pattern between its steps.
+//! Sixels: six rows at a time, one color after the other, of a palette of 216 with a fine pattern between its steps.
 
 use image::RgbaImage;
 use std::fmt::Write;
@@ -18,7 +18,7 @@ pub fn encode(pixels: &RgbaImage) -> String {
         let _ = write!(out, "#{color};2;{};{};{}", percent(r), percent(g), percent(b));
     }
     for top in (0..height).step_by(6) {
-        // Which bits of the six each colour has, column by column.
+        // Which bits of the six each color has, column by column.
         let mut rows: Vec<Option<Vec<u8>>> = vec![None; STEPS.pow(3) as usize];
         for y in top..(top + 6).min(height) {
             for x in 0..width {
@@ -46,7 +46,7 @@ pub fn encode(pixels: &RgbaImage) -> String {
     out
 }
 
-/// The colour of a pixel in the palette; `None` where the background shows.
+/// The color of a pixel in the palette; `None` where the background shows.
 fn color(pixels: &RgbaImage, x: u32, y: u32) -> Option<u32> {
     let [r, g, b, alpha] = pixels.get_pixel_checked(x, y)?.0;
     if alpha < super::OPAQUE {
@@ -70,7 +70,7 @@ mod tests {
         let pixels = RgbaImage::from_pixel(5, 7, Rgba([255, 0, 0, 255]));
         let text = encode(&pixels);
         assert!(text.starts_with("\"1;1;5;7#0;2;0;0;0"), "{text}");
-        // Full red is colour 180: six rows, then the last one.
+        // Full red is color 180: six rows, then the last one.
         assert!(text.ends_with("#180!5~$-#180!5@$-"), "{text}");
         assert!(text.is_ascii());
     }

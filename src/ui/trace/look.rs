@@ -14,7 +14,7 @@ pub const FILTERED: usize = 1_000_000;
 /// Bytes that the automaton of one configured expression takes at most.
 const OWN: usize = 10 << 20;
 
-/// What is looked for as an error: the words that compilers, test runners and shells print, colours between them or not.
+/// What is looked for as an error: the words that compilers, test runners and shells print, colors between them or not.
 /// Every branch begins with plain letters, by which the search skips what cannot match.
 static ERRORS: LazyLock<Option<Bytes>> = LazyLock::new(|| {
     Bytes::new(
@@ -102,7 +102,7 @@ fn hits<'a>(words: Option<&'a Bytes>, bytes: &'a [u8]) -> impl Iterator<Item = u
     hits.into_iter().flatten().filter(|at| begins_word(bytes.get(..*at).unwrap_or_default()))
 }
 
-/// Whether a word begins behind `before`: `stderror:` is none, an `error:` behind a colour is.
+/// Whether a word begins behind `before`: `stderror:` is none, an `error:` behind a color is.
 fn begins_word(before: &[u8]) -> bool {
     let digits = |c: &u8| c.is_ascii_digit() || *c == b';';
     match before.split_last() {
@@ -140,13 +140,13 @@ impl Trace {
         each(&self.open, true);
     }
 
-    /// Looks for `pattern` in the text of every line, until `cancelled` says so. What is known of the lines before `from`
+    /// Looks for `pattern` in the text of every line, until `canceled` says so. What is known of the lines before `from`
     /// is `found`.
-    pub fn search(&self, pattern: &Across, from: usize, mut found: Found, cancelled: &dyn Fn() -> bool) -> Found {
-        if cancelled() || found.capped {
+    pub fn search(&self, pattern: &Across, from: usize, mut found: Found, canceled: &dyn Fn() -> bool) -> Found {
+        if canceled() || found.capped {
             return found;
         }
-        self.each_page(from, cancelled, |page| {
+        self.each_page(from, canceled, |page| {
             for (line, range) in page.matches(pattern) {
                 if found.matches.len() == MATCHES {
                     found.capped = true;
@@ -160,8 +160,8 @@ impl Trace {
     }
 
     /// The lines from `from` on whose text matches, behind those in `lines`.
-    pub fn filter(&self, pattern: &Across, from: usize, mut lines: Vec<u32>, cancelled: &dyn Fn() -> bool) -> Vec<u32> {
-        self.each_page(from, cancelled, |page| {
+    pub fn filter(&self, pattern: &Across, from: usize, mut lines: Vec<u32>, canceled: &dyn Fn() -> bool) -> Vec<u32> {
+        self.each_page(from, canceled, |page| {
             let room = FILTERED.saturating_sub(lines.len());
             lines.extend(page.lines(pattern).take(room).filter_map(|line| u32::try_from(line).ok()));
             lines.len() < FILTERED
@@ -170,10 +170,10 @@ impl Trace {
     }
 
     /// The lines that look like `pattern`, `most` of them at most.
-    pub fn troubled(&self, pattern: &Pattern, most: usize, cancelled: &dyn Fn() -> bool) -> Vec<usize> {
+    pub fn troubled(&self, pattern: &Pattern, most: usize, canceled: &dyn Fn() -> bool) -> Vec<usize> {
         let mut lines = Vec::new();
         if let Some((_, own)) = &pattern.own {
-            self.each_page(0, cancelled, |page| {
+            self.each_page(0, canceled, |page| {
                 let room = most.saturating_sub(lines.len());
                 lines.extend(page.lines(own).take(room));
                 lines.len() < most
@@ -196,7 +196,7 @@ impl Trace {
                     return false;
                 }
             }
-            !cancelled()
+            !canceled()
         });
         lines
     }
@@ -212,10 +212,10 @@ impl Trace {
     }
 
     /// The text of all lines, for other programs; up to `most` bytes, and whether that was all.
-    pub fn plain(&self, most: usize, cancelled: &dyn Fn() -> bool) -> (String, bool) {
+    pub fn plain(&self, most: usize, canceled: &dyn Fn() -> bool) -> (String, bool) {
         let mut out = String::new();
         let mut whole = true;
-        self.each_page(0, cancelled, |page| {
+        self.each_page(0, canceled, |page| {
             page.texts().all(|text| {
                 whole = out.len() + text.len() < most;
                 if whole {

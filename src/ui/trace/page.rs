@@ -69,15 +69,15 @@ fn has_words(text: &[u8]) -> bool {
 }
 
 impl Trace {
-    /// The text of all lines from `from` on, many at a time, until `each` says that it is enough, or `cancelled` does. Blocks
+    /// The text of all lines from `from` on, many at a time, until `each` says that it is enough, or `canceled` does. Blocks
     /// that are away are read.
-    pub(super) fn each_page(&self, from: usize, cancelled: &dyn Fn() -> bool, mut each: impl FnMut(&Page) -> bool) {
+    pub(super) fn each_page(&self, from: usize, canceled: &dyn Fn() -> bool, mut each: impl FnMut(&Page) -> bool) {
         let mut page = Page::default();
         self.each_block(from, |block, open| {
             let lines = block.starts.len() + usize::from(open && self.tail_shown);
             let (mut line, end) = (block.first.max(from), block.first + lines);
             while line < end {
-                if cancelled() {
+                if canceled() {
                     return false;
                 }
                 page.clear();

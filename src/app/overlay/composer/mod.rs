@@ -11,7 +11,7 @@ use crate::app::keymap::Key;
 use crate::app::outbox::{Draft, Progress, State as Fate};
 use crate::app::overlay::edit_conflict::EditConflict;
 use crate::app::pane::{Cx, View};
-use crate::store::{Cancelled, Derive, Value, Want, Work, Write};
+use crate::store::{Canceled, Derive, Value, Want, Work, Write};
 use crate::ui::doc::{self, DocState};
 use crate::ui::markdown::{self, Rendered};
 use crate::ui::theme::{Role, Theme};
@@ -82,7 +82,7 @@ impl Derive for Render {
         self.key.clone()
     }
 
-    fn run(&self, _: Cancelled<'_>) -> Rendered {
+    fn run(&self, _: Canceled<'_>) -> Rendered {
         markdown::render(&self.text, self.width, &self.theme)
     }
 }

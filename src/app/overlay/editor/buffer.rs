@@ -1,9 +1,9 @@
-//! The text of the editor: its lines and cursor, what is found in it, its colours, and the part of it that is seen.
+//! The text of the editor: its lines and cursor, what is found in it, its colors, and the part of it that is seen.
 
 use crate::app::keymap::Key;
 use crate::app::overlay::editor::text_format::Form;
 use crate::app::pane::{Pointer, View};
-use crate::store::{Cancelled, Derive, Want, Work};
+use crate::store::{Canceled, Derive, Want, Work};
 use crate::ui::code::{self, Language, Spans};
 use crate::ui::doc::{self, DocLine, DocState};
 use crate::ui::layers::blend;
@@ -20,7 +20,7 @@ use tui_textarea::{CursorMove, TextArea};
 
 /// Steps that can be undone.
 const UNDO: usize = 2_000;
-/// Lines above the window from which its colours are worked out.
+/// Lines above the window from which its colors are worked out.
 const BEFORE: usize = 120;
 
 /// A text that is edited.
@@ -42,7 +42,7 @@ pub struct TextBuffer {
     drawn: Cell<Rect>,
 }
 
-/// The colours of some lines, as they were when they were worked out.
+/// The colors of some lines, as they were when they were worked out.
 #[derive(Default)]
 struct Colors {
     first: usize,
@@ -53,7 +53,7 @@ struct Colors {
     len: usize,
 }
 
-/// Works out the colours of the lines around the window.
+/// Works out the colors of the lines around the window.
 struct Color {
     key: String,
     path: String,
@@ -68,7 +68,7 @@ impl Derive for Color {
         self.key.clone()
     }
 
-    fn run(&self, _: Cancelled<'_>) -> Vec<Spans> {
+    fn run(&self, _: Canceled<'_>) -> Vec<Spans> {
         match Language::detect(&self.path, &self.first_line) {
             Some(language) => code::highlight_lines(language, self.lines.iter().map(String::as_str)),
             None => Vec::new(),
@@ -348,14 +348,14 @@ impl TextBuffer {
         }
     }
 
-    /// The lines whose colours are needed: some above the window, and it.
+    /// The lines whose colors are needed: some above the window, and it.
     fn around(&self, view: &View) -> Range<usize> {
         let height = self.scroll.height.get().max(usize::from(view.size.1));
         let row = self.cursor().0;
         row.saturating_sub(height + BEFORE)..(row + height).min(self.area.lines().len())
     }
 
-    fn colours_key(&self, view: &View) -> (String, Range<usize>) {
+    fn colors_key(&self, view: &View) -> (String, Range<usize>) {
         let around = self.around(view);
         let mut hasher = DefaultHasher::new();
         self.area.lines().get(around.clone()).unwrap_or_default().hash(&mut hasher);
@@ -363,7 +363,7 @@ impl TextBuffer {
     }
 
     pub fn wants(&self, view: &View) -> Vec<Want> {
-        let (key, around) = self.colours_key(view);
+        let (key, around) = self.colors_key(view);
         if self.colors.key == key || !view.store.lacks(&key) {
             return Vec::new();
         }
@@ -372,9 +372,9 @@ impl TextBuffer {
         vec![Work::new(Color { key, path: self.path.clone(), first_line, lines }).into()]
     }
 
-    /// Takes the colours that were worked out.
+    /// Takes the colors that were worked out.
     pub fn changed(&mut self, view: &View) {
-        let (key, around) = self.colours_key(view);
+        let (key, around) = self.colors_key(view);
         if self.colors.key != key
             && let Some(lines) = view.store.made::<Vec<Spans>>(&key)
         {
@@ -426,7 +426,7 @@ impl TextBuffer {
 }
 
 impl Colors {
-    /// Lines came or went below `row`: those that stay keep their colours until new ones are known.
+    /// Lines came or went below `row`: those that stay keep their colors until new ones are known.
     fn shift(&mut self, row: usize, len: usize) {
         let at = (row + 1).saturating_sub(self.first).min(self.lines.len());
         if len > self.len {

@@ -1,7 +1,7 @@
 //! A picture of this machine that goes with a form: looked at before anything is sent, off the loop.
 
 use crate::app::local_paths;
-use crate::store::{Cancelled, Derive, Want, Work};
+use crate::store::{Canceled, Derive, Want, Work};
 use std::io::Read;
 
 /// The largest picture that servers take, in bytes.
@@ -29,7 +29,7 @@ impl Derive for FileCheck {
         key(&self.0, self.1)
     }
 
-    fn run(&self, _: Cancelled<'_>) -> Result<(), String> {
+    fn run(&self, _: Canceled<'_>) -> Result<(), String> {
         let path = local_paths::path(&self.0);
         let failed = |error: std::io::Error| format!("cannot be read: {error}");
         let about = std::fs::metadata(&path).map_err(failed)?;
