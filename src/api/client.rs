@@ -78,7 +78,7 @@ pub struct Response {
     pub status: u16,
     /// The body, unpacked.
     pub body: Bytes,
-    /// `Content-Type`, where the server named one.
+    /// `Content-Type`, if the server named one.
     pub content_type: Option<String>,
     /// What the headers say of paging.
     pub page: PageInfo,
@@ -120,7 +120,7 @@ impl Client {
         &self.server
     }
 
-    /// What is known of the server's clock; copies of the client share it.
+    /// Returns what is known of the server's clock; copies of the client share it.
     pub fn clock(&self) -> &Clock {
         &self.clock
     }
@@ -144,7 +144,7 @@ impl Client {
         read::<E::Output>(response, request.line()).await
     }
 
-    /// One call as a person typed it; errors of the server are replies like others.
+    /// One call as the user typed it; errors of the server are replies like others.
     ///
     /// `target` is a path below `/api/v4`, with or without a query; `form` goes into the query of a `GET` and into the
     /// form of anything else.
@@ -166,7 +166,7 @@ impl Client {
         if reply.status().is_success() { self.keep(reply, &call, path).await } else { self.whole(reply, &call).await }
     }
 
-    /// A call as a person typed it.
+    /// A call as the user typed it.
     fn raw_call(&self, method: Method, target: &str, form: &[(String, String)]) -> Result<Call, Error> {
         let below = target.trim_start_matches('/');
         let below = below.strip_prefix("api/v4/").unwrap_or(below);
@@ -204,7 +204,7 @@ impl Client {
     }
 }
 
-/// Whether the host is this machine, which no proxy can reach.
+/// Returns whether the host is this machine, which no proxy can reach.
 pub fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),

@@ -44,7 +44,7 @@ crate::resource! {
 }
 
 impl Commit {
-    /// The name by which a person calls it: the short hash, cut from the whole where the server sent none.
+    /// The name by which the user calls it: the short hash, cut from the whole where the server sent none.
     pub fn short(&self) -> &str {
         if self.short_id.is_empty() { self.id.get(..8).unwrap_or(&self.id) } else { &self.short_id }
     }
@@ -54,12 +54,12 @@ impl Commit {
         self.message.split_once('\n').map_or("", |(_, rest)| rest.trim_matches('\n'))
     }
 
-    /// Whether it joins two or more lines of history.
+    /// Returns whether it joins two or more lines of history.
     pub fn is_merge(&self) -> bool {
         self.parent_ids.len() > 1
     }
 
-    /// When it was made: the author's date, or the nearest thing that was sent.
+    /// Returns when it was made: the author's date, or the nearest thing that was sent.
     pub fn when(&self) -> Option<&Time> {
         self.authored_date.as_ref().or(self.created_at.as_ref()).or(self.committed_date.as_ref())
     }
@@ -103,7 +103,7 @@ impl DiffEntry {
         if self.deleted_file || self.new_path.is_empty() { &self.old_path } else { &self.new_path }
     }
 
-    /// Whether the server left the text out on purpose.
+    /// Returns whether the server left the text out on purpose.
     pub fn is_withheld(&self) -> bool {
         self.diff.is_empty() && (self.too_large == Some(true) || self.collapsed == Some(true))
     }
@@ -126,7 +126,7 @@ impl DiffEntry {
 }
 
 crate::resource! {
-    /// What a person said of a commit, or of a line of its diff.
+    /// What the user said of a commit, or of a line of its diff.
     pub struct CommitComment {
         note: String,
         author: Option<User>,

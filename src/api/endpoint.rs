@@ -174,7 +174,7 @@ fn explain(body: &[u8], error: Unreadable) -> Unreadable {
 pub struct Raw {
     /// The bytes as they came.
     pub bytes: Vec<u8>,
-    /// `Content-Type`, where the server named one.
+    /// `Content-Type`, if the server named one.
     pub content_type: Option<String>,
 }
 
@@ -199,7 +199,7 @@ impl Reply for Nothing {
 /// One call as data: comparable, so that the interface can tell whether it is in flight, known or stale.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Request {
-    /// The server that is meant, where it is another than the one at hand.
+    /// The server that is meant, if it is another than the one at hand.
     pub host: Option<Host>,
     /// `GET`, `POST`, `PUT` or `DELETE`.
     pub method: &'static str,
@@ -281,7 +281,7 @@ impl Request {
         self
     }
 
-    /// Whether it only reads, so that it may be sent again without harm.
+    /// Returns whether it only reads, so that it may be sent again without harm.
     pub fn is_read(&self) -> bool {
         self.method == "GET"
     }
@@ -401,7 +401,7 @@ pub const fn input_name(field: &'static str) -> &'static str {
 /// ```
 /// `GET` and `DELETE` send their inputs in the query, `POST` and `PUT` as a form, `JSON POST` as JSON.
 /// `touches` names the reads that a success makes stale, `views` which fields the things inside the answer have, and
-/// `immutable by sha` says that the answer stays the same for ever where that slot holds a full hash.
+/// `immutable by sha` says that the answer stays the same forever where that slot holds a full hash.
 /// Every input that is not required is an `Option`; structs with only optional inputs derive nothing special: write
 /// `..Default::default()` at the call.
 ///

@@ -1,4 +1,4 @@
-//! What can go wrong with a call, in the terms of the person who made it.
+//! What can go wrong with a call, in the terms of the user who made it.
 
 use reqwest::StatusCode;
 use serde_json::Value;
@@ -17,7 +17,7 @@ pub struct Error {
     pub fault: Fault,
 }
 
-/// The kinds of failure that look different to a person.
+/// The kinds of failure that look different to the user.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
     /// No connection: the host does not resolve, refuses, or went away. The text says which.
@@ -32,7 +32,7 @@ pub enum Fault {
     Denied(String),
     /// 404: it does not exist, or the caller may not know of it.
     Missing(String),
-    /// 429: too many requests; wait that long, where the server said.
+    /// 429: too many requests; wait that long, if the server said.
     Limited(Option<Duration>),
     /// Another 4xx: the input was refused. Status and what the server said.
     Refused(u16, String),
@@ -98,7 +98,8 @@ impl Error {
         }
     }
 
-    /// What came back, in the server's words where it had any; without a full stop, so that a sentence can end on it.
+    /// Returns what came back, in the server's words where it had any; without a full stop, so that a sentence can end
+    /// on it.
     pub fn said(&self) -> String {
         let words = self.words();
         words.trim_end_matches('.').to_owned()
@@ -123,7 +124,7 @@ impl Error {
         }
     }
 
-    /// What to do next.
+    /// Returns what to do next.
     pub fn advice(&self) -> &'static str {
         match &self.fault {
             Fault::Offline(_) => "Check the network and the host's name, then press r to try again.",
@@ -153,7 +154,7 @@ impl Error {
         }
     }
 
-    /// What to do next about a change that was asked for.
+    /// Returns what to do next about a change that was asked for.
     pub fn next(&self) -> &'static str {
         match &self.fault {
             Fault::Offline(_) => "Check the network and the host's name, then send it again.",
@@ -169,7 +170,7 @@ impl Error {
         }
     }
 
-    /// Whether a read may be sent again with hope.
+    /// Returns whether a read may be sent again with hope.
     pub fn is_passing(&self) -> bool {
         matches!(
             self.fault,
@@ -177,7 +178,7 @@ impl Error {
         )
     }
 
-    /// Whether the thing is not there, or hidden.
+    /// Returns whether the thing is not there, or hidden.
     pub fn is_missing(&self) -> bool {
         matches!(self.fault, Fault::Missing(_))
     }
@@ -196,7 +197,7 @@ const LONGEST_ERROR: usize = 64 * 1024;
 /// How much of a server's words is kept.
 const LONGEST_WORDS: usize = 300;
 
-/// What the body of an error says, in one line without control characters.
+/// Returns what the body of an error says, in one line without control characters.
 ///
 /// Servers put it under `message` or `error`, as text, as a list, or as lists by field, at any depth; proxies answer
 /// with text or with a web page, whose title is taken.
@@ -227,7 +228,7 @@ fn words_of_json(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Array(items) => joined(items.iter().map(words_of_json), "; "),
         Value::Object(map) => {
-            // The words proper come first; what else is in the object says it again, or is of no use to a person.
+            // The words proper come first; what else is in the object says it again, or is of no use to the user.
             for key in ["error_description", "message", "error"] {
                 if let Some(inner) = map.get(key).filter(|inner| !inner.is_null()) {
                     return words_of_json(inner);
@@ -264,7 +265,7 @@ fn title_of(page: &str) -> String {
     inside("title").or_else(|| inside("h1")).unwrap_or_default().to_owned()
 }
 
-/// What a failure to send, or to hear back, means to a person. `waited` is the timeout that applied.
+/// Returns what a failure to send, or to hear back, means to the user. `waited` is the timeout that applied.
 pub(crate) fn network_fault(error: &reqwest::Error, url: &Url, waited: Duration) -> Fault {
     if error.is_timeout() {
         return Fault::Timeout(waited);

@@ -18,7 +18,7 @@ impl Host {
         &self.0
     }
 
-    /// What people call it: `git.example.com:8080/gitlab`.
+    /// Returns what people call it: `git.example.com:8080/gitlab`.
     pub fn name(&self) -> &str {
         self.0.split_once("://").map_or(&self.0, |(_, rest)| rest)
     }

@@ -29,7 +29,7 @@ crate::open_enum! {
 }
 
 impl Status {
-    /// Whether it may change by itself, so that a screen that shows it keeps looking.
+    /// Returns whether it may change by itself, so that a screen that shows it keeps looking.
     pub fn is_live(&self) -> bool {
         use Status::*;
         matches!(
@@ -38,12 +38,12 @@ impl Status {
         )
     }
 
-    /// Whether a runner works on it now, so that its trace may grow.
+    /// Returns whether a runner works on it now, so that its trace may grow.
     pub fn is_running(&self) -> bool {
         matches!(self, Status::Running | Status::Started | Status::Canceling)
     }
 
-    /// Whether it has come to an end.
+    /// Returns whether it has come to an end.
     pub fn is_finished(&self) -> bool {
         matches!(self, Status::Success | Status::Failed | Status::Canceled | Status::Skipped)
     }
@@ -120,12 +120,12 @@ crate::resource! {
 }
 
 impl Job {
-    /// Whether it keeps something that can be fetched.
+    /// Returns whether it keeps something that can be fetched.
     pub fn has_artifacts(&self) -> bool {
         self.artifacts_file.is_some()
     }
 
-    /// Whether it failed and its pipeline went on all the same.
+    /// Returns whether it failed and its pipeline went on all the same.
     pub fn is_forgiven(&self) -> bool {
         self.status == Status::Failed && self.allow_failure == Some(true)
     }

@@ -34,7 +34,7 @@ crate::resource! {
 crate::endpoints! {
     section "License";
 
-    /// Reads the license; `None` where none is installed.
+    /// Reads the license; `None` if none is installed.
     GET "/license" => Option<License>;
     struct GetLicense {}
 

@@ -65,7 +65,7 @@ crate::resource! {
         web_url: String,
     }
     views {
-        /// The fork, where it comes from one; null where the fork is gone.
+        /// The fork, if it comes from one; null where the fork is gone.
         source_project_id: u64,
         target_project_id: u64,
         target_branch: String,
@@ -141,7 +141,7 @@ crate::resource! {
 }
 
 impl MergeRequest {
-    /// Whether its author says that it is not ready.
+    /// Returns whether its author says that it is not ready.
     pub fn is_draft(&self) -> bool {
         let said = self.draft.or(self.work_in_progress.flatten());
         said.unwrap_or_else(|| {
@@ -150,12 +150,12 @@ impl MergeRequest {
         })
     }
 
-    /// Whether it can still be merged or closed.
+    /// Returns whether it can still be merged or closed.
     pub fn is_open(&self) -> bool {
         matches!(self.state, MergeRequestState::Opened | MergeRequestState::Reopened | MergeRequestState::Locked)
     }
 
-    /// How many files it changes, in the server's words (`1000+`), where it said.
+    /// Returns how many files it changes, in the server's words (`1000+`), where it said.
     pub fn changes_count(&self) -> Option<&str> {
         self.changes_count.known().map(String::as_str)
     }
@@ -170,12 +170,12 @@ impl MergeRequest {
         self.target_branch.known().map_or("", String::as_str)
     }
 
-    /// Who made it.
+    /// Returns who made it.
     pub fn author(&self) -> Option<&User> {
         self.author.known()
     }
 
-    /// Who is to see it through: one on old servers, any number on newer ones.
+    /// Returns who is to see it through: one on old servers, any number on newer ones.
     pub fn assignees(&self) -> &[User] {
         match (&self.assignees, self.assignee.known()) {
             (Some(all), _) => all,
@@ -194,12 +194,12 @@ impl MergeRequest {
         self.head_pipeline.as_ref().or(self.pipeline.known())
     }
 
-    /// Whether the changes stop before the end.
+    /// Returns whether the changes stop before the end.
     pub fn is_overflowing(&self) -> bool {
         self.overflow == Some(true) || self.changes_count().is_some_and(|count| count.ends_with('+'))
     }
 
-    /// Whether it comes from a fork.
+    /// Returns whether it comes from a fork.
     pub fn is_from_fork(&self) -> bool {
         match (&self.source_project_id, &self.target_project_id) {
             (Some(source), Some(target)) => source != target,

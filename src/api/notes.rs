@@ -6,7 +6,7 @@ use crate::api::{Id, Nothing, Time};
 use serde::{Deserialize, Deserializer, Serialize};
 
 crate::resource! {
-    /// What a person said, or what the system noted.
+    /// What the user said, or what the system noted.
     pub struct Note {
         id: u64,
         /// Markdown.
@@ -38,7 +38,7 @@ crate::resource! {
 }
 
 impl Note {
-    /// Whether it was changed after it was written.
+    /// Returns whether it was changed after it was written.
     pub fn is_edited(&self) -> bool {
         match (&self.created_at, &self.updated_at) {
             (Some(created), Some(updated)) => created != updated,
@@ -103,7 +103,7 @@ impl NoteReply {
         }
     }
 
-    /// The note, where it came as one.
+    /// The note, if it came as one.
     pub fn note(&self) -> Option<&Note> {
         match self {
             NoteReply::Note(note) => Some(note),

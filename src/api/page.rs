@@ -12,7 +12,7 @@ pub struct PageInfo {
     pub per_page: Option<u32>,
     /// The page after it; `None` on the last. It may turn out to be empty.
     pub next: Option<u32>,
-    /// The query of the page after it, where the server goes on from an entry and not by number.
+    /// The query of the page after it, if the server goes on from an entry and not by number.
     pub cursor: Option<String>,
     /// Entries in all.
     pub total: Option<u64>,
@@ -30,7 +30,7 @@ pub struct Page<T> {
 }
 
 impl PageInfo {
-    /// Reads `X-Page`, `X-Per-Page`, `X-Next-Page`, `X-Total`, `X-Total-Pages` and, where there is no `X-Next-Page`,
+    /// Reads `X-Page`, `X-Per-Page`, `X-Next-Page`, `X-Total`, `X-Total-Pages` and, if there is no `X-Next-Page`,
     /// `Link`.
     pub fn from_headers(headers: &HeaderMap) -> PageInfo {
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
@@ -74,7 +74,7 @@ fn next_of_link(link: &str) -> Option<&str> {
     None
 }
 
-/// Where the query of a link leads: to a page of a number, or on from an entry.
+/// Returns where the query of a link leads: to a page of a number, or on from an entry.
 fn by_number_or_not(query: &str) -> (Option<u32>, Option<String>) {
     let from_entry = |key: &str| matches!(key, "page_token" | "cursor" | "id_after" | "id_before" | "pagination");
     let mut number = None;

@@ -168,12 +168,12 @@ crate::resource! {
 }
 
 impl Project {
-    /// The default branch, where there is one and the caller may know it.
+    /// The default branch, if any and the caller may know it.
     pub fn default_branch(&self) -> Option<&str> {
         self.default_branch.as_ref()?.as_deref().filter(|name| !name.is_empty())
     }
 
-    /// What it is about, or nothing.
+    /// Returns what it is about, or nothing.
     pub fn description(&self) -> &str {
         self.description.as_ref().and_then(Option::as_deref).unwrap_or_default()
     }
@@ -184,17 +184,17 @@ impl Project {
         self.topics.as_ref().or(tags).map_or(&[], Vec::as_slice)
     }
 
-    /// Who may see it, where the server said.
+    /// Returns who may see it, if the server said.
     pub fn visibility(&self) -> Option<&Visibility> {
         self.visibility.as_ref()?.as_ref()
     }
 
-    /// Whether it is closed to changes.
+    /// Returns whether it is closed to changes.
     pub fn is_archived(&self) -> bool {
         matches!(self.archived, Some(Some(true)))
     }
 
-    /// Whether its repository holds nothing yet, as far as the server said.
+    /// Returns whether its repository holds nothing yet, as far as the server said.
     pub fn is_empty(&self) -> bool {
         self.empty_repo.unwrap_or(matches!(self.default_branch, Some(None)))
     }

@@ -30,17 +30,17 @@ crate::resource! {
 }
 
 impl TreeEntry {
-    /// Whether it can be opened further.
+    /// Returns whether it can be opened further.
     pub fn is_folder(&self) -> bool {
         self.r#type == EntryKind::Tree
     }
 
-    /// Whether it is a file that may be run.
+    /// Returns whether it is a file that may be run.
     pub fn is_executable(&self) -> bool {
         self.mode == "100755"
     }
 
-    /// Whether it points to another path.
+    /// Returns whether it points to another path.
     pub fn is_link(&self) -> bool {
         self.mode == "120000"
     }
@@ -68,7 +68,7 @@ impl Blob {
         }
     }
 
-    /// The content; `None` where it is not the base64 that it claims to be.
+    /// The content; `None` if it is not the base64 that it claims to be.
     pub fn bytes(&self) -> Option<Vec<u8>> {
         if self.encoding != "base64" {
             return Some(self.content.clone().into_bytes());
@@ -96,7 +96,7 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// A person of the history, and how much they did.
+    /// The user of the history, and how much they did.
     pub struct Contributor {
         name: String,
         email: String,

@@ -58,12 +58,12 @@ crate::resource! {
 }
 
 impl Runner {
-    /// Whether an administrator or owner told it to rest.
+    /// Returns whether an administrator or owner told it to rest.
     pub fn is_paused(&self) -> bool {
         self.paused.unwrap_or(!self.active)
     }
 
-    /// The name by which a person calls it: description, else name, else number.
+    /// The name by which the user calls it: description, else name, else number.
     pub fn label(&self) -> String {
         let text = self.description.as_deref().filter(|d| !d.is_empty()).or(self.name.as_deref());
         text.map_or_else(|| format!("#{}", self.id), str::to_owned)

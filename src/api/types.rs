@@ -12,7 +12,7 @@ use std::fmt;
 pub struct Id(pub String);
 
 impl Id {
-    /// The number, where it is one.
+    /// The number, if it is one.
     pub fn number(&self) -> Option<u64> {
         self.0.parse().ok()
     }
@@ -78,7 +78,7 @@ impl<'de> Deserialize<'de> for Id {
 pub struct Time(pub String);
 
 impl Time {
-    /// The point in time; `None` where the text is no date.
+    /// The point in time; `None` if the text is no date.
     pub fn instant(&self) -> Option<Timestamp> {
         if let Ok(instant) = self.0.parse::<Timestamp>() {
             return Some(instant);
@@ -169,7 +169,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Named<T> {
 
 /// What an [`Extra`] field holds, absent and null being one to a reader.
 pub trait Known<T> {
-    /// The value, where the server sent one.
+    /// The value, if the server sent one.
     fn known(&self) -> Option<&T>;
 }
 
@@ -254,7 +254,7 @@ macro_rules! open_enum {
                 match self { $(Self::$variant => $word,)* Self::Other(word) => word }
             }
 
-            /// Whether the specification names it.
+            /// Returns whether the specification names it.
             pub fn is_known(&self) -> bool {
                 !matches!(self, Self::Other(_))
             }

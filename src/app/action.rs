@@ -60,7 +60,7 @@ impl std::fmt::Debug for PagerText {
 pub enum Action {
     /// Open a place; the present one stays behind it.
     Go(Place),
-    /// Open the place that a target names, as a person typed it.
+    /// Open the place that a target names, as the user typed it.
     GoTo(String),
     /// Go to another server: to a place of it, or to where one was there.
     Elsewhere(Host, Option<Place>),
@@ -94,8 +94,8 @@ pub enum Action {
     Send(Write),
     /// The same, for a text that is kept under a key until the server has it.
     SendKept(String, Write),
-    /// The same, with what follows on the answer, wherever the person is by then; the text kept under the key, where there
-    /// is one, goes when the server has it.
+    /// The same, with what follows on the answer, wherever the user is by then; the text kept under the key, if any,
+    /// goes when the server has it.
     SendThen(Option<String>, Write, FollowUp),
     /// Send the drafts that are kept under these keys, one after the other.
     Post(Vec<String>),
@@ -103,15 +103,15 @@ pub enum Action {
     Resolve(Vec<String>),
     /// Send no more drafts than the one that is on its way.
     StopPosting,
-    /// Go to the place of that name, in the project at hand where it needs one.
+    /// Go to the place of that name, in the current project where it needs one.
     Named(&'static str),
     /// Put into the clipboard; the first names it.
     Copy(&'static str, String),
     /// Open a page in the browser.
     Browse(String),
-    /// Write text in the person's own editor; the answer goes to the overlay on top, else to the pane under the tag.
+    /// Write text in the user's own editor; the answer goes to the overlay on top, else to the pane under the tag.
     Edit { tag: &'static str, text: String, suffix: Cow<'static, str> },
-    /// Show text in the person's own pager.
+    /// Show text in the user's own pager.
     Page(PagerText),
     /// Save bytes to a file: asks where.
     Save(Save),
@@ -129,7 +129,7 @@ pub enum Action {
     Drafts,
     /// Say something in the footer.
     Say(Tone, String),
-    /// Watch something until it ends, wherever the person is then; or watch it no more.
+    /// Watch something until it ends, wherever the user is then; or watch it no more.
     Watch(Watched),
     /// Ask the server again for what is seen.
     Refresh,
@@ -165,16 +165,16 @@ pub enum Action {
     DropSection(String),
     /// A draft that is kept: key and text; `None` when it was sent or is empty.
     Keep(String, Option<String>),
-    /// Change what the person chose.
+    /// Change what the user chose.
     Settings(SettingsChange),
-    /// Change where the person was.
+    /// Change where the user was.
     Recents(RecentsChange),
-    /// Change what the person has seen.
+    /// Change what the user has seen.
     Seen(SeenChange),
 }
 
 /// Stops something that runs in the background. What it said before it knew may still be on its way when the same thing
-/// is started anew, and must not be taken for what the new one says.
+/// is started again, and must not be taken for what the new one says.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 
@@ -184,7 +184,7 @@ impl Cancel {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it was stopped.
+    /// Returns whether it was stopped.
     pub fn is_stopped(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
@@ -223,9 +223,9 @@ pub enum Msg {
     Sent(u64, Result<Value, Error>),
     /// What became of a save.
     Transfer(u64, TransferEvent),
-    /// The person's editor came back with this text, or could not be run.
+    /// The user's editor came back with this text, or could not be run.
     Edited(&'static str, Result<String, String>),
-    /// The person's editor had written this text when the program was told to end.
+    /// The user's editor had written this text when the program was told to end.
     Interrupted(String),
     /// Why the disk does not take the texts that are to be kept; or that it takes them again.
     Kept(Result<(), String>),
@@ -238,7 +238,7 @@ pub enum Msg {
 }
 
 impl Msg {
-    /// What it says; `None` where it comes from something that was stopped.
+    /// Returns what it says; `None` if it comes from something that was stopped.
     pub fn heard(self) -> Option<Msg> {
         match self {
             Msg::Of(stop, _) if stop.is_stopped() => None,
@@ -285,13 +285,13 @@ pub enum Effect {
     Send(u64, Write),
     /// Put into the clipboard.
     Copy(String),
-    /// Tell the person, by the terminal's own means, that something watched has ended.
+    /// Tell the user, by the terminal's own means, that something watched has ended.
     Notify(String),
     /// Open a page in the browser.
     Browse(String),
-    /// Run the person's editor on this text, in a file whose name ends so.
+    /// Run the user's editor on this text, in a file whose name ends so.
     Edit { tag: &'static str, text: String, suffix: Cow<'static, str> },
-    /// Run the person's pager on this text.
+    /// Run the user's pager on this text.
     Page(PagerText),
     /// Save bytes to a file.
     Save(u64, SaveOrder),

@@ -1,4 +1,4 @@
-//! Which keys mean which command in which place: the table's own keys, with the person's in their stead.
+//! Which keys mean which command in which place: the table's own keys, with the user's in their stead.
 
 use super::command::Info;
 use super::global;
@@ -14,7 +14,7 @@ pub struct Bindings {
     shown: HashMap<&'static str, String>,
 }
 
-/// A mistake in the person's own keys, with the name it was made at.
+/// A mistake in the user's own keys, with the name it was made at.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BindingError {
     /// No command has that name.
@@ -43,13 +43,13 @@ impl Bindings {
         }
     }
 
-    /// What `pressed` means in `pane`; its own commands go before those of every place.
+    /// Returns what `pressed` means in `pane`; its own commands go before those of every place.
     pub fn meaning(&self, pane: &str, pressed: &[Key]) -> Meaning<&'static str> {
         let own = self.panes.get(pane).map(Vec::as_slice).unwrap_or_default();
         find(pressed, own.iter().chain(&self.global).map(|(chord, id)| (chord.as_slice(), *id)))
     }
 
-    /// What `pressed` can go on to in `pane`: the rest of the keys, and the command.
+    /// Returns what `pressed` can go on to in `pane`: the rest of the keys, and the command.
     pub fn continuations(&self, pane: &str, pressed: &[Key]) -> Vec<(String, &'static str)> {
         let own = self.panes.get(pane).map(Vec::as_slice).unwrap_or_default();
         own.iter()

@@ -59,7 +59,7 @@ impl<P> Command<P> {
         Info { id: self.id, keys: self.keys, title: self.title, short: self.short, writes: self.writes }
     }
 
-    /// Whether it can be run now: read-only first, then its own reason.
+    /// Returns whether it can be run now: read-only first, then its own reason.
     pub fn can(&self, pane: &P, view: &View) -> Result<(), Disabled> {
         if self.writes && view.session.read_only {
             return Err("labscope is read-only".into());

@@ -167,7 +167,7 @@ fn seen_milestones<'a>(view: &View<'a>, project: Option<&Id>, typed: &str) -> Ve
 }
 
 impl Complete {
-    /// What is needed to offer something for `typed`.
+    /// Returns what is needed to offer something for `typed`.
     pub fn wants(&self, typed: &str) -> Vec<Want> {
         fn both<T: Send + Sync + 'static, E: Endpoint<Output = Vec<T>>>(all: E, fitting: E, typed: &str) -> Vec<Want>
         where
@@ -204,7 +204,7 @@ impl Complete {
         }
     }
 
-    /// What is offered for `typed`: what begins with it first, then what holds it.
+    /// Returns what is offered for `typed`: what begins with it first, then what holds it.
     pub fn items(&self, view: &View, typed: &str) -> Vec<Candidate> {
         let mut all: Vec<Candidate> = Vec::new();
         let mut add = |value: &str, note: &str| all.push(Candidate { value: value.into(), note: note.into() });
@@ -274,7 +274,7 @@ impl Complete {
         fitting(all, typed)
     }
 
-    /// Whether more may come for `typed`.
+    /// Returns whether more may come for `typed`.
     pub fn is_loading(&self, view: &View, typed: &str) -> bool {
         match self {
             Complete::Nothing | Complete::Words(_) => false,
@@ -291,7 +291,7 @@ impl Complete {
         }
     }
 
-    /// What is needed to know the number of what is called `name`.
+    /// Returns what is needed to know the number of what is called `name`.
     pub fn find_wants(&self, name: &str) -> Vec<Want> {
         let name = name.trim();
         if name.is_empty() || name.parse::<u64>().is_ok() {

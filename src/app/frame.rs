@@ -16,7 +16,7 @@ const MIN: (u16, u16) = (44, 12);
 type Spans = Vec<(String, Style)>;
 
 impl App {
-    /// Draws everything; says where the cursor stands, where it is to be seen.
+    /// Draws everything; says where the cursor stands, if it is to be seen.
     pub fn view(&self, area: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let theme = &self.theme;
         buf.set_style(area, theme.style(Role::Text));
@@ -231,7 +231,7 @@ impl App {
         line::pair(buf, area, &left, &right);
     }
 
-    /// What is being saved: a bar, bytes, rate and time left, as far as there is room.
+    /// Returns what is being saved: a bar, bytes, rate and time left, as far as there is room.
     fn saving(&self, view: &View, width: u16) -> Spans {
         let theme = view.theme;
         let running: Vec<_> = self.transfers.running().collect();

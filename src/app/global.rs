@@ -52,7 +52,7 @@ pub const GLOBAL: &[Command<()>] = &[
     Command::new("quit", &["Q", "C-c"], "Quit", |(), cx| cx.act(Action::Quit)),
 ];
 
-/// What can be done in every place: [`GLOBAL`], and going to places that have keys for it.
+/// Returns what can be done in every place: [`GLOBAL`], and going to places that have keys for it.
 pub fn infos(panes: &[Entry]) -> impl Iterator<Item = Info> {
     GLOBAL.iter().map(Command::info).chain(panes.iter().filter_map(|entry| entry.go))
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// The path that is meant; `~` is the person's own folder, where that is known.
+/// The path that is meant; `~` is the user's own folder, if that is known.
 pub fn path(typed: &str) -> PathBuf {
     below(typed, dirs::home_dir())
 }

@@ -82,7 +82,7 @@ struct Pending {
     then: Option<FollowUp>,
 }
 
-/// The kept text that a write carries, by its key.
+/// The saved text that a write carries, by its key.
 enum KeptKey {
     Nothing,
     /// As it was when it was sent.
@@ -97,7 +97,7 @@ pub struct App {
     pub store: Store,
     /// How it looks.
     pub theme: Theme,
-    /// Whether the person chose the theme, so that the terminal's background does not.
+    /// Whether the user chose the theme, so that the terminal's background does not.
     pub theme_is_chosen: bool,
     session: Session,
     registry: &'static [Entry],
@@ -118,7 +118,7 @@ pub struct App {
     writes: HashMap<u64, Pending>,
     next_write: u64,
     drafts: HashMap<String, String>,
-    /// The state of the account at hand.
+    /// The state of the current account.
     state: State,
     /// What was kept at the start, of all accounts, until the account is known.
     others: Kept,
@@ -126,7 +126,7 @@ pub struct App {
     unowned: BTreeMap<String, Option<String>>,
     /// How the state changed while the account was not known.
     unowned_state: State,
-    /// The name of the account at hand; until that is known, of the one that was at hand last.
+    /// The name of the current account; until that is known, of the one that was at hand last.
     account: String,
     account_is_known: bool,
     /// Why the disk does not take texts, while it does not.
@@ -134,7 +134,7 @@ pub struct App {
     outbox: Outbox,
     transfers: Transfers,
     elsewhere: ServerSwitch,
-    /// What a person waits for the end of.
+    /// What the user waits for the end of.
     watched: Vec<watch::Watched>,
     /// The pictures of the last frame.
     pub pictures: Pictures,
@@ -162,7 +162,7 @@ pub struct Setup {
     pub session: Session,
     /// How it looks at first.
     pub theme: Theme,
-    /// Whether the person chose that theme.
+    /// Whether the user chose that theme.
     pub theme_is_chosen: bool,
     /// What was kept from before.
     pub kept: Kept,
@@ -233,7 +233,7 @@ impl App {
         effects
     }
 
-    /// Takes one of several messages in; [`rest`](App::rest) follows the last one. What a person does is done at once,
+    /// Takes one of several messages in; [`rest`](App::rest) follows the last one. What the user does is done at once,
     /// with all that came before it; what servers say is settled together: a trace may come in hundreds of pieces.
     pub fn receive(&mut self, msg: Msg) -> Vec<Effect> {
         let mut effects = Vec::new();
@@ -251,7 +251,7 @@ impl App {
         effects
     }
 
-    /// What is to be done for all that was received.
+    /// Returns what is to be done for all that was received.
     pub fn rest(&mut self) -> Vec<Effect> {
         let mut effects = Vec::new();
         if self.unsettled {
@@ -260,7 +260,7 @@ impl App {
         effects
     }
 
-    /// Whether the screen is no longer true; asking answers once.
+    /// Returns whether the screen is no longer true; asking answers once.
     pub fn take_dirty(&mut self) -> bool {
         std::mem::take(&mut self.dirty)
     }
@@ -270,13 +270,13 @@ impl App {
         self.dirty = true;
     }
 
-    /// When to bring the time again; `None` while nothing is live.
+    /// Returns when to bring the time again; `None` while nothing is live.
     pub fn wake_at(&self) -> Option<Timestamp> {
         let message = self.message.as_ref().map(|message| message.until);
         earliest(earliest(self.wake, message), self.outbox.wake())
     }
 
-    /// Whether it is to end.
+    /// Returns whether it is to end.
     pub fn is_quitting(&self) -> bool {
         self.quitting
     }
@@ -344,7 +344,7 @@ impl App {
                 self.store.grow(&request, &bytes, restart);
             }
             Msg::Progress(key, progress) => {
-                // What was taken back meanwhile has no progress.
+                // What was taken back in the meantime has no progress.
                 if self.in_flight.contains(&Ticket::Parts(key.clone())) {
                     self.store.advance(key, progress);
                 }
@@ -481,7 +481,7 @@ impl App {
     fn edited(&mut self, tag: &'static str, outcome: Result<String, String>, effects: &mut Vec<Effect>) {
         match outcome {
             Err(why) => self.say(Tone::Bad, why),
-            // Whoever asked for it was closed meanwhile: what was written there is not lost.
+            // Whoever asked for it was closed in the meantime: what was written there is not lost.
             Ok(text) if tag.is_empty() && self.overlays.is_empty() => {
                 self.say(Tone::Warning, "What asked for this text was closed: the text is in the clipboard.".into());
                 effects.push(Effect::Copy(text));
@@ -510,7 +510,7 @@ impl App {
         if !self.overlays.is_empty() {
             return self.with_overlay(effects, |overlay, cx| overlay.key(key, cx));
         }
-        // From the first key on, the place is the person's own, and does not give way any more.
+        // From the first key on, the place is the user's own, and does not give way any more.
         self.named = false;
         let pane = self.panes.last().map(|p| p.id()).unwrap_or_default();
         self.pressed.push(key);
@@ -647,7 +647,7 @@ impl App {
             Action::Seen(change) => self.change(&Change::Seen(change), effects),
             Action::KeepSection(section) => {
                 self.say(Tone::Good, format!("Home has a section \"{}\" now", section.name));
-                // As in the file: what is written anew stands last.
+                // As in the file: what is written again stands last.
                 self.session.sections.retain(|known| known.name != section.name);
                 self.session.sections.push(section.clone());
                 effects.push(Effect::Section(section.name.clone(), Some(section)));

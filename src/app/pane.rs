@@ -33,7 +33,7 @@ pub struct Session {
     pub offline: bool,
     /// Whether a token is there.
     pub signed_in: bool,
-    /// The person's own sections of the home place, in order.
+    /// The user's own sections of the home place, in order.
     pub sections: Vec<Section>,
     /// How traces of jobs are read.
     pub reading: Arc<Reading>,
@@ -47,7 +47,7 @@ pub struct OtherServer {
     pub host: Host,
     /// Whether a token is there.
     pub signed_in: bool,
-    /// Whether home asks it what waits for the person.
+    /// Whether home asks it what waits for the user.
     pub at_home: bool,
 }
 
@@ -95,11 +95,11 @@ pub struct View<'a> {
     pub session: &'a Session,
     /// Texts that are kept until the server has them, by key: those of this server and account.
     pub drafts: &'a HashMap<String, String>,
-    /// What the person chose.
+    /// What the user chose.
     pub settings: &'a Settings,
-    /// Where the person was.
+    /// Where the user was.
     pub recents: &'a Recents,
-    /// What the person has seen.
+    /// What the user has seen.
     pub seen: &'a Seen,
     /// The drafts that are being sent.
     pub outbox: &'a Outbox,
@@ -107,7 +107,7 @@ pub struct View<'a> {
     pub pictures: &'a Pictures,
     /// What is being saved, and was.
     pub transfers: &'a Transfers,
-    /// The key of the kept text that is being typed, over the place.
+    /// The key of the saved text that is being typed, over the place.
     pub writing: Option<&'a str>,
     /// Width and height of the screen.
     pub size: (u16, u16),
@@ -198,7 +198,7 @@ pub struct Tabs {
     pub selected: usize,
 }
 
-/// A place a person can be. One file in `panes/` each.
+/// A place the user can be. One file in `panes/` each.
 pub trait Pane: Sized + 'static {
     /// The name of the place, and its command after `:`.
     const ID: &'static str;
@@ -211,11 +211,11 @@ pub trait Pane: Sized + 'static {
 
     /// Opens it at `place`. What it needs from the server it says in [`Pane::wants`].
     fn open(place: &Place, view: &View) -> Self;
-    /// Where it stands now; opening that place again shows the same.
+    /// Returns where it stands now; opening that place again shows the same.
     fn place(&self) -> Place;
     /// The way here, for the first line of the screen.
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb>;
-    /// What it needs now. Called after every update: cheap, and without effect.
+    /// Returns what it needs now. Called after every update: cheap, and without effect.
     fn wants(&self, view: &View) -> Vec<Want>;
     /// Draws it. Never waits, never parses; costs what is visible.
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer);
@@ -225,25 +225,25 @@ pub trait Pane: Sized + 'static {
     fn motion(&mut self, motion: Motion, cx: &mut Cx);
     /// The mouse.
     fn pointer(&mut self, _pointer: Pointer, _cx: &mut Cx) {}
-    /// Its panels, where it has several: Tab, z and the divider are handled for it.
+    /// Its panels, if it has several: Tab, z and the divider are handled for it.
     fn panels(&mut self) -> Option<&mut Panels> {
         None
     }
-    /// Its tabs, where it has some.
+    /// Its tabs, if it has some.
     fn tabs(&self) -> Tabs {
         Tabs::default()
     }
-    /// What stands behind the title of a tab: how many things are under it.
+    /// Returns what stands behind the title of a tab: how many things are under it.
     fn tab_count(&self, _index: usize, _view: &View) -> Option<String> {
         None
     }
     /// Shows the tab `index`.
     fn select_tab(&mut self, _index: usize, _cx: &mut Cx) {}
-    /// What `/` does with what has the focus; `None` where there is nothing to seek.
+    /// Returns what `/` does with what has the focus; `None` if there is nothing to seek.
     fn search_mode(&self) -> Option<SearchMode> {
         None
     }
-    /// What may be typed as a filter, where it is a query with keys.
+    /// Returns what may be typed as a filter, if it is a query with keys.
     fn grammar(&self) -> Option<Grammar> {
         None
     }
@@ -265,11 +265,11 @@ pub trait Pane: Sized + 'static {
     fn url(&self, _view: &View) -> Option<String> {
         None
     }
-    /// What `y` can copy here: name and text.
+    /// Returns what `y` can copy here: name and text.
     fn copies(&self, _view: &View) -> Vec<(&'static str, String)> {
         Vec::new()
     }
-    /// Whether it shows a clock that runs, so that it is drawn every second.
+    /// Returns whether it shows a clock that runs, so that it is drawn every second.
     fn ticks(&self, _view: &View) -> bool {
         false
     }
@@ -312,7 +312,7 @@ pub trait AnyPane {
     fn ticks(&self, view: &View) -> bool;
     /// The rows of its command table.
     fn commands(&self) -> Vec<Info>;
-    /// Whether the command can be run now; `None` where it is not of this pane.
+    /// Returns whether the command can be run now; `None` if it is not of this pane.
     fn can(&self, id: &str, view: &View) -> Option<Result<(), Disabled>>;
     /// Runs a command of this pane; `false` where it has none of that name.
     fn run(&mut self, id: &str, cx: &mut Cx) -> bool;

@@ -1,9 +1,9 @@
-//! A place: what a person looks at, as data. Panes open one another by it, history and targets are made of it.
+//! A place: what the user looks at, as data. Panes open one another by it, history and targets are made of it.
 
 use crate::api::Id;
 use serde::{Deserialize, Serialize};
 
-/// Where a person is, or wants to be: the pane, and what it shows. Slots that a pane does not use stay empty.
+/// Where the user is, or wants to be: the pane, and what it shows. Slots that a pane does not use stay empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Place {

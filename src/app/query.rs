@@ -79,7 +79,7 @@ impl Term {
 pub struct Grammar {
     /// The keys.
     pub terms: &'static [Term],
-    /// The input that words without a key set; `None` where the operation does not search.
+    /// The input that words without a key set; `None` if the operation does not search.
     pub search: Option<&'static str>,
     /// The project whose branches, labels and users are meant.
     pub project: Option<Id>,
@@ -123,7 +123,7 @@ pub enum QueryResult<E> {
 }
 
 impl<E> QueryResult<E> {
-    /// The operation, where it can be asked for.
+    /// The operation, if it can be asked for.
     pub fn ready(self) -> Option<E> {
         match self {
             QueryResult::Ready(endpoint) => Some(endpoint),
@@ -201,7 +201,7 @@ impl Grammar {
         }
     }
 
-    /// What is needed to know who is meant by `text`.
+    /// Returns what is needed to know who is meant by `text`.
     pub fn wants(&self, text: &str) -> Vec<Want> {
         let words = words(text);
         let users = words.iter().filter_map(split).filter_map(|(name, value)| {
@@ -223,7 +223,7 @@ impl Grammar {
         }
     }
 
-    /// What is wrong with `text`.
+    /// Returns what is wrong with `text`.
     pub fn mistake(&self, text: &str, view: &View) -> Option<QueryError> {
         self.inputs(text, Map::new(), view).err()
     }
@@ -388,7 +388,7 @@ impl Grammar {
         }
     }
 
-    /// What is needed to offer something for the word under the cursor.
+    /// Returns what is needed to offer something for the word under the cursor.
     pub fn offer_wants(&self, text: &str, cursor: usize) -> Vec<Want> {
         let (_, word) = self.under(text, cursor);
         let Some((name, value)) = word.split_once(':') else { return Vec::new() };
@@ -396,7 +396,7 @@ impl Grammar {
         self.term(name).map(|term| self.complete(term.takes).wants(value)).unwrap_or_default()
     }
 
-    /// What may stand in the place of the word under the cursor.
+    /// Returns what may stand in the place of the word under the cursor.
     pub fn offers(&self, view: &View, text: &str, cursor: usize) -> Vec<Candidate> {
         let (_, word) = self.under(text, cursor);
         let Some((name, value)) = word.split_once(':') else {
@@ -479,7 +479,7 @@ pub fn with(text: &str, key: &str, value: &str) -> String {
     parts.join(" ")
 }
 
-/// The value under `key`, where there is one.
+/// The value under `key`, if any.
 pub fn get(text: &str, key: &str) -> Option<String> {
     let own = |word: Word| {
         let (name, value) = word.text.split_once(':').filter(|_| !word.literal)?;

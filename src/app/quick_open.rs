@@ -107,7 +107,7 @@ impl QuickOpen {
         id.as_str().parse().ok().and_then(|number: u64| paths.get(&number)).unwrap_or(id).clone()
     }
 
-    /// A number with its sign: the thing of the project at hand, known or not.
+    /// A number with its sign: the thing of the current project, known or not.
     fn numbered(&self, view: &View, typed: &str, offers: &mut Suggestions) {
         let Some(project) = &self.here.project else { return };
         for entry in view.panes {

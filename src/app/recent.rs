@@ -14,7 +14,7 @@ pub fn toggle_pin(cx: &mut Cx, path: &str) {
     cx.say(Tone::Good, format!("{} {path}", if pinned { "Pinned:" } else { "No longer pinned:" }));
 }
 
-/// Whether a place is one to come back to: a thing, or a file.
+/// Returns whether a place is one to come back to: a thing, or a file.
 fn is_worth_it(panes: &[Entry], place: &Place) -> bool {
     match registry::thing(panes, place) {
         Some(Thing::Project) => place.project.is_some(),

@@ -10,18 +10,19 @@ use crate::ui::theme::Role;
 use jiff::SignedDuration;
 use std::collections::HashSet;
 
-/// Why nothing is sent under `--offline`.
+/// Returns why nothing is sent under `--offline`.
 pub fn offline() -> Fault {
     Fault::Offline("labscope was started with --offline".into())
 }
 
-/// What every place needs: who is signed in.
+/// Returns what every place needs: who is signed in.
 pub fn session_wants(view: &View) -> Vec<Want> {
     if view.session.signed_in { vec![Load::one(&GetCurrentUser::default()).into()] } else { Vec::new() }
 }
 
 impl App {
-    /// After what a person did, and after all that came in one turn of the loop: panes learn what changed, then wants meet the store.
+    /// After what the user did, and after all that came in one turn of the loop: panes learn what changed, then wants
+    /// meet the store.
     pub(super) fn settle(&mut self, effects: &mut Vec<Effect>) {
         self.unsettled = false;
         self.store.turn();
@@ -171,7 +172,7 @@ impl App {
         }
     }
 
-    /// Whether something is drawn that changes with every second.
+    /// Returns whether something is drawn that changes with every second.
     pub(super) fn runs_a_clock(&self) -> bool {
         if self.elsewhere.away {
             return false;
@@ -179,7 +180,7 @@ impl App {
         self.transfers.running().next().is_some() || self.panes.last().is_some_and(|p| p.ticks(&self.view_of()))
     }
 
-    /// How many requests are on their way.
+    /// Returns how many requests are on their way.
     pub fn requests_in_flight(&self) -> usize {
         self.in_flight.iter().filter(|t| matches!(t, Ticket::Load(..))).count() + self.writes.len()
     }

@@ -22,7 +22,7 @@ pub enum Thing {
 }
 
 impl Thing {
-    /// What a person calls it.
+    /// Returns what the user calls it.
     pub fn word(self) -> &'static str {
         match self {
             Thing::Home => "home",
@@ -74,7 +74,7 @@ pub struct Entry {
     pub needs: Needs,
     /// What it shows.
     pub thing: Option<Thing>,
-    /// How what it shows is written, where that has a form of its own.
+    /// How what it shows is written, if that has a form of its own.
     pub sign: Option<Sign>,
     /// What lies above it.
     pub above: Above,
@@ -123,12 +123,12 @@ impl Entry {
         Entry { thing: Some(thing), ..self }
     }
 
-    /// What it shows is written as project, mark and number.
+    /// Returns what it shows is written as project, mark and number.
     pub const fn signed(self, mark: char) -> Entry {
         Entry { sign: Some(Sign { mark, in_group: false }), ..self }
     }
 
-    /// What it shows is written as group, mark and number.
+    /// Returns what it shows is written as group, mark and number.
     pub const fn signed_in_group(self, mark: char) -> Entry {
         Entry { sign: Some(Sign { mark, in_group: true }), ..self }
     }
@@ -169,12 +169,12 @@ pub fn root(panes: &[Entry]) -> Place {
     panes.first().map(|entry| Place::new(entry.id)).unwrap_or_default()
 }
 
-/// What `place` shows.
+/// Returns what `place` shows.
 pub fn thing(panes: &[Entry], place: &Place) -> Option<Thing> {
     find(panes, &place.pane)?.thing
 }
 
-/// What a person calls it: `acme/rocket-ui!42`, `acme/rocket-ui@main:src/x.rs`, `acme/rocket-ui job 7`.
+/// Returns what the user calls it: `acme/rocket-ui!42`, `acme/rocket-ui@main:src/x.rs`, `acme/rocket-ui job 7`.
 pub fn label(panes: &[Entry], place: &Place) -> String {
     let within = place.project.as_ref().or(place.group.as_ref()).map(Id::to_string).unwrap_or_default();
     let item = place.item.as_deref().unwrap_or_default();
@@ -225,7 +225,8 @@ fn surroundings(panes: &[Entry], place: &Place) -> Option<Place> {
     }
 }
 
-/// What stands in for a place that was named and does not exist: a path that is no project may be that of a group.
+/// Returns what stands in for a place that was named and does not exist: a path that is no project may be that of a
+/// group.
 pub fn instead(panes: &[Entry], place: &Place) -> Option<Place> {
     match (thing(panes, place), &place.project) {
         (Some(Thing::Project), Some(path))

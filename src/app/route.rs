@@ -38,7 +38,7 @@ impl Pattern {
         Pattern { path: segments(text), query, fragment, tab }
     }
 
-    /// How much it says.
+    /// Returns how much it says.
     fn weight(&self) -> usize {
         let weigh = |part: &&str| match *part {
             ".." => 0,
@@ -90,7 +90,7 @@ fn fit(pattern: &[&str], path: &[&str], place: Place) -> Option<Place> {
     })
 }
 
-/// Puts a value into `slot}` or `slot:kind}`, where it is such a one.
+/// Puts a value into `slot}` or `slot:kind}`, if it is such a one.
 fn fill(mut place: Place, slot: &str, value: String) -> Option<Place> {
     let (name, kind) = slot.trim_end_matches('}').split_once(':').unwrap_or((slot.trim_end_matches('}'), ""));
     let fits = match kind {
@@ -119,7 +119,7 @@ pub fn is_number(text: &str) -> bool {
     !text.is_empty() && text.len() < 20 && text.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// What the name of a group or user can be.
+/// Returns what the name of a group or user can be.
 pub fn is_name(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     !name.is_empty() && name.chars().all(plain)

@@ -1,4 +1,4 @@
-//! Several servers in one session: an app each. One is in front; the others keep their places, end what a person waits
+//! Several servers in one session: an app each. One is in front; the others keep their places, end what the user waits
 //! for (writes, downloads, what is watched), and ask for nothing else until somebody comes back to them.
 
 use super::action::{Action, Effect, Tone};
@@ -46,7 +46,7 @@ pub struct UiState {
 }
 
 impl App {
-    /// What goes along to another server.
+    /// Returns what goes along to another server.
     pub fn manner(&self) -> UiState {
         let sections = self.session.sections.clone();
         UiState { now: self.now, size: self.size, theme: self.theme.clone(), sections }
@@ -71,7 +71,7 @@ impl App {
         })
     }
 
-    /// Another app comes to the front; what runs in the background is named for the person.
+    /// Another app comes to the front; what runs in the background is named for the user.
     pub fn leave(&mut self) -> (Vec<Effect>, Option<String>) {
         self.elsewhere.away = true;
         // Whoever is in front looks after the others.
@@ -118,7 +118,7 @@ impl App {
         self.elsewhere.away = false;
         (self.now, self.size) = (manner.now, manner.size);
         (self.theme, self.session.sections) = (manner.theme, manner.sections);
-        // What it said meanwhile was told already.
+        // What it said in the meantime was told already.
         self.message = None;
     }
 
@@ -129,14 +129,14 @@ impl App {
         self.rest()
     }
 
-    /// What it had to say while it was away, with the server that it is of.
+    /// Returns what it had to say while it was away, with the server that it is of.
     pub fn told(&mut self) -> Vec<(Tone, String)> {
         let server = &self.session.server;
         let told = std::mem::take(&mut self.elsewhere.told);
         told.into_iter().map(|(tone, words)| (tone, format!("{server}: {words}"))).collect()
     }
 
-    /// Why texts that were typed are in memory alone, while they are.
+    /// Returns why texts that were typed are in memory alone, while they are.
     pub fn at_risk(&self) -> Option<&String> {
         self.unkept.as_ref().filter(|_| !self.drafts.is_empty()).or(self.elsewhere.unkept.as_ref())
     }
@@ -146,7 +146,7 @@ impl App {
         self.elsewhere.unkept = why;
     }
 
-    /// Whether going back from the place at hand leads to another server; the way is used up.
+    /// Returns whether going back from the place at hand leads to another server; the way is used up.
     pub(super) fn goes_out(&mut self) -> bool {
         let out = self.elsewhere.doors.last().is_some_and(|door| self.panes.len() <= *door);
         if out {

@@ -62,7 +62,7 @@ pub enum Change {
     Seen(SeenChange),
 }
 
-/// Everything that a person chose.
+/// Everything that the user chose.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Settings {
@@ -134,7 +134,7 @@ impl Settings {
     }
 }
 
-/// Where a person was.
+/// Where the user was.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Recents {
@@ -233,7 +233,7 @@ impl Recents {
     }
 }
 
-/// What a person has seen.
+/// What the user has seen.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Seen {

@@ -65,7 +65,7 @@ pub fn of(id: &str) -> &'static [&'static str] {
     SYNONYMS.iter().find(|(ids, _)| ids.iter().any(named)).map_or(&[], |(_, words)| *words)
 }
 
-/// Every id of the list.
+/// Returns every id of the list.
 pub fn ids() -> impl Iterator<Item = &'static str> {
     SYNONYMS.iter().flat_map(|(ids, _)| ids.iter().copied())
 }

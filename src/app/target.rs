@@ -22,7 +22,7 @@ pub enum TargetError {
     NoPlace(String),
 }
 
-/// The rest of a web address behind the root of a server's pages; `None` where it is on another server.
+/// The rest of a web address behind the root of a server's pages; `None` if it is on another server.
 pub fn below(text: &str, root: &str) -> Option<String> {
     let (url, root) = (Url::parse(text).ok()?, Url::parse(root).ok()?);
     let path =

@@ -21,7 +21,7 @@ pub struct Save {
     pub request: Request,
     /// What to call the file, as a server or a path names it; see [`file_name`].
     pub name: String,
-    /// How many bytes there are, where that is known: another number is a failure.
+    /// How many bytes there are, if that is known: another number is a failure.
     pub size: Option<u64>,
     /// What is made of them when they are here; without it, a file.
     pub unpack: Option<Unpack>,
@@ -114,7 +114,7 @@ pub fn plain_name(name: &str) -> String {
 pub struct SaveOrder {
     /// What is saved.
     pub save: Save,
-    /// The file or folder, as a person typed it.
+    /// The file or folder, as the user typed it.
     pub path: String,
     /// Whether a file that is there may be replaced.
     pub replace: bool,
@@ -125,7 +125,7 @@ pub struct SaveOrder {
 pub enum TransferEvent {
     /// There is a file of that name already.
     Exists(String),
-    /// Bytes come, after the `from` that an earlier try left; `total` where the server says how many there will be.
+    /// Bytes come, after the `from` that an earlier try left; `total` if the server says how many there will be.
     Began { from: u64, total: Option<u64> },
     /// That many bytes are on disk.
     Held(u64),
@@ -148,9 +148,9 @@ pub enum State {
     Running,
     /// All came, and is unpacked.
     Unpacking,
-    /// A person is asked whether a file may be replaced.
+    /// The user is asked whether a file may be replaced.
     Asking,
-    /// Stopped by a person; what came is kept.
+    /// Stopped by the user; what came is kept.
     Stopped,
     /// Failed, and why; what came is kept.
     Failed(String),
@@ -175,7 +175,7 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// Whether it is on its way.
+    /// Returns whether it is on its way.
     pub fn is_running(&self) -> bool {
         matches!(self.state, State::Waiting | State::Running | State::Unpacking)
     }
@@ -187,7 +187,7 @@ impl Transfer {
         (seconds > 0.3).then(|| self.held.saturating_sub(*from) as f64 / seconds)
     }
 
-    /// How much of it is here, from 0 to 1.
+    /// Returns how much of it is here, from 0 to 1.
     pub fn fraction(&self) -> Option<f64> {
         self.total.filter(|total| *total > 0).map(|total| self.held as f64 / total as f64)
     }
@@ -232,7 +232,7 @@ pub struct Transfers {
 }
 
 impl Transfers {
-    /// All of them, oldest first.
+    /// Returns all of them, oldest first.
     pub fn list(&self) -> &[Transfer] {
         &self.list
     }
@@ -261,7 +261,7 @@ impl Transfers {
         number
     }
 
-    /// Takes an order up again, to be done anew or to go on where it was left.
+    /// Takes an order up again, to be done again or to go on where it was left.
     pub fn again(&mut self, number: u64, replace: bool) -> Option<SaveOrder> {
         let transfer = self.list.iter_mut().find(|t| t.number == number && !t.is_running())?;
         transfer.order.replace |= replace;
@@ -270,7 +270,7 @@ impl Transfers {
         Some(transfer.order.clone())
     }
 
-    /// A person stopped it; `false` where it does not run.
+    /// The user stopped it; `false` where it does not run.
     pub fn stop(&mut self, number: u64) -> bool {
         let transfer = self.list.iter_mut().find(|t| t.number == number);
         let Some(transfer) = transfer.filter(|t| t.is_running() || t.state == State::Asking) else { return false };

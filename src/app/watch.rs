@@ -1,4 +1,4 @@
-//! Jobs and pipelines that a person watches: asked for while they run, whatever place is open; their end is told.
+//! Jobs and pipelines that the user watches: asked for while they run, whatever place is open; their end is told.
 
 use super::App;
 use super::action::{Effect, Tone};
@@ -48,7 +48,7 @@ impl Watched {
         }
     }
 
-    /// What a person calls it.
+    /// Returns what the user calls it.
     fn name(&self) -> String {
         match self {
             Watched::Job { id, name, .. } => format!("#{id} {}", text::shown(name)),
@@ -79,7 +79,7 @@ impl Watched {
         Some(load.into())
     }
 
-    /// How it ended, once it has; a pipeline that waits for a person is at an end, too.
+    /// Returns how it ended, once it has; a pipeline that waits for the user is at an end, too.
     fn end(&self, view: &View) -> Option<Ending> {
         let status = self.status(view)?;
         let over = if self.job().is_some() { status.is_finished() } else { !status.is_live() };
@@ -125,7 +125,7 @@ impl App {
         self.say(Tone::Good, format!("Watching {name}. You'll be notified when it finishes."));
     }
 
-    /// What is needed to know how the watched things stand.
+    /// Returns what is needed to know how the watched things stand.
     pub(super) fn watch_wants(&self, view: &View) -> Vec<Want> {
         self.watched.iter().filter_map(|watched| watched.want(view)).collect()
     }

@@ -105,7 +105,7 @@ fn same(a: &str, b: &str) -> bool {
 }
 
 impl Rights {
-    /// What `user` may do.
+    /// Returns what `user` may do.
     pub fn of(world: &World, user: u64) -> Rights {
         let mut rights = Rights { user: Some(user), ..Rights::default() };
         if let Some(user) = world.users.get(user) {
@@ -167,17 +167,17 @@ impl Rights {
         }
     }
 
-    /// Whether the caller may know of a project.
+    /// Returns whether the caller may know of a project.
     pub fn sees_project(&self, world: &World, project: &Project) -> bool {
         self.admin || self.sees(project.visibility) || self.in_project(world, project) > 0
     }
 
-    /// Whether the caller may read a project's code: guests of a private project may not.
+    /// Returns whether the caller may read a project's code: guests of a private project may not.
     pub fn reads_code(&self, world: &World, project: &Project) -> bool {
         self.admin || self.sees(project.visibility) || self.in_project(world, project) >= level::REPORTER
     }
 
-    /// Whether the caller may know of a group: members, and those of a project or group inside it, may.
+    /// Returns whether the caller may know of a group: members, and those of a project or group inside it, may.
     pub fn sees_group(&self, world: &World, group: &Group) -> bool {
         let inside = |id: u64| world.group_chain(id).iter().any(|above| above.id == group.id);
         self.admin
@@ -190,7 +190,8 @@ impl Rights {
             })
     }
 
-    /// Whether the caller may know of a snippet of a project that they see: a private one is its author's alone.
+    /// Returns whether the caller may know of a snippet of a project that they see: a private one is its author's
+    /// alone.
     pub fn sees_snippet(&self, world: &World, project: &Project, snippet: &Snippet) -> bool {
         let is_member = || snippet.visibility != Visibility::Private && self.in_project(world, project) > 0;
         self.sees(snippet.visibility) || self.user == Some(snippet.author) || self.admin || is_member()

@@ -110,7 +110,7 @@ pub fn set(world: &mut World, whose: AvatarOwner, file: Option<Picture>) -> Opti
 }
 
 impl<W: Deref<Target = World>> Call<W> {
-    /// Where a picture is: one of this server by its path.
+    /// Returns where a picture is: one of this server by its path.
     pub fn picture(&self, url: &Option<String>) -> Option<String> {
         let url = url.as_ref()?;
         Some(if url.starts_with('/') { format!("{}{url}", self.base_url) } else { url.clone() })

@@ -93,8 +93,8 @@ pub fn add(inputs: &mut Inputs, headers: &HeaderMap, body: &[u8]) -> Result<(), 
     Ok(())
 }
 
-/// How many values a JSON text may hold: each but the outermost follows a comma, or the bracket that opens its list or
-/// object.
+/// Returns how many values a JSON text may hold: each but the outermost follows a comma, or the bracket that opens its
+/// list or object.
 fn values_of(json: &[u8]) -> usize {
     let (mut values, mut in_text, mut is_escaped) = (1, false, false);
     for byte in json {

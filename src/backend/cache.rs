@@ -102,7 +102,7 @@ impl<K, V> Default for CacheTable<K, V> {
 }
 
 impl<K: Hash + Eq, V: Clone + Weight> CacheTable<K, V> {
-    /// What is known of `key`.
+    /// Returns what is known of `key`.
     pub fn get<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
@@ -123,7 +123,7 @@ impl<K: Hash + Eq, V: Clone + Weight> CacheTable<K, V> {
         *held -= replaced.map_or(0, |value| value.weight());
     }
 
-    /// What is known of `key`, or what `make` makes.
+    /// Returns what is known of `key`, or what `make` makes.
     pub fn or_make(&self, key: K, make: impl FnOnce() -> Result<V, Reject>) -> Result<V, Reject> {
         if let Some(value) = self.get(&key) {
             return Ok(value);

@@ -61,7 +61,7 @@ pub struct Answer<T> {
     pub headers: HeaderMap,
     /// What is said instead of the body, where the interface has words for it.
     pub words: Option<Value>,
-    /// The fields of its rows, where they are fewer than usual.
+    /// The fields of its rows, if they are fewer than usual.
     pub only: Option<Fields>,
 }
 
@@ -270,7 +270,7 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 }
 
-/// Where the repository of a project is.
+/// Returns where the repository of a project is.
 pub fn repository_path(repositories: &Path, project: u64) -> PathBuf {
     repositories.join(format!("{project}.git"))
 }

@@ -214,7 +214,7 @@ fn comment(call: &mut Writing, input: CreateCommitComment) -> Outcome<CommitComm
     })
 }
 
-/// Whether a line of a file, by its number on the old or the new side, is part of a commit's diff.
+/// Returns whether a line of a file, by its number on the old or the new side, is part of a commit's diff.
 fn is_in_diff(git: &Git, commit: Oid, path: &str, line: u64, old_side: bool) -> Result<bool, Reject> {
     let changes = git.commit_changes(commit)?;
     let Some(entry) = changes.entries.iter().find(|entry| entry.new_path == path || entry.old_path == path) else {

@@ -89,7 +89,7 @@ impl Engine {
         }
     }
 
-    /// The world as it is now; it stays so for the reader, whatever is written meanwhile.
+    /// The world as it is now; it stays so for the reader, whatever is written in the meantime.
     pub fn snapshot(&self) -> World {
         self.world.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -170,7 +170,7 @@ impl Engine {
         Ok(!changes.is_empty())
     }
 
-    /// Puts a world in place in which nothing moves by itself before that moment, where it is known.
+    /// Puts a world in place in which nothing moves by itself before that moment, if it is known.
     fn publish(&self, world: World, quiet_until: Option<Timestamp>) {
         *self.world.write().unwrap_or_else(PoisonError::into_inner) = world;
         self.rest(quiet_until);

@@ -53,7 +53,7 @@ pub fn mount(mount: Mount) -> Mount {
 }
 
 impl<W: Deref<Target = World>> Call<W> {
-    /// A job on the wire; `git` is its project's repository, where it can be read.
+    /// A job on the wire; `git` is its project's repository, if it can be read.
     pub fn show_job(&self, job: &records::Job, git: Option<&Git>) -> Job {
         let commit = git.and_then(|git| git.show(git.resolve(&job.sha)?).ok());
         let artifacts = kept(job, self.now);
@@ -97,7 +97,7 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 }
 
-/// What a job left, unless it has expired.
+/// Returns what a job left, unless it has expired.
 fn kept(job: &records::Job, now: Timestamp) -> Option<&records::Artifacts> {
     job.artifacts.as_ref().filter(|artifacts| artifacts.expire_at.is_none_or(|end| end > now))
 }

@@ -110,7 +110,7 @@ fn check_host<B>(request: &Request<B>) -> Result<(), Reject> {
     Ok(())
 }
 
-/// Whether a host is `localhost` or a loopback address, with any port.
+/// Returns whether a host is `localhost` or a loopback address, with any port.
 fn names_this_machine(host: &Authority) -> bool {
     let name = host.host();
     let address = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);

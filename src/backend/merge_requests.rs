@@ -71,7 +71,7 @@ pub fn votes(reactions: &BTreeMap<String, BTreeSet<u64>>) -> (u64, u64) {
     (count("thumbsup"), count("thumbsdown"))
 }
 
-/// Whether a title says that the request is not ready.
+/// Returns whether a title says that the request is not ready.
 fn is_draft(title: &str) -> bool {
     let title = title.to_lowercase();
     ["wip:", "[wip]", "draft:", "[draft]"].iter().any(|mark| title.starts_with(mark))
@@ -179,8 +179,8 @@ impl<W: Deref<Target = World>> Call<W> {
         self.git(fork).ok()?.branch(&mr.source_branch)
     }
 
-    /// Where the changes of a merge request begin and end: by its branches while it is open, by what was kept when it
-    /// was closed or merged; `None` where its branches are gone.
+    /// Returns where the changes of a merge request begin and end: by its branches while it is open, by what was kept
+    /// when it was closed or merged; `None` if its branches are gone.
     fn ends(&self, mr: &records::MergeRequest, git: &Git) -> Option<Ends> {
         let kept = || {
             let range = mr.range.as_ref()?;
@@ -199,7 +199,7 @@ impl<W: Deref<Target = World>> Call<W> {
         ends.filter(|ends| git.has_commit(ends.head) || self.reach_fork(mr, git, ends.head))
     }
 
-    /// How a source head relates to a target head; worked out once.
+    /// Returns how a source head relates to a target head; worked out once.
     fn meeting(&self, git: &Git, target: Oid, source: Oid) -> Relation {
         let make = || {
             let (base, is_clean) = (git.merge_base(target, source)?, git.merges_cleanly(target, source));

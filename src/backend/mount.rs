@@ -34,8 +34,8 @@ pub const ROOT: &str = "/api/v4";
 
 /// A body that can be sent: JSON, raw bytes, or nothing.
 pub trait Render {
-    /// Content type and bytes; `None` for no body. `views` say what the things in it have.
-    /// `only` are its fields, where they are fewer than usual.
+    /// Content type and bytes; `None` for no body. `views` say what the things in it have. `only` are its fields, if
+    /// they are fewer than usual.
     fn render(self, views: Views, only: Option<Fields>) -> Result<Option<(String, Vec<u8>)>, Reject>;
 }
 
@@ -300,7 +300,7 @@ fn streaming<E: Endpoint<Output = Raw>>(handler: Streamer<E>, needs_caller: bool
     })
 }
 
-/// Whether an answer is worth being compressed: text is, an archive is small already.
+/// Returns whether an answer is worth being compressed: text is, an archive is small already.
 fn is_text(_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
     let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let is_part = headers.contains_key(header::CONTENT_RANGE);

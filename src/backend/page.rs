@@ -39,7 +39,7 @@ impl Paging {
         })
     }
 
-    /// How many entries come before the page.
+    /// Returns how many entries come before the page.
     pub fn skip(self) -> usize {
         (self.page - 1).saturating_mul(self.per_page)
     }

@@ -297,7 +297,8 @@ impl<'de, 'v, I: Iterator<Item = &'v Value>> de::SeqAccess<'de> for Items<I> {
 }
 
 impl<'v> Lenient<'v> {
-    /// Whether it is, or is a list with, a text that nothing can be called by: git's names and messages end at a NUL.
+    /// Returns whether it is, or is a list with, a text that nothing can be called by: git's names and messages end at
+    /// a NUL.
     fn holds_nul(self) -> bool {
         let is_so = |value: &Value| value.as_str().is_some_and(|text| text.contains('\0'));
         match self {

@@ -19,7 +19,7 @@ pub fn time(at: Timestamp) -> Time {
     Time::from_instant(at)
 }
 
-/// A moment on the wire, where there is one.
+/// A moment on the wire, if any.
 pub fn times(at: Option<Timestamp>) -> Option<Time> {
     at.map(time)
 }
@@ -29,7 +29,7 @@ pub fn date(date: Option<Date>) -> Option<Time> {
     date.map(|date| Time(date.to_string()))
 }
 
-/// The moment that an input names; `None` where it is absent.
+/// The moment that an input names; `None` if it is absent.
 ///
 /// # Errors
 /// 400 `created_after is invalid`.
@@ -58,7 +58,7 @@ impl Bounds {
         Ok(Bounds { after: moment(&after_name, after)?, before: moment(&before_name, before)? })
     }
 
-    /// Whether a moment is within them.
+    /// Returns whether a moment is within them.
     pub fn hold(&self, at: Timestamp) -> bool {
         let at = at.as_millisecond();
         self.after.is_none_or(|after| after.as_millisecond() <= at)
@@ -66,7 +66,7 @@ impl Bounds {
     }
 }
 
-/// Whether `text` holds `part`, in any case.
+/// Returns whether `text` holds `part`, in any case.
 pub fn holds(text: &str, part: &str) -> bool {
     text.to_lowercase().contains(&part.to_lowercase())
 }
@@ -110,7 +110,7 @@ impl<W: Deref<Target = World>> Call<W> {
         }
     }
 
-    /// Where a project is in a browser.
+    /// Returns where a project is in a browser.
     pub fn project_url(&self, project: &Project) -> String {
         format!("{}/{}", self.base_url, self.world.project_path(project))
     }

@@ -20,7 +20,7 @@ pub fn tag(of: &str) -> Option<String> {
     Oid::hash_object(ObjectType::Blob, text.as_bytes()).ok().map(|id| format!("\"{id}\""))
 }
 
-/// Whether a request asks for a part, of that version or of any.
+/// Returns whether a request asks for a part, of that version or of any.
 pub fn is_asked(headers: &HeaderMap, tag: Option<&str>) -> bool {
     asked(headers, tag).is_some()
 }

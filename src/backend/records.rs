@@ -57,7 +57,7 @@ words! {
 }
 
 impl Status {
-    /// Whether it has run its course.
+    /// Returns whether it has run its course.
     pub fn is_finished(self) -> bool {
         matches!(self, Status::Failed | Status::Success | Status::Canceled)
     }
@@ -469,7 +469,7 @@ record! {
         author: u64,
         created_at: Timestamp,
         updated_at: Timestamp,
-        /// What made it, where that was kept: user agent and address.
+        /// What made it, if that was kept: user agent and address.
         user_agent: Option<(String, String)>,
     }
 }

@@ -21,7 +21,7 @@ impl RefUpdates {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Where a ref will point: outside `None` where nothing is planned for it, inside `None` where it goes.
+    /// Returns where a ref will point: outside `None` if nothing is planned for it, inside `None` if it goes.
     pub fn planned(&self, of: u64, ref_name: &str) -> Option<Option<Oid>> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.iter().rev().find_map(|job_action| match job_action {
@@ -33,7 +33,7 @@ impl RefUpdates {
     }
 }
 
-/// What takes a deed back, where that can be: what was removed is gone.
+/// Returns what takes a deed back, if that can be: what was removed is gone.
 pub fn inverse(job_action: &RefUpdate) -> RefUpdate {
     match job_action.clone() {
         RefUpdate::Ref { project, name, from, to } => RefUpdate::Ref { project, name, from: to, to: from },

@@ -68,7 +68,7 @@ impl Reject {
         Reject::error(400, format!("{name} is invalid"))
     }
 
-    /// 409: it exists already, or changed meanwhile.
+    /// 409: it exists already, or changed in the meantime.
     pub fn conflict(message: impl Into<Value>) -> Reject {
         Reject::message(409, message)
     }

@@ -28,7 +28,7 @@ const AREAS: &[fn(Mount) -> Mount] = &[
     users::mount,
 ];
 
-/// All endpoints, mounted.
+/// Returns all endpoints, mounted.
 pub fn all() -> Mount {
     AREAS.iter().fold(Mount::default(), |mount, area| area(mount))
 }

@@ -15,8 +15,8 @@ const QUEUE: i64 = 2;
 /// Transitions that one call makes at most: a pipeline has some ten jobs with three each.
 const MOST: usize = 400;
 
-/// Brings jobs with scripts, their pipelines and traces, and the schedules up to `now`. When something happens by itself
-/// next, if nobody changes anything before; `None` where nothing will.
+/// Brings jobs with scripts, their pipelines and traces, and the schedules up to `now`. When something happens by
+/// itself next, if nobody changes anything before; `None` if nothing will.
 pub fn advance(world: &mut World, now: Timestamp) -> Option<Timestamp> {
     let mut next = settle(world, now);
     let mut pauses = None;
@@ -140,7 +140,7 @@ fn script_of<'w>(world: &'w World, job: &Job) -> Option<&'w Script> {
     world.scripts.iter().find(|script| script.name == name)
 }
 
-/// What a job leaves that ends at `at`.
+/// Returns what a job leaves that ends at `at`.
 pub fn artifacts(world: &World, job: &Job, at: Timestamp) -> Option<Artifacts> {
     let archive = world.archives.get(script_of(world, job)?.archive?)?;
     let expire_at = archive.expires_in.and_then(|seconds| at.checked_add(SignedDuration::from_secs(seconds)).ok());
@@ -175,7 +175,7 @@ pub struct Trace {
 /// The last words of a job that was canceled while it ran.
 const CANCELED: &[u8] = b"\n\x1b[31;1mERROR: Job failed: canceled\n\x1b[0;m";
 
-/// What a job has printed by `now`; `None` for one that has not begun, was erased, or has no script.
+/// Returns what a job has printed by `now`; `None` for one that has not begun, was erased, or has no script.
 pub fn trace(world: &World, job: &Job, now: Timestamp) -> Option<Trace> {
     if job.erased_at.is_some() {
         return None;
@@ -355,7 +355,7 @@ pub fn cancel(world: &mut World, id: u64, now: Timestamp) {
 }
 
 /// Runs a job again, as a new one that takes the place of all of its name; those that have not ended are canceled.
-/// Answers the new number, `None` where there is no such job.
+/// Answers the new number, `None` if there is no such job.
 pub fn retry(world: &mut World, id: u64, user: u64, now: Timestamp) -> Option<u64> {
     let old = world.jobs.get(id)?.clone();
     let replaced: Vec<u64> =

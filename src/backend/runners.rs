@@ -27,7 +27,7 @@ pub fn mount(mount: Mount) -> Mount {
 }
 
 impl<W: Deref<Target = World>> Call<W> {
-    /// Whether a runner called within the last hour.
+    /// Returns whether a runner called within the last hour.
     fn is_online(&self, runner: &records::Runner) -> bool {
         runner.contacted_at.is_some_and(|at| self.now.duration_since(at) < SignedDuration::from_hours(1))
     }
@@ -75,7 +75,7 @@ impl<W: Deref<Target = World>> Call<W> {
         }
     }
 
-    /// Whether the caller runs a project that the runner serves.
+    /// Returns whether the caller runs a project that the runner serves.
     fn runs(&self, runner: &records::Runner) -> bool {
         let maintains = |id: &u64| {
             let project = self.world.projects.get(*id);
@@ -93,7 +93,7 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 }
 
-/// What a `scope` lets through.
+/// Returns what a `scope` lets through.
 fn in_scope(call: &Reading, scope: &str, runner: &records::Runner) -> bool {
     match scope {
         "active" => runner.active,

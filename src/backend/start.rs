@@ -99,7 +99,7 @@ impl Running {
     /// Ends the server: requests in flight are answered first, for two seconds at most.
     pub async fn stop(self) {
         let Running { stop, mut served, temporary, .. } = self;
-        // Nobody listens any more where the server has ended by itself.
+        // Nobody listens any more if the server has ended by itself.
         let _ = stop.send(());
         if tokio::time::timeout(GRACE, &mut served).await.is_err() {
             served.abort();

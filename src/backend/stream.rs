@@ -89,7 +89,7 @@ pub type Writer = Box<dyn FnOnce(u64, &mut dyn Write) -> io::Result<()> + Send>;
 /// A body in the making.
 pub struct Stream {
     pub content_type: String,
-    /// Bytes in all, where that is known before.
+    /// Bytes in all, if that is known before.
     pub length: Option<u64>,
     pub write: Writer,
 }

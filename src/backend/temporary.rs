@@ -40,7 +40,7 @@ impl Temporary {
         Ok(Temporary { folder, _lock: lock })
     }
 
-    /// Where it is.
+    /// Returns where it is.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }

@@ -201,7 +201,7 @@ fn check_free(call: &Writing, id: u64, email: Option<&String>, username: Option<
     Ok(())
 }
 
-/// Whether a text may be the path of a user, group or project.
+/// Returns whether a text may be the path of a user, group or project.
 pub fn is_path(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     !text.is_empty()

@@ -36,17 +36,17 @@ impl<T: Record> Table<T> {
         self.rows.get(&id)
     }
 
-    /// All rows, oldest first.
+    /// Returns all rows, oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> + Clone {
         self.rows.values().map(Arc::as_ref)
     }
 
-    /// How many rows there are.
+    /// Returns how many rows there are.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there is no row.
+    /// Returns whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -104,7 +104,7 @@ impl<T: Record> Table<T> {
         out.push(Change { table: LAST, id: table_key(table), row: Some(self.last.to_le_bytes().to_vec()) });
     }
 
-    /// Whether the store must hear of it: of a number that was drawn, too, whoever has it now.
+    /// Returns whether the store must hear of it: of a number that was drawn, too, whoever has it now.
     fn is_changed(&self) -> bool {
         !self.changed.is_empty() || self.last != self.stored
     }
@@ -133,7 +133,7 @@ pub struct Change {
     pub table: &'static str,
     /// The row's number.
     pub id: u64,
-    /// The row as JSON; `None` where it is gone.
+    /// The row as JSON; `None` if it is gone.
     pub row: Option<Vec<u8>>,
 }
 
@@ -152,14 +152,14 @@ macro_rules! tables {
             /// The tables' names. A new one goes to the end: the store numbers them by their place.
             pub const TABLES: &'static [&'static str] = &[$(stringify!($field)),*];
 
-            /// What changed since this was last asked, for the store.
+            /// Returns what changed since this was last asked, for the store.
             pub fn take_changes(&mut self) -> Vec<Change> {
                 let mut out = Vec::new();
                 $(self.$field.take_changes(stringify!($field), &mut out);)*
                 out
             }
 
-            /// What takes changes back: each row as this world, which does not have them, has it.
+            /// Returns what takes changes back: each row as this world, which does not have them, has it.
             pub fn undo(&self, changes: &[Change]) -> Vec<Change> {
                 let row = |change: &Change| match change.table {
                     $(stringify!($field) => self.$field.row(change.id),)*

@@ -19,7 +19,7 @@ pub struct Section {
 }
 
 /// Adds the section `name` at the end of the file at `path`, replacing one of that name, or removes it. Everything else
-/// stays, including comments and sections that another process saved meanwhile.
+/// stays, including comments and sections that another process saved in the meantime.
 ///
 /// # Errors
 /// The file cannot be read or written, or its sections are not `[[sections]]` tables.

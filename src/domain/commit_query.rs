@@ -42,7 +42,7 @@ impl LogQuery {
         LogQuery { asked, words: words.filter(|word| !word.is_empty()).collect(), author, mistake }
     }
 
-    /// What may be typed, and what is offered while it is.
+    /// Returns what may be typed, and what is offered while it is.
     pub fn grammar(id: &Id) -> Grammar {
         // Words are looked for in what the server answers.
         Grammar::new(query::COMMITS, Some("words"), Some(id.clone()))
@@ -61,7 +61,7 @@ impl LogQuery {
         format!("{} by {}", self.words.join(" "), self.author)
     }
 
-    /// Whether `commit` is one of those that are looked for.
+    /// Returns whether `commit` is one of those that are looked for.
     pub fn fits(&self, commit: &Commit) -> bool {
         let (title, name) = (commit.title.to_lowercase(), commit.author_name.to_lowercase());
         let says = |word: &String| title.contains(word) || name.contains(word) || commit.id.starts_with(word.as_str());
@@ -69,7 +69,7 @@ impl LogQuery {
             && (name.contains(&self.author) || commit.author_email.to_lowercase().contains(&self.author))
     }
 
-    /// Whether every commit of the answer stands beside its parents.
+    /// Returns whether every commit of the answer stands beside its parents.
     pub fn is_whole(&self) -> bool {
         self.asked.path.is_none() && self.narrows().is_empty()
     }

@@ -60,12 +60,12 @@ pub struct SourceLocation {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
     pub cases: Vec<Case>,
-    /// Why reading ended early, where it did.
+    /// Why reading ended early, if it did.
     pub broken: Option<String>,
 }
 
 impl Report {
-    /// How many cases have that verdict.
+    /// Returns how many cases have that verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         // They stand in the order of their verdicts.
         let from = self.cases.partition_point(|case| case.verdict < verdict);
@@ -121,7 +121,7 @@ fn in_repository(path: &str) -> String {
     path.trim_start_matches("./").trim_start_matches('/').to_owned()
 }
 
-/// Reads a report; `None` where the text is none.
+/// Reads a report; `None` if the text is none.
 pub fn read(text: &str, canceled: &dyn Fn() -> bool) -> Option<Report> {
     let head = text::start(text, HEAD);
     if !head.contains("<testsuite") && !head.contains("<testcase") {

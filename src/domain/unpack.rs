@@ -130,7 +130,7 @@ impl Room<'_> {
     }
 }
 
-/// What is there under that name already came of the same archive.
+/// Returns what is there under that name already came of the same archive.
 fn named_twice(error: io::Error, at: &Path) -> Extracted {
     let taken = matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotADirectory | ErrorKind::IsADirectory);
     match taken {
@@ -169,7 +169,7 @@ mod tests {
         zip
     }
 
-    /// All files below a folder, with what is in them.
+    /// Returns all files below a folder, with what is in them.
     fn files(folder: &Path) -> Vec<(String, String)> {
         let mut all = Vec::new();
         let mut todo = vec![folder.to_owned()];

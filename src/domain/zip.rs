@@ -49,7 +49,7 @@ pub enum Anomaly {
 }
 
 impl Anomaly {
-    /// What it is, and what is done about it.
+    /// Returns what it is, and what is done about it.
     pub fn said(self) -> String {
         match self {
             Anomaly::Climbs => "Its path leads out of the archive's folder (..). It is not opened.".into(),
@@ -75,7 +75,7 @@ impl Anomaly {
         }
     }
 
-    /// Whether it is about the path: such entries stand in no folder.
+    /// Returns whether it is about the path: such entries stand in no folder.
     pub fn is_of_path(self) -> bool {
         matches!(self, Anomaly::Climbs | Anomaly::Absolute | Anomaly::Nameless)
     }
@@ -109,7 +109,7 @@ pub struct List {
     pub entries: Vec<Entry>,
     /// Entries that the archive has beyond those that are listed.
     pub left_out: u64,
-    /// Why the list ends early, where it does.
+    /// Why the list ends early, if it does.
     pub broken: Option<&'static str>,
 }
 
@@ -294,7 +294,7 @@ fn extra_field(mut extra: &[u8], wanted: u16) -> Option<&[u8]> {
     }
 }
 
-/// What is odd about a path. Some programs write backslashes between names.
+/// Returns what is odd about a path. Some programs write backslashes between names.
 fn odd_path(path: &str) -> Option<Anomaly> {
     let mut names = path.trim_end_matches('/').split(['/', '\\']);
     let drive = path.as_bytes().get(1) == Some(&b':') && path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic);
@@ -331,7 +331,7 @@ pub fn take(parts: &Parts, entry: &Entry, most: u64) -> Outcome<Bytes> {
 fn unpack(parts: &Parts, entry: &Entry) -> Result<Outcome<Bytes>, Outcome<Bytes>> {
     let all = span(entry, parts.total());
     let header = all.start..all.start.saturating_add(30).min(parts.total());
-    // All of it at once, where it has to be asked for.
+    // All of it at once, if it has to be asked for.
     let header = match bytes_of(parts, header) {
         Err(Step::Need(_)) => return Err(Step::Need(all)),
         other => other?,
@@ -423,12 +423,12 @@ pub fn pour(
     Ok(())
 }
 
-/// Whether an entry lies within an archive of `length` bytes, by what the list says of it.
+/// Returns whether an entry lies within an archive of `length` bytes, by what the list says of it.
 pub fn fits(entry: &Entry, length: u64) -> bool {
     entry.offset.checked_add(entry.packed).is_some_and(|end| end <= length)
 }
 
-/// Whether so many bytes would come of an archive of `packed` bytes as come of traps alone.
+/// Returns whether so many bytes would come of an archive of `packed` bytes as come of traps alone.
 pub fn is_trap(size: u64, packed: u64) -> bool {
     size > TRAP_SIZE && size / packed.max(1) > TRAP_RATIO
 }

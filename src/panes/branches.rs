@@ -125,7 +125,7 @@ impl Branches {
         cx.act(App::confirm("Delete a branch", question, send));
     }
 
-    /// What is needed to know how far the branches in sight are from the default branch.
+    /// Returns what is needed to know how far the branches in sight are from the default branch.
     fn apart(&self, view: &View) -> Vec<Want> {
         let Some(query) = self.source.base_query(view) else { return Vec::new() };
         let Some(base) = self.source.base(view) else {

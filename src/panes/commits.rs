@@ -84,7 +84,7 @@ impl Commits {
         self.shown = self.typed.clone();
     }
 
-    /// What is listed, in words.
+    /// Returns what is listed, in words.
     fn title(&self) -> &'static str {
         if self.all { "Commits of all refs" } else { "Commits" }
     }

@@ -62,7 +62,7 @@ impl ComparePane {
         self.from.as_deref().or_else(|| project::default_branch(view, &self.project))
     }
 
-    /// Both sides, where they are known.
+    /// Both sides, if they are known.
     fn pair<'a>(&'a self, view: &View<'a>) -> Option<(&'a str, &'a str)> {
         Some((self.from(view)?, self.to.as_deref()?))
     }

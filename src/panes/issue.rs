@@ -33,7 +33,7 @@ pub struct IssuePane {
     /// The words by which search found it.
     words: Option<String>,
     notes: Notes,
-    /// What is known of it, where that stands beside the notes.
+    /// What is known of it, if that stands beside the notes.
     facts: Vec<DocLine<'static>>,
     /// Of what the lines above the notes were made.
     made_of: Option<HeadInput>,
@@ -61,7 +61,8 @@ impl IssuePane {
         }
     }
 
-    /// How search is asked for the issue: by its number, as servers understand it, then by the words that found it.
+    /// Returns how search is asked for the issue: by its number, as servers understand it, then by the words that found
+    /// it.
     fn searches(&self) -> Vec<SearchProject> {
         let (Some(id), Some(iid), false) = (&self.project, self.number, self.epic) else { return Vec::new() };
         let searches = [Some(format!("#{iid}")), self.words.clone()].into_iter().flatten();
@@ -103,7 +104,7 @@ impl IssuePane {
         }
     }
 
-    /// What stands above the notes.
+    /// Returns what stands above the notes.
     fn head(&self, view: &View) -> Vec<DocLine<'static>> {
         let theme = view.theme;
         let line = |words: String, role: Role| DocLine::new(words, theme.style(role));
@@ -152,7 +153,7 @@ impl IssuePane {
         lines
     }
 
-    /// What is known of it, a line a fact.
+    /// Returns what is known of it, a line a fact.
     fn about(view: &View, issue: &Issue, width: usize) -> Vec<DocLine<'static>> {
         let (theme, mut lines) = (view.theme, Vec::new());
         let names = |users: &[crate::api::users::User]| {

@@ -1,4 +1,4 @@
-//! The places a person can be, one file each. [`PANES`] is the only registry.
+//! The places the user can be, one file each. [`PANES`] is the only registry.
 
 pub mod artifacts;
 pub mod branches;

@@ -273,7 +273,7 @@ impl ListSource for MergeRequestSource {
     fn select_tab(pane: &mut MergeRequests, index: usize) {
         let Some(state) = STATES.get(index).filter(|_| index != Self::state(&pane.input())) else { return };
         let text = pane.list.filter_text().to_owned();
-        // One word says the state: the query's own, where it has one.
+        // One word says the state: the query's own, if it has one.
         match query::get(&text, "state") {
             Some(_) => pane.set_filter(&query::with(&text, "state", state)),
             None => pane.set_tab(index),

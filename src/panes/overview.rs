@@ -88,7 +88,7 @@ impl Overview {
         width.saturating_sub(4).min(rendered_markdown::MEASURE)
     }
 
-    /// What is to be rendered of the introduction.
+    /// Returns what is to be rendered of the introduction.
     fn rendering(&self, view: &View) -> Option<Want> {
         let width = self.readme_width(view);
         let readme = self.readme(view).filter(|_| width > 0)?;

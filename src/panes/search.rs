@@ -233,7 +233,7 @@ impl Searching {
         self.reset();
     }
 
-    /// Whether the server cannot search this.
+    /// Returns whether the server cannot search this.
     fn is_refused(&self, index: usize, view: &View) -> bool {
         let rows = self.rows_of(index, view);
         rows.is_empty()

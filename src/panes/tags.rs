@@ -104,7 +104,7 @@ impl Tags {
         cx.act(App::confirm("Delete a tag", question, send));
     }
 
-    /// What a person kept of a release that is not sent yet is kept under this.
+    /// Returns what the user kept of a release that is not sent yet is kept under this.
     fn release_key(&self, name: &str) -> String {
         forms::refs::release_key(&self.source.project, name)
     }
@@ -278,7 +278,7 @@ impl ListSource for TagSource {
     }
 }
 
-/// What a tag says: its annotation, and the description of its release.
+/// Returns what a tag says: its annotation, and the description of its release.
 fn texts(tag: &Tag) -> (&str, Option<&str>) {
     let annotation = tag.message.as_deref().map(str::trim).unwrap_or_default();
     (annotation, tag.release.as_ref().map(|release| release.description.as_deref().unwrap_or_default()))

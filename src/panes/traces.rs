@@ -26,7 +26,7 @@ pub struct Traces {
     panels: Panels,
 }
 
-/// How many columns and rows of traces fit into an area, for `count` of them: all where that is possible.
+/// Returns how many columns and rows of traces fit into an area, for `count` of them: all where that is possible.
 fn grid(count: usize, area: Rect) -> (u16, u16) {
     let count = u16::try_from(count).unwrap_or(u16::MAX).max(1);
     let most = (area.width / LEAST.0).max(1).min(count);
@@ -117,7 +117,7 @@ impl Traces {
         }
     }
 
-    /// Where each trace stands; those that have no room are left out, never the one with the focus.
+    /// Returns where each trace stands; those that have no room are left out, never the one with the focus.
     fn places(&self, area: Rect) -> Vec<(usize, Rect)> {
         let focus = self.panels.focus();
         if self.panels.zoomed() {

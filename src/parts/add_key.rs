@@ -71,7 +71,7 @@ impl Derive for ReadKey {
     }
 }
 
-/// What the line makes of a text before it is shown.
+/// Returns what the line makes of a text before it is shown.
 fn take(text: &str) -> Accepted {
     match () {
         () if is_private(text) => Accepted::Refused(crate::domain::public_key::PRIVATE.into()),
@@ -107,7 +107,7 @@ impl PendingKey {
         }
     }
 
-    /// What is to be read.
+    /// Returns what is to be read.
     pub fn wants(&self) -> Option<Want> {
         let path = self.reading.clone()?;
         Some(Work::new(ReadKey { family: self.family, path, turn: self.turn }).into())

@@ -47,7 +47,7 @@ fn load(project: &Id, from: &str, to: &str) -> Load {
     }
 }
 
-/// How many commits `to` has that `from` has not, where it is known: the number, and whether there are more.
+/// Returns how many commits `to` has that `from` has not, if it is known: the number, and whether there are more.
 pub fn ahead(view: &View, project: &Id, from: &str, to: &str) -> Option<(usize, bool)> {
     if from == to {
         return Some((0, false));
@@ -56,14 +56,14 @@ pub fn ahead(view: &View, project: &Id, from: &str, to: &str) -> Option<(usize, 
     Some((counted.commits, counted.cut))
 }
 
-/// What is still to be asked to know how far each of `tips` is ahead of `base` and behind it. What was asked once is
-/// known by its commits, and never asked again; what failed is left alone.
+/// Returns what is still to be asked to know how far each of `tips` is ahead of `base` and behind it. What was asked
+/// once is known by its commits, and never asked again; what failed is left alone.
 pub fn wants<'a>(view: &View, project: &Id, base: &str, tips: impl Iterator<Item = &'a str>) -> Vec<Want> {
     let ways = tips.flat_map(|tip| [(base, tip), (tip, base)]);
     ways.filter_map(|(from, to)| want(view, project, from, to)).take(AT_ONCE).collect()
 }
 
-/// What is still to be asked to know how many commits `to` has that `from` has not.
+/// Returns what is still to be asked to know how many commits `to` has that `from` has not.
 pub fn want(view: &View, project: &Id, from: &str, to: &str) -> Option<Want> {
     let failed = view.store.error_of(&request(project, from, to)).is_some();
     (!failed && ahead(view, project, from, to).is_none()).then(|| load(project, from, to).into())

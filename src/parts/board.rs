@@ -44,7 +44,7 @@ impl Board {
         Some(ListPipelineJobs { id: project.clone(), pipeline_id: self.pipeline?, scope: None })
     }
 
-    /// What is known of its jobs.
+    /// Returns what is known of its jobs.
     pub fn rows<'a>(&self, view: &View<'a>, project: &Id) -> Option<Rows<'a, Job>> {
         Some(view.store.list(&self.query(project)?))
     }

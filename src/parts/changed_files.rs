@@ -82,7 +82,7 @@ pub struct Changes {
     drawn: RefCell<Vec<usize>>,
     /// Columns of the rows of insets, as of the last draw.
     inset_columns: Shared<usize>,
-    /// The columns that both panels have, where that is not the whole screen.
+    /// The columns that both panels have, if that is not the whole screen.
     width: Option<u16>,
     /// Something beside it has the focus.
     aside: bool,
@@ -92,11 +92,11 @@ pub struct Changes {
     commented: HashSet<String>,
     /// The file and the line where a range of marked lines begins; it ends at the cursor.
     mark: Option<(usize, usize)>,
-    /// How the sides stand, where a person chose it.
+    /// How the sides stand, if the user chose it.
     layout: Option<Layout>,
     /// Long lines go on below.
     wrap: bool,
-    /// White space alone is no change.
+    /// Whitespace alone is no change.
     without_spaces: bool,
     revisions: Option<Revisions>,
     ask: Option<expansion::ExpandRequest>,
@@ -135,7 +135,7 @@ impl Changes {
         format!("{}, {} parts, {} others", self.identity, self.parts, self.replaced)
     }
 
-    /// What has to be worked out for what is looked at.
+    /// Returns what has to be worked out for what is looked at.
     pub fn wants(&self, view: &View, input: Option<&Input>) -> Vec<Want> {
         let Some(input) = input else { return Vec::new() };
         let parse = |part: usize| {
@@ -251,7 +251,7 @@ impl Changes {
             let from = doc.files().len();
             doc.extend(files.clone());
             self.fold_viewed(&mut doc, from);
-            // Whoever moved on meanwhile stays there.
+            // Whoever moved on in the meantime stays there.
             if let Some(spot) = self.wanted.take()
                 && !(self.scroll.cursor == 0 && self.go_to_spot(&mut doc, &spot, false))
             {
@@ -277,8 +277,8 @@ impl Changes {
         doc.fold_all(viewed, true);
     }
 
-    /// Lays the sides as the width asks for, or as a person chose; the cursor stays on its line. The width is that of the
-    /// next draw: what was drawn last may have been of another size, or of nothing yet.
+    /// Lays the sides as the width asks for, or as the user chose; the cursor stays on its line. The width is that of
+    /// the next draw: what was drawn last may have been of another size, or of nothing yet.
     fn arrange(&mut self, view: &View) {
         let whole = Rect::new(0, 0, self.width.unwrap_or(view.size.0), 1);
         let diff = self.panels.places(whole, &ASKS).get(DIFF).copied().flatten();
@@ -295,7 +295,7 @@ impl Changes {
         self.scroll.top.set(now.saturating_sub(above));
     }
 
-    /// What was worked out meanwhile is taken piece by piece.
+    /// What was worked out in the meantime is taken piece by piece.
     fn take_colors(&mut self, view: &View) {
         let Some(doc) = &mut self.doc else { return };
         let height = self.scroll.height.get().max(usize::from(view.size.1));
@@ -408,7 +408,7 @@ impl Changes {
         (left, facts.join(&format!(" {} ", crate::ui::glyph::dot())))
     }
 
-    /// What the search found, in few words; `None` where nothing is sought.
+    /// Returns what the search found, in few words; `None` if nothing is sought.
     fn matches(&self, doc: &DiffDoc) -> Option<String> {
         if self.query.is_empty() {
             return None;
@@ -425,7 +425,7 @@ impl Changes {
         })
     }
 
-    /// Where the cursor is, as the search counts: the file, and a line of it.
+    /// Returns where the cursor is, as the search counts: the file, and a line of it.
     fn key(&self, doc: &DiffDoc) -> (usize, Option<usize>) {
         let row = self.row();
         match doc.place(row) {
@@ -453,12 +453,12 @@ impl Changes {
         self.doc.as_ref()?.place(self.row()).map(Place::file)
     }
 
-    /// Whether there are changes to look at.
+    /// Returns whether there are changes to look at.
     pub fn is_here(&self) -> bool {
         self.doc.is_some()
     }
 
-    /// What a command is about, or why there is nothing: `none`, once the changes are here.
+    /// Returns what a command is about, or why there is nothing: `none`, once the changes are here.
     pub fn need<T>(&self, here: Option<T>, none: &'static str) -> Result<T, Disabled> {
         here.ok_or(if self.is_here() { none } else { "the changes are not here yet" }.into())
     }
@@ -476,14 +476,14 @@ impl Changes {
         Some(FileLocation { path: file.path().to_owned(), line: line.and_then(|line| line.new().or(line.old())), old })
     }
 
-    /// The text of the line under the cursor, where it is a line of a file.
+    /// The text of the line under the cursor, if it is a line of a file.
     pub fn line_text(&self) -> Option<String> {
         let doc = self.doc.as_ref()?;
         let row = self.row();
         matches!(doc.place(row)?, Place::Line { .. }).then(|| doc.text(row).into_owned())
     }
 
-    /// Whether all that the reply holds is read.
+    /// Returns whether all that the reply holds is read.
     pub fn has_all(&self, input: &Input) -> bool {
         self.parts >= input.entries.parts()
     }

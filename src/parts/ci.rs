@@ -21,14 +21,14 @@ use std::time::Duration;
 /// How often what runs is asked for again.
 pub const PULSE: Duration = Duration::from_secs(2);
 
-/// Whether a job may change by itself. Where a pipeline stands still, before a job started by hand, what comes after it
-/// was created and waits, for as long as nobody acts.
+/// Returns whether a job may change by itself. Where a pipeline stands still, before a job started by hand, what comes
+/// after it was created and waits, for as long as nobody acts.
 pub fn moves(job: &Job) -> bool {
     let stands = job.pipeline.as_ref().is_some_and(|pipeline| !pipeline.status.is_live());
     job.status.is_live() && !(job.status == Status::Created && stands)
 }
 
-/// Something a person may do with a job.
+/// Something the user may do with a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobAction {
     Retry,
@@ -55,7 +55,7 @@ impl JobAction {
         [JobAction::Cancel, JobAction::Erase].into_iter().find(|job_action| job_action.verb() == tag)
     }
 
-    /// Whether the job's status allows it, or why not.
+    /// Returns whether the job's status allows it, or why not.
     pub fn can(self, job: &Job) -> Result<(), Disabled> {
         let word = status_word(&job.status);
         let refuse = |why: &str| Err(Disabled::Owned(format!("#{} is {word}: {why}", job.id)));
@@ -136,7 +136,7 @@ impl JobAction {
     }
 }
 
-/// What erasing takes away.
+/// Returns what erasing takes away.
 fn losses(jobs: &[&Job]) -> String {
     let kept: Vec<String> = jobs
         .iter()
@@ -151,7 +151,7 @@ fn losses(jobs: &[&Job]) -> String {
     }
 }
 
-/// A status in words a person reads.
+/// A status in words the user reads.
 pub fn status_word(status: &Status) -> String {
     status.as_str().replace('_', " ")
 }
@@ -196,7 +196,7 @@ pub fn last(job: &Job) -> Option<&Time> {
     job.finished_at.as_ref().or(job.started_at.as_ref()).or(job.created_at.as_ref())
 }
 
-/// What successful runs of the same job took, oldest first, as far as `rows` knows them.
+/// Returns what successful runs of the same job took, oldest first, as far as `rows` knows them.
 pub fn before<'a>(rows: impl Iterator<Item = &'a Job>, job: &Job, now: Timestamp) -> Vec<f64> {
     let same = rows.filter(|other| other.name == job.name && other.status == Status::Success && other.id != job.id);
     let mut took: Vec<f64> = same.filter_map(|other| seconds(other, now)).take(20).collect();
@@ -204,8 +204,8 @@ pub fn before<'a>(rows: impl Iterator<Item = &'a Job>, job: &Job, now: Timestamp
     took
 }
 
-/// How long a job took before, and how that went up and down in `room` columns; what comes first is the middle of it.
-/// `None` where nothing is known.
+/// Returns how long a job took before, and how that went up and down in `room` columns; what comes first is the middle
+/// of it. `None` if nothing is known.
 pub fn usual(before: &[f64], room: usize) -> Option<(String, String)> {
     let mut sorted = before.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -226,7 +226,7 @@ pub fn short_sha(job: &Job) -> String {
     }
 }
 
-/// When artifacts go, where they do.
+/// Returns when artifacts go, if they do.
 pub fn expiry(job: &Job) -> Option<Timestamp> {
     instant(job.artifacts_expire_at.as_ref())
 }

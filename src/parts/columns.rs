@@ -1,4 +1,4 @@
-//! Lists whose columns a person chooses: what a list offers, what was chosen and kept, and who sorts.
+//! Lists whose columns the user chooses: what a list offers, what was chosen and kept, and who sorts.
 
 use super::list::Listing;
 use crate::app::action::{Action, Tone};
@@ -53,7 +53,7 @@ impl<T> Field<T> {
         self.ordered(SortOrder::Loaded(compare))
     }
 
-    /// Shown only where a person chose it.
+    /// Shown only where the user chose it.
     pub const fn hidden(mut self) -> Field<T> {
         self.shown = false;
         self
@@ -71,12 +71,12 @@ pub struct Columns<T: 'static> {
     /// The name of the place, under which the choice is kept.
     pub place: &'static str,
     pub fields: &'static [Field<T>],
-    /// The column and direction (`true`: largest first) where nothing was chosen; nothing where the server has an order of
+    /// The column and direction (`true`: largest first) where nothing was chosen; nothing if the server has an order of
     /// its own that no column says.
     pub order: Option<(&'static str, bool)>,
 }
 
-/// What the server is to sort by, where that was chosen: the words of `order_by` and `sort`.
+/// What the server is to sort by, if that was chosen: the words of `order_by` and `sort`.
 pub type ServerOrder = Option<(&'static str, &'static str)>;
 
 /// What is shown now.
@@ -105,7 +105,7 @@ impl<T: 'static> Columns<T> {
         kept.filter(fits).cloned().unwrap_or_else(|| self.standard())
     }
 
-    /// What is shown now.
+    /// Returns what is shown now.
     pub fn chosen(&self, view: &View) -> ColumnState<T> {
         let choice = self.choice(view);
         let index = |name: &String| self.fields.iter().position(|field| field.name == name);
@@ -185,7 +185,7 @@ impl<T: 'static> ColumnState<T> {
         Some((self.fields.get(index)?, down))
     }
 
-    /// What the server is to sort by, the words of `order_by` and `sort`, where that was chosen.
+    /// Returns what the server is to sort by, the words of `order_by` and `sort`, if that was chosen.
     pub fn server(&self) -> ServerOrder {
         match self.field().filter(|_| !self.standard)? {
             (Field { order: SortOrder::Server(word), .. }, down) => Some((*word, if down { "desc" } else { "asc" })),

@@ -85,7 +85,8 @@ fn chain(before: u64, commits: &[Commit]) -> u64 {
 
 impl History {
     /// After an update: takes the pages of the list, keeps what is laid out of those that are as they were, and takes
-    /// what was laid out meanwhile. Costs something only where a reply came: a look at each page, and its commits.
+    /// what was laid out in the meantime. Costs something only where a reply came: a look at each page, and its
+    /// commits.
     pub fn sync(&mut self, view: &View, rows: &Rows<'_, Commit>) {
         if self.revision.replace(rows.revision) != Some(rows.revision) {
             self.take((0..rows.pages() as usize).map_while(|index| rows.page(index)));
@@ -137,7 +138,7 @@ impl History {
         self.parts.last().map(|last| format!("history {:x} from page {from}", last.chain))
     }
 
-    /// What is to be laid out.
+    /// Returns what is to be laid out.
     pub fn wants(&self) -> Option<Want> {
         let from = self.parts.iter().position(|part| part.laid.is_none())?;
         let after = from.checked_sub(1).and_then(|i| self.parts.get(i)).and_then(|part| part.laid.clone());
@@ -151,8 +152,8 @@ impl History {
         part.laid.as_ref()?.graph.row(index - part.start)
     }
 
-    /// How many commits each week brought, up to now, in at most `width` columns, and how far back that is: the last
-    /// year at most, or the whole of what is known where that ended before.
+    /// Returns how many commits each week brought, up to now, in at most `width` columns, and how far back that is: the
+    /// last year at most, or the whole of what is known where that ended before.
     pub fn activity(&self, view: &View, width: usize) -> Option<(String, String)> {
         let (first, last) = (*self.weeks.keys().next()?, *self.weeks.keys().next_back()?);
         let now = view.now.as_second().div_euclid(WEEK);

@@ -14,7 +14,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::time::Duration;
 
-/// Pages of changed files that are asked for: more files than a person reads.
+/// Pages of changed files that are asked for: more files than the user reads.
 const PAGES: u32 = 20;
 
 /// A commit: by a hash, a branch or a tag.
@@ -51,7 +51,7 @@ impl CommitView {
         ListCommitRefs { id: self.project.clone(), sha: self.sha.clone(), r#type: None }
     }
 
-    /// What machines said of it.
+    /// Returns what machines said of it.
     pub fn statuses_query(&self) -> ListCommitStatuses {
         ListCommitStatuses { id: self.project.clone(), sha: self.sha.clone(), ..ListCommitStatuses::default() }
     }

@@ -44,7 +44,7 @@ pub struct Details {
     lines: Vec<Detail>,
     scroll: DocState,
     area: Cell<Rect>,
-    /// Columns of the names, where they are more than usual.
+    /// Columns of the names, if they are more than usual.
     names: usize,
 }
 
@@ -55,12 +55,12 @@ impl Details {
         self
     }
 
-    /// Begins to write them anew; the cursor stays.
+    /// Begins to write them again; the cursor stays.
     pub fn clear(&mut self) {
         self.lines.clear();
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
@@ -119,7 +119,7 @@ impl Details {
         }
     }
 
-    /// Whether they were drawn there.
+    /// Returns whether they were drawn there.
     pub fn holds(&self, column: u16, row: u16) -> bool {
         self.area.get().contains((column, row).into())
     }

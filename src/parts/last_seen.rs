@@ -37,7 +37,7 @@ fn look(merge_request: &MergeRequest) -> SeenMergeRequest {
     }
 }
 
-/// What is new of it; `None` where nothing is, or where one never looked.
+/// Returns what is new of it; `None` if nothing is, or where one never looked.
 pub fn news(view: &View, merge_request: &MergeRequest) -> Option<ChangesSince> {
     let then = view.seen.merge_requests.get(&merge_request.id)?;
     let now = look(merge_request);
@@ -49,7 +49,7 @@ pub fn news(view: &View, merge_request: &MergeRequest) -> Option<ChangesSince> {
     }
 }
 
-/// Remembers that one has seen it as it is; `None` where that is known already.
+/// Remembers that one has seen it as it is; `None` if that is known already.
 pub fn remember(view: &View, merge_request: &MergeRequest) -> Option<Action> {
     let (id, now) = (merge_request.id, look(merge_request));
     let is_news = view.seen.merge_requests.get(&id) != Some(&now);

@@ -37,7 +37,7 @@ pub struct Listing {
     reveal: Option<Reveal>,
 }
 
-/// Which rows of the server are seen, and in which order, where that is not simply all of them.
+/// Which rows of the server are seen, and in which order, if that is not simply all of them.
 #[derive(Default)]
 struct VisibleRows {
     /// The rows that fit the filter, by the words that were looked for.
@@ -76,7 +76,7 @@ struct Reveal {
 }
 
 impl Listing {
-    /// How many pages are needed for what is looked at.
+    /// Returns how many pages are needed for what is looked at.
     pub fn pages(&self) -> u32 {
         1 + self.more_pages
     }
@@ -114,12 +114,12 @@ impl Listing {
         &self.shown
     }
 
-    /// Whether what is shown is what was sought before.
+    /// Returns whether what is shown is what was sought before.
     pub fn is_behind(&self) -> bool {
         self.shown != self.filter_text
     }
 
-    /// How long what is sought rests before the server is asked: not at each letter.
+    /// Returns how long what is sought rests before the server is asked: not at each letter.
     pub fn rest(&self) -> Duration {
         Duration::from_millis(if self.filter_text.is_empty() { 0 } else { 120 })
     }
@@ -188,7 +188,7 @@ impl Listing {
         }
     }
 
-    /// How many rows there are to see.
+    /// Returns how many rows there are to see.
     pub fn len<T: 'static>(&self, rows: &Rows<'_, T>) -> usize {
         self.picks.of(rows).map_or_else(|| rows.len(), <[usize]>::len)
     }
@@ -322,7 +322,7 @@ impl Listing {
         self.area.set(area);
     }
 
-    /// Whether the last drawn area holds that cell.
+    /// Returns whether the last drawn area holds that cell.
     pub fn holds(&self, column: u16, row: u16) -> bool {
         self.area.get().contains((column, row).into())
     }
@@ -390,9 +390,10 @@ impl Listing {
     }
 }
 
-/// Returns how many rows a list shows, in words; `None` while nothing is known. Every header that counts rows says it so.
+/// Returns how many rows a list shows, in words; `None` while nothing is known. Every header that counts rows says it
+/// so.
 ///
-/// `shown` counts the rows on the screen and those that scrolling brings: `12`; `119` or `100+` where the server has more
+/// `shown` counts the rows on the screen and those that scrolling brings: `12`; `119` or `100+` if the server has more
 /// than is read. Where a filter keeps some of the first `searched` rows: `3 of 119`, `3 of 100+`.
 pub fn count<T: 'static>(rows: &Rows<'_, T>, shown: usize, searched: Option<usize>) -> Option<String> {
     let words = match (searched, rows.total) {
@@ -435,7 +436,7 @@ pub fn need<R, T: 'static>(row: Option<R>, rows: &Rows<'_, T>, none: &'static st
     row.ok_or(if coming { "the list is still loading" } else { none }.into())
 }
 
-/// What is said where the next match was asked for and there is none, or none yet.
+/// Returns what is said where the next match was asked for and there is none, or none yet.
 pub fn not_found(filter_text: &str, searching: bool) -> String {
     let words = if searching { "Still searching" } else { "Not found" };
     format!("{words}: {}", text::shown(filter_text))
@@ -446,7 +447,7 @@ pub fn failure(view: &View, area: Rect, buf: &mut Buffer, error: &crate::api::Er
     state::failure(buf, area, view.theme, error.title(), &error.tried, &error.said(), error.advice());
 }
 
-/// How long ago a time of the server was: `3h`; empty where it is no date.
+/// Returns how long ago a time of the server was: `3h`; empty where it is no date.
 pub fn age(view: &View, time: Option<&crate::api::Time>) -> String {
     let Some(instant) = time.and_then(crate::api::Time::instant) else { return String::new() };
     text::ago(view.now.duration_since(instant).as_secs())

@@ -18,7 +18,7 @@ const PAUSE: Duration = Duration::from_millis(150);
 
 /// A list with facts beside it.
 pub trait FactsSource: ListSource<Detail = FactsDetail> {
-    /// What is fetched to know all about a row.
+    /// Returns what is fetched to know all about a row.
     fn load(&self, _row: &Self::Row) -> Option<Load> {
         None
     }
@@ -78,18 +78,18 @@ impl<S: FactsSource> Detail<S> for FactsDetail {
 pub trait TextSource: ListSource<Detail = TextDetail> {
     /// The title above the text, and a note at its right.
     fn text_title(&self, view: &View, row: &Self::Row) -> (String, String);
-    /// The key of the text in `width` columns; `None` where a row has no text.
+    /// The key of the text in `width` columns; `None` if a row has no text.
     fn text_key(&self, view: &View, row: &Self::Row, width: usize) -> Option<String>;
     /// Makes the text with that key.
     fn text_work(&self, view: &View, row: &Self::Row, width: usize, key: String) -> Work;
-    /// What stands where there is no text: why, and what to press.
+    /// Returns what stands where there is no text: why, and what to press.
     fn without_text(&self, row: &Self::Row) -> (String, &'static str);
 }
 
 /// A text of the selected row, in a window that scrolls.
 pub struct TextDetail {
     window: DocState,
-    /// The key of the text; `None` where the row has none.
+    /// The key of the text; `None` if the row has none.
     key: Option<String>,
 }
 

@@ -37,12 +37,12 @@ pub struct ListPane<S: ListSource> {
     read: Option<String>,
     /// The row that the place named, until the list has it or the selection moves.
     named: Option<String>,
-    /// Made anew at each update of the source and of what a person chose, see [`ListPane::resolve`].
+    /// Made again at each update of the source and of what the user chose, see [`ListPane::resolve`].
     resolved: Resolved<S::Row>,
     detail_area: Cell<Rect>,
 }
 
-/// What a list is, by its source and by what a person chose.
+/// What a list is, by its source and by what the user chose.
 struct Resolved<T: 'static> {
     filter: Filter<T>,
     /// The columns; in no order where the query says one.
@@ -80,12 +80,12 @@ impl<S: ListSource> ListPane<S> {
         self.rows(view).iter().filter(|row| self.list.state.is_marked(&S::key(row))).collect()
     }
 
-    /// What a person asks for.
+    /// Returns what the user asks for.
     pub fn input(&self) -> Input<'_> {
         Input { filter: self.list.filter_text(), tab: self.tab }
     }
 
-    /// What a person asked for when the rows came that are shown.
+    /// Returns what the user asked for when the rows came that are shown.
     pub fn shown_input(&self) -> Input<'_> {
         Input { filter: self.list.shown(), tab: self.tab }
     }
@@ -143,7 +143,7 @@ impl<S: ListSource> ListPane<S> {
         Command::new(id, &["Space"], "Toggle mark", Self::mark).when(Self::has_row)
     }
 
-    /// The command that lets a person choose and sort by columns.
+    /// The command that lets the user choose and sort by columns.
     pub const fn columns_command(id: &'static str) -> Command<Self> {
         Command::new(id, &["|"], "Columns and sorting…", |_: &mut Self, cx| S::COLUMNS.open(cx))
     }
@@ -157,7 +157,7 @@ impl<S: ListSource> ListPane<S> {
         self.list.motion(Motion::Down, self.list.len(&rows));
     }
 
-    /// What `/` searches now.
+    /// Returns what `/` searches now.
     fn searched(&self) -> DetailSearch {
         if self.on_detail() { self.detail.search_mode() } else { DetailSearch::List }
     }
@@ -197,7 +197,7 @@ impl<S: ListSource> ListPane<S> {
         self.current(view).map(S::key)
     }
 
-    /// What the panel beside the list is about now.
+    /// Returns what the panel beside the list is about now.
     fn beside<'a>(&'a self, view: &View<'a>) -> Beside<'a, S> {
         let (row, width) = (self.current(view), self.detail_width(view));
         Beside { source: &self.source, row, is_new: false, width, focused: self.on_detail() }

@@ -64,25 +64,25 @@ pub trait ListSource: Sized + 'static {
     fn select_tab(pane: &mut ListPane<Self>, index: usize) {
         pane.set_tab(index);
     }
-    /// What the server is asked for; `None` while that is not known.
+    /// Returns what the server is asked for; `None` while that is not known.
     fn query(&self, input: &Input<'_>, order: ServerOrder, view: &View) -> Option<ListQuery<Self::Row>>;
-    /// What is known of what was asked for.
+    /// Returns what is known of what was asked for.
     fn rows<'a>(&self, query: Option<&ListQuery<Self::Row>>, view: &View<'a>) -> Rows<'a, Self::Row> {
         query.map_or_else(|| Rows::chain(Vec::new()), |query| view.store.rows(query))
     }
-    /// Who filters.
+    /// Returns who filters.
     fn filter(&self, input: &Input<'_>) -> Filter<Self::Row>;
     /// Keeps some of the rows that the server sent, see [`Listing::narrow_to`]: by words of a query that it does not know.
     fn narrow(_pane: &mut ListPane<Self>, _rows: &Rows<'_, Self::Row>, _view: &View) {}
-    /// What tells a row from others, and stays when the row changes.
+    /// Returns what tells a row from others, and stays when the row changes.
     fn key(row: &Self::Row) -> String;
     /// A row with a cell for each column that is offered.
     fn row(&self, view: &View, row: &Self::Row) -> Row;
-    /// What is known of the row `key` that the place names, until the list has it.
+    /// Returns what is known of the row `key` that the place names, until the list has it.
     fn named<'a>(&self, _key: &str, _view: &View<'a>) -> Option<Remote<'a, Self::Row>> {
         None
     }
-    /// All that is known of a row, where the list leaves something out.
+    /// Returns all that is known of a row, where the list leaves something out.
     fn known<'a>(&self, row: &'a Self::Row, _view: &View<'a>) -> &'a Self::Row {
         row
     }
@@ -90,15 +90,16 @@ pub trait ListSource: Sized + 'static {
     fn heading(&self, _input: &Input<'_>, _view: &View) -> (String, String) {
         (Self::HEADING.to_owned(), String::new())
     }
-    /// What stands where there are no rows: why, and what to press.
+    /// Returns what stands where there are no rows: why, and what to press.
     fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str);
-    /// What stands where the server refused the list for a reason that only this place knows: why, and what to press.
+    /// Returns what stands where the server refused the list for a reason that only this place knows: why, and what to
+    /// press.
     fn refused(&self, _input: &Input<'_>, _error: &Error) -> Option<(String, &'static str)> {
         None
     }
     /// Opens the selected row.
     fn enter(pane: &mut ListPane<Self>, cx: &mut Cx);
-    /// What else is needed, beside the rows and what the panel beside them needs.
+    /// Returns what else is needed, beside the rows and what the panel beside them needs.
     fn wants(_pane: &ListPane<Self>, _view: &View) -> Vec<Want> {
         Vec::new()
     }
@@ -114,17 +115,17 @@ pub trait ListSource: Sized + 'static {
     fn escape(_pane: &mut ListPane<Self>) -> bool {
         false
     }
-    /// Why the list is not shown at all, and what to do about it.
+    /// Returns why the list is not shown at all, and what to do about it.
     fn hidden(&self, _view: &View) -> Option<(String, &'static str)> {
         None
     }
     /// The web page of a row.
     fn url(&self, view: &View, row: &Self::Row) -> Option<String>;
-    /// What `y` copies of a row: name and text.
+    /// Returns what `y` copies of a row: name and text.
     fn copies(&self, view: &View, row: &Self::Row) -> Vec<(&'static str, String)>;
 }
 
-/// What a person asks of a list.
+/// What the user asks of a list.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
     /// The text behind `/`.
@@ -164,7 +165,7 @@ pub trait Detail<S: ListSource>: Sized + 'static {
     const PANELS: usize;
     /// Nothing of any row yet.
     fn new() -> Self;
-    /// What it needs while it is in sight.
+    /// Returns what it needs while it is in sight.
     fn wants(&self, at: &Beside<'_, S>, view: &View) -> Vec<Want>;
     /// Another row, or something about it changed.
     fn changed(&mut self, at: &Beside<'_, S>, cx: &mut Cx);
@@ -174,7 +175,7 @@ pub trait Detail<S: ListSource>: Sized + 'static {
     fn pointer(&mut self, at: &Beside<'_, S>, pointer: Pointer, cx: &mut Cx);
     /// Opens what is under its cursor; `false` where that leads nowhere.
     fn enter(&mut self, at: &Beside<'_, S>, cx: &mut Cx) -> bool;
-    /// What `/` searches.
+    /// Returns what `/` searches.
     fn search_mode(&self) -> DetailSearch {
         DetailSearch::List
     }
@@ -186,7 +187,7 @@ pub trait Detail<S: ListSource>: Sized + 'static {
     fn search(&mut self, _text: &str) {}
     /// Goes to the next match of its own search, or to the one before.
     fn seek_next(&mut self, _forward: bool, _cx: &mut Cx) {}
-    /// Whether it shows a clock that runs.
+    /// Returns whether it shows a clock that runs.
     fn ticks(&self, _at: &Beside<'_, S>, _view: &View) -> bool {
         false
     }

@@ -25,7 +25,7 @@ pub struct QueryScope {
 }
 
 impl QueryScope {
-    /// What a section of one's own asks for.
+    /// Returns what a section of one's own asks for.
     pub fn of(section: &Section) -> QueryScope {
         let id = |text: &Option<String>| text.as_deref().map(Id::from);
         QueryScope { project: id(&section.project), group: id(&section.group), state: "opened", order: None }
@@ -37,7 +37,7 @@ impl QueryScope {
         Place { project: asking.project, group: asking.group, ..Place::new("mrs") }.query(section.query.as_str())
     }
 
-    /// What may be typed.
+    /// Returns what may be typed.
     pub fn grammar(&self) -> Grammar {
         Grammar::new(query::MERGE_REQUESTS, Some("search"), self.project.clone())
     }
@@ -48,7 +48,7 @@ impl QueryScope {
         Some(ListGroupProjects { id, order_by, simple: Some(true), ..ListGroupProjects::default() })
     }
 
-    /// What `text` asks for; `None` while it cannot be asked.
+    /// Returns what `text` asks for; `None` while it cannot be asked.
     pub fn query(&self, text: &str, view: &View) -> Option<ListQuery<MergeRequest>> {
         let given = |id: Option<&Id>| {
             let scope = if id.is_none() { json!("all") } else { Value::Null };
@@ -84,7 +84,7 @@ impl QueryScope {
         }
     }
 
-    /// What is known of what was asked for.
+    /// Returns what is known of what was asked for.
     pub fn rows<'a>(&self, query: Option<&ListQuery<MergeRequest>>, view: &View<'a>) -> Rows<'a, MergeRequest> {
         let mut rows = query.map_or_else(|| Rows::chain(Vec::new()), |query| view.store.rows(query));
         if let Some(projects) = self.projects() {
@@ -96,7 +96,7 @@ impl QueryScope {
         rows
     }
 
-    /// What is needed to know what is asked for.
+    /// Returns what is needed to know what is asked for.
     pub fn projects_want(&self) -> Option<Want> {
         self.projects().map(|projects| Load::list(&projects, 1).into())
     }

@@ -48,7 +48,7 @@ pub struct Notes {
 
 /// What is under the cursor.
 pub enum UnderCursor<'a> {
-    /// What a person said.
+    /// What the user said.
     Note(&'a Note),
     /// What is written and not sent, by its key.
     Draft(&'a str),
@@ -99,7 +99,7 @@ impl Notes {
         at.saturating_sub(AROUND)..at + AROUND
     }
 
-    /// How many there are.
+    /// Returns how many there are.
     pub fn count(&self, view: &View) -> Option<String> {
         let rows = self.rows(view)?;
         list::count(&rows, rows.len(), None)
@@ -191,7 +191,7 @@ impl Notes {
         }
     }
 
-    /// What is under the cursor.
+    /// Returns what is under the cursor.
     pub fn under<'a>(&'a self, view: &View<'a>) -> Option<UnderCursor<'a>> {
         let index = self.at(self.doc.at(self.len()))?;
         let rows = self.rows(view)?;
@@ -203,7 +203,7 @@ impl Notes {
 
     // ---- what one may do
 
-    /// Whether one may write at all.
+    /// Returns whether one may write at all.
     pub fn can_speak(&self, view: &View) -> Result<(), Disabled> {
         if !view.session.signed_in {
             return Err("you are not signed in".into());
@@ -211,7 +211,7 @@ impl Notes {
         self.on.as_ref().map(|_| ()).ok_or_else(|| "nothing is open here".into())
     }
 
-    /// Whether a person's note is under the cursor.
+    /// Returns whether the user's note is under the cursor.
     pub fn has_note(&self, view: &View) -> Result<(), Disabled> {
         self.can_speak(view)?;
         let rows = self.rows(view).ok_or("nothing is open here")?;
@@ -219,7 +219,7 @@ impl Notes {
         list::need(note, &rows, "there is no note under the cursor").map(|_| ())
     }
 
-    /// Whether a note of one's own or a draft is under the cursor.
+    /// Returns whether a note of one's own or a draft is under the cursor.
     pub fn has_own(&self, view: &View) -> Result<(), Disabled> {
         self.can_speak(view)?;
         let me = view.me().map(|me| me.id);
@@ -274,7 +274,7 @@ impl Notes {
         }
     }
 
-    /// Whether there is something written and not sent.
+    /// Returns whether there is something written and not sent.
     pub fn has_drafts(&self) -> Result<(), Disabled> {
         if self.desk.drafts().is_empty() { Err("nothing is kept that was not sent".into()) } else { Ok(()) }
     }

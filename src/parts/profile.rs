@@ -20,7 +20,7 @@ pub fn state(word: &str) -> (&'static str, String, Role) {
     (sign, word.replace('_', " "), role)
 }
 
-/// What sets an account apart, in words.
+/// Returns what sets an account apart, in words.
 pub fn marks(user: &Profile) -> Vec<&'static str> {
     let is = |flag: &Option<Option<bool>>| flag.known() == Some(&true);
     let all = [

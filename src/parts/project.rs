@@ -11,17 +11,17 @@ pub fn query(project: &Id) -> GetProject {
     GetProject { id: project.clone(), statistics: None, with_custom_attributes: None }
 }
 
-/// What every place in a project needs: the project itself.
+/// Returns what every place in a project needs: the project itself.
 pub fn want(project: &Id) -> Want {
     Load::one(&query(project)).into()
 }
 
-/// The project, where it is known.
+/// The project, if it is known.
 pub fn project<'a>(view: &View<'a>, project: &Id) -> Option<&'a Project> {
     view.store.get(&query(project)).value
 }
 
-/// The branch that a place without a ref means, where it is known.
+/// The branch that a place without a ref means, if it is known.
 pub fn default_branch<'a>(view: &View<'a>, id: &Id) -> Option<&'a str> {
     project(view, id).and_then(Project::default_branch)
 }
@@ -61,7 +61,7 @@ pub fn path(path: &str) -> String {
     path.split('/').map(encode).collect::<Vec<_>>().join("/")
 }
 
-/// Whether the server said that what `endpoint` asks for does not exist.
+/// Returns whether the server said that what `endpoint` asks for does not exist.
 pub fn is_missing<E: Endpoint>(view: &View, endpoint: &E) -> bool {
     view.store.error_of(&endpoint.request()).is_some_and(crate::api::Error::is_missing)
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 /// How many pages of tags are listed: servers do not search among them.
 const TAG_PAGES: u32 = 3;
 
-/// Why git takes no ref of that name (git-check-ref-format).
+/// Returns why git takes no ref of that name (git-check-ref-format).
 pub fn unfit(name: &str) -> Option<&'static str> {
     let bad = |c: char| c.is_control() || " ~^:?*[\\".contains(c);
     match name {

@@ -68,7 +68,7 @@ impl Labels {
         }
     }
 
-    /// What stands before the title of the commit `id`.
+    /// Returns what stands before the title of the commit `id`.
     pub fn cell(&self, id: &str) -> Cell {
         let mut cell = Cell::empty();
         let Some(labels) = self.at.get(id) else { return cell };

@@ -33,7 +33,7 @@ pub fn key(view: &View, identity: &str, width: usize) -> String {
     format!("{identity} in {width} columns, {}", view.theme.name)
 }
 
-/// What is still to be done to show the text of `identity`.
+/// Returns what is still to be done to show the text of `identity`.
 pub fn work(view: &View, identity: &str, text: &str, width: usize) -> Option<Work> {
     let key = key(view, identity, width);
     view.store.lacks(&key).then(|| render(view, key, text.to_owned(), width))

@@ -30,7 +30,7 @@ pub fn state(merge_request: &MergeRequest) -> (&'static str, &str, Role) {
     (mark, word, role)
 }
 
-/// How far a draft has come, in few words, and how that looks.
+/// Returns how far a draft has come, in few words, and how that looks.
 pub fn state_of(view: &View, key: &str, draft: &Draft) -> (String, Role) {
     match (view.outbox.progress(key), &draft.state) {
         (Some(Progress::Sending), _) => ("sending…".into(), Role::Running),
@@ -44,7 +44,7 @@ pub fn state_of(view: &View, key: &str, draft: &Draft) -> (String, Role) {
     }
 }
 
-/// What an answer to `body` begins with: its lines quoted, and the name of who wrote them.
+/// Returns what an answer to `body` begins with: its lines quoted, and the name of who wrote them.
 pub fn answer_to(body: &str, author: Option<&User>) -> String {
     let lines: Vec<String> = body.trim_end().lines().map(|line| format!("> {line}")).collect();
     let name = author.map(|author| format!("@{} ", author.username)).unwrap_or_default();
@@ -94,7 +94,7 @@ pub fn close_or_reopen_write(project: &Id, merge_request: &MergeRequest) -> Writ
     Write::new(&update, format!("{event} !{iid}"))
 }
 
-/// Why it can be neither closed nor reopened.
+/// Returns why it can be neither closed nor reopened.
 pub fn can_close_or_reopen(merge_request: Option<&MergeRequest>) -> Result<(), crate::app::command::Disabled> {
     match merge_request {
         None => Err("it is not known yet".into()),
@@ -103,7 +103,7 @@ pub fn can_close_or_reopen(merge_request: Option<&MergeRequest>) -> Result<(), c
     }
 }
 
-/// What can be copied of it, beside its address.
+/// Returns what can be copied of it, beside its address.
 pub fn copies(merge_request: &MergeRequest) -> Vec<(&'static str, String)> {
     let mut copies = vec![("number", format!("!{}", merge_request.iid)), ("title", merge_request.title.clone())];
     let branch = merge_request.source_branch();

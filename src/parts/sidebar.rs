@@ -12,7 +12,7 @@ const COLUMNS: u16 = 48;
 /// Columns of what a fact may say, and its name.
 pub const WIDTH: usize = COLUMNS as usize - 4;
 
-/// Whether they stand beside the text, and not above it.
+/// Returns whether they stand beside the text, and not above it.
 pub fn is_wide(view: &View) -> bool {
     view.size.0 >= panels::THREE
 }

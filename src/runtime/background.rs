@@ -2,7 +2,7 @@
 //!
 //! The answer to OSC 11 comes through the same stream as keys, and crossterm hands it over as keys: `Alt-]` or `Esc ]`,
 //! then `11;rgb:hhhh/hhhh/hhhh`, then `Alt-\`, `Esc \` or `C-g`. For a moment after the question, keys that begin like
-//! that are held back; if they turn out to be a person's, they are handed on unchanged.
+//! that are held back; if they turn out to be the user's, they are handed on unchanged.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ const PAUSE: Duration = Duration::from_millis(60);
 /// What a key turned out to be.
 #[derive(Debug, PartialEq)]
 pub enum Reply {
-    /// Keys of the person.
+    /// Keys of the user.
     Keys(Vec<KeyEvent>),
     /// The answer: whether the background is light.
     Background(bool),
@@ -38,7 +38,7 @@ impl Watch {
         Watch { until: asked.then(|| now + PATIENCE), held: Vec::new(), text: String::new(), last: now }
     }
 
-    /// When held keys are to be handed on; `None` while none are held.
+    /// Returns when held keys are to be handed on; `None` while none are held.
     pub fn deadline(&self) -> Option<Duration> {
         (!self.held.is_empty()).then(|| (self.last + PAUSE).saturating_duration_since(Instant::now()))
     }
@@ -102,7 +102,7 @@ impl Watch {
 
 const OPENING: &str = "\x1b]11;rgb";
 
-/// How bright `…rgb:hhhh/hhhh/hhhh…` is, from 0 to 1.
+/// Returns how bright `…rgb:hhhh/hhhh/hhhh…` is, from 0 to 1.
 fn luminance(text: &str) -> Option<f64> {
     let (_, color) = text.split_once(':')?;
     let color = color.trim_end_matches(['\x07', '\\', '\x1b']);

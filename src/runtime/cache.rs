@@ -39,11 +39,11 @@ type Job = (PathBuf, Head, Bytes);
 pub struct CachedReply {
     /// The body, unpacked.
     pub body: Bytes,
-    /// `Content-Type`, where the server named one.
+    /// `Content-Type`, if the server named one.
     pub content_type: Option<String>,
-    /// The page after it, where there is one.
+    /// The page after it, if any.
     pub next: Option<u32>,
-    /// Rows of the whole list, where the server counts them.
+    /// Rows of the whole list, if the server counts them.
     pub total: Option<u64>,
     /// When it came.
     pub at: Timestamp,
@@ -62,7 +62,7 @@ impl Cache {
         Cache { folder, writer: None }
     }
 
-    /// Where the reply to `request` is, or would be.
+    /// Returns where the reply to `request` is, or would be.
     pub fn path(&self, request: &Request) -> PathBuf {
         // What it is read as is no part of it: the bytes are the same.
         let Request { host, method, path, fields, json, page, accept, .. } = request;
@@ -118,7 +118,7 @@ impl Cache {
     }
 }
 
-/// The reply to `request` in the file `path`, where it is there and whole.
+/// The reply to `request` in the file `path`, if it is there and whole.
 pub fn read(path: &Path, request: &Request) -> Option<CachedReply> {
     let bytes = Bytes::from(fs::read(path).ok()?);
     let end = bytes.iter().position(|b| *b == b'\n')?;
@@ -137,7 +137,8 @@ fn write(path: &Path, head: &Head, body: &[u8]) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder)?;
-    // Written beside and renamed: whoever reads it meanwhile finds the old reply or the new one. It is of mode 0600.
+    // Written beside and renamed: whoever reads it in the meantime finds the old reply or the new one. It is of mode
+    // 0600.
     let mut file = tempfile::Builder::new().prefix(".reply-").tempfile_in(folder)?;
     serde_json::to_writer(&mut file, head)?;
     file.write_all(b"\n")?;

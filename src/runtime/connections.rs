@@ -30,7 +30,7 @@ pub fn alone() -> DialServer {
 pub struct Connection {
     /// Makes its client.
     pub client: Connect,
-    /// Says where its replies are kept; `None` where nothing is to be left behind. Called on a worker, too: the folder
+    /// Says where its replies are kept; `None` if nothing is to be left behind. Called on a worker, too: the folder
     /// depends on the token.
     pub replies: Box<dyn FnOnce() -> Option<PathBuf> + Send>,
 }
@@ -70,7 +70,7 @@ impl ServerConnection {
         ServerConnection { ahead: Some(ahead), ..self }
     }
 
-    /// What was learnt of the server's clock since this was asked last.
+    /// Returns what was learnt of the server's clock since this was asked last.
     pub fn clock(&self) -> Option<Msg> {
         let told = self.ahead.as_ref()?;
         let ahead = self.client.peek()?.as_ref().ok()?.clock().ahead();
@@ -83,7 +83,7 @@ impl ServerConnection {
         self.client.clone().await
     }
 
-    /// Its replies from before, where they are kept.
+    /// Its replies from before, if they are kept.
     pub async fn cache(&self) -> Option<Arc<Mutex<Cache>>> {
         self.cache.clone().await
     }

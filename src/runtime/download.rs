@@ -1,5 +1,6 @@
-//! Saves bytes of a server to a file: under another name until it is whole, from where an earlier try was left, and never
-//! over a file that is there unless the person said so. An archive may be unpacked instead, into a folder that is new.
+//! Saves bytes of a server to a file: under another name until it is whole, from where an earlier try was left, and
+//! never over a file that is there unless the user said so. An archive may be unpacked instead, into a folder that is
+//! new.
 
 use super::journal;
 use crate::api::client::{Client, OnProgress, Progress};
@@ -25,11 +26,11 @@ const PULSE: Duration = Duration::from_millis(200);
 pub struct Parts(u64);
 
 impl Parts {
-    /// Those of a person, by a number that is kept in `folder`; without one, those of this program.
+    /// Those of the user, by a number that is kept in `folder`; without one, those of this program.
     pub fn of(folder: Option<&Path>) -> Parts {
         static NUMBER: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one("parts"));
         let Some(folder) = folder else { return Parts(*NUMBER) };
-        // It begins with a dot: it is no text that a person typed.
+        // It begins with a dot: it is no text that the user typed.
         let path = folder.join(".parts");
         let known = std::fs::read_to_string(&path).ok();
         if let Some(number) = known.and_then(|text| u64::from_str_radix(text.trim(), 16).ok()) {
@@ -67,7 +68,7 @@ struct Saving<'a> {
     part: PathBuf,
 }
 
-/// Where the file goes: where a folder is named, into that.
+/// Returns where the file goes: where a folder is named, into that.
 async fn path(order: &SaveOrder) -> PathBuf {
     let mut path = local_paths::path(&order.path);
     let is_folder = || async { fs::metadata(&path).await.is_ok_and(|found| found.is_dir()) };
@@ -125,7 +126,7 @@ impl<'a> Saving<'a> {
             if replace {
                 return std::fs::rename(&part, &path);
             }
-            // Somebody may have made a file of that name meanwhile.
+            // Somebody may have made a file of that name in the meantime.
             let part = tempfile::TempPath::try_from_path(part)?;
             part.persist_noclobber(path).map_err(|e| {
                 let _ = e.path.keep();
@@ -208,7 +209,7 @@ fn room(path: &Path) -> std::io::Result<tempfile::TempDir> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // As any folder that the person makes.
+        // As any folder that the user makes.
         builder.permissions(std::fs::Permissions::from_mode(0o777));
     }
     builder.tempdir_in(path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")))

@@ -61,13 +61,13 @@ impl MsgSender {
     }
 }
 
-/// Puts a section of the person's own, by its name, into the configuration, or takes it out.
+/// Puts a section of the user's own, by its name, into the configuration, or takes it out.
 pub type Configure = Arc<dyn Fn(&str, Option<&Section>) -> Result<(), String> + Send + Sync>;
 
 /// Runs effects. Dropping it ends everything that is in flight.
 pub struct Executor {
     lines: Connections,
-    /// The server at hand.
+    /// The current server.
     here: Host,
     sender: mpsc::Sender<Msg>,
     tasks: HashMap<Ticket, Task>,
@@ -80,14 +80,14 @@ pub struct Executor {
     configure: Option<Configure>,
     /// Bytes of streams that may still be told before some of them are heard.
     unheard: Arc<Semaphore>,
-    /// Milliseconds that the clock of the server at hand is ahead of ours, as was told.
+    /// Milliseconds that the clock of the current server is ahead of ours, as was told.
     ahead: Arc<AtomicI64>,
 }
 
 impl Executor {
     /// An executor for one server, that brings what came of it to `sender`.
     ///
-    /// Kept texts go to the folder `drafts`, replies to the folder `replies`, where there are such.
+    /// Saved texts go to the folder `drafts`, replies to the folder `replies`, if any.
     pub fn new(
         connect: Connect,
         sender: mpsc::Sender<Msg>,
@@ -150,7 +150,7 @@ impl Executor {
                 let (line, sender) = (self.line(write.request.host.as_ref()), self.sender.clone());
                 let kept = self.keeper.as_ref().map(JournalWriter::reached);
                 self.writes.push(tokio::spawn(async move {
-                    // What a person typed, and that it is being sent, is on disk before it is sent.
+                    // What the user typed, and that it is being sent, is on disk before it is sent.
                     if let Some(kept) = kept {
                         let _ = kept.await;
                     }
@@ -285,7 +285,7 @@ impl Executor {
         self.tasks.insert(ticket, Task { abort: task.abort_handle(), stop, hold });
     }
 
-    /// Writes a section to the configuration, where there is one: a small file, whole and rarely.
+    /// Writes a section to the configuration, if any: a small file, whole and rarely.
     fn configure(&self, name: String, section: Option<Section>) {
         let Some(configure) = self.configure.clone() else { return };
         let sender = self.sender.clone();
@@ -297,7 +297,7 @@ impl Executor {
         });
     }
 
-    /// Tells the person by the desktop.
+    /// Tells the user by the desktop.
     pub fn notify(&self, text: String) {
         let sender = self.sender.clone();
         tokio::task::spawn_blocking(move || {
@@ -319,7 +319,7 @@ impl Executor {
         });
     }
 
-    /// Who keeps texts, where they are kept.
+    /// Returns who keeps texts, if they are kept.
     fn keeper(&mut self) -> Option<&JournalWriter> {
         let folder = self.drafts.clone()?;
         let sender = self.sender.clone();
@@ -328,7 +328,7 @@ impl Executor {
     }
 }
 
-/// What the server is asked: to it, no other one is meant.
+/// Returns what the server is asked: to it, no other one is meant.
 fn at_page(load: &Load, page: u32) -> Request {
     let request = load.request.clone().at(None);
     if page == 0 { request } else { request.at_page(page, PER_PAGE) }

@@ -125,7 +125,7 @@ impl Position<'_> {
     /// Brings what is new; whether anything was.
     async fn catch_up(&mut self, client: &Client) -> Result<bool, Error> {
         let known = self.held;
-        // The last bytes once more: a document that was written anew, and is longer by now, has others there.
+        // The last bytes once more: a document that was written again, and is longer by now, has others there.
         let from = known.saturating_sub(self.tail.len().min(OVERLAP) as u64);
         let mut download = client.stream(&self.follow.request, from).await?;
         if download.start > known || download.is_nothing() && from < known {
@@ -139,7 +139,7 @@ impl Position<'_> {
         let mut compared: Vec<u8> = Vec::new();
         while seen < known {
             let Some(chunk) = download.chunk().await? else {
-                // Shorter than what is held: it was written anew.
+                // Shorter than what is held: it was written again.
                 return self.restart(client).await;
             };
             let end = seen + chunk.len() as u64;

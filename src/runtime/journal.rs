@@ -1,9 +1,10 @@
-//! Texts that a person typed, on disk until the server has them: one file each, written whole, then synced.
+//! Texts that the user typed, on disk until the server has them: one file each, written whole, then synced.
 //!
-//! A thread of its own writes them in the order in which they were typed: from then on they outlive the program, however
-//! it ends. The files of the state are written in the same way. Of several states of one text that wait, only the last is written. What the disk refuses stays in memory and
-//! is tried again. A second thread syncs what was written, so that a slow disk does not hold up the next letter; until
-//! a file is synced, a link keeps the state of it that was, for a power cut.
+//! A thread of its own writes them in the order in which they were typed: from then on they outlive the program,
+//! however it ends. The files of the state are written in the same way. Of several states of one text that wait, only
+//! the last is written. What the disk refuses stays in memory and is tried again. A second thread syncs what was
+//! written, so that a slow disk does not hold up the next letter; until a file is synced, a link keeps the state of it
+//! that was, for a power cut.
 
 use super::state_files;
 use crate::app::outbox::Claim;
@@ -20,7 +21,7 @@ use tokio::sync::oneshot;
 
 /// How long to wait before what could not be written is tried again.
 const AGAIN: Duration = Duration::from_secs(3);
-/// What the first line of a kept text begins with.
+/// What the first line of a saved text begins with.
 const MAGIC: &str = "labscope-kept-1";
 
 /// What the thread is told.
@@ -89,8 +90,9 @@ impl JournalWriter {
         receiver
     }
 
-    /// Whether the text `key` is ours to send, once all that was to be kept until now was tried. It stays ours until it is
-    /// dropped, or the program ends: a lock on a file says so, which goes with the program, whatever ends it.
+    /// Returns whether the text `key` is ours to send, once all that was to be kept until now was tried. It stays ours
+    /// until it is dropped, or the program ends: a lock on a file says so, which goes with the program, whatever ends
+    /// it.
     pub fn claim(&self, key: String) -> oneshot::Receiver<Claim> {
         let (sender, receiver) = oneshot::channel();
         let _ = self.jobs.send(Job::Claim(key, sender));
@@ -106,7 +108,7 @@ impl JournalWriter {
     }
 }
 
-/// What the person was told last: whether the disk takes texts.
+/// What the user was told last: whether the disk takes texts.
 struct News<'a, T> {
     folder: &'a Path,
     told: &'a T,
@@ -392,13 +394,13 @@ pub fn load(folder: &Path) -> KeptTexts {
     KeptTexts { kept, damaged }
 }
 
-/// Key and text of the file at `path`, where it is as it was written.
+/// Key and text of the file at `path`, if it is as it was written.
 fn whole(path: &Path) -> Option<(String, String)> {
     let content = fs::read_to_string(path).ok()?;
     read(&content).map(|(key, text)| (key.to_owned(), text.to_owned()))
 }
 
-/// Key and text of a file, where they are what was written.
+/// Key and text of a file, if they are what was written.
 fn read(content: &str) -> Option<(&str, &str)> {
     let (head, text) = content.split_once('\n')?;
     let (sum_said, key) = head.strip_prefix(MAGIC)?.strip_prefix(' ')?.split_once(' ')?;

@@ -46,7 +46,7 @@ pub struct Options {
     pub connections: Connections,
     /// The server that one begins at.
     pub here: Host,
-    /// Opens other servers, where there are such.
+    /// Opens other servers, if any.
     pub open: Option<OpenServer>,
     /// Whether the mouse is used.
     pub mouse: bool,
@@ -54,9 +54,9 @@ pub struct Options {
     pub depth: Depth,
     /// Whether the terminal is asked for its background.
     pub ask_background: bool,
-    /// Where kept texts are written.
+    /// Where saved texts are written.
     pub drafts: Option<PathBuf>,
-    /// Writes the person's own sections to the configuration.
+    /// Writes the user's own sections to the configuration.
     pub configure: Option<executor::Configure>,
     /// How the terminal is told that something watched has ended.
     pub notify: terminal::Notify,

@@ -1,4 +1,4 @@
-//! Other programs: the browser, and the person's editor and pager, which have the terminal for a while.
+//! Other programs: the browser, and the user's editor and pager, which have the terminal for a while.
 
 use super::signals::{self, Signal, Signals, StopsBySystem};
 use super::terminal;
@@ -107,8 +107,8 @@ fn printed(paper: &PagerText) -> io::Result<NamedTempFile> {
     Ok(file)
 }
 
-/// Lets the person write `text` in `$VISUAL`, `$EDITOR` or `vi`, in a file whose name ends with `suffix`; gives back every
-/// byte that the editor wrote, and whether labscope is to end, too.
+/// Lets the user write `text` in `$VISUAL`, `$EDITOR` or `vi`, in a file whose name ends with `suffix`; gives back
+/// every byte that the editor wrote, and whether labscope is to end, too.
 pub async fn editor(text: &str, suffix: &str, signals: &mut Signals) -> (Result<String, String>, bool) {
     let command = ["VISUAL", "EDITOR"]
         .iter()
@@ -123,7 +123,7 @@ pub async fn editor(text: &str, suffix: &str, signals: &mut Signals) -> (Result<
         Ok(ended) => ended,
         Err(error) => return (Err(failed(error)), false),
     };
-    // One that was told to end cannot end well; what it wrote until then is the person's.
+    // One that was told to end cannot end well; what it wrote until then is the user's.
     if !status.success() && !ends {
         let kept =
             file.keep().map(|(_, path)| format!(" What was written is in {}.", path.display())).unwrap_or_default();
@@ -148,7 +148,7 @@ fn filled(text: &str, suffix: &str) -> io::Result<NamedTempFile> {
     Ok(file)
 }
 
-/// What is in the file now.
+/// Returns what is in the file now.
 fn written(file: &mut NamedTempFile) -> io::Result<Vec<u8>> {
     let mut written = Vec::new();
     // Editors that write by rename leave the old file behind our handle: read what stands at the path.

@@ -1,4 +1,4 @@
-//! The servers that a person was at in this session: an app and an executor each, and which of them is in front.
+//! The servers that the user was at in this session: an app and an executor each, and which of them is in front.
 
 use super::executor::{Configure, Executor};
 use super::terminal;
@@ -39,9 +39,9 @@ pub type OpenServer = Arc<dyn Fn(&Host) -> ServerContext + Send + Sync>;
 pub(super) struct SharedContext {
     /// The ways to servers.
     pub lines: Connections,
-    /// Opens other servers, where there are such.
+    /// Opens other servers, if any.
     pub open: Option<OpenServer>,
-    /// Writes the person's own sections.
+    /// Writes the user's own sections.
     pub configure: Option<Configure>,
 }
 
@@ -61,8 +61,8 @@ impl ServerSession {
         ServerSession { host, app, executor: executor.configured(house.configure.clone()), inbox }
     }
 
-    /// What runs in the background begins, or ends, at once: what it says from then on is known for what it is. The rest is
-    /// for the loop.
+    /// Starts or ends background work at once: what it says from then on is known for what it is.
+    /// The rest is for the loop.
     fn hand_over(&mut self, effects: Vec<Effect>) -> Vec<Task> {
         let left = effects.into_iter().filter_map(|effect| self.executor.take(effect));
         left.map(|effect| (self.host.clone(), effect)).collect()
@@ -76,7 +76,7 @@ pub(super) type Task = (Host, Effect);
 pub(super) enum Incoming {
     /// Something for the app of a server.
     Msg(Host, Msg),
-    /// A server can be opened; `None` where that failed.
+    /// A server can be opened; `None` if that failed.
     Ground(Host, Option<Place>, Box<Option<ServerContext>>),
 }
 
@@ -114,7 +114,7 @@ impl Sessions {
         self.front.host.clone()
     }
 
-    /// When the next of them has to be looked at.
+    /// Returns when the next of them has to be looked at.
     pub fn wake_at(&self) -> Option<Timestamp> {
         self.away.iter().fold(self.front.app.wake_at(), |wake, seat| earliest(wake, seat.app.wake_at()))
     }
@@ -123,7 +123,7 @@ impl Sessions {
         std::iter::once(&mut self.front).chain(&mut self.away).find(|seat| seat.host == *host)
     }
 
-    /// Whether an app was told to end.
+    /// Returns whether an app was told to end.
     pub fn is_quitting(&self) -> bool {
         self.front.app.is_quitting() || self.away.iter().any(|seat| seat.app.is_quitting())
     }
@@ -134,8 +134,8 @@ impl Sessions {
         self.moved(tasks)
     }
 
-    /// Goes where the tasks lead, at once: what a person typed behind that is for who is in front then. The rest is for the
-    /// loop.
+    /// Goes where the tasks lead, at once: what the user typed behind that is for who is in front then. The rest is for
+    /// the loop.
     fn moved(&mut self, tasks: Vec<Task>) -> Vec<Task> {
         let mut left = Vec::new();
         let mut queue = VecDeque::from(tasks);
@@ -149,7 +149,7 @@ impl Sessions {
         left
     }
 
-    /// Tells the person by the desktop, for the app of `host`.
+    /// Tells the user by the desktop, for the app of `host`.
     pub fn notify(&mut self, host: &Host, text: String) {
         if let Some(seat) = self.seat(host) {
             seat.executor.notify(text);
@@ -171,7 +171,7 @@ impl Sessions {
         self.moved(tasks)
     }
 
-    /// What is to be done for all that was received, and for what became due where nobody is.
+    /// Returns what is to be done for all that was received, and for what became due where nobody is.
     pub fn rest(&mut self, now: Timestamp) -> Vec<Task> {
         let mut tasks = Vec::new();
         let mut told = Vec::new();
@@ -200,7 +200,7 @@ impl Sessions {
         self.front.hand_over(effects)
     }
 
-    /// What comes next from the background.
+    /// Returns what comes next from the background.
     pub async fn heard(&mut self) -> Incoming {
         poll_fn(|cx| self.poll_heard(cx)).await
     }

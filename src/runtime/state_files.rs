@@ -1,5 +1,5 @@
-//! State files among the kept texts: read at the start, set aside where they cannot be read, and made once of the texts
-//! that held the same in earlier versions.
+//! State files among the saved texts: read at the start, set aside where they cannot be read, and made once of the
+//! texts that held the same in earlier versions.
 
 use super::journal;
 use crate::app::overlay::columns::ColumnChoice;
@@ -17,7 +17,7 @@ use std::path::Path;
 /// What files that were set aside end on.
 pub(super) const BACKUP: &str = ".bak";
 
-/// Whether a file of that name holds state, or did.
+/// Returns whether a file of that name holds state, or did.
 pub(super) fn is_state(name: &str) -> bool {
     StateFile::NAMES.iter().any(|state| name.starts_with(&journal::file_name(&StateFile::key(state, ""))))
 }
@@ -84,7 +84,7 @@ fn write(folder: &Path, account: &str, files: &[StateFile]) -> io::Result<()> {
     journal::sync_all(&mut names, folder)
 }
 
-/// The changes that a text of an earlier version amounts to; `None` where a person typed it.
+/// The changes that a text of an earlier version amounts to; `None` if the user typed it.
 fn changes(key: &str, text: &str) -> Option<serde_json::Result<Vec<Change>>> {
     let settings = |change| Some(Ok(vec![Change::Settings(change)]));
     let lines = || text.lines().filter(|line| !line.is_empty()).map(str::to_owned);

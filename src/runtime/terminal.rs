@@ -58,7 +58,8 @@ impl Notify {
         }
     }
 
-    /// What the terminal is sent. A part of the text comes from a server: nothing in it may end the sequence, or begin one.
+    /// Returns what the terminal is sent. A part of the text comes from a server: nothing in it may end the sequence,
+    /// or begin one.
     fn bytes(self, text: &str) -> Vec<u8> {
         let text = notice(text).replace(';', " ");
         match self {
@@ -246,7 +247,7 @@ impl Terminal {
         execute!(self.inner.backend_mut(), CopyToClipboard::to_clipboard_from(text))
     }
 
-    /// Tells the person that something watched has ended.
+    /// Tells the user that something watched has ended.
     pub fn notify(&mut self, how: Notify, text: &str) -> io::Result<()> {
         let out = self.inner.backend_mut();
         out.write_all(&how.bytes(text))?;
@@ -284,7 +285,7 @@ impl Terminal {
     }
 }
 
-/// How pictures are drawn, as far as the terminal says by its environment, and how large a cell is.
+/// Returns how pictures are drawn, as far as the terminal says by its environment, and how large a cell is.
 pub fn screen() -> Screen {
     let cell = crossterm::terminal::window_size().ok().and_then(|size| {
         let side = |pixels: u16, cells: u16| pixels.checked_div(cells).filter(|side| (4..=100).contains(side));
@@ -310,7 +311,7 @@ fn protocol(variable: impl Fn(&str) -> Option<String>) -> Protocol {
     }
 }
 
-/// Whether the terminal is still there: its window may have been closed.
+/// Returns whether the terminal is still there: its window may have been closed.
 pub fn is_there() -> bool {
     io::stdout().is_terminal()
 }

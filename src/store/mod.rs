@@ -72,7 +72,7 @@ impl<K: PartialEq, T> Derived<K, T> {
         self.made = None;
     }
 
-    /// Whether there is a value, made from whatever rows.
+    /// Returns whether there is a value, made from whatever rows.
     pub fn is_set(&self) -> bool {
         self.made.is_some()
     }
@@ -82,7 +82,7 @@ impl<K: PartialEq, T> Derived<K, T> {
         self.made.as_ref().map(|(_, key, _)| key)
     }
 
-    /// The value, where it was made from these rows.
+    /// The value, if it was made from these rows.
     pub fn get(&self, revision: Revision) -> Option<&T> {
         self.made.as_ref().filter(|(from, ..)| *from == revision).map(|(.., value)| value)
     }
@@ -93,11 +93,11 @@ impl<K: PartialEq, T> Derived<K, T> {
 pub struct Arrival {
     /// What it says.
     pub value: Value,
-    /// Rows, where it is a list.
+    /// Rows, if it is a list.
     pub len: usize,
-    /// The page after it, where there is one.
+    /// The page after it, if any.
     pub next: Option<u32>,
-    /// Rows of the whole list, where the server counts them.
+    /// Rows of the whole list, if the server counts them.
     pub total: Option<u64>,
     /// Names the bytes that it was read from, see [`digest`]; 0 where they are not known.
     pub digest: u64,
@@ -113,7 +113,7 @@ pub fn digest(body: &[u8]) -> u64 {
 }
 
 impl Arrival {
-    /// Whether both were read from the same reply.
+    /// Returns whether both were read from the same reply.
     fn is_as(&self, other: &Arrival) -> bool {
         self.digest != 0 && (self.digest, self.next, self.total) == (other.digest, other.next, other.total)
     }
@@ -135,7 +135,7 @@ struct Entry {
     error: Option<(Error, Timestamp)>,
     stale: bool,
     loading: bool,
-    /// It became stale while it was being asked for: the reply on its way may be older than the change.
+    /// It became stale while it was loading: the reply on its way may be older than the change.
     again: bool,
 }
 
@@ -225,7 +225,7 @@ pub struct Remote<'a, T> {
     pub replies: usize,
     /// Why the last try failed.
     pub error: Option<&'a Error>,
-    /// Whether it is being asked for.
+    /// Whether it is loading.
     pub loading: bool,
     /// Whether it is as the server last said: neither stale nor being asked for.
     pub settled: bool,
@@ -237,7 +237,7 @@ fn for_good(error: Option<&Error>) -> Option<&Error> {
 }
 
 impl<'a, T> Remote<'a, T> {
-    /// Why the server no longer gives it, where it refuses: it is gone, or hidden.
+    /// Returns why the server no longer gives it, where it refuses: it is gone, or hidden.
     pub fn refused(&self) -> Option<&'a Error> {
         for_good(self.error)
     }
@@ -255,13 +255,13 @@ pub struct Rows<'a, T> {
     parts: Vec<&'a Resource>,
     /// Whether the server has more than is known.
     pub more: bool,
-    /// Whether a page is being asked for.
+    /// Whether a page is loading.
     pub loading: bool,
     /// Whether page 1 was ever answered.
     pub known: bool,
     /// Why the last try failed.
     pub error: Option<&'a Error>,
-    /// Rows of the whole list, where the server counts them.
+    /// Rows of the whole list, if the server counts them.
     pub total: Option<u64>,
     /// When the first page came.
     pub at: Option<Timestamp>,
@@ -290,7 +290,7 @@ impl Resource {
 }
 
 impl<'a, T> Rows<'a, T> {
-    /// Why the server no longer gives them, where it refuses: they are gone, or hidden.
+    /// Returns why the server no longer gives them, where it refuses: they are gone, or hidden.
     pub fn refused(&self) -> Option<&'a Error> {
         for_good(self.error)
     }
@@ -314,7 +314,7 @@ impl<'a, T: 'static> Rows<'a, T> {
         }
     }
 
-    /// Whether the rows only grew at their end since `revision`, one of the same list.
+    /// Returns whether the rows only grew at their end since `revision`, one of the same list.
     pub fn extends(&self, revision: Revision) -> bool {
         (self.extends..=self.revision).contains(&revision)
     }
@@ -329,12 +329,12 @@ impl<'a, T: 'static> Rows<'a, T> {
         self.parts.iter().map(|part| part.pages()).max().unwrap_or(0)
     }
 
-    /// Whether no row is known.
+    /// Returns whether no row is known.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The row `index`, where it is known.
+    /// The row `index`, if it is known.
     pub fn get(&self, index: usize) -> Option<&'a T> {
         let mut index = index;
         for part in &self.parts {
@@ -355,7 +355,7 @@ impl<'a, T: 'static> Rows<'a, T> {
         arrival.value.clone().downcast().ok()
     }
 
-    /// Whether the first `pages` pages are as the server last said: none of them is stale or being asked for.
+    /// Returns whether the first `pages` pages are as the server last said: none of them is stale or being asked for.
     pub fn settled(&self, pages: u32) -> bool {
         let entries = self.parts.iter().flat_map(|part| part.entries.iter().take(pages as usize));
         entries.into_iter().all(|entry| !entry.loading && !entry.stale)
@@ -371,7 +371,7 @@ impl<'a, T: 'static> Rows<'a, T> {
         pages.filter_map(|(arrival, _)| arrival.value.clone().downcast().ok()).collect()
     }
 
-    /// All known rows in order.
+    /// Returns all known rows in order.
     pub fn iter(&self) -> impl Iterator<Item = &'a T> + use<'a, T> {
         let known = |part: &'a Resource| part.entries.iter().map_while(|entry| entry.known.as_ref());
         let pages = self.parts.clone().into_iter().flat_map(known);
@@ -385,12 +385,12 @@ pub struct GrowingDocument<'a, S> {
     pub sink: &'a S,
     /// Whether nothing more will come.
     pub over: bool,
-    /// Why reading stopped, where it did.
+    /// Why reading stopped, if it did.
     pub error: Option<&'a Error>,
 }
 
 impl Store {
-    /// What is known of the reply of `endpoint`.
+    /// Returns what is known of the reply of `endpoint`.
     pub fn get<E: Endpoint>(&self, endpoint: &E) -> Remote<'_, E::Output> {
         let entry = self.resources.get(&endpoint.request()).and_then(|r| {
             r.used.set(self.turn);
@@ -414,12 +414,12 @@ impl Store {
         self.list_at(None, endpoint)
     }
 
-    /// The same of another server than the one at hand, where one is named.
+    /// The same of another server than the one at hand, if one is named.
     pub fn list_at<T: 'static, E: Endpoint<Output = Vec<T>>>(&self, host: Option<&Host>, endpoint: &E) -> Rows<'_, T> {
         self.rows_of(&endpoint.request().at(host))
     }
 
-    /// What is known of the list that `query` asks for.
+    /// Returns what is known of the list that `query` asks for.
     pub fn rows<T: 'static>(&self, query: &ListQuery<T>) -> Rows<'_, T> {
         let mut lists: Vec<Rows<'_, T>> = query.requests().map(|request| self.rows_of(request)).collect();
         match lists.len() {
@@ -459,7 +459,7 @@ impl Store {
         Some(GrowingDocument { sink, over: stream.over, error: stream.error.as_ref() })
     }
 
-    /// The result of a computation, where it was made.
+    /// The result of a computation, if it was made.
     pub fn made<T: 'static>(&self, key: &str) -> Option<&T> {
         let made = self.made.get(key)?;
         made.used.set(self.turn);
@@ -473,35 +473,35 @@ impl Store {
         made.value.clone().downcast().ok()
     }
 
-    /// How far the bytes for a result have come, while they come.
+    /// Returns how far the bytes for a result have come, while they come.
     pub fn progress(&self, key: &str) -> Option<Progress> {
         self.progress.get(key).copied()
     }
 
-    /// Why the bytes for a result did not come.
+    /// Returns why the bytes for a result did not come.
     pub fn failed(&self, key: &str) -> Option<&Error> {
         self.failed.get(key)
     }
 
-    /// Whether a page of a list (from 1), or a single reply (page 0), is known.
+    /// Returns whether a page of a list (from 1), or a single reply (page 0), is known.
     pub fn knows(&self, request: &Request, page: u32) -> bool {
         let entry = self.resources.get(request).and_then(|r| r.entries.get(page.saturating_sub(1) as usize));
         entry.is_some_and(|entry| entry.known.is_some())
     }
 
-    /// Why the last try of a request failed, where it did.
+    /// Returns why the last try of a request failed, if it did.
     pub fn error_of(&self, request: &Request) -> Option<&Error> {
         self.resources.get(request)?.entries.iter().find_map(|e| e.error.as_ref()).map(|(error, _)| error)
     }
 
-    /// Whether a request is as the server last said: answered or failed, and neither stale nor being asked for.
+    /// Returns whether a request is as the server last said: answered or failed, and neither stale nor being asked for.
     pub fn is_fresh(&self, request: &Request) -> bool {
         let entry = self.resources.get(request).and_then(|resource| resource.entries.first());
         entry.is_some_and(|e| !e.stale && !e.loading && (e.known.is_some() || e.error.is_some()))
     }
 
-    /// Everything of that type that is known of the server at hand, in whatever list or alone, with the request that it came
-    /// by. For a person who looks for something: it costs what is known.
+    /// Everything of that type that is known of the current server, in whatever list or alone, with the request that it
+    /// came by. For the user who looks for something: it costs what is known.
     pub fn known<T: 'static>(&self) -> impl Iterator<Item = (&Request, &T)> {
         self.resources.iter().filter(|(request, _)| request.host.is_none()).flat_map(|(request, resource)| {
             let known = resource.entries.iter().filter_map(|entry| entry.known.as_ref());
@@ -512,12 +512,12 @@ impl Store {
         })
     }
 
-    /// Whether a request is on its way.
+    /// Returns whether a request is on its way.
     pub fn is_loading(&self, request: &Request) -> bool {
         self.resources.get(request).is_some_and(|resource| resource.entries.iter().any(|entry| entry.loading))
     }
 
-    /// What a request came to, of one whose [`Load`] reads its reply in its own way.
+    /// Returns what a request came to, of one whose [`Load`] reads its reply in its own way.
     pub fn read_as<T: 'static>(&self, request: &Request) -> Option<&T> {
         let resource = self.resources.get(request)?;
         resource.used.set(self.turn);
@@ -530,12 +530,12 @@ impl Store {
         self.news
     }
 
-    /// When the server last answered.
+    /// Returns when the server last answered.
     pub fn heard(&self) -> Option<Timestamp> {
         self.heard
     }
 
-    /// Why the server is out of reach, while it is.
+    /// Returns why the server is out of reach, while it is.
     pub fn lost(&self) -> Option<&Error> {
         self.lost.as_ref()
     }
@@ -600,12 +600,12 @@ impl Store {
         (None, wake)
     }
 
-    /// Whether the stream of `follow` still has to be read.
+    /// Returns whether the stream of `follow` still has to be read.
     pub fn follows(&self, follow: &Follow) -> bool {
         self.streams.get(&follow.request).is_none_or(|s| !s.over && s.error.is_none())
     }
 
-    /// Whether the result named `key` is still to be made.
+    /// Returns whether the result named `key` is still to be made.
     pub fn lacks(&self, key: &str) -> bool {
         !self.made.contains_key(key) && !self.given_up.contains(key) && !self.failed.contains_key(key)
     }
@@ -616,7 +616,7 @@ impl Store {
         self.streams.get(request).map(held).unwrap_or_default()
     }
 
-    /// Whether a stream should bring no more for the moment.
+    /// Returns whether a stream should bring no more for the moment.
     pub fn is_full(&self, request: &Request) -> bool {
         self.streams.get(request).is_some_and(|s| s.sink.is_full())
     }
@@ -650,7 +650,7 @@ impl Store {
                 entry.error = None;
                 entry.replies += 1;
                 match &mut entry.known {
-                    // The same bytes again: nothing that was made of them has to be made anew.
+                    // The same bytes again: nothing that was made of them has to be made again.
                     Some((known, at)) if known.is_as(&arrival) => *at = now,
                     known => {
                         grew = known.is_none();
@@ -665,7 +665,7 @@ impl Store {
             }
         }
         if let Some(resource) = self.resources.get_mut(request) {
-            // A list that became shorter ends where the server says that it ends.
+            // A list that became shorter ends if the server says that it ends.
             let index = page.saturating_sub(1) as usize;
             let ended = matches!(resource.entries.get(index), Some(e) if e.error.is_none() && e.known.as_ref().is_some_and(|(a, _)| a.next.is_none()));
             if ended {
@@ -692,7 +692,7 @@ impl Store {
         }
     }
 
-    /// When the oldest came of what is known of `wants` and can become another thing.
+    /// Returns when the oldest came of what is known of `wants` and can become another thing.
     pub fn oldest(&self, wants: &[Want]) -> Option<Timestamp> {
         let loads = wants.iter().filter_map(|want| if let Want::Load(load) = want { Some(load) } else { None });
         let loads = loads.filter(|load| !load.is_lasting());
@@ -700,7 +700,8 @@ impl Store {
         entries.filter_map(|entry| entry.known.as_ref()).map(|(_, at)| *at).min()
     }
 
-    /// Whether something that is known of `wants` could not be read again: what is shown of it may be true no more.
+    /// Returns whether something that is known of `wants` could not be read again: what is shown of it may be true no
+    /// more.
     pub fn is_outlived(&self, wants: &[Want]) -> bool {
         let loads = wants.iter().filter_map(|want| if let Want::Load(load) = want { Some(load) } else { None });
         let mut entries = loads.filter_map(|load| self.resources.get(&load.request)).flat_map(|r| &r.entries);
@@ -860,7 +861,7 @@ fn later(at: Timestamp, seconds: f64) -> Timestamp {
     at.checked_add(jiff::SignedDuration::from_millis((seconds * 1000.0) as i64)).unwrap_or(Timestamp::MAX)
 }
 
-/// The earlier of two moments, where there are any.
+/// The earlier of two moments, if any.
 pub fn earliest(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.min(b)),
@@ -868,9 +869,9 @@ pub fn earliest(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp>
     }
 }
 
-/// Where there are more than so many, or more than so many bytes of them, forgets those that were used longest ago, so that
-/// half of that stays; but never what was used in the turn that ended: it would be asked for again at once, and for ever.
-/// `of` says when a value was used, and how many bytes it is of.
+/// Where there are more than so many, or more than so many bytes of them, forgets those that were used longest ago, so
+/// that half of that stays; but never what was used in the turn that ended: it would be asked for again at once, and
+/// forever. `of` says when a value was used, and how many bytes it is of.
 fn forget<K: Eq + std::hash::Hash, V>(
     map: &mut HashMap<K, V>,
     (most, room): (usize, usize),

@@ -33,12 +33,12 @@ impl Parts {
         Parts { total, held: HeldBytes::Pieces(Vec::new()) }
     }
 
-    /// All of it, in memory.
+    /// Returns all of it, in memory.
     pub fn whole(bytes: Bytes) -> Parts {
         Parts { total: bytes.len() as u64, held: HeldBytes::Pieces(vec![(0, bytes)]) }
     }
 
-    /// All of it, in a file of `total` bytes that nobody else writes to.
+    /// Returns all of it, in a file of `total` bytes that nobody else writes to.
     pub fn file(file: File, total: u64) -> Parts {
         Parts { total, held: HeldBytes::File(Arc::new(Mutex::new(file))) }
     }
@@ -55,7 +55,7 @@ impl Parts {
         self.total
     }
 
-    /// Whether all of it is here.
+    /// Returns whether all of it is here.
     pub fn is_whole(&self) -> bool {
         match &self.held {
             HeldBytes::Pieces(pieces) => {
@@ -65,7 +65,7 @@ impl Parts {
         }
     }
 
-    /// The bytes of `range`; `None` where they are not all here. Reads the disk: for workers.
+    /// The bytes of `range`; `None` if they are not all here. Reads the disk: for workers.
     pub fn read(&self, range: Range<u64>) -> io::Result<Option<Bytes>> {
         if range.start > range.end || range.end > self.total {
             return Ok(None);
@@ -103,7 +103,7 @@ pub trait RangeRead: Send + Sync + 'static {
     fn key(&self) -> String;
     /// The large thing.
     fn request(&self) -> Request;
-    /// What is asked for first. A server that knows no parts sends everything.
+    /// Returns what is asked for first. A server that knows no parts sends everything.
     fn begin(&self) -> Slice;
     /// Bytes that may be brought in all; see [`RangeRead::too_large`].
     fn most(&self) -> u64;
@@ -137,7 +137,7 @@ pub struct AnyRangeRead {
 }
 
 impl AnyRangeRead {
-    /// What `glean` makes.
+    /// Returns what `glean` makes.
     pub fn new<G: RangeRead>(glean: G) -> AnyRangeRead {
         let glean = Arc::new(glean);
         let again = glean.clone();

@@ -34,7 +34,7 @@ pub enum Want {
 }
 
 impl Want {
-    /// The server that is meant, where it is another than the one at hand.
+    /// The server that is meant, if it is another than the one at hand.
     pub fn host(&self) -> Option<&Host> {
         match self {
             Want::Load(load) => load.request.host.as_ref(),
@@ -111,13 +111,13 @@ impl Load {
         }
     }
 
-    /// The same, asked of another server than the one at hand, where one is named.
+    /// The same, asked of another server than the one at hand, if one is named.
     pub fn at(mut self, host: Option<&Host>) -> Load {
         self.request = self.request.at(host);
         self
     }
 
-    /// Whether the reply stays the same for ever: what is named by its hash is never another thing.
+    /// Returns whether the reply stays the same forever: what is named by its hash is never another thing.
     pub fn is_lasting(&self) -> bool {
         let Some(slot) = self.immutable_by else { return false };
         let is_slot = |part: &str| part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) == Some(slot);
@@ -206,13 +206,13 @@ pub trait Sink: Any + Send {
     fn push(&mut self, bytes: &[u8]);
     /// What was held is no longer true: the document starts again.
     fn reset(&mut self);
-    /// How many bytes it was given.
+    /// Returns how many bytes it was given.
     fn held(&self) -> u64;
     /// The last of them, some hundred: what comes next must follow on these.
     fn tail(&self) -> &[u8] {
         &[]
     }
-    /// Whether no more should come until some of what is held was put elsewhere.
+    /// Returns whether no more should come until some of what is held was put elsewhere.
     fn is_full(&self) -> bool {
         false
     }
@@ -341,7 +341,7 @@ pub struct Write {
 }
 
 impl Write {
-    /// The change that `endpoint` makes; `what` names it for a person, as in "could not {what}".
+    /// The change that `endpoint` makes; `what` names it for the user, as in "could not {what}".
     pub fn new<E: Endpoint>(endpoint: &E, what: impl Into<String>) -> Write {
         Write {
             request: endpoint.request(),

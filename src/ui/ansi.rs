@@ -124,7 +124,7 @@ impl Line {
 }
 
 impl State {
-    /// How text of this look is drawn.
+    /// Returns how text of this look is drawn.
     pub fn style(self, theme: &Theme) -> Style {
         let mut style = Style::new();
         style.fg = self.fg.color(theme);
@@ -276,7 +276,7 @@ fn escape(bytes: &[u8]) -> (usize, Escape<'_>) {
     }
 }
 
-/// Whether anything of `bytes` would be seen: text other than blanks.
+/// Returns whether anything of `bytes` would be seen: text other than blanks.
 pub fn is_visible(bytes: &[u8]) -> bool {
     let mut rest = bytes;
     while let Some(first) = rest.first() {
@@ -290,12 +290,12 @@ pub fn is_visible(bytes: &[u8]) -> bool {
     false
 }
 
-/// Whether something in `bytes` may give text a look.
+/// Returns whether something in `bytes` may give text a look.
 pub fn has_looks(bytes: &[u8]) -> bool {
     memchr::memmem::find(bytes, &[0x1b, b'[']).is_some()
 }
 
-/// Whether `bytes` are escapes alone, and some.
+/// Returns whether `bytes` are escapes alone, and some.
 pub fn is_hollow(bytes: &[u8]) -> bool {
     let mut rest = bytes.strip_suffix(b"\r").unwrap_or(bytes);
     let some = !rest.is_empty();
@@ -333,7 +333,7 @@ pub fn parse_line(state: &mut State, line: &[u8]) -> Line {
     parsed
 }
 
-/// Most lines only ever add text. `None` where the cursor moves back.
+/// Most lines only ever add text. `None` if the cursor moves back.
 fn append(state: &mut State, line: &[u8]) -> Option<Line> {
     let mut out = Line::default();
     let mut column = 0;

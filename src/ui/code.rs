@@ -205,7 +205,7 @@ impl Highlights {
     /// Lines of a piece.
     pub const PIECE: usize = 128;
 
-    /// The spans of a line, where they are known.
+    /// The spans of a line, if they are known.
     pub fn line(&self, line: usize) -> Option<&Spans> {
         let block = self.pieces.get(&(line / Self::PIECE))?;
         block.lines.get(line.checked_sub(block.first_line)?)

@@ -32,12 +32,12 @@ pub struct Table {
     numbers: Vec<bool>,
 }
 
-/// Whether a file of that name is a table.
+/// Returns whether a file of that name is a table.
 pub fn is_table(path: &str) -> bool {
     separator(path, "").is_some()
 }
 
-/// The separator of a file of that name; `None` where it is no table.
+/// The separator of a file of that name; `None` if it is no table.
 pub fn separator(path: &str, first_line: &str) -> Option<u8> {
     let (_, ending) = path.rsplit_once('.')?;
     if ending.eq_ignore_ascii_case("tsv") || ending.eq_ignore_ascii_case("tab") {
@@ -101,7 +101,7 @@ impl Table {
         self.starts.len()
     }
 
-    /// Whether there is none.
+    /// Returns whether there is none.
     pub fn is_empty(&self) -> bool {
         self.starts.is_empty()
     }

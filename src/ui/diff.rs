@@ -47,7 +47,7 @@ pub struct Source {
     pub is_deleted: bool,
     /// A tool made the file, as the server sees it.
     pub is_generated: bool,
-    /// Six octal digits, where they are known.
+    /// Six octal digits, if they are known.
     pub old_mode: Option<String>,
     pub new_mode: Option<String>,
     /// The server held the text back because of its size.
@@ -117,7 +117,7 @@ pub struct Hunk {
     pairs: Range<usize>,
     /// It stands for the rest of the file, of which it is not known how long it is.
     rest: bool,
-    /// Lines of the file between the hunk before it, or the file's start, and this one. `None` where its header says
+    /// Lines of the file between the hunk before it, or the file's start, and this one. `None` if its header says
     /// something that cannot be.
     pub hidden: Option<u32>,
     /// Where its first line stands in the old and in the new file.
@@ -141,7 +141,7 @@ pub struct FileDiff {
     pub identity: u64,
     /// Counts what was brought into sight.
     pub revision: u32,
-    /// All that changed is white space, which is not shown.
+    /// All that changed is whitespace, which is not shown.
     pub only_spaces: bool,
     /// Bytes before and now of what is no text, once somebody asked; 0 where it was not or is not there.
     pub sizes: Option<(u64, u64)>,
@@ -168,7 +168,7 @@ impl FileDiff {
         if self.source.new_path.is_empty() { &self.source.old_path } else { &self.source.new_path }
     }
 
-    /// How the file is called in a list: `old → new` where it was renamed.
+    /// Returns how the file is called in a list: `old → new` where it was renamed.
     pub fn title(&self) -> String {
         let source = &self.source;
         if source.old_path != source.new_path && !source.old_path.is_empty() && !source.new_path.is_empty() {
@@ -178,7 +178,7 @@ impl FileDiff {
         }
     }
 
-    /// Why there are no lines to show, where there are none.
+    /// Returns why there are no lines to show, if there are none.
     pub fn note(&self) -> Option<Cow<'static, str>> {
         let source = &self.source;
         let size = |bytes: u64| crate::ui::text::bytes(bytes);
@@ -206,7 +206,7 @@ impl FileDiff {
         Some(words.into())
     }
 
-    /// Whether something that is no text may have changed.
+    /// Returns whether something that is no text may have changed.
     pub fn is_opaque(&self) -> bool {
         let source = &self.source;
         let said = source.diff.starts_with("Binary files ");
@@ -219,12 +219,12 @@ impl FileDiff {
         FileDiff { sizes: Some((before, now)), revision: self.revision + 1, ..self.clone() }
     }
 
-    /// Whether the server did not send what changed in it.
+    /// Returns whether the server did not send what changed in it.
     pub fn is_withheld(&self) -> bool {
         self.lines.is_empty() && (self.source.too_large || self.source.collapsed)
     }
 
-    /// What the server says a hunk is within: the head of a function, a section.
+    /// Returns what the server says a hunk is within: the head of a function, a section.
     pub fn within(&self, hunk: usize) -> &str {
         self.hunks.get(hunk).and_then(|hunk| self.source.diff.get(hunk.within.clone())).unwrap_or_default()
     }

@@ -10,7 +10,7 @@ pub fn set_ascii(on: bool) {
     ASCII.store(on, Ordering::Relaxed);
 }
 
-/// Whether ASCII twins are drawn.
+/// Returns whether ASCII twins are drawn.
 pub fn ascii() -> bool {
     ASCII.load(Ordering::Relaxed)
 }
@@ -77,7 +77,7 @@ glyphs! {
     skeleton = "·", ".";
     /// Something done: a file viewed, a step passed.
     done = "✓", "+";
-    /// A thing that a person pinned.
+    /// A thing that the user pinned.
     pin = "◆", "*";
     /// Something wrong.
     wrong = "✗", "x";

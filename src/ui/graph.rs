@@ -21,7 +21,7 @@ const COLORS: [Role; 6] = [Role::Lane1, Role::Lane2, Role::Lane3, Role::Lane4, R
 /// A column of the graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Lane {
-    /// The commit that it waits for; `None` where it is free.
+    /// The commit that it waits for; `None` if it is free.
     awaits: Option<u64>,
     /// Counts the lines that were begun: the color.
     line: u8,
@@ -69,12 +69,12 @@ impl Page {
         self.rows.get(index)
     }
 
-    /// How many commits it holds.
+    /// Returns how many commits it holds.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether it holds none.
+    /// Returns whether it holds none.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -156,7 +156,7 @@ impl Lanes {
         row
     }
 
-    /// A free lane for `id`, at `from` or right of it where there is one; `None` where too many are taken.
+    /// A free lane for `id`, at `from` or right of it where there is one; `None` if too many are taken.
     fn begin(&mut self, id: u64, from: usize) -> Option<usize> {
         let free = |(index, lane): (usize, &Lane)| lane.awaits.is_none().then_some(index);
         let right = self.lanes.iter().enumerate().skip(from).find_map(free);
@@ -275,7 +275,7 @@ impl TextWriter {
     }
 }
 
-/// Where a lane meets the line along the row.
+/// Returns where a lane meets the line along the row.
 fn corner(above: bool, below: bool, left: bool, right: bool) -> &'static str {
     let (line, twin) = match (above, below, left, right) {
         (true, true, true, false) => ("┤", "+"),

@@ -24,7 +24,7 @@ const MOST_PIXELS: u64 = 50_000_000;
 const MOST_MEMORY: u64 = 512 * 1024 * 1024;
 /// The longer side of what is kept of a picture: no terminal shows more.
 const KEPT: u32 = 2400;
-/// The largest that a small picture is blown up to, where the terminal itself draws it.
+/// The largest that a small picture is blown up to, if the terminal itself draws it.
 const BLOW_UP: f64 = 2.0;
 /// Below this a pixel lets the background through.
 const OPAQUE: u8 = 96;
@@ -219,7 +219,7 @@ pub struct Fitted {
 }
 
 impl Fitted {
-    /// What the terminal gets to draw it by itself.
+    /// Returns what the terminal gets to draw it by itself.
     pub fn own(&self) -> Option<&TerminalPicture> {
         self.own.as_ref()
     }
@@ -265,7 +265,7 @@ impl PartialEq for Placed {
 }
 
 impl Pictures {
-    /// How pictures are drawn; part of the key of whatever is fitted.
+    /// Returns how pictures are drawn; part of the key of whatever is fitted.
     pub fn screen(&self) -> Screen {
         self.screen.get()
     }
@@ -292,7 +292,7 @@ impl Pictures {
         self.covered.set(covered);
     }
 
-    /// What was drawn since.
+    /// Returns what was drawn since.
     pub fn placed(&self) -> Vec<Placed> {
         self.placed.borrow().clone()
     }

@@ -22,12 +22,12 @@ impl Input {
         Input { cursor: text.len(), text }
     }
 
-    /// What was typed.
+    /// Returns what was typed.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether nothing was typed.
+    /// Returns whether nothing was typed.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
     }

@@ -36,7 +36,7 @@ pub struct Panels {
     count: usize,
     focus: usize,
     zoom: bool,
-    /// The share of the width that a person gave to a pane by dragging the rule behind it.
+    /// The share of the width that the user gave to a pane by dragging the rule behind it.
     shares: Vec<Option<f32>>,
     held: Option<usize>,
     dividers: RefCell<Vec<Divider>>,
@@ -49,7 +49,7 @@ impl Panels {
         Panels { count, shares: vec![None; count], ..Panels::default() }
     }
 
-    /// How many there are.
+    /// Returns how many there are.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -79,13 +79,13 @@ impl Panels {
         self.zoom = !self.zoom;
     }
 
-    /// Whether the focused pane stands alone.
+    /// Returns whether the focused pane stands alone.
     pub fn zoomed(&self) -> bool {
         self.zoom
     }
 
-    /// Where each pane stands while it is drawn; `None` for those out of sight. The focused one is always in sight. Rules, and
-    /// what the mouse takes hold of, are those of the last layout.
+    /// Returns where each pane stands while it is drawn; `None` for those out of sight. The focused one is always in
+    /// sight. Rules, and what the mouse takes hold of, are those of the last layout.
     pub fn layout(&self, area: Rect, asks: &[PanelRequest]) -> Vec<Option<Rect>> {
         let (places, dividers) = self.arranged(area, asks);
         *self.dividers.borrow_mut() = dividers;
@@ -93,7 +93,7 @@ impl Panels {
         places
     }
 
-    /// Where each pane would stand in an area, for who has to know before it is drawn.
+    /// Returns where each pane would stand in an area, for who has to know before it is drawn.
     pub fn places(&self, area: Rect, asks: &[PanelRequest]) -> Vec<Option<Rect>> {
         self.arranged(area, asks).0
     }
@@ -172,7 +172,7 @@ impl Panels {
         self.held = None;
     }
 
-    /// Whether a rule is held.
+    /// Returns whether a rule is held.
     pub fn dragging(&self) -> bool {
         self.held.is_some()
     }

@@ -29,8 +29,8 @@ pub struct Found {
     pub capped: bool,
 }
 
-/// Reads what a person typed: a regular expression, or the plain text where it is none; letter case counts where there is an
-/// upper-case letter.
+/// Reads what the user typed: a regular expression, or the plain text where it is none; letter case counts where there
+/// is an upper-case letter.
 pub fn pattern(query: &str) -> Option<Regex> {
     if query.is_empty() {
         return None;

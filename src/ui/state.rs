@@ -9,7 +9,7 @@ use ratatui::style::Style;
 /// The widest that a block of prose gets; longer lines are hard to read.
 const MEASURE: u16 = 72;
 
-/// Rows of quiet dots, where nothing was known before.
+/// Rows of quiet dots, if nothing was known before.
 pub fn skeleton(buf: &mut Buffer, area: Rect, theme: &Theme) {
     let style = theme.style(Role::Faint);
     // Uneven, as text is; fewer and fewer, for nobody knows how many there will be.

@@ -52,7 +52,7 @@ impl Column {
         Column { sorted: Some(down), size, ..self }
     }
 
-    /// What stands above it.
+    /// Returns what stands above it.
     fn head(&self) -> Cow<'static, str> {
         match self.sorted {
             Some(down) if !self.title.is_empty() => {
@@ -236,7 +236,7 @@ impl ListState {
     /// is not found given up. Says whether it was.
     pub fn sync_while(&mut self, len: usize, whole: bool, key_of: impl Fn(usize) -> String) -> bool {
         if len == 0 {
-            // The key stays: a list that is loaded anew is empty for a while.
+            // The key stays: a list that is loaded again is empty for a while.
             return false;
         }
         let at = self.selected.min(len - 1);
@@ -321,7 +321,7 @@ impl ListState {
         &self.marked
     }
 
-    /// Whether the thing with `key` is marked.
+    /// Returns whether the thing with `key` is marked.
     pub fn is_marked(&self, key: &str) -> bool {
         self.marked.contains(key)
     }
@@ -373,7 +373,7 @@ pub fn draw(
     row: impl Fn(usize) -> Row,
 ) {
     let area = area.intersection(buf.area);
-    // Rows go before titles: three of them, where there are so many.
+    // Rows go before titles: three of them, if there are so many.
     let enough = usize::from(area.height) > len.clamp(1, 3);
     let header = u16::from(enough && columns.iter().any(|c| !c.title.is_empty()));
     state.header.set(usize::from(header));
@@ -425,7 +425,7 @@ fn heading(buf: &mut Buffer, area: Rect, theme: &Theme, row: &Row) {
     }
 }
 
-/// Where the columns that have a place stand, each with the gap behind it.
+/// Returns where the columns that have a place stand, each with the gap behind it.
 fn places(area: Rect, widths: &[Option<u16>]) -> Vec<(usize, u16, u16)> {
     let mut x = area.x.saturating_add(LEAD);
     let mut places = Vec::new();

@@ -230,8 +230,8 @@ impl<'a> Iterator for Cells<'a> {
     }
 }
 
-/// Whether `bytes` begin with a line of a frame (U+2500 to U+257F) that stands alone: most of what is not ASCII on a
-/// screen full of comments and tables is such lines, and finding where a grapheme ends is dear.
+/// Returns whether `bytes` begin with a line of a frame (U+2500 to U+257F) that stands alone: most of what is not ASCII
+/// on a screen full of comments and tables is such lines, and finding where a grapheme ends is dear.
 fn frame_line(bytes: &[u8]) -> bool {
     let is_line = |bytes: &[u8]| matches!(bytes, [0xe2, 0x94 | 0x95, _, ..]);
     is_line(bytes) && bytes.get(3..).is_none_or(|rest| rest.first().is_none_or(u8::is_ascii) || is_line(rest))
@@ -426,7 +426,7 @@ fn unbroken(source: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// How long ago, in few words: `now`, `3m`, `3h`, `2d`, `5w`, `1y`; the future as `in 3m`. In seconds.
+/// Returns how long ago, in few words: `now`, `3m`, `3h`, `2d`, `5w`, `1y`; the future as `in 3m`. In seconds.
 pub fn ago(seconds: i64) -> String {
     let s = seconds.unsigned_abs();
     let (minute, hour, day) = (60, 3_600, 86_400);

@@ -266,7 +266,7 @@ impl Theme {
         Ok(Theme { name: file.name, background: file.background, depth: Depth::True, styles })
     }
 
-    /// A theme of the binary by name; `None` where there is none of that name.
+    /// A theme of the binary by name; `None` if there is none of that name.
     pub fn built_in(name: &str) -> Option<Theme> {
         let (_, text) = BUILT_IN.iter().find(|(n, _)| *n == name)?;
         Theme::parse(text).ok()
@@ -287,7 +287,7 @@ impl Theme {
         Theme { name: "plain".into(), background: Background::Dark, depth: Depth::True, styles }.with_depth(Depth::None)
     }
 
-    /// How `role` looks.
+    /// Returns how `role` looks.
     pub fn style(&self, role: Role) -> Style {
         self.styles.get(role as usize).copied().unwrap_or_default()
     }

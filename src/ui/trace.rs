@@ -64,7 +64,7 @@ pub struct Trace {
     sections: Arc<Sections>,
     stock: Arc<SharedBlocks>,
     last: Vec<u8>,
-    /// How often the server wrote it anew.
+    /// How often the server wrote it again.
     resets: u32,
     edition: Edition,
 }
@@ -111,7 +111,7 @@ impl Trace {
         &self.sections.list
     }
 
-    /// Whether lines have a time.
+    /// Returns whether lines have a time.
     pub fn has_times(&self) -> bool {
         self.stamped == Some(true)
     }
@@ -121,12 +121,12 @@ impl Trace {
         &self.last
     }
 
-    /// A number that no other trace has, nor this one after it was written anew.
+    /// A number that no other trace has, nor this one after it was written again.
     pub fn edition(&self) -> u64 {
         self.edition.0
     }
 
-    /// How often it was written anew.
+    /// Returns how often it was written again.
     pub fn resets(&self) -> u32 {
         self.resets
     }
@@ -274,7 +274,7 @@ impl Trace {
         ansi::is_visible(tail.get(marker::content(tail, self.stamped == Some(true))).unwrap_or_default())
     }
 
-    /// The block of a line, where it is at hand, and whether it is the open one.
+    /// The block of a line, if it is at hand, and whether it is the open one.
     fn block_of(&self, line: usize) -> Option<(Arc<Block>, bool)> {
         if line >= self.open.first {
             return Some((self.open.clone(), true));
@@ -400,12 +400,12 @@ impl Trace {
         self.stock.turn()
     }
 
-    /// Whether more than `keep` bytes are in memory that could be elsewhere.
+    /// Returns whether more than `keep` bytes are in memory that could be elsewhere.
     pub fn exceeds(&self, keep: u64) -> bool {
         self.stock.held() > keep && self.stock.trouble().is_none()
     }
 
-    /// Whether more comes than is put away.
+    /// Returns whether more comes than is put away.
     pub fn is_full(&self) -> bool {
         self.stock.is_full()
     }
@@ -415,7 +415,7 @@ impl Trace {
         self.stock.put_away(&self.closed, keep, make);
     }
 
-    /// What went wrong with the disk.
+    /// Returns what went wrong with the disk.
     pub fn trouble(&self) -> Option<String> {
         self.stock.trouble()
     }
@@ -440,7 +440,7 @@ impl Trace {
         }
     }
 
-    /// The text of a line as the screen shows it; `None` where it is not at hand.
+    /// The text of a line as the screen shows it; `None` if it is not at hand.
     pub fn text(&self, line: usize) -> Option<String> {
         let (block, open) = self.block_of(line)?;
         let parts = self.parts(&block, open, line)?;

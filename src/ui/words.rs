@@ -11,7 +11,7 @@ const WORDS: usize = 600;
 /// Byte ranges of a line.
 pub type Ranges = Vec<Range<u32>>;
 
-/// Byte ranges in the old and in the new line. `None` where the two have little in common, or are too long: then the whole
+/// Byte ranges in the old and in the new line. `None` if the two have little in common, or are too long: then the whole
 /// lines are the change.
 pub fn changed(old: &str, new: &str) -> Option<(Ranges, Ranges)> {
     if old.len() > LINE || new.len() > LINE {

@@ -65,7 +65,7 @@ struct Caller {
 }
 
 impl Caller {
-    /// `None` where the server has gone before it answered.
+    /// `None` if the server has gone before it answered.
     async fn send(&self, method: Method, path: &str, body: Option<Value>) -> Option<Response> {
         let request = self.client.request(method, format!("{}/api/v4{path}", self.url));
         let request = request.header("PRIVATE-TOKEN", &self.token);
@@ -83,7 +83,7 @@ impl Caller {
         serde_json::from_str(&text).unwrap()
     }
 
-    /// All pages of a list.
+    /// Returns all pages of a list.
     async fn all(&self, path: &str) -> Vec<Value> {
         let mut out = Vec::new();
         let mut page = "1".to_owned();
@@ -204,7 +204,7 @@ fn whole_repository(path: &Path) {
     }
 }
 
-/// Whether stock git is on this machine.
+/// Returns whether stock git is on this machine.
 fn git() -> bool {
     Command::new("git").arg("--version").stdout(Stdio::null()).status().is_ok_and(|status| status.success())
 }

@@ -33,7 +33,7 @@ async fn connect(server: &Server) -> TcpStream {
     TcpStream::connect(server.running.base_url.trim_start_matches("http://")).await.unwrap()
 }
 
-/// What comes until the server closes the connection.
+/// Returns what comes until the server closes the connection.
 async fn until_closed(stream: &mut TcpStream) -> String {
     let mut text = Vec::new();
     let read = stream.read_to_end(&mut text);

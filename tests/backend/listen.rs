@@ -8,7 +8,7 @@ use std::net::TcpListener;
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// Takes posts for ever, and hands on their bodies; the first few connections it only closes.
+/// Takes posts forever, and hands on their bodies; the first few connections it only closes.
 fn receiver(closed: usize) -> (String, mpsc::Receiver<Value>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/told", listener.local_addr().unwrap());

@@ -39,7 +39,7 @@ fn made() -> (TempDir, Repository) {
     (folder, repo)
 }
 
-/// Every file of a folder with its bytes.
+/// Returns every file of a folder with its bytes.
 fn everything(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut out = BTreeMap::new();
     for entry in std::fs::read_dir(folder).unwrap().flatten() {

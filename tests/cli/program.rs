@@ -43,7 +43,7 @@ fn ended(output: Output) -> Ended {
     Ended { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
 }
 
-/// Whether only its owner can read a file.
+/// Returns whether only its owner can read a file.
 #[cfg(unix)]
 pub fn is_private(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;

@@ -257,7 +257,7 @@ async fn a_trace_that_is_written_anew_and_longer_begins_again_where_ranges_are_h
         assert!(outcome.is_ok());
         assert_eq!((&heard.text, heard.restarts), (then, 1));
     }
-    // Left, and looked at again after it was written anew: the last bytes that are held tell.
+    // Left, and looked at again after it was written again: the last bytes that are held tell.
     let held = |text: &str| HeldState { amount: text.len() as u64, tail: text.as_bytes()[text.len() - 512..].to_vec() };
     let is = new.clone();
     let (heard, outcome) = go_on(vec![turn(move |from| ranged(&is, from))], held(&old)).await;

@@ -18,7 +18,7 @@ fn connection(server: Server, token: &str, replies: Option<PathBuf>) -> Connecti
     Connection::new(Box::new(move || Client::new(server)), replies)
 }
 
-/// Asks `host` for merge requests, the server at hand where none is named; whether it answered.
+/// Asks `host` for merge requests, the current server where none is named; whether it answered.
 async fn ask(executor: &mut Executor, inbox: &mut mpsc::Receiver<Msg>, host: Option<&Host>) -> bool {
     let load = Load::list(&ListMergeRequests::default(), 1).at(host);
     let ticket = Ticket::Load(load.request.clone(), 1);

@@ -80,7 +80,8 @@ pub fn check_sample<T: Serialize + DeserializeOwned>(name: &str, text: &str) {
     }
 }
 
-/// What servers make of a sample: at every depth they write null what they please, leave it out, and add what nobody expects.
+/// Returns what servers make of a sample: at every depth they write null what they please, leave it out, and add what
+/// nobody expects.
 fn variants(sample: &Value) -> Vec<(String, Value)> {
     let mut places = Vec::new();
     objects(sample, String::new(), &mut places);

@@ -1,5 +1,5 @@
-//! What only administrators may see, where a server does not say who is one: it is asked for, and what the server says is said
-//! in the place of what would be there; nothing looks as if there were none.
+//! What only administrators may see, if a server does not say who is one: it is asked for, and what the server says is
+//! said in the place of what would be there; nothing looks as if there were none.
 
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;

@@ -1,4 +1,4 @@
-//! Changes as a person reads them: both sides, hidden lines, white space, what was viewed, what is new.
+//! Changes as the user reads them: both sides, hidden lines, whitespace, what was viewed, what is new.
 
 use crate::harness::{Begin, Harness};
 use crate::mrs::merge_request;

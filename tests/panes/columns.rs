@@ -1,4 +1,4 @@
-//! Columns that a person chooses, and what sorts the rows.
+//! Columns that the user chooses, and what sorts the rows.
 
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;

@@ -158,7 +158,7 @@ fn help_lists_every_command_of_its_place_and_of_every_place() {
     }
 }
 
-/// Every key that a terminal sends, but those that close what lies over a place, or choose in it.
+/// Returns every key that a terminal sends, but those that close what lies over a place, or choose in it.
 fn every_key() -> Vec<String> {
     let letters = ('!'..='~').map(String::from);
     let with = |modifier: &'static str| ('a'..='z').map(move |c| format!("{modifier}-{c}"));

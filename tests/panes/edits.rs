@@ -4,8 +4,8 @@ use crate::harness::{Begin, Harness};
 use labscope::app::Place;
 use serde_json::{Value, json};
 
-/// A form: where it is, the keys that open it and change something, the request that reads the thing, what that says, and
-/// a field that somebody else changes meanwhile.
+/// A form: where it is, the keys that open it and change something, the request that reads the thing, what that says,
+/// and a field that somebody else changes in the meantime.
 struct Edit {
     place: Place,
     keys: &'static str,

@@ -88,7 +88,7 @@ async fn what_was_typed_is_kept_through_esc_and_is_there_again() {
     assert!(again.kept.is_empty(), "{:?}", again.kept);
 }
 
-/// What is kept by its whole key, as another start finds it.
+/// Returns what is kept by its whole key, as another start finds it.
 fn started_again(kept: &[(&str, &str)]) -> Harness {
     let mut begin = Begin::at(Place::new("projects"));
     begin.drafts.extend(kept.iter().map(|(key, text)| ((*key).to_owned(), (*text).to_owned())));
@@ -202,7 +202,7 @@ async fn what_theirs_took_the_place_of_comes_back_by_a_key() {
     assert_eq!(sent(&harness, "PUT"), ["PUT /projects/acme%2Frocket-ui name=mine"]);
 }
 
-/// The settings of a project, opened again: what the server has is known, and being asked for anew.
+/// The settings of a project, opened again: what the server has is known, and being asked for again.
 async fn reopened() -> Harness {
     let mut harness = projects().await;
     harness.reply("GET /projects/acme%2Frocket-ui", project("rocket-ui"));

@@ -75,7 +75,7 @@ pub struct Begin {
 }
 
 impl Begin {
-    /// All panes, at `place`, 80 columns by 24 rows, dark, signed in; replies come from [`Harness::reply`].
+    /// Returns all panes, at `place`, 80 columns by 24 rows, dark, signed in; replies come from [`Harness::reply`].
     pub fn at(place: Place) -> Begin {
         Begin {
             registry: labscope::panes::PANES,
@@ -232,7 +232,7 @@ pub struct Harness {
     pub copied: Vec<String>,
     /// What went to the browser.
     pub browsed: Vec<String>,
-    /// What the person was told by the terminal's own means.
+    /// What the user was told by the terminal's own means.
     pub notified: Vec<String>,
     /// What is to be saved, by number; a server's files are saved.
     pub saves: Vec<(u64, SaveOrder)>,
@@ -539,7 +539,7 @@ impl Harness {
         (0..self.pending.len()).any(|index| self.answer(index))
     }
 
-    /// Answers what is at that place among all that [waits](Harness::waiting), where it has an answer.
+    /// Answers what is at that place among all that [waits](Harness::waiting), if it has an answer.
     pub fn answer(&mut self, index: usize) -> bool {
         let messages = match &self.pending[index] {
             Effect::Start(ticket @ Ticket::Load(_, page), Want::Load(load), _) => {
@@ -612,7 +612,7 @@ impl Harness {
         self.pending.iter().flat_map(lines).collect()
     }
 
-    /// Whether there is a reply to exactly this request line.
+    /// Returns whether there is a reply to exactly this request line.
     pub fn knows(&self, line: &str) -> bool {
         matches!(&self.answers, Answers::Script(replies) if replies.contains_key(line))
     }
@@ -645,7 +645,7 @@ impl Harness {
         Some(Ok(Arrival { value, len, digest: labscope::store::digest(&body), size: body.len(), ..arrival }))
     }
 
-    /// What is read of a large thing: from its parts, where the script gives them.
+    /// Returns what is read of a large thing: from its parts, where the script gives them.
     fn gleaned(&self, gleaned: &AnyRangeRead) -> Option<Result<Outcome, Error>> {
         let (bytes, in_parts) = match self.scripted(&gleaned.request)? {
             Reply::Fails(error) => return Some(Err(Error { tried: gleaned.request.line(), ..error.clone() })),
@@ -670,7 +670,7 @@ impl Harness {
         }
     }
 
-    /// What is new of a stream, and whether that was all of it; `None` while nothing is.
+    /// Returns what is new of a stream, and whether that was all of it; `None` while nothing is.
     fn grown(&mut self, follow: &Follow) -> Option<(Vec<Msg>, bool)> {
         let status = self.arrival(&follow.status, 0)?;
         let over = status.as_ref().is_ok_and(|arrival| (follow.over)(&arrival.value));
@@ -770,7 +770,7 @@ impl Harness {
         })
     }
 
-    /// Whether some line of the screen holds `words`.
+    /// Returns whether some line of the screen holds `words`.
     pub fn shows(&self, words: &str) -> bool {
         self.seen().iter().any(|line| line.contains(words))
     }

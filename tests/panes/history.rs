@@ -1,4 +1,4 @@
-//! History as a person sees it: the graph of a log, branches, tags, what lies between two refs.
+//! History as the user sees it: the graph of a log, branches, tags, what lies between two refs.
 
 use crate::harness::{Begin, Harness};
 use labscope::app::place::Place;
@@ -471,7 +471,7 @@ async fn a_release_that_somebody_else_changed_meanwhile_is_shown_before_it_is_re
     // It was shown: sent again, it takes the place.
     app.press("C-s").settle().await;
     assert!(writes(&app)[0].starts_with("PUT"), "{:?}", writes(&app));
-    // Somebody wrote the first release meanwhile: nothing is made over it unseen.
+    // Somebody wrote the first release in the meantime: nothing is made over it unseen.
     let mut app = tags(120);
     app.settle().await;
     app.press("j e").type_text("First").settle().await;

@@ -1,4 +1,4 @@
-//! Home: what needs the person, in one list.
+//! Home: what needs the user, in one list.
 
 use crate::harness::{Begin, Harness};
 use labscope::app::Place;

@@ -1,4 +1,5 @@
-//! Traces as they must not be: shrinking, erased meanwhile, no text, misnested, full of escapes; servers that ignore what they are asked.
+//! Traces as they must not be: shrinking, erased in the meantime, no text, misnested, full of escapes; servers that
+//! ignore what they are asked.
 
 use crate::harness::{Begin, Harness};
 use crate::scripted::{Scripted, answer};

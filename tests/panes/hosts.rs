@@ -1,4 +1,4 @@
-//! Several servers: what waits for the person on each stands in one list, and opens where it is.
+//! Several servers: what waits for the user on each stands in one list, and opens where it is.
 
 use crate::harness::{Begin, Harness};
 use labscope::api::Host;
@@ -92,7 +92,7 @@ async fn a_server_that_fails_is_named_once_and_hides_nothing() {
         harness.expect("Here").expect("You have no open merge requests.");
         assert!(harness.line_with("git.example.org").contains(words), "{}", harness.picture());
         assert_eq!(harness.lines().iter().filter(|line| line.contains("git.example.org")).count(), 1);
-        // The server at hand is within reach, and the first place is left alone.
+        // The current server is within reach, and the first place is left alone.
         harness.expect_no("not reached").expect("home");
         assert_eq!(harness.app.place().pane, "home");
     }

@@ -1,4 +1,4 @@
-//! Panes as a person sees them: keys in, lines of the screen out, with replies that the test gives or a real server's.
+//! Panes as the user sees them: keys in, lines of the screen out, with replies that the test gives or a real server's.
 
 mod administrators;
 mod artifacts;

@@ -19,7 +19,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Steps in each place, where nothing else is asked for.
 const STEPS: usize = 120;
-/// After so many steps the place is opened anew: otherwise most of them would be taken elsewhere.
+/// After so many steps the place is opened again: otherwise most of them would be taken elsewhere.
 const ROUND: usize = 40;
 /// What is pressed anywhere, the more often the more often it stands here.
 const KEYS: &str = "j j j j k k h l G G g C-d C-u Enter Enter Esc Esc Tab Tab Space n N r q : ? a C-p 1 2 3 4 y";
@@ -143,13 +143,13 @@ impl Seen {
         }
     }
 
-    /// What stands in the footer where that is no list of keys.
+    /// Returns what stands in the footer where that is no list of keys.
     fn message(&self) -> Option<&str> {
         Some(self.footer.as_str()).filter(|words| words.contains(": ") || words.ends_with('.'))
     }
 }
 
-/// Why the screen after a step cannot be right; nothing where it can.
+/// Returns why the screen after a step cannot be right; nothing where it can.
 fn wrong(step: &Step, before: &Seen, app: &Harness) -> Option<String> {
     let after = Seen::of(app);
     let moved = before.place.pane != after.place.pane;
@@ -201,7 +201,7 @@ impl World {
     }
 }
 
-/// Where a place of the registry is opened in the demo world.
+/// Returns where a place of the registry is opened in the demo world.
 fn place_of(id: &str) -> Place {
     let place = Place::new(id);
     match id {

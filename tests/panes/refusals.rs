@@ -1,6 +1,6 @@
-//! Whatever a server says to a change: every line of reach.txt that changes something is walked, and each way in which that
-//! can fail is told to it. A person sees what was tried, what came back and what to do; what was typed is there; it is sent
-//! again by the same keys.
+//! Whatever a server says to a change: every line of reach.txt that changes something is walked, and each way in which
+//! that can fail is told to it. The user sees what was tried, what came back and what to do; what was typed is there;
+//! it is sent again by the same keys.
 
 use crate::harness::{Begin, Harness};
 use crate::reach::{line_of, shape, walk};
@@ -38,7 +38,7 @@ const AT_FIELDS: usize = 5;
 /// How many of the others each change meets.
 const OTHERS: usize = 6;
 
-/// All of them; `field` is the name of an input that was sent.
+/// Returns all of them; `field` is the name of an input that was sent.
 fn failures(field: &str) -> Vec<Failure> {
     type Said = &'static str;
     type Told = (Said, Fault, &'static [Said], Option<Said>, Option<Said>);
@@ -129,7 +129,7 @@ async fn begin(server: &Running, change: &Change) -> Harness {
     harness
 }
 
-/// Which of the texts that the keys type are on the screen.
+/// Returns which of the texts that the keys type are on the screen.
 fn typed<'a>(harness: &Harness, change: &'a Change) -> Vec<&'a str> {
     change.keys.split('"').skip(1).step_by(2).filter(|text| harness.shows(text)).collect()
 }
@@ -151,7 +151,7 @@ fn open(harness: &Harness) -> Open {
     if others.iter().any(|words| harness.shows(words)) { Open::Other } else { Open::Nothing }
 }
 
-/// What is wrong with the screen after a failure; `before` are the texts that were typed.
+/// Returns what is wrong with the screen after a failure; `before` are the texts that were typed.
 fn verdict(harness: &Harness, change: &Change, failure: &Failure, before: &[&str]) -> Vec<String> {
     let mut wrong = Vec::new();
     // The outbox finds out for itself whether a comment arrived.

@@ -712,7 +712,7 @@ async fn what_is_said_of_its_commits_stands_among_the_notes() {
     harness.press("e").expect("the comments of a commit cannot be changed");
     harness.press("Enter").settle().await;
     assert_eq!(harness.app.place().tab.as_deref(), Some("changes"));
-    // Pushed anew with as many commits, and nothing said but of the new one.
+    // Pushed again with as many commits, and nothing said but of the new one.
     harness
         .reply(&format!("{MR}/notes"), json!([]))
         .reply(&format!("{MR}/commits"), [json!({"id": BEFORE, "short_id": "11111111", "title": "Second", "parent_ids": []})])

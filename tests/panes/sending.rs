@@ -7,7 +7,7 @@ use labscope::app::Place;
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 
-/// What the server does with the post of that number; all others it takes.
+/// Returns what the server does with the post of that number; all others it takes.
 fn fate(post: usize) -> Fate {
     match post {
         2 => Fate::Limited,

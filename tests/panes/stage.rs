@@ -122,7 +122,7 @@ async fn bytes(server: &Running, path: &str) -> Vec<u8> {
     client.send(&raw.request()).await.expect("a blob").body.to_vec()
 }
 
-/// What is kept that belongs to the list.
+/// Returns what is kept that belongs to the list.
 fn staged(app: &Harness) -> Vec<&String> {
     app.kept.keys().filter(|key| key.contains(" staged ")).collect()
 }

@@ -179,7 +179,7 @@ async fn a_trace_that_is_written_anew_begins_again() {
     harness.expect("other words").expect_no("frame 49").expect_no("marked");
     harness.expect("The server wrote the trace of #7 anew; it is read from its beginning.");
     harness.press("k").pass(20).expect("1 line ");
-    // Erased meanwhile: nothing is left, and the screen says so.
+    // Erased in the meantime: nothing is left, and the screen says so.
     harness.send(Msg::Bytes { request: request.clone(), bytes: Default::default(), restart: true });
     harness.send(Msg::Arrived(Ticket::Follow(request), Ok(Outcome::End)));
     harness.expect("This job wrote nothing.").expect_no("other words");

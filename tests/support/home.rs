@@ -33,7 +33,7 @@ impl Home {
         all
     }
 
-    /// What is left of its temporary files.
+    /// Returns what is left of its temporary files.
     pub fn left_behind(&self) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(self.path("tmp")).expect("a folder");
         entries.map(|entry| entry.expect("an entry").path()).collect()

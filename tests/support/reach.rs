@@ -18,7 +18,7 @@ pub enum How {
 }
 
 impl How {
-    /// What the table of endpoints says of it.
+    /// Returns what the table of endpoints says of it.
     #[allow(dead_code, reason = "one of two test programs prints it")]
     pub fn shown(&self) -> String {
         let code = |text: &str| format!("`{}`", text.replace('|', "\\|"));
@@ -38,7 +38,7 @@ impl How {
     }
 }
 
-/// Every line of the file, in its order.
+/// Returns every line of the file, in its order.
 pub fn ways() -> Vec<Way> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/panes/reach.txt");
     let text = std::fs::read_to_string(path).expect("the ways");

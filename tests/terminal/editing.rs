@@ -1,4 +1,4 @@
-//! What a person types into the editor survives whatever ends the program.
+//! What the user types into the editor survives whatever ends the program.
 
 use crate::home::{Home, send};
 use crate::screen::{Screen, offers};

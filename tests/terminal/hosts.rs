@@ -53,7 +53,7 @@ fn a_row_of_another_server_opens_there_and_one_comes_back_to_where_one_was() {
     std::fs::write(&token, second.token("ada")).expect("written");
     let named = format!("[hosts.two]\nurl = \"{}\"\ntoken_file = \"{}\"\n", second.url(), token.display());
     std::fs::write(home.path("config/labscope/config.toml"), named).expect("written");
-    // The token of the environment is for the server at hand: the other one would refuse it.
+    // The token of the environment is for the current server: the other one would refuse it.
     let variables = [("LABSCOPE_HOST", first.url()), ("LABSCOPE_TOKEN", first.token("ada"))];
     let mut screen = Screen::start_with(&home, env!("CARGO_BIN_EXE_labscope"), &[], &variables);
     let name = second.url().trim_start_matches("http://").to_owned();

@@ -1,9 +1,10 @@
-//! What of a person's words is on disk.
+//! What of the user's words is on disk.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The content of all kept texts below `folder`. What begins with a dot is being written: ended now, it was never kept.
+/// The content of all saved texts below `folder`. What begins with a dot is being written: ended now, it was never
+/// kept.
 pub fn texts(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries

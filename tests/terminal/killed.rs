@@ -130,7 +130,7 @@ impl World {
         screen
     }
 
-    /// How many notes of the server say so.
+    /// Returns how many notes of the server say so.
     fn notes(&self, words: &str) -> usize {
         let token = self.token.to_str().expect("UTF-8");
         let arguments = ["--host", self.served.url(), "--token-file", token, "api", "GET", NOTES, "--paginate"];

@@ -33,7 +33,7 @@ fn prompt(screen: &vt100::Screen) -> bool {
     !screen.alternate_screen() && !screen.hide_cursor() && screen.contents().trim_end().ends_with('$')
 }
 
-/// What a person finds after the program has ended.
+/// What the user finds after the program has ended.
 fn given_back(screen: &mut Screen) {
     screen.wait("the terminal is as it was", |screen| {
         !screen.alternate_screen()

@@ -109,7 +109,8 @@ impl Screen {
         self.process
     }
 
-    /// Whether the terminal has the flags that it had before the program began: it echoes, and sends whole lines.
+    /// Returns whether the terminal has the flags that it had before the program began: it echoes, and sends whole
+    /// lines.
     pub fn has_its_flags(&self) -> bool {
         self.flags == format!("{:?}", self.master.as_ref().expect("it is open").get_termios())
     }
@@ -197,7 +198,7 @@ impl Drop for Screen {
     }
 }
 
-/// Whether the last row names a command: it does once the command is possible, when all that it needs is known.
+/// Returns whether the last row names a command: it does once the command is possible, when all that it needs is known.
 pub fn offers(screen: &vt100::Screen, command: &str) -> bool {
     screen.rows(0, screen.size().1.get()).last().is_some_and(|row| row.contains(command))
 }
@@ -211,7 +212,7 @@ pub fn palette(theme: &str) -> BTreeSet<(u8, u8, u8)> {
     colors.collect()
 }
 
-/// Whether the screen shows colors that only `wanted` has, and none that only `other` has.
+/// Returns whether the screen shows colors that only `wanted` has, and none that only `other` has.
 pub fn shows(screen: &vt100::Screen, wanted: &BTreeSet<(u8, u8, u8)>, other: &BTreeSet<(u8, u8, u8)>) -> bool {
     let (rows, columns) = screen.size();
     let cells = (0..rows.get()).flat_map(|row| (0..columns.get()).map(move |column| (row, column)));

@@ -8,7 +8,7 @@ use std::process::Command;
 
 #[test]
 fn the_page_of_keys_is_printed_from_the_program() {
-    // A person's own keys must not get into it.
+    // The user's own keys must not get into it.
     let home = tempfile::tempdir().expect("a folder");
     let mut program = Command::new(env!("CARGO_BIN_EXE_labscope"));
     program.args(["keys", "--markdown"]).env("HOME", home.path()).env("XDG_CONFIG_HOME", home.path());

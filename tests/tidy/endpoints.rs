@@ -12,7 +12,7 @@ struct Row {
     /// `GET /projects/:id`, as the specification writes it.
     line: String,
     name: &'static str,
-    /// Files, as seen from the root; `None` where there is none.
+    /// Files, as seen from the root; `None` if there is none.
     client: Option<String>,
     handler: Option<String>,
     contract: Option<String>,

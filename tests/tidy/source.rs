@@ -39,7 +39,7 @@ pub fn is_printed(name: &str, text: &str, tests: &str) {
     assert!(current == text, "{name} is out of date: run `UPDATE_DOCS=1 cargo test --test tidy {tests}`");
 }
 
-/// All files below `src/` but those of tests alone.
+/// Returns all files below `src/` but those of tests alone.
 pub fn files() -> Vec<File> {
     let mut folders: Vec<PathBuf> = vec![root().join("src")];
     let mut files = Vec::new();

@@ -98,7 +98,7 @@ fn commands() -> Vec<(&'static str, Vec<Info>)> {
     std::iter::once(everywhere).chain(PANES.iter().map(|entry| (entry.id, (entry.commands)()))).collect()
 }
 
-/// What is wrong with a title.
+/// Returns what is wrong with a title.
 fn mistake(title: &str) -> Option<String> {
     let verb = title.trim_end_matches('…').split(' ').next().unwrap_or_default();
     if !VERBS.contains(&verb) {

@@ -12,7 +12,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// How far it is ahead of ours; negative where it is behind.
+    /// Returns how far it is ahead of ours; negative where it is behind.
     pub fn ahead(&self) -> SignedDuration {
         SignedDuration::from_millis(self.ahead.load(Ordering::Relaxed))
     }
@@ -32,7 +32,7 @@ impl Clock {
     }
 }
 
-/// When the server made a reply, by its clock.
+/// Returns when the server made a reply, by its clock.
 pub(super) fn date(headers: &HeaderMap) -> Option<Timestamp> {
     Some(jiff::fmt::rfc2822::parse(headers.get(DATE)?.to_str().ok()?.trim()).ok()?.timestamp())
 }
@@ -41,7 +41,7 @@ pub(super) fn date(headers: &HeaderMap) -> Option<Timestamp> {
 mod tests {
     use super::*;
 
-    /// What is known after replies that were dated, sent and came at these seconds.
+    /// Returns what is known after replies that were dated, sent and came at these seconds.
     fn heard(replies: &[(f64, f64, f64)]) -> f64 {
         let clock = Clock::default();
         let moment = |seconds: f64| Timestamp::from_millisecond(1_781_524_800_000 + (seconds * 1e3) as i64).unwrap();

@@ -1,4 +1,4 @@
-//! One exchange with a server: the call on the wire, where it is sent on to, when it is sent again, and what comes back.
+//! One exchange with a server: the call on the wire, if it is sent on to, when it is sent again, and what comes back.
 
 use super::clock;
 use super::payload::Payload;
@@ -68,7 +68,7 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    /// What the header asks for; `None` where that is everything.
+    /// Returns what the header asks for; `None` if that is everything.
     fn range(&self) -> Option<String> {
         match &self.slice {
             Some(Slice::Tail(bytes)) => Some(format!("bytes=-{bytes}")),
@@ -79,7 +79,7 @@ impl Wanted {
 }
 
 impl Call {
-    /// What errors and the log say was tried.
+    /// Returns what errors and the log say was tried.
     pub fn line(&self) -> String {
         mask(&format!("{} {}", self.method, self.target))
     }

@@ -11,7 +11,7 @@ use futures::stream::{FuturesOrdered, Stream, StreamExt, TryStreamExt, try_unfol
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// How many pages are in flight at once, where the server said how many there are.
+/// How many pages are in flight at once, if the server said how many there are.
 const AHEAD: usize = 4;
 
 impl Client {
@@ -22,11 +22,11 @@ impl Client {
         page_of::<E>(response, request.line()).await
     }
 
-    /// All pages of a list, in order, as they are asked for.
+    /// Returns all pages of a list, in order, as they are asked for.
     ///
     /// Where the server says how many pages there are, the next few are fetched ahead; else one comes after the other,
-    /// by number or by the link to the next. It ends at the last page, and at one that is empty or came before, so
-    /// that no server can keep it going. Dropping the stream cancels what is in flight.
+    /// by number or by the link to the next. It ends at the last page, and at one that is empty or came before, so that
+    /// no server can keep it going. Dropping the stream cancels what is in flight.
     pub fn all<E: Endpoint>(
         &self,
         endpoint: E,
@@ -41,7 +41,7 @@ impl Client {
             .and_then(move |response| page_of::<E>(response, line.clone()))
     }
 
-    /// All pages of a list as a person typed it, as in [`Client::raw`]; a reply that is no success is the last.
+    /// Returns all pages of a list as the user typed it, as in [`Client::raw`]; a reply that is no success is the last.
     pub fn all_raw(
         &self,
         target: &str,
@@ -77,7 +77,7 @@ struct PageWalk {
     ahead: FuturesOrdered<BoxFuture<'static, (Next, Result<Response, Error>)>>,
     /// The first page that is not asked for yet.
     next: Option<Next>,
-    /// Pages in all, where the server said.
+    /// Pages in all, if the server said.
     pages: Option<u64>,
     /// What pages there were, by their bytes.
     seen: HashSet<u64>,

@@ -16,7 +16,7 @@ use url::form_urlencoded;
 /// How much is handed to the connection at a time.
 const CHUNK: usize = 64 * 1024;
 
-/// The body of a write, in pieces. It can be sent again: files are opened anew.
+/// The body of a write, in pieces. It can be sent again: files are opened again.
 #[derive(Clone)]
 pub(super) struct Payload {
     content_type: String,
@@ -178,7 +178,7 @@ fn named(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), UnreadableFile(format!("{} cannot be read: {error}", path.display())))
 }
 
-/// What file could not be read, where that is why a call failed.
+/// Returns what file could not be read, if that is why a call failed.
 pub(super) fn unread(error: &(dyn StdError + 'static)) -> Option<String> {
     let mut cause = Some(error);
     while let Some(current) = cause {

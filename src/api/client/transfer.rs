@@ -29,7 +29,7 @@ pub struct Progress {
     /// What is here, or what went out; what an earlier try brought is counted in. It falls when a download begins
     /// again, because the server has another version now.
     pub done: u64,
-    /// All there is, where the server said.
+    /// All there is, if the server said.
     pub total: Option<u64>,
 }
 
@@ -41,11 +41,11 @@ pub type OnProgress = Arc<dyn Fn(Progress) + Send + Sync>;
 pub struct Download {
     /// The offset of the first byte that comes: where the caller asked to start, or 0 where the server sends all.
     pub start: u64,
-    /// Bytes to come, where the server said.
+    /// Bytes to come, if the server said.
     pub length: Option<u64>,
-    /// Bytes of the whole thing, where a server that sends a part of it said so.
+    /// Bytes of the whole thing, if a server that sends a part of it said so.
     pub whole: Option<u64>,
-    /// `Content-Type`, where the server named one.
+    /// `Content-Type`, if the server named one.
     pub content_type: Option<String>,
     /// Absent where there is nothing to come.
     reply: Option<reqwest::Response>,
@@ -60,12 +60,12 @@ impl Download {
         reply.chunk().await.map_err(|e| cut(&e, self.tried.clone(), self.read_timeout))
     }
 
-    /// Whether there is nothing to come: the server has no such part.
+    /// Returns whether there is nothing to come: the server has no such part.
     pub fn is_nothing(&self) -> bool {
         self.reply.is_none()
     }
 
-    /// Bytes in all, where the server said.
+    /// Bytes in all, if the server said.
     pub fn total(&self) -> Option<u64> {
         self.length.and_then(|length| self.start.checked_add(length))
     }
@@ -83,9 +83,10 @@ fn strong(headers: &HeaderMap) -> Option<HeaderValue> {
 impl Client {
     /// Downloads into the file `part`, which is whole and on the disk afterwards; how many bytes it has.
     ///
-    /// Dropping the future cancels it, and what was written stays (all but the last few hundred kilobytes): the same call goes on there later, if the server gives ranges and
-    /// what comes again of the end of the part is the same; else it begins anew. A connection that breaks is taken up again,
-    /// as long as that brings something. While it runs nobody else fills that part.
+    /// Dropping the future cancels it, and what was written stays (all but the last few hundred kilobytes): the same
+    /// call goes on there later, if the server gives ranges and what comes again of the end of the part is the same;
+    /// else it begins again. A connection that breaks is taken up again, as long as that brings something. While it
+    /// runs nobody else fills that part.
     ///
     /// `told` hears how far it is, from the first byte on. An error of the disk is [`Fault::Disk`].
     pub async fn fill(&self, request: &Request, part: &Path, told: &OnProgress) -> Result<u64, Error> {
@@ -97,7 +98,7 @@ impl Client {
             match filling.go_on().await {
                 Ok(()) => break Ok(()),
                 Err(error) if tries < MAX_RETRIES && matches!(error.fault, Fault::Cut(_) | Fault::Timeout(_)) => {
-                    // A server that never gives ranges, and always ends in the middle, must not be asked for ever.
+                    // A server that never gives ranges, and always ends in the middle, must not be asked forever.
                     (best, tries) = if filling.part.held > best { (filling.part.held, 0) } else { (best, tries + 1) };
                     pause_for(self.server.timeouts.retry * 2_u32.pow(tries)).await;
                 }
@@ -230,7 +231,7 @@ impl Client {
     }
 }
 
-/// Why a part cannot be written, and what became of it.
+/// Returns why a part cannot be written, and what became of it.
 fn trouble(part: &Path, error: &io::Error) -> String {
     let shown = part.display();
     match error.kind() {
@@ -330,7 +331,7 @@ impl<D: Fn(io::Error) -> Error> Filling<'_, D> {
         self.client.open(call).await
     }
 
-    /// Whether what comes is what the part ends with; the first bytes behind it are appended.
+    /// Returns whether what comes is what the part ends with; the first bytes behind it are appended.
     async fn matches(&mut self, download: &mut Download, from: u64) -> Result<bool, Error> {
         let tail = self.part.tail(from).await.map_err(self.disk)?;
         let mut known = tail.as_slice();

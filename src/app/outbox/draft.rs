@@ -31,7 +31,7 @@ pub enum State {
 }
 
 impl State {
-    /// What [`super::Evidence`] counts stood at this before it went out, where it may have arrived since.
+    /// Returns what [`super::Evidence`] counts stood at this before it went out, if it may have arrived since.
     pub fn before(&self) -> Option<u64> {
         match self {
             State::Sending { before } | State::Unknown { before, .. } => Some(*before),
@@ -67,7 +67,7 @@ impl Draft {
         Draft { on, spot: None, edits: None, base: None, text: String::new(), state: State::Begun }
     }
 
-    /// What is kept under a key, where it is a draft.
+    /// Returns what is kept under a key, if it is a draft.
     pub fn read(kept: &str) -> Option<Draft> {
         serde_json::from_str(kept).ok()
     }
@@ -77,7 +77,7 @@ impl Draft {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// What the server is to keep.
+    /// Returns what the server is to keep.
     pub fn body(&self) -> String {
         match (&self.edits, &self.spot, &self.on) {
             (Some((_, head)), ..) => format!("{head}{}", self.text),
@@ -145,13 +145,13 @@ impl Draft {
         Write::new(&create, what)
     }
 
-    /// What the note says now, where that is neither what it said before the change nor the change itself.
+    /// Returns what the note says now, if that is neither what it said before the change nor the change itself.
     pub fn conflict(&self, now: &str) -> Option<String> {
         let base = self.base.as_ref().filter(|_| self.edits.is_some())?;
         (!same(now, base) && !same(now, &self.body())).then(|| now.to_owned())
     }
 
-    /// Whether `note` is what it became.
+    /// Returns whether `note` is what it became.
     pub fn is(&self, note: &Note, me: u64) -> bool {
         note.author.as_ref().is_some_and(|author| author.id == me) && !note.system && same(&note.body, &self.body())
     }
@@ -169,13 +169,14 @@ impl Draft {
         mine && same(&comment.note, &self.body()) && (comment.line.is_none() || place)
     }
 
-    /// Whether nobody knows if it reached the server.
+    /// Returns whether nobody knows if it reached the server.
     pub fn is_uncertain(&self) -> bool {
         matches!(self.state, State::Sending { .. } | State::Unknown { .. })
     }
 }
 
-/// Whether a server that was sent `sent` may show `shown`: it trims ends, and takes lines out that are commands to it.
+/// Returns whether a server that was sent `sent` may show `shown`: it trims ends, and takes lines out that are commands
+/// to it.
 fn same(shown: &str, sent: &str) -> bool {
     let lines = |text: &str, all: bool| -> Vec<String> {
         let kept = text.lines().map(str::trim_end).filter(|line| all || !line.starts_with('/'));

@@ -34,14 +34,14 @@ pub struct Evidence {
     pub mark: u64,
     /// Whether this comment is there since it went out.
     pub arrived: bool,
-    /// What a note that is to be changed says now, where somebody else changed it meanwhile.
+    /// What a note that is to be changed says now, where somebody else changed it in the meantime.
     pub changed: Option<String>,
 }
 
 /// Whether a draft is ours to send: another labscope of the same account may be at it, or have been.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// Ours, and what is on disk of it, where there is a disk that says so.
+    /// Ours, and what is on disk of it, if there is a disk that says so.
     Ours(Option<String>),
     /// Another program has it, and may be sending it.
     Elsewhere,
@@ -75,7 +75,7 @@ pub enum Step {
     Conflict(String, String),
     /// The server has it: nothing has to be kept any more.
     Drop(String),
-    /// Tell the person.
+    /// Tell the user.
     Say(Tone, String),
 }
 
@@ -163,12 +163,12 @@ impl Outbox {
         self.current = self.current.take().filter(|(_, progress)| *progress == Progress::Sending);
     }
 
-    /// Whether the draft of that key is on the server now.
+    /// Returns whether the draft of that key is on the server now.
     pub fn has_sent(&self, key: &str) -> bool {
         self.sent.contains(key)
     }
 
-    /// Where in line a draft is; `None` where it is not.
+    /// Returns where in line a draft is; `None` if it is not.
     pub fn progress(&self, key: &str) -> Option<Progress> {
         match &self.current {
             Some((job, progress)) if job.key == key => Some(*progress),
@@ -176,7 +176,7 @@ impl Outbox {
         }
     }
 
-    /// Whether there is anything in line.
+    /// Returns whether there is anything in line.
     pub fn is_busy(&self) -> bool {
         self.current.is_some() || !self.queue.is_empty()
     }
@@ -186,7 +186,7 @@ impl Outbox {
         self.current.as_ref().filter(|(_, progress)| *progress == Progress::Looking).map(|(job, _)| job.key.as_str())
     }
 
-    /// When there is something to do again, where that is a matter of time.
+    /// Returns when there is something to do again, if that is a matter of time.
     pub fn wake(&self) -> Option<Timestamp> {
         self.paused.filter(|_| self.current.is_none() && !self.queue.is_empty())
     }
@@ -198,7 +198,7 @@ impl Outbox {
         }
         self.paused = None;
         while let Some(job) = self.queue.pop_front() {
-            // What was dropped meanwhile is not sent.
+            // What was dropped in the meantime is not sent.
             if !is_kept(&job.key) {
                 continue;
             }
@@ -251,7 +251,7 @@ impl Outbox {
         }
     }
 
-    /// What the server has was looked at; `state` is that of the draft in question.
+    /// Records that the server was looked at; `state` is that of the draft in question.
     pub fn looked(&mut self, evidence: Evidence, state: &State, now: Timestamp) -> Vec<Step> {
         let Some((job, _)) = self.current.take() else { return Vec::new() };
         let key = job.key.clone();
@@ -301,8 +301,8 @@ impl Outbox {
         self.current = None;
     }
 
-    /// What the server has cannot be looked at. Where that may pass it is tried again, but not for ever: words that are to
-    /// go out must not do so by themselves when nobody thinks of them any more.
+    /// Returns what the server has cannot be looked at. Where that may pass it is tried again, but not forever: words
+    /// that are to go out must not do so by themselves when nobody thinks of them any more.
     pub fn look_failed(&mut self, error: &Error, state: &State, now: Timestamp) -> Vec<Step> {
         let Some((job, _)) = self.current.take() else { return Vec::new() };
         if error.is_passing() && job.failed < TRIES {
@@ -336,7 +336,7 @@ impl Outbox {
         self.paused = Some(now.checked_add(pause).unwrap_or(Timestamp::MAX));
     }
 
-    /// The end of the call that sent it: the number of the note, 0 where the server names none.
+    /// The end of the call that sent it: the number of the note, 0 if the server names none.
     pub fn answered(&mut self, outcome: Result<u64, &Error>, state: &State, now: Timestamp) -> Vec<Step> {
         let Some((job, _)) = self.current.take() else { return Vec::new() };
         let error = match outcome {
@@ -432,13 +432,13 @@ impl Outbox {
     }
 }
 
-/// How long a server that has too many requests wants to be left alone.
+/// Returns how long a server that has too many requests wants to be left alone.
 fn pause_of(after: Option<std::time::Duration>) -> SignedDuration {
     after.map_or(PAUSE, |after| SignedDuration::try_from(after).unwrap_or(SignedDuration::MAX).max(AGAIN))
 }
 
-/// Without its last full stop, since it goes on in a sentence. Whether what may have arrived did, is looked for here: that
-/// is no advice to a person.
+/// Without its last full stop, since it goes on in a sentence. Whether what may have arrived did, is looked for here:
+/// that is no advice to the user.
 fn said(error: &Error) -> String {
     let words = format!("{}: {}", error.title(), error.said());
     match error.is_passing() {

@@ -82,7 +82,7 @@ impl Noteable {
         }
     }
 
-    /// What the keys of its drafts begin with.
+    /// Returns what the keys of its drafts begin with.
     fn prefix(&self) -> String {
         match self {
             Noteable::Commit { project, sha } => format!("draft {project}@{sha} "),
@@ -90,7 +90,7 @@ impl Noteable {
         }
     }
 
-    /// Whether comments on it may wait for one another, to be sent together.
+    /// Returns whether comments on it may wait for one another, to be sent together.
     pub fn is_reviewed(&self) -> bool {
         matches!(self, Noteable::MergeRequest { .. } | Noteable::Commit { .. })
     }
@@ -114,21 +114,21 @@ impl Noteable {
         keys.into_iter().map(|(_, key)| key.clone()).collect()
     }
 
-    /// What is known of its notes, by when they were written.
+    /// Returns what is known of its notes, by when they were written.
     pub fn notes<'a>(&self, view: &View<'a>, newest_first: bool) -> Option<Rows<'a, Note>> {
         let (sort, order_by) = order(newest_first);
         operation!(self, [ListMergeRequestNotes ListIssueNotes ListSnippetNotes ListEpicNotes]
             { sort: sort, order_by: order_by }, list => view.store.list(&list))
     }
 
-    /// What reads the first pages of its notes.
+    /// Returns what reads the first pages of its notes.
     pub fn load_notes(&self, newest_first: bool, pages: u32) -> Option<Load> {
         let (sort, order_by) = order(newest_first);
         operation!(self, [ListMergeRequestNotes ListIssueNotes ListSnippetNotes ListEpicNotes]
             { sort: sort, order_by: order_by }, list => Load::list(&list, pages))
     }
 
-    /// What reads one of its notes.
+    /// Returns what reads one of its notes.
     pub fn load_note(&self, note_id: u64) -> Option<Load> {
         operation!(self, [GetMergeRequestNote GetIssueNote GetSnippetNote GetEpicNote]
             { note_id: note_id }, get => Load::one(&get))

@@ -8,7 +8,7 @@
 //! `src/table.rs:12` (old) at 9f3c2ab…         a line of the old file, such as one that the change takes away
 //! `src/table.rs:12-14` (and old 10-11) at …   lines of the new file, with those that the change took away for them
 //! `src/table.rs` (file) at 9f3c2ab…           the file as a whole
-//! > ```                                       what the lines say, where that is short: what shows
+//! > ```                                       what the lines say, if that is short: what shows
 //! > let new = 2;                              whether they still say it, and finds them again
 //! > ```                                       where they have moved
 //!
@@ -64,7 +64,7 @@ impl DiffPosition {
         }
     }
 
-    /// Which of both files the lines are of, as a note says it.
+    /// Returns which of both files the lines are of, as a note says it.
     fn kind(&self) -> String {
         match (self.lines, self.old, self.removed) {
             (None, ..) => " (file)".into(),
@@ -75,13 +75,13 @@ impl DiffPosition {
         }
     }
 
-    /// All that is meant, for a person: `src/table.rs:12-14 (and old 10-11)`.
+    /// Returns all that is meant, for the user: `src/table.rs:12-14 (and old 10-11)`.
     pub fn label(&self) -> String {
         let kind = if self.lines.is_some() { self.kind() } else { String::new() };
         format!("{}{kind}", self.name())
     }
 
-    /// Whether both mean the same lines of the same commit's change. A hash may be cut.
+    /// Returns whether both mean the same lines of the same commit's change. A hash may be cut.
     pub fn is_same(&self, other: &DiffPosition) -> bool {
         let (a, b) = (self.sha.as_str(), other.sha.as_str());
         let same_commit = a.starts_with(b) || b.starts_with(a);
@@ -94,7 +94,7 @@ impl DiffPosition {
         if quote.iter().any(|line| line.len() > LONGEST || line.contains(['\n', '\r'])) { Vec::new() } else { quote }
     }
 
-    /// What a note on it begins with; `None` where its path cannot be written in a line.
+    /// Returns what a note on it begins with; `None` if its path cannot be written in a line.
     pub fn head(&self) -> Option<String> {
         if self.path.contains(|c: char| c.is_control()) || !is_hash(&self.sha) {
             return None;
@@ -165,8 +165,8 @@ impl DiffPosition {
         Some((spot, rest))
     }
 
-    /// Where these lines are among `lines` (number and text, ascending): the last of them. The same number where it still
-    /// says the same, else the nearest place that does.
+    /// Returns where these lines are among `lines` (number and text, ascending): the last of them. The same number
+    /// where it still says the same, else the nearest place that does.
     pub fn find(&self, lines: &[(u32, &str)]) -> Option<u32> {
         let last = self.line()?;
         if self.quote.is_empty() {
@@ -203,7 +203,7 @@ fn range(text: &str) -> Option<(u32, u32)> {
     (0 < from && from <= to).then_some((from, to))
 }
 
-/// Where the next run of exactly `ticks` backticks begins.
+/// Returns where the next run of exactly `ticks` backticks begins.
 fn closing(text: &str, ticks: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -222,7 +222,7 @@ fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
-/// Whether it is a commit's hash, cut or whole.
+/// Returns whether it is a commit's hash, cut or whole.
 fn is_hash(text: &str) -> bool {
     (7..=64).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit())
 }

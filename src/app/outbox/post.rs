@@ -21,7 +21,7 @@ fn comments_of(project: &crate::api::Id, sha: &str) -> ListCommitComments {
     ListCommitComments { id: project.clone(), sha: sha.to_owned() }
 }
 
-/// What has to be read of the server to tell whether the draft arrived.
+/// Returns what has to be read of the server to tell whether the draft arrived.
 fn look_of(view: &View, draft: &Draft) -> Option<Load> {
     // What changes a note is found in that note.
     if let Some((note, _)) = &draft.edits {
@@ -41,14 +41,14 @@ fn look_of(view: &View, draft: &Draft) -> Option<Load> {
     }
 }
 
-/// Whether the notes that came since are all known.
+/// Returns whether the notes that came since are all known.
 fn has_all(rows: &Rows<Note>, before: Option<u64>) -> bool {
     let oldest = rows.len().checked_sub(1).and_then(|last| rows.get(last)).map(|note| note.id);
     rows.known
         && (!rows.more || rows.pages() >= PAGES || before.is_none_or(|before| oldest.is_some_and(|id| id <= before)))
 }
 
-/// What the server has, once it was read anew; the failure where that is of no use to try again.
+/// Returns what the server has, once it was read again; the failure where that is of no use to try again.
 fn evidence(view: &View, draft: &Draft) -> Option<Result<Evidence, Error>> {
     // Whose notes would be one's own is to be known first: else nothing counts as arrived.
     let me = view.me()?.id;
@@ -88,7 +88,7 @@ fn evidence(view: &View, draft: &Draft) -> Option<Result<Evidence, Error>> {
     }
 }
 
-/// Whether the rows are of now; `None` while they are asked for.
+/// Returns whether the rows are of now; `None` while they are asked for.
 fn fresh<T: 'static>(rows: &Rows<T>) -> Option<Result<(), Error>> {
     if !rows.settled(u32::MAX) {
         return None;

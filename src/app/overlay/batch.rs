@@ -1,5 +1,5 @@
 //! Several writes, one after the other: what became of each is seen, and what failed can be tried again. What changes a
-//! thing that somebody else may have changed meanwhile is looked at before.
+//! thing that somebody else may have changed in the meantime is looked at before.
 
 use super::{AfterKey, Overlay};
 use crate::api::Error;
@@ -21,7 +21,7 @@ pub enum ChangedInput {
     Coming,
     /// Nothing speaks against it.
     Fits(Write),
-    /// Somebody changed meanwhile what this changes: that, in words, and what replaces it.
+    /// Somebody changed in the meantime what this changes: that, in words, and what replaces it.
     Changed(String, Write),
 }
 
@@ -37,7 +37,7 @@ struct Check {
 /// What became of a write.
 enum Outcome {
     Waiting,
-    /// Looks whether somebody changed the thing meanwhile.
+    /// Looks whether somebody changed the thing in the meantime.
     Looking,
     /// Somebody did: what, in words.
     Changed(String),
@@ -48,7 +48,7 @@ enum Outcome {
 }
 
 impl Outcome {
-    /// What stands in the way, in full.
+    /// Returns what stands in the way, in full.
     fn trouble(&self) -> Option<(String, Role)> {
         match self {
             Outcome::Failed(error) => {

@@ -28,7 +28,7 @@ pub struct Change {
     pub was: String,
     /// What the server has now; nothing where the thing is gone.
     pub now: Option<String>,
-    /// What was typed, where something was.
+    /// What was typed, if something was.
     pub mine: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! A whole file in a person's hands: typed, found in, undone; kept as it is typed, and given back byte for byte.
+//! A whole file in the user's hands: typed, found in, undone; kept as it is typed, and given back byte for byte.
 
 mod buffer;
 mod saving;
@@ -36,29 +36,30 @@ pub struct Origin {
 
 /// What is edited: where its text comes from, and where it goes.
 pub trait Document {
-    /// The path by which a person calls it; it tells the language, too.
+    /// The path by which the user calls it; it tells the language, too.
     fn path(&self) -> &str;
     /// Under which the text is kept while it is typed.
     fn key(&self) -> &str;
-    /// What C-s does, in a word.
+    /// Returns what C-s does, in a word.
     fn verb(&self) -> &'static str;
-    /// Whether a text is worth saving that nobody changed, such as a new file that is empty.
+    /// Returns whether a text is worth saving that nobody changed, such as a new file that is empty.
     fn takes_unchanged(&self) -> bool {
         false
     }
-    /// Whether saving sends the text: then it is kept until the server has it, by the write that carries its key.
+    /// Returns whether saving sends the text: then it is kept until the server has it, by the write that carries its
+    /// key.
     fn is_sent(&self) -> bool {
         false
     }
-    /// What is read again before it is saved, so that nobody's text is replaced unseen.
+    /// Returns what is read again before it is saved, so that nobody's text is replaced unseen.
     fn look(&self) -> Option<Load> {
         None
     }
-    /// What is to be said of it when it opens.
+    /// Returns what is to be said of it when it opens.
     fn note(&self) -> Option<String> {
         None
     }
-    /// What is needed before it can be edited.
+    /// Returns what is needed before it can be edited.
     fn wants(&self, _view: &View) -> Vec<Want> {
         Vec::new()
     }
@@ -76,7 +77,7 @@ enum State {
     Reading,
     /// It cannot be edited, and why.
     Refused(String),
-    /// It is with the person's own editor.
+    /// It is with the user's own editor.
     Outside { origin: String, text: String },
     /// It is edited here.
     Here(Box<TextBuffer>),
@@ -92,7 +93,7 @@ enum LinePrompt {
 pub struct Editor {
     document: Box<dyn Document>,
     state: State,
-    /// It is to be given to the person's own editor as soon as it is known.
+    /// It is to be given to the user's own editor as soon as it is known.
     outside: bool,
     ask: Option<(LinePrompt, Input)>,
     /// What there is to say, in place of the keys, until the next key.
@@ -120,19 +121,19 @@ impl Editor {
         }
     }
 
-    /// Edits it in the person's own editor.
+    /// Edits it in the user's own editor.
     pub fn outside(document: Box<dyn Document>) -> Editor {
         Editor { outside: true, ..Editor::new(document) }
     }
 
-    /// Begins with what was typed before, where something was, else with the file.
+    /// Begins with what was typed before, if something was, else with the file.
     fn begin(&mut self, view: &View) {
         let kept = view.drafts.get(self.document.key()).cloned();
         let Some(read) = self.document.read(view) else { return };
         let (origin, original) = match read.and_then(readable) {
             Ok(known) => known,
             Err(why) => {
-                // What was typed is there all the same: to be read and copied, where it cannot be saved.
+                // What was typed is there all the same: to be read and copied, if it cannot be saved.
                 let typed = kept.as_deref().and_then(|kept| kept.split_once('\n'));
                 let Some((origin, typed)) = typed else { return self.state = State::Refused(why) };
                 self.note = Some(format!("{why} This is the text that was kept."));
@@ -287,7 +288,7 @@ impl Editor {
     }
 }
 
-/// The text of what was read, where it is text.
+/// The text of what was read, if it is text.
 fn readable(origin: Origin) -> Result<(String, String), String> {
     if memchr::memchr(0, &origin.bytes).is_some() {
         return Err("It is not text: it holds zero bytes. U uploads another file in its place.".into());
@@ -383,7 +384,7 @@ impl Overlay for Editor {
             Some(Saving::Looking { .. }) if key.code != KeyCode::Esc => return AfterKey::Open,
             Some(Saving::Looking { .. }) => {
                 self.saving = None;
-                // There is nothing here to go back to: the person's own editor is closed.
+                // There is nothing here to go back to: the user's own editor is closed.
                 let outside = matches!(self.state, State::Outside { .. });
                 return if outside { self.close(cx) } else { AfterKey::Open };
             }

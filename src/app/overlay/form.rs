@@ -44,9 +44,9 @@ type Make = Box<dyn Fn(Map<String, Value>, &str) -> Result<Submission, String>>;
 
 enum State {
     Typing,
-    /// Looks whether somebody changed the thing meanwhile.
+    /// Looks whether somebody changed the thing in the meantime.
     Looking,
-    /// Shows what somebody changed meanwhile, with all that the server has now.
+    /// Shows what somebody changed in the meantime, with all that the server has now.
     Clashing(EditConflict, NamedTexts),
     /// Waits for the server to say what the names stand for.
     Naming,
@@ -72,7 +72,7 @@ type Remaining = Box<dyn Fn(&Answer, Texts) -> Vec<Action>>;
 pub struct Texts<'a>(&'a [Field]);
 
 impl<'a> Texts<'a> {
-    /// What stands in the field `name`; nothing where there is none.
+    /// Returns what stands in the field `name`; nothing where there is none.
     pub fn get(&self, name: &str) -> &'a str {
         self.0.iter().find(|field| field.name == name).map_or("", |field| field.input.text().trim())
     }
@@ -126,7 +126,7 @@ pub struct Form {
     offers: SuggestionList,
     /// The long text that is being written.
     writing: Option<RefCell<TextArea<'static>>>,
-    /// The field whose text is in the person's own editor, and that text.
+    /// The field whose text is in the user's own editor, and that text.
     outside: Option<(usize, String)>,
     replaced: ReplacedText,
     state: State,
@@ -229,13 +229,13 @@ impl Form {
         self
     }
 
-    /// What to do when the server has taken it, from its answer.
+    /// Returns what to do when the server has taken it, from its answer.
     pub fn then(mut self, then: impl Fn(&Answer) -> Option<Action> + 'static) -> Form {
         self.then = Some(Box::new(then));
         self
     }
 
-    /// What else to do when the server has taken it: for fields that some servers pass over without a word.
+    /// Returns what else to do when the server has taken it: for fields that some servers pass over without a word.
     pub fn also(mut self, also: impl Fn(&Answer, Texts) -> Vec<Action> + 'static) -> Form {
         self.also = Some(Box::new(also));
         self

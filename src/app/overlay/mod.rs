@@ -37,17 +37,17 @@ fn undoing(key: Key) -> Key {
 
 /// A layer on top of a place.
 pub trait Overlay {
-    /// What it needs from the server.
+    /// Returns what it needs from the server.
     fn wants(&self, _view: &View) -> Vec<Want> {
         Vec::new()
     }
-    /// Draws it over `screen`, the whole terminal; says where the cursor stands, where it has one.
+    /// Draws it over `screen`, the whole terminal; says where the cursor stands, if it has one.
     fn view(&self, view: &View, screen: Rect, buf: &mut Buffer) -> Option<(u16, u16)>;
     /// A key; all keys come here while it is on top.
     fn key(&mut self, key: Key, cx: &mut Cx) -> AfterKey;
     /// Pasted text.
     fn paste(&mut self, _text: &str, _cx: &mut Cx) {}
-    /// Whether what comes by itself may be laid over it: nobody types there.
+    /// Returns whether what comes by itself may be laid over it: nobody types there.
     fn gives_way(&self) -> bool {
         false
     }
@@ -61,21 +61,21 @@ pub trait Overlay {
     }
     /// Something that it may show has changed.
     fn changed(&mut self, _cx: &mut Cx) {}
-    /// Whether what it was opened for is done, so that it goes by itself.
+    /// Returns whether what it was opened for is done, so that it goes by itself.
     fn is_done(&self) -> bool {
         false
     }
     /// The write of that number, asked for by this overlay, goes out.
     fn sending(&mut self, _number: u64) {}
-    /// A write ended; `None` where it is not this overlay's.
+    /// A write ended; `None` if it is not this overlay's.
     fn sent(&mut self, _number: u64, _outcome: &Result<Value, Error>, _cx: &mut Cx) -> Option<AfterKey> {
         None
     }
-    /// The person's own editor came back.
+    /// The user's own editor came back.
     fn edited(&mut self, _text: String, _cx: &mut Cx) -> AfterKey {
         AfterKey::Open
     }
-    /// The program ends while the person's own editor has the text: what it wrote is kept, and nothing is sent.
+    /// The program ends while the user's own editor has the text: what it wrote is kept, and nothing is sent.
     fn interrupted(&mut self, text: String, cx: &mut Cx) -> AfterKey {
         self.edited(text, cx)
     }

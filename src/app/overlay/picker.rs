@@ -70,7 +70,7 @@ impl Item {
         self
     }
 
-    /// Why it cannot be done, as a sentence.
+    /// Returns why it cannot be done, as a sentence.
     fn reason(&self) -> Option<String> {
         Some(format!("{}: {}.", self.label.trim_end_matches('…'), self.why_not.as_deref()?))
     }
@@ -84,11 +84,11 @@ impl Item {
 
 /// Where the things come from, when they are not all known at once.
 pub trait Source {
-    /// What is needed for the text typed so far.
+    /// Returns what is needed for the text typed so far.
     fn wants(&self, view: &View, typed: &str) -> Vec<Want>;
-    /// What is known now.
+    /// Returns what is known now.
     fn items(&self, view: &View, typed: &str) -> Vec<Item>;
-    /// Whether more may come.
+    /// Returns whether more may come.
     fn loading(&self, view: &View, typed: &str) -> bool;
 }
 
@@ -149,7 +149,7 @@ impl Picker {
         picker
     }
 
-    /// What Enter does with a text that matches nothing.
+    /// Returns what Enter does with a text that matches nothing.
     pub fn free(mut self, free: FreeText, placeholder: &'static str) -> Picker {
         self.free = Some(free);
         self.placeholder = placeholder;
@@ -214,7 +214,7 @@ impl Picker {
             self.items = source.items(view, self.input.text());
             self.made_of = made_of;
             self.rank();
-            // What came meanwhile must not put another thing under the finger of who has chosen already.
+            // What came in the meantime must not put another thing under the finger of who has chosen already.
             if self.moved {
                 let label = |row: usize| self.ranked.get(row).and_then(|(i, _)| self.items.get(*i));
                 self.list.sync(self.ranked.len(), |row| label(row).map(|i| i.label.clone()).unwrap_or_default());

@@ -25,7 +25,7 @@ enum Purpose {
 
 /// Where a text that begins like the one that is typed comes from.
 pub trait Complete {
-    /// What is needed for it.
+    /// Returns what is needed for it.
     fn wants(&self, view: &View, typed: &str) -> Vec<Want>;
     /// Whole texts that begin so.
     fn complete(&self, view: &View, typed: &str) -> Vec<String>;
@@ -110,7 +110,7 @@ impl Prompt {
         self
     }
 
-    /// Every text is looked at by `take` before it is shown.
+    /// Returns every text is looked at by `take` before it is shown.
     pub fn taking(mut self, take: AcceptText) -> Prompt {
         self.take = Some(take);
         self
@@ -200,7 +200,7 @@ impl Prompt {
     }
 }
 
-/// What all texts begin with.
+/// Returns what all texts begin with.
 fn common(texts: &[String]) -> &str {
     let Some(first) = texts.first() else { return "" };
     let shared = |text: &String| {

@@ -36,7 +36,7 @@ impl List {
     }
 }
 
-/// What Enter does: stop what runs, go on with what was left, copy the path of what is there.
+/// Returns what Enter does: stop what runs, go on with what was left, copy the path of what is there.
 fn enter(transfer: &Transfer) -> Action {
     match transfer.state {
         State::Waiting | State::Running | State::Unpacking => Action::StopSave(transfer.number),

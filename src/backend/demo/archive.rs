@@ -25,7 +25,7 @@ pub enum Source {
 pub struct Block {
     /// The lines, with their ends and the blank lines after them.
     pub text: String,
-    /// The block that this one closes, where it is only a closing line: shown with that one.
+    /// The block that this one closes, if it is only a closing line: shown with that one.
     pub closes: Option<usize>,
 }
 
@@ -62,7 +62,7 @@ impl Archive {
         self.files.get(path)
     }
 
-    /// All paths, in order.
+    /// Returns all paths, in order.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.files.keys().map(String::as_str)
     }

@@ -102,7 +102,7 @@ impl History {
         (0..steps).try_fold(from, |id, _| self.commits.iter().find(|c| c.id == id)?.parents.first().copied())
     }
 
-    /// When a commit was made.
+    /// Returns when a commit was made.
     pub fn time(&self, id: Oid) -> Option<jiff::Timestamp> {
         let commit = self.commits.iter().find(|c| c.id == id)?;
         jiff::Timestamp::from_second(commit.time).ok()

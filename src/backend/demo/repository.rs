@@ -17,7 +17,7 @@ pub struct Refs<'a> {
     pub more: &'a [(String, git2::Oid)],
 }
 
-/// Makes the bare repository at `path`; its objects come from the repository `from`, where that has the same.
+/// Makes the bare repository at `path`; its objects come from the repository `from`, if that has the same.
 pub fn write(history: &History, refs: &Refs<'_>, path: &Path, from: Option<&Path>) -> Result<(), git2::Error> {
     let repository = Repository::init_opts(
         path,

@@ -231,7 +231,7 @@ form! {
         visibility: String,
         author: String,
         created: String,
-        /// What it was sent with, where that was kept.
+        /// What it was sent with, if that was kept.
         user_agent: Option<String>,
         notes: Vec<NoteForm>,
     }
@@ -329,7 +329,7 @@ form! {
         template: String,
         user: String,
         created: String,
-        /// Job to `STATUS` or `STATUS SCRIPT`, where it is not a success.
+        /// Job to `STATUS` or `STATUS SCRIPT`, if it is not a success.
         outcome: BTreeMap<String, String>,
     }
 }

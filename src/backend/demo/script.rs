@@ -96,12 +96,12 @@ impl<'a> Script<'a> {
         Script { steps: text.lines().map(step).collect() }
     }
 
-    /// How long it takes by itself, in nanoseconds.
+    /// Returns how long it takes by itself, in nanoseconds.
     pub fn duration(&self) -> u128 {
         self.steps.iter().fold(0, |sum: u128, step| sum.saturating_add(u128::from(step.wait) * u128::from(step.times)))
     }
 
-    /// What was printed and not cleared since.
+    /// Returns what was printed and not cleared since.
     fn done(&self, run: &Run) -> Vec<Done<'_, 'a>> {
         let own = self.duration().max(1);
         // The last nanosecond of the script, at its own pace, that has passed.
@@ -174,7 +174,7 @@ impl<'a> Script<'a> {
     }
 }
 
-/// When a repetition was printed.
+/// Returns when a repetition was printed.
 fn time(done: &Done<'_, '_>, i: u64, run: &Run, own: u128) -> Timestamp {
     let at = done.at.saturating_add(u128::from(done.step.wait) * u128::from(i));
     let scaled = i64::try_from(at.saturating_mul(run.total) / own).unwrap_or(i64::MAX);
@@ -324,7 +324,7 @@ mod tests {
         Facts { id: 7, ref_name: "main".into(), ..Facts::default() }
     }
 
-    /// What a script has printed after so many thousandths of a second; all of it, after `None`.
+    /// Returns what a script has printed after so many thousandths of a second; all of it, after `None`.
     fn printed(text: &str, millis: Option<u128>) -> Vec<u8> {
         let script = Script::parse(text);
         let started = "2026-11-20T10:00:00Z".parse().unwrap();

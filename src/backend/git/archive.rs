@@ -35,7 +35,7 @@ impl Format {
         }
     }
 
-    /// How the name of the file ends.
+    /// Returns how the name of the file ends.
     pub fn extension(self) -> &'static str {
         match self {
             Format::Tar => "tar",

@@ -30,8 +30,8 @@ impl Author {
     }
 }
 
-/// Whether a ref may have that full name: git allows it, and a file that is called so, with `.lock` at its end, can be
-/// made.
+/// Returns whether a ref may have that full name: git allows it, and a file that is called so, with `.lock` at its end,
+/// can be made.
 pub fn is_ref_name(full: &str) -> bool {
     full.len() <= 1_000
         && full.split('/').all(|part| part.len() <= 250)
@@ -60,7 +60,7 @@ impl Git {
         Ok(commit.id)
     }
 
-    /// Whether there is a ref `a` for one called `a/b`, or the other way round: both cannot be.
+    /// Returns whether there is a ref `a` for one called `a/b`, or the other way round: both cannot be.
     pub(super) fn is_in_the_way(&self, full: &str) -> bool {
         let above = full.match_indices('/').skip(2).filter_map(|(at, _)| full.get(..at));
         let mut above = above.filter(|name| self.target(name).is_some());

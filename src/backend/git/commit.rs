@@ -57,7 +57,7 @@ impl Git {
         Ok(self.repo().find_tree(self.repo().treebuilder(None)?.write()?)?)
     }
 
-    /// Puts a commit in place. Writes come one after the other, so that nothing moves meanwhile.
+    /// Puts a commit in place. Writes come one after the other, so that nothing moves in the meantime.
     fn advance(
         &self,
         branch: &str,
@@ -125,8 +125,8 @@ impl Git {
         Ok(self.repo().find_tree(id)?)
     }
 
-    /// A folder after changes, whose paths are in order; `None` where nothing is left in it. It calls itself once a
-    /// folder on the way, of which [`clean`] lets few through.
+    /// A folder after changes, whose paths are in order; `None` if nothing is left in it. It calls itself once a folder
+    /// on the way, of which [`clean`] lets few through.
     fn rebuilt(&self, base: Option<&Tree<'_>>, changes: &[(&str, PathState)]) -> Result<Option<Oid>, Reject> {
         let mut folder = self.repo().treebuilder(base)?;
         let in_the_way = || Reject::bad("A directory with this name already exists");

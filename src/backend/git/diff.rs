@@ -41,7 +41,7 @@ impl Git {
         Ok(Some(self.tree(commit)?))
     }
 
-    /// What changed from one commit to another; from nothing where there is no first one.
+    /// Returns what changed from one commit to another; from nothing where there is no first one.
     pub fn changes(&self, old: Option<Oid>, new: Oid) -> Result<Changes, Reject> {
         self.changes_within(old, new, LONGEST_DIFF)
     }
@@ -61,13 +61,13 @@ impl Git {
         Ok(Changes { entries, count, overflow: count > MOST_FILES || left == 0 })
     }
 
-    /// How many files changed from one commit to another.
+    /// Returns how many files changed from one commit to another.
     pub fn count_changes(&self, old: Oid, new: Oid) -> Result<usize, Reject> {
         let (old, new) = (self.tree_of(Some(old))?, self.tree_of(Some(new))?);
         Ok(self.diff(old.as_ref(), new.as_ref())?.deltas().len())
     }
 
-    /// What a commit changed against its first parent.
+    /// Returns what a commit changed against its first parent.
     pub fn commit_changes(&self, id: Oid) -> Result<Changes, Reject> {
         self.changes(self.find_commit(id)?.parent(), id)
     }

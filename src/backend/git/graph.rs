@@ -117,7 +117,7 @@ impl<'g> Graph<'g> {
         ids.iter().filter_map(|id| self.places.get(id).copied())
     }
 
-    /// Whether one that waits may still lead to a commit, not hidden yet, that was made at `seconds`.
+    /// Returns whether one that waits may still lead to a commit, not hidden yet, that was made at `seconds`.
     fn may_reach(&self, seconds: i64) -> bool {
         self.visible > 0 || self.queue.peek().is_some_and(|(newest, _)| *newest >= seconds)
     }
@@ -268,7 +268,7 @@ mod tests {
         id: Oid,
         seconds: i64,
         parents: Vec<usize>,
-        /// What is in the file `a`, where it is there.
+        /// What is in the file `a`, if it is there.
         text: Option<usize>,
     }
 
@@ -320,7 +320,7 @@ mod tests {
             Git::open(self.folder.path(), None).unwrap()
         }
 
-        /// What stock git prints, a hash a line; `None` where there is no git.
+        /// Returns what stock git prints, a hash a line; `None` if there is no git.
         fn stock(&self, arguments: &[String]) -> Option<Vec<Oid>> {
             let mut command = Command::new("git");
             command.args(arguments).current_dir(self.folder.path());

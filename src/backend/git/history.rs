@@ -70,7 +70,7 @@ impl Git {
         Ok(page)
     }
 
-    /// As [`Git::log`]. What was found is kept, so that the next page does not begin anew.
+    /// As [`Git::log`]. What was found is kept, so that the next page does not begin again.
     pub fn log_page(&self, query: &LogQuery, skip: usize, take: usize, cache: &Cache) -> Result<Page, Reject> {
         // Of the log of all that there is, the heads would take more room than what is found.
         let is_key = query.without.is_empty() && (query.path.is_some() || query.from.len() == 1);
@@ -101,12 +101,12 @@ impl Git {
         Ok((history.iter().take(most).map(|node| node.id).collect(), history.len() > most))
     }
 
-    /// Whether `holder` is `commit` or has it in its history.
+    /// Returns whether `holder` is `commit` or has it in its history.
     pub fn holds(&self, holder: Oid, commit: Oid) -> bool {
         self.history(&[commit], &[holder]).is_ok_and(|rest| rest.len() == 0)
     }
 
-    /// Which of `heads` hold a commit.
+    /// Returns which of `heads` hold a commit.
     pub fn heads_that_hold(&self, heads: &[Head], commit: Oid) -> Result<Vec<Head>, Reject> {
         let made = self.raw_commit(commit, |raw| raw.seconds())?;
         // Parent and child of all that is not too old to come after the commit.
@@ -129,7 +129,7 @@ impl Git {
         Ok(heads.iter().filter(|head| holding.contains(&head.commit)).cloned().collect())
     }
 
-    /// Which of `commits` are in the history of `root`, itself among it.
+    /// Returns which of `commits` are in the history of `root`, itself among it.
     pub fn held_by(&self, root: Oid, mut commits: Vec<Oid>, cache: &Cache) -> Result<Arc<HashSet<Oid>>, Reject> {
         commits.sort_unstable();
         commits.dedup();
@@ -176,7 +176,7 @@ impl Git {
         }
     }
 
-    /// How many commits the default branch has.
+    /// Returns how many commits the default branch has.
     pub fn count_commits(&self) -> Result<u64, Reject> {
         let Some(head) = self.default_head() else { return Ok(0) };
         let mut graph = Graph::new(self, [head])?;
@@ -187,7 +187,7 @@ impl Git {
         Ok(count)
     }
 
-    /// Who made the latest commits of the default branch, merges left out, in the order of their first commit.
+    /// Returns who made the latest commits of the default branch, merges left out, in the order of their first commit.
     pub fn contributors(&self, cache: &Cache) -> Result<Vec<Contributor>, Reject> {
         let Some(head) = self.default_head() else { return Ok(Vec::new()) };
         let history = self.history(&[head], &[])?;
@@ -235,8 +235,8 @@ impl<'a> PathFilter<'a> {
         PathFilter { git, graph: &history.graph, names, known: HashMap::new(), follows }
     }
 
-    /// Whether a commit is in the history of the path and differs there from each of its parents. It has to be called for
-    /// all commits in their order.
+    /// Returns whether a commit is in the history of the path and differs there from each of its parents. It has to be
+    /// called for all commits in their order.
     fn by(&mut self, node: &Node) -> bool {
         if !self.follows.remove(&node.id) {
             return false;
@@ -254,7 +254,7 @@ impl<'a> PathFilter<'a> {
         !node.parents.is_empty() || own.is_some()
     }
 
-    /// What a commit has at the path.
+    /// Returns what a commit has at the path.
     fn at(&mut self, id: Oid) -> Option<Oid> {
         if let Some(known) = self.known.get(&id) {
             return *known;

@@ -30,7 +30,7 @@ pub enum LocalError {
 pub struct LocalRepository {
     /// The folder's name.
     pub name: String,
-    /// `None` where there is no commit yet.
+    /// `None` if there is no commit yet.
     pub default_branch: Option<String>,
 }
 
@@ -75,7 +75,7 @@ pub fn refresh(
     take().map_err(|why| unreadable(path, why))
 }
 
-/// Where `refs/heads/x` was when it was last looked at: `refs/labscope/source/heads/x`.
+/// Returns where `refs/heads/x` was when it was last looked at: `refs/labscope/source/heads/x`.
 fn seen_name(name: &str) -> String {
     format!("{SEEN}{}", name.strip_prefix("refs/").unwrap_or(name))
 }

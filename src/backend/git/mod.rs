@@ -128,7 +128,7 @@ impl Git {
         }
     }
 
-    /// What a ref points at, or will.
+    /// Returns what a ref points at, or will.
     fn target(&self, name: &str) -> Option<Oid> {
         let planned = self.deferred.as_ref().and_then(|(job_actions, project)| job_actions.planned(*project, name));
         planned.unwrap_or_else(|| find_ref(&self.repo, name)?.resolve().ok()?.target())
@@ -221,7 +221,7 @@ impl Git {
         Ok((blob.id(), blob.content().to_vec()))
     }
 
-    /// The tag of a name at an object; `None` where that leads to no commit.
+    /// The tag of a name at an object; `None` if that leads to no commit.
     fn tag_at(&self, name: String, target: Oid) -> Result<Option<TagHead>, git2::Error> {
         let Some(commit) = self.peel(target)? else { return Ok(None) };
         let message = self.annotation(target)?.map(|text| text.trim_end().to_owned());
@@ -246,7 +246,7 @@ impl Git {
         Ok(CommitView { stats: Some(Some(stats)), ..self.show(id)? })
     }
 
-    /// Whether `source` can be merged into `target` without a conflict.
+    /// Returns whether `source` can be merged into `target` without a conflict.
     pub fn merges_cleanly(&self, target: Oid, source: Oid) -> bool {
         let merge = || {
             let (target, source) = (self.repo.find_commit(target)?, self.repo.find_commit(source)?);

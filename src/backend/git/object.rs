@@ -66,7 +66,7 @@ fn time(line: &[u8]) -> Time {
     Time::new(seconds, words.next().and_then(offset).unwrap_or_default())
 }
 
-/// The minutes of an offset such as `+0530`; `None` where no place on earth has it.
+/// The minutes of an offset such as `+0530`; `None` if no place on earth has it.
 fn offset(word: &str) -> Option<i32> {
     let digits: i32 = word.strip_prefix(['+', '-'])?.parse().ok().filter(|digits| (0..=9_999).contains(digits))?;
     let (hours, minutes) = (digits / 100, digits % 100);
@@ -107,7 +107,7 @@ impl<'a> Raw<'a> {
         Some(raw)
     }
 
-    /// When it was committed, in seconds since 1970.
+    /// Returns when it was committed, in seconds since 1970.
     pub fn seconds(&self) -> i64 {
         time(self.committer).seconds()
     }
@@ -154,7 +154,7 @@ impl Git {
         })
     }
 
-    /// What `read` takes of a commit.
+    /// Returns what `read` takes of a commit.
     pub(super) fn raw_commit<T>(&self, id: Oid, read: impl FnOnce(Raw<'_>) -> T) -> Result<T, Error> {
         let odb = self.repo.odb()?;
         let object = odb.read(id)?;
@@ -166,13 +166,13 @@ impl Git {
         Ok(read(raw))
     }
 
-    /// Whether a commit is there.
+    /// Returns whether a commit is there.
     pub fn has_commit(&self, id: Oid) -> bool {
         let kind = self.repo.odb().and_then(|odb| Ok(odb.read_header(id)?.1));
         kind.is_ok_and(|kind| kind == ObjectType::Commit)
     }
 
-    /// When a commit was made.
+    /// Returns when a commit was made.
     pub fn committed_at(&self, id: Oid) -> Result<Timestamp, Error> {
         Ok(Timestamp::from_second(self.raw_commit(id, |raw| raw.seconds())?).unwrap_or_default())
     }

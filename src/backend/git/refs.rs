@@ -1,7 +1,7 @@
 //! Lists of branches and tags, kept as long as nothing in the repository has changed under them.
 //!
 //! Reading 100,000 packed refs takes libgit2 a tenth of a second, each time. Stock git writes to the same folders, so a
-//! list is only used again where the single refs say the same as then, read anew, and `packed-refs` is the same file.
+//! list is only used again where the single refs say the same as then, read again, and `packed-refs` is the same file.
 
 use super::{Git, Head, TagHead, lossy};
 use crate::backend::cache::{Cache, CacheTable, Weight};
@@ -28,7 +28,7 @@ impl<T> Weight for Listed<T> {
 /// What a list of refs depends on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RefsState {
-    /// Which file `packed-refs` is; `None` where there is none.
+    /// Which file `packed-refs` is; `None` if there is none.
     packed: Option<Stamp>,
     /// Refs that have a file of their own, and where they point, in order.
     single: Vec<(PathBuf, Oid)>,
@@ -48,7 +48,7 @@ impl Stamp {
         Ok(Stamp { size: file.len(), modified: file.modified()?, identity: identity(file) })
     }
 
-    /// Whether another write could not bear the same stamp.
+    /// Returns whether another write could not bear the same stamp.
     fn is_old(&self, now: SystemTime) -> bool {
         let [.., seconds, _] = self.identity;
         let since = Duration::from_secs(seconds.try_into().unwrap_or_default());
@@ -70,7 +70,8 @@ fn identity(_file: &Metadata) -> [i64; 4] {
 }
 
 impl RefsState {
-    /// How things stand below `refs/heads` or `refs/tags`. `None` where it cannot be told well enough to rely on it.
+    /// Returns how things stand below `refs/heads` or `refs/tags`. `None` if it cannot be told well enough to rely on
+    /// it.
     fn read(repository: &Path, folder: &str, now: SystemTime) -> Option<RefsState> {
         let mut single = Vec::new();
         // First these: git packs a ref before it removes its file.
@@ -107,7 +108,7 @@ fn singles(folder: &Path, out: &mut Vec<(PathBuf, Oid)>) -> Option<()> {
 }
 
 impl Git {
-    /// All branches that lead to a commit, by name.
+    /// Returns all branches that lead to a commit, by name.
     pub fn branches(&self, cache: &Cache) -> Result<Arc<Vec<Head>>, Reject> {
         let show = |found: &Reference<'_>, name: String| {
             let target = found.resolve()?.target();
@@ -117,7 +118,7 @@ impl Git {
         self.listed("refs/heads", &cache.heads, |head| &head.name, show)
     }
 
-    /// All tags that lead to a commit, by name.
+    /// Returns all tags that lead to a commit, by name.
     pub fn tags(&self, cache: &Cache) -> Result<Arc<Vec<TagHead>>, Reject> {
         let show =
             |found: &Reference<'_>, name: String| found.target().map_or(Ok(None), |target| self.tag_at(name, target));
@@ -197,13 +198,13 @@ mod tests {
             Git::open(self.folder.path(), Some("main")).unwrap()
         }
 
-        /// What there is, with nothing kept.
+        /// Returns what there is, with nothing kept.
         fn truth(&self) -> (Vec<Head>, Vec<TagHead>) {
             let (git, fresh) = (self.git(), Cache::default());
             (git.branches(&fresh).unwrap().to_vec(), git.tags(&fresh).unwrap().to_vec())
         }
 
-        /// How it stands for one to whom everything on disk is old.
+        /// Returns how it stands for one to whom everything on disk is old.
         fn stands(&self) -> [Option<RefsState>; 2] {
             let later = SystemTime::now() + 2 * TICK;
             ["refs/heads", "refs/tags"].map(|folder| RefsState::read(self.folder.path(), folder, later))

@@ -4,7 +4,7 @@ use super::*;
 use crate::backend::cache::Cache;
 use git2::Signature;
 
-/// Whether stock git is on this machine.
+/// Returns whether stock git is on this machine.
 pub fn has_git() -> bool {
     static HAS: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
     let asked = || std::process::Command::new("git").arg("--version").output().is_ok_and(|done| done.status.success());

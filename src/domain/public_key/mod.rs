@@ -17,7 +17,7 @@ pub enum Family {
 }
 
 impl Family {
-    /// How people call it.
+    /// Returns how people call it.
     pub fn name(self) -> &'static str {
         match self {
             Family::Ssh => "SSH key",
@@ -43,14 +43,14 @@ pub struct PublicKey {
 /// Refuses a private key.
 pub const PRIVATE: &str = "This is a private key; nothing was sent or kept. Give its public half (.pub).";
 
-/// Whether a text holds a private key, or the beginning of one.
+/// Returns whether a text holds a private key, or the beginning of one.
 pub fn is_private(text: &str) -> bool {
     let marks = ["PRIVATE KEY", "PuTTY-User-Key-File", "AGE-SECRET-KEY"];
     // The body of a private OpenSSH key without its head.
     marks.iter().any(|mark| text.contains(mark)) || text.contains("b3BlbnNzaC1rZXktdjE")
 }
 
-/// Whether a text looks like a key rather than like the path of one.
+/// Returns whether a text looks like a key rather than like the path of one.
 pub fn is_key(text: &str) -> bool {
     let text = text.trim_start();
     text.starts_with("-----BEGIN") || text.starts_with("---- BEGIN") || begins_with_kind(text)

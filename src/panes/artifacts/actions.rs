@@ -94,7 +94,7 @@ impl Artifacts {
         cx.act(Action::Save(save));
     }
 
-    /// What to call all of it.
+    /// Returns what to call all of it.
     fn called(&self, view: &View) -> String {
         let name = match (&self.of, self.job(view)) {
             (_, Some(job)) => format!("{}-{}", job.name, job.id),
@@ -157,7 +157,7 @@ impl Artifacts {
         self.archive(view).map(|_| ()).ok_or_else(|| why.into())
     }
 
-    /// Whether the content of the file that is shown could not be had.
+    /// Returns whether the content of the file that is shown could not be had.
     fn has_failed(&self, view: &View) -> bool {
         let key = self.sha().map(|sha| archive::taken_key(&sha)).unwrap_or_default();
         let refused = self.shown_entry(view).is_some_and(|entry| refused(entry).is_some());

@@ -10,7 +10,7 @@ use crate::ui::code::Text;
 use bytes::Bytes;
 use std::sync::Arc;
 
-/// Bytes of an archive that are brought where the server gives no parts.
+/// Bytes of an archive that are brought if the server gives no parts.
 const LARGEST_ARCHIVE: u64 = 2 * 1024 * 1024 * 1024;
 /// Bytes of a file that is shown.
 pub const LARGEST_FILE: u64 = 64 * 1024 * 1024;

@@ -103,7 +103,7 @@ impl Artifacts {
         }
     }
 
-    /// Why there are no artifacts, and what to press.
+    /// Returns why there are no artifacts, and what to press.
     fn absent(&self, view: &View) -> (String, String) {
         if let ArtifactSource::Ref { git_ref, job } = &self.of {
             let (job, git_ref) = (text::shown(job), text::shown(git_ref));
@@ -176,7 +176,7 @@ fn facts(archive: &Archive) -> String {
     format!("{files} · {}", text::bytes(archive.tree.size()))
 }
 
-/// What is wrong with an archive as a whole.
+/// Returns what is wrong with an archive as a whole.
 fn warning(archive: &Archive) -> Option<String> {
     if let Some(why) = archive.list.broken {
         return Some(format!("The archive is damaged: {why}."));
@@ -190,7 +190,7 @@ fn warning(archive: &Archive) -> Option<String> {
     trap.then(|| format!("It would unpack to {}.", text::bytes(size)))
 }
 
-/// Why something is not shown, and what to do.
+/// Returns why something is not shown, and what to do.
 fn said(refusal: &Refusal, what: &str) -> (String, String) {
     match refusal {
         Refusal::NotZip => (format!("{what} is no ZIP archive."), String::new()),

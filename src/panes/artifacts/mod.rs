@@ -83,7 +83,7 @@ impl Artifacts {
         }
     }
 
-    /// What brings the archive.
+    /// Returns what brings the archive.
     fn request(&self) -> crate::api::Request {
         let id = self.project.clone();
         match &self.of {
@@ -101,12 +101,12 @@ impl Artifacts {
         }
     }
 
-    /// Where the job of a name on a ref is looked for.
+    /// Returns where the job of a name on a ref is looked for.
     fn jobs(&self) -> ListJobs {
         ListJobs { id: self.project.clone(), scope: Some(vec!["success".into()]) }
     }
 
-    /// The job, where it is known.
+    /// The job, if it is known.
     fn job<'a>(&self, view: &View<'a>) -> Option<&'a Job> {
         match &self.of {
             ArtifactSource::Job(_) => view.store.get(&self.get_job()?).value,
@@ -123,7 +123,8 @@ impl Artifacts {
         }
     }
 
-    /// Whether there is something to fetch, as far as the job tells; where it cannot be read, the archive itself tells.
+    /// Returns whether there is something to fetch, as far as the job tells; where it cannot be read, the archive
+    /// itself tells.
     fn may_be(&self, view: &View) -> bool {
         match (self.get_job(), self.job(view)) {
             (None, _) => true,
@@ -185,7 +186,7 @@ impl Artifacts {
         Some(self.blob.file()?.sha.clone())
     }
 
-    /// What came of the file that is shown.
+    /// Returns what came of the file that is shown.
     fn taken<'a>(&self, view: &View<'a>) -> Option<&'a FileContent> {
         view.store.made(&archive::taken_key(&self.sha()?))
     }
@@ -198,7 +199,7 @@ impl Artifacts {
         view.store.made::<Option<Arc<Report>>>(&archive::report_key(&self.sha()?))?.as_ref()
     }
 
-    /// Whether the file that is shown may be a report, and it is not known yet.
+    /// Returns whether the file that is shown may be a report, and it is not known yet.
     fn is_read_as_report(&self, view: &View) -> bool {
         let (Some(entry), Some(sha)) = (self.shown_entry(view), self.sha()) else { return false };
         let made = view.store.made::<Option<Arc<Report>>>(&archive::report_key(&sha)).is_some();
@@ -273,7 +274,7 @@ impl Artifacts {
         }
     }
 
-    /// What brings the content of the file that is shown.
+    /// Returns what brings the content of the file that is shown.
     fn wants_file(&self, view: &View) -> Vec<Want> {
         let (Some(archive), Some(index), Some(sha)) = (self.archive(view), self.shown, self.sha()) else {
             return Vec::new();
@@ -309,14 +310,14 @@ impl Artifacts {
         vec![gleaned.after(PATIENCE).into()]
     }
 
-    /// What brings a file by itself, where the job is known.
+    /// Returns what brings a file by itself, where the job is known.
     fn file_request(&self, view: &View, entry: &Entry) -> Option<crate::api::Request> {
         let (id, job_id) = (self.project.clone(), self.job_id(view)?);
         Some(GetArtifactFile { id, job_id, artifact_path: entry.path.clone() }.request())
     }
 }
 
-/// Why the file of an entry is not shown.
+/// Returns why the file of an entry is not shown.
 fn refused(entry: &Entry) -> Option<Refusal> {
     match entry.odd {
         Some(odd) => Some(Refusal::Odd(odd)),

@@ -183,7 +183,7 @@ impl Table {
         false
     }
 
-    /// Whether the table was drawn at that cell.
+    /// Returns whether the table was drawn at that cell.
     pub fn holds(&self, column: u16, row: u16) -> bool {
         self.area.get().contains((column, row).into())
     }
@@ -193,7 +193,7 @@ impl Table {
         self.area.set(Rect::default());
     }
 
-    /// What a test says, line by line, with the roles of its lines.
+    /// Returns what a test says, line by line, with the roles of its lines.
     fn lines<'a>(&self, case: &'a Case) -> Vec<(std::borrow::Cow<'a, str>, Role)> {
         let mut lines = Vec::new();
         for SourceLocation { path, line } in case.spots().into_iter().take(1) {

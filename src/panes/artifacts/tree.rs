@@ -177,7 +177,7 @@ impl Tree {
         open
     }
 
-    /// What is in sight while these folders are open.
+    /// Returns what is in sight while these folders are open.
     pub fn seen(&self, open: &BTreeSet<u32>) -> Vec<VisibleNode> {
         let mut seen = Vec::new();
         let mut waiting: Vec<VisibleNode> = Vec::new();

@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 const PAGES: u32 = 20;
 
 impl CommitPane {
-    /// What comments are written on: by the whole hash, however one came here.
+    /// Returns what comments are written on: by the whole hash, however one came here.
     pub(super) fn thing(&self, view: &View) -> Noteable {
         Noteable::Commit { project: self.shown.project.clone(), sha: self.sha(view) }
     }

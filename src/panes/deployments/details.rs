@@ -10,13 +10,13 @@ use crate::parts::{ci, list};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 
-/// The address of the environment, where it has one that a browser opens.
+/// The address of the environment, if it has one that a browser opens.
 pub fn link(deployment: &Deployment) -> Option<String> {
     let url = deployment.environment.as_ref()?.external_url.clone()?;
     (url.starts_with("https://") || url.starts_with("http://")).then_some(url)
 }
 
-/// Writes them anew.
+/// Writes them again.
 pub fn write(details: &mut Details, deployment: Option<&Deployment>, project: &Id, view: &View) {
     details.clear();
     let Some(deployment) = deployment else { return };

@@ -61,13 +61,13 @@ pub struct Deployments {
     places: ListState,
     list: Listing,
     details: Details,
-    /// The deployment that the details are of, where one was asked for.
+    /// The deployment that the details are of, if one was asked for.
     wanted: Option<String>,
     panels: Panels,
     places_area: Shared<Rect>,
 }
 
-/// How a deployment stands: as newer servers say, else as its job does.
+/// Returns how a deployment stands: as newer servers say, else as its job does.
 fn status(deployment: &Deployment) -> &str {
     let job = deployment.deployable.as_ref().map_or("", |job| job.status.as_str());
     deployment.status.as_deref().filter(|status| !status.is_empty()).unwrap_or(job)
@@ -83,7 +83,7 @@ fn is_live(deployment: &Deployment) -> bool {
 }
 
 impl Deployments {
-    /// What is asked, and the words that the answer is narrowed to.
+    /// Returns what is asked, and the words that the answer is narrowed to.
     fn asked(&self, text: &str, view: &View) -> (ListDeployments, String) {
         let parts = query::parts(text);
         let keyed: Vec<&str> = parts.iter().filter(|(_, keyed)| *keyed).map(|(word, _)| word.as_str()).collect();
@@ -107,7 +107,7 @@ impl Deployments {
         Grammar::new(TERMS, None, Some(self.project.clone()))
     }
 
-    /// What is wrong with the words that have a key.
+    /// Returns what is wrong with the words that have a key.
     fn mistake(&self, view: &View) -> Option<String> {
         let parts = query::parts(self.list.filter_text());
         let keyed: Vec<String> = parts.into_iter().filter(|(_, keyed)| *keyed).map(|(word, _)| word).collect();
@@ -170,7 +170,7 @@ impl Deployments {
         }
     }
 
-    /// Finds the environments anew, where rows came.
+    /// Finds the environments again, where rows came.
     fn gather(&mut self, view: &View) {
         let rows = self.rows(view);
         if self.revision == Some(rows.revision) || !rows.known {
@@ -466,7 +466,7 @@ impl Pane for Deployments {
     }
 }
 
-/// Whether a deployment is one that a word means.
+/// Returns whether a deployment is one that a word means.
 fn says(deployment: &Deployment, word: &str) -> bool {
     let user = deployment.user.as_ref().map_or("", |user| user.username.as_str());
     let title = deployment.deployable.as_ref().and_then(|job| job.commit.as_ref()).map_or("", |c| c.title.as_str());

@@ -29,7 +29,7 @@ impl Files {
     pub(super) fn archive(&mut self, cx: &mut Cx) {
         let name = self.source.project.as_str().rsplit('/').next().unwrap_or_default().to_owned();
         let git_ref = self.ref_name(&cx.view);
-        // By its commit, the same archive can be gone on with although the branch moved meanwhile.
+        // By its commit, the same archive can be gone on with although the branch moved in the meantime.
         let sha = self.commit(&cx.view).and_then(|c| cx.view.store.get(&c).value).map(|c| c.id.clone());
         let items = FORMATS.iter().map(|(format, what)| {
             let request = GetArchive {
@@ -62,7 +62,7 @@ impl Files {
         project::page(view, &self.source.project, &rest)
     }
 
-    /// What can be copied here: name and text.
+    /// Returns what can be copied here: name and text.
     pub(super) fn copied(&self, view: &View) -> Vec<(&'static str, String)> {
         let mut copies = Vec::new();
         let path = self.path();

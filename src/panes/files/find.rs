@@ -228,7 +228,7 @@ impl Finder {
         }
     }
 
-    /// How many of how many, and what is missing.
+    /// Returns how many of how many, and what is missing.
     fn count(&self, view: &View) -> String {
         let rows = self.rows(view);
         let (matched, files) = (text::count(self.shown.matched as u64), text::count(self.shown.files as u64));

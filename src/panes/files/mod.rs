@@ -91,7 +91,7 @@ impl Files {
         }
     }
 
-    /// What can be edited, moved, or deleted: the file in view, or what is under the cursor of the tree.
+    /// Returns what can be edited, moved, or deleted: the file in view, or what is under the cursor of the tree.
     fn spot(&self) -> FileContext {
         let shown = self.blob.file();
         let path = self.path().or(shown.map(|file| file.path.as_str()));

@@ -37,7 +37,7 @@ impl Files {
         self.source.project.as_str().to_owned()
     }
 
-    /// What was open in this project.
+    /// Returns what was open in this project.
     pub(super) fn recent<'a>(&self, view: &View<'a>) -> Option<&'a RecentProject> {
         view.recents.project(self.source.project.as_str())
     }
@@ -56,7 +56,7 @@ impl Files {
         self.tree_moved();
     }
 
-    /// Where refs that an address may mean are listed.
+    /// Returns where refs that an address may mean are listed.
     pub(super) fn refs(&self) -> Option<(ListBranches, ListTags)> {
         let first = self.joined.as_ref()?.split('/').next()?.to_owned();
         let id = self.source.project.clone();

@@ -42,17 +42,17 @@ pub struct Node {
 }
 
 impl Node {
-    /// Whether it has bytes to show.
+    /// Returns whether it has bytes to show.
     pub fn is_file(&self) -> bool {
         matches!(self.kind, Kind::File | Kind::Executable | Kind::Link)
     }
 
-    /// Whether it is a folder.
+    /// Returns whether it is a folder.
     pub fn is_folder(&self) -> bool {
         matches!(self.kind, Kind::Folder { .. })
     }
 
-    /// Whether it stands for something in the repository.
+    /// Returns whether it stands for something in the repository.
     pub fn is_entry(&self) -> bool {
         !matches!(self.kind, Kind::More | Kind::Loading | Kind::Failed(_))
     }
@@ -128,7 +128,7 @@ impl Tree {
         self.missing.as_deref()
     }
 
-    /// The person went elsewhere.
+    /// The user went elsewhere.
     pub fn forget_missing(&mut self) {
         self.missing = None;
     }
@@ -161,7 +161,7 @@ impl Tree {
         self.pages.get(folder).copied().unwrap_or(1)
     }
 
-    /// What is to be listed.
+    /// Returns what is to be listed.
     pub fn wants(&self, source: &Source) -> Vec<Want> {
         self.listed().map(|f| Load::list(&source.listing(f), self.pages_of(f)).into()).collect()
     }
@@ -456,7 +456,7 @@ impl Tree {
         self.readme.as_ref().map(|(_, node)| node)
     }
 
-    /// A row as it is drawn; `size` tells the bytes of a blob, where they are known.
+    /// A row as it is drawn; `size` tells the bytes of a blob, if they are known.
     pub fn row(&self, index: usize, size: impl Fn(&str) -> Option<u64>) -> Row {
         let Some(node) = self.nodes.get(index) else { return Row::default() };
         let indent = "  ".repeat(node.depth.min(40));
@@ -480,7 +480,7 @@ impl Tree {
     }
 }
 
-/// How well a file of that name introduces a project, from 0; `None` where it does not.
+/// Returns how well a file of that name introduces a project, from 0; `None` if it does not.
 fn introduces(name: &str) -> Option<usize> {
     if !name.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("readme")) {
         return None;

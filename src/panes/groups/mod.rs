@@ -96,7 +96,7 @@ impl Groups {
         self.has_group(view)
     }
 
-    /// What is known of the group under the cursor, or that the row is in.
+    /// Returns what is known of the group under the cursor, or that the row is in.
     fn whole<'a>(&self, view: &View<'a>) -> Option<&'a Group> {
         view.store.get(&Self::query(&self.group()?.path)).value
     }

@@ -43,7 +43,7 @@ pub struct Node {
     pub name: String,
     pub about: String,
     pub visibility: String,
-    /// Bytes that it holds, where they were asked for.
+    /// Bytes that it holds, if they were asked for.
     pub size: Option<u64>,
     pub active: Option<Time>,
     pub url: String,
@@ -51,12 +51,12 @@ pub struct Node {
 }
 
 impl Node {
-    /// Whether it is a group.
+    /// Returns whether it is a group.
     pub fn is_group(&self) -> bool {
         matches!(self.kind, Kind::Group { .. })
     }
 
-    /// Whether it stands for something of the server.
+    /// Returns whether it stands for something of the server.
     pub fn is_thing(&self) -> bool {
         self.is_group() || self.kind == Kind::Project
     }
@@ -151,7 +151,7 @@ impl Tree {
         &self.nodes
     }
 
-    /// How many groups stand at the top.
+    /// Returns how many groups stand at the top.
     pub fn at_the_top(&self) -> usize {
         self.nodes.iter().filter(|node| node.depth == 0 && node.is_group()).count()
     }
@@ -182,7 +182,7 @@ impl Tree {
         })
     }
 
-    /// What is to be listed.
+    /// Returns what is to be listed.
     pub fn wants(&self, asked: &GroupQuery) -> Vec<Want> {
         let mut wants: Vec<Want> = asked.list.iter().map(|list| Load::list(list, self.pages_of("")).into()).collect();
         for path in self.listed() {
@@ -192,7 +192,7 @@ impl Tree {
         wants
     }
 
-    /// All groups, as far as they are known.
+    /// Returns all groups, as far as they are known.
     pub fn groups<'a>(view: &View<'a>, asked: &GroupQuery) -> Rows<'a, Group> {
         asked.list.as_ref().map_or_else(|| Rows::chain(Vec::new()), |list| view.store.list(list))
     }

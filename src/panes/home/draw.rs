@@ -125,7 +125,7 @@ impl Home {
     }
 }
 
-/// What is said of a server that does not answer; a person can do something about some of it.
+/// Returns what is said of a server that does not answer; the user can do something about some of it.
 fn silence(view: &View, section: Section, at: OtherServer) -> (String, Role) {
     let Some(error) = queries::requests(view, section, at).error else { return (String::new(), Role::Dim) };
     let (what, role) = match &error.fault {
@@ -145,7 +145,7 @@ fn request(view: &View, section: Section, at: OtherServer, row: usize) -> Row {
         Some(host) => Cell::from((format!("{} ", host.name()), Role::Dim)).and(path, Role::Text),
         None => Cell::from((path, Role::Dim)),
     };
-    // What one looked at is kept for the server at hand.
+    // What one looked at is kept for the current server.
     let news = at.is_none().then(|| last_seen::news(view, request)).flatten();
     let status = request.pipeline().map(|p| glyph::status(p.status.as_str())).unwrap_or(("", Role::Dim));
     let mut title = Cell::empty();

@@ -19,7 +19,7 @@ const RECENT: usize = 15;
 pub enum Section {
     Assigned,
     Mine,
-    /// One of the person's own, by its place among them.
+    /// One of the user's own, by its place among them.
     Own(usize),
     Running,
     /// Places that one was at.
@@ -38,7 +38,7 @@ impl Section {
         ])
     }
 
-    /// What stands above it.
+    /// Returns what stands above it.
     pub fn title<'a>(self, view: &View<'a>) -> &'a str {
         match self {
             Section::Assigned => "Assigned to me",
@@ -50,7 +50,7 @@ impl Section {
         }
     }
 
-    /// What stands in it where nothing does.
+    /// Returns what stands in it where nothing does.
     pub fn empty(self, lately: &Recents) -> &'static str {
         match self {
             Section::Own(_) => "No merge request fits its query.",
@@ -175,7 +175,7 @@ impl Home {
         for section in Section::all(view) {
             let Some(rows) = self.section(view, section) else { continue };
             let silent = Self::silent(view, section);
-            // Where the server at hand did not answer, nobody knows that there is nothing.
+            // Where the current server did not answer, nobody knows that there is nothing.
             let nothing = rows.is_empty() && !silent.contains(&Line::Silent(section, None));
             // A server is named once.
             let named =

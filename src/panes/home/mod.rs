@@ -1,4 +1,4 @@
-//! Home: what needs the person: requests to review, own requests, running jobs, projects that lately changed.
+//! Home: what needs the user: requests to review, own requests, running jobs, projects that lately changed.
 
 mod draw;
 mod lines;
@@ -25,14 +25,14 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use recents::Recents;
 
-/// What needs the person.
+/// What needs the user.
 #[derive(Default)]
 pub struct Home {
     list: ListState,
     lines: Vec<Line>,
     lately: Recents,
     filter: String,
-    /// Whether the person chose what is selected; until then it is the first thing, whatever comes in when.
+    /// Whether the user chose what is selected; until then it is the first thing, whatever comes in when.
     chosen: bool,
     area: std::cell::Cell<Rect>,
 }
@@ -96,7 +96,7 @@ impl Home {
         }
     }
 
-    /// The server of what is selected, where it is another one.
+    /// The server of what is selected, if it is another one.
     fn host<'a>(&self, view: &View<'a>) -> Option<&'a Host> {
         match self.current()? {
             Line::Request(_, at, _) => queries::host(view, at),
@@ -104,7 +104,7 @@ impl Home {
         }
     }
 
-    /// Why a command has nothing to work on: `none`, where no list is still to come that has it.
+    /// Returns why a command has nothing to work on: `none`, where no list is still to come that has it.
     fn why_not(&self, view: &View, none: &'static str) -> Disabled {
         let coming = |want: &Want| {
             matches!(want, Want::Load(load)

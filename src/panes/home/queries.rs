@@ -30,7 +30,7 @@ fn running_query(project: &str) -> ListJobs {
     ListJobs { id: project.into(), scope: Some(vec!["running".into()]) }
 }
 
-/// What a section of one's own asks for.
+/// Returns what a section of one's own asks for.
 fn own(view: &View, section: Section) -> Option<(QueryScope, String)> {
     let Section::Own(index) = section else { return None };
     view.session.sections.get(index).map(|section| (QueryScope::of(section), section.query.clone()))
@@ -39,7 +39,7 @@ fn own(view: &View, section: Section) -> Option<(QueryScope, String)> {
 /// Another server than the one at hand, by its place among them.
 pub type OtherServer = Option<usize>;
 
-/// The servers that have a token, and that the person wants to hear of; where there is none, the one at hand alone.
+/// The servers that have a token, and that the user wants to hear of; where there is none, the one at hand alone.
 pub fn everywhere(view: &View) -> Vec<OtherServer> {
     let others = view.session.others.iter().enumerate().filter(|(_, other)| other.signed_in && other.at_home);
     let mut all: Vec<OtherServer> = others.map(|(at, _)| Some(at)).collect();
@@ -54,7 +54,7 @@ pub fn host<'a>(view: &View<'a>, at: OtherServer) -> Option<&'a Host> {
     view.session.others.get(at?).map(|other| &other.host)
 }
 
-/// The merge requests of a section on a server. One's own queries are of the server at hand.
+/// The merge requests of a section on a server. One's own queries are of the current server.
 pub fn requests<'a>(view: &View<'a>, section: Section, at: OtherServer) -> Rows<'a, MergeRequest> {
     match own(view, section) {
         Some((scope, text)) => scope.rows(scope.query(&text, view).as_ref(), view),
@@ -62,7 +62,7 @@ pub fn requests<'a>(view: &View<'a>, section: Section, at: OtherServer) -> Rows<
     }
 }
 
-/// The person's projects, those that changed last first.
+/// The user's projects, those that changed last first.
 pub fn projects<'a>(view: &View<'a>) -> Rows<'a, Project> {
     view.store.list(&projects_query())
 }
@@ -72,10 +72,10 @@ pub fn running<'a>(view: &View<'a>, project: &str) -> Rows<'a, Job> {
     view.store.list(&running_query(project))
 }
 
-/// All of it; the running jobs are those of `watched`.
+/// Returns all of it; the running jobs are those of `watched`.
 pub fn wants(view: &View, watched: &[String]) -> Vec<Want> {
     let mut wants: Vec<Want> = vec![Load::list(&projects_query(), 1).into()];
-    // Two requests a server: of others, what waits for the person is asked, and nothing else.
+    // Two requests a server: of others, what waits for the user is asked, and nothing else.
     for at in everywhere(view) {
         let loads = [Section::Assigned, Section::Mine].map(|section| Load::list(&requests_query(section), 1));
         wants.extend(loads.map(|load| load.at(host(view, at)).into()));

@@ -1,7 +1,7 @@
-//! What home keeps of the person's own: places that one was at, in words, and the projects that are watched.
+//! What home keeps of the user's own: places that one was at, in words, and the projects that are watched.
 //!
-//! A title is looked for among all that is known: too much for every row of every
-//! frame, so it is done once when something changed.
+//! A title is looked for among all that is known: too much for every row of every frame, so it is done once when
+//! something changed.
 
 use crate::api::Id;
 use crate::api::merge_requests::MergeRequest;
@@ -39,7 +39,7 @@ pub struct Recents {
 }
 
 impl Recents {
-    /// Makes it anew, where there is news.
+    /// Makes it again, if there is news.
     pub fn refresh(&mut self, view: &View) {
         let (news, places, pinned) = (view.store.news(), &view.recents.places, &view.settings.pinned_projects);
         if self.made_of.as_ref().is_some_and(|made_of| (made_of.0, &made_of.1, &made_of.2) == (news, places, pinned)) {

@@ -35,7 +35,7 @@ pub struct HookSource {
 /// The list of hooks.
 pub type Hooks = ListPane<HookSource>;
 
-/// What a hook is told of, in words.
+/// Returns what a hook is told of, in words.
 fn events(hook: &Hook) -> Vec<&'static str> {
     let all =
         [(hook.push_events, "pushes"), (hook.tag_push_events, "tags"), (hook.merge_requests_events, "merge requests")];

@@ -6,7 +6,7 @@ use crate::app::pane::View;
 use crate::app::query::{self, Grammar, QueryResult};
 use serde_json::{Map, json};
 
-/// What may be typed, in a project.
+/// Returns what may be typed, in a project.
 pub fn grammar(project: &Id) -> Grammar {
     Grammar::new(query::JOBS_LOOKED, Some("words"), Some(project.clone()))
 }
@@ -46,12 +46,12 @@ impl JobQuery {
         looked
     }
 
-    /// Whether all that the server answers is meant.
+    /// Returns whether all that the server answers is meant.
     pub fn is_whole(&self) -> bool {
         self.keys.is_empty() && self.words.is_empty()
     }
 
-    /// Whether `job` is one of those that are looked for.
+    /// Returns whether `job` is one of those that are looked for.
     pub fn fits(&self, job: &Job) -> bool {
         let holds = |text: &str, part: &str| text.to_lowercase().contains(part);
         let runner =

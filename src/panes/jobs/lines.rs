@@ -95,12 +95,12 @@ impl Lines {
         self.lines.get(index).copied()
     }
 
-    /// How many jobs there are lines of.
+    /// Returns how many jobs there are lines of.
     pub fn jobs(&self) -> usize {
         self.lines.len() - self.pipelines.len()
     }
 
-    /// How many jobs were looked through for them.
+    /// Returns how many jobs were looked through for them.
     pub fn known(&self) -> usize {
         self.rows.len()
     }
@@ -121,14 +121,14 @@ impl Lines {
         }
     }
 
-    /// Whether a line can be selected.
+    /// Returns whether a line can be selected.
     pub fn is_job(&self, index: usize) -> bool {
         matches!(self.get(index), Some(Line::Job(..)))
     }
 }
 
 impl Pipeline {
-    /// How long it took, or has taken at `now`.
+    /// Returns how long it took, or has taken at `now`.
     pub fn took(&self, live: bool, now: Timestamp) -> String {
         let until = if live { Some(now) } else { self.finished };
         match (self.started, until) {

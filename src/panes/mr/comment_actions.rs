@@ -41,7 +41,8 @@ impl Target {
 }
 
 impl Mr {
-    /// What notes are written on: by the project's path, so that what is kept is found again however one came here.
+    /// Returns what notes are written on: by the project's path, so that what is kept is found again however one came
+    /// here.
     pub(super) fn thing(&self, view: &View) -> Noteable {
         let project = self.known(view).map_or_else(|| self.project.clone(), |known| review::project(known, view));
         Noteable::MergeRequest { project, iid: self.iid }
@@ -103,12 +104,12 @@ impl Mr {
         }
     }
 
-    /// Whether a comment can be written on what is under the cursor of the changes.
+    /// Returns whether a comment can be written on what is under the cursor of the changes.
     pub(super) fn can_place(&self, view: &View) -> Result<(), Disabled> {
         self.can_place_at(self.changes.anchor(), view)
     }
 
-    /// Whether other lines can be suggested there.
+    /// Returns whether other lines can be suggested there.
     pub(super) fn can_suggest(&self, view: &View) -> Result<(), Disabled> {
         self.can_place_at(self.changes.anchor_to_change(), view)
     }

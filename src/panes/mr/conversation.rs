@@ -2,7 +2,7 @@
 //!
 //! Notes are rendered off the loop, a hundred at a time and only those around the window. What follows one another is
 //! gathered into units: what the system noted in a row is one line that opens, and what people said of the same lines
-//! stands together where the first of them spoke. Rows are found by sums that are made anew after an update, so that a
+//! stands together where the first of them spoke. Rows are found by sums that are made again after an update, so that a
 //! frame costs what is seen of it.
 
 mod lines;
@@ -56,7 +56,7 @@ pub struct Content<'a> {
 /// From this index on, what was said of the commits.
 const COMMENTS: usize = usize::MAX / 2;
 
-/// What was said, by its index among the notes, or behind them among the comments.
+/// Returns what was said, by its index among the notes, or behind them among the comments.
 pub fn said<'a>(notes: &Rows<'a, Note>, comments: &'a [(String, Note)], index: usize) -> Option<&'a Note> {
     match index.checked_sub(COMMENTS) {
         Some(comment) => comments.get(comment).map(|(_, note)| note),
@@ -96,7 +96,7 @@ impl<'a> Content<'a> {
 enum Unit {
     /// What the system noted in a row, by the indices of the notes.
     System { notes: Vec<usize>, open: bool },
-    /// What a person said.
+    /// What the user said.
     Note {
         note: usize,
         /// The place that it is the first to speak of: above it stand its name and its lines.
@@ -122,7 +122,7 @@ enum RowKind {
 /// What is under the cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnderCursor {
-    /// What a person said, by its index; see [`said`].
+    /// What the user said, by its index; see [`said`].
     Note(usize),
     /// Some notes of the system.
     System,
@@ -177,7 +177,7 @@ impl Derive for Render {
     }
 }
 
-/// Names a description by its words: a reply that says the same again, as polling brings, must not make it anew.
+/// Names a description by its words: a reply that says the same again, as polling brings, must not make it again.
 pub fn identity(description: &str) -> String {
     let mut hasher = DefaultHasher::new();
     description.hash(&mut hasher);
@@ -223,7 +223,7 @@ impl Conversation {
         1 + self.more_pages
     }
 
-    /// What has to be rendered for what is looked at.
+    /// Returns what has to be rendered for what is looked at.
     pub fn works(&self, view: &View, parts: &Content) -> Vec<Work> {
         let width = Conversation::width(view);
         let mut works = Vec::new();
@@ -372,7 +372,7 @@ impl Conversation {
         for (index, unit) in self.units.iter().enumerate() {
             self.starts.push(row);
             row += match unit {
-                // A line stays empty before what a person said.
+                // A line stays empty before what the user said.
                 Unit::System { notes, open } => {
                     let gap = !matches!(self.units.get(index + 1), Some(Unit::System { .. }) | None);
                     (if *open { notes.len() } else { 1 }) + usize::from(gap)
@@ -516,7 +516,7 @@ impl Conversation {
         Some(RowKind::Tail)
     }
 
-    /// What is under the cursor.
+    /// Returns what is under the cursor.
     pub fn under(&self) -> UnderCursor {
         match self.at(self.scroll.at(self.len())) {
             Some(RowKind::Unit(unit, _)) => match self.units.get(unit) {

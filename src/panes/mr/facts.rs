@@ -181,7 +181,7 @@ fn about(view: &View, facts: &Facts, width: usize, beside: bool) -> Vec<DocLine<
     out.lines
 }
 
-/// Whether it can be merged, or what became of it.
+/// Returns whether it can be merged, or what became of it.
 fn merge(out: &Lines, m: &MergeRequest) -> Vec<Vec<Span>> {
     let mut pieces = Vec::new();
     let end = |by: Option<&crate::api::users::User>, at: Option<&crate::api::Time>, word: &str| {

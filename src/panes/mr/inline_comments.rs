@@ -24,11 +24,11 @@ pub(super) struct Comments {
     of: Vec<(String, Revision)>,
     /// Each with a name for what it says.
     pub(super) said: Vec<(String, Note)>,
-    /// Another number whenever it was made anew.
+    /// Another number whenever it was made again.
     pub(super) revision: u64,
 }
 
-/// Which commits the comments are of, and which replies: another commit may have had as many.
+/// Returns which commits the comments are of, and which replies: another commit may have had as many.
 fn revisions(rows: &[(String, Rows<CommitComment>)]) -> Vec<(String, Revision)> {
     rows.iter().map(|(sha, rows)| (sha.clone(), rows.revision)).collect()
 }
@@ -106,7 +106,7 @@ impl Mr {
         }
     }
 
-    /// Whether the old lines that are shown are those from before all of the changes.
+    /// Returns whether the old lines that are shown are those from before all of the changes.
     pub(super) fn is_whole(&self, view: &View) -> bool {
         match &self.scope {
             Scope::All => true,
@@ -115,7 +115,8 @@ impl Mr {
         }
     }
 
-    /// Whether the files that are shown are those of the last reply: a place is of the same commit as the lines then.
+    /// Returns whether the files that are shown are those of the last reply: a place is of the same commit as the lines
+    /// then.
     pub(super) fn is_current(&self, view: &View) -> bool {
         !self.changes.files().is_empty()
             && self.input(view).is_some_and(|input| input.identity == self.changes.identity())
@@ -153,7 +154,7 @@ impl Mr {
         })
     }
 
-    /// What is said of these changes, all of it: threads stand where their lines are.
+    /// Returns what is said of these changes, all of it: threads stand where their lines are.
     pub(super) fn beside_wants(&self, view: &View) -> Vec<Want> {
         let notes = self.notes(view);
         let pages = if notes.more || !notes.known { notes.pages() + 1 } else { notes.pages() };

@@ -55,7 +55,7 @@ impl Pipelines {
         self.panels.focus() == BOARD
     }
 
-    /// Whether a clock runs on it.
+    /// Returns whether a clock runs on it.
     pub fn ticks(&self, view: &View) -> bool {
         self.board.live && self.shows_board(view)
     }
@@ -104,7 +104,7 @@ impl Pipelines {
         false
     }
 
-    /// What the pointer did; `true` where that opens what is under it.
+    /// Returns what the pointer did; `true` where that opens what is under it.
     pub fn pointer(&mut self, pointer: Pointer, len: usize) -> bool {
         if let Pointer::Press { column, row, double } = pointer
             && self.board.press(column, row)

@@ -72,7 +72,7 @@ impl Mr {
         wants
     }
 
-    /// What is shown, once it is known.
+    /// Returns what is shown, once it is known.
     pub(super) fn input(&self, view: &View) -> Option<Input> {
         match &self.scope {
             Scope::All => {
@@ -105,7 +105,7 @@ impl Mr {
         }
     }
 
-    /// Why what is shown could not be asked for.
+    /// Returns why what is shown could not be asked for.
     pub(super) fn scope_error<'a>(&self, view: &View<'a>) -> Option<&'a crate::api::Error> {
         match &self.scope {
             Scope::All => view.store.get(&self.changes_of()).error,
@@ -114,7 +114,7 @@ impl Mr {
         }
     }
 
-    /// What is shown, where it is not all.
+    /// Returns what is shown, if it is not all.
     pub(super) fn scope_words(&self, view: &View) -> Option<String> {
         let short = |sha: &str| sha.get(..8).unwrap_or(sha).to_owned();
         match &self.scope {
@@ -221,7 +221,7 @@ impl Mr {
         }
     }
 
-    /// The commit from which its changes are taken, where the server says.
+    /// The commit from which its changes are taken, if the server says.
     pub(super) fn base<'a>(&self, view: &View<'a>) -> Option<&'a str> {
         self.known(view)?.diff_refs.as_ref()?.base_sha.as_deref()
     }

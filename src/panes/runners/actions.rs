@@ -108,7 +108,7 @@ impl Runners {
         }
     }
 
-    /// Ends the service to the project at hand, else to one of those that it serves.
+    /// Ends the service to the current project, else to one of those that it serves.
     pub(super) fn disable(&mut self, cx: &mut Cx) {
         let Some(runner) = self.current(&cx.view) else { return };
         let served: Vec<String> = projects(runner).into_iter().map(str::to_owned).collect();

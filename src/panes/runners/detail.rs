@@ -54,7 +54,7 @@ impl RunnerDetail {
     }
 }
 
-/// How many of the jobs that are listed run, as far as the server says.
+/// Returns how many of the jobs that are listed run, as far as the server says.
 fn running(rows: &Rows<'_, Job>) -> usize {
     if rows.refused().is_some() { 0 } else { rows.iter().filter(|job| job.status.is_running()).count() }
 }

@@ -47,7 +47,7 @@ pub struct RunnerSource {
 /// The list of runners.
 pub type Runners = ListPane<RunnerSource>;
 
-/// Glyph, word and role of a runner's status: what a person told it goes before whether it can be reached.
+/// Glyph, word and role of a runner's status: what the user told it goes before whether it can be reached.
 fn status(runner: &Runner) -> (&'static str, String, Role) {
     let word = match runner.status.as_str() {
         _ if runner.is_paused() => "paused",

@@ -43,7 +43,7 @@ pub struct RunnerQuery {
     tags: Vec<String>,
 }
 
-/// What may be typed: the scopes are those that the server knows of the list at hand.
+/// Returns what may be typed: the scopes are those that the server knows of the list at hand.
 pub fn grammar(scope: Scope) -> Grammar {
     let terms = match scope {
         Scope::All => ALL,
@@ -89,7 +89,7 @@ impl RunnerQuery {
         format!("{:?} {:?} {:?} {:?}", self.words, self.kind, self.status, self.tags)
     }
 
-    /// Whether a runner is one of those that are looked for.
+    /// Returns whether a runner is one of those that are looked for.
     pub fn fits(&self, runner: &Runner) -> bool {
         let tags: Vec<String> = runner.tags().iter().map(|tag| tag.to_lowercase()).collect();
         let name = runner.label().to_lowercase();

@@ -93,7 +93,7 @@ pub(super) fn facts(hit: &Hit, filter_text: &str) -> (Cell, Cell, Cell, Option<T
     }
 }
 
-/// The web page of a hit, where it names one.
+/// The web page of a hit, if it names one.
 pub(super) fn page_of(hit: &Hit) -> Option<String> {
     let url = match hit {
         Hit::Project(project) => Some(&project.web_url),
@@ -108,7 +108,7 @@ pub(super) fn page_of(hit: &Hit) -> Option<String> {
     url.filter(|url| !url.is_empty()).cloned()
 }
 
-/// What stands over the text of a hit.
+/// Returns what stands over the text of a hit.
 pub(super) fn title(hit: &Hit) -> String {
     match hit {
         Hit::Blob(b) => format!("{} · {}", b.path.as_deref().unwrap_or(&b.filename), project::short_ref(&b.r#ref)),

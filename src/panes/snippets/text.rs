@@ -171,7 +171,7 @@ impl SnippetView {
         self.query = query.to_owned();
     }
 
-    /// Whether it is not known yet where the filter_text text is.
+    /// Returns whether it is not known yet where the filter_text text is.
     pub fn is_searching(&self, view: &View) -> bool {
         self.of.is_some() && self.found(view).is_none()
     }
@@ -202,7 +202,7 @@ impl SnippetView {
         true
     }
 
-    /// How much it is, and in which language.
+    /// Returns how much it is, and in which language.
     pub fn facts(&self, view: &View) -> String {
         let mut facts = Vec::new();
         if !self.query.is_empty() {

@@ -36,7 +36,7 @@ pub enum Conflict {
 }
 
 impl Conflict {
-    /// Their side, where it is a text.
+    /// Their side, if it is a text.
     pub fn blob(&self) -> Option<&str> {
         match self {
             Conflict::Changed(blob) | Conflict::Exists(blob) => Some(blob),
@@ -70,12 +70,12 @@ pub fn branch(desk: &StagingKey) -> crate::api::branches::GetBranch {
     crate::api::branches::GetBranch { id: desk.project.clone(), branch: desk.branch.clone() }
 }
 
-/// Why the branch cannot be committed to, where it is known that it is not there.
+/// Returns why the branch cannot be committed to, if it is known that it is not there.
 pub fn branch_is_missing(view: &View, desk: &StagingKey) -> bool {
     view.store.error_of(&branch(desk).request()).is_some_and(crate::api::Error::is_missing)
 }
 
-/// What is needed to know what is at `path`.
+/// Returns what is needed to know what is at `path`.
 pub fn want(view: &View, desk: &StagingKey, path: &str) -> Want {
     let listing = listing(desk, path);
     let known = view.store.list(&listing).pages();
@@ -83,7 +83,7 @@ pub fn want(view: &View, desk: &StagingKey, path: &str) -> Want {
     Load::list(&listing, (known + u32::from(more)).clamp(1, PAGES)).into()
 }
 
-/// What is at `path`, as far as is known.
+/// Returns what is at `path`, as far as is known.
 pub fn there(view: &View, desk: &StagingKey, path: &str) -> BranchFile {
     let rows = view.store.list(&listing(desk, path));
     if let Some(entry) = rows.iter().find(|entry| entry.path == path) {

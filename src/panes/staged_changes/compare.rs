@@ -1,4 +1,4 @@
-//! What a staged change does, as a diff: from the file it was made of, or from what others made of it meanwhile.
+//! What a staged change does, as a diff: from the file it was made of, or from what others made of it in the meantime.
 
 use super::check::Conflict;
 use crate::api::Raw;
@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Which two of the three states of a file are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Side {
-    /// What I do to the file as it was; where others changed it meanwhile, to the file as it is now.
+    /// What I do to the file as it was; where others changed it in the meantime, to the file as it is now.
     #[default]
     Best,
     /// What I do to the file as it was.
@@ -63,12 +63,12 @@ fn raw(desk: &StagingKey, sha: &str) -> GetRawBlob {
     GetRawBlob { id: desk.project.clone(), sha: sha.to_owned() }
 }
 
-/// The bytes of a blob, where they are known.
+/// The bytes of a blob, if they are known.
 pub fn blob(view: &View, desk: &StagingKey, sha: &str) -> Option<Arc<Raw>> {
     view.store.get(&raw(desk, sha)).arc()
 }
 
-/// What is needed for the bytes of a blob.
+/// Returns what is needed for the bytes of a blob.
 pub fn want_blob(desk: &StagingKey, sha: &str) -> Want {
     Load::one(&raw(desk, sha)).into()
 }
@@ -143,7 +143,7 @@ impl<'a> Pair<'a> {
         format!("{desk} {revision} {} {:?} {:?} {path}", self.change.source(), self.old, self.new)
     }
 
-    /// The bytes of a side; `None` where they are still to come. What cannot be read any more counts as nothing.
+    /// The bytes of a side; `None` if they are still to come. What cannot be read any more counts as nothing.
     fn bytes(&self, view: &View, half: &FileState) -> Option<Bytes> {
         Some(match half {
             FileState::Nothing => Bytes::Nothing,
@@ -160,7 +160,7 @@ impl<'a> Pair<'a> {
         })
     }
 
-    /// What is needed for the diff.
+    /// Returns what is needed for the diff.
     pub fn wants(&self, view: &View) -> Vec<Want> {
         let key = self.key();
         if !view.store.lacks(&key) {

@@ -1,4 +1,4 @@
-//! What becomes of a change of a file that others changed meanwhile: mine, theirs, or both together.
+//! What becomes of a change of a file that others changed in the meantime: mine, theirs, or both together.
 
 use super::check::{BranchFile, Conflict};
 use super::{StagedChanges, compare};
@@ -36,7 +36,7 @@ impl StagedChanges {
         }
     }
 
-    /// What a change is made from when it is made from what the branch has now.
+    /// Returns what a change is made from when it is made from what the branch has now.
     fn theirs(&self, desk: &StagingKey, change: &Change, clash: &Conflict, view: &View) -> Base {
         let blob = clash.blob().map(str::to_owned);
         let last_commit = blob.as_ref().and_then(|_| last_commit(view, &desk.project, &desk.branch, change.source()));
@@ -135,7 +135,7 @@ impl StagedChanges {
         self.merging = None;
     }
 
-    /// Whether what the branch has at the source of a change is known.
+    /// Returns whether what the branch has at the source of a change is known.
     pub(super) fn is_seen(&self, index: usize) -> bool {
         self.checks.get(index).is_some_and(|check| matches!(check.source, BranchFile::Blob(_)))
     }

@@ -1,4 +1,4 @@
-//! What is staged for a branch: its changes beside their diffs, what others did meanwhile, and the commit.
+//! What is staged for a branch: its changes beside their diffs, what others did in the meantime, and the commit.
 
 mod check;
 mod compare;
@@ -174,7 +174,7 @@ impl StagedChanges {
         }
     }
 
-    /// What stands above the changes.
+    /// Returns what stands above the changes.
     fn head(&self, view: &View, desk: &StagingKey) -> Vec<Vec<(String, Role)>> {
         let mut lines = Vec::new();
         let Ok(staging) = &self.staging else { return lines };
@@ -474,7 +474,7 @@ impl Pane for StagedChanges {
     }
 }
 
-/// `Name <mail>` taken apart; nothing for the person who commits.
+/// `Name <mail>` taken apart; nothing for the user who commits.
 fn author(typed: &str) -> Result<Option<(String, String)>, String> {
     if typed.is_empty() {
         return Ok(None);

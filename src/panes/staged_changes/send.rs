@@ -17,7 +17,7 @@ use crate::ui::text::{self, shown};
 use std::rc::Rc;
 
 impl StagedChanges {
-    /// Whether a commit can be made of the list, or why not.
+    /// Returns whether a commit can be made of the list, or why not.
     pub(super) fn can_commit(&self, view: &View) -> Result<(), Disabled> {
         let staging = self.staging.as_ref().map_err(|why| Disabled::from(why.clone()))?;
         if staging.changes.is_empty() {
@@ -123,7 +123,7 @@ fn files(len: usize) -> String {
     format!("{} file{}", text::count(len as u64), if len == 1 { "" } else { "s" })
 }
 
-/// What the message says before anybody wrote one.
+/// Returns what the message says before anybody wrote one.
 fn message(changes: &[Change]) -> String {
     match changes {
         [change] => match change.kind {

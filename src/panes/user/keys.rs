@@ -37,13 +37,13 @@ pub trait Listed: Send + Sync + Sized + 'static {
     fn load(whose: &KeyOwner, pages: u32) -> Load;
     /// The key alone, where the interface has a way to read it.
     fn alone(whose: &KeyOwner, id: u64) -> Option<Load>;
-    /// What removes it, where the interface has a way to.
+    /// Returns what removes it, where the interface has a way to.
     fn removal(whose: &KeyOwner, id: u64, what: String) -> Option<Write>;
     fn id(&self) -> u64;
     fn title(&self) -> &str;
     fn text(&self) -> &str;
     fn created(&self) -> Option<&Time>;
-    /// What only keys of its family have: names and texts.
+    /// Returns what only keys of its family have: names and texts.
     fn more(&self, view: &View) -> Vec<(&'static str, String)>;
 }
 
@@ -182,19 +182,19 @@ impl<K: Listed> Keys<K> {
         self.list.selected(&K::rows(view, whose))
     }
 
-    /// What it is, where that could be read.
+    /// Returns what it is, if that could be read.
     fn read(&self, key: &K) -> Option<&PublicKey> {
         self.known.get(&key.id())?.as_ref().ok()
     }
 
-    /// A name by which a person knows it.
+    /// A name by which the user knows it.
     pub fn name(&self, key: &K) -> String {
         let known = self.read(key).map(|known| known.comment.as_str()).unwrap_or_default();
         let name = if key.title().is_empty() { known } else { key.title() };
         if name.is_empty() { format!("#{}", key.id()) } else { shown(name).into_owned() }
     }
 
-    /// What there is to copy of the key under the cursor.
+    /// Returns what there is to copy of the key under the cursor.
     pub fn copies(&self, view: &View, whose: &KeyOwner) -> Vec<(&'static str, String)> {
         let Some(key) = self.current(view, whose) else { return Vec::new() };
         let mut copies = vec![("key", key.text().to_owned())];

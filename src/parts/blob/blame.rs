@@ -170,19 +170,19 @@ impl Blame {
         }
     }
 
-    /// Who brought a line of the file; `None` while that is not known.
+    /// Returns who brought a line of the file; `None` while that is not known.
     pub fn owner(&self, line: usize) -> Option<&BlameStep> {
         let owner = (*self.traced.as_ref()?.owners.get(line)?)?;
         self.steps.get(owner as usize)
     }
 
-    /// Whether nothing more comes.
+    /// Returns whether nothing more comes.
     fn is_over(&self) -> bool {
         let told = self.traced.as_ref().is_some_and(|traced| traced.left == 0);
         self.failed.is_some() || told || self.done >= MOST || self.whole && self.done >= self.steps.len()
     }
 
-    /// How far it got.
+    /// Returns how far it got.
     pub fn said(&self) -> String {
         let done = text::count(self.done as u64);
         let more = if self.whole { "" } else { "+" };
@@ -217,7 +217,7 @@ impl Blame {
         GetRawBlob { id: self.source.project.clone(), sha: sha.to_owned() }
     }
 
-    /// What the last listed commit did: the file may have had another name before it.
+    /// Returns what the last listed commit did: the file may have had another name before it.
     fn origin(&self) -> Option<GetCommitDiff> {
         let last = self.steps.last()?;
         Some(GetCommitDiff { id: self.source.project.clone(), sha: last.sha.clone() })
@@ -236,7 +236,7 @@ impl Blame {
         format!("blame {} {step}", self.name)
     }
 
-    /// What the next step needs beside what is known: the version before, or that there is none.
+    /// Returns what the next step needs beside what is known: the version before, or that there is none.
     fn before(&self, view: &View) -> Option<Option<Arc<Raw>>> {
         let older = self.done + 1;
         if older >= self.steps.len() {
@@ -248,7 +248,7 @@ impl Blame {
         }
     }
 
-    /// What it needs now.
+    /// Returns what it needs now.
     pub fn wants(&self, view: &View) -> Vec<Want> {
         if self.is_over() {
             return Vec::new();

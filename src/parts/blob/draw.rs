@@ -17,7 +17,7 @@ use ratatui::style::Style;
 use std::cell::Cell;
 
 impl BlobView {
-    /// What stands right of the title: matches, lines, size, language.
+    /// Returns what stands right of the title: matches, lines, size, language.
     pub fn facts(&self, view: &View) -> String {
         let mut facts = Vec::new();
         if !self.query.is_empty() {
@@ -176,7 +176,7 @@ fn blame_columns(width: u16) -> u16 {
     }
 }
 
-/// Who wrote a line: hash, name and age, as far as there is room; on the first of a run alone.
+/// Returns who wrote a line: hash, name and age, as far as there is room; on the first of a run alone.
 fn blamed(view: &View, step: Option<&BlameStep>, begins: bool, columns: u16) -> (String, Style) {
     let columns = usize::from(columns);
     let Some(step) = step else {

@@ -64,7 +64,7 @@ pub struct File {
 pub struct BlobView {
     file: Option<File>,
     doc: DocState,
-    /// The mode that the person chose for files of this kind; what suits the file where none.
+    /// The mode that the user chose for files of this kind; what suits the file where none.
     chosen: Option<Mode>,
     /// The line to go to as soon as the file is there, from 0.
     wanted_line: Option<usize>,
@@ -98,12 +98,12 @@ fn is_markdown(path: &str) -> bool {
     ends(path, &["md", "markdown", "mkd", "mdown"])
 }
 
-/// Whether it is a file that programs print into, and people look at as it was printed.
+/// Returns whether it is a file that programs print into, and people look at as it was printed.
 fn is_log(path: &str) -> bool {
     ends(path, &["ansi", "ans", "log", "out", "txt"])
 }
 
-/// Whether colors stand among its first lines. Of a very large one the source alone is shown: it needs no copy.
+/// Returns whether colors stand among its first lines. Of a very large one the source alone is shown: it needs no copy.
 fn is_output(text: &Text) -> bool {
     let begins = |line: &str| ansi::has_looks(line.as_bytes().get(..512).unwrap_or(line.as_bytes()));
     text.bytes_len() <= PRINTED && (0..text.len().min(40)).any(|at| begins(text.line(at)))
@@ -119,13 +119,13 @@ impl BlobView {
         self.file.as_ref()
     }
 
-    /// What saves the file as it is on the server.
+    /// Returns what saves the file as it is on the server.
     pub fn save(&self, project: &Id) -> Option<Save> {
         let file = self.file.as_ref()?;
         Some(Save::new(Self::raw(project, file).request(), &file.path))
     }
 
-    /// What is shown, or why it is not; `failed` where its bytes could not be had.
+    /// Returns what is shown, or why it is not; `failed` where its bytes could not be had.
     pub fn need_content<'a>(&self, view: &View<'a>, failed: bool) -> Result<&'a Content, Disabled> {
         self.content(view).ok_or(match &self.file {
             None => "no file is shown".into(),
@@ -134,7 +134,7 @@ impl BlobView {
         })
     }
 
-    /// Whether the file is text, or why not; `failed` as for [`BlobView::need_content`].
+    /// Returns whether the file is text, or why not; `failed` as for [`BlobView::need_content`].
     pub fn need_text(&self, view: &View, failed: bool) -> Result<(), Disabled> {
         match self.need_content(view, failed)? {
             Content::Text(_) => Ok(()),
@@ -142,19 +142,19 @@ impl BlobView {
         }
     }
 
-    /// Whether the bytes of the file could not be had from the repository.
+    /// Returns whether the bytes of the file could not be had from the repository.
     pub fn failed(&self, view: &View, project: &Id) -> bool {
         let raw = self.file.as_ref().map(|file| Self::raw(project, file).request());
         raw.is_some_and(|raw| view.store.error_of(&raw).is_some())
     }
 
-    /// The file for another program; `None` where it is no text or not there yet.
+    /// The file for another program; `None` if it is no text or not there yet.
     pub fn paper(&self, view: &View) -> Option<PagerText> {
         let Some(Content::Text(text)) = self.content(view) else { return None };
         Some(PagerText { name: transfer::file_name(&self.file.as_ref()?.path), text: text.clone() })
     }
 
-    /// The line under the cursor, from 1, where it stands on one of the source's.
+    /// The line under the cursor, from 1, if it stands on one of the source's.
     pub fn line(&self, view: &View) -> Option<u32> {
         let lines = self.mode(view).filter(|m| *m == Mode::Source).map(|_| self.len(view))?;
         (self.doc.cursor > 0 || self.wanted_line.is_some()).then(|| self.doc.at(lines) as u32 + 1)
@@ -212,7 +212,7 @@ impl BlobView {
         }
     }
 
-    /// How the file is shown, once it is known what it is.
+    /// Returns how the file is shown, once it is known what it is.
     pub fn mode(&self, view: &View) -> Option<Mode> {
         self.content(view)?;
         let modes = self.modes(view);
@@ -253,7 +253,7 @@ impl BlobView {
         }
     }
 
-    /// What a search in the mode at hand is named by, and its lines.
+    /// Returns what a search in the mode at hand is named by, and its lines.
     fn lines(&self, view: &View) -> Option<(String, SearchLines)> {
         let file = self.file.as_ref()?;
         match (self.mode(view)?, self.content(view)?) {
@@ -296,7 +296,7 @@ impl BlobView {
         view.store.made(&work::find_key(&within, &self.query))
     }
 
-    /// What it needs: bytes, then lines, then colors around what is in sight.
+    /// Returns what it needs: bytes, then lines, then colors around what is in sight.
     pub fn wants(&self, view: &View, project: &Id) -> Vec<Want> {
         let Some(file) = &self.file else { return Vec::new() };
         if self.is_known(view) {
@@ -310,12 +310,12 @@ impl BlobView {
         wants
     }
 
-    /// Whether the content is there, from wherever it came.
+    /// Returns whether the content is there, from wherever it came.
     pub fn is_known(&self, view: &View) -> bool {
         self.content(view).is_some()
     }
 
-    /// The text of the file, where it is one and there.
+    /// The text of the file, if it is one and there.
     pub fn text<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Text>> {
         match self.content(view)? {
             Content::Text(text) => Some(text),
@@ -323,7 +323,7 @@ impl BlobView {
         }
     }
 
-    /// What it needs once its content is there: lines, then colors around what is in sight.
+    /// Returns what it needs once its content is there: lines, then colors around what is in sight.
     pub fn wants_shown(&self, view: &View) -> Vec<Want> {
         let (Some(file), Some(content)) = (&self.file, self.content(view)) else { return Vec::new() };
         let mut wants: Vec<Want> = Vec::new();
@@ -428,7 +428,7 @@ impl BlobView {
         }
     }
 
-    /// What is sought.
+    /// Returns what is sought.
     pub fn query(&self) -> &str {
         &self.query
     }
@@ -457,7 +457,7 @@ impl BlobView {
         true
     }
 
-    /// Whether it is not known yet where the filter_text text is.
+    /// Returns whether it is not known yet where the filter_text text is.
     pub fn is_searching(&self, view: &View) -> bool {
         let searched = !matches!(self.mode(view), Some(Mode::Hex | Mode::Picture));
         searched && self.file.is_some() && self.found(view).is_none()
@@ -473,7 +473,7 @@ impl BlobView {
         true
     }
 
-    /// The mouse, where it is over the file.
+    /// The mouse, if it is over the file.
     pub fn pointer(&mut self, pointer: Pointer, view: &View) {
         let len = self.len(view);
         match pointer {
@@ -492,7 +492,7 @@ impl BlobView {
         }
     }
 
-    /// Whether the file was last drawn at that cell.
+    /// Returns whether the file was last drawn at that cell.
     pub fn holds(&self, column: u16, row: u16) -> bool {
         self.area.get().contains((column, row).into())
     }

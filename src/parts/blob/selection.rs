@@ -1,4 +1,4 @@
-//! What a person picks out of a file: marked lines, the word to look for, the lines that a link names.
+//! What the user picks out of a file: marked lines, the word to look for, the lines that a link names.
 
 use super::{Blame, BlameStep, BlobView, Mode, Source};
 use crate::app::pane::View;
@@ -16,7 +16,7 @@ const COPIED: usize = 4 * 1024 * 1024;
 static WORD: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\w+").ok());
 
 impl BlobView {
-    /// Whether long lines go on below.
+    /// Returns whether long lines go on below.
     pub fn turn_wrap(&mut self) -> bool {
         self.wrap = !self.wrap;
         self.doc.wrap = self.wrap;
@@ -39,12 +39,12 @@ impl BlobView {
         self.blame.take().is_some()
     }
 
-    /// Whether it is shown who wrote each line.
+    /// Returns whether it is shown who wrote each line.
     pub fn is_blamed(&self) -> bool {
         self.blame.is_some()
     }
 
-    /// Who wrote the line under the cursor, where that is shown and known.
+    /// Returns who wrote the line under the cursor, if that is shown and known.
     pub fn author(&self, view: &View) -> Option<&BlameStep> {
         let blame = self.blame.as_ref().filter(|_| self.mode(view) == Some(Mode::Source))?;
         blame.owner(self.doc.at(self.len(view)))
@@ -146,7 +146,7 @@ impl BlobView {
     }
 }
 
-/// Where the words of a line are.
+/// Returns where the words of a line are.
 fn words(line: &str) -> Vec<Range<usize>> {
     let line = text::start(line, LINE);
     WORD.as_ref().map(|word| word.find_iter(line).map(|found| found.range()).collect()).unwrap_or_default()

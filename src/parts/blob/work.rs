@@ -209,7 +209,7 @@ pub enum SearchLines {
     Table(Arc<Table>),
 }
 
-/// Looks for what a person typed.
+/// Looks for what the user typed.
 pub struct SearchText {
     /// The name of the lines.
     pub within: String,

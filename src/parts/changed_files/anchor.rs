@@ -1,4 +1,4 @@
-//! Lines that comments are on: what is set in below them, what a person marked, and what is meant by the cursor.
+//! Lines that comments are on: what is set in below them, what the user marked, and what is meant by the cursor.
 
 use super::{Changes, DIFF, FILES};
 use crate::ui::diff::{Inset, Line, Place, Side};
@@ -13,11 +13,11 @@ pub struct CommentAnchor {
     pub old_path: String,
     /// The side on which the lines are counted.
     pub side: Side,
-    /// The lines on that side, from 1; `None` where the file as a whole is meant.
+    /// The lines on that side, from 1; `None` if the file as a whole is meant.
     pub lines: Option<RangeInclusive<u32>>,
     /// The lines of the old file among the marked ones, where those of the new file do not stand for them.
     pub removed: Option<RangeInclusive<u32>>,
-    /// The numbers of the last of them in the old and in the new file, where it is in both.
+    /// The numbers of the last of them in the old and in the new file, if it is in both.
     pub old_line: Option<u32>,
     pub new_line: Option<u32>,
     /// The file, and which of its lines these are.
@@ -112,7 +112,7 @@ impl Changes {
         }
     }
 
-    /// The marked lines as places in the lines of a file, where there are some.
+    /// The marked lines as places in the lines of a file, if any.
     pub(super) fn marked(&self) -> Option<(usize, Range<usize>)> {
         let (file, from) = self.mark?;
         if self.file() != Some(file) {
@@ -132,8 +132,8 @@ impl Changes {
         })
     }
 
-    /// What a comment would be on: all marked lines, on the side that has all of them; on the new side, with the removed
-    /// ones beside, where neither has.
+    /// Returns what a comment would be on: all marked lines, on the side that has all of them; on the new side, with
+    /// the removed ones beside, where neither has.
     pub fn anchor(&self) -> Option<CommentAnchor> {
         self.anchor_by(|lines| {
             let has_all = |side: Side| lines.iter().all(|line| line.number(side).is_some());
@@ -141,7 +141,7 @@ impl Changes {
         })
     }
 
-    /// What a suggestion would be on: those of the marked lines that are in the new file, where some are.
+    /// Returns what a suggestion would be on: those of the marked lines that are in the new file, where some are.
     pub fn anchor_to_change(&self) -> Option<CommentAnchor> {
         let has_new = |lines: &[&Line]| lines.is_empty() || lines.iter().any(|line| line.new().is_some());
         let anchor = self.anchor_by(|lines| if has_new(lines) { Side::New } else { Side::Old })?;
@@ -191,7 +191,8 @@ impl Changes {
         Some(anchor)
     }
 
-    /// What the lines of an anchor say, one each: the last of them as far as nothing is hidden in between, `most` at most.
+    /// Returns what the lines of an anchor say, one each: the last of them as far as nothing is hidden in between,
+    /// `most` at most.
     pub fn text_of(&self, anchor: &CommentAnchor, most: usize) -> Vec<String> {
         let Some(file) = self.doc.as_ref().and_then(|doc| doc.files().get(anchor.file)) else { return Vec::new() };
         let lines = file.lines.get(anchor.within.clone()).unwrap_or_default();

@@ -95,7 +95,7 @@ impl Changes {
         }
     }
 
-    /// What a file holds: another number when it changed. Of what the server did not send, the commit tells.
+    /// Returns what a file holds: another number when it changed. Of what the server did not send, the commit tells.
     fn content(&self, file: &FileDiff) -> u64 {
         let commit = self.revisions.as_ref().filter(|_| file.lines.is_empty() || file.made_here);
         let commit = commit.map_or("", |revisions| &revisions.new);
@@ -211,7 +211,7 @@ impl Changes {
         true
     }
 
-    /// How much is done, and how many lines came and went in all.
+    /// Returns how much is done, and how many lines came and went in all.
     fn summary(&self, doc: &DiffDoc) -> (String, String) {
         let (all, viewed) = (doc.files().len(), self.viewed_now);
         let count = match (self.filter.is_empty(), viewed) {

@@ -52,7 +52,7 @@ impl Entries {
         }
     }
 
-    /// How many parts there are.
+    /// Returns how many parts there are.
     pub fn parts(&self) -> usize {
         match self {
             Entries::Pages(pages) => pages.len(),
@@ -60,12 +60,12 @@ impl Entries {
         }
     }
 
-    /// How many files there are.
+    /// Returns how many files there are.
     pub fn len(&self) -> usize {
         (0..self.parts()).map(|part| self.part(part).len()).sum()
     }
 
-    /// Whether nothing is changed.
+    /// Returns whether nothing is changed.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -84,7 +84,7 @@ pub struct Input {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Revisions {
     pub project: Id,
-    /// The commit before; `None` where it is not known.
+    /// The commit before; `None` if it is not known.
     pub old: Option<String>,
     pub new: String,
 }
@@ -95,7 +95,7 @@ pub struct Parse {
     pub identity: String,
     pub entries: Entries,
     pub part: usize,
-    /// White space alone is no change.
+    /// Whitespace alone is no change.
     pub without_spaces: bool,
 }
 
@@ -235,7 +235,7 @@ impl Derive for ReadText {
     }
 }
 
-/// Compares both versions of a file, where the server does not.
+/// Compares both versions of a file, if the server does not.
 pub struct CompareVersions {
     pub key: String,
     pub file: Arc<FileDiff>,

@@ -11,7 +11,7 @@ pub trait ShowsChanges: Sized {
     /// The changes.
     fn changes(&mut self) -> &mut Changes;
 
-    /// Whether they are shown now.
+    /// Returns whether they are shown now.
     fn on_changes(&self, view: &View) -> Result<(), Disabled>;
 }
 
@@ -33,7 +33,7 @@ pub const fn layout<P: ShowsChanges>(id: &'static str) -> Command<P> {
     .when(P::on_changes)
 }
 
-/// Without white space.
+/// Without whitespace.
 pub const fn spaces<P: ShowsChanges>(id: &'static str) -> Command<P> {
     Command::new(id, &["w"], "Toggle whitespace changes", |pane: &mut P, _| {
         pane.changes().switch_spaces();
@@ -78,7 +78,7 @@ pub const fn viewed<P: ShowsChanges>(id: &'static str) -> Command<P> {
         .when(P::on_changes)
 }
 
-/// What is left.
+/// Returns what is left.
 pub const fn unviewed<P: ShowsChanges>(id: &'static str) -> Command<P> {
     Command::new(id, &["V"], "Next unviewed file", |pane: &mut P, cx| {
         if !pane.changes().next_unviewed() {

@@ -167,7 +167,7 @@ impl Changes {
         DiffSettings { layout: self.layout, wrap: self.wrap } = view.settings.diff;
     }
 
-    /// Shows changes of white space, or not.
+    /// Shows changes of whitespace, or not.
     pub fn switch_spaces(&mut self) {
         self.without_spaces = !self.without_spaces;
     }
@@ -212,7 +212,7 @@ impl Changes {
         if self.panels.focus() == FILES { SearchMode::Filter } else { SearchMode::Search }
     }
 
-    /// What is sought in the panel that has the focus.
+    /// Returns what is sought in the panel that has the focus.
     pub fn filter_text(&self) -> String {
         if self.panels.focus() == FILES { self.filter.clone() } else { self.query.clone() }
     }

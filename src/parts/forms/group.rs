@@ -20,7 +20,7 @@ use crate::ui::text::shown;
 /// Levels that a link gives, as people call them and as they are sent.
 const LEVELS: &[(&str, u64)] = &[("guest", 10), ("reporter", 20), ("developer", 30), ("maintainer", 40), ("owner", 50)];
 
-/// What an access level is called.
+/// Returns what an access level is called.
 pub fn level(number: u64) -> String {
     LEVELS.iter().find(|(_, sent)| *sent == number).map_or_else(|| number.to_string(), |(name, _)| (*name).to_owned())
 }

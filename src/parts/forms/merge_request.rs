@@ -149,8 +149,8 @@ pub fn edit_all(requests: Vec<(Id, MergeRequest)>, project: Option<&Id>) -> Form
         })
 }
 
-/// What stands in the fields of [`ALL_AT_ONCE`] that have one value: the value as it is sent, and as people say it. Labels
-/// are given and taken one by one, so that those of others stay.
+/// Returns what stands in the fields of [`ALL_AT_ONCE`] that have one value: the value as it is sent, and as people say
+/// it. Labels are given and taken one by one, so that those of others stay.
 fn fields(of: &MergeRequest) -> Vec<(&'static str, Option<(Value, String)>)> {
     let yes =
         |flag: Option<Option<bool>>| flag.flatten().map(|on| (on.into(), if on { "yes" } else { "no" }.to_owned()));
@@ -179,7 +179,7 @@ fn fields(of: &MergeRequest) -> Vec<(&'static str, Option<(Value, String)>)> {
     ]
 }
 
-/// What `inputs` would replace that somebody else changed since it was `known`, in words.
+/// Returns what `inputs` would replace that somebody else changed since it was `known`, in words.
 fn changed(known: &MergeRequest, now: &MergeRequest, inputs: &Map<String, Value>) -> Vec<String> {
     let mut clashes = Vec::new();
     for ((name, was), (_, is)) in fields(known).into_iter().zip(fields(now)) {

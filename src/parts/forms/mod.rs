@@ -16,12 +16,12 @@ use crate::app::command::Disabled;
 use crate::app::overlay::form::{Form, Widget};
 use crate::app::pane::View;
 
-/// Why only somebody who is signed in may do this.
+/// Returns why only somebody who is signed in may do this.
 pub fn signed_in(view: &View) -> Result<(), Disabled> {
     if view.session.signed_in { Ok(()) } else { Err("you are not signed in".into()) }
 }
 
-/// Why only an administrator may do this; while nobody knows, the server may say no.
+/// Returns why only an administrator may do this; while nobody knows, the server may say no.
 pub fn administrator(view: &View) -> Result<(), Disabled> {
     signed_in(view)?;
     match view.me().and_then(|me| me.is_admin.flatten()) {
@@ -30,14 +30,14 @@ pub fn administrator(view: &View) -> Result<(), Disabled> {
     }
 }
 
-/// Whether it makes sense to ask for what administrators alone see: not before it is known who asks, nor where that is
-/// somebody else. A server that does not say who asks is asked.
+/// Returns whether it makes sense to ask for what administrators alone see: not before it is known who asks, nor where
+/// that is somebody else. A server that does not say who asks is asked.
 pub fn asks_as_administrator(view: &View) -> bool {
     let unknown = view.me().is_none() && view.store.get(&GetCurrentUser::default()).error.is_none();
     !unknown && administrator(view).is_ok()
 }
 
-/// Who may see it, as words to choose from.
+/// Returns who may see it, as words to choose from.
 fn visibility(form: Form) -> Form {
     form.field("visibility", |field| {
         field

@@ -9,7 +9,7 @@ use crate::app::overlay::form::{Form, Widget};
 use crate::app::pane::View;
 use crate::ui::text::shown;
 
-/// What each level means.
+/// Returns what each level means.
 pub fn meaning(level: &Level) -> &'static str {
     match level {
         Level::Disabled => "nothing at all",
@@ -38,7 +38,7 @@ const LABELS: &[(&str, &str)] = &[
     ("success_pipeline", "pipelines succeeded"),
 ];
 
-/// What each event is.
+/// Returns what each event is.
 pub fn event(name: &str) -> &'static str {
     match name {
         "new_note" => "Somebody comments.",

@@ -45,7 +45,7 @@ const SAID: &[(&str, &str, &str)] = &[
     ("user_id", "user", "Whose project it will be."),
 ];
 
-/// What all three have in common.
+/// Returns what all three have in common.
 fn settings<E: Endpoint>(title: String, what: &str, key: &str) -> Form {
     let form = Form::of::<E>(title, what, key)
         .first(FIRST)

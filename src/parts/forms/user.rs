@@ -42,7 +42,7 @@ fn check_email(address: &str) -> Result<(), String> {
     if fits && !address.contains(char::is_whitespace) { Ok(()) } else { Err("is no e-mail address".into()) }
 }
 
-/// What both have in common.
+/// Returns what both have in common.
 fn account<E: Endpoint>(title: String, what: String, key: String) -> Form {
     let form = Form::of::<E>(title, what, key)
         .first(FIRST)
@@ -69,7 +69,7 @@ pub fn create() -> Form {
         })
 }
 
-/// What administrators change of a user.
+/// Returns what administrators change of a user.
 pub fn edit(user: &Profile, view: &View) -> Form {
     let name = &user.username;
     account::<UpdateUser>(format!("Edit @{}", shown(name)), format!("change @{name}"), format!("user {name}"))

@@ -73,7 +73,7 @@ impl ApplySuggestions {
         changes.map(|change| change.spot.sha.as_str())
     }
 
-    /// Whether what is meant by its number is still what it was; `None` while that is not known.
+    /// Returns whether what is meant by its number is still what it was; `None` while that is not known.
     fn is_as_it_was(&self, view: &View, over: &str) -> Option<Result<(), String>> {
         for sha in self.by_number() {
             let then = view.store.list::<Commit, _>(&self.history_of(sha));

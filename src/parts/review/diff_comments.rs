@@ -39,7 +39,7 @@ impl DiffComments {
         Some((hasher.finish() | 1, insets))
     }
 
-    /// What the row under the cursor belongs to.
+    /// Returns what the row under the cursor belongs to.
     pub fn part(&self, changes: &Changes) -> Option<&InsetPart> {
         let (inset, row) = changes.inset()?;
         self.laid.as_ref()?.1.part(&inset.key, row)
@@ -70,7 +70,7 @@ impl DiffComments {
         folds
     }
 
-    /// Whether the comment of a place stands somewhere in the diff, which then is gone to.
+    /// Returns whether the comment of a place stands somewhere in the diff, which then is gone to.
     pub fn go_to(&self, spot: &DiffPosition, changes: &mut Changes) -> bool {
         let Some((_, laid)) = &self.laid else { return false };
         let Some(rendered) = &self.rendered else { return false };
@@ -106,7 +106,7 @@ pub fn quoting_spot_of(changes: &Changes, anchor: &CommentAnchor, sha: &str) -> 
     }
 }
 
-/// What of the view a pane needs for its rows: nothing is laid out before the diff was drawn.
+/// Returns what of the view a pane needs for its rows: nothing is laid out before the diff was drawn.
 pub fn width(view: &View, changes: &Changes) -> usize {
     changes.inset_width().min(usize::from(view.size.0))
 }

@@ -185,7 +185,7 @@ impl Drafts {
         ready.map(|(key, _)| key.clone()).collect()
     }
 
-    /// Whether there is a review to send.
+    /// Returns whether there is a review to send.
     pub fn can_send(&self, view: &View) -> Result<(), Disabled> {
         if view.me().is_none() {
             return Err("who is signed in is not known yet".into());

@@ -104,7 +104,7 @@ pub struct ThreadLayout {
 }
 
 impl ThreadLayout {
-    /// What a row of an inset belongs to.
+    /// Returns what a row of an inset belongs to.
     pub fn part(&self, inset: &str, row: usize) -> Option<&InsetPart> {
         let parts = self.parts.get(inset)?;
         let at = parts.partition_point(|(first, _)| *first <= row).checked_sub(1)?;
@@ -163,7 +163,7 @@ impl Source<'_> {
         format!("{}, laid out {:016x}", self.read_key(view), hasher.finish())
     }
 
-    /// What is still to be done for the rows.
+    /// Returns what is still to be done for the rows.
     pub fn wants(&self, view: &View) -> Vec<Want> {
         let (read, lay) = (self.read_key(view), self.lay_key(view));
         if !view.store.lacks(&lay) || self.width == 0 {
@@ -194,7 +194,7 @@ impl Source<'_> {
         vec![work.into()]
     }
 
-    /// What was said, once it is read.
+    /// Returns what was said, once it is read.
     pub fn rendered<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Rendered>> {
         view.store.made(&self.read_key(view))
     }
@@ -370,7 +370,7 @@ impl LayOutThreads {
         spans
     }
 
-    /// Which lines it is about, where that is not the one above alone.
+    /// Returns which lines it is about, if that is not the one above alone.
     fn about(&self, spot: &DiffPosition, stand: ThreadPosition) -> Spans {
         let short = spot.sha.get(..8).unwrap_or(&spot.sha);
         match spot.lines {
@@ -425,7 +425,7 @@ impl LayOutThreads {
     }
 }
 
-/// The lines that are meant, where that is not the one alone below which it stands.
+/// The lines that are meant, if that is not the one alone below which it stands.
 fn range(spot: &DiffPosition) -> Option<String> {
     let from_to = |(first, last): (u32, u32)| {
         if first < last { format!("lines {first} to {last}") } else { format!("line {last}") }
@@ -435,7 +435,7 @@ fn range(spot: &DiffPosition) -> Option<String> {
     (lines.0 < lines.1 || removed.is_some()).then(|| format!("  {}{old}", from_to(lines)))
 }
 
-/// What is about lines that the diff does not show.
+/// Returns what is about lines that the diff does not show.
 fn unseen(spot: &DiffPosition) -> String {
     format!("  {}, not among the lines shown", spot.label())
 }

@@ -35,7 +35,7 @@ pub struct Thread {
 /// Comments of one commit, with its hash.
 pub type CommitComments = (String, Vec<Arc<Vec<CommitComment>>>);
 
-/// The place that a note speaks of: where the server says so, or the note itself. With it, the note without that line.
+/// The place that a note speaks of: if the server says so, or the note itself. With it, the note without that line.
 pub fn place(note: &Note) -> (Option<DiffPosition>, &str) {
     if note.system {
         return (None, &note.body);
@@ -179,7 +179,7 @@ impl<'a> ChangedPaths<'a> {
         sides.entry((file.path(), side)).or_insert_with(|| Rc::new(side_of(file, side))).clone()
     }
 
-    /// Where a place is: by its number in the same changes, by what it says in others.
+    /// Returns where a place is: by its number in the same changes, by what it says in others.
     pub fn find(&self, spot: &DiffPosition) -> ThreadPosition {
         let Some(file) = self.by_path.get(spot.path.as_str()) else { return ThreadPosition::Gone };
         let Some(last) = spot.line() else { return ThreadPosition::At(At::File) };

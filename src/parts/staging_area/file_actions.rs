@@ -29,7 +29,7 @@ pub struct FileContext {
     pub git_ref: Option<String>,
     /// What is under the cursor.
     pub path: Option<String>,
-    /// Its blob, where it is a file.
+    /// Its blob, if it is a file.
     pub blob: Option<String>,
 }
 
@@ -52,7 +52,7 @@ impl FileContext {
         }
     }
 
-    /// Whether files can be changed here, or why not.
+    /// Returns whether files can be changed here, or why not.
     pub fn can_change(&self, view: &View) -> Result<(), Disabled> {
         if !view.session.signed_in {
             return Err("you are not signed in".into());
@@ -124,14 +124,14 @@ impl FileContext {
     }
 }
 
-/// Opens a file of a branch in an editor; what is staged for it, where something is.
+/// Opens a file of a branch in an editor; what is staged for it, if something is.
 pub fn open(desk: StagingKey, path: &str, blob: Option<String>, outside: bool, cx: &mut Cx) {
     let document = Box::new(FileOf::new(desk, path, blob));
     let editor = if outside { Editor::outside(document) } else { Editor::new(document) };
     cx.act(Action::Open(Box::new(editor)));
 }
 
-/// How much is staged for a path that would be lost with it.
+/// Returns how much is staged for a path that would be lost with it.
 fn held(desk: &StagingKey, path: &str, view: &View) -> Option<String> {
     let staging = desk.read(view).ok()?;
     staging.at(path)?.content.as_ref().map(|content| bytes(content.bytes))
@@ -141,7 +141,7 @@ fn said(what: &str, cx: &mut Cx) {
     cx.say(Tone::Good, format!("{what}; g i shows what is staged."));
 }
 
-/// Why no file can have that path.
+/// Returns why no file can have that path.
 fn unfit(path: &str) -> Option<&'static str> {
     let bad = |name: &str| matches!(name, "" | "." | "..") || name.eq_ignore_ascii_case(".git");
     match path {
@@ -179,7 +179,7 @@ impl FileAction {
         cx.act(Action::Open(Box::new(Prompt::ask("upload", LOCAL, "").complete(Box::new(LocalPaths)))));
     }
 
-    /// What is read of this machine.
+    /// Returns what is read of this machine.
     pub fn wants(&self) -> Option<Want> {
         let (typed, _) = self.reading.as_ref()?;
         Some(Work::new(ReadFile { typed: typed.clone(), turn: self.turn, largest: LARGEST as u64 }).into())
@@ -209,7 +209,7 @@ impl FileAction {
         }
     }
 
-    /// How much is staged for the branch at hand, for the way to it.
+    /// Returns how much is staged for the branch at hand, for the way to it.
     pub fn breadcrumb(&self, spot: &FileContext, view: &View) -> Option<Breadcrumb> {
         let desk = spot.desk(view)?;
         let known = desk.raw(view) == self.counted.0;

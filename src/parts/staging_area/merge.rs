@@ -21,7 +21,7 @@ pub struct Merged {
 }
 
 impl Derive for Merge {
-    /// `None` where one of them is not UTF-8.
+    /// `None` if one of them is not UTF-8.
     type Output = Option<Merged>;
 
     fn key(&self) -> String {

@@ -79,7 +79,7 @@ pub struct Change {
 }
 
 impl Change {
-    /// Where the file is before the commit.
+    /// Returns where the file is before the commit.
     pub fn source(&self) -> &str {
         self.from.as_deref().unwrap_or(&self.path)
     }
@@ -96,7 +96,7 @@ pub struct Staging {
     /// The new branch to commit to; none for the branch of the list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub onto: Option<String>,
-    /// Name and mail of the author, where it is not the person who commits.
+    /// Name and mail of the author, if it is not the user who commits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<(String, String)>,
     /// What the server said to the last try.
@@ -156,7 +156,7 @@ pub struct StagingKey {
 
 /// The beginning of the keys of all lists of a project.
 fn prefix(view: &View, id: &Id) -> Option<(String, Id)> {
-    // Kept texts belong to an account: before it is known, none are.
+    // Saved texts belong to an account: before it is known, none are.
     view.me()?;
     let path = project::project(view, id).map(|p| p.path_with_namespace.as_str()).filter(|path| !path.is_empty());
     let project = path.map_or_else(|| id.clone(), Id::from);
@@ -202,7 +202,7 @@ impl StagingKey {
     /// The list.
     ///
     /// # Errors
-    /// In words, where it is kept in a form that this labscope does not know; it must not be written then.
+    /// In words, if it is kept in a form that this labscope does not know; it must not be written then.
     pub fn read(&self, view: &View) -> Result<Staging, String> {
         let raw = self.raw(view);
         if raw.is_empty() {
@@ -214,7 +214,7 @@ impl StagingKey {
         })
     }
 
-    /// The kept text of a change.
+    /// The saved text of a change.
     pub fn text<'a>(&self, view: &View<'a>, content: &Content) -> Option<&'a str> {
         view.drafts.get(&self.text_key(content.revision)).map(String::as_str)
     }
@@ -281,7 +281,7 @@ impl StagingKey {
                     change.kind = Kind::Update;
                 }
                 change.content = content;
-                // Merged with what somebody else made of it meanwhile.
+                // Merged with what somebody else made of it in the meantime.
                 if let Some(base) = base {
                     change.rebase(base);
                 }
@@ -421,7 +421,7 @@ impl Change {
         match (self.kind, &base.blob) {
             // The file is there already: it is changed, not made.
             (Kind::Create, Some(_)) => self.kind = Kind::Update,
-            // It is gone: it is made anew.
+            // It is gone: it is made again.
             (Kind::Update | Kind::Move, None) => (self.kind, self.from) = (Kind::Create, None),
             _ => {}
         }
@@ -439,12 +439,12 @@ pub fn history(project: &Id, branch: &str, path: &str) -> crate::api::commits::L
     }
 }
 
-/// The last commit of a file on a branch, where it is known.
+/// The last commit of a file on a branch, if it is known.
 pub fn last_commit(view: &View, project: &Id, branch: &str, path: &str) -> Option<String> {
     view.store.list(&history(project, branch, path)).get(0).map(|commit| commit.id.clone())
 }
 
-/// Whether asking for what `endpoint` names failed, and how, in words.
+/// Returns whether asking for what `endpoint` names failed, and how, in words.
 pub fn failure<E: Endpoint>(view: &View, endpoint: &E) -> Option<String> {
     let error = view.store.error_of(&endpoint.request())?;
     Some(format!("{}: {} ({}). {}", error.title(), error.said(), error.tried, error.advice()))

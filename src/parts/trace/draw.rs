@@ -62,7 +62,7 @@ impl Viewer {
         self.draw_with(view, area, buf, focused, None);
     }
 
-    /// How it is looked at, in a few words.
+    /// Returns how it is looked at, in a few words.
     pub fn note(&self, view: &View) -> String {
         let Some(trace) = self.trace(view).filter(|trace| trace.len_lines() > 0) else { return String::new() };
         let fresh = trace.len_lines().saturating_sub(self.seen);

@@ -36,11 +36,11 @@ enum Jump {
     Match(usize),
     /// The next or the previous error, or warning.
     Trouble { forward: bool, warning: bool },
-    /// What a person wants to see of a job that failed.
+    /// What the user wants to see of a job that failed.
     Failure,
     /// Nowhere: all sections are folded but the one that failed.
     Fold,
-    /// To the person's own pager.
+    /// To the user's own pager.
     Page,
 }
 
@@ -67,7 +67,7 @@ pub struct Viewer {
     seen: usize,
     /// The line where the marked ones begin; they end at the cursor.
     mark: Option<usize>,
-    /// Which text it is, and how often it was written anew.
+    /// Which text it is, and how often it was written again.
     edition: Option<(u64, u32)>,
     /// It was asked to run again.
     again: Option<other_runs::Retry>,
@@ -117,17 +117,17 @@ impl Viewer {
         GetTrace { id: self.project.clone(), job_id: self.id }.request()
     }
 
-    /// What is known of the job.
+    /// Returns what is known of the job.
     pub fn remote<'a>(&self, view: &View<'a>) -> Remote<'a, Job> {
         view.store.get(&self.query_job())
     }
 
-    /// The job, where it is known.
+    /// The job, if it is known.
     pub fn job<'a>(&self, view: &View<'a>) -> Option<&'a Job> {
         self.remote(view).value
     }
 
-    /// Whether the job may still change, as far as the server says.
+    /// Returns whether the job may still change, as far as the server says.
     pub fn is_live(&self, view: &View) -> bool {
         self.job(view).is_some_and(ci::moves) && self.lost(view).is_none()
     }
@@ -149,7 +149,7 @@ impl Viewer {
         view.store.growing::<Trace>(&self.request()).map(|growing| growing.sink)
     }
 
-    /// Whether there can be a trace worth asking for.
+    /// Returns whether there can be a trace worth asking for.
     fn has_trace(&self, view: &View, job: &Job) -> bool {
         let written = job.status.is_running() || job.status.is_finished() && job.status != Status::Skipped;
         job.erased_at.is_none() && (written || self.trace(view).is_some_and(|trace| trace.len_lines() > 0))
@@ -216,7 +216,7 @@ impl Viewer {
 
     // ---- what it needs, and what came of it
 
-    /// What it needs: the job, its trace, and what is looked for in it.
+    /// Returns what it needs: the job, its trace, and what is looked for in it.
     pub fn wants(&self, view: &View) -> Vec<Want> {
         let load = Load::one(&self.query_job());
         let Some(job) = self.job(view) else { return vec![load.into()] };
@@ -252,8 +252,8 @@ impl Viewer {
         wants
     }
 
-    /// What is to be looked for in the trace as it was when that began. Only what is not made yet: each of these holds a
-    /// copy of the trace.
+    /// Returns what is to be looked for in the trace as it was when that began. Only what is not made yet: each of
+    /// these holds a copy of the trace.
     fn looks(&self, view: &View, trace: &Trace) -> Vec<Want> {
         let mut wants: Vec<Want> = Vec::new();
         let lacks = |key: String| view.store.lacks(&key);
@@ -316,7 +316,7 @@ impl Viewer {
         self.land(trace, &of, cx);
     }
 
-    /// What was found and marked in a trace that was written anew is of another text.
+    /// What was found and marked in a trace that was written again is of another text.
     fn renew(&mut self, trace: &Trace, cx: &mut Cx) {
         let now = (trace.edition(), trace.resets());
         let Some((edition, resets)) = self.edition.replace(now).filter(|before| *before != now) else { return };
@@ -387,13 +387,13 @@ impl Viewer {
 
     // ---- what can be done with it
 
-    /// What to call the trace as a file.
+    /// Returns what to call the trace as a file.
     fn file(&self, view: &View) -> String {
         let name = self.job(view).map_or("job", |job| job.name.as_str()).replace(['/', '\\', ' '], "-");
         file_name(&format!("{name}-{}.log", self.id))
     }
 
-    /// Whether there is something to look at.
+    /// Returns whether there is something to look at.
     pub fn written(&self, view: &View) -> Result<(), Disabled> {
         if self.trace(view).is_some_and(|trace| trace.len_lines() > 0) {
             return Ok(());
@@ -409,14 +409,14 @@ impl Viewer {
         }
     }
 
-    /// Whether it has sections.
+    /// Returns whether it has sections.
     pub fn sections(&self, view: &View) -> Result<(), Disabled> {
         self.written(view)?;
         let some = self.trace(view).is_some_and(|trace| !trace.sections().is_empty());
         if some { Ok(()) } else { Err("this trace has no sections".into()) }
     }
 
-    /// Whether the end can be followed.
+    /// Returns whether the end can be followed.
     pub fn live(&self, view: &View) -> Result<(), Disabled> {
         match self.job(view) {
             Some(job) if job.status.is_finished() => Err("the job has ended".into()),
@@ -425,7 +425,7 @@ impl Viewer {
         }
     }
 
-    /// Whether lines have a time.
+    /// Returns whether lines have a time.
     pub fn timed(&self, view: &View) -> Result<(), Disabled> {
         self.written(view)?;
         let times = self.trace(view).is_some_and(Trace::has_times);
@@ -449,7 +449,7 @@ impl Viewer {
         }
     }
 
-    /// Whether the end is followed.
+    /// Returns whether the end is followed.
     pub fn follows(&self) -> bool {
         self.doc.follow
     }
@@ -548,7 +548,7 @@ impl Viewer {
         cx.act(Action::Save(Save::new(self.request(), &self.file(&cx.view))));
     }
 
-    /// Shows it in the person's own pager, as soon as its text is there.
+    /// Shows it in the user's own pager, as soon as its text is there.
     pub fn page(&mut self, view: &View) {
         self.pages += 1;
         self.ask(Jump::Page, view);

@@ -29,7 +29,7 @@ impl Viewer {
         Some(view.store.list(&self.siblings_query(self.job(view)?)?))
     }
 
-    /// The last run of the same job, where that is a later one.
+    /// The last run of the same job, if that is a later one.
     pub fn newer(&self, view: &View) -> Option<u64> {
         let job = self.job(view)?;
         let rows = self.siblings(view)?;
@@ -37,12 +37,12 @@ impl Viewer {
         later.map(|other| other.id).filter(|id| *id > self.id).max()
     }
 
-    /// Whether there is a later run of the same job.
+    /// Returns whether there is a later run of the same job.
     pub fn outdated(&self, view: &View) -> Result<(), Disabled> {
         self.newer(view).map(|_| ()).ok_or_else(|| "no later run of this job is known".into())
     }
 
-    /// What is said of a later run.
+    /// Returns what is said of a later run.
     pub fn newer_words(&self, view: &View) -> Option<String> {
         self.newer(view).map(|id| format!("run again as #{id} (.)"))
     }

@@ -7,7 +7,7 @@ use crate::ui::text;
 use crate::ui::trace::Trace;
 
 impl Viewer {
-    /// What is sought.
+    /// Returns what is sought.
     pub fn filter_text(&self) -> &str {
         &self.query
     }

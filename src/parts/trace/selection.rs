@@ -1,4 +1,4 @@
-//! What a person picks out of a trace: marked lines, and what a line names.
+//! What the user picks out of a trace: marked lines, and what a line names.
 
 use super::Viewer;
 use crate::app::action::{Action, Tone};
@@ -32,7 +32,8 @@ impl Viewer {
         Some(mark.min(cursor)..mark.max(cursor) + 1)
     }
 
-    /// What can be copied: the marked lines, else the one under the cursor. Lines that are not shown are not copied.
+    /// Returns what can be copied: the marked lines, else the one under the cursor. Lines that are not shown are not
+    /// copied.
     pub fn copied(&self, view: &View) -> Option<(&'static str, String)> {
         let trace = self.trace(view)?;
         let Some(marked) = self.marked(view) else { return Some(("line", trace.text(self.line(view))?)) };
@@ -51,7 +52,7 @@ impl Viewer {
         Some(("the marked lines", out))
     }
 
-    /// What a line names that can be opened, from a byte of it on.
+    /// Returns what a line names that can be opened, from a byte of it on.
     fn named(&self, view: &View, line: usize, from: usize) -> Option<Target> {
         let words = self.trace(view)?.text(line)?;
         refs::all(&words).filter(|found| found.range.end > from).find_map(|found| match found.target {
@@ -65,7 +66,7 @@ impl Viewer {
         })
     }
 
-    /// What the line under the cursor names; of an error, what the lines around it name, too.
+    /// Returns what the line under the cursor names; of an error, what the lines around it name, too.
     fn target(&self, view: &View) -> Option<Target> {
         let line = self.line(view);
         let own = self.named(view, line, 0);
@@ -110,7 +111,7 @@ impl Viewer {
         }
     }
 
-    /// Whether Enter has something to do here.
+    /// Returns whether Enter has something to do here.
     pub fn can_enter(&self, view: &View) -> Result<(), Disabled> {
         match self.sections(view) {
             Err(_) if self.target(view).is_some() => Ok(()),
@@ -137,7 +138,7 @@ impl Viewer {
         true
     }
 
-    /// Whether it was last drawn at that cell.
+    /// Returns whether it was last drawn at that cell.
     pub fn holds(&self, column: u16, row: u16) -> bool {
         self.area.get().contains((column, row).into())
     }

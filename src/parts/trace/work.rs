@@ -113,7 +113,7 @@ pub struct FindErrors {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ErrorLines {
     pub lines: Vec<usize>,
-    /// The one that a person wants to see first.
+    /// The one that the user wants to see first.
     pub failure: Option<usize>,
 }
 

@@ -68,7 +68,7 @@ fn copy(out: &mut Vec<u8>, raw: &[u8], start: usize) -> Option<usize> {
     }
 }
 
-/// How many of the first bytes are ASCII that is shown as it is.
+/// Returns how many of the first bytes are ASCII that is shown as it is.
 fn printable(bytes: &[u8]) -> usize {
     let odd = |byte: &u8| byte.wrapping_sub(0x20) > 0x5e;
     let whole = bytes.chunks_exact(16).take_while(|chunk| !chunk.iter().fold(false, |any, byte| any | odd(byte)));

@@ -34,7 +34,7 @@ impl Content {
     }
 }
 
-/// Whether bytes are something other than text: a NUL near the start, or characters that no text has.
+/// Returns whether bytes are something other than text: a NUL near the start, or characters that no text has.
 pub fn is_binary(bytes: &[u8]) -> bool {
     if Encoding::for_bom(bytes).is_some() {
         return false;
@@ -93,7 +93,7 @@ impl Text {
         self.starts.is_empty()
     }
 
-    /// All of it.
+    /// Returns all of it.
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.text).unwrap_or_default()
     }
@@ -113,12 +113,12 @@ impl Text {
         self.raw.len()
     }
 
-    /// The encoding, where it is not plain UTF-8.
+    /// The encoding, if it is not plain UTF-8.
     pub fn encoding(&self) -> Option<&'static str> {
         Some(self.encoding).filter(|name| !name.is_empty())
     }
 
-    /// Whether lines end as on Windows.
+    /// Returns whether lines end as on Windows.
     pub fn is_crlf(&self) -> bool {
         self.crlf
     }

@@ -120,7 +120,7 @@ impl DiffDoc {
         Rows::of(file, |hunk| file.hunks.get(hunk).map_or(0, rows))
     }
 
-    /// How the two sides stand.
+    /// Returns how the two sides stand.
     pub fn layout(&self) -> Layout {
         self.layout
     }
@@ -312,14 +312,14 @@ impl DiffDoc {
         &self.insets
     }
 
-    /// The place of the inset of a name; `None` where its line is not among the rows.
+    /// The place of the inset of a name; `None` if its line is not among the rows.
     pub fn inset(&self, key: &str) -> Option<Place> {
         let inset = *self.names.get(key)?;
         let file = self.homes.get(inset).copied().flatten()?;
         Some(Place::Inset { file, inset, row: 0 })
     }
 
-    /// What stands in `row`.
+    /// Returns what stands in `row`.
     pub fn place(&self, row: usize) -> Option<Place> {
         let file = self.starts.partition_point(|start| *start <= row).checked_sub(1)?;
         let diff = self.files.get(file)?;
@@ -553,7 +553,7 @@ impl DiffDoc {
     }
 }
 
-/// Whether an inset belongs to a file: by its new path, and for lines that are gone by its old one.
+/// Returns whether an inset belongs to a file: by its new path, and for lines that are gone by its old one.
 fn is_of(file: &FileDiff, inset: &Inset) -> bool {
     let source = &file.source;
     inset.path == source.new_path || inset.path == source.old_path && !matches!(inset.at, At::Line(Side::New, _))

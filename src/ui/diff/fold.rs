@@ -48,7 +48,7 @@ const ENDINGS: &[&str] = &[
 ];
 
 impl FileDiff {
-    /// Why the file is folded until somebody asks for it.
+    /// Returns why the file is folded until somebody asks for it.
     pub fn fold_reason(&self) -> Option<&'static str> {
         let path = self.path();
         let name = path.rsplit('/').next().unwrap_or(path);

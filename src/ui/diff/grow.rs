@@ -43,7 +43,7 @@ impl FileDiff {
         Some((at.starts.0.checked_add(count(|l| l.old))?, at.starts.1.checked_add(count(|l| l.new))?))
     }
 
-    /// Whether `blob` is the file that the hunks were taken from, as far as the lines around a bar tell.
+    /// Returns whether `blob` is the file that the hunks were taken from, as far as the lines around a bar tell.
     fn fits(&self, blob: &Text, hunk: usize) -> bool {
         let near = [hunk.checked_sub(1), Some(hunk)].into_iter().flatten().filter_map(|at| self.hunks.get(at));
         near.filter_map(|at| self.lines.get(at.lines.clone())).all(|lines| {
@@ -52,8 +52,8 @@ impl FileDiff {
         })
     }
 
-    /// The same file with more of the lines that are hidden before `hunk`, how many came to the hunk before it and how many
-    /// to it; `None` where `blob` is not the text that the diff was made from.
+    /// The same file with more of the lines that are hidden before `hunk`, how many came to the hunk before it and how
+    /// many to it; `None` if `blob` is not the text that the diff was made from.
     pub fn with(&self, blob: &Arc<Text>, hunk: usize, more: More) -> Option<(FileDiff, u32, u32)> {
         if !self.fits(blob, hunk) {
             return None;

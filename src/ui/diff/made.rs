@@ -1,4 +1,4 @@
-//! A diff that is made here, of both versions of a file, where the server does not send it.
+//! A diff that is made here, of both versions of a file, if the server does not send it.
 
 use super::{FileDiff, Source, parse};
 use crate::ui::code::Text;

@@ -22,7 +22,7 @@ pub struct Moved {
 }
 
 impl Moved {
-    /// Whether a line of a file is of a moved block.
+    /// Returns whether a line of a file is of a moved block.
     pub fn holds(&self, file: usize, line: usize) -> bool {
         let Some(ranges) = self.files.get(&file) else { return false };
         let at = ranges.partition_point(|range| range.end <= line);
@@ -44,7 +44,7 @@ impl Moved {
     }
 }
 
-/// A line as it is compared: moved code is often indented anew.
+/// A line as it is compared: moved code is often indented again.
 fn body<'a>(file: &'a FileDiff, line: &Line) -> &'a str {
     file.text(line).trim()
 }
@@ -104,7 +104,7 @@ pub fn moved(files: &[Arc<FileDiff>], canceled: &dyn Fn() -> bool) -> Moved {
     moved
 }
 
-/// How many lines from `came` on are those from `gone` on, where they are enough for a block.
+/// Returns how many lines from `came` on are those from `gone` on, if they are enough for a block.
 fn run(file: &FileDiff, came: usize, old: &FileDiff, gone: usize) -> Option<usize> {
     let (mut len, mut weight) = (0, 0);
     let added = file.lines.get(came..)?.iter().take_while(|line| line.kind == Kind::Added);

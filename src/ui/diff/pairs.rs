@@ -37,7 +37,7 @@ impl Pair {
 }
 
 impl Pair {
-    /// Whether both sides are above a line, and stay so for all rows above.
+    /// Returns whether both sides are above a line, and stay so for all rows above.
     pub fn before(self, line: usize) -> bool {
         ((self.left & !ABSENT).max(self.right & !ABSENT) as usize) <= line
     }
@@ -162,7 +162,7 @@ fn alike(file: &FileDiff, gone: &[usize], came: &[usize]) -> Vec<(usize, usize)>
     out
 }
 
-/// How much of the longer of two lines is the same at both ends.
+/// Returns how much of the longer of two lines is the same at both ends.
 fn ratio(left: &str, right: &str) -> f32 {
     let (left, right) = (left.trim().as_bytes(), right.trim().as_bytes());
     let longest = left.len().max(right.len());

@@ -50,7 +50,7 @@ pub fn parse(source: Source) -> FileDiff {
     file
 }
 
-/// Lines of context that follow the last change of a diff, where there are as many in the file.
+/// Lines of context that follow the last change of a diff, if there are as many in the file.
 const CONTEXT: usize = 3;
 
 /// Where the file may go on behind its last hunk, a hunk without lines stands for the rest of it.

@@ -61,7 +61,7 @@ impl Rows {
         Rows { base: 1, ..Rows::default() }
     }
 
-    /// All rows of a file, whose hunks have as many as `count` says.
+    /// Returns all rows of a file, whose hunks have as many as `count` says.
     pub fn of(file: &FileDiff, count: impl Fn(usize) -> usize) -> Rows {
         let mut rows = Rows { base: 1, ..Rows::default() };
         if file.lines.is_empty() {
@@ -119,7 +119,7 @@ impl Rows {
         }
     }
 
-    /// What stands in a row.
+    /// Returns what stands in a row.
     pub fn slot(&self, row: usize) -> Slot {
         let last = self.placed.partition_point(|placed| placed.start() <= row);
         let row = match last.checked_sub(1).and_then(|last| self.placed.get(last)) {

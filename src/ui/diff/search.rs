@@ -32,19 +32,19 @@ pub struct Found {
 }
 
 impl Found {
-    /// What was found in one line, or in the name of a file.
+    /// Returns what was found in one line, or in the name of a file.
     pub fn on(&self, file: usize, line: Option<usize>) -> &[Hit] {
         let start = self.before(file, line);
         let end = self.hits.partition_point(|hit| hit.at().cmp(&(file, line)) != Ordering::Greater);
         self.hits.get(start..end).unwrap_or_default()
     }
 
-    /// How many were found before a line, or before the name of a file.
+    /// Returns how many were found before a line, or before the name of a file.
     pub fn before(&self, file: usize, line: Option<usize>) -> usize {
         self.hits.partition_point(|hit| hit.at() < (file, line))
     }
 
-    /// How many were found in a file.
+    /// Returns how many were found in a file.
     pub fn count(&self, file: usize) -> usize {
         self.before(file + 1, None) - self.before(file, None)
     }
@@ -61,7 +61,7 @@ impl Found {
     }
 }
 
-/// Looks for what a person typed in the names and the lines of all files, until enough was found or `canceled` says so.
+/// Looks for what the user typed in the names and the lines of all files, until enough was found or `canceled` says so.
 pub fn search(files: &[Arc<FileDiff>], query: &str, canceled: &dyn Fn() -> bool) -> Found {
     let mut found = Found::default();
     let Some(pattern) = search::pattern(query) else { return found };
@@ -84,12 +84,14 @@ pub fn search(files: &[Arc<FileDiff>], query: &str, canceled: &dyn Fn() -> bool)
     found
 }
 
-/// Whether the lines stand as they do in the diff's text: not where white space was left out, which pairs them anew.
+/// Returns whether the lines stand as they do in the diff's text: not where whitespace was left out, which pairs them
+/// again.
 fn in_order(file: &FileDiff) -> bool {
     file.lines.is_sorted_by_key(|line| line.start)
 }
 
-/// The pattern for the text of a whole diff; `None` where it asks for the start or end of a text, which a line is not there.
+/// The pattern for the text of a whole diff; `None` if it asks for the start or end of a text, which a line is not
+/// there.
 fn scanner(query: &str, pattern: &Regex) -> Option<Regex> {
     if query.contains(['^', '$']) || query.contains("\\A") || query.contains("\\z") || pattern.is_match("") {
         return None;

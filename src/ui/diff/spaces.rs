@@ -1,4 +1,4 @@
-//! The same changes without those of white space: lines that differ in nothing else stand as unchanged.
+//! The same changes without those of whitespace: lines that differ in nothing else stand as unchanged.
 
 use super::parse::finish;
 use super::{FileDiff, Hunk, Kind, Line};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// A block that takes longer to compare stays as it is.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// A copy of a file in which changes of white space alone are no changes; for a worker.
+/// A copy of a file in which changes of whitespace alone are no changes; for a worker.
 pub fn without_spaces(file: &FileDiff) -> FileDiff {
     if file.malformed || file.lines.is_empty() {
         return file.clone();

@@ -51,7 +51,7 @@ fn rows(doc: &DiffDoc) -> Vec<String> {
     (0..doc.len()).map(|row| drawn(&line(doc, row, &Theme::plain()))).collect()
 }
 
-/// What a window on the document shows.
+/// Returns what a window on the document shows.
 fn window(doc: &DiffDoc, width: u16, height: u16, state: &DocState, wrap: bool) -> Vec<String> {
     let area = Rect::new(0, 0, width, height);
     let mut buf = Buffer::empty(area);

@@ -21,7 +21,7 @@ pub struct DiffOptions<'a> {
     pub wrap: bool,
     /// Bytes of a line's text that stand out, and how.
     pub marks: &'a dyn Fn(Place) -> Vec<(Range<usize>, Style)>,
-    /// Lines that a person marked.
+    /// Lines that the user marked.
     pub marked: Option<(usize, Range<usize>)>,
 }
 
@@ -157,7 +157,7 @@ impl Wrap {
         Wrap { room, row: 0, column: 0 }
     }
 
-    /// The row and the column of the next symbol; `None` where it is wider than the room.
+    /// The row and the column of the next symbol; `None` if it is wider than the room.
     fn put(&mut self, width: usize) -> Option<(usize, usize)> {
         if width > self.room {
             return None;

@@ -46,7 +46,7 @@ pub fn encode(pixels: &RgbaImage) -> String {
     out
 }
 
-/// The color of a pixel in the palette; `None` where the background shows.
+/// The color of a pixel in the palette; `None` if the background shows.
 fn color(pixels: &RgbaImage, x: u32, y: u32) -> Option<u32> {
     let [r, g, b, alpha] = pixels.get_pixel_checked(x, y)?.0;
     if alpha < super::OPAQUE {

@@ -9,7 +9,7 @@ use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassU
 use regex_syntax::hir::{Hir, HirKind, Look, Repetition};
 use std::ops::Range;
 
-/// Largest automaton of what a person typed, as for the expression of one line.
+/// Largest automaton of what the user typed, as for the expression of one line.
 const TYPED: usize = 1 << 20;
 
 /// An expression whose matches lie within lines, though the text holds many.
@@ -17,7 +17,8 @@ const TYPED: usize = 1 << 20;
 pub struct Across(Regex);
 
 impl Across {
-    /// Of what a person typed: a regular expression, or the plain text where it is none, as [`super::pattern`] reads it.
+    /// Of what the user typed: a regular expression, or the plain text where it is none, as [`super::pattern`] reads
+    /// it.
     pub fn query(query: &str) -> Option<Across> {
         if query.is_empty() {
             return None;
@@ -33,12 +34,12 @@ impl Across {
         meta::Builder::new().configure(config).build_from_hir(&within_lines(hir)).ok().map(Across)
     }
 
-    /// What it finds, empty matches left out. Lines end with a line feed, the last one too.
+    /// Returns what it finds, empty matches left out. Lines end with a line feed, the last one too.
     pub fn matches<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Range<usize>> + 'a {
         self.0.find_iter(text).map(|hit| hit.range()).filter(|range| !range.is_empty())
     }
 
-    /// Where in `text` from `from` on, the start of a line, the first match lies, an empty one too.
+    /// Returns where in `text` from `from` on, the start of a line, the first match lies, an empty one too.
     pub fn first(&self, text: &[u8], from: usize) -> Option<usize> {
         let input = Input::new(text).range(from..).anchored(Anchored::No);
         self.0.search(&input).map(|hit| hit.start()).filter(|at| *at < text.len())

@@ -43,7 +43,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// Where a line of the block starts.
+    /// Returns where a line of the block starts.
     pub fn start(&self, local: usize) -> Option<usize> {
         self.starts.get(local).map(|start| *start as usize)
     }
@@ -113,7 +113,7 @@ impl Slot {
         Slot { first: block.first, len: block.bytes.len(), place: Mutex::new(Place::Held(block)) }
     }
 
-    /// The block, where it is at hand.
+    /// The block, if it is at hand.
     pub fn at_hand(&self) -> Option<Arc<Block>> {
         match &*lock(&self.place) {
             Place::Held(block) => Some(block.clone()),
@@ -164,12 +164,12 @@ impl SharedBlocks {
         self.held.load(Ordering::Relaxed)
     }
 
-    /// Whether more comes than is put away. Where nothing can be put away, memory has to do.
+    /// Returns whether more comes than is put away. Where nothing can be put away, memory has to do.
     pub fn is_full(&self) -> bool {
         self.keep.get().is_some_and(|keep| self.held() > keep.saturating_add(WAITING)) && lock(&self.trouble).is_none()
     }
 
-    /// How a long line looks, which `parse` finds out unless it is known.
+    /// Returns how a long line looks, which `parse` finds out unless it is known.
     pub fn parsed(&self, key: (usize, usize), parse: impl FnOnce() -> Line) -> Line {
         let mut parsed = lock(&self.parsed);
         let known = parsed.iter().position(|(known, _)| *known == key).and_then(|at| parsed.remove(at));
@@ -186,7 +186,7 @@ impl SharedBlocks {
         self.turns.load(Ordering::Relaxed)
     }
 
-    /// What went wrong with the shelf.
+    /// Returns what went wrong with the shelf.
     pub fn trouble(&self) -> Option<String> {
         lock(&self.trouble).clone()
     }

@@ -23,7 +23,7 @@ pub struct Folds {
 }
 
 impl Folds {
-    /// Whether only the heading of `section` is shown.
+    /// Returns whether only the heading of `section` is shown.
     pub fn is_folded(&self, section: &Section) -> bool {
         section.collapsed != self.turned.contains(&section.line)
     }

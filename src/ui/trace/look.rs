@@ -39,7 +39,7 @@ static WARNINGS: LazyLock<Option<Bytes>> = LazyLock::new(|| {
 /// Which lines look like trouble.
 #[derive(Clone, Debug, Default)]
 pub struct Pattern {
-    /// A person's own expression, which is looked for in what is shown.
+    /// The user's own expression, which is looked for in what is shown.
     own: Option<(Regex, Across)>,
     /// What is looked for where there is none.
     usual: Statistics,
@@ -66,7 +66,7 @@ impl Default for Patterns {
 }
 
 impl Patterns {
-    /// With a person's own expressions, where there are such; any of them may match.
+    /// With the user's own expressions, if any; any of them may match.
     ///
     /// # Errors
     /// The expression that cannot be read, and why.
@@ -96,13 +96,13 @@ impl Patterns {
     }
 }
 
-/// Where the usual words are in some bytes.
+/// Returns where the usual words are in some bytes.
 fn hits<'a>(words: Option<&'a Bytes>, bytes: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
     let hits = words.map(|words| words.find_iter(bytes).map(|hit| hit.start()));
     hits.into_iter().flatten().filter(|at| begins_word(bytes.get(..*at).unwrap_or_default()))
 }
 
-/// Whether a word begins behind `before`: `stderror:` is none, an `error:` behind a color is.
+/// Returns whether a word begins behind `before`: `stderror:` is none, an `error:` behind a color is.
 fn begins_word(before: &[u8]) -> bool {
     let digits = |c: &u8| c.is_ascii_digit() || *c == b';';
     match before.split_last() {
@@ -116,7 +116,7 @@ fn begins_word(before: &[u8]) -> bool {
 }
 
 impl Pattern {
-    /// Whether a text on the screen looks like it.
+    /// Returns whether a text on the screen looks like it.
     pub fn is_match(&self, words: &str) -> bool {
         match (&self.own, self.usual) {
             (Some((own, _)), _) => own.is_match(words),

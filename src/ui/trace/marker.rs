@@ -57,7 +57,7 @@ impl Stamp<'_> {
     }
 }
 
-/// All markers of one line, in order.
+/// Returns all markers of one line, in order.
 pub fn all(line: &[u8]) -> Vec<Marker> {
     let mut found: Vec<Marker> = Vec::new();
     let mut from = 0;
@@ -109,7 +109,7 @@ fn read(line: &[u8], start: usize) -> Option<Marker> {
     Some(Marker { start, end: line.len() - rest.len(), begins, time, name, collapsed })
 }
 
-/// Where the text of a raw line is: behind its time and its markers, before a marker that follows the text.
+/// Returns where the text of a raw line is: behind its time and its markers, before a marker that follows the text.
 pub fn content(line: &[u8], stamped: bool) -> Range<usize> {
     let mut start = if stamped && Stamp::read(line).is_some() { STAMP } else { 0 };
     // Beyond what is drawn of a line, markers are not looked for.

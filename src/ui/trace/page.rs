@@ -21,7 +21,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// What is found in its lines, in order: the line, and where in it.
+    /// Returns what is found in its lines, in order: the line, and where in it.
     pub fn matches<'a>(&'a self, pattern: &'a Across) -> impl Iterator<Item = (usize, Range<usize>)> + 'a {
         let mut line = 0;
         pattern.matches(&self.text).map(move |hit| {
@@ -42,7 +42,7 @@ impl Page {
         })
     }
 
-    /// All of it, as it is shown.
+    /// Returns all of it, as it is shown.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         let mut from = 0;
         self.ends.iter().map(move |end| {
@@ -63,7 +63,7 @@ impl Page {
     }
 }
 
-/// Whether anything but blanks is in a text.
+/// Returns whether anything but blanks is in a text.
 fn has_words(text: &[u8]) -> bool {
     text.iter().any(u8::is_ascii_graphic)
 }

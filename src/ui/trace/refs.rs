@@ -40,7 +40,7 @@ pub struct Reference {
     pub target: Target,
 }
 
-/// All that a line names, in order.
+/// Returns all that a line names, in order.
 pub fn all(line: &str) -> impl Iterator<Item = Reference> {
     let head = text::start(line, LINE);
     // Most lines have none of these, and a look for three bytes is cheap.
@@ -61,8 +61,8 @@ pub fn all(line: &str) -> impl Iterator<Item = Reference> {
     })
 }
 
-/// The path within its repository of a path that a job printed: `./src/a.rs`, `/builds/group/project/src/a.rs`. `project` is
-/// the last part of the project's own path. `None` where it lies elsewhere on the runner.
+/// The path within its repository of a path that a job printed: `./src/a.rs`, `/builds/group/project/src/a.rs`.
+/// `project` is the last part of the project's own path. `None` if it lies elsewhere on the runner.
 pub fn in_repository(path: &str, project: &str) -> Option<String> {
     let path = path.trim_start_matches("./");
     let Some(absolute) = path.strip_prefix('/') else {

@@ -255,7 +255,7 @@ fn chunks_may_end_anywhere() {
     }
 }
 
-/// What a search finds when it looks at every line alone.
+/// Returns what a search finds when it looks at every line alone.
 fn slowly(trace: &Trace, query: &str) -> (Vec<Match>, Vec<u32>) {
     let pattern = crate::ui::search::pattern(query).unwrap();
     let (mut hits, mut lines) = (Vec::new(), Vec::new());

@@ -74,7 +74,7 @@ impl Completer {
         self.refresh(view);
     }
 
-    /// Finds what fits anew: more may be known.
+    /// Finds what fits again: more may be known.
     pub fn refresh(&mut self, view: &View) {
         self.names = self.find(view);
         // What is there already needs no offer.
@@ -98,7 +98,7 @@ impl Completer {
         self.closed = Some(self.typed.clone());
     }
 
-    /// What has to be asked for the word at the cursor.
+    /// Returns what has to be asked for the word at the cursor.
     pub fn wants(&self, _view: &View) -> Vec<Want> {
         let Some((sign, rest)) = self.split() else { return Vec::new() };
         let pause = Duration::from_millis(150);

@@ -1,4 +1,5 @@
-//! A text that takes the place of another: what the server has of it, and what somebody else made of that meanwhile.
+//! A text that takes the place of another: what the server has of it, and what somebody else made of that in the
+//! meantime.
 
 use super::{Composer, State};
 use crate::api::Endpoint;
@@ -14,13 +15,13 @@ type ReadCurrent = Box<dyn Fn(&View) -> Option<Option<String>>>;
 pub(super) struct Current {
     pub load: Load,
     read: ReadCurrent,
-    /// What it had when the text was begun, or when it was shown to the person last.
+    /// What it had when the text was begun, or when it was shown to the user last.
     pub base: Option<String>,
 }
 
 impl Composer {
-    /// The text takes the place of `base`, which `get` reads with `read`: what somebody else made of it meanwhile is shown
-    /// before it is replaced.
+    /// The text takes the place of `base`, which `get` reads with `read`: what somebody else made of it in the meantime
+    /// is shown before it is replaced.
     pub fn in_place_of<G: Endpoint>(
         mut self,
         base: Option<String>,

@@ -32,7 +32,7 @@ const TROUBLE: usize = 4;
 /// Why M-s does nothing, where a text is no comment on changes.
 const NO_REVIEW: &str = "This is no part of a review: C-s sends it.";
 
-/// Makes the write that sends the text; given what the server has by then, where that is looked at.
+/// Makes the write that sends the text; given what the server has by then, if that is looked at.
 pub type Make = Box<dyn Fn(String, Option<&str>) -> Write>;
 
 /// What becomes of the text.
@@ -45,7 +45,7 @@ enum Purpose {
 
 enum State {
     Typing,
-    /// Looks whether somebody changed it meanwhile.
+    /// Looks whether somebody changed it in the meantime.
     Looking,
     /// Shows what somebody made of it, with what the server has now.
     Clashing(EditConflict, Option<String>),
@@ -99,7 +99,7 @@ pub struct Composer {
     preview: Option<Preview>,
     completer: Option<Completer>,
     current: Option<Current>,
-    /// What somebody else made of the note meanwhile.
+    /// What somebody else made of the note in the meantime.
     theirs: Vec<String>,
     /// What is kept on disk under `key` already.
     kept: String,
@@ -363,14 +363,15 @@ impl Composer {
         }
     }
 
-    /// Why it was not sent, in lines.
+    /// Returns why it was not sent, in lines.
     fn trouble(&self, width: u16) -> Vec<String> {
         let State::Failed(why) = &self.state else { return Vec::new() };
         let words = format!("Not sent. {}. The text is kept.", why.trim_end_matches('.'));
         text::wrap(&words, width.into(), TROUBLE)
     }
 
-    /// What is commented on, above the text: the last lines of it. Or what somebody else made of the note meanwhile.
+    /// Returns what is commented on, above the text: the last lines of it. Or what somebody else made of the note in
+    /// the meantime.
     fn quoted(&self, height: u16) -> &[String] {
         if !self.theirs.is_empty() {
             let room = usize::from(height / 2).clamp(1, 8);
@@ -569,7 +570,7 @@ impl Overlay for Composer {
         if !matches!(self.state, State::Posted) || view.outbox.progress(&self.key).is_some() {
             return;
         }
-        // The outbox is done with it: it is gone where the server has it, else it says why not.
+        // The outbox is done with it: it is gone if the server has it, else it says why not.
         self.state = match view.drafts.get(&self.key).and_then(|kept| Draft::read(kept)) {
             None => State::Done,
             Some(kept) => {

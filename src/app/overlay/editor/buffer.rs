@@ -81,7 +81,7 @@ fn byte(line: &str, column: usize) -> usize {
     line.char_indices().nth(column).map_or(line.len(), |(at, _)| at)
 }
 
-/// What edits these lines.
+/// Returns what edits these lines.
 fn area_of(lines: Vec<String>) -> TextArea<'static> {
     let mut area = TextArea::new(lines);
     area.set_max_histories(UNDO);
@@ -117,7 +117,7 @@ impl TextBuffer {
         self.form.join(self.area.lines())
     }
 
-    /// Whether it is another text than at first.
+    /// Returns whether it is another text than at first.
     pub fn is_modified(&self) -> bool {
         self.modified
     }
@@ -143,7 +143,7 @@ impl TextBuffer {
         self.area.lines().get(self.cursor().0).map(String::as_str).unwrap_or_default()
     }
 
-    /// Where the cursor is, how many lines there are, and what is special about them.
+    /// Returns where the cursor is, how many lines there are, and what is special about them.
     pub fn facts(&self) -> String {
         let (row, column) = self.cursor();
         let lines = self.area.lines().len();
@@ -164,7 +164,7 @@ impl TextBuffer {
         facts.join(" · ")
     }
 
-    /// What is selected.
+    /// Returns what is selected.
     pub fn selected(&self) -> Option<String> {
         let ((from, left), (to, right)) = self.area.selection_range()?;
         let lines = self.area.lines().get(from..=to)?;
@@ -279,7 +279,7 @@ impl TextBuffer {
         self.show_cursor();
     }
 
-    /// What is sought.
+    /// Returns what is sought.
     pub fn filter_text(&self) -> &str {
         &self.query
     }
@@ -382,7 +382,7 @@ impl TextBuffer {
         }
     }
 
-    /// What is selected of a line, in bytes.
+    /// Returns what is selected of a line, in bytes.
     fn selection_on(&self, row: usize, line: &str) -> Option<Range<usize>> {
         let ((from, left), (to, right)) = self.area.selection_range()?;
         if !(from..=to).contains(&row) {

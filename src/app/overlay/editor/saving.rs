@@ -8,14 +8,14 @@ use crate::app::pane::Cx;
 
 /// A text on its way out.
 pub(super) enum Saving {
-    /// Looks whether somebody changed the document meanwhile; holds what the text was made of, and the text.
+    /// Looks whether somebody changed the document in the meantime; holds what the text was made of, and the text.
     Looking { origin: String, text: String },
     /// Shows that somebody did: with what there is now, and its name.
     Clashing { clash: Box<EditConflict>, text: String, now: Option<(String, String)> },
 }
 
 impl Editor {
-    /// Saves it, once it is known what is there now, where that is looked at.
+    /// Saves it, once it is known what is there now, if that is looked at.
     pub(super) fn look_and_save(&mut self, origin: String, text: String, cx: &mut Cx) -> AfterKey {
         match self.document.look() {
             Some(load) => {
@@ -27,7 +27,8 @@ impl Editor {
         }
     }
 
-    /// Whether it is known by now what is there: then the text is saved, or it is shown what somebody made of it.
+    /// Returns whether it is known by now what is there: then the text is saved, or it is shown what somebody made of
+    /// it.
     pub(super) fn looked(&mut self, cx: &mut Cx) -> AfterKey {
         let Some(Saving::Looking { origin, text }) = &self.saving else { return AfterKey::Open };
         let fresh = self.document.look().is_none_or(|load| cx.view.store.is_fresh(&load.request));
@@ -51,7 +52,7 @@ impl Editor {
         AfterKey::Open
     }
 
-    /// What is to become of what somebody else made of the document.
+    /// Returns what is to become of what somebody else made of the document.
     pub(super) fn decide(&mut self, choice: Resolution, cx: &mut Cx) -> AfterKey {
         let Some(Saving::Clashing { text: mine, now, .. }) = self.saving.take() else { return AfterKey::Open };
         match (choice, now, &mut self.state) {

@@ -56,7 +56,7 @@ impl Form {
         text
     }
 
-    /// What is worth saying of it.
+    /// Returns what is worth saying of it.
     pub fn facts(&self) -> Vec<&'static str> {
         let mut facts = Vec::new();
         if self.crlf {

@@ -1,4 +1,4 @@
-//! A form that changes a thing: what the server has of it, and what somebody else made of that meanwhile.
+//! A form that changes a thing: what the server has of it, and what somebody else made of that in the meantime.
 
 use super::{Form, NamedTexts, ReplacedText, State, Widget};
 use crate::api::Endpoint;
@@ -25,7 +25,8 @@ pub(super) struct Current {
 
 impl Form {
     /// The form changes what `get` reads: fields begin with what stands under their names there, or with what `read`
-    /// says; only what is changed is sent, and what somebody else changed meanwhile is shown before it is overwritten.
+    /// says; only what is changed is sent, and what somebody else changed in the meantime is shown before it is
+    /// overwritten.
     pub fn of_current<G: Endpoint>(
         mut self,
         view: &View,

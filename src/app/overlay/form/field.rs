@@ -161,12 +161,12 @@ impl Field {
         self
     }
 
-    /// Whether something was typed that is not what stood there.
+    /// Returns whether something was typed that is not what stood there.
     pub fn is_dirty(&self) -> bool {
         self.input.text() != self.initial
     }
 
-    /// What servers may call it when they speak of it, beside its number `at`.
+    /// Returns what servers may call it when they speak of it, beside its number `at`.
     pub fn calls(&self, at: usize) -> Vec<(usize, String)> {
         let mut all = vec![(at, self.name.to_owned())];
         all.extend(self.twin.map(|twin| (at, twin.to_owned())));
@@ -176,7 +176,7 @@ impl Field {
         all
     }
 
-    /// What is offered for it.
+    /// Returns what is offered for it.
     pub fn complete(&self) -> &Complete {
         match &self.widget {
             Widget::Line(complete) | Widget::Words(complete) | Widget::Named(complete) => complete,
@@ -244,7 +244,7 @@ impl Field {
         }
     }
 
-    /// What it needs from the server to know what its text stands for.
+    /// Returns what it needs from the server to know what its text stands for.
     pub fn wants(&self, view: &View) -> Vec<Want> {
         let typed = self.input.text().trim();
         match &self.widget {
@@ -256,7 +256,8 @@ impl Field {
         }
     }
 
-    /// What is wrong with the text as it is, as far as that can be told here; that it is missing is not said yet.
+    /// Returns what is wrong with the text as it is, as far as that can be told here; that it is missing is not said
+    /// yet.
     pub fn verdict(&self, view: &View) -> Option<String> {
         if self.input.text().trim().is_empty() {
             return None;
@@ -267,7 +268,7 @@ impl Field {
         }
     }
 
-    /// What is to be sent; `None` where nothing is.
+    /// Returns what is to be sent; `None` if nothing is.
     pub fn value(&self, view: &View) -> Result<Option<Value>, NoValue> {
         let typed = self.input.text();
         let text = if matches!(self.widget, Widget::Long | Widget::Secret) { typed } else { typed.trim() };
@@ -354,7 +355,7 @@ fn noun(complete: &Complete) -> &'static str {
     }
 }
 
-/// The documentation of an input as a line for a person: without the marks of code and links.
+/// The documentation of an input as a line for the user: without the marks of code and links.
 fn said(help: &'static str) -> String {
     let help: Cow<'static, str> = help.trim().into();
     help.replace(['`', '[', ']'], "")

@@ -54,7 +54,7 @@ impl Form {
         }
     }
 
-    /// Takes what the person's own editor made of a text.
+    /// Takes what the user's own editor made of a text.
     pub(super) fn take_edited(&mut self, text: &str, cx: &mut Cx) {
         let Some((index, before)) = self.outside.take() else { return };
         // An editor ends its files with a line's end.

@@ -27,7 +27,7 @@ pub fn by_field<'a>(said: &str, names: &[&'a str]) -> Vec<(&'a str, String)> {
     found
 }
 
-/// What `part` says of the field `name`, where it begins with its name or names it in quotes.
+/// Returns what `part` says of the field `name`, where it begins with its name or names it in quotes.
 fn about(part: &str, name: &str) -> Option<String> {
     let part = part.trim();
     let spoken = name.replace('_', " ");

@@ -90,7 +90,7 @@ impl Form {
         line::pair(buf, area, &left, &count);
     }
 
-    /// What stands below the fields: what went wrong, else what the field with the focus is about.
+    /// Returns what stands below the fields: what went wrong, else what the field with the focus is about.
     fn below(&self, width: usize, height: u16) -> (Vec<String>, Role) {
         let room = if height > 6 { ABOUT } else { 1 };
         match &self.state {

@@ -70,7 +70,7 @@ impl Load {
         Ok(out)
     }
 
-    /// What a pipeline runs on, and when.
+    /// Returns what a pipeline runs on, and when.
     pub(super) fn plan(&self, one: &PipelineForm) -> Result<PipelinePlan> {
         let project = self.project_id(&one.project)?;
         let history = self.histories.get(&project).ok_or("project: has no repository")?;

@@ -15,7 +15,7 @@ use std::borrow::Cow;
 
 type Spans = Vec<(Cow<'static, str>, Style)>;
 
-/// The description, where there is one.
+/// The description, if any.
 pub fn description<'a>(parts: &Content<'a>) -> Option<&'a str> {
     parts.facts.merge_request.description.as_deref().filter(|text| !text.trim().is_empty())
 }
@@ -51,7 +51,7 @@ pub fn between(view: &View, parts: &Content, width: usize) -> DocLine<'static> {
     line
 }
 
-/// What stands behind the notes that are known.
+/// Returns what stands behind the notes that are known.
 pub fn tail(view: &View, notes: &Rows<Note>) -> DocLine<'static> {
     let theme = view.theme;
     match notes.error {
@@ -88,7 +88,7 @@ pub fn place(view: &View, spot: &DiffPosition, line: usize) -> DocLine<'static> 
     DocLine { spans, ..DocLine::default() }
 }
 
-/// Who said it, and when.
+/// Returns who said it, and when.
 pub fn heading(view: &View, note: &Note, answers: bool) -> DocLine<'static> {
     let theme = view.theme;
     let mut spans: Spans = Vec::new();
@@ -109,7 +109,7 @@ pub fn heading(view: &View, note: &Note, answers: bool) -> DocLine<'static> {
     DocLine { spans, ..DocLine::default() }
 }
 
-/// What the system noted.
+/// Returns what the system noted.
 pub fn system(view: &View, note: &Note) -> DocLine<'static> {
     let when = age(view, note.created_at.as_ref());
     let words = format!("{} {} {} {when}", glyph::open(), event(note), glyph::dot());
@@ -122,7 +122,7 @@ fn event(note: &Note) -> String {
     format!("{author} {said}")
 }
 
-/// What the system noted in a row, in one line: as much of it as there is room for.
+/// Returns what the system noted in a row, in one line: as much of it as there is room for.
 pub fn system_run(view: &View, notes: &Rows<Note>, run: &[usize], width: usize) -> DocLine<'static> {
     let of = |index: &usize| notes.get(*index);
     let Some(last) = run.last().and_then(of) else { return DocLine::default() };
