@@ -218,6 +218,24 @@ impl Project {
     }
 }
 
+crate::resource! {
+    /// A person's place in a project. Not in the specification; later versions of the API have it.
+    pub struct Member {
+        id: u64,
+        name: String,
+        username: String,
+        /// `active`, `blocked`, and more on newer servers.
+        state: String,
+        avatar_url: Option<String>,
+        web_url: String,
+        /// As in [`Access`].
+        access_level: u64,
+        created_at: Option<Time>,
+        /// The date on which the membership ends.
+        expires_at: Option<Time>,
+    }
+}
+
 crate::endpoints! {
     section "Projects";
 
@@ -279,6 +297,14 @@ crate::endpoints! {
     /// Lists the users of a project.
     GET "/projects/{id}/users" => Vec<User>;
     struct ListProjectUsers { id: Id, search: Option<String> }
+
+    /// Lists the direct members of a project.
+    GET "/projects/{id}/members" => Vec<Member>;
+    struct ListMembers { id: Id, query: Option<String> }
+
+    /// Lists the members of a project and those it has from groups, each with the highest role.
+    GET "/projects/{id}/members/all" => Vec<Member>;
+    struct ListAllMembers { id: Id, query: Option<String> }
 
     /// Creates a project; one of `name` and `path` is needed.
     POST "/projects" => Project,

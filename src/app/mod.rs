@@ -903,7 +903,7 @@ impl App {
 
     /// A command as a thing to choose.
     fn command_item(&self, id: &'static str, title: &'static str) -> Item {
-        Item::act(title, Action::Run(id)).note(self.bindings.shown(id)).synonyms(synonyms::of(id))
+        Item::act(title, Action::Run(id)).note(self.bindings.shown(id)).synonyms(synonyms::of(self.registry, id))
     }
 
     /// The commands of the pane at hand, as things to choose.
@@ -938,7 +938,7 @@ impl App {
             .iter()
             .map(|entry| {
                 let item = Item::act(entry.id, Action::Named(entry.id)).detail(entry.title);
-                let mut item = item.synonyms(synonyms::of(entry.id));
+                let mut item = item.synonyms(entry.synonyms);
                 item.why_not = self.place_named(entry).err();
                 item
             })

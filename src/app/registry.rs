@@ -84,6 +84,8 @@ pub struct Entry {
     pub go: Option<Info>,
     /// What it lists of a project, for "go to anything".
     pub lists: Option<&'static str>,
+    /// Words that find it in the palette, beside its title: GitLab's name for the page, and what people type elsewhere.
+    pub synonyms: &'static [&'static str],
     /// Opens the pane.
     pub open: fn(&Place, &View) -> Box<dyn AnyPane>,
     /// The rows of its command table.
@@ -103,6 +105,7 @@ impl Entry {
             routes: &[],
             go: None,
             lists: None,
+            synonyms: &[],
             open: |place, view| Box::new(P::open(place, view)),
             commands: || P::COMMANDS.iter().map(Command::info).collect(),
         }
@@ -146,6 +149,11 @@ impl Entry {
     /// Has a command of every place that goes there.
     pub const fn reached_by(self, id: &'static str, keys: &'static [&'static str], title: &'static str) -> Entry {
         Entry { go: Some(Info { id, keys, title, short: "", writes: false }), ..self }
+    }
+
+    /// Is found by these words, in lower case, beside its title.
+    pub const fn known_as(self, synonyms: &'static [&'static str]) -> Entry {
+        Entry { synonyms, ..self }
     }
 
     /// Lists these of a project.

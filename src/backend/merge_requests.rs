@@ -439,9 +439,9 @@ fn split_labels(text: &str) -> Vec<String> {
 
 /// Somebody who can be given a merge request of a project; 0 is nobody.
 fn assignee(call: &Writing, project: &Project, id: u64) -> Option<u64> {
-    let people = super::projects::members(call.world, project);
+    let people = super::projects::members(call.world, project, true);
     let sees = call.world.users.get(id).is_some() && project.visibility != records::Visibility::Private;
-    (people.contains(&id) || sees).then_some(id)
+    (people.contains_key(&id) || sees).then_some(id)
 }
 
 fn milestone(call: &Writing, project: &Project, id: u64) -> Option<u64> {

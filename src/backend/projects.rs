@@ -8,11 +8,12 @@ use super::reject::Reject;
 use super::users::{attributes, is_path};
 use super::views::SIMPLE_PROJECT;
 use super::world::World;
-use crate::api::projects::Project as ProjectView;
+use crate::api::Id;
 use crate::api::projects::{
-    Access, Common, CreateProject, CreateUserProject, GetProject, Links, ListProjectUsers, ListProjects, Permissions,
-    ProjectBrief, ProjectStatistics, SharedGroup, UpdateProject,
+    Access, Common, CreateProject, CreateUserProject, GetProject, Links, ListAllMembers, ListMembers, ListProjectUsers,
+    ListProjects, Permissions, ProjectBrief, ProjectStatistics, SharedGroup, UpdateProject,
 };
+use crate::api::projects::{Member as MemberView, Project as ProjectView};
 use crate::api::users::User as UserView;
 use crate::backend::presenters::{holds, there, time};
 use crate::backend::ref_updates::RefUpdates;
@@ -26,6 +27,8 @@ pub fn mount(mount: Mount) -> Mount {
         .read::<ListProjects>(list)
         .read::<GetProject>(get)
         .read::<ListProjectUsers>(users)
+        .read::<ListMembers>(direct_members)
+        .read::<ListAllMembers>(all_members)
         .write::<CreateProject>(create)
         .write::<CreateUserProject>(create_for_user)
         .write::<UpdateProject>(update)
@@ -316,18 +319,55 @@ fn get(call: &Reading, input: GetProject) -> Outcome<ProjectView> {
     ok(call.show_project(project, input.statistics == Some(true) && is_member, with_attributes))
 }
 
-/// Everybody with a place in a project: by itself, by its groups, by being its owner.
-pub fn members(world: &World, project: &Project) -> BTreeSet<u64> {
-    let mut places = vec![Membership::Project(project.id)];
-    let mut out = BTreeSet::new();
-    match project.namespace {
-        Namespace::User(owner) => {
-            out.insert(owner);
+/// Everybody with a place in a project, by user: the membership with the highest role. An owner of the namespace has one.
+pub fn members(world: &World, project: &Project, inherited: bool) -> BTreeMap<u64, records::Member> {
+    let own = Membership::Project(project.id);
+    let mut places = vec![own];
+    let mut out = BTreeMap::new();
+    let mut add = |member: &records::Member| {
+        let kept = out.entry(member.user).or_insert_with(|| member.clone());
+        if member.level > kept.level {
+            kept.clone_from(member);
         }
-        Namespace::Group(group) => places.extend(world.group_chain(group).iter().map(|g| Membership::Group(g.id))),
+    };
+    match project.namespace {
+        Namespace::User(user) => {
+            let (level, created_at) = (level::OWNER, project.created_at);
+            add(&records::Member { id: 0, place: own, user, level, created_at });
+        }
+        Namespace::Group(group) if inherited => {
+            places.extend(world.group_chain(group).iter().map(|g| Membership::Group(g.id)));
+        }
+        Namespace::Group(_) => {}
     }
-    out.extend(world.members.iter().filter(|member| places.contains(&member.place)).map(|member| member.user));
+    world.members.iter().filter(|member| places.contains(&member.place)).for_each(add);
     out
+}
+
+fn list_members(call: &Reading, id: &Id, query: Option<&str>, inherited: bool) -> Outcome<Vec<MemberView>> {
+    let members = members(call.world, call.project(id)?, inherited);
+    let part = query.unwrap_or_default();
+    let rows = members.into_values().map(|member| (call.person(member.user), member));
+    let rows = rows.filter(|(user, _)| holds(&user.name, part) || holds(&user.username, part)).collect();
+    call.page(rows, |(user, member)| MemberView {
+        id: user.id,
+        name: user.name,
+        username: user.username,
+        state: user.state,
+        avatar_url: user.avatar_url,
+        web_url: user.web_url,
+        access_level: member.level.into(),
+        created_at: Some(time(member.created_at)),
+        expires_at: None,
+    })
+}
+
+fn direct_members(call: &Reading, input: ListMembers) -> Outcome<Vec<MemberView>> {
+    list_members(call, &input.id, input.query.as_deref(), false)
+}
+
+fn all_members(call: &Reading, input: ListAllMembers) -> Outcome<Vec<MemberView>> {
+    list_members(call, &input.id, input.query.as_deref(), true)
 }
 
 fn users(call: &Reading, input: ListProjectUsers) -> Outcome<Vec<UserView>> {
@@ -336,8 +376,8 @@ fn users(call: &Reading, input: ListProjectUsers) -> Outcome<Vec<UserView>> {
         let part = input.search.as_deref().unwrap_or_default();
         holds(&user.name, part) || holds(&user.username, part)
     };
-    let people = members(call.world, project);
-    let rows: Vec<&User> = people.iter().filter_map(|id| call.world.users.get(*id)).filter(matches).collect();
+    let people = members(call.world, project, true);
+    let rows: Vec<&User> = people.keys().filter_map(|id| call.world.users.get(*id)).filter(matches).collect();
     call.page(rows, |user| call.person(user.id))
 }
 

@@ -15,6 +15,7 @@ pub mod job;
 pub mod jobs;
 pub mod key;
 pub mod license;
+pub mod members;
 pub mod mr;
 pub mod mrs;
 pub mod notifications;
@@ -35,9 +36,11 @@ use crate::app::registry::{Above, Entry, Thing};
 /// Every place there is; the first lies above all others.
 pub const PANES: &[Entry] = &[
     Entry::of::<projects::Projects>()
+        .known_as(&["projects", "repositories", "repos"])
         .at(&["", "projects", "dashboard", "dashboard/projects", "explore", "explore/projects"])
         .reached_by("go.projects", &["g p"], "Go to projects"),
     Entry::of::<mrs::MergeRequests>()
+        .known_as(&["merge requests", "mr", "pull requests", "pr", "reviews"])
         .at(&[
             "merge_requests",
             "dashboard/merge_requests",
@@ -46,13 +49,19 @@ pub const PANES: &[Entry] = &[
         ])
         .lists("merge requests")
         .reached_by("go.mrs", &["g m"], "Go to merge requests"),
-    Entry::of::<mr::Mr>().shows(Thing::MergeRequest).signed('!').below(Above::Place("mrs")).at(&[
-        "{project}/-/merge_requests/{item:number}/..",
-        "{project}/-/merge_requests/{item:number}/diffs/.. => changes",
-        "{project}/-/merge_requests/{item:number}/commits/.. => commits",
-        "{project}/-/merge_requests/{item:number}/pipelines/.. => pipelines",
-    ]),
+    Entry::of::<mr::Mr>()
+        .known_as(&["merge request", "pull request", "pr", "review"])
+        .shows(Thing::MergeRequest)
+        .signed('!')
+        .below(Above::Place("mrs"))
+        .at(&[
+            "{project}/-/merge_requests/{item:number}/..",
+            "{project}/-/merge_requests/{item:number}/diffs/.. => changes",
+            "{project}/-/merge_requests/{item:number}/commits/.. => commits",
+            "{project}/-/merge_requests/{item:number}/pipelines/.. => pipelines",
+        ]),
     Entry::of::<files::Files>()
+        .known_as(&["repository", "files", "source code", "tree"])
         .shows(Thing::Project)
         .below(Above::Folder)
         .at(&[
@@ -62,64 +71,96 @@ pub const PANES: &[Entry] = &[
             "{project}/-/tree|blob|raw|blame/{ref}/{path:rest}#L{line}",
         ])
         .reached_by("go.files", &["g f"], "Go to files"),
-    Entry::of::<overview::Overview>().lists("overview"),
-    Entry::of::<branches::Branches>().at(&["{project}/-/branches/.."]).lists("branches").reached_by(
-        "go.branches",
-        &["g b"],
-        "Go to branches",
+    Entry::of::<overview::Overview>()
+        .known_as(&["project overview", "project information", "readme", "about"])
+        .lists("overview"),
+    Entry::of::<members::Members>()
+        .known_as(&["members", "manage", "people", "roles", "access"])
+        .at(&["{project}/-/project_members/.."])
+        .lists("members")
+        .reached_by("go.members", &["g u"], "Go to members"),
+    Entry::of::<branches::Branches>()
+        .known_as(&["branches"])
+        .at(&["{project}/-/branches/.."])
+        .lists("branches")
+        .reached_by("go.branches", &["g b"], "Go to branches"),
+    Entry::of::<tags::Tags>().known_as(&["tags", "releases"]).at(&["{project}/-/tags/.."]).lists("tags").reached_by(
+        "go.tags",
+        &["g t"],
+        "Go to tags",
     ),
-    Entry::of::<tags::Tags>().at(&["{project}/-/tags/.."]).lists("tags").reached_by("go.tags", &["g t"], "Go to tags"),
     Entry::of::<commits::Commits>()
+        .known_as(&["commits", "history", "log"])
         .below(Above::OwnList)
         .at(&["{project}/-/commits|network/{ref:rest}"])
         .lists("commits")
         .reached_by("go.commits", &["g c"], "Go to commits"),
     Entry::of::<commit::CommitPane>()
+        .known_as(&["commit", "show"])
         .shows(Thing::Commit)
         .below(Above::Place("commits"))
         .at(&["{project}/-/commit/{item}/.."]),
-    Entry::of::<compare::ComparePane>().shows(Thing::Comparison).at(&["{project}/-/compare/{item:rest}"]),
+    Entry::of::<compare::ComparePane>()
+        .known_as(&["compare revisions", "diff"])
+        .shows(Thing::Comparison)
+        .at(&["{project}/-/compare/{item:rest}"]),
     Entry::of::<jobs::Jobs>()
+        .known_as(&["jobs", "builds", "ci", "ci/cd"])
         .below(Above::OwnList)
         .at(&["{project}/-/jobs|builds|pipelines/..", "{project}/-/pipelines/{item:number}/.."])
         .lists("jobs")
         .reached_by("go.jobs", &["g j"], "Go to jobs"),
     Entry::of::<job::JobTrace>()
+        .known_as(&["job", "job log", "log", "trace"])
         .shows(Thing::Job)
         .below(Above::Place("jobs"))
         .at(&["{project}/-/jobs|builds/{item:number}/.."]),
-    Entry::of::<traces::Traces>().below(Above::Place("jobs")),
-    Entry::of::<artifacts::Artifacts>().below(Above::SameThing("job")).at(&[
+    Entry::of::<traces::Traces>().known_as(&["job logs", "logs", "traces"]).below(Above::Place("jobs")),
+    Entry::of::<artifacts::Artifacts>().known_as(&["artifacts", "test report"]).below(Above::SameThing("job")).at(&[
         "{project}/-/jobs|builds/{item:number}/artifacts/..",
         "{project}/-/jobs|builds/{item:number}/artifacts/browse|file|raw|download/{path:rest}",
         "{project}/-/jobs|builds/artifacts/{ref:rest}/browse|file|raw|download/{path:rest}?job={item}",
     ]),
-    Entry::of::<runners::Runners>().at(&["admin/runners => all", "{project}/-/runners/.."]).reached_by(
-        "go.runners",
-        &["g r"],
-        "Go to runners",
-    ),
+    Entry::of::<runners::Runners>()
+        .known_as(&["runners", "ci"])
+        .at(&["admin/runners => all", "{project}/-/runners/.."])
+        .reached_by("go.runners", &["g r"], "Go to runners"),
     Entry::of::<deployments::Deployments>()
+        .known_as(&["deployments", "environments", "operate"])
         .at(&["{project}/-/deployments|environments/..", "{project}/-/deployments/{item:number}/.."]),
-    Entry::of::<home::Home>().shows(Thing::Home).reached_by("go.home", &["g h"], "Go home"),
-    Entry::of::<search::Searching>().reached_by("go.search", &["g s"], "Go to search"),
-    Entry::of::<staged_changes::StagedChanges>().reached_by("go.stage", &["g i"], "Go to staged changes"),
+    Entry::of::<home::Home>()
+        .known_as(&["home", "dashboard", "your work", "to-do list", "todo", "inbox"])
+        .shows(Thing::Home)
+        .reached_by("go.home", &["g h"], "Go home"),
+    Entry::of::<search::Searching>().known_as(&["search", "grep", "find"]).reached_by(
+        "go.search",
+        &["g s"],
+        "Go to search",
+    ),
+    Entry::of::<staged_changes::StagedChanges>()
+        .known_as(&["staged changes", "web ide", "index", "commit changes"])
+        .reached_by("go.stage", &["g i"], "Go to staged changes"),
     Entry::of::<snippets::Snippets>()
+        .known_as(&["snippets", "gists"])
         .shows(Thing::Snippet)
         .signed('$')
         .below(Above::OwnList)
         .at(&["{project}/-/snippets/..", "{project}/-/snippets/{item:number}/.."]),
-    Entry::of::<groups::Groups>().shows(Thing::Group).below(Above::OwnList).at(&[
-        "dashboard/groups",
-        "explore/groups",
-        "{group:name}",
-        "groups/{group:rest}",
-        "groups/{group:rest}/-/..",
-        "admin/groups/{group:rest}",
-        "admin/groups/{group:rest}/-/..",
-    ]),
-    Entry::of::<users::Users>().at(&["users", "admin/users"]),
-    Entry::of::<user::UserPane>().shows(Thing::User).below(Above::Place("users")).at(&[
+    Entry::of::<groups::Groups>()
+        .known_as(&["groups", "subgroups", "namespaces"])
+        .shows(Thing::Group)
+        .below(Above::OwnList)
+        .at(&[
+            "dashboard/groups",
+            "explore/groups",
+            "{group:name}",
+            "groups/{group:rest}",
+            "groups/{group:rest}/-/..",
+            "admin/groups/{group:rest}",
+            "admin/groups/{group:rest}/-/..",
+        ]),
+    Entry::of::<users::Users>().known_as(&["users", "members", "people", "admin"]).at(&["users", "admin/users"]),
+    Entry::of::<user::UserPane>().known_as(&["user", "profile"]).shows(Thing::User).below(Above::Place("users")).at(&[
         "@{item:name}/..",
         "@{item:name}/keys => ssh",
         "users/{item:name}/..",
@@ -127,23 +168,41 @@ pub const PANES: &[Entry] = &[
         "admin/users/{item:name}/..",
         "admin/users/{item:name}/keys => ssh",
     ]),
-    Entry::of::<user::UserPane>().named("me", "Your profile and keys").needing(Needs::Nothing).at(&[
-        "me",
-        "profile",
-        "user_settings/profile",
-        "profile/keys => ssh",
-        "user_settings/ssh_keys => ssh",
-        "profile|user_settings/gpg_keys => gpg",
-    ]),
-    Entry::of::<key::LookUp>().below(Above::Place("users")).at(&["keys/{item:number}", "admin/keys/{item:number}"]),
-    Entry::of::<hooks::Hooks>().at(&["hooks", "admin/hooks|system_hooks"]),
-    Entry::of::<license::LicensePane>().at(&["license", "admin/license|subscription"]),
-    Entry::of::<notifications::Notifications>().at(&["notifications", "profile/notifications"]),
-    Entry::of::<issue::IssuePane>().shows(Thing::Issue).signed('#').at(&["{project}/-/issues/{item:number}/.."]),
+    Entry::of::<user::UserPane>()
+        .named("me", "Your profile and keys")
+        .known_as(&["me", "user settings", "preferences", "edit profile", "ssh keys", "gpg keys"])
+        .needing(Needs::Nothing)
+        .at(&[
+            "me",
+            "profile",
+            "user_settings/profile",
+            "profile/keys => ssh",
+            "user_settings/ssh_keys => ssh",
+            "profile|user_settings/gpg_keys => gpg",
+        ]),
+    Entry::of::<key::LookUp>()
+        .known_as(&["ssh keys", "fingerprint", "admin"])
+        .below(Above::Place("users"))
+        .at(&["keys/{item:number}", "admin/keys/{item:number}"]),
+    Entry::of::<hooks::Hooks>()
+        .known_as(&["system hooks", "webhooks", "admin"])
+        .at(&["hooks", "admin/hooks|system_hooks"]),
+    Entry::of::<license::LicensePane>()
+        .known_as(&["license", "licence", "subscription", "admin"])
+        .at(&["license", "admin/license|subscription"]),
+    Entry::of::<notifications::Notifications>()
+        .known_as(&["notification settings", "mail", "email"])
+        .at(&["notifications", "profile/notifications"]),
+    Entry::of::<issue::IssuePane>()
+        .known_as(&["issue", "ticket", "bug"])
+        .shows(Thing::Issue)
+        .signed('#')
+        .at(&["{project}/-/issues/{item:number}/.."]),
     Entry::of::<issue::IssuePane>()
         .named("epic", "Epic")
+        .known_as(&["epic"])
         .shows(Thing::Epic)
         .signed_in_group('&')
         .at(&["groups/{group:rest}/-/epics/{item:number}/.."]),
-    Entry::of::<jobs::Jobs>().named("pipelines", "Pipelines"),
+    Entry::of::<jobs::Jobs>().named("pipelines", "Pipelines").known_as(&["pipelines", "ci", "ci/cd"]),
 ];

@@ -1,4 +1,4 @@
-//! Who may work on a project, to be found by name and opened.
+//! Who may work on a project, to be found by name and opened, and what roles are called.
 
 use crate::api::Id;
 use crate::api::projects::ListProjectUsers;
@@ -12,6 +12,22 @@ use std::time::Duration;
 
 /// How long typing rests before the server is asked.
 const PAUSE: Duration = Duration::from_millis(150);
+
+/// Access levels, and the roles that GitLab calls them.
+const ROLES: &[(u64, &str)] = &[
+    (5, "Minimal access"),
+    (10, "Guest"),
+    (15, "Planner"),
+    (20, "Reporter"),
+    (30, "Developer"),
+    (40, "Maintainer"),
+    (50, "Owner"),
+];
+
+/// Returns the role of an access level; the number itself where servers have no name for it.
+pub fn role(level: u64) -> String {
+    ROLES.iter().find(|(sent, _)| *sent == level).map_or_else(|| level.to_string(), |(_, name)| (*name).to_owned())
+}
 
 /// The users of a project.
 pub struct Members {

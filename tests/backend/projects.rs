@@ -79,6 +79,9 @@ async fn groups_nest_and_hold_projects() {
     assert_eq!(each(&server.read("", "/groups/acme%2Fweb/projects").await, "path"), ["shop"]);
     assert_eq!(each(&server.read("", "/groups/acme%2Fweb").await["projects"], "path"), ["shop"]);
     assert_eq!(each(&server.read("", "/projects/acme%2Fweb%2Fshop/users").await, "username"), ["ada"]);
+    let members = server.read("", "/projects/acme%2Fweb%2Fshop/members/all?query=AD").await;
+    assert_eq!((&members[0]["username"], &members[0]["access_level"]), (&"ada".into(), &50.into()), "the highest role");
+    assert!(each(&server.read("", "/projects/acme%2Fweb%2Fshop/members?query=x").await, "id").is_empty());
 
     assert_eq!(json(server.delete("", "/groups/acme").await, 401).await["message"], "401 Unauthorized");
     assert_eq!(server.delete("ada", "/groups/acme").await.status(), 204);

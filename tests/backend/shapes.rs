@@ -367,6 +367,8 @@ async fn reads_have_the_fields_of_their_views() {
         ("", rocket.into(), PROJECT.into()),
         ("ada", format!("{rocket}?statistics=true"), with(PROJECT, STATISTICS)),
         ("ada", at("/users"), BRIEF.into()),
+        ("ada", at("/members"), with(BRIEF, "access_level# created_at@ expires_at%?")),
+        ("ada", at("/members/all"), with(BRIEF, "access_level# created_at@ expires_at%?")),
         // Deployments.
         ("ada", at("/deployments"), DEPLOYMENT.into()),
         ("ada", at(&format!("/deployments/{deployment}")), DEPLOYMENT.into()),

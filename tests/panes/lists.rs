@@ -44,6 +44,7 @@ fn lists() -> Vec<List> {
         list(on("tags"), "GET /projects/a%2Fb/repository/tags", two(&named), true, true),
         list(on("snippets"), "GET /projects/a%2Fb/snippets", two(&snippet), false, true),
         list(on("mrs"), "GET /projects/a%2Fb/merge_requests", two(&merge_request), true, true),
+        list(on("members"), "GET /projects/a%2Fb/members/all", two(&user), false, false),
         list(Place::new("projects"), "GET /projects", two(&project), false, false),
         list(Place::new("users"), "GET /users", two(&user), true, true),
         list(Place::new("runners"), "GET /runners", two(&runner), false, true),

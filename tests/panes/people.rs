@@ -200,3 +200,40 @@ async fn hostile_names_are_shown_and_not_obeyed_on_any_size() {
         }
     }
 }
+
+#[tokio::test]
+async fn members_are_shown_with_their_roles_and_open_as_users() {
+    let member = |id: u64, name: &str, level: u64, ends: Option<&str>| {
+        let mut member = user(id, name, "active");
+        member["access_level"] = level.into();
+        member["created_at"] = "2026-06-01T00:00:00Z".into();
+        member["expires_at"] = ends.into();
+        member
+    };
+    let mut harness = Begin::at(Place::new("members").project("a/b")).size(100, 20).open();
+    harness
+        .reply("GET /projects/a%2Fb/members/all", [member(2, "bo", 40, None), member(3, "gus", 30, Some("2026-12-31"))])
+        .reply("GET /projects/a%2Fb/members", json!([]))
+        .settle()
+        .await;
+    harness.expect("members  2").expect("Max role").expect("Maintainer").expect("2026-12-31").expect("2w");
+    harness.click_on("Max role").click_on("Max role").settle().await;
+    let line = |words: &str| harness.lines().iter().position(|line| line.contains(words));
+    assert!(line("GUS") < line("BO"), "the lowest role first\n{}", harness.picture());
+    harness.press("g g");
+    harness.press("/").type_text("gu").settle().await;
+    assert!(
+        harness.asked.iter().any(|line| line.ends_with("members/all?query=gu&page=1&per_page=100")),
+        "{:?}",
+        harness.asked
+    );
+    harness.press("Esc 2").settle().await;
+    harness
+        .expect("The project has no direct members.")
+        .press("1 y")
+        .expect("username")
+        .press("Esc Enter")
+        .settle()
+        .await;
+    assert_eq!(harness.app.place(), Place::new("user").item("gus"));
+}

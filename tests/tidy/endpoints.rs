@@ -1,4 +1,4 @@
-//! docs/endpoints.md: printed from the list of endpoints, and held against the rows of the specification.
+//! docs/endpoints.md: printed from the list of endpoints, and held against the rows of reach.txt.
 
 use crate::source::{document, is_printed, root};
 use crate::ways::{How, ways};
@@ -18,12 +18,6 @@ struct Row {
     contract: Option<String>,
     /// The way to it in the interface.
     reach: Option<How>,
-}
-
-/// The rows of the specification, in its order.
-fn specified() -> Vec<String> {
-    let text = document("tests/contract/rows.txt");
-    text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect()
 }
 
 /// A row by method and shape: slots have other names here and there.
@@ -65,7 +59,7 @@ fn rows() -> Vec<Row> {
         reach: reached.remove(&shape(&line_of(endpoint))),
     };
     let all: Vec<Row> = AREAS.iter().flat_map(|(_, endpoints)| endpoints.iter()).map(row).collect();
-    let order = specified().iter().map(|line| shape(line)).collect::<Vec<_>>();
+    let order: Vec<String> = ways().iter().map(|way| shape(&way.row)).collect();
     let mut rows = all;
     rows.sort_by_key(|row| order.iter().position(|line| *line == shape(&row.line)));
     rows
@@ -76,7 +70,7 @@ fn table() -> String {
     let count = |of: fn(&Row) -> &Option<String>| rows.iter().filter(|row| of(row).is_some()).count();
     let within = |fits: fn(&How) -> bool| rows.iter().filter(|row| row.reach.as_ref().is_some_and(fits)).count();
     let mut text = format!(
-        "# Endpoints\n\nEvery row of the specification, and where it lives. This page is printed from the list of endpoints by\n\
+        "# Endpoints\n\nEvery operation, and where it lives. This page is printed from the list of endpoints by\n\
          `UPDATE_DOCS=1 cargo test --test tidy endpoints`. The ways in the interface are those of \
          [reach.txt](../tests/panes/reach.txt),\nand `cargo test --test panes reach` walks each of them: open the place with \
          `labscope demo PLACE` (what begins with a colon\nis typed as a command), press the keys, type what stands in \
@@ -114,13 +108,17 @@ fn table() -> String {
 }
 
 #[test]
-fn every_row_of_the_specification_has_an_endpoint_and_nothing_else_has() {
-    let specified: BTreeSet<String> = specified().iter().map(|line| shape(line)).collect();
+fn every_row_has_one_endpoint_and_every_endpoint_a_row() {
+    let rows: Vec<String> = ways().iter().map(|way| shape(&way.row)).collect();
+    let stated: BTreeSet<String> = rows.iter().cloned().collect();
+    assert_eq!(rows.len(), stated.len(), "a row of tests/panes/reach.txt stands there twice");
     let endpoints = AREAS.iter().flat_map(|(_, endpoints)| endpoints.iter());
     let ours: BTreeSet<String> = endpoints.map(|endpoint| shape(&line_of(endpoint))).collect();
-    let (missing, strange): (Vec<_>, Vec<_>) =
-        (specified.difference(&ours).collect(), ours.difference(&specified).collect());
-    assert!(missing.is_empty() && strange.is_empty(), "missing: {missing:#?}\nnot in the specification: {strange:#?}");
+    let (missing, strange): (Vec<_>, Vec<_>) = (stated.difference(&ours).collect(), ours.difference(&stated).collect());
+    assert!(
+        missing.is_empty() && strange.is_empty(),
+        "missing: {missing:#?}\nnot in tests/panes/reach.txt: {strange:#?}"
+    );
 }
 
 #[test]
@@ -130,13 +128,6 @@ fn every_endpoint_has_a_client_a_handler_and_a_contract_test() {
         assert!(row.handler.is_some(), "{} ({}) has no handler in the local server", row.name, row.line);
         assert!(row.contract.is_some(), "{} ({}) has no contract test", row.name, row.line);
     }
-}
-
-#[test]
-fn every_row_is_said_to_be_reached_once() {
-    let said: Vec<String> = ways().iter().map(|way| shape(&way.row)).collect();
-    let rows: Vec<String> = specified().iter().map(|line| shape(line)).collect();
-    assert_eq!(said, rows, "tests/panes/reach.txt has the rows of tests/contract/rows.txt, in that order");
 }
 
 #[test]

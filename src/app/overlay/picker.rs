@@ -24,7 +24,7 @@ pub struct Item {
     pub detail: String,
     /// Keys that do the same, or another note at the right.
     pub note: String,
-    /// Other words that find it: [`synonyms::of`](crate::app::synonyms::of).
+    /// Other words that find it.
     pub synonyms: &'static [&'static str],
     /// Why it cannot be chosen here.
     pub why_not: Option<String>,

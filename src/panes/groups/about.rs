@@ -6,8 +6,8 @@ use crate::api::groups::Group;
 use crate::app::pane::View;
 use crate::app::place::Place;
 use crate::parts::facts::{Details, LinkTarget};
-use crate::parts::forms;
 use crate::parts::list::{age, ago};
+use crate::parts::people;
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 
@@ -55,7 +55,7 @@ pub fn group(facts: &mut Details, view: &View, group: &Group, size: Option<&Grou
     for (index, link) in group.ldap_group_links.iter().flatten().enumerate() {
         let name = if index == 0 { "directory" } else { "" };
         let cn = link.cn.clone().unwrap_or_default();
-        let level = forms::group::level(link.group_access);
+        let level = people::role(link.group_access);
         let pieces = vec![(cn, Role::Label), (format!("  {level} from {}", link.provider), Role::Dim)];
         facts.field(name, pieces, None);
     }

@@ -17,14 +17,6 @@ use crate::app::place::Place;
 use crate::store::Write;
 use crate::ui::text::shown;
 
-/// Levels that a link gives, as people call them and as they are sent.
-const LEVELS: &[(&str, u64)] = &[("guest", 10), ("reporter", 20), ("developer", 30), ("maintainer", 40), ("owner", 50)];
-
-/// Returns what an access level is called.
-pub fn level(number: u64) -> String {
-    LEVELS.iter().find(|(_, sent)| *sent == number).map_or_else(|| number.to_string(), |(name, _)| (*name).to_owned())
-}
-
 /// Shorter names, and what they are about.
 const SAID: &[(&str, &str, &str)] = &[
     ("name", "name", ""),
@@ -162,7 +154,7 @@ pub fn unlink(path: &str, links: &[LdapGroupLink]) -> Result<Action, Box<Form>> 
     }
     let item = |link: &LdapGroupLink| {
         let cn = link.cn.clone().unwrap_or_default();
-        let detail = format!("{} from {}", level(link.group_access), shown(&link.provider));
+        let detail = format!("{} from {}", crate::parts::people::role(link.group_access), shown(&link.provider));
         Item::act(cn.clone(), removal(path, &cn, &link.provider)).detail(detail)
     };
     let title = format!("Remove a directory link of {}", shown(path));
