@@ -198,7 +198,7 @@ impl ListSource for MergeRequestSource {
     type Detail = TextDetail;
     const ID: &'static str = "mrs";
     const TITLE: &'static str = "Merge requests";
-    const WIDTHS: [PanelRequest; 2] = [PanelRequest { min: 62, weight: 5 }, PanelRequest { min: 36, weight: 3 }];
+    const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 62, weight: 5 }, PanelRequest { min: 36, weight: 3 }];
     const COLUMNS: Columns<MergeRequest> = COLUMNS;
     const COMMANDS: &'static [Command<MergeRequests>] = &[
         Command::new("mrs.open", &["Enter"], "Open merge request", |pane: &mut MergeRequests, cx| {

@@ -185,7 +185,7 @@ impl ListSource for TagSource {
     const TITLE: &'static str = "Tags of a project";
     const NEEDS: Needs = Needs::Project;
     const HEADING: &'static str = "Tags";
-    const WIDTHS: [PanelRequest; 2] = [PanelRequest { min: 48, weight: 1 }, PanelRequest { min: 40, weight: 1 }];
+    const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 48, weight: 1 }, PanelRequest { min: 40, weight: 1 }];
     const COLUMNS: Columns<Tag> = COLUMNS;
     const COMMANDS: &'static [Command<Tags>] = &[
         Command::new("tags.open", &["Enter"], "Browse files", |pane: &mut Tags, cx| pane.go("files", cx))

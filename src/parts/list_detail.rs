@@ -17,7 +17,7 @@ use std::time::Duration;
 const PAUSE: Duration = Duration::from_millis(150);
 
 /// A list with facts beside it.
-pub trait FactsSource: ListSource<Detail = FactsDetail> {
+pub trait FactsSource: ListSource {
     /// Returns what is fetched to know all about a row.
     fn load(&self, _row: &Self::Row) -> Option<Load> {
         None
@@ -68,7 +68,8 @@ impl<S: FactsSource> Detail<S> for FactsDetail {
         self.facts.enter(cx)
     }
 
-    fn draw(&self, at: &Beside<'_, S>, row: &S::Row, view: &View, area: Rect, buf: &mut Buffer) {
+    fn draw(&self, at: &Beside<'_, S>, view: &View, area: Rect, buf: &mut Buffer) {
+        let Some(row) = at.row else { return };
         let body = panels::title(buf, area, view.theme, at.focused, &at.source.facts_title(row), "");
         self.facts.draw(view, body, buf, at.focused);
     }
@@ -144,7 +145,8 @@ impl<S: TextSource> Detail<S> for TextDetail {
         false
     }
 
-    fn draw(&self, at: &Beside<'_, S>, row: &S::Row, view: &View, area: Rect, buf: &mut Buffer) {
+    fn draw(&self, at: &Beside<'_, S>, view: &View, area: Rect, buf: &mut Buffer) {
+        let Some(row) = at.row else { return };
         let (title, note) = at.source.text_title(view, row);
         let body = panels::title(buf, area, view.theme, at.focused, &title, &note);
         let body = Rect { x: body.x + 1, width: body.width.saturating_sub(1), ..body };

@@ -18,10 +18,8 @@ use ratatui::layout::Rect;
 use std::cell::Cell;
 use std::time::Duration;
 
-/// The panel of the list.
-pub const LIST: usize = 0;
-/// The panel beside it.
-pub const DETAIL: usize = 1;
+/// The most panels that a place has.
+const PANELS: usize = 3;
 
 /// A place that lists what its source says.
 pub struct ListPane<S: ListSource> {
@@ -39,7 +37,8 @@ pub struct ListPane<S: ListSource> {
     named: Option<String>,
     /// Made again at each update of the source and of what the user chose, see [`ListPane::resolve`].
     resolved: Resolved<S::Row>,
-    detail_area: Cell<Rect>,
+    /// Where the panels beside the list were drawn.
+    areas: Cell<[Rect; PANELS]>,
 }
 
 /// What a list is, by its source and by what the user chose.
@@ -111,21 +110,31 @@ impl<S: ListSource> ListPane<S> {
         self.list = Listing::asked(text);
     }
 
-    /// Returns whether what stands beside the list has the focus.
+    /// Returns whether a panel beside the list has the focus.
     pub fn on_detail(&self) -> bool {
-        self.panels.focus() == DETAIL
+        self.panels.focus() != S::Detail::LIST
     }
 
-    /// Gives the focus to what stands beside the list.
+    /// Returns whether a panel to the left of the list has the focus.
+    pub fn is_before_list(&self) -> bool {
+        self.panels.focus() < S::Detail::LIST
+    }
+
+    /// Gives the focus to the list.
+    pub fn focus_list(&mut self) {
+        self.panels.set_focus(S::Detail::LIST);
+    }
+
+    /// Gives the focus to what stands to the right of the list.
     pub fn focus_detail(&mut self) {
-        self.panels.set_focus(DETAIL);
+        self.panels.set_focus(S::Detail::LIST + 1);
     }
 
     /// Opens what is under the cursor of the panel beside the list; `false` where the list has the focus, or that leads
     /// nowhere.
     pub fn enter_detail(&mut self, cx: &mut Cx) -> bool {
         let view = cx.view;
-        self.on_detail() && self.with_detail(&view, |detail, at| detail.enter(at, cx))
+        self.on_detail() && self.with_detail(&view, self.panels.focus(), |detail, at| detail.enter(at, cx))
     }
 
     /// The selected row, or why there is none.
@@ -184,13 +193,10 @@ impl<S: ListSource> ListPane<S> {
         self.resolved = Resolved { filter, columns, asked, shown };
     }
 
-    /// Columns of what stands beside the list; it is drawn in the whole screen between the lines of the frame.
-    fn detail_width(&self, view: &View) -> usize {
-        if S::Detail::PANELS == 1 {
-            return 0;
-        }
-        let places = self.panels.places(Rect::new(0, 0, view.size.0, view.size.1), &S::WIDTHS);
-        places.get(DETAIL).copied().flatten().map_or(0, |place| usize::from(place.width))
+    /// Columns of a panel; they are drawn in the whole screen between the lines of the frame.
+    fn width(&self, panel: usize, view: &View) -> usize {
+        let places = self.panels.places(Rect::new(0, 0, view.size.0, view.size.1), S::WIDTHS);
+        places.get(panel).copied().flatten().map_or(0, |place| usize::from(place.width))
     }
 
     fn selected_key(&self, view: &View) -> Option<String> {
@@ -198,19 +204,28 @@ impl<S: ListSource> ListPane<S> {
     }
 
     /// Returns what the panel beside the list is about now.
-    fn beside<'a>(&'a self, view: &View<'a>) -> Beside<'a, S> {
-        let (row, width) = (self.current(view), self.detail_width(view));
-        Beside { source: &self.source, row, is_new: false, width, focused: self.on_detail() }
+    fn beside<'a>(&'a self, view: &View<'a>, panel: usize) -> Beside<'a, S> {
+        let (rows, row) = (self.rows(view), self.current(view));
+        let is_new = self.read != row.map(S::key);
+        let (width, focused) = (self.width(panel, view), self.panels.focus() == panel);
+        Beside { source: &self.source, rows, row, is_new, panel, width, focused }
     }
 
-    fn with_detail<T>(&mut self, view: &View, run: impl FnOnce(&mut S::Detail, &Beside<'_, S>) -> T) -> T {
-        let (row, width, focused) = (self.current(view), self.detail_width(view), self.on_detail());
-        run(&mut self.detail, &Beside { source: &self.source, row, is_new: false, width, focused })
+    fn with_detail<T>(
+        &mut self,
+        view: &View,
+        panel: usize,
+        run: impl FnOnce(&mut S::Detail, &Beside<'_, S>) -> T,
+    ) -> T {
+        let (rows, row) = (self.rows(view), self.current(view));
+        let is_new = self.read != row.map(S::key);
+        let (width, focused) = (self.width(panel, view), self.panels.focus() == panel);
+        run(&mut self.detail, &Beside { source: &self.source, rows, row, is_new, panel, width, focused })
     }
 
     fn draw_list(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let columns = &self.resolved.columns;
-        let focused = self.panels.focus() == LIST;
+        let focused = !self.on_detail();
         let body = if S::Detail::PANELS == 1 { area } else { self.draw_heading(view, area, buf, focused) };
         let rows = self.rows(view);
         if let Some(error) = rows.error.filter(|_| rows.is_empty())
@@ -246,12 +261,10 @@ impl<S: ListSource> Pane for ListPane<S> {
         let tab = place.tab.as_deref().and_then(named).unwrap_or(0);
         let (detail, mut panels) = (S::Detail::new(), Panels::new(S::Detail::PANELS));
         let named = place.item.clone().filter(|_| S::NAMES_ROW);
-        if named.is_some() {
-            panels.set_focus(DETAIL);
-        }
+        panels.set_focus(S::Detail::LIST + usize::from(named.is_some()));
         let resolved = Resolved { filter: Filter::Server, columns: S::COLUMNS.chosen(view), asked: None, shown: None };
-        let detail_area = Cell::default();
-        let mut pane = ListPane { source, list, detail, tab, panels, read: None, named, resolved, detail_area };
+        let areas = Cell::default();
+        let mut pane = ListPane { source, list, detail, tab, panels, read: None, named, resolved, areas };
         pane.resolve(view);
         pane
     }
@@ -260,7 +273,8 @@ impl<S: ListSource> Pane for ListPane<S> {
         let tab = self.source.tabs().get(self.tab).filter(|_| self.tab > 0).map(|title| title.to_lowercase());
         let mut place = Place { tab, ..self.source.place() };
         if S::NAMES_ROW {
-            place.item = self.named.clone().or_else(|| self.read.clone().filter(|_| self.on_detail()));
+            place.item =
+                self.named.clone().or_else(|| self.read.clone().filter(|_| self.on_detail() && !self.is_before_list()));
         }
         match self.resolved.filter {
             Filter::Query(_) => place.query(self.list.filter_text()),
@@ -289,10 +303,12 @@ impl<S: ListSource> Pane for ListPane<S> {
             Filter::Server => (Vec::new(), self.list.rest()),
             Filter::Loaded(_) => (Vec::new(), Duration::ZERO),
         };
-        wants.extend(self.resolved.asked.iter().flat_map(|query| query.wants(self.list.pages(), rest)));
+        let pulse = S::pulse(self, view);
+        let pages = self.list.pages().max(S::PAGES);
+        wants.extend(self.resolved.asked.iter().flat_map(|query| query.wants(pages, rest, pulse)));
         wants.extend(S::wants(self, view));
-        let at = self.beside(view);
-        if at.width > 0 {
+        let at = self.beside(view, S::Detail::PANELS - 1);
+        if S::Detail::PANELS > 1 && at.width > 0 {
             wants.extend(self.detail.wants(&at, view));
         }
         wants
@@ -301,25 +317,31 @@ impl<S: ListSource> Pane for ListPane<S> {
     fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
         // What is not drawn cannot be pressed.
         self.list.drawn_at(Rect::default());
-        self.detail_area.set(Rect::default());
+        let mut areas = [Rect::default(); PANELS];
+        self.areas.set(areas);
         if let Some((why, advice)) = self.source.hidden(view) {
             let body = self.draw_heading(view, area, buf, true);
             return state::empty(buf, body, view.theme, &why, advice);
         }
-        let places = self.panels.layout(area, &S::WIDTHS);
-        if let Some(place) = places.get(LIST).copied().flatten() {
-            self.draw_list(view, place, buf);
-        }
-        if let Some(place) = places.get(DETAIL).copied().flatten() {
-            let at = Beside { width: place.width.into(), ..self.beside(view) };
-            if let Some(row) = at.row {
-                self.detail_area.set(place);
-                self.detail.draw(&at, row, view, place, buf);
-            } else if let Some(error) = self.named().and_then(|key| self.source.named(key, view)?.error) {
+        for (panel, place) in self.panels.layout(area, S::WIDTHS).into_iter().enumerate() {
+            let Some(place) = place else { continue };
+            if panel == S::Detail::LIST {
+                self.draw_list(view, place, buf);
+                continue;
+            }
+            let at = self.beside(view, panel);
+            let named = self.named().filter(|_| at.row.is_none());
+            if let Some(error) = named.and_then(|key| self.source.named(key, view)?.error) {
                 let body = panels::title(buf, place, view.theme, at.focused, "", "");
                 list::failure(view, body, buf, error);
+                continue;
             }
+            if let Some(area) = areas.get_mut(panel) {
+                *area = place;
+            }
+            self.detail.draw(&at, view, place, buf);
         }
+        self.areas.set(areas);
         self.panels.rules(buf, view.theme);
     }
 
@@ -333,23 +355,21 @@ impl<S: ListSource> Pane for ListPane<S> {
         if self.named.is_some() && self.list.selected(&shown).map(S::key) == self.named {
             self.named = None;
         }
-        let read = self.selected_key(&view);
-        let is_new = self.read != read;
-        self.read = read;
-        self.with_detail(&view, |detail, at| detail.changed(&Beside { is_new, ..*at }, cx));
+        self.with_detail(&view, S::Detail::PANELS - 1, |detail, at| detail.changed(at, cx));
+        self.read = self.selected_key(&view);
         S::changed(self, cx);
     }
 
     fn motion(&mut self, motion: Motion, cx: &mut Cx) {
         if self.on_detail() {
-            if self.with_detail(&cx.view, |detail, at| detail.motion(at, motion, &cx.view)) {
-                self.panels.set_focus(LIST);
+            if self.with_detail(&cx.view, self.panels.focus(), |detail, at| detail.motion(at, motion, &cx.view)) {
+                self.focus_list();
             }
             return;
         }
         match motion {
             Motion::Right => S::enter(self, cx),
-            Motion::Left => {}
+            Motion::Left => self.panels.set_focus(S::Detail::LIST.saturating_sub(1)),
             other => {
                 self.named = None;
                 self.list.motion(other, self.list.len(&self.rows(&cx.view)));
@@ -360,16 +380,16 @@ impl<S: ListSource> Pane for ListPane<S> {
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
         let (Pointer::Press { column, row, .. } | Pointer::Wheel { column, row, .. }) = pointer else { return };
         let press = matches!(pointer, Pointer::Press { .. });
-        if self.detail_area.get().contains((column, row).into()) {
+        if let Some(panel) = self.areas.get().iter().position(|area| area.contains((column, row).into())) {
             if press {
-                self.panels.set_focus(DETAIL);
+                self.panels.set_focus(panel);
             }
             let view = cx.view;
-            return self.with_detail(&view, |detail, at| detail.pointer(at, pointer, cx));
+            return self.with_detail(&view, panel, |detail, at| detail.pointer(at, pointer, cx));
         }
         if press {
             self.named = None;
-            self.panels.set_focus(LIST);
+            self.focus_list();
         }
         if S::COLUMNS.pressed(&self.list, pointer, cx) {
             return;
@@ -447,7 +467,7 @@ impl<S: ListSource> Pane for ListPane<S> {
         }
         // Whoever came for that one row goes back to where they came from.
         let away = self.on_detail() && self.named.is_none();
-        self.panels.set_focus(LIST);
+        self.focus_list();
         away
     }
 
@@ -464,7 +484,7 @@ impl<S: ListSource> Pane for ListPane<S> {
     }
 
     fn ticks(&self, view: &View) -> bool {
-        let at = self.beside(view);
+        let at = self.beside(view, S::Detail::PANELS - 1);
         at.width > 0 && self.detail.ticks(&at, view)
     }
 }

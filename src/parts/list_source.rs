@@ -12,6 +12,7 @@ use crate::ui::panels::PanelRequest;
 use crate::ui::table::Row;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use std::time::Duration;
 
 /// Who filters a list by what is typed after `/`.
 pub enum Filter<T> {
@@ -43,8 +44,10 @@ pub trait ListSource: Sized + 'static {
     const HEADING: &'static str = "";
     /// The place names the row that is read beside the list: it opens there, and Esc leaves the place.
     const NAMES_ROW: bool = false;
-    /// The widths of the list and of what stands beside it.
-    const WIDTHS: [PanelRequest; 2] = [PanelRequest { min: 50, weight: 3 }, PanelRequest { min: 40, weight: 2 }];
+    /// The widths of the panels, from left to right.
+    const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 50, weight: 3 }, PanelRequest { min: 40, weight: 2 }];
+    /// Pages that are read at once.
+    const PAGES: u32 = 1;
 
     /// Opens it at `place`; query and tab of the place are read by the list.
     fn open(place: &Place, view: &View) -> Self;
@@ -72,6 +75,10 @@ pub trait ListSource: Sized + 'static {
     }
     /// Returns who filters.
     fn filter(&self, input: &Input<'_>) -> Filter<Self::Row>;
+    /// How often the rows are asked for again, while something lives among them.
+    fn pulse(_pane: &ListPane<Self>, _view: &View) -> Option<Duration> {
+        None
+    }
     /// Keeps some of the rows that the server sent, see [`Listing::narrow_to`]: by words of a query that it does not know.
     fn narrow(_pane: &mut ListPane<Self>, _rows: &Rows<'_, Self::Row>, _view: &View) {}
     /// Returns what tells a row from others, and stays when the row changes.
@@ -149,10 +156,14 @@ pub enum DetailSearch {
 pub struct Beside<'a, S: ListSource> {
     /// What is listed.
     pub source: &'a S,
+    /// The rows that are shown.
+    pub rows: Rows<'a, S::Row>,
     /// The selected row.
     pub row: Option<&'a S::Row>,
     /// Whether it is another row than at the update before.
     pub is_new: bool,
+    /// The index of the panel.
+    pub panel: usize,
     /// Columns of the panel; 0 where it is out of sight.
     pub width: usize,
     /// Whether the panel has the focus.
@@ -161,8 +172,10 @@ pub struct Beside<'a, S: ListSource> {
 
 /// What stands beside a list: facts or a text of the selected row.
 pub trait Detail<S: ListSource>: Sized + 'static {
-    /// How many panels there are with it: 1 or 2.
+    /// How many panels there are with the list.
     const PANELS: usize;
+    /// The index of the list among them.
+    const LIST: usize = 0;
     /// Nothing of any row yet.
     fn new() -> Self;
     /// Returns what it needs while it is in sight.
@@ -192,7 +205,7 @@ pub trait Detail<S: ListSource>: Sized + 'static {
         false
     }
     /// Draws it, with its title.
-    fn draw(&self, at: &Beside<'_, S>, row: &S::Row, view: &View, area: Rect, buf: &mut Buffer);
+    fn draw(&self, at: &Beside<'_, S>, view: &View, area: Rect, buf: &mut Buffer);
 }
 
 /// Nothing stands beside the list.
@@ -214,5 +227,5 @@ impl<S: ListSource> Detail<S> for NoDetail {
     fn enter(&mut self, _: &Beside<'_, S>, _: &mut Cx) -> bool {
         false
     }
-    fn draw(&self, _: &Beside<'_, S>, _: &S::Row, _: &View, _: Rect, _: &mut Buffer) {}
+    fn draw(&self, _: &Beside<'_, S>, _: &View, _: Rect, _: &mut Buffer) {}
 }

@@ -182,9 +182,10 @@ impl<T> ListQuery<T> {
         self.loads.iter().map(|load| &load.request)
     }
 
-    /// The first `pages` pages of each list, as many as there are; asked for when wanted for as long as `rest`.
-    pub fn wants(&self, pages: u32, rest: Duration) -> impl Iterator<Item = Want> {
-        self.loads.iter().map(move |load| Load { pages: pages.max(1), delay: rest, ..load.clone() }.into())
+    /// The first `pages` pages of each list, as many as there are; asked for when wanted for as long as `rest`, and again
+    /// when the reply is older than `every`.
+    pub fn wants(&self, pages: u32, rest: Duration, every: Option<Duration>) -> impl Iterator<Item = Want> {
+        self.loads.iter().map(move |load| Load { pages: pages.max(1), delay: rest, every, ..load.clone() }.into())
     }
 }
 

@@ -38,6 +38,10 @@ fn lists() -> Vec<List> {
             "author": user(5, "ada"), "created_at": "2026-06-15T09:00:00Z", "updated_at": "2026-06-15T09:00:00Z"})
     };
     let runner = |id: u64, name: &str| json!({"id": id, "description": name, "active": true, "is_shared": false, "status": "online"});
+    let deployment = |id: u64, name: &str| {
+        json!({"id": id, "iid": id, "ref": name, "sha": "9f3c2ab8", "created_at": "2026-06-15T09:00:00Z",
+            "environment": {"id": 4, "name": "production"}, "status": "success"})
+    };
     let list = |place, line, rows, marks, detail| List { place, line, rows, marks, detail };
     vec![
         list(on("branches"), "GET /projects/a%2Fb/repository/branches", two(&named), true, false),
@@ -45,6 +49,7 @@ fn lists() -> Vec<List> {
         list(on("snippets"), "GET /projects/a%2Fb/snippets", two(&snippet), false, true),
         list(on("mrs"), "GET /projects/a%2Fb/merge_requests", two(&merge_request), true, true),
         list(on("members"), "GET /projects/a%2Fb/members/all", two(&user), false, false),
+        list(on("deployments"), "GET /projects/a%2Fb/deployments", two(&deployment), false, true),
         list(Place::new("projects"), "GET /projects", two(&project), false, false),
         list(Place::new("users"), "GET /users", two(&user), true, true),
         list(Place::new("runners"), "GET /runners", two(&runner), false, true),
@@ -52,9 +57,11 @@ fn lists() -> Vec<List> {
     ]
 }
 
-/// The selected line of the list, which is the left panel.
+/// The selected row of the list, or what a panel beside it says of that.
 fn selected(harness: &Harness) -> String {
-    harness.lines().into_iter().find(|line| line.starts_with('▌')).unwrap_or_default()
+    let lines = harness.lines();
+    let mut parts = lines.iter().flat_map(|line| line.split('│'));
+    parts.find(|part| part.starts_with('▌') && part.contains("first-")).unwrap_or_default().to_owned()
 }
 
 #[tokio::test]

@@ -83,7 +83,7 @@ pub fn wants(view: &View, watched: &[String]) -> Vec<Want> {
     for (scope, text) in Section::all(view).filter_map(|section| own(view, section)) {
         wants.extend(scope.grammar().wants(&text));
         wants.extend(scope.projects_want());
-        wants.extend(scope.query(&text, view).iter().flat_map(|query| query.wants(1, Duration::ZERO)));
+        wants.extend(scope.query(&text, view).iter().flat_map(|query| query.wants(1, Duration::ZERO, None)));
     }
     for project in watched {
         let load = Load::list(&running_query(project), 1);

@@ -131,7 +131,7 @@ impl ListSource for HookSource {
     const ID: &'static str = "hooks";
     const TITLE: &'static str = "System hooks, for administrators";
     const HEADING: &'static str = "System hooks";
-    const WIDTHS: [PanelRequest; 2] = [PanelRequest { min: 50, weight: 3 }, PanelRequest { min: 44, weight: 2 }];
+    const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 50, weight: 3 }, PanelRequest { min: 44, weight: 2 }];
     const COLUMNS: Columns<Hook> = COLUMNS;
     const COMMANDS: &'static [Command<Hooks>] = &[
         Command::new("hooks.open", &["Enter"], "Show details", |pane: &mut Hooks, cx| {

@@ -107,7 +107,8 @@ impl Detail<RunnerSource> for RunnerDetail {
         true
     }
 
-    fn draw(&self, at: &Beside<'_, RunnerSource>, runner: &Runner, view: &View, area: Rect, buf: &mut Buffer) {
+    fn draw(&self, at: &Beside<'_, RunnerSource>, view: &View, area: Rect, buf: &mut Buffer) {
+        let Some(runner) = at.row else { return };
         let error = view.store.get(&GetRunner { id: runner.id }).error;
         let area = list::trouble(view, area, buf, error.filter(|error| !matches!(error.fault, Fault::Denied(_))));
         let (theme, number) = (view.theme, format!("#{}", runner.id));

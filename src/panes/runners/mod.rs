@@ -103,7 +103,7 @@ impl ListSource for RunnerSource {
     type Detail = RunnerDetail;
     const ID: &'static str = "runners";
     const TITLE: &'static str = "Runners and what they do";
-    const WIDTHS: [PanelRequest; 2] = [PanelRequest { min: 50, weight: 1 }, PanelRequest { min: 48, weight: 1 }];
+    const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 50, weight: 1 }, PanelRequest { min: 48, weight: 1 }];
     const COLUMNS: Columns<Runner> = COLUMNS;
     const COMMANDS: &'static [Command<Runners>] = &[
         Command::new("runners.open", &["Enter"], "Open runner or job", Self::enter)

@@ -162,8 +162,8 @@ impl Detail<SnippetSource> for SnippetDetail {
         }
     }
 
-    fn draw(&self, at: &Beside<'_, SnippetSource>, snippet: &Snippet, view: &View, area: Rect, buf: &mut Buffer) {
-        let focused = at.focused;
+    fn draw(&self, at: &Beside<'_, SnippetSource>, view: &View, area: Rect, buf: &mut Buffer) {
+        let (Some(snippet), focused) = (at.row, at.focused) else { return };
         let name = snippet.file_name.as_deref().filter(|name| !name.is_empty()).unwrap_or(&snippet.title);
         let facts = if self.tab == TEXT { self.text.facts(view) } else { String::new() };
         let body = panels::title(buf, area, view.theme, focused, name, &facts);

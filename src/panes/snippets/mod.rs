@@ -126,7 +126,7 @@ impl ListSource for SnippetSource {
     const NEEDS: Needs = Needs::Project;
     const HEADING: &'static str = "Snippets";
     const NAMES_ROW: bool = true;
-    const WIDTHS: [PanelRequest; 2] = [PanelRequest { min: 30, weight: 2 }, PanelRequest { min: 50, weight: 5 }];
+    const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 30, weight: 2 }, PanelRequest { min: 50, weight: 5 }];
     const COLUMNS: Columns<Snippet> = COLUMNS;
     const COMMANDS: &'static [Command<Snippets>] = &[
         Command::new("snippets.open", &["Enter"], "Open snippet", |pane: &mut Snippets, _| pane.focus_detail())

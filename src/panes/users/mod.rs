@@ -148,7 +148,7 @@ impl ListSource for UserSource {
     type Detail = FactsDetail;
     const ID: &'static str = "users";
     const TITLE: &'static str = "Users of the server";
-    const WIDTHS: [PanelRequest; 2] = [PanelRequest { min: 52, weight: 3 }, PanelRequest { min: 40, weight: 2 }];
+    const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 52, weight: 3 }, PanelRequest { min: 40, weight: 2 }];
     const COLUMNS: Columns<Profile> = COLUMNS;
     const COMMANDS: &'static [Command<Users>] = &[
         Command::new("users.open", &["Enter"], "Open user", Users::enter).footer("open").when(Users::has_row),

@@ -10,16 +10,14 @@ use crate::parts::{ci, list};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, text};
 
-/// The address of the environment, if it has one that a browser opens.
+/// Returns the address of the environment, where it has one that a browser opens.
 pub fn link(deployment: &Deployment) -> Option<String> {
     let url = deployment.environment.as_ref()?.external_url.clone()?;
     (url.starts_with("https://") || url.starts_with("http://")).then_some(url)
 }
 
-/// Writes them again.
-pub fn write(details: &mut Details, deployment: Option<&Deployment>, project: &Id, view: &View) {
-    details.clear();
-    let Some(deployment) = deployment else { return };
+/// Writes what is known of a deployment.
+pub fn write(details: &mut Details, deployment: &Deployment, project: &Id, view: &View) {
     let place = |pane: &str| Place::new(pane).project(project.clone());
     let one = |words: String, role: Role| -> Pieces { vec![(words, role)] };
     let word = status(deployment);

@@ -1,0 +1,177 @@
+//! The panels beside the history of deployments: environments with what runs there now, and one deployment in full.
+
+use super::{DeploymentSource, environment, is_running, status};
+use crate::api::deployments::Deployment;
+use crate::app::command::Motion;
+use crate::app::pane::{Cx, Pointer, View};
+use crate::parts::list;
+use crate::parts::list_detail::FactsDetail;
+use crate::parts::list_source::{Beside, Detail};
+use crate::store::{Revision, Rows, Want};
+use crate::ui::table::{self, Cell, Column, ListState, Row, Size};
+use crate::ui::theme::Role;
+use crate::ui::{glyph, panels};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::cell::Cell as Shared;
+
+/// The panel of the environments.
+const ENVIRONMENTS: usize = 0;
+
+/// An environment, as its deployments show it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Environment {
+    pub name: String,
+    pub url: Option<String>,
+    /// What was deployed there last.
+    latest: Deployment,
+}
+
+/// The environments, and the facts of the selected deployment.
+pub struct DeploymentDetail {
+    environments: Vec<Environment>,
+    /// The rows that they were found in.
+    revision: Option<Revision>,
+    /// The row 0 stands for all of them.
+    state: ListState,
+    area: Shared<Rect>,
+    facts: FactsDetail,
+}
+
+impl DeploymentDetail {
+    /// Returns the environment whose history is shown; `None` for all.
+    pub fn chosen(&self) -> Option<&Environment> {
+        self.environments.get(self.state.selected().checked_sub(1)?)
+    }
+
+    /// Shows the history of all; `false` where it is shown already.
+    pub fn choose_all(&mut self) -> bool {
+        let is_one = self.state.selected() > 0;
+        self.state.first();
+        is_one
+    }
+
+    /// Finds the environments anew, where rows came.
+    pub fn gather(&mut self, rows: &Rows<'_, Deployment>) {
+        if self.revision == Some(rows.revision) || !rows.known {
+            return;
+        }
+        self.revision = Some(rows.revision);
+        let mut found: Vec<Environment> = Vec::new();
+        for row in rows.iter() {
+            let name = environment(row);
+            match found.iter_mut().find(|environment| environment.name == name) {
+                Some(known) if row.id > known.latest.id => known.latest = row.clone(),
+                Some(_) => {}
+                None => found.push(Environment {
+                    name: name.to_owned(),
+                    url: row.environment.as_ref().and_then(|e| e.external_url.clone()),
+                    latest: row.clone(),
+                }),
+            }
+        }
+        found.sort_by(|a, b| a.name.cmp(&b.name));
+        let chosen = self.chosen().map(|environment| &environment.name);
+        let at = found.iter().position(|environment| Some(&environment.name) == chosen);
+        self.environments = found;
+        self.state.select(at.map_or(0, |at| at + 1), self.environments.len() + 1);
+    }
+
+    fn draw_environments(&self, at: &Beside<'_, DeploymentSource>, view: &View, area: Rect, buf: &mut Buffer) {
+        let (rows, count) = (&at.rows, self.environments.len());
+        let facts = if rows.known { count.to_string() } else { String::new() };
+        let area = panels::title(buf, area, view.theme, at.focused, "Environments", &facts);
+        self.area.set(area);
+        if rows.is_empty() {
+            return list::without_rows(view, area, buf, rows, ("Nothing was deployed yet.", ""));
+        }
+        let columns = [
+            Column::new("", Size::Fixed(1)),
+            Column::new("", Size::Fill { min: 10, weight: 1 }),
+            Column::new("", Size::Fit { min: 4, max: 16 }).middle().priority(2),
+            Column::new("", Size::Fixed(4)).right().priority(1),
+        ];
+        table::draw(buf, area, view.theme, at.focused, &self.state, &columns, count + 1, |index| {
+            let Some(environment) = index.checked_sub(1).and_then(|at| self.environments.get(at)) else {
+                let all = Cell::from((list::at_least(rows.len(), rows.more), Role::Dim));
+                return Row::new(vec![Cell::empty(), Cell::from(("all", Role::Text)), Cell::empty(), all]);
+            };
+            let (sign, role) = glyph::status(status(&environment.latest));
+            let name = if environment.name.is_empty() { "(none)" } else { environment.name.as_str() };
+            Row::new(vec![
+                (sign, role).into(),
+                (name.to_owned(), Role::Text).into(),
+                (environment.latest.r#ref.clone(), Role::Ref).into(),
+                (list::age(view, environment.latest.created_at.as_ref()), Role::Dim).into(),
+            ])
+        });
+    }
+}
+
+impl Detail<DeploymentSource> for DeploymentDetail {
+    const PANELS: usize = 3;
+    const LIST: usize = ENVIRONMENTS + 1;
+
+    fn new() -> DeploymentDetail {
+        DeploymentDetail {
+            environments: Vec::new(),
+            revision: None,
+            state: ListState::new(),
+            area: Shared::default(),
+            facts: <FactsDetail as Detail<DeploymentSource>>::new(),
+        }
+    }
+
+    fn wants(&self, _: &Beside<'_, DeploymentSource>, _: &View) -> Vec<Want> {
+        Vec::new()
+    }
+
+    fn changed(&mut self, at: &Beside<'_, DeploymentSource>, cx: &mut Cx) {
+        self.facts.changed(at, cx);
+    }
+
+    fn motion(&mut self, at: &Beside<'_, DeploymentSource>, motion: Motion, view: &View) -> bool {
+        if at.panel != ENVIRONMENTS {
+            return self.facts.motion(at, motion, view);
+        }
+        let len = self.environments.len() + 1;
+        match motion {
+            Motion::Right => return true,
+            Motion::Left => {}
+            Motion::PageUp => self.state.page_by(-1, len),
+            Motion::PageDown => self.state.page_by(1, len),
+            Motion::Wheel(rows) => self.state.scroll_by(rows.into(), len),
+            other => other.apply(&mut self.state, len),
+        }
+        false
+    }
+
+    fn pointer(&mut self, at: &Beside<'_, DeploymentSource>, pointer: Pointer, cx: &mut Cx) {
+        match pointer {
+            _ if at.panel != ENVIRONMENTS => self.facts.pointer(at, pointer, cx),
+            Pointer::Wheel { rows, .. } => _ = self.motion(at, Motion::Wheel(rows), &cx.view),
+            Pointer::Press { row, .. } => {
+                if let Some(index) = row.checked_sub(self.area.get().y).and_then(|y| self.state.row_at(y)) {
+                    self.state.select(index, self.environments.len() + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn enter(&mut self, at: &Beside<'_, DeploymentSource>, cx: &mut Cx) -> bool {
+        at.panel != ENVIRONMENTS && self.facts.enter(at, cx)
+    }
+
+    fn draw(&self, at: &Beside<'_, DeploymentSource>, view: &View, area: Rect, buf: &mut Buffer) {
+        if at.panel == ENVIRONMENTS {
+            return self.draw_environments(at, view, area, buf);
+        }
+        let error = at.row.and_then(|row| view.store.get(&at.source.get(row.id)).error);
+        self.facts.draw(at, view, list::trouble(view, area, buf, error), buf);
+    }
+
+    fn ticks(&self, at: &Beside<'_, DeploymentSource>, _view: &View) -> bool {
+        at.row.is_some_and(is_running)
+    }
+}
