@@ -488,6 +488,15 @@ pub fn get(text: &str, key: &str) -> Option<String> {
     words(text).into_iter().find_map(own)
 }
 
+/// Returns the words with a key, and the others in lower case without their quotes, of a query whose plain words are
+/// looked for in what the server answers.
+pub fn keyed_and_plain(text: &str) -> (String, Vec<String>) {
+    let (keyed, plain): (Vec<_>, Vec<_>) = parts(text).into_iter().partition(|(_, keyed)| *keyed);
+    let keyed: Vec<String> = keyed.into_iter().map(|(word, _)| word).collect();
+    let plain = plain.into_iter().map(|(word, _)| word.replace('"', "").to_lowercase());
+    (keyed.join(" "), plain.filter(|word| !word.is_empty()).collect())
+}
+
 /// The words of a query with what each is, to be shown: `true` for a key with its value.
 pub fn parts(text: &str) -> Vec<(String, bool)> {
     let part = |word: Word| {

@@ -3,7 +3,7 @@
 use crate::api::Id;
 use crate::api::commits::{Commit, ListCommits};
 use crate::app::pane::View;
-use crate::app::query::{self, Grammar, QueryResult};
+use crate::app::query::{self, Grammar};
 use serde_json::{Map, json};
 
 /// A log, and what is looked for in it.
@@ -15,31 +15,22 @@ pub struct LogQuery {
     words: Vec<String>,
     /// A part of the author's name or address in lower case: servers of today know it, the others do not look at it.
     author: String,
-    /// What is wrong with what is typed: then the last query that was right is asked.
-    pub mistake: Option<String>,
 }
 
 impl LogQuery {
-    /// The log of a ref (where `all` is not said), of a path, and what `text` says beside that: `author:ada since:2w
-    /// path:src words`. A word that cannot be asked leaves what was asked `before`.
-    pub fn read(text: &str, log: ListCommits, before: &ListCommits, view: &View) -> LogQuery {
-        let parts = query::parts(text);
-        let keyed: Vec<&str> = parts.iter().filter(|(_, keyed)| *keyed).map(|(word, _)| word.as_str()).collect();
-        let words = parts.iter().filter(|(_, keyed)| !keyed).map(|(word, _)| word.replace('"', "").to_lowercase());
+    /// Reads the log of a ref (where `all` is not said), of a path, and what `text` says beside that: `author:ada
+    /// since:2w path:src words`; `None` where a word cannot be asked.
+    pub fn read(text: &str, log: ListCommits, view: &View) -> Option<LogQuery> {
+        let (keyed, words) = query::keyed_and_plain(text);
         let mut given = Map::new();
         given.insert("id".into(), json!(log.id));
         for (name, value) in [("ref_name", &log.ref_name), ("path", &log.path)] {
             given.extend(value.as_ref().map(|value| (name.to_owned(), json!(value))));
         }
         given.extend(log.all.map(|all| ("all".to_owned(), json!(all))));
-        let (asked, mistake) = match LogQuery::grammar(&log.id).ask::<ListCommits>(&keyed.join(" "), given, view) {
-            QueryResult::Ready(asked) => (asked, None),
-            // No key of a log stands for somebody whom the server must name first.
-            QueryResult::Naming => (before.clone(), None),
-            QueryResult::Wrong(mistake) => (before.clone(), Some(mistake.to_string())),
-        };
+        let asked: ListCommits = LogQuery::grammar(&log.id).ask(&keyed, given, view).ready()?;
         let author = asked.author.as_deref().unwrap_or_default().to_lowercase();
-        LogQuery { asked, words: words.filter(|word| !word.is_empty()).collect(), author, mistake }
+        Some(LogQuery { asked, words, author })
     }
 
     /// Returns what may be typed, and what is offered while it is.

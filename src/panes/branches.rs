@@ -319,7 +319,7 @@ impl ListSource for BranchSource {
         branch.name.clone()
     }
 
-    fn row(&self, view: &View, branch: &Branch) -> Row {
+    fn row(&self, view: &View, _: usize, branch: &Branch) -> Row {
         let default = self.is_default(view, branch);
         let commit = branch.commit.as_ref();
         let name = Cell::from((branch.name.clone(), if default { Role::Title } else { Role::Ref }));

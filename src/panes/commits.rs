@@ -4,91 +4,80 @@
 use crate::api::Id;
 use crate::api::commits::{Commit, ListCommits};
 use crate::app::action::{Action, Tone};
-use crate::app::command::{Command, Disabled, Motion};
+use crate::app::command::{Command, Motion};
 use crate::app::overlay::prompt::Prompt;
-use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, View};
+use crate::app::pane::{Breadcrumb, Cx, Needs, Pointer, View};
 use crate::app::place::Place;
 use crate::app::query;
 use crate::domain::commit_query::LogQuery;
+use crate::parts::columns::{Columns, Field, ServerOrder};
 use crate::parts::commit_history::History;
 use crate::parts::commit_view::CommitView;
-use crate::parts::list::{self, Listing, age};
+use crate::parts::list::{self, age};
+use crate::parts::list_pane::ListPane;
+use crate::parts::list_source::{Beside, Detail, DetailSearch, Filter, Input, ListSource};
 use crate::parts::ref_choices::Refs;
 use crate::parts::ref_labels::Labels;
 use crate::parts::{cherry_pick, forms, project};
-use crate::store::{Load, Rows, Want};
-use crate::ui::panels::{self, PanelRequest, Panels};
+use crate::store::{ListQuery, Rows, Want};
+use crate::ui::panels::{self, PanelRequest};
 use crate::ui::table::{Cell, Column, Row, Size};
 use crate::ui::theme::Role;
-use crate::ui::{glyph, line, text};
+use crate::ui::{glyph, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::time::Duration;
 
-const LIST: usize = 0;
-const BESIDE: usize = 1;
-const ASKS: &[PanelRequest] = &[PanelRequest { min: 46, weight: 1 }, PanelRequest { min: 50, weight: 1 }];
 /// How long the selection rests before what it changed is asked for.
 const REST: Duration = Duration::from_millis(150);
 /// Lanes of the graph on a narrow list, and on a wide one.
 const LANES: (usize, usize) = (5, 10);
 /// From this many columns a list has room for [`LANES`]`.1`.
-const ROOMY: u16 = 110;
+const ROOMY: usize = 110;
 
-/// The log.
-pub struct Commits {
+const COLUMNS: Columns<Commit> = Columns {
+    place: "commits",
+    fields: &[
+        Field::new("SHA", Column::new("", Size::Fixed(8)).priority(2)),
+        Field::new("graph", Column::new("", Size::Fit { min: 1, max: 2 * LANES.1 as u16 + 1 })),
+        Field::new("title", Column::new("", Size::Fill { min: 30, weight: 1 })),
+        Field::new("author", Column::new("", Size::Fit { min: 4, max: 16 }).priority(3)),
+        Field::new("age", Column::new("", Size::Fixed(4)).right().priority(1)),
+    ],
+    order: None,
+};
+
+/// A log: of a ref, of a path, or of every branch and tag.
+pub struct CommitSource {
     project: Id,
     git_ref: Option<String>,
     path: Option<String>,
-    /// Of every branch and tag.
     all: bool,
-    /// What is listed, and what is typed: another one until the server has answered that.
+    /// What is shown: the rows of another one have another history.
     shown: LogQuery,
-    typed: LogQuery,
-    list: Listing,
     history: History,
     labels: Labels,
-    panels: Panels,
-    beside: Option<CommitView>,
+    /// Lanes of the graph.
+    lanes: usize,
 }
 
-impl Commits {
-    fn rows<'a>(&self, view: &View<'a>) -> Rows<'a, Commit> {
-        view.store.list(&self.shown.asked)
-    }
+/// The list of commits.
+pub type Commits = ListPane<CommitSource>;
 
+impl CommitSource {
     /// Takes what is typed apart.
-    fn read(&mut self, view: &View) {
+    fn read(&self, text: &str, view: &View) -> Option<LogQuery> {
         let log = ListCommits {
             ref_name: self.git_ref.clone().filter(|_| !self.all),
             path: self.path.clone(),
             all: self.all.then_some(true),
             ..LogQuery::of(&self.project)
         };
-        self.typed = LogQuery::read(self.list.filter_text(), log, &self.typed.asked, view);
+        LogQuery::read(text, log, view)
     }
+}
 
-    fn is_wide(view: &View) -> bool {
-        view.size.0 >= panels::TWO
-    }
-
-    fn current<'a>(&self, view: &View<'a>) -> Option<&'a Commit> {
-        self.list.selected(&self.rows(view))
-    }
-
-    /// Another list of commits.
-    fn turn(&mut self, view: &View) {
-        self.list.restart();
-        self.history = History::default();
-        self.read(view);
-        self.shown = self.typed.clone();
-    }
-
-    /// Returns what is listed, in words.
-    fn title(&self) -> &'static str {
-        if self.all { "Commits of all refs" } else { "Commits" }
-    }
-
+impl Commits {
     /// The marked commits, or the one under the cursor, the oldest first.
     fn picks(&self, view: &View) -> cherry_pick::PickedCommits {
         let marked = self.list.state.marked();
@@ -102,27 +91,21 @@ impl Commits {
         picks
     }
 
-    fn has_commit(&self, view: &View) -> Result<(), Disabled> {
-        list::need(self.current(view), &self.rows(view), "no commit is selected").map(|_| ())
-    }
-
-    fn enter(&mut self, cx: &mut Cx) {
-        if self.panels.focus() == BESIDE
-            && let Some(beside) = &mut self.beside
-        {
-            return beside.changes.enter();
+    fn open_commit(&mut self, cx: &mut Cx) {
+        if self.enter_detail(cx) {
+            return;
         }
         if let Some(commit) = self.current(&cx.view) {
             // With the list it is in, so that the ones before and after it can be gone to.
-            let place = Place::new("commit").project(self.project.clone()).item(&commit.id);
-            cx.go(Place { git_ref: self.git_ref.clone(), path: self.path.clone(), ..place });
+            let place = Place::new("commit").project(self.source.project.clone()).item(&commit.id);
+            cx.go(Place { git_ref: self.source.git_ref.clone(), path: self.source.path.clone(), ..place });
         }
     }
 
     fn files(&mut self, cx: &mut Cx) {
         if let Some(commit) = self.current(&cx.view) {
-            let mut place = Place::new("files").project(self.project.clone()).at(commit.id.as_str());
-            place.path = self.path.clone();
+            let mut place = Place::new("files").project(self.source.project.clone()).at(commit.id.as_str());
+            place.path = self.source.path.clone();
             cx.go(place);
         }
     }
@@ -146,139 +129,86 @@ impl Commits {
 
     fn compare(&mut self, cx: &mut Cx) {
         if let Some((from, to)) = self.pair(&cx.view) {
-            cx.go(Place::new("compare").project(self.project.clone()).item(format!("{from}...{to}")));
+            cx.go(Place::new("compare").project(self.source.project.clone()).item(format!("{from}...{to}")));
         }
-    }
-
-    fn draw_list(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        let focused = self.panels.focus() == LIST;
-        let activity = self.history.activity(view, 26).map(|(line, back)| format!("{line} {back}"));
-        let body = panels::title(buf, area, view.theme, focused, self.title(), &activity.unwrap_or_default());
-        let mut body = body;
-        if let Some(mistake) = self.typed.mistake.as_deref().filter(|_| body.height > 2) {
-            body.height -= 1;
-            let at = Rect { y: body.bottom(), height: 1, ..body };
-            line::draw(buf, at, &[(format!(" {mistake}"), view.theme.style(Role::Warning))]);
-        }
-        let rows = self.rows(view);
-        let empty = match &self.path {
-            Some(_) => ("No commit changed this path.", "R chooses another ref, p another path"),
-            None => ("There are no commits yet.", "R chooses another ref"),
-        };
-        let lanes = if area.width < ROOMY { LANES.0 } else { LANES.1 };
-        // A graph of some of the commits would tell of lines that are not there.
-        let whole = self.shown.is_whole();
-        let row = |index: usize, commit: &Commit| {
-            let graph = if whole { self.history.cell(index, lanes) } else { Cell::empty() };
-            self.row(view, commit, graph)
-        };
-        self.list.draw_indexed(view, body, buf, focused, &rows, COLUMNS, row, empty);
-    }
-
-    fn row(&self, view: &View, commit: &Commit, graph: Cell) -> Row {
-        let mut title = self.labels.cell(&commit.id);
-        if graph.spans.is_empty() && commit.is_merge() {
-            title = title.and(format!("{} ", glyph::arrow()), Role::Dim);
-        }
-        Row::new(vec![
-            Cell::from((text::head(commit.short(), 8), Role::Ref)),
-            graph,
-            title.and(commit.title.clone(), if commit.is_merge() { Role::Dim } else { Role::Text }),
-            Cell::from((commit.author_name.clone(), Role::User)),
-            Cell::from((age(view, commit.when()), Role::Dim)),
-        ])
-        .marked(self.list.state.is_marked(&commit.id))
     }
 }
 
-const COLUMNS: &[Column] = &[
-    Column::new("", Size::Fixed(8)).priority(2),
-    Column::new("", Size::Fit { min: 1, max: 2 * LANES.1 as u16 + 1 }),
-    Column::new("", Size::Fill { min: 30, weight: 1 }),
-    Column::new("", Size::Fit { min: 4, max: 16 }).priority(3),
-    Column::new("", Size::Fixed(4)).right().priority(1),
-];
-
-impl Pane for Commits {
+impl ListSource for CommitSource {
+    type Row = Commit;
+    type Detail = CommitDetail;
     const ID: &'static str = "commits";
     const TITLE: &'static str = "Commits of a ref or a path";
     const NEEDS: Needs = Needs::Project;
-    const COMMANDS: &'static [Command<Self>] = &[
-        Command::new("commits.open", &["Enter"], "Open commit", Self::enter).footer("open").when(Self::has_commit),
-        Command::new("commits.files", &["F"], "Browse files at commit", Self::files)
+    const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 46, weight: 1 }, PanelRequest { min: 50, weight: 1 }];
+    const COLUMNS: Columns<Commit> = COLUMNS;
+    const COMMANDS: &'static [Command<Commits>] = &[
+        Command::new("commits.open", &["Enter"], "Open commit", Commits::open_commit)
+            .footer("open")
+            .when(Commits::has_row),
+        Command::new("commits.files", &["F"], "Browse files at commit", Commits::files)
             .footer("files")
-            .when(Self::has_commit),
-        Command::new("commits.ref", &["R"], "Switch branch or tag…", |pane: &mut Self, cx| {
+            .when(Commits::has_row),
+        Command::new("commits.ref", &["R"], "Switch branch or tag…", |pane: &mut Commits, cx| {
             let free = |name: &str| Action::Answer("ref", name.to_owned());
-            cx.act(Refs::pick_or("Commits of", "ref", &pane.project, &cx.view, free));
+            cx.act(Refs::pick_or("Commits of", "ref", &pane.source.project, &cx.view, free));
         })
         .footer("ref"),
-        Command::new("commits.path", &["p"], "Filter by path…", |pane: &mut Self, cx| {
-            let path = pane.path.clone().unwrap_or_default();
+        Command::new("commits.path", &["p"], "Filter by path…", |pane: &mut Commits, cx| {
+            let path = pane.source.path.clone().unwrap_or_default();
             cx.act(Action::Open(Box::new(Prompt::ask("path", "path", path))));
         })
         .footer("path"),
-        Command::new("commits.all", &["A"], "Toggle commits of all refs", |pane: &mut Self, cx| {
-            pane.all = !pane.all;
-            pane.turn(&cx.view);
+        Command::new("commits.all", &["A"], "Toggle commits of all refs", |pane: &mut Commits, _| {
+            pane.source.all = !pane.source.all;
+            pane.list.restart();
         })
         .footer("all"),
-        Command::new("commits.author", &["u"], "Filter by author", |pane: &mut Self, cx| {
+        Command::new("commits.author", &["u"], "Filter by author", |pane: &mut Commits, cx| {
             if let Some(commit) = pane.current(&cx.view) {
                 let text = query::with(pane.list.filter_text(), "author", &commit.author_name);
-                pane.set_filter_text(&text, cx);
+                pane.list.seek(&text, Some(commit.id.clone()));
             }
         })
-        .when(Self::has_commit),
-        Command::new("commits.mark", &["Space"], "Toggle mark", |pane: &mut Self, cx| {
-            if let Some(commit) = pane.current(&cx.view) {
-                pane.list.state.toggle_mark(commit.id.as_str());
-            }
-            pane.list.motion(Motion::Down, pane.list.len(&pane.rows(&cx.view)));
-        })
-        .when(Self::has_commit),
-        Command::new("commits.compare", &["="], "Compare commits", Self::compare).when(|pane, view| {
+        .when(Commits::has_row),
+        Commits::mark_command("commits.mark"),
+        Command::new("commits.compare", &["="], "Compare commits", Commits::compare).when(|pane, view| {
             let none = "mark two commits with Space, or one beside the selected";
             list::need(pane.pair(view), &pane.rows(view), none).map(|_| ())
         }),
-        Command::new("commits.pick", &["P"], "Cherry-pick commits…", |pane: &mut Self, cx| {
-            cx.act(cherry_pick::ask(&pane.project, &cx.view));
+        Command::new("commits.pick", &["P"], "Cherry-pick commits…", |pane: &mut Commits, cx| {
+            cx.act(cherry_pick::ask(&pane.source.project, &cx.view));
         })
         .writes()
-        .when(Self::has_commit),
-        Command::new("commits.branch", &["+"], "Create branch…", |pane: &mut Self, cx| {
+        .when(Commits::has_row),
+        Command::new("commits.branch", &["+"], "Create branch…", |pane: &mut Commits, cx| {
             if let Some(commit) = pane.current(&cx.view) {
-                forms::refs::create_branch(&pane.project, &commit.id).open(cx);
+                forms::refs::create_branch(&pane.source.project, &commit.id).open(cx);
             }
         })
         .writes()
-        .when(Self::has_commit),
-        Command::new("commits.tag", &["T"], "Create tag…", |pane: &mut Self, cx| {
+        .when(Commits::has_row),
+        Command::new("commits.tag", &["T"], "Create tag…", |pane: &mut Commits, cx| {
             if let Some(commit) = pane.current(&cx.view) {
-                forms::refs::create_tag(&pane.project, &commit.id).open(cx);
+                forms::refs::create_tag(&pane.source.project, &commit.id).open(cx);
             }
         })
         .writes()
-        .when(Self::has_commit),
+        .when(Commits::has_row),
     ];
 
-    fn open(place: &Place, view: &View) -> Self {
+    fn open(place: &Place, _view: &View) -> CommitSource {
         let project = place.project.clone().unwrap_or_default();
-        let mut pane = Commits {
+        CommitSource {
             git_ref: place.git_ref.clone(),
             path: place.path.clone().filter(|p| !p.is_empty()),
             all: place.tab.as_deref() == Some("all"),
-            list: Listing::default(),
+            shown: LogQuery::default(),
             history: History::default(),
             labels: Labels::new(&project),
+            lanes: LANES.0,
             project,
-            panels: Panels::new(2),
-            beside: None,
-            shown: LogQuery::default(),
-            typed: LogQuery::default(),
-        };
-        pane.turn(view);
-        pane
+        }
     }
 
     fn place(&self) -> Place {
@@ -294,193 +224,189 @@ impl Pane for Commits {
         };
         breadcrumbs.push(Breadcrumb::new("commits", Role::Dim));
         breadcrumbs.extend(self.path.as_ref().map(|p| Breadcrumb::new(p.as_str(), Role::Title)));
-        breadcrumbs.extend(self.list.breadcrumbs(&self.rows(view)));
         breadcrumbs
     }
 
-    fn wants(&self, view: &View) -> Vec<Want> {
-        let mut wants = vec![
-            project::want(&self.project),
-            Load::list(&self.typed.asked, self.list.pages()).after(self.list.rest()).into(),
-        ];
-        wants.extend(self.labels.wants());
-        wants.extend(self.history.wants());
-        if let Some(beside) = self.beside.as_ref().filter(|_| Self::is_wide(view)) {
-            wants.extend(beside.wants(view));
-        }
-        wants
+    fn query(&self, input: &Input<'_>, _: ServerOrder, view: &View) -> Option<ListQuery<Commit>> {
+        Some(ListQuery::new(&self.read(input.filter, view)?.asked))
     }
 
-    fn view(&self, view: &View, area: Rect, buf: &mut Buffer) {
-        // Where it is not drawn, nothing of it can be pressed.
-        self.list.drawn_at(Rect::default());
-        // A narrow screen has the list alone: the commit has a place of its own.
-        if !Self::is_wide(view) {
-            return self.draw_list(view, area, buf);
-        }
-        let places = self.panels.layout(area, ASKS);
-        if let Some(area) = places.get(LIST).copied().flatten() {
-            self.draw_list(view, area, buf);
-        }
-        if let (Some(area), Some(beside)) = (places.get(BESIDE).copied().flatten(), &self.beside) {
-            let rest = beside.draw_head(view, area, buf, usize::from(area.height / 5));
-            beside.draw_changes(view, rest, buf);
-        }
-        self.panels.rules(buf, view.theme);
+    fn filter(&self, _: &Input<'_>) -> Filter<Commit> {
+        Filter::Query(LogQuery::grammar(&self.project))
     }
 
-    fn changed(&mut self, cx: &mut Cx) {
-        if self.shown != self.typed {
-            self.list.answered(&cx.view.store.list(&self.typed.asked));
-            if !self.list.is_behind() {
-                self.shown = self.typed.clone();
-                self.history = History::default();
-            }
+    fn narrow(pane: &mut Commits, rows: &Rows<'_, Commit>, view: &View) {
+        let source = &mut pane.source;
+        if let Some(shown) = source.read(pane.list.shown(), view).filter(|shown| *shown != source.shown) {
+            source.shown = shown;
+            source.history = History::default();
         }
-        let rows = self.rows(&cx.view);
-        self.history.sync(&cx.view, &rows);
-        self.labels.sync(&cx.view);
-        self.list.narrow_to(&rows, &self.shown.narrows(), |commit| self.shown.fits(commit));
-        if self.list.sync(&rows, |commit| commit.id.clone()) {
-            cx.say(Tone::Warning, "This history was rewritten: the selected commit is gone from it.");
+        source.history.sync(view, rows);
+        source.labels.sync(view);
+        pane.list.narrow_to(rows, &source.shown.narrows(), |commit| source.shown.fits(commit));
+    }
+
+    fn key(commit: &Commit) -> String {
+        commit.id.clone()
+    }
+
+    fn row(&self, view: &View, index: usize, commit: &Commit) -> Row {
+        // A graph of some of the commits would tell of lines that are not there.
+        let graph = if self.shown.is_whole() { self.history.cell(index, self.lanes) } else { Cell::empty() };
+        let mut title = self.labels.cell(&commit.id);
+        if graph.spans.is_empty() && commit.is_merge() {
+            title = title.and(format!("{} ", glyph::arrow()), Role::Dim);
         }
-        let view = &cx.view;
-        if !Self::is_wide(view) {
-            self.panels.set_focus(LIST);
-            return;
-        }
-        let selected = self.current(view).map(|c| c.id.as_str());
-        if let Some(sha) = selected.filter(|sha| self.beside.as_ref().is_none_or(|b| b.sha != *sha)) {
-            let mut beside = CommitView::new(&self.project, sha, REST);
-            beside.changes.panels().set_focus(1);
-            self.beside = Some(beside);
-        }
-        let aside = self.panels.focus() == LIST;
-        let screen = Rect::new(0, 0, view.size.0, 1);
-        let place = self.panels.places(screen, ASKS).get(BESIDE).copied().flatten();
-        if let Some(beside) = &mut self.beside {
-            beside.changes.set_aside(aside);
-            beside.changes.set_width(place.unwrap_or(screen).width);
-            beside.sync(view);
+        Row::new(vec![
+            Cell::from((text::head(commit.short(), 8), Role::Ref)),
+            graph,
+            title.and(commit.title.clone(), if commit.is_merge() { Role::Dim } else { Role::Text }),
+            Cell::from((commit.author_name.clone(), Role::User)),
+            Cell::from((age(view, commit.when()), Role::Dim)),
+        ])
+    }
+
+    fn heading(&self, _: &Input<'_>, view: &View) -> (String, String) {
+        let title = if self.all { "Commits of all refs" } else { "Commits" };
+        let activity = self.history.activity(view, 26).map(|(line, back)| format!("{line} {back}"));
+        (title.to_owned(), activity.unwrap_or_default())
+    }
+
+    fn empty(&self, _: &Input<'_>) -> (&'static str, &'static str) {
+        match &self.path {
+            Some(_) => ("No commit changed this path.", "R chooses another ref, p another path"),
+            None => ("There are no commits yet.", "R chooses another ref"),
         }
     }
 
-    fn motion(&mut self, motion: Motion, cx: &mut Cx) {
-        if self.panels.focus() == BESIDE
-            && let Some(beside) = &mut self.beside
-        {
-            return beside.changes.motion(motion);
-        }
-        match motion {
-            Motion::Right => self.enter(cx),
-            Motion::Left => {}
-            other => self.list.motion(other, self.list.len(&self.rows(&cx.view))),
-        }
+    fn enter(pane: &mut Commits, cx: &mut Cx) {
+        pane.open_commit(cx);
     }
 
-    fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
-        if let Pointer::Press { column, row, .. } | Pointer::Wheel { column, row, .. } = pointer
-            && !self.list.holds(column, row)
-        {
-            if let (Some(beside), true) = (&mut self.beside, Self::is_wide(&cx.view)) {
-                beside.changes.pointer(pointer);
-                if matches!(pointer, Pointer::Press { .. }) {
-                    self.panels.set_focus(BESIDE);
-                }
-            }
-            return;
-        }
-        if matches!(pointer, Pointer::Press { .. }) {
-            self.panels.set_focus(LIST);
-        }
-        if self.list.pointer(pointer, self.list.len(&self.rows(&cx.view))) {
-            self.enter(cx);
-        }
+    fn wants(pane: &Commits, _view: &View) -> Vec<Want> {
+        let source = &pane.source;
+        [project::want(&source.project)]
+            .into_iter()
+            .chain(source.labels.wants())
+            .chain(source.history.wants())
+            .collect()
     }
 
-    fn panels(&mut self) -> Option<&mut Panels> {
-        Some(&mut self.panels)
+    fn lost(cx: &mut Cx) {
+        cx.say(Tone::Warning, "This history was rewritten: the selected commit is gone from it.");
     }
 
-    fn search_mode(&self) -> Option<SearchMode> {
-        match (&self.beside, self.panels.focus()) {
-            (Some(beside), BESIDE) => Some(beside.changes.search_mode()),
-            _ => Some(SearchMode::Filter),
-        }
+    fn changed(pane: &mut Commits, cx: &mut Cx) {
+        pane.source.lanes = if pane.list_width(&cx.view) < ROOMY { LANES.0 } else { LANES.1 };
     }
 
-    fn grammar(&self) -> Option<query::Grammar> {
-        (self.panels.focus() != BESIDE).then(|| LogQuery::grammar(&self.project))
-    }
-
-    fn filter_text(&self) -> String {
-        match (&self.beside, self.panels.focus()) {
-            (Some(beside), BESIDE) => beside.changes.filter_text(),
-            _ => self.list.filter_text().to_owned(),
-        }
-    }
-
-    fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {
-        if self.panels.focus() == BESIDE
-            && let Some(beside) = &mut self.beside
-        {
-            return beside.changes.set_filter_text(text);
-        }
-        let here = self.current(&cx.view).map(|c| c.id.clone());
-        self.list.seek(text, here);
-        self.read(&cx.view);
-    }
-
-    fn seek_next(&mut self, forward: bool, cx: &mut Cx) {
-        match (&mut self.beside, self.panels.focus()) {
-            (Some(beside), BESIDE) => beside.changes.seek_next(forward),
-            _ => self.list.motion(if forward { Motion::Down } else { Motion::Up }, self.list.len(&self.rows(&cx.view))),
-        }
-    }
-
-    fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
+    fn answer(pane: &mut Commits, tag: &'static str, value: String, cx: &mut Cx) {
         match tag {
             "ref" => {
-                self.git_ref = Some(value);
-                self.all = false;
-                self.turn(&cx.view);
+                pane.source.git_ref = Some(value);
+                pane.source.all = false;
+                pane.list.restart();
             }
             "path" => {
-                self.path = Some(value.trim_matches('/').to_owned()).filter(|p| !p.is_empty());
-                self.turn(&cx.view);
+                pane.source.path = Some(value.trim_matches('/').to_owned()).filter(|p| !p.is_empty());
+                pane.list.restart();
             }
             forms::refs::MADE => cx.say(Tone::Good, format!("{value} was made.")),
-            cherry_pick::TAG => cherry_pick::confirm(&self.project, self.picks(&cx.view), &value, cx),
+            cherry_pick::TAG => cherry_pick::confirm(&pane.source.project, pane.picks(&cx.view), &value, cx),
             _ => {}
         }
     }
 
-    fn escape(&mut self, cx: &mut Cx) -> bool {
-        if !Pane::filter_text(self).is_empty() {
-            self.set_filter_text("", cx);
-            return true;
-        }
-        if self.panels.focus() == LIST && !self.list.state.marked().is_empty() {
-            self.list.state.clear_marks();
-            return true;
-        }
-        let beside = self.panels.focus() == BESIDE;
-        self.panels.set_focus(LIST);
-        beside
-    }
-
-    fn url(&self, view: &View) -> Option<String> {
-        let commit = self.current(view)?;
+    fn url(&self, view: &View, commit: &Commit) -> Option<String> {
         Some(project::page(view, &self.project, &format!("/-/commit/{}", commit.id)))
     }
 
-    fn copies(&self, view: &View) -> Vec<(&'static str, String)> {
-        let Some(commit) = self.current(view) else { return Vec::new() };
+    fn copies(&self, _view: &View, commit: &Commit) -> Vec<(&'static str, String)> {
         vec![
             ("SHA", commit.id.clone()),
             ("short SHA", commit.short().to_owned()),
             ("title", commit.title.clone()),
             ("author", format!("{} <{}>", commit.author_name, commit.author_email)),
         ]
+    }
+}
+
+/// What the selected commit changed; on a narrow screen it has a place of its own.
+pub struct CommitDetail {
+    commit: Option<CommitView>,
+}
+
+impl Detail<CommitSource> for CommitDetail {
+    const PANELS: usize = 2;
+
+    fn new() -> CommitDetail {
+        CommitDetail { commit: None }
+    }
+
+    fn fits(view: &View) -> bool {
+        view.size.0 >= panels::TWO
+    }
+
+    fn wants(&self, _: &Beside<'_, CommitSource>, view: &View) -> Vec<Want> {
+        self.commit.iter().flat_map(|commit| commit.wants(view)).collect()
+    }
+
+    fn changed(&mut self, at: &Beside<'_, CommitSource>, cx: &mut Cx) {
+        if at.width == 0 {
+            return;
+        }
+        if let Some(row) = at.row.filter(|row| self.commit.as_ref().is_none_or(|commit| commit.sha != row.id)) {
+            let commit = self.commit.insert(CommitView::new(&at.source.project, &row.id, REST));
+            commit.changes.panels().set_focus(1);
+        }
+        if let Some(commit) = &mut self.commit {
+            commit.changes.set_aside(!at.focused);
+            commit.changes.set_width(u16::try_from(at.width).unwrap_or(u16::MAX));
+            commit.sync(&cx.view);
+        }
+    }
+
+    fn motion(&mut self, _: &Beside<'_, CommitSource>, motion: Motion, _view: &View) -> bool {
+        if let Some(commit) = &mut self.commit {
+            commit.changes.motion(motion);
+        }
+        false
+    }
+
+    fn pointer(&mut self, _: &Beside<'_, CommitSource>, pointer: Pointer, _cx: &mut Cx) {
+        if let Some(commit) = &mut self.commit {
+            commit.changes.pointer(pointer);
+        }
+    }
+
+    fn enter(&mut self, _: &Beside<'_, CommitSource>, _cx: &mut Cx) -> bool {
+        self.commit.as_mut().map(|commit| commit.changes.enter()).is_some()
+    }
+
+    fn search_mode(&self) -> DetailSearch {
+        self.commit.as_ref().map_or(DetailSearch::List, |commit| DetailSearch::Own(commit.changes.search_mode()))
+    }
+
+    fn search_text(&self) -> String {
+        self.commit.as_ref().map(|commit| commit.changes.filter_text()).unwrap_or_default()
+    }
+
+    fn search(&mut self, text: &str) {
+        if let Some(commit) = &mut self.commit {
+            commit.changes.set_filter_text(text);
+        }
+    }
+
+    fn seek_next(&mut self, forward: bool, _cx: &mut Cx) {
+        if let Some(commit) = &mut self.commit {
+            commit.changes.seek_next(forward);
+        }
+    }
+
+    fn draw(&self, _: &Beside<'_, CommitSource>, view: &View, area: Rect, buf: &mut Buffer) {
+        if let Some(commit) = &self.commit {
+            let rest = commit.draw_head(view, area, buf, usize::from(area.height / 5));
+            commit.draw_changes(view, rest, buf);
+        }
     }
 }

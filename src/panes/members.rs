@@ -104,7 +104,7 @@ impl ListSource for MemberSource {
         member.id.to_string()
     }
 
-    fn row(&self, view: &View, member: &Member) -> Row {
+    fn row(&self, view: &View, _: usize, member: &Member) -> Row {
         let (sign, _, role) = profile::state(&member.state);
         Row::new(vec![
             Cell::from((sign, role)),

@@ -296,7 +296,7 @@ impl ListSource for MergeRequestSource {
         merge_request.id.to_string()
     }
 
-    fn row(&self, view: &View, merge_request: &MergeRequest) -> Row {
+    fn row(&self, view: &View, _: usize, merge_request: &MergeRequest) -> Row {
         row(view, merge_request, self.project.is_none())
     }
 

@@ -220,7 +220,7 @@ impl ListSource for ProjectSource {
         project.id.to_string()
     }
 
-    fn row(&self, view: &View, project: &Project) -> Row {
+    fn row(&self, view: &View, _: usize, project: &Project) -> Row {
         row(view, project)
     }
 

@@ -245,7 +245,7 @@ impl ListSource for TagSource {
         tag.name.clone()
     }
 
-    fn row(&self, view: &View, tag: &Tag) -> Row {
+    fn row(&self, view: &View, _: usize, tag: &Tag) -> Row {
         row(view, tag)
     }
 

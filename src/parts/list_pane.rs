@@ -193,9 +193,21 @@ impl<S: ListSource> ListPane<S> {
         self.resolved = Resolved { filter, columns, asked, shown };
     }
 
+    /// Places of the panels where the list stands alone.
+    fn list_alone(area: Rect) -> Vec<Option<Rect>> {
+        (0..S::Detail::PANELS).map(|panel| (panel == S::Detail::LIST).then_some(area)).collect()
+    }
+
+    /// Columns of the list.
+    pub fn list_width(&self, view: &View) -> usize {
+        self.width(S::Detail::LIST, view)
+    }
+
     /// Columns of a panel; they are drawn in the whole screen between the lines of the frame.
     fn width(&self, panel: usize, view: &View) -> usize {
-        let places = self.panels.places(Rect::new(0, 0, view.size.0, view.size.1), S::WIDTHS);
+        let screen = Rect::new(0, 0, view.size.0, view.size.1);
+        let places =
+            if S::Detail::fits(view) { self.panels.places(screen, S::WIDTHS) } else { Self::list_alone(screen) };
         places.get(panel).copied().flatten().map_or(0, |place| usize::from(place.width))
     }
 
@@ -233,10 +245,11 @@ impl<S: ListSource> ListPane<S> {
         {
             return state::failure(buf, body, view.theme, &why, &error.tried, &error.said(), advice);
         }
-        let draw =
-            |row: &S::Row| columns.row(self.source.row(view, row).marked(self.list.state.is_marked(&S::key(row))));
+        let draw = |index, row: &S::Row| {
+            columns.row(self.source.row(view, index, row).marked(self.list.state.is_marked(&S::key(row))))
+        };
         let empty = self.source.empty(&self.shown_input());
-        self.list.draw(view, body, buf, focused, &rows, &columns.columns(), draw, empty);
+        self.list.draw_indexed(view, body, buf, focused, &rows, &columns.columns(), draw, empty);
     }
 
     fn draw_heading(&self, view: &View, area: Rect, buf: &mut Buffer, focused: bool) -> Rect {
@@ -253,10 +266,13 @@ impl<S: ListSource> Pane for ListPane<S> {
 
     fn open(place: &Place, view: &View) -> Self {
         let mut list = Listing::asked(place.query.as_deref().unwrap_or_default());
-        if let Some(key) = place.git_ref.as_ref().or(place.item.as_ref()) {
+        let source = S::open(place, view);
+        // What the place names beyond the list is a row of it.
+        let own = source.place();
+        let git_ref = place.git_ref.as_ref().filter(|_| own.git_ref.is_none());
+        if let Some(key) = git_ref.or(place.item.as_ref().filter(|_| own.item.is_none())) {
             list.reveal(key.as_str());
         }
-        let source = S::open(place, view);
         let named = |tab: &str| source.tabs().iter().position(|title| title.eq_ignore_ascii_case(tab));
         let tab = place.tab.as_deref().and_then(named).unwrap_or(0);
         let (detail, mut panels) = (S::Detail::new(), Panels::new(S::Detail::PANELS));
@@ -271,7 +287,8 @@ impl<S: ListSource> Pane for ListPane<S> {
 
     fn place(&self) -> Place {
         let tab = self.source.tabs().get(self.tab).filter(|_| self.tab > 0).map(|title| title.to_lowercase());
-        let mut place = Place { tab, ..self.source.place() };
+        let mut place = self.source.place();
+        place.tab = tab.or(place.tab);
         if S::NAMES_ROW {
             place.item =
                 self.named.clone().or_else(|| self.read.clone().filter(|_| self.on_detail() && !self.is_before_list()));
@@ -323,7 +340,8 @@ impl<S: ListSource> Pane for ListPane<S> {
             let body = self.draw_heading(view, area, buf, true);
             return state::empty(buf, body, view.theme, &why, advice);
         }
-        for (panel, place) in self.panels.layout(area, S::WIDTHS).into_iter().enumerate() {
+        let places = if S::Detail::fits(view) { self.panels.layout(area, S::WIDTHS) } else { Self::list_alone(area) };
+        for (panel, place) in places.into_iter().enumerate() {
             let Some(place) = place else { continue };
             if panel == S::Detail::LIST {
                 self.draw_list(view, place, buf);
@@ -342,16 +360,23 @@ impl<S: ListSource> Pane for ListPane<S> {
             self.detail.draw(&at, view, place, buf);
         }
         self.areas.set(areas);
-        self.panels.rules(buf, view.theme);
+        if S::Detail::fits(view) {
+            self.panels.rules(buf, view.theme);
+        }
     }
 
     fn changed(&mut self, cx: &mut Cx) {
         let view = cx.view;
+        if !S::Detail::fits(&view) {
+            self.focus_list();
+        }
         self.resolve(&view);
         let shown = self.rows(&view);
         S::narrow(self, &shown, &view);
         self.resolved.columns.sort(&mut self.list, &shown);
-        self.list.sync(&shown, S::key);
+        if self.list.sync(&shown, S::key) {
+            S::lost(cx);
+        }
         if self.named.is_some() && self.list.selected(&shown).map(S::key) == self.named {
             self.named = None;
         }
@@ -431,7 +456,7 @@ impl<S: ListSource> Pane for ListPane<S> {
     }
 
     fn filter_text(&self) -> String {
-        if self.searches_detail() { self.detail.search_text() } else { self.list.filter_text() }.to_owned()
+        if self.searches_detail() { self.detail.search_text() } else { self.list.filter_text().to_owned() }
     }
 
     fn set_filter_text(&mut self, text: &str, cx: &mut Cx) {

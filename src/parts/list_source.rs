@@ -83,8 +83,8 @@ pub trait ListSource: Sized + 'static {
     fn narrow(_pane: &mut ListPane<Self>, _rows: &Rows<'_, Self::Row>, _view: &View) {}
     /// Returns what tells a row from others, and stays when the row changes.
     fn key(row: &Self::Row) -> String;
-    /// A row with a cell for each column that is offered.
-    fn row(&self, view: &View, row: &Self::Row) -> Row;
+    /// A row, the row `index` of the list, with a cell for each column that is offered.
+    fn row(&self, view: &View, index: usize, row: &Self::Row) -> Row;
     /// Returns what is known of the row `key` that the place names, until the list has it.
     fn named<'a>(&self, _key: &str, _view: &View<'a>) -> Option<Remote<'a, Self::Row>> {
         None
@@ -114,6 +114,8 @@ pub trait ListSource: Sized + 'static {
     fn tab_count(_pane: &ListPane<Self>, _index: usize, _view: &View) -> Option<String> {
         None
     }
+    /// The selected row is no longer in the list.
+    fn lost(_cx: &mut Cx) {}
     /// Something it may show has changed; the list is up to date already.
     fn changed(_pane: &mut ListPane<Self>, _cx: &mut Cx) {}
     /// The answer of an overlay that was opened with `tag`.
@@ -178,6 +180,10 @@ pub trait Detail<S: ListSource>: Sized + 'static {
     const LIST: usize = 0;
     /// Nothing of any row yet.
     fn new() -> Self;
+    /// Returns whether there is room for it; else the list stands alone.
+    fn fits(_view: &View) -> bool {
+        true
+    }
     /// Returns what it needs while it is in sight.
     fn wants(&self, at: &Beside<'_, S>, view: &View) -> Vec<Want>;
     /// Another row, or something about it changed.
@@ -193,8 +199,8 @@ pub trait Detail<S: ListSource>: Sized + 'static {
         DetailSearch::List
     }
     /// The text of its own search.
-    fn search_text(&self) -> &str {
-        ""
+    fn search_text(&self) -> String {
+        String::new()
     }
     /// Searches for another text.
     fn search(&mut self, _text: &str) {}

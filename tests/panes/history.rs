@@ -305,14 +305,14 @@ async fn the_log_is_found_in_by_author_time_path_and_words() {
     app.reply(&format!("{REPOSITORY}/commits?author=ada&since=2026-06-01"), mine);
     app.settle().await;
     app.press("/").type_text("author:ada since:2w rows").press("Enter").settle().await;
-    app.expect("/author:ada since:2w rows").expect("1 of 1").expect("Draw rows").expect_no("Begin").expect_no("●");
+    app.expect("author:ada  since:2w  rows").expect("1 of 1").expect("Draw rows").expect_no("Begin").expect_no("●");
     // What cannot be asked is said, and Esc gives back what was.
     app.press("/").type_text(" when:x").press("Enter").settle().await;
     app.expect("no such key").expect_no("Begin").press("Esc").settle().await;
-    app.expect("/author:ada since:2w rows").expect("Draw rows").expect_no("no such key").press("Esc").settle().await;
+    app.expect("author:ada  since:2w  rows").expect("Draw rows").expect_no("no such key").press("Esc").settle().await;
     app.expect("Begin").expect("○─╮").expect_no("no such key");
     app.press("u").settle().await;
-    app.expect("/author:Ada");
+    app.expect("author:Ada");
 }
 
 #[tokio::test]

@@ -42,9 +42,15 @@ fn lists() -> Vec<List> {
         json!({"id": id, "iid": id, "ref": name, "sha": "9f3c2ab8", "created_at": "2026-06-15T09:00:00Z",
             "environment": {"id": 4, "name": "production"}, "status": "success"})
     };
+    let one_of_two = |id: u64, title: &str| {
+        let mut commit = commit(title);
+        commit["id"] = json!(format!("{id}f3c2ab89f3c2ab89f3c2ab89f3c2ab89f3c2ab8"));
+        commit
+    };
     let list = |place, line, rows, marks, detail| List { place, line, rows, marks, detail };
     vec![
         list(on("branches"), "GET /projects/a%2Fb/repository/branches", two(&named), true, false),
+        list(on("commits"), "GET /projects/a%2Fb/repository/commits", two(&one_of_two), true, true),
         list(on("tags"), "GET /projects/a%2Fb/repository/tags", two(&named), true, true),
         list(on("snippets"), "GET /projects/a%2Fb/snippets", two(&snippet), false, true),
         list(on("mrs"), "GET /projects/a%2Fb/merge_requests", two(&merge_request), true, true),

@@ -211,10 +211,9 @@ impl ListSource for DeploymentSource {
     fn query(&self, input: &Input<'_>, _: ServerOrder, view: &View) -> Option<ListQuery<Deployment>> {
         // The newest first: servers begin with the oldest.
         let given =
-            || query_list::given([("id", json!(self.project)), ("order_by", json!("id")), ("sort", json!("desc"))]);
-        let keyed = query::parts(input.filter).into_iter().filter(|(_, keyed)| *keyed).map(|(word, _)| word);
-        let keyed: Vec<String> = keyed.collect();
-        let asked: QueryResult<ListDeployments> = self.grammar().ask(&keyed.join(" "), given(), view);
+            query_list::given([("id", json!(self.project)), ("order_by", json!("id")), ("sort", json!("desc"))]);
+        let asked: QueryResult<ListDeployments> =
+            self.grammar().ask(&query::keyed_and_plain(input.filter).0, given, view);
         Some(ListQuery::new(&asked.ready()?))
     }
 
@@ -235,8 +234,7 @@ impl ListSource for DeploymentSource {
             pane.list.state.first();
         }
         pane.source.environment = chosen.cloned();
-        let words = query::parts(pane.list.shown()).into_iter().filter(|(_, keyed)| !keyed);
-        let words: Vec<String> = words.map(|(word, _)| word.replace('"', "").to_lowercase()).collect();
+        let (_, words) = query::keyed_and_plain(pane.list.shown());
         let narrowed = match chosen {
             Some(chosen) => format!("in {}: {}", chosen.name, words.join(" ")),
             None => words.join(" "),
@@ -250,7 +248,7 @@ impl ListSource for DeploymentSource {
         deployment.id.to_string()
     }
 
-    fn row(&self, view: &View, deployment: &Deployment) -> Row {
+    fn row(&self, view: &View, _: usize, deployment: &Deployment) -> Row {
         let title = deployment.deployable.as_ref().and_then(|job| job.commit.as_ref());
         let user = deployment.user.as_ref().map_or("", |user| user.username.as_str());
         let place = if self.environment.is_none() { environment(deployment) } else { "" };

@@ -177,7 +177,7 @@ impl ListSource for HookSource {
         hook.id.to_string()
     }
 
-    fn row(&self, view: &View, hook: &Hook) -> Row {
+    fn row(&self, view: &View, _: usize, hook: &Hook) -> Row {
         let triggers = events(hook);
         let triggers = if triggers.is_empty() { "other events".to_owned() } else { triggers.join(", ") };
         Row::new(vec![

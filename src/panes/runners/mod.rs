@@ -186,7 +186,7 @@ impl ListSource for RunnerSource {
         runner.id.to_string()
     }
 
-    fn row(&self, view: &View, runner: &Runner) -> Row {
+    fn row(&self, view: &View, _: usize, runner: &Runner) -> Row {
         columns::row(view, detailed(view, runner))
     }
 

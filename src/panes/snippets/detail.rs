@@ -148,8 +148,8 @@ impl Detail<SnippetSource> for SnippetDetail {
         if self.tab == TEXT { DetailSearch::Own(SearchMode::Search) } else { DetailSearch::Nothing }
     }
 
-    fn search_text(&self) -> &str {
-        &self.text.query
+    fn search_text(&self) -> String {
+        self.text.query.clone()
     }
 
     fn search(&mut self, text: &str) {

@@ -208,7 +208,7 @@ impl ListSource for SnippetSource {
         snippet.id.to_string()
     }
 
-    fn row(&self, view: &View, snippet: &Snippet) -> Row {
+    fn row(&self, view: &View, _: usize, snippet: &Snippet) -> Row {
         Row::new(vec![
             Cell::from((format!("${}", snippet.id), Role::Ref)),
             Cell::from((snippet.title.clone(), Role::Text)),

@@ -212,7 +212,7 @@ impl ListSource for UserSource {
         user.id.to_string()
     }
 
-    fn row(&self, view: &View, user: &Profile) -> Row {
+    fn row(&self, view: &View, _: usize, user: &Profile) -> Row {
         row(view, user)
     }
 
