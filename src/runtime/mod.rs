@@ -27,7 +27,7 @@ use crossterm::event::{Event, EventStream, KeyEventKind};
 use futures::StreamExt;
 use jiff::Timestamp;
 use sessions::{Incoming, OpenServer, Sessions, SharedContext, Task};
-use signals::{Signal, Signals, Who};
+use signals::{EndHeard, Signal, Signals, Who};
 use std::future::poll_fn;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -65,7 +65,8 @@ pub struct Options {
 /// Runs the interface until it ends; whatever happens, texts are on disk afterwards, and the terminal is as it was.
 pub async fn run(app: App, first: Vec<Effect>, options: Options) -> io::Result<()> {
     // From here on no signal ends the process with the terminal in our hands.
-    let signals = Signals::of_terminal()?;
+    let signals = Signals::of_terminal(EndHeard::default())?;
+    signals::enforce_end(signals.heard.clone(), terminal::abandon)?;
     let mut terminal = Terminal::open(TerminalOptions { mouse: options.mouse })?;
     let house = SharedContext { lines: options.connections, open: options.open, configure: options.configure };
     let seats = Sessions::new(house, options.here, app, options.drafts);
@@ -241,7 +242,7 @@ impl Interface<'_> {
         self.terminal.enter()?;
         *input = Input::open();
         // What was meant for the other program (C-c, C-g) must not end labscope.
-        self.signals = Signals::of_terminal()?;
+        self.signals = Signals::of_terminal(self.signals.heard.clone())?;
         Ok(())
     }
 

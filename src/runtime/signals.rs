@@ -1,6 +1,13 @@
 //! Signals: those that end the interface, stop it, wake it, and the one of a crash, which gives the terminal back.
 
+use std::future::Future;
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// How long the loop may take to hear that it is to end: it is busy, but it comes back.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// What a signal asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +31,8 @@ pub struct Signals {
     /// A program that draws nothing is stopped by the system alone.
     #[cfg(unix)]
     stop: Option<tokio::signal::unix::Signal>,
+    /// Whether one came that ends it.
+    pub heard: EndHeard,
 }
 
 impl Signals {
@@ -41,42 +50,47 @@ impl Signals {
                 ],
                 continued: signal(SignalKind::from_raw(libc::SIGCONT))?,
                 stop: None,
+                heard: EndHeard::default(),
             })
         }
         #[cfg(not(unix))]
-        Ok(Signals {})
+        Ok(Signals { heard: EndHeard::default() })
     }
 
     /// Listens for the one that stops it, too, which does nothing by itself from then on.
-    pub fn of_terminal() -> io::Result<Signals> {
+    pub fn of_terminal(heard: EndHeard) -> io::Result<Signals> {
         #[cfg(unix)]
         {
             use tokio::signal::unix::{SignalKind, signal};
             let stop = Some(signal(SignalKind::from_raw(libc::SIGTSTP))?);
-            Ok(Signals { stop, ..Signals::new()? })
+            Ok(Signals { stop, heard, ..Signals::new()? })
         }
         #[cfg(not(unix))]
-        Signals::new()
+        Ok(Signals { heard })
     }
 
     /// The next one.
     #[cfg(unix)]
     pub async fn next(&mut self) -> Signal {
-        let Signals { ends: [term, hup, quit, int], continued, stop } = self;
+        let Signals { ends: [term, hup, quit, int], continued, stop, heard } = self;
         let stopped = async {
             match stop {
                 Some(stop) => stop.recv().await,
                 None => std::future::pending().await,
             }
         };
-        tokio::select! {
+        let signal = tokio::select! {
             _ = term.recv() => Signal::End,
             _ = hup.recv() => Signal::End,
             _ = quit.recv() => Signal::End,
             _ = int.recv() => Signal::Interrupt,
             _ = stopped => Signal::Stop,
             _ = continued.recv() => Signal::Continued,
+        };
+        if signal == Signal::End {
+            heard.set();
         }
+        signal
     }
 
     /// The next one.
@@ -87,6 +101,46 @@ impl Signals {
             Err(_) => std::future::pending().await,
         }
     }
+}
+
+/// Whether the loop has heard that it is to end.
+#[derive(Clone, Debug, Default)]
+pub struct EndHeard(Arc<AtomicBool>);
+
+impl EndHeard {
+    /// It has, and ends by itself.
+    pub fn set(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    /// Returns once `asked` was followed by `grace` and the loop heard nothing: it is stuck.
+    async fn missed(&self, asked: impl Future, grace: impl Future) {
+        asked.await;
+        grace.await;
+        if self.0.load(Ordering::SeqCst) {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+/// Ends the process by `end` where it is told to (SIGTERM, SIGHUP) and the loop is too busy to hear it. It runs on another
+/// thread than the loop; texts are on disk already, because another thread than the loop's writes them.
+pub fn enforce_end(heard: EndHeard, end: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let (mut term, mut hup) = (signal(SignalKind::terminate())?, signal(SignalKind::hangup())?);
+        tokio::spawn(async move {
+            let asked = async {
+                tokio::select! { _ = term.recv() => {}, _ = hup.recv() => {} }
+            };
+            heard.missed(asked, tokio::time::sleep(GRACE)).await;
+            end();
+        });
+    }
+    #[cfg(not(unix))]
+    let _ = (heard, end);
+    Ok(())
 }
 
 /// As long as this is there, the system stops the program as any other: with the editor that has its terminal, say.
@@ -170,5 +224,22 @@ pub fn on_abort(what: extern "C" fn(libc::c_int)) {
         action.sa_sigaction = what as *const () as libc::sighandler_t;
         action.sa_flags = libc::SA_RESETHAND;
         libc::sigaction(libc::SIGABRT, &raw const action, std::ptr::null_mut());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::FutureExt;
+    use std::future::{pending, ready};
+
+    #[test]
+    fn a_loop_that_does_not_hear_that_it_is_to_end_is_ended_after_the_grace() {
+        let heard = EndHeard::default();
+        assert!(heard.missed(pending::<()>(), ready(())).now_or_never().is_none(), "nobody asked");
+        assert!(heard.missed(ready(()), pending::<()>()).now_or_never().is_none(), "the grace runs");
+        assert!(heard.missed(ready(()), ready(())).now_or_never().is_some(), "the loop is stuck");
+        heard.set();
+        assert!(heard.missed(ready(()), ready(())).now_or_never().is_none(), "the loop ends by itself");
     }
 }

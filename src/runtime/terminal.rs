@@ -80,6 +80,11 @@ pub(super) fn notice(text: &str) -> String {
     text.chars().map(|c| if plain(c) { c } else { ' ' }).take(NOTICE).collect()
 }
 
+/// A text as it is copied: pasted into a shell, a control character of a server would be a key that nobody pressed.
+fn without_controls(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+}
+
 /// The terminal in the interface's hands.
 pub struct Terminal {
     /// Never dropped: ratatui would show the cursor, and give up where it cannot even say that it could not. Giving the
@@ -244,7 +249,7 @@ impl Terminal {
 
     /// Puts `text` into the clipboard (OSC 52, which works over SSH too).
     pub fn copy(&mut self, text: &str) -> io::Result<()> {
-        execute!(self.inner.backend_mut(), CopyToClipboard::to_clipboard_from(text))
+        execute!(self.inner.backend_mut(), CopyToClipboard::to_clipboard_from(without_controls(text)))
     }
 
     /// Tells the user that something watched has ended.
@@ -354,6 +359,15 @@ fn restore() {
     let _ = disable_raw_mode();
 }
 
+/// Ends the process from another thread than the one that draws, with the terminal as it was.
+pub(super) fn abandon() {
+    if HELD.swap(false, Ordering::SeqCst) {
+        give_back();
+    }
+    // As a shell names a program that SIGTERM ended.
+    std::process::exit(143);
+}
+
 /// The flags of the terminal as they were at first.
 #[cfg(unix)]
 static FLAGS: OnceLock<libc::termios> = OnceLock::new();
@@ -436,6 +450,11 @@ mod tests {
         assert_eq!(Notify::named("osc777"), Ok(Notify::Osc777));
         assert_eq!(Notify::Desktop.bytes(text), b"");
         assert!(Notify::named("pigeon").is_err());
+    }
+
+    #[test]
+    fn copied_text_keeps_lines_and_tabs_and_no_other_control_character() {
+        assert_eq!(without_controls("fix: a\r\n\tb\u{1b}[31m\u{7f}\u{9b}2J\u{0}é"), "fix: a\n\tb[31m2Jé");
     }
 
     #[test]
