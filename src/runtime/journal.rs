@@ -301,6 +301,11 @@ fn claim(folder: &Path, key: &str, held: &mut ClaimedTexts) -> Claim {
     }
 }
 
+/// How the name of a file begins that is being written.
+const UNFINISHED: &str = ".draft-";
+/// How old such a file is before nobody can be writing it any more.
+const LEFTOVER_AGE: Duration = Duration::from_hours(24);
+
 /// Gives that right back. Whoever takes it then finds no text.
 fn release(folder: &Path, key: &str, held: &mut ClaimedTexts) {
     let name = file_name(key);
@@ -332,7 +337,7 @@ pub(super) fn keep(folder: &Path, key: &str, text: Option<&str>) -> io::Result<(
         };
     };
     private(folder)?;
-    let mut file = tempfile::Builder::new().prefix(".draft-").tempfile_in(folder)?;
+    let mut file = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(folder)?;
     // The first line tells the key, so that the file's name may be shortened, and what the text must add up to.
     writeln!(file, "{MAGIC} {:016x} {}", sum(key, text), key.replace(['\n', '\r'], " "))?;
     file.write_all(text.as_bytes())?;
@@ -375,6 +380,7 @@ pub fn load(folder: &Path) -> KeptTexts {
         let name = entry.file_name();
         let name = name.to_string_lossy();
         if name.starts_with('.') {
+            remove_leftover(&entry);
             continue;
         }
         let is_state = state_files::is_state(&name);
@@ -392,6 +398,15 @@ pub fn load(folder: &Path) -> KeptTexts {
     damaged.sort();
     state_files::migrate(folder, &mut kept);
     KeptTexts { kept, damaged }
+}
+
+/// Removes what a killed program began to write, once it is too old for another program to be writing it now.
+fn remove_leftover(entry: &fs::DirEntry) {
+    let written = entry.metadata().and_then(|data| data.modified()).ok();
+    let is_old = written.and_then(|at| at.elapsed().ok()).is_some_and(|age| age > LEFTOVER_AGE);
+    if is_old && entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
+        let _ = fs::remove_file(entry.path());
+    }
 }
 
 /// Key and text of the file at `path`, if it is as it was written.
@@ -442,6 +457,23 @@ mod tests {
         keep(folder.path(), key, None).expect("dropped");
         assert!(load(folder.path()).kept.texts.is_empty());
         keep(folder.path(), key, None).expect("dropping twice is no error");
+    }
+
+    #[test]
+    fn what_a_killed_program_began_to_write_is_removed_once_it_is_old() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let (old, new) = (folder.path().join(".draft-old"), folder.path().join(".draft-new"));
+        let claim = folder.path().join(".claim-old");
+        for path in [&old, &new, &claim] {
+            fs::write(path, "begun").expect("begun");
+        }
+        let long_ago = std::time::SystemTime::now() - 2 * LEFTOVER_AGE;
+        for path in [&old, &claim] {
+            let file = fs::File::options().write(true).open(path).expect("it is there");
+            file.set_modified(long_ago).expect("made old");
+        }
+        load(folder.path());
+        assert_eq!([old.exists(), new.exists(), claim.exists()], [false, true, true]);
     }
 
     #[test]
