@@ -1,6 +1,6 @@
 //! What panes and overlays ask of the app, and what the app asks of the runtime: all of it data.
 
-use super::command::Motion;
+use super::command::{Disabled, Info, Motion};
 use super::outbox::Claim;
 use super::overlay::Overlay;
 use super::pane::Cx;
@@ -129,6 +129,8 @@ pub enum Action {
     Drafts,
     /// Say something in the footer.
     Say(Tone, String),
+    /// Say why a command cannot be run, for as long as that holds.
+    Refuse(Info, Disabled),
     /// Watch something until it ends, wherever the user is then; or watch it no more.
     Watch(Watched),
     /// Ask the server again for what is seen.

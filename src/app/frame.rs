@@ -13,6 +13,11 @@ use ratatui::style::Style;
 /// Below this size the interface says what it needs.
 const MIN: (u16, u16) = (44, 12);
 
+/// Returns whether a terminal of that width and height shows nothing but that it is too small.
+pub fn is_too_small((width, height): (u16, u16)) -> bool {
+    width < MIN.0 || height < MIN.1
+}
+
 type Spans = Vec<(String, Style)>;
 
 impl App {
@@ -20,7 +25,7 @@ impl App {
     pub fn view(&self, area: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
         let theme = &self.theme;
         buf.set_style(area, theme.style(Role::Text));
-        if area.width < MIN.0 || area.height < MIN.1 {
+        if is_too_small((area.width, area.height)) {
             let words = format!("labscope needs {}x{}, this is {}x{}", MIN.0, MIN.1, area.width, area.height);
             for (row, part) in text::wrap(&words, area.width.into(), area.height.into()).iter().enumerate() {
                 let at = Rect { y: area.y + row as u16, height: 1, ..area };

@@ -37,8 +37,8 @@ use crate::ui::image::Pictures;
 use crate::ui::theme::Theme;
 use action::{Action, Effect, FollowUp, Msg, Outcome, Tone};
 use bindings::Bindings;
-use command::Motion;
-use crossterm::event::{KeyEventKind, MouseButton, MouseEventKind};
+use command::{Disabled, Motion};
+use crossterm::event::{KeyCode, KeyEventKind, MouseButton, MouseEventKind};
 use global::GLOBAL;
 use jiff::{SignedDuration, Timestamp};
 use keymap::{Key, Meaning};
@@ -60,6 +60,8 @@ use transfer::Transfers;
 
 /// Seconds that a message stays in the footer.
 const MESSAGE_SECONDS: i64 = 6;
+/// How long after an overlay closed by itself Esc is meant for it.
+const LATE_ESC: SignedDuration = SignedDuration::from_millis(500);
 /// Places that are kept to go back to.
 const HISTORY: usize = 100;
 /// How old what is known may be, in seconds, for a place that is opened not to ask for it again.
@@ -72,6 +74,8 @@ struct Message {
     until: Timestamp,
     /// The turn in which it was said.
     turn: u64,
+    /// The command that it refuses, and why: it goes when that holds no longer.
+    refusal: Option<(&'static str, Disabled)>,
 }
 
 /// A write that is on its way.
@@ -145,6 +149,8 @@ pub struct App {
     now: Timestamp,
     size: (u16, u16),
     last_press: Option<(u16, u16, Timestamp)>,
+    /// When an overlay last closed by itself.
+    closed_at: Option<Timestamp>,
     dirty: bool,
     quitting: bool,
     wake: Option<Timestamp>,
@@ -213,6 +219,7 @@ impl App {
             now: setup.now,
             size: setup.size,
             last_press: None,
+            closed_at: None,
             dirty: true,
             quitting: false,
             wake: None,
@@ -325,6 +332,7 @@ impl App {
             }
             Msg::Key(event) if event.kind == KeyEventKind::Release => {}
             Msg::Key(event) => self.key(Key::of(event), effects),
+            Msg::Paste(_) if frame::is_too_small(self.size) => {}
             Msg::Paste(text) => self.with_overlay(effects, |overlay, cx| {
                 overlay.paste(&text, cx);
                 AfterKey::Open
@@ -420,6 +428,7 @@ impl App {
         self.store.note_reach(outcome.as_ref().err(), self.now);
         let mut shown = false;
         let mut overlays = std::mem::take(&mut self.overlays);
+        let before = overlays.len();
         let mut cx = Cx { view: self.view_of(), actions: Vec::new() };
         overlays.retain_mut(|overlay| {
             let stay = overlay.sent(number, &outcome, &mut cx);
@@ -427,7 +436,7 @@ impl App {
             stay != Some(AfterKey::Close)
         });
         let actions = cx.actions;
-        self.overlays = overlays;
+        self.set_overlays(overlays, before);
         if outcome.is_ok() {
             self.store.touch(pending.write.touches);
         }
@@ -496,8 +505,27 @@ impl App {
             return self.elsewhere.tell(tone, text);
         }
         let until = self.now.checked_add(SignedDuration::from_secs(MESSAGE_SECONDS)).unwrap_or(Timestamp::MAX);
-        self.message = Some(Message { tone, words: text, until, turn: self.turn });
+        self.message = Some(Message { tone, words: text, until, turn: self.turn, refusal: None });
         self.dirty = true;
+    }
+
+    /// Says why a command of the place cannot be run.
+    fn refuse(&mut self, command: &command::Info, why: Disabled) {
+        self.say(Tone::Warning, format!("{}: {why}", command.title.trim_end_matches('…')));
+        if let Some(message) = &mut self.message {
+            message.refusal = Some((command.id, why));
+        }
+    }
+
+    /// Removes a refusal whose reason holds no longer: what was still loading has arrived.
+    fn check_refusal(&mut self) {
+        let Some((id, why)) = self.message.as_ref().and_then(|message| message.refusal.as_ref()) else { return };
+        let view = self.view_of();
+        let still = self.panes.last().and_then(|pane| pane.can(id, &view)).and_then(Result::err);
+        if still.as_ref() != Some(why) {
+            self.message = None;
+            self.dirty = true;
+        }
     }
 
     /// Another place is at hand: what was said before is not about it. What was said as one went there stays.
@@ -507,8 +535,21 @@ impl App {
     }
 
     fn key(&mut self, key: Key, effects: &mut Vec<Effect>) {
+        if frame::is_too_small(self.size) {
+            // What cannot be seen is not answered; the key that quits still quits.
+            let pane = self.panes.last().map(|pane| pane.id()).unwrap_or_default();
+            if self.bindings.meaning(pane, &[key]) == Meaning::Found("quit") {
+                self.act(Action::Quit, effects);
+            }
+            return;
+        }
         if !self.overlays.is_empty() {
             return self.with_overlay(effects, |overlay, cx| overlay.key(key, cx));
+        }
+        let closed_at = self.closed_at.take();
+        let is_late = |at: Timestamp| self.now.duration_since(at) < LATE_ESC;
+        if key.code == KeyCode::Esc && closed_at.is_some_and(is_late) {
+            return;
         }
         // From the first key on, the place is the user's own, and does not give way any more.
         self.named = false;
@@ -532,6 +573,9 @@ impl App {
     }
 
     fn mouse(&mut self, event: crossterm::event::MouseEvent, effects: &mut Vec<Effect>) {
+        if frame::is_too_small(self.size) {
+            return;
+        }
         let (column, row) = (event.column, event.row);
         let pointer = match event.kind {
             MouseEventKind::Down(MouseButton::Left) => {
@@ -564,6 +608,15 @@ impl App {
             return self.act(Action::Tab(tab), effects);
         }
         self.with_pane(effects, |pane, cx| pane.pointer(pointer, cx));
+    }
+
+    /// The overlays that are left where some may have closed by themselves. Who presses Esc just then means that overlay, and
+    /// not the place below.
+    fn set_overlays(&mut self, left: Vec<Box<dyn Overlay>>, before: usize) {
+        if left.is_empty() && before > 0 {
+            self.closed_at = Some(self.now);
+        }
+        self.overlays = left;
     }
 
     /// Lets the top overlay do something, then does what it asked for.
@@ -671,6 +724,7 @@ impl App {
             Action::Saves => self.overlays.push(Box::<overlay::transfers::List>::default()),
             Action::Drafts => self.all_drafts(),
             Action::Say(tone, text) => self.say(tone, text),
+            Action::Refuse(command, why) => self.refuse(&command, why),
             Action::Watch(watched) => self.watch(watched),
             Action::Refresh => {
                 let wants = self.wants();

@@ -122,7 +122,8 @@ impl View<'_> {
 
     /// The signed-in user, once known.
     pub fn me(&self) -> Option<&crate::api::users::Profile> {
-        self.store.get(&crate::api::users::GetCurrentUser::default()).value
+        let me = self.store.get(&crate::api::users::GetCurrentUser::default()).value;
+        me.filter(|me| !me.username.is_empty())
     }
 }
 
@@ -395,7 +396,7 @@ impl<P: Pane> AnyPane for P {
         let Some(command) = P::COMMANDS.iter().find(|c| c.id == id) else { return false };
         match command.can(self, &cx.view) {
             Ok(()) => (command.run)(self, cx),
-            Err(why) => cx.say(Tone::Warning, format!("{}: {why}", command.title.trim_end_matches('…'))),
+            Err(why) => cx.act(Action::Refuse(command.info(), why)),
         }
         true
     }

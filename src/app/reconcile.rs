@@ -2,7 +2,7 @@
 
 use super::action::{Effect, Tone};
 use super::pane::View;
-use super::{App, Cx, registry};
+use super::{AnyPane, App, Cx, registry};
 use crate::api::users::GetCurrentUser;
 use crate::api::{Fault, Id};
 use crate::store::{HeldState, Load, Ticket, Want, earliest};
@@ -39,13 +39,14 @@ impl App {
             }
         }
         let mut overlays = std::mem::take(&mut self.overlays);
+        let before = overlays.len();
         let mut cx = Cx { view: self.view_of(), actions: Vec::new() };
         for overlay in &mut overlays {
             overlay.changed(&mut cx);
         }
         overlays.retain(|overlay| !overlay.is_done());
         let actions = cx.actions;
-        self.overlays = overlays;
+        self.set_overlays(overlays, before);
         for action in actions {
             self.act(action, effects);
         }
@@ -56,6 +57,7 @@ impl App {
         }
         self.give_way(effects);
         self.reconcile(effects);
+        self.check_refusal();
     }
 
     /// A place named by a target that does not exist gives way to the nearest that does, and says so.
@@ -177,7 +179,10 @@ impl App {
         if self.elsewhere.away {
             return false;
         }
-        self.transfers.running().next().is_some() || self.panes.last().is_some_and(|p| p.ticks(&self.view_of()))
+        let view = self.view_of();
+        // What could not be read again may have ended long ago.
+        let ticks = |pane: &dyn AnyPane| pane.ticks(&view) && !self.store.is_outlived(&pane.wants(&view));
+        self.transfers.running().next().is_some() || self.panes.last().is_some_and(|pane| ticks(pane.as_ref()))
     }
 
     /// Returns how many requests are on their way.

@@ -319,6 +319,19 @@ async fn no_screen_is_too_small_to_draw() {
     }
 }
 
+/// A question that cannot be read is not answered: `y` was pressed for something else.
+#[tokio::test]
+async fn keys_do_nothing_while_the_terminal_is_too_small_to_show_anything() {
+    let mut harness = Begin::at(Place::new("branches").project("7")).size(120, 24).open();
+    harness.reply("GET /projects/7/repository/branches", json!([{"name": "old"}])).settle().await;
+    harness.press("D").expect("Delete the branch old").resize(30, 8).press("y");
+    assert!(!harness.asked.iter().any(|line| line.starts_with("DELETE")), "{:?}", harness.asked);
+    harness.resize(120, 24).press("y");
+    assert!(harness.asked.iter().any(|line| line.starts_with("DELETE")), "{:?}", harness.asked);
+    harness.resize(30, 8).press("Q");
+    assert!(harness.app.is_quitting());
+}
+
 #[tokio::test]
 async fn hostile_text_is_shown_and_never_obeyed() {
     let mut harness = Begin::at(projects()).size(120, 30).open();

@@ -4,6 +4,8 @@ use crate::harness::{Begin, Harness};
 use labscope::app::Place;
 use serde_json::{Value, json};
 
+/// The moment of all tests, in seconds.
+const NOW: i64 = 1_781_524_800;
 const LIST: &str = "GET /projects/acme%2Frocket-ui/deployments";
 
 fn deployment(id: u64, environment: &str, sha: char, status: &str) -> Value {
@@ -45,6 +47,19 @@ async fn environments_their_history_and_one_in_full_stand_side_by_side() {
     harness.expect("https://production.example.org").expect("#1003 to production");
     harness.press("h j j");
     harness.expect("2 of 3").expect("#102").expect("#101").expect_no("#103");
+}
+
+/// Nobody knows whether it still runs.
+#[tokio::test]
+async fn the_clock_of_a_job_stops_where_it_could_not_be_read_again() {
+    let mut harness = open(180, 30).await;
+    let running = deployment(3, "production", 'c', "running");
+    harness.reply(LIST, [&running]).reply(&format!("{LIST}/3"), &running).press("r").settle().await;
+    harness.expect("running");
+    assert!(harness.app.wake_at().is_some_and(|at| at.as_second() - NOW <= 1), "a clock runs");
+    harness.fail(LIST, 403, "403 Forbidden").fail(&format!("{LIST}/3"), 403, "403 Forbidden");
+    harness.press("r").settle().await;
+    assert!(harness.app.wake_at().is_none_or(|at| at.as_second() - NOW > 1), "{}", harness.picture());
 }
 
 #[tokio::test]

@@ -126,7 +126,7 @@ async fn a_file_that_is_still_loading_is_not_judged() {
         app.press(key).expect("the file is still loading").expect_no("binary");
     }
     app.settle().await;
-    app.press("P");
+    app.expect_no("still loading").press("P");
     assert_eq!(app.paged.len(), 1);
     app.press("j").settle().await.press("P").expect("it is a binary file");
 }

@@ -71,6 +71,20 @@ async fn it_is_sent_once_however_often_the_key_is_pressed() {
     harness.expect("sending…");
 }
 
+/// Esc was on its way to the form when the form closed by itself.
+#[tokio::test]
+async fn esc_just_after_a_form_was_sent_does_not_leave_the_place() {
+    let mut harness = projects().await;
+    harness.reply("POST /projects", json!({"id": 9, "path_with_namespace": "ada/moon"}));
+    harness.press("+").type_text("Moon").press("C-s").settle().await;
+    harness.expect_no("New project");
+    let place = harness.app.place();
+    harness.press("Esc");
+    assert_eq!(harness.app.place(), place);
+    harness.pass(1).press("Esc");
+    assert_ne!(harness.app.place(), place);
+}
+
 #[tokio::test]
 async fn what_was_typed_is_kept_through_esc_and_is_there_again() {
     let mut harness = projects().await;

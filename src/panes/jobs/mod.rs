@@ -646,7 +646,7 @@ impl Pane for Jobs {
         copies
     }
 
-    fn ticks(&self, view: &View) -> bool {
-        self.lines.running && self.rows(view).refused().is_none()
+    fn ticks(&self, _view: &View) -> bool {
+        self.lines.running
     }
 }

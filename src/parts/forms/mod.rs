@@ -33,7 +33,10 @@ pub fn administrator(view: &View) -> Result<(), Disabled> {
 /// Returns whether it makes sense to ask for what administrators alone see: not before it is known who asks, nor where
 /// that is somebody else. A server that does not say who asks is asked.
 pub fn asks_as_administrator(view: &View) -> bool {
-    let unknown = view.me().is_none() && view.store.get(&GetCurrentUser::default()).error.is_none();
+    let unknown = {
+        let me = view.store.get(&GetCurrentUser::default());
+        me.value.is_none() && me.error.is_none()
+    };
     !unknown && administrator(view).is_ok()
 }
 
