@@ -588,6 +588,18 @@ impl Harness {
         true
     }
 
+    /// Answers the write at that place among all that [waits](Harness::waiting) with the first of `bodies` that can be read
+    /// as its reply; `false` where none can.
+    pub fn succeed(&mut self, index: usize, bodies: &[String]) -> bool {
+        let Effect::Send(number, write) = &self.pending[index] else { return false };
+        let read = |body: &String| Some((write.read)(body.as_bytes(), None).ok()?.0);
+        let Some(value) = bodies.iter().find_map(read) else { return false };
+        let number = *number;
+        self.pending.remove(index);
+        self.send(Msg::Sent(number, Ok(value)));
+        true
+    }
+
     /// Makes what is at that place among all that [waits](Harness::waiting) fail.
     pub fn break_off(&mut self, index: usize, fault: Fault) {
         let error = Error { tried: self.waiting()[index].clone(), fault };

@@ -58,6 +58,8 @@ enum Step {
     Answers(String),
     /// It does not, and why.
     Fails(String, Fault),
+    /// The server does what is written.
+    Succeeds(String),
 }
 
 impl Step {
@@ -71,6 +73,7 @@ impl Step {
                     0 => Step::Fails(line, Fault::Offline("connection refused by demo.test".into())),
                     1 => Step::Fails(line, Fault::Denied("403 Forbidden".into())),
                     2 => Step::Fails(line, Fault::Missing("404 Not Found".into())),
+                    3.. if is_write(&line) => Step::Succeeds(line),
                     _ => Step::Answers(line),
                 }
             }
@@ -120,8 +123,18 @@ impl Step {
                     app.break_off(index, fault.clone());
                 }
             }
+            Step::Succeeds(line) => {
+                let bodies = [r#"{"id": 900, "iid": 900, "title": "made", "name": "made"}"#, "{}", "[]", ""];
+                let bodies = bodies.map(str::to_owned);
+                _ = index(line, app).map(|index| app.succeed(index, &bodies));
+            }
         }
     }
+}
+
+/// Returns whether a line that waits for an answer changes something.
+fn is_write(line: &str) -> bool {
+    ["POST ", "PUT ", "DELETE "].iter().any(|method| line.starts_with(method))
 }
 
 /// What is compared before and after a step.
@@ -138,7 +151,7 @@ impl Seen {
         Seen {
             place: app.app.place(),
             footer: footer.unwrap_or_default(),
-            asks: [" yes   n", "Enter does it", "C-s", "M-s"].iter().any(|words| app.shows(words)),
+            asks: has_popup(app) && [" yes   n", "Enter does it", "C-s", "M-s"].iter().any(|words| app.shows(words)),
             asked: app.asked.len(),
         }
     }
@@ -147,6 +160,57 @@ impl Seen {
     fn message(&self) -> Option<&str> {
         Some(self.footer.as_str()).filter(|words| words.contains(": ") || words.ends_with('.'))
     }
+}
+
+/// Returns whether something lies over the place.
+fn has_popup(app: &Harness) -> bool {
+    app.lines().iter().any(|line| line.contains('╭'))
+}
+
+/// Places that list one thing, and the title of their first column.
+const LISTS: &[(&str, &str)] = &[
+    ("projects", "Project"),
+    ("mrs", "Title"),
+    ("branches", "Branch"),
+    ("tags", "Tag"),
+    ("users", "User"),
+    ("hooks", "URL"),
+    ("snippets", "ID"),
+    ("runners", "Runner"),
+];
+
+/// Returns how many rows the first line counts: `7`, `100+`, `3 of 119`.
+fn counted(first: &str) -> Option<usize> {
+    let number = |words: &str| {
+        let (number, rest) = words.split_once(' ').unwrap_or((words, "of"));
+        number.trim_end_matches('+').replace(',', "").parse().ok().filter(|_| rest.starts_with("of"))
+    };
+    first.split("  ").map(str::trim).filter_map(number).last()
+}
+
+/// Returns why a list cannot be right: its first line counts other rows than it shows, or none of them is selected.
+fn wrong_list(pane: &str, app: &Harness) -> Option<String> {
+    let title = LISTS.iter().find(|(id, _)| *id == pane).map(|(_, title)| title)?;
+    let lines = app.lines();
+    let count = counted(lines.first()?).filter(|_| !has_popup(app))?;
+    let left = |line: &str| line.split('│').next().unwrap_or_default().trim_end().to_owned();
+    let head =
+        lines.iter().take(4).position(|line| left(line).split(' ').find(|word| !word.is_empty()) == Some(title))?;
+    if lines[head].contains('─') {
+        return None;
+    }
+    let body: Vec<String> = lines[head + 1..lines.len() - 1].iter().map(|line| left(line)).collect();
+    let is_row = |line: &&String| !line.is_empty() && !line.contains(" tries again");
+    let rows: Vec<&String> = body.iter().take_while(is_row).collect();
+    let has_room = rows.len() < body.len() && !body.iter().any(|line| line.contains(" tries again"));
+    let empty = rows.is_empty() || (count == 0 && body.first().is_some_and(String::is_empty));
+    if (has_room && !empty && rows.len() != count) || rows.len() > count.max(rows.len() * usize::from(empty)) {
+        return Some(format!("{count} rows are counted and {} are shown", rows.len()));
+    }
+    if !empty && !rows.iter().any(|line| line.starts_with('▌')) {
+        return Some("no row is selected".into());
+    }
+    None
 }
 
 /// Returns why the screen after a step cannot be right; nothing where it can.
@@ -163,12 +227,23 @@ fn wrong(step: &Step, before: &Seen, app: &Harness) -> Option<String> {
             return Some(format!("{line} went out without a question"));
         }
     }
-    let news = after.message().filter(|words| before.message() != Some(words))?;
+    if after.message().is_some_and(|words| words.ends_with(" is still loading")) && app.waiting().is_empty() {
+        return Some(format!("{:?}, and nothing is on its way", after.footer));
+    }
+    if let Some(why) = wrong_list(&after.place.pane, app) {
+        return Some(why);
+    }
+    // A message can be covered, and be seen again.
+    let news = after.message().filter(|words| before.message() != Some(words) && matches!(step, Step::Keys(_)))?;
+    if has_popup(app) {
+        return None;
+    }
     let lines = app.lines();
     // Elsewhere headings can be under the cursor, or the board of a pipeline lies beside the list.
     let is_list = !["home", "jobs", "pipelines"].contains(&after.place.pane.as_str());
-    let has_rows = lines.iter().any(|line| line.contains('▌')) && !lines[0].contains(" 0 ");
-    if news.ends_with(" is selected") && !moved && is_list && has_rows {
+    let has_rows = lines.iter().any(|line| line.starts_with('▌')) && !lines[0].contains(" 0 ");
+    // A folder is selected where no file is.
+    if news.ends_with(" is selected") && !news.ends_with("no file is selected") && !moved && is_list && has_rows {
         return Some(format!("{news:?}, and something is"));
     }
     None
