@@ -171,6 +171,11 @@ impl<S: ListSource> ListPane<S> {
         if self.on_detail() { self.detail.search_mode() } else { DetailSearch::List }
     }
 
+    /// Returns whether what is typed is what the place is about.
+    fn is_search(&self) -> bool {
+        matches!(self.resolved.filter, Filter::Search)
+    }
+
     fn searches_detail(&self) -> bool {
         matches!(self.searched(), DetailSearch::Own(_))
     }
@@ -184,6 +189,7 @@ impl<S: ListSource> ListPane<S> {
         let rows = self.source.rows(asked.as_ref(), view);
         match filter {
             Filter::Loaded(matches) => self.list.narrow(&rows, matches),
+            Filter::Search if self.list.filter_text().is_empty() => self.list.restart(),
             _ => self.list.answered(&rows),
         }
         let shown = match self.list.is_behind() {
@@ -265,8 +271,10 @@ impl<S: ListSource> Pane for ListPane<S> {
     const COMMANDS: &'static [Command<Self>] = S::COMMANDS;
 
     fn open(place: &Place, view: &View) -> Self {
-        let mut list = Listing::asked(place.query.as_deref().unwrap_or_default());
         let source = S::open(place, view);
+        let filter = source.filter(&Input { filter: "", tab: 0 });
+        let text = if matches!(filter, Filter::Search) { &place.item } else { &place.query };
+        let mut list = Listing::asked(text.as_deref().unwrap_or_default());
         // What the place names beyond the list is a row of it.
         let own = source.place();
         let git_ref = place.git_ref.as_ref().filter(|_| own.git_ref.is_none());
@@ -278,7 +286,7 @@ impl<S: ListSource> Pane for ListPane<S> {
         let (detail, mut panels) = (S::Detail::new(), Panels::new(S::Detail::PANELS));
         let named = place.item.clone().filter(|_| S::NAMES_ROW);
         panels.set_focus(S::Detail::LIST + usize::from(named.is_some()));
-        let resolved = Resolved { filter: Filter::Server, columns: S::COLUMNS.chosen(view), asked: None, shown: None };
+        let resolved = Resolved { filter, columns: S::COLUMNS.chosen(view), asked: None, shown: None };
         let areas = Cell::default();
         let mut pane = ListPane { source, list, detail, tab, panels, read: None, named, resolved, areas };
         pane.resolve(view);
@@ -295,6 +303,7 @@ impl<S: ListSource> Pane for ListPane<S> {
         }
         match self.resolved.filter {
             Filter::Query(_) => place.query(self.list.filter_text()),
+            Filter::Search => Place { item: Some(self.filter_text()).filter(|text| !text.is_empty()), ..place },
             _ => place,
         }
     }
@@ -304,6 +313,12 @@ impl<S: ListSource> Pane for ListPane<S> {
         let rows = self.rows(view);
         match &self.resolved.filter {
             Filter::Query(grammar) => breadcrumbs.extend(query_list::breadcrumbs(&self.list, &rows, grammar, view)),
+            Filter::Search => {
+                let text = Some(self.filter_text()).filter(|text| !text.is_empty());
+                breadcrumbs.extend(text.map(|text| Breadcrumb::new(format!("/{text}"), Role::Match)));
+                let found = self.list.count(&rows).map(|count| format!("{count} found"));
+                breadcrumbs.extend(found.map(|found| Breadcrumb::new(found, Role::Dim)));
+            }
             _ => breadcrumbs.extend(self.list.breadcrumbs(&rows)),
         }
         breadcrumbs.extend(self.resolved.columns.breadcrumb(&rows));
@@ -317,7 +332,7 @@ impl<S: ListSource> Pane for ListPane<S> {
     fn wants(&self, view: &View) -> Vec<Want> {
         let (mut wants, rest) = match &self.resolved.filter {
             Filter::Query(grammar) => (grammar.wants(self.list.filter_text()), self.list.rest()),
-            Filter::Server => (Vec::new(), self.list.rest()),
+            Filter::Server | Filter::Search => (Vec::new(), self.list.rest()),
             Filter::Loaded(_) => (Vec::new(), Duration::ZERO),
         };
         let pulse = S::pulse(self, view);
@@ -336,9 +351,9 @@ impl<S: ListSource> Pane for ListPane<S> {
         self.list.drawn_at(Rect::default());
         let mut areas = [Rect::default(); PANELS];
         self.areas.set(areas);
-        if let Some((why, advice)) = self.source.hidden(view) {
+        if let Some((why, advice)) = self.source.hidden(&self.input(), view) {
             let body = self.draw_heading(view, area, buf, true);
-            return state::empty(buf, body, view.theme, &why, advice);
+            return state::empty(buf, body, view.theme, &why, &advice);
         }
         let places = if S::Detail::fits(view) { self.panels.layout(area, S::WIDTHS) } else { Self::list_alone(area) };
         for (panel, place) in places.into_iter().enumerate() {
@@ -442,6 +457,7 @@ impl<S: ListSource> Pane for ListPane<S> {
 
     fn search_mode(&self) -> Option<SearchMode> {
         match self.searched() {
+            DetailSearch::List if self.is_search() => Some(SearchMode::Search),
             DetailSearch::List => Some(SearchMode::Filter),
             DetailSearch::Own(mode) => Some(mode),
             DetailSearch::Nothing => None,
@@ -487,7 +503,7 @@ impl<S: ListSource> Pane for ListPane<S> {
             return true;
         }
         let here = self.selected_key(&cx.view);
-        if self.list.clear_filter(here) || S::escape(self) {
+        if !self.is_search() && self.list.clear_filter(here) || S::escape(self) {
             return true;
         }
         // Whoever came for that one row goes back to where they came from.

@@ -20,6 +20,8 @@ pub enum Filter<T> {
     Loaded(fn(&T, &str) -> bool),
     /// The server, by plain words.
     Server,
+    /// The server, by plain words that the place names: without them there is nothing to list.
+    Search,
     /// The server, by a query of words and keys.
     Query(Grammar),
 }
@@ -125,7 +127,7 @@ pub trait ListSource: Sized + 'static {
         false
     }
     /// Returns why the list is not shown at all, and what to do about it.
-    fn hidden(&self, _view: &View) -> Option<(String, &'static str)> {
+    fn hidden(&self, _input: &Input<'_>, _view: &View) -> Option<(String, String)> {
         None
     }
     /// The web page of a row.

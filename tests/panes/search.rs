@@ -37,7 +37,8 @@ async fn tabs_count_what_they_hold_as_it_comes_and_say_what_the_server_cannot() 
     harness.fail("GET /search?scope=blobs&search=rows", 400, "Scope not supported without Elasticsearch!");
     harness.settle().await;
     harness.expect("1 Projects 0").expect("2 Issues 1").expect("7 Code –").expect("3 Requests  4");
-    harness.press("2").expect("Slow rows").expect("Many rows.").press("Enter");
+    harness.press("2").expect("Slow rows").settle().await;
+    harness.expect("Many rows.").press("Enter");
     let place = harness.app.place();
     assert_eq!((place.pane.as_str(), place.item.as_deref()), ("issue", Some("7")));
 }
@@ -82,12 +83,7 @@ async fn another_hit_is_read_from_its_first_line_and_another_kind_from_its_list(
         .settle()
         .await;
     harness.expect("one.rs rows 01").press("Tab G").expect("one.rs rows 39");
-    harness.click_on("two.rs:1").expect("two.rs rows 01");
-    harness
-        .press("Tab G")
-        .expect("two.rs rows 39")
-        .press("2 1")
-        .expect("one.rs rows 01")
-        .press("j")
-        .expect("two.rs rows 01");
+    harness.click_on("two.rs:1").settle().await;
+    harness.expect("two.rs rows 01").press("Tab G").expect("two.rs rows 39").press("2 1");
+    harness.expect("one.rs rows 01").press("j").expect("two.rs rows 01");
 }

@@ -210,10 +210,10 @@ impl ListSource for HookSource {
         pane.focus_detail();
     }
 
-    fn hidden(&self, view: &View) -> Option<(String, &'static str)> {
+    fn hidden(&self, _: &Input<'_>, view: &View) -> Option<(String, String)> {
         let why = forms::administrator(view).err()?;
         let words = format!("Hooks of the whole server are not shown to you: {why}.");
-        Some((words, "Ask an administrator for one"))
+        Some((words, "Ask an administrator for one".to_owned()))
     }
 
     fn url(&self, view: &View, _: &Hook) -> Option<String> {

@@ -2,12 +2,16 @@
 
 use crate::api::search::Hit;
 use crate::api::{Known, Time};
+use crate::app::pane::View;
 use crate::parts::project;
+use crate::store::{Canceled, Derive, Work};
 use crate::ui::doc::DocLine;
+use crate::ui::markdown::Rendered;
 use crate::ui::table::Cell;
 use crate::ui::theme::{Role, Theme};
 use crate::ui::{glyph, text};
 use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Lines of a hit that are shown.
 const LINES: usize = 400;
@@ -93,6 +97,23 @@ pub(super) fn facts(hit: &Hit, filter_text: &str) -> (Cell, Cell, Cell, Option<T
     }
 }
 
+/// Names a hit among those of its kind.
+pub(super) fn key(hit: &Hit) -> String {
+    let number = match hit {
+        Hit::Blob(b) => return format!("{} {}:{} {}", b.project_id, b.r#ref, b.filename, b.startline),
+        Hit::Commit(c) => return c.id.clone(),
+        Hit::Other(value) => return value.to_string(),
+        Hit::Project(p) => p.id,
+        Hit::MergeRequest(r) => r.id,
+        Hit::Issue(i) => i.id,
+        Hit::Note(n) => n.id,
+        Hit::Snippet(s) => s.id,
+        Hit::User(u) => u.id,
+        Hit::Milestone(m) => m.id,
+    };
+    number.to_string()
+}
+
 /// The web page of a hit, if it names one.
 pub(super) fn page_of(hit: &Hit) -> Option<String> {
     let url = match hit {
@@ -140,12 +161,49 @@ fn words(hit: &Hit) -> (Option<u64>, Cow<'_, str>) {
     }
 }
 
-/// The lines of a hit's text, with what was looked for in color; none where it has no text.
-pub(super) fn lines(theme: &Theme, hit: &Hit, filter_text: &str, width: usize) -> Vec<DocLine<'static>> {
+/// What is made of a hit's text, which begins at the line `first` where it is a part of a file.
+struct HitText {
+    key: String,
+    first: Option<u64>,
+    words: String,
+    filter_text: String,
+    width: usize,
+    theme: Theme,
+}
+
+impl Derive for HitText {
+    type Output = Rendered;
+
+    fn key(&self) -> String {
+        self.key.clone()
+    }
+
+    fn run(&self, _: Canceled<'_>) -> Rendered {
+        let lines = lines(&self.theme, self.first, &self.words, &self.filter_text, self.width);
+        Rendered { lines, ..Rendered::default() }
+    }
+}
+
+/// Returns the key of the lines of a hit's text; `None` where it has no text.
+pub(super) fn text_key(view: &View, hit: &Hit, filter_text: &str, width: usize) -> Option<String> {
     let (first, words) = words(hit);
     if words.trim().is_empty() {
-        return Vec::new();
+        return None;
     }
+    let mut hasher = DefaultHasher::new();
+    (first, &words, filter_text).hash(&mut hasher);
+    Some(format!("what a hit says {:x} in {width} columns, {}", hasher.finish(), view.theme.name))
+}
+
+/// Makes the lines with that key.
+pub(super) fn text_work(view: &View, hit: &Hit, filter_text: &str, width: usize, key: String) -> Work {
+    let (first, words) = words(hit);
+    let (words, filter_text) = (words.into_owned(), filter_text.to_owned());
+    Work::new(HitText { key, first, words, filter_text, width, theme: view.theme.clone() })
+}
+
+/// The lines of a hit's text, with what was looked for in color.
+fn lines(theme: &Theme, first: Option<u64>, words: &str, filter_text: &str, width: usize) -> Vec<DocLine<'static>> {
     let mut lines = Vec::new();
     for (index, line) in words.lines().take(LINES).enumerate() {
         let line = text::fit(line, COLUMNS);
