@@ -2,6 +2,7 @@
 
 use super::App;
 use super::global;
+use super::hits::{Hit, Hits};
 use super::pane::{Breadcrumb, View};
 use super::reconcile::tone_role;
 use crate::ui::theme::Role;
@@ -20,6 +21,37 @@ pub fn is_too_small((width, height): (u16, u16)) -> bool {
 
 type Spans = Vec<(String, Style)>;
 
+/// Text of a line of the frame, some of which can be clicked.
+#[derive(Default)]
+struct Pieces {
+    spans: Spans,
+    /// From and to which column of the line something can be clicked.
+    hits: Vec<(usize, usize, Hit)>,
+    width: usize,
+}
+
+impl Pieces {
+    fn push(&mut self, text: impl Into<String>, style: Style) {
+        let text = text.into();
+        self.width += text::width(&text);
+        self.spans.push((text, style));
+    }
+
+    /// What is appended from here on, up to [`Pieces::width`] at the end, can be clicked.
+    fn clickable(&mut self, from: usize, hit: Hit) {
+        self.hits.push((from, self.width, hit));
+    }
+
+    /// The line was drawn from the left of `area`.
+    fn register(self, area: Rect, hits: &Hits) {
+        for (from, to, hit) in self.hits {
+            let column = |at: usize| area.x.saturating_add(u16::try_from(at).unwrap_or(u16::MAX));
+            let place = Rect { x: column(from), width: column(to) - column(from), ..area };
+            hits.add(place.intersection(area), hit);
+        }
+    }
+}
+
 impl App {
     /// Draws everything; says where the cursor stands, if it is to be seen.
     pub fn view(&self, area: Rect, buf: &mut Buffer) -> Option<(u16, u16)> {
@@ -34,9 +66,10 @@ impl App {
             return None;
         }
         let view = self.view_of();
+        self.hits.clear();
         self.pictures.begin(!(self.overlays.is_empty() && self.pressed.is_empty()));
         self.top_line(&view, Rect { height: 1, ..area }, buf);
-        let tabs = self.tabs_line(Rect { y: area.y + 1, height: 1, ..area }, buf);
+        let tabs = self.tabs_line(&view, Rect { y: area.y + 1, height: 1, ..area }, buf);
         let content = Rect { y: area.y + 1 + tabs, height: area.height - 2 - tabs, ..area };
         match self.panes.last() {
             Some(pane) => pane.view(&view, content, buf),
@@ -60,14 +93,22 @@ impl App {
     fn top_line(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let theme = view.theme;
         let dim = theme.style(Role::Dim);
-        let mut left: Spans = vec![(" ".into(), dim)];
-        let breadcrumbs: Vec<Breadcrumb> = self.panes.last().map(|p| p.breadcrumbs(view)).unwrap_or_default();
-        for (index, breadcrumb) in breadcrumbs.iter().enumerate() {
-            if let Some(before) = index.checked_sub(1).and_then(|i| breadcrumbs.get(i)) {
+        let mut left = Pieces::default();
+        left.push(" ", dim);
+        let pane = self.panes.last();
+        let here = pane.map(|pane| pane.place());
+        let breadcrumbs: Vec<Breadcrumb> = pane.map(|p| p.breadcrumbs(view)).unwrap_or_default();
+        for (index, breadcrumb) in breadcrumbs.into_iter().enumerate() {
+            if index > 0 {
                 // What ends in a slash and what follows it are one path.
-                left.push((if before.text.ends_with('/') { " " } else { "  " }.into(), dim));
+                let path = left.spans.last().is_some_and(|(text, _)| text.ends_with('/'));
+                left.push(if path { " " } else { "  " }, dim);
             }
-            left.push((text::shown(&breadcrumb.text).into_owned(), theme.style(breadcrumb.role)));
+            let from = left.width;
+            left.push(text::shown(&breadcrumb.text), theme.style(breadcrumb.role));
+            if let Some(place) = breadcrumb.place.filter(|place| Some(place) != here.as_ref()) {
+                left.clickable(from, Hit::Go(place));
+            }
         }
         let mut right: Spans = Vec::new();
         if !self.watched.is_empty() {
@@ -84,7 +125,8 @@ impl App {
         right.push(("  ".into(), dim));
         right.push(self.network(view));
         right.push((" ".into(), dim));
-        line::pair(buf, area, &left, &right);
+        let (area, _) = line::pair(buf, area, &left.spans, &right);
+        left.register(area, view.hits);
     }
 
     fn network(&self, view: &View) -> (String, Style) {
@@ -127,39 +169,36 @@ impl App {
         self.store.oldest(&wants).map_or(String::new(), |at| format!(" · as of {}", self.clock(at)))
     }
 
-    /// Draws the tabs; how many rows they took.
-    fn tabs_line(&self, area: Rect, buf: &mut Buffer) -> u16 {
-        let (first, spans) = self.tab_spans();
-        if spans.is_empty() {
+    /// Draws the tabs, each a number and a title; how many rows they took. If there is no room for all, those before the
+    /// selected one give way.
+    fn tabs_line(&self, view: &View, area: Rect, buf: &mut Buffer) -> u16 {
+        let Some(pane) = self.panes.last() else { return 0 };
+        let tabs = pane.tabs();
+        if tabs.titles.is_empty() {
             return 0;
         }
-        let shown = spans.get(first * 2..).unwrap_or_default();
-        line::draw(buf, area, shown);
+        let words = |(index, title): (usize, &&str)| {
+            let count = pane.tab_count(index, view).map(|count| format!("{count} ")).unwrap_or_default();
+            (format!(" {} ", index + 1), format!("{title} {count}"))
+        };
+        let all: Vec<(String, String)> = tabs.titles.iter().enumerate().map(words).collect();
+        let through = |first: usize| -> usize {
+            let shown = all.get(first..=tabs.selected).unwrap_or_default();
+            shown.iter().map(|(number, title)| text::width(number) + text::width(title)).sum()
+        };
+        let fits = |first: &usize| *first >= tabs.selected || through(*first) <= usize::from(area.width);
+        let first = (0..all.len()).find(fits).unwrap_or(0);
+        let mut line = Pieces::default();
+        for (index, (number, title)) in all.into_iter().enumerate().skip(first) {
+            let selected = index == tabs.selected;
+            let from = line.width;
+            line.push(number, self.theme.style(if selected { Role::Accent } else { Role::Faint }));
+            line.push(title, self.theme.style(if selected { Role::Title } else { Role::Dim }));
+            line.clickable(from, Hit::Tab(index));
+        }
+        line::draw(buf, area, &line.spans);
+        line.register(area, view.hits);
         1
-    }
-
-    /// The tabs, each a number and a title, and the first one that is drawn: where there is no room for all, those before
-    /// the selected one give way.
-    fn tab_spans(&self) -> (usize, Spans) {
-        let tabs = self.panes.last().map(|p| p.tabs()).unwrap_or_default();
-        let mut spans: Spans = Vec::new();
-        for (index, title) in tabs.titles.iter().enumerate() {
-            let role = if index == tabs.selected { Role::Title } else { Role::Dim };
-            let number = if index == tabs.selected { Role::Accent } else { Role::Faint };
-            spans.push((format!(" {} ", index + 1), self.theme.style(number)));
-            let count = self.panes.last().and_then(|p| p.tab_count(index, &self.view_of()));
-            let count = count.map(|count| format!("{count} ")).unwrap_or_default();
-            spans.push((format!("{title} {count}"), self.theme.style(role)));
-        }
-        let width =
-            |pair: &[(String, ratatui::style::Style)]| pair.iter().map(|(words, _)| text::width(words)).sum::<usize>();
-        let widths: Vec<usize> = spans.chunks(2).map(width).collect();
-        let through = |first: usize| widths.get(first..=tabs.selected).map_or(0, |widths| widths.iter().sum());
-        let mut first = 0;
-        while first < tabs.selected && through(first) > usize::from(self.size.0) {
-            first += 1;
-        }
-        (first, spans)
     }
 
     /// What the keys pressed so far can go on to, in columns above the last line.
@@ -167,73 +206,83 @@ impl App {
         let Some(pane) = self.panes.last().filter(|_| !self.pressed.is_empty()) else { return };
         let theme = view.theme;
         let infos: Vec<_> = pane.commands().into_iter().chain(global::infos(self.registry)).collect();
-        let rows: Vec<(String, &str)> = self
+        let rows: Vec<(String, &super::command::Info)> = self
             .bindings
             .continuations(pane.id(), &self.pressed)
             .into_iter()
-            .filter_map(|(keys, id)| Some((keys, infos.iter().find(|i| i.id == id)?.title)))
+            .filter_map(|(keys, id)| Some((keys, infos.iter().find(|i| i.id == id)?)))
             .collect();
         let columns = usize::from(area.width / 30).clamp(1, rows.len().max(1));
         let height = (rows.len().div_ceil(columns) as u16).min(area.height);
         let panel = Rect { y: area.bottom() - height, height, ..area };
         popup::clear(buf, panel, theme);
         let width = area.width / columns as u16;
-        for (index, (keys, title)) in rows.iter().enumerate() {
+        for (index, (keys, info)) in rows.iter().enumerate() {
             let (column, row) = (index as u16 / height.max(1), index as u16 % height.max(1));
             let at = Rect { x: area.x + column * width, y: panel.y + row, width, height: 1 };
-            let words =
-                [(format!(" {keys}"), theme.style(Role::Key)), (format!("  {title}"), theme.style(Role::Overlay))];
-            line::draw(buf, at.intersection(panel), &words);
+            let at = at.intersection(panel);
+            let (key, title) = (theme.style(Role::Key), theme.style(Role::Overlay));
+            line::draw(buf, at, &[(format!(" {keys}"), key), (format!("  {}", info.title), title)]);
+            view.hits.add(at, Hit::Run(info.id));
         }
     }
 
     fn bottom_line(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let theme = view.theme;
         let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
-        let mut right = self.saving(view, area.width);
-        right.push((self.bindings.first("help").to_owned(), key));
-        right.push((" help ".into(), dim));
-        let mut left: Spans = vec![(" ".into(), dim)];
+        let saving = self.saving(view, area.width);
+        let mut right = Pieces { width: line::width(&saving), spans: saving, ..Pieces::default() };
+        let from = right.width;
+        right.push(self.bindings.first("help"), key);
+        right.push(" help ", dim);
+        right.clickable(from, Hit::Run("help"));
+        let mut left = Pieces::default();
+        left.push(" ", dim);
         let pane = self.panes.last();
         if let Some(message) = &self.message {
-            left.push((text::shown(&message.words).into_owned(), theme.style(tone_role(message.tone))));
+            left.push(text::shown(&message.words), theme.style(tone_role(message.tone)));
         } else if !self.pressed.is_empty() {
-            left.push((super::keymap::show(&self.pressed), key));
-            left.push((" …".into(), dim));
+            left.push(super::keymap::show(&self.pressed), key);
+            left.push(" …", dim);
         } else if let Some(pane) = pane {
-            let mut hints: Vec<(String, String)> = Vec::new();
+            let mut hints: Vec<(&'static str, String, String)> = Vec::new();
             for info in pane.commands().into_iter().filter(|i| !i.short.is_empty()) {
                 if matches!(pane.can(info.id, view), Some(Ok(()))) {
-                    hints.push((key_shown(self.bindings.first(info.id)).to_owned(), format!(" {}  ", info.short)));
+                    let keys = key_shown(self.bindings.first(info.id));
+                    hints.push((info.id, keys.to_owned(), format!(" {}  ", info.short)));
                 }
             }
-            for (id, short) in [("seek", "filter"), ("actions", "actions")] {
-                if id == "seek" && pane.search_mode().is_none() {
-                    continue;
-                }
-                let short = if id == "seek" && pane.search_mode() == Some(super::SearchMode::Search) {
-                    "search"
-                } else {
-                    short
-                };
-                hints.push((self.bindings.first(id).to_owned(), format!(" {short}  ")));
+            let seeks = pane.search_mode().map(|mode| match mode {
+                super::SearchMode::Search => ("seek", "search"),
+                super::SearchMode::Filter => ("seek", "filter"),
+            });
+            let general: Vec<_> = seeks.into_iter().chain([("actions", "actions")]).collect();
+            for (id, short) in &general {
+                hints.push((id, self.bindings.first(id).to_owned(), format!(" {short}  ")));
             }
             // A hint is read whole or not at all. The last two lead to all others, so those before them give way.
-            let room = usize::from(area.width).saturating_sub(line::width(&right) + 1);
-            let wide = |hints: &[(String, String)]| -> usize {
-                hints.iter().map(|(keys, words)| text::width(keys) + text::width(words)).sum()
+            let room = usize::from(area.width).saturating_sub(right.width + 1);
+            let wide = |hints: &[(&str, String, String)]| -> usize {
+                hints.iter().map(|(_, keys, words)| text::width(keys) + text::width(words)).sum()
             };
-            let general = if pane.search_mode().is_some() { 2 } else { 1 };
             // A blank stands before the first, and the two behind the last are not needed.
-            while hints.len() > general && wide(&hints) > room + 1 {
-                hints.remove(hints.len() - general - 1);
+            while hints.len() > general.len() && wide(&hints) > room + 1 {
+                hints.remove(hints.len() - general.len() - 1);
             }
-            if let Some((_, words)) = hints.last_mut() {
-                words.truncate(words.trim_end().len());
+            for (id, keys, words) in &hints {
+                let from = left.width;
+                left.push(keys, key);
+                left.push(words.trim_end(), dim);
+                left.clickable(from, Hit::Run(id));
+                left.push("  ", dim);
             }
-            left.extend(hints.into_iter().flat_map(|(keys, words)| [(keys, key), (words, dim)]));
+            if !hints.is_empty() {
+                left.spans.pop();
+            }
         }
-        line::pair(buf, area, &left, &right);
+        let (before, behind) = line::pair(buf, area, &left.spans, &right.spans);
+        left.register(before, view.hits);
+        right.register(behind, view.hits);
     }
 
     /// Returns what is being saved: a bar, bytes, rate and time left, as far as there is room.
@@ -262,21 +311,4 @@ impl App {
 /// Enter is drawn as what it looks like.
 fn key_shown(key: &str) -> &str {
     if key == "Enter" { "⏎" } else { key }
-}
-
-/// The screen row of the tabs.
-pub const TABS_ROW: u16 = 1;
-
-/// The tab drawn at `column`.
-pub fn tab_at(app: &App, column: u16) -> Option<usize> {
-    let mut x = 0;
-    let (first, spans) = app.tab_spans();
-    for (index, pair) in spans.chunks(2).enumerate().skip(first) {
-        let width: usize = pair.iter().map(|(words, _)| text::width(words)).sum();
-        if (x..x + width).contains(&column.into()) {
-            return Some(index);
-        }
-        x += width;
-    }
-    None
 }

@@ -7,6 +7,7 @@ pub mod complete;
 pub mod dates;
 pub mod frame;
 pub mod global;
+pub mod hits;
 pub mod keymap;
 pub mod local_paths;
 pub mod outbox;
@@ -40,6 +41,7 @@ use bindings::Bindings;
 use command::{Disabled, Motion};
 use crossterm::event::{KeyCode, KeyEventKind, MouseButton, MouseEventKind};
 use global::GLOBAL;
+use hits::{Hit, Hits};
 use jiff::{SignedDuration, Timestamp};
 use keymap::{Key, Meaning};
 use outbox::Outbox;
@@ -142,6 +144,8 @@ pub struct App {
     watched: Vec<watch::Watched>,
     /// The pictures of the last frame.
     pub pictures: Pictures,
+    /// What of the last frame can be clicked.
+    hits: Hits,
     /// What waits until nothing lies over the place.
     behind: VecDeque<Action>,
     /// Whether the place at hand was named by a target, so that a missing one gives way to the nearest.
@@ -214,6 +218,7 @@ impl App {
             elsewhere: ServerSwitch::default(),
             watched: Vec::new(),
             pictures: Pictures::default(),
+            hits: Hits::default(),
             behind: VecDeque::new(),
             named: true,
             now: setup.now,
@@ -315,6 +320,7 @@ impl App {
             pictures: &self.pictures,
             writing: self.overlays.iter().rev().find_map(|overlay| overlay.writing()),
             size: self.size,
+            hits: &self.hits,
         }
     }
 
@@ -594,6 +600,12 @@ impl App {
         if !self.overlays.is_empty() {
             return self.with_overlay(effects, |overlay, cx| overlay.pointer(pointer, cx));
         }
+        if let Pointer::Press { .. } = pointer
+            && let Some(hit) = self.hits.at(column, row)
+            && self.hit(hit, effects)
+        {
+            return;
+        }
         if let Some(panels) = self.panes.last_mut().and_then(|p| p.panels()) {
             match pointer {
                 Pointer::Press { column, .. } if panels.grab(column) => return,
@@ -601,11 +613,6 @@ impl App {
                 Pointer::Release => return panels.release(),
                 _ => {}
             }
-        }
-        if let (Pointer::Press { column, .. }, true) = (pointer, row == frame::TABS_ROW)
-            && let Some(tab) = frame::tab_at(self, column)
-        {
-            return self.act(Action::Tab(tab), effects);
         }
         self.with_pane(effects, |pane, cx| pane.pointer(pointer, cx));
     }
@@ -617,6 +624,23 @@ impl App {
             self.closed_at = Some(self.now);
         }
         self.overlays = left;
+    }
+
+    /// Does what a click on something that was drawn does; `false` where the pane takes it as any other click.
+    fn hit(&mut self, hit: Hit, effects: &mut Vec<Effect>) -> bool {
+        self.named = false;
+        self.pressed.clear();
+        match hit {
+            Hit::Run(id) => self.act(Action::Run(id), effects),
+            Hit::Tab(index) => self.act(Action::Tab(index), effects),
+            Hit::Go(place) => self.act(Action::Go(place), effects),
+            Hit::Column(index) => {
+                let mut sorts = false;
+                self.with_pane(effects, |pane, cx| sorts = pane.sort_by(index, cx));
+                return sorts;
+            }
+        }
+        true
     }
 
     /// Lets the top overlay do something, then does what it asked for.

@@ -2,6 +2,7 @@
 
 use super::action::{Action, Tone};
 use super::command::{Command, Disabled, Info, Motion};
+use super::hits::Hits;
 use super::outbox::Outbox;
 use super::place::Place;
 use super::query::Grammar;
@@ -111,6 +112,8 @@ pub struct View<'a> {
     pub writing: Option<&'a str>,
     /// Width and height of the screen.
     pub size: (u16, u16),
+    /// Takes what can be clicked, from whoever draws it.
+    pub hits: &'a Hits,
 }
 
 impl View<'_> {
@@ -159,12 +162,19 @@ pub struct Breadcrumb {
     pub text: String,
     /// How it looks.
     pub role: Role,
+    /// Where a click on it leads.
+    pub place: Option<Place>,
 }
 
 impl Breadcrumb {
     /// A step of the way.
     pub fn new(text: impl Into<String>, role: Role) -> Breadcrumb {
-        Breadcrumb { text: text.into(), role }
+        Breadcrumb { text: text.into(), role, place: None }
+    }
+
+    /// A click on it opens that place.
+    pub fn to(self, place: Place) -> Breadcrumb {
+        Breadcrumb { place: Some(place), ..self }
     }
 }
 
@@ -226,6 +236,10 @@ pub trait Pane: Sized + 'static {
     fn motion(&mut self, motion: Motion, cx: &mut Cx);
     /// The mouse.
     fn pointer(&mut self, _pointer: Pointer, _cx: &mut Cx) {}
+    /// Sorts by the column `index` of those that are shown; `false` where its lists have an order of their own.
+    fn sort_by(&mut self, _index: usize, _cx: &mut Cx) -> bool {
+        false
+    }
     /// Its panels, if it has several: Tab, z and the divider are handled for it.
     fn panels(&mut self) -> Option<&mut Panels> {
         None
@@ -297,6 +311,7 @@ pub trait AnyPane {
     fn changed(&mut self, cx: &mut Cx);
     fn motion(&mut self, motion: Motion, cx: &mut Cx);
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx);
+    fn sort_by(&mut self, index: usize, cx: &mut Cx) -> bool;
     fn panels(&mut self) -> Option<&mut Panels>;
     fn tabs(&self) -> Tabs;
     fn tab_count(&self, index: usize, view: &View) -> Option<String>;
@@ -343,6 +358,9 @@ impl<P: Pane> AnyPane for P {
     }
     fn pointer(&mut self, pointer: Pointer, cx: &mut Cx) {
         Pane::pointer(self, pointer, cx);
+    }
+    fn sort_by(&mut self, index: usize, cx: &mut Cx) -> bool {
+        Pane::sort_by(self, index, cx)
     }
     fn panels(&mut self) -> Option<&mut Panels> {
         Pane::panels(self)

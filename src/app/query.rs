@@ -543,6 +543,7 @@ mod tests {
             pictures: &crate::ui::image::Pictures::default(),
             transfers: &Default::default(),
             size: (80, 24),
+            hits: &Default::default(),
         })
     }
 

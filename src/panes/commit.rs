@@ -275,8 +275,9 @@ impl Pane for CommitPane {
 
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
         let mut breadcrumbs = project::breadcrumbs(view, &self.shown.project);
+        let commits = Place::new("commits").project(self.shown.project.clone());
         let short = self.shown.commit(view).value.map_or(project::short_ref(&self.shown.sha), |c| c.short());
-        breadcrumbs.push(Breadcrumb::new("commit", Role::Dim));
+        breadcrumbs.push(Breadcrumb::new("commit", Role::Dim).to(commits));
         breadcrumbs.push(Breadcrumb::new(short, Role::Ref));
         breadcrumbs
     }

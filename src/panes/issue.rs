@@ -267,7 +267,7 @@ impl Pane for IssuePane {
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
         let mut all = match &self.project {
             Some(id) => project::breadcrumbs(view, id),
-            None => breadcrumbs::project(self.group.as_ref()),
+            None => breadcrumbs::group(self.group.as_ref()),
         };
         let kind = if self.epic { "epic" } else { "issue" };
         all.push(Breadcrumb::new(kind, if all.is_empty() { Role::Title } else { Role::Dim }));

@@ -256,7 +256,10 @@ impl ListSource for MergeRequestSource {
     }
 
     fn breadcrumbs(&self, _view: &View) -> Vec<Breadcrumb> {
-        let mut out = breadcrumbs::project(self.project.as_ref().or(self.group.as_ref()));
+        let mut out = match &self.project {
+            Some(project) => breadcrumbs::project(Some(project)),
+            None => breadcrumbs::group(self.group.as_ref()),
+        };
         let role = if out.is_empty() { Role::Title } else { Role::Text };
         out.push(Breadcrumb::new("merge requests", role));
         out

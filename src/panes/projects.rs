@@ -185,7 +185,7 @@ impl ListSource for ProjectSource {
     }
 
     fn breadcrumbs(&self, _view: &View) -> Vec<Breadcrumb> {
-        let mut breadcrumbs = breadcrumbs::project(self.group.as_ref());
+        let mut breadcrumbs = breadcrumbs::group(self.group.as_ref());
         breadcrumbs.push(Breadcrumb::new("projects", if self.group.is_some() { Role::Dim } else { Role::Title }));
         breadcrumbs
     }

@@ -238,7 +238,7 @@ impl ListSource for SearchSource {
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
         let mut breadcrumbs = match (&self.project, &self.group) {
             (Some(id), _) => project::breadcrumbs(view, id),
-            (None, group) => breadcrumbs::project(group.as_ref()),
+            (None, group) => breadcrumbs::group(group.as_ref()),
         };
         breadcrumbs.push(Breadcrumb::new("search", Role::Title));
         breadcrumbs

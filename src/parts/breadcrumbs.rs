@@ -1,24 +1,36 @@
-//! The beginning of the way to a place of a project.
+//! The beginning of the way to a place of a project or a group.
 
 use crate::api::Id;
 use crate::app::pane::Breadcrumb;
+use crate::app::place::Place;
+use crate::ui::glyph;
 use crate::ui::theme::Role;
 
-/// The project, its group dim: `acme / rocket-ui`; nothing where there is no project.
+/// The project, its group dim: `acme / rocket-ui`; nothing if there is no project.
 pub fn project(project: Option<&Id>) -> Vec<Breadcrumb> {
-    let Some(project) = project else { return Vec::new() };
-    match project.as_str().rsplit_once('/') {
-        Some((group, name)) => {
-            vec![
-                Breadcrumb::new(format!("{} /", group.replace('/', " / ")), Role::Dim),
-                Breadcrumb::new(name, Role::Title),
-            ]
+    way(project, |id| Place::new("files").project(id))
+}
+
+/// The group, those above it dim: `acme / tools`; nothing if there is no group.
+pub fn group(group: Option<&Id>) -> Vec<Breadcrumb> {
+    way(group, |id| Place::new("groups").group(id))
+}
+
+fn way(id: Option<&Id>, place: fn(Id) -> Place) -> Vec<Breadcrumb> {
+    let Some(id) = id else { return Vec::new() };
+    let one = |name: &str| Breadcrumb::new(name, Role::Title).to(place(id.clone()));
+    match id.as_str().rsplit_once('/') {
+        Some((above, name)) => {
+            let words = format!("{} /", above.replace('/', " / "));
+            vec![Breadcrumb::new(words, Role::Dim).to(Place::new("groups").group(above)), one(name)]
         }
-        None => vec![Breadcrumb::new(project.as_str(), Role::Title)],
+        None => vec![one(id.as_str())],
     }
 }
 
 /// The ref at hand: `⎇ main`.
-pub fn git_ref(name: &str) -> Breadcrumb {
-    Breadcrumb::new(format!("{} {name}", crate::ui::glyph::branch()), Role::Ref)
+pub fn git_ref(project: &Id, name: &str) -> Breadcrumb {
+    let short = super::project::short_ref(name);
+    let place = Place::new("files").project(project.clone()).at(name);
+    Breadcrumb::new(format!("{} {short}", glyph::branch()), Role::Ref).to(place)
 }

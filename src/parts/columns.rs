@@ -3,7 +3,7 @@
 use super::list::Listing;
 use crate::app::action::{Action, Tone};
 use crate::app::overlay::columns::{ColumnChoice, ColumnOffer, ColumnsList, Sorter};
-use crate::app::pane::{Breadcrumb, Cx, Pointer, View};
+use crate::app::pane::{Breadcrumb, Cx, View};
 use crate::app::state::SettingsChange;
 use crate::store::Rows;
 use crate::ui::table::{Column, Row};
@@ -141,17 +141,14 @@ impl<T: 'static> Columns<T> {
         cx.act(Action::Settings(SettingsChange::Columns { place: self.place.to_owned(), choice }));
     }
 
-    /// A press on the title of a column sorts by it; `true` where it was one.
-    pub fn pressed(&self, list: &Listing, pointer: Pointer, cx: &mut Cx) -> bool {
-        let Pointer::Press { column, row, .. } = pointer else { return false };
-        let Some(at) = list.head_at(column, row) else { return false };
+    /// Sorts by the column `index` of those that are shown, or says that it cannot be sorted.
+    pub fn sort_by(&self, index: usize, cx: &mut Cx) {
         let chosen = self.chosen(&cx.view);
-        let Some(field) = chosen.shown.get(at).and_then(|index| self.fields.get(*index)) else { return true };
+        let Some(field) = chosen.shown.get(index).and_then(|index| self.fields.get(*index)) else { return };
         match field.order {
             SortOrder::No => cx.say(Tone::Info, format!("{} is not sortable.", field.name)),
             _ => self.turn(field.name, cx),
         }
-        true
     }
 }
 

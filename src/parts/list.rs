@@ -2,6 +2,7 @@
 //! rows.
 
 use crate::app::command::{Disabled, Motion};
+use crate::app::hits::Hit;
 use crate::app::pane::{Breadcrumb, Pointer, View};
 use crate::store::{Derived, Revision, Rows};
 use crate::ui::table::{self, Column, ListState, Row};
@@ -327,15 +328,6 @@ impl Listing {
         self.area.get().contains((column, row).into())
     }
 
-    /// The column whose title is at that cell.
-    pub fn head_at(&self, column: u16, row: u16) -> Option<usize> {
-        let area = self.area.get();
-        if !area.contains((column, row).into()) {
-            return None;
-        }
-        self.state.head_at(column, row - area.y)
-    }
-
     /// Draws the rows, or what stands where there are none: `empty` says why and what to press.
     #[allow(clippy::too_many_arguments)]
     pub fn draw<T: 'static>(
@@ -387,6 +379,9 @@ impl Listing {
             let dim = drawn.dim || behind;
             drawn.dim(dim)
         });
+        for (index, head) in self.state.heads() {
+            view.hits.add(head, Hit::Column(index));
+        }
     }
 }
 

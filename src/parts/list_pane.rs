@@ -431,12 +431,15 @@ impl<S: ListSource> Pane for ListPane<S> {
             self.named = None;
             self.focus_list();
         }
-        if S::COLUMNS.pressed(&self.list, pointer, cx) {
-            return;
-        }
         if self.list.pointer(pointer, self.list.len(&self.rows(&cx.view))) {
             S::enter(self, cx);
         }
+    }
+
+    fn sort_by(&mut self, index: usize, cx: &mut Cx) -> bool {
+        self.focus_list();
+        S::COLUMNS.sort_by(index, cx);
+        true
     }
 
     fn panels(&mut self) -> Option<&mut Panels> {

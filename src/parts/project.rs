@@ -36,7 +36,7 @@ pub fn breadcrumbs(view: &View, id: &Id) -> Vec<Breadcrumb> {
 pub fn breadcrumbs_at(view: &View, id: &Id, git_ref: Option<&str>) -> Vec<Breadcrumb> {
     let mut breadcrumbs = breadcrumbs(view, id);
     if let Some(name) = git_ref.or_else(|| default_branch(view, id)) {
-        breadcrumbs.push(crate::parts::breadcrumbs::git_ref(short_ref(name)));
+        breadcrumbs.push(crate::parts::breadcrumbs::git_ref(id, name));
     }
     breadcrumbs
 }

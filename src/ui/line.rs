@@ -93,15 +93,22 @@ pub fn draw_cut<T: AsRef<str>>(buf: &mut Buffer, area: Rect, spans: &[(T, Style)
 }
 
 /// Draws `left` from the left and `right` up to the right edge; where both do not fit, `right` keeps its place and
-/// `left` is cut. A right part that would take the whole line goes.
-pub fn pair<T: AsRef<str>, U: AsRef<str>>(buf: &mut Buffer, area: Rect, left: &[(T, Style)], right: &[(U, Style)]) {
-    let wide = width(right).min(usize::from(u16::MAX)) as u16;
-    if wide == 0 || wide.saturating_add(2) > area.width {
-        draw(buf, area, left);
-        return;
+/// `left` is cut. A right part that would take the whole line goes. Returns where the two stand.
+pub fn pair<T: AsRef<str>, U: AsRef<str>>(
+    buf: &mut Buffer,
+    area: Rect,
+    left: &[(T, Style)],
+    right: &[(U, Style)],
+) -> (Rect, Rect) {
+    let mut wide = width(right).min(usize::from(u16::MAX)) as u16;
+    if wide.saturating_add(2) > area.width {
+        wide = 0;
     }
-    draw(buf, Rect { width: area.width - wide - 1, ..area }, left);
-    draw(buf, Rect { x: area.right() - wide, width: wide, ..area }, right);
+    let before = Rect { width: area.width - wide - wide.min(1), ..area };
+    let behind = Rect { x: area.right() - wide, width: wide, ..area };
+    draw(buf, before, left);
+    draw(buf, behind, right);
+    (before, behind)
 }
 
 /// The last `room` columns of the spans.
@@ -189,23 +196,23 @@ mod tests {
 
     #[test]
     fn the_right_part_keeps_its_place() {
-        assert_eq!(shown(12, |b, a| pair(b, a, &plain("left"), &plain("3h"))), "left      3h");
-        assert_eq!(shown(12, |b, a| pair(b, a, &plain("a long left part"), &plain("3h"))), "a long l… 3h");
-        assert_eq!(shown(4, |b, a| pair(b, a, &plain("left"), &plain("right"))), "left");
+        assert_eq!(shown(12, |b, a| _ = pair(b, a, &plain("left"), &plain("3h"))), "left      3h");
+        assert_eq!(shown(12, |b, a| _ = pair(b, a, &plain("a long left part"), &plain("3h"))), "a long l… 3h");
+        assert_eq!(shown(4, |b, a| _ = pair(b, a, &plain("left"), &plain("right"))), "left");
     }
 
     #[test]
     fn spans_are_built_piece_by_piece() {
         let spans = Spans::new().text("main", Style::new()).space(2).text(format!("{}h", 3), Style::new());
         assert_eq!(spans.width(), 8);
-        assert_eq!(shown(10, |b, a| pair(b, a, &spans, &Spans::new())), "main  3h  ");
+        assert_eq!(shown(10, |b, a| _ = pair(b, a, &spans, &Spans::new())), "main  3h  ");
     }
 
     #[test]
     fn hostile_text_and_tiny_areas_are_harmless() {
         assert_eq!(shown(10, |b, a| _ = draw(b, a, &plain("\u{1b}[2J\u{202e}"))), "␛[2J<U+20…");
         for width in 0..4 {
-            let out = shown(width, |b, a| pair(b, a, &plain("世界"), &plain("世")));
+            let out = shown(width, |b, a| _ = pair(b, a, &plain("世界"), &plain("世")));
             assert!(text::width(&out) >= usize::from(width), "{out:?}");
         }
         let mut buf = Buffer::empty(Rect::new(0, 0, 3, 1));

@@ -149,8 +149,8 @@ pub struct ListState {
     height: Shared<usize>,
     header: Shared<usize>,
     len: Shared<usize>,
-    /// Where the columns stand: their index, left edge and right edge.
-    places: RefCell<Vec<(usize, u16, u16)>>,
+    /// Where the titles of the columns stand, with their index.
+    heads: RefCell<Vec<(usize, Rect)>>,
     /// The natural widths seen so far, so that columns do not jump while rows scroll by.
     widths: RefCell<(u16, Vec<u16>)>,
 }
@@ -299,13 +299,9 @@ impl ListState {
         Some(self.top.get() + line).filter(|row| *row < self.len.get())
     }
 
-    /// The column whose title was drawn at `x`, in the line `y` from the top of the area last drawn into.
-    pub fn head_at(&self, x: u16, y: u16) -> Option<usize> {
-        if usize::from(y) >= self.header.get() {
-            return None;
-        }
-        let places = self.places.borrow();
-        places.iter().find(|(_, left, right)| (*left..*right).contains(&x)).map(|(index, ..)| *index)
+    /// Returns where the titles of the columns stand at the last draw, each with its index and the gap behind it.
+    pub fn heads(&self) -> Vec<(usize, Rect)> {
+        self.heads.borrow().clone()
     }
 
     /// Marks the thing with `key`, or takes the mark away.
@@ -377,6 +373,7 @@ pub fn draw(
     let enough = usize::from(area.height) > len.clamp(1, 3);
     let header = u16::from(enough && columns.iter().any(|c| !c.title.is_empty()));
     state.header.set(usize::from(header));
+    state.heads.borrow_mut().clear();
     let body = Rect { y: area.y + header, height: area.height - header, ..area };
     let top = state.window(len, usize::from(body.height));
     if area.is_empty() {
@@ -390,7 +387,7 @@ pub fn draw(
         let style = theme.style(Role::Dim);
         let bright = theme.style(Role::TitleDim);
         let titles = columns.iter().map(|c| vec![(c.head(), if c.sorted.is_some() { bright } else { style })]);
-        *state.places.borrow_mut() = places(area, &widths);
+        *state.heads.borrow_mut() = heads(area, &widths);
         cells(buf, Rect { height: 1, ..area }, columns, &widths, titles);
     }
     for ((i, row), y) in rows.into_iter().enumerate().zip(body.y..) {
@@ -425,16 +422,17 @@ fn heading(buf: &mut Buffer, area: Rect, theme: &Theme, row: &Row) {
     }
 }
 
-/// Returns where the columns that have a place stand, each with the gap behind it.
-fn places(area: Rect, widths: &[Option<u16>]) -> Vec<(usize, u16, u16)> {
+/// Returns where the titles of the columns that have a place stand, each with the gap behind it.
+fn heads(area: Rect, widths: &[Option<u16>]) -> Vec<(usize, Rect)> {
     let mut x = area.x.saturating_add(LEAD);
-    let mut places = Vec::new();
+    let mut heads = Vec::new();
     for (index, width) in widths.iter().enumerate() {
         let Some(width) = width else { continue };
-        places.push((index, x, x.saturating_add(width + GAP)));
+        let head = Rect { x, y: area.y, width: width + GAP, height: 1 };
+        heads.push((index, head.intersection(area)));
         x = x.saturating_add(width + GAP);
     }
-    places
+    heads
 }
 
 fn cells(

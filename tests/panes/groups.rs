@@ -126,7 +126,7 @@ async fn directory_links_are_made_removed_and_followed() {
         sent(&harness, "POST"),
         ["POST /groups/acme/ldap_group_links cn=admins group_access=30 provider=ldapmain"]
     );
-    harness.press("Esc U").expect("developer from ldapmain").press("Enter").expect("Who came by it").press("y");
+    harness.press("Esc U").expect("Developer from ldapmain").press("Enter").expect("Who came by it").press("y");
     assert_eq!(sent(&harness, "DELETE"), ["DELETE /groups/acme/ldap_group_links/ldapmain/developers"]);
     harness.fail("POST /groups/acme/ldap_sync", 404, "404 Not Found").press("Y").settle().await;
     harness.expect("Could not ask the directory for the members of acme");

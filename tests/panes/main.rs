@@ -4,6 +4,7 @@ mod administrators;
 mod artifacts;
 mod browse;
 mod changes;
+mod clicks;
 mod clock;
 mod columns;
 mod core;

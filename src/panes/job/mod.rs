@@ -292,9 +292,13 @@ impl Pane for JobTrace {
             breadcrumbs.push(Breadcrumb::new(format!("runner {}", runner.label()), Role::Dim));
         }
         if !job.r#ref.is_empty() {
-            breadcrumbs.push(breadcrumbs::git_ref(&job.r#ref));
+            breadcrumbs.push(breadcrumbs::git_ref(&self.trace.project, &job.r#ref));
         }
-        breadcrumbs.push(Breadcrumb::new(ci::short_sha(job), Role::Dim));
+        let sha = Breadcrumb::new(ci::short_sha(job), Role::Dim);
+        breadcrumbs.push(match &job.commit {
+            Some(commit) => sha.to(Place::new("commit").project(self.trace.project.clone()).item(&commit.id)),
+            None => sha,
+        });
         breadcrumbs
     }
 

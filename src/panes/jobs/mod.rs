@@ -423,7 +423,7 @@ impl Pane for Jobs {
                 breadcrumbs.push(Breadcrumb::new(format!("pipeline {id}"), Role::Title));
                 if let Some(brief) = rows.get(0).and_then(|job| job.pipeline.as_ref()) {
                     let (sign, role) = glyph::status(brief.status.as_str());
-                    breadcrumbs.push(breadcrumbs::git_ref(&brief.r#ref));
+                    breadcrumbs.push(breadcrumbs::git_ref(&self.project, &brief.r#ref));
                     breadcrumbs.push(Breadcrumb::new(format!("{sign} {}", ci::status_word(&brief.status)), role));
                 }
             }

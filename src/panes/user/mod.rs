@@ -303,7 +303,10 @@ impl Pane for UserPane {
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
         let name = self.profile(view).map_or_else(|| self.who.to_string(), |user| user.username.clone());
         let mut breadcrumbs = vec![
-            Breadcrumb::new(if self.own { "me" } else { "users /" }, Role::Dim),
+            match self.own {
+                true => Breadcrumb::new("me", Role::Dim),
+                false => Breadcrumb::new("users /", Role::Dim).to(Place::new("users")),
+            },
             Breadcrumb::new(format!("@{}", shown(&name)), Role::Title),
         ];
         if self.tab == PROFILE && !self.projects.filter_text().is_empty() {

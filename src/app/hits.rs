@@ -1,0 +1,60 @@
+//! What on the screen can be clicked: whoever draws something says where it stands and what a click on it does.
+
+use super::place::Place;
+use ratatui::layout::{Position, Rect};
+use std::cell::RefCell;
+
+/// What a click does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Hit {
+    /// Runs a command: a key hint.
+    Run(&'static str),
+    /// Shows a tab, by its index.
+    Tab(usize),
+    /// Opens a place: a breadcrumb.
+    Go(Place),
+    /// Sorts the list at hand by a column, by its index among those that are shown.
+    Column(usize),
+}
+
+/// The areas of the last frame that can be clicked.
+#[derive(Debug, Default)]
+pub struct Hits(RefCell<Vec<(Rect, Hit)>>);
+
+impl Hits {
+    /// Forgets those of the frame before.
+    pub fn clear(&self) {
+        self.0.borrow_mut().clear();
+    }
+
+    /// Something was drawn there.
+    pub fn add(&self, area: Rect, hit: Hit) {
+        if !area.is_empty() {
+            self.0.borrow_mut().push((area, hit));
+        }
+    }
+
+    /// Returns what a click at that cell does: what was drawn last lies on top.
+    pub fn at(&self, column: u16, row: u16) -> Option<Hit> {
+        let hits = self.0.borrow();
+        hits.iter().rev().find(|(area, _)| area.contains(Position::new(column, row))).map(|(_, hit)| hit.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_drawn_last_lies_on_top() {
+        let hits = Hits::default();
+        hits.add(Rect::new(0, 0, 10, 1), Hit::Tab(0));
+        hits.add(Rect::new(4, 0, 2, 1), Hit::Tab(1));
+        hits.add(Rect::new(8, 0, 0, 1), Hit::Tab(2));
+        let at = |column| hits.at(column, 0);
+        assert_eq!((at(3), at(5), at(8)), (Some(Hit::Tab(0)), Some(Hit::Tab(1)), Some(Hit::Tab(0))));
+        assert_eq!(hits.at(3, 1), None);
+        hits.clear();
+        assert_eq!(hits.at(3, 0), None);
+    }
+}

@@ -1,0 +1,96 @@
+//! What is drawn can be clicked: key hints, breadcrumbs, tabs, titles of columns, and the keys that go on.
+
+use crate::harness::{Begin, Harness};
+use crossterm::event::{MouseButton, MouseEventKind};
+use labscope::app::Place;
+use serde_json::{Value, json};
+
+fn project(id: u64, path: &str, stars: u64, active: &str) -> Value {
+    let name = path.rsplit('/').next();
+    json!({"id": id, "name": name, "path": name, "path_with_namespace": path, "web_url": "", "visibility": "public",
+        "star_count": stars, "last_activity_at": active, "default_branch": "main"})
+}
+
+async fn branches() -> Harness {
+    let mut harness = Begin::at(Place::new("branches").project("acme/tools/cli")).size(100, 20).open();
+    harness
+        .reply("GET /projects/acme%2Ftools%2Fcli", project(7, "acme/tools/cli", 0, "2026-06-15T00:00:00Z"))
+        .reply("GET /projects/acme%2Ftools%2Fcli/repository/branches", [json!({"name": "main"}), json!({"name": "b"})])
+        .settle()
+        .await;
+    harness
+}
+
+#[tokio::test]
+async fn a_click_on_a_key_hint_runs_its_command() {
+    let mut harness = branches().await;
+    harness.click_on("actions").expect("Create branch…").press("Esc");
+    harness.click_on("? help").expect("Move down").press("Esc");
+    harness.click_on("/ filter").type_text("b").expect("/b").press("Esc").settle().await;
+    harness.click_on("H commits").settle().await;
+    assert_eq!(harness.app.place(), Place::new("commits").project("acme/tools/cli").at("main"));
+}
+
+#[tokio::test]
+async fn the_keys_that_go_on_are_clicked_too() {
+    let mut harness = branches().await;
+    harness.press("g").click_on("Go to tags").settle().await;
+    assert_eq!(harness.app.place().pane, "tags");
+    // The key that was pressed before is not waiting any more.
+    harness.press("g g");
+    assert_eq!(harness.app.place().pane, "tags");
+}
+
+#[tokio::test]
+async fn a_click_on_a_breadcrumb_opens_that_place() {
+    let mut harness = branches().await;
+    harness.click_on("acme / tools").settle().await;
+    assert_eq!(harness.app.place(), Place::new("groups").group("acme/tools"));
+    let mut harness = branches().await;
+    harness.click_on("cli").settle().await;
+    assert_eq!(harness.app.place(), Place::new("files").project("acme/tools/cli"));
+    // What is open already stays as it is.
+    let before = harness.lines();
+    harness.click_on("cli").settle().await;
+    assert_eq!(harness.lines(), before);
+    // The ref, from a place below it; the rest of the line leads nowhere.
+    let mut harness = Begin::at(Place::new("commits").project("acme/tools/cli").at("topic")).size(100, 20).open();
+    harness.settle().await;
+    harness.mouse(MouseEventKind::Down(MouseButton::Left), 98, 0);
+    assert_eq!(harness.app.place().pane, "commits");
+    harness.click_on("topic").settle().await;
+    assert_eq!(harness.app.place(), Place::new("files").project("acme/tools/cli").at("topic"));
+}
+
+#[tokio::test]
+async fn a_click_on_a_tab_shows_it_also_if_there_is_no_room_for_all() {
+    for width in [44, 100] {
+        let mut harness = Begin::at(Place::new("projects")).size(width, 20).open();
+        harness.reply("GET /projects", json!([])).settle().await;
+        harness.click_on("Starred").settle().await;
+        assert_eq!(harness.app.place().tab.as_deref(), Some("starred"), "{}", harness.picture());
+    }
+}
+
+#[tokio::test]
+async fn a_click_on_the_title_of_a_column_sorts_dates_newest_first_and_others_from_the_start() {
+    let mut harness = Begin::at(Place::new("hooks")).size(140, 20).open();
+    let hook =
+        |id: u64, name: &str, made: &str| json!({"id": id, "url": format!("http://{name}.test"), "created_at": made});
+    harness
+        .reply("GET /user", json!({"id": 1, "username": "root", "name": "Root", "is_admin": true}))
+        .reply("GET /hooks", [hook(1, "b", "2026-06-01T00:00:00Z"), hook(2, "a", "2026-06-10T00:00:00Z")])
+        .settle()
+        .await;
+    let order = |harness: &Harness| {
+        let at = |words: &str| harness.lines().iter().position(|line| line.contains(words)).expect("a row");
+        if at("5d │") < at("2w │") { "a b" } else { "b a" }
+    };
+    assert_eq!(order(&harness), "b a");
+    harness.click_on("Created").settle().await;
+    assert_eq!(order(&harness), "a b", "the newest first\n{}", harness.picture());
+    harness.click_on("Created").settle().await;
+    assert_eq!(order(&harness), "b a", "then the oldest");
+    harness.click_on("URL").settle().await;
+    assert_eq!(order(&harness), "a b");
+}
