@@ -103,10 +103,10 @@ impl Client {
             let name = path.display();
             let tried = format!("read {name}");
             let fault = |why: String| Error { tried: tried.clone(), fault: Fault::Tls(why) };
-            let pem = std::fs::read(path).map_err(|e| fault(format!("the file of authorities cannot be read: {e}")))?;
+            let pem = std::fs::read(path).map_err(|e| fault(format!("cannot read the CA certificate file: {e}")))?;
             let authorities = reqwest::Certificate::from_pem_bundle(&pem).ok().filter(|found| !found.is_empty());
             let Some(authorities) = authorities else {
-                return Err(fault(format!("{name} holds no PEM certificate")));
+                return Err(fault(format!("{name} contains no PEM certificate")));
             };
             builder = builder.tls_certs_merge(authorities);
         }
@@ -198,7 +198,7 @@ impl Client {
         self.permit(&call)?;
         // An address folds `.` and `..` away, and the call would go elsewhere.
         if !self.url(&call)?.path().ends_with(&request.path) {
-            return Err(call.failed(Fault::Refused(400, "a name of dots alone cannot be asked for".into())));
+            return Err(call.failed(Fault::Refused(400, "a name of only dots cannot be requested".into())));
         }
         Ok(call)
     }

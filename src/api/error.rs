@@ -81,19 +81,19 @@ impl Error {
     /// One line: what kind of failure it is.
     pub fn title(&self) -> &'static str {
         match &self.fault {
-            Fault::Offline(_) => "Server not reached",
-            Fault::Tls(_) => "Connection not trusted",
-            Fault::Timeout(_) => "No answer in time",
+            Fault::Offline(_) => "Server unreachable",
+            Fault::Tls(_) => "Untrusted connection",
+            Fault::Timeout(_) => "Timed out",
             Fault::Unauthorized(_) => "Not signed in",
             Fault::Denied(_) => "Not allowed",
             Fault::Missing(_) => "Not found",
             Fault::Limited(_) => "Too many requests",
-            Fault::Refused(..) => "Refused by the server",
-            Fault::Server(..) => "The server failed",
-            Fault::Unreadable(_) => "Reply not understood",
-            Fault::Cut(_) => "Reply cut short",
+            Fault::Refused(..) => "Rejected by the server",
+            Fault::Server(..) => "Server error",
+            Fault::Unreadable(_) => "Unexpected reply",
+            Fault::Cut(_) => "Incomplete reply",
             Fault::TooLarge(_) => "Reply too large",
-            Fault::Disk(_) => "File not usable",
+            Fault::Disk(_) => "File error",
             Fault::ReadOnly => "Read-only",
         }
     }
@@ -120,36 +120,30 @@ impl Error {
             }
             Fault::Unreadable(u) if u.field == "." => u.reason.clone(),
             Fault::Unreadable(u) => format!("field {}: {}", u.field, u.reason),
-            Fault::ReadOnly => "labscope was started with --read-only, nothing was sent".into(),
+            Fault::ReadOnly => "labscope was started with --read-only; nothing was sent".into(),
         }
     }
 
     /// Returns what to do next.
     pub fn advice(&self) -> &'static str {
         match &self.fault {
-            Fault::Offline(_) => "Check the network and the host's name, then press r to try again.",
-            Fault::Tls(_) => "Check the host's certificate; --ca-cert FILE trusts a private authority.",
-            Fault::Timeout(_) | Fault::Cut(_) => "Press r to try again.",
+            Fault::Offline(_) => "Check the network and the host name, then press r to retry.",
+            Fault::Tls(_) => "Check the host's certificate; use --ca-cert FILE to trust a private CA.",
+            Fault::Timeout(_) | Fault::Cut(_) => "Press r to retry.",
             Fault::Unauthorized(_) => "Set a valid token: LABSCOPE_TOKEN, --token-file, or labscope auth login.",
             // `GET /projects/1/hooks`: what is of no project and no group is the server's own.
             Fault::Denied(_) => match self.tried.split_once(' ').map_or("", |(_, path)| path) {
-                path if path.starts_with("/projects/") => {
-                    "Your account lacks the right to this; ask an owner of the project."
-                }
-                path if path.starts_with("/groups/") => {
-                    "Your account lacks the right to this; ask an owner of the group."
-                }
-                _ => "Your account lacks the right to this; ask an administrator of the server.",
+                path if path.starts_with("/projects/") => "You don't have permission; ask an owner of the project.",
+                path if path.starts_with("/groups/") => "You don't have permission; ask an owner of the group.",
+                _ => "You don't have permission; ask an administrator of the server.",
             },
             Fault::Missing(_) => "It may have been moved or deleted, or be hidden from your account.",
-            Fault::Limited(_) => {
-                "What is shown is asked for again by itself; a change was not made, send it again later."
-            }
+            Fault::Limited(_) => "Pages reload by themselves; a change was not made, send it again later.",
             Fault::Refused(..) => "Change the input and try again.",
-            Fault::Server(..) => "The fault is the server's; press r to try again.",
+            Fault::Server(..) => "The problem is on the server; press r to retry.",
             Fault::Unreadable(_) => "This server may not speak the REST API v4; check --host.",
-            Fault::TooLarge(_) => "Ask for less: one file instead of a folder, a narrower filter.",
-            Fault::Disk(_) => "Check the folder, its rights, and the space that is left.",
+            Fault::TooLarge(_) => "Request less: one file instead of a folder, a narrower filter.",
+            Fault::Disk(_) => "Check the folder, its permissions and the free space.",
             Fault::ReadOnly => "Start without --read-only to change things.",
         }
     }
@@ -157,15 +151,15 @@ impl Error {
     /// Returns what to do next about a change that was asked for.
     pub fn next(&self) -> &'static str {
         match &self.fault {
-            Fault::Offline(_) => "Check the network and the host's name, then send it again.",
+            Fault::Offline(_) => "Check the network and the host name, then send it again.",
             Fault::Timeout(_) | Fault::Cut(_) | Fault::TooLarge(_) | Fault::Server(..) | Fault::Unreadable(_) => {
-                "It may have been done all the same: look before you send it again."
+                "It may have succeeded: check before you send it again."
             }
             Fault::Limited(_) => "It was not done: send it again after that.",
-            Fault::Refused(405, _) => "This server does not offer it.",
-            Fault::Refused(409 | 412, _) => "Somebody may have been faster: r looks what is there now.",
-            Fault::Refused(413, _) => "It is larger than the server takes: send less.",
-            Fault::Refused(..) => "Change what it asks for, and send it again.",
+            Fault::Refused(405, _) => "This server does not support it.",
+            Fault::Refused(409 | 412, _) => "Somebody may have changed it first: r shows the current state.",
+            Fault::Refused(413, _) => "It is larger than the server accepts: send less.",
+            Fault::Refused(..) => "Change the input and send it again.",
             _ => self.advice(),
         }
     }
@@ -286,11 +280,11 @@ pub(crate) fn network_fault(error: &reqwest::Error, url: &Url, waited: Duration)
             match io.kind() {
                 ErrorKind::ConnectionRefused => return Fault::Offline(format!("connection refused by {place}")),
                 ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted | ErrorKind::BrokenPipe => {
-                    return Fault::Offline(format!("{place} broke the connection"));
+                    return Fault::Offline(format!("{place} reset the connection"));
                 }
                 ErrorKind::TimedOut => return Fault::Timeout(waited),
                 ErrorKind::NetworkUnreachable | ErrorKind::HostUnreachable => {
-                    return Fault::Offline(format!("no way to {place}: {io}"));
+                    return Fault::Offline(format!("no route to {place}: {io}"));
                 }
                 _ => {}
             }
@@ -300,14 +294,14 @@ pub(crate) fn network_fault(error: &reqwest::Error, url: &Url, waited: Duration)
         }
         // The layers below have no types for these.
         if last.starts_with("dns error") {
-            return Fault::Offline(format!("host {host} does not resolve"));
+            return Fault::Offline(format!("cannot resolve host {host}"));
         }
         if last.starts_with("invalid HTTP") {
             let reason = format!("{place} does not speak HTTP");
             return Fault::Unreadable(Unreadable { field: ".".into(), reason });
         }
         if last.starts_with("connection closed before message completed") {
-            return Fault::Offline(format!("{place} closed the connection without an answer"));
+            return Fault::Offline(format!("{place} closed the connection without a reply"));
         }
         cause = current.source();
     }
@@ -338,9 +332,9 @@ fn tls_words(error: &rustls::Error, host: &str) -> String {
         Error::InvalidCertificate(Bad::Revoked) => format!("the certificate of {host} is revoked"),
         // The verifier's own error has no type that can be named here.
         Error::InvalidCertificate(Bad::Other(inner)) if inner.to_string().contains("CaUsedAsEndEntity") => {
-            format!("the certificate of {host} is signed by itself, as an authority: it cannot be a host's, too")
+            format!("the certificate of {host} is a self-signed CA certificate, which cannot be a host certificate")
         }
-        Error::InvalidMessage(_) => format!("{host} does not speak TLS here; perhaps the address begins with http://"),
+        Error::InvalidMessage(_) => format!("{host} does not use TLS here; did you mean http://"),
         other => format!("{host}: {other}"),
     }
 }

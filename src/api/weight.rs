@@ -42,7 +42,7 @@ impl Weight {
             }
             rest = rest.get(skip..).unwrap_or_default();
         }
-        let is_more = |what: String| Err(format!("the reply holds more than {what}"));
+        let is_more = |what: String| Err(format!("the reply contains more than {what}"));
         match self {
             _ if self.bytes > BYTES => is_more(format!("{} MB of JSON", BYTES >> 20)),
             _ if self.objects > OBJECTS => is_more(format!("{OBJECTS} objects")),
@@ -67,13 +67,13 @@ mod tests {
         let many = format!("[{}{{}}]", "{},".repeat(OBJECTS));
         for chunk in [1, 7, 4096, 1 << 20] {
             assert_eq!(weigh(&words, chunk), Ok(()), "brackets in a text are text");
-            assert_eq!(weigh(&many, chunk), Err("the reply holds more than 100000 objects".into()));
+            assert_eq!(weigh(&many, chunk), Err("the reply contains more than 100000 objects".into()));
         }
         assert_eq!(
             weigh(&format!("[{}1]", "1,".repeat(VALUES)), 4096),
-            Err("the reply holds more than 4000000 values".into())
+            Err("the reply contains more than 4000000 values".into())
         );
-        assert_eq!(weigh(&"[".repeat(VALUES + 1), 4096), Err("the reply holds more than 4000000 values".into()));
-        assert_eq!(weigh(&" ".repeat(BYTES + 1), 1 << 20), Err("the reply holds more than 64 MB of JSON".into()));
+        assert_eq!(weigh(&"[".repeat(VALUES + 1), 4096), Err("the reply contains more than 4000000 values".into()));
+        assert_eq!(weigh(&" ".repeat(BYTES + 1), 1 << 20), Err("the reply contains more than 64 MB of JSON".into()));
     }
 }

@@ -135,7 +135,7 @@ impl App {
             return (format!("offline{}", self.known_since()), theme.style(Role::Warning));
         }
         if self.store.lost().is_some() {
-            return (format!("✗ not reached{}", self.known_since()), theme.style(Role::Failed));
+            return (format!("✗ unreachable{}", self.known_since()), theme.style(Role::Failed));
         }
         if self.requests_in_flight() > 0 {
             return ("◌".into(), theme.style(Role::Running));

@@ -461,7 +461,7 @@ impl App {
                 self.say(Tone::Good, format!("{}{}", past_tense(&pending.write.what), undo.unwrap_or_default()));
             }
             Err(error) if !shown => {
-                let kept = if matches!(pending.carries, KeptKey::Kept(..)) { " The text is kept." } else { "" };
+                let kept = if matches!(pending.carries, KeptKey::Kept(..)) { " Your text is saved." } else { "" };
                 let said = error.said();
                 self.say(Tone::Bad, format!("Could not {}: {said}.{kept} {}", pending.write.what, error.next()));
             }

@@ -124,7 +124,7 @@ impl App {
             .filter_map(|(key, kept)| Some((key, Draft::read(kept)?)))
             .collect();
         if drafts.is_empty() {
-            return self.say(Tone::Info, "No comment is begun and not sent.".into());
+            return self.say(Tone::Info, "No drafts.".into());
         }
         drafts.sort_by(|(a, first), (b, second)| (first.on.name(), a).cmp(&(second.on.name(), b)));
         let item = |(key, draft): (&String, Draft)| {
@@ -138,7 +138,7 @@ impl App {
             Item::act(name, Action::Open(Box::new(composer))).detail(words)
         };
         let items = drafts.into_iter().map(item).collect();
-        self.overlays.push(Box::new(Picker::new("Comments that are kept", "", items)));
+        self.overlays.push(Box::new(Picker::new("All drafts", "", items)));
     }
 
     /// Under which it is kept who was signed in last.
@@ -149,9 +149,9 @@ impl App {
     /// News of the disk.
     pub(super) fn kept(&mut self, outcome: Result<(), String>) {
         match outcome {
-            Ok(()) => self.say(Tone::Good, "Texts are kept on disk again.".into()),
+            Ok(()) => self.say(Tone::Good, "Drafts are saved to disk again.".into()),
             Err(ref why) => {
-                self.say(Tone::Bad, format!("Texts are kept in memory alone, the disk refuses them: {why}"))
+                self.say(Tone::Bad, format!("Drafts are kept only in memory, writing to disk failed: {why}"))
             }
         }
         self.unkept = outcome.err();
@@ -161,8 +161,8 @@ impl App {
     pub(super) fn asks_before_quitting(&mut self) -> bool {
         let Some(why) = self.at_risk().cloned() else { return false };
         let question =
-            format!("Texts that you typed are in memory alone, the disk refuses them: {why}. Quit and lose them?");
-        self.overlays.push(Box::new(super::Confirm::new("Texts are not on disk", question, Action::QuitAnyway)));
+            format!("Your drafts are kept only in memory, writing to disk failed: {why}. Quit and lose them?");
+        self.overlays.push(Box::new(super::Confirm::new("Drafts not saved", question, Action::QuitAnyway)));
         true
     }
 }

@@ -162,7 +162,7 @@ fn split(word: &Word) -> Option<(&str, &str)> {
 }
 
 fn no_date(text: &str) -> String {
-    format!("\"{text}\" is no date; 2026-01-31, 3d, 2w, 6m, 1y, today")
+    format!("\"{text}\" is not a date; use 2026-01-31, 3d, 2w, 6m, 1y or today")
 }
 
 /// A value as it has to be typed.
@@ -244,11 +244,11 @@ impl Grammar {
                 continue;
             };
             if let Some(plain) = name.strip_prefix('-').filter(|plain| self.term(plain).is_some()) {
-                return Err(wrong(format!("this server's interface cannot leave out by {plain}")));
+                return Err(wrong(format!("this server cannot exclude by {plain}")));
             }
             let Some(term) = self.term(name) else {
                 let known: Vec<&str> = self.terms.iter().map(|term| term.name).collect();
-                return Err(wrong(format!("no such key; there are {}. In quotes it is a text", known.join(", "))));
+                return Err(wrong(format!("no such key; use {}, or quote it to search for text", known.join(", "))));
             };
             if value.is_empty() {
                 // It is being typed.
@@ -259,7 +259,7 @@ impl Grammar {
         match self.search {
             Some(input) if !search.is_empty() => _ = inputs.insert(input.to_owned(), json!(search.join(" "))),
             None if !search.is_empty() => {
-                let why = "words without a key cannot be searched for here".to_owned();
+                let why = "free text cannot be searched here".to_owned();
                 return Err(QueryError { word: search.join(" "), why });
             }
             _ => {}
@@ -331,7 +331,7 @@ impl Grammar {
             ValueKind::User => match self.complete(term.takes).find(view, value) {
                 Found::Id(id) => _ = inputs.insert(input, json!(id)),
                 Found::Asked => *naming = true,
-                Found::Missing => return Err("there is no user of that name".into()),
+                Found::Missing => return Err("no user with that name".into()),
             },
             ValueKind::UserName => {
                 let name =
@@ -366,7 +366,7 @@ impl Grammar {
                 };
                 let Some((_, sent)) = orders.iter().find(|(word, _)| *word == order) else {
                     let known: Vec<&str> = orders.iter().map(|(word, _)| *word).collect();
-                    return Err(format!("sort is one of {}, and -asc or -desc behind it", known.join(", ")));
+                    return Err(format!("sort must be one of {}, followed by -asc or -desc", known.join(", ")));
                 };
                 inputs.insert("order_by".into(), json!(sent));
                 if let Some(direction) = direction {
@@ -603,9 +603,9 @@ mod tests {
         for (text, word, why) in [
             ("state:open rows", "state:open", "one of opened, closed, merged, all"),
             ("color:red", "color:red", "no such key"),
-            ("updated:>soon", "updated:>soon", "no date"),
+            ("updated:>soon", "updated:>soon", "not a date"),
             ("sort:size", "sort:size", "created, updated"),
-            ("-label:bug", "-label:bug", "cannot leave out by label"),
+            ("-label:bug", "-label:bug", "cannot exclude by label"),
         ] {
             let QueryResult::Wrong(mistake) = requests(text) else { panic!("{text}") };
             assert!(mistake.word == word && mistake.why.contains(why), "{text}: {mistake}");
@@ -614,8 +614,8 @@ mod tests {
 
     #[test]
     fn a_key_that_is_not_known_is_named_with_one_colon() {
-        assert!(line("autor:").starts_with("autor: no such key; there are "), "{}", line("autor:"));
-        assert!(line("-label:").starts_with("-label: this server's interface cannot leave out by label"));
+        assert!(line("autor:").starts_with("autor: no such key; use "), "{}", line("autor:"));
+        assert!(line("-label:").starts_with("-label: this server cannot exclude by label"));
     }
 
     #[test]
@@ -679,7 +679,7 @@ mod tests {
             (true, Some("2026-06-08".into()))
         );
         assert_eq!(list.path.as_deref(), Some("src/ui"));
-        assert!(matches!(asked("since:soon"), QueryResult::Wrong(mistake) if mistake.why.contains("is no date")));
+        assert!(matches!(asked("since:soon"), QueryResult::Wrong(mistake) if mistake.why.contains("is not a date")));
         let offered = asking(|view| grammar.offers(view, "until:1", 7));
         assert_eq!(offered.first().map(|offer| offer.value.as_str()), Some("until:1d"));
         // What may go on has no blank behind it.

@@ -82,7 +82,7 @@ impl App {
         self.panes.pop();
         self.open(above);
         self.named = true;
-        self.say(Tone::Warning, format!("Not found: {what}. This is the nearest that exists."));
+        self.say(Tone::Warning, format!("Not found: {what}. Showing the nearest that exists."));
     }
 
     fn reconcile(&mut self, effects: &mut Vec<Effect>) {

@@ -23,7 +23,7 @@ impl App {
 
     pub(super) fn save_to(&mut self, order: SaveOrder, effects: &mut Vec<Effect>) {
         if order.path.trim().is_empty() {
-            return self.say(Tone::Warning, "Nothing is saved: no name was given.".into());
+            return self.say(Tone::Warning, "Not saved: no name given.".into());
         }
         let number = self.transfers.begin(order.clone());
         effects.push(Effect::Save(number, order));
@@ -43,7 +43,7 @@ impl App {
         let Some(transfer) = self.transfers.get(number) else { return };
         let name = text::shown(&transfer.order.save.name);
         let list = self.bindings.first("transfers");
-        let words = format!("Stopped saving {name} at {}; {list} goes on with it.", transfer.facts(self.now));
+        let words = format!("Stopped saving {name} at {}; {list} resumes it.", transfer.facts(self.now));
         self.say(Tone::Info, words);
     }
 
@@ -60,9 +60,9 @@ impl App {
         let path = text::shown(&transfer.order.path).into_owned();
         match news {
             TransferEvent::Exists(_) => {
-                let question = format!("{path} is there already. Replace it?");
+                let question = format!("{path} already exists. Replace it?");
                 if self.elsewhere.away {
-                    self.say(Tone::Warning, format!("{path} is there already; come back to say what becomes of it."));
+                    self.say(Tone::Warning, format!("{path} already exists; come back to decide."));
                 }
                 let confirm = Confirm::new("Replace", question, Action::SaveAgain(number, true));
                 self.act_behind(Action::Open(Box::new(confirm)), effects);
@@ -76,9 +76,9 @@ impl App {
                 let words = format!("Unpacked {files} file{s} ({}) into {path}", text::bytes(unpacked.bytes));
                 match unpacked.left_out.as_slice() {
                     [] => self.say(Tone::Good, words),
-                    [first] => self.say(Tone::Warning, format!("{words}; left out: {}", text::shown(first))),
+                    [first] => self.say(Tone::Warning, format!("{words}; skipped: {}", text::shown(first))),
                     [first, rest @ ..] => {
-                        let words = format!("{words}; left out: {} and {} more", text::shown(first), rest.len());
+                        let words = format!("{words}; skipped: {} and {} more", text::shown(first), rest.len());
                         self.say(Tone::Warning, words);
                     }
                 }
@@ -86,7 +86,7 @@ impl App {
             TransferEvent::Failed(why) => {
                 let list = self.bindings.first("transfers").to_owned();
                 let why = text::shown(why).into_owned();
-                self.say(Tone::Bad, format!("Could not save {name}: {why}. {list} tries again."));
+                self.say(Tone::Bad, format!("Could not save {name}: {why}. {list} retries."));
             }
             TransferEvent::Began { .. } | TransferEvent::Held(_) | TransferEvent::Unpacking(_) => {}
         }

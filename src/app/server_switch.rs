@@ -80,11 +80,11 @@ impl App {
         let (saves, watched) = (self.transfers.running().count(), self.watched.len());
         let goes_on = match (saves, watched) {
             (0, 0) => None,
-            (_, 0) => Some("its downloads go on"),
-            (0, _) => Some("what you watch there is watched still"),
-            _ => Some("its downloads go on, and what you watch there is watched still"),
+            (_, 0) => Some("its downloads continue"),
+            (0, _) => Some("its watched jobs stay watched"),
+            _ => Some("its downloads and watched jobs continue"),
         };
-        let goes_on = goes_on.map(|what| format!("{}: {what}; you are told here.", self.session.server));
+        let goes_on = goes_on.map(|what| format!("{}: {what}; you'll be notified here.", self.session.server));
         self.unsettled = true;
         (self.rest(), goes_on)
     }
@@ -172,13 +172,13 @@ impl App {
     /// The servers there are, to choose one.
     pub(super) fn hosts(&mut self) {
         if self.session.others.is_empty() {
-            let how = "labscope auth login --host HOST, or [hosts] in the configuration, tells of one";
-            return self.say(Tone::Info, format!("No other server is known: {how}."));
+            let how = "add one with labscope auth login --host HOST, or under [hosts] in the configuration";
+            return self.say(Tone::Info, format!("No other server configured: {how}."));
         }
         let mut here = Item::act(self.session.server.clone(), Action::Back);
         here.why_not = Some("you are here".into());
         let others = self.session.others.iter().map(|other| {
-            let note = if other.signed_in { "" } else { "no token: what is public" };
+            let note = if other.signed_in { "" } else { "no token: public content only" };
             Item::act(other.host.name(), Action::Elsewhere(other.host.clone(), None)).detail(note)
         });
         let items = std::iter::once(here).chain(others).collect();

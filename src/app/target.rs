@@ -18,7 +18,7 @@ pub enum TargetError {
     )]
     Unknown(String),
     /// A thing that labscope cannot show yet.
-    #[error("labscope has no place for \"{0}\"")]
+    #[error("labscope cannot show \"{0}\"")]
     NoPlace(String),
 }
 

@@ -235,7 +235,7 @@ fn a_target_that_does_not_exist_gives_way_to_the_nearest_that_does() {
     let error = Error { tried: "GET /projects/1/repository/branches".into(), fault: Fault::Missing("404".into()) };
     app.update(Msg::Arrived(branches("1", None), Err(error)));
     assert_eq!(app.place(), Place::new("files").project("1"));
-    assert!(screen(&app).contains("Not found: 1. This is the nearest that exists."));
+    assert!(screen(&app).contains("Not found: 1. Showing the nearest that exists."));
 }
 
 #[test]

@@ -89,7 +89,7 @@ impl Watched {
         let (tone, word) = match status {
             Status::Success => (Tone::Good, "passed".to_owned()),
             Status::Failed => (Tone::Bad, "failed".to_owned()),
-            Status::Manual => (Tone::Warning, "waits for a job that is started by hand".to_owned()),
+            Status::Manual => (Tone::Warning, "waits for a manual job".to_owned()),
             other => (Tone::Warning, format!("is {}", other.as_str().replace('_', " "))),
         };
         let mut words = format!("{} {word}", self.name());
@@ -116,10 +116,10 @@ impl App {
         let name = watched.name();
         if let Some(at) = self.watched.iter().position(|known| *known == watched) {
             self.watched.remove(at);
-            return self.say(Tone::Info, format!("{name} is watched no more."));
+            return self.say(Tone::Info, format!("Stopped watching {name}."));
         }
         if let Some(end) = watched.end(&self.view_of()) {
-            return self.say(Tone::Info, format!("There is nothing to wait for: {}.", end.words));
+            return self.say(Tone::Info, format!("Nothing to watch: {}.", end.words));
         }
         self.watched.push(watched);
         self.say(Tone::Good, format!("Watching {name}. You'll be notified when it finishes."));
@@ -142,7 +142,7 @@ impl App {
             match (watched.end(&view), gone) {
                 (Some(end), _) => ended.push((at, end)),
                 (None, Some(error)) => {
-                    let words = format!("{} is watched no more: {}", watched.name(), error.said());
+                    let words = format!("Stopped watching {}: {}", watched.name(), error.said());
                     ended.push((at, Ending { tone: Tone::Warning, words }));
                 }
                 (None, None) => {}

@@ -138,9 +138,9 @@ fn get_gpg(call: &Reading, user: u64, id: u64) -> Outcome<GpgKey> {
 fn add_gpg(call: &mut Writing, input: AddGpgKey) -> Outcome<GpgKey> {
     let user = call.signed_in()?.id;
     let key = input.key.trim().to_owned();
-    let armoured =
+    let armored =
         key.starts_with("-----BEGIN PGP PUBLIC KEY BLOCK-----") && key.ends_with("-----END PGP PUBLIC KEY BLOCK-----");
-    if !armoured {
+    if !armored {
         return Err(Reject::bad(json!({ "key": ["is invalid"] })));
     }
     if call.world.gpg_keys.iter().any(|known| known.key == key) {

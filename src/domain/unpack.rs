@@ -22,7 +22,7 @@ pub fn unpack(archive: &File, folder: &str, into: &Path, tell: OnUnpackProgress<
     let list = match zip::list(&parts, &|| false) {
         Step::Made(Ok(list)) => list,
         Step::Made(Err(refusal)) => return Err(refusal.why()),
-        Step::Need(_) => return Err("the archive ends before it is whole".into()),
+        Step::Need(_) => return Err("the archive is truncated".into()),
     };
     let chosen: Vec<(&Entry, &str)> =
         list.entries.iter().filter_map(|entry| Some((entry, within(&entry.path, folder)?))).collect();
@@ -32,7 +32,7 @@ pub fn unpack(archive: &File, folder: &str, into: &Path, tell: OnUnpackProgress<
     // Entries may share their bytes, so that none of them alone is a trap.
     if zip::is_trap(total, packed) {
         let (total, packed) = (text::bytes(total), text::bytes(packed));
-        return Err(format!("{packed} would unpack to {total}, as traps do"));
+        return Err(format!("{packed} would unpack to {total}, like a zip bomb"));
     }
     let mut room = Room { into, made: BTreeSet::new(), out: Unpacked::default() };
     let mut done = 0;
@@ -49,7 +49,7 @@ pub fn unpack(archive: &File, folder: &str, into: &Path, tell: OnUnpackProgress<
             Err(Extracted::Broken(why)) => room.out.left_out.push(format!("{} ({why})", entry.path)),
             Err(Extracted::Disk(error)) => {
                 return Err(match error.kind() {
-                    ErrorKind::StorageFull => "the disk is full; nothing of it is kept".into(),
+                    ErrorKind::StorageFull => "the disk is full; nothing was kept".into(),
                     _ => format!("{} cannot be written: {error}", entry.path),
                 });
             }
@@ -57,7 +57,7 @@ pub fn unpack(archive: &File, folder: &str, into: &Path, tell: OnUnpackProgress<
         }
     }
     if list.left_out > 0 {
-        room.out.left_out.push(format!("{} entries beyond those that are listed", text::count(list.left_out)));
+        room.out.left_out.push(format!("{} entries that are not listed", text::count(list.left_out)));
     }
     room.out.left_out.extend(list.broken.map(str::to_owned));
     Ok(room.out)
@@ -134,7 +134,7 @@ impl Room<'_> {
 fn named_twice(error: io::Error, at: &Path) -> Extracted {
     let taken = matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotADirectory | ErrorKind::IsADirectory);
     match taken {
-        true => Extracted::Broken("another one has its name"),
+        true => Extracted::Broken("duplicate name"),
         false if error.kind() == ErrorKind::InvalidFilename => Extracted::Broken("its name is too long"),
         false => Extracted::Disk(io::Error::new(error.kind(), format!("{}: {error}", at.display()))),
     }
@@ -257,8 +257,8 @@ mod tests {
                 "..\\up.txt (climbs out)".into(),
                 format!("{absolute} (absolute)"),
                 "C:\\up.txt (absolute)".into(),
-                "good.txt/under (another one has its name)".into(),
-                "esc\u{9b}[2J (another one has its name)".into(),
+                "good.txt/under (duplicate name)".into(),
+                "esc\u{9b}[2J (duplicate name)".into(),
                 "link (link)".into(),
             ]
         );
@@ -271,7 +271,7 @@ mod tests {
         let many: Vec<(String, &str)> = (0..6).map(|at| (format!("{at}"), zeros.as_str())).collect();
         let many: Vec<(&str, &str)> = many.iter().map(|(path, text)| (path.as_str(), *text)).collect();
         let said = unpack(&archive(&many).finish().unwrap(), "", folder.path(), &mut |_, _| true).unwrap_err();
-        assert!(said.ends_with("would unpack to 125.8 MB, as traps do"), "{said}");
+        assert!(said.ends_with("would unpack to 125.8 MB, like a zip bomb"), "{said}");
         assert!(files(folder.path()).is_empty());
         let mut file = archive(&[("a.txt", "a text of many letters"), ("b.txt", "fine")]).finish().unwrap();
         file.seek(SeekFrom::Start(40)).unwrap();
@@ -304,7 +304,7 @@ mod tests {
             file.write_all(&all).unwrap();
             let folder = tempfile::tempdir().unwrap();
             let out = unpack(&file, "", folder.path(), &mut |_, _| true).unwrap();
-            assert_eq!(out.left_out, ["a.txt (it lies outside of the archive)"], "{offset}");
+            assert_eq!(out.left_out, ["a.txt (it lies outside the archive)"], "{offset}");
             assert_eq!(files(folder.path()), owned(&[("b.txt", "two")]));
         }
     }

@@ -25,7 +25,7 @@ const TRAP_SIZE: u64 = 64 * 1024 * 1024;
 const TRAP_RATIO: u64 = 200;
 /// Bytes that are unpacked at once where they go to a file.
 const PIECE: usize = 64 * 1024;
-const OTHER_BYTES: &str = "its bytes are not those that were packed (check sum)";
+const OTHER_BYTES: &str = "its checksum does not match";
 /// Names in a path; what is deeper is not put into folders.
 const DEEPEST: usize = 64;
 
@@ -52,13 +52,15 @@ impl Anomaly {
     /// Returns what it is, and what is done about it.
     pub fn said(self) -> String {
         match self {
-            Anomaly::Climbs => "Its path leads out of the archive's folder (..). It is not opened.".into(),
-            Anomaly::Absolute => "Its path begins at the root of a disk. It is not opened.".into(),
-            Anomaly::Nameless => "Its name is none that a file can have. It is not opened.".into(),
+            Anomaly::Climbs => "Its path leaves the archive's folder (..), so it is not opened.".into(),
+            Anomaly::Absolute => "Its path is absolute, so it is not opened.".into(),
+            Anomaly::Nameless => "Its name is not a valid file name, so it is not opened.".into(),
             Anomaly::Link => "It is a link. Links in archives are not followed.".into(),
             Anomaly::Locked => "It is encrypted; labscope does not ask for passwords.".into(),
-            Anomaly::Method(number) => format!("It is packed by method {number}, which labscope does not know."),
-            Anomaly::Trap => "It would unpack to hundreds of times its size, as traps do. It is not opened.".into(),
+            Anomaly::Method(number) => format!("It uses compression method {number}, which labscope does not support."),
+            Anomaly::Trap => {
+                "It would unpack to hundreds of times its size, like a zip bomb, so it is not opened.".into()
+            }
         }
     }
 
@@ -132,9 +134,9 @@ impl Refusal {
     /// The same in a few words, of the archive.
     pub fn why(&self) -> String {
         match self {
-            Refusal::NotZip => "it is no ZIP archive".into(),
+            Refusal::NotZip => "it is not a ZIP archive".into(),
             Refusal::Broken(why) => format!("the archive is damaged: {why}"),
-            Refusal::TooLarge(_) => "the archive's list is too large".into(),
+            Refusal::TooLarge(_) => "its directory is too large".into(),
             Refusal::Odd(odd) => odd.said(),
             Refusal::Disk(why) => why.clone(),
         }
@@ -160,7 +162,7 @@ fn bytes_of<T>(parts: &Parts, range: Range<u64>) -> Result<Bytes, Outcome<T>> {
     match parts.read(range.clone()) {
         Ok(Some(bytes)) => Ok(bytes),
         Ok(None) if range.end <= parts.total() && !parts.is_whole() => Err(Step::Need(range)),
-        Ok(None) => Err(broken("it points behind its own end")),
+        Ok(None) => Err(broken("it points past its own end")),
         Err(error) => Err(Step::Made(Err(Refusal::Disk(error.to_string())))),
     }
 }
@@ -215,7 +217,7 @@ fn read_list(parts: &Parts, canceled: Canceled<'_>) -> Result<Outcome<List>, Out
     }
     // What stands before the archive, as before one that unpacks itself, moves all its offsets.
     let Some(before) = list_end.checked_sub(size).and_then(|begin| begin.checked_sub(start)) else {
-        return Err(broken("its list does not fit into it"));
+        return Err(broken("its directory does not fit"));
     };
     let listed = bytes_of(parts, list_end - size..list_end)?;
     let mut list = List::default();
@@ -229,7 +231,7 @@ fn read_list(parts: &Parts, canceled: Canceled<'_>) -> Result<Outcome<List>, Out
             break;
         }
         let Some((entry, length)) = listed.get(at..).and_then(|rest| entry(rest, before)) else {
-            list.broken = Some("its list ends early");
+            list.broken = Some("its directory is truncated");
             break;
         };
         at += length;
@@ -337,10 +339,10 @@ fn unpack(parts: &Parts, entry: &Entry) -> Result<Outcome<Bytes>, Outcome<Bytes>
         other => other?,
     };
     let (Some(name), Some(extra)) = (u16_at(&header, 26), u16_at(&header, 28)) else {
-        return Err(broken("it ends before its file"));
+        return Err(broken("it ends inside a file"));
     };
     if !header.starts_with(b"PK\x03\x04") {
-        return Err(broken("there is no file where its list says"));
+        return Err(broken("there is no file where its directory says"));
     }
     let start = all.start + 30 + u64::from(name) + u64::from(extra);
     let packed = bytes_of(parts, start..start.saturating_add(entry.packed))?;
@@ -351,11 +353,11 @@ fn unpack(parts: &Parts, entry: &Entry) -> Result<Outcome<Bytes>, Outcome<Bytes>
         // One byte more than is claimed tells a claim that is too small.
         let unpacked = DeflateDecoder::new(&packed[..]).take(entry.size.saturating_add(1)).read_to_end(&mut bytes);
         if unpacked.is_err() {
-            return Err(broken("what it packs is damaged"));
+            return Err(broken("its data is damaged"));
         }
     }
     if bytes.len() as u64 > entry.size {
-        return Err(broken("it unpacks to more than it claims"));
+        return Err(broken("it unpacks to more than it declares"));
     }
     let mut crc = Crc::new();
     crc.update(&bytes);
@@ -385,16 +387,16 @@ pub fn pour(
 ) -> Result<(), Extracted> {
     let length = archive.metadata().map_err(Extracted::Disk)?.len();
     if !fits(entry, length) {
-        return Err(Extracted::Broken("it lies outside of the archive"));
+        return Err(Extracted::Broken("it lies outside the archive"));
     }
     let mut header = [0; 30];
     archive.seek(SeekFrom::Start(entry.offset)).map_err(Extracted::Disk)?;
-    archive.read_exact(&mut header).map_err(|_| Extracted::Broken("it ends before its file"))?;
+    archive.read_exact(&mut header).map_err(|_| Extracted::Broken("it ends inside a file"))?;
     let (Some(name), Some(extra)) = (u16_at(&header, 26), u16_at(&header, 28)) else {
-        return Err(Extracted::Broken("it ends before its file"));
+        return Err(Extracted::Broken("it ends inside a file"));
     };
     if !header.starts_with(b"PK\x03\x04") {
-        return Err(Extracted::Broken("there is no file where its list says"));
+        return Err(Extracted::Broken("there is no file where its directory says"));
     }
     archive.seek(SeekFrom::Current(i64::from(name) + i64::from(extra))).map_err(Extracted::Disk)?;
     let packed = BufReader::new(archive.take(entry.packed));
@@ -405,11 +407,11 @@ pub fn pour(
     };
     let (mut crc, mut done, mut piece) = (Crc::new(), 0, vec![0; PIECE]);
     loop {
-        let read = bytes.read(&mut piece).map_err(|_| Extracted::Broken("what it packs is damaged"))?;
+        let read = bytes.read(&mut piece).map_err(|_| Extracted::Broken("its data is damaged"))?;
         let Some(new) = piece.get(..read).filter(|new| !new.is_empty()) else { break };
         done += new.len() as u64;
         if done > entry.size {
-            return Err(Extracted::Broken("it unpacks to more than it claims"));
+            return Err(Extracted::Broken("it unpacks to more than it declares"));
         }
         crc.update(new);
         out.write_all(new).map_err(Extracted::Disk)?;

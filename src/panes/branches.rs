@@ -67,7 +67,7 @@ pub type Branches = ListPane<BranchSource>;
 
 /// What may be done to a branch that is protected: what a picker says, and what it sends.
 const PROTECTIONS: &[(&str, &str, bool, bool)] = &[
-    ("Protect: maintainers alone push and merge", "", false, false),
+    ("Protect: only maintainers push and merge", "", false, false),
     ("Protect: developers may merge", "merge", false, true),
     ("Protect: developers may push", "push", true, false),
     ("Protect: developers may push and merge", "push merge", true, true),
@@ -153,7 +153,7 @@ impl Branches {
         let rows = view.store.list(&self.source.list(""));
         if let Some(error) = rows.error.filter(|_| self.source.sweeping && rows.settled(SWEPT)) {
             self.source.sweeping = false;
-            return cx.say(Tone::Bad, format!("Could not look for merged branches: {}.", error.said()));
+            return cx.say(Tone::Bad, format!("Could not list merged branches: {}.", error.said()));
         }
         if !self.source.sweeping || !rows.known || !rows.settled(SWEPT) || (rows.more && rows.pages() < SWEPT) {
             return;
@@ -164,7 +164,7 @@ impl Branches {
         let kept = merged().filter(|b| b.protected).count();
         let default = project::default_branch(view, &self.source.project).unwrap_or("the default branch");
         if going.is_empty() && !rows.more {
-            let why = if kept > 0 { format!("{kept} protected") } else { "none is merged".to_owned() };
+            let why = if kept > 0 { format!("{kept} protected") } else { "none are merged".to_owned() };
             return cx.say(Tone::Info, format!("No merged branch can be deleted: {why}."));
         }
         let count = match going.len() {
@@ -176,7 +176,7 @@ impl Branches {
             question.push_str(&format!(" {kept} protected stay."));
         }
         if rows.more {
-            question.push_str(" The server also deletes merged ones that are not read yet.");
+            question.push_str(" The server also deletes merged branches that are not loaded yet.");
         }
         let delete = DeleteMergedBranches { id: self.source.project.clone() };
         let send = Action::Send(Write::new(&delete, "delete merged branches"));
@@ -357,8 +357,8 @@ impl ListSource for BranchSource {
 
     fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
         match input.filter {
-            "" => ("There are no branches: the repository is empty.", "Push a first commit, then r looks again"),
-            _ => ("No branch fits the filter.", "/ changes it, Esc ends it"),
+            "" => ("There are no branches: the repository is empty.", "Push a first commit, then r refreshes"),
+            _ => ("No branch matches the filter.", "/ changes it, Esc clears it"),
         }
     }
 

@@ -90,9 +90,9 @@ impl CommitPane {
         if over || (at.is_some() && !forward) {
             self.step = None;
             let words = match at {
-                Some(_) if forward => "This is the first commit of its log.",
-                Some(_) => "This is the newest commit of its log.",
-                None => "This commit is not in the log that is at hand.",
+                Some(_) if forward => "This is the oldest commit of the history.",
+                Some(_) => "This is the newest commit of the history.",
+                None => "This commit is not in the loaded history.",
             };
             cx.say(Tone::Info, words);
         }
@@ -223,7 +223,7 @@ impl Pane for CommitPane {
             cx.act(cherry_pick::ask(&pane.shown.project, &cx.view));
         })
         .writes()
-        .when(|pane, view| pane.shown.commit(view).value.map(|_| ()).ok_or_else(|| "it is not known yet".into())),
+        .when(|pane, view| pane.shown.commit(view).value.map(|_| ()).ok_or_else(|| "it is still loading".into())),
         Command::new("commit.status", &["t"], "Set commit status…", |pane: &mut Self, cx| {
             let sha = pane.sha(&cx.view);
             forms::commit::status(&pane.shown.project, &sha).open(cx);
@@ -243,7 +243,7 @@ impl Pane for CommitPane {
         .when(|pane, view| match pane.shown.commit(view).value {
             Some(commit) if commit.parent_ids.is_empty() => Err("it has no parent".into()),
             Some(_) => Ok(()),
-            None => Err("it is not known yet".into()),
+            None => Err("it is still loading".into()),
         }),
     ];
 

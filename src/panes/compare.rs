@@ -141,12 +141,12 @@ impl ComparePane {
         line::pair(buf, row(0), &left, &right);
         let words = match (&self.taken, self.pair(view)) {
             (Some(taken), _) if taken.compare_timeout => {
-                Some(("The server gave up before the end: commits or changes are missing.".to_owned(), Role::Warning))
+                Some(("The comparison timed out: commits or changes are missing.".to_owned(), Role::Warning))
             }
             (Some(taken), _) if taken.compare_same_ref => Some(("Both are the same commit.".to_owned(), Role::Dim)),
             (Some(_), Some((from, to))) => {
                 let (from, to) = (project::short_ref(from), project::short_ref(to));
-                Some((format!("What {} brought since it parted from {}", short(to), short(from)), Role::Dim))
+                Some((format!("Changes on {} since it diverged from {}", short(to), short(from)), Role::Dim))
             }
             _ => None,
         };
@@ -160,7 +160,7 @@ impl ComparePane {
     fn draw_commits(&self, view: &View, area: Rect, buf: &mut Buffer, taken: &Comparison) {
         self.area.set(area);
         if self.commits.is_empty() {
-            let why = if taken.compare_same_ref { "There is nothing between them." } else { "It brings no commit." };
+            let why = if taken.compare_same_ref { "No differences." } else { "It has no commits." };
             return state::empty(buf, area, view.theme, why, "S swaps the sides, R chooses another");
         }
         table::draw(buf, area, view.theme, true, &self.list, COLUMNS, self.commits.len(), |index| {
@@ -307,7 +307,7 @@ impl Pane for ComparePane {
         let Some(reply) = self.reply(view) else {
             let (why, hint) = match self.to {
                 None => ("Nothing to compare yet.", "R chooses a branch, tag or commit, B what to compare it with"),
-                Some(_) => ("The default branch is not known.", "B chooses what to compare with"),
+                Some(_) => ("The default branch is unknown.", "B chooses what to compare with"),
             };
             return state::empty(buf, body, view.theme, why, hint);
         };

@@ -109,7 +109,7 @@ impl IssuePane {
         let theme = view.theme;
         let line = |words: String, role: Role| DocLine::new(words, theme.style(role));
         if self.epic {
-            let words = "The interface has the notes of an epic alone; o opens its page with its text.".to_owned();
+            let words = "The API has only the notes of an epic; o opens its page.".to_owned();
             let width = usize::from(view.size.0).saturating_sub(6).min(rendered_markdown::MEASURE);
             let lines = text::wrap(&words, width, 4).into_iter().map(|words| line(words, Role::Dim));
             return lines.chain([DocLine::default()]).collect();
@@ -308,7 +308,7 @@ impl Pane for IssuePane {
             return state::empty(buf, area, view.theme, why, hint);
         }
         let area = if self.facts.is_empty() { area } else { sidebar::draw(view, area, buf, &self.facts) };
-        self.notes.draw(view, area, buf, true, ("Nobody has said anything yet.", "c writes a note."));
+        self.notes.draw(view, area, buf, true, ("No comments yet.", "c adds one."));
     }
 
     fn changed(&mut self, cx: &mut Cx) {

@@ -234,7 +234,7 @@ impl ListSource for MergeRequestSource {
         .writes()
         .when(|pane, _| match &pane.source.project {
             Some(_) => Ok(()),
-            None => Err("open the merge requests of a project first".into()),
+            None => Err("select a project first".into()),
         }),
         MergeRequests::columns_command("mrs.columns"),
         Command::new("mrs.save", &["S"], "Save query to home…", |pane: &mut MergeRequests, cx| {
@@ -305,7 +305,7 @@ impl ListSource for MergeRequestSource {
 
     fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
         match (input.filter.is_empty(), input.tab) {
-            (false, _) => ("No merge request fits the filter.", "/ changes it, Esc ends it"),
+            (false, _) => ("No merge request matches the filter.", "/ changes it, Esc clears it"),
             (true, 0) => ("No merge request is open.", "2 shows the merged ones, 4 all"),
             (true, _) => ("There are no merge requests here.", "1 shows the open ones, 4 all"),
         }

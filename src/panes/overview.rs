@@ -258,15 +258,11 @@ impl Overview {
                 (None, false) => state::skeleton(buf, body, view.theme),
                 (Some(error), false) if !error.is_missing() => failure(view, body, buf, error),
                 (_, true) if !root.is_empty() => {
-                    state::empty(buf, body, view.theme, "It has no README.", "g f shows its files")
+                    state::empty(buf, body, view.theme, "No README.", "g f shows its files")
                 }
-                _ => state::empty(
-                    buf,
-                    body,
-                    view.theme,
-                    "The repository is empty.",
-                    "Push a first commit, r looks again",
-                ),
+                _ => {
+                    state::empty(buf, body, view.theme, "The repository is empty.", "Push a first commit, r refreshes")
+                }
             };
         };
         if let Some(made) = rendered_markdown::made(view, &Self::identity(readme), self.readme_width(view)) {
@@ -291,7 +287,7 @@ impl Pane for Overview {
                 return cx.go(Place::new("files").project(pane.project.clone()));
             }
             if !pane.facts.enter(cx) {
-                cx.say(Tone::Info, "The branch, the latest commit, the log and the commands to clone can be opened.");
+                cx.say(Tone::Info, "The branch, the latest commit, the history and the clone commands can be opened.");
             }
         })
         .footer("open"),

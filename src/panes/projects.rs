@@ -227,7 +227,7 @@ impl ListSource for ProjectSource {
     fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
         match input.filter {
             "" => ("There are no projects here.", "1 shows all, : opens another place"),
-            _ => ("No project fits the filter.", "/ changes it, Esc ends it"),
+            _ => ("No project matches the filter.", "/ changes it, Esc clears it"),
         }
     }
 

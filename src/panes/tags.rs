@@ -250,7 +250,7 @@ impl ListSource for TagSource {
     }
 
     fn empty(&self, _: &Input<'_>) -> (&'static str, &'static str) {
-        ("There are no tags yet.", "+ makes one")
+        ("There are no tags yet.", "+ creates one")
     }
 
     fn enter(pane: &mut Tags, cx: &mut Cx) {
@@ -292,7 +292,7 @@ impl TextSource for TagSource {
             _ => "annotated",
         };
         let kept = view.drafts.contains_key(&forms::refs::release_key(&self.project, &tag.name));
-        (shown(&tag.name).into_owned(), if kept { format!("{kind}, a text is kept") } else { kind.to_owned() })
+        (shown(&tag.name).into_owned(), if kept { format!("{kind}, draft saved") } else { kind.to_owned() })
     }
 
     fn text_key(&self, view: &View, tag: &Tag, width: usize) -> Option<String> {
@@ -313,6 +313,6 @@ impl TextSource for TagSource {
 
     fn without_text(&self, tag: &Tag) -> (String, &'static str) {
         let title = tag.commit.as_ref().map_or("", |commit| &commit.title);
-        (title.to_owned(), "It says nothing itself; e writes its release")
+        (title.to_owned(), "No message; e writes its release")
     }
 }

@@ -61,7 +61,7 @@ impl Derive for ReadKey {
         let failed = |error: std::io::Error| format!("{} cannot be read: {error}.", path.display());
         let about = std::fs::metadata(&path).map_err(failed)?;
         if !about.is_file() {
-            return Err(format!("{} is no file.", path.display()));
+            return Err(format!("{} is not a file.", path.display()));
         }
         if about.len() > LONGEST {
             return Err(format!("{} is too large for a key.", path.display()));
@@ -86,7 +86,7 @@ impl PendingKey {
         (self.family, self.whose, self.reading) = (family, whose, None);
         let (label, begin) = match family {
             Family::Ssh => ("public key: a file, Tab completes; or paste it", "~/.ssh/"),
-            Family::Gpg => ("armoured public key: a file, Tab completes; or paste it", "~/"),
+            Family::Gpg => ("armored public key: a file, Tab completes; or paste it", "~/"),
         };
         let prompt = Prompt::ask(label, TAG, begin).complete(Box::new(LocalPaths)).taking(take);
         cx.act(Action::Open(Box::new(prompt)));
@@ -145,7 +145,7 @@ fn open_ssh(form: Form, key: PublicKey, cx: &mut Cx) {
         .fact("key", key.kind)
         .fact("fingerprint", key.fingerprint)
         .field("title", |field| {
-            field.text(key.comment).help("What it is called in lists: the machine that has it.");
+            field.text(key.comment).help("A name for lists, such as the machine it is on.");
         })
         .open(cx);
 }

@@ -338,7 +338,7 @@ impl Changes {
             };
         };
         if input.entries.is_empty() {
-            return state::empty(buf, area, view.theme, "No file is changed.", "r asks again");
+            return state::empty(buf, area, view.theme, "No files changed.", "r refreshes");
         }
         let foot = u16::from(error.is_some());
         let body = Rect { height: area.height.saturating_sub(foot), ..area };
@@ -353,7 +353,7 @@ impl Changes {
             self.draw_diff(view, place, buf);
         }
         if let Some(error) = error {
-            let words = format!(" {}: {} · r tries again", error.title(), text::shown(&error.said()));
+            let words = format!(" {}: {} · r retries", error.title(), text::shown(&error.said()));
             let at = Rect { y: body.bottom(), height: foot, ..area };
             line::draw(buf, at, &[(words, view.theme.style(Role::Failed))]);
         }
@@ -460,7 +460,7 @@ impl Changes {
 
     /// Returns what a command is about, or why there is nothing: `none`, once the changes are here.
     pub fn need<T>(&self, here: Option<T>, none: &'static str) -> Result<T, Disabled> {
-        here.ok_or(if self.is_here() { none } else { "the changes are not here yet" }.into())
+        here.ok_or(if self.is_here() { none } else { "the changes are still loading" }.into())
     }
 
     /// The file and line under the cursor.

@@ -60,19 +60,19 @@ impl JobAction {
         let word = status_word(&job.status);
         let refuse = |why: &str| Err(Disabled::Owned(format!("#{} is {word}: {why}", job.id)));
         match self {
-            JobAction::Retry if job.status.is_live() => refuse("only what has ended runs again"),
+            JobAction::Retry if job.status.is_live() => refuse("only finished jobs can be retried"),
             JobAction::Retry if matches!(job.status, Status::Success | Status::Failed | Status::Canceled) => Ok(()),
             JobAction::Retry => refuse("it has not run yet"),
-            JobAction::Cancel if job.status == Status::Canceling => refuse("it is being stopped"),
+            JobAction::Cancel if job.status == Status::Canceling => refuse("it is already being canceled"),
             JobAction::Cancel if job.status.is_live() || job.status == Status::Scheduled => Ok(()),
-            JobAction::Cancel => refuse("there is nothing to stop"),
+            JobAction::Cancel => refuse("it is not running"),
             JobAction::Play if matches!(job.status, Status::Manual | Status::Scheduled) => Ok(()),
-            JobAction::Play => refuse("only manual jobs are played"),
+            JobAction::Play => refuse("only manual jobs can be played"),
             JobAction::Erase if job.erased_at.is_some() => {
-                Err(Disabled::Owned(format!("#{} is erased already", job.id)))
+                Err(Disabled::Owned(format!("#{} is already erased", job.id)))
             }
             JobAction::Erase if matches!(job.status, Status::Success | Status::Failed | Status::Canceled) => Ok(()),
-            JobAction::Erase => refuse("only what has ended can be erased"),
+            JobAction::Erase => refuse("only finished jobs can be erased"),
             JobAction::Keep if job.has_artifacts() => Ok(()),
             JobAction::Keep => Err(Disabled::Owned(format!("#{} has no artifacts", job.id))),
         }
@@ -127,10 +127,10 @@ impl JobAction {
         };
         let ids: Vec<String> = able.iter().map(|job| job.id.to_string()).collect();
         let left = jobs.len() - able.len();
-        let left = if left > 0 { format!(" {left} more that are marked do not allow it.") } else { String::new() };
+        let left = if left > 0 { format!(" {left} other marked jobs do not allow it.") } else { String::new() };
         let (title, question) = match self {
             JobAction::Erase => ("Erase", format!("Erase {whom}? {} lost for good.{left}", losses(&able))),
-            _ => ("Cancel", format!("Cancel {whom}? What was done so far is kept, the rest is not done.{left}")),
+            _ => ("Cancel", format!("Cancel {whom}? What was done so far is kept.{left}")),
         };
         cx.act(App::confirm(title, question, Action::Answer(self.verb(), ids.join(","))));
     }
@@ -350,7 +350,7 @@ mod tests {
         assert_eq!(allowed(Status::Manual), [Play]);
         assert_eq!(allowed(Status::Skipped), []);
         let why = Retry.can(&job(7, "s", "n", Status::Running)).unwrap_err();
-        assert_eq!(why, "#7 is running: only what has ended runs again");
+        assert_eq!(why, "#7 is running: only finished jobs can be retried");
     }
 
     #[test]

@@ -67,7 +67,7 @@ pub fn lines(
 ) -> Vec<DocLine<'static>> {
     let mut page = Page { view, width, lines: Vec::new() };
     let (sign, role) = ci::sign(job);
-    let word = if job.is_forgiven() { "failed, which is allowed".into() } else { ci::status_word(&job.status) };
+    let word = if job.is_forgiven() { "failed (allowed to fail)".into() } else { ci::status_word(&job.status) };
     page.fact("status", format!("{sign} {word}"), role);
     if let Some(reason) = job.failure_reason.as_deref() {
         page.fact("reason", reason.replace('_', " "), Role::Failed);

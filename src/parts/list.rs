@@ -365,9 +365,9 @@ impl Listing {
         let len = self.len(rows);
         if len == 0 {
             let (why, hint) = match rows.more {
-                true if rows.loading => ("Looking further…", "Esc ends the filter"),
-                true => ("Nothing among the rows read so far fits the filter.", "/ changes it, Esc ends it"),
-                false => ("Nothing fits the filter.", "/ changes it, Esc ends it"),
+                true if rows.loading => ("Looking further…", "Esc clears the filter"),
+                true => ("Nothing among the rows read so far matches the filter.", "/ changes it, Esc clears it"),
+                false => ("Nothing matches the filter.", "/ changes it, Esc clears it"),
             };
             return state::empty(buf, body, view.theme, why, hint);
         }
@@ -411,7 +411,7 @@ pub fn at_least(count: usize, more: bool) -> String {
 pub fn trouble(view: &View, area: Rect, buf: &mut Buffer, error: Option<&crate::api::Error>) -> Rect {
     let Some(error) = error else { return area };
     let at = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
-    let words = format!(" {}: {} · r tries again", error.title(), text::shown(&error.said()));
+    let words = format!(" {}: {} · r retries", error.title(), text::shown(&error.said()));
     line::draw(buf, at, &[(words, view.theme.style(Role::Failed))]);
     Rect { height: area.height.saturating_sub(1), ..area }
 }

@@ -276,7 +276,7 @@ impl Notes {
 
     /// Returns whether there is something written and not sent.
     pub fn has_drafts(&self) -> Result<(), Disabled> {
-        if self.desk.drafts().is_empty() { Err("nothing is kept that was not sent".into()) } else { Ok(()) }
+        if self.desk.drafts().is_empty() { Err("there are no drafts".into()) } else { Ok(()) }
     }
 
     // ---- drawing

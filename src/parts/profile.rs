@@ -78,7 +78,7 @@ pub fn write(facts: &mut Details, view: &View, user: &Profile, width: usize) {
     let email = words(&user.email);
     let email = if email.is_empty() { user.public_email.clone().unwrap_or_default() } else { email };
     if !email.is_empty() {
-        facts.field("e-mail", vec![(email.clone(), Role::Text)], Some(LinkTarget::Copy("e-mail address", email)));
+        facts.field("email", vec![(email.clone(), Role::Text)], Some(LinkTarget::Copy("email address", email)));
     }
     let site = words(&user.website_url);
     if !site.is_empty() {

@@ -19,8 +19,8 @@ pub fn unfit(name: &str) -> Option<&'static str> {
     let bad = |c: char| c.is_control() || " ~^:?*[\\".contains(c);
     match name {
         "" => Some("it is empty"),
-        _ if name.chars().any(bad) => Some("blanks and ~ ^ : ? * [ \\ are not allowed"),
-        _ if name.contains("..") || name.contains("@{") || name == "@" => Some(".. and @{ have a meaning of their own"),
+        _ if name.chars().any(bad) => Some("spaces and ~ ^ : ? * [ \\ are not allowed"),
+        _ if name.contains("..") || name.contains("@{") || name == "@" => Some(".. and @{ have a special meaning"),
         _ if name.starts_with('-') => Some("it begins with a dash"),
         _ if name.ends_with('.') || name.ends_with(".lock") => Some("it ends with a dot or with .lock"),
         _ if name.split('/').any(|part| part.is_empty() || part.starts_with('.')) => {

@@ -34,7 +34,7 @@ pub fn state(merge_request: &MergeRequest) -> (&'static str, &str, Role) {
 pub fn state_of(view: &View, key: &str, draft: &Draft) -> (String, Role) {
     match (view.outbox.progress(key), &draft.state) {
         (Some(Progress::Sending), _) => ("sending…".into(), Role::Running),
-        (Some(Progress::Looking), _) => ("looking whether it arrived…".into(), Role::Running),
+        (Some(Progress::Looking), _) => ("checking whether it arrived…".into(), Role::Running),
         (Some(Progress::Waiting | Progress::Claiming), _) => ("waiting to be sent".into(), Role::Pending),
         (None, State::Begun) => ("begun, kept".into(), Role::Dim),
         (None, State::Kept) => ("draft (unsent)".into(), Role::Warning),
@@ -97,7 +97,7 @@ pub fn close_or_reopen_write(project: &Id, merge_request: &MergeRequest) -> Writ
 /// Returns why it can be neither closed nor reopened.
 pub fn can_close_or_reopen(merge_request: Option<&MergeRequest>) -> Result<(), crate::app::command::Disabled> {
     match merge_request {
-        None => Err("it is not known yet".into()),
+        None => Err("it is still loading".into()),
         Some(m) if m.state == MergeRequestState::Merged => Err("it is merged".into()),
         Some(_) => Ok(()),
     }

@@ -21,7 +21,7 @@ pub type DialServer = Box<dyn Fn(&Host) -> Connection + Send>;
 pub fn alone() -> DialServer {
     Box::new(|host| {
         let tried = format!("connect to {}", host.web_url());
-        let fault = Fault::Offline("it is another server than the one at hand".into());
+        let fault = Fault::Offline("it is not the current server".into());
         Connection::new(Box::new(|| Err(Error { tried, fault })), None)
     })
 }

@@ -85,7 +85,7 @@ impl<'a> Saving<'a> {
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         match fs::metadata(folder).await {
             Ok(folder) if folder.is_dir() => {}
-            Ok(_) => return Err(TransferEvent::Failed(format!("{} is no folder", folder.display()))),
+            Ok(_) => return Err(TransferEvent::Failed(format!("{} is not a folder", folder.display()))),
             Err(e) if e.kind() == ErrorKind::NotFound => {
                 return Err(TransferEvent::Failed(format!("there is no folder {}", folder.display())));
             }
@@ -93,7 +93,7 @@ impl<'a> Saving<'a> {
         }
         let there = fs::symlink_metadata(&path).await.is_ok();
         if there && order.save.unpack.is_some() {
-            return Err(TransferEvent::Failed(format!("{} is there already: give another name", path.display())));
+            return Err(TransferEvent::Failed(format!("{} already exists: choose another name", path.display())));
         }
         if there && !order.replace {
             return Err(TransferEvent::Exists(path.display().to_string()));
@@ -110,7 +110,7 @@ impl<'a> Saving<'a> {
         match self.order.save.size {
             Some(known) if known != held => {
                 let _ = fs::remove_file(&self.part).await;
-                TransferEvent::Failed(format!("{} came instead of {}", bytes(held), bytes(known)))
+                TransferEvent::Failed(format!("received {} instead of {}", bytes(held), bytes(known)))
             }
             _ => match self.order.save.unpack.clone() {
                 Some(unpack) => self.unpack(unpack, number, sender).await,
@@ -138,7 +138,7 @@ impl<'a> Saving<'a> {
             Ok(Err(e)) if e.kind() == ErrorKind::AlreadyExists => {
                 TransferEvent::Exists(self.path.display().to_string())
             }
-            Ok(Err(e)) => TransferEvent::Failed(format!("it is whole, but stays {}: {e}", self.part.display())),
+            Ok(Err(e)) => TransferEvent::Failed(format!("it is complete, but stays {}: {e}", self.part.display())),
             Err(e) => TransferEvent::Failed(e.to_string()),
         }
     }
@@ -351,7 +351,7 @@ mod tests {
         other.lock().unwrap();
         let (client, _) = serve(vec![]).await;
         let TransferEvent::Failed(why) = end(&client, order).await else { panic!("two write into one") };
-        assert!(why.ends_with("is being written already"), "{why}");
+        assert!(why.ends_with("is already being written"), "{why}");
     }
 
     #[test]
@@ -389,7 +389,7 @@ mod tests {
         let TransferEvent::Failed(why) = end(&client, order.clone()).await else {
             panic!("it is shorter than it should be")
         };
-        assert_eq!(why, "3 bytes came instead of 4 bytes");
+        assert_eq!(why, "received 3 bytes instead of 4 bytes");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         order.path = folder.path().join("none/y").display().to_string();
         assert!(
@@ -428,7 +428,7 @@ mod tests {
         let TransferEvent::Failed(why) = end(&client, order.clone()).await else {
             panic!("nothing is put into a folder")
         };
-        assert!(why.ends_with("out/a.bin is there already: give another name"), "{why}");
+        assert!(why.ends_with("out/a.bin already exists: choose another name"), "{why}");
         order.path = folder.path().join("other").display().to_string();
         assert_eq!(end(&client, order.clone()).await, TransferEvent::Failed("a trap".into()));
         assert!(!folder.path().join("other").exists());

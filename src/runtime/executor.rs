@@ -291,7 +291,7 @@ impl Executor {
         let sender = self.sender.clone();
         tokio::task::spawn_blocking(move || {
             if let Err(why) = configure(&name, section.as_ref()) {
-                let words = format!("The section is not in the configuration: {why}");
+                let words = format!("The section was not saved to the configuration: {why}");
                 let _ = sender.blocking_send(Msg::Say(Tone::Bad, words));
             }
         });
@@ -303,7 +303,7 @@ impl Executor {
         tokio::task::spawn_blocking(move || {
             if let Err(why) = desktop::show(&text) {
                 // It takes the place of what was said in the last line, so it says that, too.
-                let words = format!("{text}. The desktop does not show it: {why}");
+                let words = format!("{text}. The desktop notification failed: {why}");
                 let _ = sender.blocking_send(Msg::Say(Tone::Warning, words));
             }
         });
@@ -407,9 +407,9 @@ async fn make(work: Work, stop: Cancel) -> Result<Outcome, Error> {
 fn crashed(ticket: &Ticket) -> Error {
     let tried = match ticket {
         Ticket::Load(request, _) | Ticket::Follow(request) => request.line(),
-        Ticket::Work(_) | Ticket::Parts(_) => "prepare what is shown".into(),
+        Ticket::Work(_) | Ticket::Parts(_) => "prepare the view".into(),
     };
-    let reason = "labscope failed at it; --log FILE says where".to_owned();
+    let reason = "internal error; --log FILE has the details".to_owned();
     Error { tried, fault: Fault::Unreadable(Unreadable { field: ".".into(), reason }) }
 }
 

@@ -23,7 +23,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// What is no web address, and why there is no browser.
 pub async fn browser(url: &str) -> Result<(), String> {
     let url = address(url)?;
-    let mut why = "no program opens web addresses here".to_owned();
+    let mut why = "no program was found that opens web addresses".to_owned();
     for command in programs::browsers(url.as_str()) {
         let mut command = tokio::process::Command::from(command);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -34,7 +34,7 @@ pub async fn browser(url: &str) -> Result<(), String> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => why = error.to_string(),
             Ok(mut child) => match timeout(LAUNCH, child.wait()).await {
-                Ok(Ok(status)) if !status.success() => why = format!("its launcher ended with {status}"),
+                Ok(Ok(status)) if !status.success() => why = format!("its launcher exited with {status}"),
                 _ => return Ok(()),
             },
         }
@@ -46,7 +46,7 @@ pub async fn browser(url: &str) -> Result<(), String> {
 fn address(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     let url = url.filter(|url| url.as_str().bytes().all(|byte| byte.is_ascii_graphic()));
-    url.ok_or_else(|| format!("{:?} is no web address", shown(text)))
+    url.ok_or_else(|| format!("{:?} is not a web address", shown(text)))
 }
 
 /// Runs a program that has the terminal until it ends; whether labscope is to end, too. It is told to end then, and has a
@@ -125,9 +125,8 @@ pub async fn editor(text: &str, suffix: &str, signals: &mut Signals) -> (Result<
     };
     // One that was told to end cannot end well; what it wrote until then is the user's.
     if !status.success() && !ends {
-        let kept =
-            file.keep().map(|(_, path)| format!(" What was written is in {}.", path.display())).unwrap_or_default();
-        return (Err(format!("The editor {command:?} ended with {status}; the text is unchanged.{kept}")), false);
+        let kept = file.keep().map(|(_, path)| format!(" Your text is in {}.", path.display())).unwrap_or_default();
+        return (Err(format!("The editor {command:?} exited with {status}; the text is unchanged.{kept}")), false);
     }
     let mut file = file;
     let written = match written(&mut file) {
@@ -136,7 +135,7 @@ pub async fn editor(text: &str, suffix: &str, signals: &mut Signals) -> (Result<
     };
     let text = String::from_utf8(written).map_err(|_| {
         let kept = file.keep().map(|(_, path)| format!(" It is in {}.", path.display())).unwrap_or_default();
-        format!("What {command:?} wrote is not UTF-8; the text is unchanged.{kept}")
+        format!("{command:?} wrote text that is not UTF-8; the text is unchanged.{kept}")
     });
     (text, ends)
 }
@@ -179,6 +178,6 @@ mod tests {
         {
             assert!(handed(other).is_err(), "{other}");
         }
-        assert_eq!(handed("mailto:\u{1b}[2J"), Err("\"mailto:\u{241b}[2J\" is no web address".into()));
+        assert_eq!(handed("mailto:\u{1b}[2J"), Err("\"mailto:\u{241b}[2J\" is not a web address".into()));
     }
 }

@@ -37,12 +37,12 @@ pub async fn glean(client: &Client, gleaned: &AnyRangeRead, teller: &MsgSender) 
     for _ in 0..LOOKS {
         let (read, stop, here) = (gleaned.read.clone(), teller.stop.clone(), parts.clone());
         let look = tokio::task::spawn_blocking(move || read(&here, &|| stop.is_stopped()));
-        let range = match look.await.map_err(|_| unreadable(gleaned, "labscope failed at it; --log FILE says where"))? {
+        let range = match look.await.map_err(|_| unreadable(gleaned, "internal error; --log FILE has the details"))? {
             Step::Made(value) => return Ok(Outcome::Made(value)),
             Step::Need(range) => range.start..range.end.min(parts.total()),
         };
         if range.is_empty() || parts.is_whole() {
-            return Err(unreadable(gleaned, "it ends before it is whole"));
+            return Err(unreadable(gleaned, "it is truncated"));
         }
         brought += range.end - range.start;
         if brought > gleaned.most {
@@ -54,7 +54,7 @@ pub async fn glean(client: &Client, gleaned: &AnyRangeRead, teller: &MsgSender) 
             Fetched::TooLarge(bytes) => return Ok(Outcome::Made((gleaned.too_large)(bytes))),
         };
     }
-    Err(unreadable(gleaned, "it leads from one place to the next without an end"))
+    Err(unreadable(gleaned, "it refers from one place to the next without end"))
 }
 
 fn unreadable(gleaned: &AnyRangeRead, why: &str) -> Error {
@@ -75,7 +75,7 @@ async fn bring(
     }
     let disk = |error: std::io::Error| Error {
         tried: gleaned.request.line(),
-        fault: Fault::Disk(format!("no file for what comes can be written: {error}")),
+        fault: Fault::Disk(format!("cannot write a temporary file: {error}")),
     };
     let mut bytes: Vec<u8> = Vec::with_capacity(expected.min(IN_MEMORY) as usize);
     let mut file = None;
@@ -97,7 +97,7 @@ async fn bring(
         }
     }
     if download.length.is_some_and(|length| length != done) {
-        let said = format!("{done} bytes came instead of {expected}");
+        let said = format!("received {done} bytes instead of {expected}");
         return Err(Error { tried: gleaned.request.line(), fault: Fault::Cut(said) });
     }
     Ok(Fetched::Parts(match (download.whole, file) {

@@ -249,7 +249,7 @@ impl Sessions {
     /// Opens a server that was not there before.
     pub fn open(&mut self, host: Host, place: Option<Place>, ground: Option<ServerContext>) -> Vec<Task> {
         let Some(ServerContext { session, drafts, kept, warning }) = ground else {
-            return self.say(Tone::Bad, format!("{} could not be opened; --log FILE says why.", host.name()));
+            return self.say(Tone::Bad, format!("Could not open {}; --log FILE has the details.", host.name()));
         };
         if self.seat(&host).is_some() {
             return self.go(host, place);

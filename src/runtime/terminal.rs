@@ -415,7 +415,7 @@ extern "C" fn restore_on_abort(_: libc::c_int) {
 
 /// What is said then. Why, was said before on the screen that is gone.
 #[cfg(unix)]
-const ABORTED: &[u8] = b"labscope ran out of memory, or crashed. Texts that were typed are kept.\n";
+const ABORTED: &[u8] = b"labscope ran out of memory or crashed. Your drafts are saved.\n";
 
 fn restore_on_crash() {
     static ONCE: Once = Once::new();

@@ -184,24 +184,24 @@ impl FileDiff {
         let size = |bytes: u64| crate::ui::text::bytes(bytes);
         let words = match (self.sizes, ()) {
             _ if !self.lines.is_empty() => return None,
-            (Some((0, now)), ()) => return Some(format!("Not text: {} now", size(now)).into()),
-            (Some((before, 0)), ()) => return Some(format!("Not text: was {}", size(before)).into()),
+            (Some((0, now)), ()) => return Some(format!("Binary file: {} now", size(now)).into()),
+            (Some((before, 0)), ()) => return Some(format!("Binary file: was {}", size(before)).into()),
             (Some((before, now)), ()) => {
-                return Some(format!("Not text: {} {} {}", size(before), crate::ui::glyph::arrow(), size(now)).into());
+                return Some(
+                    format!("Binary file: {} {} {}", size(before), crate::ui::glyph::arrow(), size(now)).into(),
+                );
             }
             (None, ()) if self.only_spaces => "Only whitespace changed",
-            (None, ()) if self.made_here => "Both versions are the same",
-            (None, ()) if source.too_large => {
-                "Too large: the server does not send this diff. x makes it of both versions"
-            }
+            (None, ()) if self.made_here => "Both versions are identical",
+            (None, ()) if source.too_large => "Too large: the server does not send this diff. x compares both versions",
             (None, ()) if source.collapsed => {
-                "Held back by the server: the whole is too large. x makes it of both versions"
+                "Collapsed by the server: the whole diff is too large. x compares both versions"
             }
-            (None, ()) if source.is_renamed && !self.is_opaque() => "Renamed, the content is the same",
-            (None, ()) if source.is_new => "New, empty or not text. x asks for its size",
-            (None, ()) if source.is_deleted => "Deleted, was empty or not text. x asks for its size",
-            (None, ()) if source.old_mode != source.new_mode => "Its mode changed, its text did not",
-            (None, ()) => "No text changed: a binary. x asks for its size",
+            (None, ()) if source.is_renamed && !self.is_opaque() => "Renamed without changes",
+            (None, ()) if source.is_new => "New, empty or binary. x shows its size",
+            (None, ()) if source.is_deleted => "Deleted, empty or binary. x shows its size",
+            (None, ()) if source.old_mode != source.new_mode => "Only the file mode changed",
+            (None, ()) => "Binary file changed. x shows its size",
         };
         Some(words.into())
     }
@@ -238,7 +238,7 @@ impl FileDiff {
             Some(0) => String::new(),
             Some(1) => format!("expand 1 line  {within}"),
             Some(hidden) => format!("expand {} lines  {within}", crate::ui::text::count(hidden.into())),
-            None if at.header.is_empty() => "not a diff: shown as it came".to_owned(),
+            None if at.header.is_empty() => "not a diff: shown as received".to_owned(),
             None => format!("{}  {within}", self.source.diff.get(at.header.clone()).unwrap_or_default()),
         }
     }

@@ -103,12 +103,12 @@ pub enum Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refusal::Unknown => f.write_str("this is no picture that labscope reads"),
+            Refusal::Unknown => f.write_str("unsupported image format"),
             Refusal::TooLarge(format, width, height) => {
                 let (width, height) = (text::count((*width).into()), text::count((*height).into()));
-                write!(f, "this {} claims {width} × {height} pixels: too many to be drawn here", format.name())
+                write!(f, "this {} is {width} × {height} pixels, too large to draw", format.name())
             }
-            Refusal::Broken(format, why) => write!(f, "this {} is broken: {why}", format.name()),
+            Refusal::Broken(format, why) => write!(f, "this {} is damaged: {why}", format.name()),
         }
     }
 }

@@ -101,13 +101,13 @@ mod tests {
 
     fn denied(buf: &mut Buffer, area: Rect, theme: &Theme) {
         let said = "403 Forbidden: insufficient scope";
-        failure(buf, area, theme, "The jobs cannot be read", "GET /projects/7/jobs", said, "r tries again");
+        failure(buf, area, theme, "The jobs cannot be read", "GET /projects/7/jobs", said, "r retries");
     }
 
     #[test]
     fn a_failure_says_what_was_tried_what_came_back_and_what_to_do() {
         let out = screen(60, 12, denied);
-        for part in ["✗ The jobs cannot be read", "403 Forbidden", "tried  GET /projects/7/jobs", "r tries again"] {
+        for part in ["✗ The jobs cannot be read", "403 Forbidden", "tried  GET /projects/7/jobs", "r retries"] {
             assert!(out.contains(part), "{part} in\n{out}");
         }
     }
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn a_small_failure_keeps_the_title_and_the_advice() {
         let out = screen(20, 5, denied);
-        assert!(out.contains("✗ The jobs cannot") && out.contains("r tries again") && out.contains("403"), "{out}");
+        assert!(out.contains("✗ The jobs cannot") && out.contains("r retries") && out.contains("403"), "{out}");
     }
 
     #[test]

@@ -135,7 +135,7 @@ fn a_server_that_fails_and_one_that_is_not_there_have_exit_codes_of_their_own() 
     let gone = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
     let gone = home.run(&["--host", &format!("http://{gone}"), "api", "POST", "projects"]);
     assert_eq!(gone.code, Some(1));
-    assert!(gone.err.contains("Server not reached") && gone.err.contains("POST /projects"), "{gone:?}");
+    assert!(gone.err.contains("Server unreachable") && gone.err.contains("POST /projects"), "{gone:?}");
 }
 
 #[test]

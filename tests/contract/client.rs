@@ -247,7 +247,7 @@ async fn a_server_without_tls_is_not_trusted() {
     let mut url = server.url.clone();
     url.set_scheme("https").expect("a scheme");
     let error = Client::new(at(&url)).expect("a client").call(&project()).await.unwrap_err();
-    assert!(matches!(&error.fault, Fault::Tls(said) if said.contains("does not speak TLS")), "{error}");
+    assert!(matches!(&error.fault, Fault::Tls(said) if said.contains("does not use TLS")), "{error}");
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn a_bad_file_of_authorities_is_named() {
     assert!(matches!(error.fault, Fault::Tls(_)) && error.tried.contains("/nonexistent/ca.pem"), "{error}");
     let server =
         Server { ca_cert: Some(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml").into()), ..Server::new(url) };
-    assert!(Client::new(server).unwrap_err().said().contains("holds no PEM certificate"));
+    assert!(Client::new(server).unwrap_err().said().contains("contains no PEM certificate"));
 }
 
 async fn fetched(client: &Client, from: u64) -> (u64, String) {
@@ -351,6 +351,6 @@ async fn a_small_reply_that_would_be_large_in_memory_is_refused_in_a_sentence() 
     assert!(packed.len() < 100_000);
     let server = Scripted::start([answer(200, packed).with("content-encoding", "gzip")]).await;
     let error = client(&server).call(&ListBranches::default()).await.unwrap_err();
-    assert_eq!(error.fault, Fault::TooLarge("the reply holds more than 100000 objects".into()));
+    assert_eq!(error.fault, Fault::TooLarge("the reply contains more than 100000 objects".into()));
     assert!(!error.is_passing(), "it is not asked for again and again");
 }

@@ -241,13 +241,13 @@ async fn a_file_of_an_archive_by_branch_is_unpacked_here_where_the_job_is_not_kn
 async fn what_is_missing_denied_and_out_of_reach_looks_different() {
     let mut harness = begin(100, 24);
     harness.fail(ARCHIVE, 404, "404 Not found").settle().await;
-    harness.expect("This job left no artifacts").expect_no("404");
+    harness.expect("This job created no artifacts").expect_no("404");
     let mut harness = begin(100, 24);
     harness.fail(ARCHIVE, 403, "403 Forbidden").settle().await;
     harness.expect("Not allowed");
     let mut harness = begin(100, 24);
     harness.unreachable(ARCHIVE).settle().await;
-    harness.expect("Server not reached");
+    harness.expect("Server unreachable");
     harness.reply_raw(ARCHIVE, usual()).press("r").settle().await;
     harness.expect("summary.txt");
     for (field, value, words) in [
@@ -281,12 +281,12 @@ async fn what_a_running_job_leaves_is_there_when_it_ends() {
 #[tokio::test]
 async fn archives_that_are_broken_or_none_are_named() {
     let mut harness = open(100, 24, b"<html>an error page</html>".repeat(9)).await;
-    harness.expect("is no ZIP archive").expect("A saves");
+    harness.expect("is not a ZIP archive").expect("A saves");
     let whole = usual();
     let mut harness = open(100, 24, whole[40..].to_vec()).await;
     harness.expect("is damaged");
     let mut harness = open(100, 24, Vec::new()).await;
-    harness.expect("is no ZIP archive");
+    harness.expect("is not a ZIP archive");
     let mut harness = open(100, 24, archive(&[])).await;
     harness.expect("This archive is empty");
     // One file of it is damaged; the others open.
@@ -313,7 +313,7 @@ async fn a_link_and_a_path_that_climbs_out_are_named_and_never_opened_or_saved()
     let mut harness = open(140, 30, bytes).await;
     harness.expect("../../evil.txt").expect("climbs out").expect("▲ link");
     harness.press("g g").settle().await;
-    harness.expect("leads out of the archive's folder").expect_no("gotcha").press("s").expect("It is not opened");
+    harness.expect("leaves the archive's folder").expect_no("gotcha").press("s").expect("it is not opened");
     harness.press("j").settle().await;
     harness.expect("Links in archives are not followed");
     assert!(harness.saves.is_empty());
@@ -387,7 +387,7 @@ async fn a_folder_or_all_of_it_is_unpacked_and_what_was_left_out_is_named() {
     let left_out = vec!["../evil\u{1b}[2J.txt (climbs out)".to_owned(), "link (link)".into()];
     let unpacked = Unpacked { files: 3, bytes: 40_000_000, left_out };
     harness.send(Msg::Transfer(number, TransferEvent::Unpacked { path: "/t/here".into(), unpacked }));
-    harness.expect("Unpacked 3 files (40.0 MB) into /t/here; left out: ../evil␛[2J.txt (climbs out) and 1 more");
+    harness.expect("Unpacked 3 files (40.0 MB) into /t/here; skipped: ../evil␛[2J.txt (climbs out) and 1 more");
     // Of a file at the top, all of it.
     harness.press("G u").expect("unpack into").press("Enter");
     let (_, order) = harness.saves.last().cloned().expect("an order");

@@ -149,7 +149,7 @@ async fn a_folder_without_a_name_is_not_the_one_that_it_is_in() {
 async fn bytes_are_shown_as_numbers_and_names_never_drive_the_terminal() {
     let mut app = files(at().path("logo.png"), 120, 30);
     app.settle().await;
-    app.expect("PNG image 64×32").expect("this PNG is broken").expect("bad␛[31mname");
+    app.expect("PNG image 64×32").expect("this PNG is damaged").expect("bad␛[31mname");
     app.press("v").settle().await;
     app.expect("00000000").expect("89 50 4e 47");
     app.press("Tab [").settle().await;
@@ -237,7 +237,7 @@ async fn branches_are_searched_created_protected_and_deleted_with_a_question() {
         "{:?}",
         app.waiting()
     );
-    app.press("+").type_text("fix x").expect("blanks and ~").press("Backspace Backspace").type_text("/x").press("C-s");
+    app.press("+").type_text("fix x").expect("spaces and ~").press("Backspace Backspace").type_text("/x").press("C-s");
     assert!(app.waiting().iter().any(|l| l.contains("branch=fix/x ref=feature/rows")), "{:?}", app.waiting());
     app.reply("POST /projects/acme%2Frocket/repository/branches", branch("fix/x", false, false)).settle().await;
     app.press("H").settle().await;
@@ -260,7 +260,7 @@ async fn tags_show_what_they_say_and_lead_to_their_files() {
     app.expect("Second light");
     assert!(app.line_with("v1  ").starts_with('▌'), "{}", app.picture());
     app.press("/").type_text("nothing").press("Enter").settle().await;
-    app.expect("Nothing fits the filter.").press("Esc").press("j Enter").settle().await;
+    app.expect("Nothing matches the filter.").press("Esc").press("j Enter").settle().await;
     assert_eq!(app.app.place().git_ref.as_deref(), Some("v1"));
 }
 

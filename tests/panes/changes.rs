@@ -131,14 +131,14 @@ async fn a_file_that_is_another_one_by_now_is_not_mixed_in() {
     let mut harness = open(100, 40).await;
     harness.reply_raw("GET /projects/acme%2Frocket-ui/repository/blobs/b10b/raw", "quite\nanother\n");
     harness.press("Enter").press("]").press("j").press("x").settle().await;
-    harness.expect("no longer what the diff was made from").press("Esc").expect_no("no longer");
+    harness.expect("no longer matches the diff").press("Esc").expect_no("no longer");
 }
 
 #[tokio::test]
 async fn a_diff_that_was_held_back_is_made_of_both_versions() {
     let mut harness = open(100, 40).await;
     harness.expect("large").press("Enter").press("] ] ]").press("j").press("x").settle().await;
-    harness.expect("compared here").expect("three");
+    harness.expect("compared locally").expect("three");
 }
 
 #[tokio::test]
@@ -152,7 +152,7 @@ async fn what_is_no_text_tells_its_size() {
         .reply_raw(&format!("{blobs}/b161/raw"), b"\x89PNG\0".repeat(40));
     harness.reply(&format!("{MR}/changes"), changed).pass(5).press("r").settle().await;
     harness.press("Enter").press("j").press("x").settle().await;
-    harness.expect("Not text: 100 B → 200 B");
+    harness.expect("Binary file: 100 B → 200 B");
 }
 
 #[tokio::test]
@@ -193,13 +193,13 @@ async fn what_changed_since_one_last_looked_stands_alone() {
     let mut harness = open(120, 30).await;
     let heads = |harness: &Harness| harness.states["ada"].seen.heads.get(MERGE_REQUEST).cloned().expect("heads");
     assert_eq!(heads(&harness), SeenHead { last: HEAD.into(), before: None });
-    harness.press("u").expect("as it was when you last looked");
+    harness.press("u").expect("nothing changed since you last looked");
     let mut begin = begin(120, 30);
     let change = SeenChange::Head { merge_request: MERGE_REQUEST.into(), sha: "01dbead".into() };
     begin.states.insert("ada".into(), seen(change));
     let mut again = answered(begin).await;
     again.press("u").settle().await;
-    again.expect("Only what changed since 01dbead").expect("came since").expect_no("let new");
+    again.expect("Changes since 01dbead").expect("came since").expect_no("let new");
     again.press("u").settle().await;
     again.expect("let new = 2;").expect_no("came since");
     assert_eq!(heads(&again), SeenHead { last: HEAD.into(), before: Some("01dbead".into()) });

@@ -369,8 +369,8 @@ async fn a_message_leaves_after_a_while() {
 async fn a_server_out_of_reach_is_named_where_the_rows_would_be() {
     let mut harness = Begin::at(projects()).open();
     harness.unreachable("GET /projects").settle().await;
-    harness.expect("Server not reached").expect("connection refused by demo.test").expect("GET /projects?");
-    harness.expect("not reached");
+    harness.expect("Server unreachable").expect("connection refused by demo.test").expect("GET /projects?");
+    harness.expect("unreachable");
 }
 
 #[tokio::test]

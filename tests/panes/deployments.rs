@@ -88,7 +88,7 @@ async fn the_order_is_asked_of_the_server_and_words_narrow() {
     harness.press("Esc /").type_text("staging").press("Enter").settle().await;
     harness.expect("2 of 3").expect_no("#103");
     harness.press("Esc /").type_text("sort:size").press("Enter");
-    harness.expect("sort is one of id, iid, created, ref");
+    harness.expect("sort must be one of id, iid, created, ref");
 }
 
 #[tokio::test]
@@ -102,7 +102,7 @@ async fn what_is_missing_denied_or_empty_is_said() {
     harness.expect("Not allowed");
     let mut harness = Begin::at(place()).open();
     harness.unreachable(LIST).settle().await;
-    harness.expect("Server not reached");
+    harness.expect("Server unreachable");
     // Optional parts are missing, and the words are hostile.
     let bare = json!([{"id": 9, "iid": 9, "ref": "x\u{1b}[31m", "sha": "", "environment": null, "deployable": null,
         "user": null, "status": "blocked"}]);

@@ -111,7 +111,7 @@ async fn every_form_that_changes_a_thing_shows_what_somebody_else_made_of_it() {
         theirs[edit.theirs.0] = edit.theirs.1.clone();
         harness.reply(&format!("GET {}", edit.url), theirs.clone()).reply(&format!("PUT {}", edit.url), theirs);
         harness.press("C-s").settle().await;
-        assert!(harness.shows("Somebody changed it meanwhile."), "{}\n{}", edit.url, harness.picture());
+        assert!(harness.shows("Somebody else has changed it."), "{}\n{}", edit.url, harness.picture());
         let puts = |harness: &Harness| harness.asked.iter().filter(|line| line.starts_with("PUT")).count();
         assert_eq!(puts(&harness), 0, "{}: {:?}", edit.url, harness.asked);
         harness.press("C-s").settle().await;

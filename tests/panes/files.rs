@@ -154,7 +154,7 @@ async fn a_save_is_stopped_by_esc_and_goes_on_from_the_list() {
     app.press("g d").expect("stopped at 5.0 kB").press("Enter");
     assert_eq!(app.saves.len(), 1);
     app.send(Msg::Transfer(number, TransferEvent::Failed("the disk is full".into())));
-    app.expect("the disk is full").press("x").expect("Nothing was saved yet.");
+    app.expect("the disk is full").press("x").expect("No downloads yet.");
 }
 
 #[tokio::test]
@@ -165,7 +165,7 @@ async fn a_file_that_is_there_is_replaced_only_when_one_says_so() {
     let (number, order) = app.saves.pop().expect("an order");
     assert!(!order.replace);
     app.send(Msg::Transfer(number, TransferEvent::Exists("/t/a.rs".into())));
-    app.expect("/t/a.rs is there already. Replace it?").press("n").press("g d").expect("the file is there already");
+    app.expect("/t/a.rs already exists. Replace it?").press("n").press("g d").expect("the file already exists");
     app.press("Enter");
     let (number, order) = app.saves.pop().expect("it asks again");
     assert!(!order.replace);
@@ -209,7 +209,7 @@ async fn a_picture_is_drawn_and_a_bomb_is_named() {
     app.expect("89 50 4e 47");
     let mut app = rocket(at("big.png"), 120, 24);
     app.settle().await;
-    app.expect("this BMP claims 60,000 × 60,000 pixels: too many to be drawn here");
+    app.expect("this BMP is 60,000 × 60,000 pixels, too large to draw");
 }
 
 #[tokio::test]

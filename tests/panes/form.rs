@@ -45,7 +45,7 @@ async fn what_is_missing_or_wrong_is_said_at_its_field_and_nothing_is_sent() {
     let mut harness = projects().await;
     harness.press("+ C-s").settle().await;
     harness.expect("✗ is needed");
-    harness.type_text("Moon").press("Tab").type_text("no blanks").expect("✗ letters, digits, _ - and . alone");
+    harness.type_text("Moon").press("Tab").type_text("no blanks").expect("✗ only letters, digits, _ - and .");
     harness.press("Tab").type_text("acme/nowhere").settle().await;
     harness.fail("GET /groups/acme%2Fnowhere", 404, "404 Group Not Found").press("C-s").settle().await;
     harness.expect("✗ there is no group with that path");
@@ -176,13 +176,13 @@ async fn clashing(theirs: Value) -> Harness {
 #[tokio::test]
 async fn what_somebody_else_changed_meanwhile_is_shown_before_it_is_replaced() {
     let mut harness = clashing(project("theirs")).await;
-    harness.expect("Somebody changed it meanwhile.");
+    harness.expect("Somebody else has changed it.");
     let row = harness.line_with("theirs");
     assert!(["name", "rocket-ui", "theirs", "mine"].iter().all(|words| row.contains(words)), "{row}");
     assert!(sent(&harness, "PUT").is_empty());
     // Back to the form, and nothing is decided: it is shown again.
-    harness.press("Esc").expect("mine").expect_no("Somebody changed it").press("C-s").settle().await;
-    harness.expect("Somebody changed it meanwhile.");
+    harness.press("Esc").expect("mine").expect_no("Somebody else has changed it").press("C-s").settle().await;
+    harness.expect("Somebody else has changed it.");
     harness.reply("PUT /projects/acme%2Frocket-ui", project("mine")).press("C-s").settle().await;
     assert_eq!(sent(&harness, "PUT"), ["PUT /projects/acme%2Frocket-ui name=mine"]);
     assert!(harness.kept.is_empty(), "{:?}", harness.kept);
@@ -194,7 +194,7 @@ async fn theirs_is_taken_where_both_changed_something_and_the_rest_stays_to_be_s
     theirs["description"] = json!("Draws quickly.\nAnd well.");
     let mut harness = clashing(theirs.clone()).await;
     harness.expect("not changed").expect("Draws quickly. (").press("j").expect("And well.");
-    harness.press("t").expect("nothing is left to send").expect("theirs").expect("Draws quickly.");
+    harness.press("t").expect("nothing left to send").expect("theirs").expect("Draws quickly.");
     assert!(harness.kept.is_empty() && sent(&harness, "PUT").is_empty(), "{:?}", harness.kept);
     harness.press("C-s").settle().await;
     harness.expect("Nothing is changed.");
@@ -207,7 +207,7 @@ async fn theirs_is_taken_where_both_changed_something_and_the_rest_stays_to_be_s
 #[tokio::test]
 async fn what_theirs_took_the_place_of_comes_back_by_a_key() {
     let mut harness = clashing(project("theirs")).await;
-    harness.press("t").expect("C-z brings yours back").expect("C-z yours back").expect_no("mine");
+    harness.press("t").expect("C-z restores yours").expect("C-z yours back").expect_no("mine");
     harness.press("C-z").expect("mine").expect("C-z theirs");
     assert!(harness.kept.values().any(|text| text.contains("mine")), "{:?}", harness.kept);
     harness.press("C-z").expect("theirs").expect_no("mine").press("C-z").expect("mine");
@@ -233,7 +233,7 @@ fn described(text: &str) -> Value {
 
 /// Whether somebody else's text is shown before `mine` takes its place, and nothing was sent yet.
 fn clashes(harness: &mut Harness, mine: &str) {
-    harness.expect("Somebody changed it meanwhile.").expect("By Bo.").expect(mine);
+    harness.expect("Somebody else has changed it.").expect("By Bo.").expect(mine);
     assert!(sent(harness, "PUT").is_empty(), "{:?}", harness.asked);
 }
 
@@ -266,9 +266,9 @@ async fn what_comes_while_a_text_is_in_the_person_s_own_editor_is_not_replaced_u
 async fn a_text_that_is_opened_while_it_is_looked_whether_it_changed_is_not_sent_yet() {
     let mut harness = reopened().await;
     harness.settle().await;
-    harness.press("Enter").type_text("x").press("Esc C-s").expect("looking whether it changed meanwhile");
+    harness.press("Enter").type_text("x").press("Esc C-s").expect("checking for changes");
     harness.reply("GET /projects/acme%2Frocket-ui", described("By Bo.")).press("Enter").settle().await;
-    harness.expect_no("Somebody changed").expect("Draws.x").type_text("y").press("Esc C-s").settle().await;
+    harness.expect_no("Somebody else has changed").expect("Draws.x").type_text("y").press("Esc C-s").settle().await;
     clashes(&mut harness, "Draws.xy");
     harness.press("t").expect("By Bo.").press("Enter").type_text("z").expect("By Bo.z");
 }
@@ -379,7 +379,9 @@ async fn a_picture_is_looked_at_before_it_goes_along() {
         }
         harness.press("C-u").send(labscope::app::action::Msg::Paste(path.to_owned()));
     };
-    for (name, why) in [("gone.png", "cannot be read"), ("words.txt", "is no picture"), ("large.png", "is too large")] {
+    for (name, why) in
+        [("gone.png", "cannot be read"), ("words.txt", "is not a supported image"), ("large.png", "is too large")]
+    {
         picture(&mut harness, &path(name));
         harness.settle().await;
         harness.expect(why).press("C-s").settle().await;

@@ -49,7 +49,7 @@ async fn a_group_lists_its_groups_and_projects_when_it_is_opened() {
     harness.press("j l").settle().await;
     harness.expect("cli").press("h").expect_no("cli").press("h h").expect("▸ acme").expect_no("rocket-ui");
     harness.press("G Enter").settle().await;
-    harness.expect("nothing that you may see");
+    harness.expect("nothing you can see");
     harness.press("g g l j j Enter");
     assert_eq!(harness.app.place(), Place::new("files").project("acme/rocket-ui"));
 }
@@ -126,16 +126,16 @@ async fn directory_links_are_made_removed_and_followed() {
         sent(&harness, "POST"),
         ["POST /groups/acme/ldap_group_links cn=admins group_access=30 provider=ldapmain"]
     );
-    harness.press("Esc U").expect("Developer from ldapmain").press("Enter").expect("Who came by it").press("y");
+    harness.press("Esc U").expect("Developer from ldapmain").press("Enter").expect("Members added").press("y");
     assert_eq!(sent(&harness, "DELETE"), ["DELETE /groups/acme/ldap_group_links/ldapmain/developers"]);
     harness.fail("POST /groups/acme/ldap_sync", 404, "404 Not Found").press("Y").settle().await;
-    harness.expect("Could not ask the directory for the members of acme");
+    harness.expect("Could not sync the LDAP members of acme");
 }
 
 #[tokio::test]
 async fn moving_a_project_in_and_sizes_are_for_administrators() {
     let mut harness = at(Place::new("groups"), false, 100, 30).await;
-    harness.press("m").expect("for administrators alone").press("S").expect("for administrators alone");
+    harness.press("m").expect("for administrators only").press("S").expect("for administrators only");
     let mut harness = at(Place::new("groups"), true, 120, 30).await;
     let mut acme = group(1, "acme", None);
     acme["statistics"] = json!({"storage_size": 2_500_000, "repository_size": 2_000_000});

@@ -208,7 +208,7 @@ async fn two_refs_are_compared_and_the_sides_swapped() {
     assert_eq!(app.app.place().item, Some(sha("d")));
     app.press("q").press("S").settle().await;
     assert_eq!(app.app.place(), compare("feature/x...main"));
-    app.expect("feature/x → main").expect("Elsewhere").expect("The server gave up before the end").expect("1+ ahead");
+    app.expect("feature/x → main").expect("Elsewhere").expect("The comparison timed out").expect("1+ ahead");
 }
 
 #[tokio::test]
@@ -216,7 +216,7 @@ async fn a_comparison_says_when_there_is_nothing_between_and_when_a_side_is_gone
     let mut app = project(compare("main...main"), 100, 24);
     app.reply(&format!("{REPOSITORY}/compare"), comparison(json!([]), json!({"compare_same_ref": true, "diffs": []})));
     app.settle().await;
-    app.expect("Both are the same commit.").expect("There is nothing between them.");
+    app.expect("Both are the same commit.").expect("No differences.");
     let mut app = project(Place::new("branches").project("acme/rocket"), 100, 24);
     app.fail(&format!("{REPOSITORY}/compare"), 404, "404 Ref Not Found");
     app.settle().await;
@@ -295,7 +295,7 @@ async fn merged_branches_are_named_before_they_are_deleted_and_protected_ones_st
     );
     app.settle().await;
     app.press("M").settle().await;
-    app.expect("No merged branch can be deleted: none is merged.");
+    app.expect("No merged branch can be deleted: none are merged.");
 }
 
 #[tokio::test]
@@ -364,7 +364,7 @@ async fn one_goes_from_commit_to_commit_of_the_log_it_was_opened_from() {
     app.press("2 [").settle().await;
     assert_eq!(app.app.place(), at("d").tab("details"));
     app.press("( (").settle().await;
-    app.expect("This is the newest commit of its log.");
+    app.expect("This is the newest commit of the history.");
     // Going through the log leaves no trail: one step back is the list.
     app.press("q").settle().await;
     assert_eq!(app.app.place().pane, "commits");
@@ -431,7 +431,7 @@ async fn a_tag_stands_beside_what_it_says_and_releases() {
     app.settle().await;
     app.expect("Signed␛[31m off").expect("by Ada").expect("Second light").expect("• rows are drawn");
     app.press("j").settle().await;
-    app.expect_no("rows are drawn").expect("light").expect("It says nothing itself; e writes its release");
+    app.expect_no("rows are drawn").expect("light").expect("No message; e writes its release");
     let mut app = tags(80);
     app.settle().await;
     app.expect_no("• rows are drawn").press("Tab").settle().await;
@@ -454,7 +454,7 @@ async fn a_release_is_written_and_changed_and_its_text_is_kept() {
     let mut app = tags(120);
     app.settle().await;
     app.press("j e").type_text("First").press("Esc");
-    app.expect("a text is kept").press("e C-s").settle().await;
+    app.expect("draft saved").press("e C-s").settle().await;
     assert_eq!(sent(&app), "POST /projects/acme%2Frocket/repository/tags/v1/release description=First");
 }
 
@@ -466,7 +466,7 @@ async fn a_release_that_somebody_else_changed_meanwhile_is_shown_before_it_is_re
     app.settle().await;
     app.press("e").type_text(" mine").settle().await;
     app.reply(&format!("{REPOSITORY}/tags/v2"), released("Third light, by Bo")).press("C-s").settle().await;
-    app.expect("Third light, by Bo").expect("Somebody changed it meanwhile");
+    app.expect("Third light, by Bo").expect("Somebody else has changed it");
     assert!(writes(&app).is_empty(), "{:?}", writes(&app));
     // It was shown: sent again, it takes the place.
     app.press("C-s").settle().await;
@@ -487,7 +487,7 @@ async fn a_release_that_somebody_else_changed_meanwhile_is_shown_before_it_is_re
     app.press("t")
         .expect("Third light, by Bo")
         .expect_no(" mine")
-        .expect("C-z brings yours back")
+        .expect("C-z restores yours")
         .press("C-z")
         .expect(" mine");
     app.press("C-s").settle().await;
@@ -498,7 +498,7 @@ async fn a_release_that_somebody_else_changed_meanwhile_is_shown_before_it_is_re
     app.fail(&format!("{REPOSITORY}/tags/v2"), 500, "500 Internal Server Error").press("e").settle().await;
     app.type_text(" mine").reply(&format!("{REPOSITORY}/tags/v2"), released("Third light, by Bo"));
     app.press("C-s").settle().await;
-    app.expect("Third light, by Bo").expect("Somebody changed it meanwhile");
+    app.expect("Third light, by Bo").expect("Somebody else has changed it");
     assert!(writes(&app).is_empty(), "{:?}", writes(&app));
     // A server that cannot be asked has the last word itself.
     let mut app = tags(120);

@@ -47,8 +47,8 @@ async fn what_needs_me_stands_in_sections_and_opens() {
 #[tokio::test]
 async fn empty_sections_are_one_line_and_a_quiet_home_is_silent() {
     let mut harness = open(&[], &[]).await;
-    harness.expect("No open merge request waits for you.");
-    harness.expect("Nothing runs in your latest projects.");
+    harness.expect("No open merge requests need you.");
+    harness.expect("No jobs run in your latest projects.");
     harness.pass(10);
     assert_eq!(harness.app.wake_at(), None);
     harness.press("/").type_text("theme").press("Enter");
@@ -94,10 +94,10 @@ async fn a_pin_that_leads_nowhere_says_why_and_is_taken_away() {
     harness.reply("GET /projects/b%2Fother/jobs", json!([])).fail("GET /projects/a%2Fgone/jobs", 404, "404 Not found");
     harness.reply(ASSIGNED, json!([])).reply(MINE, json!([])).reply("GET /projects", json!([])).settle().await;
     assert!(harness.line_with("not found: renamed or deleted?").contains("a/gone"), "{}", harness.picture());
-    harness.expect_no("Running 1").press("Enter").expect("Open selection: it is not there; p takes the pin away");
+    harness.expect_no("Running 1").press("Enter").expect("Open selection: it no longer exists; p unpins it");
     harness.press("p").expect("No longer pinned: a/gone").expect_no("renamed or deleted").settle().await;
     assert_eq!(harness.states[""].settings.pinned_projects, ["b/other"]);
-    harness.expect("Nothing runs in your pinned projects.");
+    harness.expect("No jobs run in your pinned projects.");
 }
 
 #[tokio::test]
@@ -121,7 +121,7 @@ async fn what_does_not_exist_is_not_remembered() {
     harness.reply("GET /user", json!({"id": 5, "username": "ada"})).settle().await;
     harness.fail("GET /projects/acme%2Fx/merge_requests/999", 404, "404 Not found");
     harness.press("C-p").type_text("acme/x!999").press("Enter").settle().await;
-    harness.expect("This is the nearest that exists");
+    harness.expect("Showing the nearest that exists");
     assert!(harness.states.values().all(|state| state.recents.places.is_empty()), "{:?}", harness.states);
     harness.press("g h").expect_no("Recently visited");
 }

@@ -57,7 +57,7 @@ async fn a_server_that_ignores_ranges_shows_each_line_once_and_one_that_writes_a
     harness.until("three").await;
     assert_eq!(harness.lines().iter().filter(|line| line.contains("two")).count(), 1, "{}", harness.picture());
     harness.until("anew").await;
-    harness.expect("The server wrote the trace of #7 anew");
+    harness.expect("The trace of #7 was rewritten");
     harness.expect_no("three");
     harness.until("the end").await;
     harness.expect_no("odd").expect("102 lines");

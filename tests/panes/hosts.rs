@@ -74,10 +74,10 @@ async fn a_row_of_another_server_opens_there() {
 #[tokio::test]
 async fn a_server_that_fails_is_named_once_and_hides_nothing() {
     for (status, said, words) in [
-        (401, "401 Unauthorized", "does not know the token: 401 Unauthorized"),
+        (401, "401 Unauthorized", "rejects the token: 401 Unauthorized"),
         (403, "403 Forbidden", "refuses: 403 Forbidden"),
-        (404, "404 Not Found", "cannot say what waits for you: 404 Not Found"),
-        (500, "it broke", "cannot say what waits for you: 500: it broke"),
+        (404, "404 Not Found", "cannot list your work: 404 Not Found"),
+        (500, "it broke", "cannot list your work: 500: it broke"),
         (0, "", "did not answer: connection refused"),
     ] {
         let mut harness = begin();
@@ -93,7 +93,7 @@ async fn a_server_that_fails_is_named_once_and_hides_nothing() {
         assert!(harness.line_with("git.example.org").contains(words), "{}", harness.picture());
         assert_eq!(harness.lines().iter().filter(|line| line.contains("git.example.org")).count(), 1);
         // The current server is within reach, and the first place is left alone.
-        harness.expect_no("not reached").expect("home");
+        harness.expect_no("unreachable").expect("home");
         assert_eq!(harness.app.place().pane, "home");
     }
 }
@@ -104,7 +104,7 @@ async fn the_server_at_hand_that_fails_does_not_hide_the_others() {
     harness.fail(ASSIGNED, 500, "it broke").fail(MINE, 500, "it broke").fail("GET /projects", 500, "it broke");
     there(&mut harness, &[request(2, "There", 9)], &[]);
     harness.settle().await;
-    assert!(harness.line_with("cannot say what waits for you: 500").contains("demo"), "{}", harness.picture());
+    assert!(harness.line_with("cannot list your work: 500").contains("demo"), "{}", harness.picture());
     harness.expect("There").expect_no("You have no open").resize(44, 12);
     harness.expect("There").resize(20, 20).expect("labscope needs").resize(80, 24).expect("There");
 }
@@ -123,14 +123,14 @@ async fn nothing_of_another_server_is_taken_for_something_here() {
 #[tokio::test]
 async fn servers_are_chosen_from_a_list_and_by_their_addresses() {
     let mut harness = begin();
-    harness.press("g H").expect("Servers").expect("you are here").expect("no token: what is public");
+    harness.press("g H").expect("Servers").expect("you are here").expect("no token: public content only");
     harness.type_text("public").press("Enter");
     harness.press(":").type_text("https://git.example.org/acme/web/-/merge_requests/3").press("Enter");
     let place = Place::new("mr").project("acme/web").item(3);
     assert_eq!(harness.elsewhere, [(Host::new("https://public.example"), None), (Host::new(OTHER), Some(place))]);
     harness.press(":").type_text("https://else.example/acme/web").press("Enter").expect("is on another server");
     let mut alone = Begin::at(Place::new("home")).open();
-    alone.press("g H").expect("No other server is known");
+    alone.press("g H").expect("No other server configured");
 }
 
 #[tokio::test]
@@ -212,7 +212,7 @@ async fn what_is_watched_is_watched_while_one_is_away() {
     harness.settle().await;
     harness.press("w").expect("Watching #7 bench");
     let (_, goes_on) = harness.app.leave();
-    assert_eq!(goes_on.as_deref(), Some("demo: what you watch there is watched still; you are told here."));
+    assert_eq!(goes_on.as_deref(), Some("demo: its watched jobs stay watched; you'll be notified here."));
     harness.reply("GET /projects/acme%2Fweb/jobs/7", json!({"id": 7, "name": "bench", "status": "success"}));
     harness.pass(4).settle().await;
     assert_eq!(harness.notified, ["#7 bench passed"]);

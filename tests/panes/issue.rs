@@ -73,7 +73,7 @@ async fn the_text_of_an_issue_follows_time_width_and_what_the_server_has() {
 #[tokio::test]
 async fn a_note_is_written_through_the_outbox() {
     let mut harness = open(100).await;
-    harness.press("c").expect_no("M-s").type_text("Me too.").press("M-s").expect("no part of a review").press("C-s");
+    harness.press("c").expect_no("M-s").type_text("Me too.").press("M-s").expect("not part of a review").press("C-s");
     harness.reply("POST /projects/a%2Fb/issues/7/notes", note(3, 5, "Me too.")).settle().await;
     harness.expect("Commented on #7");
     assert!(!harness.kept.keys().any(|key| key.contains("draft")), "{:?}", harness.kept);
@@ -96,7 +96,7 @@ async fn a_note_that_somebody_else_changed_meanwhile_is_shown_before_it_is_overw
     harness.reply("GET /projects/a%2Fb/issues/7/notes/2", note(2, 5, "This one, in red."));
     harness.reply("PUT /projects/a%2Fb/issues/7/notes/2", note(2, 5, "This one. Really."));
     harness.press("G k e").expect("Edit a note on #7").type_text(" Really.").press("C-s").settle().await;
-    harness.expect("Somebody changed the note").expect("This one, in red.");
+    harness.expect("Somebody else has changed the note").expect("This one, in red.");
     assert!(!harness.asked.iter().any(|line| line.starts_with("PUT")), "{:?}", harness.asked);
     harness.press("C-s").settle().await;
     assert!(harness.asked.iter().any(|line| line.contains("PUT") && line.contains("Really")), "{:?}", harness.asked);

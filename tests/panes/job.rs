@@ -122,13 +122,13 @@ async fn what_has_no_trace_says_why() {
     for (status, words) in [
         ("pending", "This job waits for a runner."),
         ("manual", "P plays it"),
-        ("created", "This job waits for the stages before it."),
+        ("created", "This job waits for earlier stages."),
         ("skipped", "This job was skipped."),
     ] {
         open(status, "", 80, 24).await.expect(words);
     }
-    open("running", "", 80, 24).await.expect("Nothing is written yet.");
-    open("success", "", 80, 24).await.expect("This job wrote nothing.");
+    open("running", "", 80, 24).await.expect("No output yet.");
+    open("success", "", 80, 24).await.expect("This job has no output.");
     let mut harness = open("pending", "", 80, 24).await;
     harness.reply(JOB, job("running")).reply_raw(TRACE, trace(2)).pass(2).settle().await;
     harness.expect("frame/1");
@@ -142,7 +142,7 @@ async fn a_job_that_disappears_is_said_to_be_gone_and_not_asked_for_again() {
     harness.fail(JOB, 404, "404 Not Found").fail(TRACE, 404, "404 Not Found").settle().await;
     harness.expect("✗ gone").expect(" gone · 6 lines").expect("frame/2").expect("Not found: 404 Not Found");
     harness.expect_no("following").expect_no("● running").expect_no("✓ ");
-    harness.press("G").expect_no("following").press("f").expect("the server gives no more of it");
+    harness.press("G").expect_no("following").press("f").expect("the server sends no more of it");
     let before = harness.asked.len();
     for _ in 0..5 {
         harness.pass(60).settle().await;
@@ -185,7 +185,7 @@ async fn what_is_held_stays_when_the_server_goes_away() {
     let request =
         labscope::store::Load::one(&labscope::api::jobs::GetJob { id: "acme/rocket-ui".into(), job_id: 1207 });
     harness.send(Msg::Learned(request.request, Err(error)));
-    harness.expect("frame/2").expect("Server not reached").expect("following");
+    harness.expect("frame/2").expect("Server unreachable").expect("following");
 }
 
 #[tokio::test]
@@ -236,7 +236,7 @@ async fn an_old_run_that_is_run_again_leads_to_the_new_run_alone() {
     let mut harness = open("failed", &trace(3), 80, 24).await;
     let run = |id: u64| json!({"id": id, "name": "bench", "stage": "test", "status": "success"});
     harness.reply(JOBS, [job("failed"), run(1300)]).press("r").settle().await;
-    harness.expect("run again as #1300");
+    harness.expect("retried as #1300");
     harness.press("R").pass(1);
     assert_eq!(harness.app.place().item.as_deref(), Some("1207"));
     harness.reply(JOBS, [job("failed"), run(1300), run(1400)]).press("r").settle().await;
@@ -250,7 +250,7 @@ async fn who_does_something_else_to_a_run_after_a_retry_stays_with_it() {
     harness.reply("POST /projects/acme%2Frocket-ui/jobs/1207/artifacts/keep", job("failed"));
     harness.press("R K").settle().await;
     harness.reply(JOBS, [job("failed"), run(1300)]).press("r").settle().await;
-    harness.expect("run again as #1300");
+    harness.expect("retried as #1300");
     assert_eq!(harness.app.place().item.as_deref(), Some("1207"), "{}", harness.picture());
 }
 

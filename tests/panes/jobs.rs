@@ -114,7 +114,7 @@ async fn actions_go_to_the_marked_jobs_and_say_why_not() {
     );
     harness.expect_no("marked");
     harness.press("g g P");
-    harness.expect("only manual jobs are played");
+    harness.expect("only manual jobs can be played");
 }
 
 #[tokio::test]
@@ -252,7 +252,7 @@ async fn errors_stand_where_the_jobs_would() {
 async fn an_error_beside_known_jobs_is_one_line() {
     let mut harness = open(80, 24).await;
     harness.unreachable(JOBS).pass(2).settle().await;
-    harness.expect("bench").expect("Server not reached");
+    harness.expect("bench").expect("Server unreachable");
 }
 
 #[tokio::test]

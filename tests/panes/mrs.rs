@@ -68,7 +68,7 @@ async fn tabs_choose_the_state_and_the_filter_is_the_server_s() {
     let asked = "order_by=updated_at&search=rows&state=opened&page=1&per_page=100";
     assert!(harness.asked.iter().any(|l| l.ends_with(asked)), "{:?}", harness.asked);
     harness.reply(&format!("{LIST}?order_by=updated_at&search=rows&state=opened"), json!([])).settle().await;
-    harness.press("Enter").expect("No merge request fits the filter.").press("Esc").expect("Draw only visible rows");
+    harness.press("Enter").expect("No merge request matches the filter.").press("Esc").expect("Draw only visible rows");
 }
 
 #[tokio::test]
@@ -200,7 +200,7 @@ async fn what_others_changed_of_marked_ones_is_said_before_it_is_replaced_and_th
         |harness: &Harness| harness.asked.iter().filter(|line| line.starts_with("PUT")).cloned().collect::<Vec<_>>();
     assert_eq!(sent(&harness), [format!("PUT {url}/42 labels=ui,theirs,fast state_event=close")]);
     harness
-        .expect("state was opened, is merged by now")
+        .expect("state was opened, is now merged")
         .expect("1 of 2 done, 1 changed by others")
         .expect("r sends yours");
     harness.press("r").settle().await;
@@ -244,6 +244,6 @@ async fn a_query_becomes_a_section_of_home_with_its_count() {
     harness.press("g h").settle().await;
     harness.expect("Pictures 1").expect("Draw only visible rows").press("s");
     assert_eq!(harness.app.place().query.as_deref(), Some("state:opened label:ui"));
-    harness.press("q q D").expect("Take the section").press("y").expect_no("Pictures 1");
+    harness.press("q q D").expect("Remove the section").press("y").expect_no("Pictures 1");
     assert!(harness.sections.is_empty());
 }

@@ -61,16 +61,16 @@ async fn users_are_asked_for_by_a_typed_query_and_states_are_shown_as_they_come(
 #[tokio::test]
 async fn who_is_no_administrator_is_told_what_is_missing_before_anything_is_sent() {
     let mut harness = at(Place::new("users"), false, 100, 30).await;
-    harness.expect("the rest is shown to administrators");
-    harness.press("+").expect("for administrators alone");
-    harness.press("D").expect("for administrators alone");
+    harness.expect("administrators see more");
+    harness.press("+").expect("for administrators only");
+    harness.press("D").expect("for administrators only");
     let mut harness = at(Place::new("key").item(5), false, 100, 30).await;
-    harness.expect("for administrators alone");
+    harness.expect("for administrators only");
     assert!(sent(&harness, "GET /keys").is_empty(), "{:?}", harness.asked);
     let mut harness = at(Place::new("hooks"), false, 100, 30).await;
-    harness.expect("not shown to you").press("+").expect("for administrators alone");
+    harness.expect("You cannot see").press("+").expect("for administrators only");
     let harness = at(Place::new("license"), false, 100, 30).await;
-    assert!(harness.shows("not shown to you") && sent(&harness, "GET /license").is_empty());
+    assert!(harness.shows("You cannot see") && sent(&harness, "GET /license").is_empty());
 }
 
 #[tokio::test]
@@ -91,7 +91,7 @@ async fn a_user_is_deleted_only_after_the_name_was_typed_and_the_hard_way_is_exp
 async fn a_new_user_s_password_is_hidden_and_not_kept_and_errors_stand_at_their_fields() {
     let mut harness = at(Place::new("users"), true, 100, 40).await;
     harness.press("+").type_text("nia").press("Tab").type_text("Nia").press("Tab").type_text("nia");
-    harness.expect("is no e-mail address").type_text("@x.test").press("Tab Space Tab").type_text("s3cretword");
+    harness.expect("is not an email address").type_text("@x.test").press("Tab Space Tab").type_text("s3cretword");
     harness.expect_no("s3cretword").press("Esc");
     assert!(harness.kept.values().all(|kept| !kept.contains("s3cret")), "{:?}", harness.kept);
     harness.press("+").expect("nia@x.test").press("Tab Tab Tab Tab").type_text("s3cretword");
@@ -150,7 +150,7 @@ async fn keys_of_others_are_for_administrators_and_gpg_keys_for_their_owner() {
     harness.press("+").expect("only its owner");
     let mut harness = at(Place::new("user").item("bo"), false, 120, 30).await;
     harness.fail("GET /users/2/keys", 403, "403 Forbidden").press("2").settle().await;
-    harness.expect("administrators alone").expect("403");
+    harness.expect("Only administrators").expect("403");
 }
 
 #[tokio::test]
@@ -167,7 +167,7 @@ async fn acting_as_a_user_shows_what_the_user_is_told() {
 async fn the_number_of_a_key_leads_to_its_owner() {
     let mut harness = at(Place::new("key"), true, 100, 30).await;
     harness.reply("GET /keys/5", json!({"id": 5, "title": "mill", "key": ED25519, "user": user(2, "bo", "active")}));
-    harness.expect("number of the SSH key").type_text("key-5").press("Enter").settle().await;
+    harness.expect("ID of the SSH key").type_text("key-5").press("Enter").settle().await;
     harness.expect("mill").expect("ED25519").expect("@bo").press("Enter").settle().await;
     assert_eq!(harness.app.place(), Place::new("user").item("bo").tab("ssh"));
     harness

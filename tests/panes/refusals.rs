@@ -65,11 +65,17 @@ fn failures(field: &str) -> Vec<Failure> {
         ("of it all", json(422, json!({"message": {"base": ["quux cannot be"]}})), &["quux", "cannot"], None, None),
         ("not signed in", json(401, json!({"message": "401 Unauthorized"})), &["401"], Some("token"), None),
         ("expired", json(401, json!({"error_description": "Token quux."})), &["quux"], Some("token"), None),
-        ("denied", json(403, json!({"message": "403 Forbidden - quux"})), &["403", "quux"], Some("lacks"), None),
+        ("denied", json(403, json!({"message": "403 Forbidden - quux"})), &["403", "quux"], Some("permission"), None),
         ("not there", json(404, json!({"message": "404 Quux Not Found"})), &["404", "Quux"], Some("deleted"), None),
-        ("not offered", json(405, json!({"message": "405 Not Allowed"})), &["405"], Some("offer"), None),
-        ("in the way", json(409, json!({"message": "quux is in the way"})), &["409", "quux"], Some("faster"), None),
-        ("changed", json(412, json!({"message": "412 Precondition Failed"})), &["412"], Some("faster"), None),
+        ("not offered", json(405, json!({"message": "405 Not Allowed"})), &["405"], Some("support"), None),
+        (
+            "in the way",
+            json(409, json!({"message": "quux is in the way"})),
+            &["409", "quux"],
+            Some("changed it first"),
+            None,
+        ),
+        ("changed", json(412, json!({"message": "412 Precondition Failed"})), &["412"], Some("changed it first"), None),
         (
             "too large",
             reply(413, "<html><title>413 Too quux</title></html>"),
@@ -78,13 +84,19 @@ fn failures(field: &str) -> Vec<Failure> {
             None,
         ),
         ("too many", Fault::Limited(Some(Duration::from_secs(7))), &["wait", "7"], Some("not done"), None),
-        ("failed", json(500, json!({"message": "500 Internal quux"})), &["500", "quux"], Some("look"), None),
-        ("a proxy", reply(502, "<html><body><h1>Bad quux</h1></body></html>"), &["502", "quux"], Some("look"), None),
-        ("at rest", reply(503, "<!doctype html><title>Be back quux</title>"), &["503", "quux"], Some("look"), None),
-        ("without a word", reply(500, ""), &["500"], Some("look"), None),
-        ("cut", Fault::Cut("the reply ended quux".into()), &["ended", "quux"], Some("look"), None),
-        ("too much", Fault::TooLarge("the reply holds more than quux".into()), &["more", "quux"], Some("look"), None),
-        ("silence", Fault::Timeout(Duration::from_secs(30)), &["30"], Some("look"), None),
+        ("failed", json(500, json!({"message": "500 Internal quux"})), &["500", "quux"], Some("check"), None),
+        ("a proxy", reply(502, "<html><body><h1>Bad quux</h1></body></html>"), &["502", "quux"], Some("check"), None),
+        ("at rest", reply(503, "<!doctype html><title>Be back quux</title>"), &["503", "quux"], Some("check"), None),
+        ("without a word", reply(500, ""), &["500"], Some("check"), None),
+        ("cut", Fault::Cut("the reply ended quux".into()), &["ended", "quux"], Some("check"), None),
+        (
+            "too much",
+            Fault::TooLarge("the reply contains more than quux".into()),
+            &["more", "quux"],
+            Some("check"),
+            None,
+        ),
+        ("silence", Fault::Timeout(Duration::from_secs(30)), &["30"], Some("check"), None),
         (
             "refused",
             Fault::Offline("connection refused by quux:443".into()),
@@ -147,7 +159,7 @@ fn open(harness: &Harness) -> Open {
     if harness.shows("Esc close, kept") {
         return Open::Form;
     }
-    let others = ["C-s try again", "r tries again", "C-x stops it"];
+    let others = ["C-s try again", "r retries", "C-x stops"];
     if others.iter().any(|words| harness.shows(words)) { Open::Other } else { Open::Nothing }
 }
 
@@ -198,7 +210,7 @@ async fn fail(server: &Running, change: &Change, turn: &mut usize) -> Result<(),
         // Whether it arrived all the same is found out first; what the server wants to wait for goes by itself, later.
         for _ in 0..3 {
             if !matches!(failure.fault, Fault::Limited(_))
-                && harness.shows("C-x stops it")
+                && harness.shows("C-x stops")
                 && harness.to_refuse().is_none()
             {
                 harness.pass(60).settle().await;
@@ -235,7 +247,7 @@ async fn fail(server: &Running, change: &Change, turn: &mut usize) -> Result<(),
             if at >= AT_FIELDS {
                 (*turn, at) = (*turn + 1, AT_FIELDS + *turn % (failures.len() - AT_FIELDS));
             }
-            harness.press(if harness.shows("r tries again") { "r" } else { "C-s" }).settle().await;
+            harness.press(if harness.shows("r retries") { "r" } else { "C-s" }).settle().await;
         }
         // Comments go by themselves when the server has had its rest.
         for _ in 0..3 {

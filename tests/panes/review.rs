@@ -164,7 +164,7 @@ async fn what_is_refused_stays_with_its_reason_and_what_is_uncertain_is_looked_u
     let mut harness = changes(vec![]).await;
     harness.press("c").type_text("It does.").fail(POST, 422, "too polite").press("C-s").settle().await;
     harness.expect("Not sent.").expect("too polite").expect("It does.");
-    harness.press("Esc").press("K").expect("not sent: Refused by the server").press("Esc");
+    harness.press("Esc").press("K").expect("not sent: Rejected by the server").press("Esc");
     // The connection breaks after the server took it.
     harness.unreachable(POST).press("c").expect("It does.").press("C-s").settle().await;
     harness.reply(&format!("{MR}/notes"), [note(650, "ada", "It does.")]).pass(4).settle().await;
@@ -198,7 +198,7 @@ async fn drafts_go_along_with_their_lines_when_the_head_moves() {
     let diff = "@@ -1,3 +1,4 @@ fn rows\n fn a() {}\n-let old = 1;\n+// said why\n+let new = 2;\n fn b() {}\n";
     whole["changes"] = json!([{"old_path": "src/table.rs", "new_path": "src/table.rs", "diff": diff}]);
     harness.reply(&format!("{MR}/changes"), whole).pass(1).press("r").settle().await;
-    harness.expect("1 draft went along with their lines").expect("parked: src/table.rs:4 is not there any more");
+    harness.expect("1 draft moved with their lines").expect("parked: src/table.rs:4 no longer exists");
     let kept = harness.kept.values().find(|kept| kept.contains("Stays with it.")).expect("kept");
     assert!(kept.contains(BEFORE) && kept.contains("\"lines\":[3,3]"), "{kept}");
 }
@@ -220,7 +220,7 @@ async fn a_suggestion_is_made_from_the_marked_lines_and_applied_as_a_commit() {
     let commit = "POST /projects/acme%2Frocket-ui/repository/commits";
     harness.fail(commit, 400, "You are attempting to update a file that has changed since you started editing it.");
     harness.press("y").settle().await;
-    harness.expect("feature/42 has moved, or refuses it");
+    harness.expect("feature/42 has moved or rejects the commit");
 }
 
 #[tokio::test]
@@ -298,13 +298,13 @@ async fn a_disk_that_refuses_is_said_and_quitting_asks_first() {
     let mut harness = changes(vec![]).await;
     harness.press("c").type_text("words");
     harness.send(Msg::Kept(Err("no space left on device".into())));
-    harness.expect("kept in memory alone").expect("no space left").expect("words").press("Esc");
+    harness.expect("kept only in memory").expect("no space left").expect("words").press("Esc");
     for _ in 0..2 {
         harness.press("Q").expect("no space left on device. Quit and lose").press("n");
         assert!(!harness.app.is_quitting());
     }
     harness.send(Msg::Kept(Ok(())));
-    harness.expect("kept on disk again").press("Q");
+    harness.expect("saved to disk again").press("Q");
     assert!(harness.app.is_quitting());
 }
 
@@ -372,7 +372,7 @@ async fn a_comment_written_on_one_commit_is_about_that_commit() {
     assert!(posts[0].contains(&format!("`src/table.rs:2` at {BEFORE}")), "{posts:?}");
     // A line that it takes away has no number in the whole of the changes.
     to_line(&mut harness, "let older = 0;");
-    harness.press("C").expect("commented on among all changes");
+    harness.press("C").expect("commented on only in all changes");
 }
 
 #[tokio::test]
@@ -382,7 +382,7 @@ async fn drafts_stay_where_they_are_while_one_commit_is_read() {
     harness.press("C").type_text("Of the head.").press("M-s").settle().await;
     let kept = harness.kept.clone();
     harness.press(")").settle().await;
-    harness.expect("Only commit 1/2").expect_no("went along");
+    harness.expect("Only commit 1/2").expect_no("moved with their lines");
     let drafts = |kept: &std::collections::HashMap<String, String>| {
         let mut drafts: Vec<_> =
             kept.iter().filter(|(key, _)| key.contains(" draft ")).map(|(_, v)| v.clone()).collect();
@@ -505,7 +505,7 @@ async fn lines_between_which_some_are_hidden_cannot_be_suggested_as_one() {
     for _ in 0..5 {
         harness.press("j");
     }
-    harness.press("i").expect("Lines between the marked ones are hidden");
+    harness.press("i").expect("Some of the marked lines are hidden");
     // What is quoted is what stands together.
     harness.press("C").expect("│ last").expect_no("│ first");
 }
@@ -551,7 +551,7 @@ async fn a_suggestion_shows_the_lines_that_go_and_takes_no_line_by_a_number_of_a
 async fn a_server_out_of_reach_leaves_the_words_and_sends_nothing_later() {
     let mut harness = changes(vec![]).await;
     harness.unreachable(&format!("{MR}/notes")).press("c").type_text("Later.").press("C-s").settle().await;
-    harness.expect("C-x stops it");
+    harness.expect("C-x stops");
     harness.press("C-x").settle().await;
     harness.expect("It was stopped");
     harness.press("C-s").settle().await;
@@ -584,7 +584,7 @@ async fn what_another_labscope_has_or_sent_is_not_sent_again() {
         .settle()
         .await;
     assert_eq!(posts(&harness), [&format!("{POST} body=Third.")]);
-    harness.expect("First.").expect("another labscope that is running has it");
+    harness.expect("First.").expect("another running labscope has it");
     assert_eq!(harness.kept.keys().filter(|key| key.contains(" draft ")).count(), 1, "{:?}", harness.kept);
 }
 
@@ -639,7 +639,7 @@ async fn a_draft_that_was_dropped_is_not_called_sent() {
         harness.pass(5).settle().await;
     }
     harness.press("K").expect("Perhaps there.").press("D").expect("may have arrived").press("y").settle().await;
-    harness.expect("There is no draft.").expect_no("sent");
+    harness.expect("No drafts.").expect_no("sent");
 }
 
 #[tokio::test]
@@ -671,7 +671,7 @@ async fn a_note_that_was_changed_meanwhile_is_not_written_over_without_a_word() 
         .await;
     let sent = |harness: &Harness| harness.asked.iter().filter(|line| line.starts_with("PUT")).count();
     assert_eq!(sent(&harness), 0);
-    harness.expect("Somebody changed the note meanwhile").expect("Mine. Indeed.").press("C-s").settle().await;
+    harness.expect("Somebody else has changed the note").expect("Mine. Indeed.").press("C-s").settle().await;
     assert_eq!(sent(&harness), 1);
 }
 
@@ -722,5 +722,5 @@ async fn what_is_said_of_its_commits_stands_among_the_notes() {
         );
     harness.press("r").settle().await;
     harness.press("1 r").settle().await;
-    harness.expect("Of the new one.").expect_no("On all of it.").expect_no("Nobody has said anything");
+    harness.expect("Of the new one.").expect_no("On all of it.").expect_no("No comments yet");
 }

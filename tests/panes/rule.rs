@@ -44,9 +44,9 @@ async fn a_test_shows_what_was_delivered_and_a_newer_server_s_answer_is_told_apa
     let mut harness = at(Place::new("hooks"), 120, 30).await;
     harness.reply("GET /hooks/1", json!({"event_name": "project_create", "name": "Ruby", "project_id": 1}));
     harness.press("t").settle().await;
-    harness.expect("The last test").expect("project_create").expect("Ruby");
+    harness.expect("Last test").expect("project_create").expect("Ruby");
     harness.press("h j").reply("GET /hooks/2", hook(2, "https://mirror.test/notify")).press("t").settle().await;
-    harness.expect("This server answers");
+    harness.expect("This server returns");
     harness.press("h k Space Space D").expect("https://chat.test/hook").expect("https://mirror.test/notify");
     harness.press("n h").fail("GET /hooks/2", 500, "no luck").press("t").settle().await;
     harness.expect("no luck");
@@ -76,7 +76,7 @@ async fn a_server_without_a_license_and_an_edition_without_them_look_different()
     harness.expect("No license is installed");
     let mut harness = at(Place::new("license"), 100, 30).await;
     harness.press("j").fail("GET /license", 404, "404 Not Found").settle().await;
-    harness.expect("its edition needs none");
+    harness.expect("edition needs no license");
 }
 
 #[tokio::test]

@@ -102,7 +102,7 @@ async fn ten_drafts_arrive_once_each_whatever_the_server_does_in_the_middle() {
     }
     // What did not arrive is known not to have, and nothing is sent again unasked.
     let sent = notes.lock().expect("not poisoned").1;
-    harness.expect("not sent: The server failed: 500: no paper");
+    harness.expect("not sent: Server error: 500: no paper");
     harness.press("S").settle().await;
     for _ in 0..4 {
         harness.pass(5).settle().await;

@@ -130,7 +130,7 @@ async fn drafts_of_notes_are_known_on_every_tab() {
     // What was begun goes on, though the notes were never looked at.
     app.expect("First").press("c").expect("Half a tho").press("Esc").press("1 K").expect("Half a tho").press("Esc");
     app.press("j").settle().await;
-    app.press("K").expect("nothing is kept that was not sent");
+    app.press("K").expect("there are no drafts");
     app.press("k K").expect("Half a tho");
 }
 
@@ -160,7 +160,7 @@ async fn a_text_that_somebody_else_changed_meanwhile_is_shown_before_it_is_repla
         app.expect("edit a.rs").type_text("// mine ");
         app.reply_raw(&format!("GET {url}/raw"), "fn main() { theirs() }");
         app.press("C-s").settle().await;
-        app.expect("Somebody changed it meanwhile.").expect("// mine fn main() {}").expect("theirs()");
+        app.expect("Somebody else has changed it.").expect("// mine fn main() {}").expect("theirs()");
         app
     };
     let sent = |app: &Harness| app.asked.iter().filter(|line| line.starts_with("PUT")).count();
@@ -168,7 +168,7 @@ async fn a_text_that_somebody_else_changed_meanwhile_is_shown_before_it_is_repla
     assert_eq!(sent(&app), 0);
     // Back, and what was typed is there; theirs comes in its place when it is taken, and C-z brings mine back.
     app.press("Esc").expect("edit a.rs").expect("// mine").press("C-s").settle().await;
-    app.press("t").expect("C-z brings yours back").expect("theirs()").expect_no("// mine").press("C-z");
+    app.press("t").expect("C-z restores yours").expect("theirs()").expect_no("// mine").press("C-z");
     app.expect("// mine").press("C-s").settle().await;
     app.reply(&format!("PUT {url}"), json!({"id": 1, "title": "First"})).settle().await;
     app.expect("Changed snippet $1");
@@ -183,7 +183,7 @@ async fn a_text_that_somebody_else_changed_meanwhile_is_shown_before_it_is_repla
     app.press("e").settle().await;
     app.type_text("x").fail(&format!("GET {url}/raw"), 500, "out of ink").fail(&format!("PUT {url}"), 403, "no");
     app.press("C-s").settle().await;
-    app.expect("Could not change snippet $1: no").expect("The text is kept");
+    app.expect("Could not change snippet $1: no").expect("Your text is saved");
 }
 
 #[tokio::test]
@@ -194,25 +194,25 @@ async fn what_the_person_s_own_editor_wrote_is_kept_or_handed_back() {
         let mut app = scripted(&[]);
         app.settle().await;
         app.press("E").settle().await;
-        app.expect("It is open in your own editor").expect("Esc close").expect_no("C-f");
+        app.expect("Open in $EDITOR").expect("Esc close").expect_no("C-f");
         app.reply_raw(&format!("GET {url}/raw"), "fn main() { theirs() }");
         app.send(Msg::Edited("", Ok("fn main() { mine() }".into())));
-        app.expect("looking whether it changed meanwhile");
+        app.expect("checking for changes");
         app
     };
     let kept = |app: &Harness| app.kept.values().any(|text| text.contains("mine()"));
     // Not looked at any more: it is kept, and that is said.
     let mut app = begin().await;
-    app.press("Esc").expect("What you typed is kept: a.rs").expect_no("It is open in your own editor");
+    app.press("Esc").expect("Draft saved: a.rs").expect_no("Open in $EDITOR");
     assert!(kept(&app), "{:?}", app.kept);
     let mut app = begin().await;
     app.settle().await;
-    app.expect("Somebody changed it meanwhile.").press("Esc").expect("What you typed is kept: a.rs");
+    app.expect("Somebody else has changed it.").press("Esc").expect("Draft saved: a.rs");
     assert!(kept(&app), "{:?}", app.kept);
     // Theirs is taken: nothing is kept, and what was written is in the clipboard.
     let mut app = begin().await;
     app.settle().await;
-    app.press("t").expect("Theirs stays; what you wrote is in the clipboard.");
+    app.press("t").expect("Kept theirs; your text is in the clipboard.");
     assert!(!kept(&app) && app.copied == ["fn main() { mine() }"], "{:?} {:?}", app.kept, app.copied);
     assert!(app.asked.iter().all(|line| !line.starts_with("PUT")), "{:?}", app.asked);
 }

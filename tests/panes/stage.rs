@@ -197,7 +197,7 @@ async fn a_file_that_others_changed_meanwhile_is_merged_and_nothing_is_lost() {
     app.press("g i").settle().await;
     app.press("S").expect("Commit 1 file");
     meanwhile(&server, "main", vec![update("Cargo.toml", &format!("{text}# theirs\n"))]).await;
-    app.press("C-s").until("changed on main meanwhile").await;
+    app.press("C-s").until("changed on main").await;
     app.settle().await;
     app.expect("Not committed").expect("Everything is still here").expect("- # theirs").expect("+ # mine");
     app.press("v").settle().await;
@@ -206,8 +206,8 @@ async fn a_file_that_others_changed_meanwhile_is_merged_and_nothing_is_lost() {
     app.expect("+ # theirs").expect_no("# mine");
     app.press("v").press("S").expect("a file needs a decision first");
     app.press("M").settle().await;
-    app.expect("Both fit together").expect("# mine").press("C-s").settle().await;
-    app.expect_no("changed on main meanwhile").expect("+ # mine").expect_no("- # theirs");
+    app.expect("Merged without conflicts").expect("# mine").press("C-s").settle().await;
+    app.expect_no("changed on main").expect("+ # mine").expect_no("- # theirs");
     commit(&mut app).await;
     assert_eq!(String::from_utf8(bytes(&server, "Cargo.toml").await), Ok(format!("# mine\n{text}# theirs\n")));
     server.stop().await;
@@ -221,11 +221,11 @@ async fn a_conflict_is_decided_for_mine_or_for_theirs() {
     app.type_text("mine").press("Enter").press("C-s").settle().await;
     meanwhile(&server, "main", vec![update("Cargo.toml", "theirs\n")]).await;
     app.press("g i").settle().await;
-    app.expect("changed on main meanwhile").press("K").settle().await;
-    app.expect("Yours is kept").expect_no("changed on main meanwhile");
+    app.expect("changed on main").press("K").settle().await;
+    app.expect("Keeping your version").expect_no("changed on main");
     meanwhile(&server, "main", vec![update("Cargo.toml", "again\n")]).await;
     app.press("r").settle().await;
-    app.expect("changed on main meanwhile").press("T").expect("Drop what you made of Cargo.toml?").press("y");
+    app.expect("changed on main").press("T").expect("Discard your changes to Cargo.toml?").press("y");
     app.settle().await;
     app.expect("Nothing is staged for main");
     assert_eq!(staged(&app), Vec::<&String>::new());
@@ -245,7 +245,7 @@ async fn a_file_that_is_gone_or_there_meanwhile_is_said_to_be() {
     app.press("g i").settle().await;
     app.expect("is gone from main").press("K").settle().await;
     app.press("j").settle().await;
-    app.expect("exists on main meanwhile").expect("- theirs").expect("+ mine").press("K").settle().await;
+    app.expect("now exists on main").expect("- theirs").expect("+ mine").press("K").settle().await;
     commit(&mut app).await;
     assert_eq!(bytes(&server, "new.txt").await, b"mine\n");
     assert!(bytes(&server, "Cargo.toml").await.starts_with(b"mine\n[package]"));
@@ -288,7 +288,7 @@ async fn what_was_typed_is_there_again_and_what_is_staged_too() {
     let mut app = at(&server, "ada", "README.md", kept).await;
     app.expect("1 staged").press("g i").settle().await;
     app.expect("+ typed[package]");
-    app.press("D").expect("Drop what you made of Cargo.toml").press("y").settle().await;
+    app.press("D").expect("Discard your changes to Cargo.toml").press("y").settle().await;
     app.expect("Nothing is staged");
     server.stop().await;
 }
@@ -328,7 +328,7 @@ async fn what_cannot_be_edited_is_refused_in_words() {
         vec![binary("latin.txt", b"caf\xe9\n"), binary("large.txt", large.as_bytes()), binary("zero", b"a\0b")];
     meanwhile(&server, "main", actions).await;
     for (path, words) in
-        [("latin.txt", "not UTF-8 (line 1)"), ("large.txt", "more than this editor takes"), ("zero", "zero bytes")]
+        [("latin.txt", "not UTF-8 (line 1)"), ("large.txt", "too large for this editor"), ("zero", "NUL bytes")]
     {
         let mut app = at(&server, "ada", path, HashMap::new()).await;
         app.press("e").settle().await;
@@ -394,7 +394,7 @@ async fn what_the_person_s_own_editor_wrote_is_staged_byte_for_byte() {
     let server = served().await;
     let mut app = at(&server, "ada", "Cargo.toml", HashMap::new()).await;
     app.press("E").settle().await;
-    app.expect("It is open in your own editor");
+    app.expect("Open in $EDITOR");
     app.send(Msg::Edited("", Ok("written\n\n\n".into())));
     app.settle().await;
     app.expect("Staged Cargo.toml").press("g i").settle().await;
@@ -422,9 +422,7 @@ async fn a_branch_that_is_gone_is_said_to_be_and_what_was_staged_stays() {
     let delete = labscope::api::branches::DeleteBranch { id: PROJECT.into(), branch: "brief".into() };
     Client::new(to).expect("a client").send(&delete.request()).await.expect("deleted");
     app.press("g i").settle().await;
-    app.expect("brief is not a branch of this project any more")
-        .expect("your changes are kept")
-        .expect("+ mine[package]");
+    app.expect("brief is no longer a branch of this project").expect("your changes are kept").expect("+ mine[package]");
     app.press("S").press("C-s").until("Not committed").await;
     app.settle().await;
     app.expect("Everything is still here").expect("+ mine[package]");

@@ -106,9 +106,9 @@ async fn lines_are_marked_copied_gone_to_and_wrapped() {
         .press("L")
         .type_text("x")
         .press("Enter")
-        .expect("\"x\" is no line number.");
+        .expect("Invalid line number \"x\".");
     let mut harness = open("success", format!("{}end\n", "word ".repeat(40))).await;
-    harness.press("g g").expect_no("word end").press("W").expect("Long lines are wrapped.");
+    harness.press("g g").expect_no("word end").press("W").expect("Line wrap on.");
     assert_eq!(harness.lines().iter().filter(|line| line.contains("word word")).count(), 3, "{}", harness.picture());
 }
 
@@ -177,12 +177,12 @@ async fn a_trace_that_is_written_anew_begins_again() {
     let request = harness.follows().expect("the trace is followed");
     harness.send(Msg::Bytes { request: request.clone(), bytes: "other words\n".into(), restart: true });
     harness.expect("other words").expect_no("frame 49").expect_no("marked");
-    harness.expect("The server wrote the trace of #7 anew; it is read from its beginning.");
+    harness.expect("The trace of #7 was rewritten; reading it from the start.");
     harness.press("k").pass(20).expect("1 line ");
     // Erased in the meantime: nothing is left, and the screen says so.
     harness.send(Msg::Bytes { request: request.clone(), bytes: Default::default(), restart: true });
     harness.send(Msg::Arrived(Ticket::Follow(request), Ok(Outcome::End)));
-    harness.expect("This job wrote nothing.").expect_no("other words");
+    harness.expect("This job has no output.").expect_no("other words");
     harness.press("j k G g g e E & Esc Space y Esc Z f").settle().await;
 }
 
@@ -281,9 +281,9 @@ async fn a_watched_pipeline_names_what_failed_and_one_that_is_gone_is_let_go() {
     harness.reply(jobs, [failed]).pass(4).settle().await;
     assert_eq!(harness.notified, ["pipeline 318 failed: screens"]);
     let mut harness = open("running", "x\n").await;
-    harness.press("w w").expect("#7 unit is watched no more.");
+    harness.press("w w").expect("Stopped watching #7 unit.");
     harness.press("w g h").fail(&path(7), 404, "404 Not found").pass(4).settle().await;
-    harness.expect("#7 unit is watched no more: 404 Not found").expect_no("watching 1");
+    harness.expect("Stopped watching #7 unit: 404 Not found").expect_no("watching 1");
 }
 
 #[tokio::test]
@@ -296,12 +296,12 @@ async fn a_job_that_is_run_again_takes_the_place_of_the_one_that_failed() {
         harness.reply_raw(&format!("{}/trace", path(id)), format!("{name} begins\n"));
     }
     harness.settle().await;
-    harness.expect("#7 unit").expect("unit begins").expect_no("run again");
+    harness.expect("#7 unit").expect("unit begins").expect_no("retried");
     // Somebody else runs it again: the failure stays in sight, and a key leads to the new run.
     harness.reply(siblings, [job(10, "unit", "running"), job(8, "screens", "running"), job(7, "unit", "failed")]);
     harness.reply(&path(10), job(10, "unit", "running")).reply_raw(&format!("{}/trace", path(10)), "unit again\n");
     harness.pass(10).settle().await;
-    harness.expect("run again as #10 (.)").expect("unit begins");
+    harness.expect("retried as #10 (.)").expect("unit begins");
     harness.press(".").settle().await;
     harness.expect("#10 unit").expect("unit again").expect("screens begins").expect_no("unit begins");
     assert_eq!(harness.app.place(), Place::new("traces").project(PROJECT).item("10,8"));

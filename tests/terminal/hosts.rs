@@ -153,7 +153,7 @@ fn a_download_goes_on_while_one_is_at_another_server_and_its_end_is_told_there()
     screen.keys("gH");
     screen.wait("servers are listed", |screen| screen.contents().contains("you are here"));
     screen.keys("\x1b[B\r");
-    screen.wait("it goes on", |screen| screen.contents().contains("its downloads go on"));
+    screen.wait("it goes on", |screen| screen.contents().contains("its downloads continue"));
     slow.hold(false);
     let name = slow.url.trim_start_matches("http://").to_owned();
     screen.wait("its end is told", |screen| screen.contents().contains(&format!("{name}: Saved ")));

@@ -186,7 +186,7 @@ fn killed_before_the_answer_it_is_known_again_and_not_sent_twice() {
     let mut screen = world.open();
     screen.wait("it is found", |screen| screen.contents().contains("Commented on !42"));
     screen.keys("K");
-    screen.wait("no draft is left", |screen| screen.contents().contains("There is no draft."));
+    screen.wait("no draft is left", |screen| screen.contents().contains("No drafts."));
     assert_eq!(world.notes("Sent once."), 1);
 }
 
@@ -205,7 +205,7 @@ fn killed_when_nobody_knew_whether_it_arrived_it_is_found_out_after_the_start() 
     let mut screen = world.open();
     screen.wait("it is found", |screen| screen.contents().contains("Commented on !42"));
     screen.keys("K");
-    screen.wait("no draft is left", |screen| screen.contents().contains("There is no draft."));
+    screen.wait("no draft is left", |screen| screen.contents().contains("No drafts."));
     assert_eq!(world.notes("Arrived unheard."), 1);
 }
 

@@ -150,7 +150,7 @@ fn a_target_that_is_not_there_opens_the_nearest_that_is() {
     let home = Home::new();
     let mut screen = Screen::start(&home, env!("CARGO_BIN_EXE_labscope"), &["demo", "acme/rocket-ui!9999"]);
     screen.wait("it says so, over the merge requests of the project", |screen| {
-        screen.contents().contains("This is the nearest that exists")
+        screen.contents().contains("Showing the nearest that exists")
     });
     screen.keys("Q");
     assert_eq!(screen.exit_code(), 0);
@@ -183,7 +183,7 @@ fn without_its_server_it_shows_what_it_last_knew_and_says_how_old_that_is() {
     assert_eq!(screen.exit_code(), 0);
     let mut screen = open(&[]);
     screen.wait("a server that is gone is another thing", |screen| {
-        shows_branches(screen) && screen.contents().contains("not reached · as of ")
+        shows_branches(screen) && screen.contents().contains("unreachable · as of ")
     });
     screen.keys("Q");
     assert_eq!(screen.exit_code(), 0);
@@ -215,7 +215,7 @@ fn where_memory_ends_the_terminal_is_given_back() {
     let itself = std::env::current_exe().expect("a path");
     let arguments = ["--exact", "where_memory_ends_the_terminal_is_given_back", "--nocapture"];
     let mut screen = Screen::start_with(&home, itself.to_str().expect("UTF-8"), &arguments, &[(CRASH, "1")]);
-    screen.wait("what happened", |screen| screen.contents().contains("labscope ran out of memory, or crashed."));
+    screen.wait("what happened", |screen| screen.contents().contains("labscope ran out of memory or crashed."));
     assert_ne!(screen.exit_code(), 0);
     given_back(&mut screen);
 }

@@ -146,8 +146,7 @@ impl Client {
             let mut request = self.http.request(call.method.clone(), url.clone()).header(ACCEPT, call.accept);
             // Storage and other hosts that a server sends us to must not learn the token.
             if let Some(token) = self.server.token.as_ref().filter(|_| url.origin() == home) {
-                let strange =
-                    || call.failed(Fault::Unauthorized("the token holds characters that no token has".into()));
+                let strange = || call.failed(Fault::Unauthorized("the token contains invalid characters".into()));
                 let secret = token.expose_secret().trim();
                 let (name, value) = match self.server.oauth {
                     true => ("Authorization", HeaderValue::from_str(&format!("Bearer {secret}"))),
@@ -187,7 +186,7 @@ impl Client {
             };
             if !call.is_read() {
                 let host = place.host_str().unwrap_or_default();
-                let said = format!("the server sends writes on to {host}; give that host with --host");
+                let said = format!("the server redirects writes to {host}; pass it with --host");
                 return Err(call.failed(Fault::Refused(reply.status().as_u16(), said)));
             }
             url = place;

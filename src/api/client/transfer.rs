@@ -165,7 +165,7 @@ impl Client {
         let (start, whole) = match (reply.status().as_u16(), content_range(reply.headers())) {
             (206, Some((Some(first), Some(total)))) => (first, Some(total)),
             (206, _) => {
-                let said = "the server sent a part, and did not say which".to_owned();
+                let said = "the server sent a partial reply without its range".to_owned();
                 return Err(call.failed(Fault::Cut(said)));
             }
             _ => (0, None),
@@ -235,11 +235,11 @@ impl Client {
 fn trouble(part: &Path, error: &io::Error) -> String {
     let shown = part.display();
     match error.kind() {
-        ErrorKind::StorageFull => format!("the disk is full; what came is kept in {shown}"),
-        ErrorKind::QuotaExceeded => format!("your quota of the disk is used up; what came is kept in {shown}"),
-        ErrorKind::PermissionDenied => format!("you may not write {shown}"),
-        ErrorKind::ReadOnlyFilesystem => format!("{shown} is on a disk that is read-only"),
-        ErrorKind::WouldBlock => format!("{shown} is being written already"),
+        ErrorKind::StorageFull => format!("the disk is full; the partial download is kept in {shown}"),
+        ErrorKind::QuotaExceeded => format!("your disk quota is used up; the partial download is kept in {shown}"),
+        ErrorKind::PermissionDenied => format!("no permission to write {shown}"),
+        ErrorKind::ReadOnlyFilesystem => format!("{shown} is on a read-only disk"),
+        ErrorKind::WouldBlock => format!("{shown} is already being written"),
         _ => format!("{shown} cannot be written: {error}"),
     }
 }

@@ -235,17 +235,17 @@ impl Outbox {
             // What another program is at is not touched.
             Claimed::Elsewhere if job.only_look => Vec::new(),
             Claimed::Elsewhere => {
-                self.count(&job, Some("another labscope that is running has it"));
+                self.count(&job, Some("another running labscope has it"));
                 Vec::new()
             }
             Claimed::Other => {
-                self.count(&job, Some("another labscope changed it: look at it first"));
+                self.count(&job, Some("another labscope changed it: check it first"));
                 Vec::new()
             }
             // Any of one's own notes that says the same is what became of it.
             Claimed::Gone => {
                 self.current = Some((Job { only_look: true, ..job }, Progress::Looking));
-                let why = "another labscope sent or dropped it".to_owned();
+                let why = "another labscope sent or deleted it".to_owned();
                 vec![Step::Keep(key.clone(), State::Unknown { before: 0, why }), Step::Look(key)]
             }
         }
@@ -270,7 +270,7 @@ impl Outbox {
                     }
                     State::Unknown { why, .. } => why.as_str(),
                     State::Failed { .. } => return Vec::new(),
-                    _ => "the program ended before an answer came",
+                    _ => "labscope ended before the server answered",
                 };
                 let why = format!("{why}; it has not arrived");
                 self.count(&job, Some(&why));
@@ -279,7 +279,7 @@ impl Outbox {
             None if job.only_look => Vec::new(),
             None if evidence.changed.is_some() => {
                 let now = evidence.changed.unwrap_or_default();
-                self.count(&job, Some("somebody else changed the note meanwhile"));
+                self.count(&job, Some("somebody else has changed the note"));
                 vec![Step::Conflict(key, now)]
             }
             // Sent again, it counts as arrived where either of them is found.
@@ -357,7 +357,7 @@ impl Outbox {
                 let pause = pause_of(*after);
                 self.pause(now, pause);
                 self.queue.push_front(job);
-                let words = format!("The server has too many requests: going on in {} s.", pause.as_secs());
+                let words = format!("Too many requests: continuing in {} s.", pause.as_secs());
                 vec![Step::Keep(key, State::Kept), Step::Say(Tone::Warning, words)]
             }
             Fault::Tls(_)
@@ -422,10 +422,9 @@ impl Outbox {
             (0, 0) => Vec::new(),
             (1, 0) => vec![Step::Say(Tone::Good, past_tense(&what))],
             (sent, 0) => vec![Step::Say(Tone::Good, format!("Sent {sent} comments"))],
-            (0, 1) => vec![Step::Say(Tone::Bad, format!("Could not {what}: {why}. The text is kept."))],
+            (0, 1) => vec![Step::Say(Tone::Bad, format!("Could not {what}: {why}. Your text is saved."))],
             (sent, not) => {
-                let words =
-                    format!("{sent} of {} comments sent; the last reason: {why}. The rest is kept.", sent + not);
+                let words = format!("Sent {sent} of {} comments. Last error: {why}. The rest is saved.", sent + not);
                 vec![Step::Say(Tone::Bad, words)]
             }
         }

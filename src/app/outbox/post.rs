@@ -189,8 +189,7 @@ impl App {
             }
             Step::Conflict(key, now) => {
                 if let Some(draft) = draft(self, &key) {
-                    let why =
-                        "Somebody changed the note meanwhile; sent again, yours takes the place of theirs".to_owned();
+                    let why = "Somebody else has changed the note; send again to overwrite it".to_owned();
                     let kept = Draft { state: State::Failed { why, before: None }, base: Some(now), ..draft }.to_json();
                     self.act(Action::Keep(key, Some(kept)), effects);
                 }

@@ -289,7 +289,7 @@ fn what_may_have_arrived_is_resolved_to_one_or_the_other_after_a_start() {
     world.killed().resolve_all().all();
     assert_eq!(world.disk.into_iter().collect::<Vec<_>>(), [("1".into(), failed.clone()), ("3".into(), failed)]);
     assert!(world.calls.is_empty());
-    assert_eq!(world.said, ["2 of 3 comments sent; the last reason: cut; it has not arrived. The rest is kept."]);
+    assert_eq!(world.said, ["Sent 2 of 3 comments. Last error: cut; it has not arrived. The rest is saved."]);
 }
 
 #[test]
@@ -312,7 +312,7 @@ fn what_another_program_sends_is_not_sent_here() {
     world.post_all().all();
     assert_eq!(world.calls, ["2"]);
     assert_eq!((&world.disk["0"], &world.disk["1"]), (&State::Kept, &State::Kept));
-    assert!(world.said[0].contains("1 of 3 comments sent"), "{:?}", world.said);
+    assert!(world.said[0].contains("Sent 1 of 3 comments"), "{:?}", world.said);
 }
 
 #[test]

@@ -54,7 +54,7 @@ impl Outcome {
             Outcome::Failed(error) => {
                 Some((format!("{}: {}. {}", error.title(), error.said(), error.next()), Role::Failed))
             }
-            Outcome::Changed(what) => Some((format!("Somebody changed it meanwhile: {what}."), Role::Warning)),
+            Outcome::Changed(what) => Some((format!("Changed by somebody else: {what}."), Role::Warning)),
             Outcome::Waiting | Outcome::Looking | Outcome::Sending(_) | Outcome::Done => None,
         }
     }
@@ -148,7 +148,7 @@ impl Overlay for Batch {
         table::draw(buf, body, theme, true, &self.list, &columns, self.writes.len(), |index| {
             let Some(Step { write, fate, .. }) = self.writes.get(index) else { return Row::default() };
             let (mark, role, words) = match fate {
-                Outcome::Looking => (glyph::alive(), Role::Running, "looking whether it changed…".to_owned()),
+                Outcome::Looking => (glyph::alive(), Role::Running, "checking for changes…".to_owned()),
                 Outcome::Changed(what) => (glyph::dot(), Role::Warning, what.clone()),
                 Outcome::Waiting => (glyph::open(), Role::Dim, String::new()),
                 Outcome::Sending(_) => (glyph::alive(), Role::Running, "sending…".to_owned()),

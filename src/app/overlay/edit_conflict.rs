@@ -153,7 +153,7 @@ impl EditConflict {
             return;
         }
         let gone = self.changes.iter().any(|change| change.now.is_none());
-        let words = if gone { "Somebody took it away meanwhile." } else { "Somebody changed it meanwhile." };
+        let words = if gone { "Somebody else has deleted it." } else { "Somebody else has changed it." };
         line::draw(buf, Rect { height: 1, ..inner }, &[(words, theme.style(Role::Warning))]);
         let room = inner.height - 3;
         // Of the table a row stays in any case, and its head.

@@ -136,7 +136,7 @@ impl Editor {
                 // What was typed is there all the same: to be read and copied, if it cannot be saved.
                 let typed = kept.as_deref().and_then(|kept| kept.split_once('\n'));
                 let Some((origin, typed)) = typed else { return self.state = State::Refused(why) };
-                self.note = Some(format!("{why} This is the text that was kept."));
+                self.note = Some(format!("{why} This is your saved text."));
                 let (origin, typed) = (origin.to_owned(), typed.to_owned());
                 self.state = State::sheet(self.document.path(), origin, String::new(), Some(typed));
                 self.kept = kept;
@@ -205,7 +205,7 @@ impl Editor {
         self.keep(cx);
         if self.kept.is_some() {
             let path = text::shown(self.document.path()).into_owned();
-            cx.say(Tone::Info, format!("What you typed is kept: {path} opens with it the next time."));
+            cx.say(Tone::Info, format!("Draft saved: {path} opens with it next time."));
         }
         AfterKey::Close
     }
@@ -225,7 +225,7 @@ impl Editor {
                     (LinePrompt::Find, _) => {}
                     (LinePrompt::Line, Ok(line)) => sheet.go_to(line.saturating_sub(1), 0),
                     (LinePrompt::Line, Err(_)) => {
-                        self.note = Some(format!("\"{}\" is no line number.", text::shown(input.text())));
+                        self.note = Some(format!("Invalid line number \"{}\".", text::shown(input.text())));
                     }
                 }
                 self.ask = None;
@@ -253,7 +253,7 @@ impl Editor {
             return input.draw(buf, rest, theme, true, "");
         }
         if self.saving.is_some() {
-            line::draw(buf, area, &[(" looking whether it changed meanwhile…", theme.style(Role::Running))]);
+            line::draw(buf, area, &[(" checking for changes…", theme.style(Role::Running))]);
             return None;
         }
         if let (Some(note), State::Here(_) | State::Outside { .. }) = (&self.note, &self.state) {
@@ -291,7 +291,7 @@ impl Editor {
 /// The text of what was read, if it is text.
 fn readable(origin: Origin) -> Result<(String, String), String> {
     if memchr::memchr(0, &origin.bytes).is_some() {
-        return Err("It is not text: it holds zero bytes. U uploads another file in its place.".into());
+        return Err("Binary file: it contains NUL bytes. U uploads a replacement.".into());
     }
     match String::from_utf8(origin.bytes) {
         Ok(text) => Ok((origin.name, text)),
@@ -314,7 +314,7 @@ impl State {
         if text.len() > LARGEST || lines > LONGEST {
             let size = text::bytes(text.len() as u64);
             return State::Refused(format!(
-                "{size} in {} lines are more than this editor takes; E opens it in $EDITOR.",
+                "{size} in {} lines is too large for this editor; E opens it in $EDITOR.",
                 text::count(lines as u64)
             ));
         }
@@ -361,7 +361,7 @@ impl Overlay for Editor {
                 None
             }
             State::Outside { .. } => {
-                state::empty(buf, body, theme, "It is open in your own editor.", "Esc closes");
+                state::empty(buf, body, theme, "Open in $EDITOR.", "Esc closes");
                 None
             }
             State::Here(sheet) => sheet.draw(view, body, buf),

@@ -362,7 +362,7 @@ impl Form {
     fn leave(&mut self, cx: &mut Cx) -> AfterKey {
         self.keep(cx);
         if self.kept.is_some() {
-            cx.say(Tone::Info, "What you typed is kept: the same command opens it again.");
+            cx.say(Tone::Info, "Draft saved: the same command opens it again.");
         }
         AfterKey::Close
     }

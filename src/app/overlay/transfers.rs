@@ -48,7 +48,7 @@ fn enter(transfer: &Transfer) -> Action {
 fn row(transfer: &Transfer, view: &View) -> table::Row {
     let facts = transfer.facts(view.here);
     let (mark, role, words) = match &transfer.state {
-        State::Waiting => (glyph::open(), Role::Pending, "waits for the server".to_owned()),
+        State::Waiting => (glyph::open(), Role::Pending, "waiting for the server".to_owned()),
         State::Running => {
             let bar = transfer.fraction().map(|part| format!("{} ", chart::bar(part, BAR))).unwrap_or_default();
             (glyph::alive(), Role::Running, format!("{bar}{facts}"))
@@ -57,7 +57,7 @@ fn row(transfer: &Transfer, view: &View) -> table::Row {
             let bar = transfer.fraction().map(|part| format!("{} ", chart::bar(part, BAR))).unwrap_or_default();
             (glyph::alive(), Role::Running, format!("{bar}unpacking {facts}"))
         }
-        State::Asking => (glyph::warning(), Role::Warning, "the file is there already".into()),
+        State::Asking => (glyph::warning(), Role::Warning, "the file already exists".into()),
         State::Stopped => (glyph::open(), Role::Canceled, format!("stopped at {facts}")),
         State::Failed(why) => (glyph::wrong(), Role::Failed, why.clone()),
         State::Done => (glyph::done(), Role::Success, facts),
@@ -85,7 +85,7 @@ impl Overlay for List {
         let body = Rect { height: inner.height.saturating_sub(2), ..inner };
         self.area.set(body);
         if rows == 0 {
-            state::empty(buf, inner, theme, "Nothing was saved yet.", "s saves the file in view, A the whole tree");
+            state::empty(buf, inner, theme, "No downloads yet.", "s saves the file in view, A the whole tree");
             return None;
         }
         let columns = [
@@ -98,7 +98,7 @@ impl Overlay for List {
         let chosen = self.at(view, self.list.selected());
         let verb = match chosen.map(|t| &t.state) {
             Some(State::Waiting | State::Running | State::Unpacking) => "stop",
-            Some(State::Done) => "copy its path",
+            Some(State::Done) => "copy path",
             Some(State::Asking) => "ask again",
             _ => "go on",
         };

@@ -76,7 +76,7 @@ pub const GROUPS: &[Term] = &[
 pub const USERS: &[Term] = &[
     Term::new("active", "active", ValueKind::Flag, "not blocked"),
     Term::new("blocked", "blocked", ValueKind::Flag, "blocked"),
-    Term::new("username", "username", ValueKind::UserName, "of exactly that user name"),
+    Term::new("username", "username", ValueKind::UserName, "of exactly that username"),
     Term::new("external", "external", ValueKind::Flag, "external users"),
     Term::new("provider", "provider", ValueKind::Text, "signs in through that provider; with uid"),
     Term::new("uid", "extern_uid", ValueKind::Text, "has that name at the provider"),

@@ -67,9 +67,9 @@ pub fn read_bytes(family: Family, bytes: &[u8]) -> Result<PublicKey, String> {
     match std::str::from_utf8(bytes) {
         Ok(text) => read(family, text),
         Err(_) if bytes.first().is_some_and(|first| first & 0x80 != 0) => {
-            Err("This is no text. A GPG key becomes text with: gpg --armor --export NAME".into())
+            Err("This is not text. Export a GPG key as text with: gpg --armor --export NAME".into())
         }
-        Err(_) => Err("This is no text, and no key that can be added.".into()),
+        Err(_) => Err("This is not text, and not a key that can be added.".into()),
     }
 }
 
@@ -81,8 +81,8 @@ pub fn read(family: Family, text: &str) -> Result<PublicKey, String> {
     let is_gpg = text.contains("-----BEGIN PGP PUBLIC KEY BLOCK-----");
     match family {
         Family::Gpg if is_gpg => gpg::read(text),
-        Family::Gpg => Err("This is no GPG key: gpg --armor --export NAME prints one.".into()),
-        Family::Ssh if is_gpg => Err("This is a GPG key: it is added among the GPG keys.".into()),
+        Family::Gpg => Err("This is not a GPG key; gpg --armor --export NAME prints one.".into()),
+        Family::Ssh if is_gpg => Err("This is a GPG key: add it under GPG keys.".into()),
         Family::Ssh => read_ssh(text),
     }
 }
@@ -92,20 +92,20 @@ fn read_ssh(text: &str) -> Result<PublicKey, String> {
         return read_exchanged(text);
     }
     if text.contains("-----BEGIN") {
-        return Err("Servers take keys in the form of OpenSSH: ssh-keygen -i -m PKCS8 -f FILE makes it.".into());
+        return Err("Servers take keys in OpenSSH format: ssh-keygen -i -m PKCS8 -f FILE converts it.".into());
     }
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let line = lines.next().ok_or("There is no key in it.")?;
+    let line = lines.next().ok_or("It contains no key.")?;
     if lines.next().is_some() {
-        return Err("It holds several lines: one key at a time.".into());
+        return Err("It has several lines: add one key at a time.".into());
     }
     let mut words = line.splitn(3, char::is_whitespace);
     let (kind, body) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let comment = words.next().unwrap_or_default().trim();
     if !begins_with_kind(line) {
-        return Err("This is no public SSH key: one begins with ssh-ed25519, ssh-rsa or ecdsa-sha2-….".into());
+        return Err("This is not a public SSH key: those begin with ssh-ed25519, ssh-rsa or ecdsa-sha2-….".into());
     }
-    let bytes = decode(body).ok_or("The key is damaged: what follows its kind cannot be read.")?;
+    let bytes = decode(body).ok_or("The key is damaged: the data after its type cannot be read.")?;
     describe(kind, &bytes, comment, line.to_owned())
 }
 
@@ -155,7 +155,7 @@ fn describe(kind: &str, bytes: &[u8], comment: &str, text: String) -> Result<Pub
     let mut rest = bytes;
     let named = field(&mut rest).ok_or("The key is damaged: it is cut short.")?;
     if named != kind.as_bytes() {
-        return Err(format!("The key is damaged: it says {kind} and holds something else."));
+        return Err(format!("The key is damaged: it is labeled {kind} but contains something else."));
     }
     if kind.contains("-cert-") {
         return Err("This is a certificate: the public key itself is needed.".into());
@@ -168,7 +168,7 @@ fn describe(kind: &str, bytes: &[u8], comment: &str, text: String) -> Result<Pub
             let _exponent = field(&mut rest);
             format!("RSA, {} bits", field(&mut rest).map_or(0, bits))
         }
-        "ssh-dss" => format!("DSA, {} bits: servers of today refuse it", field(&mut rest).map_or(0, bits)),
+        "ssh-dss" => format!("DSA, {} bits: current servers reject it", field(&mut rest).map_or(0, bits)),
         other => match other.strip_prefix("ecdsa-sha2-nistp") {
             Some(size) => format!("ECDSA, {size} bits"),
             None => other.to_owned(),
@@ -231,10 +231,10 @@ mod tests {
     #[test]
     fn what_is_no_key_says_what_is_wrong() {
         for (text, why) in [
-            ("", "no key in it"),
-            ("hello world", "no public SSH key"),
+            ("", "contains no key"),
+            ("hello world", "not a public SSH key"),
             ("ssh-ed25519 AAAA!", "damaged"),
-            ("ssh-ed25519 AAAAB3NzaC1yc2E=", "holds something else"),
+            ("ssh-ed25519 AAAAB3NzaC1yc2E=", "contains something else"),
             ("ssh-rsa AAAA", "cut short"),
             ("-----BEGIN PUBLIC KEY-----\nMIIB", "ssh-keygen -i"),
             ("-----BEGIN PGP PUBLIC KEY BLOCK-----\n", "GPG key"),

@@ -73,17 +73,17 @@ fn what_is_no_archive_or_a_broken_one_is_named() {
     // Its end is missing, as after a broken upload.
     assert_eq!(listed(whole[..whole.len() - 30].to_vec()), Err(Refusal::NotZip));
     // Its beginning is missing: the list says that there is more before it than there is.
-    assert_eq!(listed(whole[20..].to_vec()), Err(Refusal::Broken("its list does not fit into it")));
+    assert_eq!(listed(whole[20..].to_vec()), Err(Refusal::Broken("its directory does not fit")));
     let mut damaged = whole.clone();
     patch(&mut damaged, b"one", b"onE");
-    let wrong = "its bytes are not those that were packed (check sum)";
+    let wrong = "its checksum does not match";
     let stored = |bytes: Vec<u8>| taken(bytes, 0);
     assert!(matches!(stored(damaged), Err(Refusal::Broken(why)) if why == wrong || why.contains("damaged")));
     let mut list = whole.clone();
     let second = memchr::memmem::rfind(&list, b"PK\x01\x02").unwrap();
     list[second] = b'X';
     let list = listed(list).unwrap();
-    assert_eq!((list.entries.len(), list.broken), (1, Some("its list ends early")));
+    assert_eq!((list.entries.len(), list.broken), (1, Some("its directory is truncated")));
     for cut in 0..whole.len() {
         let _ = listed(whole[..cut].to_vec());
         let mut changed = whole.clone();
@@ -135,7 +135,7 @@ fn a_trap_is_told_by_its_claims_and_a_false_claim_by_its_bytes() {
     // It claims four bytes, and unpacks to many.
     patch(&mut bytes, &claimed, &4_u32.to_le_bytes());
     patch(&mut bytes, &claimed, &4_u32.to_le_bytes());
-    assert_eq!(taken(bytes.clone(), 0), Err(Refusal::Broken("it unpacks to more than it claims")));
+    assert_eq!(taken(bytes.clone(), 0), Err(Refusal::Broken("it unpacks to more than it declares")));
     // It claims two gigabytes, far more than so few bytes can hold.
     let list_at = memchr::memmem::find(&bytes, b"PK\x01\x02").unwrap();
     bytes[list_at + 24..list_at + 28].copy_from_slice(&2_000_000_000_u32.to_le_bytes());

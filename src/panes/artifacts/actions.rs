@@ -77,7 +77,7 @@ impl Artifacts {
                 self.list.select(index, len);
                 self.follow(&cx.view);
             }
-            None => cx.say(Tone::Info, "There is no further file in sight."),
+            None => cx.say(Tone::Info, "No more files."),
         }
     }
 
@@ -179,7 +179,7 @@ impl Artifacts {
         if self.is_read_as_report(view) {
             return Err("the test report is still being read".into());
         }
-        self.table(view).map(|_| ()).ok_or_else(|| "this is no test report".into())
+        self.table(view).map(|_| ()).ok_or_else(|| "this is not a test report".into())
     }
 
     pub(super) fn can_keep(&self, view: &View) -> Result<(), Disabled> {
@@ -193,7 +193,7 @@ impl Artifacts {
         if let Some(report) = self.table(&cx.view)
             && !self.report.seek_failed(report, forward)
         {
-            cx.say(Tone::Good, "No test failed.");
+            cx.say(Tone::Good, "No failed tests.");
         }
     }
 
@@ -216,7 +216,7 @@ impl Artifacts {
             .field("ref_name", |field| {
                 field.label("branch or tag").widget(Widget::Line(Complete::Refs(id))).text(git_ref);
             })
-            .field("job", |field| _ = field.help("The job's name; its last run that succeeded is meant.").text(job))
+            .field("job", |field| _ = field.help("The job's name; its latest successful run is used.").text(job))
             .open(cx);
     }
 

@@ -94,7 +94,7 @@ impl RangeRead for FetchFile {
     fn read(&self, parts: &Parts, _: Canceled<'_>) -> Step<FileContent> {
         Step::Made(match parts.read(0..parts.total()) {
             Ok(Some(bytes)) => Ok(bytes),
-            Ok(None) => Err(Refusal::Broken("it ends before it is whole")),
+            Ok(None) => Err(Refusal::Broken("it is truncated")),
             Err(error) => Err(Refusal::Disk(error.to_string())),
         })
     }
@@ -145,7 +145,7 @@ impl Derive for Unpack {
     fn run(&self, _: Canceled<'_>) -> FileContent {
         match zip::take(&self.parts, &self.entry, LARGEST_FILE) {
             Step::Made(taken) => taken,
-            Step::Need(_) => Err(Refusal::Broken("it ends before its file")),
+            Step::Need(_) => Err(Refusal::Broken("it ends inside a file")),
         }
     }
 }

@@ -70,7 +70,13 @@ impl Artifacts {
         if !self.name.trim().is_empty() {
             let Some(found) = self.found(view) else { return state::skeleton(buf, area, view.theme) };
             if found.is_empty() {
-                return state::empty(buf, area, view.theme, "No file fits the filter.", "/ changes it, Esc ends it");
+                return state::empty(
+                    buf,
+                    area,
+                    view.theme,
+                    "No file matches the filter.",
+                    "/ changes it, Esc clears it",
+                );
             }
             return table::draw(buf, area, view.theme, focused, &self.list, COLUMNS, found.len(), |row| {
                 let node = found.get(row).copied().unwrap_or_default();
@@ -107,21 +113,21 @@ impl Artifacts {
     fn absent(&self, view: &View) -> (String, String) {
         if let ArtifactSource::Ref { git_ref, job } = &self.of {
             let (job, git_ref) = (text::shown(job), text::shown(git_ref));
-            let why = format!("No job {job} that succeeded on {git_ref} has artifacts.");
-            return (why, "R asks for those of another branch or job".into());
+            let why = format!("No successful job {job} on {git_ref} has artifacts.");
+            return (why, "R chooses another branch or job".into());
         }
-        let hint = "J shows the job, R asks for those of a branch".to_owned();
+        let hint = "J shows the job, R chooses a branch".to_owned();
         let Some(job) = self.job(view) else { return ("This job has no artifacts.".into(), hint) };
         let ago = |at: &crate::api::Time| list::ago(&list::age(view, Some(at)));
         if let Some(erased) = &job.erased_at {
-            return (format!("This job was erased {}; nothing is left of its artifacts.", ago(erased)), hint);
+            return (format!("This job was erased {}, with its artifacts.", ago(erased)), hint);
         }
         match &job.artifacts_expire_at {
             Some(end) if ci::expiry(job).is_some_and(|end| end <= view.now) => {
                 (format!("The artifacts of this job expired {}.", ago(end)), hint)
             }
-            _ if job.status.is_live() => ("This job has no artifacts yet; it leaves them when it ends.".into(), hint),
-            _ => ("This job left no artifacts.".into(), hint),
+            _ if job.status.is_live() => ("This job has no artifacts yet; they appear when it finishes.".into(), hint),
+            _ => ("This job created no artifacts.".into(), hint),
         }
     }
 
@@ -193,17 +199,15 @@ fn warning(archive: &Archive) -> Option<String> {
 /// Returns why something is not shown, and what to do.
 fn said(refusal: &Refusal, what: &str) -> (String, String) {
     match refusal {
-        Refusal::NotZip => (format!("{what} is no ZIP archive."), String::new()),
+        Refusal::NotZip => (format!("{what} is not a ZIP archive."), String::new()),
         Refusal::Broken(why) => (format!("{what} is damaged: {why}."), "A saves the archive as it is".into()),
         Refusal::TooLarge(bytes) if what == "This file" => {
             let most = text::bytes(LARGEST_FILE);
             (format!("{what} is {}; up to {most} are shown.", text::bytes(*bytes)), "s saves it".into())
         }
-        Refusal::TooLarge(bytes) => {
-            (format!("{what} is too large to look into: {}.", text::bytes(*bytes)), String::new())
-        }
+        Refusal::TooLarge(bytes) => (format!("{what} is too large to open: {}.", text::bytes(*bytes)), String::new()),
         Refusal::Odd(odd) => (odd.said(), "A saves the archive as it is".into()),
-        Refusal::Disk(why) => (format!("{what} cannot be kept on this disk: {}.", text::shown(why)), String::new()),
+        Refusal::Disk(why) => (format!("{what} cannot be stored on this disk: {}.", text::shown(why)), String::new()),
     }
 }
 

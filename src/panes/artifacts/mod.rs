@@ -398,7 +398,7 @@ impl Pane for Artifacts {
         })
         .when(Self::has_text),
         Command::new("artifacts.wrap", &["W"], "Toggle line wrap", |pane: &mut Self, cx| {
-            let words = if pane.blob.turn_wrap() { "Long lines are wrapped." } else { "Long lines are cut." };
+            let words = if pane.blob.turn_wrap() { "Line wrap on." } else { "Line wrap off." };
             cx.say(Tone::Info, words);
         })
         .when(Self::has_text),
@@ -625,7 +625,7 @@ impl Pane for Artifacts {
     fn seek_next(&mut self, forward: bool, cx: &mut Cx) {
         let filter_text = Pane::filter_text(self);
         let found = match self.panels.focus() {
-            _ if filter_text.is_empty() => return cx.say(Tone::Info, "Nothing is sought: / begins."),
+            _ if filter_text.is_empty() => return cx.say(Tone::Info, "No search yet: / starts one."),
             FILE if self.table(&cx.view).is_some() => self.seek_test(forward, false, &cx.view),
             FILE => self.blob.seek_next(forward, &cx.view),
             _ => {
@@ -649,7 +649,7 @@ impl Pane for Artifacts {
                     self.as_text = true;
                     self.panels.set_focus(FILE);
                 }
-                Err(_) => cx.say(Tone::Warning, format!("\"{}\" is no line number.", text::shown(&value))),
+                Err(_) => cx.say(Tone::Warning, format!("Invalid line number \"{}\".", text::shown(&value))),
             }
         }
     }

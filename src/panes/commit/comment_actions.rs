@@ -127,9 +127,9 @@ impl CommitPane {
             return Err("you are not signed in".into());
         }
         if view.me().is_none() {
-            return Err("who is signed in is not known yet".into());
+            return Err("your account is still loading".into());
         }
-        self.shown.commit(view).value.map(|_| ()).ok_or_else(|| "it is not known yet".into())
+        self.shown.commit(view).value.map(|_| ()).ok_or_else(|| "it is still loading".into())
     }
 
     pub(super) fn can_place(&self, view: &View) -> Result<(), Disabled> {
@@ -156,7 +156,7 @@ impl CommitPane {
         if draft {
             Ok(())
         } else {
-            Err("there is no draft under the cursor; comments of a commit stay as they are".into())
+            Err("there is no draft under the cursor; comments on a commit cannot be edited".into())
         }
     }
 

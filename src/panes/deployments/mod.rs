@@ -190,7 +190,7 @@ impl ListSource for DeploymentSource {
         .when(|pane, view| {
             pane.has_job(view)?;
             let kept = pane.job(view).is_some_and(Job::has_artifacts);
-            if kept { Ok(()) } else { Err("its job left no artifacts".into()) }
+            if kept { Ok(()) } else { Err("its job created no artifacts".into()) }
         }),
     ];
 

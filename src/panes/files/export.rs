@@ -14,7 +14,7 @@ use crate::ui::text::shown;
 const FORMATS: &[(&str, &str)] = &[
     ("zip", "everywhere"),
     ("tar.gz", "the usual one on Unix"),
-    ("tar.bz2", "smaller, slower to make"),
+    ("tar.bz2", "smaller, slower to create"),
     ("tar", "not packed"),
 ];
 

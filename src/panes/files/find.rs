@@ -234,9 +234,9 @@ impl Finder {
         let (matched, files) = (text::count(self.shown.matched as u64), text::count(self.shown.files as u64));
         let mut words = if self.input.is_empty() { format!("{files} files") } else { format!("{matched} of {files}") };
         if rows.more && rows.len() >= MOST {
-            words.push_str(&format!(", the first {} entries alone", text::count(MOST as u64)));
+            words.push_str(&format!(", the first {} entries only", text::count(MOST as u64)));
         } else if rows.error.is_none() && (rows.more || !rows.known) {
-            words.push_str(&format!(" {} the tree is still coming", glyph::dot()));
+            words.push_str(&format!(" {} the tree is still loading", glyph::dot()));
         }
         words
     }
@@ -281,9 +281,7 @@ impl Overlay for Finder {
         if self.shown.best.is_empty() {
             match rows.error {
                 Some(error) if !rows.known => crate::parts::list::failure(view, body, buf, error),
-                _ if rows.known && self.shown.files > 0 => {
-                    state::empty(buf, body, theme, "No path has these letters.", "")
-                }
+                _ if rows.known && self.shown.files > 0 => state::empty(buf, body, theme, "No matching path.", ""),
                 _ => state::skeleton(buf, body, theme),
             }
             return cursor;

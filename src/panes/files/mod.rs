@@ -175,7 +175,7 @@ impl Files {
         } else {
             cx.say(
                 Tone::Info,
-                if forward { "This is the last file in sight." } else { "This is the first file in sight." },
+                if forward { "This is the last visible file." } else { "This is the first visible file." },
             );
         }
     }
@@ -196,12 +196,12 @@ impl Files {
 
     fn in_source(&self, view: &View) -> Result<(), Disabled> {
         if self.panels.focus() != BLOB {
-            return Err("the file has not the focus".into());
+            return Err("the file is not focused".into());
         }
         self.has_content(view)?;
         match self.blob.mode(view) {
             Some(Mode::Source) => Ok(()),
-            _ => Err("this is not the source of a text".into()),
+            _ => Err("this is not text".into()),
         }
     }
 
@@ -231,7 +231,7 @@ impl Files {
                         area,
                         view.theme,
                         "This repository is empty.",
-                        "Push a first commit, then r looks again",
+                        "Push a first commit, then r refreshes",
                     );
                 }
                 Some(error) => list::failure(view, area, buf, error),
@@ -281,7 +281,7 @@ impl Pane for Files {
             match pane.panels.focus() {
                 TREE => pane.has_tree(view),
                 _ if pane.blob.author(view).is_some() => Ok(()),
-                _ if pane.blob.is_blamed() => Err("it is not known yet who wrote this line".into()),
+                _ if pane.blob.is_blamed() => Err("the blame of this line is still loading".into()),
                 _ => Err("the file is open".into()),
             }
         }),
@@ -311,7 +311,7 @@ impl Pane for Files {
         })
         .when(Self::has_text),
         Command::new("files.wrap", &["W"], "Toggle line wrap", |pane: &mut Self, cx| {
-            let words = if pane.blob.turn_wrap() { "Long lines are wrapped." } else { "Long lines are cut." };
+            let words = if pane.blob.turn_wrap() { "Line wrap on." } else { "Line wrap off." };
             cx.say(Tone::Info, words);
         })
         .when(Self::has_file),
@@ -562,7 +562,7 @@ impl Pane for Files {
         let blob = self.panels.focus() == BLOB;
         let filter_text = Pane::filter_text(self);
         let found = match blob {
-            _ if filter_text.is_empty() => return cx.say(Tone::Info, "Nothing is sought: / begins."),
+            _ if filter_text.is_empty() => return cx.say(Tone::Info, "No search yet: / starts one."),
             true => self.blob.seek_next(forward, &cx.view),
             false => self.tree.select_named(&filter_text, forward, false),
         };
@@ -584,7 +584,7 @@ impl Pane for Files {
                     self.blob.go_to_line(line);
                     self.panels.set_focus(BLOB);
                 }
-                Err(_) => cx.say(Tone::Warning, format!("\"{}\" is no line number.", shown(&value))),
+                Err(_) => cx.say(Tone::Warning, format!("Invalid line number \"{}\".", shown(&value))),
             },
             "find" => {
                 let Some((sha, path)) = value.split_once(' ') else { return };

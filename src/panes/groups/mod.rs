@@ -143,7 +143,7 @@ impl Groups {
         let Some(group) = self.group() else { return };
         let write = Write::new(
             &SyncLdap { id: Id::from(group.path.as_str()) },
-            format!("ask the directory for the members of {}", group.path),
+            format!("sync the LDAP members of {}", group.path),
         );
         cx.act(Action::Send(write));
     }
@@ -181,7 +181,7 @@ impl Groups {
             match users.get(0) {
                 Some(user) => cx.act(Action::Replace(Place::new("user").item(user.username.as_str()))),
                 None => {
-                    cx.say(Tone::Warning, format!("There is no group and no user called {} here.", shown(&path)));
+                    cx.say(Tone::Warning, format!("There is no group or user called {}.", shown(&path)));
                 }
             }
             return;
@@ -203,9 +203,9 @@ impl Groups {
             return match (all.error, all.known) {
                 (Some(error), _) => failure(view, body, buf, error),
                 (None, true) if asked.narrowed => {
-                    state::empty(buf, body, theme, "No group fits the filter.", "/ changes it, Esc ends it");
+                    state::empty(buf, body, theme, "No group matches the filter.", "/ changes it, Esc clears it");
                 }
-                (None, true) => state::empty(buf, body, theme, "There are no groups here.", "+ makes one"),
+                (None, true) => state::empty(buf, body, theme, "There are no groups here.", "+ creates one"),
                 (None, false) => state::skeleton(buf, body, theme),
             };
         }
@@ -245,7 +245,7 @@ fn row(view: &View, node: &Node) -> Row {
         Kind::Project => (" ", Role::Text),
         Kind::More => return quiet(&format!("{} more", glyph::cut()), Role::Dim),
         Kind::Loading => return quiet(&format!("{} loading", glyph::cut()), Role::Dim),
-        Kind::Nothing => return quiet("nothing that you may see", Role::Dim),
+        Kind::Nothing => return quiet("nothing you can see", Role::Dim),
         Kind::Failed(why) => return quiet(&format!("{} {why}", glyph::wrong()), Role::Failed),
     };
     let note = if node.archived { "archived" } else { &node.visibility };
@@ -261,7 +261,7 @@ fn row(view: &View, node: &Node) -> Row {
 
 impl Pane for Groups {
     const ID: &'static str = "groups";
-    const TITLE: &'static str = "Groups, and the projects in them";
+    const TITLE: &'static str = "Groups and projects";
     const COMMANDS: &'static [Command<Self>] = &[
         Command::new("groups.open", &["Enter"], "Open group or project", Self::enter).footer("open"),
         Command::new("groups.create", &["+"], "Create group…", |pane: &mut Self, cx| {

@@ -21,7 +21,7 @@ impl Home {
             if self.filter.is_empty() {
                 crate::ui::state::skeleton(buf, area, view.theme);
             } else {
-                crate::ui::state::empty(buf, area, view.theme, "Nothing here fits the filter.", "Esc ends it");
+                crate::ui::state::empty(buf, area, view.theme, "Nothing here matches the filter.", "Esc clears it");
             }
             return;
         }
@@ -129,11 +129,11 @@ impl Home {
 fn silence(view: &View, section: Section, at: OtherServer) -> (String, Role) {
     let Some(error) = queries::requests(view, section, at).error else { return (String::new(), Role::Dim) };
     let (what, role) = match &error.fault {
-        Fault::Unauthorized(_) => ("does not know the token", Role::Warning),
+        Fault::Unauthorized(_) => ("rejects the token", Role::Warning),
         Fault::Denied(_) => ("refuses", Role::Warning),
         Fault::Tls(_) => ("is not trusted", Role::Warning),
         Fault::Offline(_) | Fault::Timeout(_) | Fault::Cut(_) => ("did not answer", Role::Dim),
-        _ => ("cannot say what waits for you", Role::Dim),
+        _ => ("cannot list your work", Role::Dim),
     };
     (format!("{what}: {}", error.said()), role)
 }

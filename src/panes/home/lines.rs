@@ -54,12 +54,12 @@ impl Section {
     pub fn empty(self, lately: &Recents) -> &'static str {
         match self {
             Section::Own(_) => "No merge request fits its query.",
-            Section::Assigned => "No open merge request waits for you.",
+            Section::Assigned => "No open merge requests need you.",
             Section::Mine => "You have no open merge requests.",
-            Section::Running if lately.pinned => "Nothing runs in your pinned projects.",
-            Section::Running => "Nothing runs in your latest projects.",
-            Section::Lately => "What you open is found here again.",
-            Section::Recent => "You are a member of no project; g p shows all of them.",
+            Section::Running if lately.pinned => "No jobs run in your pinned projects.",
+            Section::Running => "No jobs run in your latest projects.",
+            Section::Lately => "Places you open appear here.",
+            Section::Recent => "You are not a member of any project; g p shows all.",
         }
     }
 }

@@ -116,7 +116,7 @@ impl Home {
 
     fn has_thing(&self, view: &View) -> Result<(), Disabled> {
         if let Some(Line::Lost(_)) = self.current() {
-            return Err("it is not there; p takes the pin away".into());
+            return Err("it no longer exists; p unpins it".into());
         }
         self.target(view).map(|_| ()).ok_or_else(|| self.why_not(view, "nothing is selected"))
     }
@@ -131,7 +131,7 @@ impl Home {
     }
 
     fn has_project(&self, view: &View) -> Result<(), Disabled> {
-        self.project(view).map(|_| ()).ok_or_else(|| self.why_not(view, "nothing of a project is selected"))
+        self.project(view).map(|_| ()).ok_or_else(|| self.why_not(view, "no project is selected"))
     }
 
     /// The section of one's own that the cursor is in.
@@ -145,7 +145,7 @@ impl Home {
     }
 
     fn in_own_section(&self, view: &View) -> Result<(), Disabled> {
-        self.own_section(view).map(|_| ()).ok_or_else(|| "this is no section of your own".into())
+        self.own_section(view).map(|_| ()).ok_or_else(|| "this is not a custom section".into())
     }
 }
 
@@ -174,7 +174,7 @@ impl Pane for Home {
         .when(Home::has_project),
         Command::new("home.section", &["+"], "Add section…", |_: &mut Self, cx| {
             cx.go(Place::new("mrs"));
-            cx.say(Tone::Info, "/ types a query, S makes a section of it");
+            cx.say(Tone::Info, "/ filters by a query, S saves it as a section");
         }),
         Command::new("home.list", &["s"], "Open section as list", |pane: &mut Self, cx| {
             if let Some(section) = pane.own_section(&cx.view) {
@@ -184,7 +184,7 @@ impl Pane for Home {
         .when(Home::in_own_section),
         Command::new("home.drop", &["D"], "Remove section…", |pane: &mut Self, cx| {
             if let Some(section) = pane.own_section(&cx.view) {
-                let question = format!("Take the section \"{}\" ({}) away?", section.name, section.query);
+                let question = format!("Remove the section \"{}\" ({})?", section.name, section.query);
                 cx.act(App::confirm("Section", question, Action::DropSection(section.name.clone())));
             }
         })

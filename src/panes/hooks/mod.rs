@@ -50,7 +50,7 @@ fn told(id: u64, test: &HookTest) -> String {
         ("name", test.name.clone()),
         ("path", test.path.clone()),
         ("owner", test.owner_name.clone()),
-        ("e-mail", test.owner_email.clone()),
+        ("email", test.owner_email.clone()),
         ("project", number),
     ];
     let mut lines = vec![id.to_string()];
@@ -67,7 +67,7 @@ impl Hooks {
     fn may_change(&self, view: &View) -> Result<(), Disabled> {
         forms::administrator(view)?;
         if !forms::asks_as_administrator(view) {
-            return Err("who is signed in is not known yet".into());
+            return Err("your account is still loading".into());
         }
         self.has_row(view)
     }
@@ -96,10 +96,10 @@ impl Hooks {
         let writes: Vec<Write> = meant.iter().map(write).collect();
         let (question, action) = match writes.as_slice() {
             [] => return,
-            [one] => ("Remove this hook? It is told nothing any more.".to_owned(), Action::Send(one.clone())),
+            [one] => ("Remove this hook? It receives no more events.".to_owned(), Action::Send(one.clone())),
             many => {
                 let batch = Batch::new("Remove hooks", many.to_vec());
-                let question = format!("Remove these {} hooks? They are told nothing any more.", many.len());
+                let question = format!("Remove these {} hooks? They receive no more events.", many.len());
                 (question, Action::Open(Box::new(batch)))
             }
         };
@@ -212,7 +212,7 @@ impl ListSource for HookSource {
 
     fn hidden(&self, _: &Input<'_>, view: &View) -> Option<(String, String)> {
         let why = forms::administrator(view).err()?;
-        let words = format!("Hooks of the whole server are not shown to you: {why}.");
+        let words = format!("You cannot see the system hooks: {why}.");
         Some((words, "Ask an administrator for one".to_owned()))
     }
 
@@ -257,9 +257,9 @@ impl FactsSource for HookSource {
         facts.field("number", vec![(hook.id.to_string(), Role::Dim)], None);
         facts.line(Vec::new());
         match self.tests.get(&hook.id) {
-            None => facts.line(vec![("t delivers a sample, and shows what it was".into(), Role::Dim)]),
+            None => facts.line(vec![("t delivers a sample and shows it".into(), Role::Dim)]),
             Some(test) => {
-                facts.line(vec![("The last test".into(), Role::TitleDim)]);
+                facts.line(vec![("Last test".into(), Role::TitleDim)]);
                 for (name, words, role) in test {
                     for (index, line) in text::wrap(words, 30, 4).into_iter().enumerate() {
                         facts.field(if index == 0 { name } else { "" }, vec![(line, *role)], None);

@@ -266,8 +266,8 @@ impl Jobs {
         self.area.set(area);
         if self.lines.lines.is_empty() {
             let empty = match (self.filter.is_empty(), self.tab) {
-                (false, _) if rows.loading => ("Looking through older jobs…", "Esc ends the filter"),
-                (false, _) => ("No job fits the filter.", "/ changes it, Esc ends it"),
+                (false, _) if rows.loading => ("Looking through older jobs…", "Esc clears the filter"),
+                (false, _) => ("No job matches the filter.", "/ changes it, Esc clears it"),
                 (true, 0) => ("There are no jobs here.", "A commit with a CI file starts a pipeline"),
                 (true, _) => ("No job is in that state.", "1 shows all of them"),
             };
@@ -383,7 +383,7 @@ impl Pane for Jobs {
         })
         .when(|pane, view| {
             let commit = pane.current(view).and_then(|job| job.commit.as_ref());
-            commit.map(|_| ()).ok_or_else(|| "its commit is not known".into())
+            commit.map(|_| ()).ok_or_else(|| "its commit is unknown".into())
         }),
     ];
 

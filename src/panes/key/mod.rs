@@ -20,7 +20,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 /// The tag under which the number is answered.
-const NUMBER: &str = "number of a key";
+const NUMBER: &str = "ID of a key";
 
 /// A key that is looked up.
 pub struct LookUp {
@@ -41,7 +41,7 @@ impl LookUp {
 
     fn ask(&mut self, cx: &mut Cx) {
         self.asked = true;
-        cx.act(Action::Open(Box::new(Prompt::ask("number of the SSH key", NUMBER, ""))));
+        cx.act(Action::Open(Box::new(Prompt::ask("ID of the SSH key", NUMBER, ""))));
     }
 
     fn write(&mut self, view: &View, key: &SshKey) {
@@ -89,7 +89,7 @@ impl Pane for LookUp {
         })
         .footer("owner"),
         Command::new("key.another", &["i"], "Find SSH key by ID…", |pane: &mut Self, cx| pane.ask(cx))
-            .footer("another number")
+            .footer("another ID")
             .when(|_, view| forms::administrator(view)),
     ];
 
@@ -119,12 +119,12 @@ impl Pane for LookUp {
         let name = self.key(view).map_or("", |key| key.title.as_str());
         let body = panels::title(buf, area, view.theme, true, name, "");
         if let Err(why) = forms::administrator(view) {
-            let words = format!("Whose key has a number is not shown to you: {why}.");
+            let words = format!("You cannot look up SSH keys: {why}.");
             return state::empty(buf, body, view.theme, &words, ":me shows your own keys");
         }
         let Some(query) = self.query() else {
-            let hint = "i asks for the number; servers name it in their logs as key-17";
-            return state::empty(buf, body, view.theme, "No key is looked up yet.", hint);
+            let hint = "i enters an ID; server logs show it as key-17";
+            return state::empty(buf, body, view.theme, "No key looked up yet.", hint);
         };
         let reply = view.store.get(&query);
         match (reply.value, reply.error) {
@@ -160,7 +160,7 @@ impl Pane for LookUp {
         match digits.parse::<u64>() {
             Ok(number) => cx.act(Action::Replace(Place::new(Self::ID).item(number))),
             Err(_) if digits.is_empty() => {}
-            Err(_) => cx.say(Tone::Warning, "The number of a key is a number such as 17."),
+            Err(_) => cx.say(Tone::Warning, "The ID of a key is a number such as 17."),
         }
     }
 

@@ -54,7 +54,7 @@ impl LicensePane {
         for (name, words, role) in [
             ("licensee", licensee.name, Role::Title),
             ("company", licensee.company, Role::Text),
-            ("e-mail", licensee.email, Role::Text),
+            ("email", licensee.email, Role::Text),
             ("plan", license.plan.clone(), Role::Text),
         ] {
             if let Some(words) = words.filter(|words| !words.is_empty()) {
@@ -108,10 +108,10 @@ impl LicensePane {
     fn offer(license: &str, cx: &mut Cx) {
         let license = license.trim().to_owned();
         if license.is_empty() {
-            return cx.say(Tone::Warning, "There is no license in it.");
+            return cx.say(Tone::Warning, "It contains no license.");
         }
         let size = text::bytes(license.len() as u64);
-        let question = format!("Install this license ({size})? It takes the place of the present one.");
+        let question = format!("Install this license ({size})? It replaces the current one.");
         let write = Write::new(&AddLicense { license }, "install the license");
         cx.act(Action::Open(Box::new(Confirm::new("Install a license", question, Action::Send(write)))));
     }
@@ -153,7 +153,7 @@ impl Pane for LicensePane {
         self.facts.hide();
         let body = panels::title(buf, area, theme, true, "License", "");
         if let Err(why) = forms::administrator(view) {
-            let words = format!("The license is not shown to you: {why}.");
+            let words = format!("You cannot see the license: {why}.");
             return state::empty(buf, body, theme, &words, "");
         }
         let reply = view.store.get(&GetLicense {});
@@ -161,7 +161,7 @@ impl Pane for LicensePane {
             (Some(Some(_)), _) => self.facts.draw(view, body, buf, true),
             (Some(None), _) => state::empty(buf, body, theme, "No license is installed.", "+ installs one"),
             (None, Some(error)) if error.is_missing() => {
-                state::empty(buf, body, theme, "This server has no licenses: its edition needs none.", "");
+                state::empty(buf, body, theme, "This server's edition needs no license.", "");
             }
             (None, Some(error)) => failure(view, body, buf, error),
             (None, None) => state::skeleton(buf, body, theme),

@@ -81,9 +81,9 @@ impl Mr {
             return Err("you are not signed in".into());
         }
         if view.me().is_none() {
-            return Err("who is signed in is not known yet".into());
+            return Err("your account is still loading".into());
         }
-        self.known(view).map(|_| ()).ok_or_else(|| "it is not known yet".into())
+        self.known(view).map(|_| ()).ok_or_else(|| "it is still loading".into())
     }
 
     pub(super) fn has_note(&self, view: &View) -> Result<(), Disabled> {
@@ -119,16 +119,16 @@ impl Mr {
         self.on_changes(view)?;
         let head = self.shown_head(view);
         if head.is_empty() {
-            return Err("the server does not say which commit these changes lead to".into());
+            return Err("the head commit of these changes is unknown".into());
         }
         // Between the arrival of newer changes and their lines being there, numbers are those of older ones.
         if !self.is_current(view) {
-            return Err("the changes are still being read".into());
+            return Err("the changes are still loading".into());
         }
         let anchor = self.changes.need(anchor, "there is nothing under the cursor")?;
         let spot = spot_of(&anchor, head);
         if spot.old && !self.is_whole(view) {
-            return Err("a line that is taken away is commented on among all changes: u shows them".into());
+            return Err("removed lines can be commented on only in all changes: u shows them".into());
         }
         if spot.head().is_none() {
             return Err("the name of the file cannot be written in a note".into());
@@ -149,15 +149,14 @@ impl Mr {
         let Some(anchor) = anchor else { return };
         let spot = quoting_spot_of(&self.changes, &anchor, self.shown_head(&cx.view));
         if suggests && (spot.lines.is_none() || spot.old) {
-            return cx
-                .say(Tone::Warning, "What is suggested takes the place of lines that are there: none are marked.");
+            return cx.say(Tone::Warning, "A suggestion replaces lines: mark some first.");
         }
         let above = spot.lines.map_or(0, |(first, last)| last - first);
         let on = self.thing(&cx.view);
         if suggests {
             let text = self.changes.text_of(&anchor, usize::MAX);
             if text.len() != above as usize + 1 {
-                let words = "Lines between the marked ones are hidden: x shows them, then they can be changed.";
+                let words = "Some of the marked lines are hidden: x expands them.";
                 return cx.say(Tone::Warning, words);
             }
             self.desk.suggest(on, spot, &suggestions::block(&text, above), cx);
@@ -220,13 +219,13 @@ impl Mr {
         if changes.is_empty() {
             return Err("there is no suggestion under the cursor".into());
         }
-        let known = self.known(view).ok_or("it is not known yet")?;
+        let known = self.known(view).ok_or("it is still loading")?;
         if !known.is_open() {
-            return Err("it is not open any more".into());
+            return Err("it is no longer open".into());
         }
         let source = known.source_project_id.as_ref().map(|id| id.map(Id::from));
         let project = match source {
-            Some(None) => return Err("the fork that it comes from is gone".into()),
+            Some(None) => return Err("its source fork is gone".into()),
             Some(Some(id)) if known.is_from_fork() => id,
             _ => self.project.clone(),
         };
@@ -254,7 +253,7 @@ impl Mr {
                 // The branch may have moved since it was last read.
                 cx.act(Action::Refresh);
             }
-            Err(why) => cx.say(Tone::Warning, format!("It cannot be applied: {why}.")),
+            Err(why) => cx.say(Tone::Warning, format!("Cannot apply it: {why}.")),
         }
     }
 

@@ -205,7 +205,7 @@ fn merge(out: &Lines, m: &MergeRequest) -> Vec<Vec<Span>> {
         let status = m.detailed_merge_status.as_deref().or(m.merge_status.known().map(String::as_str));
         let (words, role) = match status {
             Some("can_be_merged" | "mergeable") => ("can be merged".to_owned(), Role::Success),
-            Some("cannot_be_merged" | "conflict") => ("conflicts with its target".to_owned(), Role::Failed),
+            Some("cannot_be_merged" | "conflict") => ("conflicts with its target branch".to_owned(), Role::Failed),
             Some("unchecked" | "checking" | "preparing") => ("not checked yet".to_owned(), Role::Dim),
             Some(other) => (other.replace('_', " "), Role::Warning),
             None => (String::new(), Role::Dim),

@@ -244,7 +244,7 @@ impl Mr {
     fn has_steps(&self, _: &View) -> Result<(), Disabled> {
         match self.tab {
             Tab::Overview | Tab::Changes => Ok(()),
-            Tab::Commits | Tab::Pipelines => Err("only among notes and changes".into()),
+            Tab::Commits | Tab::Pipelines => Err("only in the conversation and the changes".into()),
         }
     }
 
@@ -272,7 +272,7 @@ impl ShowsChanges for Mr {
     }
 
     fn on_changes(&self, _: &View) -> Result<(), Disabled> {
-        if self.tab == Tab::Changes { Ok(()) } else { Err("only among the changes".into()) }
+        if self.tab == Tab::Changes { Ok(()) } else { Err("only in the changes".into()) }
     }
 }
 
@@ -379,7 +379,7 @@ impl Pane for Mr {
             .when(Mr::on_changes),
         Command::new("mr.jobs", &["J"], "Go to pipeline jobs", |pane: &mut Self, cx| pane.go_to_jobs(cx)).when(
             |pane, view| {
-                pane.known(view).ok_or("it is not known yet")?;
+                pane.known(view).ok_or("it is still loading")?;
                 let rows = view.store.list(&pane.pipelines_of());
                 list::need(pane.pipeline(view), &rows, "it has no pipeline").map(|_| ())
             },
@@ -499,7 +499,7 @@ impl Pane for Mr {
                     Column::new("", Size::Fixed(4)).right().priority(1),
                 ];
                 let rows = view.store.list(&self.commits_of());
-                let empty = ("It brings no commit.", "r asks again");
+                let empty = ("It has no commits.", "r refreshes");
                 self.commits.draw(view, area, buf, true, &rows, &columns, |c| commit_row(view, c), empty);
             }
             Tab::Changes => {
@@ -509,9 +509,7 @@ impl Pane for Mr {
                 let (note, body) =
                     if !all || overflows && input.is_some() { foot(area) } else { (Rect::default(), area) };
                 self.changes.draw(view, body, buf, input.as_ref(), self.scope_error(view));
-                let words =
-                    " The server left files out: the change is too large to be sent whole. U compares both ends."
-                        .to_owned();
+                let words = " The server left out files: the diff is too large. U shows the full diff.".to_owned();
                 let words = self.scope_words(view).unwrap_or(words);
                 line::draw(buf, note, &[(words, view.theme.style(Role::Warning))]);
             }

@@ -153,7 +153,7 @@ impl Pipelines {
             Column::new("", Size::Fixed(8)).priority(1),
             Column::new("", Size::Fit { min: 2, max: 4 }).right().priority(3),
         ];
-        let empty = ("It has no pipeline.", "r asks again");
+        let empty = ("It has no pipeline.", "r refreshes");
         self.list.draw(view, area, buf, !self.on_board(), rows, &columns, |p| row(view, p), empty);
     }
 }

@@ -120,11 +120,9 @@ impl Mr {
         match &self.scope {
             Scope::All => None,
             Scope::Since(from) if self.base(view) == Some(from.as_str()) => {
-                Some(" Both ends compared · u shows what the server says of it".to_owned())
+                Some(" Full diff · u shows the server's diff".to_owned())
             }
-            Scope::Since(from) => {
-                Some(format!(" Only what changed since {}, when you last looked · u shows all", short(from)))
-            }
+            Scope::Since(from) => Some(format!(" Changes since {}, when you last looked · u shows all", short(from))),
             Scope::Commit(sha) => {
                 let rows = view.store.list(&self.commits_of());
                 let at = rows.iter().position(|commit| commit.id == *sha).unwrap_or(0);
@@ -207,7 +205,7 @@ impl Mr {
         let wants = vec![Load::one(&self.changes_of()).into(), Load::list(&self.commits_of(), 1).into()];
         cx.act(Action::Renew(wants));
         let short = now.get(..8).unwrap_or(now);
-        cx.say(Tone::Warning, format!("The branch has moved to {short}: its changes are read again."));
+        cx.say(Tone::Warning, format!("The branch has moved to {short}: reloading its changes."));
     }
 
     /// All changes, or only those since one last looked.
@@ -235,10 +233,10 @@ impl Mr {
 
     pub(super) fn can_compare_ends(&self, view: &View) -> Result<(), Disabled> {
         match self.tab {
-            Tab::Changes if self.known(view).is_none() => Err("it is not known yet".into()),
+            Tab::Changes if self.known(view).is_none() => Err("it is still loading".into()),
             Tab::Changes if self.base(view).is_none() => Err("the base commit is unknown".into()),
             Tab::Changes => Ok(()),
-            _ => Err("only among the changes".into()),
+            _ => Err("only in the changes".into()),
         }
     }
 
@@ -249,9 +247,9 @@ impl Mr {
 
     pub(super) fn can_switch_since(&self, _: &View) -> Result<(), Disabled> {
         match (self.tab, &self.scope, &self.seen.before) {
-            (Tab::Changes, Scope::All, None) => Err("it is as it was when you last looked, or you never did".into()),
+            (Tab::Changes, Scope::All, None) => Err("nothing changed since you last looked".into()),
             (Tab::Changes, ..) => Ok(()),
-            _ => Err("only among the changes".into()),
+            _ => Err("only in the changes".into()),
         }
     }
 
@@ -278,10 +276,10 @@ impl Mr {
     pub(super) fn can_turn_commit(&self, view: &View) -> Result<(), Disabled> {
         match self.tab {
             Tab::Changes if view.store.list(&self.commits_of()).is_empty() => {
-                Err("its commits are not known yet".into())
+                Err("its commits are still loading".into())
             }
             Tab::Changes => Ok(()),
-            _ => Err("only among the changes".into()),
+            _ => Err("only in the changes".into()),
         }
     }
 }

@@ -151,7 +151,7 @@ impl Notifications {
             }
         }
         if let Some(address) = settings.notification_email.known().filter(|address| !address.is_empty()) {
-            facts.field("e-mail", vec![(address.clone(), Role::Text)], None);
+            facts.field("email", vec![(address.clone(), Role::Text)], None);
         }
         let events = settings.events.known();
         for (index, (name, on)) in events.into_iter().flat_map(|events| &events.0).enumerate() {
@@ -188,11 +188,11 @@ impl Notifications {
             Column::new("", Size::Fit { min: 8, max: 16 }),
         ];
         if self.tab == GROUPS {
-            let empty = ("You are in no group.", "g p lists projects");
+            let empty = ("You are not a member of any group.", "g p lists projects");
             let row = |group: &Group| self.row(view, group.id, &group.full_path);
             self.groups.draw(view, body, buf, focused, &self.groups(view), &columns, row, empty);
         } else {
-            let empty = ("You are a member of no project.", "g p lists projects");
+            let empty = ("You are not a member of any project.", "g p lists projects");
             let row = |project: &Project| self.row(view, project.id, &project.path_with_namespace);
             self.projects.draw(view, body, buf, focused, &self.projects(view), &columns, row, empty);
         }

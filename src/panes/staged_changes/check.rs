@@ -47,10 +47,10 @@ impl Conflict {
     /// In words, of a path on a branch.
     pub fn words(&self, kind: Kind, branch: &str) -> String {
         match self {
-            Conflict::Changed(_) => format!("changed on {branch} meanwhile"),
+            Conflict::Changed(_) => format!("has changed on {branch}"),
             Conflict::Gone => format!("is gone from {branch}"),
-            Conflict::Exists(_) if kind == Kind::Move => format!("exists on {branch}: the move would write over it"),
-            Conflict::Exists(_) => format!("exists on {branch} meanwhile"),
+            Conflict::Exists(_) if kind == Kind::Move => format!("exists on {branch}: the move would overwrite it"),
+            Conflict::Exists(_) => format!("now exists on {branch}"),
             Conflict::Folder => format!("is a folder on {branch}"),
         }
     }

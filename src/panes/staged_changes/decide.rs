@@ -62,8 +62,8 @@ impl StagedChanges {
         });
         let path = shown(&change.path).into_owned();
         let words = match nothing_left {
-            true => format!("{path} is gone already: the change is dropped."),
-            false => format!("Yours is kept: {path} will be as you made it."),
+            true => format!("{path} is already deleted: the change is discarded."),
+            false => format!("Keeping your version of {path}."),
         };
         cx.say(Tone::Good, words);
     }
@@ -78,12 +78,12 @@ impl StagedChanges {
             }
         };
         let Some(content) = content else {
-            return cx.say(Tone::Warning, format!("{} is still being read.", shown(change.source())));
+            return cx.say(Tone::Warning, format!("{} is still loading.", shown(change.source())));
         };
         let last = last_commit(&cx.view, &desk.project, &desk.branch, &change.path);
         let base = Base { last_commit: last, ..base };
         match desk.over(change, base, StagedFile::of(content), cx) {
-            Ok(()) => cx.say(Tone::Good, format!("{} will be written over.", shown(&change.path))),
+            Ok(()) => cx.say(Tone::Good, format!("{} will be overwritten.", shown(&change.path))),
             Err(why) => cx.say(Tone::Warning, why),
         }
     }
@@ -97,7 +97,7 @@ impl StagedChanges {
             Conflict::Folder => "The folder stays".to_owned(),
             Conflict::Changed(_) | Conflict::Exists(_) => "It stays as it is on the branch".to_owned(),
         };
-        let question = format!("Drop what you made of {path}? {theirs}, and yours is nowhere else.");
+        let question = format!("Discard your changes to {path}? {theirs}, and yours exist nowhere else.");
         cx.act(App::confirm("Take theirs", question, Action::Answer("drop", change.path.clone())));
     }
 
@@ -119,9 +119,9 @@ impl StagedChanges {
             None => cx.say(Tone::Warning, "One of the sides is not UTF-8: K keeps yours, T takes theirs."),
             Some(merged) => {
                 let words = match merged.conflicts {
-                    0 => "Both fit together: C-s stages the merged text.".to_owned(),
-                    1 => "One place was changed by both: it stands between <<<<<<< and >>>>>>>.".to_owned(),
-                    many => format!("{many} places were changed by both: they stand between <<<<<<< and >>>>>>>."),
+                    0 => "Merged without conflicts: C-s stages the result.".to_owned(),
+                    1 => "1 conflict: resolve it between <<<<<<< and >>>>>>>.".to_owned(),
+                    many => format!("{many} conflicts: resolve them between <<<<<<< and >>>>>>>."),
                 };
                 let base = Base {
                     last_commit: last_commit(&cx.view, &desk.project, &desk.branch, merging.change.source()),
@@ -213,7 +213,7 @@ impl Document for MergedText {
     fn save(&self, _origin: &str, text: String, cx: &mut Cx) -> Result<(), String> {
         let is_mark = |line: &str| ["<<<<<<< mine", ">>>>>>> "].iter().any(|mark| line.starts_with(mark));
         if let Some(at) = text.lines().position(is_mark) {
-            return Err(format!("Line {} is still a mark of the merge: choose what is to stand there.", at + 1));
+            return Err(format!("Line {} is still a conflict marker: resolve it first.", at + 1));
         }
         self.desk.put(&self.path, Some(self.base.clone()), StagedFile::Text(text), cx)?;
         cx.say(Tone::Good, format!("Staged {}, merged.", shown(&self.path)));

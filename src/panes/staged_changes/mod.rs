@@ -99,16 +99,16 @@ impl StagedChanges {
             (_, None) => format!("Leave {} where it is?", shown(change.source())),
             (_, Some(content)) => {
                 let size = text::bytes(content.bytes);
-                format!("Drop what you made of {} ({size})? It is nowhere else.", shown(&change.path))
+                format!("Discard your changes to {} ({size})? They exist nowhere else.", shown(&change.path))
             }
         };
-        cx.act(App::confirm("Drop a staged change", question, Action::Answer("drop", change.path.clone())));
+        cx.act(App::confirm("Discard staged change", question, Action::Answer("drop", change.path.clone())));
     }
 
     fn drop_all(&mut self, cx: &mut Cx) {
         let (len, branch) = (self.list().len(), self.branch(&cx.view).unwrap_or_default());
-        let question = format!("Drop all {len} changes staged for {}? They are nowhere else.", shown(&branch));
-        cx.act(App::confirm("Drop everything staged", question, Action::Answer("drop all", String::new())));
+        let question = format!("Discard all {len} changes staged for {}? They exist nowhere else.", shown(&branch));
+        cx.act(App::confirm("Discard all changes", question, Action::Answer("drop all", String::new())));
     }
 
     fn ask_branch(&mut self, cx: &mut Cx) {
@@ -146,9 +146,9 @@ impl StagedChanges {
         };
         let branch = self.branch(&cx.view).unwrap_or_default();
         let words = match self.side {
-            Side::Best => format!("From what {branch} has now to yours."),
+            Side::Best => format!("From the current {branch} to yours."),
             Side::Mine => "From the file as you opened it to yours.".into(),
-            Side::Theirs => format!("From the file as you opened it to what {branch} has now."),
+            Side::Theirs => format!("From the file as you opened it to the current {branch}."),
         };
         cx.say(Tone::Info, shown(&words).into_owned());
     }
@@ -193,7 +193,7 @@ impl StagedChanges {
         }
         lines.push(first);
         if check::branch_is_missing(view, desk) {
-            let words = format!("{} {} is not a branch of this project any more: ", glyph::wrong(), desk.branch);
+            let words = format!("{} {} is no longer a branch of this project: ", glyph::wrong(), desk.branch);
             lines.push(vec![
                 (words, Role::Failed),
                 ("your changes are kept; create it again, or stage them for another".into(), Role::Text),
@@ -217,7 +217,7 @@ impl StagedChanges {
             }
             lines.push(words);
         } else if clashing > 0 {
-            let words = format!("{} {clashing} of them changed on {} meanwhile", glyph::warning(), desk.branch);
+            let words = format!("{} {clashing} of them also changed on {}", glyph::warning(), desk.branch);
             lines.push(vec![(words, Role::Warning)]);
         }
         lines
@@ -351,7 +351,7 @@ impl Pane for StagedChanges {
         }
         let Some(desk) = self.desk(view) else {
             let (why, hint) = match view.session.signed_in {
-                true => ("Who you are is not known yet.", "r asks the server again"),
+                true => ("Your account is still loading.", "r asks the server again"),
                 false => ("You are not signed in: nothing can be staged.", "labscope auth login"),
             };
             return state::empty(buf, area, view.theme, why, hint);
@@ -360,7 +360,7 @@ impl Pane for StagedChanges {
             let why = format!("Nothing is staged for {}.", shown(&desk.branch));
             let others = StagingKey::branches(view, &self.project).len();
             let hint = match others {
-                0 => "e on a file edits it, + adds one; both gather here until you commit".to_owned(),
+                0 => "e on a file edits it, + adds one; changes are collected here until you commit".to_owned(),
                 one => format!("R shows what is staged for {one} other branch{}", if one == 1 { "" } else { "es" }),
             };
             return state::empty(buf, area, view.theme, &why, &hint);
@@ -436,7 +436,7 @@ impl Pane for StagedChanges {
                 let name = value.trim().to_owned();
                 match ref_choices::unfit(&name).filter(|_| !name.is_empty()) {
                     Some(why) => {
-                        cx.say(Tone::Warning, format!("\"{}\" cannot be the name of a branch: {why}.", shown(&name)));
+                        cx.say(Tone::Warning, format!("Invalid branch name \"{}\": {why}.", shown(&name)));
                     }
                     None => desk.update(cx, |staging| {
                         staging.onto = Some(name).filter(|name| !name.is_empty() && *name != desk.branch);

@@ -23,14 +23,14 @@ impl StagedChanges {
         if staging.changes.is_empty() {
             return Err("nothing is staged".into());
         }
-        let Some(desk) = self.desk(view) else { return Err("who you are is not known yet".into()) };
+        let Some(desk) = self.desk(view) else { return Err("your account is still loading".into()) };
         let clashing = self.checks.iter().filter(|check| check.clash.is_some()).count();
         if clashing > 0 {
             let files = if clashing == 1 { "a file needs" } else { "some files need" };
             return Err(format!("{files} a decision first: K keeps yours, T takes theirs, M merges").into());
         }
         if self.checks.iter().any(|check| check.source == BranchFile::Asked) {
-            return Err(format!("what {} has now is still being read", desk.branch).into());
+            return Err(format!("the current {} is still loading", desk.branch).into());
         }
         Ok(())
     }
@@ -42,7 +42,7 @@ impl StagedChanges {
             let put = match (&change.content, change.kind) {
                 (Some(content), _) => {
                     let text = desk.text(view, content).ok_or_else(|| {
-                        format!("The staged text of {path} is not on disk any more; D drops the change.")
+                        format!("The staged text of {path} is no longer on disk; D discards the change.")
                     })?;
                     Some(if content.base64 {
                         StagedFile::Base64(text.to_owned(), content.bytes)
@@ -54,7 +54,7 @@ impl StagedChanges {
                 (None, Kind::Move) => {
                     let base = change.base.as_deref().unwrap_or_default();
                     let raw = compare::blob(view, desk, base);
-                    let raw = raw.ok_or_else(|| format!("{path} is still being read; try again in a moment."))?;
+                    let raw = raw.ok_or_else(|| format!("{path} is still loading; try again in a moment."))?;
                     Some(StagedFile::of(raw.bytes.clone()))
                 }
                 (None, _) => None,

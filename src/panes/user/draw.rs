@@ -29,8 +29,8 @@ impl UserPane {
         match self.error(view) {
             Some(error) => failure(view, body, buf, error),
             None if !self.own && self.id(view).is_none() && listed.known => {
-                let why = format!("There is no user called {} here.", shown(self.who.as_str()));
-                state::empty(buf, body, view.theme, &why, ":users lists those there are");
+                let why = format!("There is no user called {}.", shown(self.who.as_str()));
+                state::empty(buf, body, view.theme, &why, ":users lists all users");
             }
             None => state::skeleton(buf, body, view.theme),
         }
@@ -59,8 +59,8 @@ impl UserPane {
             .dim(project.is_archived())
         };
         let empty = match self.projects.shown() {
-            "" => ("No projects of their own that you may see.", "P makes one"),
-            _ => ("No project fits the filter.", "/ changes it, Esc ends it"),
+            "" => ("No personal projects that you can see.", "P creates one"),
+            _ => ("No project matches the filter.", "/ changes it, Esc clears it"),
         };
         self.projects.draw(view, body, buf, focused, &rows, &columns, row, empty);
     }

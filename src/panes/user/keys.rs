@@ -271,7 +271,7 @@ impl<K: Listed> Keys<K> {
         let body = panels::title(buf, area, theme, focused, title, "");
         let rows = K::rows(view, whose);
         if let Some(error) = rows.error.filter(|error| rows.is_empty() && matches!(error.fault, Fault::Denied(_))) {
-            let why = "This server shows the keys of other users to administrators alone.";
+            let why = "Only administrators can see the keys of other users.";
             return state::failure(buf, body, theme, why, &error.tried, &error.said(), "1 goes back to the profile");
         }
         let columns = [
@@ -338,7 +338,7 @@ pub fn removal<K: Listed>(keys: &Keys<K>, view: &View, whose: &KeyOwner) -> Opti
         writes.push(K::removal(whose, key.id(), format!("remove the {what} {name}"))?);
     }
     let after = match K::FAMILY {
-        Family::Ssh => "Whoever has its private half can no longer reach this server with it.",
+        Family::Ssh => "It no longer gives access to this server.",
         Family::Gpg => "Commits signed with it no longer count as verified.",
     };
     let (question, action) = match writes.as_slice() {

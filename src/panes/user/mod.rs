@@ -166,10 +166,10 @@ impl UserPane {
             return Ok(());
         }
         if self.tab == GPG {
-            return Err("servers let only its owner add a GPG key".into());
+            return Err("only its owner can add a GPG key".into());
         }
         forms::administrator(view)?;
-        self.id(view).map(|_| ()).ok_or_else(|| "the user is not known yet".into())
+        self.id(view).map(|_| ()).ok_or_else(|| "the user is still loading".into())
     }
 
     fn add(&mut self, cx: &mut Cx) {
@@ -183,18 +183,18 @@ impl UserPane {
         forms::administrator(view)?;
         // Who one is, servers say to administrators in full: nothing said means no.
         if self.own && view.me().is_some_and(|me| me.is_admin.flatten() != Some(true)) {
-            return Err("for administrators alone; the rest of your account is changed in the browser".into());
+            return Err("for administrators only; edit your account in the browser".into());
         }
-        self.profile(view).map(|_| ()).ok_or_else(|| "the user is not known yet".into())
+        self.profile(view).map(|_| ()).ok_or_else(|| "the user is still loading".into())
     }
 
     fn may_delete(&self, view: &View) -> Result<(), Disabled> {
-        let Some(whose) = self.whose(view) else { return Err("the user is not known yet".into()) };
+        let Some(whose) = self.whose(view) else { return Err("the user is still loading".into()) };
         let there = match self.tab {
             SSH => self.ssh.current(view, &whose).is_some(),
-            GPG if whose != KeyOwner::Own => return Err("servers let only its owner remove a GPG key".into()),
+            GPG if whose != KeyOwner::Own => return Err("only its owner can remove a GPG key".into()),
             GPG => self.gpg.current(view, &whose).is_some(),
-            _ if self.own => return Err("nobody deletes their own account here".into()),
+            _ if self.own => return Err("you cannot delete your own account here".into()),
             _ => return self.may_change(view),
         };
         if whose != KeyOwner::Own {
@@ -499,7 +499,7 @@ impl Pane for UserPane {
         match (self.tab, self.profile(view)) {
             (SSH, _) => self.ssh.copies(view, &whose),
             (GPG, _) => self.gpg.copies(view, &whose),
-            (_, Some(user)) => vec![("user name", user.username.clone()), ("number", user.id.to_string())],
+            (_, Some(user)) => vec![("username", user.username.clone()), ("number", user.id.to_string())],
             _ => Vec::new(),
         }
     }

@@ -34,12 +34,12 @@ const COLUMNS: Columns<Profile> = Columns {
     place: "users",
     fields: &[
         Field::new("state", Column::new("", Size::Fixed(1))).loaded(|a: &Profile, b| a.state.cmp(&b.state)),
-        Field::new("user name", Column::new("User", Size::Fit { min: 8, max: 24 }))
+        Field::new("username", Column::new("User", Size::Fit { min: 8, max: 24 }))
             .loaded(|a: &Profile, b| a.username.to_lowercase().cmp(&b.username.to_lowercase())),
         Field::new("name", Column::new("Name", Size::Fill { min: 14, weight: 1 }))
             .loaded(|a: &Profile, b| a.name.to_lowercase().cmp(&b.name.to_lowercase())),
         Field::new("notes", Column::new("", Size::Fit { min: 0, max: 24 }).priority(2)),
-        Field::new("e-mail", Column::new("Email", Size::Fit { min: 0, max: 30 }).middle().priority(4))
+        Field::new("email", Column::new("Email", Size::Fit { min: 0, max: 30 }).middle().priority(4))
             .loaded(|a: &Profile, b| a.email.known().cmp(&b.email.known())),
         Field::new("company", Column::new("Organization", Size::Fit { min: 0, max: 24 }).priority(5))
             .loaded(|a: &Profile, b| a.organization.known().cmp(&b.organization.known()))
@@ -111,7 +111,7 @@ impl Users {
         };
         let batch = Batch::new("Delete users", marked.iter().map(write).collect());
         let question = format!(
-            "Delete these {} users with their own projects, keys and memberships? What they wrote elsewhere stays. It cannot be undone. Type delete:",
+            "Delete these {} users with their own projects, keys and memberships? What they wrote elsewhere stays. This cannot be undone. Type delete:",
             names.len()
         );
         let confirm = Confirm::new("Delete users", question, Action::Open(Box::new(batch)));
@@ -218,13 +218,13 @@ impl ListSource for UserSource {
 
     fn heading(&self, _: &Input<'_>, view: &View) -> (String, String) {
         let is_admin = view.me().and_then(|me| me.is_admin.known().copied()) == Some(true);
-        ("Users".to_owned(), if is_admin { "" } else { "the rest is shown to administrators" }.to_owned())
+        ("Users".to_owned(), if is_admin { "" } else { "administrators see more" }.to_owned())
     }
 
     fn empty(&self, input: &Input<'_>) -> (&'static str, &'static str) {
         match input.filter {
             "" => ("There are no users here.", "4 shows all"),
-            _ => ("No user fits the filter.", "/ changes it, Esc ends it"),
+            _ => ("No user matches the filter.", "/ changes it, Esc clears it"),
         }
     }
 
@@ -237,8 +237,8 @@ impl ListSource for UserSource {
     }
 
     fn copies(&self, _view: &View, user: &Profile) -> Vec<(&'static str, String)> {
-        let mut copies = vec![("user name", user.username.clone()), ("number", user.id.to_string())];
-        copies.extend(user.email.known().map(|email| ("e-mail address", email.clone())));
+        let mut copies = vec![("username", user.username.clone()), ("number", user.id.to_string())];
+        copies.extend(user.email.known().map(|email| ("email address", email.clone())));
         copies
     }
 }

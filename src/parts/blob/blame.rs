@@ -152,7 +152,7 @@ pub struct Blame {
 impl Blame {
     /// Begins with the file as it is at `source`.
     pub fn new(source: &Source, path: &str, sha: &str, now: Arc<Text>) -> Blame {
-        let failed = (now.bytes_len() > LARGEST).then(|| "the file is too large to be blamed here".to_owned());
+        let failed = (now.bytes_len() > LARGEST).then(|| "the file is too large for blame".to_owned());
         Blame {
             source: source.clone(),
             name: format!("{sha} {path}"),
@@ -188,7 +188,7 @@ impl Blame {
         let more = if self.whole { "" } else { "+" };
         match &self.failed {
             Some(why) => format!("blame: {why}"),
-            None if self.done >= MOST => format!("blame of the last {done} commits: older lines are not told"),
+            None if self.done >= MOST => format!("blame of the last {done} commits; older lines are not attributed"),
             None if self.is_over() => {
                 format!("blame, computed from {done} commit{}", if self.done == 1 { "" } else { "s" })
             }
@@ -324,7 +324,7 @@ impl Blame {
             return;
         }
         let Some(diff) = self.origin() else {
-            self.failed = rows.known.then(|| "the server lists no commit of it".into());
+            self.failed = rows.known.then(|| "the server lists no commits for it".into());
             return;
         };
         let diff = view.store.get(&diff);

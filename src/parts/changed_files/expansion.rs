@@ -139,7 +139,7 @@ impl Changes {
         let ask = self.ask.as_ref()?;
         let file = self.doc.as_ref()?.files().get(ask.file)?;
         let Some(revisions) = &self.revisions else {
-            return Some(vec![Version::Failed("it is not known from which commit the changes are".into())]);
+            return Some(vec![Version::Failed("the base commit is unknown".into())]);
         };
         let source = &file.source;
         let new = || match source.is_deleted {
@@ -153,13 +153,13 @@ impl Changes {
                 vec![version(view, revisions, old, &source.old_path), new()]
             }
             (ExpandKind::Whole | ExpandKind::Sizes, None) => {
-                vec![Version::Failed("the commit before is not known".into())]
+                vec![Version::Failed("the parent commit is unknown".into())]
             }
         })
     }
 
     fn compared_key(&self, file: usize) -> String {
-        format!("file {file} of {} compared here", self.identity)
+        format!("file {file} of {} compared locally", self.identity)
     }
 
     pub(super) fn more_wants(&self, view: &View) -> Vec<Want> {
@@ -198,7 +198,7 @@ impl Changes {
                     bytes.push((sizes.len(), raw));
                 }
                 Version::Failed(why) => {
-                    self.trouble = Some(format!("no more of it: {why}"));
+                    self.trouble = Some(format!("cannot expand: {why}"));
                     self.ask = None;
                     return;
                 }
@@ -210,7 +210,7 @@ impl Changes {
         };
         let opaque = sizes.len() > texts.len();
         if opaque && matches!(ask.what, ExpandKind::Lines { .. }) {
-            self.trouble = Some("no more of it: it is no text".into());
+            self.trouble = Some("cannot expand: binary file".into());
             self.ask = None;
             return;
         }
@@ -238,7 +238,7 @@ impl Changes {
         self.ask = None;
         match made {
             Some((made, grown)) => self.put(ask.file, made, grown),
-            None => self.trouble = Some("the file is no longer what the diff was made from: r asks again".into()),
+            None => self.trouble = Some("the file no longer matches the diff: r refreshes".into()),
         }
     }
 

@@ -19,7 +19,7 @@ fn expand<P: ShowsChanges>(pane: &mut P, cx: &mut Cx, more: Option<More>) {
     let changes = pane.changes();
     changes.panels().set_focus(DIFF);
     if !changes.expand(more) {
-        let words = if changes.is_here() { "Nothing is hidden here." } else { "The changes are not here yet." };
+        let words = if changes.is_here() { "Nothing is hidden here." } else { "The changes are still loading." };
         cx.say(Tone::Info, words);
     }
 }
@@ -82,7 +82,7 @@ pub const fn viewed<P: ShowsChanges>(id: &'static str) -> Command<P> {
 pub const fn unviewed<P: ShowsChanges>(id: &'static str) -> Command<P> {
     Command::new(id, &["V"], "Next unviewed file", |pane: &mut P, cx| {
         if !pane.changes().next_unviewed() {
-            cx.say(Tone::Good, "Every file was viewed.");
+            cx.say(Tone::Good, "All files are viewed.");
         }
     })
     .when(P::on_changes)

@@ -18,16 +18,16 @@ pub fn status(id: &Id, sha: &str) -> Form {
     .without(&["context"])
     .first(&["state", "name", "description", "target_url", "coverage", "ref"])
     .field("state", |field| _ = field.widget(Widget::Choice(StatusState::KNOWN)).default("success"))
-    .field("name", |field| _ = field.default("default").help("What was run; the same name replaces its status."))
-    .field("description", |field| _ = field.help("What came of it, in a few words."))
+    .field("name", |field| _ = field.default("default").help("What ran; a status of the same name is replaced."))
+    .field("description", |field| _ = field.help("The result, in a few words."))
     .field("target_url", |field| {
-        field.help("The page that tells more.").check(|url| {
+        field.help("A page with details.").check(|url| {
             let web = url.is_empty() || url.starts_with("http://") || url.starts_with("https://");
-            if web { Ok(()) } else { Err("must begin with http:// or https://".into()) }
+            if web { Ok(()) } else { Err("must start with http:// or https://".into()) }
         });
     })
-    .field("coverage", |field| _ = field.widget(Widget::Decimal).help("Of the tests, in percent."))
+    .field("coverage", |field| _ = field.widget(Widget::Decimal).help("Test coverage, in percent."))
     .field("ref", |field| {
-        field.widget(Widget::Line(Complete::Refs(id.clone()))).help("Which branch or tag it was run for.");
+        field.widget(Widget::Line(Complete::Refs(id.clone()))).help("The branch or tag it ran for.");
     })
 }

@@ -22,11 +22,11 @@ const SAID: &[(&str, &str, &str)] = &[
     ("name", "name", ""),
     ("path", "path", "The last part of the group's address."),
     ("lfs_enabled", "large files (LFS)", "For the projects in it."),
-    ("request_access_enabled", "access by request", "Others may ask to become members."),
+    ("request_access_enabled", "access by request", "Others can request access."),
     ("membership_lock", "members are fixed", "yes: projects in it get no members of their own."),
     ("share_with_group_lock", "no sharing", "yes: projects in it are not shared with other groups."),
     ("shared_runners_minutes_limit", "runner minutes", "On shared runners, each month; for administrators."),
-    ("parent_id", "in", "The group that it will be in, by its full path."),
+    ("parent_id", "in", "Full path of the parent group."),
 ];
 
 fn settings<E: Endpoint>(title: String, what: String, key: String) -> Form {
@@ -43,7 +43,7 @@ fn settings<E: Endpoint>(title: String, what: String, key: String) -> Form {
 pub fn create(parent: Option<&str>) -> Form {
     settings::<CreateGroup>("New group".into(), "create the group".into(), "new group".into())
         .field("parent_id", |field| {
-            field.widget(Widget::Named(Complete::Groups)).default("none: it is at the top");
+            field.widget(Widget::Named(Complete::Groups)).default("none: a top-level group");
             field.text(parent.unwrap_or_default());
         })
         .propose(
@@ -81,7 +81,7 @@ pub fn take_in(path: &str) -> Form {
     .fixed("id", path)
     .field("project_id", |field| {
         field.label("project").widget(Widget::Line(Complete::Projects));
-        field.help("By its full path. Its address changes; clones have to be told the new one.");
+        field.help("By its full path. Its URL changes; update the remotes of clones.");
     })
     .then(move |_| Some(Action::Go(Place::new("groups").group(to.as_str()))))
 }
@@ -91,7 +91,7 @@ pub fn delete(group: &Group) -> Action {
     let path = if group.full_path.is_empty() { group.path.clone() } else { group.full_path.clone() };
     let write = Write::new(&DeleteGroup { id: Id::from(group.id) }, format!("delete group {path}"));
     let question = format!(
-        "Delete the group {} with the groups and projects in it, their repositories, issues, merge requests and jobs? It cannot be undone. Type the path of the group:",
+        "Delete the group {} with the groups and projects in it, their repositories, issues, merge requests and jobs? This cannot be undone. Type the path of the group:",
         shown(&path)
     );
     let confirm = Confirm::new("Delete a group", question, Action::Send(write)).typing(path);
@@ -105,15 +105,15 @@ const LINK_LEVELS: &[&str] = &["10", "20", "30", "40", "50"];
 /// Links a group to one of a directory: its members become members here.
 pub fn link(path: &str) -> Form {
     Form::of::<AddLdapLink>(
-        format!("Link {} to a directory", shown(path)),
+        format!("Add an LDAP link to {}", shown(path)),
         "add the link",
         format!("directory link {path}"),
     )
     .fixed("id", path)
     .first(&["cn", "provider", "group_access"])
-    .field("cn", |field| _ = field.label("group there").help("The common name (cn) of the group in the directory."))
+    .field("cn", |field| _ = field.label("group there").help("The common name (cn) of the LDAP group."))
     .field("provider", |field| {
-        field.help("Which directory, as the server's configuration calls it.").text("ldapmain");
+        field.help("The LDAP provider, as named in the server's configuration.").text("ldapmain");
     })
     .field("group_access", |field| {
         field.label("level").widget(Widget::Choice(LINK_LEVELS)).text("30");
@@ -123,26 +123,27 @@ pub fn link(path: &str) -> Form {
 
 /// What a link that is not listed is named by.
 const UNLISTED: &[Input] = &[
-    Input { name: "cn", kind: InputKind::Text, required: true, help: "The group in the directory." },
-    Input { name: "provider", kind: InputKind::Text, required: false, help: "Empty: whichever directory has it." },
+    Input { name: "cn", kind: InputKind::Text, required: true, help: "The LDAP group." },
+    Input { name: "provider", kind: InputKind::Text, required: false, help: "Empty: any provider." },
 ];
 
 fn removal(path: &str, cn: &str, provider: &str) -> Action {
     let (id, cn) = (Id::from(path), cn.to_owned());
     let what = format!("remove the link to {cn}");
-    let question = format!("Remove the link of {} to {}? Who came by it goes with it.", shown(path), shown(&cn));
+    let question =
+        format!("Remove the link of {} to {}? Members added through it are removed.", shown(path), shown(&cn));
     let write = match provider {
         "" => Write::new(&DeleteLdapLink { id, cn }, what),
         provider => Write::new(&DeleteLdapProviderLink { id, provider: provider.to_owned(), cn }, what),
     };
-    Action::Open(Box::new(Confirm::new("Remove a directory link", question, Action::Send(write))))
+    Action::Open(Box::new(Confirm::new("Remove an LDAP link", question, Action::Send(write))))
 }
 
 /// Asks which link is to go: one of those that the server lists, else by its name.
 pub fn unlink(path: &str, links: &[LdapGroupLink]) -> Result<Action, Box<Form>> {
     if links.is_empty() {
         let path = path.to_owned();
-        let title = format!("Remove a directory link of {}", shown(&path));
+        let title = format!("Remove an LDAP link of {}", shown(&path));
         let word = |inputs: &serde_json::Map<String, serde_json::Value>, name: &str| {
             inputs.get(name).and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
         };
@@ -157,6 +158,6 @@ pub fn unlink(path: &str, links: &[LdapGroupLink]) -> Result<Action, Box<Form>> 
         let detail = format!("{} from {}", crate::parts::people::role(link.group_access), shown(&link.provider));
         Item::act(cn.clone(), removal(path, &cn, &link.provider)).detail(detail)
     };
-    let title = format!("Remove a directory link of {}", shown(path));
+    let title = format!("Remove an LDAP link of {}", shown(path));
     Ok(Action::Open(Box::new(Picker::new(title, "", links.iter().map(item).collect()))))
 }

@@ -19,21 +19,18 @@ fn check_url(url: &str) -> Result<(), String> {
 /// A new hook; its secret is hidden, and never comes back.
 pub fn create() -> Form {
     Form::of::<CreateHook>("New system hook", "add the hook", "new hook")
-        .field("url", |field| _ = field.label("URL").check(check_url).help("Is told of what happens on this server."))
+        .field("url", |field| _ = field.label("URL").check(check_url).help("Receives the events of this server."))
         .field("token", |field| {
             field.label("secret").widget(Widget::Secret);
-            field.help("Goes with every delivery as X-Gitlab-Token.");
+            field.help("Sent with every delivery as X-Gitlab-Token.");
         })
-        .field("push_events", |field| _ = field.label("pushes").default("no").help("Told of every push."))
-        .field("tag_push_events", |field| _ = field.label("pushed tags").default("no").help("Told of new tags."))
+        .field("push_events", |field| _ = field.label("pushes").default("no").help("Sent on every push."))
+        .field("tag_push_events", |field| _ = field.label("pushed tags").default("no").help("Sent on new tags."))
         .field("merge_requests_events", |field| {
-            field.label("merge requests").default("no").help("Told of merge requests that open, change and merge.");
+            field.label("merge requests").default("no").help("Sent when merge requests are opened, updated or merged.");
         })
         .field("enable_ssl_verification", |field| {
-            field
-                .label("check certificate")
-                .default("yes")
-                .help("no: delivers to a host whose certificate is not valid.");
+            field.label("check certificate").default("yes").help("no: delivers even if the certificate is invalid.");
         })
         .then(|answer| Some(Action::Answer(MADE, answer.downcast_ref::<Hook>()?.id.to_string())))
 }

@@ -26,7 +26,7 @@ const PAUSE: Duration = Duration::from_millis(300);
 fn people(form: Form, id: &Id) -> Form {
     form.field("description", |field| _ = field.widget(Widget::Long))
         .field("labels", |field| {
-            field.widget(Widget::Words(Complete::Labels(Some(id.clone())))).help("Those in use are offered.");
+            field.widget(Widget::Words(Complete::Labels(Some(id.clone())))).help("Labels in use are suggested.");
         })
         .field("assignee_id", |field| {
             field.widget(Widget::Named(Complete::Users(Some(id.clone())))).help("").default("nobody");
@@ -35,10 +35,10 @@ fn people(form: Form, id: &Id) -> Form {
             field.widget(Widget::Named(Complete::Milestones(Some(id.clone())))).help("By its title.").default("none");
         })
         .field("target_branch", |field| _ = field.widget(Widget::Line(Complete::Branches(id.clone()))))
-        .field("remove_source_branch", |field| _ = field.help("The source branch goes when it is merged."))
-        .field("squash", |field| _ = field.help("All commits become one when it is merged."))
+        .field("remove_source_branch", |field| _ = field.help("Deletes the source branch on merge."))
+        .field("squash", |field| _ = field.help("Squashes the commits on merge."))
         .field("allow_maintainer_to_push", |field| {
-            _ = field.help("Of a fork: maintainers of the target may push to it.")
+            _ = field.help("For forks: maintainers of the target can push to it.")
         })
 }
 
@@ -59,10 +59,7 @@ pub fn create(id: &Id, source: Option<&str>, target: Option<&str>, view: &View) 
     })
     .field("target_branch", |field| _ = field.text(target.unwrap_or_default()))
     .field("target_project_id", |field| {
-        field
-            .widget(Widget::Named(Complete::Projects))
-            .default("this one")
-            .help("Of a fork: the project it came from.");
+        field.widget(Widget::Named(Complete::Projects)).default("this one").help("For forks: the upstream project.");
     })
     .propose(move |view, texts| needs(&mine, view, texts), move |view, texts| propose(&theirs, view, texts));
     people(form, id).then(|answer| {
@@ -83,7 +80,7 @@ pub fn edit(id: &Id, iid: u64, view: &View) -> Form {
     .without(&["state_event"])
     .first(&["title", "description", "target_branch", "labels", "assignee_id", "milestone_id"])
     .field("title", |field| _ = field.required(true))
-    .field("discussion_locked", |field| _ = field.help("Members alone may write notes."));
+    .field("discussion_locked", |field| _ = field.help("Only members can comment."));
     let get = GetMergeRequest { id: id.clone(), merge_request_iid: iid };
     people(form, id).of_current(view, get, |merge_request| {
         let remove =
@@ -99,19 +96,14 @@ pub fn edit(id: &Id, iid: u64, view: &View) -> Form {
 /// The inputs of a change to several at once.
 const ALL_AT_ONCE: &[Input] = &[
     Input { name: "state_event", kind: InputKind::Text, required: false, help: "" },
-    Input { name: "add_labels", kind: InputKind::List, required: false, help: "Labels that each gets beside its own." },
-    Input { name: "remove_labels", kind: InputKind::List, required: false, help: "Labels that each loses." },
+    Input { name: "add_labels", kind: InputKind::List, required: false, help: "Labels to add to each." },
+    Input { name: "remove_labels", kind: InputKind::List, required: false, help: "Labels to remove from each." },
     Input { name: "assignee_id", kind: InputKind::Number, required: false, help: "" },
     Input { name: "milestone_id", kind: InputKind::Number, required: false, help: "" },
     Input { name: "target_branch", kind: InputKind::Text, required: false, help: "" },
     Input { name: "squash", kind: InputKind::YesNo, required: false, help: "" },
     Input { name: "remove_source_branch", kind: InputKind::YesNo, required: false, help: "" },
-    Input {
-        name: "discussion_locked",
-        kind: InputKind::YesNo,
-        required: false,
-        help: "Members alone may write notes.",
-    },
+    Input { name: "discussion_locked", kind: InputKind::YesNo, required: false, help: "Only members can comment." },
 ];
 
 /// Changes several at once: one write for each, in order. Names are looked up in `project`, where they share one.
@@ -186,7 +178,7 @@ fn changed(known: &MergeRequest, now: &MergeRequest, inputs: &Map<String, Value>
         let (Some((was, before)), Some((is, words)), Some(mine)) = (was, is, inputs.get(name)) else { continue };
         if was != is && is != *mine {
             let label = name.trim_end_matches("_id").trim_end_matches("_event").replace('_', " ");
-            clashes.push(format!("{label} was {before}, is {words} by now"));
+            clashes.push(format!("{label} was {before}, is now {words}"));
         }
     }
     clashes

@@ -25,7 +25,7 @@ pub fn signed_in(view: &View) -> Result<(), Disabled> {
 pub fn administrator(view: &View) -> Result<(), Disabled> {
     signed_in(view)?;
     match view.me().and_then(|me| me.is_admin.flatten()) {
-        Some(false) => Err("for administrators alone".into()),
+        Some(false) => Err("for administrators only".into()),
         _ => Ok(()),
     }
 }
@@ -45,7 +45,7 @@ fn visibility(form: Form) -> Form {
     form.field("visibility", |field| {
         field
             .widget(Widget::Choice(Visibility::KNOWN))
-            .help("private: members alone; internal: everybody who is signed in; public: everybody.");
+            .help("private: members only; internal: everyone signed in; public: everyone.");
     })
 }
 
@@ -53,9 +53,9 @@ fn visibility(form: Form) -> Form {
 fn check_path(path: &str) -> Result<(), String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     match path {
-        _ if !path.chars().all(fits) => Err("letters, digits, _ - and . alone".into()),
+        _ if !path.chars().all(fits) => Err("only letters, digits, _ - and .".into()),
         _ if path.starts_with('-') || path.ends_with('.') || path.ends_with(".git") || path.ends_with(".atom") => {
-            Err("must not begin with - nor end in . .git or .atom".into())
+            Err("must not start with - or end in . .git or .atom".into())
         }
         _ => Ok(()),
     }

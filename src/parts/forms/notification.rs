@@ -13,12 +13,12 @@ use crate::ui::text::shown;
 pub fn meaning(level: &Level) -> &'static str {
     match level {
         Level::Disabled => "nothing at all",
-        Level::Participating => "what you take part in, and what names you",
+        Level::Participating => "threads you participate in, and mentions",
         Level::Watch => "everything that happens",
-        Level::Global => "as your settings for everywhere say",
-        Level::Mention => "only what names you",
-        Level::Custom => "what you take part in, and the events that are on",
-        Level::Other(_) => "a level that labscope does not know",
+        Level::Global => "your global setting",
+        Level::Mention => "only mentions of you",
+        Level::Custom => "threads you participate in, and the selected events",
+        Level::Other(_) => "an unknown level",
     }
 }
 
@@ -43,24 +43,24 @@ pub fn event(name: &str) -> &'static str {
     match name {
         "new_note" => "Somebody comments.",
         "new_issue" => "An issue is opened.",
-        "reopen_issue" => "An issue is opened again.",
+        "reopen_issue" => "An issue is reopened.",
         "close_issue" => "An issue is closed.",
-        "reassign_issue" => "An issue is given to somebody else.",
+        "reassign_issue" => "An issue is reassigned.",
         "new_merge_request" => "A merge request is opened.",
-        "reopen_merge_request" => "A merge request is opened again.",
+        "reopen_merge_request" => "A merge request is reopened.",
         "close_merge_request" => "A merge request is closed without being merged.",
-        "reassign_merge_request" => "A merge request is given to somebody else.",
+        "reassign_merge_request" => "A merge request is reassigned.",
         "merge_merge_request" => "A merge request is merged.",
         "failed_pipeline" => "A pipeline fails.",
         "success_pipeline" => "A pipeline succeeds.",
         "push_to_merge_request" => "Commits are pushed to a merge request.",
         "fixed_pipeline" => "A pipeline succeeds after one that failed.",
-        "new_release" => "A release is made.",
+        "new_release" => "A release is created.",
         "issue_due" => "An issue is due tomorrow.",
         "moved_project" => "A project is moved.",
         "new_epic" => "An epic is opened.",
-        "change_reviewer_merge_request" => "A merge request has another reviewer.",
-        "merge_when_pipeline_succeeds" => "A merge request is set to merge by itself.",
+        "change_reviewer_merge_request" => "A merge request changes its reviewers.",
+        "merge_when_pipeline_succeeds" => "A merge request is set to auto-merge.",
         "approver" => "You may approve a merge request.",
         _ => "",
     }
@@ -92,7 +92,7 @@ fn settings<E: Endpoint>(title: String, key: String, levels: &'static [&'static 
     LABELS.iter().fold(form, |form, (name, label)| {
         form.field(name, |field| {
             field.label(label).default("inherit");
-            field.help(&format!("{} Counts where the level is custom.", event(name)));
+            field.help(&format!("{} Applies if the level is custom.", event(name)));
         })
     })
 }
@@ -100,9 +100,7 @@ fn settings<E: Endpoint>(title: String, key: String, levels: &'static [&'static 
 /// Everywhere.
 pub fn everywhere(view: &View) -> Form {
     settings::<UpdateNotifications>("Notifications everywhere".into(), "notifications".into(), EVERYWHERE)
-        .field("notification_email", |field| {
-            _ = field.label("e-mail").help("Where mails go: one of your own addresses.")
-        })
+        .field("notification_email", |field| _ = field.label("email").help("Where emails go: one of your addresses."))
         .of_current(view, GetNotifications {}, fields)
 }
 

@@ -19,37 +19,41 @@ const FIRST: &[&str] =
 const SAID: &[(&str, &str, &str)] = &[
     ("issues_enabled", "issues", ""),
     ("merge_requests_enabled", "merge requests", ""),
-    ("jobs_enabled", "jobs", "Pipelines run."),
+    ("jobs_enabled", "jobs", "Runs CI/CD pipelines."),
     ("wiki_enabled", "wiki", ""),
     ("snippets_enabled", "snippets", ""),
     ("container_registry_enabled", "container registry", ""),
-    ("shared_runners_enabled", "shared runners", "Jobs may run on the server's own runners."),
+    ("shared_runners_enabled", "shared runners", "Jobs can run on the server's shared runners."),
     ("lfs_enabled", "large files (LFS)", ""),
-    ("public_jobs", "jobs are public", "Everybody who sees the project sees traces and artifacts."),
-    ("request_access_enabled", "access by request", "Others may ask to become members."),
-    ("resolve_outdated_diff_discussions", "auto-resolve outdated threads", "Discussions end when their lines change."),
-    ("only_allow_merge_if_pipeline_succeeds", "pipelines must succeed", "Merging waits for a pipeline that succeeded."),
+    ("public_jobs", "jobs are public", "Everyone who can see the project sees traces and artifacts."),
+    ("request_access_enabled", "access by request", "Others can request access."),
+    (
+        "resolve_outdated_diff_discussions",
+        "auto-resolve outdated threads",
+        "Threads are resolved when their lines change.",
+    ),
+    ("only_allow_merge_if_pipeline_succeeds", "pipelines must succeed", "Merging requires a successful pipeline."),
     (
         "only_allow_merge_if_all_discussions_are_resolved",
         "threads must be resolved",
-        "Merging waits for all discussions.",
+        "Merging requires all threads to be resolved.",
     ),
-    ("printing_merge_request_link_enabled", "show MR link on push", "A push answers with the way to a merge request."),
-    ("approvals_before_merge", "approvals", "How many must approve before it is merged."),
+    ("printing_merge_request_link_enabled", "show MR link on push", "A push prints a link to create a merge request."),
+    ("approvals_before_merge", "approvals", "Approvals required before merging."),
     ("tag_list", "topics", ""),
     ("avatar", "picture", ""),
-    ("import_url", "import from", "A repository to begin with, by its address."),
-    ("repository_storage", "storage", "Where the server keeps it; for administrators."),
+    ("import_url", "import from", "URL of a repository to import."),
+    ("repository_storage", "storage", "Repository storage; for administrators."),
     ("ci_config_path", "pipeline file", ""),
     ("namespace_id", "group", "By its full path."),
-    ("user_id", "user", "Whose project it will be."),
+    ("user_id", "user", "The owner."),
 ];
 
 /// Returns what all three have in common.
 fn settings<E: Endpoint>(title: String, what: &str, key: &str) -> Form {
     let form = Form::of::<E>(title, what, key)
         .first(FIRST)
-        .field("path", |field| _ = field.default("made from the name").check(check_path))
+        .field("path", |field| _ = field.default("derived from the name").check(check_path))
         .field("description", |field| _ = field.widget(Widget::Long))
         .field("default_branch", |field| _ = field.default("the server's"))
         .field("ci_config_path", |field| _ = field.default(".gitlab-ci.yml"));
@@ -68,7 +72,7 @@ pub fn create(group: Option<&Id>) -> Form {
     settings::<CreateProject>("New project".into(), "create the project", "new project")
         .field("name", |field| _ = field.required(true))
         .field("namespace_id", |field| {
-            field.widget(Widget::Named(Complete::Groups)).default("none: it is your own");
+            field.widget(Widget::Named(Complete::Groups)).default("none: your own namespace");
             field.text(group.map_or("", Id::as_str));
         })
         .then(open_it)
@@ -79,7 +83,7 @@ pub fn create_for_user() -> Form {
     settings::<CreateUserProject>("New project of a user".into(), "create the project", "new project of a user")
         .field("user_id", |field| _ = field.widget(Widget::Named(Complete::Users(None))))
         .field("namespace_id", |field| {
-            field.widget(Widget::Named(Complete::Groups)).default("none: it is the user's own");
+            field.widget(Widget::Named(Complete::Groups)).default("none: the user's namespace");
         })
         .then(open_it)
 }

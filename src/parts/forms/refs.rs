@@ -38,13 +38,13 @@ pub fn create_tag(id: &Id, at: &str) -> Form {
             field.label("of").widget(Widget::Line(Complete::Refs(id.clone()))).text(at);
         })
         .field("message", |field| {
-            field.widget(Widget::Long).help("Makes an annotated tag; empty makes a light one.");
+            field.widget(Widget::Long).help("Creates an annotated tag; empty creates a lightweight one.");
         })
         .field("release_description", |field| {
             field
                 .label("release")
                 .widget(Widget::Long)
-                .help("Markdown. Where the server does not take it here, it is sent once the tag is there.");
+                .help("Markdown. If the server does not accept it here, it is sent after the tag is created.");
         })
         .also({
             let id = id.clone();

@@ -16,9 +16,9 @@ pub fn create(id: &Id) -> Form {
             .fixed("id", id)
             .without(&["content"])
             .first(&["title", "file_name", "code", "visibility", "description"])
-            .field("file_name", |field| _ = field.help("Its ending tells the language: notes.md"))
+            .field("file_name", |field| _ = field.help("Its extension sets the language: notes.md"))
             .field("code", |field| {
-                _ = field.widget(Widget::Long).help("The text; C-o writes it in $EDITOR.").also("content")
+                _ = field.widget(Widget::Long).help("The text; C-o edits it in $EDITOR.").also("content")
             })
             .field("description", |field| _ = field.widget(Widget::Long))
             .then(move |answer| {

@@ -17,18 +17,18 @@ const FIRST: &[&str] =
 
 /// Shorter names, and what they are about.
 const SAID: &[(&str, &str, &str)] = &[
-    ("username", "user name", "Also the address of the user's own projects."),
-    ("email", "e-mail", ""),
-    ("skip_confirmation", "confirmed already", "yes: the address need not be confirmed by its owner."),
-    ("skip_reconfirmation", "confirmed already", "yes: a new address need not be confirmed by its owner."),
-    ("admin", "administrator", "yes: may see and change everything on this server."),
+    ("username", "username", "Also the path of the user's own projects."),
+    ("email", "email", ""),
+    ("skip_confirmation", "confirmed already", "yes: the owner need not confirm the address."),
+    ("skip_reconfirmation", "confirmed already", "yes: the owner need not confirm a new address."),
+    ("admin", "administrator", "yes: can see and change everything on this server."),
     ("external", "external", "yes: sees only the projects that the user is a member of, and public ones."),
     ("can_create_group", "can create groups", ""),
-    ("projects_limit", "projects at most", "How many projects of their own."),
+    ("projects_limit", "projects at most", "Limit of personal projects."),
     ("shared_runners_minutes_limit", "runner minutes", "On shared runners, each month; 0 means no limit."),
-    ("provider", "provider", "With the name there: an account elsewhere by which the user signs in."),
-    ("extern_uid", "name there", "What the provider calls the user."),
-    ("messenger_id", "messenger", "An account name. Servers of today do not take it."),
+    ("provider", "provider", "Identity provider; needs the user's ID there."),
+    ("extern_uid", "name there", "The user's ID at the provider."),
+    ("messenger_id", "messenger", "An account name. Current servers ignore it."),
     ("network_profile", "network", "An account name; servers that run call it LinkedIn."),
     ("microblog_account", "microblog", "An account name; servers that run call it Twitter."),
     ("website_url", "website", ""),
@@ -39,7 +39,7 @@ const SAID: &[(&str, &str, &str)] = &[
 
 fn check_email(address: &str) -> Result<(), String> {
     let fits = address.split_once('@').is_some_and(|(name, host)| !name.is_empty() && !host.is_empty());
-    if fits && !address.contains(char::is_whitespace) { Ok(()) } else { Err("is no e-mail address".into()) }
+    if fits && !address.contains(char::is_whitespace) { Ok(()) } else { Err("is not an email address".into()) }
 }
 
 /// Returns what both have in common.
@@ -56,13 +56,13 @@ fn account<E: Endpoint>(title: String, what: String, key: String) -> Form {
 pub fn create() -> Form {
     account::<CreateUser>("New user".into(), "create the user".into(), "new user".into())
         .field("reset_password", |field| {
-            field.label("mail a link").text("yes");
-            field.help("yes: the user sets the password by a link in a mail; no: it is given here.");
+            field.label("email a link").text("yes");
+            field.help("yes: the user sets the password through an emailed link; no: set it here.");
         })
         .field("admin", |field| _ = field.default("no"))
         .field("external", |field| _ = field.default("no"))
         .field("skip_confirmation", |field| _ = field.default("no"))
-        .field("password", |field| _ = field.help("At least 8 letters; not needed where a link is mailed."))
+        .field("password", |field| _ = field.help("At least 8 characters; not needed if a link is emailed."))
         .then(|answer| {
             let made = answer.downcast_ref::<Profile>()?;
             Some(Action::Go(Place::new("user").item(made.username.as_str())))
@@ -75,7 +75,7 @@ pub fn edit(user: &Profile, view: &View) -> Form {
     account::<UpdateUser>(format!("Edit @{}", shown(name)), format!("change @{name}"), format!("user {name}"))
         .fixed("id", user.id)
         .field("password", |field| {
-            field.label("new password").help("At least 8 letters; the user must choose another at the next sign-in.");
+            field.label("new password").help("At least 8 characters; the user must change it at the next sign-in.");
         })
         .of_current(view, GetUser { id: user.id, with_custom_attributes: None }, |user| {
             let yes = |flag: Option<Option<bool>>| flag.flatten().map_or("", |on| if on { "yes" } else { "no" });
@@ -96,13 +96,13 @@ pub fn delete(user: &Profile) -> Action {
     let soft = ask(
         false,
         format!(
-            "Delete @{said} with their own projects, keys and memberships? What they wrote elsewhere stays, under the name of a ghost. It cannot be undone. Type the user name:"
+            "Delete @{said} with their own projects, keys and memberships? What they wrote elsewhere stays, as the ghost user. This cannot be undone. Type the username:"
         ),
     );
     let hard = ask(
         true,
         format!(
-            "Delete @{said} and everything they made: issues, merge requests, notes and snippets anywhere, their projects, and groups that nobody else owns? It cannot be undone. Type the user name:"
+            "Delete @{said} and everything they made: issues, merge requests, notes and snippets anywhere, their projects, and groups that nobody else owns? This cannot be undone. Type the username:"
         ),
     );
     let items = vec![

@@ -114,7 +114,7 @@ impl ApplySuggestions {
         }
         let Some(blob) = self.blob(view) else {
             let more = tree.more && tree.pages() < PAGES;
-            return (!more).then(|| State::Refused(format!("{} is not on {} any more", self.path, self.branch)));
+            return (!more).then(|| State::Refused(format!("{} is no longer on {}", self.path, self.branch)));
         };
         let raw = view.store.get(&blob);
         if let Some(why) = failed(raw.error) {
@@ -129,7 +129,7 @@ impl ApplySuggestions {
             return Some(State::Refused(why));
         }
         Some(match suggestions::apply(before, &self.changes) {
-            Ok(made) if made.text == before => State::Refused("the file says so already".into()),
+            Ok(made) if made.text == before => State::Refused("it is already applied".into()),
             Ok(made) => State::Ready { made, over },
             Err(why) => State::Refused(why),
         })
@@ -157,7 +157,7 @@ impl ApplySuggestions {
             Ok(_) => cx.act(Action::Refresh),
             Err(Error { fault: Fault::Refused(400 | 409, said), .. }) => {
                 let words =
-                    format!("{branch} has moved, or refuses it: {said}. r reads it anew; the suggestion stays.");
+                    format!("{branch} has moved or rejects the commit: {said}. r reloads it; the suggestion stays.");
                 cx.say(Tone::Bad, words);
             }
             Err(_) => {}
@@ -234,10 +234,10 @@ impl Overlay for ApplySuggestions {
         }
         match &self.state {
             State::Reading => {
-                line::draw(buf, foot, &[(format!("reading {} as it is now…", text::shown(&self.path)), dim)]);
+                line::draw(buf, foot, &[(format!("reading the current {}…", text::shown(&self.path)), dim)]);
             }
             State::Refused(why) => {
-                let words = format!("It cannot be applied: {}.", text::shown(why));
+                let words = format!("Cannot apply it: {}.", text::shown(why));
                 line::draw(buf, foot, &[(words, theme.style(Role::Failed))]);
             }
             State::Ready { .. } => {

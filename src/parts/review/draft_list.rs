@@ -115,7 +115,7 @@ impl Overlay for DraftList {
         let body = Rect { height: inner.height - 2, ..inner };
         self.area.set(body);
         if self.entries.is_empty() {
-            state::empty(buf, body, theme, "There is no draft.", "c and C write one");
+            state::empty(buf, body, theme, "No drafts.", "c and C write one");
         }
         // Why one was not sent needs more room than how far the others have come.
         let failed = |entry: &Entry| matches!(entry.draft.state, State::Failed { .. } | State::Unknown { .. });

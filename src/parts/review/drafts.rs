@@ -100,11 +100,11 @@ impl Drafts {
         let words = match (count, parked) {
             (0, 0) => return,
             (0, parked) => {
-                format!("The changes are others now: the lines of {} are not there any more.", drafts(parked))
+                format!("The changes were updated: the lines of {} no longer exist.", drafts(parked))
             }
-            (moved, 0) => format!("The changes are others now: {} went along with their lines.", drafts(moved)),
+            (moved, 0) => format!("The changes were updated: {} moved with their lines.", drafts(moved)),
             (moved, parked) => format!(
-                "The changes are others now: {} went along with their lines; those of {} are not there any more.",
+                "The changes were updated: {} moved with their lines; the lines of {} no longer exist.",
                 drafts(moved),
                 drafts(parked)
             ),
@@ -188,7 +188,7 @@ impl Drafts {
     /// Returns whether there is a review to send.
     pub fn can_send(&self, view: &View) -> Result<(), Disabled> {
         if view.me().is_none() {
-            return Err("who is signed in is not known yet".into());
+            return Err("your account is still loading".into());
         }
         match self.to_send().iter().filter(|key| view.outbox.progress(key).is_none()).count() {
             0 if self.drafts.is_empty() => Err("there is no draft".into()),
@@ -232,7 +232,7 @@ fn compose_at(key: String, draft: Draft, at: usize, cx: &mut Cx) {
 /// Asks before a draft is dropped.
 pub fn drop_of(key: &str, draft: &Draft) -> Action {
     let said = text::fit(draft.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default(), 80);
-    let sent = if draft.is_uncertain() { " It may have arrived all the same." } else { "" };
+    let sent = if draft.is_uncertain() { " It may have arrived anyway." } else { "" };
     let question = format!("Delete the draft \"{}\"? This cannot be undone.{sent}", text::shown(&said));
-    App::confirm("Drop a draft", question, Action::Keep(key.to_owned(), None))
+    App::confirm("Delete draft", question, Action::Keep(key.to_owned(), None))
 }

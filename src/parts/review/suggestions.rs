@@ -86,18 +86,18 @@ pub fn apply(text: &str, changes: &[Change]) -> Result<AppliedText, String> {
     let mut replaced = Vec::new();
     let bare: Vec<(u32, &str)> = (1..).zip(lines.iter().map(|line| line.trim_end_matches(['\n', '\r']))).collect();
     for change in changes {
-        let Some((_, last)) = change.spot.lines else { return Err("it is not about lines".into()) };
+        let Some((_, last)) = change.spot.lines else { return Err("it is not on a line".into()) };
         if change.spot.old {
-            return Err("it is about lines that the change takes away".into());
+            return Err("its lines are removed by the change".into());
         }
         let now = match change.spot.quote.is_empty() {
             true => last,
-            false => change.spot.find(&bare).ok_or("its lines are not there any more, or say something else")?,
+            false => change.spot.find(&bare).ok_or("its lines no longer exist or have changed")?,
         };
         let first = now.checked_sub(change.suggestion.above).filter(|first| *first > 0);
         let end = now as usize + change.suggestion.below as usize;
         let Some(first) = first.filter(|_| end <= lines.len()) else {
-            return Err("the file does not have so many lines".into());
+            return Err("the file has fewer lines".into());
         };
         let gone = bare.get(first as usize - 1..end).unwrap_or_default();
         replaced.push(gone.iter().map(|(_, line)| (*line).to_owned()).collect());
@@ -169,7 +169,7 @@ mod tests {
         let text = "new first\none of them\ntwo of them\n";
         let made = apply(text, &[change(1, "one of them", 0, &["1"])]);
         assert_eq!(made.map(|made| made.text).as_deref(), Ok("new first\n1\ntwo of them\n"));
-        assert!(apply(text, &[change(1, "gone", 0, &["1"])]).is_err_and(|why| why.contains("not there")));
+        assert!(apply(text, &[change(1, "gone", 0, &["1"])]).is_err_and(|why| why.contains("no longer exist")));
         let twice = [change(2, "", 0, &["a"]), change(3, "", 1, &["b"])];
         assert!(apply(text, &twice).is_err_and(|why| why.contains("same lines")));
         assert!(apply(text, &[change(9, "", 0, &["a"])]).is_err());

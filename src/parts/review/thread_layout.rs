@@ -407,7 +407,7 @@ impl LayOutThreads {
         let mut spans = vec![self.span(format!("{} {words}", glyph::draft()), *role)];
         let spot = drafted.draft.spot.as_ref();
         if let Some(spot) = spot.filter(|_| stand == ThreadPosition::Outdated) {
-            let words = if self.whole { "parked: {} is not there any more" } else { "{} is not there" };
+            let words = if self.whole { "parked: {} no longer exists" } else { "{} is not there" };
             spans.push(self.span(format!("  {}", words.replace("{}", &spot.label())), Role::Warning));
         } else if let Some(spot) = spot.filter(|_| stand == ThreadPosition::Hidden) {
             spans.push(self.span(unseen(spot), Role::Dim));

@@ -64,7 +64,7 @@ impl Document for FileOf {
         };
         if let Some(content) = staging.at(&self.path).and_then(|change| change.content.as_ref()) {
             let bytes = self.desk.bytes(view, content);
-            let lost = || "The staged text is not on disk any more; D drops the change.".to_owned();
+            let lost = || "The staged text is no longer on disk; D discards the change.".to_owned();
             return Some(bytes.map(|bytes| Origin { name: STAGED.into(), bytes }).ok_or_else(lost));
         }
         let Some(raw) = self.raw() else { return Some(Ok(Origin { name: NEW.into(), bytes: Vec::new() })) };

@@ -72,7 +72,7 @@ impl FileContext {
         if project::project(view, &self.project).is_some_and(Project::is_archived) {
             return Err("the project is archived".into());
         }
-        self.desk(view).map(|_| ()).ok_or_else(|| "who you are is not known yet".into())
+        self.desk(view).map(|_| ()).ok_or_else(|| "your account is still loading".into())
     }
 
     fn base(&self, desk: &StagingKey, view: &View) -> Base {
@@ -107,7 +107,7 @@ impl FileContext {
         let (Some(desk), Some(path)) = (self.desk(&cx.view), &self.path) else { return };
         match held(&desk, path, &cx.view) {
             Some(size) => {
-                let question = format!("Delete {}? What you made of it ({size}) is nowhere else.", shown(path));
+                let question = format!("Delete {}? Your changes ({size}) exist nowhere else.", shown(path));
                 cx.act(App::confirm("Delete a file", question, Action::Answer(DELETE, path.clone())));
             }
             None => self.delete_now(cx),
@@ -118,7 +118,7 @@ impl FileContext {
         let (Some(desk), Some(path)) = (self.desk(&cx.view), &self.path) else { return };
         let base = self.base(&desk, &cx.view);
         match desk.delete(path, base, cx) {
-            Ok(()) => said(&format!("Staged: {} is to be deleted", shown(path)), cx),
+            Ok(()) => said(&format!("Staged: delete {}", shown(path)), cx),
             Err(why) => cx.say(Tone::Warning, why),
         }
     }
@@ -240,7 +240,7 @@ impl FileAction {
         }
         let path = value.trim().trim_start_matches('/');
         if let Some(why) = unfit(path) {
-            cx.say(Tone::Warning, format!("\"{}\" cannot be the path of a file: {why}.", shown(path)));
+            cx.say(Tone::Warning, format!("Invalid path \"{}\": {why}.", shown(path)));
             return true;
         }
         let Some(desk) = spot.desk(&cx.view) else { return true };
@@ -254,7 +254,7 @@ impl FileAction {
                 }
             }
             (UPLOAD, _) if let Some(size) = held(&desk, path, &cx.view) => {
-                let question = format!("Replace {}? What is staged there ({size}) is nowhere else.", shown(path));
+                let question = format!("Replace {}? The staged file ({size}) exists nowhere else.", shown(path));
                 cx.act(App::confirm("Upload over a staged file", question, Action::Answer(OVER, path.to_owned())));
             }
             (UPLOAD | OVER, _) => {

@@ -210,7 +210,7 @@ impl StagingKey {
         }
         let known = serde_json::from_str::<Staging>(raw).ok().filter(|staging| staging.version == VERSION);
         known.ok_or_else(|| {
-            format!("What is staged for {} was kept by another version of labscope, and is left alone.", self.branch)
+            format!("Changes staged for {} were saved by another version of labscope and are left alone.", self.branch)
         })
     }
 
@@ -251,14 +251,14 @@ impl StagingKey {
         let size = crate::ui::text::bytes(bytes);
         if bytes > LARGEST as u64 {
             return Err(format!(
-                "{size} is more than a staged file may have ({}).",
+                "{size} exceeds the limit of a staged file ({}).",
                 crate::ui::text::bytes(LARGEST as u64)
             ));
         }
         if staging.bytes() + bytes > ALL {
             let all = crate::ui::text::bytes(ALL);
             return Err(format!(
-                "With {size} more, the staged files have more than {all} together: commit some first."
+                "{size} more would exceed the limit of {all} for all staged files: commit some first."
             ));
         }
         let revision = staging.next;
@@ -341,11 +341,11 @@ impl StagingKey {
     pub fn rename(&self, from: &str, to: &str, base: Base, cx: &mut Cx) -> Result<(), String> {
         let mut staging = self.read(&cx.view)?;
         if staging.at(to).is_some() {
-            return Err(format!("{} is staged already.", crate::ui::text::shown(to)));
+            return Err(format!("{} is already staged.", crate::ui::text::shown(to)));
         }
         match staging.position(from).and_then(|at| staging.changes.get_mut(at)) {
             Some(change) => match change.kind {
-                Kind::Delete => return Err(format!("{} is to be deleted.", crate::ui::text::shown(from))),
+                Kind::Delete => return Err(format!("{} is staged for deletion.", crate::ui::text::shown(from))),
                 Kind::Create => change.path = to.to_owned(),
                 Kind::Update => {
                     (change.kind, change.from) = (Kind::Move, Some(from.to_owned()));

@@ -125,11 +125,11 @@ impl Derive for ReadFile {
         let failed = |e: std::io::Error| format!("{} cannot be read: {e}.", path.display());
         let about = std::fs::metadata(&path).map_err(failed)?;
         if !about.is_file() {
-            return Err(format!("{} is no file.", path.display()));
+            return Err(format!("{} is not a file.", path.display()));
         }
         if about.len() > self.largest {
             let (size, most) = (crate::ui::text::bytes(about.len()), crate::ui::text::bytes(self.largest));
-            return Err(format!("{} has {size}: more than is read here ({most}).", path.display()));
+            return Err(format!("{} is {size}, more than the limit of {most}.", path.display()));
         }
         std::fs::read(&path).map_err(failed)
     }

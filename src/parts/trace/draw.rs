@@ -20,12 +20,12 @@ impl Viewer {
         let theme = view.theme;
         let mut say = |why: &str, hint: &str| state::empty(buf, area, theme, why, hint);
         if let Some(at) = &job.erased_at {
-            return say(&format!("The trace was erased {}.", ago(&age(view, Some(at)))), "R runs the job again");
+            return say(&format!("The trace was erased {}.", ago(&age(view, Some(at)))), "R retries the job");
         }
         match &job.status {
-            Status::Manual => say("This job is started by hand.", "P plays it"),
-            Status::Created => say("This job waits for the stages before it.", "The trace appears here when it runs"),
-            Status::Skipped => say("This job was skipped.", "An earlier job did not succeed; R there runs it again"),
+            Status::Manual => say("This job is manual.", "P plays it"),
+            Status::Created => say("This job waits for earlier stages.", "The trace appears here when it runs"),
+            Status::Skipped => say("This job was skipped.", "An earlier job did not succeed; R retries it there"),
             Status::Scheduled => say("This job starts after a delay.", "P plays it now"),
             status if status.is_live() && !status.is_running() => {
                 let tags = job.tag_list.as_ref().filter(|tags| !tags.is_empty());
@@ -44,8 +44,8 @@ impl Viewer {
                             failure(view, area, buf, error);
                         }
                     }
-                    Some(g) if g.over || missing(&g) => say("This job wrote nothing.", "R runs it again"),
-                    Some(_) if job.status.is_running() => say("Nothing is written yet.", "It appears here as it comes"),
+                    Some(g) if g.over || missing(&g) => say("This job has no output.", "R retries it"),
+                    Some(_) if job.status.is_running() => say("No output yet.", "It appears here as it arrives"),
                     _ => state::skeleton(buf, area, theme),
                 }
             }
@@ -113,7 +113,7 @@ impl Viewer {
         }
         let rows = self.rows_of(trace);
         if rows == 0 {
-            let words = if self.lines.is_some() { "No line matches." } else { "Looking for lines…" };
+            let words = if self.lines.is_some() { "No line matches." } else { "Searching…" };
             return state::empty(buf, body, view.theme, words, "& shows all lines");
         }
         let numbers = if body.width < NUMBERED { 0 } else { trace.len_lines().max(100).to_string().len() };

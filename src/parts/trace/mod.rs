@@ -323,7 +323,7 @@ impl Viewer {
         (self.found, self.lines, self.current, self.mark) = (None, None, 0, None);
         self.of.replace(String::new());
         if edition != trace.edition() && trace.resets() > resets {
-            let words = format!("The server wrote the trace of #{} anew; it is read from its beginning.", self.id);
+            let words = format!("The trace of #{} was rewritten; reading it from the start.", self.id);
             cx.say(Tone::Warning, words);
         }
     }
@@ -351,7 +351,7 @@ impl Viewer {
                     (if warning { "a warning" } else { "an error" }, if forward { "below" } else { "above" });
                 match next {
                     Some(line) => self.goto(trace, *line),
-                    None if lines.is_empty() => cx.say(Tone::Info, format!("No line here looks like {what}.")),
+                    None if lines.is_empty() => cx.say(Tone::Info, format!("No line looks like {what}.")),
                     None => {
                         let what = what.split_once(' ').map_or(what, |(_, what)| what);
                         cx.say(Tone::Info, format!("No {what} {way}."));
@@ -401,7 +401,7 @@ impl Viewer {
         let ended =
             view.store.growing::<Trace>(&self.request()).is_some_and(|trace| trace.over || trace.error.is_some());
         match self.job(view) {
-            None => Err("the job is not known yet".into()),
+            None => Err("the job is still loading".into()),
             Some(job) if self.has_trace(view, job) && job.status.is_finished() && !ended => {
                 Err("the trace is still loading".into())
             }
@@ -420,7 +420,7 @@ impl Viewer {
     pub fn live(&self, view: &View) -> Result<(), Disabled> {
         match self.job(view) {
             Some(job) if job.status.is_finished() => Err("the job has ended".into()),
-            Some(_) if self.lost(view).is_some() => Err("the server gives no more of it".into()),
+            Some(_) if self.lost(view).is_some() => Err("the server sends no more of it".into()),
             _ => self.written(view),
         }
     }
@@ -429,7 +429,7 @@ impl Viewer {
     pub fn timed(&self, view: &View) -> Result<(), Disabled> {
         self.written(view)?;
         let times = self.trace(view).is_some_and(Trace::has_times);
-        if times { Ok(()) } else { Err("this trace has no times".into()) }
+        if times { Ok(()) } else { Err("this trace has no timestamps".into()) }
     }
 
     /// Follows the end, or stops.
@@ -473,7 +473,7 @@ impl Viewer {
         if let Some(trace) = self.trace(&cx.view) {
             match self.folds.toggle(trace, line) {
                 Some(heading) => self.doc.goto(self.row_of(heading), self.rows_of(trace)),
-                None => cx.say(Tone::Info, "This line is in no section."),
+                None => cx.say(Tone::Info, "This line is not in a section."),
             }
         }
     }
@@ -511,7 +511,7 @@ impl Viewer {
     pub fn turn_wrap(&mut self, cx: &mut Cx) {
         self.doc.wrap = !self.doc.wrap;
         self.doc.left = 0;
-        cx.say(Tone::Info, if self.doc.wrap { "Long lines are wrapped." } else { "Long lines are cut." });
+        cx.say(Tone::Info, if self.doc.wrap { "Line wrap on." } else { "Line wrap off." });
     }
 
     /// Shows only the lines that match what is sought, or all again; asks for a text where none is.
@@ -536,7 +536,7 @@ impl Viewer {
     /// To a line, counted from 1.
     pub fn go_to_line(&mut self, typed: &str, cx: &mut Cx) {
         let Ok(line) = typed.trim().parse::<usize>() else {
-            return cx.say(Tone::Warning, format!("\"{}\" is no line number.", text::shown(typed)));
+            return cx.say(Tone::Warning, format!("Invalid line number \"{}\".", text::shown(typed)));
         };
         if let Some(trace) = self.trace(&cx.view) {
             self.goto(trace, line.saturating_sub(1).min(trace.len_lines().saturating_sub(1)));

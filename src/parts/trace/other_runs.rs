@@ -39,12 +39,12 @@ impl Viewer {
 
     /// Returns whether there is a later run of the same job.
     pub fn outdated(&self, view: &View) -> Result<(), Disabled> {
-        self.newer(view).map(|_| ()).ok_or_else(|| "no later run of this job is known".into())
+        self.newer(view).map(|_| ()).ok_or_else(|| "there is no later run of this job".into())
     }
 
     /// Returns what is said of a later run.
     pub fn newer_words(&self, view: &View) -> Option<String> {
-        self.newer(view).map(|id| format!("run again as #{id} (.)"))
+        self.newer(view).map(|id| format!("retried as #{id} (.)"))
     }
 
     /// It was asked to run again: the run that comes of it is told once, by [`Viewer::came_again`].

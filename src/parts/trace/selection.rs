@@ -40,7 +40,7 @@ impl Viewer {
         let rows = self.row_of(marked.start)..self.row_of(marked.end - 1) + 1;
         let mut out = String::new();
         for line in rows.map(|row| self.line_of(row)).filter(|line| marked.contains(line)) {
-            let Some(words) = trace.text(line) else { return Some(("the marked lines, as far as they are read", out)) };
+            let Some(words) = trace.text(line) else { return Some(("the marked lines (as far as loaded)", out)) };
             if out.len() + words.len() > COPIED {
                 return Some(("the first of the marked lines", out));
             }
@@ -91,7 +91,7 @@ impl Viewer {
                 let job = self.job(&cx.view);
                 let sha = job.and_then(|job| job.commit.as_ref()).map(|commit| commit.id.clone());
                 let Some(at) = sha.or_else(|| job.map(|job| job.r#ref.clone())).filter(|at| !at.is_empty()) else {
-                    return cx.say(Tone::Warning, "The commit of this job is not known.");
+                    return cx.say(Tone::Warning, "The commit of this job is unknown.");
                 };
                 cx.go(Place::new("files").project(self.project.clone()).at(at).path(path).line(line));
             }

@@ -114,7 +114,7 @@ fn heading(file: &FileDiff, folded: bool, theme: &Theme) -> DocLine<'static> {
         (source.is_deleted, "deleted"),
         (source.is_renamed, "renamed"),
         (file.malformed, "not a valid diff"),
-        (file.made_here, "compared here"),
+        (file.made_here, "compared locally"),
     ] {
         if on {
             line.spans.push((format!("  {word}").into(), theme.style(Role::Dim)));

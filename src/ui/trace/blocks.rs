@@ -133,7 +133,7 @@ impl Slot {
         match read {
             Ok((bytes, starts)) => Some(Arc::new(Block { first: self.first, bytes, starts, looks })),
             Err(error) => {
-                *lock(&stock.trouble) = Some(format!("a part of the trace cannot be read back: {error}"));
+                *lock(&stock.trouble) = Some(format!("cannot read back a part of the trace: {error}"));
                 None
             }
         }
@@ -209,7 +209,8 @@ impl SharedBlocks {
             Ok(())
         };
         if let Err(error) = put() {
-            *lock(&self.trouble) = Some(format!("the trace is kept in memory, for it cannot be put on disk: {error}"));
+            *lock(&self.trouble) =
+                Some(format!("the trace stays in memory, because writing it to disk failed: {error}"));
         }
         self.turns.fetch_add(1, Ordering::Relaxed);
     }

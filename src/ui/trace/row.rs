@@ -72,7 +72,7 @@ impl Row {
                 .collect();
             line.spans = blend(&self.text.text, theme.style(Role::Text), &[&self.text.layer(theme), &named]);
             if self.text.cut {
-                line.spans.push(("  (the line is longer than is shown)".into(), theme.style(Role::Warning)));
+                line.spans.push(("  (line truncated)".into(), theme.style(Role::Warning)));
             }
             line.marks = matches.iter().map(|(range, role)| (range.clone(), theme.style(*role))).collect();
             return line;

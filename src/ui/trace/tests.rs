@@ -174,7 +174,7 @@ fn a_line_without_end_is_cut_and_the_same_whatever_way_it_came() {
         assert_eq!(trace.text(1).as_deref(), Some("next"));
         let row = &trace.view(0..1, &Folds::default())[0];
         let shown = drawn(&row.draw(&Theme::plain(), &Layout { numbers: 0, times: false, width: 40 }, &[]));
-        assert!(shown.ends_with("(the line is longer than is shown)"));
+        assert!(shown.ends_with("(line truncated)"));
     }
     let mut endless = Trace::default();
     (0..200).for_each(|_| endless.push(&[b'x'; 1 << 17]));

@@ -67,13 +67,13 @@ impl Composer {
             return self.send(cx);
         }
         let Some(theirs) = now else {
-            return cx.say(Tone::Info, "Their text is gone: C-s creates it again with yours, Esc keeps your draft.");
+            return cx.say(Tone::Info, "It was deleted: C-s creates it again with your text, Esc keeps your draft.");
         };
         // In one step, so that undoing it brings back what was typed.
         let area = self.area.get_mut();
         area.select_all();
         area.insert_str(theirs);
         self.keep(cx);
-        cx.say(Tone::Info, "Theirs stands here now; C-z brings yours back.");
+        cx.say(Tone::Info, "Showing their version; C-z restores yours.");
     }
 }

@@ -30,7 +30,7 @@ use tui_textarea::{CursorMove, TextArea, WrapMode};
 /// Lines of why a text was not sent.
 const TROUBLE: usize = 4;
 /// Why M-s does nothing, where a text is no comment on changes.
-const NO_REVIEW: &str = "This is no part of a review: C-s sends it.";
+const NO_REVIEW: &str = "This is not part of a review: C-s sends it.";
 
 /// Makes the write that sends the text; given what the server has by then, if that is looked at.
 pub type Make = Box<dyn Fn(String, Option<&str>) -> Write>;
@@ -161,7 +161,7 @@ impl Composer {
     fn set(&mut self, text: &str) {
         let mut area = TextArea::from(text.split('\n'));
         area.set_wrap_mode(WrapMode::WordOrGlyph);
-        area.set_placeholder_text("Markdown. C-s sends, Esc closes and keeps the text.");
+        area.set_placeholder_text("Markdown. C-s sends, Esc closes and saves the draft.");
         area.move_cursor(CursorMove::Bottom);
         area.move_cursor(CursorMove::End);
         self.area = RefCell::new(area);
@@ -213,7 +213,7 @@ impl Composer {
         }
         let text = self.text();
         if text.trim().is_empty() {
-            cx.say(Tone::Warning, "There is nothing to send yet.");
+            cx.say(Tone::Warning, "Nothing to send yet.");
             return AfterKey::Open;
         }
         self.preview = None;
@@ -343,15 +343,15 @@ impl Composer {
                 word("Esc", "keep");
                 spans
             }
-            State::Looking => vec![("looking whether it changed meanwhile…".into(), theme.style(Role::Running))],
+            State::Looking => vec![("checking for changes…".into(), theme.style(Role::Running))],
             State::Sending(_) | State::Done => vec![("sending…".into(), theme.style(Role::Running))],
             State::Posted => {
                 let words = match view.outbox.progress(&self.key) {
                     Some(Progress::Waiting | Progress::Claiming) => "waiting to be sent…",
-                    Some(Progress::Looking) => "looking what is there…",
+                    Some(Progress::Looking) => "checking the server…",
                     Some(Progress::Sending) | None => "sending…",
                 };
-                vec![(format!("{words}  C-x stops it, Esc closes and it goes on"), theme.style(Role::Running))]
+                vec![(format!("{words}  C-x stops, Esc closes and continues"), theme.style(Role::Running))]
             }
             State::Clashing(..) => spans,
             State::Failed(_) => {
@@ -366,7 +366,7 @@ impl Composer {
     /// Returns why it was not sent, in lines.
     fn trouble(&self, width: u16) -> Vec<String> {
         let State::Failed(why) = &self.state else { return Vec::new() };
-        let words = format!("Not sent. {}. The text is kept.", why.trim_end_matches('.'));
+        let words = format!("Not sent. {}. Your text is saved.", why.trim_end_matches('.'));
         text::wrap(&words, width.into(), TROUBLE)
     }
 
@@ -500,7 +500,7 @@ impl Overlay for Composer {
                 if !self.is_busy() {
                     self.keep(cx);
                     if !self.text().trim().is_empty() {
-                        cx.say(Tone::Info, "The text is kept: the same key opens it again.");
+                        cx.say(Tone::Info, "Draft saved: the same key opens it again.");
                     }
                 }
                 return AfterKey::Close;

@@ -45,7 +45,7 @@ impl Editor {
         let was = match &self.state {
             State::Here(sheet) if sheet.original() != theirs => sheet.original().to_owned(),
             // What was begun in an earlier session is kept, what it was made of is not.
-            _ => "(not kept)".to_owned(),
+            _ => "(not saved)".to_owned(),
         };
         let change = Change { field: "text".into(), was, now: Some(theirs), mine: Some(text.clone()) };
         self.saving = Some(Saving::Clashing { clash: Box::new(EditConflict::new(vec![change])), text, now });
@@ -67,14 +67,14 @@ impl Editor {
                 sheet.replace(&theirs);
                 sheet.rebase(name, theirs);
                 self.keep(cx);
-                self.note = Some("Theirs stands here now; C-z brings yours back.".into());
+                self.note = Some("Showing their version; C-z restores yours.".into());
                 AfterKey::Open
             }
             // Here is no text to bring it back into: what was written goes where it can be had again.
             (Resolution::Theirs, _, State::Outside { .. }) => {
                 cx.act(Action::Keep(self.document.key().to_owned(), None));
                 cx.act(Action::Copy("what you wrote", mine));
-                cx.say(Tone::Info, "Theirs stays; what you wrote is in the clipboard.");
+                cx.say(Tone::Info, "Kept theirs; your text is in the clipboard.");
                 AfterKey::Close
             }
             (_, _, State::Outside { .. }) => self.close(cx),

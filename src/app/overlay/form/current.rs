@@ -174,15 +174,15 @@ impl Form {
         self.keep(cx);
         let left = self.fields.iter().filter(|field| field.input.text() != field.before).count();
         let left = match left {
-            0 => "nothing is left to send".to_owned(),
-            1 => "one field is left to send".to_owned(),
-            n => format!("{n} fields are left to send"),
+            0 => "nothing left to send".to_owned(),
+            1 => "1 field left to send".to_owned(),
+            n => format!("{n} fields left to send"),
         };
-        let back = if replaced.is_empty() { "" } else { "; C-z brings yours back" };
+        let back = if replaced.is_empty() { "" } else { "; C-z restores yours" };
         if !replaced.is_empty() {
             self.replaced = ReplacedText { texts: replaced, theirs: false };
         }
-        cx.say(Tone::Info, format!("Theirs stands here now, {left}{back}."));
+        cx.say(Tone::Info, format!("Showing their version, {left}{back}."));
     }
 
     /// Gives back what was typed where theirs stands now; and theirs, the next time.

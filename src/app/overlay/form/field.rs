@@ -317,7 +317,7 @@ impl Field {
             },
             Widget::Date => match dates::parse(text, view.now) {
                 Some(moment) => json!(moment.to_string()),
-                None => return wrong("is no date: 2026-01-31, 3d, 2w, today"),
+                None => return wrong("is not a date: use 2026-01-31, 3d, 2w or today"),
             },
             Widget::YesNo => match text {
                 "yes" => json!(true),

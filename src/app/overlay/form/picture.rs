@@ -42,6 +42,6 @@ impl Derive for FileCheck {
         let mut start = Vec::new();
         std::fs::File::open(&path).map_err(failed)?.take(8).read_to_end(&mut start).map_err(failed)?;
         let fits = KINDS.iter().any(|kind| start.starts_with(kind));
-        if fits { Ok(()) } else { Err("is no picture that servers take: PNG, JPEG, GIF, BMP, TIFF or ICO".into()) }
+        if fits { Ok(()) } else { Err("is not a supported image: PNG, JPEG, GIF, BMP, TIFF or ICO".into()) }
     }
 }

@@ -25,21 +25,21 @@ impl Form {
     fn about(&self, index: usize) -> String {
         let Some(field) = self.fields.get(index) else { return String::new() };
         let way = match &field.widget {
-            Widget::Words(_) => "Several, with commas between them.",
-            Widget::YesNo => "Space turns it.",
-            Widget::Choice(_) => "Space goes through the words.",
+            Widget::Words(_) => "Separate several with commas.",
+            Widget::YesNo => "Space toggles it.",
+            Widget::Choice(_) => "Space cycles through the values.",
             Widget::Long => "Enter writes, C-o opens $EDITOR.",
-            Widget::Picture => "The path of a picture on this machine, of 200 KB at most; it goes along.",
-            Widget::Secret => "Hidden, not kept on this machine, and never shown again.",
-            Widget::Date => "A day such as 2026-01-31, or 3d, 2w, today.",
-            Widget::Named(Complete::Users(_)) => "A user name; @me is yours.",
+            Widget::Picture => "Path of an image on this machine, at most 200 KB; it is uploaded too.",
+            Widget::Secret => "Hidden, not stored on this machine, and never shown again.",
+            Widget::Date => "A date: 2026-01-31, 3d, 2w or today.",
+            Widget::Named(Complete::Users(_)) => "A username; @me is yours.",
             Widget::Line(_) | Widget::Named(_) | Widget::Number | Widget::Decimal => "",
         };
         let way = match (field.help.is_empty() && way.is_empty(), field.required, self.current.is_some()) {
             (false, ..) => way,
             (true, true, _) => "Required.",
-            (true, false, true) => "Sent when it is changed.",
-            (true, false, false) => "Left to the server while it is empty.",
+            (true, false, true) => "Sent if changed.",
+            (true, false, false) => "Empty: the server decides.",
         };
         [field.help.as_str(), way].iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(" ")
     }
@@ -66,8 +66,8 @@ impl Form {
                 ("Esc".into(), key),
                 (" close, kept".into(), dim),
             ],
-            State::Looking => vec![("looking whether it changed meanwhile…".into(), theme.style(Role::Running))],
-            State::Naming => vec![("asking who and what is meant…".into(), theme.style(Role::Running))],
+            State::Looking => vec![("checking for changes…".into(), theme.style(Role::Running))],
+            State::Naming => vec![("resolving names…".into(), theme.style(Role::Running))],
             State::Sending(_) | State::Done => vec![("sending…".into(), theme.style(Role::Running))],
             State::Failed(_) => vec![
                 ("C-s".into(), key),

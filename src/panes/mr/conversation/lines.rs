@@ -56,12 +56,10 @@ pub fn tail(view: &View, notes: &Rows<Note>) -> DocLine<'static> {
     let theme = view.theme;
     match notes.error {
         Some(error) => {
-            let words = format!("{}: {} · r tries again", error.title(), error.said());
+            let words = format!("{}: {} · r retries", error.title(), error.said());
             DocLine::new(words, theme.style(Role::Failed))
         }
-        None if notes.known && notes.is_empty() => {
-            DocLine::new("Nobody has said anything yet. c writes the first note.", theme.style(Role::Dim))
-        }
+        None if notes.known && notes.is_empty() => DocLine::new("No comments yet. c adds one.", theme.style(Role::Dim)),
         None => DocLine::new(format!("{} more to come", glyph::cut()), theme.style(Role::Dim)),
     }
 }
