@@ -1086,10 +1086,14 @@ impl App {
 }
 
 impl Motion {
-    /// Moves a list's selection.
+    /// Moves a list's selection, or its window by the wheel.
     pub fn apply(self, list: &mut crate::ui::table::ListState, len: usize) {
-        if let Some(rows) = self.rows(list.height()) {
-            list.move_by(rows, len);
+        match (self, self.rows(list.height())) {
+            (Motion::PageUp, _) => list.page_by(-1, len),
+            (Motion::PageDown, _) => list.page_by(1, len),
+            (Motion::Wheel(rows), _) => list.scroll_by(rows.into(), len),
+            (_, Some(rows)) => list.move_by(rows, len),
+            (_, None) => {}
         }
     }
 }

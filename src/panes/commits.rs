@@ -110,25 +110,8 @@ impl Commits {
         }
     }
 
-    /// The commits to compare: two that are marked, or one that is marked and the selected one.
-    fn pair(&self, view: &View) -> Option<(String, String)> {
-        let current = self.current(view).map(|commit| commit.id.clone());
-        let marked: Vec<&String> = self.list.state.marked().iter().collect();
-        let rows = self.rows(view);
-        match marked.as_slice() {
-            [one] => Some(((*one).clone(), current.filter(|c| c != *one)?)),
-            // The older one is the one to compare from.
-            [a, b] => {
-                let newer = rows.iter().map(|c| &c.id).find(|id| *id == *a || *id == *b)?;
-                let older = if newer == *a { b } else { a };
-                Some(((*older).clone(), newer.clone()))
-            }
-            _ => None,
-        }
-    }
-
     fn compare(&mut self, cx: &mut Cx) {
-        if let Some((from, to)) = self.pair(&cx.view) {
+        if let Some((from, to)) = self.marked_pair(&cx.view) {
             cx.go(Place::new("compare").project(self.source.project.clone()).item(format!("{from}...{to}")));
         }
     }
@@ -174,7 +157,7 @@ impl ListSource for CommitSource {
         Commits::mark_command("commits.mark"),
         Command::new("commits.compare", &["="], "Compare commits", Commits::compare).when(|pane, view| {
             let none = "mark two commits with Space, or one beside the selected";
-            list::need(pane.pair(view), &pane.rows(view), none).map(|_| ())
+            list::need(pane.marked_pair(view), &pane.rows(view), none).map(|_| ())
         }),
         Command::new("commits.pick", &["P"], "Cherry-pick commits…", |pane: &mut Commits, cx| {
             cx.act(cherry_pick::ask(&pane.source.project, &cx.view));

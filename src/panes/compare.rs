@@ -359,9 +359,6 @@ impl Pane for ComparePane {
         match motion {
             Motion::Right => self.enter(cx),
             Motion::Left => {}
-            Motion::Wheel(rows) => self.list.scroll_by(rows.into(), self.commits.len()),
-            Motion::PageUp => self.list.page_by(-1, self.commits.len()),
-            Motion::PageDown => self.list.page_by(1, self.commits.len()),
             other => other.apply(&mut self.list, self.commits.len()),
         }
     }

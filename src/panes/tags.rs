@@ -134,20 +134,13 @@ impl Tags {
     /// The tags to compare: two that are marked, the marked and the selected one, or the selected one with the next
     /// older in the list.
     fn pair(&self, view: &View) -> Option<(String, String)> {
-        let rows = self.rows(view);
-        let current = self.list.selected(&rows).map(|tag| tag.name.clone());
-        let marked: Vec<&String> = self.list.state.marked().iter().collect();
-        match marked.as_slice() {
-            [] => Some((self.list.at(&rows, self.list.state.selected() + 1)?.name.clone(), current?)),
-            [one] => Some(((*one).clone(), current.filter(|name| name != *one)?)),
-            // The one further down is the older one.
-            [a, b] => {
-                let first = rows.iter().map(|tag| &tag.name).find(|name| name == a || name == b)?;
-                let last = if first == *a { b } else { a };
-                Some(((*last).clone(), first.clone()))
-            }
-            _ => None,
+        if !self.list.state.marked().is_empty() {
+            return self.marked_pair(view);
         }
+        let rows = self.rows(view);
+        let name = |index| self.list.at(&rows, index).map(|tag| tag.name.clone());
+        let selected = self.list.state.selected();
+        Some((name(selected + 1)?, name(selected)?))
     }
 
     fn compare(&mut self, cx: &mut Cx) {

@@ -291,12 +291,7 @@ impl Listing {
     /// Moves the selection.
     pub fn motion(&mut self, motion: Motion, len: usize) {
         self.reveal = None;
-        match motion {
-            Motion::PageUp => self.state.page_by(-1, len),
-            Motion::PageDown => self.state.page_by(1, len),
-            Motion::Wheel(rows) => self.state.scroll_by(rows.into(), len),
-            other => other.apply(&mut self.state, len),
-        }
+        motion.apply(&mut self.state, len);
     }
 
     /// The wheel and clicks; `true` where a row is to be opened (a second click on it).

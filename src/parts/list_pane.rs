@@ -137,6 +137,21 @@ impl<S: ListSource> ListPane<S> {
         self.on_detail() && self.with_detail(&view, self.panels.focus(), |detail, at| detail.enter(at, cx))
     }
 
+    /// Returns the keys of two rows to compare, that of the lower one first: the two that are marked, or the marked one
+    /// before the selected one.
+    pub fn marked_pair(&self, view: &View) -> Option<(String, String)> {
+        let marked: Vec<&String> = self.list.state.marked().iter().collect();
+        match marked.as_slice() {
+            [one] => Some(((*one).clone(), self.selected_key(view).filter(|key| key != *one)?)),
+            [a, b] => {
+                let upper = self.rows(view).iter().map(S::key).find(|key| key == *a || key == *b)?;
+                let lower = if upper == **a { b } else { a };
+                Some(((*lower).clone(), upper))
+            }
+            _ => None,
+        }
+    }
+
     /// The selected row, or why there is none.
     pub fn need_row<'a>(&self, view: &View<'a>) -> Result<&'a S::Row, Disabled> {
         list::need(self.current(view), &self.rows(view), "nothing is selected")
@@ -312,7 +327,10 @@ impl<S: ListSource> Pane for ListPane<S> {
         let mut breadcrumbs = self.source.breadcrumbs(view);
         let rows = self.rows(view);
         match &self.resolved.filter {
-            Filter::Query(grammar) => breadcrumbs.extend(query_list::breadcrumbs(&self.list, &rows, grammar, view)),
+            Filter::Query(grammar) => {
+                let (text, count) = (self.list.filter_text(), self.list.count(&rows));
+                breadcrumbs.extend(query_list::breadcrumbs(text, count, grammar, view));
+            }
             Filter::Search => {
                 let text = Some(self.filter_text()).filter(|text| !text.is_empty());
                 breadcrumbs.extend(text.map(|text| Breadcrumb::new(format!("/{text}"), Role::Match)));

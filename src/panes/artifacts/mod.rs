@@ -534,9 +534,6 @@ impl Pane for Artifacts {
                     self.select(parent, &cx.view);
                 }
             }
-            (Motion::PageUp, _) => self.list.page_by(-1, len),
-            (Motion::PageDown, _) => self.list.page_by(1, len),
-            (Motion::Wheel(rows), _) => self.list.scroll_by(rows.into(), len),
             (other, _) => other.apply(&mut self.list, len),
         }
         self.follow(&cx.view);

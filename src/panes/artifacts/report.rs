@@ -154,12 +154,7 @@ impl Table {
             }
             other => {
                 let before = self.list.selected();
-                match other {
-                    Motion::PageUp => self.list.page_by(-1, len),
-                    Motion::PageDown => self.list.page_by(1, len),
-                    Motion::Wheel(rows) => self.list.scroll_by(rows.into(), len),
-                    other => other.apply(&mut self.list, len),
-                }
+                other.apply(&mut self.list, len);
                 if self.list.selected() != before {
                     self.said = DocState::default();
                 }

@@ -138,9 +138,6 @@ impl Detail<DeploymentSource> for DeploymentDetail {
         match motion {
             Motion::Right => return true,
             Motion::Left => {}
-            Motion::PageUp => self.state.page_by(-1, len),
-            Motion::PageDown => self.state.page_by(1, len),
-            Motion::Wheel(rows) => self.state.scroll_by(rows.into(), len),
             other => other.apply(&mut self.state, len),
         }
         false

@@ -496,9 +496,6 @@ impl Pane for Files {
                 tree::Kind::Folder { open: true } => self.fold(&node.path, false, cx),
                 _ => self.tree.select_above(),
             },
-            (Motion::PageUp, _) => self.tree.list.page_by(-1, len),
-            (Motion::PageDown, _) => self.tree.list.page_by(1, len),
-            (Motion::Wheel(rows), _) => self.tree.list.scroll_by(rows.into(), len),
             (other, _) => other.apply(&mut self.tree.list, len),
         }
         self.tree.forget_missing();

@@ -342,13 +342,6 @@ impl Pane for Groups {
 
     fn breadcrumbs(&self, view: &View) -> Vec<Breadcrumb> {
         let mut breadcrumbs = vec![Breadcrumb::new("groups", Role::Title)];
-        for (word, keyed) in query::parts(&self.filter_text) {
-            breadcrumbs.push(Breadcrumb::new(word, if keyed { Role::Label } else { Role::Match }));
-        }
-        if let Some(mistake) = Self::grammar().mistake(&self.filter_text, view) {
-            breadcrumbs.push(Breadcrumb::new(mistake.to_string(), Role::Failed));
-            return breadcrumbs;
-        }
         let asked = self.now(view);
         let all = Tree::groups(view, &asked);
         let count = match asked.narrowed {
@@ -356,7 +349,7 @@ impl Pane for Groups {
             // The server counts the groups in others, too, which are no rows of their own here.
             false => all.known.then(|| list::at_least(self.tree.at_the_top(), all.more)),
         };
-        breadcrumbs.extend(count.map(|count| Breadcrumb::new(count, Role::Dim)));
+        breadcrumbs.extend(query_list::breadcrumbs(&self.filter_text, count, &Self::grammar(), view));
         breadcrumbs
     }
 
@@ -436,12 +429,7 @@ impl Pane for Groups {
             (Motion::Left, _) => self.tree.select_above(),
             (other, _) => {
                 let len = self.tree.nodes().len();
-                match other {
-                    Motion::PageUp => self.tree.list.page_by(-1, len),
-                    Motion::PageDown => self.tree.list.page_by(1, len),
-                    Motion::Wheel(rows) => self.tree.list.scroll_by(rows.into(), len),
-                    other => other.apply(&mut self.tree.list, len),
-                }
+                other.apply(&mut self.tree.list, len);
             }
         }
     }

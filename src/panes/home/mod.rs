@@ -236,9 +236,6 @@ impl Pane for Home {
         match motion {
             Motion::Right => return self.go(None, cx),
             Motion::Left => return,
-            Motion::PageUp => self.list.page_by(-1, len),
-            Motion::PageDown => self.list.page_by(1, len),
-            Motion::Wheel(rows) => self.list.scroll_by(rows.into(), len),
             other => other.apply(&mut self.list, len),
         }
         let mut list = std::mem::take(&mut self.list);

@@ -9,13 +9,13 @@ use crate::app::action::Action;
 use crate::app::command::{Command, Disabled, Motion};
 use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, Tabs, View};
 use crate::app::place::Place;
-use crate::app::query::{self, Grammar};
+use crate::app::query::Grammar;
 use crate::app::watch::Watched;
 use crate::parts::board::Board;
 use crate::parts::breadcrumbs;
 use crate::parts::ci::{self, JobAction, PULSE};
 use crate::parts::list::{self, age, trouble, without_rows};
-use crate::parts::project;
+use crate::parts::{project, query_list};
 use crate::store::{Load, Rows, Want};
 use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::table::{self, Cell, Column, ListState, Row, Size};
@@ -429,15 +429,10 @@ impl Pane for Jobs {
             }
             None => breadcrumbs.push(Breadcrumb::new("jobs", Role::Title)),
         }
-        for (word, keyed) in query::parts(&self.filter) {
-            breadcrumbs.push(Breadcrumb::new(word, if keyed { Role::Label } else { Role::Match }));
-        }
-        if let Some(mistake) = job_query::grammar(&self.project).mistake(&self.filter, view) {
-            breadcrumbs.push(Breadcrumb::new(mistake.to_string(), Role::Failed));
-        }
         let searched = (!self.looked.is_whole()).then_some(self.lines.known());
-        breadcrumbs
-            .extend(list::count(&rows, self.lines.jobs(), searched).map(|count| Breadcrumb::new(count, Role::Dim)));
+        let count = list::count(&rows, self.lines.jobs(), searched);
+        let grammar = job_query::grammar(&self.project);
+        breadcrumbs.extend(query_list::breadcrumbs(&self.filter, count, &grammar, view));
         if !self.list.marked().is_empty() {
             breadcrumbs.push(Breadcrumb::new(format!("{} marked", self.list.marked().len()), Role::Warning));
         }
@@ -525,9 +520,6 @@ impl Pane for Jobs {
             Motion::Right if cx.view.size.0 >= WIDE => self.panels.set_focus(BOARD),
             Motion::Right => self.enter(cx),
             Motion::Left => {}
-            Motion::PageUp => self.list.page_by(-1, len),
-            Motion::PageDown => self.list.page_by(1, len),
-            Motion::Wheel(rows) => self.list.scroll_by(rows.into(), len),
             other => other.apply(&mut self.list, len),
         }
         let lines = &self.lines;

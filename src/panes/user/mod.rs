@@ -310,7 +310,8 @@ impl Pane for UserPane {
             Breadcrumb::new(format!("@{}", shown(&name)), Role::Title),
         ];
         if self.tab == PROFILE && !self.projects.filter_text().is_empty() {
-            breadcrumbs.extend(query_list::breadcrumbs(&self.projects, &self.rows(view), &Self::grammar(), view));
+            let (text, count) = (self.projects.filter_text(), self.projects.count(&self.rows(view)));
+            breadcrumbs.extend(query_list::breadcrumbs(text, count, &Self::grammar(), view));
         }
         breadcrumbs
     }

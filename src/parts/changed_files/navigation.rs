@@ -44,13 +44,8 @@ impl Changes {
 
     fn move_list(&mut self, motion: Motion) {
         let (len, before) = (self.nodes.len(), self.list.selected());
-        match motion {
-            Motion::PageUp => self.list.page_by(-1, len),
-            Motion::PageDown => self.list.page_by(1, len),
-            Motion::Wheel(rows) => return self.list.scroll_by(rows.into(), len),
-            other => other.apply(&mut self.list, len),
-        }
-        if before != self.list.selected() {
+        motion.apply(&mut self.list, len);
+        if before != self.list.selected() && !matches!(motion, Motion::Wheel(_)) {
             self.follow_list();
         }
     }
