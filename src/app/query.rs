@@ -278,7 +278,7 @@ impl Grammar {
         let input = term.input.to_owned();
         match term.takes {
             ValueKind::Words(words) | ValueKind::Several(words) if !words.contains(&value) => {
-                return Err(format!("{} is one of {}", term.name, words.join(", ")));
+                return Err(format!("{} must be one of {}", term.name, words.join(", ")));
             }
             ValueKind::Words(_)
             | ValueKind::Text
@@ -301,7 +301,7 @@ impl Grammar {
                 other => *other = json!([value]),
             },
             ValueKind::Numbers => {
-                let wrong = |_| format!("{} is a number", term.name);
+                let wrong = |_| format!("{} must be a number", term.name);
                 let numbers: Result<Vec<u64>, String> = value.split(',').map(|n| n.parse().map_err(wrong)).collect();
                 match inputs.entry(input).or_insert_with(|| json!([])) {
                     Value::Array(all) => all.extend(numbers?.into_iter().map(|number| json!(number))),
@@ -310,7 +310,7 @@ impl Grammar {
             }
             ValueKind::Pair => {
                 let Some((key, held)) = value.split_once('=').filter(|(key, _)| !key.is_empty()) else {
-                    return Err(format!("{} is a name and a value, such as team=rows", term.name));
+                    return Err(format!("{} must be a name and a value, such as team=rows", term.name));
                 };
                 match inputs.entry(input).or_insert_with(|| json!({})) {
                     Value::Object(all) => _ = all.insert(key.to_owned(), json!(held)),
@@ -318,13 +318,13 @@ impl Grammar {
                 }
             }
             ValueKind::Flag if !matches!(value, "yes" | "true") => {
-                return Err(format!("{} can be yes alone", term.name));
+                return Err(format!("{} can only be yes", term.name));
             }
             ValueKind::YesNo | ValueKind::Flag => {
                 let yes = match value {
                     "yes" | "true" => true,
                     "no" | "false" => false,
-                    _ => return Err(format!("{} is yes or no", term.name)),
+                    _ => return Err(format!("{} must be yes or no", term.name)),
                 };
                 inputs.insert(input, json!(yes));
             }
@@ -428,7 +428,7 @@ impl Grammar {
                 ("1m", "a month ago"),
                 ("6m", "half a year ago"),
                 ("1y", "a year ago"),
-                ("today", "when this day began"),
+                ("today", "start of today"),
             ]),
             ValueKind::Sort(orders) => {
                 let both = orders.iter().flat_map(|(word, _)| [(*word).to_owned(), format!("{word}-asc")]);
@@ -589,7 +589,7 @@ mod tests {
         for part in ["skip_groups%5B%5D=3", "=4", "=5", "custom_attributes%5Bteam%5D=rows", "=two%20words"] {
             assert!(asked.contains(part) || asked.replace("[", "%5B").replace("]", "%5D").contains(part), "{asked}");
         }
-        assert!(line("skip:x").contains("is a number") && line("attribute:team").contains("team=rows"));
+        assert!(line("skip:x").contains("must be a number") && line("attribute:team").contains("team=rows"));
     }
 
     #[test]

@@ -34,13 +34,13 @@ const COLUMNS: Columns<Branch> = Columns {
             .loaded(|a, b| a.name.cmp(&b.name)),
         Field::new("state", Column::new("", Size::Fit { min: 0, max: 30 }).priority(1))
             .loaded(|a, b| (b.merged, b.protected).cmp(&(a.merged, a.protected))),
-        Field::new("apart", Column::new("Behind ahead", Size::Fit { min: 0, max: 17 }).priority(3)),
+        Field::new("behind ahead", Column::new("Behind ahead", Size::Fit { min: 0, max: 17 }).priority(3)),
         Field::new("title", Column::new("Last commit", Size::Fill { min: 8, weight: 1 }).priority(4))
             .loaded(|a, b| said(a, |c| &c.title).cmp(&said(b, |c| &c.title))),
         Field::new("author", Column::new("Author", Size::Fit { min: 4, max: 16 }).priority(5))
             .loaded(|a, b| said(a, |c| &c.author_name).cmp(&said(b, |c| &c.author_name))),
         Field::new("SHA", Column::new("SHA", Size::Fixed(8)).priority(6)),
-        Field::new("age", Column::new("Updated", Size::Fixed(7)).right().priority(2))
+        Field::new("updated", Column::new("Updated", Size::Fixed(7)).right().priority(2))
             .loaded(|a, b| when(a).cmp(&when(b)))
             .newest_first(),
     ],

@@ -223,7 +223,7 @@ impl Pane for CommitPane {
             cx.act(cherry_pick::ask(&pane.shown.project, &cx.view));
         })
         .writes()
-        .when(|pane, view| pane.shown.commit(view).value.map(|_| ()).ok_or_else(|| "it is still loading".into())),
+        .when(|pane, view| pane.shown.commit(view).value.map(|_| ()).ok_or_else(|| "it has not loaded yet".into())),
         Command::new("commit.status", &["t"], "Set commit status…", |pane: &mut Self, cx| {
             let sha = pane.sha(&cx.view);
             forms::commit::status(&pane.shown.project, &sha).open(cx);
@@ -243,7 +243,7 @@ impl Pane for CommitPane {
         .when(|pane, view| match pane.shown.commit(view).value {
             Some(commit) if commit.parent_ids.is_empty() => Err("it has no parent".into()),
             Some(_) => Ok(()),
-            None => Err("it is still loading".into()),
+            None => Err("it has not loaded yet".into()),
         }),
     ];
 

@@ -42,7 +42,7 @@ const COLUMNS: Columns<Commit> = Columns {
         Field::new("graph", Column::new("", Size::Fit { min: 1, max: 2 * LANES.1 as u16 + 1 })),
         Field::new("title", Column::new("", Size::Fill { min: 30, weight: 1 })),
         Field::new("author", Column::new("", Size::Fit { min: 4, max: 16 }).priority(3)),
-        Field::new("age", Column::new("", Size::Fixed(4)).right().priority(1)),
+        Field::new("created", Column::new("", Size::Fixed(4)).right().priority(1)),
     ],
     order: None,
 };

@@ -31,7 +31,7 @@ const COLUMNS: Columns<MergeRequest> = Columns {
     fields: &[
         Field::new("state", Column::new("", Size::Fixed(1))),
         Field::new("project", Column::new("Project", Size::Fit { min: 6, max: 24 }).middle().priority(1)),
-        Field::new("number", Column::new("", Size::Fit { min: 2, max: 8 }).right()).loaded(|a, b| a.iid.cmp(&b.iid)),
+        Field::new("ID", Column::new("", Size::Fit { min: 2, max: 8 }).right()).loaded(|a, b| a.iid.cmp(&b.iid)),
         Field::new("title", Column::new("Title", Size::Fill { min: 28, weight: 3 }))
             .loaded(|a, b| review::title(a).cmp(review::title(b))),
         Field::new("labels", Column::new("Labels", Size::Fit { min: 3, max: 18 }).priority(6)),
@@ -42,9 +42,9 @@ const COLUMNS: Columns<MergeRequest> = Columns {
         Field::new("author", Column::new("Author", Size::Fit { min: 3, max: 12 }).priority(2))
             .loaded(|a, b| a.author().map(|user| &user.username).cmp(&b.author().map(|user| &user.username))),
         Field::new("pipeline", Column::new("", Size::Fit { min: 1, max: 1 }).priority(2)),
-        Field::new("notes", Column::new("Comments", Size::Fit { min: 2, max: 10 }).right().priority(3))
+        Field::new("comments", Column::new("Comments", Size::Fit { min: 2, max: 10 }).right().priority(3))
             .loaded(|a, b| a.user_notes_count.flatten().cmp(&b.user_notes_count.flatten())),
-        Field::new("news", Column::new("", Size::Fit { min: 7, max: 14 })),
+        Field::new("unread", Column::new("", Size::Fit { min: 7, max: 14 })),
         Field::new("upvotes", Column::new("Votes", Size::Fit { min: 2, max: 6 }).right().priority(7))
             .loaded(|a: &MergeRequest, b| a.upvotes.flatten().cmp(&b.upvotes.flatten()))
             .hidden(),
@@ -53,11 +53,11 @@ const COLUMNS: Columns<MergeRequest> = Columns {
             .server("created_at")
             .hidden()
             .newest_first(),
-        Field::new("changed", Column::new("Updated", Size::Fixed(7)).right().priority(1))
+        Field::new("updated", Column::new("Updated", Size::Fixed(7)).right().priority(1))
             .server("updated_at")
             .newest_first(),
     ],
-    order: Some(("changed", true)),
+    order: Some(("updated", true)),
 };
 
 /// The merge requests of a project, of a group, or of all projects.

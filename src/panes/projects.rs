@@ -59,11 +59,11 @@ const COLUMNS: Columns<Project> = Columns {
             .server("created_at")
             .hidden()
             .newest_first(),
-        Field::new("changed", Column::new("Updated", Size::Fixed(7)).right().priority(1))
+        Field::new("updated", Column::new("Updated", Size::Fixed(7)).right().priority(1))
             .server("last_activity_at")
             .newest_first(),
     ],
-    order: Some(("changed", true)),
+    order: Some(("updated", true)),
 };
 
 const SCOPES: &[(&str, Scope)] =

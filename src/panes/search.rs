@@ -79,10 +79,10 @@ const COLUMNS: Columns<Hit> = Columns {
     place: "search",
     fields: &[
         Field::new("project", Column::new("", Size::Fit { min: 8, max: 28 }).middle().priority(3)),
-        Field::new("what", Column::new("", Size::Fit { min: 8, max: 44 }).middle()),
-        Field::new("words", Column::new("", Size::Fill { min: 16, weight: 1 })),
+        Field::new("result", Column::new("", Size::Fit { min: 8, max: 44 }).middle()),
+        Field::new("match", Column::new("", Size::Fill { min: 16, weight: 1 })),
         Field::new("author", Column::new("", Size::Fit { min: 4, max: 18 }).priority(2)),
-        Field::new("age", Column::new("", Size::Fit { min: 2, max: 5 }).right().priority(1)),
+        Field::new("updated", Column::new("", Size::Fit { min: 2, max: 5 }).right().priority(1)),
     ],
     order: None,
 };

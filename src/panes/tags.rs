@@ -32,12 +32,14 @@ const COLUMNS: Columns<Tag> = Columns {
         Field::new("name", Column::new("Tag", Size::Fit { min: 10, max: 30 }).middle()).server("name"),
         Field::new("release", Column::new("", Size::Fit { min: 0, max: 8 }).priority(1))
             .loaded(|a, b| b.release.is_some().cmp(&a.release.is_some())),
-        Field::new("words", Column::new("Message", Size::Fill { min: 24, weight: 1 }).priority(3)),
+        Field::new("message", Column::new("Message", Size::Fill { min: 24, weight: 1 }).priority(3)),
         Field::new("author", Column::new("Author", Size::Fit { min: 4, max: 16 }).priority(4)),
         Field::new("SHA", Column::new("SHA", Size::Fixed(8)).priority(5)),
-        Field::new("age", Column::new("Updated", Size::Fixed(7)).right().priority(2)).server("updated").newest_first(),
+        Field::new("updated", Column::new("Updated", Size::Fixed(7)).right().priority(2))
+            .server("updated")
+            .newest_first(),
     ],
-    order: Some(("age", true)),
+    order: Some(("updated", true)),
 };
 
 /// The tags of a project.

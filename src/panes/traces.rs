@@ -64,7 +64,7 @@ impl Traces {
     }
 
     fn can(&self, view: &View, job_action: JobAction) -> Result<(), Disabled> {
-        job_action.can(self.job(view).ok_or("the job is still loading")?)
+        job_action.can(self.job(view).ok_or("the job has not loaded yet")?)
     }
 
     fn job_action(&mut self, job_action: JobAction, cx: &mut Cx) {
@@ -212,7 +212,7 @@ impl Pane for Traces {
                 cx.act(Action::Watch(ci::watched(&viewer.project, job)));
             }
         })
-        .when(|pane, view| pane.job(view).map(|_| ()).ok_or_else(|| "the job is still loading".into())),
+        .when(|pane, view| pane.job(view).map(|_| ()).ok_or_else(|| "the job has not loaded yet".into())),
         Command::new("traces.leave", &["x"], "Remove trace from view", |pane: &mut Self, _| pane.leave_out())
             .footer("leave out")
             .when(|pane, _| if pane.viewers.len() > 1 { Ok(()) } else { Err("it is the only one".into()) }),

@@ -20,6 +20,27 @@ pub enum SortOrder<T> {
     Loaded(fn(&T, &T) -> Ordering),
 }
 
+/// Names under which earlier versions saved columns, and the names that took their place.
+const RENAMED: &[(&str, &str)] = &[
+    ("age", "updated"),
+    ("age", "created"),
+    ("apart", "behind ahead"),
+    ("changed", "updated"),
+    ("company", "organization"),
+    ("made", "created"),
+    ("news", "unread"),
+    ("notes", "comments"),
+    ("number", "ID"),
+    ("projects at most", "projects limit"),
+    ("seen", "last contact"),
+    ("signed in", "last sign-in"),
+    ("signs in by", "identities"),
+    ("takes", "untagged jobs"),
+    ("what", "result"),
+    ("words", "match"),
+    ("words", "message"),
+];
+
 /// A column that a list offers. Its cell stands at the same index in the rows that the pane makes.
 pub struct Field<T> {
     /// Its name where columns are chosen; kept on disk.
@@ -98,11 +119,23 @@ impl<T: 'static> Columns<T> {
         }
     }
 
+    fn has(&self, name: &str) -> bool {
+        self.fields.iter().any(|field| field.name == name)
+    }
+
+    /// Returns what a column that was saved as `name` is called now.
+    fn current_name(&self, name: String) -> String {
+        let renamed = RENAMED.iter().find(|(old, new)| *old == name && self.has(new));
+        renamed.filter(|_| !self.has(&name)).map_or(name, |(_, new)| (*new).to_owned())
+    }
+
     fn choice(&self, view: &View) -> ColumnChoice {
-        let kept = view.settings.columns.get(self.place);
-        let fits =
-            |choice: &&ColumnChoice| choice.columns.iter().any(|name| self.fields.iter().any(|f| f.name == name));
-        kept.filter(fits).cloned().unwrap_or_else(|| self.standard())
+        let saved = view.settings.columns.get(self.place).cloned().map(|choice| ColumnChoice {
+            columns: choice.columns.into_iter().map(|name| self.current_name(name)).collect(),
+            order: choice.order.map(|name| self.current_name(name)),
+            ..choice
+        });
+        saved.filter(|choice| choice.columns.iter().any(|name| self.has(name))).unwrap_or_else(|| self.standard())
     }
 
     /// Returns what is shown now.

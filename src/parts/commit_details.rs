@@ -70,7 +70,7 @@ fn refs(shown: &CommitView, view: &View, details: &mut Details) {
         let place = Place::new("files").project(shown.project.clone()).at(found.name.as_str());
         let sign = if found.r#type == "tag" { "tag" } else { glyph::branch() };
         let pieces = vec![(format!("{sign} "), Role::Dim), (found.name.clone(), Role::Ref)];
-        details.field(if index == 0 { "held by" } else { "" }, pieces, Some(LinkTarget::Place(place)));
+        details.field(if index == 0 { "refs" } else { "" }, pieces, Some(LinkTarget::Place(place)));
     }
     if rows.more {
         details.field("", vec![(format!("{} and more", glyph::cut()), Role::Dim)], None);

@@ -92,7 +92,7 @@ fn write_account(facts: &mut Details, view: &View, user: &Profile) {
     for (name, time) in [
         ("since", &user.created_at),
         ("confirmed", &user.confirmed_at),
-        ("signed in", &user.current_sign_in_at),
+        ("last sign-in", &user.current_sign_in_at),
         ("active", &user.last_activity_on),
     ] {
         let said = moment(view, time.known());
@@ -119,7 +119,7 @@ fn write_account(facts: &mut Details, view: &View, user: &Profile) {
         facts.field("minutes", vec![(format!("{} on shared runners", text::count(*minutes)), Role::Text)], None);
     }
     for (index, identity) in user.identities.known().into_iter().flatten().enumerate() {
-        let name = if index == 0 { "signs in by" } else { "" };
+        let name = if index == 0 { "identities" } else { "" };
         let pieces = vec![(identity.provider.clone(), Role::Text), (format!("  {}", identity.extern_uid), Role::Dim)];
         facts.field(name, pieces, None);
     }
@@ -128,9 +128,5 @@ fn write_account(facts: &mut Details, view: &View, user: &Profile) {
         let pieces = vec![(format!("{} ", attribute.key), Role::Label), (attribute.value.clone(), Role::Text)];
         facts.field(name, pieces, None);
     }
-    facts.field(
-        "number",
-        vec![(user.id.to_string(), Role::Dim)],
-        Some(LinkTarget::Copy("number", user.id.to_string())),
-    );
+    facts.field("ID", vec![(user.id.to_string(), Role::Dim)], Some(LinkTarget::Copy("ID", user.id.to_string())));
 }

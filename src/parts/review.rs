@@ -97,7 +97,7 @@ pub fn close_or_reopen_write(project: &Id, merge_request: &MergeRequest) -> Writ
 /// Returns why it can be neither closed nor reopened.
 pub fn can_close_or_reopen(merge_request: Option<&MergeRequest>) -> Result<(), crate::app::command::Disabled> {
     match merge_request {
-        None => Err("it is still loading".into()),
+        None => Err("it has not loaded yet".into()),
         Some(m) if m.state == MergeRequestState::Merged => Err("it is merged".into()),
         Some(_) => Ok(()),
     }

@@ -105,7 +105,7 @@ async fn every_form_that_changes_a_thing_shows_what_somebody_else_made_of_it() {
     for edit in edits() {
         let mut harness = at(&edit).await;
         harness.press(edit.keys).settle().await;
-        assert!(harness.shows("Esc close, kept"), "{}: no form\n{}", edit.url, harness.picture());
+        assert!(harness.shows("Esc close (draft saved)"), "{}: no form\n{}", edit.url, harness.picture());
         harness.type_text(edit.typed);
         let mut theirs = edit.thing.clone();
         theirs[edit.theirs.0] = edit.theirs.1.clone();

@@ -207,8 +207,8 @@ async fn theirs_is_taken_where_both_changed_something_and_the_rest_stays_to_be_s
 #[tokio::test]
 async fn what_theirs_took_the_place_of_comes_back_by_a_key() {
     let mut harness = clashing(project("theirs")).await;
-    harness.press("t").expect("C-z restores yours").expect("C-z yours back").expect_no("mine");
-    harness.press("C-z").expect("mine").expect("C-z theirs");
+    harness.press("t").expect("C-z restores yours").expect("C-z restore yours").expect_no("mine");
+    harness.press("C-z").expect("mine").expect("C-z restore theirs");
     assert!(harness.kept.values().any(|text| text.contains("mine")), "{:?}", harness.kept);
     harness.press("C-z").expect("theirs").expect_no("mine").press("C-z").expect("mine");
     // What is there was seen: it is sent without a question.

@@ -157,7 +157,9 @@ async fn the_projects_of_a_group_are_a_list_with_its_own_query() {
 
 #[tokio::test]
 async fn what_fails_looks_like_what_it_is() {
-    for (status, words) in [(401, "Not signed in"), (403, "Not allowed"), (429, "Too many requests"), (500, "failed")] {
+    for (status, words) in
+        [(401, "Not signed in"), (403, "Not allowed"), (429, "Too many requests"), (500, "Server error")]
+    {
         let mut harness = Begin::at(Place::new("groups")).open();
         harness.fail("GET /groups", status, "said so").settle().await;
         harness.expect(words);

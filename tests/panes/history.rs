@@ -327,7 +327,7 @@ async fn what_may_be_typed_to_find_commits_is_offered() {
     app.reply(&format!("{REPOSITORY}/branches"), [branch("main", "e", false, true), branch("rows", "d", false, false)]);
     app.reply(&format!("{REPOSITORY}/tags"), json!([]));
     app.settle().await;
-    app.press("/").type_text("a").expect("author:").expect("whose name or address holds it");
+    app.press("/").type_text("a").expect("author:").expect("name or email contains it");
     app.press("Tab").settle().await;
     app.expect("ada@x.test").type_text("som").press("Tab").expect("author:\"Ada Sommer\"");
     app.type_text("until:").expect("a week ago").type_text("2").press("Tab").expect("until:2w");

@@ -200,9 +200,9 @@ fn wrong_list(pane: &str, app: &Harness) -> Option<String> {
         return None;
     }
     let body: Vec<String> = lines[head + 1..lines.len() - 1].iter().map(|line| left(line)).collect();
-    let is_row = |line: &&String| !line.is_empty() && !line.contains(" tries again");
+    let is_row = |line: &&String| !line.is_empty() && !line.contains(" retries");
     let rows: Vec<&String> = body.iter().take_while(is_row).collect();
-    let has_room = rows.len() < body.len() && !body.iter().any(|line| line.contains(" tries again"));
+    let has_room = rows.len() < body.len() && !body.iter().any(|line| line.contains(" retries"));
     let empty = rows.is_empty() || (count == 0 && body.first().is_some_and(String::is_empty));
     if (has_room && !empty && rows.len() != count) || rows.len() > count.max(rows.len() * usize::from(empty)) {
         return Some(format!("{count} rows are counted and {} are shown", rows.len()));

@@ -122,7 +122,7 @@ async fn a_query_that_cannot_be_asked_names_its_word_and_stays_until_it_is_mende
     let mut harness = open().await;
     let before = harness.asked.len();
     harness.press("/").type_text("state:odd").press("Enter").settle().await;
-    harness.expect("state:odd: state is one of opened, closed, merged, all").expect("Draw only visible rows");
+    harness.expect("state:odd: state must be one of opened, closed, merged, all").expect("Draw only visible rows");
     assert!(harness.asked.iter().skip(before).all(|line| !line.contains("odd")), "{:?}", harness.asked);
     harness.press("C-w").type_text("state:merged").press("Enter").settle().await;
     harness.expect("Theme keys");
@@ -199,10 +199,7 @@ async fn what_others_changed_of_marked_ones_is_said_before_it_is_replaced_and_th
     let sent =
         |harness: &Harness| harness.asked.iter().filter(|line| line.starts_with("PUT")).cloned().collect::<Vec<_>>();
     assert_eq!(sent(&harness), [format!("PUT {url}/42 labels=ui,theirs,fast state_event=close")]);
-    harness
-        .expect("state was opened, is now merged")
-        .expect("1 of 2 done, 1 changed by others")
-        .expect("r sends yours");
+    harness.expect("state was opened, is now merged").expect("1 of 2 done, 1 changed by others").expect("r overwrite");
     harness.press("r").settle().await;
     assert_eq!(sent(&harness).len(), 2);
     harness.expect("2 of 2 done");

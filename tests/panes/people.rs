@@ -80,7 +80,7 @@ async fn a_user_is_deleted_only_after_the_name_was_typed_and_the_hard_way_is_exp
     harness.press("Down Enter").expect("groups that nobody else owns");
     harness.type_text("b").press("Enter");
     assert!(sent(&harness, "DELETE").is_empty());
-    harness.type_text("o").expect("does it").press("Enter");
+    harness.type_text("o").expect("confirm").press("Enter");
     assert_eq!(sent(&harness, "DELETE"), ["DELETE /users/2?hard_delete=true"]);
     harness.press("Space Space D").expect("@bo").expect("@gus").expect("Type delete");
     harness.press("y y").expect("@gus");

@@ -156,7 +156,7 @@ enum Open {
 }
 
 fn open(harness: &Harness) -> Open {
-    if harness.shows("Esc close, kept") {
+    if harness.shows("Esc close (draft saved)") {
         return Open::Form;
     }
     let others = ["C-s try again", "r retries", "C-x stops"];

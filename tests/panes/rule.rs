@@ -30,7 +30,7 @@ fn sent(harness: &Harness, verb: &str) -> Vec<String> {
 #[tokio::test]
 async fn a_hook_s_secret_is_hidden_while_it_is_typed_and_never_kept() {
     let mut harness = at(Place::new("hooks"), 120, 30).await;
-    harness.expect("pushes, merge requests").expect("not checked").expect("never shown by the server");
+    harness.expect("pushes, merge requests").expect("disabled").expect("never shown by the server");
     harness.press("+").type_text("chat.test").expect("begins with https://").press("C-u").type_text("https://a.test/x");
     harness.press("Tab").type_text("s3cret").expect_no("s3cret").press("Esc");
     assert!(harness.kept.values().all(|kept| !kept.contains("s3cret")), "{:?}", harness.kept);

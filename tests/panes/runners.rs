@@ -84,7 +84,7 @@ async fn a_query_asks_for_a_scope_and_narrows_by_type_status_and_tag() {
     harness.press("/").type_text("scope:online").press("Enter").settle().await;
     assert!(harness.asked.iter().any(|line| line.starts_with("GET /runners?scope=online")), "{:?}", harness.asked);
     harness.expect_no("attic").press("Esc").press("/").type_text("scope:shared").press("Enter");
-    harness.expect("scope is one of active, paused, online");
+    harness.expect("scope must be one of active, paused, online");
 }
 
 async fn in_project(projects: &[&str]) -> Harness {

@@ -176,7 +176,7 @@ impl Overlay for Batch {
             left.push((format!(", {changed} changed by others"), theme.style(Role::Warning)));
         }
         if failed + changed > 0 && !self.is_busy() {
-            let words = if changed == 0 { " tries again" } else { " sends yours" };
+            let words = if changed == 0 { " retry" } else { " overwrite" };
             left.extend([("  r".into(), key), (words.into(), dim)]);
         }
         let close = if self.is_busy() { " stop" } else { " close" };

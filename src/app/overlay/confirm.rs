@@ -89,7 +89,7 @@ impl Confirm {
         let (theme, foot) = (view.theme, Rect { y: inner.bottom().saturating_sub(1), height: 1, ..inner });
         let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
         let fits = input.text().trim() == name;
-        let enter = if fits { " does it   " } else { " once it is typed   " };
+        let enter = if fits { " confirm   " } else { " confirm once typed   " };
         line::draw(buf, foot, &[("Enter", if fits { key } else { dim }), (enter, dim), ("Esc", key), (" no", dim)]);
         let at = Rect { y: foot.y.saturating_sub(2).max(inner.y), ..foot };
         input.draw(buf, at, theme, true, &text::shown(name))

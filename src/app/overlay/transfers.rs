@@ -99,13 +99,13 @@ impl Overlay for List {
         let verb = match chosen.map(|t| &t.state) {
             Some(State::Waiting | State::Running | State::Unpacking) => "stop",
             Some(State::Done) => "copy path",
-            Some(State::Asking) => "ask again",
-            _ => "go on",
+            Some(State::Asking) => "decide",
+            _ => "resume",
         };
         let (key, dim) = (theme.style(Role::Key), theme.style(Role::Dim));
         let foot = Rect { y: inner.bottom().saturating_sub(1), height: inner.height.min(1), ..inner };
         let path = chosen.map(|t| t.order.path.as_str()).unwrap_or_default();
-        let left = [(glyph::enter(), key), (" ", dim), (verb, dim), ("   x", key), (" take off the list", dim)];
+        let left = [(glyph::enter(), key), (" ", dim), (verb, dim), ("   x", key), (" remove from list", dim)];
         line::pair(buf, foot, &left, &[(crate::ui::text::fit_middle(path, usize::from(inner.width) / 2), dim)]);
         None
     }

@@ -127,9 +127,9 @@ impl CommitPane {
             return Err("you are not signed in".into());
         }
         if view.me().is_none() {
-            return Err("your account is still loading".into());
+            return Err("your account has not loaded yet".into());
         }
-        self.shown.commit(view).value.map(|_| ()).ok_or_else(|| "it is still loading".into())
+        self.shown.commit(view).value.map(|_| ()).ok_or_else(|| "it has not loaded yet".into())
     }
 
     pub(super) fn can_place(&self, view: &View) -> Result<(), Disabled> {

@@ -42,7 +42,7 @@ const COLUMNS: Columns<Deployment> = Columns {
     place: "deployments",
     fields: &[
         Field::new("status", Column::new("", Size::Fit { min: 8, max: 12 })),
-        Field::new("number", Column::new("", Size::Fit { min: 2, max: 7 }).right().priority(5)),
+        Field::new("ID", Column::new("", Size::Fit { min: 2, max: 7 }).right().priority(5)),
         Field::new("environment", Column::new("", Size::Fit { min: 4, max: 16 }).priority(1)),
         Field::new("ref", Column::new("", Size::Fit { min: 4, max: 20 }).middle().priority(3)),
         Field::new("SHA", Column::new("", Size::Fixed(8)).priority(2)),

@@ -281,7 +281,7 @@ impl Pane for Files {
             match pane.panels.focus() {
                 TREE => pane.has_tree(view),
                 _ if pane.blob.author(view).is_some() => Ok(()),
-                _ if pane.blob.is_blamed() => Err("the blame of this line is still loading".into()),
+                _ if pane.blob.is_blamed() => Err("the blame of this line has not loaded yet".into()),
                 _ => Err("the file is open".into()),
             }
         }),

@@ -55,7 +55,7 @@ fn told(id: u64, test: &HookTest) -> String {
     ];
     let mut lines = vec![id.to_string()];
     if test.url.is_some() {
-        lines.push("!\tThis server answers with the hook itself: it delivers no test this way.".into());
+        lines.push("!\tThis server returns the hook itself: it does not deliver tests.".into());
     }
     let one =
         |(name, words): (&str, Option<String>)| words.map(|words| format!("{name}\t{}", words.replace('\n', " ")));
@@ -67,7 +67,7 @@ impl Hooks {
     fn may_change(&self, view: &View) -> Result<(), Disabled> {
         forms::administrator(view)?;
         if !forms::asks_as_administrator(view) {
-            return Err("your account is still loading".into());
+            return Err("your account has not loaded yet".into());
         }
         self.has_row(view)
     }
@@ -245,11 +245,11 @@ impl FactsSource for HookSource {
         for (index, (what, on)) in told.into_iter().enumerate() {
             let (sign, role) = if on { (glyph::done(), Role::Success) } else { (glyph::open(), Role::Dim) };
             let pieces = vec![(format!("{sign} "), role), (what.to_owned(), if on { Role::Text } else { Role::Dim })];
-            facts.field(if index == 0 { "told of" } else { "" }, pieces, None);
+            facts.field(if index == 0 { "triggers" } else { "" }, pieces, None);
         }
         let (words, role) = match hook.enable_ssl_verification {
             true => ("checked", Role::Text),
-            false => ("not checked", Role::Warning),
+            false => ("disabled", Role::Warning),
         };
         facts.field("certificate", vec![(words.into(), role)], None);
         facts.field("secret", vec![("never shown by the server".into(), Role::Dim)], None);

@@ -40,7 +40,7 @@ impl JobTrace {
     }
 
     fn can(&self, view: &View, job_action: JobAction) -> Result<(), Disabled> {
-        job_action.can(self.trace.job(view).ok_or("the job is still loading")?)
+        job_action.can(self.trace.job(view).ok_or("the job has not loaded yet")?)
     }
 
     fn job_action(&mut self, job_action: JobAction, cx: &mut Cx) {
@@ -75,7 +75,7 @@ impl JobTrace {
         let next = here.and_then(|at| if forward { at.checked_add(1) } else { at.checked_sub(1) });
         match next.and_then(|at| ids.get(at)) {
             Some(id) => cx.act(Action::Replace(self.job_place(*id))),
-            None if ids.is_empty() => cx.say(Tone::Info, "The other jobs of this pipeline are still loading."),
+            None if ids.is_empty() => cx.say(Tone::Info, "The other jobs of this pipeline have not loaded yet."),
             None => cx.say(Tone::Info, if forward { "This is the last job." } else { "This is the first job." }),
         }
     }
@@ -182,7 +182,7 @@ impl Pane for JobTrace {
             cx.go(ci::traces(&pane.trace.project, ids.into_iter()));
         })
         .when(|pane, view| match pane.together(view).len() {
-            0 | 1 if pane.trace.job(view).is_none() => Err("the job is still loading".into()),
+            0 | 1 if pane.trace.job(view).is_none() => Err("the job has not loaded yet".into()),
             0 | 1 => Err("no other job of this pipeline has a trace".into()),
             _ => Ok(()),
         }),
@@ -195,7 +195,7 @@ impl Pane for JobTrace {
         .when(|pane, view| match pane.trace.job(view) {
             Some(job) if job.status.is_finished() => Err("the job has ended".into()),
             Some(_) => Ok(()),
-            None => Err("the job is still loading".into()),
+            None => Err("the job has not loaded yet".into()),
         }),
         Command::new("job.next", &["]"], "Next job in pipeline", |pane: &mut Self, cx| pane.sibling(true, cx)),
         Command::new("job.previous", &["["], "Previous job in pipeline", |pane: &mut Self, cx| {
@@ -235,7 +235,7 @@ impl Pane for JobTrace {
         .when(|pane, view| match pane.trace.job(view) {
             Some(job) if job.has_artifacts() => Ok(()),
             Some(_) => Err("it has no artifacts".into()),
-            None => Err("the job is still loading".into()),
+            None => Err("the job has not loaded yet".into()),
         }),
         Command::new("job.erase", &["Delete"], "Erase job…", |pane: &mut Self, cx| {
             pane.job_action(JobAction::Erase, cx);
@@ -248,7 +248,7 @@ impl Pane for JobTrace {
             }
         })
         .when(|pane, view| {
-            let job = pane.trace.job(view).ok_or("the job is still loading")?;
+            let job = pane.trace.job(view).ok_or("the job has not loaded yet")?;
             job.commit.as_ref().map(|_| ()).ok_or_else(|| "its commit is unknown".into())
         }),
         Command::new("job.pipeline", &["p"], "Go to pipeline", |pane: &mut Self, cx| {
@@ -257,7 +257,7 @@ impl Pane for JobTrace {
             }
         })
         .when(|pane, view| {
-            let job = pane.trace.job(view).ok_or("the job is still loading")?;
+            let job = pane.trace.job(view).ok_or("the job has not loaded yet")?;
             job.pipeline.as_ref().map(|_| ()).ok_or_else(|| "it has no pipeline".into())
         }),
     ];

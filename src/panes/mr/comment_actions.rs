@@ -81,9 +81,9 @@ impl Mr {
             return Err("you are not signed in".into());
         }
         if view.me().is_none() {
-            return Err("your account is still loading".into());
+            return Err("your account has not loaded yet".into());
         }
-        self.known(view).map(|_| ()).ok_or_else(|| "it is still loading".into())
+        self.known(view).map(|_| ()).ok_or_else(|| "it has not loaded yet".into())
     }
 
     pub(super) fn has_note(&self, view: &View) -> Result<(), Disabled> {
@@ -219,7 +219,7 @@ impl Mr {
         if changes.is_empty() {
             return Err("there is no suggestion under the cursor".into());
         }
-        let known = self.known(view).ok_or("it is still loading")?;
+        let known = self.known(view).ok_or("it has not loaded yet")?;
         if !known.is_open() {
             return Err("it is no longer open".into());
         }

@@ -379,7 +379,7 @@ impl Pane for Mr {
             .when(Mr::on_changes),
         Command::new("mr.jobs", &["J"], "Go to pipeline jobs", |pane: &mut Self, cx| pane.go_to_jobs(cx)).when(
             |pane, view| {
-                pane.known(view).ok_or("it is still loading")?;
+                pane.known(view).ok_or("it has not loaded yet")?;
                 let rows = view.store.list(&pane.pipelines_of());
                 list::need(pane.pipeline(view), &rows, "it has no pipeline").map(|_| ())
             },

@@ -233,7 +233,7 @@ impl Mr {
 
     pub(super) fn can_compare_ends(&self, view: &View) -> Result<(), Disabled> {
         match self.tab {
-            Tab::Changes if self.known(view).is_none() => Err("it is still loading".into()),
+            Tab::Changes if self.known(view).is_none() => Err("it has not loaded yet".into()),
             Tab::Changes if self.base(view).is_none() => Err("the base commit is unknown".into()),
             Tab::Changes => Ok(()),
             _ => Err("only in the changes".into()),
@@ -276,7 +276,7 @@ impl Mr {
     pub(super) fn can_turn_commit(&self, view: &View) -> Result<(), Disabled> {
         match self.tab {
             Tab::Changes if view.store.list(&self.commits_of()).is_empty() => {
-                Err("its commits are still loading".into())
+                Err("its commits have not loaded yet".into())
             }
             Tab::Changes => Ok(()),
             _ => Err("only in the changes".into()),

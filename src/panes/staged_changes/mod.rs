@@ -351,7 +351,7 @@ impl Pane for StagedChanges {
         }
         let Some(desk) = self.desk(view) else {
             let (why, hint) = match view.session.signed_in {
-                true => ("Your account is still loading.", "r asks the server again"),
+                true => ("Your account has not loaded yet.", "r asks the server again"),
                 false => ("You are not signed in: nothing can be staged.", "labscope auth login"),
             };
             return state::empty(buf, area, view.theme, why, hint);

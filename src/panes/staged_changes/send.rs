@@ -23,7 +23,7 @@ impl StagedChanges {
         if staging.changes.is_empty() {
             return Err("nothing is staged".into());
         }
-        let Some(desk) = self.desk(view) else { return Err("your account is still loading".into()) };
+        let Some(desk) = self.desk(view) else { return Err("your account has not loaded yet".into()) };
         let clashing = self.checks.iter().filter(|check| check.clash.is_some()).count();
         if clashing > 0 {
             let files = if clashing == 1 { "a file needs" } else { "some files need" };

@@ -169,7 +169,7 @@ impl UserPane {
             return Err("only its owner can add a GPG key".into());
         }
         forms::administrator(view)?;
-        self.id(view).map(|_| ()).ok_or_else(|| "the user is still loading".into())
+        self.id(view).map(|_| ()).ok_or_else(|| "the user has not loaded yet".into())
     }
 
     fn add(&mut self, cx: &mut Cx) {
@@ -185,11 +185,11 @@ impl UserPane {
         if self.own && view.me().is_some_and(|me| me.is_admin.flatten() != Some(true)) {
             return Err("for administrators only; edit your account in the browser".into());
         }
-        self.profile(view).map(|_| ()).ok_or_else(|| "the user is still loading".into())
+        self.profile(view).map(|_| ()).ok_or_else(|| "the user has not loaded yet".into())
     }
 
     fn may_delete(&self, view: &View) -> Result<(), Disabled> {
-        let Some(whose) = self.whose(view) else { return Err("the user is still loading".into()) };
+        let Some(whose) = self.whose(view) else { return Err("the user has not loaded yet".into()) };
         let there = match self.tab {
             SSH => self.ssh.current(view, &whose).is_some(),
             GPG if whose != KeyOwner::Own => return Err("only its owner can remove a GPG key".into()),

@@ -41,24 +41,21 @@ const COLUMNS: Columns<Profile> = Columns {
         Field::new("notes", Column::new("", Size::Fit { min: 0, max: 24 }).priority(2)),
         Field::new("email", Column::new("Email", Size::Fit { min: 0, max: 30 }).middle().priority(4))
             .loaded(|a: &Profile, b| a.email.known().cmp(&b.email.known())),
-        Field::new("company", Column::new("Organization", Size::Fit { min: 0, max: 24 }).priority(5))
+        Field::new("organization", Column::new("Organization", Size::Fit { min: 0, max: 24 }).priority(5))
             .loaded(|a: &Profile, b| a.organization.known().cmp(&b.organization.known()))
             .hidden(),
-        Field::new("signs in by", Column::new("Identities", Size::Fit { min: 0, max: 24 }).priority(5)).hidden(),
-        Field::new(
-            "projects at most",
-            Column::new("Projects limit", Size::Fit { min: 0, max: 16 }).right().priority(6),
-        )
-        .loaded(|a: &Profile, b| a.projects_limit.known().cmp(&b.projects_limit.known()))
-        .hidden(),
-        Field::new("number", Column::new("ID", Size::Fit { min: 1, max: 9 }).right().priority(3))
+        Field::new("identities", Column::new("Identities", Size::Fit { min: 0, max: 24 }).priority(5)).hidden(),
+        Field::new("projects limit", Column::new("Projects limit", Size::Fit { min: 0, max: 16 }).right().priority(6))
+            .loaded(|a: &Profile, b| a.projects_limit.known().cmp(&b.projects_limit.known()))
+            .hidden(),
+        Field::new("ID", Column::new("ID", Size::Fit { min: 1, max: 9 }).right().priority(3))
             .loaded(|a: &Profile, b| a.id.cmp(&b.id))
             .hidden(),
-        Field::new("made", Column::new("Created", Size::Fixed(7)).right().priority(3))
+        Field::new("created", Column::new("Created", Size::Fixed(7)).right().priority(3))
             .loaded(|a: &Profile, b| at(&a.created_at).cmp(&at(&b.created_at)))
             .newest_first()
             .hidden(),
-        Field::new("signed in", Column::new("Last sign-in", Size::Fixed(12)).right().priority(3))
+        Field::new("last sign-in", Column::new("Last sign-in", Size::Fixed(12)).right().priority(3))
             .loaded(|a: &Profile, b| at(&a.last_sign_in_at).cmp(&at(&b.last_sign_in_at)))
             .newest_first()
             .hidden(),
@@ -237,7 +234,7 @@ impl ListSource for UserSource {
     }
 
     fn copies(&self, _view: &View, user: &Profile) -> Vec<(&'static str, String)> {
-        let mut copies = vec![("username", user.username.clone()), ("number", user.id.to_string())];
+        let mut copies = vec![("username", user.username.clone()), ("ID", user.id.to_string())];
         copies.extend(user.email.known().map(|email| ("email address", email.clone())));
         copies
     }

@@ -188,7 +188,7 @@ impl Drafts {
     /// Returns whether there is a review to send.
     pub fn can_send(&self, view: &View) -> Result<(), Disabled> {
         if view.me().is_none() {
-            return Err("your account is still loading".into());
+            return Err("your account has not loaded yet".into());
         }
         match self.to_send().iter().filter(|key| view.outbox.progress(key).is_none()).count() {
             0 if self.drafts.is_empty() => Err("there is no draft".into()),

@@ -72,7 +72,7 @@ impl FileContext {
         if project::project(view, &self.project).is_some_and(Project::is_archived) {
             return Err("the project is archived".into());
         }
-        self.desk(view).map(|_| ()).ok_or_else(|| "your account is still loading".into())
+        self.desk(view).map(|_| ()).ok_or_else(|| "your account has not loaded yet".into())
     }
 
     fn base(&self, desk: &StagingKey, view: &View) -> Base {

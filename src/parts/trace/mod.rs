@@ -401,7 +401,7 @@ impl Viewer {
         let ended =
             view.store.growing::<Trace>(&self.request()).is_some_and(|trace| trace.over || trace.error.is_some());
         match self.job(view) {
-            None => Err("the job is still loading".into()),
+            None => Err("the job has not loaded yet".into()),
             Some(job) if self.has_trace(view, job) && job.status.is_finished() && !ended => {
                 Err("the trace is still loading".into())
             }

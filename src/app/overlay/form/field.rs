@@ -322,10 +322,10 @@ impl Field {
             Widget::YesNo => match text {
                 "yes" => json!(true),
                 "no" => json!(false),
-                _ => return wrong("is yes or no"),
+                _ => return wrong("must be yes or no"),
             },
             Widget::Choice(words) if words.contains(&text) => json!(text),
-            Widget::Choice(words) => return Err(NoValue::Wrong(format!("is one of {}", words.join(", ")))),
+            Widget::Choice(words) => return Err(NoValue::Wrong(format!("must be one of {}", words.join(", ")))),
         };
         // The names of choices may stand for numbers, and numbers may be wanted as texts.
         Ok(Some(match (self.kind, &value) {

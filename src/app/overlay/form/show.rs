@@ -64,7 +64,7 @@ impl Form {
                 ("Tab".into(), key),
                 (" next  ".into(), dim),
                 ("Esc".into(), key),
-                (" close, kept".into(), dim),
+                (" close (draft saved)".into(), dim),
             ],
             State::Looking => vec![("checking for changes…".into(), theme.style(Role::Running))],
             State::Naming => vec![("resolving names…".into(), theme.style(Role::Running))],
@@ -75,7 +75,7 @@ impl Form {
                 ("Tab".into(), key),
                 (" next  ".into(), dim),
                 ("Esc".into(), key),
-                (" close, kept".into(), dim),
+                (" close (draft saved)".into(), dim),
             ],
             State::Clashing(..) => Vec::new(),
         };
@@ -83,7 +83,7 @@ impl Form {
             && !self.replaced.texts.is_empty()
             && matches!(self.state, State::Typing | State::Failed(_))
         {
-            let whose = if self.replaced.theirs { " theirs  " } else { " yours back  " };
+            let whose = if self.replaced.theirs { " restore theirs  " } else { " restore yours  " };
             let at = left.len().saturating_sub(2);
             left.splice(at..at, [("C-z".into(), key), (whose.into(), dim)]);
         }
