@@ -14,6 +14,7 @@ use crate::store::{Arrival, HeldState, Ticket, Value, Want, Write};
 use crate::ui::theme::Background;
 use crossterm::event::{KeyEvent, MouseEvent};
 use jiff::{SignedDuration, Timestamp};
+use std::any::Any;
 use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -56,6 +57,16 @@ impl std::fmt::Debug for PagerText {
     }
 }
 
+/// What an overlay gives back to the pane that opened it: a value of a type that the pane, or a part of it, chose.
+pub struct Answer(Box<dyn Any>);
+
+impl Answer {
+    /// Returns the value if it is a `T`, else the answer as it is.
+    pub fn take<T: Any>(self) -> Result<T, Answer> {
+        self.0.downcast().map(|value| *value).map_err(Answer)
+    }
+}
+
 /// What a pane, an overlay or a global command asks for.
 pub enum Action {
     /// Open a place; the present one stays behind it.
@@ -89,7 +100,7 @@ pub enum Action {
     /// The text being sought; `done` when typing ended.
     Sought(String),
     /// An overlay's answer for the pane.
-    Answer(&'static str, String),
+    Answer(Answer),
     /// Change something on the server.
     Send(Write),
     /// The same, for a text that is kept under a key until the server has it.
@@ -109,8 +120,8 @@ pub enum Action {
     Copy(&'static str, String),
     /// Open a page in the browser.
     Browse(String),
-    /// Write text in the user's own editor; the answer goes to the overlay on top, else to the pane under the tag.
-    Edit { tag: &'static str, text: String, suffix: Cow<'static, str> },
+    /// Write text in the user's own editor; the answer goes to the overlay on top.
+    Edit { text: String, suffix: Cow<'static, str> },
     /// Show text in the user's own pager.
     Page(PagerText),
     /// Save bytes to a file: asks where.
@@ -175,6 +186,13 @@ pub enum Action {
     Seen(SeenChange),
 }
 
+impl Action {
+    /// Answers the pane with `value`.
+    pub fn answer(value: impl Any) -> Action {
+        Action::Answer(Answer(Box::new(value)))
+    }
+}
+
 /// Stops something that runs in the background. What it said before it knew may still be on its way when the same thing
 /// is started again, and must not be taken for what the new one says.
 #[derive(Clone, Debug, Default)]
@@ -226,7 +244,7 @@ pub enum Msg {
     /// What became of a save.
     Transfer(u64, TransferEvent),
     /// The user's editor came back with this text, or could not be run.
-    Edited(&'static str, Result<String, String>),
+    Edited(Result<String, String>),
     /// The user's editor had written this text when the program was told to end.
     Interrupted(String),
     /// Why the disk does not take the texts that are to be kept; or that it takes them again.
@@ -292,7 +310,7 @@ pub enum Effect {
     /// Open a page in the browser.
     Browse(String),
     /// Run the user's editor on this text, in a file whose name ends so.
-    Edit { tag: &'static str, text: String, suffix: Cow<'static, str> },
+    Edit { text: String, suffix: Cow<'static, str> },
     /// Run the user's pager on this text.
     Page(PagerText),
     /// Save bytes to a file.

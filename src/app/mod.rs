@@ -365,7 +365,7 @@ impl App {
             }
             Msg::Sent(number, outcome) => self.sent(number, outcome, effects),
             Msg::Transfer(number, news) => self.transferred(number, &news, effects),
-            Msg::Edited(tag, outcome) => self.edited(tag, outcome, effects),
+            Msg::Edited(outcome) => self.edited(outcome, effects),
             Msg::Interrupted(text) => self.with_overlay(effects, |overlay, cx| overlay.interrupted(text, cx)),
             Msg::Kept(outcome) => self.kept(outcome),
             Msg::Claimed(key, claim) => self.claimed(&key, claim, effects),
@@ -493,16 +493,15 @@ impl App {
         }
     }
 
-    fn edited(&mut self, tag: &'static str, outcome: Result<String, String>, effects: &mut Vec<Effect>) {
+    fn edited(&mut self, outcome: Result<String, String>, effects: &mut Vec<Effect>) {
         match outcome {
             Err(why) => self.say(Tone::Bad, why),
             // Whoever asked for it was closed in the meantime: what was written there is not lost.
-            Ok(text) if tag.is_empty() && self.overlays.is_empty() => {
+            Ok(text) if self.overlays.is_empty() => {
                 self.say(Tone::Warning, "What asked for this text was closed: the text is in the clipboard.".into());
                 effects.push(Effect::Copy(text));
             }
-            Ok(text) if tag.is_empty() => self.with_overlay(effects, |overlay, cx| overlay.edited(text, cx)),
-            Ok(text) => self.with_pane(effects, |pane, cx| pane.answer(tag, text, cx)),
+            Ok(text) => self.with_overlay(effects, |overlay, cx| overlay.edited(text, cx)),
         }
     }
 
@@ -705,7 +704,7 @@ impl App {
             Action::Seek => self.open_search(),
             Action::SeekNext(forward) => self.with_pane(effects, |pane, cx| pane.seek_next(forward, cx)),
             Action::Sought(text) => self.with_pane(effects, |pane, cx| pane.set_filter_text(&text, cx)),
-            Action::Answer(tag, value) => self.with_pane(effects, |pane, cx| pane.answer(tag, value, cx)),
+            Action::Answer(answer) => self.with_pane(effects, |pane, cx| pane.answer(answer, cx)),
             Action::Send(write) => self.send(write, KeptKey::Nothing, None, effects),
             Action::SendKept(key, write) => {
                 let carries = self.carrying(Some(key));
@@ -738,7 +737,7 @@ impl App {
                 effects.push(Effect::Copy(text));
             }
             Action::Browse(url) => effects.push(Effect::Browse(url)),
-            Action::Edit { tag, text, suffix } => effects.push(Effect::Edit { tag, text, suffix }),
+            Action::Edit { text, suffix } => effects.push(Effect::Edit { text, suffix }),
             Action::Page(paper) => effects.push(Effect::Page(paper)),
             Action::Save(save) => self.save(save),
             Action::SaveTo(order) => self.save_to(order, effects),
@@ -974,7 +973,7 @@ impl App {
                     .into_iter()
                     .map(|(what, text)| Item::act(what, Action::Copy(what, text.clone())).detail(text))
                     .collect();
-                self.overlays.push(Box::new(Picker::new("Copy", "", items)));
+                self.overlays.push(Box::new(Picker::new("Copy", items)));
             }
         }
     }
@@ -1008,7 +1007,7 @@ impl App {
         if items.is_empty() {
             return self.say(Tone::Info, "There are no actions here.".into());
         }
-        self.overlays.push(Box::new(Picker::new("Actions", "", items)));
+        self.overlays.push(Box::new(Picker::new("Actions", items)));
     }
 
     fn place_items(&self) -> Vec<Item> {
@@ -1038,14 +1037,14 @@ impl App {
         }
         let free = |text: &str| Action::GoTo(text.to_owned());
         let picker =
-            Picker::new("Command", "", items).free(free, "a place, a command, or a target such as group/project!12");
+            Picker::new("Command", items).free(free, "a place, a command, or a target such as group/project!12");
         self.overlays.push(Box::new(picker));
     }
 
     fn anything(&mut self) {
         let source = Box::new(quick_open::QuickOpen::new(&self.place()));
         let free = |text: &str| Action::GoTo(text.to_owned());
-        let picker = Picker::of("Go to anything", "", source, &self.view_of())
+        let picker = Picker::of("Go to anything", source, &self.view_of())
             .free(free, "project, group, merge request, job, ref, file, user");
         self.overlays.push(Box::new(picker));
     }
@@ -1056,7 +1055,7 @@ impl App {
         let place = registry::find(self.registry, here).map_or("", |entry| entry.title);
         let mut items = self.command_items();
         items.extend(self.global_items().map(|item| item.detail("everywhere")));
-        self.overlays.push(Box::new(Picker::new(format!("Keys: {place}"), "", items).of_keys()));
+        self.overlays.push(Box::new(Picker::new(format!("Keys: {place}"), items).of_keys()));
     }
 
     /// Asks before doing `action`.

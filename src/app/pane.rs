@@ -1,6 +1,6 @@
 //! What a place is made of: the trait of panes, what they may see, and what they may ask for.
 
-use super::action::{Action, Tone};
+use super::action::{Action, Answer, Tone};
 use super::command::{Command, Disabled, Info, Motion};
 use super::hits::Hits;
 use super::outbox::Outbox;
@@ -270,8 +270,8 @@ pub trait Pane: Sized + 'static {
     fn set_filter_text(&mut self, _text: &str, _cx: &mut Cx) {}
     /// Goes to the next thing found, or the one before.
     fn seek_next(&mut self, _forward: bool, _cx: &mut Cx) {}
-    /// The answer of an overlay that was opened with `tag`.
-    fn answer(&mut self, _tag: &'static str, _value: String, _cx: &mut Cx) {}
+    /// The answer of an overlay that it opened.
+    fn answer(&mut self, _answer: Answer, _cx: &mut Cx) {}
     /// Esc: undo the innermost thing that is on (a filter, a mark); `false` where there is none.
     fn escape(&mut self, _cx: &mut Cx) -> bool {
         false
@@ -321,7 +321,7 @@ pub trait AnyPane {
     fn filter_text(&self) -> String;
     fn set_filter_text(&mut self, text: &str, cx: &mut Cx);
     fn seek_next(&mut self, forward: bool, cx: &mut Cx);
-    fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx);
+    fn answer(&mut self, answer: Answer, cx: &mut Cx);
     fn escape(&mut self, cx: &mut Cx) -> bool;
     fn url(&self, view: &View) -> Option<String>;
     fn copies(&self, view: &View) -> Vec<(&'static str, String)>;
@@ -389,8 +389,8 @@ impl<P: Pane> AnyPane for P {
     fn seek_next(&mut self, forward: bool, cx: &mut Cx) {
         Pane::seek_next(self, forward, cx);
     }
-    fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
-        Pane::answer(self, tag, value, cx);
+    fn answer(&mut self, answer: Answer, cx: &mut Cx) {
+        Pane::answer(self, answer, cx);
     }
     fn escape(&mut self, cx: &mut Cx) -> bool {
         Pane::escape(self, cx)

@@ -138,7 +138,7 @@ impl App {
             Item::act(name, Action::Open(Box::new(composer))).detail(words)
         };
         let items = drafts.into_iter().map(item).collect();
-        self.overlays.push(Box::new(Picker::new("All drafts", "", items)));
+        self.overlays.push(Box::new(Picker::new("All drafts", items)));
     }
 
     /// Under which it is kept who was signed in last.

@@ -182,6 +182,6 @@ impl App {
             Item::act(other.host.name(), Action::Elsewhere(other.host.clone(), None)).detail(note)
         });
         let items = std::iter::once(here).chain(others).collect();
-        self.overlays.push(Box::new(Picker::new("Servers", "", items)));
+        self.overlays.push(Box::new(Picker::new("Servers", items)));
     }
 }

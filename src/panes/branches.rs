@@ -6,7 +6,7 @@ use crate::api::branches::{
 use crate::api::commits::Commit;
 use crate::api::{Endpoint, Id};
 use crate::app::App;
-use crate::app::action::{Action, Tone};
+use crate::app::action::{Action, Answer, Tone};
 use crate::app::command::{Command, Disabled};
 use crate::app::overlay::confirm::Confirm;
 use crate::app::overlay::picker::{Item, Picker};
@@ -65,15 +65,13 @@ pub struct BranchSource {
 /// The list of branches.
 pub type Branches = ListPane<BranchSource>;
 
-/// What may be done to a branch that is protected: what a picker says, and what it sends.
-const PROTECTIONS: &[(&str, &str, bool, bool)] = &[
-    ("Protect: only maintainers push and merge", "", false, false),
-    ("Protect: developers may merge", "merge", false, true),
-    ("Protect: developers may push", "push", true, false),
-    ("Protect: developers may push and merge", "push merge", true, true),
+/// How a branch may be protected: what a picker says, and whether developers push and merge.
+const PROTECTIONS: &[(&str, bool, bool)] = &[
+    ("Protect: only maintainers push and merge", false, false),
+    ("Protect: developers may merge", false, true),
+    ("Protect: developers may push", true, false),
+    ("Protect: developers may push and merge", true, true),
 ];
-/// The answer that ends the protection.
-const UNPROTECT: &str = "unprotect";
 
 impl BranchSource {
     fn list(&self, search: &str) -> ListBranches {
@@ -185,34 +183,23 @@ impl Branches {
 
     fn protect(&mut self, cx: &mut Cx) {
         let Some(branch) = self.current(&cx.view) else { return };
+        let (id, name) = (self.source.project.clone(), branch.name.clone());
         let mut items: Vec<Item> = PROTECTIONS
             .iter()
-            .map(|(words, answer, push, merge)| {
+            .map(|(words, push, merge)| {
                 let now =
                     branch.protected && (branch.developers_can_push, branch.developers_can_merge) == (*push, *merge);
-                Item::answer(*words, *answer).note(if now { "now" } else { "" })
+                let (developers_can_push, developers_can_merge) = (Some(*push), Some(*merge));
+                let (id, branch, what) = (id.clone(), name.clone(), format!("protect {name}"));
+                let protect = ProtectBranch { id, branch, developers_can_push, developers_can_merge };
+                Item::act(*words, Action::Send(Write::new(&protect, what))).note(if now { "now" } else { "" })
             })
             .collect();
-        items.push(Item::answer("No protection", UNPROTECT).note(if branch.protected { "" } else { "now" }));
+        let unprotect = UnprotectBranch { id, branch: name.clone() };
+        let unprotect = Action::Send(Write::new(&unprotect, format!("unprotect {name}")));
+        items.push(Item::act("No protection", unprotect).note(if branch.protected { "" } else { "now" }));
         let title = format!("Protection of {}", shown(&branch.name));
-        cx.act(Action::Open(Box::new(Picker::new(title, "protect", items))));
-    }
-
-    fn set_protection(&mut self, answer: &str, cx: &mut Cx) {
-        let Some(branch) = self.current(&cx.view) else { return };
-        let (id, branch) = (self.source.project.clone(), branch.name.clone());
-        let write = match PROTECTIONS.iter().find(|(_, word, ..)| *word == answer) {
-            Some((_, _, push, merge)) => {
-                let what = format!("protect {branch}");
-                let (developers_can_push, developers_can_merge) = (Some(*push), Some(*merge));
-                Write::new(&ProtectBranch { id, branch, developers_can_push, developers_can_merge }, what)
-            }
-            None => {
-                let what = format!("unprotect {branch}");
-                Write::new(&UnprotectBranch { id, branch }, what)
-            }
-        };
-        cx.act(Action::Send(write));
+        cx.act(Action::Open(Box::new(Picker::new(title, items))));
     }
 
     /// The branches to compare: the marked one and the selected one, two marked ones, or the default branch and the
@@ -379,11 +366,9 @@ impl ListSource for BranchSource {
         pane.sweep(cx);
     }
 
-    fn answer(pane: &mut Branches, tag: &'static str, value: String, cx: &mut Cx) {
-        match tag {
-            "protect" => pane.set_protection(&value, cx),
-            forms::refs::MADE => pane.list.reveal_new(value),
-            _ => {}
+    fn answer(pane: &mut Branches, answer: Answer, _cx: &mut Cx) {
+        if let Ok(forms::refs::NewRef(name)) = answer.take() {
+            pane.list.reveal_new(name);
         }
     }
 

@@ -3,7 +3,7 @@
 mod comment_actions;
 
 use crate::api::commits::ListCommits;
-use crate::app::action::{Action, Tone};
+use crate::app::action::{Action, Answer, Tone};
 use crate::app::command::{Command, Disabled, Motion};
 use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, Tabs, View};
 use crate::app::place::Place;
@@ -368,10 +368,10 @@ impl Pane for CommitPane {
         self.shown.changes.seek_next(forward);
     }
 
-    fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
-        if tag == cherry_pick::TAG {
+    fn answer(&mut self, answer: Answer, cx: &mut Cx) {
+        if let Ok(cherry_pick::PickTo(branch)) = answer.take() {
             let picks = self.shown.commit(&cx.view).value.map(cherry_pick::pick_of).into_iter().collect();
-            cherry_pick::confirm(&self.shown.project, picks, &value, cx);
+            cherry_pick::confirm(&self.shown.project, picks, &branch, cx);
         }
     }
 

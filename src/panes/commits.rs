@@ -3,7 +3,7 @@
 
 use crate::api::Id;
 use crate::api::commits::{Commit, ListCommits};
-use crate::app::action::{Action, Tone};
+use crate::app::action::{Action, Answer, Tone};
 use crate::app::command::{Command, Motion};
 use crate::app::overlay::prompt::Prompt;
 use crate::app::pane::{Breadcrumb, Cx, Needs, Pointer, View};
@@ -46,6 +46,12 @@ const COLUMNS: Columns<Commit> = Columns {
     ],
     order: None,
 };
+
+/// What was chosen, or typed.
+enum CommitsAnswer {
+    Ref(String),
+    Path(String),
+}
 
 /// A log: of a ref, of a path, or of every branch and tag.
 pub struct CommitSource {
@@ -133,13 +139,13 @@ impl ListSource for CommitSource {
             .footer("files")
             .when(Commits::has_row),
         Command::new("commits.ref", &["R"], "Switch branch or tag…", |pane: &mut Commits, cx| {
-            let free = |name: &str| Action::Answer("ref", name.to_owned());
-            cx.act(Refs::pick_or("Commits of", "ref", &pane.source.project, &cx.view, free));
+            let then = |name: &str| Action::answer(CommitsAnswer::Ref(name.to_owned()));
+            cx.act(Refs::pick("Commits of", &pane.source.project, &cx.view, then));
         })
         .footer("ref"),
         Command::new("commits.path", &["p"], "Filter by path…", |pane: &mut Commits, cx| {
             let path = pane.source.path.clone().unwrap_or_default();
-            cx.act(Action::Open(Box::new(Prompt::ask("path", "path", path))));
+            cx.act(Action::Open(Box::new(Prompt::ask("path", path, CommitsAnswer::Path))));
         })
         .footer("path"),
         Command::new("commits.all", &["A"], "Toggle commits of all refs", |pane: &mut Commits, _| {
@@ -283,20 +289,26 @@ impl ListSource for CommitSource {
         pane.source.lanes = if pane.list_width(&cx.view) < ROOMY { LANES.0 } else { LANES.1 };
     }
 
-    fn answer(pane: &mut Commits, tag: &'static str, value: String, cx: &mut Cx) {
-        match tag {
-            "ref" => {
-                pane.source.git_ref = Some(value);
+    fn answer(pane: &mut Commits, answer: Answer, cx: &mut Cx) {
+        let answer = match answer.take() {
+            Ok(CommitsAnswer::Ref(name)) => {
+                pane.source.git_ref = Some(name);
                 pane.source.all = false;
-                pane.list.restart();
+                return pane.list.restart();
             }
-            "path" => {
-                pane.source.path = Some(value.trim_matches('/').to_owned()).filter(|p| !p.is_empty());
-                pane.list.restart();
+            Ok(CommitsAnswer::Path(path)) => {
+                pane.source.path = Some(path.trim_matches('/').to_owned()).filter(|path| !path.is_empty());
+                return pane.list.restart();
             }
-            forms::refs::MADE => cx.say(Tone::Good, format!("{value} was made.")),
-            cherry_pick::TAG => cherry_pick::confirm(&pane.source.project, pane.picks(&cx.view), &value, cx),
-            _ => {}
+            Err(answer) => answer,
+        };
+        match answer.take() {
+            Ok(forms::refs::NewRef(name)) => cx.say(Tone::Good, format!("{name} was made.")),
+            Err(answer) => {
+                if let Ok(cherry_pick::PickTo(branch)) = answer.take() {
+                    cherry_pick::confirm(&pane.source.project, pane.picks(&cx.view), &branch, cx);
+                }
+            }
         }
     }
 

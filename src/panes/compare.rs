@@ -3,7 +3,7 @@
 use crate::api::commits::Commit;
 use crate::api::repository::{Compare, Comparison};
 use crate::api::{Endpoint, Id};
-use crate::app::action::Action;
+use crate::app::action::{Action, Answer};
 use crate::app::command::{Command, Disabled, Motion};
 use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, Tabs, View};
 use crate::app::place::Place;
@@ -29,6 +29,12 @@ const CHANGES: usize = 1;
 const TITLES: &[&str] = &["Commits", "Changes"];
 /// Lanes of the graph.
 const LANES: usize = 8;
+
+/// The ref that was chosen for a side.
+enum Side {
+    To(String),
+    From(String),
+}
 
 /// Two refs beside each other.
 pub struct ComparePane {
@@ -207,14 +213,13 @@ impl Pane for ComparePane {
         Command::new("compare.open", &["Enter"], "Open selection", Self::enter).footer("open"),
         Command::new("compare.swap", &["S"], "Swap sides", Self::swap).footer("swap").when(Self::both),
         Command::new("compare.ref", &["R"], "Change compared ref…", |pane: &mut Self, cx| {
-            cx.act(Refs::pick_or("Compare", "to", &pane.project, &cx.view, |name| {
-                Action::Answer("to", name.to_owned())
-            }));
+            let then = |name: &str| Action::answer(Side::To(name.to_owned()));
+            cx.act(Refs::pick("Compare", &pane.project, &cx.view, then));
         })
         .footer("ref"),
         Command::new("compare.base", &["B"], "Change base…", |pane: &mut Self, cx| {
-            let free = |name: &str| Action::Answer("from", name.to_owned());
-            cx.act(Refs::pick_or("Compare with", "from", &pane.project, &cx.view, free));
+            let then = |name: &str| Action::answer(Side::From(name.to_owned()));
+            cx.act(Refs::pick("Compare with", &pane.project, &cx.view, then));
         })
         .footer("base"),
         Command::new("compare.mr", &["m"], "Create merge request…", |pane: &mut Self, cx| {
@@ -418,11 +423,11 @@ impl Pane for ComparePane {
         self.changes.seek_next(forward);
     }
 
-    fn answer(&mut self, tag: &'static str, value: String, _cx: &mut Cx) {
-        match tag {
-            "to" => self.to = Some(value),
-            "from" => self.from = Some(value),
-            _ => return,
+    fn answer(&mut self, answer: Answer, _cx: &mut Cx) {
+        match answer.take() {
+            Ok(Side::To(name)) => self.to = Some(name),
+            Ok(Side::From(name)) => self.from = Some(name),
+            Err(_) => return,
         }
         self.turn();
     }

@@ -3,7 +3,7 @@
 use crate::api::endpoint::encode;
 use crate::api::search::{Hit, Issue, SearchProject};
 use crate::api::{Id, Time};
-use crate::app::action::{Action, Tone};
+use crate::app::action::{Action, Answer, Tone};
 use crate::app::command::{Command, Disabled, Motion};
 use crate::app::outbox::Noteable;
 use crate::app::overlay::prompt::Prompt;
@@ -22,6 +22,9 @@ use ratatui::layout::Rect;
 
 /// Columns of the names of facts.
 const LABEL: usize = 11;
+
+/// The issue or epic to open, as it was typed.
+struct Which(String);
 
 /// What is read here.
 pub struct IssuePane {
@@ -197,7 +200,7 @@ impl IssuePane {
             true => ("epic, as group&2", self.group.as_ref().map(|group| format!("{group}&")).unwrap_or_default()),
             false => ("issue, as group/project#7", self.project.as_ref().map(|p| format!("{p}#")).unwrap_or_default()),
         };
-        cx.act(Action::Open(Box::new(Prompt::ask(label, "which", begin))));
+        cx.act(Action::Open(Box::new(Prompt::ask(label, begin, Which))));
     }
 
     fn can_speak(&self, view: &View) -> Result<(), Disabled> {
@@ -338,10 +341,8 @@ impl Pane for IssuePane {
         }
     }
 
-    fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
-        if tag != "which" {
-            return;
-        }
+    fn answer(&mut self, answer: Answer, cx: &mut Cx) {
+        let Ok(Which(value)) = answer.take() else { return };
         match target::parse(cx.view.panes, &value, &cx.view.session.web_url) {
             Ok(place) if matches!(place.pane.as_str(), "issue" | "epic") => cx.act(Action::Replace(place)),
             _ => cx.say(Tone::Warning, format!("\"{}\" names no issue and no epic.", text::shown(&value))),

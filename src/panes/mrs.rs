@@ -2,7 +2,7 @@
 
 use crate::api::merge_requests::MergeRequest;
 use crate::api::{Id, Known};
-use crate::app::action::Action;
+use crate::app::action::{Action, Answer};
 use crate::app::command::Command;
 use crate::app::overlay::batch::Batch;
 use crate::app::overlay::prompt::Prompt;
@@ -59,6 +59,9 @@ const COLUMNS: Columns<MergeRequest> = Columns {
     ],
     order: Some(("updated", true)),
 };
+
+/// The name of a section of home, as it was typed.
+struct SectionName(String);
 
 /// The merge requests of a project, of a group, or of all projects.
 pub struct MergeRequestSource {
@@ -239,7 +242,7 @@ impl ListSource for MergeRequestSource {
         MergeRequests::columns_command("mrs.columns"),
         Command::new("mrs.save", &["S"], "Save query to home…", |pane: &mut MergeRequests, cx| {
             let name = pane.list.filter_text().to_owned();
-            cx.act(Action::Open(Box::new(Prompt::ask("name of the section", "section", name))));
+            cx.act(Action::Open(Box::new(Prompt::ask("name of the section", name, SectionName))));
         }),
         Command::new("mrs.edit", &["e"], "Edit merge requests…", |pane: &mut MergeRequests, cx| pane.edit(cx))
             .writes()
@@ -319,9 +322,10 @@ impl ListSource for MergeRequestSource {
         pane.source.scope(0, None).projects_want().into_iter().collect()
     }
 
-    fn answer(pane: &mut MergeRequests, tag: &'static str, value: String, cx: &mut Cx) {
-        let name = value.trim().to_owned();
-        if tag == "section" && !name.is_empty() {
+    fn answer(pane: &mut MergeRequests, answer: Answer, cx: &mut Cx) {
+        let Ok(SectionName(typed)) = answer.take() else { return };
+        let name = typed.trim().to_owned();
+        if !name.is_empty() {
             let state = STATES.get(Self::state(&pane.input())).copied().unwrap_or_default();
             let query = query::with(pane.list.filter_text(), "state", state);
             let of = |id: &Option<Id>| id.as_ref().map(Id::to_string);

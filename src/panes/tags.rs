@@ -3,7 +3,7 @@
 use crate::api::Id;
 use crate::api::tags::{CreateRelease, DeleteTag, GetTag, ListTags, Tag, UpdateRelease};
 use crate::app::App;
-use crate::app::action::Action;
+use crate::app::action::{Action, Answer};
 use crate::app::command::Command;
 use crate::app::overlay::composer::{Composer, Make};
 use crate::app::pane::{Breadcrumb, Cx, Needs, View};
@@ -256,9 +256,9 @@ impl ListSource for TagSource {
         vec![project::want(&pane.source.project)]
     }
 
-    fn answer(pane: &mut Tags, tag: &'static str, value: String, _cx: &mut Cx) {
-        if tag == forms::refs::MADE {
-            pane.list.reveal_new(value);
+    fn answer(pane: &mut Tags, answer: Answer, _cx: &mut Cx) {
+        if let Ok(forms::refs::NewRef(name)) = answer.take() {
+            pane.list.reveal_new(name);
         }
     }
 

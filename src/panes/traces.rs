@@ -1,13 +1,13 @@
 //! Several traces at once: a grid of them as the screen has room, one with the focus, all of them followed.
 
 use crate::api::jobs::{Job, ListPipelineJobs};
-use crate::app::action::{Action, Tone};
+use crate::app::action::{Action, Answer, Tone};
 use crate::app::command::{Command, Disabled, Motion};
 use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, View};
 use crate::app::place::Place;
-use crate::parts::ci::{self, JobAction, PULSE};
+use crate::parts::ci::{self, Confirmed, JobAction, PULSE};
 use crate::parts::project;
-use crate::parts::trace::Viewer;
+use crate::parts::trace::{OnlyLines, Viewer};
 use crate::store::{Load, Want};
 use crate::ui::panels::{self, Panels};
 use crate::ui::theme::Role;
@@ -188,7 +188,7 @@ impl Pane for Traces {
         })
         .when(Traces::written),
         Command::new("traces.only", &["&"], "Toggle matching lines only", |pane: &mut Self, cx| {
-            pane.with(|viewer| viewer.turn_only("only", cx));
+            pane.with(|viewer| viewer.turn_only(cx));
         })
         .when(Traces::written),
         Command::new("traces.toggle", &["-"], "Toggle section", |pane: &mut Self, cx| {
@@ -345,12 +345,14 @@ impl Pane for Traces {
         self.with(|viewer| viewer.seek_next(forward, cx));
     }
 
-    fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
-        if tag == "only" {
-            return self.with(|viewer| viewer.show_only(&value, cx));
-        }
-        if let (Some(job_action), Some(viewer), Some(job)) = (JobAction::asked(tag), self.here(), self.job(&cx.view)) {
-            cx.act(Action::Send(job_action.write(&viewer.project, job)));
+    fn answer(&mut self, answer: Answer, cx: &mut Cx) {
+        match answer.take::<OnlyLines>() {
+            Ok(only) => self.with(|viewer| viewer.show_only(only, cx)),
+            Err(answer) => {
+                if let Ok(confirmed) = answer.take::<Confirmed>() {
+                    confirmed.send(cx);
+                }
+            }
         }
     }
 

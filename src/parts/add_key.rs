@@ -11,8 +11,8 @@ use crate::parts::staging_area::paths::{LocalPaths, local};
 use crate::store::{Canceled, Derive, Want, Work, Write};
 use crate::ui::text::shown;
 
-/// The tag under which the file is answered.
-pub const TAG: &str = "key file";
+/// The line that was typed, a file or the key itself, as the pane hears it.
+pub struct TypedKey(pub String);
 
 /// Whose key it will be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,12 +88,12 @@ impl PendingKey {
             Family::Ssh => ("public key: a file, Tab completes; or paste it", "~/.ssh/"),
             Family::Gpg => ("armored public key: a file, Tab completes; or paste it", "~/"),
         };
-        let prompt = Prompt::ask(label, TAG, begin).complete(Box::new(LocalPaths)).taking(take);
+        let prompt = Prompt::ask(label, begin, TypedKey).complete(Box::new(LocalPaths)).taking(take);
         cx.act(Action::Open(Box::new(prompt)));
     }
 
-    /// Takes what was answered under [`TAG`].
-    pub fn answer(&mut self, text: String, cx: &mut Cx) {
+    /// Takes what was answered.
+    pub fn answer(&mut self, TypedKey(text): TypedKey, cx: &mut Cx) {
         match () {
             () if is_private(&text) => cx.say(Tone::Bad, crate::domain::public_key::PRIVATE),
             () if text.len() as u64 > LONGEST => cx.say(Tone::Bad, "This is too large for a key."),

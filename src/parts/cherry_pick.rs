@@ -11,8 +11,9 @@ use crate::store::Write;
 use crate::ui::text::{head, shown};
 use std::rc::Rc;
 
-/// The tag under which the branch is answered.
-pub const TAG: &str = "pick";
+/// The branch that commits are to be picked to, as it is answered.
+pub struct PickTo(pub String);
+
 /// Commits that a question names.
 const NAMED: usize = 6;
 
@@ -26,7 +27,7 @@ pub fn pick_of(commit: &Commit) -> (String, String) {
 
 /// Asks for the branch.
 pub fn ask(project: &Id, view: &View) -> Action {
-    Refs::pick_or("Cherry-pick to", TAG, project, view, |name| Action::Answer(TAG, name.to_owned()))
+    Refs::pick("Cherry-pick to", project, view, |name| Action::answer(PickTo(name.to_owned())))
 }
 
 /// `commit 1a2b3c4d`, `3 commits`.

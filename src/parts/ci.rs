@@ -39,8 +39,7 @@ pub enum JobAction {
 }
 
 impl JobAction {
-    /// The verb, which also tags the answer to a question about it.
-    pub fn verb(self) -> &'static str {
+    fn verb(self) -> &'static str {
         match self {
             JobAction::Retry => "retry",
             JobAction::Cancel => "cancel",
@@ -50,9 +49,9 @@ impl JobAction {
         }
     }
 
-    /// The deed that a question was about.
-    pub fn asked(tag: &str) -> Option<JobAction> {
-        [JobAction::Cancel, JobAction::Erase].into_iter().find(|job_action| job_action.verb() == tag)
+    /// Returns whether the user is asked first, since something is lost.
+    pub fn asks(self) -> bool {
+        matches!(self, JobAction::Cancel | JobAction::Erase)
     }
 
     /// Returns whether the job's status allows it, or why not.
@@ -79,7 +78,7 @@ impl JobAction {
     }
 
     /// The change that it sends.
-    pub fn write(self, project: &Id, job: &Job) -> Write {
+    fn write(self, project: &Id, job: &Job) -> Write {
         let (id, job_id) = (project.clone(), job.id);
         let what = format!("{} #{} {}", self.verb(), job.id, text::shown(&job.name));
         match self {
@@ -92,7 +91,7 @@ impl JobAction {
     }
 
     /// Sends it: one write, or several one after the other, of each of which is seen what came of it.
-    pub fn send(self, writes: Vec<Write>, cx: &mut Cx) {
+    fn send(self, writes: Vec<Write>, cx: &mut Cx) {
         if writes.len() > 1 {
             let title = format!("{} {} jobs", self.title(), writes.len());
             return cx.act(Action::Open(Box::new(Batch::new(title, writes))));
@@ -112,12 +111,12 @@ impl JobAction {
         }
     }
 
-    /// Does it to those of `jobs` that allow it; asks first where something is lost. The answer comes to the pane under
-    /// [`JobAction::verb`], with the ids.
+    /// Does it to those of `jobs` that allow it; asks first where something is lost: then the answer is a [`Confirmed`].
     pub fn to(self, project: &Id, jobs: &[&Job], cx: &mut Cx) {
         let able: Vec<&Job> = jobs.iter().copied().filter(|job| self.can(job).is_ok()).collect();
-        if !matches!(self, JobAction::Cancel | JobAction::Erase) {
-            return self.send(able.into_iter().map(|job| self.write(project, job)).collect(), cx);
+        let writes: Vec<Write> = able.iter().map(|job| self.write(project, job)).collect();
+        if !self.asks() {
+            return self.send(writes, cx);
         }
         let names: Vec<String> = able.iter().map(|job| format!("#{} {}", job.id, text::shown(&job.name))).collect();
         let whom = match names.as_slice() {
@@ -125,14 +124,26 @@ impl JobAction {
             [one] => one.clone(),
             many => format!("{} jobs, {}", many.len(), many.join(", ")),
         };
-        let ids: Vec<String> = able.iter().map(|job| job.id.to_string()).collect();
         let left = jobs.len() - able.len();
         let left = if left > 0 { format!(" {left} other marked jobs do not allow it.") } else { String::new() };
         let (title, question) = match self {
             JobAction::Erase => ("Erase", format!("Erase {whom}? {} lost for good.{left}", losses(&able))),
             _ => ("Cancel", format!("Cancel {whom}? What was done so far is kept.{left}")),
         };
-        cx.act(App::confirm(title, question, Action::Answer(self.verb(), ids.join(","))));
+        cx.act(App::confirm(title, question, Action::answer(Confirmed { job_action: self, writes })));
+    }
+}
+
+/// The user said yes to what was asked about some jobs.
+pub struct Confirmed {
+    job_action: JobAction,
+    writes: Vec<Write>,
+}
+
+impl Confirmed {
+    /// Sends it.
+    pub fn send(self, cx: &mut Cx) {
+        self.job_action.send(self.writes, cx);
     }
 }
 

@@ -5,6 +5,7 @@ use super::columns::ColumnState;
 use super::list::{self, Listing};
 use super::list_source::{Beside, Detail, DetailSearch, Filter, Input, ListSource};
 use super::query_list;
+use crate::app::action::Answer;
 use crate::app::command::{Command, Disabled, Motion};
 use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, Tabs, View};
 use crate::app::place::Place;
@@ -533,8 +534,8 @@ impl<S: ListSource> Pane for ListPane<S> {
         away
     }
 
-    fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
-        S::answer(self, tag, value, cx);
+    fn answer(&mut self, answer: Answer, cx: &mut Cx) {
+        S::answer(self, answer, cx);
     }
 
     fn url(&self, view: &View) -> Option<String> {

@@ -3,6 +3,7 @@
 use super::columns::{Columns, ServerOrder};
 use super::list_pane::ListPane;
 use crate::api::Error;
+use crate::app::action::Answer;
 use crate::app::command::{Command, Motion};
 use crate::app::pane::{Breadcrumb, Cx, Needs, Pointer, SearchMode, View};
 use crate::app::place::Place;
@@ -120,8 +121,8 @@ pub trait ListSource: Sized + 'static {
     fn lost(_cx: &mut Cx) {}
     /// Something it may show has changed; the list is up to date already.
     fn changed(_pane: &mut ListPane<Self>, _cx: &mut Cx) {}
-    /// The answer of an overlay that was opened with `tag`.
-    fn answer(_pane: &mut ListPane<Self>, _tag: &'static str, _value: String, _cx: &mut Cx) {}
+    /// The answer of an overlay that it opened.
+    fn answer(_pane: &mut ListPane<Self>, _answer: Answer, _cx: &mut Cx) {}
     /// Esc, behind all that the list itself undoes.
     fn escape(_pane: &mut ListPane<Self>) -> bool {
         false

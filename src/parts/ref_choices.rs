@@ -33,14 +33,14 @@ pub fn unfit(name: &str) -> Option<&'static str> {
 /// Where refs come from: the server searches among branches while one types.
 pub struct Refs {
     project: Id,
+    then: FreeText,
 }
 
 impl Refs {
-    /// A picker of refs; the name that is chosen answers the pane under `tag`. A name that is not among them, or a
-    /// commit, asks for what `free` says.
-    pub fn pick_or(title: &str, tag: &'static str, project: &Id, view: &View, free: FreeText) -> Action {
-        let source = Box::new(Refs { project: project.clone() });
-        let picker = Picker::of(title, tag, source, view).free(free, "a branch, a tag, or the SHA of a commit");
+    /// A picker of refs; asks for what `then` makes of the name that is chosen, or typed: a commit is not among them.
+    pub fn pick(title: &str, project: &Id, view: &View, then: FreeText) -> Action {
+        let source = Box::new(Refs { project: project.clone(), then });
+        let picker = Picker::of(title, source, view).free(then, "a branch, a tag, or the SHA of a commit");
         Action::Open(Box::new(picker))
     }
 
@@ -71,13 +71,18 @@ impl Source for Refs {
                 if seen.insert(branch.name.as_str()) {
                     let when = branch.commit.as_ref().and_then(|c| c.when());
                     let name = branch.name.as_str();
-                    items.push(Item::answer(name, name).note(format!("{} {}", glyph::branch(), age(view, when))));
+                    items.push(Item::act(name, (self.then)(name)).note(format!(
+                        "{} {}",
+                        glyph::branch(),
+                        age(view, when)
+                    )));
                 }
             }
         }
         for tag in view.store.list(&self.tags()).iter() {
             let when = tag.commit.as_ref().and_then(|c| c.when());
-            items.push(Item::answer(tag.name.as_str(), tag.name.as_str()).note(format!("tag {}", age(view, when))));
+            let name = tag.name.as_str();
+            items.push(Item::act(name, (self.then)(name)).note(format!("tag {}", age(view, when))));
         }
         items
     }

@@ -199,7 +199,7 @@ impl Interface<'_> {
                 }
             }
             Effect::Browse(url) => self.seats.browse(host, url),
-            Effect::Edit { tag, text, suffix } => {
+            Effect::Edit { text, suffix } => {
                 input.close().await;
                 self.terminal.leave()?;
                 let (outcome, ends) = open::editor(&text, &suffix, &mut self.signals).await;
@@ -213,7 +213,7 @@ impl Interface<'_> {
                     return Ok(());
                 }
                 // First, so that it is kept even where the terminal does not come back.
-                self.tell(host, Msg::Edited(tag, outcome));
+                self.tell(host, Msg::Edited(outcome));
                 self.take_back(input)?;
             }
             Effect::Page(paper) => {

@@ -251,13 +251,13 @@ async fn what_comes_while_a_text_is_in_the_person_s_own_editor_is_not_replaced_u
     use labscope::app::action::Msg;
     let mut harness = reopened().await;
     harness.press("C-o").reply("GET /projects/acme%2Frocket-ui", described("By Bo.")).settle().await;
-    harness.send(Msg::Edited("", Ok("Draws.x\n".into())));
+    harness.send(Msg::Edited(Ok("Draws.x\n".into())));
     harness.press("C-s").settle().await;
     clashes(&mut harness, "Draws.x");
     // A text that came back as it went is no change, whatever became of it here.
     let mut harness = reopened().await;
     harness.press("C-o").settle().await;
-    harness.send(Msg::Edited("", Ok("Draws.\n".into())));
+    harness.send(Msg::Edited(Ok("Draws.\n".into())));
     harness.reply("GET /projects/acme%2Frocket-ui", described("Draws.")).press("C-s").settle().await;
     harness.expect("Nothing is changed.");
 }

@@ -196,7 +196,7 @@ async fn what_the_person_s_own_editor_wrote_is_kept_or_handed_back() {
         app.press("E").settle().await;
         app.expect("Open in $EDITOR").expect("Esc close").expect_no("C-f");
         app.reply_raw(&format!("GET {url}/raw"), "fn main() { theirs() }");
-        app.send(Msg::Edited("", Ok("fn main() { mine() }".into())));
+        app.send(Msg::Edited(Ok("fn main() { mine() }".into())));
         app.expect("checking for changes");
         app
     };

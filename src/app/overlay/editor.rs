@@ -413,7 +413,7 @@ impl Overlay for Editor {
             (KeyCode::Char('o'), true) => {
                 let (text, suffix) = (sheet.text(), self.suffix());
                 self.keep(cx);
-                cx.act(Action::Edit { tag: "", text, suffix });
+                cx.act(Action::Edit { text, suffix });
             }
             (KeyCode::Char('f'), true) => self.ask = Some((LinePrompt::Find, Input::new(sheet.filter_text()))),
             (KeyCode::Char('l'), true) => self.ask = Some((LinePrompt::Line, Input::default())),
@@ -468,7 +468,7 @@ impl Overlay for Editor {
         if let State::Outside { text, .. } = &self.state {
             // Once: what comes back answers this overlay, and where the editor cannot be run, it says so.
             if std::mem::take(&mut self.outside) {
-                cx.act(Action::Edit { tag: "", text: text.clone(), suffix: self.suffix() });
+                cx.act(Action::Edit { text: text.clone(), suffix: self.suffix() });
             }
         }
     }

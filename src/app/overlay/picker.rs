@@ -14,6 +14,7 @@ use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use std::any::Any;
 use std::cell::Cell;
 
 /// One thing to choose.
@@ -29,33 +30,25 @@ pub struct Item {
     /// Why it cannot be chosen here.
     pub why_not: Option<String>,
     /// What choosing it does.
-    pub choice: Choice,
-}
-
-/// What choosing does.
-pub enum Choice {
-    /// Asks the app for that.
-    Act(Box<Action>),
-    /// Answers the pane, under the picker's tag.
-    Answer(String),
+    pub choice: Action,
 }
 
 impl Item {
-    /// A thing that answers the pane with `value`.
-    pub fn answer(label: impl Into<String>, value: impl Into<String>) -> Item {
+    /// A thing that asks the app for `action`.
+    pub fn act(label: impl Into<String>, action: Action) -> Item {
         Item {
             label: label.into(),
             detail: String::new(),
             note: String::new(),
             synonyms: &[],
             why_not: None,
-            choice: Choice::Answer(value.into()),
+            choice: action,
         }
     }
 
-    /// A thing that asks the app for `action`.
-    pub fn act(label: impl Into<String>, action: Action) -> Item {
-        Item { choice: Choice::Act(Box::new(action)), ..Item::answer(label, "") }
+    /// A thing that answers the pane with `value`.
+    pub fn answer(label: impl Into<String>, value: impl Any) -> Item {
+        Item::act(label, Action::answer(value))
     }
 
     /// With a text beside it.
@@ -99,7 +92,6 @@ pub type FreeText = fn(&str) -> Action;
 pub struct Picker {
     title: String,
     placeholder: &'static str,
-    tag: &'static str,
     input: Input,
     items: Vec<Item>,
     /// Items that match, best first, with the letters that matched.
@@ -119,12 +111,11 @@ pub struct Picker {
 }
 
 impl Picker {
-    /// A picker among `items`; answers go to the pane under `tag`.
-    pub fn new(title: impl Into<String>, tag: &'static str, items: Vec<Item>) -> Picker {
+    /// A picker among `items`.
+    pub fn new(title: impl Into<String>, items: Vec<Item>) -> Picker {
         let mut picker = Picker {
             title: title.into(),
             placeholder: "Type to filter",
-            tag,
             input: Input::default(),
             items,
             ranked: Vec::new(),
@@ -143,8 +134,8 @@ impl Picker {
     }
 
     /// A picker whose items come from the server.
-    pub fn of(title: impl Into<String>, tag: &'static str, source: Box<dyn Source>, view: &View) -> Picker {
-        let mut picker = Picker { source: Some(source), ..Picker::new(title, tag, Vec::new()) };
+    pub fn of(title: impl Into<String>, source: Box<dyn Source>, view: &View) -> Picker {
+        let mut picker = Picker { source: Some(source), ..Picker::new(title, Vec::new()) };
         picker.refresh(view);
         picker
     }
@@ -238,10 +229,7 @@ impl Picker {
         if self.items.get(index).is_none_or(|item| item.why_not.is_some()) {
             return AfterKey::Open;
         }
-        match self.items.swap_remove(index).choice {
-            Choice::Act(action) => cx.act(*action),
-            Choice::Answer(value) => cx.act(Action::Answer(self.tag, value)),
-        }
+        cx.act(self.items.swap_remove(index).choice);
         AfterKey::Close
     }
 }

@@ -12,13 +12,12 @@ use crate::ui::{line, popup};
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use std::any::Any;
 
 /// What the line is for.
 enum Purpose {
     /// Each letter goes to the pane's filter or search.
     Seek,
-    /// Enter answers the pane under this tag.
-    Answer(&'static str),
     /// Enter asks the app for what this makes of it.
     Act(Box<dyn Fn(String) -> Action>),
 }
@@ -88,19 +87,27 @@ impl Prompt {
         }
     }
 
-    /// Asks for a line, which answers the pane under `tag`.
-    pub fn ask(label: impl Into<String>, tag: &'static str, text: impl Into<String>) -> Prompt {
-        Prompt {
-            label: label.into(),
-            what: Purpose::Answer(tag),
-            before: String::new(),
-            ..Prompt::seek("", text.into())
-        }
+    /// Asks for a line, and answers the pane with what `answer` makes of it.
+    pub fn ask<T: Any>(
+        label: impl Into<String>,
+        text: impl Into<String>,
+        answer: impl Fn(String) -> T + 'static,
+    ) -> Prompt {
+        Prompt::then(label, text, move |text| Action::answer(answer(text)))
     }
 
     /// Asks for a line, and the app for what `then` makes of it.
-    pub fn then(label: &str, text: impl Into<String>, then: impl Fn(String) -> Action + 'static) -> Prompt {
-        Prompt { what: Purpose::Act(Box::new(then)), ..Prompt::ask(label, "", text) }
+    pub fn then(
+        label: impl Into<String>,
+        text: impl Into<String>,
+        then: impl Fn(String) -> Action + 'static,
+    ) -> Prompt {
+        Prompt {
+            label: label.into(),
+            what: Purpose::Act(Box::new(then)),
+            before: String::new(),
+            ..Prompt::seek("", text.into())
+        }
     }
 
     /// Completed with Tab.
@@ -135,7 +142,6 @@ impl Prompt {
 
     fn answer(&self, text: String, cx: &mut Cx) {
         match &self.what {
-            Purpose::Answer(tag) => cx.act(Action::Answer(tag, text)),
             Purpose::Act(then) => cx.act(then(text)),
             Purpose::Seek => {}
         }

@@ -59,7 +59,7 @@ impl Artifacts {
                     let line = spot.line.map_or_else(String::new, |line| format!(":{line}"));
                     Item::act(format!("{}{line}", spot.path), Action::Go(place(spot)))
                 });
-                cx.act(Action::Open(Box::new(Picker::new("Open the source of", "", items.collect()))));
+                cx.act(Action::Open(Box::new(Picker::new("Open the source of", items.collect()))));
             }
         }
     }

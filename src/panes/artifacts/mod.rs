@@ -8,7 +8,7 @@ mod tree;
 
 use crate::api::jobs::{GetArtifactFile, GetArtifacts, GetJob, GetRefArtifacts, Job, ListJobs, Status};
 use crate::api::{Endpoint, Id};
-use crate::app::action::{Action, Tone};
+use crate::app::action::{Action, Answer, Tone};
 use crate::app::command::{Command, Motion};
 use crate::app::overlay::prompt::Prompt;
 use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, View};
@@ -47,6 +47,9 @@ enum ArtifactSource {
     /// Those of the last job of that name that succeeded on a branch or tag.
     Ref { git_ref: String, job: String },
 }
+
+/// The line to go to, as it was typed.
+struct LineNumber(String);
 
 /// The tree of an archive, and a file of it.
 pub struct Artifacts {
@@ -394,7 +397,7 @@ impl Pane for Artifacts {
         })
         .when(Self::has_archive),
         Command::new("artifacts.line", &["L"], "Go to line…", |_: &mut Self, cx| {
-            cx.act(Action::Open(Box::new(Prompt::ask("line", "line", ""))));
+            cx.act(Action::Open(Box::new(Prompt::ask("line", "", LineNumber))));
         })
         .when(Self::has_text),
         Command::new("artifacts.wrap", &["W"], "Toggle line wrap", |pane: &mut Self, cx| {
@@ -638,15 +641,15 @@ impl Pane for Artifacts {
         }
     }
 
-    fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
-        if tag == "line" {
-            match value.trim().parse() {
+    fn answer(&mut self, answer: Answer, cx: &mut Cx) {
+        if let Ok(LineNumber(typed)) = answer.take() {
+            match typed.trim().parse() {
                 Ok(line) => {
                     self.blob.go_to_line(line);
                     self.as_text = true;
                     self.panels.set_focus(FILE);
                 }
-                Err(_) => cx.say(Tone::Warning, format!("Invalid line number \"{}\".", text::shown(&value))),
+                Err(_) => cx.say(Tone::Warning, format!("Invalid line number \"{}\".", text::shown(&typed))),
             }
         }
     }

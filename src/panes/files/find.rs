@@ -32,6 +32,12 @@ const RECENT: u32 = 60;
 /// Paths between two looks at whether the ranking is still wanted.
 const PATIENCE: usize = 4096;
 
+/// The file that was chosen, as the pane hears it.
+pub struct FoundFile {
+    pub sha: String,
+    pub path: String,
+}
+
 /// A file that matches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
@@ -187,7 +193,7 @@ impl Finder {
         }
         match self.shown.best.get(self.list.selected()) {
             Some(hit) => {
-                cx.act(Action::Answer("find", format!("{} {}", hit.sha, hit.path)));
+                cx.act(Action::answer(FoundFile { sha: hit.sha.clone(), path: hit.path.clone() }));
                 AfterKey::Close
             }
             None => AfterKey::Open,

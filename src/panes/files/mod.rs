@@ -7,7 +7,7 @@ mod tree;
 
 use crate::api::commits::GetCommit;
 use crate::api::projects::Project;
-use crate::app::action::{Action, Tone};
+use crate::app::action::{Action, Answer, Tone};
 use crate::app::command::{Command, Disabled, Motion};
 use crate::app::overlay::prompt::Prompt;
 use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, View};
@@ -15,7 +15,7 @@ use crate::app::place::Place;
 use crate::parts::blob::source::Source;
 use crate::parts::blob::{BlobView, File, Mode};
 use crate::parts::ref_choices::Refs;
-use crate::parts::staging_area::file_actions::{self, FileAction, FileContext};
+use crate::parts::staging_area::file_actions::{self, FileAction, FileAnswer, FileContext};
 use crate::parts::{list, project};
 use crate::store::{Load, Want};
 use crate::ui::panels::{self, PanelRequest, Panels};
@@ -34,6 +34,12 @@ const COLUMNS: &[Column] = &[
     Column::new("", Size::Fill { min: 12, weight: 1 }),
     Column::new("", Size::Fit { min: 0, max: 10 }).right().priority(1),
 ];
+
+/// What was chosen, or typed.
+enum FilesAnswer {
+    Line(String),
+    Ref(String),
+}
 
 /// The tree and a file of it.
 pub struct Files {
@@ -287,14 +293,14 @@ impl Pane for Files {
         }),
         Command::new("files.history", &["b", "H"], "Go to file history", Self::history).footer("history"),
         Command::new("files.ref", &["R"], "Switch branch or tag…", |pane: &mut Self, cx| {
-            let free = |typed: &str| Action::Answer("ref", typed.to_owned());
-            cx.act(Refs::pick_or("Files at", "ref", &pane.source.project, &cx.view, free));
+            let then = |name: &str| Action::answer(FilesAnswer::Ref(name.to_owned()));
+            cx.act(Refs::pick("Files at", &pane.source.project, &cx.view, then));
         })
         .footer("ref"),
         Command::new("files.find", &["t"], "Find file…", Self::find).footer("find").when(Self::has_tree),
         Command::new("files.above", &["u"], "Go to parent folder", Self::above).when(Self::has_tree),
         Command::new("files.line", &["L"], "Go to line…", |_: &mut Self, cx| {
-            cx.act(Action::Open(Box::new(Prompt::ask("line", "line", ""))));
+            cx.act(Action::Open(Box::new(Prompt::ask("line", "", FilesAnswer::Line))));
         })
         .when(Self::has_file),
         Command::new("files.mode", &["v"], "Change view mode", |pane: &mut Self, cx| {
@@ -570,34 +576,37 @@ impl Pane for Files {
         }
     }
 
-    fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
+    fn answer(&mut self, answer: Answer, cx: &mut Cx) {
         let spot = self.spot();
-        if self.staging.answer(tag, &value, &spot, cx) {
-            return;
-        }
-        match tag {
-            "line" => match value.trim().parse() {
+        let answer = match answer.take::<FileAnswer>() {
+            Ok(answer) => return self.staging.answer(answer, &spot, cx),
+            Err(answer) => answer,
+        };
+        let answer = match answer.take() {
+            Ok(find::FoundFile { sha, path }) => {
+                self.tree.seek(&path);
+                self.chosen = true;
+                self.blob.show(Some(File { path, sha }));
+                self.panels.set_focus(BLOB);
+                self.entered = true;
+                return self.remember(cx);
+            }
+            Err(answer) => answer,
+        };
+        let Ok(answer) = answer.take() else { return };
+        match answer {
+            FilesAnswer::Line(typed) => match typed.trim().parse() {
                 Ok(line) => {
                     self.blob.go_to_line(line);
                     self.panels.set_focus(BLOB);
                 }
-                Err(_) => cx.say(Tone::Warning, format!("Invalid line number \"{}\".", shown(&value))),
+                Err(_) => cx.say(Tone::Warning, format!("Invalid line number \"{}\".", shown(&typed))),
             },
-            "find" => {
-                let Some((sha, path)) = value.split_once(' ') else { return };
-                self.tree.seek(path);
-                self.chosen = true;
-                self.blob.show(Some(File { path: path.to_owned(), sha: sha.to_owned() }));
-                self.panels.set_focus(BLOB);
-                self.entered = true;
-                self.remember(cx);
-            }
-            "ref" => {
+            FilesAnswer::Ref(name) => {
                 let path = self.path().map(str::to_owned);
-                self.source.git_ref = Some(value);
+                self.source.git_ref = Some(name);
                 self.tree.restart(path.as_deref());
             }
-            _ => {}
         }
     }
 

@@ -1,7 +1,7 @@
 //! System hooks, for administrators: who is told of what happens, and what a test of one delivers.
 
 use crate::api::hooks::{DeleteHook, Hook, HookTest, ListHooks, TestHook};
-use crate::app::action::{Action, FollowUp, Tone};
+use crate::app::action::{Action, Answer, FollowUp, Tone};
 use crate::app::command::{Command, Disabled};
 use crate::app::overlay::batch::Batch;
 use crate::app::overlay::confirm::Confirm;
@@ -23,13 +23,19 @@ use jiff::Timestamp;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// The tag under which the answer to a test comes back.
-const TESTED: &str = "hook tested";
+/// What a test of a hook was answered with, or why it failed: names and values.
+type TestFacts = Vec<(&'static str, String, Role)>;
+
+/// A hook was tested.
+struct Tested {
+    id: u64,
+    facts: TestFacts,
+}
 
 /// The system hooks of a server.
 pub struct HookSource {
     /// What the last test of each hook was answered with, or why it failed.
-    tests: HashMap<u64, Vec<(String, String, Role)>>,
+    tests: HashMap<u64, TestFacts>,
 }
 
 /// The list of hooks.
@@ -42,25 +48,22 @@ fn events(hook: &Hook) -> Vec<&'static str> {
     all.into_iter().filter(|(on, _)| *on).map(|(_, name)| name).collect()
 }
 
-/// The answer to a test as it travels to the pane: the number of the hook, then a line for each fact.
-fn told(id: u64, test: &HookTest) -> String {
-    let number = test.project_id.map(|id| id.to_string());
+/// What the answer to a test says.
+fn facts_of(test: &HookTest) -> TestFacts {
     let facts = [
         ("event", test.event_name.clone()),
         ("name", test.name.clone()),
         ("path", test.path.clone()),
         ("owner", test.owner_name.clone()),
         ("email", test.owner_email.clone()),
-        ("project", number),
+        ("project", test.project_id.map(|id| id.to_string())),
     ];
-    let mut lines = vec![id.to_string()];
-    if test.url.is_some() {
-        lines.push("!\tThis server returns the hook itself: it does not deliver tests.".into());
-    }
-    let one =
-        |(name, words): (&str, Option<String>)| words.map(|words| format!("{name}\t{}", words.replace('\n', " ")));
-    lines.extend(facts.into_iter().filter_map(one));
-    lines.join("\n")
+    let undelivered = test
+        .url
+        .is_some()
+        .then(|| ("", "This server returns the hook itself: it does not deliver tests.".to_owned(), Role::Warning));
+    let told = facts.into_iter().filter_map(|(name, words)| Some((name, words?.replace('\n', " "), Role::Text)));
+    undelivered.into_iter().chain(told).collect()
 }
 
 impl Hooks {
@@ -77,13 +80,11 @@ impl Hooks {
         let id = hook.id;
         let write = Write::new(&TestHook { id }, format!("test the hook {}", hook.url));
         let then: FollowUp = Rc::new(move |outcome, cx| {
-            let told = match outcome {
-                Ok(answer) => answer.downcast_ref::<HookTest>().map(|test| told(id, test)),
-                Err(error) => Some(format!("{id}\n!\t{}: {}", error.title(), error.said())),
+            let facts = match outcome {
+                Ok(answer) => answer.downcast_ref::<HookTest>().map(facts_of),
+                Err(error) => Some(vec![("", format!("{}: {}", error.title(), error.said()), Role::Warning)]),
             };
-            if let Some(told) = told {
-                cx.act(Action::Answer(TESTED, told));
-            }
+            cx.actions.extend(facts.map(|facts| Action::answer(Tested { id, facts })));
         });
         cx.say(Tone::Info, "The server is delivering a sample…");
         cx.act(Action::SendThen(None, write, then));
@@ -195,19 +196,15 @@ impl ListSource for HookSource {
         pane.focus_detail();
     }
 
-    fn answer(pane: &mut Hooks, tag: &'static str, value: String, _cx: &mut Cx) {
-        if tag == forms::hook::MADE {
-            return pane.list.reveal_new(value);
+    fn answer(pane: &mut Hooks, answer: Answer, _cx: &mut Cx) {
+        match answer.take() {
+            Ok(forms::hook::NewHook(id)) => pane.list.reveal_new(id.to_string()),
+            Err(answer) => {
+                let Ok(Tested { id, facts }) = answer.take() else { return };
+                pane.source.tests.insert(id, facts);
+                pane.focus_detail();
+            }
         }
-        let mut lines = value.lines();
-        let Some(id) = lines.next().and_then(|id| id.parse().ok()).filter(|_| tag == TESTED) else { return };
-        let fact = |line: &str| {
-            let (name, words) = line.split_once('\t')?;
-            let (name, role) = if name == "!" { ("", Role::Warning) } else { (name, Role::Text) };
-            Some((name.to_owned(), words.to_owned(), role))
-        };
-        pane.source.tests.insert(id, lines.filter_map(fact).collect());
-        pane.focus_detail();
     }
 
     fn hidden(&self, _: &Input<'_>, view: &View) -> Option<(String, String)> {

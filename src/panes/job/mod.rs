@@ -1,16 +1,16 @@
 //! A job: its trace as it is written, with folds, search and errors, and its facts beside it.
 
 use crate::api::jobs::{Job, ListJobs, Status};
-use crate::app::action::{Action, Tone};
+use crate::app::action::{Action, Answer, Tone};
 use crate::app::command::{Command, Disabled, Motion};
 use crate::app::overlay::prompt::Prompt;
 use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, View};
 use crate::app::place::Place;
 use crate::parts::breadcrumbs;
-use crate::parts::ci::{self, JobAction, PULSE};
+use crate::parts::ci::{self, Confirmed, JobAction, PULSE};
 use crate::parts::job_details;
 use crate::parts::project;
-use crate::parts::trace::Viewer;
+use crate::parts::trace::{OnlyLines, Viewer};
 use crate::store::{Load, Want};
 use crate::ui::doc::{self, DocState};
 use crate::ui::panels::{self, PanelRequest, Panels};
@@ -25,6 +25,9 @@ const TRACE: usize = 0;
 const DETAILS: usize = 1;
 /// More lines than the facts of a job take; drawing stops at the last one.
 const FACTS: usize = 200;
+
+/// The line to go to, as it was typed.
+struct LineNumber(String);
 
 /// A job and its trace.
 pub struct JobTrace {
@@ -145,7 +148,7 @@ impl Pane for JobTrace {
             .footer("open")
             .when(|pane, view| pane.trace.can_enter(view)),
         Command::new("job.only", &["&"], "Toggle matching lines only", |pane: &mut Self, cx| {
-            pane.trace.turn_only("only", cx);
+            pane.trace.turn_only(cx);
         })
         .when(JobTrace::written),
         Command::new("job.fold", &["Z"], "Toggle all sections", |pane: &mut Self, cx| pane.trace.fold(cx))
@@ -165,7 +168,7 @@ impl Pane for JobTrace {
         })
         .when(JobTrace::written),
         Command::new("job.line", &["L"], "Go to line…", |_: &mut Self, cx| {
-            cx.act(Action::Open(Box::new(Prompt::ask("line", "line", ""))));
+            cx.act(Action::Open(Box::new(Prompt::ask("line", "", LineNumber))));
         })
         .when(JobTrace::written),
         Command::new("job.mark", &["Space"], "Toggle line selection", |pane: &mut Self, cx| {
@@ -397,15 +400,17 @@ impl Pane for JobTrace {
         self.trace.seek_next(forward, cx);
     }
 
-    fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
-        match tag {
-            "line" => self.trace.go_to_line(&value, cx),
-            "only" => self.trace.show_only(&value, cx),
-            _ => {
-                if let (Some(job_action), Some(job)) = (JobAction::asked(tag), self.trace.job(&cx.view)) {
-                    cx.act(Action::Send(job_action.write(&self.trace.project, job)));
-                }
-            }
+    fn answer(&mut self, answer: Answer, cx: &mut Cx) {
+        let answer = match answer.take::<LineNumber>() {
+            Ok(LineNumber(typed)) => return self.trace.go_to_line(&typed, cx),
+            Err(answer) => answer,
+        };
+        let answer = match answer.take::<OnlyLines>() {
+            Ok(only) => return self.trace.show_only(only, cx),
+            Err(answer) => answer,
+        };
+        if let Ok(confirmed) = answer.take::<Confirmed>() {
+            confirmed.send(cx);
         }
     }
 

@@ -5,7 +5,7 @@ mod lines;
 
 use crate::api::Id;
 use crate::api::jobs::{Job, ListJobs, ListPipelineJobs, Status};
-use crate::app::action::Action;
+use crate::app::action::{Action, Answer};
 use crate::app::command::{Command, Disabled, Motion};
 use crate::app::pane::{Breadcrumb, Cx, Needs, Pane, Pointer, SearchMode, Tabs, View};
 use crate::app::place::Place;
@@ -13,7 +13,7 @@ use crate::app::query::Grammar;
 use crate::app::watch::Watched;
 use crate::parts::board::Board;
 use crate::parts::breadcrumbs;
-use crate::parts::ci::{self, JobAction, PULSE};
+use crate::parts::ci::{self, Confirmed, JobAction, PULSE};
 use crate::parts::list::{self, age, trouble, without_rows};
 use crate::parts::{project, query_list};
 use crate::store::{Load, Rows, Want};
@@ -151,7 +151,7 @@ impl Jobs {
         let targets = self.targets(&cx.view);
         job_action.to(&self.project, &targets, cx);
         // Where it is asked first, the marks stay until the answer.
-        if JobAction::asked(job_action.verb()).is_none() {
+        if !job_action.asks() {
             self.list.clear_marks();
         }
     }
@@ -596,18 +596,11 @@ impl Pane for Jobs {
         Some(job_query::grammar(&self.project))
     }
 
-    fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
-        let Some(job_action) = JobAction::asked(tag) else { return };
-        let rows = self.rows(&cx.view);
-        let board = self.board.rows(&cx.view, &self.project);
-        let job = |id: u64| {
-            let listed = self.lines.row_of(id).and_then(|row| rows.get(row));
-            listed.or_else(|| board.as_ref()?.iter().find(|job| job.id == id))
-        };
-        let ids = value.split(',').filter_map(|id| id.parse::<u64>().ok());
-        let writes = ids.filter_map(job).map(|job| job_action.write(&self.project, job)).collect();
-        job_action.send(writes, cx);
-        self.list.clear_marks();
+    fn answer(&mut self, answer: Answer, cx: &mut Cx) {
+        if let Ok(confirmed) = answer.take::<Confirmed>() {
+            confirmed.send(cx);
+            self.list.clear_marks();
+        }
     }
 
     fn escape(&mut self, cx: &mut Cx) -> bool {

@@ -2,7 +2,7 @@
 
 use crate::api::Known;
 use crate::api::users::{LookUpKey, SshKey};
-use crate::app::action::{Action, Tone};
+use crate::app::action::{Action, Answer, Tone};
 use crate::app::command::{Command, Motion};
 use crate::app::overlay::prompt::Prompt;
 use crate::app::pane::{Breadcrumb, Cx, Pane, Pointer, View};
@@ -19,8 +19,8 @@ use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-/// The tag under which the number is answered.
-const NUMBER: &str = "ID of a key";
+/// The ID of a key, as it was typed.
+struct KeyId(String);
 
 /// A key that is looked up.
 pub struct LookUp {
@@ -41,7 +41,7 @@ impl LookUp {
 
     fn ask(&mut self, cx: &mut Cx) {
         self.asked = true;
-        cx.act(Action::Open(Box::new(Prompt::ask("ID of the SSH key", NUMBER, ""))));
+        cx.act(Action::Open(Box::new(Prompt::ask("ID of the SSH key", "", KeyId))));
     }
 
     fn write(&mut self, view: &View, key: &SshKey) {
@@ -152,10 +152,8 @@ impl Pane for LookUp {
         self.facts.pointer(pointer, cx);
     }
 
-    fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
-        if tag != NUMBER {
-            return;
-        }
+    fn answer(&mut self, answer: Answer, cx: &mut Cx) {
+        let Ok(KeyId(value)) = answer.take() else { return };
         let digits = value.trim().trim_start_matches("key-").trim_start_matches('#');
         match digits.parse::<u64>() {
             Ok(number) => cx.act(Action::Replace(Place::new(Self::ID).item(number))),

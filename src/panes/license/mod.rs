@@ -2,7 +2,7 @@
 
 use crate::api::Time;
 use crate::api::license::{AddLicense, GetLicense, License};
-use crate::app::action::{Action, Tone};
+use crate::app::action::{Action, Answer, Tone};
 use crate::app::command::{Command, Motion};
 use crate::app::overlay::confirm::Confirm;
 use crate::app::overlay::prompt::{Accepted, Prompt};
@@ -18,8 +18,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use staging_area::paths::{LocalPaths, ReadFile, file_key};
 
-/// The tag under which the file is answered.
-const FILE: &str = "license file";
+/// A file, or the license itself, as it was typed.
+struct TypedLicense(String);
 /// No license is longer.
 const LONGEST: u64 = 256 * 1024;
 /// A pasted text of so many letters is the license itself rather than the path of its file.
@@ -100,7 +100,7 @@ impl LicensePane {
     }
 
     fn ask(&mut self, cx: &mut Cx) {
-        let prompt = Prompt::ask("license: a file, Tab completes; or paste it", FILE, "~/");
+        let prompt = Prompt::ask("license: a file, Tab completes; or paste it", "~/", TypedLicense);
         cx.act(Action::Open(Box::new(prompt.complete(Box::new(LocalPaths)).taking(take))));
     }
 
@@ -192,13 +192,13 @@ impl Pane for LicensePane {
         self.facts.pointer(pointer, cx);
     }
 
-    fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
-        match tag {
-            FILE if value.trim().len() >= TEXT => LicensePane::offer(&value, cx),
-            FILE if !value.trim().is_empty() => {
+    fn answer(&mut self, answer: Answer, cx: &mut Cx) {
+        match answer.take() {
+            Ok(TypedLicense(text)) if text.trim().len() >= TEXT => LicensePane::offer(&text, cx),
+            Ok(TypedLicense(file)) if !file.trim().is_empty() => {
                 // Another reading of the same path is another result.
                 self.turn = (self.turn + 1).max(cx.view.now.as_millisecond().unsigned_abs());
-                self.reading = Some(value);
+                self.reading = Some(file);
             }
             _ => {}
         }

@@ -82,7 +82,7 @@ impl Runners {
     pub(super) fn enable(&mut self, cx: &mut Cx) {
         if let (Scope::Project, Some(project)) = (self.scope(), self.source.project.clone()) {
             let title = format!("Enable in {}", text::shown(project.as_str()));
-            let picker = Picker::of(title, "", Box::new(AvailableRunners { project }), &cx.view);
+            let picker = Picker::of(title, Box::new(AvailableRunners { project }), &cx.view);
             return cx.act(Action::Open(Box::new(picker)));
         }
         let Some(runner) = self.current(&cx.view) else { return };
@@ -127,7 +127,7 @@ impl Runners {
             }
             (None, all) => {
                 let items = all.iter().map(|project| Item::act(project.clone(), stop(project))).collect();
-                cx.act(Action::Open(Box::new(Picker::new("Disable in", "", items))));
+                cx.act(Action::Open(Box::new(Picker::new("Disable in", items))));
             }
         }
     }

@@ -7,7 +7,7 @@ mod query;
 
 use crate::api::runners::{GetRunner, ListAllRunners, ListProjectRunners, ListRunners, Runner, UpdateRunner};
 use crate::api::{Error, Fault, Id, Known};
-use crate::app::action::Action;
+use crate::app::action::{Action, Answer};
 use crate::app::command::Command;
 use crate::app::overlay::prompt::Prompt;
 use crate::app::pane::{Breadcrumb, Cx, View};
@@ -38,6 +38,9 @@ enum Scope {
 
 const IN_PROJECT: &[&str] = &["Project", "Mine", "All"];
 const EVERYWHERE: &[&str] = &["Mine", "All"];
+
+/// The tags of a runner, as they were typed.
+struct TypedTags(String);
 
 /// The runners of a project, one's own, or all.
 pub struct RunnerSource {
@@ -115,7 +118,7 @@ impl ListSource for RunnerSource {
             .when(Runners::has_row),
         Command::new("runners.tags", &["t"], "Edit tags…", |pane: &mut Runners, cx| {
             if let Some(runner) = pane.current(&cx.view) {
-                let prompt = Prompt::ask("tags, with commas", "tags", runner.tags().join(", "));
+                let prompt = Prompt::ask("tags, with commas", runner.tags().join(", "), TypedTags);
                 cx.act(Action::Open(Box::new(prompt)));
             }
         })
@@ -226,9 +229,9 @@ impl ListSource for RunnerSource {
         sight.filter_map(|at| pane.list.at(&rows, at)).map(|r| Load::one(&GetRunner { id: r.id }).into()).collect()
     }
 
-    fn answer(pane: &mut Runners, tag: &'static str, value: String, cx: &mut Cx) {
-        if tag == "tags" {
-            let tags = value.split(',').map(str::trim).filter(|tag| !tag.is_empty()).map(str::to_owned).collect();
+    fn answer(pane: &mut Runners, answer: Answer, cx: &mut Cx) {
+        if let Ok(TypedTags(typed)) = answer.take() {
+            let tags = typed.split(',').map(str::trim).filter(|tag| !tag.is_empty()).map(str::to_owned).collect();
             pane.update(cx, "change the tags of", |update| UpdateRunner { tag_list: Some(tags), ..update });
         }
     }

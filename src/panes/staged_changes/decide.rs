@@ -1,7 +1,7 @@
 //! What becomes of a change of a file that others changed in the meantime: mine, theirs, or both together.
 
 use super::check::{BranchFile, Conflict};
-use super::{StagedChanges, compare};
+use super::{StagedAnswer, StagedChanges, compare};
 use crate::app::App;
 use crate::app::action::{Action, Tone};
 use crate::app::command::Disabled;
@@ -98,7 +98,7 @@ impl StagedChanges {
             Conflict::Changed(_) | Conflict::Exists(_) => "It stays as it is on the branch".to_owned(),
         };
         let question = format!("Discard your changes to {path}? {theirs}, and yours exist nowhere else.");
-        cx.act(App::confirm("Take theirs", question, Action::Answer("drop", change.path.clone())));
+        cx.act(App::confirm("Take theirs", question, Action::answer(StagedAnswer::Drop(change.path.clone()))));
     }
 
     /// Merges both; the editor opens on the text when it is made.

@@ -8,7 +8,7 @@ mod send;
 use crate::api::Id;
 use crate::api::commits::DiffEntry;
 use crate::app::App;
-use crate::app::action::{Action, Tone};
+use crate::app::action::{Action, Answer, Tone};
 use crate::app::command::{Command, Disabled, Motion};
 use crate::app::overlay::picker::{Item, Picker};
 use crate::app::overlay::prompt::Prompt;
@@ -29,6 +29,19 @@ use decide::Merging;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
+
+/// What was chosen, or typed.
+enum StagedAnswer {
+    /// The change of that path goes.
+    Drop(String),
+    DropAll,
+    /// The new branch that is committed to; empty for the one at hand.
+    Onto(String),
+    /// `Name <mail>`; empty for the user.
+    Author(String),
+    /// The branch whose staged changes are shown.
+    Branch(String),
+}
 
 /// The list of a branch.
 pub struct StagedChanges {
@@ -102,26 +115,30 @@ impl StagedChanges {
                 format!("Discard your changes to {} ({size})? They exist nowhere else.", shown(&change.path))
             }
         };
-        cx.act(App::confirm("Discard staged change", question, Action::Answer("drop", change.path.clone())));
+        cx.act(App::confirm(
+            "Discard staged change",
+            question,
+            Action::answer(StagedAnswer::Drop(change.path.clone())),
+        ));
     }
 
     fn drop_all(&mut self, cx: &mut Cx) {
         let (len, branch) = (self.list().len(), self.branch(&cx.view).unwrap_or_default());
         let question = format!("Discard all {len} changes staged for {}? They exist nowhere else.", shown(&branch));
-        cx.act(App::confirm("Discard all changes", question, Action::Answer("drop all", String::new())));
+        cx.act(App::confirm("Discard all changes", question, Action::answer(StagedAnswer::DropAll)));
     }
 
     fn ask_branch(&mut self, cx: &mut Cx) {
         let onto = self.staging.as_ref().ok().and_then(|staging| staging.onto.clone()).unwrap_or_default();
         let branch = self.branch(&cx.view).unwrap_or_default();
         let label = format!("commit to a new branch from {} (empty: to it)", shown(&branch));
-        cx.act(Action::Open(Box::new(Prompt::ask(label, "onto", onto))));
+        cx.act(Action::Open(Box::new(Prompt::ask(label, onto, StagedAnswer::Onto))));
     }
 
     fn ask_author(&mut self, cx: &mut Cx) {
         let author = self.staging.as_ref().ok().and_then(|staging| staging.author.clone());
         let text = author.map(|(name, mail)| format!("{name} <{mail}>")).unwrap_or_default();
-        cx.act(Action::Open(Box::new(Prompt::ask("author, as Name <mail> (empty: you)", "author", text))));
+        cx.act(Action::Open(Box::new(Prompt::ask("author, as Name <mail> (empty: you)", text, StagedAnswer::Author))));
     }
 
     fn pick_branch(&mut self, cx: &mut Cx) {
@@ -132,10 +149,10 @@ impl StagedChanges {
         let item = |branch: String| {
             let desk = StagingKey::of(&cx.view, &self.project, &branch);
             let len = desk.and_then(|desk| desk.read(&cx.view).ok()).map_or(0, |staging| staging.changes.len());
-            Item::answer(branch.clone(), branch).note(format!("{len} staged"))
+            Item::answer(branch.clone(), StagedAnswer::Branch(branch)).note(format!("{len} staged"))
         };
         let items = branches.into_iter().map(item).collect();
-        cx.act(Action::Open(Box::new(Picker::new("Staged for", "branch", items))));
+        cx.act(Action::Open(Box::new(Picker::new("Staged for", items))));
     }
 
     fn turn_side(&mut self, cx: &mut Cx) {
@@ -427,13 +444,13 @@ impl Pane for StagedChanges {
         self.changes.seek_next(forward);
     }
 
-    fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
-        let Some(desk) = self.desk(&cx.view) else { return };
-        match tag {
-            "drop" => desk.update(cx, |staging| staging.changes.retain(|change| change.path != value)),
-            "drop all" => desk.update(cx, |staging| staging.changes.clear()),
-            "onto" => {
-                let name = value.trim().to_owned();
+    fn answer(&mut self, answer: Answer, cx: &mut Cx) {
+        let (Ok(answer), Some(desk)) = (answer.take(), self.desk(&cx.view)) else { return };
+        match answer {
+            StagedAnswer::Drop(path) => desk.update(cx, |staging| staging.changes.retain(|change| change.path != path)),
+            StagedAnswer::DropAll => desk.update(cx, |staging| staging.changes.clear()),
+            StagedAnswer::Onto(name) => {
+                let name = name.trim().to_owned();
                 match ref_choices::unfit(&name).filter(|_| !name.is_empty()) {
                     Some(why) => {
                         cx.say(Tone::Warning, format!("Invalid branch name \"{}\": {why}.", shown(&name)));
@@ -444,15 +461,14 @@ impl Pane for StagedChanges {
                     }),
                 }
             }
-            "author" => match author(value.trim()) {
+            StagedAnswer::Author(typed) => match author(typed.trim()) {
                 Ok(author) => desk.update(cx, |staging| staging.author = author),
                 Err(why) => cx.say(Tone::Warning, why),
             },
-            "branch" => {
-                self.git_ref = Some(value);
+            StagedAnswer::Branch(branch) => {
+                self.git_ref = Some(branch);
                 (self.asked, self.input) = (false, None);
             }
-            _ => {}
         }
     }
 

@@ -6,13 +6,13 @@ mod keys;
 use crate::api::Id;
 use crate::api::projects::Project;
 use crate::api::users::{GetCurrentUser, GetUser, GpgKey, ListUserProjects, ListUsers, Profile, SshKey};
-use crate::app::action::Tone;
+use crate::app::action::{Answer, Tone};
 use crate::app::command::{Command, Disabled, Motion};
 use crate::app::pane::{Breadcrumb, Cx, Pane, Pointer, SearchMode, Tabs, View};
 use crate::app::place::Place;
 use crate::app::query::{self, Grammar, QueryResult};
 use crate::domain::public_key::Family;
-use crate::parts::add_key::{self, KeyOwner, PendingKey};
+use crate::parts::add_key::{KeyOwner, PendingKey};
 use crate::parts::facts::{Details, NAMES_WIDE};
 use crate::parts::list::Listing;
 use crate::parts::{forms, profile, query_list};
@@ -481,9 +481,9 @@ impl Pane for UserPane {
         marked || away
     }
 
-    fn answer(&mut self, tag: &'static str, value: String, cx: &mut Cx) {
-        if tag == add_key::TAG {
-            self.adding.answer(value, cx);
+    fn answer(&mut self, answer: Answer, cx: &mut Cx) {
+        if let Ok(typed) = answer.take() {
+            self.adding.answer(typed, cx);
         }
     }
 

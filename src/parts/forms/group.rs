@@ -159,5 +159,5 @@ pub fn unlink(path: &str, links: &[LdapGroupLink]) -> Result<Action, Box<Form>> 
         Item::act(cn.clone(), removal(path, &cn, &link.provider)).detail(detail)
     };
     let title = format!("Remove an LDAP link of {}", shown(path));
-    Ok(Action::Open(Box::new(Picker::new(title, "", links.iter().map(item).collect()))))
+    Ok(Action::Open(Box::new(Picker::new(title, links.iter().map(item).collect()))))
 }

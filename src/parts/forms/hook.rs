@@ -4,8 +4,8 @@ use crate::api::hooks::{CreateHook, Hook};
 use crate::app::action::Action;
 use crate::app::overlay::form::{Form, Widget};
 
-/// The tag under which a pane hears the number of the hook that was made.
-pub const MADE: &str = "hook made";
+/// The number of the hook that was made, as the pane hears it.
+pub struct NewHook(pub u64);
 
 fn check_url(url: &str) -> Result<(), String> {
     let host = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
@@ -32,5 +32,5 @@ pub fn create() -> Form {
         .field("enable_ssl_verification", |field| {
             field.label("check certificate").default("yes").help("no: delivers even if the certificate is invalid.");
         })
-        .then(|answer| Some(Action::Answer(MADE, answer.downcast_ref::<Hook>()?.id.to_string())))
+        .then(|answer| Some(Action::answer(NewHook(answer.downcast_ref::<Hook>()?.id))))
 }

@@ -9,10 +9,10 @@ use crate::app::overlay::form::{Form, Widget};
 use crate::parts::ref_choices::unfit;
 use crate::store::Write;
 
-/// The tag under which a pane hears the name of the ref that was made.
-pub const MADE: &str = "made";
+/// The name of the ref that was made, as the pane hears it.
+pub struct NewRef(pub String);
 
-/// A new branch that starts at `from`; its name answers the pane under [`MADE`].
+/// A new branch that starts at `from`; the answer is a [`NewRef`].
 pub fn create_branch(id: &Id, from: &str) -> Form {
     Form::of::<CreateBranch>(format!("New branch in {id}"), "create the branch", format!("new branch {id}"))
         .fixed("id", id)
@@ -20,7 +20,7 @@ pub fn create_branch(id: &Id, from: &str) -> Form {
         .field("ref", |field| {
             field.label("starts at").widget(Widget::Line(Complete::Refs(id.clone()))).text(from);
         })
-        .then(|answer| Some(Action::Answer(MADE, answer.downcast_ref::<Branch>()?.name.clone())))
+        .then(|answer| Some(Action::answer(NewRef(answer.downcast_ref::<Branch>()?.name.clone()))))
 }
 
 /// Returns what the user wrote of the release of a tag and did not send yet is kept under this.
@@ -28,7 +28,7 @@ pub fn release_key(project: &Id, tag: &str) -> String {
     format!("release {project} {tag}")
 }
 
-/// A new tag of `at`; its name answers the pane under [`MADE`].
+/// A new tag of `at`; the answer is a [`NewRef`].
 pub fn create_tag(id: &Id, at: &str) -> Form {
     Form::of::<CreateTag>(format!("New tag in {id}"), "create the tag", format!("new tag {id}"))
         .fixed("id", id)
@@ -68,7 +68,7 @@ pub fn create_tag(id: &Id, at: &str) -> Form {
                 }
             }
         })
-        .then(|answer| Some(Action::Answer(MADE, answer.downcast_ref::<Tag>()?.name.clone())))
+        .then(|answer| Some(Action::answer(NewRef(answer.downcast_ref::<Tag>()?.name.clone()))))
 }
 
 /// Refuses what git takes for no ref; an empty name is still being typed.

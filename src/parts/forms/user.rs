@@ -109,5 +109,5 @@ pub fn delete(user: &Profile) -> Action {
         Item::act("Delete the account", soft).detail("keeps what they wrote"),
         Item::act("Delete everything", hard).detail("with all that they wrote"),
     ];
-    Action::Open(Box::new(Picker::new(format!("Delete @{said}"), "", items)))
+    Action::Open(Box::new(Picker::new(format!("Delete @{said}"), items)))
 }

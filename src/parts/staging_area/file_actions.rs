@@ -88,18 +88,18 @@ impl FileContext {
 
     /// Asks where a new file is to be.
     pub fn add(&self, cx: &mut Cx) {
-        self.ask("new file", ADD, self.folder(), cx);
+        self.ask("new file", self.folder(), FileAnswer::Add, cx);
     }
 
     /// Asks where the file at hand is to be.
     pub fn rename(&self, cx: &mut Cx) {
-        self.ask("move to", MOVE, self.path.clone().unwrap_or_default(), cx);
+        self.ask("move to", self.path.clone().unwrap_or_default(), FileAnswer::Move, cx);
     }
 
-    fn ask(&self, label: &str, tag: &'static str, text: String, cx: &mut Cx) {
+    fn ask(&self, label: &str, text: String, answer: fn(String) -> FileAnswer, cx: &mut Cx) {
         let Some(branch) = self.branch(&cx.view) else { return };
         let paths = BranchPaths { project: self.project.clone(), branch };
-        cx.act(Action::Open(Box::new(Prompt::ask(label, tag, text).complete(Box::new(paths)))));
+        cx.act(Action::Open(Box::new(Prompt::ask(label, text, answer).complete(Box::new(paths)))));
     }
 
     /// Stages that the file at hand goes.
@@ -108,7 +108,7 @@ impl FileContext {
         match held(&desk, path, &cx.view) {
             Some(size) => {
                 let question = format!("Delete {}? Your changes ({size}) exist nowhere else.", shown(path));
-                cx.act(App::confirm("Delete a file", question, Action::Answer(DELETE, path.clone())));
+                cx.act(App::confirm("Delete a file", question, Action::answer(FileAnswer::Delete(path.clone()))));
             }
             None => self.delete_now(cx),
         }
@@ -153,12 +153,21 @@ fn unfit(path: &str) -> Option<&'static str> {
     }
 }
 
-const ADD: &str = "staging: add";
-const MOVE: &str = "staging: move";
-const LOCAL: &str = "staging: local file";
-const UPLOAD: &str = "staging: upload";
-const OVER: &str = "staging: upload over";
-const DELETE: &str = "staging: delete";
+/// An answer to what was asked about a file: paths, as they were typed.
+pub enum FileAnswer {
+    /// A new file.
+    Add(String),
+    /// The file at hand goes there.
+    Move(String),
+    /// A file of this machine.
+    Local(String),
+    /// It goes there, where nothing else is staged.
+    Upload(String),
+    /// It goes there, whatever is staged.
+    Replace(String),
+    /// The file goes, if it is the one at hand still.
+    Delete(String),
+}
 
 /// What is asked for step by step; a place with files has one.
 #[derive(Default)]
@@ -176,7 +185,7 @@ pub struct FileAction {
 impl FileAction {
     /// Asks which file of this machine is to be uploaded.
     pub fn upload(&self, cx: &mut Cx) {
-        cx.act(Action::Open(Box::new(Prompt::ask("upload", LOCAL, "").complete(Box::new(LocalPaths)))));
+        cx.act(Action::Open(Box::new(Prompt::ask("upload", "", FileAnswer::Local).complete(Box::new(LocalPaths)))));
     }
 
     /// Returns what is read of this machine.
@@ -217,53 +226,47 @@ impl FileAction {
         (len > 0).then(|| Breadcrumb::new(format!("{} {} staged", glyph::draft(), count(len as u64)), Role::Warning))
     }
 
-    /// Takes an answer; `false` where it is not one of these.
-    pub fn answer(&mut self, tag: &'static str, value: &str, spot: &FileContext, cx: &mut Cx) -> bool {
-        if ![ADD, MOVE, LOCAL, UPLOAD, OVER, DELETE].contains(&tag) {
-            return false;
-        }
-        if tag == DELETE {
+    /// Takes an answer.
+    pub fn answer(&mut self, answer: FileAnswer, spot: &FileContext, cx: &mut Cx) {
+        let typed = match &answer {
             // What was asked about is what goes, not what the cursor is on by now.
-            if spot.path.as_deref() == Some(value) {
-                spot.delete_now(cx);
+            FileAnswer::Delete(path) if spot.path.as_ref() == Some(path) => return spot.delete_now(cx),
+            FileAnswer::Delete(_) => return,
+            FileAnswer::Local(local) if local.trim().is_empty() => return,
+            FileAnswer::Local(local) => {
+                let local = local.trim();
+                let name = local.rsplit('/').next().unwrap_or(local);
+                self.local = Some(local.to_owned());
+                return spot.ask("upload as", format!("{}{name}", spot.folder()), FileAnswer::Upload, cx);
             }
-            return true;
-        }
-        if tag == LOCAL {
-            let value = value.trim();
-            if !value.is_empty() {
-                let name = value.rsplit('/').next().unwrap_or(value);
-                self.local = Some(value.to_owned());
-                spot.ask("upload as", UPLOAD, format!("{}{name}", spot.folder()), cx);
-            }
-            return true;
-        }
-        let path = value.trim().trim_start_matches('/');
+            FileAnswer::Add(path) | FileAnswer::Move(path) => path,
+            FileAnswer::Upload(path) | FileAnswer::Replace(path) => path,
+        };
+        let path = typed.trim().trim_start_matches('/');
         if let Some(why) = unfit(path) {
-            cx.say(Tone::Warning, format!("Invalid path \"{}\": {why}.", shown(path)));
-            return true;
+            return cx.say(Tone::Warning, format!("Invalid path \"{}\": {why}.", shown(path)));
         }
-        let Some(desk) = spot.desk(&cx.view) else { return true };
-        match (tag, &spot.path) {
-            (ADD, _) => open(desk, path, None, false, cx),
-            (MOVE, Some(from)) if from != path => {
+        let Some(desk) = spot.desk(&cx.view) else { return };
+        match (&answer, &spot.path) {
+            (FileAnswer::Add(_), _) => open(desk, path, None, false, cx),
+            (FileAnswer::Move(_), Some(from)) if from != path => {
                 let base = spot.base(&desk, &cx.view);
                 match desk.rename(from, path, base, cx) {
                     Ok(()) => said(&format!("Staged: {} moves to {}", shown(from), shown(path)), cx),
                     Err(why) => cx.say(Tone::Warning, why),
                 }
             }
-            (UPLOAD, _) if let Some(size) = held(&desk, path, &cx.view) => {
+            (FileAnswer::Upload(_), _) if let Some(size) = held(&desk, path, &cx.view) => {
                 let question = format!("Replace {}? The staged file ({size}) exists nowhere else.", shown(path));
-                cx.act(App::confirm("Upload over a staged file", question, Action::Answer(OVER, path.to_owned())));
+                let replace = Action::answer(FileAnswer::Replace(path.to_owned()));
+                cx.act(App::confirm("Upload over a staged file", question, replace));
             }
-            (UPLOAD | OVER, _) => {
+            (FileAnswer::Upload(_) | FileAnswer::Replace(_), _) => {
                 self.turn += 1;
                 self.reading = self.local.take().map(|local| (local, path.to_owned()));
             }
             _ => {}
         }
-        true
     }
 }
 

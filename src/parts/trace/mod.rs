@@ -44,6 +44,9 @@ enum Jump {
     Page,
 }
 
+/// The text of the lines that are to be shown, as the pane hears it.
+pub struct OnlyLines(pub String);
+
 /// One trace, and how it is looked at.
 pub struct Viewer {
     pub project: Id,
@@ -514,10 +517,11 @@ impl Viewer {
         cx.say(Tone::Info, if self.doc.wrap { "Line wrap on." } else { "Line wrap off." });
     }
 
-    /// Shows only the lines that match what is sought, or all again; asks for a text where none is.
-    pub fn turn_only(&mut self, tag: &'static str, cx: &mut Cx) {
+    /// Shows only the lines that match what is sought, or all again; asks for a text where none is: the answer is an
+    /// [`OnlyLines`].
+    pub fn turn_only(&mut self, cx: &mut Cx) {
         if self.query.is_empty() {
-            return cx.act(Action::Open(Box::new(Prompt::ask("only lines with", tag, ""))));
+            return cx.act(Action::Open(Box::new(Prompt::ask("only lines with", "", OnlyLines))));
         }
         let line = self.line(&cx.view);
         (self.only, self.lines) = (!self.only, None);
@@ -526,9 +530,9 @@ impl Viewer {
         }
     }
 
-    /// Shows only the lines with `text`.
-    pub fn show_only(&mut self, text: &str, cx: &mut Cx) {
-        self.seek(text, cx);
+    /// Shows only the lines with a text.
+    pub fn show_only(&mut self, OnlyLines(text): OnlyLines, cx: &mut Cx) {
+        self.seek(&text, cx);
         (self.only, self.lines) = (!text.is_empty(), None);
         self.jump = None;
     }

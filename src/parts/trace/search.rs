@@ -71,7 +71,7 @@ impl Viewer {
             return true;
         }
         if self.only {
-            self.turn_only("", cx);
+            self.turn_only(cx);
             return true;
         }
         let filter_text = !self.query.is_empty();

@@ -525,7 +525,7 @@ impl Overlay for Composer {
             _ if self.is_busy() => {}
             (KeyCode::Char('o'), true) => {
                 self.keep(cx);
-                cx.act(Action::Edit { tag: "", text: self.text(), suffix: ".md".into() });
+                cx.act(Action::Edit { text: self.text(), suffix: ".md".into() });
             }
             _ => {
                 let key = undoing(key);

@@ -50,7 +50,7 @@ impl Form {
         if let Some(field) = self.fields.get(self.focus) {
             let text = field.input.text().to_owned();
             self.outside = Some((self.focus, text.clone()));
-            cx.act(Action::Edit { tag: "", text, suffix: ".md".into() });
+            cx.act(Action::Edit { text, suffix: ".md".into() });
         }
     }
 
