@@ -251,10 +251,10 @@ impl<S: ListSource> ListPane<S> {
         panel: usize,
         run: impl FnOnce(&mut S::Detail, &Beside<'_, S>) -> T,
     ) -> T {
-        let (rows, row) = (self.rows(view), self.current(view));
-        let is_new = self.read != row.map(S::key);
-        let (width, focused) = (self.width(panel, view), self.panels.focus() == panel);
-        run(&mut self.detail, &Beside { source: &self.source, rows, row, is_new, panel, width, focused })
+        let mut detail = std::mem::replace(&mut self.detail, S::Detail::new());
+        let result = run(&mut detail, &self.beside(view, panel));
+        self.detail = detail;
+        result
     }
 
     fn draw_list(&self, view: &View, area: Rect, buf: &mut Buffer) {

@@ -81,6 +81,21 @@ async fn enter_opens_the_job_and_other_keys_the_commit_the_changes_and_the_page(
 }
 
 #[tokio::test]
+async fn a_deployment_that_the_place_names_is_shown_before_the_list_has_it() {
+    let place = Place::new("deployments").project("acme/rocket-ui").item("9");
+    let mut harness = Begin::at(place.clone()).size(180, 30).open();
+    harness.reply(LIST, all()).reply(&format!("{LIST}/9"), deployment(9, "edge", 'd', "success")).settle().await;
+    harness.expect("deployment #109").expect("https://edge.example.org");
+    assert_eq!(harness.app.place(), place);
+    for one in all() {
+        harness.reply(&format!("{LIST}/{}", one["id"]), one.clone());
+    }
+    harness.press("h j").settle().await;
+    harness.expect("deployment #102").expect_no("deployment #109");
+    assert_eq!(harness.app.place().item, None);
+}
+
+#[tokio::test]
 async fn the_order_is_asked_of_the_server_and_words_narrow() {
     let mut harness = open(120, 30).await;
     harness.press("/").type_text("sort:created-asc").press("Enter").settle().await;

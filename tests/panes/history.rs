@@ -305,6 +305,7 @@ async fn the_log_is_found_in_by_author_time_path_and_words() {
     app.reply(&format!("{REPOSITORY}/commits?author=ada&since=2026-06-01"), mine);
     app.settle().await;
     app.press("/").type_text("author:ada since:2w rows").press("Enter").settle().await;
+    assert_eq!(app.app.place().query.as_deref(), Some("author:ada since:2w rows"));
     app.expect("author:ada  since:2w  rows").expect("1 of 1").expect("Draw rows").expect_no("Begin").expect_no("●");
     // What cannot be asked is said, and Esc gives back what was.
     app.press("/").type_text(" when:x").press("Enter").settle().await;
