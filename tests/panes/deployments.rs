@@ -28,11 +28,7 @@ fn all() -> Vec<Value> {
 async fn open(width: u16, height: u16) -> Harness {
     let place = Place::new("deployments").project("acme/rocket-ui");
     let mut harness = Begin::at(place).size(width, height).open();
-    harness.reply(LIST, all());
-    for one in all() {
-        harness.reply(&format!("{LIST}/{}", one["id"]), one.clone());
-    }
-    harness.settle().await;
+    harness.reply(LIST, all()).settle().await;
     harness
 }
 
@@ -87,10 +83,7 @@ async fn a_deployment_that_the_place_names_is_shown_before_the_list_has_it() {
     harness.reply(LIST, all()).reply(&format!("{LIST}/9"), deployment(9, "edge", 'd', "success")).settle().await;
     harness.expect("deployment #109").expect("https://edge.example.org");
     assert_eq!(harness.app.place(), place);
-    for one in all() {
-        harness.reply(&format!("{LIST}/{}", one["id"]), one.clone());
-    }
-    harness.press("h j").settle().await;
+    harness.press("h j");
     harness.expect("deployment #102").expect_no("deployment #109");
     assert_eq!(harness.app.place().item, None);
 }

@@ -164,8 +164,7 @@ impl Detail<DeploymentSource> for DeploymentDetail {
         if at.panel == ENVIRONMENTS {
             return self.draw_environments(at, view, area, buf);
         }
-        let error = at.row.and_then(|row| view.store.get(&at.source.get(row.id)).error);
-        self.facts.draw(at, view, list::trouble(view, area, buf, error), buf);
+        self.facts.draw(at, view, area, buf);
     }
 
     fn ticks(&self, at: &Beside<'_, DeploymentSource>, _view: &View) -> bool {

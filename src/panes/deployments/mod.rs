@@ -27,9 +27,6 @@ use environments::{DeploymentDetail, Environment};
 use serde_json::json;
 use std::time::Duration;
 
-/// Before one deployment under a moving cursor is asked for.
-const PATIENCE: Duration = Duration::from_millis(120);
-
 const TERMS: &[Term] = &[Term::new(
     "sort",
     "",
@@ -93,8 +90,8 @@ fn says(deployment: &Deployment, word: &str) -> bool {
 }
 
 impl DeploymentSource {
-    fn get(&self, deployment_id: u64) -> GetDeployment {
-        GetDeployment { id: self.project.clone(), deployment_id }
+    fn one(&self, key: &str) -> Option<GetDeployment> {
+        Some(GetDeployment { id: self.project.clone(), deployment_id: key.parse().ok()? })
     }
 
     fn grammar(&self) -> Grammar {
@@ -267,11 +264,7 @@ impl ListSource for DeploymentSource {
     }
 
     fn named<'a>(&self, key: &str, view: &View<'a>) -> Option<Remote<'a, Deployment>> {
-        Some(view.store.get(&self.get(key.parse().ok()?)))
-    }
-
-    fn known<'a>(&self, deployment: &'a Deployment, view: &View<'a>) -> &'a Deployment {
-        view.store.get(&self.get(deployment.id)).value.unwrap_or(deployment)
+        Some(view.store.get(&self.one(key)?))
     }
 
     fn heading(&self, _: &Input<'_>, _view: &View) -> (String, String) {
@@ -289,11 +282,9 @@ impl ListSource for DeploymentSource {
         pane.focus_detail();
     }
 
-    fn wants(pane: &Deployments, view: &View) -> Vec<Want> {
-        let named = pane.named().and_then(|key| key.parse().ok());
-        let id = named.or_else(|| pane.current(view).map(|deployment| deployment.id));
-        let one = id.map(|id| Load::one(&pane.source.get(id)).after(PATIENCE).into());
-        [project::want(&pane.source.project)].into_iter().chain(one).collect()
+    fn wants(pane: &Deployments, _view: &View) -> Vec<Want> {
+        let named = pane.named().and_then(|key| pane.source.one(key)).map(|get| Load::one(&get).into());
+        [project::want(&pane.source.project)].into_iter().chain(named).collect()
     }
 
     fn escape(pane: &mut Deployments) -> bool {
