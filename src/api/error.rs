@@ -100,7 +100,7 @@ impl Error {
 
     /// Returns what came back, in the server's words where it had any; without a full stop, so that a sentence can end
     /// on it.
-    pub fn said(&self) -> String {
+    pub fn message(&self) -> String {
         let words = self.words();
         words.trim_end_matches('.').to_owned()
     }
@@ -180,7 +180,7 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {} ({}). {}", self.title(), self.said(), self.tried, self.advice())
+        write!(f, "{}: {} ({}). {}", self.title(), self.message(), self.tried, self.advice())
     }
 }
 

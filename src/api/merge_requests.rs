@@ -143,8 +143,8 @@ crate::resource! {
 impl MergeRequest {
     /// Returns whether its author says that it is not ready.
     pub fn is_draft(&self) -> bool {
-        let said = self.draft.or(self.work_in_progress.flatten());
-        said.unwrap_or_else(|| {
+        let explicit = self.draft.or(self.work_in_progress.flatten());
+        explicit.unwrap_or_else(|| {
             let title = self.title.to_lowercase();
             ["wip:", "[wip]", "draft:", "[draft]", "(draft)"].iter().any(|mark| title.starts_with(mark))
         })

@@ -105,7 +105,7 @@ impl App {
                 left.push(if path { " " } else { "  " }, dim);
             }
             let from = left.width;
-            left.push(text::shown(&breadcrumb.text), theme.style(breadcrumb.role));
+            left.push(text::sanitize(&breadcrumb.text), theme.style(breadcrumb.role));
             if let Some(place) = breadcrumb.place.filter(|place| Some(place) != here.as_ref()) {
                 left.clickable(from, Hit::Go(place));
             }
@@ -115,10 +115,10 @@ impl App {
             right.push((format!("watching {} · ", self.watched.len()), theme.style(Role::Running)));
         }
         if let Some(me) = view.me() {
-            right.push((text::shown(&me.username).into_owned(), theme.style(Role::User)));
+            right.push((text::sanitize(&me.username).into_owned(), theme.style(Role::User)));
             right.push((" · ".into(), dim));
         }
-        right.push((text::shown(&self.session.server).into_owned(), dim));
+        right.push((text::sanitize(&self.session.server).into_owned(), dim));
         if self.session.read_only {
             right.push((" · read-only".into(), theme.style(Role::Warning)));
         }
@@ -134,13 +134,13 @@ impl App {
         if self.session.offline {
             return (format!("offline{}", self.known_since()), theme.style(Role::Warning));
         }
-        if self.store.lost().is_some() {
+        if self.store.unreachable().is_some() {
             return (format!("✗ unreachable{}", self.known_since()), theme.style(Role::Failed));
         }
         if self.requests_in_flight() > 0 {
             return ("◌".into(), theme.style(Role::Running));
         }
-        match self.store.heard() {
+        match self.store.last_contact() {
             // How old the oldest is of what is shown, not when anything at all was last heard.
             Some(heard) => {
                 let wants = self.panes.last().map(|pane| pane.wants(view)).unwrap_or_default();
@@ -240,7 +240,7 @@ impl App {
         left.push(" ", dim);
         let pane = self.panes.last();
         if let Some(message) = &self.message {
-            left.push(text::shown(&message.words), theme.style(tone_role(message.tone)));
+            left.push(text::sanitize(&message.words), theme.style(tone_role(message.tone)));
         } else if !self.pressed.is_empty() {
             left.push(super::keymap::show(&self.pressed), key);
             left.push(" …", dim);

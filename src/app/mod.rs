@@ -410,7 +410,7 @@ impl App {
             }
             (Ticket::Work(key), Err(error)) => {
                 self.store.give_up(key);
-                self.say(Tone::Bad, error.said());
+                self.say(Tone::Bad, error.message());
             }
             (Ticket::Load(..) | Ticket::Work(_) | Ticket::Parts(_), Ok(_)) => {}
         }
@@ -462,7 +462,7 @@ impl App {
             }
             Err(error) if !shown => {
                 let kept = if matches!(pending.carries, KeptKey::Kept(..)) { " Your text is saved." } else { "" };
-                let said = error.said();
+                let said = error.message();
                 self.say(Tone::Bad, format!("Could not {}: {said}.{kept} {}", pending.write.what, error.next()));
             }
             Err(_) => {}
@@ -775,7 +775,7 @@ impl App {
             Action::Copies => self.copies(effects),
             Action::BrowseHere => match self.panes.last().and_then(|p| p.url(&self.view_of())) {
                 Some(url) => {
-                    self.say(Tone::Info, format!("Opening {}", crate::ui::text::shown(&url)));
+                    self.say(Tone::Info, format!("Opening {}", crate::ui::text::sanitize(&url)));
                     effects.push(Effect::Browse(url));
                 }
                 None => self.say(Tone::Warning, "Nothing here has a page of its own.".into()),

@@ -4,7 +4,7 @@ use super::action::Action;
 use super::overlay::picker::{Item, Source};
 use super::pane::View;
 use super::place::Place;
-use super::registry::{self, Thing};
+use super::registry::{self, Subject};
 use crate::api::branches::{Branch, ListBranches};
 use crate::api::endpoint::{Request, decode};
 use crate::api::groups::{Group, ListGroups};
@@ -123,31 +123,31 @@ impl QuickOpen {
         let path = |project: &Project| (project.id, Id::from(&*project.full_path()));
         let paths: HashMap<u64, Id> = view.store.known().map(|(_, project)| path(project)).collect();
         let start = offers.items.len();
-        let of = |thing: Thing| registry::place_of(view.panes, thing);
+        let of = |thing: Subject| registry::place_of(view.panes, thing);
         for (_, project) in view.store.known::<Project>().take(MOST) {
             let path = project.full_path();
             let about = project.description().lines().next().unwrap_or_default();
-            let place = of(Thing::Project).project(&*path);
+            let place = of(Subject::Project).project(&*path);
             offers.add(path.into_owned(), about, "project", place);
         }
         for (_, group) in view.store.known::<Group>().take(MOST) {
             let path = if group.full_path.is_empty() { &group.path } else { &group.full_path };
-            offers.add(path.clone(), &group.name, "group", of(Thing::Group).group(path.as_str()));
+            offers.add(path.clone(), &group.name, "group", of(Subject::Group).group(path.as_str()));
         }
         for (_, request) in view.store.known::<MergeRequest>().take(MOST) {
             let project = Self::path(&paths, &request.project_id.into());
-            let place = of(Thing::MergeRequest).project(project).item(request.iid);
+            let place = of(Subject::MergeRequest).project(project).item(request.iid);
             offers.add(registry::label(view.panes, &place), &request.title, "merge request", place);
         }
         for (request, job) in view.store.known::<Job>().take(MOST) {
             let Some(project) = project_of(request) else { continue };
             let project = Self::path(&paths, &project);
-            let place = of(Thing::Job).project(project).item(job.id);
+            let place = of(Subject::Job).project(project).item(job.id);
             let about = format!("{} {} · {}", job.name, job.status.as_str(), job.r#ref);
             offers.add(registry::label(view.panes, &place), &about, "job", place);
         }
         for (_, user) in view.store.known::<User>().take(MOST) {
-            offers.add(format!("@{}", user.username), &user.name, "user", of(Thing::User).item(&user.username));
+            offers.add(format!("@{}", user.username), &user.name, "user", of(Subject::User).item(&user.username));
         }
         for (request, branch) in view.store.known::<Branch>().take(MOST) {
             let place = Self::at_ref(view, &paths, request, &branch.name);
@@ -168,7 +168,7 @@ impl QuickOpen {
             if self.here.git_ref.is_some() && at != self.here.git_ref {
                 continue;
             }
-            let place = Place { git_ref: at, ..of(Thing::Project).project(project).path(entry.path.as_str()) };
+            let place = Place { git_ref: at, ..of(Subject::Project).project(project).path(entry.path.as_str()) };
             offers.add(entry.path.clone(), "", "file", place);
         }
         offers.order(start);
@@ -176,7 +176,7 @@ impl QuickOpen {
 
     fn at_ref(view: &View, paths: &HashMap<u64, Id>, request: &Request, name: &str) -> Option<Place> {
         let project = Self::path(paths, &project_of(request)?);
-        Some(registry::place_of(view.panes, Thing::Project).project(project).at(name))
+        Some(registry::place_of(view.panes, Subject::Project).project(project).at(name))
     }
 }
 

@@ -4,7 +4,7 @@ use super::App;
 use super::action::{Action, Effect, Tone};
 use super::pane::Cx;
 use super::place::Place;
-use super::registry::{self, Entry, Thing};
+use super::registry::{self, Entry, Subject};
 use super::state::{Change, RecentsChange, SettingsChange};
 
 /// Pins or unpins a project, and says so.
@@ -17,8 +17,8 @@ pub fn toggle_pin(cx: &mut Cx, path: &str) {
 /// Returns whether a place is one to come back to: a thing, or a file.
 fn is_worth_it(panes: &[Entry], place: &Place) -> bool {
     match registry::thing(panes, place) {
-        Some(Thing::Project) => place.project.is_some(),
-        None | Some(Thing::Home | Thing::Group | Thing::User) => false,
+        Some(Subject::Project) => place.project.is_some(),
+        None | Some(Subject::Home | Subject::Group | Subject::User) => false,
         Some(_) => place.item.is_some(),
     }
 }

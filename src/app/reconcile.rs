@@ -119,15 +119,9 @@ impl App {
                         self.hold(ticket, full, effects);
                     }
                 }
-                Want::Parts(gleaned) => {
-                    if self.store.lacks(&gleaned.key) {
-                        self.start(
-                            Ticket::Parts(gleaned.key.clone()),
-                            want,
-                            HeldState::default(),
-                            &mut wanted,
-                            effects,
-                        );
+                Want::Parts(read) => {
+                    if self.store.lacks(&read.key) {
+                        self.start(Ticket::Parts(read.key.clone()), want, HeldState::default(), &mut wanted, effects);
                     }
                 }
                 Want::Work(work) => {

@@ -7,7 +7,7 @@ use crate::api::Id;
 
 /// What a place shows, so that others can lead to it without knowing its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Thing {
+pub enum Subject {
     Home,
     Project,
     Group,
@@ -21,21 +21,21 @@ pub enum Thing {
     Comparison,
 }
 
-impl Thing {
+impl Subject {
     /// Returns what the user calls it.
     pub fn word(self) -> &'static str {
         match self {
-            Thing::Home => "home",
-            Thing::Project => "project",
-            Thing::Group => "group",
-            Thing::User => "user",
-            Thing::MergeRequest => "merge request",
-            Thing::Issue => "issue",
-            Thing::Epic => "epic",
-            Thing::Snippet => "snippet",
-            Thing::Job => "job",
-            Thing::Commit => "commit",
-            Thing::Comparison => "comparison",
+            Subject::Home => "home",
+            Subject::Project => "project",
+            Subject::Group => "group",
+            Subject::User => "user",
+            Subject::MergeRequest => "merge request",
+            Subject::Issue => "issue",
+            Subject::Epic => "epic",
+            Subject::Snippet => "snippet",
+            Subject::Job => "job",
+            Subject::Commit => "commit",
+            Subject::Comparison => "comparison",
         }
     }
 }
@@ -73,7 +73,7 @@ pub struct Entry {
     /// [`Pane::NEEDS`].
     pub needs: Needs,
     /// What it shows.
-    pub thing: Option<Thing>,
+    pub thing: Option<Subject>,
     /// How what it shows is written, if that has a form of its own.
     pub sign: Option<Sign>,
     /// What lies above it.
@@ -122,7 +122,7 @@ impl Entry {
     }
 
     /// Shows that.
-    pub const fn shows(self, thing: Thing) -> Entry {
+    pub const fn shows(self, thing: Subject) -> Entry {
         Entry { thing: Some(thing), ..self }
     }
 
@@ -168,7 +168,7 @@ pub fn find<'a>(panes: &'a [Entry], id: &str) -> Option<&'a Entry> {
 }
 
 /// The place that shows such a thing, with nothing in its slots.
-pub fn place_of(panes: &[Entry], thing: Thing) -> Place {
+pub fn place_of(panes: &[Entry], thing: Subject) -> Place {
     panes.iter().find(|entry| entry.thing == Some(thing)).map(|entry| Place::new(entry.id)).unwrap_or_default()
 }
 
@@ -178,7 +178,7 @@ pub fn root(panes: &[Entry]) -> Place {
 }
 
 /// Returns what `place` shows.
-pub fn thing(panes: &[Entry], place: &Place) -> Option<Thing> {
+pub fn thing(panes: &[Entry], place: &Place) -> Option<Subject> {
     find(panes, &place.pane)?.thing
 }
 
@@ -188,7 +188,7 @@ pub fn label(panes: &[Entry], place: &Place) -> String {
     let item = place.item.as_deref().unwrap_or_default();
     let short = item.get(..8).filter(|_| item.len() == 40).unwrap_or(item);
     match find(panes, &place.pane) {
-        Some(Entry { thing: Some(Thing::Project), .. }) => {
+        Some(Entry { thing: Some(Subject::Project), .. }) => {
             let at = place.git_ref.as_ref().map(|at| format!("@{at}")).unwrap_or_default();
             let path = place.path.as_ref().map(|path| format!(":{path}")).unwrap_or_default();
             format!("{within}{at}{path}")
@@ -225,7 +225,7 @@ pub fn above(panes: &[Entry], place: &Place) -> Option<Place> {
 }
 
 fn surroundings(panes: &[Entry], place: &Place) -> Option<Place> {
-    let (root, page) = (root(panes), place_of(panes, Thing::Project));
+    let (root, page) = (root(panes), place_of(panes, Subject::Project));
     match &place.project {
         _ if place.pane == root.pane => None,
         Some(project) if place.pane != page.pane => Some(page.project(project.clone())),
@@ -237,14 +237,14 @@ fn surroundings(panes: &[Entry], place: &Place) -> Option<Place> {
 /// group.
 pub fn instead(panes: &[Entry], place: &Place) -> Option<Place> {
     match (thing(panes, place), &place.project) {
-        (Some(Thing::Project), Some(path))
+        (Some(Subject::Project), Some(path))
             if place.path.is_none() && place.git_ref.is_none() && path.number().is_none() =>
         {
-            Some(place_of(panes, Thing::Group).group(path.clone()))
+            Some(place_of(panes, Subject::Group).group(path.clone()))
         }
-        (Some(Thing::Group), _) if place.group.is_some() => Some(root(panes)),
+        (Some(Subject::Group), _) if place.group.is_some() => Some(root(panes)),
         // It shows many things, some of which may be gone.
-        (Some(Thing::Home), _) => None,
+        (Some(Subject::Home), _) => None,
         _ => above(panes, place),
     }
 }

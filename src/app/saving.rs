@@ -12,7 +12,7 @@ impl App {
     pub(super) fn save(&mut self, save: Save) {
         if self.session.offline {
             return self
-                .say(Tone::Warning, format!("Could not save {}: labscope is offline.", text::shown(&save.name)));
+                .say(Tone::Warning, format!("Could not save {}: labscope is offline.", text::sanitize(&save.name)));
         }
         let folder = self.transfers.list().last().and_then(|t| t.order.path.rsplit_once('/'));
         let path = folder.map_or_else(|| save.name.clone(), |(folder, _)| format!("{folder}/{}", save.name));
@@ -41,7 +41,7 @@ impl App {
         }
         effects.push(Effect::StopSave(number));
         let Some(transfer) = self.transfers.get(number) else { return };
-        let name = text::shown(&transfer.order.save.name);
+        let name = text::sanitize(&transfer.order.save.name);
         let list = self.bindings.first("transfers");
         let words = format!("Stopped saving {name} at {}; {list} resumes it.", transfer.facts(self.now));
         self.say(Tone::Info, words);
@@ -56,8 +56,8 @@ impl App {
     /// Takes news of a save in.
     pub(super) fn transferred(&mut self, number: u64, news: &TransferEvent, effects: &mut Vec<Effect>) {
         let Some(transfer) = self.transfers.hear(number, news, self.now) else { return };
-        let name = text::shown(&transfer.order.save.name).into_owned();
-        let path = text::shown(&transfer.order.path).into_owned();
+        let name = text::sanitize(&transfer.order.save.name).into_owned();
+        let path = text::sanitize(&transfer.order.path).into_owned();
         match news {
             TransferEvent::Exists(_) => {
                 let question = format!("{path} already exists. Replace it?");
@@ -76,16 +76,16 @@ impl App {
                 let words = format!("Unpacked {files} file{s} ({}) into {path}", text::bytes(unpacked.bytes));
                 match unpacked.left_out.as_slice() {
                     [] => self.say(Tone::Good, words),
-                    [first] => self.say(Tone::Warning, format!("{words}; skipped: {}", text::shown(first))),
+                    [first] => self.say(Tone::Warning, format!("{words}; skipped: {}", text::sanitize(first))),
                     [first, rest @ ..] => {
-                        let words = format!("{words}; skipped: {} and {} more", text::shown(first), rest.len());
+                        let words = format!("{words}; skipped: {} and {} more", text::sanitize(first), rest.len());
                         self.say(Tone::Warning, words);
                     }
                 }
             }
             TransferEvent::Failed(why) => {
                 let list = self.bindings.first("transfers").to_owned();
-                let why = text::shown(why).into_owned();
+                let why = text::sanitize(why).into_owned();
                 self.say(Tone::Bad, format!("Could not save {name}: {why}. {list} retries."));
             }
             TransferEvent::Began { .. } | TransferEvent::Held(_) | TransferEvent::Unpacking(_) => {}

@@ -4,7 +4,7 @@
 use super::action::{Action, Effect, Tone};
 use super::overlay::picker::{Item, Picker};
 use super::pane::Section;
-use super::registry::{self, Thing};
+use super::registry::{self, Subject};
 use super::state::Kept;
 use super::{App, Place, Session, Setup, target};
 use crate::ui::theme::Theme;
@@ -18,7 +18,7 @@ pub(super) struct ServerSwitch {
     /// How many places there were when it was entered from another server, each time: going back beyond leads there.
     doors: Vec<usize>,
     /// What it had to say while it was away.
-    told: Vec<(Tone, String)>,
+    messages: Vec<(Tone, String)>,
     /// Why the texts of another server are not on disk, while they are not.
     unkept: Option<String>,
 }
@@ -26,7 +26,7 @@ pub(super) struct ServerSwitch {
 impl ServerSwitch {
     /// What is to be told by the app in front.
     pub fn tell(&mut self, tone: Tone, words: String) {
-        self.told.push((tone, words));
+        self.messages.push((tone, words));
     }
 
     /// The place at the bottom was forgotten.
@@ -65,7 +65,7 @@ impl App {
             theme: self.theme.clone(),
             theme_is_chosen: self.theme_is_chosen,
             kept,
-            place: place.unwrap_or_else(|| registry::place_of(self.registry, Thing::Home)),
+            place: place.unwrap_or_else(|| registry::place_of(self.registry, Subject::Home)),
             now: self.now,
             size: self.size,
         })
@@ -100,7 +100,7 @@ impl App {
                 self.remember(&mut effects);
                 self.named = true;
             }
-            None if self.panes.is_empty() => self.open(registry::place_of(self.registry, Thing::Home)),
+            None if self.panes.is_empty() => self.open(registry::place_of(self.registry, Subject::Home)),
             None => {}
         }
         self.elsewhere.doors.push(self.panes.len().max(1));
@@ -130,10 +130,10 @@ impl App {
     }
 
     /// Returns what it had to say while it was away, with the server that it is of.
-    pub fn told(&mut self) -> Vec<(Tone, String)> {
+    pub fn take_messages(&mut self) -> Vec<(Tone, String)> {
         let server = &self.session.server;
-        let told = std::mem::take(&mut self.elsewhere.told);
-        told.into_iter().map(|(tone, words)| (tone, format!("{server}: {words}"))).collect()
+        let messages = std::mem::take(&mut self.elsewhere.messages);
+        messages.into_iter().map(|(tone, words)| (tone, format!("{server}: {words}"))).collect()
     }
 
     /// Returns why texts that were typed are in memory alone, while they are.

@@ -1,7 +1,7 @@
 //! Targets: web addresses of a server, the part after its host, and short forms, read into places.
 
 use super::place::Place;
-use super::registry::{self, Entry, Thing};
+use super::registry::{self, Entry, Subject};
 use super::route::{self, Address, is_name, is_number};
 use crate::api::endpoint::decode;
 use url::Url;
@@ -97,7 +97,7 @@ fn file(panes: &[Entry], text: &str) -> Option<Place> {
     if !is_project(project) || at.is_empty() || project.contains("/-/") {
         return None;
     }
-    let place = registry::place_of(panes, Thing::Project).project(project);
+    let place = registry::place_of(panes, Subject::Project).project(project);
     // A ref never holds a colon, so the first one begins the path.
     let Some((git_ref, path)) = at.split_once(':') else { return Some(place.at(at)) };
     let place = place.at(git_ref);

@@ -5,7 +5,7 @@ use super::bindings::Bindings;
 use super::command::{Command, Motion};
 use super::pane::{Breadcrumb, Cx, Needs, Pane, Session, View};
 use super::place::Place;
-use super::registry::{Entry, Thing};
+use super::registry::{Entry, Subject};
 use super::{App, Setup};
 use crate::api::branches::{Branch, DeleteBranch, ListBranches};
 use crate::api::{Endpoint, Error, Fault, Nothing};
@@ -87,7 +87,7 @@ impl Pane for Files {
 }
 
 const REGISTRY: &[Entry] =
-    &[Entry::of::<Files>().shows(Thing::Project).reached_by("files", &["g f"], "Go to files"), Entry::of::<Probe>()];
+    &[Entry::of::<Files>().shows(Subject::Project).reached_by("files", &["g f"], "Go to files"), Entry::of::<Probe>()];
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap_or_default()

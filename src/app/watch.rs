@@ -51,7 +51,7 @@ impl Watched {
     /// Returns what the user calls it.
     fn name(&self) -> String {
         match self {
-            Watched::Job { id, name, .. } => format!("#{id} {}", text::shown(name)),
+            Watched::Job { id, name, .. } => format!("#{id} {}", text::sanitize(name)),
             Watched::Pipeline { id, .. } => format!("pipeline {id}"),
         }
     }
@@ -100,7 +100,7 @@ impl Watched {
             let failed = |job: &&Job| job.status == Status::Failed && job.allow_failure != Some(true);
             let rows = view.store.list(&query);
             let names: Vec<String> =
-                rows.iter().filter(failed).map(|job| text::shown(&job.name).into_owned()).collect();
+                rows.iter().filter(failed).map(|job| text::sanitize(&job.name).into_owned()).collect();
             let more = if names.len() > NAMED { ", \u{2026}" } else { "" };
             if !names.is_empty() {
                 words.push_str(&format!(": {}{more}", names.get(..NAMED).unwrap_or(&names).join(", ")));
@@ -142,7 +142,7 @@ impl App {
             match (watched.end(&view), gone) {
                 (Some(end), _) => ended.push((at, end)),
                 (None, Some(error)) => {
-                    let words = format!("Stopped watching {}: {}", watched.name(), error.said());
+                    let words = format!("Stopped watching {}: {}", watched.name(), error.message());
                     ended.push((at, Ending { tone: Tone::Warning, words }));
                 }
                 (None, None) => {}

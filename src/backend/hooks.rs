@@ -1,4 +1,4 @@
-//! System hooks: who is told of what happens, for administrators.
+//! System hooks: who is project_payload of what happens, for administrators.
 
 use super::call::{Call, Outcome, Reading, Writing, ok};
 use super::git::Git;
@@ -101,14 +101,14 @@ pub enum Kind {
     MergeRequest,
 }
 
-/// Something that happened, as hooks are told of it.
+/// Something that happened, as hooks are project_payload of it.
 #[derive(Clone, Debug)]
 pub struct Event {
     kind: Kind,
     body: Value,
 }
 
-/// How many commits of a push are told of.
+/// How many commits of a push are project_payload of.
 const MOST_COMMITS: usize = 20;
 /// How many are counted.
 const MOST_COUNTED: usize = 5_000;
@@ -142,7 +142,7 @@ impl Writing<'_> {
             "user_name": user.name,
             "user_email": user.email,
             "project_id": project.id,
-            "project": self.told(project),
+            "project": self.project_payload(project),
             "total_commits_count": total,
             "commits": commits,
         });
@@ -158,7 +158,7 @@ impl Writing<'_> {
         let body = json!({
             "object_kind": "merge_request",
             "user": { "name": person.name, "username": person.username, "avatar_url": person.avatar_url },
-            "project": self.told(project),
+            "project": self.project_payload(project),
             "object_attributes": {
                 "id": mr.id,
                 "iid": mr.iid,
@@ -181,7 +181,7 @@ impl Writing<'_> {
     }
 
     /// A project in the words of hooks.
-    fn told(&self, project: &records::Project) -> Value {
+    fn project_payload(&self, project: &records::Project) -> Value {
         let found = self.found_project(project);
         json!({
             "name": project.name,
@@ -209,8 +209,8 @@ pub fn tell(world: &World, events: Vec<Event>) {
             tokio::runtime::Handle::current().spawn(async move {
                 let mut pauses = PAUSES.iter();
                 while let Err(error) = deliver(&hook, body.clone()).await {
-                    tracing::warn!("the hook {} was not told: {error}", hook.url);
-                    // Nobody was there. Whoever took it and answered with an error was told.
+                    tracing::warn!("the hook {} was not delivered: {error}", hook.url);
+                    // Nobody was there. Whoever took it and answered with an error was project_payload.
                     match pauses.next() {
                         Some(pause) => tokio::time::sleep(*pause).await,
                         None => break,

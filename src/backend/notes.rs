@@ -80,7 +80,7 @@ pub fn mount(mount: Mount) -> Mount {
 }
 
 /// What notes are on, and what the caller may do there.
-struct Thing {
+struct NoteTarget {
     on: Noteable,
     /// Its number in the project, where notes name one.
     iid: Option<u64>,
@@ -94,7 +94,7 @@ struct Thing {
     locked: bool,
 }
 
-fn issue<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) -> Result<Thing, Reject> {
+fn issue<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) -> Result<NoteTarget, Reject> {
     let project = call.project(id)?;
     call.signed_in()?;
     let level = call.rights.level(&call.world, project);
@@ -106,7 +106,7 @@ fn issue<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) -> Result<
             || me.is_some_and(|me| issue.author == me || issue.assignees.contains(&me))
     };
     let issue = found.filter(own).ok_or_else(Reject::no_record)?;
-    Ok(Thing {
+    Ok(NoteTarget {
         on: Noteable::Issue(issue.id),
         iid: Some(issue.iid),
         kind: "Issue",
@@ -117,13 +117,13 @@ fn issue<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) -> Result<
     })
 }
 
-fn snippet<W: Deref<Target = World>>(call: &Call<W>, id: &Id, snippet: u64) -> Result<Thing, Reject> {
+fn snippet<W: Deref<Target = World>>(call: &Call<W>, id: &Id, snippet: u64) -> Result<NoteTarget, Reject> {
     let project = call.project(id)?;
     call.signed_in()?;
     let found = call.world.snippets.get(snippet).filter(|snippet| snippet.project == project.id);
     let seen = |snippet: &&records::Snippet| call.rights.sees_snippet(&call.world, project, snippet);
     let snippet = found.filter(seen).ok_or_else(Reject::no_record)?;
-    Ok(Thing {
+    Ok(NoteTarget {
         on: Noteable::Snippet(snippet.id),
         iid: None,
         kind: "Snippet",
@@ -134,7 +134,7 @@ fn snippet<W: Deref<Target = World>>(call: &Call<W>, id: &Id, snippet: u64) -> R
     })
 }
 
-fn merge_request<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) -> Result<Thing, Reject> {
+fn merge_request<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) -> Result<NoteTarget, Reject> {
     let project = call.project(id)?;
     call.signed_in()?;
     if !call.rights.reads_code(&call.world, project) {
@@ -142,7 +142,7 @@ fn merge_request<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) ->
     }
     let found = call.world.merge_requests.iter().find(|mr| mr.target_project == project.id && mr.iid == iid);
     let mr = found.ok_or_else(Reject::no_record)?;
-    Ok(Thing {
+    Ok(NoteTarget {
         on: Noteable::MergeRequest(mr.id),
         iid: Some(mr.iid),
         kind: "MergeRequest",
@@ -153,12 +153,12 @@ fn merge_request<W: Deref<Target = World>>(call: &Call<W>, id: &Id, iid: u64) ->
     })
 }
 
-fn epic<W: Deref<Target = World>>(call: &Call<W>, id: &Id, epic: u64) -> Result<Thing, Reject> {
+fn epic<W: Deref<Target = World>>(call: &Call<W>, id: &Id, epic: u64) -> Result<NoteTarget, Reject> {
     let group = call.group(id)?;
     call.signed_in()?;
     let found = call.world.epics.get(epic).filter(|epic| epic.group == group.id);
     let epic = found.ok_or_else(Reject::no_record)?;
-    Ok(Thing {
+    Ok(NoteTarget {
         on: Noteable::Epic(epic.id),
         iid: None,
         kind: "Epic",
@@ -169,7 +169,7 @@ fn epic<W: Deref<Target = World>>(call: &Call<W>, id: &Id, epic: u64) -> Result<
     })
 }
 
-fn show<W: Deref<Target = World>>(call: &Call<W>, thing: &Thing, note: &records::Note) -> Note {
+fn show<W: Deref<Target = World>>(call: &Call<W>, thing: &NoteTarget, note: &records::Note) -> Note {
     let noteable_id = match note.on {
         Noteable::MergeRequest(id) | Noteable::Issue(id) | Noteable::Snippet(id) | Noteable::Epic(id) => id,
     };
@@ -198,11 +198,11 @@ impl<W: Deref<Target = World>> Call<W> {
             Noteable::Epic(_) => ("Epic", None),
         };
         let (title, file_name) = (String::new(), String::new());
-        show(self, &Thing { on: note.on, iid, kind, title, file_name, level: 0, locked: false }, note)
+        show(self, &NoteTarget { on: note.on, iid, kind, title, file_name, level: 0, locked: false }, note)
     }
 }
 
-fn list(call: &Reading, thing: &Thing, sort: &Option<String>, order_by: &Option<String>) -> Outcome<Vec<Note>> {
+fn list(call: &Reading, thing: &NoteTarget, sort: &Option<String>, order_by: &Option<String>) -> Outcome<Vec<Note>> {
     let by = call.choice("order_by", order_by.as_deref(), &["created_at", "updated_at"])?;
     let descending = call.descending(sort.as_deref(), "desc")?;
     let mut rows: Vec<&records::Note> = call.world.notes.iter().filter(|note| note.on == thing.on).collect();
@@ -214,16 +214,20 @@ fn list(call: &Reading, thing: &Thing, sort: &Option<String>, order_by: &Option<
     call.page(rows, |note| show(call, thing, note))
 }
 
-fn find<'a, W: Deref<Target = World>>(call: &'a Call<W>, thing: &Thing, id: u64) -> Result<&'a records::Note, Reject> {
+fn find<'a, W: Deref<Target = World>>(
+    call: &'a Call<W>,
+    thing: &NoteTarget,
+    id: u64,
+) -> Result<&'a records::Note, Reject> {
     call.world.notes.get(id).filter(|note| note.on == thing.on).ok_or_else(|| Reject::not_found("Note"))
 }
 
-fn get(call: &Reading, thing: &Thing, id: u64) -> Outcome<Note> {
+fn get(call: &Reading, thing: &NoteTarget, id: u64) -> Outcome<Note> {
     ok(show(call, thing, find(call, thing, id)?))
 }
 
 /// One note of a snippet or an epic, which the interface shows as an object in the shape of a snippet.
-fn object(call: &Reading, thing: &Thing, id: u64) -> Outcome<NoteReply> {
+fn object(call: &Reading, thing: &NoteTarget, id: u64) -> Outcome<NoteReply> {
     let note = find(call, thing, id)?;
     ok(NoteReply::Object(Box::new(NoteObject {
         id: note.id,
@@ -261,7 +265,7 @@ fn lone_emoji(body: &str) -> Option<&str> {
     AWARDS.split_ascii_whitespace().any(|award| award == name).then_some(name)
 }
 
-fn create(call: &mut Writing, thing: Thing, body: String, at: Option<Timestamp>) -> Outcome<NoteReply> {
+fn create(call: &mut Writing, thing: NoteTarget, body: String, at: Option<Timestamp>) -> Outcome<NoteReply> {
     let author = call.signed_in()?.id;
     if thing.locked && thing.level < level::GUEST {
         return Err(Reject::forbidden());
@@ -321,14 +325,14 @@ fn touch(world: &mut World, on: Noteable, now: Timestamp, by: u64) {
 
 /// The note of a number that the caller may change: their own, or any for who runs the place. Nobody changes what the
 /// system wrote.
-fn to_change(call: &Writing, thing: &Thing, id: u64) -> Result<u64, Reject> {
+fn to_change(call: &Writing, thing: &NoteTarget, id: u64) -> Result<u64, Reject> {
     let caller = call.signed_in()?.id;
     let note = find(call, thing, id)?;
     let may = (note.author == caller || thing.level >= level::MAINTAINER) && !note.system;
     if may { Ok(note.id) } else { Err(Reject::forbidden()) }
 }
 
-fn update(call: &mut Writing, thing: &Thing, id: u64, body: String) -> Outcome<Note> {
+fn update(call: &mut Writing, thing: &NoteTarget, id: u64, body: String) -> Outcome<Note> {
     let id = to_change(call, thing, id)?;
     if body.trim().is_empty() {
         return Err(Reject::bad(json!({ "note": ["can't be blank"] })));
@@ -341,7 +345,7 @@ fn update(call: &mut Writing, thing: &Thing, id: u64, body: String) -> Outcome<N
     ok(show(call, thing, find(call, thing, id)?))
 }
 
-fn delete(call: &mut Writing, thing: &Thing, id: u64) -> Outcome<Nothing> {
+fn delete(call: &mut Writing, thing: &NoteTarget, id: u64) -> Outcome<Nothing> {
     let id = to_change(call, thing, id)?;
     call.unmodified(find(call, thing, id)?.updated_at)?;
     call.world.notes.remove(id);

@@ -61,8 +61,8 @@ fn show<W: Deref<Target = World>>(call: &Call<W>, place: Option<Membership>) -> 
     if level == "custom" {
         let is_on = |event: &str| {
             // Somebody who never said so hears of a pipeline that failed.
-            let said = setting.and_then(|setting| setting.events.get(event).copied());
-            said.unwrap_or(event == "failed_pipeline")
+            let enabled = setting.and_then(|setting| setting.events.get(event).copied());
+            enabled.unwrap_or(event == "failed_pipeline")
         };
         out.events = there(Named(EVENTS.iter().map(|event| ((*event).to_owned(), Some(is_on(event)))).collect()));
     }

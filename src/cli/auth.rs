@@ -7,7 +7,7 @@ use crate::api::client::{Client, Server};
 use crate::api::users::GetCurrentUser;
 use crate::config::token::StoredToken;
 use crate::config::{Config, host, token};
-use crate::ui::text::shown;
+use crate::ui::text::sanitize;
 use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers};
 use secrecy::SecretString;
 use std::io::{self, IsTerminal, Write};
@@ -46,7 +46,7 @@ fn login(global: &Global, config: &Config, url: &Url) -> Result<(), Failure> {
         StoredToken::File(path, why) => {
             format!(
                 "The token is stored in {}, which only you can read. The keyring was not used: {why}.",
-                shown(&path.to_string_lossy())
+                sanitize(&path.to_string_lossy())
             )
         }
     };
@@ -92,7 +92,7 @@ fn fetch_username(server: Server) -> Result<String, Failure> {
     if user.id == 0 || user.username.trim().is_empty() {
         return Err(Failure::failed(format!("{name} did not return a user; check that it is a GitLab server")));
     }
-    Ok(shown(&user.username).into_owned())
+    Ok(sanitize(&user.username).into_owned())
 }
 
 /// Reads the token from standard input, or from the terminal without showing it.

@@ -236,6 +236,6 @@ mod tests {
         let url = host::address("gone.example").expect("an address");
         let connection = connection(&options, url.clone(), Secret::configured(&config, url));
         let error = (connection.client)().expect_err("there is no such file");
-        assert!(error.said().contains("/nowhere/token") && (connection.replies)().is_none(), "{error}");
+        assert!(error.message().contains("/nowhere/token") && (connection.replies)().is_none(), "{error}");
     }
 }

@@ -1,6 +1,6 @@
 //! The panic message: location and reason, without tokens or terminal escapes.
 
-use crate::ui::text::shown;
+use crate::ui::text::sanitize;
 use std::io::{self, Write};
 use std::panic::PanicHookInfo;
 
@@ -24,5 +24,5 @@ fn describe(info: &PanicHookInfo) -> (String, String) {
     let what = message.unwrap_or("no reason given");
     // The reason may quote text from a server, so only one sanitized line is shown.
     let line: String = what.lines().next().unwrap_or_default().chars().take(200).collect();
-    (place, shown(&line).into_owned())
+    (place, sanitize(&line).into_owned())
 }

@@ -8,7 +8,7 @@ use crate::api;
 use crate::api::Fault;
 use crate::api::client::{Client, Server};
 use crate::app::pane::Session;
-use crate::app::registry::{self, Thing};
+use crate::app::registry::{self, Subject};
 use crate::app::{Place, target};
 use crate::backend::{self, Running, StartError, WorldKind};
 use crate::config::host;
@@ -54,7 +54,7 @@ pub fn local(global: &Global, path: &Path, text: Option<&str>) -> Result<(), Fai
     let web_url = web_url(&listener)?;
     let place = match text {
         Some(text) => target::parse(PANES, &within(&project, text), &web_url).map_err(Failure::usage)?,
-        None => registry::place_of(PANES, Thing::Project).project(project.as_str()),
+        None => registry::place_of(PANES, Subject::Project).project(project.as_str()),
     };
     let full = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     let drafts = open::drafts(&full.to_string_lossy());

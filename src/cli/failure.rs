@@ -1,7 +1,7 @@
 //! The failure of a command: a message and an exit code.
 
 use crate::api;
-use crate::ui::text::shown;
+use crate::ui::text::sanitize;
 use std::fmt;
 use std::io::{self, Write};
 
@@ -40,7 +40,7 @@ impl Failure {
         for (index, line) in self.message.lines().enumerate() {
             let prefix = if index == 0 { "labscope: " } else { "" };
             // Nothing can be done if standard error is closed.
-            let _ = writeln!(io::stderr(), "{prefix}{}", shown(line));
+            let _ = writeln!(io::stderr(), "{prefix}{}", sanitize(line));
         }
     }
 }
@@ -49,7 +49,7 @@ impl From<api::Error> for Failure {
     /// Says what was tried, what the server answered, and the advice unless it names keys of the interface.
     fn from(error: api::Error) -> Failure {
         let advice = if error.is_passing() { "" } else { error.advice() };
-        Failure::failed(format!("{}: {} ({}). {advice}", error.title(), error.said(), error.tried).trim_end())
+        Failure::failed(format!("{}: {} ({}). {advice}", error.title(), error.message(), error.tried).trim_end())
     }
 }
 

@@ -13,7 +13,7 @@ use crate::config::{Config, sections};
 use crate::panes::PANES;
 use crate::runtime::connections::{Connection, Connections, DialServer};
 use crate::runtime::executor::Configure;
-use crate::runtime::journal::KeptTexts;
+use crate::runtime::journal::SavedTexts;
 use crate::runtime::sessions::OpenServer;
 use crate::runtime::terminal::Notify;
 use crate::runtime::{self, Options, journal};
@@ -128,7 +128,7 @@ pub fn run(preferences: Preferences, opening: Opening, threads: &Runtime) -> Res
 }
 
 /// Returns a warning about drafts that could not be read.
-pub fn damage_warning(saved: &KeptTexts) -> Option<String> {
+pub fn damage_warning(saved: &SavedTexts) -> Option<String> {
     let path = saved.damaged.first()?;
     let more = saved.damaged.len() - 1;
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };

@@ -1,6 +1,6 @@
 //! Prints response bodies on a terminal: indented JSON, with control characters escaped.
 
-use crate::ui::text::{hides, shown};
+use crate::ui::text::{hides, sanitize};
 use serde_json::value::RawValue;
 use std::io::{self, Write};
 
@@ -18,7 +18,7 @@ pub fn for_terminal(body: &[u8], out: &mut impl Write) -> io::Result<()> {
         Err(_) => {
             for (at, line) in text.split('\n').enumerate() {
                 let feed = if at > 0 { "\n" } else { "" };
-                write!(out, "{feed}{}", shown(line.strip_suffix('\r').unwrap_or(line)))?;
+                write!(out, "{feed}{}", sanitize(line.strip_suffix('\r').unwrap_or(line)))?;
             }
         }
     }

@@ -8,7 +8,7 @@ use super::threads;
 use crate::api::client::Server;
 use crate::api::endpoint::encode;
 use crate::app::pane::Session;
-use crate::app::registry::{self, Thing};
+use crate::app::registry::{self, Subject};
 use crate::app::{Place, target};
 use crate::config::{Config, host, remote, token};
 use crate::panes::PANES;
@@ -127,7 +127,7 @@ pub fn server(global: &Global, config: &Config, url: &Url) -> Result<(Server, Op
 fn place(found: &host::FoundHost, text: Option<&str>) -> Result<Place, Failure> {
     match (text, &found.project) {
         (Some(text), _) => target::parse(PANES, text, found.url.as_str()).map_err(Failure::usage),
-        (None, Some(project)) => Ok(registry::place_of(PANES, Thing::Project).project(project.as_str())),
+        (None, Some(project)) => Ok(registry::place_of(PANES, Subject::Project).project(project.as_str())),
         (None, None) => Ok(registry::root(PANES)),
     }
 }

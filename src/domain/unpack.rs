@@ -270,8 +270,8 @@ mod tests {
         let zeros = "\0".repeat(20 << 20);
         let many: Vec<(String, &str)> = (0..6).map(|at| (format!("{at}"), zeros.as_str())).collect();
         let many: Vec<(&str, &str)> = many.iter().map(|(path, text)| (path.as_str(), *text)).collect();
-        let said = unpack(&archive(&many).finish().unwrap(), "", folder.path(), &mut |_, _| true).unwrap_err();
-        assert!(said.ends_with("would unpack to 125.8 MB, like a zip bomb"), "{said}");
+        let message = unpack(&archive(&many).finish().unwrap(), "", folder.path(), &mut |_, _| true).unwrap_err();
+        assert!(message.ends_with("would unpack to 125.8 MB, like a zip bomb"), "{message}");
         assert!(files(folder.path()).is_empty());
         let mut file = archive(&[("a.txt", "a text of many letters"), ("b.txt", "fine")]).finish().unwrap();
         file.seek(SeekFrom::Start(40)).unwrap();

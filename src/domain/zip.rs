@@ -50,7 +50,7 @@ pub enum Anomaly {
 
 impl Anomaly {
     /// Returns what it is, and what is done about it.
-    pub fn said(self) -> String {
+    pub fn message(self) -> String {
         match self {
             Anomaly::Climbs => "Its path leaves the archive's folder (..), so it is not opened.".into(),
             Anomaly::Absolute => "Its path is absolute, so it is not opened.".into(),
@@ -137,7 +137,7 @@ impl Refusal {
             Refusal::NotZip => "it is not a ZIP archive".into(),
             Refusal::Broken(why) => format!("the archive is damaged: {why}"),
             Refusal::TooLarge(_) => "its directory is too large".into(),
-            Refusal::Odd(odd) => odd.said(),
+            Refusal::Odd(odd) => odd.message(),
             Refusal::Disk(why) => why.clone(),
         }
     }

@@ -20,7 +20,7 @@ use crate::parts::{ahead_behind, forms, project, review};
 use crate::store::{ListQuery, Load, Want, Write};
 use crate::ui::glyph;
 use crate::ui::table::{Cell, Column, Row, Size};
-use crate::ui::text::shown;
+use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
 use jiff::Timestamp;
 
@@ -36,9 +36,9 @@ const COLUMNS: Columns<Branch> = Columns {
             .loaded(|a, b| (b.merged, b.protected).cmp(&(a.merged, a.protected))),
         Field::new("behind ahead", Column::new("Behind ahead", Size::Fit { min: 0, max: 17 }).priority(3)),
         Field::new("title", Column::new("Last commit", Size::Fill { min: 8, weight: 1 }).priority(4))
-            .loaded(|a, b| said(a, |c| &c.title).cmp(&said(b, |c| &c.title))),
+            .loaded(|a, b| commit_text(a, |c| &c.title).cmp(&commit_text(b, |c| &c.title))),
         Field::new("author", Column::new("Author", Size::Fit { min: 4, max: 16 }).priority(5))
-            .loaded(|a, b| said(a, |c| &c.author_name).cmp(&said(b, |c| &c.author_name))),
+            .loaded(|a, b| commit_text(a, |c| &c.author_name).cmp(&commit_text(b, |c| &c.author_name))),
         Field::new("SHA", Column::new("SHA", Size::Fixed(8)).priority(6)),
         Field::new("updated", Column::new("Updated", Size::Fixed(7)).right().priority(2))
             .loaded(|a, b| when(a).cmp(&when(b)))
@@ -47,7 +47,7 @@ const COLUMNS: Columns<Branch> = Columns {
     order: None,
 };
 
-fn said(branch: &Branch, of: fn(&Commit) -> &String) -> Option<&str> {
+fn commit_text(branch: &Branch, of: fn(&Commit) -> &String) -> Option<&str> {
     branch.commit.as_ref().map(|commit| of(commit).as_str())
 }
 
@@ -118,7 +118,7 @@ impl Branches {
         } else {
             "It is not merged: its commits may be lost."
         };
-        let question = format!("Delete the branch {} of {}? {held}", shown(&name), self.source.project);
+        let question = format!("Delete the branch {} of {}? {held}", sanitize(&name), self.source.project);
         let send = Action::Send(Write::new(&delete, format!("delete branch {name}")));
         cx.act(App::confirm("Delete a branch", question, send));
     }
@@ -151,14 +151,14 @@ impl Branches {
         let rows = view.store.list(&self.source.list(""));
         if let Some(error) = rows.error.filter(|_| self.source.sweeping && rows.settled(SWEPT)) {
             self.source.sweeping = false;
-            return cx.say(Tone::Bad, format!("Could not list merged branches: {}.", error.said()));
+            return cx.say(Tone::Bad, format!("Could not list merged branches: {}.", error.message()));
         }
         if !self.source.sweeping || !rows.known || !rows.settled(SWEPT) || (rows.more && rows.pages() < SWEPT) {
             return;
         }
         self.source.sweeping = false;
         let merged = || rows.iter().filter(|branch| branch.merged && !self.source.is_default(view, branch));
-        let going: Vec<String> = merged().filter(|b| !b.protected).map(|b| shown(&b.name).into_owned()).collect();
+        let going: Vec<String> = merged().filter(|b| !b.protected).map(|b| sanitize(&b.name).into_owned()).collect();
         let kept = merged().filter(|b| b.protected).count();
         let default = project::default_branch(view, &self.source.project).unwrap_or("the default branch");
         if going.is_empty() && !rows.more {
@@ -169,7 +169,7 @@ impl Branches {
             1 => "1 branch".to_owned(),
             count => format!("{count} branches"),
         };
-        let mut question = format!("Delete {count} of {} that {} holds?", self.source.project, shown(default));
+        let mut question = format!("Delete {count} of {} that {} holds?", self.source.project, sanitize(default));
         if kept > 0 {
             question.push_str(&format!(" {kept} protected stay."));
         }
@@ -198,7 +198,7 @@ impl Branches {
         let unprotect = UnprotectBranch { id, branch: name.clone() };
         let unprotect = Action::Send(Write::new(&unprotect, format!("unprotect {name}")));
         items.push(Item::act("No protection", unprotect).note(if branch.protected { "" } else { "now" }));
-        let title = format!("Protection of {}", shown(&branch.name));
+        let title = format!("Protection of {}", sanitize(&branch.name));
         cx.act(Action::Open(Box::new(Picker::new(title, items))));
     }
 

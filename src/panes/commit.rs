@@ -319,7 +319,7 @@ impl Pane for CommitPane {
         if self.tab == DETAILS {
             let width = usize::from(cx.view.size.0).saturating_sub(4);
             commit_details::write(&mut self.details, &self.shown, &cx.view, width);
-            for pieces in self.said_lines(&cx.view, width) {
+            for pieces in self.comment_lines(&cx.view, width) {
                 self.details.line(pieces);
             }
         }

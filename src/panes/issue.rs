@@ -90,7 +90,7 @@ impl IssuePane {
     fn ingredients(&self, view: &View) -> HeadInput {
         let reply = |search: &SearchProject| {
             let rows = view.store.list(search);
-            (rows.revision, rows.known, rows.error.map(|error| error.said()))
+            (rows.revision, rows.known, rows.error.map(|error| error.message()))
         };
         let issue = self.issue(view);
         let age = |time: Option<&Time>| time.map(|time| age(view, Some(time))).unwrap_or_default();
@@ -123,7 +123,7 @@ impl IssuePane {
             let words = match asked {
                 Some(rows) if rows.known => "Search does not find its text; o opens its page.".to_owned(),
                 Some(rows) => match rows.error {
-                    Some(error) => format!("Its text cannot be read: {}. o opens its page.", error.said()),
+                    Some(error) => format!("Its text cannot be read: {}. o opens its page.", error.message()),
                     None => "…".to_owned(),
                 },
                 None => return Vec::new(),
@@ -345,7 +345,7 @@ impl Pane for IssuePane {
         let Ok(Which(value)) = answer.take() else { return };
         match target::parse(cx.view.panes, &value, &cx.view.session.web_url) {
             Ok(place) if matches!(place.pane.as_str(), "issue" | "epic") => cx.act(Action::Replace(place)),
-            _ => cx.say(Tone::Warning, format!("\"{}\" names no issue and no epic.", text::shown(&value))),
+            _ => cx.say(Tone::Warning, format!("\"{}\" names no issue and no epic.", text::sanitize(&value))),
         }
     }
 

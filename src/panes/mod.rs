@@ -31,7 +31,7 @@ pub mod user;
 pub mod users;
 
 use crate::app::pane::Needs;
-use crate::app::registry::{Above, Entry, Thing};
+use crate::app::registry::{Above, Entry, Subject};
 
 /// Every place there is; the first lies above all others.
 pub const PANES: &[Entry] = &[
@@ -51,7 +51,7 @@ pub const PANES: &[Entry] = &[
         .reached_by("go.mrs", &["g m"], "Go to merge requests"),
     Entry::of::<mr::Mr>()
         .known_as(&["merge request", "pull request", "pr", "review"])
-        .shows(Thing::MergeRequest)
+        .shows(Subject::MergeRequest)
         .signed('!')
         .below(Above::Place("mrs"))
         .at(&[
@@ -62,7 +62,7 @@ pub const PANES: &[Entry] = &[
         ]),
     Entry::of::<files::Files>()
         .known_as(&["repository", "files", "source code", "tree"])
-        .shows(Thing::Project)
+        .shows(Subject::Project)
         .below(Above::Folder)
         .at(&[
             "{project}",
@@ -97,12 +97,12 @@ pub const PANES: &[Entry] = &[
         .reached_by("go.commits", &["g c"], "Go to commits"),
     Entry::of::<commit::CommitPane>()
         .known_as(&["commit", "show"])
-        .shows(Thing::Commit)
+        .shows(Subject::Commit)
         .below(Above::Place("commits"))
         .at(&["{project}/-/commit/{item}/.."]),
     Entry::of::<compare::ComparePane>()
         .known_as(&["compare revisions", "diff"])
-        .shows(Thing::Comparison)
+        .shows(Subject::Comparison)
         .at(&["{project}/-/compare/{item:rest}"]),
     Entry::of::<jobs::Jobs>()
         .known_as(&["jobs", "builds", "ci", "ci/cd"])
@@ -112,7 +112,7 @@ pub const PANES: &[Entry] = &[
         .reached_by("go.jobs", &["g j"], "Go to jobs"),
     Entry::of::<job::JobTrace>()
         .known_as(&["job", "job log", "log", "trace"])
-        .shows(Thing::Job)
+        .shows(Subject::Job)
         .below(Above::Place("jobs"))
         .at(&["{project}/-/jobs|builds/{item:number}/.."]),
     Entry::of::<traces::Traces>().known_as(&["job logs", "logs", "traces"]).below(Above::Place("jobs")),
@@ -130,7 +130,7 @@ pub const PANES: &[Entry] = &[
         .at(&["{project}/-/deployments|environments/..", "{project}/-/deployments/{item:number}/.."]),
     Entry::of::<home::Home>()
         .known_as(&["home", "dashboard", "your work", "to-do list", "todo", "inbox"])
-        .shows(Thing::Home)
+        .shows(Subject::Home)
         .reached_by("go.home", &["g h"], "Go home"),
     Entry::of::<search::Searching>().known_as(&["search", "grep", "find"]).reached_by(
         "go.search",
@@ -142,13 +142,13 @@ pub const PANES: &[Entry] = &[
         .reached_by("go.stage", &["g i"], "Go to staged changes"),
     Entry::of::<snippets::Snippets>()
         .known_as(&["snippets", "gists"])
-        .shows(Thing::Snippet)
+        .shows(Subject::Snippet)
         .signed('$')
         .below(Above::OwnList)
         .at(&["{project}/-/snippets/..", "{project}/-/snippets/{item:number}/.."]),
     Entry::of::<groups::Groups>()
         .known_as(&["groups", "subgroups", "namespaces"])
-        .shows(Thing::Group)
+        .shows(Subject::Group)
         .below(Above::OwnList)
         .at(&[
             "dashboard/groups",
@@ -160,14 +160,16 @@ pub const PANES: &[Entry] = &[
             "admin/groups/{group:rest}/-/..",
         ]),
     Entry::of::<users::Users>().known_as(&["users", "members", "people", "admin"]).at(&["users", "admin/users"]),
-    Entry::of::<user::UserPane>().known_as(&["user", "profile"]).shows(Thing::User).below(Above::Place("users")).at(&[
-        "@{item:name}/..",
-        "@{item:name}/keys => ssh",
-        "users/{item:name}/..",
-        "users/{item:name}/keys => ssh",
-        "admin/users/{item:name}/..",
-        "admin/users/{item:name}/keys => ssh",
-    ]),
+    Entry::of::<user::UserPane>().known_as(&["user", "profile"]).shows(Subject::User).below(Above::Place("users")).at(
+        &[
+            "@{item:name}/..",
+            "@{item:name}/keys => ssh",
+            "users/{item:name}/..",
+            "users/{item:name}/keys => ssh",
+            "admin/users/{item:name}/..",
+            "admin/users/{item:name}/keys => ssh",
+        ],
+    ),
     Entry::of::<user::UserPane>()
         .named("me", "Your profile and keys")
         .known_as(&["me", "user settings", "preferences", "edit profile", "ssh keys", "gpg keys"])
@@ -195,13 +197,13 @@ pub const PANES: &[Entry] = &[
         .at(&["notifications", "profile/notifications"]),
     Entry::of::<issue::IssuePane>()
         .known_as(&["issue", "ticket", "bug"])
-        .shows(Thing::Issue)
+        .shows(Subject::Issue)
         .signed('#')
         .at(&["{project}/-/issues/{item:number}/.."]),
     Entry::of::<issue::IssuePane>()
         .named("epic", "Epic")
         .known_as(&["epic"])
-        .shows(Thing::Epic)
+        .shows(Subject::Epic)
         .signed_in_group('&')
         .at(&["groups/{group:rest}/-/epics/{item:number}/.."]),
     Entry::of::<jobs::Jobs>().named("pipelines", "Pipelines").known_as(&["pipelines", "ci", "ci/cd"]),

@@ -305,7 +305,7 @@ impl Pane for Overview {
         .footer("merge requests"),
         Command::new("overview.users", &["u"], "Show members", |pane: &mut Self, cx| {
             let source = Box::new(people::Members { project: pane.project.clone() });
-            let title = format!("Users of {}", text::shown(pane.project.as_str()));
+            let title = format!("Users of {}", text::sanitize(pane.project.as_str()));
             cx.act(Action::Open(Box::new(Picker::of(title, source, &cx.view))));
         })
         .footer("users"),

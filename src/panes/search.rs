@@ -18,7 +18,7 @@ use crate::parts::{breadcrumbs, project};
 use crate::store::{ListQuery, Rows, Want, Work};
 use crate::ui::panels::PanelRequest;
 use crate::ui::table::{Cell, Column, Row, Size};
-use crate::ui::text::shown;
+use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
 use std::time::Duration;
 
@@ -299,7 +299,7 @@ impl ListSource for SearchSource {
 
     fn hidden(&self, input: &Input<'_>, _view: &View) -> Option<(String, String)> {
         let place = match self.project.as_ref().or(self.group.as_ref()) {
-            Some(id) => format!("This searches in {}.", shown(id.as_str())),
+            Some(id) => format!("This searches in {}.", sanitize(id.as_str())),
             None => "This searches everything that you may see.".to_owned(),
         };
         let keys = format!("/ types what to look for, 1 to {} say what kind of thing", self.scopes().0.len());

@@ -19,7 +19,7 @@ use crate::ui::doc::DocLine;
 use crate::ui::markdown::{self, Rendered};
 use crate::ui::panels::PanelRequest;
 use crate::ui::table::{Cell, Column, Row, Size};
-use crate::ui::text::{self, shown};
+use crate::ui::text::{self, sanitize};
 use crate::ui::theme::{Role, Theme};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -101,7 +101,7 @@ impl Tags {
         let name = tag.name.clone();
         let delete = DeleteTag { id: self.source.project.clone(), tag_name: name.clone() };
         let released = if tag.release.is_some() { " Its release goes with it." } else { "" };
-        let question = format!("Delete the tag {} of {}?{released}", shown(&name), self.source.project);
+        let question = format!("Delete the tag {} of {}?{released}", sanitize(&name), self.source.project);
         let send = Action::Send(Write::new(&delete, format!("delete tag {name}")));
         cx.act(App::confirm("Delete a tag", question, send));
     }
@@ -118,7 +118,7 @@ impl Tags {
         let key = self.release_key(&name);
         let known = tag.release.as_ref().map(|release| release.description.clone().unwrap_or_default());
         let text = cx.view.drafts.get(&key).cloned().or_else(|| known.clone()).unwrap_or_default();
-        let title = format!("Release {}", shown(&name));
+        let title = format!("Release {}", sanitize(&name));
         let get = GetTag { id: id.clone(), tag_name: name.clone() };
         let make: Make = Box::new(move |description, base| {
             let (id, tag_name, what) = (id.clone(), name.clone(), format!("release {name}"));
@@ -287,7 +287,7 @@ impl TextSource for TagSource {
             _ => "annotated",
         };
         let kept = view.drafts.contains_key(&forms::refs::release_key(&self.project, &tag.name));
-        (shown(&tag.name).into_owned(), if kept { format!("{kind}, draft saved") } else { kind.to_owned() })
+        (sanitize(&tag.name).into_owned(), if kept { format!("{kind}, draft saved") } else { kind.to_owned() })
     }
 
     fn text_key(&self, view: &View, tag: &Tag, width: usize) -> Option<String> {

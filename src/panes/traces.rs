@@ -80,7 +80,7 @@ impl Traces {
     fn renew(&mut self, at: usize, id: u64, cx: &mut Cx) {
         let known = self.viewers.iter().position(|viewer| viewer.id == id);
         let Some(viewer) = self.viewers.get_mut(at) else { return };
-        let name = viewer.job(&cx.view).map(|job| text::shown(&job.name).into_owned()).unwrap_or_default();
+        let name = viewer.job(&cx.view).map(|job| text::sanitize(&job.name).into_owned()).unwrap_or_default();
         match known {
             Some(known) => self.panels.set_focus(known),
             None => {

@@ -9,7 +9,7 @@ use crate::app::pane::Cx;
 use crate::domain::public_key::{Family, LONGEST, PublicKey, is_key, is_private, read, read_bytes};
 use crate::parts::staging_area::paths::{LocalPaths, local};
 use crate::store::{Canceled, Derive, Want, Work, Write};
-use crate::ui::text::shown;
+use crate::ui::text::sanitize;
 
 /// The line that was typed, a file or the key itself, as the pane hears it.
 pub struct TypedKey(pub String);
@@ -116,7 +116,7 @@ impl PendingKey {
     /// After an update: goes on where the file was read.
     pub fn changed(&mut self, cx: &mut Cx) {
         let Some(path) = &self.reading else { return };
-        let made = cx.view.store.made::<Result<PublicKey, String>>(&key_of(self.family, path, self.turn));
+        let made = cx.view.store.result::<Result<PublicKey, String>>(&key_of(self.family, path, self.turn));
         if let Some(outcome) = made.cloned() {
             self.reading = None;
             self.show(outcome, cx);
@@ -132,7 +132,7 @@ impl PendingKey {
                 open_ssh(form, key, cx);
             }
             (Ok(key), KeyOwner::Of(id, name)) => {
-                let title = format!("Add an SSH key of @{}", shown(name));
+                let title = format!("Add an SSH key of @{}", sanitize(name));
                 let form = Form::of::<AddUserKey>(title, format!("add an SSH key of @{name}"), "new SSH key of a user");
                 open_ssh(form.fixed("id", id), key, cx);
             }
@@ -154,7 +154,7 @@ fn open_ssh(form: Form, key: PublicKey, cx: &mut Cx) {
 fn ask_gpg(key: PublicKey, cx: &mut Cx) {
     let write = Write::new(&AddGpgKey { key: key.text }, "add the GPG key");
     let mut things = vec![key.kind, key.fingerprint];
-    things.extend(Some(shown(&key.comment).into_owned()).filter(|comment| !comment.is_empty()));
+    things.extend(Some(sanitize(&key.comment).into_owned()).filter(|comment| !comment.is_empty()));
     let question = "Add this GPG key to your account?";
     let confirm = Confirm::new("Add a GPG key", question, Action::Send(write)).naming(things);
     cx.act(Action::Open(Box::new(confirm)));

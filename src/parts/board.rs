@@ -148,7 +148,7 @@ impl Board {
         let status = first.and_then(|job| job.pipeline.as_ref()).map(|p| p.status.as_str());
         let status = status.map(|status| format!("{} {}", glyph::status(status).0, status.replace('_', " ")));
         let title = format!("pipeline {}", self.pipeline.unwrap_or_default());
-        let by = first.and_then(|job| job.user.as_ref()).map(|user| format!("by {}", text::shown(&user.username)));
+        let by = first.and_then(|job| job.user.as_ref()).map(|user| format!("by {}", text::sanitize(&user.username)));
         let facts: Vec<String> = status.into_iter().chain(by).collect();
         let body = panels::title(buf, area, view.theme, focused, &title, &facts.join(" · "));
         if rows.is_empty() {
@@ -165,15 +165,15 @@ impl Board {
         let from = (x + 1).saturating_sub(fit);
         let tallest = self.stages.iter().map(|stage| stage.jobs.len()).max().unwrap_or_default();
         let below = body.height.saturating_sub(u16::try_from(tallest).unwrap_or(u16::MAX).saturating_add(2));
-        let told = below >= FACTS;
-        let body = Rect { height: if told { body.height - below } else { body.height }, ..body };
+        let shows_facts = below >= FACTS;
+        let body = Rect { height: if shows_facts { body.height - below } else { body.height }, ..body };
         for (place, (index, stage)) in self.stages.iter().enumerate().skip(from).take(fit).enumerate() {
             let column = Rect { x: body.x + place as u16 * width, width, ..body };
             let here = (index == x).then_some(y);
-            self.stage(view, column, buf, &rows, stage, (focused, here, index + 1 < self.stages.len()), told);
+            self.stage(view, column, buf, &rows, stage, (focused, here, index + 1 < self.stages.len()), shows_facts);
         }
         let job = self.cursor.and_then(|id| rows.iter().find(|job| job.id == id));
-        if let Some(job) = job.filter(|_| told) {
+        if let Some(job) = job.filter(|_| shows_facts) {
             let area = Rect { x: area.x, y: body.bottom(), width: area.width, height: below };
             self.facts(view, area, buf, job);
         }
@@ -181,7 +181,7 @@ impl Board {
 
     /// The facts of the job under the cursor, as many as there is room for.
     fn facts(&self, view: &View, area: Rect, buf: &mut Buffer, job: &Job) {
-        let title = format!("#{} {}", job.id, text::shown(&job.name));
+        let title = format!("#{} {}", job.id, text::sanitize(&job.name));
         let body = panels::title(buf, area, view.theme, false, &title, "");
         let width = usize::from(body.width.saturating_sub(3));
         let lines = job_details::lines(view, width, job, None, &self.before);
@@ -200,7 +200,7 @@ impl Board {
         rows: &Rows<'_, Job>,
         stage: &Stage,
         (focused, here, more): (bool, Option<usize>, bool),
-        told: bool,
+        shows_facts: bool,
     ) {
         let theme = view.theme;
         let head = Rect { height: 1.min(area.height), ..area };
@@ -240,7 +240,7 @@ impl Board {
             self.boxes.borrow_mut().push((at, slot.id));
             row += 1;
             // Where there is no room for its facts, this stands below the job itself.
-            if selected && !told && !self.before.is_empty() && row < body.bottom() {
+            if selected && !shows_facts && !self.before.is_empty() && row < body.bottom() {
                 usual(buf, Rect { y: row, ..inner }, &self.before, (theme.style(Role::Chart), theme.style(Role::Dim)));
                 row += 1;
             }

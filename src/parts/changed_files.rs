@@ -181,7 +181,7 @@ impl Changes {
         let Some(input) = input else { return };
         let name = self.name(input);
         if self.identity != name
-            && let Some(files) = view.store.made::<Vec<Arc<FileDiff>>>(&parse_key(&name, 0))
+            && let Some(files) = view.store.result::<Vec<Arc<FileDiff>>>(&parse_key(&name, 0))
         {
             self.take(name.clone(), files.clone());
         }
@@ -195,13 +195,13 @@ impl Changes {
         self.take_colors(view);
         let whole = self.whole_name();
         if !self.query.is_empty() && self.found.is_none() {
-            self.found = view.store.made::<Found>(&search_key(&whole, &self.query)).cloned();
+            self.found = view.store.result::<Found>(&search_key(&whole, &self.query)).cloned();
             if self.found.is_some() && std::mem::take(&mut self.jump) {
                 self.go_to_match(true, true);
             }
         }
         if let Some(doc) = self.doc.as_mut().filter(|doc| !doc.knows_moved())
-            && let Some(moved) = view.store.made::<Arc<Moved>>(&moves_key(&whole))
+            && let Some(moved) = view.store.result::<Arc<Moved>>(&moves_key(&whole))
         {
             doc.set_moved(moved.clone());
         }
@@ -246,7 +246,7 @@ impl Changes {
     /// More parts, behind the files that are there.
     fn take_parts(&mut self, view: &View) {
         let before = self.parts;
-        while let Some(files) = view.store.made::<Vec<Arc<FileDiff>>>(&parse_key(&self.identity, self.parts)) {
+        while let Some(files) = view.store.result::<Vec<Arc<FileDiff>>>(&parse_key(&self.identity, self.parts)) {
             let Some(mut doc) = self.doc.take() else { return };
             let from = doc.files().len();
             doc.extend(files.clone());
@@ -303,7 +303,7 @@ impl Changes {
         let mut from = at.saturating_sub(height);
         while let Some(piece) = doc.missing(from..at + height) {
             let revision = doc.files().get(piece.0).map_or(0, |file| file.revision);
-            match view.store.made::<HunkStyles>(&colors_key(&self.identity, piece, revision)) {
+            match view.store.result::<HunkStyles>(&colors_key(&self.identity, piece, revision)) {
                 Some(styles) => doc.insert(piece, styles.clone()),
                 // What is not there yet is passed over: that of another hunk may be.
                 None => {
@@ -353,7 +353,7 @@ impl Changes {
             self.draw_diff(view, place, buf);
         }
         if let Some(error) = error {
-            let words = format!(" {}: {} · r retries", error.title(), text::shown(&error.said()));
+            let words = format!(" {}: {} · r retries", error.title(), text::sanitize(&error.message()));
             let at = Rect { y: body.bottom(), height: foot, ..area };
             line::draw(buf, at, &[(words, view.theme.style(Role::Failed))]);
         }
@@ -371,7 +371,7 @@ impl Changes {
         if let Some(trouble) = self.trouble.as_ref().filter(|_| body.height > 3) {
             body.height -= 1;
             let at = Rect { y: body.bottom(), height: 1, ..body };
-            line::draw(buf, at, &[(format!(" {}", text::shown(trouble)), theme.style(Role::Warning))]);
+            line::draw(buf, at, &[(format!(" {}", text::sanitize(trouble)), theme.style(Role::Warning))]);
         }
         let (match_style, current) = (theme.style(Role::Match), theme.style(Role::MatchCurrent));
         let here = doc.place(self.row());

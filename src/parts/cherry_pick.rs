@@ -8,7 +8,7 @@ use crate::app::pane::{Cx, View};
 use crate::app::place::Place;
 use crate::parts::ref_choices::Refs;
 use crate::store::Write;
-use crate::ui::text::{head, shown};
+use crate::ui::text::{head, sanitize};
 use std::rc::Rc;
 
 /// The branch that commits are to be picked to, as it is answered.
@@ -43,12 +43,15 @@ pub fn confirm(project: &Id, picks: PickedCommits, branch: &str, cx: &mut Cx) {
     if picks.is_empty() {
         return cx.say(Tone::Info, "No commit is selected.");
     }
-    let mut names: Vec<String> =
-        picks.iter().take(NAMED).map(|(sha, title)| format!("{} {}", head(sha, 8), head(&shown(title), 48))).collect();
+    let mut names: Vec<String> = picks
+        .iter()
+        .take(NAMED)
+        .map(|(sha, title)| format!("{} {}", head(sha, 8), head(&sanitize(title), 48)))
+        .collect();
     if picks.len() > NAMED {
         names.push(format!("and {} more", picks.len() - NAMED));
     }
-    let question = format!("Cherry-pick to {}, in this order: {}?", shown(branch), names.join("; "));
+    let question = format!("Cherry-pick to {}, in this order: {}?", sanitize(branch), names.join("; "));
     let title = if picks.len() == 1 { "Cherry-pick a commit" } else { "Cherry-pick commits" };
     let send = next(project.clone(), picks.into(), branch.to_owned(), 0);
     cx.act(App::confirm(title, question, send));
@@ -57,7 +60,7 @@ pub fn confirm(project: &Id, picks: PickedCommits, branch: &str, cx: &mut Cx) {
 /// The pick at `at`, and then the one after it.
 fn next(project: Id, picks: Rc<[(String, String)]>, branch: String, at: usize) -> Action {
     let Some((sha, _)) = picks.get(at) else {
-        return Action::Say(Tone::Good, format!("Picked {} to {}", count(&picks), shown(&branch)));
+        return Action::Say(Tone::Good, format!("Picked {} to {}", count(&picks), sanitize(&branch)));
     };
     let pick = CherryPick { id: project.clone(), sha: sha.clone(), branch: branch.clone() };
     let write = Write::new(&pick, format!("cherry-pick {} to {branch}", head(sha, 8)));
@@ -68,9 +71,9 @@ fn next(project: Id, picks: Rc<[(String, String)]>, branch: String, at: usize) -
             if let Some(commit) = made.filter(|commit| !commit.id.is_empty()) {
                 cx.go(Place::new("commit").project(project.clone()).item(&commit.id));
             }
-            cx.say(Tone::Good, format!("Picked {} to {}", count(&picks), shown(&branch)));
+            cx.say(Tone::Good, format!("Picked {} to {}", count(&picks), sanitize(&branch)));
         }
-        Err(error) => stopped(&project, &picks, &branch, at, &error.said(), cx),
+        Err(error) => stopped(&project, &picks, &branch, at, &error.message(), cx),
     });
     Action::SendThen(None, write, then)
 }
@@ -80,7 +83,7 @@ fn stopped(project: &Id, picks: &[(String, String)], branch: &str, at: usize, wh
     let (sha, title) = picks.get(at).cloned().unwrap_or_default();
     let done = match at {
         0 => "Nothing was picked".to_owned(),
-        at => format!("{at} of {} were picked to {}", picks.len(), shown(branch)),
+        at => format!("{at} of {} were picked to {}", picks.len(), sanitize(branch)),
     };
     let rest = match picks.len() - at - 1 {
         0 => String::new(),
@@ -90,8 +93,8 @@ fn stopped(project: &Id, picks: &[(String, String)], branch: &str, at: usize, wh
     let question = format!(
         "{done}: {} {} was refused. {}{rest} Open the commit that was refused?",
         head(&sha, 8),
-        head(&shown(&title), 48),
-        shown(why)
+        head(&sanitize(&title), 48),
+        sanitize(why)
     );
     let place = Place::new("commit").project(project.clone()).item(sha);
     cx.act(App::confirm("Cherry-pick stopped", question, Action::Go(place)));

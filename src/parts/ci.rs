@@ -80,7 +80,7 @@ impl JobAction {
     /// The change that it sends.
     fn write(self, project: &Id, job: &Job) -> Write {
         let (id, job_id) = (project.clone(), job.id);
-        let what = format!("{} #{} {}", self.verb(), job.id, text::shown(&job.name));
+        let what = format!("{} #{} {}", self.verb(), job.id, text::sanitize(&job.name));
         match self {
             JobAction::Retry => Write::new(&RetryJob { id, job_id }, what),
             JobAction::Cancel => Write::new(&CancelJob { id, job_id }, what),
@@ -118,7 +118,7 @@ impl JobAction {
         if !self.asks() {
             return self.send(writes, cx);
         }
-        let names: Vec<String> = able.iter().map(|job| format!("#{} {}", job.id, text::shown(&job.name))).collect();
+        let names: Vec<String> = able.iter().map(|job| format!("#{} {}", job.id, text::sanitize(&job.name))).collect();
         let whom = match names.as_slice() {
             [] => return,
             [one] => one.clone(),
@@ -152,7 +152,7 @@ fn losses(jobs: &[&Job]) -> String {
     let kept: Vec<String> = jobs
         .iter()
         .filter_map(|job| job.artifacts_file.as_ref())
-        .map(|file| format!("{} ({})", text::shown(&file.filename), text::bytes(file.size)))
+        .map(|file| format!("{} ({})", text::sanitize(&file.filename), text::bytes(file.size)))
         .collect();
     match (jobs.len(), kept.is_empty()) {
         (1, true) => "Its trace is".into(),

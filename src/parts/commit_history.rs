@@ -123,7 +123,7 @@ impl History {
 
     fn take_laid(&mut self, view: &View) {
         let Some(from) = self.parts.iter().position(|part| part.laid.is_none()) else { return };
-        let Some(laid) = self.key(from).and_then(|key| view.store.made::<Vec<Arc<PageLayout>>>(&key)) else { return };
+        let Some(laid) = self.key(from).and_then(|key| view.store.result::<Vec<Arc<PageLayout>>>(&key)) else { return };
         for (part, page) in self.parts.iter_mut().skip(from).zip(laid) {
             part.laid = Some(page.clone());
         }

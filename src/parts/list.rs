@@ -406,7 +406,7 @@ pub fn at_least(count: usize, more: bool) -> String {
 pub fn trouble(view: &View, area: Rect, buf: &mut Buffer, error: Option<&crate::api::Error>) -> Rect {
     let Some(error) = error else { return area };
     let at = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
-    let words = format!(" {}: {} · r retries", error.title(), text::shown(&error.said()));
+    let words = format!(" {}: {} · r retries", error.title(), text::sanitize(&error.message()));
     line::draw(buf, at, &[(words, view.theme.style(Role::Failed))]);
     Rect { height: area.height.saturating_sub(1), ..area }
 }
@@ -429,12 +429,12 @@ pub fn need<R, T: 'static>(row: Option<R>, rows: &Rows<'_, T>, none: &'static st
 /// Returns what is said where the next match was asked for and there is none, or none yet.
 pub fn not_found(filter_text: &str, searching: bool) -> String {
     let words = if searching { "Still searching" } else { "Not found" };
-    format!("{words}: {}", text::shown(filter_text))
+    format!("{words}: {}", text::sanitize(filter_text))
 }
 
 /// An error where the content would stand.
 pub fn failure(view: &View, area: Rect, buf: &mut Buffer, error: &crate::api::Error) {
-    state::failure(buf, area, view.theme, error.title(), &error.tried, &error.said(), error.advice());
+    state::failure(buf, area, view.theme, error.title(), &error.tried, &error.message(), error.advice());
 }
 
 /// Returns how long ago a time of the server was: `3h`; empty where it is no date.

@@ -101,7 +101,7 @@ fn measure(width: usize) -> usize {
 
 impl TextDetail {
     fn lines<'a>(&self, view: &View<'a>) -> Option<&'a [DocLine<'static>]> {
-        let made: &Rendered = view.store.made(self.key.as_ref()?)?;
+        let made: &Rendered = view.store.result(self.key.as_ref()?)?;
         Some(&made.lines)
     }
 }

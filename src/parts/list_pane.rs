@@ -265,7 +265,7 @@ impl<S: ListSource> ListPane<S> {
         if let Some(error) = rows.error.filter(|_| rows.is_empty())
             && let Some((why, advice)) = self.source.refused(&self.shown_input(), error)
         {
-            return state::failure(buf, body, view.theme, &why, &error.tried, &error.said(), advice);
+            return state::failure(buf, body, view.theme, &why, &error.tried, &error.message(), advice);
         }
         let draw = |index, row: &S::Row| {
             columns.row(self.source.row(view, index, row).marked(self.list.state.is_marked(&S::key(row))))

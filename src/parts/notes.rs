@@ -258,8 +258,8 @@ impl Notes {
         match self.under(&cx.view) {
             Some(UnderCursor::Note(note)) => {
                 let Some(write) = self.on.as_ref().and_then(|on| on.delete(note.id)) else { return };
-                let said = text::fit(note.body.lines().next().unwrap_or_default(), 80);
-                let question = format!("Delete your note \"{}\"? This cannot be undone.", text::shown(&said));
+                let excerpt = text::fit(note.body.lines().next().unwrap_or_default(), 80);
+                let question = format!("Delete your note \"{}\"? This cannot be undone.", text::sanitize(&excerpt));
                 cx.act(App::confirm("Delete a note", question, Action::Send(write)));
             }
             Some(UnderCursor::Draft(key)) => self.desk.ask_drop(key, cx),

@@ -43,8 +43,8 @@ fn moment(view: &View, time: Option<&Time>) -> String {
     let Some(time) = time else { return String::new() };
     let day = day(time);
     match ago(&age(view, Some(time))) {
-        said if said.is_empty() => day,
-        said => format!("{day}  {said}"),
+        value if value.is_empty() => day,
+        value => format!("{day}  {value}"),
     }
 }
 
@@ -53,9 +53,9 @@ pub fn write(facts: &mut Details, view: &View, user: &Profile, width: usize) {
     let (sign, word, role) = state(&user.state);
     facts.field("name", vec![(user.name.clone(), Role::Title)], None);
     facts.field("user", vec![(format!("@{}", user.username), Role::User)], None);
-    let mut said = vec![(format!("{sign} {word}"), role)];
-    said.extend(marks(user).into_iter().map(|mark| (format!(" {} {mark}", glyph::dot()), Role::Warning)));
-    facts.field("state", said, None);
+    let mut value = vec![(format!("{sign} {word}"), role)];
+    value.extend(marks(user).into_iter().map(|mark| (format!(" {} {mark}", glyph::dot()), Role::Warning)));
+    facts.field("state", value, None);
     let bio = user.bio.known().map(|bio| text::wrap(bio, width.saturating_sub(14).max(20), 4)).unwrap_or_default();
     for (index, line) in bio.into_iter().enumerate() {
         facts.field(if index == 0 { "about" } else { "" }, vec![(line, Role::Text)], None);
@@ -95,9 +95,9 @@ fn write_account(facts: &mut Details, view: &View, user: &Profile) {
         ("last sign-in", &user.current_sign_in_at),
         ("active", &user.last_activity_on),
     ] {
-        let said = moment(view, time.known());
-        if !said.is_empty() {
-            facts.field(name, vec![(said, Role::Text)], None);
+        let value = moment(view, time.known());
+        if !value.is_empty() {
+            facts.field(name, vec![(value, Role::Text)], None);
         }
     }
     let yes = |flag: &Option<Option<bool>>| flag.known().map(|on| if *on { "yes" } else { "no" });

@@ -46,5 +46,5 @@ pub fn render(view: &View, key: String, text: String, width: usize) -> Work {
 
 /// The rendered text, once it is made.
 pub fn made<'a>(view: &View<'a>, identity: &str, width: usize) -> Option<&'a Rendered> {
-    view.store.made(&key(view, identity, width))
+    view.store.result(&key(view, identity, width))
 }

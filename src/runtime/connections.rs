@@ -66,16 +66,16 @@ impl ServerConnection {
     }
 
     /// The same, whose clock is told to whoever keeps `ahead`.
-    pub fn telling(self, ahead: Arc<AtomicI64>) -> ServerConnection {
+    pub fn with_clock(self, ahead: Arc<AtomicI64>) -> ServerConnection {
         ServerConnection { ahead: Some(ahead), ..self }
     }
 
     /// Returns what was learnt of the server's clock since this was asked last.
     pub fn clock(&self) -> Option<Msg> {
-        let told = self.ahead.as_ref()?;
+        let reported = self.ahead.as_ref()?;
         let ahead = self.client.peek()?.as_ref().ok()?.clock().ahead();
         let millis = i64::try_from(ahead.as_millis()).unwrap_or_default();
-        (told.swap(millis, Ordering::Relaxed) != millis).then_some(Msg::Clock(ahead))
+        (reported.swap(millis, Ordering::Relaxed) != millis).then_some(Msg::Clock(ahead))
     }
 
     /// Its client, as soon as there is one.

@@ -103,10 +103,11 @@ impl<'a> Saving<'a> {
     }
 
     async fn run(&self, client: &Client, number: u64, sender: &mpsc::Sender<Msg>) -> TransferEvent {
-        let held = match client.fill(&self.order.save.request, &self.part, &teller(number, sender.clone())).await {
-            Ok(held) => held,
-            Err(error) => return TransferEvent::Failed(error.said()),
-        };
+        let held =
+            match client.fill(&self.order.save.request, &self.part, &report_progress(number, sender.clone())).await {
+                Ok(held) => held,
+                Err(error) => return TransferEvent::Failed(error.message()),
+            };
         match self.order.save.size {
             Some(known) if known != held => {
                 let _ = fs::remove_file(&self.part).await;
@@ -152,13 +153,13 @@ impl<'a> Saving<'a> {
             let failed = |what: &Path, error: std::io::Error| format!("{} cannot be written: {error}", what.display());
             let archive = std::fs::File::open(&part).map_err(|error| failed(&part, error))?;
             let room = room(&path).map_err(|error| failed(&path, error))?;
-            let (mut told, mut begun) = (Instant::now(), false);
+            let (mut reported, mut begun) = (Instant::now(), false);
             let mut tell = |done: u64, total: u64| {
                 if !std::mem::replace(&mut begun, true) {
                     let _ = sender.blocking_send(Msg::Transfer(number, TransferEvent::Unpacking(total)));
                 }
-                if told.elapsed() >= PULSE {
-                    told = Instant::now();
+                if reported.elapsed() >= PULSE {
+                    reported = Instant::now();
                     let _ = sender.blocking_send(Msg::Transfer(number, TransferEvent::Held(done)));
                 }
                 !stop.is_stopped()
@@ -183,7 +184,7 @@ impl<'a> Saving<'a> {
 }
 
 /// Brings how far it is to `sender`, now and then. A word that finds no room is said again with the next bytes.
-fn teller(number: u64, sender: mpsc::Sender<Msg>) -> OnProgress {
+fn report_progress(number: u64, sender: mpsc::Sender<Msg>) -> OnProgress {
     let last: Mutex<Option<(Instant, Progress)>> = Mutex::new(None);
     Arc::new(move |now| {
         let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
@@ -372,10 +373,10 @@ mod tests {
     fn what_found_no_room_to_be_said_is_said_with_the_next_bytes() {
         let (sender, mut inbox) = mpsc::channel(1);
         sender.try_send(Msg::Quit).unwrap();
-        let told = teller(1, sender);
-        told(Progress { done: 0, total: Some(100) });
+        let on_progress = report_progress(1, sender);
+        on_progress(Progress { done: 0, total: Some(100) });
         assert!(matches!(inbox.try_recv(), Ok(Msg::Quit)));
-        told(Progress { done: 10, total: Some(100) });
+        on_progress(Progress { done: 10, total: Some(100) });
         let began = TransferEvent::Began { from: 10, total: Some(100) };
         assert!(matches!(inbox.try_recv(), Ok(Msg::Transfer(1, news)) if news == began));
     }

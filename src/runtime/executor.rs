@@ -121,7 +121,7 @@ impl Executor {
     fn line(&self, host: Option<&Host>) -> ServerConnection {
         match host {
             Some(host) => self.lines.to(host),
-            None => self.lines.to(&self.here).telling(self.ahead.clone()),
+            None => self.lines.to(&self.here).with_clock(self.ahead.clone()),
         }
     }
 
@@ -166,7 +166,7 @@ impl Executor {
                     match line.client().await {
                         Ok(client) => download::save(&client, number, order, parts, &sender).await,
                         Err(error) => {
-                            let _ = sender.send(Msg::Transfer(number, TransferEvent::Failed(error.said()))).await;
+                            let _ = sender.send(Msg::Transfer(number, TransferEvent::Failed(error.message()))).await;
                         }
                     }
                 });
@@ -243,7 +243,7 @@ impl Executor {
         // Tasks that ended by themselves are only remembered by name.
         self.tasks.retain(|_, task| !task.abort.is_finished());
         let (line, stop) = (self.line(want.host()), Cancel::default());
-        let teller = MsgSender { sender: self.sender.clone(), stop: stop.clone() };
+        let sender = MsgSender { sender: self.sender.clone(), stop: stop.clone() };
         // Where something is known, memory knows more than the disk.
         let recall = held.amount == 0;
         let (hold, held_up) = watch::channel(false);
@@ -251,7 +251,7 @@ impl Executor {
         let name = ticket.clone();
         let task = tokio::spawn(async move {
             let inner = name.clone();
-            let to = &teller;
+            let to = &sender;
             let outcome = async {
                 match want {
                     Want::Load(load) => {
@@ -271,16 +271,16 @@ impl Executor {
                     }
                     Want::Follow(follow) => follow::stream(&line, &follow, held, flow, to).await.map(|()| Outcome::End),
                     Want::Work(work) => make(work, to.stop.clone()).await,
-                    Want::Parts(gleaned) => range_reader::glean(&line.client().await?, &gleaned, to).await,
+                    Want::Parts(reader) => range_reader::read_ranges(&line.client().await?, &reader, to).await,
                 }
             };
             // Whatever happens, what was started is answered: else it would be waited for forever.
             let outcome = AssertUnwindSafe(outcome).catch_unwind().await.unwrap_or_else(|_| Err(crashed(&name)));
             // What it holds is read by that clock.
             if let Some(clock) = line.clock() {
-                let _ = teller.sender.send(clock).await;
+                let _ = sender.sender.send(clock).await;
             }
-            teller.tell(Msg::Arrived(name, outcome)).await;
+            sender.tell(Msg::Arrived(name, outcome)).await;
         });
         self.tasks.insert(ticket, Task { abort: task.abort_handle(), stop, hold });
     }
@@ -323,8 +323,8 @@ impl Executor {
     fn keeper(&mut self) -> Option<&JournalWriter> {
         let folder = self.drafts.clone()?;
         let sender = self.sender.clone();
-        let told = move |news| sender.try_send(Msg::Kept(news)).is_ok();
-        Some(self.keeper.get_or_insert_with(|| JournalWriter::start(folder, told)))
+        let on_change = move |news| sender.try_send(Msg::Kept(news)).is_ok();
+        Some(self.keeper.get_or_insert_with(|| JournalWriter::start(folder, on_change)))
     }
 }
 

@@ -61,10 +61,10 @@ pub(super) async fn stream(
     follow: &Follow,
     held: HeldState,
     flow: Flow,
-    teller: &MsgSender,
+    sender: &MsgSender,
 ) -> Result<(), Error> {
     let client = line.client().await?;
-    let mut at = Position { follow, teller, flow, held: held.amount, tail: held.tail, resent: false };
+    let mut at = Position { follow, sender, flow, held: held.amount, tail: held.tail, resent: false };
     let mut rest = QUICK;
     loop {
         // The status first: if it says that all is written, the bytes read after it are all there are.
@@ -73,9 +73,9 @@ pub(super) async fn stream(
         let failed = status.as_ref().err().cloned();
         let mut asked = failed.as_ref().map_or(Duration::ZERO, asked_for);
         if let Some(clock) = line.clock() {
-            let _ = teller.sender.send(clock).await;
+            let _ = sender.sender.send(clock).await;
         }
-        teller.tell(Msg::Learned(follow.status.request.clone(), status)).await;
+        sender.tell(Msg::Learned(follow.status.request.clone(), status)).await;
         if let Some(error) = failed.filter(|e| !e.is_passing()) {
             return Err(error);
         }
@@ -112,7 +112,7 @@ fn asked_for(error: &Error) -> Duration {
 /// How much of a document is known, and how it ends.
 struct Position<'a> {
     follow: &'a Follow,
-    teller: &'a MsgSender,
+    sender: &'a MsgSender,
     flow: Flow,
     held: u64,
     /// The last bytes that are held, as far as they are known.
@@ -189,6 +189,6 @@ impl Position<'_> {
         let surplus = self.tail.len().saturating_sub(TAIL);
         self.tail.drain(..surplus);
         // A full channel holds the reading up, and with it the server.
-        self.teller.tell(Msg::Bytes { request: self.follow.request.clone(), bytes, restart }).await;
+        self.sender.tell(Msg::Bytes { request: self.follow.request.clone(), bytes, restart }).await;
     }
 }

@@ -56,13 +56,16 @@ pub struct JournalWriter {
 
 impl JournalWriter {
     /// Begins; `told` hears why the disk refuses a text, and that it takes them again. It says whether it could be told.
-    pub fn start(folder: PathBuf, told: impl Fn(Result<(), String>) -> bool + Clone + Send + 'static) -> JournalWriter {
+    pub fn start(
+        folder: PathBuf,
+        on_change: impl Fn(Result<(), String>) -> bool + Clone + Send + 'static,
+    ) -> JournalWriter {
         let ((jobs, inbox), (written, to_sync)) = (channel(), channel());
         let syncing = {
-            let (folder, told) = (folder.clone(), told.clone());
-            std::thread::spawn(move || sync(&to_sync, &folder, &told))
+            let (folder, on_change) = (folder.clone(), on_change.clone());
+            std::thread::spawn(move || sync(&to_sync, &folder, &on_change))
         };
-        let writing = std::thread::spawn(move || work(&inbox, &written, &folder, &told));
+        let writing = std::thread::spawn(move || work(&inbox, &written, &folder, &on_change));
         JournalWriter { jobs, threads: [writing, syncing] }
     }
 
@@ -111,20 +114,20 @@ impl JournalWriter {
 /// What the user was told last: whether the disk takes texts.
 struct News<'a, T> {
     folder: &'a Path,
-    told: &'a T,
+    on_change: &'a T,
     refuses: bool,
 }
 
 impl<'a, T: Fn(Result<(), String>) -> bool> News<'a, T> {
-    fn new(folder: &'a Path, told: &'a T) -> News<'a, T> {
-        News { folder, told, refuses: false }
+    fn new(folder: &'a Path, on_change: &'a T) -> News<'a, T> {
+        News { folder, on_change, refuses: false }
     }
 
     /// Tells it where it is news.
     fn tell(&mut self, outcome: io::Result<()>) {
         let news = outcome.map_err(|error| format!("{}: {error}", self.folder.display()));
         let refuses = news.is_err();
-        if refuses != self.refuses && (self.told)(news) {
+        if refuses != self.refuses && (self.on_change)(news) {
             self.refuses = refuses;
         }
     }
@@ -141,9 +144,14 @@ fn next<T>(inbox: &Receiver<T>, waits: bool) -> Result<Option<T>, RecvTimeoutErr
     }
 }
 
-fn work(inbox: &Receiver<Job>, written: &Sender<Written>, folder: &Path, told: &impl Fn(Result<(), String>) -> bool) {
+fn work(
+    inbox: &Receiver<Job>,
+    written: &Sender<Written>,
+    folder: &Path,
+    on_change: &impl Fn(Result<(), String>) -> bool,
+) {
     let mut queue: VecDeque<(String, Option<String>)> = VecDeque::new();
-    let mut news = News::new(folder, told);
+    let mut news = News::new(folder, on_change);
     let mut held = ClaimedTexts::new();
     let mut open = true;
     while open {
@@ -180,9 +188,9 @@ fn work(inbox: &Receiver<Job>, written: &Sender<Written>, folder: &Path, told: &
 }
 
 /// Syncs what was written.
-fn sync(inbox: &Receiver<Written>, folder: &Path, told: &impl Fn(Result<(), String>) -> bool) {
+fn sync(inbox: &Receiver<Written>, folder: &Path, on_change: &impl Fn(Result<(), String>) -> bool) {
     let mut names: BTreeSet<String> = BTreeSet::new();
-    let mut news = News::new(folder, told);
+    let mut news = News::new(folder, on_change);
     let mut open = true;
     while open {
         let mut reached = Vec::new();
@@ -364,7 +372,7 @@ fn synced_folder(folder: &Path) -> io::Result<()> {
 
 /// All that is kept in a folder.
 #[derive(Debug, Default)]
-pub struct KeptTexts {
+pub struct SavedTexts {
     /// What can be read.
     pub kept: Kept,
     /// Files that are not as they were written. They are left alone.
@@ -372,9 +380,9 @@ pub struct KeptTexts {
 }
 
 /// Reads all that is kept in `folder`.
-pub fn load(folder: &Path) -> KeptTexts {
+pub fn load(folder: &Path) -> SavedTexts {
     let (mut kept, mut damaged) = (Kept::default(), Vec::new());
-    let Ok(entries) = fs::read_dir(folder) else { return KeptTexts::default() };
+    let Ok(entries) = fs::read_dir(folder) else { return SavedTexts::default() };
     for entry in entries.flatten() {
         // What begins with a dot was cut off while it was written: the state before it is there whole.
         let name = entry.file_name();
@@ -397,7 +405,7 @@ pub fn load(folder: &Path) -> KeptTexts {
     }
     damaged.sort();
     state_files::migrate(folder, &mut kept);
-    KeptTexts { kept, damaged }
+    SavedTexts { kept, damaged }
 }
 
 /// Removes what a killed program began to write, once it is too old for another program to be writing it now.

@@ -19,7 +19,7 @@ pub mod terminal;
 use crate::api::Host;
 use crate::app::App;
 use crate::app::action::{Effect, Msg, Tone};
-use crate::ui::text::shown;
+use crate::ui::text::sanitize;
 use crate::ui::theme::{Background, Depth};
 use background::Reply;
 use connections::Connections;
@@ -27,7 +27,7 @@ use crossterm::event::{Event, EventStream, KeyEventKind};
 use futures::StreamExt;
 use jiff::Timestamp;
 use sessions::{Incoming, OpenServer, Sessions, SharedContext, Task};
-use signals::{EndHeard, Signal, Signals, Who};
+use signals::{EndHeard, Signal, Signals, StopTarget};
 use std::future::poll_fn;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -69,18 +69,19 @@ pub async fn run(app: App, first: Vec<Effect>, options: Options) -> io::Result<(
     signals::enforce_end(signals.heard.clone(), terminal::abandon)?;
     let mut terminal = Terminal::open(TerminalOptions { mouse: options.mouse })?;
     let house = SharedContext { lines: options.connections, open: options.open, configure: options.configure };
-    let seats = Sessions::new(house, options.here, app, options.drafts);
-    let mut interface = Interface { seats, terminal: &mut terminal, signals, todo: Vec::new(), notify: options.notify };
+    let sessions = Sessions::new(house, options.here, app, options.drafts);
+    let mut interface =
+        Interface { sessions, terminal: &mut terminal, signals, todo: Vec::new(), notify: options.notify };
     let outcome = interface.run(first, options.ask_background).await;
     // A terminal that went away must not take with it what was typed into it.
-    interface.seats.finish().await;
+    interface.sessions.finish().await;
     let closed = terminal.close();
     outcome.and(closed)
 }
 
 /// The apps between their terminal and what runs in the background.
 struct Interface<'a> {
-    seats: Sessions,
+    sessions: Sessions,
     terminal: &'a mut Terminal,
     signals: Signals,
     /// What the loop itself has to do.
@@ -90,8 +91,8 @@ struct Interface<'a> {
 
 impl Interface<'_> {
     async fn run(&mut self, first: Vec<Effect>, ask_background: bool) -> io::Result<()> {
-        self.terminal.draw(self.seats.app())?;
-        self.seats.app().take_dirty();
+        self.terminal.draw(self.sessions.app())?;
+        self.sessions.app().take_dirty();
         let mut watch = background::Watch::new(ask_background);
         if ask_background {
             self.terminal.ask_background()?;
@@ -99,8 +100,8 @@ impl Interface<'_> {
         let mut input = Input::open();
         let mut drawn = Instant::now();
         let mut urgent = true;
-        let here = self.seats.host();
-        self.todo.extend(self.seats.hand_over(&here, first));
+        let here = self.sessions.host();
+        self.todo.extend(self.sessions.hand_over(&here, first));
         loop {
             while !self.todo.is_empty() {
                 for (host, effect) in std::mem::take(&mut self.todo) {
@@ -108,20 +109,20 @@ impl Interface<'_> {
                 }
                 urgent = true;
             }
-            if self.seats.is_quitting() {
+            if self.sessions.is_quitting() {
                 return Ok(());
             }
             let wait_for_frame = if urgent { Duration::ZERO } else { FRAME.saturating_sub(drawn.elapsed()) };
-            let mut dirty = self.seats.app().take_dirty();
+            let mut dirty = self.sessions.app().take_dirty();
             if dirty && wait_for_frame.is_zero() {
                 // What is on the screen is on disk.
-                self.seats.written().await;
-                self.terminal.draw(self.seats.app())?;
+                self.sessions.written().await;
+                self.terminal.draw(self.sessions.app())?;
                 drawn = Instant::now();
                 urgent = false;
                 dirty = false;
             }
-            let wake = if dirty { Some(wait_for_frame) } else { self.seats.wake_at().map(until) };
+            let wake = if dirty { Some(wait_for_frame) } else { self.sessions.wake_at().map(until) };
             let wake = watch.deadline().map_or(wake, |d| Some(wake.map_or(d, |w| w.min(d))));
             let mut batch: Vec<Msg> = Vec::new();
             let mut heard: Vec<(Host, Msg)> = Vec::new();
@@ -130,13 +131,13 @@ impl Interface<'_> {
                 signal = self.signals.next() => match signal {
                     Signal::End | Signal::Interrupt => batch.push(Msg::Quit),
                     Signal::Stop => {
-                        let front = self.seats.host();
-                        self.suspend(Who::Us, &front, &mut input).await?;
+                        let front = self.sessions.host();
+                        self.suspend(StopTarget::Us, &front, &mut input).await?;
                         urgent = true;
                     }
                     Signal::Continued => {
                         self.terminal.redraw()?;
-                        self.seats.app().set_dirty();
+                        self.sessions.app().set_dirty();
                         urgent = true;
                     }
                 },
@@ -145,10 +146,10 @@ impl Interface<'_> {
                     // The terminal is gone: there is nobody left to draw for.
                     Some(Err(_)) | None => batch.push(Msg::Quit),
                 },
-                next = self.seats.heard() => match next {
+                next = self.sessions.heard() => match next {
                     Incoming::Msg(host, msg) => heard.push((host, msg)),
-                    Incoming::Ground(host, place, ground) => {
-                        self.todo.extend(self.seats.open(host, place, *ground));
+                    Incoming::Opened(host, place, ground) => {
+                        self.todo.extend(self.sessions.open(host, place, *ground));
                         urgent = true;
                     }
                 },
@@ -164,25 +165,25 @@ impl Interface<'_> {
             // Keys that were held back come however much else does.
             batch.extend(watch.expired().into_iter().map(Msg::Key));
             while batch.len() + heard.len() < 512 {
-                let Some(next) = self.seats.try_heard() else { break };
+                let Some(next) = self.sessions.try_heard() else { break };
                 heard.push(next);
             }
             let now = Timestamp::now();
             for msg in std::iter::once(Msg::Now(now)).chain(batch) {
                 urgent |=
                     matches!(msg, Msg::Key(_) | Msg::Mouse(_) | Msg::Paste(_) | Msg::Resize(..) | Msg::Background(_));
-                let front = self.seats.host();
-                self.todo.extend(self.seats.receive(&front, msg));
+                let front = self.sessions.host();
+                self.todo.extend(self.sessions.receive(&front, msg));
             }
             for (host, msg) in heard {
-                if host != self.seats.host() {
-                    self.todo.extend(self.seats.receive(&host, Msg::Now(now)));
+                if host != self.sessions.host() {
+                    self.todo.extend(self.sessions.receive(&host, Msg::Now(now)));
                 }
-                self.todo.extend(self.seats.receive(&host, msg));
+                self.todo.extend(self.sessions.receive(&host, msg));
             }
-            self.todo.extend(self.seats.rest(now));
+            self.todo.extend(self.sessions.rest(now));
             if dirty {
-                self.seats.app().set_dirty();
+                self.sessions.app().set_dirty();
             }
         }
     }
@@ -192,13 +193,13 @@ impl Interface<'_> {
         match effect {
             Effect::Copy(text) => self.terminal.copy(&text)?,
             Effect::Notify(text) => {
-                let of = if *host == self.seats.host() { String::new() } else { format!("{}: ", host.name()) };
+                let of = if *host == self.sessions.host() { String::new() } else { format!("{}: ", host.name()) };
                 match self.notify {
-                    terminal::Notify::Desktop => self.seats.notify(host, of + &text),
+                    terminal::Notify::Desktop => self.sessions.notify(host, of + &text),
                     other => self.terminal.notify(other, &(of + &text))?,
                 }
             }
-            Effect::Browse(url) => self.seats.browse(host, url),
+            Effect::Browse(url) => self.sessions.browse(host, url),
             Effect::Edit { text, suffix } => {
                 input.close().await;
                 self.terminal.leave()?;
@@ -207,7 +208,7 @@ impl Interface<'_> {
                     match outcome {
                         Ok(text) => self.tell(host, Msg::Interrupted(text)),
                         // Nothing draws over it any more.
-                        Err(why) => _ = writeln!(io::stderr(), "{}", shown(&why)),
+                        Err(why) => _ = writeln!(io::stderr(), "{}", sanitize(&why)),
                     }
                     self.tell(host, Msg::Quit);
                     return Ok(());
@@ -228,9 +229,9 @@ impl Interface<'_> {
                     Err(why) => self.tell(host, Msg::Say(Tone::Bad, why)),
                 }
                 self.take_back(input)?;
-                self.seats.app().set_dirty();
+                self.sessions.app().set_dirty();
             }
-            Effect::Suspend => self.suspend(Who::Group, host, input).await?,
+            Effect::Suspend => self.suspend(StopTarget::Group, host, input).await?,
             // Of the end the app tells by itself; nothing else is left to the loop.
             _ => {}
         }
@@ -247,7 +248,7 @@ impl Interface<'_> {
     }
 
     /// Stops, and goes on in a window that may have another size.
-    async fn suspend(&mut self, who: Who, host: &Host, input: &mut Input) -> io::Result<()> {
+    async fn suspend(&mut self, who: StopTarget, host: &Host, input: &mut Input) -> io::Result<()> {
         input.close().await;
         self.terminal.suspend(who)?;
         *input = Input::open();
@@ -257,8 +258,8 @@ impl Interface<'_> {
     }
 
     fn tell(&mut self, host: &Host, msg: Msg) {
-        self.todo.extend(self.seats.receive(host, msg));
-        self.todo.extend(self.seats.rest(Timestamp::now()));
+        self.todo.extend(self.sessions.receive(host, msg));
+        self.todo.extend(self.sessions.rest(Timestamp::now()));
     }
 }
 

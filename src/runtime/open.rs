@@ -4,7 +4,7 @@ use super::signals::{self, Signal, Signals, StopsBySystem};
 use super::terminal;
 use crate::app::action::PagerText;
 use crate::system::programs;
-use crate::ui::text::shown;
+use crate::ui::text::sanitize;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
@@ -46,7 +46,7 @@ pub async fn browser(url: &str) -> Result<(), String> {
 fn address(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     let url = url.filter(|url| url.as_str().bytes().all(|byte| byte.is_ascii_graphic()));
-    url.ok_or_else(|| format!("{:?} is not a web address", shown(text)))
+    url.ok_or_else(|| format!("{:?} is not a web address", sanitize(text)))
 }
 
 /// Runs a program that has the terminal until it ends; whether labscope is to end, too. It is told to end then, and has a
@@ -98,7 +98,7 @@ fn printed(paper: &PagerText) -> io::Result<NamedTempFile> {
     let mut out = io::BufWriter::new(file.as_file_mut());
     for line in (*paper.text).as_ref().split_inclusive('\n') {
         let (words, end) = line.strip_suffix('\n').map_or((line, ""), |words| (words, "\n"));
-        let parts = words.split('\t').map(shown).collect::<Vec<_>>().join("\t");
+        let parts = words.split('\t').map(sanitize).collect::<Vec<_>>().join("\t");
         out.write_all(parts.as_bytes())?;
         out.write_all(end.as_bytes())?;
     }

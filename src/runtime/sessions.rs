@@ -54,11 +54,11 @@ struct ServerSession {
 }
 
 impl ServerSession {
-    fn new(house: &SharedContext, host: Host, app: App, drafts: Option<PathBuf>) -> ServerSession {
+    fn new(shared: &SharedContext, host: Host, app: App, drafts: Option<PathBuf>) -> ServerSession {
         app.pictures.set_screen(terminal::screen());
         let (sender, inbox) = mpsc::channel::<Msg>(256);
-        let executor = Executor::on(house.lines.clone(), host.clone(), sender, drafts);
-        ServerSession { host, app, executor: executor.configured(house.configure.clone()), inbox }
+        let executor = Executor::on(shared.lines.clone(), host.clone(), sender, drafts);
+        ServerSession { host, app, executor: executor.configured(shared.configure.clone()), inbox }
     }
 
     /// Starts or ends background work at once: what it says from then on is known for what it is.
@@ -77,7 +77,7 @@ pub(super) enum Incoming {
     /// Something for the app of a server.
     Msg(Host, Msg),
     /// A server can be opened; `None` if that failed.
-    Ground(Host, Option<Place>, Box<Option<ServerContext>>),
+    Opened(Host, Option<Place>, Box<Option<ServerContext>>),
 }
 
 /// A server on its way to the front for the first time.
@@ -94,14 +94,14 @@ pub(super) struct Sessions {
     /// Through which servers one came here, nearest last.
     way: Vec<Host>,
     arriving: Option<OpeningSession>,
-    house: SharedContext,
+    shared: SharedContext,
 }
 
 impl Sessions {
     /// The first of them.
-    pub fn new(house: SharedContext, host: Host, app: App, drafts: Option<PathBuf>) -> Sessions {
-        let front = ServerSession::new(&house, host, app, drafts);
-        Sessions { front, away: Vec::new(), way: Vec::new(), arriving: None, house }
+    pub fn new(shared: SharedContext, host: Host, app: App, drafts: Option<PathBuf>) -> Sessions {
+        let front = ServerSession::new(&shared, host, app, drafts);
+        Sessions { front, away: Vec::new(), way: Vec::new(), arriving: None, shared }
     }
 
     /// The app in front.
@@ -163,7 +163,7 @@ impl Sessions {
         }
     }
 
-    /// A message for the app of `host`; [`rest`](Seats::rest) follows the last one.
+    /// A message for the app of `host`; [`rest`](Sessions::rest) follows the last one.
     pub fn receive(&mut self, host: &Host, msg: Msg) -> Vec<Task> {
         let Some(seat) = self.seat(host) else { return Vec::new() };
         let effects = seat.app.receive(msg);
@@ -182,7 +182,7 @@ impl Sessions {
                 effects = seat.app.receive(Msg::Now(now));
             }
             effects.extend(seat.app.rest());
-            told.extend(seat.app.told());
+            told.extend(seat.app.take_messages());
             at_risk = at_risk.or_else(|| seat.app.at_risk().cloned());
             tasks.extend(seat.hand_over(effects));
         }
@@ -215,7 +215,7 @@ impl Sessions {
         let Poll::Ready(ground) = Pin::new(&mut arriving.ground).poll(cx) else { return Poll::Pending };
         match self.arriving.take() {
             Some(OpeningSession { host, place, .. }) => {
-                Poll::Ready(Incoming::Ground(host, place, Box::new(ground.ok())))
+                Poll::Ready(Incoming::Opened(host, place, Box::new(ground.ok())))
             }
             None => Poll::Pending,
         }
@@ -238,7 +238,7 @@ impl Sessions {
             self.way.push(self.front.host.clone());
             return self.bring(at, |app, manner| app.enter(manner, place));
         }
-        if let Some(open) = self.house.open.clone() {
+        if let Some(open) = self.shared.open.clone() {
             let name = host.clone();
             let ground = tokio::task::spawn_blocking(move || open(&name));
             self.arriving = Some(OpeningSession { host, place, ground });
@@ -255,7 +255,7 @@ impl Sessions {
             return self.go(host, place);
         }
         let (app, first) = self.front.app.beside(session, kept, place);
-        let mut seat = ServerSession::new(&self.house, host, app, drafts);
+        let mut seat = ServerSession::new(&self.shared, host, app, drafts);
         let mut tasks = seat.hand_over(first);
         self.way.push(self.front.host.clone());
         self.away.push(seat);
@@ -293,6 +293,6 @@ impl Sessions {
     pub async fn finish(&mut self) {
         let seats = std::iter::once(&mut self.front).chain(&mut self.away);
         join_all(seats.map(|seat| seat.executor.finish())).await;
-        self.house.lines.finish().await;
+        self.shared.lines.finish().await;
     }
 }

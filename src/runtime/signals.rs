@@ -178,7 +178,7 @@ impl Drop for StopsBySystem {
 
 /// Who is stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Who {
+pub enum StopTarget {
     /// This process: the signal came for it.
     Us,
     /// The process group, as C-z of a terminal does it: the shell waits for the first of a pipeline.
@@ -186,14 +186,14 @@ pub enum Who {
 }
 
 /// Stops; returns when it is continued, and at once where nobody could do that.
-pub fn stop(who: Who) {
+pub fn stop(who: StopTarget) {
     let _by_system = StopsBySystem::begin();
     #[cfg(unix)]
     // SAFETY: both send a signal, to this thread and to the own group.
     unsafe {
         match who {
-            Who::Us => libc::raise(libc::SIGTSTP),
-            Who::Group => libc::kill(0, libc::SIGTSTP),
+            StopTarget::Us => libc::raise(libc::SIGTSTP),
+            StopTarget::Group => libc::kill(0, libc::SIGTSTP),
         };
     }
     #[cfg(not(unix))]

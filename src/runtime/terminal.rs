@@ -1,6 +1,6 @@
 //! The terminal: the only place that writes escape codes. Restores it on every way out.
 
-use super::signals::{self, Who};
+use super::signals::{self, StopTarget};
 use crate::app::App;
 use crate::ui::image::{Fitted, Placed, Protocol, Screen, TerminalPicture};
 use base64::Engine;
@@ -278,7 +278,7 @@ impl Terminal {
     }
 
     /// Stops, with the terminal as it was before; has it again when it goes on.
-    pub fn suspend(&mut self, who: Who) -> io::Result<()> {
+    pub fn suspend(&mut self, who: StopTarget) -> io::Result<()> {
         self.leave()?;
         signals::stop(who);
         self.enter()

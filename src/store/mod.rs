@@ -48,43 +48,43 @@ impl std::fmt::Display for Revision {
 /// so that rows of one list never meet an order or a filter of another.
 #[derive(Clone, Debug)]
 pub struct Derived<K, T> {
-    made: Option<(Revision, K, T)>,
+    value: Option<(Revision, K, T)>,
 }
 
 impl<K, T> Default for Derived<K, T> {
     fn default() -> Derived<K, T> {
-        Derived { made: None }
+        Derived { value: None }
     }
 }
 
 impl<K: PartialEq, T> Derived<K, T> {
     /// Makes the value where the rows or the inputs are others than those it was made from; returns whether it did.
     pub fn update(&mut self, revision: Revision, key: K, make: impl FnOnce() -> T) -> bool {
-        let is_current = self.made.as_ref().is_some_and(|(from, of, _)| (*from, of) == (revision, &key));
+        let is_current = self.value.as_ref().is_some_and(|(from, of, _)| (*from, of) == (revision, &key));
         if !is_current {
-            self.made = Some((revision, key, make()));
+            self.value = Some((revision, key, make()));
         }
         !is_current
     }
 
     /// Drops the value.
     pub fn clear(&mut self) {
-        self.made = None;
+        self.value = None;
     }
 
     /// Returns whether there is a value, made from whatever rows.
     pub fn is_set(&self) -> bool {
-        self.made.is_some()
+        self.value.is_some()
     }
 
     /// The inputs of the value there is.
     pub fn key(&self) -> Option<&K> {
-        self.made.as_ref().map(|(_, key, _)| key)
+        self.value.as_ref().map(|(_, key, _)| key)
     }
 
     /// The value, if it was made from these rows.
     pub fn get(&self, revision: Revision) -> Option<&T> {
-        self.made.as_ref().filter(|(from, ..)| *from == revision).map(|(.., value)| value)
+        self.value.as_ref().filter(|(from, ..)| *from == revision).map(|(.., value)| value)
     }
 }
 
@@ -184,7 +184,7 @@ struct Stream {
     used: Cell<u64>,
 }
 
-struct Derived_ {
+struct Computed {
     value: Value,
     used: Cell<u64>,
 }
@@ -194,21 +194,21 @@ struct Derived_ {
 pub struct Store {
     resources: HashMap<Request, Resource>,
     streams: HashMap<Request, Stream>,
-    made: HashMap<String, Derived_>,
+    results: HashMap<String, Computed>,
     /// Computations that failed: they would fail again.
-    given_up: HashSet<String>,
-    /// How far what is gleaned from large things has come.
+    failed_work: HashSet<String>,
+    /// How far what is reader from large things has come.
     progress: HashMap<String, Progress>,
-    /// Why the bytes of what was to be gleaned did not come.
+    /// Why the bytes of what was to be reader did not come.
     failed: HashMap<String, Error>,
     /// Counts turns of the loop, so that what was looked at longest ago is forgotten first.
     turn: u64,
     /// Counts what became known, or was found not to be there; the source of revisions.
-    news: u64,
+    generation: u64,
     /// When the server last answered anything.
-    heard: Option<Timestamp>,
+    last_contact: Option<Timestamp>,
     /// The last failure to reach the server, while it is the last word.
-    lost: Option<Error>,
+    unreachable: Option<Error>,
 }
 
 /// What is known of one reply.
@@ -460,15 +460,15 @@ impl Store {
     }
 
     /// The result of a computation, if it was made.
-    pub fn made<T: 'static>(&self, key: &str) -> Option<&T> {
-        let made = self.made.get(key)?;
+    pub fn result<T: 'static>(&self, key: &str) -> Option<&T> {
+        let made = self.results.get(key)?;
         made.used.set(self.turn);
         made.value.downcast_ref()
     }
 
     /// The same, to keep or to hand to a worker.
-    pub fn made_shared<T: Send + Sync + 'static>(&self, key: &str) -> Option<Arc<T>> {
-        let made = self.made.get(key)?;
+    pub fn shared_result<T: Send + Sync + 'static>(&self, key: &str) -> Option<Arc<T>> {
+        let made = self.results.get(key)?;
         made.used.set(self.turn);
         made.value.clone().downcast().ok()
     }
@@ -526,18 +526,18 @@ impl Store {
     }
 
     /// A number that is another one once something else is known: for who would look through all of it.
-    pub fn news(&self) -> u64 {
-        self.news
+    pub fn generation(&self) -> u64 {
+        self.generation
     }
 
     /// Returns when the server last answered.
-    pub fn heard(&self) -> Option<Timestamp> {
-        self.heard
+    pub fn last_contact(&self) -> Option<Timestamp> {
+        self.last_contact
     }
 
     /// Returns why the server is out of reach, while it is.
-    pub fn lost(&self) -> Option<&Error> {
-        self.lost.as_ref()
+    pub fn unreachable(&self) -> Option<&Error> {
+        self.unreachable.as_ref()
     }
 
     // ---- what the app does to it
@@ -607,7 +607,7 @@ impl Store {
 
     /// Returns whether the result named `key` is still to be made.
     pub fn lacks(&self, key: &str) -> bool {
-        !self.made.contains_key(key) && !self.given_up.contains(key) && !self.failed.contains_key(key)
+        !self.results.contains_key(key) && !self.failed_work.contains(key) && !self.failed.contains_key(key)
     }
 
     /// Bytes that a stream already holds.
@@ -674,8 +674,8 @@ impl Store {
                 resource.entries.truncate(index + 1);
             }
             if changed {
-                self.news += 1;
-                resource.revise(Revision(self.news), grew);
+                self.generation += 1;
+                resource.revise(Revision(self.generation), grew);
             }
         }
     }
@@ -685,8 +685,8 @@ impl Store {
         let Some(entry) = self.entry(request, page).filter(|entry| entry.known.is_none()) else { return };
         entry.known = Some((arrival, at));
         entry.since = Some(at);
-        self.news += 1;
-        let revision = Revision(self.news);
+        self.generation += 1;
+        let revision = Revision(self.generation);
         if let Some(resource) = self.resources.get_mut(request) {
             resource.revise(revision, true);
         }
@@ -714,11 +714,11 @@ impl Store {
             // Never sent: it says nothing about the server.
             Some(Error { fault: Fault::ReadOnly | Fault::Disk(_), .. }) => {}
             Some(e) if matches!(e.fault, Fault::Offline(_) | Fault::Timeout(_) | Fault::Tls(_)) => {
-                self.lost = Some(e.clone());
+                self.unreachable = Some(e.clone());
             }
             _ => {
-                self.lost = None;
-                self.heard = Some(now);
+                self.unreachable = None;
+                self.last_contact = Some(now);
             }
         }
     }
@@ -757,11 +757,11 @@ impl Store {
     /// an older one, so that results about something that grows do not pile up.
     pub fn keep(&mut self, key: String, value: Value) {
         if let Some((of, _)) = key.split_once('\t') {
-            self.made.retain(|known, _| known.split_once('\t').is_none_or(|(older, _)| older != of));
+            self.results.retain(|known, _| known.split_once('\t').is_none_or(|(older, _)| older != of));
         }
         let used = Cell::new(self.turn);
         self.progress.remove(&key);
-        self.made.insert(key, Derived_ { value, used });
+        self.results.insert(key, Computed { value, used });
     }
 
     /// Bytes for a result have come.
@@ -777,7 +777,7 @@ impl Store {
 
     /// The computation named `key` failed, and is not tried again.
     pub fn give_up(&mut self, key: String) {
-        self.given_up.insert(key);
+        self.failed_work.insert(key);
     }
 
     /// Makes every reply of these routes stale: a write changed what they say. Their streams may go on.
@@ -826,7 +826,7 @@ impl Store {
                         stream.error = None;
                     }
                 }
-                Want::Parts(gleaned) => drop(self.failed.remove(&gleaned.key)),
+                Want::Parts(reader) => drop(self.failed.remove(&reader.key)),
                 Want::Work(_) => {}
             }
         }
@@ -838,7 +838,7 @@ impl Store {
         let turn = self.turn;
         forget(&mut self.resources, (KEPT, ROOM), turn, |r| (r.used.get(), r.size));
         forget(&mut self.streams, (GROWN, usize::MAX), turn, |s| (s.used.get(), 0));
-        forget(&mut self.made, (KEPT, usize::MAX), turn, |m| (m.used.get(), 0));
+        forget(&mut self.results, (KEPT, usize::MAX), turn, |m| (m.used.get(), 0));
     }
 
     fn entry(&mut self, request: &Request, page: u32) -> Option<&mut Entry> {
@@ -983,10 +983,10 @@ mod tests {
         store.arrived(&load.request, 1, Err(error(Fault::Offline("gone".into()))), at(0));
         assert_eq!(store.due(&load, at(1)), (None, Some(at(10))));
         assert_eq!(store.due(&load, at(10)).0, Some(1));
-        assert!(store.lost().is_some());
+        assert!(store.unreachable().is_some());
         store.arrived(&load.request, 1, Err(error(Fault::Denied("no".into()))), at(11));
         assert_eq!(store.due(&load, at(1000)), (None, None));
-        assert!(store.lost().is_none());
+        assert!(store.unreachable().is_none());
     }
 
     #[test]
@@ -1005,7 +1005,7 @@ mod tests {
         let error = |fault| Error { tried: "POST /x".into(), fault };
         store.note_reach(Some(&error(Fault::Offline("gone".into()))), at(0));
         store.note_reach(Some(&error(Fault::ReadOnly)), at(1));
-        assert!(store.lost().is_some() && store.heard().is_none());
+        assert!(store.unreachable().is_some() && store.last_contact().is_none());
     }
 
     #[test]

@@ -114,7 +114,7 @@ pub trait RangeRead: Send + Sync + 'static {
     fn read(&self, parts: &Parts, canceled: Canceled<'_>) -> Step<Self::Output>;
 }
 
-type Look = Arc<dyn Fn(&Parts, Canceled<'_>) -> Step<Value> + Send + Sync>;
+type ReadParts = Arc<dyn Fn(&Parts, Canceled<'_>) -> Step<Value> + Send + Sync>;
 type TooLarge = Arc<dyn Fn(u64) -> Value + Send + Sync>;
 
 /// A [`RangeRead`] without its type. Equal by key.
@@ -133,22 +133,22 @@ pub struct AnyRangeRead {
     /// The result where that is not enough.
     pub too_large: TooLarge,
     /// Makes the result of what is here.
-    pub read: Look,
+    pub read: ReadParts,
 }
 
 impl AnyRangeRead {
-    /// Returns what `glean` makes.
-    pub fn new<G: RangeRead>(glean: G) -> AnyRangeRead {
-        let glean = Arc::new(glean);
-        let again = glean.clone();
+    /// Returns what `reader` makes.
+    pub fn new<G: RangeRead>(reader: G) -> AnyRangeRead {
+        let reader = Arc::new(reader);
+        let again = reader.clone();
         AnyRangeRead {
-            key: glean.key(),
-            request: glean.request(),
-            begin: glean.begin(),
-            most: glean.most(),
+            key: reader.key(),
+            request: reader.request(),
+            begin: reader.begin(),
+            most: reader.most(),
             delay: Duration::ZERO,
             too_large: Arc::new(move |bytes| Arc::new(again.too_large(bytes)) as Value),
-            read: Arc::new(move |parts, canceled| match glean.read(parts, canceled) {
+            read: Arc::new(move |parts, canceled| match reader.read(parts, canceled) {
                 Step::Made(made) => Step::Made(Arc::new(made) as Value),
                 Step::Need(range) => Step::Need(range),
             }),
@@ -170,7 +170,7 @@ impl PartialEq for AnyRangeRead {
 
 impl fmt::Debug for AnyRangeRead {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Gleaned({} of {})", self.key, self.request.line())
+        write!(f, "RangeRead({} of {})", self.key, self.request.line())
     }
 }
 

@@ -39,7 +39,7 @@ impl Want {
         match self {
             Want::Load(load) => load.request.host.as_ref(),
             Want::Follow(follow) => follow.request.host.as_ref(),
-            Want::Parts(gleaned) => gleaned.request.host.as_ref(),
+            Want::Parts(reader) => reader.request.host.as_ref(),
             Want::Work(_) => None,
         }
     }
@@ -313,8 +313,8 @@ impl From<Follow> for Want {
 }
 
 impl From<AnyRangeRead> for Want {
-    fn from(gleaned: AnyRangeRead) -> Want {
-        Want::Parts(gleaned)
+    fn from(reader: AnyRangeRead) -> Want {
+        Want::Parts(reader)
     }
 }
 

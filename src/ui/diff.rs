@@ -209,9 +209,9 @@ impl FileDiff {
     /// Returns whether something that is no text may have changed.
     pub fn is_opaque(&self) -> bool {
         let source = &self.source;
-        let said = source.diff.starts_with("Binary files ");
+        let says_binary = source.diff.starts_with("Binary files ");
         let unsaid = source.diff.is_empty() && !source.is_renamed && !self.made_here;
-        self.lines.is_empty() && !self.is_withheld() && !self.only_spaces && (said || unsaid)
+        self.lines.is_empty() && !self.is_withheld() && !self.only_spaces && (says_binary || unsaid)
     }
 
     /// The same, with how large it was and is.

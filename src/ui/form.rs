@@ -115,7 +115,7 @@ pub fn draw(
         let mut took = 1;
         if let Some(error) = row.error.filter(|_| rest > 1) {
             let at = Rect { x: area.x + x, y: y + 1, width: area.width.saturating_sub(x + 1), height: 1 };
-            let words = format!("{} {}", glyph::wrong(), text::shown(error));
+            let words = format!("{} {}", glyph::wrong(), text::sanitize(error));
             line::draw(buf, at.intersection(area), &[(words, theme.style(Role::Failed))]);
             took = 2;
         }
@@ -154,7 +154,7 @@ fn draw_value(buf: &mut Buffer, area: Rect, theme: &Theme, focused: bool, shown:
         Shown::Choice(word, empty) => {
             buf.set_style(area, input);
             let (words, style) = if word.is_empty() { (*empty, dim) } else { (*word, input) };
-            let mut spans = vec![(text::shown(words).into_owned(), style)];
+            let mut spans = vec![(text::sanitize(words).into_owned(), style)];
             if focused {
                 spans.push(("  < >".into(), dim));
             }
@@ -170,7 +170,7 @@ fn draw_value(buf: &mut Buffer, area: Rect, theme: &Theme, focused: bool, shown:
                 return None;
             }
             let count = if lines > 1 { format!(" {lines} lines") } else { String::new() };
-            line::pair(buf, area, &[(text::shown(first).into_owned(), input)], &[(count, dim)]);
+            line::pair(buf, area, &[(text::sanitize(first).into_owned(), input)], &[(count, dim)]);
             None
         }
     }
@@ -209,9 +209,9 @@ pub fn offers(buf: &mut Buffer, screen: Rect, theme: &Theme, anchor: Rect, offer
         let at = Rect { y: area.y + row as u16, height: 1, ..area };
         let left = [
             (" ".to_owned(), theme.style(Role::Text)),
-            (text::shown(offer.value).into_owned(), theme.style(Role::Text)),
+            (text::sanitize(offer.value).into_owned(), theme.style(Role::Text)),
         ];
-        let right = [(format!("{}  ", text::shown(offer.note)), theme.style(Role::Dim))];
+        let right = [(format!("{}  ", text::sanitize(offer.note)), theme.style(Role::Dim))];
         line::pair(buf, at, &left, &right);
         if index == chosen {
             buf.set_style(at, theme.style(Role::Selected));

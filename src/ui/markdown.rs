@@ -376,7 +376,7 @@ impl<'t> Renderer<'t> {
 
     fn target(&mut self, target: &str) {
         self.link.push(self.targets.len());
-        self.targets.push(text::shown(target).into());
+        self.targets.push(text::sanitize(target).into());
     }
 
     fn enter(&mut self, container: Container) {
@@ -386,7 +386,11 @@ impl<'t> Renderer<'t> {
 
     /// Text as it is.
     fn word(&mut self, text: &str, style: Style) {
-        self.pieces.push(Piece::Text { text: text::shown(text).into_owned(), style, link: self.link.last().copied() });
+        self.pieces.push(Piece::Text {
+            text: text::sanitize(text).into_owned(),
+            style,
+            link: self.link.last().copied(),
+        });
     }
 
     /// Text in which references are found.
@@ -503,7 +507,7 @@ impl<'t> Renderer<'t> {
     fn code_block(&mut self, name: Option<&str>, code: &str) {
         let bar = (Cow::Owned(format!("{} ", glyph::divider())), self.theme.style(Role::Faint));
         if let Some(name) = name {
-            self.line(vec![bar.clone(), (text::shown(name).into_owned().into(), self.theme.style(Role::Dim))], &[]);
+            self.line(vec![bar.clone(), (text::sanitize(name).into_owned().into(), self.theme.style(Role::Dim))], &[]);
         }
         let language = name.filter(|_| code.len() <= self.code_left).and_then(Language::named);
         let looks = language.map(|language| {
@@ -517,7 +521,7 @@ impl<'t> Renderer<'t> {
             let spans = looks.as_ref().and_then(|looks| looks.get(at)).map(|spans| layer(spans, self.theme));
             let mut line = vec![bar.clone()];
             for (part, style) in blend(source, self.theme.style(Role::Text), &[&spans.unwrap_or_default()]) {
-                line.push((Cow::Owned(text::shown(&part).into_owned()), style));
+                line.push((Cow::Owned(text::sanitize(&part).into_owned()), style));
             }
             self.line(line, &[]);
         }

@@ -91,7 +91,7 @@ fn is_printable(bytes: &[u8]) -> bool {
 
 /// `text` with everything that a terminal would obey, reorder or hide made visible: control characters as pictures
 /// (`␛`), the rest as `<U+202E>`, tabs as spaces. Doing it twice changes nothing.
-pub fn shown(text: &str) -> Cow<'_, str> {
+pub fn sanitize(text: &str) -> Cow<'_, str> {
     if clean(text) { Cow::Borrowed(text) } else { Cow::Owned(cells(text).map(|piece| piece.symbol).collect()) }
 }
 
@@ -300,7 +300,7 @@ pub fn fit(text: &str, width: usize) -> String {
         return String::new();
     }
     if width_up_to(text, width + 1) <= width {
-        return shown(text).into_owned();
+        return sanitize(text).into_owned();
     }
     let mut out = head(text, width - 1);
     out.push_str(glyph::cut());
@@ -366,7 +366,7 @@ pub fn wrap(text: &str, width: usize, limit: usize) -> Vec<String> {
             let wide = width_up_to(word, width + 1);
             if used + wide <= width {
                 if !(blank && used == 0 && !lines.is_empty()) {
-                    line.push_str(&shown(word));
+                    line.push_str(&sanitize(word));
                     used += wide;
                 }
                 continue;
@@ -497,18 +497,18 @@ mod tests {
     #[test]
     fn clean_text_is_not_copied() {
         for text in ["", "fn main() {}", "Grüße, 世界 👩‍💻", "cafe\u{301}", "می\u{200c}خواهم"] {
-            assert!(matches!(shown(text), Cow::Borrowed(_)), "{text:?}");
+            assert!(matches!(sanitize(text), Cow::Borrowed(_)), "{text:?}");
         }
     }
 
     #[test]
     fn what_a_terminal_would_obey_is_shown() {
-        assert_eq!(shown("a\u{1b}[31mb\r\n\u{7f}\0"), "a␛[31mb␍␊␡␀");
-        assert_eq!(shown("\u{9b}31m"), "<U+009B>31m");
-        assert_eq!(shown("if \u{202e}x\u{2066}\u{2028}"), "if <U+202E>x<U+2066><U+2028>");
-        assert_eq!(shown("pass\u{200b}word\u{200d}s\u{feff}\u{ad}"), "pass<U+200B>word<U+200D>s<U+FEFF><U+00AD>");
-        assert_eq!(shown("\u{301}x"), "<U+0301>x");
-        assert_eq!(shown("a\tb\t世\tc"), "a   b   世  c");
+        assert_eq!(sanitize("a\u{1b}[31mb\r\n\u{7f}\0"), "a␛[31mb␍␊␡␀");
+        assert_eq!(sanitize("\u{9b}31m"), "<U+009B>31m");
+        assert_eq!(sanitize("if \u{202e}x\u{2066}\u{2028}"), "if <U+202E>x<U+2066><U+2028>");
+        assert_eq!(sanitize("pass\u{200b}word\u{200d}s\u{feff}\u{ad}"), "pass<U+200B>word<U+200D>s<U+FEFF><U+00AD>");
+        assert_eq!(sanitize("\u{301}x"), "<U+0301>x");
+        assert_eq!(sanitize("a\tb\t世\tc"), "a   b   世  c");
     }
 
     #[test]
@@ -533,7 +533,7 @@ mod tests {
     #[test]
     fn marks_do_not_pile_up() {
         let text = format!("a{}", "\u{301}".repeat(9));
-        assert_eq!(shown(&text), format!("a{}<U+0301>", "\u{301}".repeat(8)));
+        assert_eq!(sanitize(&text), format!("a{}<U+0301>", "\u{301}".repeat(8)));
     }
 
     #[test]
@@ -541,9 +541,9 @@ mod tests {
         for code in 0..0x11_0000 {
             let Some(c) = char::from_u32(code) else { continue };
             let text = format!("a{c}b");
-            let out = shown(&text);
+            let out = sanitize(&text);
             assert!(!out.chars().any(|c| c.is_control() || hides(c)), "U+{code:04X}");
-            assert!(shown(&out) == out, "U+{code:04X} twice");
+            assert!(sanitize(&out) == out, "U+{code:04X} twice");
         }
     }
 
@@ -552,7 +552,7 @@ mod tests {
         for text in ["", "abc", "世界", "e\u{301}", "👩‍💻x", "a\tb", "\u{1b}", "ｶﾞ", "\u{202e}", "🇩🇪"]
         {
             let mut buf = ratatui::buffer::Buffer::empty(ratatui::layout::Rect::new(0, 0, 40, 1));
-            let (x, _) = buf.set_stringn(0, 0, shown(text), 40, ratatui::style::Style::new());
+            let (x, _) = buf.set_stringn(0, 0, sanitize(text), 40, ratatui::style::Style::new());
             assert_eq!(usize::from(x), width(text), "{text:?}");
             assert_eq!(width_up_to(text, 1_000), width(text), "{text:?}");
         }

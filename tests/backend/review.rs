@@ -66,8 +66,8 @@ async fn a_request_is_closed_reopened_and_says_so() {
     assert_eq!((open["state"].as_str(), &open["labels"]), (Some("opened"), &value!([])));
     assert_eq!(open["assignee"]["username"], "bo");
     let notes = server.read("ada", &format!("{REQUEST}/notes?sort=asc")).await;
-    let said = each(&notes, "body");
-    assert_eq!(said, ["Why?", "closed", "assigned to @bo", "reopened", "removed ~\"sound\" label"]);
+    let message = each(&notes, "body");
+    assert_eq!(message, ["Why?", "closed", "assigned to @bo", "reopened", "removed ~\"sound\" label"]);
     assert_eq!(notes[1]["system"], true);
     let none = json(server.put("ada", REQUEST, &[]).await, 400).await;
     assert!(none["error"].as_str().unwrap().ends_with("are missing, at least one parameter must be provided"));

@@ -153,7 +153,7 @@ async fn a_circle_of_redirects_ends() {
 async fn a_write_is_not_sent_on() {
     let server = Scripted::start([answer(307, "").with("location", "http://other.invalid/")]).await;
     let error = client(&server).call(&create_branch()).await.unwrap_err();
-    assert!(error.said().contains("other.invalid"), "{error}");
+    assert!(error.message().contains("other.invalid"), "{error}");
 }
 
 #[tokio::test]
@@ -258,7 +258,7 @@ fn a_bad_file_of_authorities_is_named() {
     assert!(matches!(error.fault, Fault::Tls(_)) && error.tried.contains("/nonexistent/ca.pem"), "{error}");
     let server =
         Server { ca_cert: Some(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml").into()), ..Server::new(url) };
-    assert!(Client::new(server).unwrap_err().said().contains("contains no PEM certificate"));
+    assert!(Client::new(server).unwrap_err().message().contains("contains no PEM certificate"));
 }
 
 async fn fetched(client: &Client, from: u64) -> (u64, String) {

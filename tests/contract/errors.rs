@@ -51,6 +51,6 @@ fn a_status_is_said_once_and_speaks_where_the_server_is_silent() {
         (599, "", "599 without a word"),
     ] {
         let error = Error::from_status("GET /x".into(), status, words.into(), None);
-        assert_eq!(error.said(), said);
+        assert_eq!(error.message(), said);
     }
 }

@@ -75,7 +75,7 @@ async fn a_server_that_is_busy_is_waited_for() {
 async fn a_write_for_a_project_that_moved_says_so() {
     let (_server, client) = one(405, r#"{"message":"Non GET methods are not allowed for moved projects"}"#).await;
     let error = client.call(&PlayJob { id: 1_u64.into(), job_id: 2 }).await.unwrap_err();
-    assert_eq!(error.said(), "405: Non GET methods are not allowed for moved projects");
+    assert_eq!(error.message(), "405: Non GET methods are not allowed for moved projects");
 }
 
 #[tokio::test]
@@ -379,10 +379,10 @@ async fn a_search_is_refused_in_the_words_of_either_age() {
         r#"{"error":"scope does not have a valid value"}"#,
     ] {
         let error = one(400, body).await.1.call(&search).await.unwrap_err();
-        assert!(error.said().to_lowercase().contains("scope"), "{error}");
+        assert!(error.message().to_lowercase().contains("scope"), "{error}");
     }
     let error = one(408, r#"{"error":"Request timed out"}"#).await.1.call(&search).await.unwrap_err();
-    assert_eq!(error.said(), "408: Request timed out");
+    assert_eq!(error.message(), "408: Request timed out");
 }
 
 #[test]

@@ -150,7 +150,7 @@ async fn an_app_that_is_left_rests_and_comes_back_as_it_was() {
     assert_eq!(other.place(), place);
     // What the app that is away has to say is told in front.
     harness.app.receive(Msg::Say(Tone::Good, "Saved x".into()));
-    assert_eq!(harness.app.told(), [(Tone::Good, "demo: Saved x".into())]);
+    assert_eq!(harness.app.take_messages(), [(Tone::Good, "demo: Saved x".into())]);
     let key = |c: char| Msg::Key(crossterm::event::KeyEvent::from(crossterm::event::KeyCode::Char(c)));
     let effects = other.update(key('q'));
     assert!(effects.contains(&Effect::Return), "{effects:?}");
@@ -216,6 +216,6 @@ async fn what_is_watched_is_watched_while_one_is_away() {
     harness.reply("GET /projects/acme%2Fweb/jobs/7", json!({"id": 7, "name": "bench", "status": "success"}));
     harness.pass(4).settle().await;
     assert_eq!(harness.notified, ["#7 bench passed"]);
-    assert_eq!(harness.app.told(), [(Tone::Good, "demo: #7 bench passed.".into())]);
+    assert_eq!(harness.app.take_messages(), [(Tone::Good, "demo: #7 bench passed.".into())]);
     assert_eq!(harness.pass(4).app.wake_at(), None, "nothing is asked any more");
 }

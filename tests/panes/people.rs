@@ -111,8 +111,8 @@ async fn own_keys_show_what_they_are_and_one_is_added_from_a_file_after_it_was_s
     harness.press("+ C-u").type_text(&file.to_string_lossy()).press("Enter").settle().await;
     harness.expect("Add an SSH key").expect("fay@lyon").expect("ED25519").expect(PRINT);
     assert!(sent(&harness, "POST").is_empty(), "nothing is sent before it was seen");
-    let said = "fingerprint has already been taken; key has already been taken";
-    harness.fail("POST /user/keys", 400, said).press("C-s").settle().await;
+    let message = "fingerprint has already been taken; key has already been taken";
+    harness.fail("POST /user/keys", 400, message).press("C-s").settle().await;
     harness.expect("has already been taken").expect("fay@lyon");
     harness.reply("POST /user/keys", json!({"id": 8, "title": "fay@lyon", "key": ED25519}));
     harness.press("C-s").settle().await;

@@ -186,8 +186,8 @@ impl Client {
             };
             if !call.is_read() {
                 let host = place.host_str().unwrap_or_default();
-                let said = format!("the server redirects writes to {host}; pass it with --host");
-                return Err(call.failed(Fault::Refused(reply.status().as_u16(), said)));
+                let message = format!("the server redirects writes to {host}; pass it with --host");
+                return Err(call.failed(Fault::Refused(reply.status().as_u16(), message)));
             }
             url = place;
         }
@@ -232,11 +232,11 @@ impl Client {
         let mut weight = Weight::default();
         while let Some(chunk) = reply.chunk().await.map_err(|e| cut(&e, call.line(), self.server.timeouts.read))? {
             if body.len() + chunk.len() > LARGEST_BODY {
-                let said = format!("the reply is larger than {} MB", LARGEST_BODY / (1024 * 1024));
-                return Err(call.failed(Fault::TooLarge(said)));
+                let message = format!("the reply is larger than {} MB", LARGEST_BODY / (1024 * 1024));
+                return Err(call.failed(Fault::TooLarge(message)));
             }
             if is_json {
-                weight.add(&chunk).map_err(|said| call.failed(Fault::TooLarge(said)))?;
+                weight.add(&chunk).map_err(|message| call.failed(Fault::TooLarge(message)))?;
             }
             body.extend_from_slice(&chunk);
         }
@@ -343,11 +343,11 @@ mod tests {
         for (date, second) in
             [("Mon, 01 Jan 2018 00:10:00 GMT", 1_514_765_400), ("Sun, 01 Jan 2017 00:00:00 GMT", 1_483_228_800)]
         {
-            let mut said = headers("date", date);
-            said.insert("ratelimit-reset", (second + 9).to_string().parse().unwrap());
-            assert_eq!(wait_asked(&said, now), Some(Duration::from_secs(9)));
-            said.insert(RETRY_AFTER, date.replace("00 GMT", "05 GMT").parse().unwrap());
-            assert_eq!(wait_asked(&said, now), Some(Duration::from_secs(5)));
+            let mut message = headers("date", date);
+            message.insert("ratelimit-reset", (second + 9).to_string().parse().unwrap());
+            assert_eq!(wait_asked(&message, now), Some(Duration::from_secs(9)));
+            message.insert(RETRY_AFTER, date.replace("00 GMT", "05 GMT").parse().unwrap());
+            assert_eq!(wait_asked(&message, now), Some(Duration::from_secs(5)));
         }
     }
 

@@ -21,7 +21,7 @@ const CHUNK: usize = 64 * 1024;
 pub(super) struct Payload {
     content_type: String,
     pieces: Vec<Piece>,
-    told: Option<OnProgress>,
+    on_progress: Option<OnProgress>,
 }
 
 #[derive(Clone)]
@@ -75,12 +75,12 @@ impl Payload {
     }
 
     fn of(content_type: String, pieces: Vec<Piece>) -> Payload {
-        Payload { content_type, pieces, told: None }
+        Payload { content_type, pieces, on_progress: None }
     }
 
-    /// The same payload; `told` hears how much of it went out.
-    pub fn telling(mut self, told: OnProgress) -> Payload {
-        self.told = Some(told);
+    /// The same payload; `on_progress` hears how much of it went out.
+    pub fn with_progress(mut self, on_progress: OnProgress) -> Payload {
+        self.on_progress = Some(on_progress);
         self
     }
 
@@ -99,18 +99,18 @@ impl Payload {
 
     /// The body to send; each time from the beginning.
     pub fn body(&self) -> reqwest::Body {
-        if let ([Piece::Bytes(bytes)], None) = (self.pieces.as_slice(), &self.told) {
+        if let ([Piece::Bytes(bytes)], None) = (self.pieces.as_slice(), &self.on_progress) {
             return bytes.clone().into();
         }
         let total = self.length();
         let sending = Sending { pieces: self.pieces.iter().cloned().collect(), open: None, done: 0 };
-        let told = self.told.clone();
-        reqwest::Body::wrap_stream(try_unfold((sending, told), move |(mut sending, told)| async move {
+        let on_progress = self.on_progress.clone();
+        reqwest::Body::wrap_stream(try_unfold((sending, on_progress), move |(mut sending, on_progress)| async move {
             let Some(chunk) = sending.next().await? else { return Ok::<_, io::Error>(None) };
-            if let Some(told) = &told {
-                told(Progress { done: sending.done, total: Some(total) });
+            if let Some(on_progress) = &on_progress {
+                on_progress(Progress { done: sending.done, total: Some(total) });
             }
-            Ok(Some((chunk, (sending, told))))
+            Ok(Some((chunk, (sending, on_progress))))
         }))
     }
 }

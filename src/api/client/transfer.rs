@@ -88,12 +88,12 @@ impl Client {
     /// else it begins again. A connection that breaks is taken up again, as long as that brings something. While it
     /// runs nobody else fills that part.
     ///
-    /// `told` hears how far it is, from the first byte on. An error of the disk is [`Fault::Disk`].
-    pub async fn fill(&self, request: &Request, part: &Path, told: &OnProgress) -> Result<u64, Error> {
+    /// `on_progress` hears how far it is, from the first byte on. An error of the disk is [`Fault::Disk`].
+    pub async fn fill(&self, request: &Request, part: &Path, on_progress: &OnProgress) -> Result<u64, Error> {
         let disk = |e: io::Error| Error { tried: request.line(), fault: Fault::Disk(trouble(part, &e)) };
         let opened = Part::open(part).await.map_err(disk)?;
         let (mut best, mut tries) = (opened.held, 0);
-        let mut filling = Filling { client: self, request, told, disk: &disk, part: opened };
+        let mut filling = Filling { client: self, request, on_progress, disk: &disk, part: opened };
         let outcome = loop {
             match filling.go_on().await {
                 Ok(()) => break Ok(()),
@@ -124,7 +124,7 @@ impl Client {
         &self,
         request: &Request,
         files: &[(&str, &Path)],
-        told: OnProgress,
+        on_progress: OnProgress,
     ) -> Result<Response, Error> {
         let mut call = self.call_of(request)?;
         let payload = match call.payload.take() {
@@ -134,7 +134,7 @@ impl Client {
                 parts.map_err(|e| call.failed(Fault::Disk(e.to_string())))?
             }
         };
-        call.payload = Some(payload.telling(told));
+        call.payload = Some(payload.with_progress(on_progress));
         self.fetch(&call).await
     }
 
@@ -294,7 +294,7 @@ impl Part {
 struct Filling<'a, D> {
     client: &'a Client,
     request: &'a Request,
-    told: &'a OnProgress,
+    on_progress: &'a OnProgress,
     disk: &'a D,
     part: Part,
 }
@@ -307,7 +307,7 @@ impl<D: Fn(io::Error) -> Error> Filling<'_, D> {
         let from = self.part.held.saturating_sub(OVERLAP);
         if from > 0 {
             let mut download = self.open(from).await?;
-            (self.told)(Progress { done: self.part.held, total: download.total() });
+            (self.on_progress)(Progress { done: self.part.held, total: download.total() });
             if download.start == from && self.matches(&mut download, from).await? {
                 return self.append(download).await;
             }
@@ -348,10 +348,10 @@ impl<D: Fn(io::Error) -> Error> Filling<'_, D> {
     async fn append(&mut self, mut download: Download) -> Result<(), Error> {
         let total = download.total();
         self.part.version = download.version();
-        (self.told)(Progress { done: self.part.held, total });
+        (self.on_progress)(Progress { done: self.part.held, total });
         while let Some(chunk) = download.chunk().await? {
             self.part.push(&chunk).await.map_err(self.disk)?;
-            (self.told)(Progress { done: self.part.held, total });
+            (self.on_progress)(Progress { done: self.part.held, total });
         }
         Ok(())
     }

@@ -318,7 +318,7 @@ impl Outbox {
         if job.only_look && matches!(state, State::Failed { .. }) {
             return Vec::new();
         }
-        let why = said(error);
+        let why = reason(error);
         self.count(&job, Some(&why));
         self.give_up_for(error, &job.on);
         let state = match state {
@@ -350,7 +350,7 @@ impl Outbox {
             }
             Err(error) => error,
         };
-        let (key, why) = (job.key.clone(), said(error));
+        let (key, why) = (job.key.clone(), reason(error));
         match &error.fault {
             // Refused before anything was done: the same again, when the server allows it.
             Fault::Limited(after) => {
@@ -438,8 +438,8 @@ fn pause_of(after: Option<std::time::Duration>) -> SignedDuration {
 
 /// Without its last full stop, since it goes on in a sentence. Whether what may have arrived did, is looked for here:
 /// that is no advice to the user.
-fn said(error: &Error) -> String {
-    let words = format!("{}: {}", error.title(), error.said());
+fn reason(error: &Error) -> String {
+    let words = format!("{}: {}", error.title(), error.message());
     match error.is_passing() {
         true => words,
         false => format!("{}. {}", words.trim_end_matches('.'), error.next().trim_end_matches('.')),

@@ -52,7 +52,7 @@ impl Outcome {
     fn trouble(&self) -> Option<(String, Role)> {
         match self {
             Outcome::Failed(error) => {
-                Some((format!("{}: {}. {}", error.title(), error.said(), error.next()), Role::Failed))
+                Some((format!("{}: {}. {}", error.title(), error.message(), error.next()), Role::Failed))
             }
             Outcome::Changed(what) => Some((format!("Changed by somebody else: {what}."), Role::Warning)),
             Outcome::Waiting | Outcome::Looking | Outcome::Sending(_) | Outcome::Done => None,
@@ -153,7 +153,7 @@ impl Overlay for Batch {
                 Outcome::Waiting => (glyph::open(), Role::Dim, String::new()),
                 Outcome::Sending(_) => (glyph::alive(), Role::Running, "sending…".to_owned()),
                 Outcome::Done => (glyph::done(), Role::Success, "done".to_owned()),
-                Outcome::Failed(error) => (glyph::wrong(), Role::Failed, error.said()),
+                Outcome::Failed(error) => (glyph::wrong(), Role::Failed, error.message()),
             };
             Row::new(vec![(mark, role).into(), (write.what.clone(), Role::Text).into(), (words, role).into()])
         });

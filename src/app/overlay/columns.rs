@@ -232,12 +232,12 @@ mod tests {
     #[test]
     fn sorting_by_a_column_turns_from_small_to_large_to_none() {
         let mut choice = ColumnChoice::default();
-        let mut said = Vec::new();
+        let mut directions = Vec::new();
         for _ in 0..4 {
             choice.turn("stars", false);
-            said.push(choice.order.as_ref().map(|_| choice.down));
+            directions.push(choice.order.as_ref().map(|_| choice.down));
         }
-        assert_eq!(said, [Some(false), Some(true), None, Some(false)]);
+        assert_eq!(directions, [Some(false), Some(true), None, Some(false)]);
         choice.turn("age", true);
         assert_eq!((choice.order.as_deref(), choice.down), (Some("age"), true));
         choice.turn("age", true);

@@ -92,7 +92,7 @@ impl Confirm {
         let enter = if fits { " confirm   " } else { " confirm once typed   " };
         line::draw(buf, foot, &[("Enter", if fits { key } else { dim }), (enter, dim), ("Esc", key), (" no", dim)]);
         let at = Rect { y: foot.y.saturating_sub(2).max(inner.y), ..foot };
-        input.draw(buf, at, theme, true, &text::shown(name))
+        input.draw(buf, at, theme, true, &text::sanitize(name))
     }
 
     fn scroll(&mut self, by: isize) {

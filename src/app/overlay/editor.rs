@@ -204,7 +204,7 @@ impl Editor {
     fn close(&mut self, cx: &mut Cx) -> AfterKey {
         self.keep(cx);
         if self.kept.is_some() {
-            let path = text::shown(self.document.path()).into_owned();
+            let path = text::sanitize(self.document.path()).into_owned();
             cx.say(Tone::Info, format!("Draft saved: {path} opens with it next time."));
         }
         AfterKey::Close
@@ -225,7 +225,7 @@ impl Editor {
                     (LinePrompt::Find, _) => {}
                     (LinePrompt::Line, Ok(line)) => sheet.go_to(line.saturating_sub(1), 0),
                     (LinePrompt::Line, Err(_)) => {
-                        self.note = Some(format!("Invalid line number \"{}\".", text::shown(input.text())));
+                        self.note = Some(format!("Invalid line number \"{}\".", text::sanitize(input.text())));
                     }
                 }
                 self.ask = None;

@@ -198,7 +198,7 @@ impl Picker {
     fn refresh(&mut self, view: &View) {
         if let Some(source) = &self.source {
             self.loading = source.loading(view, self.input.text());
-            let made_of = Some((view.store.news(), self.input.text().to_owned()));
+            let made_of = Some((view.store.generation(), self.input.text().to_owned()));
             if self.made_of == made_of {
                 return;
             }
@@ -250,8 +250,8 @@ impl Overlay for Picker {
         // Why something cannot be done is said below the list in full: a row between, and one or two of words.
         let reasons = self.ranked.iter().filter_map(|(index, _)| self.items.get(*index)?.reason());
         let longest = reasons.map(|why| text::width_up_to(&why, 200)).max();
-        let said = longest.map_or(0, |columns| if columns > usize::from(width) { 3 } else { 2 });
-        let height = popup::rows(self.ranked.len().max(3) + 2).saturating_add(said);
+        let reserved = longest.map_or(0, |columns| if columns > usize::from(width) { 3 } else { 2 });
+        let height = popup::rows(self.ranked.len().max(3) + 2).saturating_add(reserved);
         let height = height.min(screen.height.saturating_sub(4)).max(6);
         let inner = popup::draw(buf, screen, theme, &self.title, width, height);
         if inner.height < 3 {
@@ -259,11 +259,11 @@ impl Overlay for Picker {
         }
         let input = Rect { height: 1, ..inner };
         let cursor = self.input.draw(buf, input, theme, true, self.placeholder);
-        let said = if inner.height > 6 { said } else { 0 };
-        let body = Rect { y: inner.y + 2, height: inner.height - 2 - said, ..inner };
+        let reserved = if inner.height > 6 { reserved } else { 0 };
+        let body = Rect { y: inner.y + 2, height: inner.height - 2 - reserved, ..inner };
         self.area.set(body);
         let chosen = self.ranked.get(self.list.selected()).and_then(|(index, _)| self.items.get(*index));
-        if let Some(why) = chosen.and_then(Item::reason).filter(|_| said > 0) {
+        if let Some(why) = chosen.and_then(Item::reason).filter(|_| reserved > 0) {
             let lines = text::wrap(&why, inner.width.into(), 2);
             for (words, y) in lines.into_iter().zip(body.bottom() + 1..inner.bottom()) {
                 line::draw(buf, Rect { y, height: 1, ..inner }, &[(words, theme.style(Role::Warning))]);
@@ -298,7 +298,7 @@ impl Overlay for Picker {
             let mut spans = letters_shown(&item.label, letters, if dead { Role::Dim } else { Role::Text });
             let beside = item.why_not.as_deref().unwrap_or(&item.detail);
             if !beside.is_empty() {
-                spans.push((format!("  {}", text::shown(beside)).into(), Role::Dim));
+                spans.push((format!("  {}", text::sanitize(beside)).into(), Role::Dim));
             }
             let (label, note) = (table::Cell { spans }, table::Cell::from((item.note.clone(), Role::Key)));
             table::Row::new(if self.of_keys { vec![note, label] } else { vec![label, note] })
@@ -371,7 +371,7 @@ pub fn letters_shown(label: &str, letters: &[u32], role: Role) -> Vec<(std::borr
             _ => spans.push((c.to_string(), role)),
         }
     }
-    spans.into_iter().map(|(run, role)| (text::shown(&run).into_owned().into(), role)).collect()
+    spans.into_iter().map(|(run, role)| (text::sanitize(&run).into_owned().into(), role)).collect()
 }
 
 /// Applies a key to a line of text; `false` where it is no editing key.

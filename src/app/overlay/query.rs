@@ -97,7 +97,11 @@ impl Overlay for QueryLine {
         if let Some(mistake) = self.mistake.as_ref().filter(|_| row.y > screen.y) {
             let above = Rect { y: row.y - 1, ..row };
             popup::clear(buf, above, theme);
-            line::draw(buf, above, &[(format!(" {}", text::shown(&mistake.to_string())), theme.style(Role::Failed))]);
+            line::draw(
+                buf,
+                above,
+                &[(format!(" {}", text::sanitize(&mistake.to_string())), theme.style(Role::Failed))],
+            );
             anchor.y -= 1;
         }
         let head = self.input.text().get(..self.input.cursor()).unwrap_or_default();

@@ -239,8 +239,8 @@ mod tests {
             ("-----BEGIN PUBLIC KEY-----\nMIIB", "ssh-keygen -i"),
             ("-----BEGIN PGP PUBLIC KEY BLOCK-----\n", "GPG key"),
         ] {
-            let said = ssh(text).expect_err(text);
-            assert!(said.contains(why), "{text}: {said}");
+            let message = ssh(text).expect_err(text);
+            assert!(message.contains(why), "{text}: {message}");
         }
         assert!(ssh(&format!("{ED25519}\n{ED25519}")).expect_err("two").contains("one key at a time"));
         assert!(read_bytes(Family::Gpg, &[0x99, 0x01, 0x0d, 0xff]).expect_err("bytes").contains("--armor"));

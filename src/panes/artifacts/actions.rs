@@ -144,7 +144,7 @@ impl Artifacts {
         self.has_archive(view)?;
         let Some(entry) = self.at_hand(view) else { return Err("no file is selected".into()) };
         match (entry.odd, self.job_id(view)) {
-            (Some(odd), _) => Err(format!("{} A saves the archive as it is", odd.said()).into()),
+            (Some(odd), _) => Err(format!("{} A saves the archive as it is", odd.message()).into()),
             (None, None) => Err("the job is not known; A saves the archive".into()),
             (None, Some(_)) => Ok(()),
         }

@@ -30,17 +30,17 @@ impl Artifacts {
         let job = self.job(view);
         match &self.of {
             ArtifactSource::Job(id) => {
-                let name = job.map(|job| format!(" {}", text::shown(&job.name))).unwrap_or_default();
+                let name = job.map(|job| format!(" {}", text::sanitize(&job.name))).unwrap_or_default();
                 breadcrumbs.push(Breadcrumb::new(format!("#{id}{name}"), Role::Text));
             }
             ArtifactSource::Ref { git_ref, job } => {
-                breadcrumbs.push(Breadcrumb::new(text::shown(job).into_owned(), Role::Text));
+                breadcrumbs.push(Breadcrumb::new(text::sanitize(job).into_owned(), Role::Text));
                 breadcrumbs.push(crate::parts::breadcrumbs::git_ref(&self.project, git_ref));
             }
         }
         breadcrumbs.push(Breadcrumb::new("artifacts", Role::Text));
         if !self.name.is_empty() {
-            breadcrumbs.push(Breadcrumb::new(format!("/{}", text::shown(&self.name)), Role::Match));
+            breadcrumbs.push(Breadcrumb::new(format!("/{}", text::sanitize(&self.name)), Role::Match));
         }
         if let Some(end) = job.filter(|job| job.has_artifacts()).and_then(ci::expiry) {
             let (words, role) = expiry(end, view.now);
@@ -94,7 +94,7 @@ impl Artifacts {
         let theme = view.theme;
         let area = panels::title(buf, area, theme, true, "Artifacts", "");
         if let Some(Err(refusal)) = self.outcome(view) {
-            let (why, hint) = said(refusal, "This archive");
+            let (why, hint) = refusal_text(refusal, "This archive");
             return state::empty(buf, area, theme, &why, if hint.is_empty() { "A saves it as it is" } else { &hint });
         }
         let error = view.store.failed(&self.key());
@@ -112,7 +112,7 @@ impl Artifacts {
     /// Returns why there are no artifacts, and what to press.
     fn absent(&self, view: &View) -> (String, String) {
         if let ArtifactSource::Ref { git_ref, job } = &self.of {
-            let (job, git_ref) = (text::shown(job), text::shown(git_ref));
+            let (job, git_ref) = (text::sanitize(job), text::sanitize(git_ref));
             let why = format!("No successful job {job} on {git_ref} has artifacts.");
             return (why, "R chooses another branch or job".into());
         }
@@ -145,7 +145,7 @@ impl Artifacts {
         let area = panels::title(buf, area, theme, focused, &entry.path, &facts);
         let refusal = refused(entry).or_else(|| self.taken(view).and_then(|taken| taken.as_ref().err().cloned()));
         if let Some(refusal) = refusal {
-            let (why, hint) = said(&refusal, "This file");
+            let (why, hint) = refusal_text(&refusal, "This file");
             return state::empty(buf, area, theme, &why, &hint);
         }
         if let Some(report) = report {
@@ -197,7 +197,7 @@ fn warning(archive: &Archive) -> Option<String> {
 }
 
 /// Returns why something is not shown, and what to do.
-fn said(refusal: &Refusal, what: &str) -> (String, String) {
+fn refusal_text(refusal: &Refusal, what: &str) -> (String, String) {
     match refusal {
         Refusal::NotZip => (format!("{what} is not a ZIP archive."), String::new()),
         Refusal::Broken(why) => (format!("{what} is damaged: {why}."), "A saves the archive as it is".into()),
@@ -206,8 +206,10 @@ fn said(refusal: &Refusal, what: &str) -> (String, String) {
             (format!("{what} is {}; up to {most} are shown.", text::bytes(*bytes)), "s saves it".into())
         }
         Refusal::TooLarge(bytes) => (format!("{what} is too large to open: {}.", text::bytes(*bytes)), String::new()),
-        Refusal::Odd(odd) => (odd.said(), "A saves the archive as it is".into()),
-        Refusal::Disk(why) => (format!("{what} cannot be stored on this disk: {}.", text::shown(why)), String::new()),
+        Refusal::Odd(odd) => (odd.message(), "A saves the archive as it is".into()),
+        Refusal::Disk(why) => {
+            (format!("{what} cannot be stored on this disk: {}.", text::sanitize(why)), String::new())
+        }
     }
 }
 

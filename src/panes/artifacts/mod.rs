@@ -137,7 +137,7 @@ impl Artifacts {
     }
 
     fn outcome<'a>(&self, view: &View<'a>) -> Option<&'a Result<Arc<Archive>, Refusal>> {
-        view.store.made(&self.key())
+        view.store.result(&self.key())
     }
 
     fn archive<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Archive>> {
@@ -149,7 +149,7 @@ impl Artifacts {
         if self.name.trim().is_empty() {
             return None;
         }
-        view.store.made(&archive::names_key(&self.key(), &self.name))
+        view.store.result(&archive::names_key(&self.key(), &self.name))
     }
 
     /// Rows of the tree, or of what was found.
@@ -191,7 +191,7 @@ impl Artifacts {
 
     /// Returns what came of the file that is shown.
     fn taken<'a>(&self, view: &View<'a>) -> Option<&'a FileContent> {
-        view.store.made(&archive::taken_key(&self.sha()?))
+        view.store.result(&archive::taken_key(&self.sha()?))
     }
 
     /// The report that is shown as one.
@@ -199,13 +199,13 @@ impl Artifacts {
         if self.as_text {
             return None;
         }
-        view.store.made::<Option<Arc<Report>>>(&archive::report_key(&self.sha()?))?.as_ref()
+        view.store.result::<Option<Arc<Report>>>(&archive::report_key(&self.sha()?))?.as_ref()
     }
 
     /// Returns whether the file that is shown may be a report, and it is not known yet.
     fn is_read_as_report(&self, view: &View) -> bool {
         let (Some(entry), Some(sha)) = (self.shown_entry(view), self.sha()) else { return false };
-        let made = view.store.made::<Option<Arc<Report>>>(&archive::report_key(&sha)).is_some();
+        let made = view.store.result::<Option<Arc<Report>>>(&archive::report_key(&sha)).is_some();
         is_xml(&entry.path) && self.blob.text(view).is_some() && !made
     }
 
@@ -273,7 +273,7 @@ impl Artifacts {
             }
         }
         if !whole {
-            cx.say(Tone::Warning, format!("There is no {} in these artifacts.", text::shown(&path)));
+            cx.say(Tone::Warning, format!("There is no {} in these artifacts.", text::sanitize(&path)));
         }
     }
 
@@ -649,7 +649,7 @@ impl Pane for Artifacts {
                     self.as_text = true;
                     self.panels.set_focus(FILE);
                 }
-                Err(_) => cx.say(Tone::Warning, format!("Invalid line number \"{}\".", text::shown(&typed))),
+                Err(_) => cx.say(Tone::Warning, format!("Invalid line number \"{}\".", text::sanitize(&typed))),
             }
         }
     }

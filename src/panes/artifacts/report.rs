@@ -210,7 +210,7 @@ impl Table {
         let theme = view.theme;
         let mut area = area;
         if let Some(why) = report.broken.as_ref().filter(|_| area.height > 3) {
-            let words = format!(" {} Only in part: {}", glyph::warning(), text::shown(why));
+            let words = format!(" {} Only in part: {}", glyph::warning(), text::sanitize(why));
             line::draw(buf, Rect { height: 1, ..area }, &[(words, theme.style(Role::Warning))]);
             area = Rect { y: area.y + 1, height: area.height - 1, ..area };
         }

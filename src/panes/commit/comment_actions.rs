@@ -96,7 +96,7 @@ impl CommitPane {
     }
 
     /// The comments and drafts as lines for the details: oldest first.
-    pub(super) fn said_lines(&self, view: &View, width: usize) -> Vec<Pieces> {
+    pub(super) fn comment_lines(&self, view: &View, width: usize) -> Vec<Pieces> {
         let mut lines: Vec<Pieces> = Vec::new();
         let sha = self.sha(view);
         let mut comments: Vec<&CommitComment> = self.comments(view).iter().flat_map(|rows| rows.iter()).collect();

@@ -269,7 +269,9 @@ impl ListSource for DeploymentSource {
 
     fn heading(&self, _: &Input<'_>, _view: &View) -> (String, String) {
         match &self.environment {
-            Some(chosen) => (chosen.name.clone(), text::shown(chosen.url.as_deref().unwrap_or_default()).into_owned()),
+            Some(chosen) => {
+                (chosen.name.clone(), text::sanitize(chosen.url.as_deref().unwrap_or_default()).into_owned())
+            }
             None => ("All environments".to_owned(), String::new()),
         }
     }

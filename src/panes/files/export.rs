@@ -8,7 +8,7 @@ use crate::app::overlay::picker::{Item, Picker};
 use crate::app::pane::{Cx, View};
 use crate::app::transfer::Save;
 use crate::parts::project;
-use crate::ui::text::shown;
+use crate::ui::text::sanitize;
 
 /// Formats of an archive, and who opens them.
 const FORMATS: &[(&str, &str)] = &[
@@ -40,7 +40,7 @@ impl Files {
             let file = format!("{name}-{}.{format}", project::short_ref(&git_ref).replace('/', "-"));
             Item::act(*format, Action::Save(Save::new(request.request(), &file))).detail(*what)
         });
-        cx.act(Action::Open(Box::new(Picker::new(format!("Archive of {}", shown(&git_ref)), items.collect()))));
+        cx.act(Action::Open(Box::new(Picker::new(format!("Archive of {}", sanitize(&git_ref)), items.collect()))));
     }
 
     /// The page of `path` at `git_ref`.

@@ -214,12 +214,12 @@ impl Finder {
             self.pages = self.pages.max(rows.pages() + ABREAST);
         }
         if let Some((within, query)) = &self.asked
-            && let Some(ranked) = view.store.made::<Ranked>(&rank_key(within, query))
+            && let Some(ranked) = view.store.result::<Ranked>(&rank_key(within, query))
         {
             self.shown = ranked.clone();
             self.shown_for.clone_from(query);
         }
-        let ready = self.asked.as_ref().is_none_or(|(w, q)| view.store.made::<Ranked>(&rank_key(w, q)).is_some());
+        let ready = self.asked.as_ref().is_none_or(|(w, q)| view.store.result::<Ranked>(&rank_key(w, q)).is_some());
         if ready && rows.known {
             let recent = self.recent.first().map(String::as_str).unwrap_or_default();
             let Source { project, git_ref } = &self.source;

@@ -20,7 +20,7 @@ use crate::parts::{list, project};
 use crate::store::{Load, Want};
 use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::table::{self, Column, Size};
-use crate::ui::text::shown;
+use crate::ui::text::sanitize;
 use crate::ui::{state, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -149,7 +149,7 @@ impl Files {
             tree::Kind::Folder { open } => self.fold(&node.path, !open, cx),
             tree::Kind::Submodule => cx.say(
                 Tone::Info,
-                format!("{} is another repository, at commit {}.", shown(&node.path), text::head(&node.sha, 12)),
+                format!("{} is another repository, at commit {}.", sanitize(&node.path), text::head(&node.sha, 12)),
             ),
             _ if node.is_file() => self.enter(cx),
             _ => {}
@@ -213,7 +213,7 @@ impl Files {
 
     fn seek_word(&mut self, forward: bool, cx: &mut Cx) {
         match self.blob.seek_word(forward, &cx.view) {
-            Some(word) => cx.say(Tone::Info, format!("Every \"{}\" as a whole word.", shown(&word))),
+            Some(word) => cx.say(Tone::Info, format!("Every \"{}\" as a whole word.", sanitize(&word))),
             None => cx.say(Tone::Info, "There is no word on this line."),
         }
     }
@@ -224,7 +224,7 @@ impl Files {
 
     fn draw_tree(&self, view: &View, area: Rect, buf: &mut Buffer) {
         let focused = self.panels.focus() == TREE;
-        let searching = if self.name.is_empty() { String::new() } else { format!("/{}", shown(&self.name)) };
+        let searching = if self.name.is_empty() { String::new() } else { format!("/{}", sanitize(&self.name)) };
         let area = panels::title(buf, area, view.theme, focused, "Files", &searching);
         self.tree_area.set(area);
         let nodes = self.tree.nodes();
@@ -256,7 +256,8 @@ impl Files {
         let focused = self.panels.focus() == BLOB;
         if let Some(path) = self.tree.missing() {
             let area = panels::title(buf, area, view.theme, focused, path, "");
-            let why = format!("There is no {} at {}.", shown(path), shown(project::short_ref(&self.ref_name(view))));
+            let why =
+                format!("There is no {} at {}.", sanitize(path), sanitize(project::short_ref(&self.ref_name(view))));
             return state::empty(buf, area, view.theme, &why, "Choose another file in the tree, or R another ref");
         }
         let Some(file) = self.blob.file() else {
@@ -265,7 +266,7 @@ impl Files {
                 let url = project::project(view, &self.source.project)
                     .and_then(|p| p.http_url_to_repo.as_ref()?.as_ref())
                     .map_or_else(String::new, |url| format!("git remote add origin {url}"));
-                return state::empty(buf, area, view.theme, "There is nothing to show yet.", &shown(&url));
+                return state::empty(buf, area, view.theme, "There is nothing to show yet.", &sanitize(&url));
             }
             let coming = self.tree.nodes().is_empty() || self.tree.filter_text().is_some();
             if coming && view.store.list(&self.root()).error.is_none() {
@@ -600,7 +601,7 @@ impl Pane for Files {
                     self.blob.go_to_line(line);
                     self.panels.set_focus(BLOB);
                 }
-                Err(_) => cx.say(Tone::Warning, format!("Invalid line number \"{}\".", shown(&typed))),
+                Err(_) => cx.say(Tone::Warning, format!("Invalid line number \"{}\".", sanitize(&typed))),
             },
             FilesAnswer::Ref(name) => {
                 let path = self.path().map(str::to_owned);

@@ -307,7 +307,7 @@ impl Tree {
             nodes.push(Node { sha: rows.len().to_string(), ..note(Kind::More) });
         }
         match rows.error {
-            Some(error) if depth > 0 => nodes.push(note(Kind::Failed(error.said()))),
+            Some(error) if depth > 0 => nodes.push(note(Kind::Failed(error.message()))),
             None if !rows.known && depth > 0 => nodes.push(note(Kind::Loading)),
             _ => {}
         }

@@ -17,7 +17,7 @@ use crate::parts::{forms, query_list};
 use crate::store::{Load, Want, Write};
 use crate::ui::panels::{self, PanelRequest, Panels};
 use crate::ui::table::{self, Cell, Column, Row, Size};
-use crate::ui::text::{self, shown};
+use crate::ui::text::{self, sanitize};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, state};
 use ratatui::buffer::Buffer;
@@ -181,7 +181,7 @@ impl Groups {
             match users.get(0) {
                 Some(user) => cx.act(Action::Replace(Place::new("user").item(user.username.as_str()))),
                 None => {
-                    cx.say(Tone::Warning, format!("There is no group or user called {}.", shown(&path)));
+                    cx.say(Tone::Warning, format!("There is no group or user called {}.", sanitize(&path)));
                 }
             }
             return;

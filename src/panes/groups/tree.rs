@@ -273,7 +273,7 @@ impl Tree {
             nodes.push(Node::note(Kind::More, depth, path));
         }
         match groups.error.filter(|_| !groups.known).or(projects.error.filter(|_| !projects.known)) {
-            Some(error) => nodes.push(Node::note(Kind::Failed(error.said()), depth, path)),
+            Some(error) => nodes.push(Node::note(Kind::Failed(error.message()), depth, path)),
             None if !groups.known || !projects.known => nodes.push(Node::note(Kind::Loading, depth, path)),
             None if nodes.len() == before => nodes.push(Node::note(Kind::Nothing, depth, path)),
             None => {}

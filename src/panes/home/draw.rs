@@ -62,7 +62,7 @@ impl Home {
                     Section::Running | Section::Lately | Section::Recent => queries::projects(view).error,
                 };
                 let words = match error {
-                    Some(error) => (format!("{}: {}", error.title(), error.said()), Role::Failed),
+                    Some(error) => (format!("{}: {}", error.title(), error.message()), Role::Failed),
                     None => (section.empty(&self.lately).to_owned(), Role::Dim),
                 };
                 Row::new(vec![Cell::empty(), Cell::empty(), Cell::from(words)])
@@ -135,7 +135,7 @@ fn silence(view: &View, section: Section, at: OtherServer) -> (String, Role) {
         Fault::Offline(_) | Fault::Timeout(_) | Fault::Cut(_) => ("did not answer", Role::Dim),
         _ => ("cannot list your work", Role::Dim),
     };
-    (format!("{what}: {}", error.said()), role)
+    (format!("{what}: {}", error.message()), role)
 }
 
 fn request(view: &View, section: Section, at: OtherServer, row: usize) -> Row {

@@ -297,7 +297,7 @@ impl Pane for Home {
         match self.request(view, self.current()) {
             Some(request) => vec![
                 ("reference", format!("{path}!{}", request.iid)),
-                ("title", text::shown(&request.title).into_owned()),
+                ("title", text::sanitize(&request.title).into_owned()),
                 ("branch", request.source_branch().to_owned()),
             ],
             None => vec![("path", path)],

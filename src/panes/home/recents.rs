@@ -41,7 +41,7 @@ pub struct Recents {
 impl Recents {
     /// Makes it again, if there is news.
     pub fn refresh(&mut self, view: &View) {
-        let (news, places, pinned) = (view.store.news(), &view.recents.places, &view.settings.pinned_projects);
+        let (news, places, pinned) = (view.store.generation(), &view.recents.places, &view.settings.pinned_projects);
         if self.made_of.as_ref().is_some_and(|made_of| (made_of.0, &made_of.1, &made_of.2) == (news, places, pinned)) {
             return;
         }

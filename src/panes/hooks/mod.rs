@@ -82,7 +82,7 @@ impl Hooks {
         let then: FollowUp = Rc::new(move |outcome, cx| {
             let facts = match outcome {
                 Ok(answer) => answer.downcast_ref::<HookTest>().map(facts_of),
-                Err(error) => Some(vec![("", format!("{}: {}", error.title(), error.said()), Role::Warning)]),
+                Err(error) => Some(vec![("", format!("{}: {}", error.title(), error.message()), Role::Warning)]),
             };
             cx.actions.extend(facts.map(|facts| Action::answer(Tested { id, facts })));
         });

@@ -170,7 +170,7 @@ impl Pane for LicensePane {
 
     fn changed(&mut self, cx: &mut Cx) {
         if let Some(path) = &self.reading {
-            let made = cx.view.store.made::<Result<Vec<u8>, String>>(&file_key(path, self.turn));
+            let made = cx.view.store.result::<Result<Vec<u8>, String>>(&file_key(path, self.turn));
             match made {
                 Some(Ok(bytes)) => match std::str::from_utf8(bytes) {
                     Ok(text) => LicensePane::offer(text, cx),

@@ -386,7 +386,7 @@ impl Conversation {
                 Unit::Note { note, begins, .. } => {
                     let chunk = note / CHUNK;
                     if known.is_none_or(|(of, _)| of != chunk) {
-                        let made = self.chunks.get(chunk).and_then(|key| view.store.made::<Rendered>(key));
+                        let made = self.chunks.get(chunk).and_then(|key| view.store.result::<Rendered>(key));
                         known = Some((chunk, made));
                     }
                     let made = known.and_then(|(_, made)| made?.0.get(note % CHUNK));
@@ -643,7 +643,7 @@ impl Conversation {
             };
         }
         let key = self.chunks.get(note / CHUNK);
-        match key.and_then(|key| view.store.made::<Rendered>(key)) {
+        match key.and_then(|key| view.store.result::<Rendered>(key)) {
             Some(made) => made.0.get(note % CHUNK).and_then(|lines| lines.get(line)).cloned().unwrap_or_default(),
             None if line == 0 => DocLine::new(glyph::cut(), view.theme.style(Role::Faint)),
             None => DocLine::default(),

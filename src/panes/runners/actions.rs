@@ -15,7 +15,7 @@ use crate::ui::text;
 
 /// A runner as a sentence names it.
 fn name(runner: &Runner) -> String {
-    format!("runner #{} {}", runner.id, text::shown(&runner.label()))
+    format!("runner #{} {}", runner.id, text::sanitize(&runner.label()))
 }
 
 /// The projects that a runner serves, as far as one may see them.
@@ -68,7 +68,7 @@ impl Runners {
         let name = name(runner);
         let serves = match projects(runner).as_slice() {
             [] => String::new(),
-            [one] => format!(" {} loses it.", text::shown(one)),
+            [one] => format!(" {} loses it.", text::sanitize(one)),
             many => format!(" {} projects lose it.", many.len()),
         };
         let write = Write::new(&DeleteRunner { id: runner.id }, format!("remove {name}"));
@@ -81,7 +81,7 @@ impl Runners {
     /// one in a project that is asked for.
     pub(super) fn enable(&mut self, cx: &mut Cx) {
         if let (Scope::Project, Some(project)) = (self.scope(), self.source.project.clone()) {
-            let title = format!("Enable in {}", text::shown(project.as_str()));
+            let title = format!("Enable in {}", text::sanitize(project.as_str()));
             let picker = Picker::of(title, Box::new(AvailableRunners { project }), &cx.view);
             return cx.act(Action::Open(Box::new(picker)));
         }
@@ -115,9 +115,9 @@ impl Runners {
         let stop = |project: &str| {
             let name = name(runner);
             let write = DisableRunner { id: project.into(), runner_id: runner.id };
-            let write = Write::new(&write, format!("disable {name} in {}", text::shown(project)));
+            let write = Write::new(&write, format!("disable {name} in {}", text::sanitize(project)));
             let write = write.undone_by("runners.enable", "enables it again");
-            let question = format!("Disable {name} in {}? Its jobs go to other runners.", text::shown(project));
+            let question = format!("Disable {name} in {}? Its jobs go to other runners.", text::sanitize(project));
             App::confirm("Disable", question, Action::Send(write))
         };
         match (self.source.project.as_ref().filter(|_| self.scope() == Scope::Project), served.as_slice()) {
@@ -138,7 +138,7 @@ impl Runners {
             return Err("a shared runner serves all; the project's settings switch shared runners off".into());
         }
         match projects(runner).as_slice() {
-            [only] => Err(format!("{} is its only project: Delete removes it instead", text::shown(only)).into()),
+            [only] => Err(format!("{} is its only project: Delete removes it instead", text::sanitize(only)).into()),
             [] if self.scope() != Scope::Project => Err("it is not known which projects it serves".into()),
             _ => Ok(()),
         }
@@ -165,7 +165,7 @@ impl Source for AvailableRunners {
             let runner = super::detailed(view, listed);
             let serves = projects(runner).contains(&self.project.as_str());
             let write = EnableRunner { id: self.project.clone(), runner_id: runner.id };
-            let what = format!("enable {} in {}", name(runner), text::shown(self.project.as_str()));
+            let what = format!("enable {} in {}", name(runner), text::sanitize(self.project.as_str()));
             let mut item = Item::act(runner.label(), Action::Send(Write::new(&write, what)))
                 .detail(runner.tags().join(" "))
                 .note(format!("#{}", runner.id));

@@ -78,7 +78,7 @@ impl SnippetDetail {
             details.field("IP address", vec![(agent.ip_address.clone(), Role::Text)], None);
             details.field("Spam check", vec![(spam.to_owned(), Role::Text)], None);
         } else if let Some(error) = reply.error {
-            let words = format!("{}: {}", error.title(), error.said());
+            let words = format!("{}: {}", error.title(), error.message());
             details.field("User agent", vec![(words, Role::Dim)], None);
             details.field("", vec![("Only for administrators".to_owned(), Role::Dim)], None);
         }

@@ -20,7 +20,7 @@ use crate::parts::project;
 use crate::store::{ListQuery, Load, Remote, Want, Write};
 use crate::ui::panels::PanelRequest;
 use crate::ui::table::{Cell, Column, Row, Size};
-use crate::ui::text::shown;
+use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
 use detail::{NOTES, SnippetDetail, TABS};
 
@@ -105,7 +105,7 @@ impl Snippets {
         if self.on_note() {
             return self.detail.notes.delete(cx);
         }
-        let (id, title) = (snippet.id, shown(&snippet.title));
+        let (id, title) = (snippet.id, sanitize(&snippet.title));
         let delete = DeleteSnippet { id: self.source.project.clone(), snippet_id: id };
         let question = format!("Delete the snippet ${id} \"{title}\" with its notes? This cannot be undone.");
         let write = Write::new(&delete, format!("delete snippet ${id}"));

@@ -114,7 +114,7 @@ impl SnippetView {
     }
 
     fn content<'a>(&self, view: &View<'a>) -> Option<&'a Content> {
-        view.store.made(&self.name(view)?)
+        view.store.result(&self.name(view)?)
     }
 
     fn text<'a>(&self, view: &View<'a>) -> Option<&'a Arc<code::Text>> {
@@ -125,7 +125,7 @@ impl SnippetView {
     }
 
     fn found<'a>(&self, view: &View<'a>) -> Option<&'a Found> {
-        if self.query.is_empty() { None } else { view.store.made(&self.find_key(view)?) }
+        if self.query.is_empty() { None } else { view.store.result(&self.find_key(view)?) }
     }
 
     fn find_key(&self, view: &View) -> Option<String> {
@@ -234,7 +234,7 @@ impl SnippetView {
                 let style = view.theme.style(crate::ui::theme::Role::Match);
                 doc::draw(buf, area, view.theme, focused, &self.doc, text.len(), code::gutter(text) as u16, |line| {
                     let start = line / Highlights::PIECE * Highlights::PIECE;
-                    let block = view.store.made::<Block>(&color_key(&name, start));
+                    let block = view.store.result::<Block>(&color_key(&name, start));
                     let spans = block.and_then(|block| block.lines.get(line - start));
                     let mut drawn = code::draw(text, line, spans, view.theme);
                     let hits = found.map(|found| found.on(line)).unwrap_or_default();

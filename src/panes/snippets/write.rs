@@ -61,7 +61,7 @@ impl Document for SnippetText {
         if let Some(raw) = known.value {
             return Some(Ok(Origin { name: name_of(&raw.bytes), bytes: raw.bytes.clone() }));
         }
-        known.error.map(|error| Err(format!("{}: {}. {}", error.title(), error.said(), error.advice())))
+        known.error.map(|error| Err(format!("{}: {}. {}", error.title(), error.message(), error.advice())))
     }
 
     fn look(&self) -> Option<Load> {

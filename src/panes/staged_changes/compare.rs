@@ -195,7 +195,7 @@ impl<'a> Pair<'a> {
 
     /// The diff, once it is made.
     pub fn made(&self, view: &View) -> Option<DiffEntry> {
-        view.store.made::<DiffEntry>(&self.key()).cloned()
+        view.store.result::<DiffEntry>(&self.key()).cloned()
     }
 }
 

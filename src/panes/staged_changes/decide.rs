@@ -10,7 +10,7 @@ use crate::app::pane::{Cx, View};
 use crate::parts::staging_area::merge::{Merge, Merged};
 use crate::parts::staging_area::{Base, Change, Kind, StagedFile, StagingKey, last_commit};
 use crate::store::{Want, Work};
-use crate::ui::text::shown;
+use crate::ui::text::sanitize;
 
 impl StagedChanges {
     pub(super) fn has_clash(&self, _view: &View) -> Result<(), Disabled> {
@@ -60,7 +60,7 @@ impl StagedChanges {
             }
             staging.refused = None;
         });
-        let path = shown(&change.path).into_owned();
+        let path = sanitize(&change.path).into_owned();
         let words = match nothing_left {
             true => format!("{path} is already deleted: the change is discarded."),
             false => format!("Keeping your version of {path}."),
@@ -78,12 +78,12 @@ impl StagedChanges {
             }
         };
         let Some(content) = content else {
-            return cx.say(Tone::Warning, format!("{} is still loading.", shown(change.source())));
+            return cx.say(Tone::Warning, format!("{} is still loading.", sanitize(change.source())));
         };
         let last = last_commit(&cx.view, &desk.project, &desk.branch, &change.path);
         let base = Base { last_commit: last, ..base };
         match desk.over(change, base, StagedFile::of(content), cx) {
-            Ok(()) => cx.say(Tone::Good, format!("{} will be overwritten.", shown(&change.path))),
+            Ok(()) => cx.say(Tone::Good, format!("{} will be overwritten.", sanitize(&change.path))),
             Err(why) => cx.say(Tone::Warning, why),
         }
     }
@@ -91,7 +91,7 @@ impl StagedChanges {
     /// The change is dropped, after a question.
     pub(super) fn take_theirs(&mut self, cx: &mut Cx) {
         let Some((change, clash)) = self.clash() else { return };
-        let path = shown(&change.path);
+        let path = sanitize(&change.path);
         let theirs = match clash {
             Conflict::Gone => "It stays deleted".to_owned(),
             Conflict::Folder => "The folder stays".to_owned(),
@@ -106,14 +106,14 @@ impl StagedChanges {
         let (Some(desk), Some((change, clash))) = (self.desk(&cx.view), self.clash()) else { return };
         let Some(theirs) = clash.blob() else { return };
         let merging = Merging { change: change.clone(), theirs: theirs.to_owned(), branch: desk.branch };
-        cx.say(Tone::Info, format!("Merging {}", shown(&change.path)));
+        cx.say(Tone::Info, format!("Merging {}", sanitize(&change.path)));
         self.merging = Some(merging);
     }
 
     /// After an update: opens the editor on what was merged.
     pub(super) fn merged(&mut self, desk: &StagingKey, cx: &mut Cx) {
         let Some(merging) = &self.merging else { return };
-        let Some(merged) = cx.view.store.made::<Option<Merged>>(&merging.key(desk)) else { return };
+        let Some(merged) = cx.view.store.result::<Option<Merged>>(&merging.key(desk)) else { return };
         let (path, theirs) = (merging.change.path.clone(), merging.theirs.clone());
         match merged {
             None => cx.say(Tone::Warning, "One of the sides is not UTF-8: K keeps yours, T takes theirs."),
@@ -216,7 +216,7 @@ impl Document for MergedText {
             return Err(format!("Line {} is still a conflict marker: resolve it first.", at + 1));
         }
         self.desk.put(&self.path, Some(self.base.clone()), StagedFile::Text(text), cx)?;
-        cx.say(Tone::Good, format!("Staged {}, merged.", shown(&self.path)));
+        cx.say(Tone::Good, format!("Staged {}, merged.", sanitize(&self.path)));
         Ok(())
     }
 }

@@ -20,7 +20,7 @@ use crate::parts::staging_area::{Change, Kind, Staging, StagingKey, file_actions
 use crate::parts::{forms, project, ref_choices};
 use crate::store::{Load, Want};
 use crate::ui::panels::Panels;
-use crate::ui::text::{self, shown};
+use crate::ui::text::{self, sanitize};
 use crate::ui::theme::Role;
 use crate::ui::{glyph, line, state};
 use check::{Check, Conflict};
@@ -108,11 +108,11 @@ impl StagedChanges {
     fn drop_one(&mut self, cx: &mut Cx) {
         let Some((_, change)) = self.current() else { return };
         let question = match (change.kind, &change.content) {
-            (Kind::Delete, _) => format!("Keep {} after all?", shown(&change.path)),
-            (_, None) => format!("Leave {} where it is?", shown(change.source())),
+            (Kind::Delete, _) => format!("Keep {} after all?", sanitize(&change.path)),
+            (_, None) => format!("Leave {} where it is?", sanitize(change.source())),
             (_, Some(content)) => {
                 let size = text::bytes(content.bytes);
-                format!("Discard your changes to {} ({size})? They exist nowhere else.", shown(&change.path))
+                format!("Discard your changes to {} ({size})? They exist nowhere else.", sanitize(&change.path))
             }
         };
         cx.act(App::confirm(
@@ -124,14 +124,14 @@ impl StagedChanges {
 
     fn drop_all(&mut self, cx: &mut Cx) {
         let (len, branch) = (self.list().len(), self.branch(&cx.view).unwrap_or_default());
-        let question = format!("Discard all {len} changes staged for {}? They exist nowhere else.", shown(&branch));
+        let question = format!("Discard all {len} changes staged for {}? They exist nowhere else.", sanitize(&branch));
         cx.act(App::confirm("Discard all changes", question, Action::answer(StagedAnswer::DropAll)));
     }
 
     fn ask_branch(&mut self, cx: &mut Cx) {
         let onto = self.staging.as_ref().ok().and_then(|staging| staging.onto.clone()).unwrap_or_default();
         let branch = self.branch(&cx.view).unwrap_or_default();
-        let label = format!("commit to a new branch from {} (empty: to it)", shown(&branch));
+        let label = format!("commit to a new branch from {} (empty: to it)", sanitize(&branch));
         cx.act(Action::Open(Box::new(Prompt::ask(label, onto, StagedAnswer::Onto))));
     }
 
@@ -167,7 +167,7 @@ impl StagedChanges {
             Side::Mine => "From the file as you opened it to yours.".into(),
             Side::Theirs => format!("From the file as you opened it to the current {branch}."),
         };
-        cx.say(Tone::Info, shown(&words).into_owned());
+        cx.say(Tone::Info, sanitize(&words).into_owned());
     }
 
     fn pair<'a>(&'a self, desk: &'a StagingKey, index: usize, change: &'a Change) -> Pair<'a> {
@@ -374,7 +374,7 @@ impl Pane for StagedChanges {
             return state::empty(buf, area, view.theme, why, hint);
         };
         if self.list().is_empty() {
-            let why = format!("Nothing is staged for {}.", shown(&desk.branch));
+            let why = format!("Nothing is staged for {}.", sanitize(&desk.branch));
             let others = StagingKey::branches(view, &self.project).len();
             let hint = match others {
                 0 => "e on a file edits it, + adds one; changes are collected here until you commit".to_owned(),
@@ -385,7 +385,7 @@ impl Pane for StagedChanges {
         let head = self.head(view, &desk);
         let rows = (head.len() as u16).min(area.height / 2);
         for (y, pieces) in (area.y..area.y + rows).zip(&head) {
-            let spans: Vec<_> = pieces.iter().map(|(words, role)| (shown(words), view.theme.style(*role))).collect();
+            let spans: Vec<_> = pieces.iter().map(|(words, role)| (sanitize(words), view.theme.style(*role))).collect();
             let at = Rect { x: area.x + 1, y, width: area.width.saturating_sub(2), height: 1 };
             line::draw(buf, at, &spans);
         }
@@ -453,7 +453,7 @@ impl Pane for StagedChanges {
                 let name = name.trim().to_owned();
                 match ref_choices::unfit(&name).filter(|_| !name.is_empty()) {
                     Some(why) => {
-                        cx.say(Tone::Warning, format!("Invalid branch name \"{}\": {why}.", shown(&name)));
+                        cx.say(Tone::Warning, format!("Invalid branch name \"{}\": {why}.", sanitize(&name)));
                     }
                     None => desk.update(cx, |staging| {
                         staging.onto = Some(name).filter(|name| !name.is_empty() && *name != desk.branch);
@@ -498,6 +498,6 @@ fn author(typed: &str) -> Result<Option<(String, String)>, String> {
     let parts = typed.strip_suffix('>').and_then(|rest| rest.split_once('<'));
     match parts.map(|(name, mail)| (name.trim(), mail.trim())) {
         Some((name, mail)) if !name.is_empty() && mail.contains('@') => Ok(Some((name.to_owned(), mail.to_owned()))),
-        _ => Err(format!("\"{}\" is not of the form Name <mail>.", shown(typed))),
+        _ => Err(format!("\"{}\" is not of the form Name <mail>.", sanitize(typed))),
     }
 }

@@ -13,7 +13,7 @@ use crate::app::place::Place;
 use crate::parts::forms;
 use crate::parts::staging_area::{Change, Kind, StagedFile, StagingKey, last_commit};
 use crate::store::Write;
-use crate::ui::text::{self, shown};
+use crate::ui::text::{self, sanitize};
 use std::rc::Rc;
 
 impl StagedChanges {
@@ -38,7 +38,7 @@ impl StagedChanges {
     /// The changes as they are sent.
     fn actions(&self, view: &View, desk: &StagingKey, changes: &[Change]) -> Result<Vec<CommitAction>, String> {
         let action = |(index, change): (usize, &Change)| -> Result<CommitAction, String> {
-            let path = shown(&change.path);
+            let path = sanitize(&change.path);
             let put = match (&change.content, change.kind) {
                 (Some(content), _) => {
                     let text = desk.text(view, content).ok_or_else(|| {
@@ -112,7 +112,7 @@ impl StagedChanges {
         let key = desk.key("message");
         let message = cx.view.drafts.get(&key).cloned().unwrap_or_else(|| message(&changes));
         let then = follow(desk, changes, branch);
-        let title = text::head(&shown(&what), 60);
+        let title = text::head(&sanitize(&what), 60);
         let title = title.replacen('c', "C", 1);
         cx.act(Action::Open(Box::new(Composer::new(title, key, &message, make).then(then))));
     }
@@ -141,7 +141,7 @@ fn follow(desk: StagingKey, sent: Vec<Change>, branch: String) -> FollowUp {
     let is_new = branch != desk.branch;
     Rc::new(move |outcome, cx| match outcome {
         Err(error) => {
-            desk.update(cx, |staging| staging.refused = Some(error.said()));
+            desk.update(cx, |staging| staging.refused = Some(error.message()));
         }
         Ok(value) => {
             desk.update(cx, |staging| {
@@ -152,7 +152,7 @@ fn follow(desk: StagingKey, sent: Vec<Change>, branch: String) -> FollowUp {
             cx.go(Place::new("commit").project(desk.project.clone()).item(&commit.id));
             let stats =
                 commit.stats.known().map(|s| format!(": +{} −{}", s.additions, s.deletions)).unwrap_or_default();
-            cx.say(Tone::Good, format!("Committed {} to {}{stats}", shown(commit.short()), shown(&branch)));
+            cx.say(Tone::Good, format!("Committed {} to {}{stats}", sanitize(commit.short()), sanitize(&branch)));
             // Of a branch that is new, a merge request is what comes next; Esc leaves it.
             if is_new {
                 forms::merge_request::create(&desk.project, Some(&branch), Some(&desk.branch), &cx.view).open(cx);

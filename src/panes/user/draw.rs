@@ -6,7 +6,7 @@ use crate::api::projects::Project;
 use crate::app::pane::View;
 use crate::parts::list::{age, failure};
 use crate::ui::table::{Cell, Column, Row, Size};
-use crate::ui::text::shown;
+use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
 use crate::ui::{panels, state};
 use ratatui::buffer::Buffer;
@@ -29,7 +29,7 @@ impl UserPane {
         match self.error(view) {
             Some(error) => failure(view, body, buf, error),
             None if !self.own && self.id(view).is_none() && listed.known => {
-                let why = format!("There is no user called {}.", shown(self.who.as_str()));
+                let why = format!("There is no user called {}.", sanitize(self.who.as_str()));
                 state::empty(buf, body, view.theme, &why, ":users lists all users");
             }
             None => state::skeleton(buf, body, view.theme),

@@ -18,7 +18,7 @@ use crate::store::{Load, Revision, Rows, Want, Write};
 use crate::ui::panels::{self, Panels};
 use crate::ui::state;
 use crate::ui::table::{Cell, Column, Row, Size};
-use crate::ui::text::{shown, wrap};
+use crate::ui::text::{sanitize, wrap};
 use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -191,7 +191,7 @@ impl<K: Listed> Keys<K> {
     pub fn name(&self, key: &K) -> String {
         let known = self.read(key).map(|known| known.comment.as_str()).unwrap_or_default();
         let name = if key.title().is_empty() { known } else { key.title() };
-        if name.is_empty() { format!("#{}", key.id()) } else { shown(name).into_owned() }
+        if name.is_empty() { format!("#{}", key.id()) } else { sanitize(name).into_owned() }
     }
 
     /// Returns what there is to copy of the key under the cursor.
@@ -272,7 +272,7 @@ impl<K: Listed> Keys<K> {
         let rows = K::rows(view, whose);
         if let Some(error) = rows.error.filter(|error| rows.is_empty() && matches!(error.fault, Fault::Denied(_))) {
             let why = "Only administrators can see the keys of other users.";
-            return state::failure(buf, body, theme, why, &error.tried, &error.said(), "1 goes back to the profile");
+            return state::failure(buf, body, theme, why, &error.tried, &error.message(), "1 goes back to the profile");
         }
         let columns = [
             Column::new("", Size::Fill { min: 12, weight: 2 }),

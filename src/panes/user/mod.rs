@@ -18,7 +18,7 @@ use crate::parts::list::Listing;
 use crate::parts::{forms, profile, query_list};
 use crate::store::{Load, Rows, Want};
 use crate::ui::panels::{self, PanelRequest, Panels};
-use crate::ui::text::shown;
+use crate::ui::text::sanitize;
 use crate::ui::theme::Role;
 use keys::{Keys, Listed, mark, removal};
 use ratatui::buffer::Buffer;
@@ -307,7 +307,7 @@ impl Pane for UserPane {
                 true => Breadcrumb::new("me", Role::Dim),
                 false => Breadcrumb::new("users /", Role::Dim).to(Place::new("users")),
             },
-            Breadcrumb::new(format!("@{}", shown(&name)), Role::Title),
+            Breadcrumb::new(format!("@{}", sanitize(&name)), Role::Title),
         ];
         if self.tab == PROFILE && !self.projects.filter_text().is_empty() {
             let (text, count) = (self.projects.filter_text(), self.projects.count(&self.rows(view)));

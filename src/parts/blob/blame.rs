@@ -178,12 +178,12 @@ impl Blame {
 
     /// Returns whether nothing more comes.
     fn is_over(&self) -> bool {
-        let told = self.traced.as_ref().is_some_and(|traced| traced.left == 0);
-        self.failed.is_some() || told || self.done >= MOST || self.whole && self.done >= self.steps.len()
+        let is_traced = self.traced.as_ref().is_some_and(|traced| traced.left == 0);
+        self.failed.is_some() || is_traced || self.done >= MOST || self.whole && self.done >= self.steps.len()
     }
 
     /// Returns how far it got.
-    pub fn said(&self) -> String {
+    pub fn message(&self) -> String {
         let done = text::count(self.done as u64);
         let more = if self.whole { "" } else { "+" };
         match &self.failed {
@@ -293,7 +293,7 @@ impl Blame {
                 self.done += 1;
                 continue;
             }
-            let Some(traced) = view.store.made::<Arc<BlamedLines>>(&self.key(self.done)) else { break };
+            let Some(traced) = view.store.result::<Arc<BlamedLines>>(&self.key(self.done)) else { break };
             self.traced = Some(traced.clone());
             self.done += 1;
         }
@@ -302,7 +302,7 @@ impl Blame {
     fn take_commits(&mut self, view: &View) {
         let rows: Rows<'_, Commit> = view.store.list(&self.log());
         if let Some(error) = rows.error.filter(|_| !rows.known) {
-            self.failed = Some(error.said());
+            self.failed = Some(error.message());
             return;
         }
         for index in self.taken..rows.len() {

@@ -37,8 +37,8 @@ impl BlobView {
         }
         if let Some(blame) = self.blame.as_ref().filter(|_| self.mode(view) == Some(Mode::Source)) {
             facts.extend(self.author(view).map(|step| text::fit(&step.title, 50)));
-            facts.push(blame.said());
-            return text::shown(&facts.join(" · ")).into_owned();
+            facts.push(blame.message());
+            return text::sanitize(&facts.join(" · ")).into_owned();
         }
         match self.content(view) {
             Some(Content::Text(lines)) => {
@@ -67,7 +67,7 @@ impl BlobView {
         if self.chosen == Some(Mode::Hex) {
             facts.push("hex".into());
         }
-        text::shown(&facts.join(" · ")).into_owned()
+        text::sanitize(&facts.join(" · ")).into_owned()
     }
 
     /// Draws the file below its title.
@@ -101,7 +101,7 @@ impl BlobView {
                     let start = line / Highlights::PIECE * Highlights::PIECE;
                     let block = match piece.get() {
                         Some((at, block)) if at == start => block,
-                        _ => view.store.made::<Block>(&work::color_key(&file.sha, &file.path, start)),
+                        _ => view.store.result::<Block>(&work::color_key(&file.sha, &file.path, start)),
                     };
                     piece.set(Some((start, block)));
                     block.and_then(|b| b.lines.get(line - start))

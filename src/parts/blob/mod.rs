@@ -192,11 +192,11 @@ impl BlobView {
 
     /// The bytes of a file that was shown before.
     pub fn size(view: &View, sha: &str) -> Option<u64> {
-        view.store.made::<Content>(&work::content_key(sha)).map(|content| content.bytes().len() as u64)
+        view.store.result::<Content>(&work::content_key(sha)).map(|content| content.bytes().len() as u64)
     }
 
     fn content<'a>(&self, view: &View<'a>) -> Option<&'a Content> {
-        view.store.made(&work::content_key(&self.file.as_ref()?.sha))
+        view.store.result(&work::content_key(&self.file.as_ref()?.sha))
     }
 
     fn modes(&self, view: &View) -> &'static [Mode] {
@@ -238,7 +238,7 @@ impl BlobView {
     fn rendered<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Rendered>> {
         let file = self.file.as_ref()?;
         let now = work::render_key(kind_of(&file.path), &file.sha, self.width(view), view.theme);
-        view.store.made(&now).or_else(|| view.store.made(self.rendering.as_deref()?))
+        view.store.result(&now).or_else(|| view.store.result(self.rendering.as_deref()?))
     }
 
     /// Lines in the mode at hand.
@@ -260,7 +260,7 @@ impl BlobView {
             (Mode::Source, Content::Text(text)) => Some((file.sha.clone(), SearchLines::Source(text.clone()))),
             (Mode::Rendered, _) => {
                 let key = work::render_key(kind_of(&file.path), &file.sha, self.width(view), view.theme);
-                let rendered = view.store.made::<Arc<Rendered>>(&key)?;
+                let rendered = view.store.result::<Arc<Rendered>>(&key)?;
                 Some((key, SearchLines::Rendered(rendered.clone())))
             }
             (Mode::Table, _) => Some((work::table_key(&file.sha), SearchLines::Table(self.table(view)?.clone()))),
@@ -269,11 +269,11 @@ impl BlobView {
     }
 
     fn table<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Table>> {
-        view.store.made(&work::table_key(&self.file.as_ref()?.sha))
+        view.store.result(&work::table_key(&self.file.as_ref()?.sha))
     }
 
     fn picture<'a>(&self, view: &View<'a>) -> Option<&'a Result<Arc<Image>, Refusal>> {
-        view.store.made(&work::picture_key(&self.file.as_ref()?.sha))
+        view.store.result(&work::picture_key(&self.file.as_ref()?.sha))
     }
 
     /// The area for a picture, in cells.
@@ -285,7 +285,7 @@ impl BlobView {
     fn fitted<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Fitted>> {
         let file = self.file.as_ref()?;
         let now = work::fit_key(&file.sha, self.room(view), view.pictures.screen());
-        view.store.made(&now).or_else(|| view.store.made(self.fitted.as_deref()?))
+        view.store.result(&now).or_else(|| view.store.result(self.fitted.as_deref()?))
     }
 
     fn found<'a>(&self, view: &View<'a>) -> Option<&'a Found> {
@@ -293,7 +293,7 @@ impl BlobView {
             return None;
         }
         let (within, _) = self.lines(view)?;
-        view.store.made(&work::find_key(&within, &self.query))
+        view.store.result(&work::find_key(&within, &self.query))
     }
 
     /// Returns what it needs: bytes, then lines, then colors around what is in sight.
@@ -385,11 +385,11 @@ impl BlobView {
             self.highlighter = Some((file.clone(), highlighter));
         }
         let key = work::render_key(kind_of(&file.path), &file.sha, self.width(view), view.theme);
-        if view.store.made::<Arc<Rendered>>(&key).is_some() {
+        if view.store.result::<Arc<Rendered>>(&key).is_some() {
             self.rendering = Some(key);
         }
         let key = work::fit_key(&file.sha, self.room(view), view.pictures.screen());
-        if view.store.made::<Arc<Fitted>>(&key).is_some() {
+        if view.store.result::<Arc<Fitted>>(&key).is_some() {
             self.fitted = Some(key);
         }
         if let Some(blame) = &mut self.blame {

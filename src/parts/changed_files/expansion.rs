@@ -57,7 +57,7 @@ fn version(view: &View, revisions: &Revisions, commit: &str, path: &str) -> Vers
     let rows = view.store.list(&list);
     let Some(entry) = rows.iter().find(|entry: &&TreeEntry| entry.name == name) else {
         if let Some(error) = rows.error {
-            return Version::Failed(error.said());
+            return Version::Failed(error.message());
         }
         let short = commit.get(..8).unwrap_or(commit);
         if rows.known && !rows.more {
@@ -72,7 +72,7 @@ fn version(view: &View, revisions: &Revisions, commit: &str, path: &str) -> Vers
     let blob = GetRawBlob { id: revisions.project.clone(), sha: entry.id.clone() };
     let reply = view.store.get(&blob);
     let key = text_key(&entry.id);
-    if let Some(text) = view.store.made::<Arc<Text>>(&key) {
+    if let Some(text) = view.store.result::<Arc<Text>>(&key) {
         return Version::Known(text.clone());
     }
     match (reply.arc(), reply.error) {
@@ -81,7 +81,7 @@ fn version(view: &View, revisions: &Revisions, commit: &str, path: &str) -> Vers
             Version::Wanted(vec![Load::one(&blob).into(), Work::new(ReadText { sha: entry.id.clone(), raw }).into()])
         }
         (Some(_), _) => Version::Wanted(vec![Load::one(&blob).into()]),
-        (None, Some(error)) => Version::Failed(error.said()),
+        (None, Some(error)) => Version::Failed(error.message()),
         (None, None) => Version::Wanted(vec![Load::one(&blob).into()]),
     }
 }
@@ -229,7 +229,7 @@ impl Changes {
                 file.with(text, hunk, more).map(|(file, down, up)| (Arc::new(file), Some((hunk, down, up))))
             }
             ExpandKind::Whole => {
-                match view.store.made::<Arc<crate::ui::diff::FileDiff>>(&self.compared_key(ask.file)) {
+                match view.store.result::<Arc<crate::ui::diff::FileDiff>>(&self.compared_key(ask.file)) {
                     Some(made) => Some((made.clone(), None)),
                     None => return,
                 }
@@ -245,7 +245,7 @@ impl Changes {
     /// Sets both versions of a picture in below the heading of its file, once they are drawn.
     pub(super) fn take_pictures(&mut self, view: &View) {
         let Some(asked) = &self.pictures else { return };
-        let Some(lines) = view.store.made::<Arc<Vec<DocLine<'static>>>>(&asked.key) else { return };
+        let Some(lines) = view.store.result::<Arc<Vec<DocLine<'static>>>>(&asked.key) else { return };
         let path = self.doc.as_ref().and_then(|doc| doc.files().get(asked.file)).map(|file| file.path().to_owned());
         if let Some(path) = path.filter(|_| !lines.is_empty()) {
             let key = format!("picture {path}");

@@ -15,7 +15,7 @@ use crate::app::overlay::picker::{Item, Picker};
 use crate::app::pane::View;
 use crate::app::place::Place;
 use crate::store::Write;
-use crate::ui::text::shown;
+use crate::ui::text::sanitize;
 
 /// Shorter names, and what they are about.
 const SAID: &[(&str, &str, &str)] = &[
@@ -65,16 +65,20 @@ pub fn create(parent: Option<&str>) -> Form {
 /// The settings of a group.
 pub fn edit(path: &str, view: &View) -> Form {
     let id = Id::from(path);
-    settings::<UpdateGroup>(format!("Settings of {}", shown(path)), "change the group".into(), format!("group {path}"))
-        .fixed("id", &id)
-        .of_current(view, GetGroup { id, with_custom_attributes: None }, |_| Vec::new())
+    settings::<UpdateGroup>(
+        format!("Settings of {}", sanitize(path)),
+        "change the group".into(),
+        format!("group {path}"),
+    )
+    .fixed("id", &id)
+    .of_current(view, GetGroup { id, with_custom_attributes: None }, |_| Vec::new())
 }
 
 /// A project that moves into a group, for administrators.
 pub fn take_in(path: &str) -> Form {
     let to = path.to_owned();
     Form::of::<TransferProject>(
-        format!("Move a project into {}", shown(path)),
+        format!("Move a project into {}", sanitize(path)),
         "move the project",
         format!("transfer {path}"),
     )
@@ -92,7 +96,7 @@ pub fn delete(group: &Group) -> Action {
     let write = Write::new(&DeleteGroup { id: Id::from(group.id) }, format!("delete group {path}"));
     let question = format!(
         "Delete the group {} with the groups and projects in it, their repositories, issues, merge requests and jobs? This cannot be undone. Type the path of the group:",
-        shown(&path)
+        sanitize(&path)
     );
     let confirm = Confirm::new("Delete a group", question, Action::Send(write)).typing(path);
     Action::Open(Box::new(confirm))
@@ -105,7 +109,7 @@ const LINK_LEVELS: &[&str] = &["10", "20", "30", "40", "50"];
 /// Links a group to one of a directory: its members become members here.
 pub fn link(path: &str) -> Form {
     Form::of::<AddLdapLink>(
-        format!("Add an LDAP link to {}", shown(path)),
+        format!("Add an LDAP link to {}", sanitize(path)),
         "add the link",
         format!("directory link {path}"),
     )
@@ -131,7 +135,7 @@ fn removal(path: &str, cn: &str, provider: &str) -> Action {
     let (id, cn) = (Id::from(path), cn.to_owned());
     let what = format!("remove the link to {cn}");
     let question =
-        format!("Remove the link of {} to {}? Members added through it are removed.", shown(path), shown(&cn));
+        format!("Remove the link of {} to {}? Members added through it are removed.", sanitize(path), sanitize(&cn));
     let write = match provider {
         "" => Write::new(&DeleteLdapLink { id, cn }, what),
         provider => Write::new(&DeleteLdapProviderLink { id, provider: provider.to_owned(), cn }, what),
@@ -143,7 +147,7 @@ fn removal(path: &str, cn: &str, provider: &str) -> Action {
 pub fn unlink(path: &str, links: &[LdapGroupLink]) -> Result<Action, Box<Form>> {
     if links.is_empty() {
         let path = path.to_owned();
-        let title = format!("Remove an LDAP link of {}", shown(&path));
+        let title = format!("Remove an LDAP link of {}", sanitize(&path));
         let word = |inputs: &serde_json::Map<String, serde_json::Value>, name: &str| {
             inputs.get(name).and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
         };
@@ -155,9 +159,9 @@ pub fn unlink(path: &str, links: &[LdapGroupLink]) -> Result<Action, Box<Form>> 
     }
     let item = |link: &LdapGroupLink| {
         let cn = link.cn.clone().unwrap_or_default();
-        let detail = format!("{} from {}", crate::parts::people::role(link.group_access), shown(&link.provider));
+        let detail = format!("{} from {}", crate::parts::people::role(link.group_access), sanitize(&link.provider));
         Item::act(cn.clone(), removal(path, &cn, &link.provider)).detail(detail)
     };
-    let title = format!("Remove an LDAP link of {}", shown(path));
+    let title = format!("Remove an LDAP link of {}", sanitize(path));
     Ok(Action::Open(Box::new(Picker::new(title, links.iter().map(item).collect()))))
 }

@@ -7,7 +7,7 @@ use crate::api::notifications::{
 use crate::api::{Endpoint, Id};
 use crate::app::overlay::form::{Form, Widget};
 use crate::app::pane::View;
-use crate::ui::text::shown;
+use crate::ui::text::sanitize;
 
 /// Returns what each level means.
 pub fn meaning(level: &Level) -> &'static str {
@@ -106,7 +106,7 @@ pub fn everywhere(view: &View) -> Form {
 
 /// In a group.
 pub fn in_group(id: &Id, name: &str, view: &View) -> Form {
-    let title = format!("Notifications in {}", shown(name));
+    let title = format!("Notifications in {}", sanitize(name));
     settings::<UpdateGroupNotifications>(title, format!("notifications of group {id}"), INSIDE)
         .fixed("id", id)
         .of_current(view, GetGroupNotifications { id: id.clone() }, fields)
@@ -114,7 +114,7 @@ pub fn in_group(id: &Id, name: &str, view: &View) -> Form {
 
 /// In a project.
 pub fn in_project(id: &Id, name: &str, view: &View) -> Form {
-    let title = format!("Notifications in {}", shown(name));
+    let title = format!("Notifications in {}", sanitize(name));
     settings::<UpdateProjectNotifications>(title, format!("notifications of project {id}"), INSIDE)
         .fixed("id", id)
         .of_current(view, GetProjectNotifications { id: id.clone() }, fields)

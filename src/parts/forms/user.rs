@@ -9,7 +9,7 @@ use crate::app::overlay::picker::{Item, Picker};
 use crate::app::pane::View;
 use crate::app::place::Place;
 use crate::store::Write;
-use crate::ui::text::shown;
+use crate::ui::text::sanitize;
 
 /// What people fill in; the rest follows.
 const FIRST: &[&str] =
@@ -72,7 +72,7 @@ pub fn create() -> Form {
 /// Returns what administrators change of a user.
 pub fn edit(user: &Profile, view: &View) -> Form {
     let name = &user.username;
-    account::<UpdateUser>(format!("Edit @{}", shown(name)), format!("change @{name}"), format!("user {name}"))
+    account::<UpdateUser>(format!("Edit @{}", sanitize(name)), format!("change @{name}"), format!("user {name}"))
         .fixed("id", user.id)
         .field("password", |field| {
             field.label("new password").help("At least 8 characters; the user must change it at the next sign-in.");
@@ -92,7 +92,7 @@ pub fn delete(user: &Profile) -> Action {
         let confirm = Confirm::new("Delete a user", question, Action::Send(write)).typing(name.clone());
         Action::Open(Box::new(confirm))
     };
-    let said = shown(&name);
+    let said = sanitize(&name);
     let soft = ask(
         false,
         format!(

@@ -82,7 +82,7 @@ impl ApplySuggestions {
                 return Some(Err(moved()));
             }
             if let Some(error) = then.error.filter(|error| !error.is_passing()) {
-                return Some(Err(error.said()));
+                return Some(Err(error.message()));
             }
             if !then.known {
                 return None;
@@ -105,7 +105,7 @@ impl ApplySuggestions {
     fn read(&self, view: &View) -> Option<State> {
         let tree = view.store.list(&self.tree());
         let history = view.store.list::<Commit, _>(&self.history());
-        let failed = |error: Option<&Error>| error.filter(|error| !error.is_passing()).map(|error| error.said());
+        let failed = |error: Option<&Error>| error.filter(|error| !error.is_passing()).map(|error| error.message());
         if let Some(why) = failed(tree.error).or_else(|| failed(history.error)) {
             return Some(State::Refused(why));
         }
@@ -234,10 +234,10 @@ impl Overlay for ApplySuggestions {
         }
         match &self.state {
             State::Reading => {
-                line::draw(buf, foot, &[(format!("reading the current {}…", text::shown(&self.path)), dim)]);
+                line::draw(buf, foot, &[(format!("reading the current {}…", text::sanitize(&self.path)), dim)]);
             }
             State::Refused(why) => {
-                let words = format!("Cannot apply it: {}.", text::shown(why));
+                let words = format!("Cannot apply it: {}.", text::sanitize(why));
                 line::draw(buf, foot, &[(words, theme.style(Role::Failed))]);
             }
             State::Ready { .. } => {

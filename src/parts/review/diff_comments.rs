@@ -29,7 +29,7 @@ impl DiffComments {
         if self.laid.as_ref().is_some_and(|(known, _)| *known == key) {
             return None;
         }
-        let laid = cx.view.store.made::<Arc<ThreadLayout>>(&key).cloned()?;
+        let laid = cx.view.store.result::<Arc<ThreadLayout>>(&key).cloned()?;
         self.rendered = source.rendered(&cx.view).cloned();
         let mut hasher = DefaultHasher::new();
         key.hash(&mut hasher);

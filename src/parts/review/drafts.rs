@@ -24,7 +24,7 @@ pub struct Drafts {
     /// Drafts that went out, of which it was asked already whether they arrived.
     resolved: HashSet<String>,
     /// What was said of drafts whose lines moved, so that it is said once.
-    told: HashSet<String>,
+    announced: HashSet<String>,
 }
 
 impl Drafts {
@@ -109,7 +109,7 @@ impl Drafts {
                 drafts(parked)
             ),
         };
-        if self.told.insert(format!("{head} {parked}")) || count > 0 {
+        if self.announced.insert(format!("{head} {parked}")) || count > 0 {
             cx.say(Tone::Warning, words);
         }
     }
@@ -231,8 +231,8 @@ fn compose_at(key: String, draft: Draft, at: usize, cx: &mut Cx) {
 
 /// Asks before a draft is dropped.
 pub fn drop_of(key: &str, draft: &Draft) -> Action {
-    let said = text::fit(draft.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default(), 80);
+    let excerpt = text::fit(draft.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default(), 80);
     let sent = if draft.is_uncertain() { " It may have arrived anyway." } else { "" };
-    let question = format!("Delete the draft \"{}\"? This cannot be undone.{sent}", text::shown(&said));
+    let question = format!("Delete the draft \"{}\"? This cannot be undone.{sent}", text::sanitize(&excerpt));
     App::confirm("Delete draft", question, Action::Keep(key.to_owned(), None))
 }

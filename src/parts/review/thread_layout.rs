@@ -169,7 +169,7 @@ impl Source<'_> {
         if !view.store.lacks(&lay) || self.width == 0 {
             return Vec::new();
         }
-        let work = match view.store.made::<Arc<Rendered>>(&read) {
+        let work = match view.store.result::<Arc<Rendered>>(&read) {
             None => Work::new(RenderComments {
                 key: read,
                 notes: (self.notes)(),
@@ -196,7 +196,7 @@ impl Source<'_> {
 
     /// Returns what was said, once it is read.
     pub fn rendered<'a>(&self, view: &View<'a>) -> Option<&'a Arc<Rendered>> {
-        view.store.made(&self.read_key(view))
+        view.store.result(&self.read_key(view))
     }
 }
 

@@ -97,7 +97,7 @@ pub fn gather(notes: &[Arc<Vec<Note>>], comments: &[CommitComments]) -> Vec<Thre
     for (sha, pages) in comments {
         for comment in pages.iter().flat_map(|page| page.iter()) {
             if let (Some(spot), rest) = comment_place(sha, comment) {
-                add(spot, said_of(comment, rest));
+                add(spot, comment_of(comment, rest));
             }
         }
     }
@@ -124,7 +124,7 @@ pub fn comment_place<'a>(sha: &str, comment: &'a CommitComment) -> (Option<DiffP
 }
 
 /// A commit's comment as one among others.
-pub fn said_of(comment: &CommitComment, body: &str) -> Comment {
+pub fn comment_of(comment: &CommitComment, body: &str) -> Comment {
     Comment {
         author: comment.author.clone(),
         at: comment.created_at.clone(),

@@ -6,7 +6,7 @@ use crate::app::action::Tone;
 use crate::app::overlay::editor::{Document, Origin};
 use crate::app::pane::{Cx, View};
 use crate::store::{Load, Want};
-use crate::ui::text::shown;
+use crate::ui::text::sanitize;
 
 /// The name of a text that begins with what is staged.
 const STAGED: &str = "staged";
@@ -87,7 +87,7 @@ impl Document for FileOf {
             }
         };
         self.desk.put(&self.path, base, StagedFile::Text(text), cx)?;
-        let (path, branch) = (shown(&self.path), shown(&self.desk.branch));
+        let (path, branch) = (sanitize(&self.path), sanitize(&self.desk.branch));
         cx.say(Tone::Good, format!("Staged {path} for {branch}; g i shows what is staged."));
         Ok(())
     }

@@ -17,7 +17,7 @@ use crate::app::place::Place;
 use crate::parts::project;
 use crate::store::{Want, Work};
 use crate::ui::glyph;
-use crate::ui::text::{bytes, count, shown};
+use crate::ui::text::{bytes, count, sanitize};
 use crate::ui::theme::Role;
 
 /// Where one is among files.
@@ -107,7 +107,7 @@ impl FileContext {
         let (Some(desk), Some(path)) = (self.desk(&cx.view), &self.path) else { return };
         match held(&desk, path, &cx.view) {
             Some(size) => {
-                let question = format!("Delete {}? Your changes ({size}) exist nowhere else.", shown(path));
+                let question = format!("Delete {}? Your changes ({size}) exist nowhere else.", sanitize(path));
                 cx.act(App::confirm("Delete a file", question, Action::answer(FileAnswer::Delete(path.clone()))));
             }
             None => self.delete_now(cx),
@@ -118,7 +118,7 @@ impl FileContext {
         let (Some(desk), Some(path)) = (self.desk(&cx.view), &self.path) else { return };
         let base = self.base(&desk, &cx.view);
         match desk.delete(path, base, cx) {
-            Ok(()) => said(&format!("Staged: delete {}", shown(path)), cx),
+            Ok(()) => say_staged(&format!("Staged: delete {}", sanitize(path)), cx),
             Err(why) => cx.say(Tone::Warning, why),
         }
     }
@@ -137,7 +137,7 @@ fn held(desk: &StagingKey, path: &str, view: &View) -> Option<String> {
     staging.at(path)?.content.as_ref().map(|content| bytes(content.bytes))
 }
 
-fn said(what: &str, cx: &mut Cx) {
+fn say_staged(what: &str, cx: &mut Cx) {
     cx.say(Tone::Good, format!("{what}; g i shows what is staged."));
 }
 
@@ -204,7 +204,7 @@ impl FileAction {
             self.counted = (raw.to_owned(), len);
         }
         let Some((typed, path)) = &self.reading else { return };
-        let Some(read) = cx.view.store.made::<Result<Vec<u8>, String>>(&paths::file_key(typed, self.turn)) else {
+        let Some(read) = cx.view.store.result::<Result<Vec<u8>, String>>(&paths::file_key(typed, self.turn)) else {
             return;
         };
         let (read, path) = (read.clone(), path.clone());
@@ -213,8 +213,8 @@ impl FileAction {
         let over = spot.path.as_ref() == Some(&path) && spot.blob.is_some();
         let base = over.then(|| spot.base(&desk, &cx.view));
         match read.and_then(|bytes| desk.put(&path, base, StagedFile::of(bytes), cx)) {
-            Ok(()) => said(&format!("Staged {}", shown(&path)), cx),
-            Err(why) => cx.say(Tone::Bad, shown(&why).into_owned()),
+            Ok(()) => say_staged(&format!("Staged {}", sanitize(&path)), cx),
+            Err(why) => cx.say(Tone::Bad, sanitize(&why).into_owned()),
         }
     }
 
@@ -244,7 +244,7 @@ impl FileAction {
         };
         let path = typed.trim().trim_start_matches('/');
         if let Some(why) = unfit(path) {
-            return cx.say(Tone::Warning, format!("Invalid path \"{}\": {why}.", shown(path)));
+            return cx.say(Tone::Warning, format!("Invalid path \"{}\": {why}.", sanitize(path)));
         }
         let Some(desk) = spot.desk(&cx.view) else { return };
         match (&answer, &spot.path) {
@@ -252,12 +252,12 @@ impl FileAction {
             (FileAnswer::Move(_), Some(from)) if from != path => {
                 let base = spot.base(&desk, &cx.view);
                 match desk.rename(from, path, base, cx) {
-                    Ok(()) => said(&format!("Staged: {} moves to {}", shown(from), shown(path)), cx),
+                    Ok(()) => say_staged(&format!("Staged: {} moves to {}", sanitize(from), sanitize(path)), cx),
                     Err(why) => cx.say(Tone::Warning, why),
                 }
             }
             (FileAnswer::Upload(_), _) if let Some(size) = held(&desk, path, &cx.view) => {
-                let question = format!("Replace {}? The staged file ({size}) exists nowhere else.", shown(path));
+                let question = format!("Replace {}? The staged file ({size}) exists nowhere else.", sanitize(path));
                 let replace = Action::answer(FileAnswer::Replace(path.to_owned()));
                 cx.act(App::confirm("Upload over a staged file", question, replace));
             }

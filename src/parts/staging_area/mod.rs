@@ -341,11 +341,11 @@ impl StagingKey {
     pub fn rename(&self, from: &str, to: &str, base: Base, cx: &mut Cx) -> Result<(), String> {
         let mut staging = self.read(&cx.view)?;
         if staging.at(to).is_some() {
-            return Err(format!("{} is already staged.", crate::ui::text::shown(to)));
+            return Err(format!("{} is already staged.", crate::ui::text::sanitize(to)));
         }
         match staging.position(from).and_then(|at| staging.changes.get_mut(at)) {
             Some(change) => match change.kind {
-                Kind::Delete => return Err(format!("{} is staged for deletion.", crate::ui::text::shown(from))),
+                Kind::Delete => return Err(format!("{} is staged for deletion.", crate::ui::text::sanitize(from))),
                 Kind::Create => change.path = to.to_owned(),
                 Kind::Update => {
                     (change.kind, change.from) = (Kind::Move, Some(from.to_owned()));
@@ -447,5 +447,5 @@ pub fn last_commit(view: &View, project: &Id, branch: &str, path: &str) -> Optio
 /// Returns whether asking for what `endpoint` names failed, and how, in words.
 pub fn failure<E: Endpoint>(view: &View, endpoint: &E) -> Option<String> {
     let error = view.store.error_of(&endpoint.request())?;
-    Some(format!("{}: {} ({}). {}", error.title(), error.said(), error.tried, error.advice()))
+    Some(format!("{}: {} ({}). {}", error.title(), error.message(), error.tried, error.advice()))
 }

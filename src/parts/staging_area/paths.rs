@@ -90,7 +90,7 @@ impl Complete for LocalPaths {
 
     fn complete(&self, view: &View, typed: &str) -> Vec<String> {
         let folder = folder(typed);
-        let names = view.store.made::<Vec<String>>(&folder_key(folder)).map(Vec::as_slice).unwrap_or_default();
+        let names = view.store.result::<Vec<String>>(&folder_key(folder)).map(Vec::as_slice).unwrap_or_default();
         let begun = typed.get(folder.len()..).unwrap_or_default();
         let fits =
             names.iter().filter(|name| name.starts_with(begun) && (begun.starts_with('.') || !name.starts_with('.')));

@@ -303,10 +303,10 @@ impl Viewer {
         }
         let of = self.of.borrow().clone();
         if !self.query.is_empty() {
-            let found = view.store.made_shared(&search_key(&of, &self.query));
+            let found = view.store.shared_result(&search_key(&of, &self.query));
             self.found = found.or(self.found.take());
             if self.only
-                && let Some(lines) = view.store.made_shared(&only_key(&of, &self.query))
+                && let Some(lines) = view.store.shared_result(&only_key(&of, &self.query))
             {
                 // The cursor stays on its line, or on the one that is left nearest to it.
                 let line = self.line(&view);
@@ -335,11 +335,11 @@ impl Viewer {
     fn land(&mut self, trace: &Trace, of: &str, cx: &mut Cx) {
         let view = cx.view;
         let Some(jump) = self.jump else { return };
-        let troubled = |warning| view.store.made::<ErrorLines>(&look_key(of, warning));
+        let troubled = |warning| view.store.result::<ErrorLines>(&look_key(of, warning));
         let at = self.line(&view);
         match jump {
             Jump::Match(from) => {
-                let Some(found) = view.store.made_shared::<UpTo<Found>>(&search_key(of, &self.query)) else { return };
+                let Some(found) = view.store.shared_result::<UpTo<Found>>(&search_key(of, &self.query)) else { return };
                 self.jump = None;
                 let next = found.result.matches.partition_point(|hit| hit.line < from);
                 let index = if next < found.result.matches.len() { next } else { 0 };
@@ -380,7 +380,7 @@ impl Viewer {
                 }
             }
             Jump::Page => {
-                let Some(text) = view.store.made::<Mutex<Option<String>>>(&plain_key(of, self.pages)) else { return };
+                let Some(text) = view.store.result::<Mutex<Option<String>>>(&plain_key(of, self.pages)) else { return };
                 self.jump = None;
                 let text = text.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
                 cx.act(Action::Page(PagerText { name: self.file(&view), text: Arc::new(text) }));
@@ -540,7 +540,7 @@ impl Viewer {
     /// To a line, counted from 1.
     pub fn go_to_line(&mut self, typed: &str, cx: &mut Cx) {
         let Ok(line) = typed.trim().parse::<usize>() else {
-            return cx.say(Tone::Warning, format!("Invalid line number \"{}\".", text::shown(typed)));
+            return cx.say(Tone::Warning, format!("Invalid line number \"{}\".", text::sanitize(typed)));
         };
         if let Some(trace) = self.trace(&cx.view) {
             self.goto(trace, line.saturating_sub(1).min(trace.len_lines().saturating_sub(1)));

@@ -84,7 +84,7 @@ impl Viewer {
     fn open(&self, target: Target, cx: &mut Cx) {
         match target {
             Target::Url(url) => {
-                cx.say(Tone::Info, format!("Opening {}", text::shown(&url)));
+                cx.say(Tone::Info, format!("Opening {}", text::sanitize(&url)));
                 cx.act(Action::Browse(url));
             }
             Target::File { path, line } => {

@@ -217,8 +217,8 @@ impl Completer {
                 buf.set_style(place, view.theme.style(Role::Selected));
             }
             let spans = [
-                (format!(" {}", text::shown(&name.text)), view.theme.style(Role::Accent)),
-                (format!("  {}", text::shown(&name.beside)), view.theme.style(Role::Dim)),
+                (format!(" {}", text::sanitize(&name.text)), view.theme.style(Role::Accent)),
+                (format!("  {}", text::sanitize(&name.beside)), view.theme.style(Role::Dim)),
             ];
             line::draw(buf, place, &spans);
         }

@@ -457,7 +457,7 @@ impl Overlay for Composer {
         }
         let mut cursor = None;
         if let Some(preview) = &self.preview {
-            match view.store.made::<Rendered>(&preview_key(view, &preview.identity)) {
+            match view.store.result::<Rendered>(&preview_key(view, &preview.identity)) {
                 Some(made) => doc::draw(buf, body, theme, true, &preview.scroll, made.lines.len(), 0, |index| {
                     made.lines.get(index).map(doc::DocLine::borrowed).unwrap_or_default()
                 }),
@@ -517,7 +517,7 @@ impl Overlay for Composer {
                         KeyCode::PageUp => -page,
                         _ => page,
                     };
-                    let made = cx.view.store.made::<Rendered>(&preview_key(&cx.view, &preview.identity));
+                    let made = cx.view.store.result::<Rendered>(&preview_key(&cx.view, &preview.identity));
                     preview.scroll.scroll_by(rows, made.map_or(0, |made| made.lines.len()));
                 }
             }
@@ -611,7 +611,7 @@ impl Overlay for Composer {
                 Some(AfterKey::Close)
             }
             Err(error) => {
-                self.state = State::Failed(format!("{}: {}. {}", error.title(), error.said(), error.next()));
+                self.state = State::Failed(format!("{}: {}. {}", error.title(), error.message(), error.next()));
                 Some(AfterKey::Open)
             }
         }

@@ -376,7 +376,7 @@ impl TextBuffer {
     pub fn changed(&mut self, view: &View) {
         let (key, around) = self.colors_key(view);
         if self.colors.key != key
-            && let Some(lines) = view.store.made::<Vec<Spans>>(&key)
+            && let Some(lines) = view.store.result::<Vec<Spans>>(&key)
         {
             self.colors = Colors { first: around.start, lines: lines.clone(), key, len: self.area.lines().len() };
         }

@@ -85,7 +85,7 @@ impl Field {
         Field {
             name: input.name,
             label: input.name.trim_end_matches("_id").replace('_', " "),
-            help: said(input.help),
+            help: help_text(input.help),
             default: String::new(),
             widget,
             required: input.required,
@@ -302,7 +302,7 @@ impl Field {
                 Found::Missing => return Err(NoValue::Wrong(format!("there is no {}", noun(complete)))),
                 Found::Asked => return Err(NoValue::Asked),
             },
-            Widget::Picture => match view.store.made::<Result<(), String>>(&picture::key(text, self.looks)) {
+            Widget::Picture => match view.store.result::<Result<(), String>>(&picture::key(text, self.looks)) {
                 Some(Ok(())) => json!(text),
                 Some(Err(why)) => return Err(NoValue::Wrong(why.clone())),
                 None => return Err(NoValue::Asked),
@@ -356,7 +356,7 @@ fn noun(complete: &Complete) -> &'static str {
 }
 
 /// The documentation of an input as a line for the user: without the marks of code and links.
-fn said(help: &'static str) -> String {
+fn help_text(help: &'static str) -> String {
     let help: Cow<'static, str> = help.trim().into();
     help.replace(['`', '[', ']'], "")
 }

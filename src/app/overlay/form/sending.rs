@@ -105,7 +105,7 @@ impl Form {
                     self.fields.iter().enumerate().flat_map(|(at, f)| f.calls(at)).collect();
                 let known: Vec<&str> = names.iter().map(|(_, name)| name.as_str()).collect();
                 let mut first = None;
-                for (called, why) in server::by_field(&error.said(), &known) {
+                for (called, why) in server::by_field(&error.message(), &known) {
                     let at = names.iter().find(|(_, name)| name == called).map(|(at, _)| *at);
                     let why = self.without_secrets(why);
                     if let Some((at, field)) = at.and_then(|at| Some((at, self.fields.get_mut(at)?))) {

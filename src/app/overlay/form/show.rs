@@ -95,7 +95,7 @@ impl Form {
         let room = if height > 6 { ABOUT } else { 1 };
         match &self.state {
             State::Failed(error) => {
-                let words = format!("{}: {}. {}", error.title(), error.said(), error.next());
+                let words = format!("{}: {}. {}", error.title(), error.message(), error.next());
                 let words = self.without_secrets(words);
                 (text::wrap(&words, width, room.max(usize::from(height / 3).min(5))), Role::Failed)
             }

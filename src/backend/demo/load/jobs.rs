@@ -109,9 +109,11 @@ impl Load {
                 clock = runner::later(stage_end, SignedDuration::from_secs(2));
                 (broken, waiting) = (broken || broke, waiting || waits);
             }
-            let said = one.outcome.get(&planned.name);
-            let (word, script) = match said {
-                Some(said) => said.split_once(' ').map_or((said.as_str(), None), |(word, script)| (word, Some(script))),
+            let outcome_text = one.outcome.get(&planned.name);
+            let (word, script) = match outcome_text {
+                Some(outcome_text) => outcome_text
+                    .split_once(' ')
+                    .map_or((outcome_text.as_str(), None), |(word, script)| (word, Some(script))),
                 None if broken => ("skipped", None),
                 None if waiting => ("created", None),
                 None if planned.manual => ("manual", None),
@@ -119,7 +121,7 @@ impl Load {
             };
             let status = status(word).map_err(|e| format!("outcome.{}: {e}", planned.name))?;
             broke |= matches!(status, Status::Failed | Status::Canceled) && !planned.allow_failure;
-            waits |= matches!(status, Status::Pending | Status::Running | Status::Created) && said.is_some();
+            waits |= matches!(status, Status::Pending | Status::Running | Status::Created) && outcome_text.is_some();
             let script = script.map(str::to_owned).or_else(|| planned.script.clone());
             if let Some(name) = &script
                 && !self.world.scripts.iter().any(|script| script.name == *name)

@@ -56,7 +56,7 @@ pub fn tail(view: &View, notes: &Rows<Note>) -> DocLine<'static> {
     let theme = view.theme;
     match notes.error {
         Some(error) => {
-            let words = format!("{}: {} · r retries", error.title(), error.said());
+            let words = format!("{}: {} · r retries", error.title(), error.message());
             DocLine::new(words, theme.style(Role::Failed))
         }
         None if notes.known && notes.is_empty() => DocLine::new("No comments yet. c adds one.", theme.style(Role::Dim)),
