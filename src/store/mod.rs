@@ -1,4 +1,4 @@
-//! What is known of the server: replies with their age, documents that grow, results of work.
+//! Data from the server: replies with their age, growing documents, and results of computations.
 
 pub mod parts;
 pub mod want;
@@ -17,20 +17,20 @@ pub use want::{
     Canceled, Derive, Follow, HeldState, ListQuery, Load, PER_PAGE, Sink, Ticket, Value, Want, Work, Write,
 };
 
-/// How many replies and results are kept that nobody looks at.
+/// Replies and results kept although nothing uses them.
 const KEPT: usize = 600;
-/// Bytes of replies that are kept in memory: as many as they came in.
+/// Limit of the replies in memory, in bytes as received.
 const ROOM: usize = 256 << 20;
-/// How many documents that grew are: each may hold many megabytes.
+/// Growing documents kept; each may hold many megabytes.
 const GROWN: usize = 24;
 
-/// Names one state of the rows of one list, or of several in a row: no two states of any lists share one. Anything
-/// derived from rows is kept beside the revision it was made from, see [`Derived`].
+/// Identifies one state of the rows of one or several lists; no two states of any lists share one. A value derived from
+/// rows is stored with their revision, see [`Derived`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Revision(u64);
 
 impl Revision {
-    /// The revision of several lists, one behind the other.
+    /// The revision of several lists chained together.
     fn chain(parts: impl Iterator<Item = Revision>) -> Revision {
         let mut hasher = DefaultHasher::new();
         parts.for_each(|part| hasher.write_u64(part.0));
@@ -44,8 +44,8 @@ impl std::fmt::Display for Revision {
     }
 }
 
-/// A value made from the rows of a list and from other inputs `K`. It is read only with the revision it was made from,
-/// so that rows of one list never meet an order or a filter of another.
+/// A value derived from the rows of a list and from other inputs `K`. It can be read only with the revision it was
+/// derived from, so that rows of one list never mix with an order or a filter of another.
 #[derive(Clone, Debug)]
 pub struct Derived<K, T> {
     value: Option<(Revision, K, T)>,
@@ -58,7 +58,7 @@ impl<K, T> Default for Derived<K, T> {
 }
 
 impl<K: PartialEq, T> Derived<K, T> {
-    /// Makes the value where the rows or the inputs are others than those it was made from; returns whether it did.
+    /// Recomputes the value if the rows or the inputs changed, and returns whether it did.
     pub fn update(&mut self, revision: Revision, key: K, make: impl FnOnce() -> T) -> bool {
         let is_current = self.value.as_ref().is_some_and(|(from, of, _)| (*from, of) == (revision, &key));
         if !is_current {
@@ -72,40 +72,40 @@ impl<K: PartialEq, T> Derived<K, T> {
         self.value = None;
     }
 
-    /// Returns whether there is a value, made from whatever rows.
+    /// Returns whether there is a value, of any revision.
     pub fn is_set(&self) -> bool {
         self.value.is_some()
     }
 
-    /// The inputs of the value there is.
+    /// The inputs of the current value.
     pub fn key(&self) -> Option<&K> {
         self.value.as_ref().map(|(_, key, _)| key)
     }
 
-    /// The value, if it was made from these rows.
+    /// The value, if it was derived from these rows.
     pub fn get(&self, revision: Revision) -> Option<&T> {
         self.value.as_ref().filter(|(from, ..)| *from == revision).map(|(.., value)| value)
     }
 }
 
-/// A reply that came.
+/// A reply from the server.
 #[derive(Clone)]
 pub struct Arrival {
-    /// What it says.
+    /// The parsed value.
     pub value: Value,
-    /// Rows, if it is a list.
+    /// The number of rows of a list.
     pub len: usize,
-    /// The page after it, if any.
+    /// The next page, if any.
     pub next: Option<u32>,
     /// Rows of the whole list, if the server counts them.
     pub total: Option<u64>,
-    /// Names the bytes that it was read from, see [`digest`]; 0 where they are not known.
+    /// A hash of the body, see [`digest`]; 0 if unknown.
     pub digest: u64,
-    /// How many bytes those are.
+    /// The size of the body in bytes.
     pub size: usize,
 }
 
-/// A number for the bytes of a reply: the same bytes have the same.
+/// Hashes the body of a reply.
 pub fn digest(body: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(body);
@@ -113,7 +113,7 @@ pub fn digest(body: &[u8]) -> u64 {
 }
 
 impl Arrival {
-    /// Returns whether both were read from the same reply.
+    /// Returns whether both have the same body.
     fn is_as(&self, other: &Arrival) -> bool {
         self.digest != 0 && (self.digest, self.next, self.total) == (other.digest, other.next, other.total)
     }
@@ -128,33 +128,33 @@ impl std::fmt::Debug for Arrival {
 #[derive(Default)]
 struct Entry {
     known: Option<(Arrival, Timestamp)>,
-    /// When the first reply came that said what is known now.
+    /// When the current value was first received.
     since: Option<Timestamp>,
-    /// Counts the replies.
+    /// The number of replies.
     replies: usize,
     error: Option<(Error, Timestamp)>,
     stale: bool,
     loading: bool,
-    /// It became stale while it was loading: the reply on its way may be older than the change.
+    /// It became stale while loading, so the pending reply may be older than the change.
     again: bool,
 }
 
-/// All that is known under one request: one entry, or one a page.
+/// Everything received for one request: one entry per page.
 #[derive(Default)]
 struct Resource {
     entries: Vec<Entry>,
-    /// `starts[i]` is the row at which page `i` begins; one more than there are known pages in a row.
+    /// `starts[i]` is the first row of page `i`; one more entry than there are consecutive pages.
     starts: Vec<usize>,
     revision: Revision,
-    /// The rows of this revision, and of all since then, still begin the rows there are now.
+    /// The rows of this and later revisions are a prefix of the current rows.
     extends: Revision,
-    /// Bytes that it came in.
+    /// The size in bytes as received.
     size: usize,
     used: Cell<u64>,
 }
 
 impl Resource {
-    /// Counts the rows again after a page came; `grew` says that it was not known before.
+    /// Updates the row counts after a page arrived; `grew` if the page is new.
     fn revise(&mut self, revision: Revision, grew: bool) {
         self.revision = revision;
         if !grew {
@@ -189,55 +189,55 @@ struct Computed {
     used: Cell<u64>,
 }
 
-/// Everything that is known. Only the app changes it; panes read.
+/// All data from the server. Only the app changes it; panes read it.
 #[derive(Default)]
 pub struct Store {
     resources: HashMap<Request, Resource>,
     streams: HashMap<Request, Stream>,
     results: HashMap<String, Computed>,
-    /// Computations that failed: they would fail again.
+    /// Keys of computations that failed; they are not retried.
     failed_work: HashSet<String>,
     /// How far what is reader from large things has come.
     progress: HashMap<String, Progress>,
     /// Why the bytes of what was to be reader did not come.
     failed: HashMap<String, Error>,
-    /// Counts turns of the loop, so that what was looked at longest ago is forgotten first.
+    /// The number of loop turns, for least-recently-used eviction.
     turn: u64,
-    /// Counts what became known, or was found not to be there; the source of revisions.
+    /// The number of changes so far; the source of revisions.
     generation: u64,
-    /// When the server last answered anything.
+    /// When the server last answered.
     last_contact: Option<Timestamp>,
-    /// The last failure to reach the server, while it is the last word.
+    /// The last connection error, if nothing has been received since.
     unreachable: Option<Error>,
 }
 
-/// What is known of one reply.
+/// The state of one reply.
 pub struct Remote<'a, T> {
-    /// The value, current or the last known.
+    /// The current or last known value.
     pub value: Option<&'a T>,
     /// The value, to keep or to hand to a worker.
     shared: Option<&'a Value>,
-    /// When it came.
+    /// When it was received.
     pub at: Option<Timestamp>,
-    /// Since when it is known to say this: asked again, a server that said the same changes nothing.
+    /// When this value was first received; an identical reply does not change it.
     pub since: Option<Timestamp>,
-    /// How often the server said what it has.
+    /// The number of replies.
     pub replies: usize,
-    /// Why the last try failed.
+    /// The error of the last attempt.
     pub error: Option<&'a Error>,
-    /// Whether it is loading.
+    /// Whether a request is in flight.
     pub loading: bool,
-    /// Whether it is as the server last said: neither stale nor being asked for.
+    /// Whether it is neither stale nor loading.
     pub settled: bool,
 }
 
-/// A failure after which nobody asks again by themselves: what was known before is not kept up to date any more.
+/// Returns a permanent error, after which requests are not retried automatically.
 fn for_good(error: Option<&Error>) -> Option<&Error> {
     error.filter(|error| !error.is_passing())
 }
 
 impl<'a, T> Remote<'a, T> {
-    /// Returns why the server no longer gives it, where it refuses: it is gone, or hidden.
+    /// Returns the error if the server refuses the value: it is gone or hidden.
     pub fn refused(&self) -> Option<&'a Error> {
         for_good(self.error)
     }
@@ -250,24 +250,24 @@ impl<T: Send + Sync + 'static> Remote<'_, T> {
     }
 }
 
-/// The known rows of a list, across its pages; or of several lists, one behind the other.
+/// The loaded rows of a list, or of several lists chained together.
 pub struct Rows<'a, T> {
     parts: Vec<&'a Resource>,
-    /// Whether the server has more than is known.
+    /// Whether the server has more rows.
     pub more: bool,
     /// Whether a page is loading.
     pub loading: bool,
-    /// Whether page 1 was ever answered.
+    /// Whether page 1 was ever received.
     pub known: bool,
-    /// Why the last try failed.
+    /// The error of the last attempt.
     pub error: Option<&'a Error>,
     /// Rows of the whole list, if the server counts them.
     pub total: Option<u64>,
-    /// When the first page came.
+    /// When the first page was received.
     pub at: Option<Timestamp>,
-    /// Since when the first page is known to say this.
+    /// When the current first page was first received.
     pub since: Option<Timestamp>,
-    /// Names these rows: what was derived from others is to be made again.
+    /// Identifies these rows; values derived from another revision are outdated.
     pub revision: Revision,
     extends: Revision,
     kind: std::marker::PhantomData<&'a T>,
@@ -290,14 +290,14 @@ impl Resource {
 }
 
 impl<'a, T> Rows<'a, T> {
-    /// Returns why the server no longer gives them, where it refuses: they are gone, or hidden.
+    /// Returns the error if the server refuses the rows: they are gone or hidden.
     pub fn refused(&self) -> Option<&'a Error> {
         for_good(self.error)
     }
 }
 
 impl<'a, T: 'static> Rows<'a, T> {
-    /// The rows of several lists, one behind the other.
+    /// Chains the rows of several lists.
     pub fn chain(lists: Vec<Rows<'a, T>>) -> Rows<'a, T> {
         Rows {
             more: lists.iter().any(|list| list.more),
@@ -314,22 +314,22 @@ impl<'a, T: 'static> Rows<'a, T> {
         }
     }
 
-    /// Returns whether the rows only grew at their end since `revision`, one of the same list.
+    /// Returns whether rows were only appended since `revision` of the same list.
     pub fn extends(&self, revision: Revision) -> bool {
         (self.extends..=self.revision).contains(&revision)
     }
 
-    /// Rows that are known.
+    /// The number of loaded rows.
     pub fn len(&self) -> usize {
         self.parts.iter().map(|part| part.len()).sum()
     }
 
-    /// Pages that are known; a server may give shorter ones than it was asked for.
+    /// The number of loaded pages; a server may send shorter pages than requested.
     pub fn pages(&self) -> u32 {
         self.parts.iter().map(|part| part.pages()).max().unwrap_or(0)
     }
 
-    /// Returns whether no row is known.
+    /// Returns whether no row is loaded.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -346,7 +346,7 @@ impl<'a, T: 'static> Rows<'a, T> {
         None
     }
 
-    /// The rows of a page, shared; `index` from 0. The same allocation as long as no newer reply came.
+    /// The shared rows of a page; `index` counts from 0. The allocation stays the same until a newer reply arrives.
     pub fn page(&self, index: usize) -> Option<Arc<Vec<T>>>
     where
         T: Send + Sync,
@@ -355,13 +355,13 @@ impl<'a, T: 'static> Rows<'a, T> {
         arrival.value.clone().downcast().ok()
     }
 
-    /// Returns whether the first `pages` pages are as the server last said: none of them is stale or being asked for.
+    /// Returns whether none of the first `pages` pages is stale or loading.
     pub fn settled(&self, pages: u32) -> bool {
         let entries = self.parts.iter().flat_map(|part| part.entries.iter().take(pages as usize));
         entries.into_iter().all(|entry| !entry.loading && !entry.stale)
     }
 
-    /// The known pages in order, shared: to hand to a worker without a copy.
+    /// The loaded pages in order, shared, for a worker.
     pub fn shared(&self) -> Vec<Arc<Vec<T>>>
     where
         T: Send + Sync,
@@ -371,7 +371,7 @@ impl<'a, T: 'static> Rows<'a, T> {
         pages.filter_map(|(arrival, _)| arrival.value.clone().downcast().ok()).collect()
     }
 
-    /// Returns all known rows in order.
+    /// Iterates over the loaded rows in order.
     pub fn iter(&self) -> impl Iterator<Item = &'a T> + use<'a, T> {
         let known = |part: &'a Resource| part.entries.iter().map_while(|entry| entry.known.as_ref());
         let pages = self.parts.clone().into_iter().flat_map(known);
@@ -379,18 +379,18 @@ impl<'a, T: 'static> Rows<'a, T> {
     }
 }
 
-/// A document that grows, as it stands.
+/// The current state of a growing document.
 pub struct GrowingDocument<'a, S> {
     /// The document.
     pub sink: &'a S,
-    /// Whether nothing more will come.
+    /// Whether it is complete.
     pub over: bool,
     /// Why reading stopped, if it did.
     pub error: Option<&'a Error>,
 }
 
 impl Store {
-    /// Returns what is known of the reply of `endpoint`.
+    /// Returns the state of the reply of `endpoint`.
     pub fn get<E: Endpoint>(&self, endpoint: &E) -> Remote<'_, E::Output> {
         let entry = self.resources.get(&endpoint.request()).and_then(|r| {
             r.used.set(self.turn);
@@ -409,17 +409,17 @@ impl Store {
         }
     }
 
-    /// The known rows of the list that `endpoint` names.
+    /// Returns the loaded rows of the list `endpoint`.
     pub fn list<T: 'static, E: Endpoint<Output = Vec<T>>>(&self, endpoint: &E) -> Rows<'_, T> {
         self.list_at(None, endpoint)
     }
 
-    /// The same of another server than the one at hand, if one is named.
+    /// Like [`Store::list`], on another server if `host` names one.
     pub fn list_at<T: 'static, E: Endpoint<Output = Vec<T>>>(&self, host: Option<&Host>, endpoint: &E) -> Rows<'_, T> {
         self.rows_of(&endpoint.request().at(host))
     }
 
-    /// Returns what is known of the list that `query` asks for.
+    /// Returns the loaded rows of `query`.
     pub fn rows<T: 'static>(&self, query: &ListQuery<T>) -> Rows<'_, T> {
         let mut lists: Vec<Rows<'_, T>> = query.requests().map(|request| self.rows_of(request)).collect();
         match lists.len() {
@@ -451,7 +451,7 @@ impl Store {
         }
     }
 
-    /// The document that `request` feeds.
+    /// Returns the growing document of `request`.
     pub fn growing<S: Sink>(&self, request: &Request) -> Option<GrowingDocument<'_, S>> {
         let stream = self.streams.get(request)?;
         stream.used.set(self.turn);
@@ -459,31 +459,31 @@ impl Store {
         Some(GrowingDocument { sink, over: stream.over, error: stream.error.as_ref() })
     }
 
-    /// The result of a computation, if it was made.
+    /// Returns the result of a computation, if it has finished.
     pub fn result<T: 'static>(&self, key: &str) -> Option<&T> {
         let made = self.results.get(key)?;
         made.used.set(self.turn);
         made.value.downcast_ref()
     }
 
-    /// The same, to keep or to hand to a worker.
+    /// Like [`Store::result`], shared.
     pub fn shared_result<T: Send + Sync + 'static>(&self, key: &str) -> Option<Arc<T>> {
         let made = self.results.get(key)?;
         made.used.set(self.turn);
         made.value.clone().downcast().ok()
     }
 
-    /// Returns how far the bytes for a result have come, while they come.
+    /// Returns the progress of a range read.
     pub fn progress(&self, key: &str) -> Option<Progress> {
         self.progress.get(key).copied()
     }
 
-    /// Returns why the bytes for a result did not come.
+    /// Returns the error of a range read.
     pub fn failed(&self, key: &str) -> Option<&Error> {
         self.failed.get(key)
     }
 
-    /// Returns whether a page of a list (from 1), or a single reply (page 0), is known.
+    /// Returns whether a page of a list (from 1) or a single reply (page 0) is loaded.
     pub fn knows(&self, request: &Request, page: u32) -> bool {
         let entry = self.resources.get(request).and_then(|r| r.entries.get(page.saturating_sub(1) as usize));
         entry.is_some_and(|entry| entry.known.is_some())
@@ -494,14 +494,14 @@ impl Store {
         self.resources.get(request)?.entries.iter().find_map(|e| e.error.as_ref()).map(|(error, _)| error)
     }
 
-    /// Returns whether a request is as the server last said: answered or failed, and neither stale nor being asked for.
+    /// Returns whether a request was answered or failed, and is neither stale nor loading.
     pub fn is_fresh(&self, request: &Request) -> bool {
         let entry = self.resources.get(request).and_then(|resource| resource.entries.first());
         entry.is_some_and(|e| !e.stale && !e.loading && (e.known.is_some() || e.error.is_some()))
     }
 
-    /// Everything of that type that is known of the current server, in whatever list or alone, with the request that it
-    /// came by. For the user who looks for something: it costs what is known.
+    /// Iterates over all values of type `T` from the current server, in lists or alone, with their requests. Costs time
+    /// proportional to the size of the store.
     pub fn known<T: 'static>(&self) -> impl Iterator<Item = (&Request, &T)> {
         self.resources.iter().filter(|(request, _)| request.host.is_none()).flat_map(|(request, resource)| {
             let known = resource.entries.iter().filter_map(|entry| entry.known.as_ref());
@@ -512,12 +512,12 @@ impl Store {
         })
     }
 
-    /// Returns whether a request is on its way.
+    /// Returns whether a request is in flight.
     pub fn is_loading(&self, request: &Request) -> bool {
         self.resources.get(request).is_some_and(|resource| resource.entries.iter().any(|entry| entry.loading))
     }
 
-    /// Returns what a request came to, of one whose [`Load`] reads its reply in its own way.
+    /// Returns the reply of a request whose [`Load`] has its own reader.
     pub fn read_as<T: 'static>(&self, request: &Request) -> Option<&T> {
         let resource = self.resources.get(request)?;
         resource.used.set(self.turn);
@@ -525,7 +525,7 @@ impl Store {
         arrival.value.downcast_ref()
     }
 
-    /// A number that is another one once something else is known: for who would look through all of it.
+    /// Returns a number that changes whenever the store does.
     pub fn generation(&self) -> u64 {
         self.generation
     }
@@ -535,14 +535,14 @@ impl Store {
         self.last_contact
     }
 
-    /// Returns why the server is out of reach, while it is.
+    /// Returns the connection error while the server is unreachable.
     pub fn unreachable(&self) -> Option<&Error> {
         self.unreachable.as_ref()
     }
 
     // ---- what the app does to it
 
-    /// The next page of `load` to ask for at `now`, and when to look again where none is due yet.
+    /// Returns the page of `load` to request at `now`, or when the next one is due.
     pub fn due(&self, load: &Load, now: Timestamp) -> (Option<u32>, Option<Timestamp>) {
         let resource = self.resources.get(&load.request);
         let first = if load.pages == 0 { 0 } else { 1 };
@@ -550,7 +550,7 @@ impl Store {
         let mut loading = 0;
         let known = resource.and_then(|r| r.entries.first()).and_then(|e| e.known.as_ref());
         let total = known.and_then(|(arrival, _)| arrival.total);
-        // A server may give fewer rows a page than it was asked for.
+        // A server may send fewer rows per page than requested.
         let rows =
             known.filter(|(a, _)| a.next.is_some() && a.len > 0).map_or(u64::from(PER_PAGE), |(a, _)| a.len as u64);
         for index in 0..load.pages.max(1) as usize {
@@ -571,7 +571,7 @@ impl Store {
                     return (Some(page), None);
                 }
                 if error.is_passing() {
-                    // What failed in passing is tried again by itself, in its own time, or when the server allows it.
+                    // Temporary errors are retried after a while, or when the server allows it.
                     let asked = match error.fault {
                         Fault::Limited(Some(wait)) => wait.as_secs_f64(),
                         _ => 0.0,
@@ -600,28 +600,28 @@ impl Store {
         (None, wake)
     }
 
-    /// Returns whether the stream of `follow` still has to be read.
+    /// Returns whether the stream of `follow` is incomplete.
     pub fn follows(&self, follow: &Follow) -> bool {
         self.streams.get(&follow.request).is_none_or(|s| !s.over && s.error.is_none())
     }
 
-    /// Returns whether the result named `key` is still to be made.
+    /// Returns whether the result `key` is missing.
     pub fn lacks(&self, key: &str) -> bool {
         !self.results.contains_key(key) && !self.failed_work.contains(key) && !self.failed.contains_key(key)
     }
 
-    /// Bytes that a stream already holds.
+    /// Returns what is known of a request before it starts.
     pub fn held(&self, request: &Request) -> HeldState {
         let held = |s: &Stream| HeldState { amount: s.sink.held(), tail: s.sink.tail().to_vec() };
         self.streams.get(request).map(held).unwrap_or_default()
     }
 
-    /// Returns whether a stream should bring no more for the moment.
+    /// Returns whether a stream should pause.
     pub fn is_full(&self, request: &Request) -> bool {
         self.streams.get(request).is_some_and(|s| s.sink.is_full())
     }
 
-    /// A request went out, or was taken back.
+    /// Records that a request was started or canceled.
     pub fn set_loading(&mut self, ticket: &Ticket, loading: bool) {
         match ticket {
             Ticket::Load(request, page) => {
@@ -634,9 +634,9 @@ impl Store {
         }
     }
 
-    /// A reply, or the news that there is none.
+    /// Records a reply or an error.
     pub fn arrived(&mut self, request: &Request, page: u32, outcome: Result<Arrival, Error>, now: Timestamp) {
-        // Whether another server answers says nothing about the one at hand.
+        // Another server's answer says nothing about the current one.
         if request.host.is_none() {
             self.note_reach(outcome.as_ref().err(), now);
         }
@@ -650,7 +650,7 @@ impl Store {
                 entry.error = None;
                 entry.replies += 1;
                 match &mut entry.known {
-                    // The same bytes again: nothing that was made of them has to be made again.
+                    // An identical body: derived values stay valid.
                     Some((known, at)) if known.is_as(&arrival) => *at = now,
                     known => {
                         grew = known.is_none();
@@ -680,7 +680,7 @@ impl Store {
         }
     }
 
-    /// A reply from before, which came `at`: shown until the server answers. What is known already is newer.
+    /// Adds a cached reply received `at`, unless a newer one is known.
     pub fn recalled(&mut self, request: &Request, page: u32, arrival: Arrival, at: Timestamp) {
         let Some(entry) = self.entry(request, page).filter(|entry| entry.known.is_none()) else { return };
         entry.known = Some((arrival, at));
@@ -692,7 +692,7 @@ impl Store {
         }
     }
 
-    /// Returns when the oldest came of what is known of `wants` and can become another thing.
+    /// Returns when the oldest reply of `wants` that can change was received.
     pub fn oldest(&self, wants: &[Want]) -> Option<Timestamp> {
         let loads = wants.iter().filter_map(|want| if let Want::Load(load) = want { Some(load) } else { None });
         let loads = loads.filter(|load| !load.is_lasting());
@@ -700,18 +700,17 @@ impl Store {
         entries.filter_map(|entry| entry.known.as_ref()).map(|(_, at)| *at).min()
     }
 
-    /// Returns whether something that is known of `wants` could not be read again: what is shown of it may be true no
-    /// more.
+    /// Returns whether a reply of `wants` could not be refreshed and may be outdated.
     pub fn is_outlived(&self, wants: &[Want]) -> bool {
         let loads = wants.iter().filter_map(|want| if let Want::Load(load) = want { Some(load) } else { None });
         let mut entries = loads.filter_map(|load| self.resources.get(&load.request)).flat_map(|r| &r.entries);
         entries.any(|entry| entry.known.is_some() && entry.error.is_some())
     }
 
-    /// Remembers whether the server is within reach.
+    /// Records whether the server is reachable.
     pub fn note_reach(&mut self, error: Option<&Error>, now: Timestamp) {
         match error {
-            // Never sent: it says nothing about the server.
+            // These were never sent and say nothing about the server.
             Some(Error { fault: Fault::ReadOnly | Fault::Disk(_), .. }) => {}
             Some(e) if matches!(e.fault, Fault::Offline(_) | Fault::Timeout(_) | Fault::Tls(_)) => {
                 self.unreachable = Some(e.clone());
@@ -723,7 +722,7 @@ impl Store {
         }
     }
 
-    /// The stream of `follow`, made where it is new.
+    /// Creates the document of `follow` unless it exists.
     pub fn open_stream(&mut self, follow: &Follow) {
         let turn = self.turn;
         self.streams.entry(follow.request.clone()).or_insert_with(|| Stream {
@@ -734,7 +733,7 @@ impl Store {
         });
     }
 
-    /// Bytes of a stream; `restart` where what was held is no longer true.
+    /// Appends bytes to a stream; `restart` clears it first.
     pub fn grow(&mut self, request: &Request, bytes: &[u8], restart: bool) {
         if let Some(stream) = self.streams.get_mut(request) {
             if restart {
@@ -745,7 +744,7 @@ impl Store {
         }
     }
 
-    /// The end of a stream, or why it broke off.
+    /// Records the end of a stream, or the error that ended it.
     pub fn ended(&mut self, request: &Request, error: Option<Error>) {
         if let Some(stream) = self.streams.get_mut(request) {
             stream.over = error.is_none();
@@ -753,8 +752,8 @@ impl Store {
         }
     }
 
-    /// The result of a computation. What stands before a tab in its key names what it is of: a newer one takes the place of
-    /// an older one, so that results about something that grows do not pile up.
+    /// Stores the result of a computation. The part of its key before a tab identifies its subject: a newer result
+    /// replaces an older one of the same subject.
     pub fn keep(&mut self, key: String, value: Value) {
         if let Some((of, _)) = key.split_once('\t') {
             self.results.retain(|known, _| known.split_once('\t').is_none_or(|(older, _)| older != of));
@@ -764,23 +763,23 @@ impl Store {
         self.results.insert(key, Computed { value, used });
     }
 
-    /// Bytes for a result have come.
+    /// Records the progress of a range read.
     pub fn advance(&mut self, key: String, progress: Progress) {
         self.progress.insert(key, progress);
     }
 
-    /// The bytes for a result did not come.
+    /// Records the error of a range read.
     pub fn fail(&mut self, key: String, error: Error) {
         self.progress.remove(&key);
         self.failed.insert(key, error);
     }
 
-    /// The computation named `key` failed, and is not tried again.
+    /// Records that the computation `key` failed; it is not retried.
     pub fn give_up(&mut self, key: String) {
         self.failed_work.insert(key);
     }
 
-    /// Makes every reply of these routes stale: a write changed what they say. Their streams may go on.
+    /// Marks every reply of these routes as stale after a write; their streams may continue.
     pub fn touch(&mut self, routes: &[&str]) {
         for (_, stream) in self.streams.iter_mut().filter(|(request, _)| routes.contains(&request.route)) {
             stream.over = false;
@@ -796,7 +795,7 @@ impl Store {
         }
     }
 
-    /// Makes stale what of `wants` came before a moment, or failed before it: it is shown still, and asked for again.
+    /// Marks replies of `wants` older than `before` as stale: they stay visible and are requested again.
     pub fn outdate(&mut self, wants: &[Want], before: Timestamp) {
         for want in wants {
             let Want::Load(load) = want else { continue };
@@ -808,7 +807,7 @@ impl Store {
         }
     }
 
-    /// Makes what `wants` name stale, so that it is asked for again.
+    /// Marks the replies of `wants` as stale, so that they are requested again.
     pub fn refresh(&mut self, wants: &[Want]) {
         for want in wants {
             match want {
@@ -832,7 +831,7 @@ impl Store {
         }
     }
 
-    /// A new turn: forgets what was looked at longest ago, where too much is kept.
+    /// Starts a turn and evicts the least recently used entries beyond the limits.
     pub fn turn(&mut self) {
         self.turn += 1;
         let turn = self.turn;
@@ -846,7 +845,7 @@ impl Store {
         let resource = self.resources.entry(request.clone()).or_default();
         resource.used.set(turn);
         let index = page.saturating_sub(1) as usize;
-        // Pages are asked for in order: at most one new entry at the end.
+        // Pages are requested in order, so at most one entry is new.
         if resource.entries.len() == index {
             resource.entries.push(Entry::default());
         }
@@ -854,14 +853,14 @@ impl Store {
     }
 }
 
-/// Seconds after which a request that failed in passing is sent again, while it is wanted.
+/// Seconds before a wanted request is retried after a temporary error.
 const RETRY_SECONDS: f64 = 10.0;
 
 fn later(at: Timestamp, seconds: f64) -> Timestamp {
     at.checked_add(jiff::SignedDuration::from_millis((seconds * 1000.0) as i64)).unwrap_or(Timestamp::MAX)
 }
 
-/// The earlier of two moments, if any.
+/// Returns the earlier of two times, if any.
 pub fn earliest(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.min(b)),
@@ -869,9 +868,9 @@ pub fn earliest(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp>
     }
 }
 
-/// Where there are more than so many, or more than so many bytes of them, forgets those that were used longest ago, so
-/// that half of that stays; but never what was used in the turn that ended: it would be asked for again at once, and
-/// forever. `of` says when a value was used, and how many bytes it is of.
+/// Evicts the least recently used entries if there are more than the limits of entries or bytes, down to half of them,
+/// but never those used in the turn that ended: they would be requested again at once. `of` returns when a value was
+/// used, and its bytes.
 fn forget<K: Eq + std::hash::Hash, V>(
     map: &mut HashMap<K, V>,
     (most, room): (usize, usize),

@@ -1,5 +1,4 @@
-//! What is read from a large thing of the server without holding it: from some of its bytes, or from a file without a
-//! name that holds all of them.
+//! Reads parts of large remote files: from byte ranges, or from an unnamed temporary file with all of it.
 
 use super::want::{Canceled, Value};
 use crate::api::client::Slice;
@@ -12,7 +11,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Bytes of something large, as far as they are here. Cheap to clone.
+/// The bytes of a large file that are available. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Parts {
     total: u64,
@@ -21,41 +20,41 @@ pub struct Parts {
 
 #[derive(Clone, Debug)]
 enum HeldBytes {
-    /// Some of them, each with the place of its first byte; those that came last are looked at first.
+    /// Ranges with their offsets; the latest is searched first.
     Pieces(Vec<(u64, Bytes)>),
-    /// All of them, on disk.
+    /// All bytes, on disk.
     File(Arc<Mutex<File>>),
 }
 
 impl Parts {
-    /// Nothing yet of `total` bytes.
+    /// Creates an empty file of `total` bytes.
     pub fn of(total: u64) -> Parts {
         Parts { total, held: HeldBytes::Pieces(Vec::new()) }
     }
 
-    /// Returns all of it, in memory.
+    /// Creates a complete file in memory.
     pub fn whole(bytes: Bytes) -> Parts {
         Parts { total: bytes.len() as u64, held: HeldBytes::Pieces(vec![(0, bytes)]) }
     }
 
-    /// Returns all of it, in a file of `total` bytes that nobody else writes to.
+    /// Creates a complete file on disk, of `total` bytes.
     pub fn file(file: File, total: u64) -> Parts {
         Parts { total, held: HeldBytes::File(Arc::new(Mutex::new(file))) }
     }
 
-    /// Takes more bytes in, of which the first is number `start`.
+    /// Adds bytes at the offset `start`.
     pub fn add(&mut self, start: u64, bytes: Bytes) {
         if let HeldBytes::Pieces(pieces) = &mut self.held {
             pieces.insert(0, (start, bytes));
         }
     }
 
-    /// Bytes in all.
+    /// The total size in bytes.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// Returns whether all of it is here.
+    /// Returns whether all bytes are available.
     pub fn is_whole(&self) -> bool {
         match &self.held {
             HeldBytes::Pieces(pieces) => {
@@ -65,7 +64,7 @@ impl Parts {
         }
     }
 
-    /// The bytes of `range`; `None` if they are not all here. Reads the disk: for workers.
+    /// Returns the bytes of `range`; `None` if some are missing. Blocks on the disk, so call it on a worker.
     pub fn read(&self, range: Range<u64>) -> io::Result<Option<Bytes>> {
         if range.start > range.end || range.end > self.total {
             return Ok(None);
@@ -87,52 +86,51 @@ impl Parts {
     }
 }
 
-/// What came of looking at the parts.
+/// The outcome of one read.
 pub enum Step<T> {
     /// The result.
     Made(T),
-    /// These bytes are needed, too.
+    /// More bytes are needed.
     Need(Range<u64>),
 }
 
-/// Something that is read from parts of a large thing: the list of an archive, one file of it.
+/// A value read from parts of a large file, such as the list of an archive or one of its files.
 pub trait RangeRead: Send + Sync + 'static {
-    /// What it makes.
+    /// The result.
     type Output: Send + Sync + 'static;
-    /// Names the result, as of a computation.
+    /// The key of the result.
     fn key(&self) -> String;
-    /// The large thing.
+    /// The request of the large file.
     fn request(&self) -> Request;
-    /// Returns what is asked for first. A server that knows no parts sends everything.
+    /// Returns the first range to request. A server without range support sends everything.
     fn begin(&self) -> Slice;
-    /// Bytes that may be brought in all; see [`RangeRead::too_large`].
+    /// The most bytes to download; see [`RangeRead::too_large`].
     fn most(&self) -> u64;
-    /// The result where more than [`RangeRead::most`] would have to be brought; `bytes` are those that it would be, as far as
-    /// the server says.
+    /// Returns the result if more than [`RangeRead::most`] bytes would be needed; `bytes` is that size, if known.
     fn too_large(&self, bytes: u64) -> Self::Output;
-    /// Makes it of what is here, on a worker.
+    /// Reads the result from the available bytes, on a worker.
     fn read(&self, parts: &Parts, canceled: Canceled<'_>) -> Step<Self::Output>;
 }
 
 type ReadParts = Arc<dyn Fn(&Parts, Canceled<'_>) -> Step<Value> + Send + Sync>;
 type TooLarge = Arc<dyn Fn(u64) -> Value + Send + Sync>;
 
-/// A [`RangeRead`] without its type. Equal by key.
+/// A type-erased [`RangeRead`]. Equal by key.
 #[derive(Clone)]
 pub struct AnyRangeRead {
-    /// Names the result.
+    /// The key of the result.
     pub key: String,
-    /// The large thing.
+    /// The request of the large file.
     pub request: Request,
-    /// What is asked for first.
+    /// The first range to request.
     pub begin: Slice,
-    /// Bytes that may be brought in all.
+    /// The most bytes to download.
     pub most: u64,
-    /// Wait this long before asking, so that a moving cursor does not ask at each step.
+    /// The delay before the request, so that a moving cursor does not send one at each step.
     pub delay: Duration,
-    /// The result where that is not enough.
+    /// Returns the result for a file that is too large.
     pub too_large: TooLarge,
-    /// Makes the result of what is here.
+    /// Reads the result from the available bytes.
     pub read: ReadParts,
 }
 
@@ -155,7 +153,7 @@ impl AnyRangeRead {
         }
     }
 
-    /// Ask only when it has been wanted for that long.
+    /// Delays the request until it has been wanted for that long.
     pub fn after(mut self, delay: Duration) -> AnyRangeRead {
         self.delay = delay;
         self

@@ -1,4 +1,4 @@
-//! What a pane needs, as data: the app compares it with what is known and starts or cancels the difference.
+//! What a pane needs, as data: the app compares it with the store and starts or cancels the difference.
 
 use super::parts::AnyRangeRead;
 use crate::api::endpoint::Request;
@@ -11,30 +11,30 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A value of any type, shared between the task that made it, the store, and whoever looks at it.
+/// A shared value of any type.
 pub type Value = Arc<dyn Any + Send + Sync>;
 
-/// Whether the work is no longer wanted.
+/// Returns whether the work is no longer wanted.
 pub type Canceled<'a> = &'a dyn Fn() -> bool;
 
-/// Entries a page that lists ask for: the most that servers give.
+/// Rows per page: the most that servers send.
 pub const PER_PAGE: u32 = 100;
 
-/// Something that a visible pane needs.
+/// Something a visible pane needs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Want {
     /// A reply, or the first pages of a list.
     Load(Load),
-    /// A document that grows while it is watched.
+    /// A growing document.
     Follow(Follow),
-    /// Something computed off the loop from what is known.
+    /// A computation off the loop.
     Work(Work),
-    /// Something read from parts of a large thing of the server.
+    /// A value read from parts of a large remote file.
     Parts(AnyRangeRead),
 }
 
 impl Want {
-    /// The server that is meant, if it is another than the one at hand.
+    /// Returns the server, if it is not the current one.
     pub fn host(&self) -> Option<&Host> {
         match self {
             Want::Load(load) => load.request.host.as_ref(),
@@ -45,34 +45,34 @@ impl Want {
     }
 }
 
-/// Names one thing in flight: what is started, canceled, and answered.
+/// Identifies one task in flight.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Ticket {
     /// A page of a reply; 0 for a reply that has no pages.
     Load(Request, u32),
-    /// A stream.
+    /// A growing document.
     Follow(Request),
     /// A computation, by its key.
     Work(String),
-    /// The parts of a large thing, by the key of what is made of them.
+    /// A range read, by the key of its result.
     Parts(String),
 }
 
-/// A reader of replies: the value, and how many rows it holds where it is a list.
+/// Parses a reply: the value, and its number of rows if it is a list.
 pub type Reader = fn(&[u8], Option<&str>) -> Result<(Value, usize), Unreadable>;
 
-/// A reply that is needed. Two are equal when their requests are.
+/// A reply that is needed. Equal by request.
 #[derive(Clone)]
 pub struct Load {
     /// The request without a page.
     pub request: Request,
-    /// How many pages of a list are needed; 0 for a reply that is no list.
+    /// The number of pages needed; 0 for a reply that is not a list.
     pub pages: u32,
-    /// Ask again when the reply is older than this.
+    /// The age after which the reply is requested again.
     pub every: Option<Duration>,
-    /// How many pages may be asked for at once.
+    /// The number of pages requested concurrently.
     pub concurrency: u32,
-    /// Wait this long before asking, so that a filter that is being typed does not ask at each letter.
+    /// The delay before the request, so that typing a filter does not send one per character.
     pub delay: Duration,
     /// [`Endpoint::IMMUTABLE_BY`].
     pub immutable_by: Option<&'static str>,
@@ -81,7 +81,7 @@ pub struct Load {
 }
 
 impl Load {
-    /// The one reply of `endpoint`.
+    /// Wants the single reply of `endpoint`.
     pub fn one<E: Endpoint>(endpoint: &E) -> Load {
         Load {
             request: endpoint.request(),
@@ -94,7 +94,7 @@ impl Load {
         }
     }
 
-    /// The first `pages` pages of the list that `endpoint` names, as many as there are.
+    /// Wants up to `pages` pages of the list `endpoint`.
     pub fn list<T: Send + Sync + 'static, E: Endpoint<Output = Vec<T>>>(endpoint: &E, pages: u32) -> Load
     where
         Vec<T>: Reply,
@@ -111,13 +111,13 @@ impl Load {
         }
     }
 
-    /// The same, asked of another server than the one at hand, if one is named.
+    /// Sends the request to another server, if `host` names one.
     pub fn at(mut self, host: Option<&Host>) -> Load {
         self.request = self.request.at(host);
         self
     }
 
-    /// Returns whether the reply stays the same forever: what is named by its hash is never another thing.
+    /// Returns whether the reply never changes, because it is named by a SHA.
     pub fn is_lasting(&self) -> bool {
         let Some(slot) = self.immutable_by else { return false };
         let is_slot = |part: &str| part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) == Some(slot);
@@ -126,13 +126,13 @@ impl Load {
         parts.any(|(name, value)| is_slot(name) && is_hash(value))
     }
 
-    /// Ask again whenever the reply is older than `age`.
+    /// Requests the reply again when it is older than `age`.
     pub fn every(mut self, age: Duration) -> Load {
         self.every = Some(age);
         self
     }
 
-    /// Ask for up to `pages` pages at once, before it is known that there are so many.
+    /// Requests up to `pages` pages concurrently, before their number is known.
     pub fn concurrency(mut self, pages: u32) -> Load {
         self.concurrency = pages.max(1);
         self
@@ -145,8 +145,7 @@ impl Load {
     }
 }
 
-/// A list as it is asked for, of one request or of several whose rows follow on one another; made once when what is asked
-/// for changes, and looked up without being made again.
+/// The requests of a list, one or several whose rows are chained. Build it once when the query changes.
 pub struct ListQuery<T> {
     loads: Vec<Load>,
     row: PhantomData<fn() -> T>,
@@ -159,7 +158,7 @@ impl<T> Clone for ListQuery<T> {
 }
 
 impl<T: Send + Sync + 'static> ListQuery<T> {
-    /// The list that `endpoint` names.
+    /// Queries the list `endpoint`.
     pub fn new<E: Endpoint<Output = Vec<T>>>(endpoint: &E) -> ListQuery<T>
     where
         Vec<T>: Reply,
@@ -167,7 +166,7 @@ impl<T: Send + Sync + 'static> ListQuery<T> {
         ListQuery::chain([endpoint])
     }
 
-    /// The lists that the endpoints name, one behind the other.
+    /// Queries several lists, chained.
     pub fn chain<'a, E: Endpoint<Output = Vec<T>> + 'a>(endpoints: impl IntoIterator<Item = &'a E>) -> ListQuery<T>
     where
         Vec<T>: Reply,
@@ -177,7 +176,7 @@ impl<T: Send + Sync + 'static> ListQuery<T> {
 }
 
 impl<T> ListQuery<T> {
-    /// Its requests, without a page.
+    /// The requests, without a page.
     pub fn requests(&self) -> impl Iterator<Item = &Request> {
         self.loads.iter().map(|load| &load.request)
     }
@@ -201,28 +200,28 @@ impl fmt::Debug for Load {
     }
 }
 
-/// A document that takes bytes as they come.
+/// A document that grows as bytes arrive.
 pub trait Sink: Any + Send {
-    /// More bytes, cut anywhere.
+    /// Appends bytes, split anywhere.
     fn push(&mut self, bytes: &[u8]);
-    /// What was held is no longer true: the document starts again.
+    /// Clears the document.
     fn reset(&mut self);
-    /// Returns how many bytes it was given.
+    /// Returns the number of bytes received.
     fn held(&self) -> u64;
-    /// The last of them, some hundred: what comes next must follow on these.
+    /// Returns the last few hundred bytes, which the next ones must follow.
     fn tail(&self) -> &[u8] {
         &[]
     }
-    /// Returns whether no more should come until some of what is held was put elsewhere.
+    /// Returns whether the stream should pause until some bytes are on disk.
     fn is_full(&self) -> bool {
         false
     }
 }
 
-/// What is known of something that is started: bytes of a stream, or whether there was a reply before.
+/// What is known of a request before it starts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeldState {
-    /// How much.
+    /// Bytes of a stream, or 1 if there was a reply.
     pub amount: u64,
     /// The last bytes of a stream.
     pub tail: Vec<u8>,
@@ -234,16 +233,16 @@ impl From<u64> for HeldState {
     }
 }
 
-/// A document that grows on the server, and the reply that tells whether it still does. Equal by request.
+/// A growing document and the status that tells when it is complete. Equal by request.
 #[derive(Clone)]
 pub struct Follow {
-    /// Where the bytes come from.
+    /// The request of the bytes.
     pub request: Request,
-    /// What tells whether it still grows; read before the bytes, so that the last ones are never missed.
+    /// The request of the status; read before the bytes, so that the last ones are never missed.
     pub status: Load,
-    /// Whether that reply says that nothing more will come.
+    /// Returns whether that status means the document is complete.
     pub over: fn(&Value) -> bool,
-    /// Makes the document.
+    /// Creates the document.
     pub sink: fn() -> Box<dyn Sink>,
 }
 
@@ -259,30 +258,30 @@ impl fmt::Debug for Follow {
     }
 }
 
-/// A computation over known things: highlighting, parsing, ranking.
+/// A computation, such as highlighting, parsing or ranking.
 pub trait Derive: Send + Sync + 'static {
     /// What it makes.
     type Output: Send + Sync + 'static;
-    /// Names the result; the same key means the same result, so it holds what the input's identity is.
+    /// The key of the result. The same key means the same result, so it identifies the input.
     fn key(&self) -> String;
-    /// Makes it, on a worker; looks now and then whether it is still wanted.
+    /// Runs on a worker; checks now and then whether it was canceled.
     fn run(&self, canceled: Canceled<'_>) -> Self::Output;
 }
 
-/// The body of a computation.
+/// The function of a computation.
 pub type Run = Arc<dyn Fn(Canceled<'_>) -> Value + Send + Sync>;
 
-/// A [`Derive`] without its type. Equal by key.
+/// A type-erased [`Derive`]. Equal by key.
 #[derive(Clone)]
 pub struct Work {
     /// Names the result.
     pub key: String,
-    /// Makes it.
+    /// The function to run.
     pub run: Run,
 }
 
 impl Work {
-    /// The computation `derive`.
+    /// Erases the type of `derive`.
     pub fn new<D: Derive>(derive: D) -> Work {
         Work { key: derive.key(), run: Arc::new(move |canceled| Arc::new(derive.run(canceled)) as Value) }
     }
@@ -324,25 +323,25 @@ impl From<Work> for Want {
     }
 }
 
-/// A change to send. It is never sent twice by itself.
+/// A write request. It is never retried automatically.
 #[derive(Clone)]
 pub struct Write {
-    /// The call.
+    /// The request.
     pub request: Request,
-    /// Routes whose replies its success makes stale.
+    /// Routes whose replies become stale when it succeeds.
     pub touches: &'static [&'static str],
     /// Reads the reply.
     pub read: Reader,
-    /// What is being done, for the footer: `comment on !12`.
+    /// A description for messages: `comment on !12`.
     pub what: String,
-    /// The command that takes it back, and what that does: `resumes it`.
+    /// The command that undoes it, and a description: `resumes it`.
     pub undo: Option<(&'static str, &'static str)>,
-    /// Files of this machine that go along, by the names of their inputs.
+    /// Local files to upload, by the names of their inputs.
     pub files: Vec<(&'static str, PathBuf)>,
 }
 
 impl Write {
-    /// The change that `endpoint` makes; `what` names it for the user, as in "could not {what}".
+    /// A write of `endpoint`; `what` describes it, as in "could not {what}".
     pub fn new<E: Endpoint>(endpoint: &E, what: impl Into<String>) -> Write {
         Write {
             request: endpoint.request(),
@@ -354,7 +353,7 @@ impl Write {
         }
     }
 
-    /// The same change, which `command` takes back; `words` say what that does.
+    /// Sets the command that undoes it; `words` describe what that does.
     pub fn undone_by(mut self, command: &'static str, words: &'static str) -> Write {
         self.undo = Some((command, words));
         self
