@@ -1,6 +1,6 @@
 //! Branches of a project's repository (specification, "Branches").
 
-use crate::api::commits::Commit;
+use crate::api::commits::resources::Commit;
 use crate::api::views::COMMIT_OF_BRANCH;
 use crate::api::{Id, Nothing};
 

@@ -1,6 +1,6 @@
 //! Jobs of pipelines: their states, traces and artifacts (specification, "Jobs").
 
-use crate::api::commits::Commit;
+use crate::api::commits::resources::Commit;
 use crate::api::projects::ProjectBrief;
 use crate::api::runners::Runner;
 use crate::api::users::Profile;

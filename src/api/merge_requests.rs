@@ -1,6 +1,6 @@
 //! Merge requests (specification, "Merge requests").
 
-use crate::api::commits::{Commit, DiffEntry};
+use crate::api::commits::resources::{Commit, DiffEntry};
 use crate::api::jobs::PipelineBrief;
 use crate::api::notes::ListMergeRequestNotes;
 use crate::api::projects::GetProject;

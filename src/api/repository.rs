@@ -1,6 +1,6 @@
 //! Trees, blobs, archives, comparisons and contributors of a repository (specification, "Repository browsing").
 
-use crate::api::commits::{Commit, DiffEntry};
+use crate::api::commits::resources::{Commit, DiffEntry};
 use crate::api::views::SHORT_COMMIT;
 use crate::api::{Id, Raw};
 use base64::Engine as _;

@@ -1,6 +1,6 @@
 //! Search everywhere, in a group, in a project (specification, "Search").
 
-use crate::api::commits::Commit;
+use crate::api::commits::resources::Commit;
 use crate::api::merge_requests::{MergeRequest, Milestone, TimeStats};
 use crate::api::notes::Note;
 use crate::api::projects::Project;

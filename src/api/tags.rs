@@ -1,6 +1,6 @@
 //! Tags and the releases that hang on them (specification, "Tags and releases").
 
-use crate::api::commits::Commit;
+use crate::api::commits::resources::Commit;
 use crate::api::{Id, Nothing, Time};
 
 crate::resource! {

@@ -8,6 +8,7 @@ use super::reject::Reject;
 use super::world::World;
 use axum::http::HeaderMap;
 use git2::{ObjectType, Oid};
+use rustls::crypto::ring;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -196,6 +197,13 @@ impl Rights {
         let is_member = || snippet.visibility != Visibility::Private && self.in_project(world, project) > 0;
         self.sees(snippet.visibility) || self.user == Some(snippet.author) || self.admin || is_member()
     }
+}
+
+/// 160 random bits in hexadecimal.
+pub fn secret() -> Option<String> {
+    let mut bytes = [0u8; 20];
+    ring::default_provider().secure_random.fill(&mut bytes).ok()?;
+    Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 #[cfg(test)]

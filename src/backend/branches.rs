@@ -1,12 +1,13 @@
 //! Branches.
 
 use super::cache::Cache;
-use super::call::{Answer, Outcome, Reading, Writing, ok, repository_path};
+use super::call::{Answer, Outcome, Reading, Writing, ok};
 use super::git::{Git, Head};
 use super::mount::Mount;
 use super::page::Extent;
 use super::records::{MergeRequest, Project, ProtectedBranch, Range, State, level};
 use super::reject::Reject;
+use super::store::repository_path;
 use super::world::World;
 use crate::api::Nothing;
 use crate::api::branches::*;

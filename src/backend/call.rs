@@ -2,13 +2,14 @@
 
 use super::auth::Rights;
 use super::cache::Cache;
+use super::deliveries::Event;
 use super::git::Git;
-use super::hooks::Event;
 use super::page::{Extent, Paging};
 use super::params::Inputs;
 use super::records::{Group, Project, User, level};
 use super::reject::Reject;
 use super::stop::Stop;
+use super::store::repository_path;
 use super::world::World;
 use crate::api::Id;
 use crate::api::views::Fields;
@@ -17,7 +18,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use jiff::Timestamp;
 use serde_json::Value;
 use std::ops::Deref;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// One request, past authentication. `W` is `&World` or `&mut World`.
@@ -268,11 +269,6 @@ impl<W: Deref<Target = World>> Call<W> {
         let other = if default == "desc" { "asc" } else { "desc" };
         Ok(self.choice("sort", sort, &[default, other])? == "desc")
     }
-}
-
-/// Returns where the repository of a project is.
-pub fn repository_path(repositories: &Path, project: u64) -> PathBuf {
-    repositories.join(format!("{project}.git"))
 }
 
 /// Puts rows in order; rows that are alike keep the order of their numbers, both ways.

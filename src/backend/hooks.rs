@@ -1,25 +1,18 @@
-//! System hooks: who is project_payload of what happens, for administrators.
+//! System hooks, for administrators, and the events that they are sent.
 
 use super::call::{Call, Outcome, Reading, Writing, ok};
+use super::deliveries::{Event, Kind, deliver};
 use super::git::Git;
 use super::mount::Mount;
 use super::records;
 use super::reject::Reject;
 use super::world::World;
 use crate::api::Nothing;
-use crate::api::client::is_loopback;
 use crate::api::hooks::*;
 use crate::backend::presenters::time;
 use git2::Oid;
 use serde_json::{Value, json};
 use std::ops::Deref;
-use std::time::Duration;
-
-/// How long a receiver may take.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// How long to wait before each further try, where no receiver was there.
-const PAUSES: [Duration; 4] =
-    [Duration::from_millis(200), Duration::from_secs(1), Duration::from_secs(5), Duration::from_secs(25)];
 
 pub fn mount(mount: Mount) -> Mount {
     mount
@@ -93,22 +86,7 @@ fn test(call: &Reading, input: TestHook) -> Outcome<HookTest> {
     ok(sample)
 }
 
-/// What hooks may ask for.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Kind {
-    Push,
-    TagPush,
-    MergeRequest,
-}
-
-/// Something that happened, as hooks are project_payload of it.
-#[derive(Clone, Debug)]
-pub struct Event {
-    kind: Kind,
-    body: Value,
-}
-
-/// How many commits of a push are project_payload of.
+/// How many commits of a push are sent with it.
 const MOST_COMMITS: usize = 20;
 /// How many are counted.
 const MOST_COUNTED: usize = 5_000;
@@ -194,53 +172,6 @@ impl Writing<'_> {
             "default_branch": project.default_branch,
         })
     }
-}
-
-/// Tells the hooks that asked for it. Nobody waits for them, and whether they were there is of no matter.
-pub fn tell(world: &World, events: Vec<Event>) {
-    for event in events {
-        let body = serde_json::to_vec(&event.body).unwrap_or_default();
-        for hook in world.hooks.iter().filter(|hook| match event.kind {
-            Kind::Push => hook.push_events,
-            Kind::TagPush => hook.tag_push_events,
-            Kind::MergeRequest => hook.merge_requests_events,
-        }) {
-            let (hook, body) = (hook.clone(), body.clone());
-            tokio::runtime::Handle::current().spawn(async move {
-                let mut pauses = PAUSES.iter();
-                while let Err(error) = deliver(&hook, body.clone()).await {
-                    tracing::warn!("the hook {} was not delivered: {error}", hook.url);
-                    // Nobody was there. Whoever took it and answered with an error was project_payload.
-                    match pauses.next() {
-                        Some(pause) => tokio::time::sleep(*pause).await,
-                        None => break,
-                    }
-                }
-            });
-        }
-    }
-}
-
-async fn deliver(hook: &records::Hook, body: Vec<u8>) -> Result<(), reqwest::Error> {
-    // A server of its own has no client that did this before it.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let client = reqwest::Client::builder()
-        .timeout(PATIENCE)
-        .redirect(reqwest::redirect::Policy::none())
-        .tls_danger_accept_invalid_certs(!hook.enable_ssl_verification);
-    // A receiver on this machine is not behind a proxy, whatever the environment says.
-    let is_here = url::Url::parse(&hook.url).is_ok_and(|url| is_loopback(&url));
-    let client = if is_here { client.no_proxy() } else { client };
-    let client = client.build()?;
-    let mut request = client
-        .post(&hook.url)
-        .header("content-type", "application/json")
-        .header("x-gitlab-event", "System Hook")
-        .body(body);
-    if let Some(token) = &hook.token {
-        request = request.header("x-gitlab-token", token);
-    }
-    request.send().await.map(drop)
 }
 
 fn delete(call: &mut Writing, input: DeleteHook) -> Outcome<Nothing> {

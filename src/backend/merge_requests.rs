@@ -190,7 +190,7 @@ impl<W: Deref<Target = World>> Call<W> {
             let head = self.source_head(mr, Some(git))?;
             // The commits of a fork are looked at in the target's repository.
             if mr.source_project != mr.target_project && !git.has_commit(head) {
-                let fork = super::call::repository_path(&self.repositories, mr.source_project);
+                let fork = super::store::repository_path(&self.repositories, mr.source_project);
                 git.reach(&fork.join("objects"))?;
             }
             Some(Ends { base: self.meeting(git, git.branch(&mr.target_branch)?, head).base?, head })
@@ -228,7 +228,7 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 
     fn reach_fork(&self, mr: &records::MergeRequest, git: &Git, head: Oid) -> bool {
-        let fork = super::call::repository_path(&self.repositories, mr.source_project).join("objects");
+        let fork = super::store::repository_path(&self.repositories, mr.source_project).join("objects");
         git.reach(&fork).is_some() && git.has_commit(head)
     }
 

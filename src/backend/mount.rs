@@ -4,8 +4,8 @@ use super::auth::{Credentials, authenticate};
 use super::avatars;
 use super::body::{self, Purpose};
 use super::call::{Answer, Outcome, Reading, Writing};
+use super::deliveries;
 use super::engine::Engine;
-use super::hooks;
 use super::page::{self, Paging};
 use super::params::{self, Inputs};
 use super::reject::Reject;
@@ -262,7 +262,7 @@ where
             let response = incoming.render::<E>(answer, call.paging, &call.base_url)?;
             Ok(((response, call.events), call.job_actions.take()))
         })?;
-        hooks::tell(&engine.snapshot(), events);
+        deliveries::tell(&engine.snapshot(), events);
         Ok(response)
     })
 }

@@ -1,10 +1,11 @@
 //! Projects.
 
 use super::avatars::{self, AvatarOwner};
-use super::call::{Call, Outcome, Reading, Writing, ok, order, repository_path};
+use super::call::{Call, Outcome, Reading, Writing, ok, order};
 use super::mount::Mount;
 use super::records::{self, Membership, Namespace, Project, State, User, Visibility, level};
 use super::reject::Reject;
+use super::store::repository_path;
 use super::users::{attributes, is_path};
 use super::views::SIMPLE_PROJECT;
 use super::world::World;
@@ -506,7 +507,7 @@ fn make(
         request_access_enabled: true,
         printing_merge_requests_link_enabled: true,
         lfs_enabled: true,
-        runners_token: super::start::secret().unwrap_or_default(),
+        runners_token: super::auth::secret().unwrap_or_default(),
         ..Project::default()
     };
     apply(set, &mut project)?;

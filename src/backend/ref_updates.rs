@@ -1,7 +1,7 @@
 //! Changes of repositories that wait until the records of the same write are on disk.
 
-use super::call::repository_path;
 use super::records::RefUpdate;
+use super::store::repository_path;
 use git2::{Oid, Repository};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};

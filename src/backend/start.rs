@@ -6,12 +6,11 @@ use super::git::{self, LocalError};
 use super::limits::Limits;
 use super::listener;
 use super::records::*;
-use super::store::{REPOSITORIES, Store, StoreError};
+use super::store::{REPOSITORIES, Store, StoreError, repository_path};
 use super::temporary::Temporary;
 use super::world::World;
-use super::{call, routes};
+use super::{auth, routes};
 use crate::backend::ref_updates;
-use rustls::crypto::ring;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -248,17 +247,10 @@ fn give_tokens(world: &mut World) -> Result<(), StartError> {
         .map(|user| user.id)
         .collect();
     for user in without {
-        let secret = secret().ok_or_else(|| StartError::World("the system gives no random numbers".into()))?;
+        let secret = auth::secret().ok_or_else(|| StartError::World("the system gives no random numbers".into()))?;
         world.tokens.add(Token { user, name: "first start".into(), secret, ..Token::default() });
     }
     Ok(())
-}
-
-/// 160 random bits in hexadecimal.
-pub fn secret() -> Option<String> {
-    let mut bytes = [0u8; 20];
-    ring::default_provider().secure_random.fill(&mut bytes).ok()?;
-    Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Adds the project of a person's repository, or finds it from an earlier start. Answers its full path.
@@ -268,7 +260,7 @@ fn add_repository(world: &mut World, path: &Path, repositories: &Path, clock: &C
     let known = world.projects.iter().find(|project| origin.is_some() && project.import_url == origin);
     if let Some((id, known)) = known.map(|known| (known.id, world.project_path(known))) {
         let remove = |git: &git::Git, head: &git::Head| super::branches::remove(world, git, repositories, id, head);
-        git::refresh(path, &call::repository_path(repositories, id), remove)?;
+        git::refresh(path, &repository_path(repositories, id), remove)?;
         return Ok(known);
     }
     let owner = person(world).map(|user| user.id).unwrap_or_default();
@@ -290,7 +282,7 @@ fn add_repository(world: &mut World, path: &Path, repositories: &Path, clock: &C
         }
     };
     let id = world.projects.draw_id();
-    let adopted = git::adopt(path, &call::repository_path(repositories, id))?;
+    let adopted = git::adopt(path, &repository_path(repositories, id))?;
     let slug = free_path(world, group, &adopted.name);
     world.projects.add(Project {
         id,
@@ -304,7 +296,7 @@ fn add_repository(world: &mut World, path: &Path, repositories: &Path, clock: &C
         created_at: now,
         last_activity_at: now,
         request_access_enabled: true,
-        runners_token: secret().unwrap_or_default(),
+        runners_token: auth::secret().unwrap_or_default(),
         import_url: origin,
         ..Project::default()
     });

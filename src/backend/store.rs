@@ -13,6 +13,11 @@ const FILE: &str = "labscope.redb";
 /// The folder of the git repositories within a data folder.
 pub const REPOSITORIES: &str = "repositories";
 
+/// Returns where the repository of a project is.
+pub fn repository_path(repositories: &Path, project: u64) -> PathBuf {
+    repositories.join(format!("{project}.git"))
+}
+
 /// A database of one table a kind, number to JSON.
 pub struct Store {
     database: Database,

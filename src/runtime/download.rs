@@ -237,34 +237,12 @@ fn bytes(count: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::client::Server;
     use crate::api::endpoint::Endpoint;
     use crate::api::repository::GetRawBlob;
     use crate::app::transfer::{OnUnpackProgress, Save, Unpacked};
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    use tokio::net::TcpListener;
+    use crate::runtime::tests::serve;
 
     const PARTS: Parts = Parts(7);
-
-    /// A server that answers each request with the next of `replies`; the requests that it heard come back.
-    async fn serve(replies: Vec<String>) -> (Client, tokio::task::JoinHandle<Vec<String>>) {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let heard = tokio::spawn(async move {
-            let mut heard = Vec::new();
-            for reply in replies {
-                let (mut stream, _) = listener.accept().await.unwrap();
-                let mut request = Vec::new();
-                while !request.ends_with(b"\r\n\r\n") {
-                    request.push(stream.read_u8().await.unwrap());
-                }
-                heard.push(String::from_utf8_lossy(&request).to_lowercase());
-                stream.write_all(reply.as_bytes()).await.unwrap();
-            }
-            heard
-        });
-        (Client::new(Server::new(format!("http://{address}").parse().unwrap())).unwrap(), heard)
-    }
 
     fn order(folder: &Path, path: &str) -> SaveOrder {
         let request = GetRawBlob { id: 7.into(), sha: "abc".into() }.request();
@@ -350,7 +328,7 @@ mod tests {
         let order = order(folder.path(), "x");
         let other = std::fs::File::create(PARTS.file(&folder.path().join("x"), &order)).unwrap();
         other.lock().unwrap();
-        let (client, _) = serve(vec![]).await;
+        let (client, _) = serve::<String>(vec![]).await;
         let TransferEvent::Failed(why) = end(&client, order).await else { panic!("two write into one") };
         assert!(why.ends_with("is already being written"), "{why}");
     }

@@ -15,6 +15,8 @@ pub mod sessions;
 pub mod signals;
 mod state_files;
 pub mod terminal;
+#[cfg(test)]
+mod tests;
 
 use crate::api::Host;
 use crate::app::App;

@@ -126,12 +126,10 @@ async fn append(file: Option<std::fs::File>, bytes: Vec<u8>) -> std::io::Result<
 mod tests {
     use super::*;
     use crate::api::Endpoint;
-    use crate::api::client::Server;
     use crate::api::jobs::GetArtifacts;
     use crate::app::action::Cancel;
+    use crate::runtime::tests::serve;
     use crate::store::{Canceled, RangeRead};
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    use tokio::net::TcpListener;
     use tokio::sync::mpsc;
 
     /// Reads the last byte, then the first.
@@ -166,27 +164,6 @@ mod tests {
             }
             Step::Made(Ok((parts.total(), ends)))
         }
-    }
-
-    /// A server that answers each request with the next of `replies`; what was asked comes back.
-    async fn serve(replies: Vec<Vec<u8>>) -> (Client, tokio::task::JoinHandle<Vec<String>>) {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let heard = tokio::spawn(async move {
-            let mut heard = Vec::new();
-            for reply in replies {
-                let (mut stream, _) = listener.accept().await.unwrap();
-                let mut request = Vec::new();
-                while !request.ends_with(b"\r\n\r\n") {
-                    request.push(stream.read_u8().await.unwrap());
-                }
-                heard.push(String::from_utf8_lossy(&request).to_lowercase());
-                // Whoever has enough may be gone already.
-                let _ = stream.write_all(&reply).await;
-            }
-            heard
-        });
-        (Client::new(Server::new(format!("http://{address}").parse().unwrap())).unwrap(), heard)
     }
 
     fn reply(head: &str, body: &[u8]) -> Vec<u8> {

@@ -63,6 +63,6 @@ pub fn files() -> Vec<File> {
 
 /// Tests stand at the end of their file, in a module of their own.
 fn code_of(text: &str) -> String {
-    let text = text.split("\n#[cfg(test)]\n").next().unwrap_or_default();
+    let text = text.split("\n#[cfg(test)]\nmod tests {\n").next().unwrap_or_default();
     text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }

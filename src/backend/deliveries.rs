@@ -1,0 +1,78 @@
+//! Tells the receivers of system hooks what happened.
+
+use super::records;
+use super::world::World;
+use crate::api::client::is_loopback;
+use serde_json::Value;
+use std::time::Duration;
+
+/// How long a receiver may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long to wait before each further try, where no receiver was there.
+const PAUSES: [Duration; 4] =
+    [Duration::from_millis(200), Duration::from_secs(1), Duration::from_secs(5), Duration::from_secs(25)];
+
+/// What hooks may ask for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    Push,
+    TagPush,
+    MergeRequest,
+}
+
+/// Something that happened, as receivers get it.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// What it is.
+    pub kind: Kind,
+    /// What receivers get.
+    pub body: Value,
+}
+
+/// Tells the hooks that asked for it. Nobody waits for them, and whether they were there is of no matter.
+pub fn tell(world: &World, events: Vec<Event>) {
+    for event in events {
+        let body = serde_json::to_vec(&event.body).unwrap_or_default();
+        for hook in world.hooks.iter().filter(|hook| match event.kind {
+            Kind::Push => hook.push_events,
+            Kind::TagPush => hook.tag_push_events,
+            Kind::MergeRequest => hook.merge_requests_events,
+        }) {
+            let (hook, body) = (hook.clone(), body.clone());
+            tokio::runtime::Handle::current().spawn(async move {
+                let mut pauses = PAUSES.iter();
+                while let Err(error) = deliver(&hook, body.clone()).await {
+                    tracing::warn!("the hook {} was not delivered: {error}", hook.url);
+                    // Nobody was there. A receiver that answers with an error got it.
+                    match pauses.next() {
+                        Some(pause) => tokio::time::sleep(*pause).await,
+                        None => break,
+                    }
+                }
+            });
+        }
+    }
+}
+
+/// Sends one event to one receiver.
+pub async fn deliver(hook: &records::Hook, body: Vec<u8>) -> Result<(), reqwest::Error> {
+    // A server of its own has no client that did this before it.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let client = reqwest::Client::builder()
+        .timeout(PATIENCE)
+        .redirect(reqwest::redirect::Policy::none())
+        .tls_danger_accept_invalid_certs(!hook.enable_ssl_verification);
+    // A receiver on this machine is not behind a proxy, whatever the environment says.
+    let is_here = url::Url::parse(&hook.url).is_ok_and(|url| is_loopback(&url));
+    let client = if is_here { client.no_proxy() } else { client };
+    let client = client.build()?;
+    let mut request = client
+        .post(&hook.url)
+        .header("content-type", "application/json")
+        .header("x-gitlab-event", "System Hook")
+        .body(body);
+    if let Some(token) = &hook.token {
+        request = request.header("x-gitlab-token", token);
+    }
+    request.send().await.map(drop)
+}

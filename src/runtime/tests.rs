@@ -1,0 +1,27 @@
+//! What tests of the runtime share: a server that answers with prepared bytes.
+
+use crate::api::client::{Client, Server};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+/// Answers each request with the next of `replies`; the task gives back the heads of the requests, in lower case.
+pub async fn serve<R: AsRef<[u8]> + Send + 'static>(replies: Vec<R>) -> (Client, JoinHandle<Vec<String>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let heard = tokio::spawn(async move {
+        let mut heard = Vec::new();
+        for reply in replies {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut request = Vec::new();
+            while !request.ends_with(b"\r\n\r\n") {
+                request.push(stream.read_u8().await.unwrap());
+            }
+            heard.push(String::from_utf8_lossy(&request).to_lowercase());
+            // A client that has enough may be gone already.
+            let _ = stream.write_all(reply.as_ref()).await;
+        }
+        heard
+    });
+    (Client::new(Server::new(format!("http://{address}").parse().unwrap())).unwrap(), heard)
+}
