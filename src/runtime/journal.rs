@@ -312,7 +312,7 @@ fn claim(folder: &Path, key: &str, held: &mut ClaimedTexts) -> Claim {
 /// How the name of a file begins that is being written.
 const UNFINISHED: &str = ".draft-";
 /// How old such a file is before nobody can be writing it any more.
-const LEFTOVER_AGE: Duration = Duration::from_hours(24);
+const LEFTOVER_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Gives that right back. Whoever takes it then finds no text.
 fn release(folder: &Path, key: &str, held: &mut ClaimedTexts) {
