@@ -212,7 +212,7 @@ impl ListSource for SearchSource {
     type Row = Hit;
     type Detail = TextDetail;
     const ID: &'static str = "search";
-    const TITLE: &'static str = "Search everywhere, in a group, in a project";
+    const TITLE: &'static str = "Search";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 60, weight: 3 }, PanelRequest { min: 44, weight: 2 }];
     const COLUMNS: Columns<Hit> = COLUMNS;
     const COMMANDS: &'static [Command<Searching>] = &[

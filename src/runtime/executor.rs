@@ -48,14 +48,14 @@ impl Task {
     }
 }
 
-/// Where something that was started says what it has to say.
+/// Sends the messages of a task to the app.
 pub(super) struct MsgSender {
     pub(super) sender: mpsc::Sender<Msg>,
     pub(super) stop: Cancel,
 }
 
 impl MsgSender {
-    /// Says it; waits while too much is unheard.
+    /// Sends a message; waits while the queue is full.
     pub async fn tell(&self, msg: Msg) {
         let _ = self.sender.send(Msg::Of(self.stop.clone(), Box::new(msg))).await;
     }
@@ -64,7 +64,7 @@ impl MsgSender {
 /// Puts a section of the user's own, by its name, into the configuration, or takes it out.
 pub type Configure = Arc<dyn Fn(&str, Option<&Section>) -> Result<(), String> + Send + Sync>;
 
-/// Runs effects. Dropping it ends everything that is in flight.
+/// Runs effects. Dropping it cancels everything in flight.
 pub struct Executor {
     lines: Connections,
     /// The current server.
@@ -75,17 +75,17 @@ pub struct Executor {
     saves: HashMap<u64, AbortHandle>,
     drafts: Option<PathBuf>,
     keeper: Option<JournalWriter>,
-    /// Resolves when what was to be kept last is written.
+    /// Resolves when the latest text is written.
     unwritten: Option<oneshot::Receiver<()>>,
     configure: Option<Configure>,
-    /// Bytes of streams that may still be told before some of them are heard.
+    /// The bytes streams may still send before the app handles some.
     unheard: Arc<Semaphore>,
     /// Milliseconds that the clock of the current server is ahead of ours, as was told.
     ahead: Arc<AtomicI64>,
 }
 
 impl Executor {
-    /// An executor for one server, that brings what came of it to `sender`.
+    /// Creates an executor for one server that sends messages to `sender`.
     ///
     /// Saved texts go to the folder `drafts`, replies to the folder `replies`, if any.
     pub fn new(
@@ -99,7 +99,7 @@ impl Executor {
         Executor::on(lines.with(here.clone(), Connection::new(connect, replies)), here, sender, drafts)
     }
 
-    /// An executor for the server `here` among those that there are lines to.
+    /// Creates an executor for the server `here`.
     pub fn on(lines: Connections, here: Host, sender: mpsc::Sender<Msg>, drafts: Option<PathBuf>) -> Executor {
         Executor {
             lines,
@@ -131,7 +131,7 @@ impl Executor {
         self
     }
 
-    /// Takes an effect in; gives back what it leaves to the loop, as it concerns the terminal, another server, or the end.
+    /// Runs an effect; returns it if it concerns the terminal, another server or the end of the program.
     pub fn take(&mut self, effect: Effect) -> Option<Effect> {
         match effect {
             Effect::Start(ticket, want, held) => self.start(ticket, want, held),
@@ -150,7 +150,7 @@ impl Executor {
                 let (line, sender) = (self.line(write.request.host.as_ref()), self.sender.clone());
                 let kept = self.keeper.as_ref().map(JournalWriter::reached);
                 self.writes.push(tokio::spawn(async move {
-                    // What the user typed, and that it is being sent, is on disk before it is sent.
+                    // Typed text, and the fact that it is being sent, are on disk before it is sent.
                     if let Some(kept) = kept {
                         let _ = kept.await;
                     }
@@ -220,15 +220,15 @@ impl Executor {
         None
     }
 
-    /// Waits until what was typed is written, so that nothing is shown that would be gone with the program. A disk that
-    /// takes long, or refuses it, holds up nobody for longer than a moment.
+    /// Waits until typed text is written, so that nothing is shown that a crash would lose. Waits only a moment for a
+    /// slow disk or one that refuses.
     pub async fn written(&mut self) {
         if let Some(written) = self.unwritten.take() {
             let _ = tokio::time::timeout(UNWRITTEN, written).await;
         }
     }
 
-    /// Waits, for a moment, until texts are on disk and writes that went out have been answered.
+    /// Waits briefly until texts are on disk and writes have been answered.
     pub async fn finish(&mut self) {
         if let Some(keeper) = self.keeper.take() {
             let _ = tokio::task::spawn_blocking(move || keeper.finish()).await;
@@ -244,7 +244,7 @@ impl Executor {
         self.tasks.retain(|_, task| !task.abort.is_finished());
         let (line, stop) = (self.line(want.host()), Cancel::default());
         let sender = MsgSender { sender: self.sender.clone(), stop: stop.clone() };
-        // Where something is known, memory knows more than the disk.
+        // The store is newer than the disk cache.
         let recall = held.amount == 0;
         let (hold, held_up) = watch::channel(false);
         let flow = Flow { held_up, unheard: self.unheard.clone() };
@@ -274,7 +274,7 @@ impl Executor {
                     Want::Parts(reader) => range_reader::read_ranges(&line.client().await?, &reader, to).await,
                 }
             };
-            // Whatever happens, what was started is answered: else it would be waited for forever.
+            // Every task reports an outcome, even if it panics; the app would wait forever otherwise.
             let outcome = AssertUnwindSafe(outcome).catch_unwind().await.unwrap_or_else(|_| Err(crashed(&name)));
             // What it holds is read by that clock.
             if let Some(clock) = line.clock() {
@@ -297,19 +297,19 @@ impl Executor {
         });
     }
 
-    /// Tells the user by the desktop.
+    /// Shows a desktop notification.
     pub fn notify(&self, text: String) {
         let sender = self.sender.clone();
         tokio::task::spawn_blocking(move || {
             if let Err(why) = desktop::show(&text) {
-                // It takes the place of what was said in the last line, so it says that, too.
+                // It replaces the message in the last line, so it repeats that message.
                 let words = format!("{text}. The desktop notification failed: {why}");
                 let _ = sender.blocking_send(Msg::Say(Tone::Warning, words));
             }
         });
     }
 
-    /// Opens a page in the browser, which takes its time to say that there is none.
+    /// Opens a page in the browser, off the loop: a missing browser is reported late.
     pub fn browse(&self, url: String) {
         let sender = self.sender.clone();
         tokio::spawn(async move {
@@ -396,14 +396,14 @@ async fn send(line: &ServerConnection, write: &Write) -> Result<crate::store::Va
     read(write.read, response.body, response.content_type, &write.request.line()).await.map(|(value, ..)| value)
 }
 
-/// Runs a computation on a worker. One that is canceled is aborted before its answer is looked at.
+/// Runs a computation on a worker. A canceled one is aborted before its result is used.
 async fn make(work: Work, stop: Cancel) -> Result<Outcome, Error> {
     let name = Ticket::Work(work.key.clone());
     let made = tokio::task::spawn_blocking(move || (work.run)(&|| stop.is_stopped())).await;
     made.map(Outcome::Made).map_err(|_| crashed(&name))
 }
 
-/// The answer to something that panicked on its way.
+/// Returns the error of a task that panicked.
 fn crashed(ticket: &Ticket) -> Error {
     let tried = match ticket {
         Ticket::Load(request, _) | Ticket::Follow(request) => request.line(),

@@ -39,34 +39,35 @@ use terminal::{Terminal, TerminalOptions};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-/// The least time between two frames that no key asked for.
+/// The minimum time between two frames not caused by a key.
 const FRAME: Duration = Duration::from_millis(16);
 
-/// What the runtime needs beside the app.
+/// Options of the runtime.
 pub struct Options {
-    /// The ways to servers; set up after the first frame, because reading the system's certificates takes a while.
+    /// The connections to servers; set up after the first frame, because reading the system's certificates takes a
+    /// while.
     pub connections: Connections,
-    /// The server that one begins at.
+    /// The first server.
     pub here: Host,
     /// Opens other servers, if any.
     pub open: Option<OpenServer>,
     /// Whether the mouse is used.
     pub mouse: bool,
-    /// How many colors there are.
+    /// The color depth.
     pub depth: Depth,
-    /// Whether the terminal is asked for its background.
+    /// Whether to query the terminal's background color.
     pub ask_background: bool,
     /// Where saved texts are written.
     pub drafts: Option<PathBuf>,
     /// Writes the user's own sections to the configuration.
     pub configure: Option<executor::Configure>,
-    /// How the terminal is told that something watched has ended.
+    /// How the user is notified when a watched job finishes.
     pub notify: terminal::Notify,
 }
 
-/// Runs the interface until it ends; whatever happens, texts are on disk afterwards, and the terminal is as it was.
+/// Runs the interface until it ends. Afterwards texts are on disk and the terminal is restored, whatever happened.
 pub async fn run(app: App, first: Vec<Effect>, options: Options) -> io::Result<()> {
-    // From here on no signal ends the process with the terminal in our hands.
+    // From here on, signals are handled, so that the terminal is restored before the process ends.
     let signals = Signals::of_terminal(EndHeard::default())?;
     signals::enforce_end(signals.heard.clone(), terminal::abandon)?;
     let mut terminal = Terminal::open(TerminalOptions { mouse: options.mouse })?;
@@ -75,18 +76,18 @@ pub async fn run(app: App, first: Vec<Effect>, options: Options) -> io::Result<(
     let mut interface =
         Interface { sessions, terminal: &mut terminal, signals, todo: Vec::new(), notify: options.notify };
     let outcome = interface.run(first, options.ask_background).await;
-    // A terminal that went away must not take with it what was typed into it.
+    // A terminal that went away must not lose typed text.
     interface.sessions.finish().await;
     let closed = terminal.close();
     outcome.and(closed)
 }
 
-/// The apps between their terminal and what runs in the background.
+/// The loop between the terminal, the apps and background tasks.
 struct Interface<'a> {
     sessions: Sessions,
     terminal: &'a mut Terminal,
     signals: Signals,
-    /// What the loop itself has to do.
+    /// Tasks for the loop.
     todo: Vec<Task>,
     notify: terminal::Notify,
 }
@@ -117,7 +118,7 @@ impl Interface<'_> {
             let wait_for_frame = if urgent { Duration::ZERO } else { FRAME.saturating_sub(drawn.elapsed()) };
             let mut dirty = self.sessions.app().take_dirty();
             if dirty && wait_for_frame.is_zero() {
-                // What is on the screen is on disk.
+                // Text on the screen is on disk.
                 self.sessions.written().await;
                 self.terminal.draw(self.sessions.app())?;
                 drawn = Instant::now();
@@ -145,7 +146,7 @@ impl Interface<'_> {
                 },
                 event = input.events.recv() => match event {
                     Some(Ok(event)) => take_event(event, &mut watch, &mut batch),
-                    // The terminal is gone: there is nobody left to draw for.
+                    // The terminal is gone.
                     Some(Err(_)) | None => batch.push(Msg::Quit),
                 },
                 next = self.sessions.heard() => match next {
@@ -157,14 +158,14 @@ impl Interface<'_> {
                 },
                 () = sleep(wake) => {}
             }
-            // Everything that waits is taken before one frame is drawn.
+            // All waiting events are handled before one frame is drawn.
             while let Ok(event) = input.events.try_recv() {
                 match event {
                     Ok(event) => take_event(event, &mut watch, &mut batch),
                     Err(_) => batch.push(Msg::Quit),
                 }
             }
-            // Keys that were held back come however much else does.
+            // Keys that were held back are delivered in any case.
             batch.extend(watch.expired().into_iter().map(Msg::Key));
             while batch.len() + heard.len() < 512 {
                 let Some(next) = self.sessions.try_heard() else { break };
@@ -190,7 +191,7 @@ impl Interface<'_> {
         }
     }
 
-    /// Does what concerns the terminal.
+    /// Runs an effect that needs the terminal.
     async fn perform(&mut self, host: &Host, effect: Effect, input: &mut Input) -> io::Result<()> {
         match effect {
             Effect::Copy(text) => self.terminal.copy(&text)?,
@@ -209,13 +210,13 @@ impl Interface<'_> {
                 if ends {
                     match outcome {
                         Ok(text) => self.tell(host, Msg::Interrupted(text)),
-                        // Nothing draws over it any more.
+                        // Nothing will overwrite it.
                         Err(why) => _ = writeln!(io::stderr(), "{}", sanitize(&why)),
                     }
                     self.tell(host, Msg::Quit);
                     return Ok(());
                 }
-                // First, so that it is kept even where the terminal does not come back.
+                // First, so that it is saved even if the terminal is lost.
                 self.tell(host, Msg::Edited(outcome));
                 self.take_back(input)?;
             }
@@ -234,22 +235,22 @@ impl Interface<'_> {
                 self.sessions.app().set_dirty();
             }
             Effect::Suspend => self.suspend(StopTarget::Group, host, input).await?,
-            // Of the end the app tells by itself; nothing else is left to the loop.
+            // The app reports quitting itself; no other effects reach the loop.
             _ => {}
         }
         Ok(())
     }
 
-    /// Has the terminal again, after another program.
+    /// Takes the terminal back after another program.
     fn take_back(&mut self, input: &mut Input) -> io::Result<()> {
         self.terminal.enter()?;
         *input = Input::open();
-        // What was meant for the other program (C-c, C-g) must not end labscope.
+        // Signals for the other program (C-c, C-g) must not end labscope.
         self.signals = Signals::of_terminal(self.signals.heard.clone())?;
         Ok(())
     }
 
-    /// Stops, and goes on in a window that may have another size.
+    /// Suspends the program; the window may have another size when it continues.
     async fn suspend(&mut self, who: StopTarget, host: &Host, input: &mut Input) -> io::Result<()> {
         input.close().await;
         self.terminal.suspend(who)?;
@@ -265,10 +266,10 @@ impl Interface<'_> {
     }
 }
 
-/// The terminal's events, read by a task of their own.
+/// The terminal's events, read by a separate task.
 ///
-/// The loop drains what waits before it draws, and crossterm's stream must not be polled for that: it keeps the waker of
-/// the first poll that found nothing, so a poll without a waker would put the loop to sleep for good.
+/// The loop drains waiting events before it draws, and crossterm's stream must not be polled for that: it keeps the
+/// waker of the first empty poll, so a poll without a waker would block the loop forever.
 struct Input {
     events: mpsc::Receiver<io::Result<Event>>,
     task: JoinHandle<()>,
@@ -292,7 +293,7 @@ impl Input {
         Input { events, task }
     }
 
-    /// Stops reading, so that another program can; returns when nothing reads any more.
+    /// Stops reading, so that another program can read; returns when reading has stopped.
     async fn close(&mut self) {
         self.task.abort();
         let _ = (&mut self.task).await;

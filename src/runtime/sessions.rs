@@ -1,4 +1,4 @@
-//! The servers that the user was at in this session: an app and an executor each, and which of them is in front.
+//! The open servers: an app and an executor each, and which of them is current.
 
 use super::executor::{Configure, Executor};
 use super::terminal;
@@ -21,23 +21,23 @@ use std::task::{Context, Poll};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-/// What another server is opened on.
+/// The state another server is opened with.
 pub struct ServerContext {
     pub session: Session,
-    /// The folder of texts that are kept.
+    /// The folder of saved texts.
     pub drafts: Option<PathBuf>,
-    /// Those texts, and the state beside them.
+    /// The saved texts, and the state beside them.
     pub kept: Kept,
-    /// What there is to say about them.
+    /// A warning about them.
     pub warning: Option<String>,
 }
 
-/// Says what a server is opened on. Called on a worker: it reads files.
+/// Loads the state a server is opened with. Called on a worker: it reads files.
 pub type OpenServer = Arc<dyn Fn(&Host) -> ServerContext + Send + Sync>;
 
-/// What all seats have in common.
+/// What all sessions share.
 pub(super) struct SharedContext {
-    /// The ways to servers.
+    /// The connections to servers.
     pub lines: Connections,
     /// Opens other servers, if any.
     pub open: Option<OpenServer>,
@@ -45,7 +45,7 @@ pub(super) struct SharedContext {
     pub configure: Option<Configure>,
 }
 
-/// A server that one is or was at.
+/// An open server.
 struct ServerSession {
     host: Host,
     app: App,
@@ -61,8 +61,7 @@ impl ServerSession {
         ServerSession { host, app, executor: executor.configured(shared.configure.clone()), inbox }
     }
 
-    /// Starts or ends background work at once: what it says from then on is known for what it is.
-    /// The rest is for the loop.
+    /// Starts or ends background work at once, so that its messages are recognized; returns the effects for the loop.
     fn hand_over(&mut self, effects: Vec<Effect>) -> Vec<Task> {
         let left = effects.into_iter().filter_map(|effect| self.executor.take(effect));
         left.map(|effect| (self.host.clone(), effect)).collect()
@@ -72,49 +71,49 @@ impl ServerSession {
 /// An effect for the loop, and the server whose app asked for it.
 pub(super) type Task = (Host, Effect);
 
-/// What came from the background.
+/// A message from the background.
 pub(super) enum Incoming {
-    /// Something for the app of a server.
+    /// A message for the app of a server.
     Msg(Host, Msg),
-    /// A server can be opened; `None` if that failed.
+    /// A server is ready to be opened; `None` if that failed.
     Opened(Host, Option<Place>, Box<Option<ServerContext>>),
 }
 
-/// A server on its way to the front for the first time.
+/// A server being opened for the first time.
 struct OpeningSession {
     host: Host,
     place: Option<Place>,
     ground: JoinHandle<ServerContext>,
 }
 
-/// All of them.
+/// All open servers.
 pub(super) struct Sessions {
     front: ServerSession,
     away: Vec<ServerSession>,
-    /// Through which servers one came here, nearest last.
+    /// The servers visited before this one, the latest last.
     way: Vec<Host>,
     arriving: Option<OpeningSession>,
     shared: SharedContext,
 }
 
 impl Sessions {
-    /// The first of them.
+    /// Starts with the first server.
     pub fn new(shared: SharedContext, host: Host, app: App, drafts: Option<PathBuf>) -> Sessions {
         let front = ServerSession::new(&shared, host, app, drafts);
         Sessions { front, away: Vec::new(), way: Vec::new(), arriving: None, shared }
     }
 
-    /// The app in front.
+    /// The current app.
     pub fn app(&mut self) -> &mut App {
         &mut self.front.app
     }
 
-    /// The server in front.
+    /// The current server.
     pub fn host(&self) -> Host {
         self.front.host.clone()
     }
 
-    /// Returns when the next of them has to be looked at.
+    /// Returns when the next app is due.
     pub fn wake_at(&self) -> Option<Timestamp> {
         self.away.iter().fold(self.front.app.wake_at(), |wake, seat| earliest(wake, seat.app.wake_at()))
     }
@@ -123,19 +122,18 @@ impl Sessions {
         std::iter::once(&mut self.front).chain(&mut self.away).find(|seat| seat.host == *host)
     }
 
-    /// Returns whether an app was told to end.
+    /// Returns whether an app is quitting.
     pub fn is_quitting(&self) -> bool {
         self.front.app.is_quitting() || self.away.iter().any(|seat| seat.app.is_quitting())
     }
 
-    /// Effects of the app of `host`; what of them is for the loop.
+    /// Runs the effects of the app of `host`; returns those for the loop.
     pub fn hand_over(&mut self, host: &Host, effects: Vec<Effect>) -> Vec<Task> {
         let tasks = self.seat(host).map(|seat| seat.hand_over(effects)).unwrap_or_default();
         self.moved(tasks)
     }
 
-    /// Goes where the tasks lead, at once: what the user typed behind that is for who is in front then. The rest is for
-    /// the loop.
+    /// Switches servers at once, so that keys typed after that go to the new app; returns the remaining tasks.
     fn moved(&mut self, tasks: Vec<Task>) -> Vec<Task> {
         let mut left = Vec::new();
         let mut queue = VecDeque::from(tasks);
@@ -149,7 +147,7 @@ impl Sessions {
         left
     }
 
-    /// Tells the user by the desktop, for the app of `host`.
+    /// Shows a desktop notification for the app of `host`.
     pub fn notify(&mut self, host: &Host, text: String) {
         if let Some(seat) = self.seat(host) {
             seat.executor.notify(text);
@@ -163,7 +161,7 @@ impl Sessions {
         }
     }
 
-    /// A message for the app of `host`; [`rest`](Sessions::rest) follows the last one.
+    /// Delivers a message to the app of `host`; call [`rest`](Sessions::rest) after the last one.
     pub fn receive(&mut self, host: &Host, msg: Msg) -> Vec<Task> {
         let Some(seat) = self.seat(host) else { return Vec::new() };
         let effects = seat.app.receive(msg);
@@ -171,7 +169,7 @@ impl Sessions {
         self.moved(tasks)
     }
 
-    /// Returns what is to be done for all that was received, and for what became due where nobody is.
+    /// Settles all apps that received messages, and runs what is due in the background.
     pub fn rest(&mut self, now: Timestamp) -> Vec<Task> {
         let mut tasks = Vec::new();
         let mut told = Vec::new();
@@ -221,15 +219,15 @@ impl Sessions {
         }
     }
 
-    /// A message that waits already.
+    /// Returns a waiting message, if any.
     pub fn try_heard(&mut self) -> Option<(Host, Msg)> {
         let seats = std::iter::once(&mut self.front).chain(&mut self.away);
         seats.into_iter().find_map(|seat| Some((seat.host.clone(), seat.inbox.try_recv().ok()?)))
     }
 
-    /// Brings `host` to the front, at `place` or as it was: at once where one was there before.
+    /// Switches to `host`, at `place` or as it was: at once if it is open.
     fn go(&mut self, host: Host, place: Option<Place>) -> Vec<Task> {
-        // Whoever goes on before another one is there does not want that one any more.
+        // Switching again before a server has opened cancels that server.
         self.arriving = None;
         if host == self.front.host {
             return Vec::new();
@@ -246,7 +244,7 @@ impl Sessions {
         Vec::new()
     }
 
-    /// Opens a server that was not there before.
+    /// Opens a new server.
     pub fn open(&mut self, host: Host, place: Option<Place>, ground: Option<ServerContext>) -> Vec<Task> {
         let Some(ServerContext { session, drafts, kept, warning }) = ground else {
             return self.say(Tone::Bad, format!("Could not open {}; --log FILE has the details.", host.name()));
@@ -264,7 +262,7 @@ impl Sessions {
         self.moved(tasks)
     }
 
-    /// Brings the server to the front that one came from, as it was.
+    /// Returns to the previous server, as it was.
     fn go_back(&mut self) -> Vec<Task> {
         self.arriving = None;
         let Some(host) = self.way.pop() else { return Vec::new() };
@@ -284,12 +282,12 @@ impl Sessions {
         tasks
     }
 
-    /// Waits, for a moment at most, until what was typed in front outlives the program.
+    /// Waits briefly until text typed in the current app is written.
     pub async fn written(&mut self) {
         self.front.executor.written().await;
     }
 
-    /// Waits, for a moment, until texts are on disk and writes that went out have been answered, everywhere.
+    /// Waits briefly until texts are on disk and writes have been answered, on every server.
     pub async fn finish(&mut self) {
         let seats = std::iter::once(&mut self.front).chain(&mut self.away);
         join_all(seats.map(|seat| seat.executor.finish())).await;

@@ -64,7 +64,7 @@ const SCENES: &[Scene] = &[
     dark("trace", "acme/rocket-ui/-/jobs/117", (32, 130), "Job succeeded"),
     dark("artifacts", "acme/rocket-ui/-/jobs/117/artifacts", (20, 130), "report.xml")
         .light()
-        .keys(&[("G\r", "all well")]),
+        .keys(&[("G\r", "all passed")]),
     dark("runners", "acme/rocket-ui/-/runners", (18, 130), "mill-1"),
     dark("deployments", "acme/rocket-ui/-/deployments", (20, 130), "production").light(),
     dark("groups", "groups/acme", (22, 120), "rocket-ui"),
@@ -79,7 +79,7 @@ const SCENES: &[Scene] = &[
     dark("notifications", "notifications", (24, 110), "participating").keys(&[("e", "C-s")]),
     dark("form", "projects", (34, 110), "acme/rocket-ui")
         .light()
-        .keys(&[("+", "New project"), ("Moon\tno blanks", "alone")]),
+        .keys(&[("+", "New project"), ("Moon\tno blanks", "only letters")]),
     dark("palette", "acme/rocket-ui", (26, 120), "README.md").keys(&[(":br", "branches")]),
     dark("anything", "acme/rocket-ui", (22, 120), "README.md")
         .light()

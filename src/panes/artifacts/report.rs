@@ -53,7 +53,7 @@ pub fn summary(report: &Report) -> String {
         }
     }
     if failed == 0 && all > 0 {
-        facts.push("all well".into());
+        facts.push("all passed".into());
     }
     if report.time() > 0.0 {
         facts.push(seconds(report.time()));

@@ -224,7 +224,7 @@ fn role(level: &Level) -> Role {
 
 impl Pane for Notifications {
     const ID: &'static str = "notifications";
-    const TITLE: &'static str = "What you are told by mail";
+    const TITLE: &'static str = "Notification settings";
     const COMMANDS: &'static [Command<Self>] =
         &[Command::new("notifications.edit", &["e", "Enter"], "Edit notification settings…", Self::edit)
             .footer("change")
@@ -287,7 +287,7 @@ impl Pane for Notifications {
         if !view.session.signed_in {
             let body = panels::title(buf, area, view.theme, true, "Notifications", "");
             let hint = "labscope auth login signs in";
-            return state::empty(buf, body, view.theme, "Nobody is signed in, so nobody is told.", hint);
+            return state::empty(buf, body, view.theme, "You are not signed in.", hint);
         }
         if self.tab == EVERYWHERE {
             return self.draw_facts(view, area, buf, true);

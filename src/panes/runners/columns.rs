@@ -24,10 +24,10 @@ pub(super) const COLUMNS: Columns<Runner> = Columns {
         Field::new("address", Column::new("address", Size::Fit { min: 0, max: 24 }).middle().priority(6))
             .loaded(|a: &Runner, b| a.ip_address.cmp(&b.ip_address))
             .hidden(),
-        Field::new("takes", Column::new("takes", Size::Fit { min: 0, max: 24 }).priority(6)).hidden(),
-        Field::new("number", Column::new("#", Size::Fit { min: 2, max: 6 }).right().priority(5))
+        Field::new("untagged jobs", Column::new("untagged", Size::Fit { min: 0, max: 24 }).priority(6)).hidden(),
+        Field::new("ID", Column::new("#", Size::Fit { min: 2, max: 6 }).right().priority(5))
             .loaded(|a: &Runner, b| a.id.cmp(&b.id)),
-        Field::new("seen", Column::new("seen", Size::Fit { min: 4, max: 5 }).right().priority(1)),
+        Field::new("last contact", Column::new("seen", Size::Fit { min: 4, max: 5 }).right().priority(1)),
     ],
     order: None,
 };

@@ -105,7 +105,7 @@ impl ListSource for RunnerSource {
     type Row = Runner;
     type Detail = RunnerDetail;
     const ID: &'static str = "runners";
-    const TITLE: &'static str = "Runners and what they do";
+    const TITLE: &'static str = "Runners";
     const WIDTHS: &'static [PanelRequest] = &[PanelRequest { min: 50, weight: 1 }, PanelRequest { min: 48, weight: 1 }];
     const COLUMNS: Columns<Runner> = COLUMNS;
     const COMMANDS: &'static [Command<Runners>] = &[
