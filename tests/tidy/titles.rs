@@ -96,7 +96,7 @@ fn mistake(title: &str) -> Option<String> {
 #[test]
 fn command_titles_begin_with_a_verb_are_short_and_unique_in_their_place() {
     let mut mistakes = Vec::new();
-    for (place, infos) in commands() {
+    for (_, infos) in commands() {
         let mut seen = HashSet::new();
         let of_place = infos.iter().filter_map(|info| {
             let again = (!seen.insert(info.title)).then(|| "another command has it, too".to_owned());
