@@ -32,6 +32,8 @@ pub enum Fault {
     Denied(String),
     /// 404: it does not exist, or the caller may not know of it.
     Missing(String),
+    /// 404 for a route that the server does not know: it is older, or another edition. What the server said.
+    Unsupported(String),
     /// 429: too many requests; wait that long, if the server said.
     Limited(Option<Duration>),
     /// Another 4xx: the input was refused. Status and what the server said.
@@ -87,6 +89,7 @@ impl Error {
             Fault::Unauthorized(_) => "Not signed in",
             Fault::Denied(_) => "Not allowed",
             Fault::Missing(_) => "Not found",
+            Fault::Unsupported(_) => "Not supported by this server",
             Fault::Limited(_) => "Too many requests",
             Fault::Refused(..) => "Rejected by the server",
             Fault::Server(..) => "Server error",
@@ -111,7 +114,9 @@ impl Error {
                 why.clone()
             }
             Fault::Timeout(after) => format!("no answer within {} s", after.as_secs()),
-            Fault::Unauthorized(said) | Fault::Denied(said) | Fault::Missing(said) => said.clone(),
+            Fault::Unauthorized(said) | Fault::Denied(said) | Fault::Missing(said) | Fault::Unsupported(said) => {
+                said.clone()
+            }
             Fault::Limited(Some(wait)) => format!("the server asks to wait {} s", wait.as_secs().max(1)),
             Fault::Limited(None) => "the server asks to slow down".into(),
             Fault::Refused(status, said) | Fault::Server(status, said) => {
@@ -138,6 +143,7 @@ impl Error {
                 _ => "You don't have permission; ask an administrator of the server.",
             },
             Fault::Missing(_) => "It may have been moved or deleted, or be hidden from your account.",
+            Fault::Unsupported(_) => "A later version or another edition of the server has it.",
             Fault::Limited(_) => "Pages reload by themselves; a change was not made, send it again later.",
             Fault::Refused(..) => "Change the input and try again.",
             Fault::Server(..) => "The problem is on the server; press r to retry.",
@@ -156,12 +162,26 @@ impl Error {
                 "It may have succeeded: check before you send it again."
             }
             Fault::Limited(_) => "It was not done: send it again after that.",
+            // These answer so although the token is good.
+            Fault::Unauthorized(said) if said == "401 Unauthorized" && self.is_decision() => {
+                "You may not do this here, or it is done already: r shows the current state."
+            }
+            Fault::Refused(405 | 406 | 422, _) if self.tried.ends_with("/merge") => {
+                "It cannot be merged as it stands: r shows what it waits for."
+            }
             Fault::Refused(405, _) => "This server does not support it.",
             Fault::Refused(409 | 412, _) => "Somebody may have changed it first: r shows the current state.",
             Fault::Refused(413, _) => "It is larger than the server accepts: send less.",
             Fault::Refused(..) => "Change the input and send it again.",
             _ => self.advice(),
         }
+    }
+
+    /// Returns whether a decision on a merge request was tried.
+    fn is_decision(&self) -> bool {
+        ["/approve", "/unapprove", "/merge", "/cancel_merge_when_pipeline_succeeds"]
+            .iter()
+            .any(|end| self.tried.contains("/merge_requests/") && self.tried.ends_with(end))
     }
 
     /// Returns whether a read may be sent again with hope.
@@ -185,6 +205,15 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// Returns whether the body of a 404 says that the route is not there, rather than something of that name.
+///
+/// Servers name what they did not find under `message`; the router, which knows no such thing, speaks under `error`.
+pub fn is_unknown_route(body: &[u8]) -> bool {
+    let text = body.get(..LONGEST_ERROR).unwrap_or(body);
+    serde_json::from_slice::<Value>(text)
+        .is_ok_and(|value| value.get("error").is_some_and(|said| said == "404 Not Found"))
+}
 
 /// Bytes of an error that are looked at for words.
 const LONGEST_ERROR: usize = 64 * 1024;

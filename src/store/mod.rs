@@ -197,9 +197,9 @@ pub struct Store {
     results: HashMap<String, Computed>,
     /// Keys of computations that failed; they are not retried.
     failed_work: HashSet<String>,
-    /// How far what is reader from large things has come.
+    /// How far range reads have come, by their keys.
     progress: HashMap<String, Progress>,
-    /// Why the bytes of what was to be reader did not come.
+    /// Why range reads failed, by their keys.
     failed: HashMap<String, Error>,
     /// The number of loop turns, for least-recently-used eviction.
     turn: u64,
@@ -209,6 +209,8 @@ pub struct Store {
     last_contact: Option<Timestamp>,
     /// The last connection error, if nothing has been received since.
     unreachable: Option<Error>,
+    /// Routes that the server said it does not know.
+    unsupported: HashSet<&'static str>,
 }
 
 /// The state of one reply.
@@ -489,6 +491,11 @@ impl Store {
         entry.is_some_and(|entry| entry.known.is_some())
     }
 
+    /// Returns whether the server said that it has no such operation: it is not asked again.
+    pub fn is_unsupported<E: Endpoint>(&self) -> bool {
+        self.unsupported.contains(E::ROUTE)
+    }
+
     /// Returns why the last try of a request failed, if it did.
     pub fn error_of(&self, request: &Request) -> Option<&Error> {
         self.resources.get(request)?.entries.iter().find_map(|e| e.error.as_ref()).map(|(error, _)| error)
@@ -544,6 +551,9 @@ impl Store {
 
     /// Returns the page of `load` to request at `now`, or when the next one is due.
     pub fn due(&self, load: &Load, now: Timestamp) -> (Option<u32>, Option<Timestamp>) {
+        if self.unsupported.contains(load.request.route) && load.request.host.is_none() {
+            return (None, None);
+        }
         let resource = self.resources.get(&load.request);
         let first = if load.pages == 0 { 0 } else { 1 };
         let mut wake = None;
@@ -645,6 +655,7 @@ impl Store {
         entry.stale = std::mem::take(&mut entry.again);
         let mut changed = false;
         let mut grew = false;
+        let mut unsupported = false;
         match outcome {
             Ok(arrival) => {
                 entry.error = None;
@@ -661,8 +672,12 @@ impl Store {
                 }
             }
             Err(error) => {
+                unsupported = matches!(error.fault, Fault::Unsupported(_)) && request.host.is_none();
                 entry.error = Some((error, now));
             }
+        }
+        if unsupported {
+            self.unsupported.insert(request.route);
         }
         if let Some(resource) = self.resources.get_mut(request) {
             // A list that became shorter ends if the server says that it ends.
@@ -812,6 +827,7 @@ impl Store {
         for want in wants {
             match want {
                 Want::Load(load) => {
+                    self.unsupported.remove(load.request.route);
                     if let Some(resource) = self.resources.get_mut(&load.request) {
                         for entry in &mut resource.entries {
                             entry.stale = true;

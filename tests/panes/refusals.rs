@@ -170,7 +170,14 @@ fn verdict(harness: &Harness, change: &Change, failure: &Failure, before: &[&str
     let comment = change.keys.contains("C-s") && (change.row.contains("/notes") || change.row.ends_with("/comments"));
     let passing = Error { tried: String::new(), fault: failure.fault.clone() }.is_passing();
     let screen = harness.lines().join("\n");
-    for words in failure.words.iter().chain(failure.next.iter().filter(|_| !(comment && passing))) {
+    // Deciding on a merge request, servers refuse with a status of another meaning.
+    let decides = ["/approve", "/unapprove", "/merge", "_succeeds"].iter().any(|end| change.row.ends_with(end));
+    let next = match failure.name {
+        "not signed in" if decides => Some("may not"),
+        "not offered" if change.row.ends_with("/merge") => Some("as it stands"),
+        _ => failure.next,
+    };
+    for words in failure.words.iter().chain(next.iter().filter(|_| !(comment && passing))) {
         // Words may stand on two lines of a popup.
         if !words.split(' ').all(|word| screen.contains(word)) {
             wrong.push(format!("{words:?} is not said"));
@@ -195,7 +202,7 @@ async fn fail(server: &Running, change: &Change, turn: &mut usize) -> Result<(),
     let picture = |harness: &Harness| format!("{} | {}\n{}", change.row, change.keys, harness.picture());
     let write = harness.to_refuse().ok_or_else(|| format!("nothing was sent: {}", picture(&harness)))?;
     // Inputs that a form does not show cannot have words beside them.
-    let shown = |name: &String| !["content", "runner_id", "key"].contains(&name.as_str());
+    let shown = |name: &String| !["content", "runner_id", "key", "sha"].contains(&name.as_str());
     let field = write.request.fields.iter().map(|(name, _)| name.clone()).find(shown);
     let at_field = field.is_some();
     let failures = failures(field.as_deref().unwrap_or("title"));

@@ -4,7 +4,7 @@ use super::clock;
 use super::payload::Payload;
 use super::{Client, Response};
 use crate::api::endpoint::{JSON, Method, Reply, mask};
-use crate::api::error::{Error, Fault, Unreadable, network_fault, words_of};
+use crate::api::error::{Error, Fault, Unreadable, is_unknown_route, network_fault, words_of};
 use crate::api::page::PageInfo;
 use crate::api::weight::Weight;
 use jiff::Timestamp;
@@ -219,7 +219,13 @@ impl Client {
                 break;
             }
         }
-        Err(Error::from_status(call.line(), status.as_u16(), words_of(&body), wait))
+        let mut error = Error::from_status(call.line(), status.as_u16(), words_of(&body), wait);
+        if let Fault::Missing(said) = &mut error.fault
+            && is_unknown_route(&body)
+        {
+            error.fault = Fault::Unsupported(std::mem::take(said));
+        }
+        Err(error)
     }
 
     /// The whole of a reply.

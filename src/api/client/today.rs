@@ -7,8 +7,12 @@ use crate::api::error::{Error, Fault};
 ///
 /// A release of a tag was moved: `POST …/tags/:tag/release` to `POST …/releases`, and `PUT` likewise.
 pub(super) fn elsewhere(request: &Request, error: &Error) -> Option<Request> {
-    // A route that is not there is answered in these very words; a tag that is not there is named.
-    let no_route = matches!(&error.fault, Fault::Missing(said) if said == "404 Not Found");
+    // A tag that is not there is named; some proxies say of a route that it is missing.
+    let no_route = match &error.fault {
+        Fault::Unsupported(_) => true,
+        Fault::Missing(said) => said == "404 Not Found",
+        _ => false,
+    };
     if !no_route || request.route != "/projects/{id}/repository/tags/{tag_name}/release" {
         return None;
     }

@@ -364,6 +364,7 @@ impl Outbox {
             | Fault::Unauthorized(_)
             | Fault::Denied(_)
             | Fault::Missing(_)
+            | Fault::Unsupported(_)
             | Fault::Refused(..)
             | Fault::Disk(_)
             | Fault::ReadOnly => {
@@ -392,7 +393,7 @@ impl Outbox {
         let before = self.queue.len();
         match error.fault {
             Fault::Unauthorized(_) | Fault::ReadOnly => self.queue.clear(),
-            Fault::Denied(_) | Fault::Missing(_) => self.queue.retain(|job| job.on != *on),
+            Fault::Denied(_) | Fault::Missing(_) | Fault::Unsupported(_) => self.queue.retain(|job| job.on != *on),
             // Who is not there for one is not there for the others.
             _ if error.is_passing() => self.queue.clear(),
             _ => {}
