@@ -117,8 +117,19 @@ crate::resource! {
         references: References,
         diff_refs: DiffRefs,
         merge_error: String,
+        /// Told where [`GetMergeRequest`] asks for it.
+        rebase_in_progress: bool,
+        /// What the caller may do, in the single view.
+        user: Abilities,
         /// Of the changes: files are missing from them.
         overflow: bool,
+    }
+}
+
+crate::resource! {
+    /// What the caller may do with a merge request.
+    pub struct Abilities {
+        can_merge: bool,
     }
 }
 
@@ -137,6 +148,13 @@ crate::resource! {
         base_sha: Option<String>,
         head_sha: Option<String>,
         start_sha: Option<String>,
+    }
+}
+
+impl GetMergeRequest {
+    /// Reads a merge request with all that is known of it.
+    pub fn new(id: Id, iid: u64) -> GetMergeRequest {
+        GetMergeRequest { id, merge_request_iid: iid, include_rebase_in_progress: Some(true) }
     }
 }
 
@@ -168,6 +186,11 @@ impl MergeRequest {
     /// The branch that it goes to, or nothing in a simple view.
     pub fn target_branch(&self) -> &str {
         self.target_branch.known().map_or("", String::as_str)
+    }
+
+    /// Returns whether it can be merged, in the server's word: the detailed one where it gives one.
+    pub fn merge_status(&self) -> Option<&str> {
+        self.detailed_merge_status.as_deref().or(self.merge_status.known().map(String::as_str))
     }
 
     /// Returns who made it.
@@ -257,7 +280,12 @@ crate::endpoints! {
 
     /// Reads one merge request.
     GET "/projects/{id}/merge_requests/{merge_request_iid}" => MergeRequest;
-    struct GetMergeRequest { id: Id, merge_request_iid: u64 }
+    struct GetMergeRequest {
+        id: Id,
+        merge_request_iid: u64,
+        /// Whether to tell whether it is being rebased.
+        include_rebase_in_progress: Option<bool>,
+    }
 
     /// Lists everyone who took part.
     GET "/projects/{id}/merge_requests/{merge_request_iid}/participants" => Vec<User>;

@@ -6,6 +6,7 @@
 pub mod branches;
 pub mod client;
 pub mod commits;
+pub mod decisions;
 pub mod deployments;
 pub mod endpoint;
 pub mod error;
@@ -41,6 +42,7 @@ pub use types::{Extra, Id, Known, Named, Time};
 pub const AREAS: &[(&str, &[Description])] = &[
     ("branches", branches::ALL),
     ("commits", commits::ALL),
+    ("decisions", decisions::ALL),
     ("deployments", deployments::ALL),
     ("groups", groups::ALL),
     ("hooks", hooks::ALL),

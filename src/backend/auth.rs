@@ -3,7 +3,7 @@
 //! What a caller may not see does not exist for them (404); what they see and may not change is refused (403).
 
 use super::params::Inputs;
-use super::records::{Group, Job, Membership, Namespace, Project, Snippet, Status, Visibility, level};
+use super::records::{Group, Job, Membership, Namespace, Project, ProtectedBranch, Snippet, Status, Visibility, level};
 use super::reject::Reject;
 use super::world::World;
 use axum::http::HeaderMap;
@@ -153,6 +153,30 @@ impl Rights {
     /// The level in a project that counts: an administrator owns everything.
     pub fn level(&self, world: &World, project: &Project) -> u8 {
         if self.admin { level::OWNER } else { self.in_project(world, project) }
+    }
+
+    /// Returns whether the caller may push to a branch: a protected one is for maintainers, unless it says otherwise.
+    pub fn pushes_to(&self, world: &World, project: &Project, branch: &str) -> bool {
+        self.changes(world, project, branch, |protected| protected.developers_can_push)
+    }
+
+    /// Returns whether the caller may merge into a branch: whoever may push to it may, too.
+    pub fn merges_into(&self, world: &World, project: &Project, branch: &str) -> bool {
+        self.changes(world, project, branch, |protected| {
+            protected.developers_can_push || protected.developers_can_merge
+        })
+    }
+
+    fn changes(
+        &self,
+        world: &World,
+        project: &Project,
+        branch: &str,
+        is_open: impl Fn(&ProtectedBranch) -> bool,
+    ) -> bool {
+        let protected = project.protected_branches.iter().find(|protected| protected.name == branch);
+        let least = if protected.is_none_or(is_open) { level::DEVELOPER } else { level::MAINTAINER };
+        !project.archived && self.level(world, project) >= least
     }
 
     /// The level in a group that counts.

@@ -49,18 +49,25 @@ fn list(call: &Reading, input: ListCommits) -> Outcome<Vec<Commit>> {
     call.page_of(rows?, page.total.map_or(Extent::More(page.more), Extent::Total))
 }
 
-/// That the caller may push to a branch: a protected one only maintainers change, unless it says otherwise.
+/// That the caller may push to a branch.
 fn may_push(call: &Writing, project: &Project, branch: &str) -> Result<(), Reject> {
-    let protected = project.protected_branches.iter().find(|protected| protected.name == branch);
-    let open = protected.is_none_or(|protected| protected.developers_can_push);
-    if open || call.rights.level(call.world, project) >= level::MAINTAINER {
+    if call.rights.pushes_to(call.world, project, branch) {
         return Ok(());
     }
     Err(Reject::bad("You are not allowed to push into this branch"))
 }
 
+impl Writing<'_> {
+    /// Somebody as the author of what is written now.
+    pub fn commit_author(&self, user: u64) -> Author {
+        let known = self.world.users.get(user);
+        let name = known.map_or_else(|| self.person(user).name, |user| user.name.clone());
+        Author { name, email: known.map(|user| user.email.clone()).unwrap_or_default(), at: self.now }
+    }
+}
+
 /// A text that says something: a form sends its empty fields, too.
-fn given(text: Option<String>) -> Option<String> {
+pub fn given(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.trim().is_empty())
 }
 
@@ -68,8 +75,7 @@ fn create(call: &mut Writing, input: CreateCommit) -> Outcome<Commit> {
     let (project, git) = call.repository_to_write(&input.id)?;
     let project = project.clone();
     may_push(call, &project, &input.branch)?;
-    let caller = call.signed_in()?;
-    let committer = Author { name: caller.name.clone(), email: caller.email.clone(), at: call.now };
+    let committer = call.commit_author(call.signed_in()?.id);
     let author = Author {
         name: given(input.author_name).unwrap_or_else(|| committer.name.clone()),
         email: given(input.author_email).unwrap_or_else(|| committer.email.clone()),
@@ -103,8 +109,7 @@ fn cherry_pick(call: &mut Writing, input: CherryPick) -> Outcome<Commit> {
     let (project, git) = call.repository_to_write(&input.id)?;
     let project = project.clone();
     may_push(call, &project, &input.branch)?;
-    let caller = call.signed_in()?;
-    let committer = Author { name: caller.name.clone(), email: caller.email.clone(), at: call.now };
+    let committer = call.commit_author(call.signed_in()?.id);
     let before = git.branch(&input.branch);
     let id = git.cherry_pick(find(&git, &input.sha)?, &input.branch, &committer)?;
     touch(call.world, project.id, call.now)?;

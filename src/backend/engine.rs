@@ -1,13 +1,20 @@
 //! The state of a running server: the newest world, the store behind it, and the clock.
 
+use super::auth::Rights;
 use super::cache::Cache;
+use super::call::{Call, Writing};
+use super::deliveries;
 use super::limits::Limits;
+use super::page::Paging;
+use super::params::Inputs;
 use super::records::{Intent, RefUpdate};
 use super::reject::Reject;
+use super::stop::Stop;
 use super::store::Store;
 use super::stream::Streams;
 use super::world::{Change, World};
-use crate::backend::ref_updates;
+use crate::backend::ref_updates::{self, RefUpdates};
+use axum::http::HeaderMap;
 use jiff::Timestamp;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, TryLockError};
@@ -39,8 +46,9 @@ impl std::fmt::Debug for Clock {
     }
 }
 
-/// What moves by itself: called with the time, it changes the world up to now, and says when there is something to change next.
-pub type Advance = fn(&mut World, Timestamp) -> Option<Timestamp>;
+/// What moves by itself: a write that nobody asked for. It brings the world up to now, and says when there is something to
+/// change next.
+pub type Advance = for<'a> fn(&mut Writing<'a>) -> Option<Timestamp>;
 
 /// One server's state, shared by all requests.
 pub struct Engine {
@@ -94,10 +102,10 @@ impl Engine {
         self.world.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Lets pass what passes by itself: live jobs. Skipped while a write goes on, which does it first thing.
+    /// Lets happen what is due by itself: live jobs, and merges that wait for them. Skipped while a write goes on, which does
+    /// it first thing.
     pub fn tick(&self) {
-        let now = self.clock.now();
-        if self.quiet_until.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|until| now < until) {
+        if self.is_quiet(self.clock.now()) {
             return;
         }
         let store = match self.writer.try_lock() {
@@ -105,45 +113,90 @@ impl Engine {
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return,
         };
+        self.advance(&store);
+    }
+
+    fn is_quiet(&self, now: Timestamp) -> bool {
+        self.quiet_until.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|until| now < until)
+    }
+
+    /// Does what is due, as a write of its own.
+    fn advance(&self, store: &Option<Store>) {
+        let now = self.clock.now();
+        if self.is_quiet(now) {
+            return;
+        }
         let mut world = self.snapshot();
-        let next = (self.advance)(&mut world, now).unwrap_or(Timestamp::MAX);
-        match self.commit(&store, &mut world) {
-            Ok(true) => self.publish(world, Some(next)),
-            Ok(false) => self.rest(Some(next)),
-            Err(why) => tracing::error!("live jobs could not be kept: {why}"),
+        let mut call = Call {
+            world: &mut world,
+            rights: Rights::default(),
+            now,
+            base_url: self.base_url.clone(),
+            inputs: Inputs::new(),
+            paging: Paging { page: 1, per_page: 20 },
+            headers: HeaderMap::new(),
+            repositories: self.repositories.clone(),
+            stop: Stop::default(),
+            cache: self.cache.clone(),
+            job_actions: RefUpdates::default(),
+            events: Vec::new(),
+        };
+        let next = (self.advance)(&mut call).unwrap_or(Timestamp::MAX);
+        let (job_actions, events) = (call.job_actions.take(), call.events);
+        match self.commit(store, world, job_actions, Some(next)) {
+            Ok(()) if !events.is_empty() => deliveries::tell(&self.snapshot(), events),
+            Ok(()) => {}
+            Err(why) => tracing::error!("what was due could not be done: {}", why.body),
         }
     }
 
     /// Runs a write. Its changes count, in memory, on disk and in repositories, only if it succeeds.
     pub fn write<T>(&self, run: impl FnOnce(&mut World) -> Result<(T, Vec<RefUpdate>), Reject>) -> Result<T, Reject> {
         let store = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        self.advance(&store);
         let mut world = self.snapshot();
-        (self.advance)(&mut world, self.clock.now());
         let (out, job_actions) = run(&mut world)?;
+        self.commit(&store, world, job_actions, None)?;
+        Ok(out)
+    }
+
+    /// Puts a changed world in place, on disk and in memory, and does what belongs to it in repositories.
+    fn commit(
+        &self,
+        store: &Option<Store>,
+        mut world: World,
+        job_actions: Vec<RefUpdate>,
+        quiet_until: Option<Timestamp>,
+    ) -> Result<(), Reject> {
+        let mut changes = world.take_changes();
+        if changes.is_empty() && job_actions.is_empty() {
+            self.rest(quiet_until);
+            return Ok(());
+        }
         // Those of the write before have been done since.
         world.intents.remove_where(|_| true);
         for job_action in &job_actions {
             world.intents.add(Intent { job_action: job_action.clone(), ..Intent::default() });
         }
-        let changes = world.take_changes();
-        keep(&store, &changes).map_err(Reject::failed)?;
+        changes.extend(world.take_changes());
+        keep(store, &changes).map_err(Reject::failed)?;
         let (last, first): (Vec<RefUpdate>, Vec<RefUpdate>) =
             job_actions.into_iter().partition(|d| matches!(d, RefUpdate::Remove { .. }));
         for (done, job_action) in first.iter().enumerate() {
             if let Err(why) = ref_updates::apply(job_action, &self.repositories) {
                 tracing::error!("{job_action:?} could not be done, and is taken back: {why}");
-                self.take_back(&store, &changes, first.iter().take(done));
+                self.take_back(store, &changes, first.iter().take(done));
                 return Err(Reject::conflict("409 Conflict: Resource lock"));
             }
         }
-        self.publish(world, None);
+        self.publish(world, quiet_until);
         // Nobody can ask for what is gone any more, so that whether it went at once is of no matter.
         for job_action in &last {
             if let Err(why) = ref_updates::apply(job_action, &self.repositories) {
                 tracing::warn!("{job_action:?} could not be done: {why}");
             }
         }
-        Ok(out)
+        Ok(())
     }
 
     /// Undoes a write that is on disk, and some of whose deeds are done: somebody else holds a lock in a repository, or
@@ -162,12 +215,6 @@ impl Engine {
         if let Err(why) = keep(store, &self.snapshot().undo(changes)) {
             tracing::error!("a write could not be taken back, and is done at the next start: {why}");
         }
-    }
-
-    fn commit(&self, store: &Option<Store>, world: &mut World) -> Result<bool, String> {
-        let changes = world.take_changes();
-        keep(store, &changes)?;
-        Ok(!changes.is_empty())
     }
 
     /// Puts a world in place in which nothing moves by itself before that moment, if it is known.
@@ -197,7 +244,7 @@ mod tests {
     fn engine(store: Option<Store>) -> Engine {
         let now = || Timestamp::UNIX_EPOCH;
         let (clock, limits) = (Clock::new(now), Limits::default());
-        Engine::new(World::default(), store, PathBuf::new(), clock, String::new(), limits, |_, _| None)
+        Engine::new(World::default(), store, PathBuf::new(), clock, String::new(), limits, |_| None)
     }
 
     #[test]

@@ -5,12 +5,12 @@ use super::call::{Call, Outcome, Reading, Writing, ok, order};
 use super::commits::pipeline_brief;
 use super::git::Git;
 use super::mount::Mount;
-use super::records::{self, MilestoneState, Note, Noteable, Project, Range, State, level};
+use super::records::{self, MilestoneState, Noteable, Project, Range, State, level};
 use super::reject::Reject;
 use super::world::World;
 use crate::api::commits::Commit;
 use crate::api::jobs::PipelineBrief;
-use crate::api::merge_requests::MergeRequest as View;
+use crate::api::merge_requests::{Abilities, MergeRequest as View};
 use crate::api::merge_requests::{
     Common, CreateMergeRequest, GetChanges, GetMergeRequest, ListMergeRequestCommits, ListMergeRequestPipelines,
     ListMergeRequests, ListParticipants, ListProjectMergeRequests, Milestone, TimeStats, UpdateMergeRequest,
@@ -72,15 +72,15 @@ pub fn votes(reactions: &BTreeMap<String, BTreeSet<u64>>) -> (u64, u64) {
 }
 
 /// Returns whether a title says that the request is not ready.
-fn is_draft(title: &str) -> bool {
+pub fn is_draft(title: &str) -> bool {
     let title = title.to_lowercase();
     ["wip:", "[wip]", "draft:", "[draft]"].iter().any(|mark| title.starts_with(mark))
 }
 
 /// The two commits between which a merge request's changes lie.
-struct Ends {
-    base: Oid,
-    head: Oid,
+pub struct Ends {
+    pub base: Oid,
+    pub head: Oid,
 }
 
 impl<W: Deref<Target = World>> Call<W> {
@@ -139,7 +139,9 @@ impl<W: Deref<Target = World>> Call<W> {
                 .or_else(|| range.as_ref().map(|range| range.head.clone())),
         };
         let source = self.world.projects.get(mr.source_project).map(|project| project.id);
-        let (changes_count, merge_status) = self.measured(mr, git);
+        let (changes_count, meeting) = self.measured(mr, git);
+        let has_conflicts = meeting.is_some_and(|meeting| !meeting.is_clean);
+        let is_clean = mr.state != State::Opened || meeting.is_some_and(|meeting| meeting.is_clean);
         View {
             source_project_id: Some(source),
             target_project_id: there(mr.target_project),
@@ -152,8 +154,10 @@ impl<W: Deref<Target = World>> Call<W> {
             labels: there(mr.labels.clone()),
             work_in_progress: there(is_draft(&mr.title)),
             milestone: Some(milestone.map(|milestone| self.show_milestone(milestone))),
-            merge_when_pipeline_succeeds: there(mr.merge_when_pipeline_succeeds),
-            merge_status: there(merge_status.into()),
+            merge_when_pipeline_succeeds: there(mr.auto_merge.is_some()),
+            merge_status: there(if is_clean { "can_be_merged" } else { "cannot_be_merged" }.into()),
+            detailed_merge_status: Some(self.merge_status(mr, git).into()),
+            has_conflicts: Some(has_conflicts),
             changes_count: there(changes_count),
             sha: Some(head),
             merge_commit_sha: Some(mr.merge_commit_sha.clone()),
@@ -171,7 +175,7 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 
     /// The head of the source branch; `git` is the target's repository.
-    fn source_head(&self, mr: &records::MergeRequest, git: Option<&Git>) -> Option<Oid> {
+    pub fn source_head(&self, mr: &records::MergeRequest, git: Option<&Git>) -> Option<Oid> {
         if mr.source_project == mr.target_project {
             return git?.branch(&mr.source_branch);
         }
@@ -181,7 +185,7 @@ impl<W: Deref<Target = World>> Call<W> {
 
     /// Returns where the changes of a merge request begin and end: by its branches while it is open, by what was kept
     /// when it was closed or merged; `None` if its branches are gone.
-    fn ends(&self, mr: &records::MergeRequest, git: &Git) -> Option<Ends> {
+    pub fn ends(&self, mr: &records::MergeRequest, git: &Git) -> Option<Ends> {
         let kept = || {
             let range = mr.range.as_ref()?;
             Some(Ends { base: Oid::from_str(&range.base).ok()?, head: Oid::from_str(&range.head).ok()? })
@@ -200,7 +204,7 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 
     /// Returns how a source head relates to a target head; worked out once.
-    fn meeting(&self, git: &Git, target: Oid, source: Oid) -> Relation {
+    pub fn meeting(&self, git: &Git, target: Oid, source: Oid) -> Relation {
         let make = || {
             let (base, is_clean) = (git.merge_base(target, source)?, git.merges_cleanly(target, source));
             Ok(Relation { base, is_clean })
@@ -209,8 +213,8 @@ impl<W: Deref<Target = World>> Call<W> {
         self.cache.meetings.or_make((target, source), make).unwrap_or(none)
     }
 
-    /// `changes_count` and `merge_status`.
-    fn measured(&self, mr: &records::MergeRequest, git: Option<&Git>) -> (String, &'static str) {
+    /// `changes_count`, and how the branches of an open request meet.
+    fn measured(&self, mr: &records::MergeRequest, git: Option<&Git>) -> (String, Option<Relation>) {
         let ends = git.and_then(|git| Some((git, self.ends(mr, git)?)));
         let count = ends.as_ref().map_or(Ok(0), |(git, ends)| {
             self.cache.counts.or_make((ends.base, ends.head), || git.count_changes(ends.base, ends.head))
@@ -219,12 +223,9 @@ impl<W: Deref<Target = World>> Call<W> {
             Ok(count) if count > COUNTED => format!("{COUNTED}+"),
             count => count.unwrap_or(0).to_string(),
         };
-        let clean = mr.state != State::Opened
-            || ends.is_some_and(|(git, ends)| {
-                let target = git.branch(&mr.target_branch);
-                target.is_some_and(|target| self.meeting(git, target, ends.head).is_clean)
-            });
-        (counted, if clean { "can_be_merged" } else { "cannot_be_merged" })
+        let open = ends.filter(|_| mr.state == State::Opened);
+        let meeting = open.and_then(|(git, ends)| Some(self.meeting(git, git.branch(&mr.target_branch)?, ends.head)));
+        (counted, meeting)
     }
 
     fn reach_fork(&self, mr: &records::MergeRequest, git: &Git, head: Oid) -> bool {
@@ -233,7 +234,7 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 
     /// A merge request by itself.
-    fn show_whole(&self, mr: &records::MergeRequest, git: &Git) -> Result<View, Reject> {
+    pub fn show_whole(&self, mr: &records::MergeRequest, git: &Git) -> Result<View, Reject> {
         let last = self.pipelines_of(mr, git).into_iter().next();
         let mut view = self.show_merge_request(mr, Some(git));
         view.closed_at = Some(times(mr.closed_at));
@@ -244,6 +245,8 @@ impl<W: Deref<Target = World>> Call<W> {
         view.latest_build_finished_at = Some(last.and_then(|pipeline| times(pipeline.finished_at)));
         view.first_deployed_to_production_at = Some(self.first_deployed(mr));
         view.pipeline = Some(last.map(pipeline_brief));
+        view.merge_error = mr.merge_error.clone();
+        view.user = Some(Abilities { can_merge: self.can_merge(mr), ..Abilities::default() });
         Ok(view)
     }
 
@@ -272,7 +275,7 @@ impl<W: Deref<Target = World>> Call<W> {
     }
 
     /// The project and one of its merge requests, with the repository.
-    fn merge_request(&self, id: &Id, iid: u64) -> Result<(&Project, &records::MergeRequest, Git), Reject> {
+    pub fn merge_request(&self, id: &Id, iid: u64) -> Result<(&Project, &records::MergeRequest, Git), Reject> {
         let project = self.project(id)?;
         self.signed_in()?;
         let (project, git) = if self.rights.reads_code(&self.world, project) {
@@ -380,7 +383,9 @@ fn of_project(call: &Reading, input: ListProjectMergeRequests) -> Outcome<Vec<Vi
 
 fn get(call: &Reading, input: GetMergeRequest) -> Outcome<View> {
     let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
-    ok(call.show_whole(mr, &git)?)
+    // Rebasing is done by the time that it is answered.
+    let rebase_in_progress = input.include_rebase_in_progress.filter(|asked| *asked).map(|_| false);
+    ok(View { rebase_in_progress, ..call.show_whole(mr, &git)? })
 }
 
 fn participants(call: &Reading, input: ListParticipants) -> Outcome<Vec<UserView>> {
@@ -633,16 +638,7 @@ fn update(call: &mut Writing, input: UpdateMergeRequest) -> Outcome<View> {
     mr.updated_at = now;
     mr.subscribers.insert(caller);
     for body in said {
-        let on = Noteable::MergeRequest(mr.id);
-        call.world.notes.add(Note {
-            on,
-            body,
-            author: caller,
-            created_at: now,
-            updated_at: now,
-            system: true,
-            ..Note::default()
-        });
+        call.add_system_note(mr.id, caller, body);
     }
     call.world.merge_requests.add(mr.clone());
     call.requested(&mr, action);

@@ -7,6 +7,7 @@ mod branches;
 mod cache;
 pub mod call;
 mod commits;
+mod decisions;
 mod deliveries;
 pub mod demo;
 mod deployments;

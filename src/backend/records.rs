@@ -69,6 +69,11 @@ words! {
 }
 
 words! {
+    /// How a project merges: with a merge commit, with one onto the target's head alone, or by moving the target branch.
+    MergeMethod { #[default] Merge = "merge", RebaseMerge = "rebase_merge", FastForward = "ff" }
+}
+
+words! {
     /// Where a milestone stands.
     MilestoneState { #[default] Active = "active", Closed = "closed" }
 }
@@ -299,6 +304,7 @@ record! {
         request_access_enabled: bool,
         lfs_enabled: bool,
         approvals_before_merge: u64,
+        merge_method: MergeMethod,
         runners_token: String,
         import_url: Option<String>,
         ci_config_path: Option<String>,
@@ -327,6 +333,18 @@ pub struct Range {
     pub head: String,
 }
 
+/// A merge that somebody ordered.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MergeOrder {
+    pub user: u64,
+    /// The head of the source branch that is to be merged.
+    pub sha: String,
+    /// The messages of the commits, where they are not the usual ones.
+    pub merge_message: Option<String>,
+    pub squash_message: Option<String>,
+}
+
 record! {
     /// A request to merge one branch into another.
     MergeRequest {
@@ -352,7 +370,12 @@ record! {
         /// What it holds once merged or closed; while open, the branches say.
         range: Option<Range>,
         merge_commit_sha: Option<String>,
-        merge_when_pipeline_succeeds: bool,
+        /// What happens once the pipeline has succeeded.
+        auto_merge: Option<MergeOrder>,
+        /// Why the last merge or rebase failed.
+        merge_error: Option<String>,
+        /// Who approved it, and when.
+        approvals: BTreeMap<u64, Timestamp>,
         should_remove_source_branch: Option<bool>,
         force_remove_source_branch: bool,
         squash: bool,

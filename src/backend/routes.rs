@@ -2,14 +2,15 @@
 
 use super::mount::Mount;
 use super::{
-    branches, commits, deployments, groups, hooks, jobs, keys, license, merge_requests, notes, notifications, projects,
-    repository, runners, search, snippets, tags, users,
+    branches, commits, decisions, deployments, groups, hooks, jobs, keys, license, merge_requests, notes,
+    notifications, projects, repository, runners, search, snippets, tags, users,
 };
 
 /// The areas, in the order of their names.
 const AREAS: &[fn(Mount) -> Mount] = &[
     branches::mount,
     commits::mount,
+    decisions::mount,
     deployments::mount,
     groups::mount,
     hooks::mount,

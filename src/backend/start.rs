@@ -201,7 +201,7 @@ fn prepare(options: Options, base_url: String) -> Result<Prepared, StartError> {
     }
     world.take_changes();
     let engine =
-        Engine::new(world, store, repositories, options.clock, base_url, options.limits, super::runner::advance);
+        Engine::new(world, store, repositories, options.clock, base_url, options.limits, super::decisions::advance);
     // What began since the world was made is there for the first request, and for the second beside it.
     engine.tick();
     Ok(Prepared { engine, temporary, project })

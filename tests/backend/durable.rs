@@ -262,3 +262,49 @@ async fn a_server_that_is_killed_at_any_moment_has_what_it_acknowledged_and_noth
     assert_eq!(String::from_utf8_lossy(&head.stdout).trim(), log[0]["id"].as_str().unwrap());
     assert_eq!(std::fs::read_to_string(clone.join("0.txt")).unwrap().lines().count(), 1);
 }
+
+#[tokio::test]
+async fn a_server_that_is_killed_keeps_approvals_and_merges() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let place: TempDir = tempfile::tempdir().unwrap();
+    let data = place.path().join("data");
+    let process = Process::start(&data).await;
+    let caller = process.caller();
+    let write = async |method, path: &str, body| {
+        let reply = caller.send(method, path, Some(body)).await.expect("an answer");
+        let (status, text) = (reply.status(), reply.text().await.unwrap());
+        assert!(status.is_success(), "{path}: {status} {text}");
+        serde_json::from_str::<Value>(&text).unwrap()
+    };
+    let id = write(Method::POST, "/projects", json!({ "name": "kept" })).await["id"].as_u64().unwrap();
+    let at = |path: &str| format!("/projects/{id}{path}");
+    for (branch, start) in [("main", None), ("one", Some("main")), ("two", Some("main"))] {
+        let action = json!({ "action": "create", "file_path": format!("{branch}.txt"), "content": branch });
+        let mut body = json!({ "branch": branch, "commit_message": "Add", "actions": [action] });
+        if let Some(start) = start {
+            body["start_branch"] = start.into();
+        }
+        write(Method::POST, &at("/repository/commits"), body).await;
+    }
+    for branch in ["one", "two"] {
+        let body = json!({ "source_branch": branch, "target_branch": "main", "title": branch });
+        write(Method::POST, &at("/merge_requests"), body).await;
+    }
+    let approved = write(Method::POST, &at("/merge_requests/1/approve"), json!({})).await;
+    let body = json!({ "should_remove_source_branch": true });
+    let merged = write(Method::PUT, &at("/merge_requests/2/merge"), body).await;
+    process.kill();
+
+    let process = Process::start(&data).await;
+    let caller = process.caller();
+    let approvals = caller.read(&at("/merge_requests/1/approvals")).await;
+    assert_eq!(approvals["approved_by"].as_array().unwrap().len(), 1);
+    assert_eq!(approvals["approved_by"][0]["approved_at"], approved["approved_by"][0]["approved_at"]);
+    let request = caller.read(&at("/merge_requests/2")).await;
+    assert_eq!((&request["state"], &request["merge_commit_sha"]), (&json!("merged"), &merged["merge_commit_sha"]));
+    let branches = caller.read(&at("/repository/branches")).await;
+    let heads: Vec<(&Value, &Value)> =
+        branches.as_array().unwrap().iter().map(|branch| (&branch["name"], &branch["commit"]["id"])).collect();
+    assert_eq!((heads[0], heads.len()), ((&json!("main"), &merged["merge_commit_sha"]), 2));
+    whole_repository(&data.join(format!("repositories/{id}.git")));
+}

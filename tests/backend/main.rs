@@ -2,6 +2,7 @@
 
 mod access;
 mod admin;
+mod decisions;
 mod demo;
 mod downloads;
 mod durable;

@@ -65,9 +65,12 @@ const REQUEST: &str = "id# iid# project_id# source_project_id# target_project_id
     updated_at@ target_branch source_branch upvotes# downvotes# author{BRIEF} assignee{BRIEF}? labels[]
     work_in_progress! milestone{MILESTONE}? merge_when_pipeline_succeeds! merge_status sha merge_commit_sha?
     user_notes_count# changes_count should_remove_source_branch!? force_remove_source_branch! squash! web_url
-    discussion_locked!? time_stats{TIME_STATS} approvals_before_merge#? subscribed! allow_maintainer_to_push!";
+    discussion_locked!? time_stats{TIME_STATS} approvals_before_merge#? subscribed! allow_maintainer_to_push!
+    detailed_merge_status has_conflicts!";
 const REQUEST_SINGLE: &str = "REQUEST closed_at@? latest_build_started_at@? latest_build_finished_at@?
-    first_deployed_to_production_at@? pipeline{PIPELINE}? merged_by{BRIEF}? merged_at@? closed_by{BRIEF}?";
+    first_deployed_to_production_at@? pipeline{PIPELINE}? merged_by{BRIEF}? merged_at@? closed_by{BRIEF}? user{can_merge!}
+    merge_error^";
+const APPROVALS: &str = "user_has_approved! user_can_approve! approved! approved_by[]{user{BRIEF} approved_at@}";
 const TAG: &str = "name message? commit{COMMIT} release{tag_name description}?";
 const BRANCH: &str = "name merged! protected! developers_can_push! developers_can_merge!
     commit{author_email author_name authored_date@ committed_date@ committer_email committer_name id short_id title
@@ -358,6 +361,7 @@ async fn reads_have_the_fields_of_their_views() {
         ("ada", at("/merge_requests/34"), REQUEST_SINGLE.into()),
         ("ada", at("/merge_requests/42/participants"), BRIEF.into()),
         ("ada", at("/merge_requests/42/commits"), with(SHORT_COMMIT, "message")),
+        ("ada", at("/merge_requests/42/approvals"), APPROVALS.into()),
         ("ada", at("/merge_requests/42/changes"), format!("{REQUEST_SINGLE} changes[]{{DIFF}}")),
         ("ada", at("/merge_requests/42/pipelines"), PIPELINE.into()),
         // Projects.
@@ -544,6 +548,18 @@ async fn writes_answer_with_the_fields_of_their_views() {
             value!({"title": "Only visible rows"}),
             200,
             REQUEST_SINGLE.into(),
+        ),
+        ("ada", post.clone(), at("/merge_requests/42/approve"), value!({}), 201, APPROVALS.into()),
+        ("ada", post.clone(), at("/merge_requests/42/unapprove"), value!({}), 201, APPROVALS.into()),
+        ("ada", put.clone(), at("/merge_requests/43/rebase"), value!({}), 202, "rebase_in_progress!".into()),
+        ("ada", put.clone(), at("/merge_requests/45/merge"), value!({"squash": true}), 200, REQUEST_SINGLE.into()),
+        (
+            "ada",
+            post.clone(),
+            at("/merge_requests/42/cancel_merge_when_pipeline_succeeds"),
+            value!({}),
+            201,
+            "status message http_status#".into(),
         ),
         ("ada", post.clone(), "/projects".into(), value!({"name": "new"}), 201, PROJECT.into()),
         ("root", post.clone(), "/projects/user/3".into(), value!({"name": "new"}), 201, PROJECT.into()),

@@ -7,6 +7,7 @@ mod sample;
 mod branches;
 mod client;
 mod commits;
+mod decisions;
 mod deployments;
 mod errors;
 mod follow;

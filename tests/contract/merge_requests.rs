@@ -32,7 +32,8 @@ requests! {
         scope: word("assigned-to-me"),
         ..ListProjectMergeRequests::default()
     } => "GET /projects/acme%2Fui/merge_requests?iids[]=42&iids[]=43&scope=assigned-to-me";
-    GetMergeRequest { id: 1.into(), merge_request_iid: 5 } => "GET /projects/1/merge_requests/5";
+    GetMergeRequest { id: 1.into(), merge_request_iid: 5, include_rebase_in_progress: Some(true) }
+        => "GET /projects/1/merge_requests/5?include_rebase_in_progress=true";
     ListParticipants { id: 1.into(), merge_request_iid: 5 } => "GET /projects/1/merge_requests/5/participants";
     ListMergeRequestCommits { id: 1.into(), merge_request_iid: 5 } => "GET /projects/1/merge_requests/5/commits";
     GetChanges { id: 1.into(), merge_request_iid: 5 } => "GET /projects/1/merge_requests/5/changes";

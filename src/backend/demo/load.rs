@@ -349,6 +349,8 @@ impl Load {
             protected_branches: form.protected.iter().map(protected).collect(),
             shared_with,
             approvals_before_merge: form.approvals,
+            merge_method: merge_method(&form.merge_method)?,
+            only_allow_merge_if_pipeline_succeeds: form.pipelines_must_succeed,
             custom_attributes: form.attributes.clone(),
             ..Project::default()
         });
@@ -426,6 +428,16 @@ impl Load {
         let author = self.user_id("author", &form.author)?;
         let by = form.by.as_ref().map(|name| self.user_id("by", name)).transpose()?;
         let reactions = self.reactions(&form.thumbs_up, &form.thumbs_down)?;
+        let approval = |(name, at): &(String, String)| {
+            Ok((
+                self.user_id("approvals", name)?,
+                self.when_after(at, created_at).map_err(|e| format!("approvals: {e}"))?,
+            ))
+        };
+        let order = |name: &String| -> Result<MergeOrder> {
+            let user = self.user_id("auto_merge", name)?;
+            Ok(MergeOrder { user, sha: head.to_string(), ..MergeOrder::default() })
+        };
         let merged_at = merge.and_then(|(_, time)| Timestamp::from_second(time).ok());
         let record = MergeRequest {
             iid: form.iid,
@@ -445,6 +457,8 @@ impl Load {
             merged_by: by.filter(|_| state == State::Merged),
             closed_by: by.filter(|_| state == State::Closed),
             merge_commit_sha: merge.map(|(id, _)| id.to_string()),
+            approvals: form.approvals.iter().map(approval).collect::<Result<_>>()?,
+            auto_merge: form.auto_merge.as_ref().map(order).transpose()?,
             squash: form.squash,
             force_remove_source_branch: state == State::Merged,
             discussion_locked: form.locked.then_some(true),
@@ -730,6 +744,11 @@ fn visibility(word: &str) -> Result<Visibility> {
         word => Visibility::from_word(word)
             .ok_or_else(|| format!("visibility: `{word}` is none of private, internal, public")),
     }
+}
+
+fn merge_method(word: &Option<String>) -> Result<MergeMethod> {
+    let Some(word) = word else { return Ok(MergeMethod::default()) };
+    MergeMethod::from_word(word).ok_or_else(|| format!("merge_method: `{word}` is none of merge, rebase_merge, ff"))
 }
 
 fn status(word: &str) -> Result<Status> {

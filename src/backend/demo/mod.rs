@@ -147,6 +147,11 @@ mod tests {
         }
         let states: BTreeSet<State> = world.merge_requests.iter().map(|r| r.state).collect();
         assert_eq!(states.len(), 3);
+        assert!(world.merge_requests.iter().any(|request| request.approvals.len() > 1));
+        let waits = world.merge_requests.iter().find_map(|request| Some((request, request.auto_merge.as_ref()?)));
+        let (request, order) = waits.expect("one waits for its pipeline");
+        let pipeline = world.pipelines.iter().rev().find(|pipeline| pipeline.sha == order.sha).unwrap();
+        assert_eq!((&pipeline.ref_name, pipeline.status), (&request.source_branch, Status::Running));
     }
 
     #[test]

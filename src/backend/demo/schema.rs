@@ -128,6 +128,10 @@ form! {
         stars: Vec<String>,
         members: BTreeMap<String, String>,
         protected: Vec<String>,
+        /// `merge`, `rebase_merge` or `ff`.
+        merge_method: Option<String>,
+        /// Nothing is merged before its pipeline has succeeded.
+        pipelines_must_succeed: bool,
         /// `name #rrggbb description`.
         labels: Vec<String>,
         /// Full path of a group to the level that its members have here.
@@ -163,6 +167,10 @@ form! {
         locked: bool,
         thumbs_up: Vec<String>,
         thumbs_down: Vec<String>,
+        /// Who approved it, and when.
+        approvals: Vec<(String, String)>,
+        /// Who ordered that it is merged once its pipeline has succeeded.
+        auto_merge: Option<String>,
         /// Seconds planned and spent.
         estimate: u64,
         spent: u64,

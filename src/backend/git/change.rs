@@ -68,6 +68,11 @@ impl Git {
         above.next().is_some() || below()
     }
 
+    /// Moves a branch from one commit to another.
+    pub fn move_branch(&self, name: &str, from: Oid, to: Oid) -> Result<(), Reject> {
+        self.set_ref(&format!("refs/heads/{name}"), Some(from), Some(to))
+    }
+
     /// Takes a branch away.
     pub fn delete_branch(&self, name: &str) -> Result<(), Reject> {
         let full = format!("refs/heads/{name}");

@@ -53,7 +53,7 @@ impl Git {
         self.advance(new.branch, head, &signatures, new.message, &tree, parent)
     }
 
-    fn empty_tree(&self) -> Result<Tree<'_>, Reject> {
+    pub(super) fn empty_tree(&self) -> Result<Tree<'_>, Reject> {
         Ok(self.repo().find_tree(self.repo().treebuilder(None)?.write()?)?)
     }
 
@@ -199,19 +199,8 @@ impl Git {
                  updated some of its content.",
             )
         };
-        let before = match picked.parent() {
-            Some(parent) => self.tree(parent)?,
-            None => self.empty_tree()?,
-        };
-        let after = self.repo().find_tree(picked.tree_id)?;
-        let mut index = self.repo().merge_trees(&before, &onto, &after, None).map_err(|_| refused())?;
-        if index.has_conflicts() {
-            return Err(refused());
-        }
-        let tree = self.repo().find_tree(index.write_tree_to(self.repo()).map_err(|_| refused())?)?;
-        if tree.id() == onto.id() {
-            return Err(refused());
-        }
+        let tree = self.picked_tree(&picked, &onto).ok().flatten().filter(|tree| *tree != onto.id());
+        let tree = self.repo().find_tree(tree.ok_or_else(refused)?)?;
         let message = format!("{}\n\n(cherry picked from commit {commit})", picked.message.trim_end());
         let signatures = (picked.author, committer.signature());
         self.advance(branch, Some(head), &signatures, &message, &tree, Some(head))

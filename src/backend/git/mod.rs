@@ -9,6 +9,7 @@ mod diff;
 mod graph;
 mod history;
 mod local;
+mod merge;
 mod object;
 mod refs;
 mod tree;
@@ -19,6 +20,7 @@ pub use commit::NewCommit;
 pub use diff::Changes;
 pub use history::{LogQuery, Page};
 pub use local::{LocalError, adopt, name, refresh};
+pub use merge::NewMerge;
 pub use object::Commit;
 pub use refs::Listed;
 
@@ -244,15 +246,6 @@ impl Git {
         let (additions, deletions) = self.line_counts(id)?;
         let stats = Stats { additions, deletions, total: additions + deletions };
         Ok(CommitView { stats: Some(Some(stats)), ..self.show(id)? })
-    }
-
-    /// Returns whether `source` can be merged into `target` without a conflict.
-    pub fn merges_cleanly(&self, target: Oid, source: Oid) -> bool {
-        let merge = || {
-            let (target, source) = (self.repo.find_commit(target)?, self.repo.find_commit(source)?);
-            self.repo.merge_commits(&target, &source, None)
-        };
-        merge().is_ok_and(|index: git2::Index| !index.has_conflicts())
     }
 }
 

@@ -1,0 +1,402 @@
+//! Deciding on merge requests: approving, merging at once or once a pipeline has succeeded, rebasing.
+
+use super::branches;
+use super::call::{Answer, Call, Outcome, Reading, Writing, ok};
+use super::commits::given;
+use super::git::{Git, Head, NewMerge};
+use super::merge_requests::{Ends, is_draft};
+use super::mount::Mount;
+use super::records::{
+    MergeMethod, MergeOrder, MergeRequest, Note, Noteable, Pipeline, Project, Range, State, Status, level,
+};
+use super::reject::Reject;
+use super::runner;
+use super::world::World;
+use crate::api::Nothing;
+use crate::api::decisions::*;
+use crate::api::merge_requests::MergeRequest as View;
+use crate::backend::auth::Rights;
+use crate::backend::presenters::time;
+use git2::Oid;
+use jiff::Timestamp;
+use serde_json::json;
+use std::ops::Deref;
+
+/// Nothing keeps a request from being merged.
+const MERGEABLE: &str = "mergeable";
+/// Its branches conflict.
+const CONFLICT: &str = "conflict";
+/// Its project wants it rebased first.
+const NEED_REBASE: &str = "need_rebase";
+/// Its pipeline has to succeed, and may yet.
+const STILL_RUNNING: &str = "ci_still_running";
+/// What a rebase that failed says.
+const REBASE_FAILED: &str = "Rebase failed: Rebase locally, resolve all conflicts, then push the branch.";
+
+pub fn mount(mount: Mount) -> Mount {
+    mount
+        .read_signed_in::<GetApprovals>(approvals)
+        .write::<Approve>(approve)
+        .write::<Unapprove>(unapprove)
+        .write::<Merge>(merge)
+        .write::<CancelAutoMerge>(cancel)
+        .write::<RebaseMergeRequest>(rebase)
+}
+
+/// Does what is due by itself: live jobs go on, and what waits for them is merged. When there is something to do next.
+pub fn advance(call: &mut Writing) -> Option<Timestamp> {
+    let next = runner::advance(call.world, call.now);
+    let orders = call.world.merge_requests.iter().filter_map(|mr| Some((mr.id, mr.auto_merge.clone()?)));
+    for (id, order) in orders.collect::<Vec<_>>() {
+        if let Some(reason) = auto_merge(call, id, &order) {
+            abort(call, id, order.user, reason);
+        }
+    }
+    next
+}
+
+impl<W: Deref<Target = World>> Call<W> {
+    /// `detailed_merge_status`: the first thing that keeps a request from being merged. `git` is the target's repository.
+    pub fn merge_status(&self, mr: &MergeRequest, git: Option<&Git>) -> &'static str {
+        if mr.state != State::Opened {
+            return "not_open";
+        }
+        if is_draft(&mr.title) {
+            return "draft_status";
+        }
+        let project = self.world.projects.get(mr.target_project);
+        let Some((project, git, (target, ends))) =
+            project.zip(git).and_then(|(project, git)| Some((project, git, self.heads(mr, git)?)))
+        else {
+            return "commits_status";
+        };
+        if !self.meeting(git, target, ends.head).is_clean {
+            CONFLICT
+        } else if project.merge_method != MergeMethod::Merge && ends.base != target {
+            NEED_REBASE
+        } else {
+            let pipeline = self.head_pipeline(mr, ends.head).map(|pipeline| pipeline.status);
+            match pipeline {
+                _ if !project.only_allow_merge_if_pipeline_succeeds => MERGEABLE,
+                Some(Status::Success) => MERGEABLE,
+                Some(status) if is_active(status) => STILL_RUNNING,
+                _ => "ci_must_pass",
+            }
+        }
+    }
+
+    /// The head of the target branch, and the ends of what an open request brings; `None` where it brings nothing.
+    fn heads(&self, mr: &MergeRequest, git: &Git) -> Option<(Oid, Ends)> {
+        let target = git.branch(&mr.target_branch)?;
+        let head = self.source_head(mr, Some(git))?;
+        let ends = self.ends(mr, git).filter(|ends| ends.head == head && ends.base != head)?;
+        Some((target, ends))
+    }
+
+    /// The newest pipeline of the head of the source branch.
+    fn head_pipeline(&self, mr: &MergeRequest, head: Oid) -> Option<&Pipeline> {
+        let sha = head.to_string();
+        let is_it = |p: &&Pipeline| p.project == mr.source_project && p.ref_name == mr.source_branch && p.sha == sha;
+        self.world.pipelines.iter().rev().find(is_it)
+    }
+
+    /// Returns whether the caller may merge a request.
+    pub fn can_merge(&self, mr: &MergeRequest) -> bool {
+        let project = self.world.projects.get(mr.target_project);
+        project.is_some_and(|project| self.rights.merges_into(&self.world, project, &mr.target_branch))
+    }
+
+    /// Returns whether the caller may approve a request, and has not done so.
+    fn can_approve(&self, mr: &MergeRequest) -> bool {
+        let Some((user, project)) = self.rights.user.zip(self.world.projects.get(mr.target_project)) else {
+            return false;
+        };
+        let takes_part = mr.author == user || mr.assignee == Some(user);
+        mr.state == State::Opened
+            && !project.archived
+            && !mr.approvals.contains_key(&user)
+            && (takes_part || self.rights.level(&self.world, project) >= level::DEVELOPER)
+    }
+
+    fn show_approvals(&self, mr: &MergeRequest) -> Approvals {
+        let mut rows: Vec<(Timestamp, u64)> = mr.approvals.iter().map(|(user, at)| (*at, *user)).collect();
+        rows.sort_unstable();
+        let show = |(at, user): (Timestamp, u64)| Approval {
+            user: self.person(user),
+            approved_at: Some(time(at)),
+            ..Approval::default()
+        };
+        Approvals {
+            approved: Some(!rows.is_empty()),
+            approved_by: Some(rows.into_iter().map(show).collect()),
+            user_has_approved: Some(self.rights.user.is_some_and(|user| mr.approvals.contains_key(&user))),
+            user_can_approve: Some(self.can_approve(mr)),
+            ..Approvals::default()
+        }
+    }
+}
+
+/// Returns whether a pipeline may still succeed without anybody.
+fn is_active(status: Status) -> bool {
+    matches!(status, Status::Created | Status::Pending | Status::Running)
+}
+
+/// That the head of a request is the one that the caller has seen.
+fn check_sha(seen: &Option<String>, head: Option<Oid>) -> Result<(), Reject> {
+    let head = head.map(|head| head.to_string()).unwrap_or_default();
+    match seen {
+        Some(seen) if !seen.is_empty() && *seen != head => {
+            Err(Reject::conflict(format!("SHA does not match HEAD of source branch: {head}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl Writing<'_> {
+    /// Writes down what somebody did with a merge request.
+    pub fn add_system_note(&mut self, mr: u64, author: u64, body: impl Into<String>) {
+        self.world.notes.add(Note {
+            on: Noteable::MergeRequest(mr),
+            body: body.into(),
+            author,
+            created_at: self.now,
+            updated_at: self.now,
+            system: true,
+            ..Note::default()
+        });
+    }
+
+    /// Changes a merge request in the name of somebody who takes part from then on. Answers it as it is now.
+    fn change(&mut self, id: u64, by: u64, change: impl FnOnce(&mut MergeRequest)) -> Result<MergeRequest, Reject> {
+        let now = self.now;
+        let mr = self.world.merge_requests.get_mut(id).ok_or_else(Reject::no_record)?;
+        change(mr);
+        mr.updated_at = mr.updated_at.max(now);
+        mr.subscribers.insert(by);
+        Ok(mr.clone())
+    }
+}
+
+fn approvals(call: &Reading, input: GetApprovals) -> Outcome<Approvals> {
+    let (_, mr, _) = call.merge_request(&input.id, input.merge_request_iid)?;
+    ok(call.show_approvals(mr))
+}
+
+fn approve(call: &mut Writing, input: Approve) -> Outcome<Approvals> {
+    let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
+    let (id, user, now) = (mr.id, call.signed_in()?.id, call.now);
+    check_sha(&input.sha, call.source_head(mr, Some(&git)))?;
+    if !call.can_approve(mr) {
+        return Err(Reject::unauthorized());
+    }
+    let mr = call.change(id, user, |mr| _ = mr.approvals.insert(user, now))?;
+    call.add_system_note(id, user, "approved this merge request");
+    call.requested(&mr, "approved");
+    ok(call.show_approvals(&mr))
+}
+
+fn unapprove(call: &mut Writing, input: Unapprove) -> Outcome<Nothing> {
+    let (_, mr, _) = call.merge_request(&input.id, input.merge_request_iid)?;
+    let (id, user) = (mr.id, call.signed_in()?.id);
+    if !mr.approvals.contains_key(&user) {
+        return Err(Reject::message(404, "404 Not Found"));
+    }
+    let mr = call.change(id, user, |mr| _ = mr.approvals.remove(&user))?;
+    call.add_system_note(id, user, "unapproved this merge request");
+    call.requested(&mr, "unapproved");
+    let left = serde_json::to_value(call.show_approvals(&mr)).map_err(Reject::failed)?;
+    Ok(Answer::new(Nothing).status(201).saying(left))
+}
+
+fn merge(call: &mut Writing, input: Merge) -> Outcome<View> {
+    let (_, mr, git) = call.merge_request(&input.id, input.merge_request_iid)?;
+    let (id, user) = (mr.id, call.signed_in()?.id);
+    if !call.can_merge(mr) {
+        return Err(Reject::unauthorized());
+    }
+    let head = call.source_head(mr, Some(&git));
+    let pipeline = head.and_then(|head| call.head_pipeline(mr, head)).map(|pipeline| pipeline.status);
+    let is_auto = input.auto_merge == Some(true) || input.merge_when_pipeline_succeeds == Some(true);
+    let waits = is_auto && pipeline.is_some_and(is_active);
+    match call.merge_status(mr, Some(&git)) {
+        CONFLICT | NEED_REBASE => return Err(cannot_merge()),
+        MERGEABLE if !is_auto || waits || pipeline == Some(Status::Success) => {}
+        STILL_RUNNING if waits => {}
+        _ => return Err(Reject::message(405, "405 Method Not Allowed")),
+    }
+    check_sha(&input.sha, head)?;
+    let order = MergeOrder {
+        user,
+        sha: head.map(|head| head.to_string()).unwrap_or_default(),
+        merge_message: given(input.merge_commit_message),
+        squash_message: given(input.squash_commit_message),
+    };
+    let mr = call.change(id, user, |mr| {
+        mr.squash |= input.squash == Some(true);
+        mr.should_remove_source_branch = input.should_remove_source_branch.or(mr.should_remove_source_branch);
+        mr.auto_merge = waits.then(|| order.clone());
+    })?;
+    let mr = if waits {
+        let short = order.sha.get(..8).unwrap_or_default();
+        call.add_system_note(id, user, format!("enabled an automatic merge when the pipeline for {short} succeeds"));
+        mr
+    } else {
+        carry_out(call, &mr, &git, &order)?
+    };
+    ok(call.show_whole(&mr, &git)?)
+}
+
+/// 422: git cannot do it.
+fn cannot_merge() -> Reject {
+    Reject::message(422, "Branch cannot be merged")
+}
+
+/// Merges a request that nothing keeps from it. Answers it as it is then.
+fn carry_out(call: &mut Writing, mr: &MergeRequest, git: &Git, order: &MergeOrder) -> Result<MergeRequest, Reject> {
+    let (target, ends) = call.heads(mr, git).ok_or_else(cannot_merge)?;
+    let project = call.world.projects.get(mr.target_project).ok_or_else(Reject::no_record)?;
+    if mr.source_project != mr.target_project {
+        git.take_in(ends.head, target)?;
+    }
+    let usual = || {
+        let path = call.world.project_path(project);
+        let (source, target) = (&mr.source_branch, &mr.target_branch);
+        format!("Merge branch '{source}' into '{target}'\n\n{}\n\nSee merge request {path}!{}", mr.title, mr.iid)
+    };
+    let message = order.merge_message.clone().unwrap_or_else(usual);
+    let squash = order.squash_message.as_ref().unwrap_or(&mr.title);
+    let made = git.merge(&NewMerge {
+        target,
+        base: ends.base,
+        head: ends.head,
+        method: project.merge_method,
+        squash: mr.squash.then(|| (squash.as_str(), call.commit_author(mr.author))),
+        message: &message,
+        committer: call.commit_author(order.user),
+    })?;
+    let (tip, merge_commit) = made.ok_or_else(cannot_merge)?;
+    git.move_branch(&mr.target_branch, target, tip)?;
+    let (now, user, target_project) = (call.now, order.user, mr.target_project);
+    let mr = call.change(mr.id, user, |mr| {
+        mr.range = Some(Range { base: ends.base.to_string(), head: ends.head.to_string() });
+        mr.state = State::Merged;
+        (mr.merged_at, mr.merged_by) = (Some(now), Some(user));
+        mr.merge_commit_sha = merge_commit.map(|id| id.to_string());
+        (mr.auto_merge, mr.merge_error) = (None, None);
+    })?;
+    call.add_system_note(mr.id, user, "merged");
+    branches::touch(call.world, target_project, now)?;
+    call.pushed(target_project, git, &format!("refs/heads/{}", mr.target_branch), Some(target), Some(tip));
+    call.requested(&mr, "merge");
+    if mr.force_remove_source_branch || mr.should_remove_source_branch == Some(true) {
+        remove_source(call, &mr, ends.head);
+    }
+    Ok(mr)
+}
+
+/// Removes the source branch of a request that was merged, where that can be. The merge counts all the same.
+fn remove_source(call: &mut Writing, mr: &MergeRequest, commit: Oid) {
+    let Some(project) = call.world.projects.get(mr.source_project).cloned() else { return };
+    let name = mr.source_branch.clone();
+    let is_kept = project.default_branch.as_ref() == Some(&name) || is_protected(&project, &name);
+    if is_kept || !call.rights.pushes_to(call.world, &project, &name) {
+        return;
+    }
+    let Ok(git) = call.git(&project) else { return };
+    let ref_name = format!("refs/heads/{name}");
+    if branches::remove(call.world, &git, &call.repositories, project.id, &Head { name, commit }).is_ok() {
+        call.pushed(project.id, &git, &ref_name, Some(commit), None);
+    }
+}
+
+fn is_protected(project: &Project, branch: &str) -> bool {
+    project.protected_branches.iter().any(|protected| protected.name == branch)
+}
+
+/// Does what was ordered once the pipeline has succeeded. Answers why it never will be, if so.
+fn auto_merge(call: &mut Writing, id: u64, order: &MergeOrder) -> Option<&'static str> {
+    let mr = call.world.merge_requests.get(id)?.clone();
+    let project = call.world.projects.get(mr.target_project).cloned()?;
+    if mr.state != State::Opened {
+        return Some("the merge request was closed");
+    }
+    let Ok(git) = call.git(&project) else { return None };
+    let Some(head) = call.source_head(&mr, Some(&git)).filter(|head| head.to_string() == order.sha) else {
+        return Some("the source branch was updated");
+    };
+    match call.head_pipeline(&mr, head).map(|pipeline| pipeline.status) {
+        Some(Status::Success) => {}
+        Some(status) if is_active(status) => return None,
+        _ => return Some("the pipeline did not succeed"),
+    }
+    call.rights = Rights::of(call.world, order.user);
+    let is_ready = call.can_merge(&mr) && call.merge_status(&mr, Some(&git)) == MERGEABLE;
+    if is_ready && carry_out(call, &mr, &git, order).is_ok() {
+        return None;
+    }
+    Some("the branch cannot be merged")
+}
+
+/// Takes an order back that cannot be carried out.
+fn abort(call: &mut Writing, id: u64, user: u64, reason: &str) {
+    if call.change(id, user, |mr| mr.auto_merge = None).is_ok() {
+        call.add_system_note(id, user, format!("aborted the automatic merge because {reason}"));
+    }
+}
+
+fn cancel(call: &mut Writing, input: CancelAutoMerge) -> Outcome<AutoMergeCanceled> {
+    let (_, mr, _) = call.merge_request(&input.id, input.merge_request_iid)?;
+    let (id, user) = (mr.id, call.signed_in()?.id);
+    if mr.author != user && !call.can_merge(mr) {
+        return Err(Reject::unauthorized());
+    }
+    if mr.auto_merge.is_none() {
+        let why = json!({ "message": "Can't cancel the automatic merge", "status": "error", "http_status": 406 });
+        return Ok(Answer::new(AutoMergeCanceled::default()).saying(why));
+    }
+    call.change(id, user, |mr| mr.auto_merge = None)?;
+    call.add_system_note(id, user, "canceled the automatic merge");
+    ok(AutoMergeCanceled { status: Some("success".into()), ..AutoMergeCanceled::default() })
+}
+
+/// Answers once it is done: the interface says that it runs.
+fn rebase(call: &mut Writing, input: RebaseMergeRequest) -> Outcome<Rebase> {
+    let (target_project, mr, target_git) = call.merge_request(&input.id, input.merge_request_iid)?;
+    let (mr, target_project, user) = (mr.clone(), target_project.id, call.signed_in()?.id);
+    let forbidden = |why: &str| Reject::message(403, format!("403 Forbidden - {why}"));
+    let source = call.world.projects.get(mr.source_project).cloned();
+    let head = call.source_head(&mr, Some(&target_git));
+    let Some((source, head)) = source.zip(head) else {
+        return Err(forbidden("Source branch does not exist"));
+    };
+    if !call.rights.pushes_to(call.world, &source, &mr.source_branch)
+        && !(mr.allow_maintainer_to_push && call.can_merge(&mr))
+    {
+        return Err(forbidden("Cannot push to source branch"));
+    }
+    if is_protected(&source, &mr.source_branch) {
+        return Err(forbidden("Source branch is protected from force push"));
+    }
+    if mr.state != State::Opened {
+        return Err(Reject::conflict("409 Conflict: Resource lock"));
+    }
+    let git = call.git(&source)?;
+    let rebased = match call.heads(&mr, &target_git) {
+        Some((target, ends)) if ends.base != target => {
+            if source.id != target_project {
+                let objects = super::store::repository_path(&call.repositories, target_project).join("objects");
+                git.reach(&objects).ok_or_else(Reject::no_record)?;
+                git.take_in(target, head)?;
+            }
+            git.rebase(head, target, &call.commit_author(user))?
+        }
+        _ => Some(head),
+    };
+    call.change(mr.id, user, |mr| mr.merge_error = rebased.is_none().then(|| REBASE_FAILED.to_owned()))?;
+    if let Some(tip) = rebased.filter(|tip| *tip != head) {
+        git.move_branch(&mr.source_branch, head, tip)?;
+        branches::touch(call.world, source.id, call.now)?;
+        call.pushed(source.id, &git, &format!("refs/heads/{}", mr.source_branch), Some(head), Some(tip));
+    }
+    Ok(Answer::new(Rebase { rebase_in_progress: Some(true), ..Rebase::default() }).status(202))
+}

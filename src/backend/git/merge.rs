@@ -1,0 +1,127 @@
+//! Merging branches and rebasing them, and the objects of forks that come along. No work tree is needed.
+
+use super::change::Author;
+use super::{Commit, Git};
+use crate::backend::records::MergeMethod;
+use crate::backend::reject::Reject;
+use git2::{Index, Oid, Tree};
+use std::io::Write;
+
+/// The longest branch that is rebased, in commits.
+const MOST_REBASED: usize = 5_000;
+
+/// A merge to be made.
+pub struct NewMerge<'a> {
+    /// The head of the target branch.
+    pub target: Oid,
+    /// Where the source branch left the target branch.
+    pub base: Oid,
+    /// The head of the source branch.
+    pub head: Oid,
+    pub method: MergeMethod,
+    /// The message and the author of the one commit that takes the place of all; `None`: all are kept.
+    pub squash: Option<(&'a str, Author)>,
+    /// Of the merge commit.
+    pub message: &'a str,
+    pub committer: Author,
+}
+
+impl Git {
+    /// Returns whether `source` can be merged into `target` without a conflict.
+    pub fn merges_cleanly(&self, target: Oid, source: Oid) -> bool {
+        self.merged(target, source).is_ok_and(|index| !index.has_conflicts())
+    }
+
+    fn merged(&self, target: Oid, source: Oid) -> Result<Index, git2::Error> {
+        let (target, source) = (self.repo.find_commit(target)?, self.repo.find_commit(source)?);
+        self.repo.merge_commits(&target, &source, None)
+    }
+
+    /// Writes the tree of an index; `None` where it has conflicts.
+    fn write_clean(&self, mut index: Index) -> Result<Option<Oid>, git2::Error> {
+        if index.has_conflicts() { Ok(None) } else { index.write_tree_to(&self.repo).map(Some) }
+    }
+
+    /// Returns the tree that has what a commit changed on top of another tree; `None` where the changes conflict.
+    pub(super) fn picked_tree(&self, picked: &Commit, onto: &Tree<'_>) -> Result<Option<Oid>, Reject> {
+        let before = match picked.parent() {
+            Some(parent) => self.tree(parent)?,
+            None => self.empty_tree()?,
+        };
+        let after = self.repo.find_tree(picked.tree_id)?;
+        Ok(self.write_clean(self.repo.merge_trees(&before, onto, &after, None)?)?)
+    }
+
+    /// Makes the commits of a merge. Answers where the target branch goes, and the merge commit, where there is one; `None`
+    /// where the branches conflict, or the source must be rebased first. No branch is moved.
+    pub fn merge(&self, new: &NewMerge<'_>) -> Result<Option<(Oid, Option<Oid>)>, Reject> {
+        let is_ahead = new.base == new.target;
+        if new.method != MergeMethod::Merge && !is_ahead {
+            return Ok(None);
+        }
+        let committer = new.committer.signature();
+        let source = match &new.squash {
+            Some((message, author)) => {
+                let tree = self.find_commit(new.head)?.tree_id;
+                self.write_commit((&author.signature(), &committer), message, tree, &[new.base])?
+            }
+            None => new.head,
+        };
+        if new.method == MergeMethod::FastForward {
+            return Ok(Some((source, None)));
+        }
+        let Some(tree) = self.write_clean(self.merged(new.target, source)?)? else { return Ok(None) };
+        let id = self.write_commit((&committer, &committer), new.message, tree, &[new.target, source])?;
+        Ok(Some((id, Some(id))))
+    }
+
+    /// Makes the commits of `head` anew on top of `onto`, without merges and without those that change nothing there. Answers
+    /// the last of them; `None` where one conflicts. No branch is moved.
+    pub fn rebase(&self, head: Oid, onto: Oid, committer: &Author) -> Result<Option<Oid>, Reject> {
+        let (commits, has_more) = self.between(onto, head, MOST_REBASED)?;
+        if has_more {
+            return Ok(None);
+        }
+        let (committer, mut tip) = (committer.signature(), onto);
+        for id in commits.into_iter().rev() {
+            self.stop.go_on()?;
+            let commit = self.find_commit(id)?;
+            if commit.parents.len() > 1 {
+                continue;
+            }
+            let onto = self.tree(tip)?;
+            let Some(tree) = self.picked_tree(&commit, &onto)? else { return Ok(None) };
+            if tree != onto.id() {
+                tip = self.write_commit((&commit.author, &committer), &commit.message, tree, &[tip])?;
+            }
+        }
+        Ok(Some(tip))
+    }
+
+    /// Copies what `head` leads to and `known` does not from the other repositories that this handle reads.
+    pub fn take_in(&self, head: Oid, known: Oid) -> Result<(), Reject> {
+        let mut walk = self.repo.revwalk()?;
+        walk.push(head)?;
+        walk.hide(known)?;
+        let mut pack = self.repo.packbuilder()?;
+        pack.insert_walk(&mut walk)?;
+        if pack.object_count() == 0 {
+            return Ok(());
+        }
+        let odb = self.repo.odb()?;
+        let mut writer = odb.packwriter()?;
+        let mut failure = None;
+        pack.foreach(|bytes| match writer.write_all(bytes) {
+            Ok(()) => true,
+            Err(error) => {
+                failure = Some(error);
+                false
+            }
+        })?;
+        if let Some(error) = failure {
+            return Err(Reject::failed(error));
+        }
+        writer.commit()?;
+        Ok(())
+    }
+}
