@@ -2,6 +2,7 @@
 
 /// Verbs whose past tense is not made by rule.
 const IRREGULAR: &[(&str, &str)] = &[
+    ("begin", "began"),
     ("commit", "committed"),
     ("drop", "dropped"),
     ("keep", "kept"),

@@ -2,6 +2,7 @@
 
 pub mod commit_query;
 pub mod junit;
+pub mod merge_status;
 pub mod public_key;
 pub mod unpack;
 pub mod zip;

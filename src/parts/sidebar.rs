@@ -8,7 +8,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 /// Columns of the facts, with the rule before them.
-const COLUMNS: u16 = 48;
+const COLUMNS: u16 = 50;
 /// Columns of what a fact may say, and its name.
 pub const WIDTH: usize = COLUMNS as usize - 4;
 
@@ -32,7 +32,7 @@ pub fn draw(view: &View, area: Rect, buf: &mut Buffer, lines: &[DocLine<'_>]) ->
     for y in area.y..area.bottom() {
         line::set(buf, left.right(), y, glyph::divider(), 1, view.theme.style(Role::Faint));
     }
-    let body = panels::title(buf, right, view.theme, false, "details", "");
+    let body = panels::title(buf, right, view.theme, false, "Details", "");
     let body = Rect { x: body.x + 1, width: body.width - 2, ..body };
     for (line, at) in lines.iter().zip(body.rows()) {
         line::draw(buf, at, &line.spans);

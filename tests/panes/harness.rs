@@ -286,6 +286,12 @@ impl Harness {
         self.script(line, Reply::Fails(error))
     }
 
+    /// Makes a request fail because the server has no such operation.
+    pub fn unsupported(&mut self, line: &str) -> &mut Harness {
+        let fault = Fault::Unsupported("404 Not Found".into());
+        self.script(line, Reply::Fails(Error { tried: line.to_owned(), fault }))
+    }
+
     /// Makes a request fail because the server is not within reach.
     pub fn unreachable(&mut self, line: &str) -> &mut Harness {
         let fault = Fault::Offline("connection refused by demo.test".into());

@@ -41,7 +41,7 @@ async fn an_issue_shows_its_text_and_its_notes() {
 #[tokio::test]
 async fn a_wide_screen_has_the_facts_beside_and_a_click_chooses_a_note() {
     let mut harness = open(160).await;
-    assert!(harness.line_with("It is slow").contains("│  details ─"), "{}", harness.picture());
+    assert!(harness.line_with("It is slow").contains("│  Details ─"), "{}", harness.picture());
     assert!(harness.line_with("Author").contains("│  Author     ada"), "{}", harness.picture());
     assert!(harness.line_with("Labels").contains("│"), "{}", harness.picture());
     harness.click_on("This one.").press("e").expect("This one.").press("Esc");

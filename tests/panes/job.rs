@@ -208,7 +208,7 @@ async fn a_job_that_runs_again_is_shown_as_soon_as_it_is_there() {
 #[tokio::test]
 async fn on_a_wide_screen_the_facts_stand_beside_the_trace() {
     let mut harness = open("failed", &trace(3), 160, 45).await;
-    for words in ["details", "script failure", "mill-3 #3", "Draw only visible rows", "bench.zip  120.0 kB", "unit"] {
+    for words in ["Details", "script failure", "mill-3 #3", "Draw only visible rows", "bench.zip  120.0 kB", "unit"] {
         harness.expect(words);
     }
     let mut narrow = open("failed", &trace(3), 80, 24).await;

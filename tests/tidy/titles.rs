@@ -10,6 +10,7 @@ use std::collections::{BTreeSet, HashSet};
 const VERBS: &[&str] = &[
     "Add",
     "Apply",
+    "Approve",
     "Browse",
     "Cancel",
     "Change",
@@ -35,6 +36,7 @@ const VERBS: &[&str] = &[
     "Link",
     "List",
     "Mark",
+    "Merge",
     "Move",
     "New",
     "Next",
@@ -44,6 +46,7 @@ const VERBS: &[&str] = &[
     "Previous",
     "Protect",
     "Quit",
+    "Rebase",
     "Refresh",
     "Remove",
     "Reply",

@@ -327,7 +327,7 @@ impl Pane for JobTrace {
             self.panels.layout(Rect { width: 1, ..area }, &[]);
             match self.panels.focus() {
                 DETAILS => {
-                    let body = panels::title(buf, area, view.theme, true, "details", "Tab shows the trace");
+                    let body = panels::title(buf, area, view.theme, true, "Details", "Tab shows the trace");
                     self.draw_facts(view, body, buf, true);
                 }
                 _ => self.draw_trace(view, area, buf, true),
@@ -342,7 +342,7 @@ impl Pane for JobTrace {
             self.draw_trace(view, body, buf, focus == TRACE);
         }
         if let Some(area) = slots.get(DETAILS).copied().flatten() {
-            let body = panels::title(buf, area, view.theme, focus == DETAILS, "details", "");
+            let body = panels::title(buf, area, view.theme, focus == DETAILS, "Details", "");
             self.draw_facts(view, body, buf, focus == DETAILS);
         }
         self.panels.rules(buf, view.theme);

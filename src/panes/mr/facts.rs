@@ -1,10 +1,12 @@
 //! The facts of a merge request: above its description, or beside it where there is room.
 
 use crate::api::Known;
+use crate::api::decisions::Approvals;
 use crate::api::jobs::{Job, PipelineBrief};
 use crate::api::merge_requests::MergeRequest;
 use crate::api::users::User;
 use crate::app::pane::View;
+use crate::domain::merge_status::{self, Obstacle};
 use crate::parts::list::{age, ago};
 use crate::parts::{ci, review, sidebar};
 use crate::store::Rows;
@@ -15,7 +17,7 @@ use ratatui::style::Style;
 use std::borrow::Cow;
 
 /// Columns of the names of facts.
-const LABEL: usize = 11;
+const LABEL: usize = 13;
 /// People who took part, at most.
 const PARTICIPANTS: usize = 30;
 /// Lines that a title may take.
@@ -29,6 +31,7 @@ pub struct Facts<'a> {
     pub pipeline: Option<&'a PipelineBrief>,
     pub jobs: Vec<&'a Job>,
     pub participants: Rows<'a, User>,
+    pub approvals: Option<&'a Approvals>,
 }
 
 /// Builds lines of `width` columns.
@@ -134,7 +137,7 @@ fn about(view: &View, facts: &Facts, width: usize, beside: bool) -> Vec<DocLine<
     let m = facts.merge_request;
     let user = |out: &Lines, name: &str| vec![out.span(name.to_owned(), Role::User)];
     let mut author = m.author().map(|author| vec![user(&out, &author.username)]).unwrap_or_default();
-    for (word, time) in [("opened", m.created_at.as_ref()), ("changed", m.updated_at.as_ref())] {
+    for (word, time) in [("opened", m.created_at.as_ref()), ("updated", m.updated_at.as_ref())] {
         let when = age(view, time);
         if !when.is_empty() {
             author.push(vec![out.span(format!("{word} {}", ago(&when)), Role::Dim)]);
@@ -145,6 +148,8 @@ fn about(view: &View, facts: &Facts, width: usize, beside: bool) -> Vec<DocLine<
     out.fact("Assignees", assignees);
     let reviewers = m.reviewers.iter().flatten().map(|reviewer| user(&out, &reviewer.username)).collect();
     out.fact("Reviewers", reviewers);
+    let approved = facts.approvals.map(|approvals| approved(&out, approvals)).unwrap_or_default();
+    out.fact("Approvals", approved);
     // The author and the assignees are named already.
     let named = |user: &&User| {
         m.author().is_none_or(|author| author.id != user.id) && m.assignees().iter().all(|named| named.id != user.id)
@@ -181,6 +186,23 @@ fn about(view: &View, facts: &Facts, width: usize, beside: bool) -> Vec<DocLine<
     out.lines
 }
 
+/// Who approved it, and how many approvals are missing where the server says so.
+fn approved(out: &Lines, approvals: &Approvals) -> Vec<Vec<Span>> {
+    let one = |user: &User| {
+        vec![
+            out.span(format!("{} ", glyph::status("success").0), Role::Success),
+            out.span(user.username.clone(), Role::User),
+        ]
+    };
+    let mut pieces: Vec<Vec<Span>> = approvals.by().take(PARTICIPANTS).map(one).collect();
+    if let Some(left) = approvals.approvals_left.filter(|left| *left > 0) {
+        pieces.push(vec![out.span(format!("{left} more needed"), Role::Warning)]);
+    } else if pieces.is_empty() {
+        pieces.push(vec![out.span("none", Role::Dim)]);
+    }
+    pieces
+}
+
 /// Returns whether it can be merged, or what became of it.
 fn merge(out: &Lines, m: &MergeRequest) -> Vec<Vec<Span>> {
     let mut pieces = Vec::new();
@@ -202,16 +224,20 @@ fn merge(out: &Lines, m: &MergeRequest) -> Vec<Vec<Span>> {
         pieces.push(end(m.closed_by.known(), Some(at), "closed"));
     }
     if m.is_open() {
-        let status = m.detailed_merge_status.as_deref().or(m.merge_status.known().map(String::as_str));
-        let (words, role) = match status {
-            Some("can_be_merged" | "mergeable") => ("can be merged".to_owned(), Role::Success),
-            Some("cannot_be_merged" | "conflict") => ("conflicts with its target branch".to_owned(), Role::Failed),
-            Some("unchecked" | "checking" | "preparing") => ("not checked yet".to_owned(), Role::Dim),
-            Some(other) => (other.replace('_', " "), Role::Warning),
-            None => (String::new(), Role::Dim),
-        };
-        if !words.is_empty() {
+        if m.rebase_in_progress == Some(true) {
+            pieces.push(vec![out.span("is being rebased", Role::Running)]);
+        } else if let Some(status) = m.merge_status() {
+            let (words, obstacle) = merge_status::explain(status);
+            let role = match obstacle {
+                Obstacle::Nothing => Role::Success,
+                Obstacle::Unchecked => Role::Dim,
+                Obstacle::Waiting => Role::Warning,
+                Obstacle::Blocked => Role::Failed,
+            };
             pieces.push(vec![out.span(words, role)]);
+        }
+        if let Some(error) = m.merge_error.as_deref().filter(|error| !error.is_empty()) {
+            pieces.push(vec![out.span(error.to_owned(), Role::Failed)]);
         }
         for (on, words) in [
             (m.merge_when_pipeline_succeeds.flatten(), "merges when its pipeline succeeds"),

@@ -2,6 +2,7 @@
 
 mod comment_actions;
 mod conversation;
+mod decisions;
 mod facts;
 mod inline_comments;
 mod pipelines;
@@ -41,6 +42,8 @@ use std::time::Duration;
 
 /// How old what is shown of a pipeline that runs may get.
 const LIVE: Duration = Duration::from_secs(5);
+/// How old what is shown of a request that is being rebased may get.
+const REBASING: Duration = Duration::from_secs(2);
 /// How old what is shown of a request that is open may get: somebody may push to it, or answer.
 const QUIET: Duration = Duration::from_secs(30);
 
@@ -79,7 +82,7 @@ pub struct Mr {
 
 impl Mr {
     fn of(&self) -> GetMergeRequest {
-        GetMergeRequest { id: self.project.clone(), merge_request_iid: self.iid }
+        GetMergeRequest::new(self.project.clone(), self.iid)
     }
 
     fn notes_of(&self) -> ListMergeRequestNotes {
@@ -152,7 +155,13 @@ impl Mr {
             None => Vec::new(),
         };
         Some(Content {
-            facts: Facts { merge_request, pipeline, jobs, participants: view.store.list(&self.participants_of()) },
+            facts: Facts {
+                merge_request,
+                pipeline,
+                jobs,
+                participants: view.store.list(&self.participants_of()),
+                approvals: self.approvals(view),
+            },
             drafts: self.desk.drafts(),
             identity: conversation::identity(merge_request.description.as_deref().unwrap_or_default()),
             notes: self.notes(view),
@@ -395,6 +404,20 @@ impl Pane for Mr {
         })
         .writes()
         .when(|pane, view| review::can_close_or_reopen(pane.known(view))),
+        Command::new("mr.approve", &["A"], "Approve or revoke approval", |pane: &mut Self, cx| pane.approve(cx))
+            .footer("approve")
+            .writes()
+            .when(Mr::can_approve),
+        Command::new("mr.merge", &["M"], "Merge or cancel auto-merge…", |pane: &mut Self, cx| pane.merge(cx))
+            .footer("merge")
+            .writes()
+            .when(Mr::can_merge),
+        Command::new("mr.rebase", &["B"], "Rebase source branch…", |pane: &mut Self, cx| pane.rebase(cx))
+            .writes()
+            .when(Mr::can_rebase),
+        Command::new("mr.draft", &[], "Mark as draft or ready", |pane: &mut Self, cx| pane.toggle_draft(cx))
+            .writes()
+            .when(Mr::can_toggle_draft),
     ];
 
     fn open(place: &Place, _view: &View) -> Self {
@@ -446,8 +469,14 @@ impl Pane for Mr {
         // Without it there is nothing else; it comes first so that a missing one is asked for once.
         let open = self.known(view).is_some_and(MergeRequest::is_open);
         let request = Load::one(&self.of());
-        let request = if open && !live { request.every(QUIET) } else { polled(request) };
+        let rebasing = self.known(view).is_some_and(|known| known.rebase_in_progress == Some(true));
+        let request = match (open, live) {
+            _ if rebasing => request.every(REBASING),
+            (true, false) => request.every(QUIET),
+            _ => polled(request),
+        };
         let mut wants: Vec<Want> = vec![request.into()];
+        wants.extend(view.aside(Load::one(&self.approvals_of())));
         match self.tab {
             Tab::Overview => {
                 wants.push(Load::list(&self.notes_of(), self.conversation.pages()).into());

@@ -81,7 +81,7 @@ pub fn edit(id: &Id, iid: u64, view: &View) -> Form {
     .first(&["title", "description", "target_branch", "labels", "assignee_id", "milestone_id"])
     .field("title", |field| _ = field.required(true))
     .field("discussion_locked", |field| _ = field.help("Only members can comment."));
-    let get = GetMergeRequest { id: id.clone(), merge_request_iid: iid };
+    let get = GetMergeRequest::new(id.clone(), iid);
     people(form, id).of_current(view, get, |merge_request| {
         let remove =
             merge_request.force_remove_source_branch.flatten().or(merge_request.should_remove_source_branch.flatten());
@@ -112,7 +112,7 @@ pub fn edit_all(requests: Vec<(Id, MergeRequest)>, project: Option<&Id>) -> Form
     let labels = || Widget::Words(Complete::Labels(project.cloned()));
     let act = move |inputs: Map<String, Value>| {
         let batch = requests.iter().fold(Batch::new("Merge requests", Vec::new()), |batch, (id, known)| {
-            let get = GetMergeRequest { id: id.clone(), merge_request_iid: known.iid };
+            let get = GetMergeRequest::new(id.clone(), known.iid);
             let (load, write) = (Load::one(&get), change(id, known, inputs.clone()));
             let (id, known, inputs) = (id.clone(), known.clone(), inputs.clone());
             batch.looking(write, load, move |view| match view.store.get(&get).value {

@@ -1,0 +1,68 @@
+//! What servers say of whether a merge request can be merged (`detailed_merge_status`, `merge_status`), in words.
+
+use std::borrow::Cow;
+
+/// What stands between a merge request and its merge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// Nothing.
+    Nothing,
+    /// The server looks whether something does.
+    Unchecked,
+    /// Something that passes: a pipeline, an approval, a thread.
+    Waiting,
+    /// Something that has to be changed first.
+    Blocked,
+}
+
+use Obstacle::{Blocked, Nothing, Unchecked, Waiting};
+
+/// The statuses, what follows "it" in a sentence about them, and what that means for a merge.
+const STATUSES: &[(&str, &str, Obstacle)] = &[
+    ("mergeable", "can be merged", Nothing),
+    ("can_be_merged", "can be merged", Nothing),
+    ("unchecked", "is being checked", Unchecked),
+    ("checking", "is being checked", Unchecked),
+    ("preparing", "is being checked", Unchecked),
+    ("approvals_syncing", "is being checked", Unchecked),
+    ("conflict", "conflicts with its target branch", Blocked),
+    ("cannot_be_merged", "conflicts with its target branch", Blocked),
+    ("need_rebase", "has to be rebased", Blocked),
+    ("commits_status", "has no commits, or its source branch is gone", Blocked),
+    ("draft_status", "is a draft: mark it as ready first", Blocked),
+    ("not_open", "is not open", Blocked),
+    ("ci_must_pass", "waits for a pipeline that succeeds", Waiting),
+    ("ci_still_running", "waits for its pipeline", Waiting),
+    ("discussions_not_resolved", "has unresolved threads", Waiting),
+    ("not_approved", "needs approval", Waiting),
+    ("requested_changes", "waits for changes that a reviewer requested", Waiting),
+    ("merge_request_blocked", "waits for another merge request", Waiting),
+    ("merge_time", "may not be merged before its time", Waiting),
+    ("status_checks_must_pass", "waits for external checks", Waiting),
+    ("title_regex", "has a title that breaks the project's rule", Waiting),
+    ("security_policy_violations", "violates a security policy", Waiting),
+    ("jira_association_missing", "has to name a Jira issue", Waiting),
+    ("locked_paths", "changes files that somebody locked", Waiting),
+    ("locked_lfs_files", "changes files that somebody locked", Waiting),
+];
+
+/// What a status says; one that is not known in the server's own word, and without an opinion on merging.
+pub fn explain(status: &str) -> (Cow<'static, str>, Obstacle) {
+    match STATUSES.iter().find(|(name, ..)| *name == status) {
+        Some((_, words, obstacle)) => (Cow::Borrowed(words), *obstacle),
+        None => (status.replace('_', " ").into(), Waiting),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statuses_of_both_worlds_are_explained_and_new_ones_are_shown() {
+        assert_eq!(explain("mergeable"), explain("can_be_merged"));
+        assert_eq!(explain("conflict").1, Blocked);
+        assert_eq!(explain("ci_still_running").1, Waiting);
+        assert_eq!(explain("moon_phase"), ("moon phase".into(), Waiting));
+    }
+}

@@ -1,0 +1,151 @@
+//! Approving a merge request, merging and rebasing it, on servers that can and on those that cannot.
+
+use crate::harness::{Begin, Harness};
+use crate::mrs::merge_request;
+use labscope::app::Place;
+use serde_json::{Value, json};
+
+const MR: &str = "GET /projects/acme%2Frocket-ui/merge_requests/42";
+const PATH: &str = "/projects/acme%2Frocket-ui/merge_requests/42";
+const HEAD: &str = "9f3c2abd001100112233445566778899aabbccdd";
+
+fn request() -> Value {
+    let mut request = merge_request(42, "Draw only visible rows", "opened");
+    request["sha"] = json!(HEAD);
+    request["draft"] = json!(false);
+    request["detailed_merge_status"] = json!("mergeable");
+    request["user"] = json!({"can_merge": true});
+    request
+}
+
+fn approvals(mine: bool, names: &[&str]) -> Value {
+    let by: Vec<Value> = names.iter().map(|name| json!({"user": {"id": 7, "username": name}})).collect();
+    json!({"user_has_approved": mine, "user_can_approve": !mine, "approved": !names.is_empty(), "approved_by": by})
+}
+
+async fn open(request: Value) -> Harness {
+    let place = Place::new("mr").project("acme/rocket-ui").item(42);
+    let mut harness = Begin::at(place).size(120, 40).open();
+    harness
+        .reply("GET /user", json!({"id": 1, "username": "ada"}))
+        .reply(MR, request)
+        .reply(&format!("{MR}/approvals"), approvals(false, &["bo"]))
+        .reply(&format!("{MR}/notes"), json!([]))
+        .reply(&format!("{MR}/participants"), json!([]))
+        .reply(&format!("{MR}/commits"), json!([]))
+        .reply(&format!("{MR}/pipelines"), json!([]));
+    harness.settle().await;
+    harness
+}
+
+fn sent(harness: &Harness) -> Vec<String> {
+    harness.asked.iter().filter(|line| !line.starts_with("GET ")).cloned().collect()
+}
+
+#[tokio::test]
+async fn one_key_approves_the_head_that_is_shown_and_revokes_it() {
+    let mut harness = open(request()).await;
+    harness.expect("Approvals    ✓ bo").expect("can be merged");
+    harness.reply(&format!("{MR}/approvals"), approvals(true, &["bo", "ada"]));
+    harness.reply(&format!("POST {PATH}/approve"), approvals(true, &["bo", "ada"]));
+    harness.press("A").settle().await.expect("Approved !42").expect("✓ ada");
+    assert_eq!(sent(&harness), [format!("POST {PATH}/approve sha={HEAD}")]);
+    harness.reply(&format!("{MR}/approvals"), approvals(false, &[]));
+    harness.reply_raw(&format!("POST {PATH}/unapprove"), "");
+    harness.press("A").settle().await.expect("Revoked the approval of !42").expect("Approvals    none");
+}
+
+#[tokio::test]
+async fn what_a_server_refuses_is_explained_and_nothing_changes() {
+    let mut harness = open(request()).await;
+    harness.fail(&format!("POST {PATH}/approve"), 401, "401 Unauthorized");
+    harness.press("A").settle().await;
+    harness.expect("Could not approve !42: 401 Unauthorized.").expect_no("token").expect("Approvals    ✓ bo");
+    harness.fail(&format!("POST {PATH}/approve"), 409, "SHA does not match HEAD of source branch: 77");
+    harness.press("A").settle().await.expect("SHA does not match HEAD");
+}
+
+#[tokio::test]
+async fn a_server_without_approvals_is_asked_once_and_says_so_at_the_key() {
+    let mut harness = open(request()).await;
+    let line = format!("{MR}/approvals");
+    harness.unsupported(&line).press("r").settle().await;
+    let asked = harness.asked.iter().filter(|asked| **asked == line).count();
+    harness.press("A").expect("this server has no approvals");
+    harness.pass(60).settle().await;
+    assert_eq!(harness.asked.iter().filter(|asked| **asked == line).count(), asked, "{:?}", harness.asked);
+}
+
+#[tokio::test]
+async fn the_merge_form_names_the_target_and_sends_the_head_that_was_read() {
+    let mut harness = open(request()).await;
+    let mut merged = request();
+    merged["state"] = json!("merged");
+    harness.reply(&format!("PUT {PATH}/merge"), merged.clone()).reply(MR, merged);
+    harness.press("M").expect("Merge !42 into main").expect("squash commits").expect("delete source branch");
+    harness.expect_no("auto-merge").press("C-s").settle().await.expect("Merged !42").expect("merged");
+    let lines = sent(&harness);
+    assert!(lines[0].starts_with(&format!("PUT {PATH}/merge")) && lines[0].contains(HEAD), "{lines:?}");
+    harness.press("M").expect("it is merged");
+}
+
+#[tokio::test]
+async fn while_its_pipeline_runs_the_form_offers_auto_merge_and_the_key_cancels_it() {
+    let mut running = request();
+    running["head_pipeline"] = json!({"id": 318, "sha": HEAD, "ref": "feature/42", "status": "running"});
+    let mut harness = open(running.clone()).await;
+    running["merge_when_pipeline_succeeds"] = json!(true);
+    harness.reply(&format!("PUT {PATH}/merge"), running.clone()).reply(MR, running);
+    harness.press("M").expect("auto-merge").press("C-s").settle().await.expect("Auto-merge is set");
+    let line = sent(&harness).join(" ");
+    assert!(line.contains("auto_merge=true") && line.contains("merge_when_pipeline_succeeds=true"), "{line}");
+    harness.expect("merges when its pipeline succeeds");
+    let refused = json!({"status": "error", "message": "Can't cancel the automatic merge", "http_status": 406});
+    harness.reply(&format!("POST {PATH}/cancel_merge_when_pipeline_succeeds"), refused);
+    harness.press("M").expect("Cancel auto-merge of !42?").press("y").settle().await;
+    harness.expect("Could not cancel auto-merge of !42: Can't cancel the automatic merge");
+}
+
+#[tokio::test]
+async fn what_blocks_a_merge_is_said_at_the_key() {
+    for (status, words) in [("conflict", "it conflicts with its target branch"), ("draft_status", "it is a draft")] {
+        let mut request = request();
+        request["detailed_merge_status"] = json!(status);
+        open(request).await.press("M").expect(words);
+    }
+    let mut request = request();
+    request["user"] = json!({"can_merge": false});
+    open(request).await.press("M").expect("you may not merge into main");
+}
+
+#[tokio::test]
+async fn a_merge_that_is_refused_keeps_the_form_and_its_texts() {
+    let mut harness = open(request()).await;
+    harness.fail(&format!("PUT {PATH}/merge"), 405, "405 Method Not Allowed");
+    harness.press("M").press("C-s").settle().await;
+    harness.expect("Merge !42 into main").expect("405 Method Not Allowed").expect("It cannot be merged as");
+}
+
+#[tokio::test]
+async fn a_rebase_is_asked_for_by_name_and_followed_to_its_end() {
+    let mut harness = open(request()).await;
+    let mut rebasing = request();
+    rebasing["rebase_in_progress"] = json!(true);
+    harness.reply(&format!("PUT {PATH}/rebase"), json!({"rebase_in_progress": true})).reply(MR, rebasing);
+    harness.press("B").expect("Rebase feature/42 onto main?").press("y").settle().await;
+    harness.expect("is being rebased").press("B").expect("it is being rebased");
+    let mut failed = request();
+    failed["rebase_in_progress"] = json!(false);
+    failed["merge_error"] = json!("Rebase failed: Rebase locally, resolve all conflicts, then push the branch.");
+    harness.reply(MR, failed);
+    harness.pass(3).settle().await.expect("Rebase failed: Rebase locally");
+}
+
+#[tokio::test]
+async fn a_draft_becomes_ready_and_back_by_its_title() {
+    let mut harness = open(request()).await;
+    harness.reply(&format!("PUT {PATH}"), request());
+    harness.press("a").type_text("draft or ready").press("Enter").settle().await;
+    assert_eq!(sent(&harness), [format!("PUT {PATH} title=Draft: Draw only visible rows")]);
+    harness.expect("Marked !42 as draft");
+}
