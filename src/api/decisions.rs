@@ -54,6 +54,8 @@ crate::resource! {
         /// `success` or `error`.
         status: String,
         message: String,
+        /// The status that the refusal would have had.
+        http_status: u64,
     }
 }
 

@@ -121,11 +121,7 @@ impl<W: Deref<Target = World>> Call<W> {
     fn show_approvals(&self, mr: &MergeRequest) -> Approvals {
         let mut rows: Vec<(Timestamp, u64)> = mr.approvals.iter().map(|(user, at)| (*at, *user)).collect();
         rows.sort_unstable();
-        let show = |(at, user): (Timestamp, u64)| Approval {
-            user: self.person(user),
-            approved_at: Some(time(at)),
-            ..Approval::default()
-        };
+        let show = |(at, user): (Timestamp, u64)| Approval { user: self.person(user), approved_at: Some(time(at)) };
         Approvals {
             approved: Some(!rows.is_empty()),
             approved_by: Some(rows.into_iter().map(show).collect()),
@@ -369,9 +365,8 @@ fn rebase(call: &mut Writing, input: RebaseMergeRequest) -> Outcome<Rebase> {
     let Some((source, head)) = source.zip(head) else {
         return Err(forbidden("Source branch does not exist"));
     };
-    if !call.rights.pushes_to(call.world, &source, &mr.source_branch)
-        && !(mr.allow_maintainer_to_push && call.can_merge(&mr))
-    {
+    let is_invited = mr.allow_maintainer_to_push && call.can_merge(&mr);
+    if !is_invited && !call.rights.pushes_to(call.world, &source, &mr.source_branch) {
         return Err(forbidden("Cannot push to source branch"));
     }
     if is_protected(&source, &mr.source_branch) {
@@ -398,5 +393,5 @@ fn rebase(call: &mut Writing, input: RebaseMergeRequest) -> Outcome<Rebase> {
         branches::touch(call.world, source.id, call.now)?;
         call.pushed(source.id, &git, &format!("refs/heads/{}", mr.source_branch), Some(head), Some(tip));
     }
-    Ok(Answer::new(Rebase { rebase_in_progress: Some(true), ..Rebase::default() }).status(202))
+    Ok(Answer::new(Rebase { rebase_in_progress: Some(true) }).status(202))
 }

@@ -246,7 +246,7 @@ impl<W: Deref<Target = World>> Call<W> {
         view.first_deployed_to_production_at = Some(self.first_deployed(mr));
         view.pipeline = Some(last.map(pipeline_brief));
         view.merge_error = mr.merge_error.clone();
-        view.user = Some(Abilities { can_merge: self.can_merge(mr), ..Abilities::default() });
+        view.user = Some(Abilities { can_merge: self.can_merge(mr) });
         Ok(view)
     }
 

@@ -127,7 +127,7 @@ impl Mr {
                 field
                     .label("auto-merge")
                     .text("yes")
-                    .help("Once the pipeline that runs has succeeded; no merges now.")
+                    .help("Merges once the running pipeline has succeeded; no merges at once.")
                     .also("merge_when_pipeline_succeeds");
             })
         } else {
