@@ -113,10 +113,10 @@ impl EndHeard {
         self.0.store(true, Ordering::SeqCst);
     }
 
-    /// Returns once `asked` was followed by `grace` and the loop heard nothing: it is stuck.
-    async fn missed(&self, asked: impl Future, grace: impl Future) {
+    /// Returns once `asked` was followed by `grace` and the loop heard nothing: it is stuck. `grace` begins with `asked`.
+    async fn missed(&self, asked: impl Future, grace: impl AsyncFnOnce()) {
         asked.await;
-        grace.await;
+        grace().await;
         if self.0.load(Ordering::SeqCst) {
             std::future::pending::<()>().await;
         }
@@ -134,7 +134,7 @@ pub fn enforce_end(heard: EndHeard, end: impl FnOnce() + Send + 'static) -> io::
             let asked = async {
                 tokio::select! { _ = term.recv() => {}, _ = hup.recv() => {} }
             };
-            heard.missed(asked, tokio::time::sleep(GRACE)).await;
+            heard.missed(asked, async || tokio::time::sleep(GRACE).await).await;
             end();
         });
     }
@@ -231,15 +231,17 @@ pub fn on_abort(what: extern "C" fn(libc::c_int)) {
 mod tests {
     use super::*;
     use futures::FutureExt;
+    use std::cell::Cell;
     use std::future::{pending, ready};
 
     #[test]
     fn a_loop_that_does_not_hear_that_it_is_to_end_is_ended_after_the_grace() {
-        let heard = EndHeard::default();
-        assert!(heard.missed(pending::<()>(), ready(())).now_or_never().is_none(), "nobody asked");
-        assert!(heard.missed(ready(()), pending::<()>()).now_or_never().is_none(), "the grace runs");
-        assert!(heard.missed(ready(()), ready(())).now_or_never().is_some(), "the loop is stuck");
+        let (heard, began) = (EndHeard::default(), Cell::new(false));
+        let not_asked = heard.missed(pending::<()>(), async || began.set(true)).now_or_never();
+        assert!(not_asked.is_none() && !began.get(), "the grace begins with the signal");
+        assert!(heard.missed(ready(()), async || pending().await).now_or_never().is_none(), "the grace runs");
+        assert!(heard.missed(ready(()), async || ()).now_or_never().is_some(), "the loop is stuck");
         heard.set();
-        assert!(heard.missed(ready(()), ready(())).now_or_never().is_none(), "the loop ends by itself");
+        assert!(heard.missed(ready(()), async || ()).now_or_never().is_none(), "the loop ends by itself");
     }
 }
