@@ -114,8 +114,8 @@ async fn runners_and_users_have_columns_to_choose_too() {
     let runner = |id: u64, name: &str| json!({"id": id, "description": name, "active": true, "is_shared": true, "status": "online"});
     let mut harness = Begin::at(Place::new("runners")).size(160, 24).open();
     harness.reply("GET /runners", [runner(1, "mill"), runner(2, "attic")]).settle().await;
-    harness.expect("serves").expect_no("address").click_on("runner ").settle().await;
-    harness.expect("runner↑");
+    harness.expect("Type").expect_no("address").click_on("Runner ").settle().await;
+    harness.expect("Runner↑");
     assert!(harness.line_with("▌").contains("mill") && harness.lines()[4].contains("attic"), "{}", harness.picture());
     harness.press("|").expect("address").press("Esc");
     let user =

@@ -25,7 +25,7 @@ pub fn write(details: &mut Details, deployment: &Deployment, project: &Id, view:
         let (sign, role) = glyph::status(word);
         details.field("status", one(format!("{sign} {}", word.replace('_', " ")), role), None);
     }
-    details.field("where", one(environment(deployment).to_owned(), Role::Text), None);
+    details.field("environment", one(environment(deployment).to_owned(), Role::Text), None);
     if let Some(url) = deployment.environment.as_ref().and_then(|environment| environment.external_url.clone()) {
         let lead = link(deployment).map(LinkTarget::Page);
         details.field("address", one(url, Role::Link), lead);
@@ -43,7 +43,7 @@ pub fn write(details: &mut Details, deployment: &Deployment, project: &Id, view:
     }
     if let Some(user) = &deployment.user {
         let name = vec![(user.username.clone(), Role::User), (format!("  {}", user.name), Role::Dim)];
-        details.field("by", name, None);
+        details.field("deployer", name, None);
     }
     let ref_lead = LinkTarget::Place(place("commits").at(deployment.r#ref.clone()));
     details.field("ref", one(deployment.r#ref.clone(), Role::Ref), Some(ref_lead));
@@ -61,7 +61,7 @@ pub fn write(details: &mut Details, deployment: &Deployment, project: &Id, view:
     details.field("job", named, Some(LinkTarget::Place(place("job").item(job.id))));
     let took = ci::took(job, view.now);
     if !took.is_empty() {
-        details.field("took", one(took, Role::Text), None);
+        details.field("duration", one(took, Role::Text), None);
     }
     if let Some(pipeline) = &job.pipeline {
         let lead = LinkTarget::Place(place("jobs").item(pipeline.id));

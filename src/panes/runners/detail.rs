@@ -169,7 +169,7 @@ fn draw_facts(view: &View, area: Rect, buf: &mut Buffer, runner: &Runner) -> Rec
         runner.projects.known().into_iter().flatten().map(|p| p.path_with_namespace.as_str()).collect();
     let contact = runner.contacted_at.known().map(|at| ago(&age(view, Some(at)))).unwrap_or_default();
     let takes = [
-        flag(&runner.run_untagged, "runs untagged jobs", "only jobs with its tags"),
+        flag(&runner.run_untagged, "untagged jobs", "only jobs with its tags"),
         flag(&runner.locked, "locked to its projects", ""),
         text_of(&runner.access_level).replace("not_protected", "").replace("ref_protected", "protected refs only"),
     ];
@@ -178,7 +178,7 @@ fn draw_facts(view: &View, area: Rect, buf: &mut Buffer, runner: &Runner) -> Rec
         ("status", format!("{sign} {word}"), role),
         ("kind", super::kind(runner).to_owned(), Role::Text),
         ("tags", runner.tags().join(", "), Role::Label),
-        ("takes", takes.join(", "), Role::Text),
+        ("accepts", takes.join(", "), Role::Text),
         ("contact", contact, Role::Text),
         ("version", version.trim().to_owned(), Role::Text),
         ("machine", machine.trim().to_owned(), Role::Text),
