@@ -1,4 +1,4 @@
-//! The client: sends requests to one server, waits and tries again where that is safe, and says in words what failed.
+//! The HTTP client of one server: sends requests, retries where that is safe, and describes failures.
 
 mod clock;
 mod exchange;
@@ -22,25 +22,25 @@ use std::time::Duration;
 pub use transfer::{Download, OnProgress, Progress};
 use url::{Url, form_urlencoded};
 
-/// A server and how to speak to it.
+/// A server and the settings of its connection.
 #[derive(Clone, Debug)]
 pub struct Server {
     /// The root of its web pages, `https://host` or `https://host/gitlab`; `/api/v4` is appended.
     pub base_url: Url,
-    /// Goes with every request to this server, and to no other.
+    /// Sent with every request to this server, and to no other.
     pub token: Option<SecretString>,
-    /// Whether that is one of OAuth, which servers take as `Authorization: Bearer` alone.
+    /// Whether `token` is an OAuth token, which servers accept only as `Authorization: Bearer`.
     pub oauth: bool,
-    /// A PEM file of authorities to trust beside the system's.
+    /// A PEM file of certificate authorities to trust in addition to the system's.
     pub ca_cert: Option<PathBuf>,
-    /// Refuse everything that is not a read before it is sent.
+    /// Whether writes are refused before they are sent.
     pub read_only: bool,
-    /// How long to wait.
+    /// The timeouts of requests.
     pub timeouts: Timeouts,
 }
 
 impl Server {
-    /// A server without a token, to read and write.
+    /// Creates a server without a token that allows writes.
     pub fn new(base_url: Url) -> Server {
         Server { base_url, token: None, oauth: false, ca_cert: None, read_only: false, timeouts: Timeouts::default() }
     }
@@ -49,11 +49,11 @@ impl Server {
 /// How long to wait for a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// For a connection.
+    /// For connecting.
     pub connect: Duration,
-    /// For the next bytes of an answer.
+    /// For the next bytes of a reply.
     pub read: Duration,
-    /// Before a call is sent again; each further time is twice as long.
+    /// Before the first retry; it doubles with each further one.
     pub retry: Duration,
 }
 
@@ -63,7 +63,7 @@ impl Default for Timeouts {
     }
 }
 
-/// Speaks to one server; cheap to clone, and dropping a call's future cancels the call.
+/// A client of one server; cheap to clone, and dropping a call's future cancels the call.
 #[derive(Clone, Debug)]
 pub struct Client {
     http: reqwest::Client,
@@ -71,24 +71,24 @@ pub struct Client {
     clock: Arc<Clock>,
 }
 
-/// A whole reply.
+/// A complete reply.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Response {
     /// The HTTP status.
     pub status: u16,
-    /// The body, unpacked.
+    /// The body, decompressed.
     pub body: Bytes,
-    /// `Content-Type`, if the server named one.
+    /// The value of `Content-Type`.
     pub content_type: Option<String>,
-    /// What the headers say of paging.
+    /// The pagination headers.
     pub page: PageInfo,
 }
 
 impl Client {
-    /// A client of `server`. Building it reads the system's certificates, which takes some milliseconds; it connects
-    /// to nothing yet.
+    /// Creates a client of `server` without connecting. This reads the system's certificates, which takes some
+    /// milliseconds.
     pub fn new(server: Server) -> Result<Client, Error> {
-        // Whoever installs a provider first wins, and any will do.
+        // Fails if a provider is installed already, and any will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = reqwest::Client::builder()
             .user_agent(concat!("labscope/", env!("CARGO_PKG_VERSION")))
@@ -115,17 +115,18 @@ impl Client {
         Ok(Client { http, server: Arc::new(server), clock: Arc::default() })
     }
 
-    /// The server that it speaks to.
+    /// Returns the server.
     pub fn server(&self) -> &Server {
         &self.server
     }
 
-    /// Returns what is known of the server's clock; copies of the client share it.
+    /// Returns the server's clock, which clones of the client share.
     pub fn clock(&self) -> &Clock {
         &self.clock
     }
 
-    /// Sends a request; a status that is not a success is an error. What servers of today have moved is looked for there.
+    /// Sends a request; a status that is not a success is an error. If newer servers have moved the endpoint, the request
+    /// is sent there.
     pub async fn send(&self, request: &Request) -> Result<Response, Error> {
         let error = match self.fetch(&self.call_of(request)?).await {
             Ok(response) => return Ok(response),
@@ -144,7 +145,7 @@ impl Client {
         read::<E::Output>(response, request.line()).await
     }
 
-    /// One call as the user typed it; errors of the server are replies like others.
+    /// Sends a request that the user typed; an error of the server is returned as its reply.
     ///
     /// `target` is a path below `/api/v4`, with or without a query; `form` goes into the query of a `GET` and into the
     /// form of anything else.
@@ -152,8 +153,8 @@ impl Client {
         self.fetch_any(&self.raw_call(method, target, form)?).await
     }
 
-    /// As [`Client::raw`], where the body of a success goes into a file, piece by piece, and is not held: the file takes
-    /// its name when it is whole, and what is there already stays until then. An error of the disk is [`Fault::Disk`].
+    /// Like [`Client::raw`], but streams the body of a successful reply to the file `path`, which is created or replaced
+    /// when the body is complete. An error of the disk is [`Fault::Disk`].
     pub async fn raw_into(
         &self,
         method: Method,
@@ -166,7 +167,7 @@ impl Client {
         if reply.status().is_success() { self.keep(reply, &call, path).await } else { self.whole(reply, &call).await }
     }
 
-    /// A call as the user typed it.
+    /// Builds the call of a request that the user typed.
     fn raw_call(&self, method: Method, target: &str, form: &[(String, String)]) -> Result<Call, Error> {
         let below = target.trim_start_matches('/');
         let below = below.strip_prefix("api/v4/").unwrap_or(below);
@@ -196,7 +197,7 @@ impl Client {
         };
         let call = Call { method, target: request.target(), accept: request.accept, payload, part: Wanted::default() };
         self.permit(&call)?;
-        // An address folds `.` and `..` away, and the call would go elsewhere.
+        // URL parsing removes `.` and `..`, and the request would go to another path.
         if !self.url(&call)?.path().ends_with(&request.path) {
             return Err(call.failed(Fault::Refused(400, "a name of only dots cannot be requested".into())));
         }

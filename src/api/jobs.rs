@@ -1,4 +1,4 @@
-//! Jobs of pipelines: their states, traces and artifacts (specification, "Jobs").
+//! CI jobs: status, traces and artifacts (specification, "Jobs").
 
 use crate::api::commits::resources::Commit;
 use crate::api::projects::ProjectBrief;
@@ -8,7 +8,7 @@ use crate::api::views::COMMIT_WITH_MESSAGE;
 use crate::api::{Id, Known, Raw, Time};
 
 crate::open_enum! {
-    /// The states of jobs and of pipelines, those of newer servers among them.
+    /// The status of a job or a pipeline, including those of newer servers.
     pub enum Status {
         Created = "created",
         WaitingForResource = "waiting_for_resource",
@@ -16,7 +16,7 @@ crate::open_enum! {
         WaitingForCallback = "waiting_for_callback",
         Pending = "pending",
         Running = "running",
-        /// What the answer to play shows.
+        /// Returned when a job is played.
         Started = "started",
         Success = "success",
         Failed = "failed",
@@ -29,7 +29,7 @@ crate::open_enum! {
 }
 
 impl Status {
-    /// Returns whether it may change by itself, so that a screen that shows it keeps looking.
+    /// Returns whether the status can change without a request, so that screens keep polling.
     pub fn is_live(&self) -> bool {
         use Status::*;
         matches!(
@@ -38,19 +38,19 @@ impl Status {
         )
     }
 
-    /// Returns whether a runner works on it now, so that its trace may grow.
+    /// Returns whether a runner executes the job, so that its trace may grow.
     pub fn is_running(&self) -> bool {
         matches!(self, Status::Running | Status::Started | Status::Canceling)
     }
 
-    /// Returns whether it has come to an end.
+    /// Returns whether the job has finished.
     pub fn is_finished(&self) -> bool {
         matches!(self, Status::Success | Status::Failed | Status::Canceled | Status::Skipped)
     }
 }
 
 crate::resource! {
-    /// A pipeline as other resources name it.
+    /// A pipeline as it appears in other resources.
     pub struct PipelineBrief {
         id: u64,
         sha: String,
@@ -68,10 +68,10 @@ crate::resource! {
 }
 
 crate::resource! {
-    /// The archive of what a job kept.
+    /// The archive of a job's artifacts.
     pub struct ArtifactsFile {
         filename: String,
-        /// Bytes.
+        /// In bytes.
         size: u64,
     }
 }
@@ -90,7 +90,7 @@ crate::resource! {
         created_at: Option<Time>,
         started_at: Option<Time>,
         finished_at: Option<Time>,
-        /// Seconds, so far or in all.
+        /// In seconds; so far, while the job runs.
         #[serde(serialize_with = "crate::api::types::whole_seconds")]
         duration: Option<f64>,
         artifacts_file: Option<ArtifactsFile>,
@@ -100,17 +100,17 @@ crate::resource! {
         pipeline: Option<PipelineBrief>,
     }
     views {
-        /// The answers to erase and keep.
+        /// Returned when a job is erased or its artifacts are kept.
         download_url: String,
-        /// The list of a runner's jobs.
+        /// Only in the list of a runner's jobs.
         project: ProjectBrief,
     }
     newer {
         web_url: String,
         allow_failure: bool,
-        /// Of failed jobs alone: `script_failure`, `runner_system_failure`, ….
+        /// Only of failed jobs: `script_failure`, `runner_system_failure`, ….
         failure_reason: String,
-        /// Seconds.
+        /// In seconds.
         queued_duration: f64,
         erased_at: Time,
         artifacts_expire_at: Time,
@@ -120,24 +120,24 @@ crate::resource! {
 }
 
 impl Job {
-    /// Returns whether it keeps something that can be fetched.
+    /// Returns whether the job has artifacts to download.
     pub fn has_artifacts(&self) -> bool {
         self.artifacts_file.is_some()
     }
 
-    /// Returns whether it failed and its pipeline went on all the same.
+    /// Returns whether the job failed without failing its pipeline.
     pub fn is_forgiven(&self) -> bool {
         self.status == Status::Failed && self.allow_failure == Some(true)
     }
 
-    /// The project, in the views that name it.
+    /// The project of a job, in replies that include it.
     pub fn project(&self) -> Option<&ProjectBrief> {
         self.project.known()
     }
 }
 
 crate::resource! {
-    /// One file that a job kept, of newer servers: its archive, its trace, a report.
+    /// One artifact file of a job, on newer servers: the archive, the trace or a report.
     pub struct Artifact {
         file_type: String,
         size: u64,
@@ -154,7 +154,7 @@ crate::endpoints! {
     views ["commit": COMMIT_WITH_MESSAGE];
     struct ListJobs {
         id: Id,
-        /// Words of [`Status`]; all jobs where absent.
+        /// Values of [`Status`]; all jobs if absent.
         scope: Option<Vec<String>>,
     }
 
@@ -164,7 +164,7 @@ crate::endpoints! {
     struct ListPipelineJobs {
         id: Id,
         pipeline_id: u64,
-        /// Words of [`Status`]; all jobs where absent.
+        /// Values of [`Status`]; all jobs if absent.
         scope: Option<Vec<String>>,
     }
 
@@ -178,18 +178,18 @@ crate::endpoints! {
     struct GetArtifacts {
         id: Id,
         job_id: u64,
-        /// The token of a job, inside a pipeline.
+        /// A job token, inside a pipeline.
         job_token: Option<String>,
     }
 
-    /// Fetches the archive of the last successful job of a name on a branch or tag.
+    /// Fetches the artifacts archive of the latest successful job of that name on a branch or tag.
     GET "/projects/{id}/jobs/artifacts/{ref_name}/download" => Raw;
     struct GetRefArtifacts {
         id: Id,
         ref_name: String,
         /// The job's name.
         job: String,
-        /// The token of a job, inside a pipeline.
+        /// A job token, inside a pipeline.
         job_token: Option<String>,
     }
 
@@ -197,23 +197,23 @@ crate::endpoints! {
     GET "/projects/{id}/jobs/{job_id}/artifacts/{*artifact_path}" => Raw;
     struct GetArtifactFile { id: Id, job_id: u64, artifact_path: String }
 
-    /// Reads the trace as far as it is written.
+    /// Reads the trace as far as it has been written.
     GET "/projects/{id}/jobs/{job_id}/trace" => Raw;
     struct GetTrace { id: Id, job_id: u64 }
 
-    /// Stops a job.
+    /// Cancels a job.
     POST "/projects/{id}/jobs/{job_id}/cancel" => Job,
     touches [ListJobs, ListPipelineJobs, GetJob],
     views ["commit": COMMIT_WITH_MESSAGE];
     struct CancelJob { id: Id, job_id: u64 }
 
-    /// Runs a job again; servers answer with the same job or with a new one.
+    /// Retries a job; servers return the same job or a new one.
     POST "/projects/{id}/jobs/{job_id}/retry" => Job,
     touches [ListJobs, ListPipelineJobs, GetJob, GetTrace],
     views ["commit": COMMIT_WITH_MESSAGE];
     struct RetryJob { id: Id, job_id: u64 }
 
-    /// Removes a job's artifacts and trace.
+    /// Erases a job's artifacts and trace.
     POST "/projects/{id}/jobs/{job_id}/erase" => Job,
     touches [ListJobs, ListPipelineJobs, GetJob, GetTrace, GetArtifacts],
     views ["commit": COMMIT_WITH_MESSAGE];

@@ -118,7 +118,7 @@ pub fn run(preferences: Preferences, opening: Opening, threads: &Runtime) -> Res
         open: opening.open,
         mouse,
         depth: appearance.depth,
-        ask_background: appearance.ask,
+        query_background: appearance.ask,
         drafts: opening.drafts,
         configure,
         notify,

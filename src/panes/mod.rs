@@ -1,4 +1,4 @@
-//! The places the user can be, one file each. [`PANES`] is the only registry.
+//! The places of the interface, one file or folder each. [`PANES`] is the only registry.
 
 pub mod artifacts;
 pub mod branches;
@@ -33,7 +33,7 @@ pub mod users;
 use crate::app::pane::Needs;
 use crate::app::registry::{Above, Entry, Subject};
 
-/// Every place there is; the first lies above all others.
+/// All places; the first is the root of the others.
 pub const PANES: &[Entry] = &[
     Entry::of::<projects::Projects>()
         .known_as(&["projects", "repositories", "repos"])

@@ -1,6 +1,6 @@
 //! Notices of the desktop: by the bus of a session on Linux, by the system's own means elsewhere.
 
-use super::terminal::notice;
+use super::terminal::notification_text;
 
 /// Shows a text; waits for the desktop, so it is for a worker.
 ///
@@ -13,7 +13,7 @@ pub fn show(text: &str) -> Result<(), String> {
 
 /// The text as a body, which desktops of the bus read as markup.
 fn body(text: &str) -> String {
-    let text = notice(text);
+    let text = notification_text(text);
     if cfg!(any(target_os = "macos", windows)) {
         return text;
     }

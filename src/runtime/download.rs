@@ -1,6 +1,5 @@
-//! Saves bytes of a server to a file: under another name until it is whole, from where an earlier try was left, and
-//! never over a file that is there unless the user said so. An archive may be unpacked instead, into a folder that is
-//! new.
+//! Downloads to files: resumes interrupted ones, names a file only when it is complete, and never replaces an existing
+//! file unless the user said so. An archive can be unpacked into a new folder instead.
 
 use super::journal;
 use crate::api::client::{Client, OnProgress, Progress};
@@ -17,34 +16,33 @@ use std::time::{Duration, Instant};
 use tokio::fs;
 use tokio::sync::mpsc;
 
-/// Between two words on how far it got.
-const PULSE: Duration = Duration::from_millis(200);
+/// The time between two reports of progress.
+const REPORT_INTERVAL: Duration = Duration::from_millis(200);
 
-/// How the files are called that hold what came so far. Nobody else can know: a folder may be a clone, and who made that
-/// must not put bytes before those of the server.
+/// The secret in the names of part files, which contain incomplete downloads. The folder may be a clone of a repository,
+/// whose authors must not be able to plant a file that a download would continue.
 #[derive(Clone, Copy, Debug)]
-pub struct Parts(u64);
+pub struct PartNames(u64);
 
-impl Parts {
-    /// Those of the user, by a number that is kept in `folder`; without one, those of this program.
-    pub fn of(folder: Option<&Path>) -> Parts {
+impl PartNames {
+    /// Reads the secret from `folder`, or creates it there; without a folder, it is one of this process.
+    pub fn load(folder: Option<&Path>) -> PartNames {
         static NUMBER: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one("parts"));
-        let Some(folder) = folder else { return Parts(*NUMBER) };
-        // It begins with a dot: it is no text that the user typed.
+        let Some(folder) = folder else { return PartNames(*NUMBER) };
+        // The dot tells it from saved texts in the same folder.
         let path = folder.join(".parts");
         let known = std::fs::read_to_string(&path).ok();
         if let Some(number) = known.and_then(|text| u64::from_str_radix(text.trim(), 16).ok()) {
-            return Parts(number);
+            return PartNames(number);
         }
         let text = format!("{:016x}\n", *NUMBER);
         if let Err(error) = journal::private(folder).and_then(|()| files::write(&path, text.as_bytes())) {
             tracing::debug!("{}: {error}", path.display());
         }
-        Parts(*NUMBER)
+        PartNames(*NUMBER)
     }
 
-    /// The file beside `path` that holds what came so far: its name tells one request from another, so that only the same
-    /// is gone on with.
+    /// Returns the part file beside `path`. Its name depends on the request, so that only the same download resumes.
     fn file(self, path: &Path, order: &SaveOrder) -> PathBuf {
         let mut hasher = DefaultHasher::new();
         (self.0, &order.save.request).hash(&mut hasher);
@@ -53,23 +51,24 @@ impl Parts {
     }
 }
 
-/// Does `order`, and brings what happens to `sender` under `number`.
-pub async fn save(client: &Client, number: u64, order: SaveOrder, parts: Parts, sender: &mpsc::Sender<Msg>) {
-    let news = match Saving::begin(&order, parts).await {
-        Ok(saving) => saving.run(client, number, sender).await,
-        Err(news) => news,
+/// Performs `order` and sends its events to `sender`, under the number of the transfer.
+pub async fn save(client: &Client, number: u64, order: SaveOrder, part_names: PartNames, sender: &mpsc::Sender<Msg>) {
+    let event = match Download::begin(&order, part_names).await {
+        Ok(download) => download.run(client, number, sender).await,
+        Err(event) => event,
     };
-    let _ = sender.send(Msg::Transfer(number, news)).await;
+    let _ = sender.send(Msg::Transfer(number, event)).await;
 }
 
-struct Saving<'a> {
+/// A download whose target was checked.
+struct Download<'a> {
     order: &'a SaveOrder,
     path: PathBuf,
     part: PathBuf,
 }
 
-/// Returns where the file goes: where a folder is named, into that.
-async fn path(order: &SaveOrder) -> PathBuf {
+/// Returns the path of the target file: if the order names a folder, a file in it.
+async fn target_path(order: &SaveOrder) -> PathBuf {
     let mut path = local_paths::path(&order.path);
     let is_folder = || async { fs::metadata(&path).await.is_ok_and(|found| found.is_dir()) };
     if order.path.ends_with(std::path::is_separator) || is_folder().await {
@@ -78,10 +77,13 @@ async fn path(order: &SaveOrder) -> PathBuf {
     path
 }
 
-impl<'a> Saving<'a> {
-    /// Finds out whether it can go where it is meant to.
-    async fn begin(order: &'a SaveOrder, parts: Parts) -> Result<Saving<'a>, TransferEvent> {
-        let path = path(order).await;
+impl<'a> Download<'a> {
+    /// Checks the target.
+    ///
+    /// # Errors
+    /// The event to send: the target exists, or its folder cannot be used.
+    async fn begin(order: &'a SaveOrder, part_names: PartNames) -> Result<Download<'a>, TransferEvent> {
+        let path = target_path(order).await;
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         match fs::metadata(folder).await {
             Ok(folder) if folder.is_dir() => {}
@@ -98,8 +100,8 @@ impl<'a> Saving<'a> {
         if there && !order.replace {
             return Err(TransferEvent::Exists(path.display().to_string()));
         }
-        let part = parts.file(&path, order);
-        Ok(Saving { order, path, part })
+        let part = part_names.file(&path, order);
+        Ok(Download { order, path, part })
     }
 
     async fn run(&self, client: &Client, number: u64, sender: &mpsc::Sender<Msg>) -> TransferEvent {
@@ -111,7 +113,7 @@ impl<'a> Saving<'a> {
         match self.order.save.size {
             Some(known) if known != held => {
                 let _ = fs::remove_file(&self.part).await;
-                TransferEvent::Failed(format!("received {} instead of {}", bytes(held), bytes(known)))
+                TransferEvent::Failed(format!("received {} instead of {}", byte_count(held), byte_count(known)))
             }
             _ => match self.order.save.unpack.clone() {
                 Some(unpack) => self.unpack(unpack, number, sender).await,
@@ -120,14 +122,14 @@ impl<'a> Saving<'a> {
         }
     }
 
-    /// Gives the file its name.
+    /// Renames the part file to the target.
     async fn finish(&self, bytes: u64) -> TransferEvent {
         let (part, path, replace) = (self.part.clone(), self.path.clone(), self.order.replace);
         let named = tokio::task::spawn_blocking(move || {
             if replace {
                 return std::fs::rename(&part, &path);
             }
-            // Somebody may have made a file of that name in the meantime.
+            // Another program may have created the target in the meantime.
             let part = tempfile::TempPath::try_from_path(part)?;
             part.persist_noclobber(path).map_err(|e| {
                 let _ = e.path.keep();
@@ -144,33 +146,33 @@ impl<'a> Saving<'a> {
         }
     }
 
-    /// Makes a folder of the archive. Until it is whole it has a name that is hidden; what ends early leaves nothing.
+    /// Unpacks the archive to a hidden folder and renames that when it is complete; a failure leaves nothing behind.
     async fn unpack(&self, unpack: Unpack, number: u64, sender: &mpsc::Sender<Msg>) -> TransferEvent {
-        let waited = StopOnDrop(Cancel::default());
-        let (stop, sender) = (waited.0.clone(), sender.clone());
+        let guard = StopOnDrop(Cancel::default());
+        let (stop, sender) = (guard.0.clone(), sender.clone());
         let (part, path) = (self.part.clone(), self.path.clone());
         let unpacked = tokio::task::spawn_blocking(move || {
             let failed = |what: &Path, error: std::io::Error| format!("{} cannot be written: {error}", what.display());
             let archive = std::fs::File::open(&part).map_err(|error| failed(&part, error))?;
-            let room = room(&path).map_err(|error| failed(&path, error))?;
-            let (mut reported, mut begun) = (Instant::now(), false);
-            let mut tell = |done: u64, total: u64| {
-                if !std::mem::replace(&mut begun, true) {
+            let partial = hidden_folder(&path).map_err(|error| failed(&path, error))?;
+            let (mut reported, mut has_begun) = (Instant::now(), false);
+            let mut on_progress = |done: u64, total: u64| {
+                if !std::mem::replace(&mut has_begun, true) {
                     let _ = sender.blocking_send(Msg::Transfer(number, TransferEvent::Unpacking(total)));
                 }
-                if reported.elapsed() >= PULSE {
+                if reported.elapsed() >= REPORT_INTERVAL {
                     reported = Instant::now();
                     let _ = sender.blocking_send(Msg::Transfer(number, TransferEvent::Held(done)));
                 }
                 !stop.is_stopped()
             };
-            let unpacked = (unpack.run)(&archive, &unpack.folder, room.path(), &mut tell)?;
+            let unpacked = (unpack.run)(&archive, &unpack.folder, partial.path(), &mut on_progress)?;
             if stop.is_stopped() {
                 return Err("it was stopped".into());
             }
-            std::fs::rename(room.path(), &path).map_err(|error| failed(&path, error))?;
-            // It has another name now, and stays.
-            let _ = room.keep();
+            std::fs::rename(partial.path(), &path).map_err(|error| failed(&path, error))?;
+            // It was renamed, so it must not be removed on drop.
+            let _ = partial.keep();
             let _ = std::fs::remove_file(&part);
             Ok::<_, String>(unpacked)
         });
@@ -183,26 +185,26 @@ impl<'a> Saving<'a> {
     }
 }
 
-/// Brings how far it is to `sender`, now and then. A word that finds no room is said again with the next bytes.
+/// Reports progress to `sender` at intervals. If its queue is full, the next bytes report again.
 fn report_progress(number: u64, sender: mpsc::Sender<Msg>) -> OnProgress {
     let last: Mutex<Option<(Instant, Progress)>> = Mutex::new(None);
     Arc::new(move |now| {
         let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
-        // It begins, or begins again because the server has another version.
+        // The first report, or the download started over because the server has another version.
         let began = last.is_none_or(|(_, before)| before.total != now.total || now.done < before.done);
-        let news = match *last {
-            Some((at, _)) if !began && at.elapsed() < PULSE => return,
+        let event = match *last {
+            Some((at, _)) if !began && at.elapsed() < REPORT_INTERVAL => return,
             _ if began => TransferEvent::Began { from: now.done, total: now.total },
             _ => TransferEvent::Held(now.done),
         };
-        if sender.try_send(Msg::Transfer(number, news)).is_ok() {
+        if sender.try_send(Msg::Transfer(number, event)).is_ok() {
             *last = Some((Instant::now(), now));
         }
     })
 }
 
-/// A hidden folder beside `path` that goes with its handle.
-fn room(path: &Path) -> std::io::Result<tempfile::TempDir> {
+/// Creates a hidden folder beside `path` that is removed on drop.
+fn hidden_folder(path: &Path) -> std::io::Result<tempfile::TempDir> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let prefix = format!(".{name}.");
     let mut builder = tempfile::Builder::new();
@@ -210,13 +212,13 @@ fn room(path: &Path) -> std::io::Result<tempfile::TempDir> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // As any folder that the user makes.
+        // The permissions of any new folder, as the umask limits them.
         builder.permissions(std::fs::Permissions::from_mode(0o777));
     }
     builder.tempdir_in(path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")))
 }
 
-/// Stops a worker when nobody waits for it any more.
+/// Stops a worker when its future is dropped.
 struct StopOnDrop(Cancel);
 
 impl Drop for StopOnDrop {
@@ -225,12 +227,12 @@ impl Drop for StopOnDrop {
     }
 }
 
-/// Drops what came of an order that nobody wants any more.
-pub async fn forget(order: SaveOrder, parts: Parts) {
-    let _ = fs::remove_file(parts.file(&path(&order).await, &order)).await;
+/// Removes the part file of a canceled order.
+pub async fn remove_part(order: SaveOrder, part_names: PartNames) {
+    let _ = fs::remove_file(part_names.file(&target_path(&order).await, &order)).await;
 }
 
-fn bytes(count: u64) -> String {
+fn byte_count(count: u64) -> String {
     format!("{} bytes", text::count(count))
 }
 
@@ -242,7 +244,7 @@ mod tests {
     use crate::app::transfer::{OnUnpackProgress, Save, Unpacked};
     use crate::runtime::tests::serve;
 
-    const PARTS: Parts = Parts(7);
+    const PART_NAMES: PartNames = PartNames(7);
 
     fn order(folder: &Path, path: &str) -> SaveOrder {
         let request = GetRawBlob { id: 7.into(), sha: "abc".into() }.request();
@@ -251,7 +253,7 @@ mod tests {
 
     async fn end(client: &Client, order: SaveOrder) -> TransferEvent {
         let (sender, mut inbox) = mpsc::channel(64);
-        save(client, 1, order, PARTS, &sender).await;
+        save(client, 1, order, PART_NAMES, &sender).await;
         drop(sender);
         let mut last = None;
         while let Some(Msg::Transfer(1, news)) = inbox.recv().await {
@@ -316,7 +318,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let order = order(folder.path(), "x");
         let (old, new) = (long().replace('7', "x"), long());
-        std::fs::write(PARTS.file(&folder.path().join("x"), &order), &old[..100_000]).unwrap();
+        std::fs::write(PART_NAMES.file(&folder.path().join("x"), &order), &old[..100_000]).unwrap();
         let (client, _) = serve(vec![rest(&new, 100_000 - 64 * 1024), whole(&new)]).await;
         assert!(matches!(end(&client, order).await, TransferEvent::Done { bytes: 200_000, .. }));
         assert!(std::fs::read_to_string(folder.path().join("x")).unwrap() == new);
@@ -326,7 +328,7 @@ mod tests {
     async fn what_is_being_saved_there_is_not_saved_there_twice() {
         let folder = tempfile::tempdir().unwrap();
         let order = order(folder.path(), "x");
-        let other = std::fs::File::create(PARTS.file(&folder.path().join("x"), &order)).unwrap();
+        let other = std::fs::File::create(PART_NAMES.file(&folder.path().join("x"), &order)).unwrap();
         other.lock().unwrap();
         let (client, _) = serve::<String>(vec![]).await;
         let TransferEvent::Failed(why) = end(&client, order).await else { panic!("two write into one") };
@@ -337,13 +339,13 @@ mod tests {
     fn a_part_has_a_name_that_only_its_owner_can_know_and_the_same_another_day() {
         let folder = tempfile::tempdir().unwrap();
         let (path, order) = (folder.path().join("x"), order(folder.path(), "x"));
-        let file = |parts: Parts| parts.file(&path, &order);
+        let file = |part_names: PartNames| part_names.file(&path, &order);
         let ours = folder.path().join("data");
-        let first = Parts::of(Some(&ours));
-        assert_eq!(file(first), file(Parts::of(Some(&ours))));
+        let first = PartNames::load(Some(&ours));
+        assert_eq!(file(first), file(PartNames::load(Some(&ours))));
         std::fs::write(ours.join(".parts"), "00000000000000ff").unwrap();
-        let another = Parts::of(Some(&ours));
-        assert_eq!(file(another), file(Parts(255)));
+        let another = PartNames::load(Some(&ours));
+        assert_eq!(file(another), file(PartNames(255)));
         assert_ne!(file(first), file(another));
     }
 
@@ -411,7 +413,7 @@ mod tests {
         order.path = folder.path().join("other").display().to_string();
         assert_eq!(end(&client, order.clone()).await, TransferEvent::Failed("a trap".into()));
         assert!(!folder.path().join("other").exists());
-        forget(order, PARTS).await;
+        remove_part(order, PART_NAMES).await;
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing stays");
     }
 }

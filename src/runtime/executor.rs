@@ -13,7 +13,7 @@ use crate::app::outbox::Claim;
 use crate::app::pane::Section;
 use crate::app::transfer::TransferEvent;
 use crate::runtime::connections::{self, Connect, Connection, Connections, ServerConnection};
-use crate::runtime::download::{self, Parts};
+use crate::runtime::download::{self, PartNames};
 use crate::runtime::range_reader;
 use crate::store;
 use crate::store::want::Reader;
@@ -162,9 +162,9 @@ impl Executor {
                 let (line, sender) = (self.line(order.save.request.host.as_ref()), self.sender.clone());
                 let drafts = self.drafts.clone();
                 let task = tokio::spawn(async move {
-                    let parts = Parts::of(drafts.as_deref());
+                    let part_names = PartNames::load(drafts.as_deref());
                     match line.client().await {
-                        Ok(client) => download::save(&client, number, order, parts, &sender).await,
+                        Ok(client) => download::save(&client, number, order, part_names, &sender).await,
                         Err(error) => {
                             let _ = sender.send(Msg::Transfer(number, TransferEvent::Failed(error.message()))).await;
                         }
@@ -180,7 +180,7 @@ impl Executor {
             }
             Effect::ForgetSave(order) => {
                 let drafts = self.drafts.clone();
-                tokio::spawn(async move { download::forget(order, Parts::of(drafts.as_deref())).await });
+                tokio::spawn(async move { download::remove_part(order, PartNames::load(drafts.as_deref())).await });
             }
             Effect::Keep(key, text) => {
                 let written = self.keeper().map(|keeper| {

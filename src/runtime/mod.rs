@@ -56,7 +56,7 @@ pub struct Options {
     /// The color depth.
     pub depth: Depth,
     /// Whether to query the terminal's background color.
-    pub ask_background: bool,
+    pub query_background: bool,
     /// Where saved texts are written.
     pub drafts: Option<PathBuf>,
     /// Writes the user's own sections to the configuration.
@@ -69,17 +69,17 @@ pub struct Options {
 pub async fn run(app: App, first: Vec<Effect>, options: Options) -> io::Result<()> {
     // From here on, signals are handled, so that the terminal is restored before the process ends.
     let signals = Signals::of_terminal(EndHeard::default())?;
-    signals::enforce_end(signals.heard.clone(), terminal::abandon)?;
+    signals::enforce_end(signals.heard.clone(), terminal::restore_and_exit)?;
     let mut terminal = Terminal::open(TerminalOptions { mouse: options.mouse })?;
     let house = SharedContext { lines: options.connections, open: options.open, configure: options.configure };
     let sessions = Sessions::new(house, options.here, app, options.drafts);
     let mut interface =
         Interface { sessions, terminal: &mut terminal, signals, todo: Vec::new(), notify: options.notify };
-    let outcome = interface.run(first, options.ask_background).await;
+    let outcome = interface.run(first, options.query_background).await;
     // A terminal that went away must not lose typed text.
     interface.sessions.finish().await;
-    let closed = terminal.close();
-    outcome.and(closed)
+    let released = terminal.release();
+    outcome.and(released)
 }
 
 /// The loop between the terminal, the apps and background tasks.
@@ -93,12 +93,12 @@ struct Interface<'a> {
 }
 
 impl Interface<'_> {
-    async fn run(&mut self, first: Vec<Effect>, ask_background: bool) -> io::Result<()> {
+    async fn run(&mut self, first: Vec<Effect>, query_background: bool) -> io::Result<()> {
         self.terminal.draw(self.sessions.app())?;
         self.sessions.app().take_dirty();
-        let mut watch = background::Watch::new(ask_background);
-        if ask_background {
-            self.terminal.ask_background()?;
+        let mut watch = background::Watch::new(query_background);
+        if query_background {
+            self.terminal.query_background()?;
         }
         let mut input = Input::open();
         let mut drawn = Instant::now();
@@ -205,7 +205,7 @@ impl Interface<'_> {
             Effect::Browse(url) => self.sessions.browse(host, url),
             Effect::Edit { text, suffix } => {
                 input.close().await;
-                self.terminal.leave()?;
+                self.terminal.release()?;
                 let (outcome, ends) = open::editor(&text, &suffix, &mut self.signals).await;
                 if ends {
                     match outcome {
@@ -222,7 +222,7 @@ impl Interface<'_> {
             }
             Effect::Page(paper) => {
                 input.close().await;
-                self.terminal.leave()?;
+                self.terminal.release()?;
                 match open::pager(&paper, &mut self.signals).await {
                     Ok(false) => {}
                     Ok(true) => {
@@ -243,7 +243,7 @@ impl Interface<'_> {
 
     /// Takes the terminal back after another program.
     fn take_back(&mut self, input: &mut Input) -> io::Result<()> {
-        self.terminal.enter()?;
+        self.terminal.reclaim()?;
         *input = Input::open();
         // Signals for the other program (C-c, C-g) must not end labscope.
         self.signals = Signals::of_terminal(self.signals.heard.clone())?;

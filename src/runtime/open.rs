@@ -75,7 +75,7 @@ async fn run(words: &str, file: &NamedTempFile, signals: &mut Signals) -> io::Re
         }
     };
     // What is killed leaves the terminal as it had it.
-    terminal::give_back();
+    terminal::reset();
     Ok((ended?, true))
 }
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// What is larger goes to disk.
 const IN_MEMORY: u64 = 8 * 1024 * 1024;
-/// How often a reader may ask for more: what needs more looks has no end.
+/// The most requests of one reader; one that asks for more would never end.
 const LOOKS: usize = 16;
 /// Between two words on how far it got.
 const PULSE: Duration = Duration::from_millis(200);
@@ -23,58 +23,59 @@ enum Fetched {
     TooLarge(u64),
 }
 
-/// Makes what `reader` stands for.
-pub async fn read_ranges(client: &Client, reader: &AnyRangeRead, sender: &MsgSender) -> Result<Outcome, Error> {
-    if !reader.delay.is_zero() {
-        tokio::time::sleep(reader.delay).await;
+/// Performs `range_read` and returns its result.
+pub async fn read_ranges(client: &Client, range_read: &AnyRangeRead, sender: &MsgSender) -> Result<Outcome, Error> {
+    if !range_read.delay.is_zero() {
+        tokio::time::sleep(range_read.delay).await;
     }
-    let first = client.slice(&reader.request, reader.begin.clone()).await?;
-    let mut parts = match bring(first, None, reader, sender).await? {
+    let first = client.slice(&range_read.request, range_read.begin.clone()).await?;
+    let mut parts = match bring(first, None, range_read, sender).await? {
         Fetched::Parts(parts) => parts,
-        Fetched::TooLarge(bytes) => return Ok(Outcome::Made((reader.too_large)(bytes))),
+        Fetched::TooLarge(bytes) => return Ok(Outcome::Made((range_read.too_large)(bytes))),
     };
     let mut brought = 0;
     for _ in 0..LOOKS {
-        let (read, stop, here) = (reader.read.clone(), sender.stop.clone(), parts.clone());
+        let (read, stop, here) = (range_read.read.clone(), sender.stop.clone(), parts.clone());
         let look = tokio::task::spawn_blocking(move || read(&here, &|| stop.is_stopped()));
-        let range = match look.await.map_err(|_| unreadable(reader, "internal error; --log FILE has the details"))? {
-            Step::Made(value) => return Ok(Outcome::Made(value)),
-            Step::Need(range) => range.start..range.end.min(parts.total()),
-        };
+        let range =
+            match look.await.map_err(|_| unreadable(range_read, "internal error; --log FILE has the details"))? {
+                Step::Made(value) => return Ok(Outcome::Made(value)),
+                Step::Need(range) => range.start..range.end.min(parts.total()),
+            };
         if range.is_empty() || parts.is_whole() {
-            return Err(unreadable(reader, "it is truncated"));
+            return Err(unreadable(range_read, "it is truncated"));
         }
         brought += range.end - range.start;
-        if brought > reader.most {
-            return Ok(Outcome::Made((reader.too_large)(brought)));
+        if brought > range_read.most {
+            return Ok(Outcome::Made((range_read.too_large)(brought)));
         }
-        let next = client.slice(&reader.request, Slice::Span(range)).await?;
-        parts = match bring(next, Some(parts), reader, sender).await? {
+        let next = client.slice(&range_read.request, Slice::Span(range)).await?;
+        parts = match bring(next, Some(parts), range_read, sender).await? {
             Fetched::Parts(parts) => parts,
-            Fetched::TooLarge(bytes) => return Ok(Outcome::Made((reader.too_large)(bytes))),
+            Fetched::TooLarge(bytes) => return Ok(Outcome::Made((range_read.too_large)(bytes))),
         };
     }
-    Err(unreadable(reader, "it refers from one place to the next without end"))
+    Err(unreadable(range_read, "it refers from one place to the next without end"))
 }
 
-fn unreadable(reader: &AnyRangeRead, why: &str) -> Error {
+fn unreadable(range_read: &AnyRangeRead, why: &str) -> Error {
     let fault = Fault::Unreadable(Unreadable { field: ".".into(), reason: why.to_owned() });
-    Error { tried: reader.request.line(), fault }
+    Error { tried: range_read.request.line(), fault }
 }
 
 /// Takes the bytes of a reply in, beside those that are `held`.
 async fn bring(
     mut download: Download,
     held: Option<Parts>,
-    reader: &AnyRangeRead,
+    range_read: &AnyRangeRead,
     sender: &MsgSender,
 ) -> Result<Fetched, Error> {
     let expected = download.length.unwrap_or(0);
-    if expected > reader.most {
+    if expected > range_read.most {
         return Ok(Fetched::TooLarge(expected));
     }
     let disk = |error: std::io::Error| Error {
-        tried: reader.request.line(),
+        tried: range_read.request.line(),
         fault: Fault::Disk(format!("cannot write a temporary file: {error}")),
     };
     let mut bytes: Vec<u8> = Vec::with_capacity(expected.min(IN_MEMORY) as usize);
@@ -83,7 +84,7 @@ async fn bring(
     let mut told = Instant::now();
     while let Some(chunk) = download.chunk().await? {
         done += chunk.len() as u64;
-        if done > reader.most {
+        if done > range_read.most {
             return Ok(Fetched::TooLarge(done));
         }
         bytes.extend_from_slice(&chunk);
@@ -93,12 +94,12 @@ async fn bring(
         if told.elapsed() >= PULSE {
             told = Instant::now();
             let progress = Progress { done, total: download.length };
-            sender.tell(Msg::Progress(reader.key.clone(), progress)).await;
+            sender.tell(Msg::Progress(range_read.key.clone(), progress)).await;
         }
     }
     if download.length.is_some_and(|length| length != done) {
         let message = format!("received {done} bytes instead of {expected}");
-        return Err(Error { tried: reader.request.line(), fault: Fault::Cut(message) });
+        return Err(Error { tried: range_read.request.line(), fault: Fault::Cut(message) });
     }
     Ok(Fetched::Parts(match (download.whole, file) {
         (Some(total), _) => {
@@ -171,7 +172,7 @@ mod tests {
         [head.as_bytes(), body].concat()
     }
 
-    async fn reader(client: &Client, most: u64) -> Result<Result<(u64, Vec<u8>), u64>, Error> {
+    async fn read(client: &Client, most: u64) -> Result<Result<(u64, Vec<u8>), u64>, Error> {
         let (sender, _inbox) = mpsc::channel(64);
         let sender = MsgSender { sender, stop: Cancel::default() };
         let outcome = read_ranges(client, &AnyRangeRead::new(ReadEnds { most }), &sender).await?;
@@ -184,7 +185,7 @@ mod tests {
         let tail = reply("206 Partial Content\r\ncontent-range: bytes 98-99/100", b"yz");
         let head = reply("206 Partial Content\r\ncontent-range: bytes 0-0/100", b"a");
         let (client, heard) = serve(vec![tail, head]).await;
-        assert_eq!(reader(&client, 50).await, Ok(Ok((100, b"az".to_vec()))));
+        assert_eq!(read(&client, 50).await, Ok(Ok((100, b"az".to_vec()))));
         let heard = heard.await.unwrap();
         assert!(heard[0].contains("range: bytes=-2\r\n") && heard[1].contains("range: bytes=0-0\r\n"), "{heard:?}");
     }
@@ -192,23 +193,23 @@ mod tests {
     #[tokio::test]
     async fn of_another_server_all_of_it_comes_once_and_goes_to_a_file_where_it_is_large() {
         let (client, _) = serve(vec![reply("200 OK", b"abc")]).await;
-        assert_eq!(reader(&client, 50).await, Ok(Ok((3, b"ac".to_vec()))));
+        assert_eq!(read(&client, 50).await, Ok(Ok((3, b"ac".to_vec()))));
         let mut large = vec![b'x'; IN_MEMORY as usize + 5];
         large.push(b'!');
         let (client, _) = serve(vec![reply("200 OK", &large)]).await;
-        assert_eq!(reader(&client, u64::MAX).await, Ok(Ok((IN_MEMORY + 6, b"x!".to_vec()))));
+        assert_eq!(read(&client, u64::MAX).await, Ok(Ok((IN_MEMORY + 6, b"x!".to_vec()))));
     }
 
     #[tokio::test]
     async fn what_is_too_large_or_cut_or_wrong_ends_with_a_word() {
         let (client, _) = serve(vec![reply("200 OK", &[b'x'; 60])]).await;
-        assert_eq!(reader(&client, 50).await, Ok(Err(60)));
+        assert_eq!(read(&client, 50).await, Ok(Err(60)));
         let cut = b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\nconnection: close\r\n\r\n01234".to_vec();
         let (client, _) = serve(vec![cut]).await;
-        assert!(matches!(reader(&client, 50).await, Err(Error { fault: Fault::Cut(_), .. })));
+        assert!(matches!(read(&client, 50).await, Err(Error { fault: Fault::Cut(_), .. })));
         let (client, _) = serve(vec![reply("206 Partial Content", b"yz")]).await;
-        assert!(matches!(reader(&client, 50).await, Err(Error { fault: Fault::Cut(_), .. })));
+        assert!(matches!(read(&client, 50).await, Err(Error { fault: Fault::Cut(_), .. })));
         let (client, _) = serve(vec![reply("404 Not Found", b"{}")]).await;
-        assert!(reader(&client, 50).await.is_err_and(|error| error.is_missing()));
+        assert!(read(&client, 50).await.is_err_and(|error| error.is_missing()));
     }
 }

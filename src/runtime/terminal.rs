@@ -26,27 +26,27 @@ pub struct TerminalOptions {
     pub mouse: bool,
 }
 
-/// How the terminal is told that something watched has ended.
+/// How the user is notified that something watched has ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Notify {
-    /// Not at all.
+    /// No notification.
     Off,
-    /// By its bell.
+    /// The terminal's bell.
     #[default]
     Bell,
-    /// By a message, as iTerm2, ConEmu, WezTerm and Windows Terminal show it.
+    /// OSC 9, a message: iTerm2, ConEmu, WezTerm and Windows Terminal.
     Osc9,
-    /// By a title and a message, as foot, rxvt and Ghostty show it.
+    /// OSC 777, a title and a message: foot, rxvt and Ghostty.
     Osc777,
-    /// Not by the terminal: by the desktop that it stands on.
+    /// The notification service of the desktop.
     Desktop,
 }
 
 impl Notify {
-    /// The way of that name.
+    /// Parses the name that the configuration uses.
     ///
     /// # Errors
-    /// That there is none.
+    /// The names that exist, if it is none of them.
     pub fn named(name: &str) -> Result<Notify, String> {
         match name {
             "off" => Ok(Notify::Off),
@@ -58,10 +58,10 @@ impl Notify {
         }
     }
 
-    /// Returns what the terminal is sent. A part of the text comes from a server: nothing in it may end the sequence,
-    /// or begin one.
+    /// Returns the bytes to send to the terminal. Part of the text comes from a server, so nothing in it may end the
+    /// sequence or start another.
     fn bytes(self, text: &str) -> Vec<u8> {
-        let text = notice(text).replace(';', " ");
+        let text = notification_text(text).replace(';', " ");
         match self {
             Notify::Off | Notify::Desktop => Vec::new(),
             Notify::Bell => b"\x07".to_vec(),
@@ -71,55 +71,55 @@ impl Notify {
     }
 }
 
-/// Characters of a notice.
-const NOTICE: usize = 200;
+/// The most characters of a notification.
+const MAX_NOTIFICATION: usize = 200;
 
-/// A text as a notice holds it: short, and of letters that are seen.
-pub(super) fn notice(text: &str) -> String {
+/// Returns the text of a notification: truncated, with a space for each control or invisible character.
+pub(super) fn notification_text(text: &str) -> String {
     let plain = |c: char| !c.is_control() && !crate::ui::text::hides(c);
-    text.chars().map(|c| if plain(c) { c } else { ' ' }).take(NOTICE).collect()
+    text.chars().map(|c| if plain(c) { c } else { ' ' }).take(MAX_NOTIFICATION).collect()
 }
 
-/// A text as it is copied: pasted into a shell, a control character of a server would be a key that nobody pressed.
+/// Removes control characters except line feeds and tabs, because pasted into a shell they act as key presses.
 fn without_controls(text: &str) -> String {
     text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
 }
 
-/// The terminal in the interface's hands.
+/// The terminal while the interface draws on it.
 pub struct Terminal {
-    /// Never dropped: ratatui would show the cursor, and give up where it cannot even say that it could not. Giving the
-    /// terminal back is done here, once.
+    /// Never dropped: ratatui would write to the terminal again, and panic if it cannot report a failure. [`restore`] alone
+    /// puts the terminal back.
     inner: ManuallyDrop<ratatui::Terminal<CrosstermBackend<BufWriter<Stdout>>>>,
     options: TerminalOptions,
-    /// Pictures that the terminal shows now.
+    /// The pictures on the screen.
     placed: Vec<Placed>,
-    /// Pictures that it holds (kitty keeps them), by the number under which they were sent.
+    /// The pictures that kitty keeps, oldest first, with the ID under which each was sent.
     sent: VecDeque<(u32, Arc<Fitted>)>,
-    /// The last number given.
-    last: u32,
+    /// The last picture ID that was used.
+    last_picture_id: u32,
 }
 
-/// Pictures that a terminal is asked to keep.
-const KEPT: usize = 16;
+/// The most pictures that kitty is asked to keep.
+const MAX_SENT_PICTURES: usize = 16;
 
-/// Whether the terminal has to be restored; the panic hook looks at it from any thread.
-static HELD: AtomicBool = AtomicBool::new(false);
+/// Whether the terminal has to be restored; the panic hook and signal handlers read it.
+static NEEDS_RESTORE: AtomicBool = AtomicBool::new(false);
 
 impl Terminal {
-    /// Takes the terminal over.
+    /// Sets the terminal up for the interface.
     pub fn open(options: TerminalOptions) -> io::Result<Terminal> {
         restore_on_crash();
-        // Colors from the theme are wanted even where crossterm would leave them out by itself; the theme knows the depth.
+        // The theme decides which colors are used; crossterm must not drop them on its own.
         crossterm::style::force_color_output(true);
         let backend = CrosstermBackend::new(BufWriter::with_capacity(64 * 1024, io::stdout()));
-        enter(options)?;
+        set_up(options)?;
         match ratatui::Terminal::new(backend) {
             Ok(inner) => Ok(Terminal {
                 inner: ManuallyDrop::new(inner),
                 options,
                 placed: Vec::new(),
                 sent: VecDeque::new(),
-                last: 0,
+                last_picture_id: 0,
             }),
             Err(error) => {
                 restore();
@@ -141,8 +141,8 @@ impl Terminal {
         if placed != self.placed {
             let kitty = app.pictures.screen().protocol == Protocol::Kitty;
             if !kitty && !self.placed.is_empty() {
-                // These are part of the cells, which ratatui believes that it knows.
-                self.forget()?;
+                // These pictures replaced cells, so ratatui's copy of the screen is wrong.
+                self.invalidate()?;
                 self.draw_cells(app)?;
             }
             self.draw_pictures(&placed, kitty)?;
@@ -162,20 +162,20 @@ impl Terminal {
         Ok(())
     }
 
-    /// Lays pictures over their cells; the cursor is where it was afterwards.
+    /// Draws pictures over their cells; saves and restores the cursor's position.
     fn draw_pictures(&mut self, placed: &[Placed], kitty: bool) -> io::Result<()> {
         if kitty {
-            // What is shown goes, what was sent stays.
+            // Removes the pictures from the screen; kitty keeps their data.
             self.inner.backend_mut().write_all(b"\x1b_Ga=d,d=a,q=2\x1b\\")?;
         }
         for Placed { area, picture } in placed {
-            let number = if kitty { self.send(picture)? } else { 0 };
+            let id = if kitty { self.send_picture(picture)? } else { 0 };
             let (columns, rows) = (area.width, area.height);
             let out = self.inner.backend_mut();
             write!(out, "\x1b7\x1b[{};{}H", area.y + 1, area.x + 1)?;
             match picture.own() {
                 Some(TerminalPicture::Png(_)) if kitty => {
-                    write!(out, "\x1b_Ga=p,i={number},p=1,c={columns},r={rows},C=1,q=2\x1b\\")?
+                    write!(out, "\x1b_Ga=p,i={id},p=1,c={columns},r={rows},C=1,q=2\x1b\\")?
                 }
                 Some(TerminalPicture::Png(png)) => {
                     let data = base64::engine::general_purpose::STANDARD.encode(png);
@@ -191,23 +191,23 @@ impl Terminal {
         Ok(())
     }
 
-    /// Sends a picture to a terminal that keeps it, once; the number under which it has it.
-    fn send(&mut self, picture: &Arc<Fitted>) -> io::Result<u32> {
-        if let Some((number, _)) = self.sent.iter().find(|(_, sent)| Arc::ptr_eq(sent, picture)) {
-            return Ok(*number);
+    /// Sends a picture to kitty unless it has it already; returns the picture's ID.
+    fn send_picture(&mut self, picture: &Arc<Fitted>) -> io::Result<u32> {
+        if let Some((id, _)) = self.sent.iter().find(|(_, sent)| Arc::ptr_eq(sent, picture)) {
+            return Ok(*id);
         }
         let out = self.inner.backend_mut();
-        if self.sent.len() >= KEPT
+        if self.sent.len() >= MAX_SENT_PICTURES
             && let Some((old, _)) = self.sent.pop_front()
         {
             write!(out, "\x1b_Ga=d,d=I,i={old},q=2\x1b\\")?;
         }
-        self.last += 1;
-        let number = self.last;
+        self.last_picture_id += 1;
+        let id = self.last_picture_id;
         if let Some(TerminalPicture::Png(png)) = picture.own() {
             let data = base64::engine::general_purpose::STANDARD.encode(png);
             let mut pieces = data.as_bytes().chunks(4096).peekable();
-            let mut first = format!("a=t,f=100,i={number},q=2,");
+            let mut first = format!("a=t,f=100,i={id},q=2,");
             while let Some(piece) = pieces.next() {
                 write!(out, "\x1b_G{first}m={};", u8::from(pieces.peek().is_some()))?;
                 out.write_all(piece)?;
@@ -215,52 +215,52 @@ impl Terminal {
                 first.clear();
             }
         }
-        self.sent.push_back((number, picture.clone()));
-        Ok(number)
+        self.sent.push_back((id, picture.clone()));
+        Ok(id)
     }
 
-    /// Makes the next frame draw every cell.
+    /// Sets the terminal up again and makes the next frame draw every cell.
     pub fn redraw(&mut self) -> io::Result<()> {
-        // Whoever stopped us has set the terminal's flags back; crossterm believes that they still hold.
+        // The shell has reset the terminal's flags, and crossterm does not know it.
         disable_raw_mode()?;
-        enter(self.options)?;
-        self.forget()
+        set_up(self.options)?;
+        self.invalidate()
     }
 
-    /// Makes the next frame draw every cell, at the window's size. ratatui's own way to clear asks the terminal where its
-    /// cursor is, and not every terminal answers.
-    fn forget(&mut self) -> io::Result<()> {
+    /// Makes the next frame draw every cell, at the window's size. ratatui's `clear` queries the cursor's position, which
+    /// not every terminal reports.
+    fn invalidate(&mut self) -> io::Result<()> {
         self.placed.clear();
         let (width, height) = crossterm::terminal::size()?;
         self.inner.resize(Rect::new(0, 0, width, height))
     }
 
-    /// Width and height.
+    /// Returns the width and height in cells.
     pub fn size(&self) -> (u16, u16) {
         self.inner.size().map_or((80, 24), |s| (s.width, s.height))
     }
 
-    /// Asks for the background color; the answer comes among the keys.
-    pub fn ask_background(&mut self) -> io::Result<()> {
+    /// Queries the background color (OSC 11); the reply arrives among the keys.
+    pub fn query_background(&mut self) -> io::Result<()> {
         let out = self.inner.backend_mut();
         out.write_all(b"\x1b]11;?\x1b\\")?;
         out.flush()
     }
 
-    /// Puts `text` into the clipboard (OSC 52, which works over SSH too).
+    /// Copies `text` to the clipboard (OSC 52, which also works over SSH).
     pub fn copy(&mut self, text: &str) -> io::Result<()> {
         execute!(self.inner.backend_mut(), CopyToClipboard::to_clipboard_from(without_controls(text)))
     }
 
-    /// Tells the user that something watched has ended.
+    /// Notifies the user with `text`.
     pub fn notify(&mut self, how: Notify, text: &str) -> io::Result<()> {
         let out = self.inner.backend_mut();
         out.write_all(&how.bytes(text))?;
         out.flush()
     }
 
-    /// Gives the terminal to another program for a while.
-    pub fn leave(&mut self) -> io::Result<()> {
+    /// Restores the terminal, for another program or for good.
+    pub fn release(&mut self) -> io::Result<()> {
         if !self.sent.is_empty() {
             self.inner.backend_mut().write_all(b"\x1b_Ga=d,d=A,q=2\x1b\\")?;
             self.sent.clear();
@@ -270,27 +270,22 @@ impl Terminal {
         Ok(())
     }
 
-    /// Takes it back.
-    pub fn enter(&mut self) -> io::Result<()> {
-        enter(self.options)?;
-        // The other program may have left anything behind, and the window may have another size.
-        self.forget()
+    /// Sets the terminal up again after [`release`](Terminal::release).
+    pub fn reclaim(&mut self) -> io::Result<()> {
+        set_up(self.options)?;
+        // The screen is in an unknown state, and the window may have another size.
+        self.invalidate()
     }
 
-    /// Stops, with the terminal as it was before; has it again when it goes on.
-    pub fn suspend(&mut self, who: StopTarget) -> io::Result<()> {
-        self.leave()?;
-        signals::stop(who);
-        self.enter()
-    }
-
-    /// Gives it back for good.
-    pub fn close(&mut self) -> io::Result<()> {
-        self.leave()
+    /// Restores the terminal, stops `target`, and sets the terminal up again when it continues.
+    pub fn suspend(&mut self, target: StopTarget) -> io::Result<()> {
+        self.release()?;
+        signals::stop(target);
+        self.reclaim()
     }
 }
 
-/// Returns how pictures are drawn, as far as the terminal says by its environment, and how large a cell is.
+/// Detects the picture protocol, from the environment, and the size of a cell in pixels.
 pub fn screen() -> Screen {
     let cell = crossterm::terminal::window_size().ok().and_then(|size| {
         let side = |pixels: u16, cells: u16| pixels.checked_div(cells).filter(|side| (4..=100).contains(side));
@@ -305,7 +300,7 @@ fn protocol(variable: impl Fn(&str) -> Option<String>) -> Protocol {
     };
     let there = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
     match () {
-        // A multiplexer draws cells alone, whatever the terminal around it can do.
+        // A multiplexer passes only cells on, whatever the terminal around it supports.
         () if there("TMUX") || there("STY") || there("ZELLIJ") => Protocol::Blocks,
         () if there("KITTY_WINDOW_ID") || is("TERM", &["kitty", "ghostty"]) || is("TERM_PROGRAM", &["ghostty"]) => {
             Protocol::Kitty
@@ -316,7 +311,7 @@ fn protocol(variable: impl Fn(&str) -> Option<String>) -> Protocol {
     }
 }
 
-/// Returns whether the terminal is still there: its window may have been closed.
+/// Returns whether standard output is still a terminal: its window may have been closed.
 pub fn is_there() -> bool {
     io::stdout().is_terminal()
 }
@@ -327,17 +322,17 @@ impl Drop for Terminal {
     }
 }
 
-/// Presses, the wheel, and moves while a button is down, in SGR coordinates. Crossterm's own command asks for every move
-/// of the mouse, and each would wake an idle screen.
+/// Enables reports of presses, the wheel, and moves while a button is down, in SGR coordinates. crossterm's own command
+/// also enables every other move, and each would wake an idle screen.
 const MOUSE_ON: &[u8] = b"\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 
-/// What undoes all that is asked of a terminal here; harmless where nothing of it was.
-const GIVE_BACK: &[u8] = b"\x1b[?2026l\x1b[?1006l\x1b[?1002l\x1b[?1000l\x1b[?2004l\x1b[?1049l\x1b[?25h\x1b[0m";
+/// Disables every mode that is enabled here; harmless where none is.
+const RESET: &[u8] = b"\x1b[?2026l\x1b[?1006l\x1b[?1002l\x1b[?1000l\x1b[?2004l\x1b[?1049l\x1b[?25h\x1b[0m";
 
-fn enter(options: TerminalOptions) -> io::Result<()> {
-    remember();
+fn set_up(options: TerminalOptions) -> io::Result<()> {
+    save_flags();
     enable_raw_mode()?;
-    HELD.store(true, Ordering::SeqCst);
+    NEEDS_RESTORE.store(true, Ordering::SeqCst);
     let mut out = io::stdout();
     execute!(out, EnterAlternateScreen, EnableBracketedPaste, Hide, SetTitle("labscope"))?;
     if options.mouse {
@@ -347,87 +342,87 @@ fn enter(options: TerminalOptions) -> io::Result<()> {
     Ok(())
 }
 
-/// Gives the terminal back as it was; harmless when done twice.
+/// Restores the terminal as it was; harmless when done twice.
 fn restore() {
-    if !HELD.swap(false, Ordering::SeqCst) {
+    if !NEEDS_RESTORE.swap(false, Ordering::SeqCst) {
         return;
     }
-    // Nothing can be done about a terminal that is gone.
+    // If the terminal is gone, nothing can be done.
     let _ = io::stdout().flush();
-    give_back();
-    // It keeps the flags for itself, too.
+    reset();
+    // crossterm keeps its own copy of the flags.
     let _ = disable_raw_mode();
 }
 
-/// Ends the process from another thread than the one that draws, with the terminal as it was.
-pub(super) fn abandon() {
-    if HELD.swap(false, Ordering::SeqCst) {
-        give_back();
+/// Restores the terminal and ends the process, from a thread that does not draw.
+pub(super) fn restore_and_exit() {
+    if NEEDS_RESTORE.swap(false, Ordering::SeqCst) {
+        reset();
     }
-    // As a shell names a program that SIGTERM ended.
+    // The exit status that a shell reports for SIGTERM.
     std::process::exit(143);
 }
 
-/// The flags of the terminal as they were at first.
+/// The terminal's flags at startup.
 #[cfg(unix)]
-static FLAGS: OnceLock<libc::termios> = OnceLock::new();
+static STARTUP_FLAGS: OnceLock<libc::termios> = OnceLock::new();
 
-/// Remembers how the terminal was, once.
-fn remember() {
+/// Saves the terminal's flags, once.
+fn save_flags() {
     #[cfg(unix)]
     {
-        // SAFETY: a structure of numbers, filled in by the call that it is handed to.
+        // SAFETY: `termios` is plain data, and `tcgetattr` fills it in.
         let flags = unsafe {
             let mut flags: libc::termios = std::mem::zeroed();
             (libc::tcgetattr(libc::STDOUT_FILENO, &raw mut flags) == 0).then_some(flags)
         };
         if let Some(flags) = flags {
-            FLAGS.get_or_init(|| flags);
+            STARTUP_FLAGS.get_or_init(|| flags);
         }
     }
 }
 
-/// Puts the terminal right, whoever left it how, without a lock and without memory: a handler of a signal may call it.
-pub(super) fn give_back() {
+/// Resets the terminal's modes and flags, without a lock and without allocating: signal handlers may call it.
+pub(super) fn reset() {
     #[cfg(unix)]
-    // SAFETY: both calls are among those that handlers may make, and only read what they are handed.
+    // SAFETY: both calls are async-signal-safe and only read their arguments.
     unsafe {
-        if let Some(flags) = FLAGS.get() {
+        if let Some(flags) = STARTUP_FLAGS.get() {
             libc::tcsetattr(libc::STDOUT_FILENO, libc::TCSANOW, flags);
         }
-        libc::write(libc::STDOUT_FILENO, GIVE_BACK.as_ptr().cast(), GIVE_BACK.len());
+        libc::write(libc::STDOUT_FILENO, RESET.as_ptr().cast(), RESET.len());
     }
     #[cfg(not(unix))]
-    let _ = io::stdout().write_all(GIVE_BACK);
+    let _ = io::stdout().write_all(RESET);
 }
 
-/// Gives the terminal back where the process ends without unwinding.
+/// Restores the terminal when the process ends without unwinding.
 #[cfg(unix)]
 extern "C" fn restore_on_abort(_: libc::c_int) {
-    if HELD.swap(false, Ordering::SeqCst) {
-        give_back();
+    if NEEDS_RESTORE.swap(false, Ordering::SeqCst) {
+        reset();
         // SAFETY: as above.
         unsafe {
-            libc::write(libc::STDERR_FILENO, ABORTED.as_ptr().cast(), ABORTED.len());
+            libc::write(libc::STDERR_FILENO, ABORT_MESSAGE.as_ptr().cast(), ABORT_MESSAGE.len());
         }
     }
 }
 
-/// What is said then. Why, was said before on the screen that is gone.
+/// The message after an abort; the reason went to the alternate screen.
 #[cfg(unix)]
-const ABORTED: &[u8] = b"labscope ran out of memory or crashed. Your drafts are saved.\n";
+const ABORT_MESSAGE: &[u8] = b"labscope ran out of memory or crashed. Your drafts are saved.\n";
 
 fn restore_on_crash() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         #[cfg(unix)]
         signals::on_abort(restore_on_abort);
-        let before = std::panic::take_hook();
+        let previous_hook = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            // A panic on a worker does not end the interface: it is drawn over, so only the main thread restores.
+            // A panic on a worker does not end the interface, so only the main thread restores.
             if std::thread::current().name() == Some("main") {
                 restore();
-                before(info);
+                previous_hook(info);
             } else {
                 tracing::error!("a worker panicked: {info}");
             }
@@ -440,7 +435,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_server_sends_cannot_leave_a_notice() {
+    fn text_from_a_server_cannot_end_a_notification() {
         let text = "#7 unit\u{1b}\\\u{7}; rm\u{9b}\u{202e} failed";
         assert_eq!(Notify::Off.bytes(text), b"");
         assert_eq!(Notify::Bell.bytes(text), b"\x07");

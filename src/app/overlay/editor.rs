@@ -415,10 +415,10 @@ impl Overlay for Editor {
                 self.keep(cx);
                 cx.act(Action::Edit { text, suffix });
             }
-            (KeyCode::Char('f'), true) => self.ask = Some((LinePrompt::Find, Input::new(sheet.filter_text()))),
+            (KeyCode::Char('f'), true) => self.ask = Some((LinePrompt::Find, Input::new(sheet.search_text()))),
             (KeyCode::Char('l'), true) => self.ask = Some((LinePrompt::Line, Input::default())),
             (KeyCode::Char('g'), true) | (KeyCode::F(3), _) => {
-                if sheet.filter_text().is_empty() {
+                if sheet.search_text().is_empty() {
                     self.ask = Some((LinePrompt::Find, Input::default()));
                 } else {
                     sheet.next_match(!key.shift);

@@ -1,5 +1,5 @@
-//! Looking through all of a trace: searches, lines that match, errors and warnings. For copies of it, off the loop: blocks
-//! that are away are read as they come.
+//! Scans of a whole trace: search, filter, errors and warnings. They run on copies, off the loop, because they read spilled
+//! blocks from disk.
 
 use super::Trace;
 use super::blocks::Block;
@@ -8,14 +8,14 @@ use regex::bytes::Regex as Bytes;
 use regex::{Regex, RegexBuilder};
 use std::sync::{Arc, LazyLock};
 
-/// Lines that one filter keeps.
+/// The most lines that a filter keeps.
 pub const FILTERED: usize = 1_000_000;
 
-/// Bytes that the automaton of one configured expression takes at most.
-const OWN: usize = 10 << 20;
+/// The most bytes that one configured expression may take when compiled.
+const MAX_COMPILED: usize = 10 << 20;
 
-/// What is looked for as an error: the words that compilers, test runners and shells print, colors between them or not.
-/// Every branch begins with plain letters, by which the search skips what cannot match.
+/// The built-in pattern of errors: words that compilers, test runners and shells print, with or without colors between
+/// them. Every branch begins with plain letters, so that the search can skip quickly.
 static ERRORS: LazyLock<Option<Bytes>> = LazyLock::new(|| {
     Bytes::new(
         r"(?x-u)
@@ -26,7 +26,7 @@ static ERRORS: LazyLock<Option<Bytes>> = LazyLock::new(|| {
     .ok()
 });
 
-/// What is looked for as a warning.
+/// The built-in pattern of warnings.
 static WARNINGS: LazyLock<Option<Bytes>> = LazyLock::new(|| {
     Bytes::new(
         r"(?x-u)
@@ -36,23 +36,23 @@ static WARNINGS: LazyLock<Option<Bytes>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Which lines look like trouble.
+/// Matches lines that report a problem.
 #[derive(Clone, Debug, Default)]
 pub struct Pattern {
-    /// The user's own expression, which is looked for in what is shown.
-    own: Option<(Regex, Across)>,
-    /// What is looked for where there is none.
-    usual: Statistics,
+    /// The user's expression, matched against the text as it is shown.
+    custom: Option<(Regex, Across)>,
+    /// The pattern that applies without one.
+    built_in: BuiltIn,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Statistics {
+enum BuiltIn {
     #[default]
     Errors,
     Warnings,
 }
 
-/// What counts as an error, and what as a warning.
+/// The patterns of errors and warnings.
 #[derive(Clone, Debug)]
 pub struct Patterns {
     pub errors: Pattern,
@@ -61,17 +61,17 @@ pub struct Patterns {
 
 impl Default for Patterns {
     fn default() -> Patterns {
-        Patterns { errors: Pattern::default(), warnings: Pattern { own: None, usual: Statistics::Warnings } }
+        Patterns { errors: Pattern::default(), warnings: Pattern { custom: None, built_in: BuiltIn::Warnings } }
     }
 }
 
 impl Patterns {
-    /// With the user's own expressions, if any; any of them may match.
+    /// Compiles the user's expressions, of which any may match; without any, the built-in patterns apply.
     ///
     /// # Errors
-    /// The expression that cannot be read, and why.
+    /// The invalid expression, and the reason.
     pub fn new(errors: &[String], warnings: &[String]) -> Result<Patterns, (String, String)> {
-        let own = |all: &[String]| -> Result<Option<(Regex, Across)>, (String, String)> {
+        let compile = |all: &[String]| -> Result<Option<(Regex, Across)>, (String, String)> {
             let build = |one: &str, size: usize| {
                 let shown = RegexBuilder::new(one).size_limit(size).build().map_err(|why| match why {
                     regex::Error::CompiledTooBig(_) => "it is too large".to_owned(),
@@ -80,29 +80,29 @@ impl Patterns {
                 Ok((shown, Across::new(one, false, size).ok_or("it is too large")?))
             };
             for one in all {
-                build(one, OWN).map_err(|why: String| (one.clone(), why))?;
+                build(one, MAX_COMPILED).map_err(|why: String| (one.clone(), why))?;
             }
             let Some(last) = all.last() else { return Ok(None) };
             let joined = all.iter().map(|one| format!("(?:{one})")).collect::<Vec<_>>().join("|");
-            // All of them together take what each may take, and what joins them.
-            let built = build(&joined, OWN.saturating_mul(all.len() + 1));
+            // The joined expression may take as much as all of them, and one more share for joining them.
+            let built = build(&joined, MAX_COMPILED.saturating_mul(all.len() + 1));
             built.map(Some).map_err(|why| (last.clone(), format!("with those before it, {why}")))
         };
-        let usual = Patterns::default();
+        let defaults = Patterns::default();
         Ok(Patterns {
-            errors: Pattern { own: own(errors)?, ..usual.errors },
-            warnings: Pattern { own: own(warnings)?, ..usual.warnings },
+            errors: Pattern { custom: compile(errors)?, ..defaults.errors },
+            warnings: Pattern { custom: compile(warnings)?, ..defaults.warnings },
         })
     }
 }
 
-/// Returns where the usual words are in some bytes.
+/// Returns the offsets at which a built-in pattern matches.
 fn hits<'a>(words: Option<&'a Bytes>, bytes: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
     let hits = words.map(|words| words.find_iter(bytes).map(|hit| hit.start()));
     hits.into_iter().flatten().filter(|at| begins_word(bytes.get(..*at).unwrap_or_default()))
 }
 
-/// Returns whether a word begins behind `before`: `stderror:` is none, an `error:` behind a color is.
+/// Returns whether a word begins after `before`: not within `stderror:`, but after an escape sequence that sets a color.
 fn begins_word(before: &[u8]) -> bool {
     let digits = |c: &u8| c.is_ascii_digit() || *c == b';';
     match before.split_last() {
@@ -116,18 +116,19 @@ fn begins_word(before: &[u8]) -> bool {
 }
 
 impl Pattern {
-    /// Returns whether a text on the screen looks like it.
+    /// Returns whether the pattern matches a line as it is shown.
     pub fn is_match(&self, words: &str) -> bool {
-        match (&self.own, self.usual) {
-            (Some((own, _)), _) => own.is_match(words),
-            (None, Statistics::Errors) => hits(ERRORS.as_ref(), words.as_bytes()).next().is_some(),
-            (None, Statistics::Warnings) => hits(WARNINGS.as_ref(), words.as_bytes()).next().is_some(),
+        match (&self.custom, self.built_in) {
+            (Some((custom, _)), _) => custom.is_match(words),
+            (None, BuiltIn::Errors) => hits(ERRORS.as_ref(), words.as_bytes()).next().is_some(),
+            (None, BuiltIn::Warnings) => hits(WARNINGS.as_ref(), words.as_bytes()).next().is_some(),
         }
     }
 }
 
 impl Trace {
-    /// Every block with its lines, in order, from the one that holds `from` on.
+    /// Visits the blocks in order, from the one that contains the line `from`, until `each` returns `false`. The second
+    /// argument of `each` says whether the block is still open.
     pub(super) fn each_block(&self, from: usize, mut each: impl FnMut(&Arc<Block>, bool) -> bool) {
         let first = self.closed.partition_point(|slot| slot.first <= from).saturating_sub(1);
         for slot in self.closed.iter().skip(first) {
@@ -140,8 +141,8 @@ impl Trace {
         each(&self.open, true);
     }
 
-    /// Looks for `pattern` in the text of every line, until `canceled` says so. What is known of the lines before `from`
-    /// is `found`.
+    /// Searches every line from `from` on for `pattern`, until `canceled` returns `true`. `found` contains the matches of
+    /// the lines before.
     pub fn search(&self, pattern: &Across, from: usize, mut found: Found, canceled: &dyn Fn() -> bool) -> Found {
         if canceled() || found.capped {
             return found;
@@ -159,7 +160,7 @@ impl Trace {
         found
     }
 
-    /// The lines from `from` on whose text matches, behind those in `lines`.
+    /// Appends the lines from `from` on that match to `lines`.
     pub fn filter(&self, pattern: &Across, from: usize, mut lines: Vec<u32>, canceled: &dyn Fn() -> bool) -> Vec<u32> {
         self.each_page(from, canceled, |page| {
             let room = FILTERED.saturating_sub(lines.len());
@@ -169,20 +170,20 @@ impl Trace {
         lines
     }
 
-    /// The lines that look like `pattern`, `most` of them at most.
+    /// Returns the lines that match `pattern`, at most `most` of them.
     pub fn troubled(&self, pattern: &Pattern, most: usize, canceled: &dyn Fn() -> bool) -> Vec<usize> {
         let mut lines = Vec::new();
-        if let Some((_, own)) = &pattern.own {
+        if let Some((_, custom)) = &pattern.custom {
             self.each_page(0, canceled, |page| {
                 let room = most.saturating_sub(lines.len());
-                lines.extend(page.lines(own).take(room));
+                lines.extend(page.lines(custom).take(room));
                 lines.len() < most
             });
             return lines;
         }
-        let words = match pattern.usual {
-            Statistics::Errors => ERRORS.as_ref(),
-            Statistics::Warnings => WARNINGS.as_ref(),
+        let words = match pattern.built_in {
+            BuiltIn::Errors => ERRORS.as_ref(),
+            BuiltIn::Warnings => WARNINGS.as_ref(),
         };
         self.each_block(0, |block, open| {
             for hit in hits(words, &block.bytes) {
@@ -201,7 +202,7 @@ impl Trace {
         lines
     }
 
-    /// The text of a line, from wherever it is.
+    /// Returns the text of a line, from memory or from disk.
     pub fn read_text(&self, line: usize) -> Option<String> {
         let read = |slot: &Arc<super::Slot>| {
             let block = slot.read(&self.stock)?;
@@ -211,7 +212,7 @@ impl Trace {
         self.text(line).or_else(|| self.slot_of(line).and_then(read))
     }
 
-    /// The text of all lines, for other programs; up to `most` bytes, and whether that was all.
+    /// Returns the text of all lines for another program, up to `most` bytes, and whether it is complete.
     pub fn plain(&self, most: usize, canceled: &dyn Fn() -> bool) -> (String, bool) {
         let mut out = String::new();
         let mut whole = true;

@@ -279,12 +279,12 @@ impl TextBuffer {
         self.show_cursor();
     }
 
-    /// Returns what is sought.
-    pub fn filter_text(&self) -> &str {
+    /// Returns the text that is searched for.
+    pub fn search_text(&self) -> &str {
         &self.query
     }
 
-    /// Seeks something else, and goes to the first of it from the cursor on; nothing ends the search.
+    /// Searches for `query` and goes to its first match from the cursor on; an empty text ends the search.
     pub fn find(&mut self, query: &str) {
         self.query = query.to_owned();
         self.look();

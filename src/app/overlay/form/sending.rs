@@ -1,4 +1,4 @@
-//! A form on its way to the server, and what the server says to it.
+//! Submitting a form: validation, the request, and the server's errors at their fields.
 
 use super::{Field, Form, NoValue, State, Submission, Texts, Widget, server};
 use crate::api::Error;
@@ -25,13 +25,13 @@ impl Form {
         }
     }
 
-    /// Sends it, where every field has its value.
+    /// Submits the form if every field has a valid value.
     pub(super) fn send(&mut self, cx: &mut Cx) {
         let mut inputs = self.fixed.clone();
-        // What goes as a part of its own.
+        // Files are sent as parts of a multipart body.
         let mut files = Vec::new();
-        let mut asked = false;
-        let mut wrong = None;
+        let mut is_pending = false;
+        let mut first_invalid = None;
         for (index, field) in self.fields.iter_mut().enumerate() {
             field.error = None;
             match field.value(&cx.view) {
@@ -45,18 +45,18 @@ impl Form {
                     inputs.insert(field.name.to_owned(), value);
                 }
                 Ok(None) => {}
-                Err(NoValue::Asked) => asked = true,
+                Err(NoValue::Asked) => is_pending = true,
                 Err(NoValue::Wrong(why)) => {
                     field.error = Some(why);
-                    wrong = wrong.or(Some(index));
+                    first_invalid = first_invalid.or(Some(index));
                 }
             }
         }
-        if let Some(index) = wrong {
+        if let Some(index) = first_invalid {
             self.state = State::Typing;
             return self.go_to(index);
         }
-        if asked {
+        if is_pending {
             self.state = State::Naming;
             return;
         }
@@ -82,13 +82,13 @@ impl Form {
         }
     }
 
-    /// A server may say again what it was told: not what nobody is to see.
+    /// Masks the values of secret fields, which a server may repeat in its errors.
     pub(super) fn without_secrets(&self, words: String) -> String {
         let secret = |field: &&Field| field.widget == Widget::Secret && !field.input.is_empty();
         self.fields.iter().filter(secret).fold(words, |words, field| words.replace(field.input.text(), "****"))
     }
 
-    /// After the answer to its write: closes, or says at the fields what the server has to say.
+    /// Handles the reply to the form's write: closes the form, or shows the errors at their fields.
     pub(super) fn answered(&mut self, outcome: &Result<Answer, Error>, cx: &mut Cx) -> AfterKey {
         match outcome {
             Ok(answer) => {
@@ -100,7 +100,7 @@ impl Form {
                 AfterKey::Close
             }
             Err(error) => {
-                // Servers call a field by its input, by another that says the same, or as people do.
+                // Servers name a field by its input, by an alias, or by its label.
                 let names: Vec<(usize, String)> =
                     self.fields.iter().enumerate().flat_map(|(at, f)| f.calls(at)).collect();
                 let known: Vec<&str> = names.iter().map(|(_, name)| name.as_str()).collect();
